@@ -6,9 +6,6 @@
 
 #include "runtime/memory.h"
 
-enum { HISTORY_VERSION = 1 };
-static const char history_format[] = "penstock-history";
-
 struct ps_history {
     ps_store *store;
     ps_history_header header;
@@ -108,8 +105,8 @@ ps_status ps_history_create(const char *path, const ps_store_identity *identity,
     PS_TRY(PS_ALLOC(&history, 1, "a history"));
     history->header = *header;
     ps_store_identity full = *identity;
-    full.format = history_format;
-    full.format_version = HISTORY_VERSION;
+    full.format = PS_HISTORY_FORMAT;
+    full.format_version = PS_HISTORY_VERSION;
     ps_status status = ps_store_create(path, &full, &history->store);
     if (status == PS_OK) status = define_densities(history);
     if (status == PS_OK)
@@ -171,7 +168,7 @@ ps_status ps_history_open(const char *path, ps_history **out)
     *out = NULL;
     PS_TRY(PS_ALLOC(&history, 1, "a history"));
     history->chunk = -1;
-    ps_status status = ps_store_open(path, history_format, HISTORY_VERSION, &history->store);
+    ps_status status = ps_store_open(path, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &history->store);
     if (status == PS_OK) {
         status = get_header(history->store, &history->header);
         if (status == PS_OK) status = find_densities(history);

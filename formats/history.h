@@ -11,6 +11,9 @@
 
 #include "formats/slice_matrix.h"
 
+#define PS_HISTORY_FORMAT "penstock-history"
+enum { PS_HISTORY_VERSION = 1 };
+
 typedef struct ps_history_header {
     ps_slice_header slices; /* formulation, unknowns, dt, speed, mesh identity, precision   */
     int64_t steps;

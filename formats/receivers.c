@@ -229,10 +229,10 @@ ps_status ps_receivers_add_words(ps_receivers *receivers, const ps_receiver_word
     return PS_OK;
 }
 
-void ps_receivers_record(const ps_receivers *receivers, const char *record, char *out, size_t size)
+uint64_t ps_receivers_hash(const ps_receivers *receivers)
 {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     const unsigned char *bytes = (const unsigned char *)receivers->places;
     for (int64_t i = 0; i < 24 * receivers->count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    snprintf(out, size, "%sreceivers=%016llx\n", record, (unsigned long long)hash);
+    return hash;
 }

@@ -94,8 +94,9 @@ typedef struct ps_receiver_words {
 /* All of them, points first. */
 ps_status ps_receivers_add_words(ps_receivers *receivers, const ps_receiver_words *words);
 
-/* The identity options of a run, and with them a hash of the places, which may be from a file. */
-void ps_receivers_record(const ps_receivers *receivers, const char *record, char *out, size_t size);
+/* A hash of the places, which may be from a file: part of the identity of what is computed there.
+ */
+uint64_t ps_receivers_hash(const ps_receivers *receivers);
 
 /* "x,y,z": three finite numbers. */
 ps_status ps_parse_vector(const char *text, double out[3]);

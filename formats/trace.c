@@ -7,9 +7,6 @@
 
 #include "runtime/memory.h"
 
-enum { FORMAT_VERSION = 1 };
-static const char FORMAT[] = "penstock-trace";
-
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
 {
     memset(trace, 0, sizeof *trace);
@@ -168,7 +165,7 @@ ps_status ps_trace_load(const char *path, ps_trace *trace)
 {
     memset(trace, 0, sizeof *trace);
     ps_store *store = NULL;
-    PS_TRY(ps_store_open(path, FORMAT, FORMAT_VERSION, &store));
+    PS_TRY(ps_store_open(path, PS_TRACE_FORMAT, PS_TRACE_VERSION, &store));
     ps_status status = read_trace(store, trace);
     if (status != PS_OK) {
         ps_context(status, "%s", path);
@@ -273,21 +270,15 @@ static ps_status write_trace(ps_store *store, const ps_trace *trace)
     return write_nexus(store, trace);
 }
 
-ps_store_identity ps_trace_identity(const ps_store_identity *identity)
-{
-    ps_store_identity own = *identity;
-    own.format = FORMAT;
-    own.format_version = FORMAT_VERSION;
-    return own;
-}
-
 ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,
                         int input_count, const char *const *roles, ps_store *const *inputs)
 {
     ps_status status = check_axis(trace);
     if (status == PS_OK) status = check_shape(trace);
     if (status != PS_OK) return ps_context(status, "%s not written", path);
-    ps_store_identity own = ps_trace_identity(identity);
+    ps_store_identity own = *identity;
+    own.format = PS_TRACE_FORMAT;
+    own.format_version = PS_TRACE_VERSION;
     ps_store *store = NULL;
     PS_TRY(ps_store_create(path, &own, &store));
     status = write_trace(store, trace);

@@ -10,6 +10,9 @@
 
 #include "formats/store.h"
 
+#define PS_TRACE_FORMAT "penstock-trace"
+enum { PS_TRACE_VERSION = 1 };
+
 /* How the values vary within a step (tdbem guide 2.9). */
 typedef enum ps_trace_basis {
     PS_TRACE_SAMPLES,   /* values at the times of the axis: fields                            */
@@ -49,7 +52,5 @@ ps_status ps_trace_load(const char *path, ps_trace *trace);
 /* inputs: stores whose identity is recorded (roles[i] names them); may be 0. */
 ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,
                         int input_count, const char *const *roles, ps_store *const *inputs);
-/* The identity with the format of traces, as ps_trace_save writes it. */
-ps_store_identity ps_trace_identity(const ps_store_identity *identity);
 
 #endif

@@ -42,7 +42,7 @@ int64_t ps_path_room(const char *path)
 {
     char folder[PATH_SIZE];
     struct statvfs disk;
-    ps_path_folder(path, folder, sizeof folder);
+    ps_path_folder(path ? path : ".", folder, sizeof folder);
     if (statvfs(folder, &disk) != 0) return INT64_MAX;
     return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
 }

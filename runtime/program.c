@@ -143,22 +143,32 @@ static void expand_short_options(int argc, char **argv)
     }
 }
 
-static ps_status check_operands(const ps_program *program, const ps_run *run)
+/* A program with a fixed number of operands, or with as many inputs as there are, has an output,
+ * which --plan can do without. */
+static ps_status check_operands(const ps_program *program, ps_run *run)
 {
-    if (run->operand_count >= program->operands_min && run->operand_count <= program->operands_max)
+    int least = program->operands_min, most = program->operands_max, count = run->operand_count;
+    bool needed = !program->reads_only && (least == most || most == PS_OPERANDS_MAX);
+    if (needed && count == least - 1 && run->plan) return PS_OK;
+    if (needed && count == least - 1)
+        return ps_fail(PS_USAGE, "too few arguments, OUTPUT is missing: penstock-%s [options] %s",
+                       program->name, program->synopsis);
+    if (count >= least && count <= most) {
+        bool there = count == most || most == PS_OPERANDS_MAX;
+        if (!program->reads_only && there && count > 0) run->output = run->operands[count - 1];
         return PS_OK;
+    }
     return ps_fail(PS_USAGE, "%s arguments; usage: penstock-%s [options] %s",
                    run->operand_count < program->operands_min ? "too few" : "too many",
                    program->name, program->synopsis);
 }
 
 /* An output that is also read would be lost. */
-static ps_status check_output(const ps_program *program, const ps_run *run)
+static ps_status check_output(const ps_run *run)
 {
-    const char *last = run->operand_count > 0 ? run->operands[run->operand_count - 1] : NULL;
-    for (int i = 0; i + 1 < run->operand_count && !program->reads_only; ++i)
-        if (ps_path_same(run->operands[i], last))
-            return ps_fail(PS_USAGE, "%s: is read; the output needs another name", last);
+    for (int i = 0; i + 1 < run->operand_count && run->output; ++i)
+        if (ps_path_same(run->operands[i], run->output))
+            return ps_fail(PS_USAGE, "%s: is read; the output needs another name", run->output);
     return PS_OK;
 }
 
@@ -196,7 +206,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     }
     PS_TRY(check_allowed(program, &run));
     PS_TRY(check_operands(program, &run));
-    PS_TRY(check_output(program, &run));
+    PS_TRY(check_output(&run));
     PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,
                  flags.quiet     ? PS_LOG_WARNING
@@ -220,7 +230,9 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     ps_stop_catch(full_name, ps_comm_rank() == 0, program->saves, run.stop_after);
     ps_trust_inputs(run.trust);
     ps_progress_open(full_name);
-    return program->run(&run);
+    run.alone = !program->parallel;
+    if (program->parallel) return program->run(&run);
+    return ps_comm_agree(ps_comm_rank() == 0 ? program->run(&run) : PS_OK);
 }
 
 static bool stdout_failed(void) { return fflush(stdout) != 0 || ferror(stdout); }

@@ -25,6 +25,8 @@ typedef struct ps_run {
     const char *program; /* "slice-assemble" */
     const char *operands[PS_OPERANDS_MAX];
     int operand_count;
+    const char *output; /* the last operand; NULL: the program has none, or it is left out */
+    bool alone;         /* this rank asks the others nothing                              */
     bool json;                  /* --json: figures on stdout as one JSON object                   */
     bool plan;                  /* --plan: tell memory, disk, chunks and time; do nothing         */
     bool force;                 /* --force, --fresh: redo even if a matching output exists        */
@@ -56,7 +58,8 @@ typedef struct ps_program {
     const char *examples;    /* a few command lines                                          */
     const ps_option *options;
     const ps_figure *figures; /* all that it may print through runtime/report.h              */
-    int operands_min, operands_max;
+    int operands_min,
+        operands_max; /* where they are the same, OUTPUT may be left out with --plan */
     ps_status (*run)(ps_run *run);
     const ps_allowance *allowances; /* what --allow takes; NULL: nothing                     */
     int results; /* raised with every change after which the same command gives other numbers; it
@@ -64,6 +67,7 @@ typedef struct ps_program {
     bool saves;  /* asks ps_stop_requested (runtime/stop.h) between its steps and saves its state:
                     what ends early returns PS_STOPPED with a message that says how to go on */
     bool reads_only; /* the last operand is no output, which must not be one of the others */
+    bool parallel;   /* ranks share the work. Otherwise one does it, and the others wait   */
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
 } ps_program;

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "formats/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/run_log.h"
 
@@ -81,28 +83,19 @@ static void remove_parts(const char *base)
     }
 }
 
-/* Whether an identity has the line. */
-static bool has_line(const char *identity, const char *line)
+ps_status ps_journal_tidy(const char *base, const ps_product *product)
 {
-    const size_t length = strlen(line);
-    for (const char *at = strstr(identity, line); at; at = strstr(at + 1, line))
-        if ((at == identity || at[-1] == '\n') && (at[length] == '\n' || !at[length])) return true;
-    return false;
-}
-
-void ps_journal_tidy(const char *base, const char *record, const char *input)
-{
-    ps_append_log *log;
+    PS_SCOPED(ps_append_log_close) ps_append_log *log = NULL;
+    PS_SCOPED_MEMORY char *identity = NULL;
     char path[NAME_SIZE + 16];
-    if (!find_part(base, path)) return;
+    if (ps_comm_rank() != 0 || !find_part(base, path)) return PS_OK;
+    PS_TRY(ps_product_identity(product, "", &identity));
     ps_status status = ps_append_log_open(path, &log);
     bool ours = status == PS_INVALID;
-    if (status == PS_OK) {
-        const char *identity = ps_append_log_identity(log);
-        ours = strncmp(identity, record, strlen(record)) == 0 && has_line(identity, input);
-        ps_append_log_close(&log);
-    }
+    if (status == PS_OK)
+        ours = strncmp(ps_append_log_identity(log), identity, strlen(identity)) == 0;
     if (ours) remove_parts(base);
+    return PS_OK;
 }
 
 static ps_status begin(ps_journal *j)

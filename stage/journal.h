@@ -6,7 +6,7 @@
 #define PS_STAGE_JOURNAL_H
 
 #include "formats/append_log.h"
-#include "runtime/program.h"
+#include "stage/product.h"
 
 typedef struct ps_journal ps_journal;
 
@@ -15,9 +15,9 @@ bool ps_journal_is_there(const char *base);
 /* The value of the line `name` of its identity; false if there is none. */
 bool ps_journal_value(const char *base, const char *name, char value[64]);
 
-/* Removes a journal (all parts) that begins with the lines `record`, has the line `input`, and so
- * was for the output that is there; also one whose head is lost, of which nothing can be used. */
-void ps_journal_tidy(const char *base, const char *record, const char *input);
+/* Removes a journal (all parts) that was for the output that is there, since its identity begins
+ * with that of the product; also one whose head is lost, of which nothing can be used. */
+ps_status ps_journal_tidy(const char *base, const ps_product *product);
 
 /* Opens the journal of part 0, `base`, or of another one, `base`.part0003. One that is there is
  * continued: PS_USAGE, naming what differs, if it is of another identity ("name=value\n" lines).

@@ -39,21 +39,6 @@ ps_status ps_state_name(const char *output, char out[4096])
     return PS_OK;
 }
 
-ps_status ps_state_identity(const char *options, int input_count, const char *const *roles,
-                            ps_store *const *inputs, const char *more, char **out)
-{
-    size_t size = strlen(options) + strlen(more) + (size_t)input_count * 192 + 1;
-    PS_TRY(PS_ALLOC(out, size, "the identity of the run"));
-    size_t at = (size_t)snprintf(*out, size, "%s", options);
-    for (int i = 0; i < input_count; ++i) {
-        char hash[17];
-        PS_TRY(ps_store_content_hash(inputs[i], hash));
-        at += (size_t)snprintf(*out + at, size - at, "input-%.128s=%s\n", roles[i], hash);
-    }
-    snprintf(*out + at, size - at, "%s", more);
-    return PS_OK;
-}
-
 /* ---- what is there ---- */
 
 static ps_status remove_file(const char *path)

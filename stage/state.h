@@ -51,10 +51,6 @@ typedef struct ps_state {
     int64_t written;          /* generations                                                 */
 } ps_state;
 
-/* The identity of a run: its options (ps_run.record), the inputs' content hashes and `more` lines
- * ("ranks=2\n"); the caller's to free(). */
-ps_status ps_state_identity(const char *options, int input_count, const char *const *roles,
-                            ps_store *const *inputs, const char *more, char **out);
 /* The name of a run: the output's without its suffix. PS_USAGE if it cannot be written. */
 ps_status ps_state_name(const char *output, char out[4096]);
 

@@ -7,6 +7,7 @@
 #include "compute/dgtd_march/figure_table.h"
 #include "compute/dgtd_march/march.h"
 #include "runtime/log.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static march_options options = {.dt_scale = 1,
@@ -72,28 +73,18 @@ static const ps_option table[] = {
      "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
-static ps_store_identity trace_identity(const ps_run *run)
-{
-    return (ps_store_identity){.format = "penstock-trace",
-                               .format_version = 1,
-                               .creator = "penstock-dgtd-march",
-                               .revision = ps_revision(),
-                               .options = run->record};
-}
-
-static ps_status finish(march *m)
+static ps_status finish(march *m, const ps_product *product)
 {
     if (m->stopped)
         return ps_fail(PS_STOPPED,
                        "stopped after step %lld of %lld; the same command continues from there",
                        (long long)m->done, (long long)m->problem->timing.steps);
-    ps_store_identity identity = trace_identity(m->run);
-    PS_TRY(outputs_write(m, &identity));
+    PS_TRY(outputs_write(m, product));
     ps_state_close(&m->record);
     return ps_state_remove(&m->record.spec);
 }
 
-static ps_status march_through(march *m)
+static ps_status march_through(march *m, const ps_product *product)
 {
     ps_state_spec spec = march_spec(m);
     PS_TRY(
@@ -101,7 +92,7 @@ static ps_status march_through(march *m)
     ps_status status = march_open(m);
     if (status == PS_OK) status = march_begin(m);
     if (status == PS_OK) status = march_run(m);
-    if (status == PS_OK) status = finish(m);
+    if (status == PS_OK) status = finish(m, product);
     if (status == PS_OK || status == PS_STOPPED) march_report(m);
     /* A run that fails by itself would fail again: nothing of it is worth keeping. */
     if (status != PS_OK && status != PS_STOPPED)
@@ -109,14 +100,15 @@ static ps_status march_through(march *m)
     return status;
 }
 
-/* True if OUTPUT is what this run would write. */
-static bool is_up_to_date(const ps_run *run, const problem *p)
+static ps_status march_or_tidy(march *m)
 {
-    static const char *const role = "model";
-    ps_store *model = ps_dgtd_model_store(p->model);
-    ps_store_identity identity = trace_identity(run);
-    ps_product output = {run->operands[1], &identity, 1, &role, &model, false};
-    return ps_product_is_up_to_date(run, &output);
+    ps_product product;
+    ps_product_init(m->run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(ps_product_input(&product, "model", ps_dgtd_model_store(m->problem->model)));
+    PS_TRY(march_name(m, &product));
+    if (!ps_product_is_up_to_date(&product)) return march_through(m, &product);
+    ps_state_spec spec = march_spec(m);
+    return ps_state_tidy(&spec);
 }
 
 static ps_status plan_and_march(const ps_run *run, problem *p)
@@ -127,9 +119,7 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    status = march_name(&m);
-    ps_state_spec spec = march_spec(&m);
-    if (status == PS_OK) status = is_up_to_date(run, p) ? ps_state_tidy(&spec) : march_through(&m);
+    status = march_or_tidy(&m);
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
     march_close(&m);
@@ -138,11 +128,9 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
 
 static ps_status run_program(ps_run *run)
 {
-    problem p;
-    ps_status status = problem_open(run, &options, &p);
-    if (status == PS_OK) status = plan_and_march(run, &p);
-    problem_release(&p);
-    return status;
+    PS_SCOPED(problem_release) problem p = {.model = NULL};
+    PS_TRY(problem_open(run, &options, &p));
+    return plan_and_march(run, &p);
 }
 
 static const ps_allowance allowances[] = {
@@ -154,6 +142,7 @@ static const ps_program program = {
     .name = "dgtd-march",
     .streams = true,
     .saves = true,
+    .parallel = true,
     .synopsis = "MODEL OUTPUT",
     .description =
         "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "

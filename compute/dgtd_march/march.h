@@ -14,6 +14,7 @@
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
+#include "stage/product.h"
 #include "stage/state.h"
 
 typedef enum state_place { STATE_AUTO, STATE_MEMORY, STATE_FILE } state_place;
@@ -174,7 +175,7 @@ typedef struct march {
 
 /* run.c */
 /* Names the run, of which run, options, problem and plan are set. */
-ps_status march_name(march *march);
+ps_status march_name(march *march, const ps_product *product);
 ps_state_spec march_spec(march *march);
 ps_status march_open(march *march);
 void march_close(march *march);
@@ -215,7 +216,7 @@ int64_t row_values(const march_options *options, const problem *problem);
 int64_t term_count(const march_options *options, ps_dgtd_field field);
 
 /* outputs.c: what is written at the end; snapshots.c: on the way. */
-ps_status outputs_write(march *march, const ps_store_identity *identity);
+ps_status outputs_write(march *march, const ps_product *product);
 ps_status snapshots_write(march *march);
 
 #endif

@@ -10,6 +10,7 @@
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- traces ---- */
 
@@ -84,14 +85,6 @@ static void path_beside(const march *m, const char *kind, char out[4200])
     snprintf(out, 4200, "%s.%s.h5", m->name, kind);
 }
 
-static ps_status save(const march *m, const char *path, const ps_trace *trace,
-                      const ps_store_identity *identity)
-{
-    static const char *const role = "model";
-    ps_store *model = ps_dgtd_model_store(m->problem->model);
-    return ps_trace_save(path, trace, identity, 1, &role, &model);
-}
-
 /* Mean of 1/2 E' M E over samples [first, end). */
 static double mean_electric(const traces *t, int64_t first, int64_t end)
 {
@@ -139,21 +132,27 @@ static double find_unsettled(const traces *t)
     return change;
 }
 
+static ps_status save(const ps_product *product, const char *path, const ps_trace *trace)
+{
+    return ps_trace_save(path, trace, &product->identity, product->input_count, product->roles,
+                         product->inputs);
+}
+
 static ps_status read_traces(traces *t)
 {
     PS_TRY(init_traces(t));
     return ps_append_log_replay(t->m->record.log, take_rows, t);
 }
 
-static ps_status write_traces(const traces *t, const ps_store_identity *identity)
+static ps_status write_traces(const traces *t, const ps_product *product)
 {
     const march *m = t->m;
     char path[4200];
     for (int field = 0; field < 2 && m->problem->probe_count; ++field) {
         path_beside(m, field ? "magnetic" : "electric", path);
-        PS_TRY(save(m, path, &t->probes[field], identity));
+        PS_TRY(save(product, path, &t->probes[field]));
     }
-    return save(m, m->run->operands[1], &t->energy, identity);
+    return save(product, product->path, &t->energy);
 }
 
 static void release_traces(traces *t)
@@ -275,52 +274,43 @@ static ps_status write_values(march *m, ps_phasors *file)
     return status;
 }
 
-static ps_status write_own_phasors(march *m, const char *path, const ps_store_identity *identity,
+static ps_status write_own_phasors(march *m, const char *path, const ps_product *product,
                                    double unsettled)
 {
-    ps_phasors_header *header;
-    ps_phasors *file = NULL;
+    PS_SCOPED_MEMORY ps_phasors_header *header = NULL;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     PS_TRY(PS_ALLOC(&header, 1, "the phasors"));
-    ps_status status = fill_header(m, unsettled, header);
-    if (status == PS_OK) status = ps_phasors_create(path, identity, header, &file);
-    free(header);
-    PS_TRY(status);
-    status =
-        ps_store_add_input(ps_phasors_store(file), "model", ps_dgtd_model_store(m->problem->model));
-    if (status == PS_OK) status = write_elements(m, file);
-    if (status == PS_OK) status = write_values(m, file);
-    if (status == PS_OK) return ps_phasors_commit(&file);
-    ps_phasors_close(&file);
-    return status;
+    PS_TRY(fill_header(m, unsettled, header));
+    PS_TRY(ps_phasors_create(path, &product->identity, header, &file));
+    PS_TRY(ps_product_record(product, ps_phasors_store(file)));
+    PS_TRY(write_elements(m, file));
+    PS_TRY(write_values(m, file));
+    return ps_phasors_commit(&file);
 }
 
-static ps_status write_phasors(march *m, const ps_store_identity *identity, double unsettled)
+static ps_status write_phasors(march *m, const ps_product *product, double unsettled)
 {
     char path[4200], part[4096];
     path_beside(m, "phasors", path);
-    if (ps_comm_size() == 1) return write_own_phasors(m, path, identity, unsettled);
+    if (ps_comm_size() == 1) return write_own_phasors(m, path, product, unsettled);
     int64_t generation;
     PS_TRY(ps_store_next_generation(path, &generation));
     ps_store_part_path(path, generation, ps_comm_rank(), part);
-    PS_TRY(ps_comm_agree(write_own_phasors(m, part, identity, unsettled)));
-    ps_store_identity full = *identity;
-    full.format = PS_PHASORS_FORMAT;
-    full.format_version = PS_PHASORS_VERSION;
+    PS_TRY(ps_comm_agree(write_own_phasors(m, part, product, unsettled)));
+    ps_store_identity full = ps_run_identity(m->run, PS_PHASORS_FORMAT, PS_PHASORS_VERSION);
     return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, generation, ps_comm_size())
                                : PS_OK;
 }
 
-ps_status outputs_write(march *m, const ps_store_identity *identity)
+ps_status outputs_write(march *m, const ps_product *product)
 {
-    traces t = {.m = m};
+    PS_SCOPED(release_traces) traces t = {.m = m};
     double unsettled = -1;
-    ps_status status = ps_comm_agree(ps_comm_rank() == 0 ? read_traces(&t) : PS_OK);
-    if (status == PS_OK && ps_comm_rank() == 0) unsettled = find_unsettled(&t);
-    if (status == PS_OK) status = ps_comm_broadcast(&unsettled, sizeof unsettled, 0);
-    if (status == PS_OK && m->problem->frequency_count > 0)
-        status = ps_comm_agree(write_phasors(m, identity, unsettled));
-    if (status == PS_OK)
-        status = ps_comm_agree(ps_comm_rank() == 0 ? write_traces(&t, identity) : PS_OK);
-    release_traces(&t);
-    return status;
+    bool first = ps_comm_rank() == 0;
+    PS_TRY(ps_comm_agree(first ? read_traces(&t) : PS_OK));
+    if (first) unsettled = find_unsettled(&t);
+    PS_TRY(ps_comm_broadcast(&unsettled, sizeof unsettled, 0));
+    if (m->problem->frequency_count > 0)
+        PS_TRY(ps_comm_agree(write_phasors(m, product, unsettled)));
+    return ps_comm_agree(first ? write_traces(&t, product) : PS_OK);
 }

@@ -70,7 +70,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
-    m->disk_free = ps_path_room(run->operands[1]);
+    m->disk_free = ps_path_room(run->output);
 }
 
 /* Bytes on a device beside fields, sums and what a window takes; of all groups, and of one. */

@@ -188,19 +188,17 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
 }
 
 /* Where the state is, is part of what a run is. */
-ps_status march_name(march *m)
+ps_status march_name(march *m, const ps_product *product)
 {
-    static const char *const role = "model";
     const march_plan *plan = m->plan;
-    ps_store *model = ps_dgtd_model_store(m->problem->model);
     const char *place = plan->file && plan->backend == &backend_device ? "cuda-file"
                         : plan->file                                   ? "file"
                         : plan->backend                                ? plan->backend->name
                                                                        : "memory";
     char more[64];
     snprintf(more, sizeof more, "ranks=%d\nstate=%s\n", ps_comm_size(), place);
-    PS_TRY(ps_state_name(m->run->operands[1], m->name));
-    return ps_state_identity(m->run->record, 1, &role, &model, more, &m->identity);
+    PS_TRY(ps_state_name(product->path, m->name));
+    return ps_product_identity(product, more, &m->identity);
 }
 
 ps_state_spec march_spec(march *m)

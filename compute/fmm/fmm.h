@@ -23,6 +23,7 @@
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
 #include "stage/journal.h"
+#include "stage/product.h"
 
 enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
 
@@ -445,6 +446,7 @@ typedef struct fmm_resident fmm_resident;
 
 typedef struct fmm_run {
     const ps_run *run;
+    ps_product product;
     const fmm_options *options;
     char journal[4096]; /* OUTPUT.groups */
     bool keeps;         /* finished groups are kept there: asked for, or a long run */
@@ -505,7 +507,7 @@ int fmm_buckets(const fmm_problem *p, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task);     /* seconds on a CPU worker */
 double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU worker; 0: no code */
-ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
+ps_status fmm_save_trace(fmm_run *r);
 void fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);
 

@@ -10,6 +10,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static fmm_options chosen = {.kernel = "inverse",
@@ -80,12 +81,6 @@ static const ps_option options[] = {
      0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
-static ps_store_identity identity_of(const ps_run *run)
-{
-    return (ps_store_identity){PS_FMM_RESULT_FORMAT, PS_FMM_RESULT_VERSION, ps_version(),
-                               ps_revision(),        run->record,           0};
-}
-
 /* ---- the output ---- */
 
 static ps_status put_sums(const fmm_run *r, ps_store *store)
@@ -122,7 +117,7 @@ static ps_status put_attributes(const fmm_run *r, ps_store *store)
 {
     const fmm_problem *p = &r->problem;
     const char *kernel = ps_fmm_kernel_name(p->fmm.function.kernel);
-    PS_TRY(ps_store_add_input(store, "octree", ps_octree_file_store(p->file)));
+    PS_TRY(ps_product_record(&r->product, store));
     PS_TRY(ps_store_put_text(store, "/", "kernel", kernel));
     PS_TRY(ps_store_put_real(store, "/", "parameter", p->fmm.function.parameter));
     PS_TRY(ps_store_put_int(store, "/", "order", p->fmm.interpolation.order));
@@ -164,17 +159,12 @@ static void free_tasks(fmm_run *r)
 static ps_status write_result(fmm_run *r)
 {
     double start = ps_clock();
-    ps_store_identity identity = identity_of(r->run);
     free_tasks(r);
     ps_fmm_result_header header = header_of(r);
-    ps_fmm_result *file;
-    PS_TRY(ps_fmm_result_create(r->run->operands[1], &identity, &header, &file));
-    ps_status status = put_attributes(r, ps_fmm_result_store(file));
-    if (status == PS_OK) status = fmm_sink_write(r->work.sink, r->writing, file);
-    if (status != PS_OK) {
-        ps_fmm_result_close(&file);
-        return status;
-    }
+    PS_SCOPED(ps_fmm_result_close) ps_fmm_result *file = NULL;
+    PS_TRY(ps_fmm_result_create(r->product.path, &r->product.identity, &header, &file));
+    PS_TRY(put_attributes(r, ps_fmm_result_store(file)));
+    PS_TRY(fmm_sink_write(r->work.sink, r->writing, file));
     PS_TRY(ps_fmm_result_commit(&file));
     r->write_seconds = ps_clock() - start;
     return PS_OK;
@@ -205,23 +195,14 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
     return status;
 }
 
-/* A journal whose removal was lost, beside the output that it was for. */
-static ps_status tidy(const fmm_run *r)
-{
-    char hash[17], line[32];
-    PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
-    snprintf(line, sizeof line, "octree=%s", hash);
-    if (r->problem.rank == 0) ps_journal_tidy(r->journal, r->run->record, line);
-    return PS_OK;
-}
-
 /* The order of this attempt is part of what the journal is of. */
 static ps_status open_journal(fmm_run *r)
 {
-    char identity[PS_RECORD_MAX + 128], hash[17];
-    PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
-    snprintf(identity, sizeof identity, "%soctree=%s\nused_order=%d\nused_epsilon=%.17g\n",
-             r->run->record, hash, r->problem.fmm.interpolation.order, r->problem.epsilon);
+    char more[128];
+    PS_SCOPED_MEMORY char *identity = NULL;
+    snprintf(more, sizeof more, "used_order=%d\nused_epsilon=%.17g\n",
+             r->problem.fmm.interpolation.order, r->problem.epsilon);
+    PS_TRY(ps_product_identity(&r->product, more, &identity));
     return ps_journal_open(r->run, r->journal, r->problem.rank, identity,
                            r->options->checkpoint_every, &r->work.journal);
 }
@@ -254,7 +235,7 @@ static ps_status open_work(fmm_run *r)
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
-    return fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
+    return fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->output,
                          &r->work.sink);
 }
 
@@ -346,7 +327,6 @@ static ps_status judge(fmm_run *r, bool *again)
 
 static ps_status compute(fmm_run *r, bool *again)
 {
-    ps_store_identity identity = identity_of(r->run);
     if (r->options->mapping) PS_TRY(ps_comm_agree(load_mapping(r)));
     PS_TRY(open_work(r));
     PS_TRY(ps_comm_agree(open_checks(r)));
@@ -359,7 +339,7 @@ static ps_status compute(fmm_run *r, bool *again)
     if (r->problem.rank == 0) PS_TRY(fmm_sink_check(r->work.sink));
     PS_TRY(judge(r, again));
     if (*again) return PS_OK;
-    if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
+    if (r->options->trace) PS_TRY(fmm_save_trace(r));
     if (r->problem.rank) return PS_OK;
     PS_TRY(write_result(r));
     return fmm_report(r);
@@ -393,17 +373,6 @@ static void close_run(fmm_run *r, bool done)
     fmm_check_close(&r->work.check);
     fmm_check_close(&r->work.samples);
     fmm_problem_release(&r->problem);
-}
-
-static bool is_up_to_date(const fmm_run *r)
-{
-    static const char *const roles[] = {"octree"};
-    ps_store *inputs[] = {ps_octree_file_store(r->problem.file)};
-    ps_store_identity identity = identity_of(r->run);
-    ps_product output = {r->run->operands[1], &identity, 1, roles, inputs, false};
-    if (!r->options->trace) return ps_product_is_up_to_date(r->run, &output);
-    ps_product_matches(r->run, &output); /* the trace is of a run: there is something to do */
-    return false;
 }
 
 /* Operators for the device or, if there is none or all does not fit, for the cores. */
@@ -459,9 +428,12 @@ static ps_status do_run(fmm_run *r)
     bool again = false;
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
     fmm_source_init(&r->source, &r->problem);
+    ps_product_init(r->run, PS_FMM_RESULT_FORMAT, PS_FMM_RESULT_VERSION, &r->product);
+    PS_TRY(ps_product_input(&r->product, "octree", ps_octree_file_store(r->problem.file)));
+    r->product.open_ended = r->options->trace != NULL; /* a trace is of a run */
     if (!r->run->plan) {
-        snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->operands[1]);
-        if (is_up_to_date(r)) return tidy(r);
+        snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->output);
+        if (ps_product_is_up_to_date(&r->product)) return ps_journal_tidy(r->journal, &r->product);
         find_journal(r);
         PS_TRY(continue_order(r));
     }
@@ -478,8 +450,6 @@ static ps_status run_fmm(ps_run *run)
 {
     fmm_run r = {.run = run, .options = &chosen, .started = ps_clock()};
     char text[2048];
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
     ps_status status = do_run(&r);
     bool done = status == PS_OK || status == PS_INACCURATE;
     if (!done && r.work.journal)
@@ -510,8 +480,9 @@ int main(int argc, char **argv)
                     "  penstock-plot gantt trace.h5 --output gantt.png",
         .options = options,
         .figures = figure_table,
-        .operands_min = 1,
+        .operands_min = 2,
         .operands_max = 2,
-        .run = run_fmm};
+        .run = run_fmm,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

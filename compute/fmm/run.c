@@ -276,7 +276,7 @@ static ps_status open_queue(fmm_run *r)
         PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
     PS_TRY(sum_checks(r));
     PS_TRY(ps_task_queue_open(&config, &r->queue));
-    return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
+    return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->output);
 }
 
 static ps_status open_scratch(fmm_run *r)

@@ -131,16 +131,13 @@ double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task)
     return rate > 0 ? launch + task->flop / rate : 0;
 }
 
-ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
+ps_status fmm_save_trace(fmm_run *r)
 {
     static const int64_t colours[FMM_KINDS] = {
         [FMM_P2M] = 0x8c8c8c, [FMM_M2M] = 0x8c8c8c,   [FMM_ENCODE] = 0xa8a8a8,
         [FMM_M2L] = 0xd3d3d3, [FMM_L2L] = 0x8c8c8c,   [FMM_L2P] = 0x707070,
         [FMM_P2P] = 0xffffff, [FMM_REDUCE] = 0x000000};
-    ps_store_identity own = *identity;
-    own.format = "penstock-task-trace";
-    own.format_version = 1;
-    own.disk_estimate = 0;
+    ps_store_identity own = ps_run_identity(r->run, "penstock-task-trace", 1);
     for (int k = 0; k < FMM_KINDS; ++k) {
         ps_task_kind *kind = &r->trace.kinds[k];
         strncpy(kind->name, fmm_codelets[k].name, sizeof kind->name - 1);

@@ -11,6 +11,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 #include "runtime/report.h"
 
@@ -174,7 +175,8 @@ static ps_status read_all(solve_problem *p)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
-    PS_TRY(problem_open(p, p->run->operand_count - 2, p->run->operands + 1));
+    PS_TRY(problem_open(p, p->run->operand_count - 1 - (p->run->output != NULL),
+                        p->run->operands + 1));
     ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
     return PS_OK;
 }
@@ -198,8 +200,8 @@ static ps_status prepare(solve_problem *p)
 
 /* ---- identity and output ---- */
 
-/* The options, and the numbers that came from files. */
-static ps_status describe(const solve_problem *p, char *out, size_t size)
+/* The numbers that came from files. */
+static ps_status note_sides(const solve_problem *p, ps_product *product)
 {
     XXH3_state_t *hash = XXH3_createState();
     if (!hash) return ps_fail(PS_EXHAUSTED, "no memory for a hash");
@@ -208,46 +210,25 @@ static ps_status describe(const solve_problem *p, char *out, size_t size)
         XXH3_64bits_update(hash, p->loads[i].vector, sizeof p->loads[i].vector);
     if (p->table)
         XXH3_64bits_update(hash, p->table, (size_t)p->mesh.vertex_count * sizeof *p->table);
-    snprintf(out, size, "%ssides=%lld %016llx\n", p->run->record, (long long)p->load_count,
-             (unsigned long long)XXH3_64bits_digest(hash));
+    unsigned long long digest = XXH3_64bits_digest(hash);
     XXH3_freeState(hash);
-    return PS_OK;
+    return ps_product_note(product, "sides=%lld %016llx", (long long)p->load_count, digest);
 }
 
-/* Inputs with their roles: mesh, then matrices or clusters. */
-typedef struct inputs {
-    int count;
-    ps_store **stores;
-    const char **roles;
-    char (*names)[16];
-} inputs;
-
-static ps_status list_inputs(const solve_problem *p, inputs *in)
+/* Mesh, then matrices or clusters. */
+static ps_status list_inputs(const solve_problem *p, ps_product *product)
 {
-    bool core = p->scene_count > 0;
-    in->count = 1 + (core ? p->scene_files : p->matrix_count);
-    PS_TRY(PS_ALLOC(&in->stores, in->count, "inputs"));
-    PS_TRY(PS_ALLOC(&in->roles, in->count, "inputs"));
-    PS_TRY(PS_ALLOC(&in->names, in->count, "inputs"));
-    for (int i = 0; i < in->count; ++i) {
-        in->stores[i] = i == 0 ? p->mesh_store
-                        : core ? p->scenes[i - 1].store
-                               : ps_hmatrix_store(p->matrices[i - 1].file);
-        snprintf(in->names[i], sizeof in->names[i],
-                 i == 0 ? "mesh"
-                 : core ? "clusters%d"
-                        : "matrix%d",
-                 i);
-        in->roles[i] = in->names[i];
+    char role[PS_ROLE_MAX];
+    int count = p->scene_count > 0 ? p->scene_files : p->matrix_count;
+    PS_TRY(note_sides(p, product));
+    PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
+    for (int i = 0; i < count; ++i) {
+        snprintf(role, sizeof role, p->scene_count > 0 ? "clusters%d" : "matrix%d", i + 1);
+        PS_TRY(ps_product_input(product, role,
+                                p->scene_count > 0 ? p->scenes[i].store
+                                                   : ps_hmatrix_store(p->matrices[i].file)));
     }
     return PS_OK;
-}
-
-static void free_inputs(inputs *in)
-{
-    free(in->stores);
-    free(in->roles);
-    free(in->names);
 }
 
 static ps_hbem_solution_header header_of(const solve_problem *p)
@@ -276,19 +257,15 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
     return h;
 }
 
-static ps_status create_output(solve_problem *p, const ps_store_identity *identity,
-                               const inputs *in)
+static ps_status create_output(solve_problem *p, const ps_product *product)
 {
-    const char *path = p->run->operands[p->run->operand_count - 1];
     ps_hbem_solution_header header = header_of(p);
     if (ps_comm_rank() > 0) {
         p->out.header = header;
         return PS_OK;
     }
-    PS_TRY(ps_hbem_solution_create(path, identity, &header, &p->mesh, &p->out));
-    for (int i = 0; i < in->count; ++i)
-        PS_TRY(ps_store_add_input(p->out.store, in->roles[i], in->stores[i]));
-    return PS_OK;
+    PS_TRY(ps_hbem_solution_create(product->path, &product->identity, &header, &p->mesh, &p->out));
+    return ps_product_record(product, p->out.store);
 }
 
 /* ---- figures ---- */
@@ -342,23 +319,22 @@ static void report(const solve_problem *p)
 /* ---- the run ---- */
 
 /* Whether an output of this identity is there whose solutions all converged. Collective. */
-static bool up_to_date(const solve_problem *p, const ps_store_identity *identity, const inputs *in)
+static bool is_done(const ps_product *product)
 {
-    const char *path = p->run->operands[p->run->operand_count - 1];
     ps_hbem_solution old;
-    ps_product output = {path, identity, in->count, in->roles, in->stores, false};
-    if (!ps_product_matches(p->run, &output)) return false;
-    bool good = ps_comm_rank() == 0 && ps_hbem_solution_open(path, &old) == PS_OK;
+    if (!ps_product_matches(product)) return false;
+    bool good = ps_comm_rank() == 0 && ps_hbem_solution_open(product->path, &old) == PS_OK;
     if (good) {
         good = old.header.converged;
         ps_hbem_solution_close(&old);
     }
-    return ps_comm_any(good) && !p->run->force;
+    good = ps_comm_any(good) && !product->run->force;
+    if (good) ps_info("%s is up to date; --force solves again", product->path);
+    return good;
 }
 
 static ps_status finish(solve_problem *p, double start)
 {
-    const char *path = p->run->operands[p->run->operand_count - 1];
     p->out.header.converged = p->converged;
     PS_TRY(ps_comm_agree(ps_comm_rank() ? PS_OK : ps_hbem_solution_commit(&p->out)));
     p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
@@ -369,7 +345,8 @@ static ps_status finish(solve_problem *p, double start)
         return ps_fail(PS_FAILED,
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
                        "the best iterates. A larger --limit goes on",
-                       (long long)p->steps_most, p->residual, p->options.krylov.tolerance, path);
+                       (long long)p->steps_most, p->residual, p->options.krylov.tolerance,
+                       p->run->output);
     return remove_checkpoints(p);
 }
 
@@ -389,52 +366,35 @@ static ps_status check_entries(solve_problem *p)
     return PS_OK;
 }
 
-static ps_status solve(solve_problem *p, const ps_store_identity *identity, const inputs *in)
+static ps_status solve(solve_problem *p, const ps_product *product)
 {
     double start = ps_clock();
-    if (up_to_date(p, identity, in)) {
-        ps_info("%s is up to date; --force solves again",
-                p->run->operands[p->run->operand_count - 1]);
-        return PS_OK;
-    }
+    if (is_done(product)) return PS_OK;
     PS_TRY(check_states(p));
     PS_TRY(ps_comm_agree(check_entries(p)));
-    PS_TRY(ps_comm_agree(create_output(p, identity, in)));
+    PS_TRY(ps_comm_agree(create_output(p, product)));
     PS_TRY(solve_batches(p));
     return finish(p, start);
 }
 
-/* With what its checkpoints are told from those of other runs. */
-static ps_status identify_and_solve(solve_problem *p, const ps_store_identity *identity,
-                                    const inputs *in)
-{
-    char *text = NULL, more[64];
-    snprintf(more, sizeof more, "sides-at-once=%lld\n", (long long)p->batch);
-    ps_status status =
-        ps_state_identity(identity->options, in->count, in->roles, in->stores, more, &text);
-    p->options.identity = text;
-    if (status == PS_OK) status = solve(p, identity, in);
-    free(text);
-    return status;
-}
-
 static ps_status run_solve(ps_run *run)
 {
-    static char record[PS_RECORD_MAX + 256];
+    char more[64];
+    PS_SCOPED(problem_close)
     solve_problem p = {.run = run, .row_sum_error = NAN, .entry_error = NAN};
-    inputs in = {0};
-    ps_status status = ps_comm_agree(prepare(&p));
-    if (status == PS_OK) status = list_inputs(&p, &in);
-    if (status == PS_OK) status = describe(&p, record, sizeof record);
-    ps_store_identity identity = {
-        PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, ps_version(), ps_revision(), record, 0};
-    if (status == PS_OK && run->plan)
+    PS_SCOPED_MEMORY char *identity = NULL; /* of checkpoints */
+    ps_product product;
+    ps_product_init(run, PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, &product);
+    PS_TRY(ps_comm_agree(prepare(&p)));
+    PS_TRY(list_inputs(&p, &product));
+    if (run->plan) {
         report(&p);
-    else if (status == PS_OK)
-        status = identify_and_solve(&p, &identity, &in);
-    free_inputs(&in);
-    problem_close(&p);
-    return status;
+        return PS_OK;
+    }
+    snprintf(more, sizeof more, "sides-at-once=%lld\n", (long long)p.batch);
+    PS_TRY(ps_product_identity(&product, more, &identity));
+    p.options.identity = identity;
+    return solve(&p, &product);
 }
 
 static const ps_allowance allowances[] = {
@@ -474,6 +434,7 @@ int main(int argc, char **argv)
         .operands_max = PS_OPERANDS_MAX,
         .run = run_solve,
         .streams = true,
-        .saves = true};
+        .saves = true,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

@@ -22,8 +22,7 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
 /* `name` has room for 4096 characters, and is borrowed. */
 static ps_state_spec spec_of(const solve_problem *p, int64_t batch, char *name, batch_state *state)
 {
-    snprintf(name, 4096, "%.4000s.batch%04lld", p->run->operands[p->run->operand_count - 1],
-             (long long)batch);
+    snprintf(name, 4096, "%.4000s.batch%04lld", p->run->output, (long long)batch);
     return (ps_state_spec){.run = p->run,
                            .name = name,
                            .identity = p->options.identity,

@@ -8,6 +8,7 @@
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/product.h"
 
@@ -392,14 +393,6 @@ static ps_status prepare(solve_problem *p)
     return plan_memory(p);
 }
 
-static bool up_to_date(solve_problem *p)
-{
-    const char *const roles[] = {"load"};
-    ps_store_identity identity = output_identity(p);
-    ps_product output = {p->run->operands[1], &identity, 1, roles, &p->load.store, false};
-    return !p->trial && ps_product_is_up_to_date(p->run, &output);
-}
-
 /* What a run leaves that is killed when its output is complete. */
 static ps_status tidy(solve_problem *p)
 {
@@ -409,22 +402,24 @@ static ps_status tidy(solve_problem *p)
     return run_state_check(&states) == PS_OK ? run_state_remove(&states) : PS_OK;
 }
 
+static void release(solve_problem *p)
+{
+    ps_box_field_close(&p->out);
+    ps_box_field_close(&p->load);
+    ps_device_close(&p->device);
+    free(p->history);
+    free(p->options.identity);
+}
+
 static ps_status run_solve(ps_run *run)
 {
-    solve_problem p = {.run = run, .trial = run->operand_count < 2};
-    ps_status status = ps_comm_agree(prepare(&p));
-    if (status == PS_OK && run->plan)
-        solve_report(&p);
-    else if (status == PS_OK && up_to_date(&p))
-        status = ps_comm_agree(tidy(&p));
-    else if (status == PS_OK)
-        status = solve_all(&p);
-    ps_box_field_close(&p.out);
-    ps_box_field_close(&p.load);
-    ps_device_close(&p.device);
-    free(p.history);
-    free(p.options.identity);
-    return status;
+    PS_SCOPED(release) solve_problem p = {.run = run, .trial = !run->output};
+    PS_TRY(ps_comm_agree(prepare(&p)));
+    ps_product_init(run, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &p.product);
+    PS_TRY(ps_product_input(&p.product, "load", p.load.store));
+    if (run->plan) solve_report(&p);
+    if (run->plan) return PS_OK;
+    return ps_product_is_up_to_date(&p.product) ? ps_comm_agree(tidy(&p)) : solve_all(&p);
 }
 
 int main(int argc, char **argv)
@@ -452,6 +447,7 @@ int main(int argc, char **argv)
         .operands_max = 2,
         .run = run_solve,
         .streams = true,
-        .saves = true};
+        .saves = true,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

@@ -11,25 +11,18 @@ const char *solve_method_name(const solve_options *o)
     return solve_method_names[o->substructured ? METHOD_DIRECT : o->method];
 }
 
-ps_store_identity output_identity(const solve_problem *p)
-{
-    return (ps_store_identity){PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                               ps_revision(),       p->run->record,       0};
-}
-
 /* Of this rank; the output itself where there is but one. */
 ps_status output_create(solve_problem *p, const char *path)
 {
-    ps_store_identity identity = output_identity(p);
     ps_box_field_header header = p->load.header;
     char part[4096];
     strcpy(header.quantity, "potential");
     strcpy(header.units, "m2/s2");
     snprintf(part, sizeof part, "%s", path);
     if (ps_comm_size() > 1) ps_store_part_path(path, p->generation, ps_comm_rank(), part);
-    PS_TRY(
-        ps_box_field_create_part(part, &identity, &header, p->first_plane, p->end_plane, &p->out));
-    return ps_store_add_input(p->out.store, "load", p->load.store);
+    PS_TRY(ps_box_field_create_part(part, &p->product.identity, &header, p->first_plane,
+                                    p->end_plane, &p->out));
+    return ps_product_record(&p->product, p->out.store);
 }
 
 /* What a load says of its model and of gravity goes on with the potential; loads of older versions
@@ -97,13 +90,10 @@ static ps_status write_part(solve_problem *p, const char *path, void *state)
 ps_status output_write(solve_problem *p, const char *path, void *state)
 {
     ps_status status = ps_comm_agree(write_part(p, path, state));
-    if (status == PS_OK && ps_comm_size() > 1) {
-        ps_store_identity identity = output_identity(p);
-        if (ps_comm_rank() == 0)
-            status = ps_store_write_master(path, &identity, p->generation, ps_comm_size());
-        status = ps_comm_agree(status);
-    }
-    return status;
+    if (status != PS_OK || ps_comm_size() == 1) return status;
+    if (ps_comm_rank() == 0)
+        status = ps_store_write_master(path, &p->product.identity, p->generation, ps_comm_size());
+    return ps_comm_agree(status);
 }
 
 /* A solve that has not converged: its best iterate goes beside the output. */
@@ -112,7 +102,7 @@ ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
     char message[1024], path[4096];
     if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
         return failure;
-    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
+    const char *out = p->run->output, *dot = strrchr(out, '.');
     int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
     snprintf(message, sizeof message, "%s", ps_message());
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);

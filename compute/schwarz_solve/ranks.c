@@ -66,7 +66,7 @@ static ps_state_spec spec_of(run_state *s)
 void run_state_open(solve_problem *p, run_state *out)
 {
     *out = (run_state){.p = p};
-    if (!p->trial) snprintf(out->name, sizeof out->name, "%.4000s.state", p->run->operands[1]);
+    if (!p->trial) snprintf(out->name, sizeof out->name, "%.4000s.state", p->run->output);
 }
 
 ps_status run_state_save(run_state *s, int64_t step, bool always)

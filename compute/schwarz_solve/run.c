@@ -24,7 +24,6 @@ static ps_status hash_of_subdomains(const char *path, char hash[17])
 /* Files that options name count by what they hold. */
 ps_status solve_identify(solve_problem *p)
 {
-    static const char *const roles[] = {"load"};
     char more[512];
     const ps_transmission *t = &p->options.transmission;
     char cut[17];
@@ -33,14 +32,14 @@ ps_status solve_identify(solve_problem *p)
              "input-subdomains=%s\ncondition=%a,%a,%a,%a\nway=%s\nranks=%d\nstate=%d\n", cut,
              t->p[0], t->q[0], t->p[1], t->q[1], solve_method_names[p->options.method],
              ps_comm_size(), STATE_VERSION);
-    return ps_state_identity(p->run->record, 1, roles, &p->load.store, more, &p->options.identity);
+    return ps_product_identity(&p->product, more, &p->options.identity);
 }
 
 static ps_status check(solve_problem *p)
 {
     ps_box_field solution;
     double start = ps_clock();
-    PS_TRY(ps_comm_agree(ps_box_field_open(p->run->operands[1], "potential", &solution)));
+    PS_TRY(ps_comm_agree(ps_box_field_open(p->run->output, "potential", &solution)));
     ps_status status = check_residual(p, &solution, &p->residual);
     ps_box_field_close(&solution);
     p->seconds[SECONDS_CHECK] = ps_clock() - start;
@@ -68,7 +67,7 @@ static ps_status solve_way_of(solve_problem *p, void *state)
 /* Solves and writes; without POTENTIAL nothing is written. */
 static ps_status solve_and_write(solve_problem *p, void **state)
 {
-    const char *path = p->run->operands[1];
+    const char *path = p->run->output;
     run_state checkpoints;
     if (!p->trial) PS_TRY(ps_store_next_generation(path, &p->generation));
     ps_status status = open_way(p, state);

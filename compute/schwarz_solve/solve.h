@@ -11,6 +11,7 @@
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "runtime/progress.h"
+#include "stage/product.h"
 #include "stage/state.h"
 
 enum { HISTORY_MAX = 100000 };
@@ -43,6 +44,7 @@ enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
 
 typedef struct solve_problem {
     const ps_run *run;
+    ps_product product;
     ps_progress progress;
     bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
@@ -103,7 +105,6 @@ void solve_report(const solve_problem *p);
 /* ---- the output ---- */
 
 const char *solve_method_name(const solve_options *options);
-ps_store_identity output_identity(const solve_problem *p);
 /* Makes the file of this rank, so that what cannot be written fails before the solve. */
 ps_status output_create(solve_problem *p, const char *path);
 /* The field of the state, by all ranks, and the master. Collective. */

@@ -198,6 +198,7 @@ int main(int argc, char **argv)
                     "  penstock-spmv-bench --nodes 264,264,286 --device cuda --precision fp32",
         .options = options,
         .figures = figure_table,
+        .reads_only = true,
         .operands_min = 0,
         .operands_max = 1,
         .run = run_bench};

@@ -9,6 +9,7 @@
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/product.h"
 
@@ -84,22 +85,12 @@ static ps_status begin(march *m, record *named)
     return m->team && m->done > 0 ? ps_comm_agree(team_restore(m->team)) : PS_OK;
 }
 
-static ps_store_identity history_identity(const ps_run *run)
-{
-    return (ps_store_identity){.format = "penstock-history",
-                               .format_version = 1,
-                               .creator = "penstock-tdbem-march",
-                               .revision = ps_revision(),
-                               .options = run->record};
-}
-
 static ps_status save_workers(const march *m)
 {
     double stages[STAGES];
-    ps_store_identity identity = history_identity(m->run);
     march_stages(m, stages);
     return workers_save(&m->workers, stages, m->record.run, m->record.state.uuid, m->first,
-                        &identity);
+                        &m->product->identity);
 }
 
 static ps_status finish(march *m)
@@ -112,10 +103,8 @@ static ps_status finish(march *m)
     ps_status status = PS_OK;
     if (ps_comm_rank() == 0) {
         ps_history_header header;
-        ps_store_identity identity = history_identity(m->run);
-        record_inputs inputs = problem_inputs(m->problem);
         problem_history_header(m->problem, m->options, &header);
-        status = record_finish(&m->record, m->run->operands[2], &identity, &header, &inputs);
+        status = record_finish(&m->record, m->product, &header);
     }
     return ps_comm_agree(status);
 }
@@ -130,10 +119,12 @@ static void clean_up(march *m, ps_status status)
     ps_state_fail(&m->record.state, status, hopeless);
 }
 
-static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
+static ps_status march_through(const ps_product *product, problem *p, const march_plan *plan,
+                               record *named)
 {
     march m;
-    ps_status status = march_open(run, &options, p, plan, &m);
+    ps_status status = march_open(product->run, &options, p, plan, &m);
+    m.product = product;
     if (status == PS_OK) status = begin(&m, named);
     if (status == PS_OK) status = m.team ? team_run(&m) : march_run(&m);
     if (status == PS_OK) status = finish(&m);
@@ -145,21 +136,11 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 
-/* True if OUTPUT is what this run would write. */
-static bool is_up_to_date(const ps_run *run, const problem *p)
-{
-    record_inputs inputs = problem_inputs(p);
-    ps_store_identity identity = history_identity(run);
-    ps_product output = {run->operands[2], &identity,     inputs.count,
-                         inputs.roles,     inputs.stores, false};
-    return ps_product_is_up_to_date(run, &output);
-}
-
 static ps_status plan_and_march(const ps_run *run, problem *p)
 {
     march_plan plan;
-    record named;
-    record_inputs inputs = problem_inputs(p);
+    PS_SCOPED(record_close) record named = {.identity = NULL};
+    ps_product product;
     ps_status status = plan_make(run, &options, p, &plan);
     if (run->plan && ps_comm_rank() == 0) {
         ps_status printed = plan_print(run, &options, p, &plan);
@@ -167,24 +148,19 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     }
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    PS_TRY(record_name(&named, run, run->operands[2], &inputs));
-    if (is_up_to_date(run, p)) {
-        ps_state_spec spec = record_spec(&named, run, options.checkpoint_every);
-        status = ps_comm_rank() == 0 ? ps_state_tidy(&spec) : PS_OK;
-    } else {
-        status = march_through(run, p, &plan, &named);
-    }
-    record_close(&named);
-    return status;
+    ps_product_init(run, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &product);
+    PS_TRY(problem_inputs(p, &product));
+    PS_TRY(record_name(&named, &product));
+    if (!ps_product_is_up_to_date(&product)) return march_through(&product, p, &plan, &named);
+    ps_state_spec spec = record_spec(&named, run, options.checkpoint_every);
+    return ps_comm_rank() == 0 ? ps_state_tidy(&spec) : PS_OK;
 }
 
 static ps_status run_program(ps_run *run)
 {
-    problem p;
-    ps_status status = problem_open(run, &options, &p);
-    if (status == PS_OK) status = plan_and_march(run, &p);
-    problem_release(&p);
-    return status;
+    PS_SCOPED(problem_release) problem p = {.mesh_store = NULL};
+    PS_TRY(problem_open(run, &options, &p));
+    return plan_and_march(run, &p);
 }
 
 static const ps_program program = {
@@ -192,6 +168,7 @@ static const ps_program program = {
     .results = 1,
     .streams = true,
     .saves = true,
+    .parallel = true,
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "

@@ -54,7 +54,7 @@ typedef struct problem {
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
 void problem_release(problem *problem);
 /* The files that a run depends on. */
-record_inputs problem_inputs(const problem *problem);
+ps_status problem_inputs(const problem *problem, ps_product *product);
 void problem_history_header(const problem *problem, const march_options *options,
                             ps_history_header *out);
 
@@ -96,6 +96,7 @@ typedef struct march_clock {
 typedef struct march {
     struct team *team; /* the workers, where GPUs take part (team.h); else NULL */
     const ps_run *run;
+    const ps_product *product; /* set by who finishes the march */
     const march_options *options;
     problem *problem;
     window window;

@@ -69,7 +69,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
-    m->disk_free = ps_path_room(run->operands[2]);
+    m->disk_free = ps_path_room(run->output);
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,

@@ -144,13 +144,11 @@ void problem_release(problem *p)
     memset(p, 0, sizeof *p);
 }
 
-record_inputs problem_inputs(const problem *p)
+ps_status problem_inputs(const problem *p, ps_product *product)
 {
-    record_inputs inputs = {.count = 2,
-                            .roles = {"matrix", "mesh", "far"},
-                            .stores = {tiles_store(&p->tiles), p->mesh_store}};
-    if (p->far.group > 0) inputs.stores[inputs.count++] = tiles_store(&p->far.tiles);
-    return inputs;
+    PS_TRY(ps_product_input(product, "matrix", tiles_store(&p->tiles)));
+    PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
+    return p->far.group > 0 ? ps_product_input(product, "far", tiles_store(&p->far.tiles)) : PS_OK;
 }
 
 void problem_history_header(const problem *p, const march_options *options, ps_history_header *out)

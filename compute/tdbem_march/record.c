@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
-ps_status record_name(record *r, const ps_run *run, const char *output, const record_inputs *inputs)
+ps_status record_name(record *r, const ps_product *product)
 {
     memset(r, 0, sizeof *r);
-    PS_TRY(ps_state_name(output, r->run));
-    return ps_state_identity(run->record, inputs->count, inputs->roles, inputs->stores, "",
-                             &r->identity);
+    PS_TRY(ps_state_name(product->path, r->run));
+    return ps_product_identity(product, "", &r->identity);
 }
 
 /* ---- the state ---- */
@@ -84,25 +84,14 @@ static ps_status take_record(void *context, int64_t first_step, int64_t count, c
     return ps_history_append(context, count, payload);
 }
 
-static ps_status fill_history(record *r, ps_history *history, const record_inputs *inputs)
+ps_status record_finish(record *r, const ps_product *product, const ps_history_header *header)
 {
-    for (int i = 0; i < inputs->count; ++i)
-        PS_TRY(ps_store_add_input(ps_history_store(history), inputs->roles[i], inputs->stores[i]));
-    return ps_append_log_replay(r->state.log, take_record, history);
-}
-
-ps_status record_finish(record *r, const char *output, const ps_store_identity *identity,
-                        const ps_history_header *header, const record_inputs *inputs)
-{
-    ps_history *history;
+    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     PS_TRY(ps_state_wait(&r->state));
-    PS_TRY(ps_history_create(output, identity, header, &history));
-    ps_status status = fill_history(r, history, inputs);
-    if (status == PS_OK)
-        status = ps_history_commit(&history);
-    else
-        ps_history_close(&history);
-    PS_TRY(status);
+    PS_TRY(ps_history_create(product->path, &product->identity, header, &history));
+    PS_TRY(ps_product_record(product, ps_history_store(history)));
+    PS_TRY(ps_append_log_replay(r->state.log, take_record, history));
+    PS_TRY(ps_history_commit(&history));
     ps_state_close(&r->state);
     return ps_state_remove(&r->state.spec);
 }

@@ -11,15 +11,8 @@
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/window.h"
 #include "formats/history.h"
+#include "stage/product.h"
 #include "stage/state.h"
-
-/* The files that a run depends on, and what they are to it. */
-enum { RECORD_INPUTS_MAX = 3 };
-typedef struct record_inputs {
-    int count;
-    const char *roles[RECORD_INPUTS_MAX]; /* "matrix", "mesh", "far" */
-    ps_store *stores[RECORD_INPUTS_MAX];  /* borrowed                */
-} record_inputs;
 
 typedef struct record {
     char run[4096];
@@ -32,8 +25,7 @@ typedef struct record {
 } record;
 
 /* Sets name and identity: the options and the content hashes of the inputs. */
-ps_status record_name(record *record, const ps_run *run, const char *output,
-                      const record_inputs *inputs);
+ps_status record_name(record *record, const ps_product *product);
 /* The state of the run; borrows the record. */
 ps_state_spec record_spec(record *record, const ps_run *run, ps_interval every);
 
@@ -49,8 +41,7 @@ int64_t record_bytes(const window *past);
 ps_status record_checkpoint(record *record, int64_t step, const figures *figures);
 
 /* Writes the history from the log, commits it, removes log and checkpoints. */
-ps_status record_finish(record *record, const char *output, const ps_store_identity *identity,
-                        const ps_history_header *header, const record_inputs *inputs);
+ps_status record_finish(record *record, const ps_product *product, const ps_history_header *header);
 
 void record_close(record *record); /* keeps the files */
 

@@ -60,8 +60,8 @@ static ps_status signal_open(signal *s, const char *path)
     *s = (signal){.path = path};
     ps_store *store = NULL;
     PS_TRY(ps_store_open(path, NULL, 1 << 20, &store));
-    bool history = strcmp(ps_store_format(store), "penstock-history") == 0;
-    bool trace = strcmp(ps_store_format(store), "penstock-trace") == 0;
+    bool history = strcmp(ps_store_format(store), PS_HISTORY_FORMAT) == 0;
+    bool trace = strcmp(ps_store_format(store), PS_TRACE_FORMAT) == 0;
     ps_store_close(&store);
     if (!history && !trace)
         return ps_fail(PS_INVALID, "%s: space-time norms are of histories and traces", path);

@@ -15,6 +15,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static const double SPEED = 299792458.0;
@@ -41,6 +42,7 @@ static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quant
 typedef struct job {
     ps_phasors *phasors;
     const ps_phasors_header *header;
+    ps_store *mesh_store;
     ps_volume_mesh mesh;
     ps_dgtd_tets tets;
     ps_dgtd_reference reference;
@@ -61,6 +63,7 @@ static void release(job *j)
     far_surface_release(&j->surface);
     ps_receivers_release(&j->receivers);
     ps_volume_mesh_release(&j->mesh);
+    ps_store_close(&j->mesh_store);
     ps_phasors_close(&j->phasors);
 }
 
@@ -98,16 +101,13 @@ static ps_status open_files(job *j, const char *phasors, const char *mesh)
 
 static ps_status link_faces(job *j)
 {
-    uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL;
+    PS_SCOPED_MEMORY uint32_t *ids = NULL;
     PS_TRY(PS_ALLOC(&j->links, 4 * j->tets.count, "links of faces"));
-    ps_status status = PS_ALLOC(&start, j->mesh.vertex_count + 1, "faces by vertex");
-    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * j->tets.count, "faces by vertex");
-    if (status == PS_OK)
-        status = ps_dgtd_link_faces(j->tets.tetrahedra, j->tets.count, j->mesh.vertex_count, start,
-                                    ids, j->links);
-    free(start);
-    free(ids);
-    return status;
+    PS_TRY(PS_ALLOC(&start, j->mesh.vertex_count + 1, "faces by vertex"));
+    PS_TRY(PS_ALLOC(&ids, 4 * j->tets.count, "faces by vertex"));
+    return ps_dgtd_link_faces(j->tets.tetrahedra, j->tets.count, j->mesh.vertex_count, start, ids,
+                              j->links);
 }
 
 /* ---- the surface ---- */
@@ -223,7 +223,7 @@ static void describe(const job *j, ps_trace *trace)
         snprintf(trace->units, sizeof trace->units, "V/(%.15s)", j->header->source_units);
 }
 
-static ps_status compute(job *j, const ps_run *run, ps_trace *trace)
+static ps_status compute(job *j, ps_trace *trace)
 {
     int64_t width = 6 * j->reference.nodes, chunk = ps_phasors_chunk_rows(j->phasors);
     int64_t batch = chunk < j->header->rows ? chunk : j->header->rows;
@@ -252,19 +252,14 @@ static void report(const job *j, const ps_run *run)
     ps_report_print(&r);
 }
 
-static ps_status write_trace(job *j, const ps_run *run, const ps_store_identity *identity,
-                             ps_store *const *inputs)
+static ps_status write_trace(job *j, const ps_product *product)
 {
-    static const char *const roles[] = {"phasors", "mesh"};
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     bool rcs = chosen.quantity == RCS;
     PS_TRY(ps_trace_init(&trace, j->header->frequencies, (rcs ? 1 : 3) * j->receivers.count, !rcs));
     describe(j, &trace);
-    ps_status status = compute(j, run, &trace);
-    if (status == PS_OK)
-        status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
-    ps_trace_release(&trace);
-    return status;
+    PS_TRY(compute(j, &trace));
+    return ps_product_put_trace(product, &trace);
 }
 
 static ps_status list_directions(job *j)
@@ -273,40 +268,31 @@ static ps_status list_directions(job *j)
     return j->receivers.count ? PS_OK : ps_fail(PS_USAGE, "say where: --direction or --directions");
 }
 
-static ps_status run_job(job *j, const ps_run *run, const ps_store_identity *identity,
-                         ps_store *const *inputs)
+static ps_status open_all(job *j, ps_product *product)
 {
-    PS_TRY(list_directions(j));
-    PS_TRY(link_faces(j));
-    PS_TRY(mark_inside(j));
-    const far_body body = {j->tets,   j->links,  j->inside, j->row_of,
-                           j->number, j->medium, j->kinds,  j->header};
-    PS_TRY(far_surface_make(run, &body, &j->surface));
-    if (!run->plan) PS_TRY(write_trace(j, run, identity, inputs));
-    report(j, run);
-    return PS_OK;
+    const char *const *paths = product->run->operands;
+    PS_TRY(open_files(j, paths[0], paths[1]));
+    PS_TRY(ps_store_open(paths[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &j->mesh_store));
+    PS_TRY(ps_product_input(product, "phasors", ps_phasors_store(j->phasors)));
+    return ps_product_input(product, "mesh", j->mesh_store);
 }
 
 static ps_status run_far(ps_run *run)
 {
-    static const char *const roles[] = {"phasors", "mesh"};
-    job j = {.phasors = NULL};
-    ps_store *mesh = NULL;
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
-    ps_status status = open_files(&j, run->operands[0], run->operands[1]);
-    if (status == PS_OK)
-        status =
-            ps_store_open(run->operands[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &mesh);
-    if (status == PS_OK) {
-        ps_store *inputs[] = {ps_phasors_store(j.phasors), mesh};
-        ps_store_identity own = ps_trace_identity(&identity);
-        ps_product output = {run->operands[2], &own, 2, roles, inputs, true};
-        if (!ps_product_is_up_to_date(run, &output)) status = run_job(&j, run, &identity, inputs);
-    }
-    ps_store_close(&mesh);
-    release(&j);
-    return status;
+    PS_SCOPED(release) job j = {.phasors = NULL};
+    ps_product product;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(open_all(&j, &product));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(list_directions(&j));
+    PS_TRY(link_faces(&j));
+    PS_TRY(mark_inside(&j));
+    const far_body body = {j.tets,   j.links,  j.inside, j.row_of,
+                           j.number, j.medium, j.kinds,  j.header};
+    PS_TRY(far_surface_make(run, &body, &j.surface));
+    if (!run->plan) PS_TRY(write_trace(&j, &product));
+    report(&j, run);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

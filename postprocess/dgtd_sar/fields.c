@@ -70,6 +70,7 @@ void sar_release(sar_job *job)
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
     for (int m = 0; m < SAR_MASSES_MAX; ++m) free(job->element_average[m]);
     ps_volume_mesh_release(&job->mesh);
+    ps_store_close(&job->mesh_store);
     ps_phasors_close(&job->phasors);
 }
 

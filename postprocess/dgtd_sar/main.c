@@ -9,6 +9,8 @@
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/log.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
+#include "stage/product.h"
 
 static struct {
     double frequency, grid, amplitude, power;
@@ -110,10 +112,8 @@ static ps_status settle_masses(sar_job *job)
     return PS_OK;
 }
 
-static ps_status check_options(const ps_run *run)
+static ps_status check_options(void)
 {
-    if (run->operand_count < 3 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-dgtd-sar PHASORS MESH OUTPUT");
     if (!chosen.cut != !chosen.cut_output)
         return ps_fail(PS_USAGE, "--cut and --cut-output go together");
     if (chosen.cut && chosen.cut_quantity == SAR_CUT_AVERAGE && !(chosen.grid > 0))
@@ -157,11 +157,23 @@ static ps_status plan(const sar_job *job)
     return PS_OK;
 }
 
-static ps_status compute(sar_job *job, ps_store *const *inputs)
+static ps_status open_job(sar_job *job, ps_product *product)
+{
+    const char *const *paths = product->run->operands;
+    PS_TRY(settle_masses(job));
+    PS_TRY(sar_open(job, paths[0], paths[1]));
+    PS_TRY(choose_frequency(job));
+    PS_TRY(settle_densities(job));
+    PS_TRY(
+        ps_store_open(paths[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &job->mesh_store));
+    PS_TRY(ps_product_input(product, "phasors", ps_phasors_store(job->phasors)));
+    PS_TRY(ps_product_input(product, "mesh", job->mesh_store));
+    return job->grid > 0 ? sar_voxels_make(job) : PS_OK;
+}
+
+static ps_status compute(sar_job *job, const ps_product *product)
 {
     sar_peak peaks[SAR_MASSES_MAX];
-    if (job->grid > 0) PS_TRY(sar_voxels_make(job));
-    if (job->run->plan) return plan(job);
     if (chosen.cut) PS_TRY(sar_cut_make(job, chosen.cut));
     for (int i = 0; i < chosen.at.count; ++i) PS_TRY(sar_point_add(job, chosen.at.items[i]));
     PS_TRY(sar_read_fields(job));
@@ -171,31 +183,21 @@ static ps_status compute(sar_job *job, ps_store *const *inputs)
         PS_TRY(sar_voxels_average(job, m, &peaks[m]));
     if (chosen.cut)
         PS_TRY(sar_cut_write(job, chosen.cut, chosen.cut_output,
-                             (sar_cut_quantity)chosen.cut_quantity, inputs));
-    PS_TRY(sar_write_field(job, job->run->operands[2]));
+                             (sar_cut_quantity)chosen.cut_quantity, product));
+    PS_TRY(sar_write_field(job, product->path));
     sar_report(job, peaks);
     return PS_OK;
 }
 
+/* It is always made again: a field records no inputs. */
 static ps_status run_sar(ps_run *run)
 {
-    sar_job job = {.run = run, .grid = chosen.grid};
-    ps_store *mesh = NULL;
-    PS_TRY(check_options(run));
-    PS_TRY(settle_masses(&job));
-    ps_status status = sar_open(&job, run->operands[0], run->operands[1]);
-    if (status == PS_OK) status = choose_frequency(&job);
-    if (status == PS_OK) status = settle_densities(&job);
-    if (status == PS_OK)
-        status =
-            ps_store_open(run->operands[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &mesh);
-    if (status == PS_OK) {
-        ps_store *inputs[] = {ps_phasors_store(job.phasors), mesh};
-        status = compute(&job, inputs);
-    }
-    ps_store_close(&mesh);
-    sar_release(&job);
-    return status;
+    PS_SCOPED(sar_release) sar_job job = {.run = run, .grid = chosen.grid};
+    ps_product product;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(check_options());
+    PS_TRY(open_job(&job, &product));
+    return run->plan ? plan(&job) : compute(&job, &product);
 }
 
 int main(int argc, char **argv)
@@ -216,7 +218,7 @@ int main(int argc, char **argv)
                     "      --cut-quantity sar",
         .options = options,
         .figures = figure_table,
-        .operands_min = 2,
+        .operands_min = 3,
         .operands_max = 3,
         .run = run_sar};
     return ps_main(&program, argc, argv);

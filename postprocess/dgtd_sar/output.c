@@ -98,13 +98,10 @@ static double cut_value(const sar_job *job, int64_t i, sar_cut_quantity what)
 }
 
 ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cut_quantity what,
-                        ps_store *const *inputs)
+                        const ps_product *product)
 {
-    static const char *const roles[] = {"phasors", "mesh"};
     ps_trace trace;
     ps_receivers plane = {.count = 0};
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = job->run->record};
     PS_TRY(ps_trace_init(&trace, 1, job->cut.count, false));
     ps_status status = ps_receivers_add_plane(&plane, text);
     if (status == PS_OK) {
@@ -118,7 +115,8 @@ ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cu
             snprintf(trace.quantity, sizeof trace.quantity, "SAR over %g g",
                      1e3 * job->mass[job->masses - 1]);
         strcpy(trace.units, what == SAR_CUT_ELECTRIC ? "V/m" : "W/kg");
-        status = ps_trace_save(path, &trace, &identity, 2, roles, inputs);
+        status = ps_trace_save(path, &trace, &product->identity, product->input_count,
+                               product->roles, product->inputs);
     }
     ps_receivers_release(&plane);
     ps_trace_release(&trace);

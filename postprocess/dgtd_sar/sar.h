@@ -11,6 +11,7 @@
 #include "kernels/dgtd/lattice.h"
 #include "kernels/dgtd/mass_average.h"
 #include "runtime/program.h"
+#include "stage/product.h"
 
 enum { SAR_MASSES_MAX = 8 };
 
@@ -47,6 +48,7 @@ typedef struct sar_job {
     const ps_run *run;
     ps_phasors *phasors;
     const ps_phasors_header *header;
+    ps_store *mesh_store;
     ps_volume_mesh mesh;
     int32_t *sorted;   /* [tetrahedra][4]: vertices ascending        */
     ps_dgtd_tets tets; /* of these                                   */
@@ -100,7 +102,7 @@ typedef enum sar_cut_quantity { SAR_CUT_ELECTRIC, SAR_CUT_POINT, SAR_CUT_AVERAGE
 ps_status sar_point_add(sar_job *job, const char *text);
 ps_status sar_cut_make(sar_job *job, const char *text);
 ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cut_quantity what,
-                        ps_store *const *inputs);
+                        const ps_product *product);
 ps_status sar_write_field(const sar_job *job, const char *path);
 void sar_report(const sar_job *job, const sar_peak *peaks);
 

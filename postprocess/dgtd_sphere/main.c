@@ -10,6 +10,8 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
+#include "stage/product.h"
 
 enum { FREQUENCIES_MAX = 4096 };
 
@@ -234,7 +236,7 @@ static ps_status write_trace(const job *j, const ps_run *run)
                                         "scattered electric field", "scattered magnetic field",
                                         "scattered far field",      "radar cross-section"};
     static const char *const units[] = {"1", "S", "1", "S", "m", "m2"}; /* per V/m */
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     int width = channels_of_place();
     if (!j->receivers.count)
         return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions or "
@@ -251,11 +253,8 @@ static ps_status write_trace(const job *j, const ps_run *run)
 #pragma omp parallel for schedule(static) collapse(2)
     for (int64_t i = 0; i < j->count; ++i)
         for (int64_t p = 0; p < j->receivers.count; ++p) put_value(j, &trace, i, p);
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
-    ps_status status = ps_trace_save(run->operands[0], &trace, &identity, 0, NULL, NULL);
-    ps_trace_release(&trace);
-    return status;
+    ps_store_identity identity = ps_run_identity(run, PS_TRACE_FORMAT, PS_TRACE_VERSION);
+    return ps_trace_save(run->output, &trace, &identity, 0, NULL, NULL);
 }
 
 static void report_series(const job *j, const ps_run *run)
@@ -281,19 +280,24 @@ static void report_series(const job *j, const ps_run *run)
     ps_report_print(&r);
 }
 
+static void release(job *j)
+{
+    ps_receivers_release(&j->receivers);
+    free(j->frequencies);
+    free(j->series);
+}
+
+/* Figures are told again whatever is there. */
 static ps_status run_sphere(ps_run *run)
 {
-    job j = {.count = 0};
-    ps_status status = settle_wave(&j);
-    if (status == PS_OK) status = chosen.like ? take_like(&j) : list_frequencies(&j);
-    if (status == PS_OK) status = list_places(&j);
-    if (status == PS_OK) status = compute_series(&j);
-    if (status == PS_OK && run->operand_count > 0 && !run->plan) status = write_trace(&j, run);
-    if (status == PS_OK) report_series(&j, run);
-    ps_receivers_release(&j.receivers);
-    free(j.frequencies);
-    free(j.series);
-    return status;
+    PS_SCOPED(release) job j = {.count = 0};
+    PS_TRY(settle_wave(&j));
+    PS_TRY(chosen.like ? take_like(&j) : list_frequencies(&j));
+    PS_TRY(list_places(&j));
+    PS_TRY(compute_series(&j));
+    if (run->output && !run->plan) PS_TRY(write_trace(&j, run));
+    report_series(&j, run);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

@@ -8,6 +8,8 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
+#include "stage/product.h"
 
 static struct {
     const char *stations, *model, *profile, *table;
@@ -42,6 +44,8 @@ static const ps_allowance allowances[] = {
     {"station-units", "stations whose coordinates look like degrees or km"},
     {NULL, NULL}};
 
+static void station_list_release(station_list *list) { free(list->rows); }
+
 static ps_status gather_stations(station_list *out)
 {
     if (chosen.stations && chosen.profile)
@@ -75,28 +79,28 @@ static int64_t memory_of(const anomaly *a, const station_list *stations)
     return 8 * (2 * top + planes + a->model.plane + 10 * stations->count) + exact_memory(a);
 }
 
-static ps_status open_inputs(anomaly *a)
+static ps_status open_inputs(anomaly *a, ps_product *product)
 {
-    station_list stations = {0};
-    PS_TRY(ps_box_field_open(a->run->operands[0], "potential", &a->potential));
+    PS_SCOPED(station_list_release) station_list stations = {0};
+    const char *path = a->run->operands[0];
+    PS_TRY(ps_box_field_open(path, "potential", &a->potential));
     const ps_box_field_header *h = &a->potential.header;
     for (int k = 1; k < 3; ++k)
         if (h->nodes[k] < 3)
-            return ps_fail(PS_INVALID, "%s: %lld nodes along %c; 3 are needed", a->run->operands[0],
+            return ps_fail(PS_INVALID, "%s: %lld nodes along %c; 3 are needed", path,
                            (long long)h->nodes[k], "xyz"[k]);
-    if (h->cells)
-        return ps_fail(PS_INVALID, "%s: potentials of nodes are expected", a->run->operands[0]);
+    if (h->cells) return ps_fail(PS_INVALID, "%s: potentials of nodes are expected", path);
     PS_TRY(bind_model(a, chosen.model, chosen.gravity));
-    ps_status status = gather_stations(&stations);
-    if (status == PS_OK) status = stations_check(a, &stations);
+    PS_TRY(gather_stations(&stations));
+    PS_TRY(stations_check(a, &stations));
     a->memory = memory_of(a, &stations);
-    if (status == PS_OK && a->memory > a->run->host_memory)
-        status =
-            ps_fail(PS_EXHAUSTED, "this takes at least %lld MiB, --host-memory allows %lld MiB",
-                    (long long)(a->memory >> 20), (long long)(a->run->host_memory >> 20));
-    if (status == PS_OK) status = make_map(a, &stations);
-    free(stations.rows);
-    return status;
+    if (a->memory > a->run->host_memory)
+        return ps_fail(PS_EXHAUSTED, "this takes at least %lld MiB, --host-memory allows %lld MiB",
+                       (long long)(a->memory >> 20), (long long)(a->run->host_memory >> 20));
+    PS_TRY(make_map(a, &stations));
+    if (chosen.stations) PS_TRY(ps_product_file(product, "stations_file", chosen.stations));
+    PS_TRY(ps_product_input(product, "potential", a->potential.store));
+    return a->model.store ? ps_product_input(product, "model", a->model.store) : PS_OK;
 }
 
 /* Numbers that stopped being finite are no result. */
@@ -116,20 +120,13 @@ static ps_status check_result(const anomaly *a)
     return PS_OK;
 }
 
-static ps_status save(const anomaly *a)
+static ps_status save(const anomaly *a, const ps_product *product)
 {
-    ps_store *store = NULL;
-    ps_store_identity identity = {PS_GRAVITY_MAP_FORMAT, PS_GRAVITY_MAP_VERSION, ps_version(),
-                                  ps_revision(),         a->run->record,         0};
-    PS_TRY(ps_store_create(a->run->operands[1], &identity, &store));
-    ps_status status = ps_store_add_input(store, "potential", a->potential.store);
-    if (status == PS_OK && a->model.store)
-        status = ps_store_add_input(store, "model", a->model.store);
-    if (status == PS_OK) status = ps_store_put_real(store, "/", "gravity", a->gravity);
-    if (status == PS_OK) status = ps_gravity_map_put(store, &a->map);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    PS_TRY(ps_product_create(product, 0, &store));
+    PS_TRY(ps_store_put_real(store, "/", "gravity", a->gravity));
+    PS_TRY(ps_gravity_map_put(store, &a->map));
+    return ps_store_commit(&store);
 }
 
 static ps_status report_plan(const anomaly *a)
@@ -145,29 +142,31 @@ static ps_status report_plan(const anomaly *a)
     return PS_OK;
 }
 
-static ps_status work(anomaly *a)
+static void release(anomaly *a)
 {
-    PS_TRY(open_inputs(a));
-    if (a->run->plan) return report_plan(a);
-    PS_TRY(elements_values(a));
-    PS_TRY(exact_map(a));
-    PS_TRY(exact_stations(a));
-    PS_TRY(check_result(a));
-    warn_of_doubts(a);
-    PS_TRY(save(a));
-    if (chosen.table) PS_TRY(write_table(chosen.table, &a->map));
-    report_figures(a);
-    return PS_OK;
+    ps_box_field_close(&a->potential);
+    ps_box_field_close(&a->model);
+    ps_gravity_map_release(&a->map);
 }
 
 static ps_status run_anomaly(ps_run *run)
 {
-    anomaly a = {.run = run};
-    ps_status status = work(&a);
-    ps_box_field_close(&a.potential);
-    ps_box_field_close(&a.model);
-    ps_gravity_map_release(&a.map);
-    return status;
+    PS_SCOPED(release) anomaly a = {.run = run};
+    ps_product product;
+    ps_product_init(run, PS_GRAVITY_MAP_FORMAT, PS_GRAVITY_MAP_VERSION, &product);
+    product.open_ended = chosen.table != NULL;
+    PS_TRY(open_inputs(&a, &product));
+    if (run->plan) return report_plan(&a);
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(elements_values(&a));
+    PS_TRY(exact_map(&a));
+    PS_TRY(exact_stations(&a));
+    PS_TRY(check_result(&a));
+    warn_of_doubts(&a);
+    PS_TRY(save(&a, &product));
+    if (chosen.table) PS_TRY(write_table(chosen.table, &a.map));
+    report_figures(&a);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

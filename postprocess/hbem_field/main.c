@@ -16,9 +16,10 @@
 #include "runtime/program.h"
 #include "runtime/progress.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
-enum { SCATTERED, TOTAL, TARGET_STRENGTH, FILES_MAX = PS_OPERANDS_MAX };
+enum { SCATTERED, TOTAL, TARGET_STRENGTH };
 
 static struct {
     ps_receiver_words where;
@@ -62,17 +63,13 @@ static const ps_option options[] = {
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 typedef struct job {
+    const ps_run *run;
+    ps_device *device;
     field_source source;
     ps_receivers receivers;
     field_task task;
     double centre[3];
     int64_t inside, on, outside; /* points, as seen from a closed surface; 0 of directions */
-    int files;
-    const char *output, *roles[FILES_MAX];
-    char role_names[FILES_MAX][24]; /* "solution", "solution_1", ... */
-    ps_store *inputs[FILES_MAX];
-    ps_store_identity identity;
-    char options[PS_RECORD_MAX + 64];
 } job;
 
 /* ---- receivers ---- */
@@ -193,25 +190,29 @@ static void warn_of_solutions(const job *j)
                        ps_store_path(j->source.files[f].store));
 }
 
-static ps_status prepare(job *j, const ps_run *run)
+static ps_status open_solutions(job *j, ps_product *product)
 {
-    j->files = run->operand_count - (run->plan && run->operand_count == 1 ? 0 : 1);
-    if (j->files < 1)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-hbem-field SOLUTION... OUTPUT");
-    j->output = run->operands[run->operand_count - 1];
+    char role[PS_ROLE_MAX];
+    int files = product->run->operand_count - (product->path != NULL);
+    PS_TRY(field_source_open(&j->source, files, product->run->operands));
+    for (int f = 0; f < files; ++f) {
+        snprintf(role, sizeof role, f ? "solution_%d" : "solution", f);
+        PS_TRY(ps_product_input(product, role, j->source.files[f].store));
+    }
+    return PS_OK;
+}
+
+static ps_status prepare(job *j, ps_product *product)
+{
+    const ps_run *run = product->run;
+    product->open_ended = chosen.pictures || chosen.surface;
     PS_TRY(ps_parse_vector(chosen.centre, j->centre));
-    PS_TRY(field_source_open(&j->source, j->files, run->operands));
+    PS_TRY(open_solutions(j, product));
     PS_TRY(add_receivers(j));
     PS_TRY(choose_incidence(j));
     PS_TRY(check_quantity(j));
-    ps_receivers_record(&j->receivers, run->record, j->options, sizeof j->options);
-    for (int f = 0; f < j->files; ++f) {
-        snprintf(j->role_names[f], sizeof j->role_names[f], f ? "solution_%d" : "solution", f);
-        j->roles[f] = j->role_names[f];
-        j->inputs[f] = j->source.files[f].store;
-    }
-    j->identity = (ps_store_identity){
-        .creator = ps_version(), .revision = ps_revision(), .options = j->options};
+    PS_TRY(ps_product_note(product, "receivers=%016llx",
+                           (unsigned long long)ps_receivers_hash(&j->receivers)));
     j->task.source = &j->source;
     j->task.receivers = &j->receivers;
     j->task.total = chosen.quantity == TOTAL;
@@ -320,23 +321,23 @@ static void report(const job *j, const ps_run *run, const ps_trace *trace)
 }
 
 /* Rank 0 writes what all have computed. */
-static ps_status write_all(job *j, const ps_run *run, ps_trace *trace, double seconds)
+static ps_status write_all(job *j, const ps_product *product, ps_trace *trace)
 {
-    PS_TRY(ps_trace_save(j->output, trace, &j->identity, j->files, j->roles, j->inputs));
+    PS_TRY(ps_product_put_trace(product, trace));
     if (chosen.pictures)
-        PS_TRY(field_plane_pictures(&j->source, trace, chosen.pictures, j->options));
+        PS_TRY(field_plane_pictures(&j->source, trace, chosen.pictures, product->options));
     if (chosen.surface)
         PS_TRY(field_surface_pictures(&j->source, j->task.first, chosen.speed, chosen.surface,
-                                      j->options));
-    report(j, run, trace);
+                                      product->options));
+    report(j, product->run, trace);
     return PS_OK;
 }
 
-static ps_status make_trace(job *j, const ps_run *run)
+static ps_status make_trace(job *j, const ps_product *product)
 {
-    ps_trace trace;
-    double start = ps_clock();
-    if (ps_comm_rank() == 0) {
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
+    bool first = ps_comm_rank() == 0;
+    if (first) {
         count_sides(j);
         warn_of_solutions(j);
     }
@@ -345,45 +346,35 @@ static ps_status make_trace(job *j, const ps_run *run)
     describe(j, &trace);
     ps_status status = evaluate(j, &trace);
     if (status == PS_OK && chosen.quantity == TARGET_STRENGTH) to_target_strength(&trace);
-    if (status == PS_OK && ps_comm_rank() == 0)
-        status = write_all(j, run, &trace, ps_clock() - start);
-    ps_trace_release(&trace);
+    if (status == PS_OK && first) status = write_all(j, product, &trace);
     return ps_comm_agree(status);
 }
 
-/* True if the output is there already; decided by rank 0. */
-static bool is_done(job *j, const ps_run *run)
+static ps_status open_device(job *j)
 {
-    ps_store_identity identity = ps_trace_identity(&j->identity);
-    ps_product output = {j->output, &identity, j->files, j->roles, j->inputs, false};
-    return !chosen.pictures && !chosen.surface && ps_product_is_up_to_date(run, &output);
+    PS_TRY(ps_device_open(j->run->device, ps_comm_local_rank(), &j->device));
+    if (ps_device_describe(j->device).kind != PS_DEVICE_CUDA) return PS_OK;
+    return ps_stream_open(j->device, &j->task.stream);
 }
 
-static ps_status make_on_device(job *j, const ps_run *run)
+static void release(job *j)
 {
-    ps_device *device = NULL;
-    ps_status status = ps_device_open(run->device, ps_comm_local_rank(), &device);
-    if (status == PS_OK && ps_device_describe(device).kind == PS_DEVICE_CUDA)
-        status = ps_stream_open(device, &j->task.stream);
-    status = ps_comm_agree(status);
-    if (status == PS_OK) status = make_trace(j, run);
     ps_stream_close(&j->task.stream);
-    ps_device_close(&device);
-    return status;
+    ps_device_close(&j->device);
+    field_source_close(&j->source);
+    ps_receivers_release(&j->receivers);
 }
 
 static ps_status run_field(ps_run *run)
 {
-    static job j; /* zeroed */
-    ps_status status = ps_comm_agree(prepare(&j, run));
-    if (status == PS_OK && run->plan) {
-        if (ps_comm_rank() == 0) report(&j, run, NULL);
-    } else if (status == PS_OK && !is_done(&j, run)) {
-        status = make_on_device(&j, run);
-    }
-    field_source_close(&j.source);
-    ps_receivers_release(&j.receivers);
-    return status;
+    PS_SCOPED(release) job j = {.run = run};
+    ps_product product;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(ps_comm_agree(prepare(&j, &product)));
+    if (run->plan && ps_comm_rank() == 0) report(&j, run, NULL);
+    if (run->plan || ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(ps_comm_agree(open_device(&j)));
+    return make_trace(&j, &product);
 }
 
 int main(int argc, char **argv)
@@ -407,8 +398,9 @@ int main(int argc, char **argv)
             "'-3,0,-3;6,0,0;0,0,6;61x61'",
         .options = options,
         .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = FILES_MAX,
-        .run = run_field};
+        .operands_min = 2,
+        .operands_max = PS_OPERANDS_MAX,
+        .run = run_field,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

@@ -55,6 +55,7 @@ static const ps_program program = {
         "  penstock-help --completion > ~/.local/share/bash-completion/completions/penstock",
     .options = options,
     .figures = figure_table,
+    .reads_only = true,
     .operands_min = 0,
     .operands_max = 1,
     .run = run_help};

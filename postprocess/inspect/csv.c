@@ -21,7 +21,7 @@ static void print_names(const ps_trace *trace)
 ps_status inspect_print_csv(const char *path, const ps_store *store)
 {
     ps_trace trace;
-    if (strcmp(ps_store_format(store), "penstock-trace") != 0)
+    if (strcmp(ps_store_format(store), PS_TRACE_FORMAT) != 0)
         return ps_fail(PS_USAGE, "--csv is for traces; %s is a %s", path, ps_store_format(store));
     PS_TRY(ps_trace_load(path, &trace));
     print_names(&trace);

@@ -86,6 +86,7 @@ int main(int argc, char **argv)
                     "  penstock-inspect run.h5 --dataset /densities",
         .options = options,
         .figures = figure_table,
+        .reads_only = true,
         .operands_min = 1,
         .operands_max = 1,
         .run = run_inspect};

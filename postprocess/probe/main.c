@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 enum { FIELD_SCATTERED, FIELD_TOTAL };
@@ -49,7 +50,6 @@ typedef struct task {
     int64_t *unknowns, unknown_count, unknown_capacity;
     probe_range range;
     bool surface;
-    char options[PS_RECORD_MAX + 64];
 } task;
 
 /* ---- unknowns ---- */
@@ -120,14 +120,19 @@ static void warn_inside(const task *t)
                (long long)count, (long long)t->receivers.count, (long long)first, x[0], x[1], x[2]);
 }
 
-static ps_status prepare(task *t, const ps_run *run)
+static ps_status prepare(task *t, ps_product *product)
 {
+    const ps_run *run = product->run;
     PS_TRY(ps_receivers_add_words(&t->receivers, &chosen.where));
     t->surface = chosen.surface || chosen.mean;
     PS_TRY(check_choice(t));
     PS_TRY(probe_source_open(&t->source, run->operands[0], run->operands[1]));
     PS_TRY(parse_surface(t));
-    ps_receivers_record(&t->receivers, run->record, t->options, sizeof t->options);
+    PS_TRY(ps_product_note(product, "receivers=%016llx",
+                           (unsigned long long)ps_receivers_hash(&t->receivers)));
+    PS_TRY(ps_product_input(product, "history", ps_history_store(t->source.history)));
+    PS_TRY(ps_product_input(product, "mesh", t->source.mesh_store));
+    product->open_ended = chosen.snapshots != NULL;
     double from = chosen.from <= -1e300 ? -INFINITY : chosen.from;
     double to = chosen.to >= 1e300 ? INFINITY : chosen.to;
     return probe_range_find(&t->source, t->surface ? NULL : &t->receivers, from, to, &t->range);
@@ -192,49 +197,38 @@ static void report(const task *t, const ps_run *run, const ps_trace *trace)
     ps_report_print(&r);
 }
 
-static ps_status make_trace(const task *t, const ps_run *run, const ps_store_identity *identity,
-                            const char *const *roles, ps_store *const *inputs)
+static ps_status make_trace(const task *t, const ps_product *product)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     warn_inside(t);
     PS_TRY(ps_trace_init(&trace, t->range.count, channel_count(t), false));
-    ps_status status = compute(t, run, &trace);
-    if (status == PS_OK)
-        status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
-    if (status == PS_OK && chosen.snapshots)
-        status =
-            probe_snapshots(&t->source, &trace, chosen.snapshots,
-                            chosen.every ? chosen.every : (trace.samples + 99) / 100, t->options);
-    if (status == PS_OK) report(t, run, &trace);
-    ps_trace_release(&trace);
-    return status;
+    PS_TRY(compute(t, product->run, &trace));
+    PS_TRY(ps_product_put_trace(product, &trace));
+    if (chosen.snapshots)
+        PS_TRY(probe_snapshots(&t->source, &trace, chosen.snapshots,
+                               chosen.every ? chosen.every : (trace.samples + 99) / 100,
+                               product->options));
+    report(t, product->run, &trace);
+    return PS_OK;
 }
 
-static ps_status act(const task *t, const ps_run *run)
+static void release(task *t)
 {
-    const char *const roles[2] = {"history", "mesh"};
-    ps_store *const inputs[2] = {ps_history_store(t->source.history), t->source.mesh_store};
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = t->options};
-    if (run->plan) {
-        report(t, run, NULL);
-        return PS_OK;
-    }
-    ps_store_identity own = ps_trace_identity(&identity);
-    ps_product output = {run->operands[2], &own, 2, roles, inputs, true};
-    if (!chosen.snapshots && ps_product_is_up_to_date(run, &output)) return PS_OK;
-    return make_trace(t, run, &identity, roles, inputs);
+    probe_source_close(&t->source);
+    ps_receivers_release(&t->receivers);
+    free(t->unknowns);
 }
 
 static ps_status run_probe(ps_run *run)
 {
-    static task t; /* zeroed */
-    ps_status status = prepare(&t, run);
-    if (status == PS_OK) status = act(&t, run);
-    probe_source_close(&t.source);
-    ps_receivers_release(&t.receivers);
-    free(t.unknowns);
-    return status;
+    PS_SCOPED(release) task t = {.surface = false};
+    ps_product product;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(prepare(&t, &product));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    if (!run->plan) return make_trace(&t, &product);
+    report(&t, run, NULL);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

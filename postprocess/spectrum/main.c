@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static struct {
@@ -317,35 +318,24 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     return PS_OK;
 }
 
-static ps_status transform_file(const ps_run *run, const ps_store_identity *identity,
-                                ps_store *input)
+static ps_status transform_file(const ps_run *run, const ps_product *product)
 {
-    static const char *const roles[] = {"trace"};
-    ps_trace trace, out = {.samples = 0};
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
+    PS_SCOPED(ps_trace_release) ps_trace out = {0};
     PS_TRY(ps_trace_load(run->operands[0], &trace));
     ps_status status = transform(&trace, run, &out);
-    if (status == PS_OK && !run->plan)
-        status = ps_trace_save(run->operands[1], &out, identity, 1, roles, &input);
-    else if (status != PS_OK)
-        ps_context(status, "%s", run->operands[0]);
-    ps_trace_release(&trace);
-    ps_trace_release(&out);
-    return status;
+    if (status != PS_OK) return ps_context(status, "%s", run->operands[0]);
+    return run->plan ? PS_OK : ps_product_put_trace(product, &out);
 }
 
 static ps_status run_spectrum(ps_run *run)
 {
-    static const char *const roles[] = {"trace"};
-    ps_store *input = NULL;
-    PS_TRY(ps_store_open(run->operands[0], "penstock-trace", 1, &input));
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
-    ps_store_identity own = ps_trace_identity(&identity);
-    ps_product output = {run->operands[1], &own, 1, roles, &input, true};
-    ps_status status = PS_OK;
-    if (!ps_product_is_up_to_date(run, &output)) status = transform_file(run, &identity, input);
-    ps_store_close(&input);
-    return status;
+    ps_product product;
+    PS_SCOPED(ps_store_close) ps_store *input = NULL;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(ps_store_open(run->operands[0], PS_TRACE_FORMAT, PS_TRACE_VERSION, &input));
+    PS_TRY(ps_product_input(&product, "trace", input));
+    return ps_product_is_up_to_date(&product) ? PS_OK : transform_file(run, &product);
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,8 @@
 #include "postprocess/sphere_exact/exact.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
+#include "stage/product.h"
 
 static struct {
     int quantity;
@@ -65,9 +67,7 @@ typedef struct plan {
     int64_t samples;
     bool in_frequency;
     ps_trace_origin origin;
-    ps_store *inputs[2]; /* of --like and --mesh */
-    const char *roles[2];
-    int input_count;
+    ps_store *like, *mesh;
 } plan;
 
 static bool is_far(const plan *p)
@@ -162,20 +162,14 @@ static ps_status like_trace(plan *p)
     return PS_OK;
 }
 
-static ps_status add_input(plan *p, const char *role, const char *path)
-{
-    PS_TRY(ps_store_open(path, NULL, 1 << 20, &p->inputs[p->input_count]));
-    p->roles[p->input_count++] = role;
-    return PS_OK;
-}
-
-static ps_status take_like(plan *p)
+static ps_status take_like(plan *p, ps_product *product)
 {
     if (!chosen.like) return PS_OK;
-    PS_TRY(add_input(p, "like", chosen.like));
-    const char *format = ps_store_format(p->inputs[0]);
-    if (strcmp(format, "penstock-history") == 0) return like_history(p);
-    if (strcmp(format, "penstock-trace") == 0) return like_trace(p);
+    PS_TRY(ps_store_open(chosen.like, NULL, 0, &p->like));
+    PS_TRY(ps_product_input(product, "like", p->like));
+    const char *format = ps_store_format(p->like);
+    if (strcmp(format, PS_HISTORY_FORMAT) == 0) return like_history(p);
+    if (strcmp(format, PS_TRACE_FORMAT) == 0) return like_trace(p);
     return ps_fail(PS_USAGE, "--like: %s is a %s, not a history or a trace", chosen.like, format);
 }
 
@@ -214,7 +208,6 @@ static ps_status add_mesh(plan *p)
     ps_status status = PS_OK;
     double centre[3];
     PS_TRY(ps_parse_vector(chosen.centre, centre));
-    PS_TRY(add_input(p, "mesh", chosen.mesh));
     PS_TRY(ps_surface_mesh_load(chosen.mesh, &mesh));
     exact_quantity quantity = p->task.quantity;
     bool cells = quantity == EXACT_SOFT_DENSITY || quantity == EXACT_UNIFORM_DENSITY;
@@ -233,12 +226,16 @@ static ps_status add_mesh(plan *p)
     return status;
 }
 
-static ps_status add_chosen(plan *p)
+static ps_status add_chosen(plan *p, ps_product *product)
 {
     ps_receivers *r = &p->receivers;
     PS_TRY(ps_receivers_add_words(r, &chosen.where));
     if (chosen.angles) PS_TRY(add_angles(p));
-    if (chosen.mesh) PS_TRY(add_mesh(p));
+    if (chosen.mesh) {
+        PS_TRY(ps_store_open(chosen.mesh, NULL, 0, &p->mesh));
+        PS_TRY(ps_product_input(product, "mesh", p->mesh));
+        PS_TRY(add_mesh(p));
+    }
     if (!r->count && p->task.quantity == EXACT_UNIFORM_DENSITY)
         PS_TRY(ps_receivers_add_direction(r, "0,0"));
     if (!r->count)
@@ -279,17 +276,19 @@ static ps_status take_incident(plan *p)
     return count ? PS_OK : ps_fail(PS_USAGE, "--emitter is missing");
 }
 
-static ps_status prepare(plan *p)
+static ps_status prepare(plan *p, ps_product *product)
 {
     p->task.quantity = (exact_quantity)chosen.quantity;
     p->task.radius = chosen.radius;
     p->task.window = chosen.window;
     PS_TRY(ps_parse_vector(chosen.centre, p->task.centre));
-    PS_TRY(take_like(p));
+    PS_TRY(take_like(p, product));
     PS_TRY(settle_axis(p));
     PS_TRY(take_incident(p));
-    PS_TRY(add_chosen(p));
+    PS_TRY(add_chosen(p, product));
     place_channels(p);
+    PS_TRY(ps_product_note(product, "receivers=%016llx",
+                           (unsigned long long)ps_receivers_hash(&p->receivers)));
     p->task.channels = p->receivers.count;
     p->task.places = p->receivers.places;
     if (p->in_frequency && p->task.quantity == EXACT_UNIFORM_DENSITY)
@@ -324,32 +323,33 @@ static void describe(const plan *p, ps_trace *trace)
         ps_emitter_print(&p->task.incident.emitters[i], trace->origin.emitters[i], 256);
 }
 
-static ps_status compute_and_save(const plan *p, const ps_run *run)
+static ps_status compute_and_save(const plan *p, const ps_product *product)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     PS_TRY(ps_trace_init(&trace, p->samples, p->receivers.count, p->in_frequency));
     describe(p, &trace);
-    ps_status status = p->in_frequency ? exact_in_frequency(&p->task, p->samples, p->axis,
-                                                            trace.real, trace.imaginary)
-                                       : exact_in_time(&p->task, p->samples, p->axis, trace.real);
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
-    if (status == PS_OK)
-        status =
-            ps_trace_save(run->operands[0], &trace, &identity, p->input_count, p->roles, p->inputs);
-    ps_trace_release(&trace);
-    return status;
+    PS_TRY(p->in_frequency
+               ? exact_in_frequency(&p->task, p->samples, p->axis, trace.real, trace.imaginary)
+               : exact_in_time(&p->task, p->samples, p->axis, trace.real));
+    return ps_product_put_trace(product, &trace);
+}
+
+static void release(plan *p)
+{
+    ps_store_close(&p->like);
+    ps_store_close(&p->mesh);
+    ps_receivers_release(&p->receivers);
+    free(p->axis);
 }
 
 static ps_status run_sphere_exact(ps_run *run)
 {
-    plan p = {.samples = 0};
-    ps_status status = prepare(&p);
-    if (status == PS_OK && !run->plan) status = compute_and_save(&p, run);
-    for (int i = 0; i < p.input_count; ++i) ps_store_close(&p.inputs[i]);
-    ps_receivers_release(&p.receivers);
-    free(p.axis);
-    return status;
+    PS_SCOPED(release) plan p = {.samples = 0};
+    ps_product product;
+    ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
+    PS_TRY(prepare(&p, &product));
+    if (run->plan || ps_product_is_up_to_date(&product)) return PS_OK;
+    return compute_and_save(&p, &product);
 }
 
 int main(int argc, char **argv)

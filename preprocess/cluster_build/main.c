@@ -5,9 +5,9 @@
 
 #include "build.h"
 #include "preprocess/cluster_build/figure_table.h"
-#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/hbem_assembly/cluster_making.h"
 #include "stage/product.h"
 
@@ -89,49 +89,41 @@ static ps_status build(build_job *job)
     return PS_OK;
 }
 
-static ps_status load_and_build(build_job *job, const ps_run *run,
-                                const ps_store_identity *identity, const ps_store *mesh)
+static ps_status load_and_build(build_job *job, const ps_product *product)
 {
-    PS_TRY(load(job, run->operands[0]));
-    PS_TRY(build_check(job, run));
+    PS_TRY(load(job, product->run->operands[0]));
+    PS_TRY(build_check(job, product->run));
     describe(job);
     PS_TRY(build(job));
-    ps_store_identity own = *identity;
+    ps_store_identity own = product->identity;
     own.disk_estimate = 9 * job->clusters.leaves.count + 36 * job->mesh.triangle_count;
-    if (!run->plan) PS_TRY(ps_clusters_save(run->operands[1], &job->clusters, &own, mesh));
-    build_report(job, run);
+    if (!product->run->plan)
+        PS_TRY(ps_clusters_save(product->path, &job->clusters, &own, product->inputs[0]));
+    build_report(job, product->run);
     return PS_OK;
 }
 
-static ps_status run_alone(ps_run *run)
+static void release(build_job *job)
 {
-    static const char *const roles[] = {"mesh"};
-    ps_store_identity identity = {PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, ps_version(),
-                                  ps_revision(),     run->record,        0};
-    ps_store *mesh = NULL;
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-cluster-build MESH OUTPUT");
-    PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh));
-    build_job job = {.options = &chosen};
-    ps_status status = PS_OK;
-    ps_product output = {run->operands[1], &identity, 1, roles, &mesh, true};
-    if (chosen.wavenumber != 0 || !ps_product_is_up_to_date(run, &output)) {
-        status = load_and_build(&job, run, &identity, mesh);
-        if (status != PS_OK) ps_context(status, "%s", run->operands[0]);
-    }
-    job.clusters.vertices = NULL;
-    job.clusters.triangles = NULL;
-    ps_clusters_release(&job.clusters);
-    ps_surface_mesh_release(&job.mesh);
-    ps_store_close(&mesh);
-    free(job.memory);
-    return status;
+    job->clusters.vertices = NULL; /* the mesh has them */
+    job->clusters.triangles = NULL;
+    ps_clusters_release(&job->clusters);
+    ps_surface_mesh_release(&job->mesh);
+    free(job->memory);
 }
 
-/* One rank does it; under mpirun the others wait. */
 static ps_status run_cluster_build(ps_run *run)
 {
-    return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
+    PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
+    PS_SCOPED(release) build_job job = {.options = &chosen};
+    ps_product product;
+    ps_product_init(run, PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &product);
+    product.open_ended = chosen.wavenumber != 0; /* its figures are asked for */
+    PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh));
+    PS_TRY(ps_product_input(&product, "mesh", mesh));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    ps_status status = load_and_build(&job, &product);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", run->operands[0]);
 }
 
 int main(int argc, char **argv)
@@ -150,7 +142,7 @@ int main(int argc, char **argv)
             "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
         .options = options,
         .figures = figure_table,
-        .operands_min = 1,
+        .operands_min = 2,
         .operands_max = 2,
         .run = run_cluster_build};
     return ps_main(&program, argc, argv);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "preprocess/dgtd_setup/figure_table.h"
-#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 #include "setup.h"
 
@@ -79,9 +79,9 @@ static ps_status make_model(setup *s)
     return set_step(s);
 }
 
-static ps_status write_model(const setup *s, const ps_store_identity *identity)
+static ps_status write_model(const setup *s, const ps_product *product)
 {
-    ps_store_identity own = *identity;
+    ps_store_identity own = product->identity;
     ps_dgtd_model model = {.header = s->header,
                            .partition = &s->mesh,
                            .kinds = s->kinds,
@@ -92,22 +92,7 @@ static ps_status write_model(const setup *s, const ps_store_identity *identity)
     model.header.media = s->media_count;
     model.header.sources = s->source_count;
     own.disk_estimate = 51 * s->mesh.elements + 24 * s->mesh.vertex_count;
-    return ps_dgtd_model_save(s->output, &model, &own, s->store);
-}
-
-static ps_status do_setup(setup *s)
-{
-    static const char *const roles[] = {"partition"};
-    ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, ps_version(),
-                                  ps_revision(),        s->run->record,        0};
-    /* A file of materials may have changed: nothing tells. */
-    ps_product output = {s->output, &identity, 1, roles, &s->store, true};
-    if (!s->options->media_file && ps_product_is_up_to_date(s->run, &output)) return PS_OK;
-    PS_TRY(ps_partition_read(s->store, &s->mesh));
-    PS_TRY(make_model(s));
-    if (!s->run->plan) PS_TRY(write_model(s, &identity));
-    report_setup(s);
-    return PS_OK;
+    return ps_dgtd_model_save(product->path, &model, &own, s->store);
 }
 
 static void release(setup *s)
@@ -116,33 +101,28 @@ static void release(setup *s)
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
     free(s->sizes);
-    free(s);
 }
 
-static ps_status run_alone(ps_run *run)
-{
-    setup *s;
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-dgtd-setup PARTITION OUTPUT");
-    PS_TRY(PS_ALLOC(&s, 1, "the setup"));
-    s->run = run;
-    s->options = &chosen;
-    s->input = run->operands[0];
-    s->output = run->operand_count > 1 ? run->operands[1] : NULL;
-    s->header.order = (int)chosen.order;
-    s->header.averaged = chosen.absorbing == 0;
-    s->header.upwind = chosen.flux == 1;
-    ps_status status =
-        ps_store_open(s->input, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &s->store);
-    if (status == PS_OK) status = do_setup(s);
-    release(s);
-    return status;
-}
-
-/* One rank does it; under mpirun the others wait. */
 static ps_status run_setup(ps_run *run)
 {
-    return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
+    PS_SCOPED(release)
+    setup s = {.run = run,
+               .options = &chosen,
+               .input = run->operands[0],
+               .header = {.order = (int)chosen.order,
+                          .averaged = chosen.absorbing == 0,
+                          .upwind = chosen.flux == 1}};
+    ps_product product;
+    ps_product_init(run, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &product);
+    PS_TRY(ps_store_open(s.input, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &s.store));
+    PS_TRY(ps_product_input(&product, "partition", s.store));
+    if (chosen.media_file) PS_TRY(ps_product_file(&product, "materials_file", chosen.media_file));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(ps_partition_read(s.store, &s.mesh));
+    PS_TRY(make_model(&s));
+    if (!run->plan) PS_TRY(write_model(&s, &product));
+    report_setup(&s);
+    return PS_OK;
 }
 
 static const ps_allowance allowances[] = {
@@ -176,7 +156,7 @@ static const ps_program program = {
     .options = options,
     .figures = figure_table,
     .allowances = allowances,
-    .operands_min = 1,
+    .operands_min = 2,
     .operands_max = 2,
     .run = run_setup,
 };

@@ -24,7 +24,7 @@ typedef struct setup_options {
 typedef struct setup {
     const ps_run *run;
     const setup_options *options;
-    const char *input, *output;
+    const char *input;
     ps_store *store; /* of the partition */
     ps_partition mesh;
     uint8_t *kinds, *total;

@@ -14,6 +14,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
@@ -192,63 +193,51 @@ static ps_status assemble(system_data *s)
 
 /* ---- output ---- */
 
-static ps_status write_load(const char *path, const system_data *s, const ps_run *run)
+static ps_status write_load(const system_data *s, const ps_product *product)
 {
-    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                                  ps_revision(),       run->record,          0};
     ps_box_field_header header = s->density.header;
-    ps_box_field out;
+    PS_SCOPED(ps_box_field_close) ps_box_field out = {.store = NULL};
     memcpy(header.nodes, s->grid.nodes, sizeof header.nodes);
     memcpy(header.spacing, s->grid.spacing, sizeof header.spacing);
     header.cells = false;
     strcpy(header.quantity, "load");
     strcpy(header.units, "m3/s2");
-    PS_TRY(ps_box_field_create(path, &identity, &header, &out));
-    ps_status status = ps_store_add_input(out.store, "model", s->density.store);
-    if (status == PS_OK) status = ps_store_put_real(out.store, "/", "gravity", chosen.gravity);
-    if (status == PS_OK) status = ps_store_put_real(out.store, "/", "lumped", s->grid.lumped);
-    if (status == PS_OK)
-        status = ps_store_put_text(out.store, "/", "source", chosen.source ? "one" : "density");
-    for (int64_t c = 0; c < out.chunks && status == PS_OK; ++c) {
+    PS_TRY(ps_box_field_create(product->path, &product->identity, &header, &out));
+    PS_TRY(ps_product_record(product, out.store));
+    PS_TRY(ps_store_put_real(out.store, "/", "gravity", chosen.gravity));
+    PS_TRY(ps_store_put_real(out.store, "/", "lumped", s->grid.lumped));
+    PS_TRY(ps_store_put_text(out.store, "/", "source", chosen.source ? "one" : "density"));
+    for (int64_t c = 0; c < out.chunks; ++c) {
         int64_t first, end;
         ps_box_field_chunk(&out, c, &first, &end);
-        status = ps_box_field_write(&out, c, s->load + first * out.plane);
+        PS_TRY(ps_box_field_write(&out, c, s->load + first * out.plane));
     }
-    if (status == PS_OK) return ps_box_field_commit(&out);
-    ps_box_field_close(&out);
-    return status;
+    return ps_box_field_commit(&out);
 }
 
 static ps_status export_matrix(const system_data *s)
 {
     ps_slab whole = ps_slab_whole(&s->grid);
     ps_slab_stencil stencil;
-    ps_csr matrix;
+    PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
     ps_slab_stencil_make(&whole, &stencil);
     PS_TRY(ps_csr_init(&matrix, s->nodes, ps_stencil_entries(&stencil)));
-    ps_status status = ps_stencil_assemble(&stencil, &matrix);
-    if (status == PS_OK)
-        status = ps_matrix_market_save(chosen.matrix, &matrix, true,
-                                       "Q1 stiffness, Dirichlet nodes as rows of the identity; m");
-    ps_csr_release(&matrix);
-    return status;
+    PS_TRY(ps_stencil_assemble(&stencil, &matrix));
+    return ps_matrix_market_save(chosen.matrix, &matrix, true,
+                                 "Q1 stiffness, Dirichlet nodes as rows of the identity; m");
 }
 
 static ps_status export_face(const system_data *s, const char *path, double p, double q)
 {
-    ps_csr matrix;
+    PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
     PS_TRY(ps_csr_init(&matrix, s->grid.nodes[1] * s->grid.nodes[2], ps_face_entries(&s->grid)));
-    ps_status status = ps_face_assemble(&s->grid, p, q, &matrix);
-    if (status == PS_OK)
-        status = ps_matrix_market_save(path, &matrix, true, "face between slabs, rows j nz + k");
-    ps_csr_release(&matrix);
-    return status;
+    PS_TRY(ps_face_assemble(&s->grid, p, q, &matrix));
+    return ps_matrix_market_save(path, &matrix, true, "face between slabs, rows j nz + k");
 }
 
-static ps_status export_all(const ps_run *run, system_data *s)
+static ps_status export_all(system_data *s, const ps_product *product)
 {
-    if (chosen.cut.path)
-        PS_TRY(subdomains_write(run, &s->grid, s->density.store, &chosen.cut, &s->cut));
+    if (chosen.cut.path) PS_TRY(subdomains_write(product, &s->grid, &chosen.cut, &s->cut));
     if (chosen.matrix) PS_TRY(export_matrix(s));
     if (chosen.face_mass) PS_TRY(export_face(s, chosen.face_mass, 1, 0));
     if (chosen.face_stiffness) PS_TRY(export_face(s, chosen.face_stiffness, 0, 1));
@@ -277,32 +266,21 @@ static void report(const system_data *s, const ps_run *run)
     ps_report_print(&r);
 }
 
-static ps_status work(const ps_run *run, system_data *s)
-{
-    PS_TRY(read_model(run->operands[0], run, s));
-    if (!run->plan) {
-        const char *const roles[] = {"model"};
-        ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                                      ps_revision(),       run->record,          0};
-        PS_TRY(export_all(run, s));
-        ps_product output = {run->operands[1], &identity, 1, roles, &s->density.store, true};
-        if (ps_product_is_up_to_date(run, &output)) {
-            if (chosen.cut.path) report(s, run);
-            return PS_OK;
-        }
-        PS_TRY(assemble(s));
-        PS_TRY(write_load(run->operands[1], s, run));
-    }
-    report(s, run);
-    return PS_OK;
-}
-
 static ps_status run_assemble(ps_run *run)
 {
-    system_data s = {.source = NULL};
-    ps_status status = work(run, &s);
-    release(&s);
-    return status;
+    PS_SCOPED(release) system_data s = {.source = NULL};
+    ps_product product;
+    ps_product_init(run, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &product);
+    PS_TRY(read_model(run->operands[0], run, &s));
+    PS_TRY(ps_product_input(&product, "model", s.density.store));
+    if (!run->plan) {
+        PS_TRY(export_all(&s, &product));
+        if (ps_product_is_up_to_date(&product) && !chosen.cut.path) return PS_OK;
+        PS_TRY(assemble(&s));
+        PS_TRY(write_load(&s, &product));
+    }
+    report(&s, run);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

@@ -395,11 +395,9 @@ static ps_status write_pieces(cut *c, ps_subdomains *file)
     return PS_OK;
 }
 
-static ps_status write_file(cut *c, const ps_run *run, ps_store *model, const subdomains_request *r,
+static ps_status write_file(cut *c, const ps_product *product, const subdomains_request *r,
                             subdomains_figures *figures)
 {
-    ps_store_identity identity = {
-        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
     ps_subdomains_header header = {.subdomains = c->count, .interfaces = c->interfaces};
     ps_subdomains file;
     memcpy(header.nodes, c->parts.grid.nodes, sizeof header.nodes);
@@ -407,15 +405,15 @@ static ps_status write_file(cut *c, const ps_run *run, ps_store *model, const su
     header.lumped = c->parts.grid.lumped;
     strcpy(header.partition, r->partition == PARTITION_SLABS ? "slabs" : "scotch");
     PS_TRY(measure(c, &header, figures));
-    PS_TRY(ps_subdomains_create(r->path, &identity, &header, &file));
-    ps_status status = ps_store_add_input(file.store, "model", model);
+    PS_TRY(ps_subdomains_create(r->path, &product->identity, &header, &file));
+    ps_status status = ps_product_record(product, file.store);
     if (status == PS_OK) status = write_pieces(c, &file);
     if (status == PS_OK) return ps_subdomains_commit(&file);
     ps_subdomains_close(&file);
     return status;
 }
 
-ps_status subdomains_write(const ps_run *run, const ps_q1_grid *grid, ps_store *model,
+ps_status subdomains_write(const ps_product *product, const ps_q1_grid *grid,
                            const subdomains_request *request, subdomains_figures *out)
 {
     cut c = {.parts = {.grid = *grid}, .elements = elements_of(grid), .count = request->count};
@@ -431,7 +429,7 @@ ps_status subdomains_write(const ps_run *run, const ps_q1_grid *grid, ps_store *
         memset(c.local, 0xff, (size_t)nodes * sizeof *c.local);
         status = find_faces(&c);
     }
-    if (status == PS_OK) status = write_file(&c, run, model, request, out);
+    if (status == PS_OK) status = write_file(&c, product, request, out);
     release(&c);
     return status;
 }

@@ -6,7 +6,7 @@
 #define PS_GRAVITY_ASSEMBLE_SUBDOMAINS_H
 
 #include "kernels/schwarz/grid.h"
-#include "runtime/program.h"
+#include "stage/product.h"
 
 enum { PARTITION_SCOTCH, PARTITION_SLABS };
 
@@ -24,7 +24,7 @@ typedef struct subdomains_figures {
 /* Bytes needed beside the output's. */
 int64_t subdomains_memory(const ps_q1_grid *grid);
 /* PS_USAGE for a number of subdomains that cannot be, or without Scotch. model: an input. */
-ps_status subdomains_write(const ps_run *run, const ps_q1_grid *grid, ps_store *model,
+ps_status subdomains_write(const ps_product *product, const ps_q1_grid *grid,
                            const subdomains_request *request, subdomains_figures *out);
 
 #endif

@@ -12,6 +12,8 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
+#include "stage/product.h"
 
 static struct {
     const char *nodes, *box, *ubc_mesh, *ubc_model, *bricks, *dataset;
@@ -343,41 +345,48 @@ static void report(const model *m, const totals *t, const ps_run *run)
     ps_report_print(&r);
 }
 
-static ps_status make(const model *m, const ps_run *run)
+static ps_status write_model(const model *m, const ps_product *product, totals *t)
 {
-    totals t = {0};
-    ps_box_field field;
-    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                                  ps_revision(),       run->record,          0};
+    PS_SCOPED(ps_box_field_close) ps_box_field field = {.store = NULL};
     ps_box_field_header header = {.cells = true, .quantity = "density", .units = "kg/m3"};
     memcpy(header.nodes, m->cells.grid.nodes, sizeof header.nodes);
     memcpy(header.origin, m->cells.origin, sizeof header.origin);
     memcpy(header.spacing, m->cells.grid.spacing, sizeof header.spacing);
-    PS_TRY(check_mass(m, run, &t.lost));
-    if (!run->plan) {
-        PS_TRY(ps_box_field_create(run->operands[0], &identity, &header, &field));
-        ps_status status = write_cells(m, &field, &t);
-        if (status == PS_OK) status = check_densities(run, &t);
-        if (status == PS_OK)
-            status = ps_box_field_commit(&field);
-        else
-            ps_box_field_close(&field);
-        PS_TRY(status);
-    }
-    report(m, &t, run);
-    return PS_OK;
+    PS_TRY(ps_box_field_create(product->path, &product->identity, &header, &field));
+    PS_TRY(write_cells(m, &field, t));
+    PS_TRY(check_densities(product->run, t));
+    return ps_box_field_commit(&field);
+}
+
+static ps_status record_files(ps_product *product)
+{
+    if (chosen.bricks) PS_TRY(ps_product_file(product, "bricks_file", chosen.bricks));
+    if (!chosen.ubc_mesh) return PS_OK;
+    PS_TRY(ps_product_file(product, "ubc_mesh_file", chosen.ubc_mesh));
+    return ps_product_file(product, "ubc_model_file", chosen.ubc_model);
+}
+
+static void release(model *m)
+{
+    brick_model_release(&m->bricks);
+    free(m->bodies.bodies);
 }
 
 static ps_status run_model(ps_run *run)
 {
-    model m = {.has_bricks = false};
-    ps_status status = gather(&m);
-    if (status == PS_OK) status = gather_grid(&m);
-    if (status == PS_OK && m.has_bricks) tell_of_means(&m);
-    if (status == PS_OK) status = make(&m, run);
-    brick_model_release(&m.bricks);
-    free(m.bodies.bodies);
-    return status;
+    PS_SCOPED(release) model m = {.has_bricks = false};
+    ps_product product;
+    totals t = {0};
+    ps_product_init(run, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &product);
+    PS_TRY(gather(&m));
+    PS_TRY(gather_grid(&m));
+    PS_TRY(record_files(&product));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    if (m.has_bricks) tell_of_means(&m);
+    PS_TRY(check_mass(&m, run, &t.lost));
+    if (!run->plan) PS_TRY(write_model(&m, &product, &t));
+    report(&m, &t, run);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@
 #include "runtime/device.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/product.h"
 
@@ -62,7 +63,7 @@ enum { DEVICES_MOST = 16 };
 /* What one run hands down. */
 typedef struct job {
     ps_run *run;
-    ps_store_identity identity;
+    ps_product product;
     ps_store *clusters;
     ps_hbem_scene scene;
     ps_hbem_problem problem;
@@ -131,9 +132,9 @@ static ps_status open_backend(job *j)
  * lost. */
 static ps_status choose_generation(job *j, const char *path)
 {
-    static const char *const roles[] = {"clusters"};
-    bool mends = !j->run->force && !j->run->fresh &&
-                 ps_store_matches(path, &j->identity, 1, roles, &j->clusters);
+    const ps_product *p = &j->product;
+    bool mends =
+        !j->run->force && ps_store_matches(path, &p->identity, p->input_count, p->roles, p->inputs);
     PS_TRY(ps_store_next_generation(path, &j->generation));
     if (ps_comm_rank() == 0 && mends && j->generation > 0) --j->generation;
     return ps_comm_broadcast(&j->generation, sizeof j->generation, 0);
@@ -141,8 +142,8 @@ static ps_status choose_generation(job *j, const char *path)
 
 static ps_status compute(job *j, assemble_result *result)
 {
-    ps_hmatrix_part part = {.path = j->run->operands[1],
-                            .identity = &j->identity,
+    ps_hmatrix_part part = {.path = j->run->output,
+                            .identity = &j->product.identity,
                             .clusters = j->clusters,
                             .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
@@ -161,7 +162,7 @@ static ps_status commit(job *j)
     double start = ps_clock();
     j->problem.tables.chunks = j->plan.cut.chunks;
     if (ps_comm_rank() == 0)
-        status = ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables,
+        status = ps_hmatrix_commit(j->run->output, &j->product.identity, &j->problem.tables,
                                    j->clusters, j->generation);
     ps_debug("tables written in %.3f s", ps_clock() - start);
     return ps_comm_agree(status);
@@ -214,34 +215,32 @@ static ps_status plan_and_assemble(job *j)
 /* Whether all of the matrix is there, of this identity. */
 static bool is_up_to_date(job *j)
 {
-    static const char *const roles[] = {"clusters"};
     ps_hmatrix_file *file;
-    const char *path = j->run->operands[1];
-    ps_product output = {path, &j->identity, 1, roles, &j->clusters, false};
-    j->complete = !j->run->plan && ps_product_matches(j->run, &output);
+    j->complete = !j->run->plan && ps_product_matches(&j->product);
     if (j->complete) {
-        j->complete = ps_hmatrix_open(path, &file) == PS_OK;
+        j->complete = ps_hmatrix_open(j->run->output, &file) == PS_OK;
         if (j->complete) ps_hmatrix_close(&file);
     }
-    return !ps_comm_any(!j->complete) && ps_product_is_up_to_date(j->run, &output);
+    return !ps_comm_any(!j->complete) && ps_product_is_up_to_date(&j->product);
+}
+
+static void release(job *j)
+{
+    if (j->backend) j->backend->close(j->backend);
+    assemble_plan_release(&j->plan);
+    ps_hbem_problem_release(&j->problem);
+    ps_hbem_scene_release(&j->scene);
+    ps_store_close(&j->clusters);
 }
 
 static ps_status run_hmatrix_assemble(ps_run *run)
 {
-    job j = {.run = run};
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-hmatrix-assemble CLUSTERS OUTPUT");
-    j.identity = (ps_store_identity){PS_HMATRIX_FORMAT, PS_HMATRIX_VERSION, ps_version(),
-                                     ps_revision(),     run->record,        0};
+    PS_SCOPED(release) job j = {.run = run};
+    ps_product_init(run, PS_HMATRIX_FORMAT, PS_HMATRIX_VERSION, &j.product);
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &j.clusters)));
-    ps_status status = is_up_to_date(&j) ? PS_OK : plan_and_assemble(&j);
-    if (j.backend) j.backend->close(j.backend);
-    assemble_plan_release(&j.plan);
-    ps_hbem_problem_release(&j.problem);
-    ps_hbem_scene_release(&j.scene);
-    ps_store_close(&j.clusters);
-    return status;
+    PS_TRY(ps_product_input(&j.product, "clusters", j.clusters));
+    return is_up_to_date(&j) ? PS_OK : plan_and_assemble(&j);
 }
 
 static const ps_allowance allowances[] = {
@@ -272,8 +271,9 @@ int main(int argc, char **argv)
         .options = options,
         .figures = figure_table,
         .allowances = allowances,
-        .operands_min = 1,
+        .operands_min = 2,
         .operands_max = 2,
-        .run = run_hmatrix_assemble};
+        .run = run_hmatrix_assemble,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

@@ -42,7 +42,7 @@ ps_status assemble_report(const ps_hbem_problem *problem, const assemble_result 
     PS_TRY(ps_comm_sum_f64(sums, 4));
     PS_TRY(ps_comm_max_f64(most, 3));
     if (ps_comm_rank() != 0) return PS_OK;
-    PS_TRY(ps_hmatrix_open(run->operands[1], &file));
+    PS_TRY(ps_hmatrix_open(run->output, &file));
     ps_report *r = ps_report_new(run);
     report_problem(problem, r);
     ps_hmatrix_report(file, r);

@@ -5,7 +5,6 @@
 
 #include "preprocess/mesh_box/box.h"
 #include "preprocess/mesh_box/figure_table.h"
-#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -144,30 +143,15 @@ static ps_status write_box(const box *b, const ps_run *run)
     return ps_volume_mesh_save_made(run->operands[0], &makers, ps_version(), run->record);
 }
 
-static bool is_done(const ps_run *run)
-{
-    const ps_store_identity identity = {
-        PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), run->record, 0};
-    return ps_product_is_up_to_date(
-        run, &(ps_product){.path = run->operands[0], .identity = &identity, .alone = true});
-}
-
 static ps_status run_box(ps_run *run)
 {
     box b = {0};
+    ps_product product;
+    ps_product_init(run, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &product);
     PS_TRY(read_options(&b));
-    if (run->plan) {
-        if (ps_comm_rank() == 0) report(&b, run);
-        return PS_OK;
-    }
-    if (run->operand_count < 1)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-box OUTPUT");
-    ps_status status = PS_OK;
-    if (ps_comm_rank() == 0) {
-        if (!is_done(run)) status = write_box(&b, run);
-        if (status == PS_OK) report(&b, run);
-    }
-    return ps_comm_agree(status);
+    if (!run->plan && !ps_product_is_up_to_date(&product)) PS_TRY(write_box(&b, run));
+    report(&b, run);
+    return PS_OK;
 }
 
 static const ps_program program = {
@@ -186,7 +170,7 @@ static const ps_program program = {
         "2:ball:0,0,0,0.1",
     .options = options,
     .figures = figure_table,
-    .operands_min = 0,
+    .operands_min = 1,
     .operands_max = 1,
     .run = run_box,
 };

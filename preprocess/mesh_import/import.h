@@ -87,8 +87,6 @@ typedef struct import_input {
 } import_input;
 ps_status import_input_open(const char *name, import_input *input);
 void import_input_release(import_input *input);
-/* XXH3-64 of the file as it lies there, as 16 hex digits. */
-ps_status import_input_hash(const import_input *input, char out[17]);
 
 bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step, ... */
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);

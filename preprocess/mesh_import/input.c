@@ -162,24 +162,6 @@ void import_input_release(import_input *input)
     input->folder[0] = '\0';
 }
 
-ps_status import_input_hash(const import_input *input, char out[17])
-{
-    void *block = NULL;
-    FILE *file = fopen(input->name, "rb");
-    XXH3_state_t *state = XXH3_createState();
-    ps_status status = ps_alloc(&block, BLOCK_BYTES, 1, "hashing the input");
-    if (status == PS_OK && (!file || !state || XXH3_64bits_reset(state) != XXH_OK))
-        status = ps_fail(PS_FAILED, "%s: cannot be hashed", input->name);
-    for (size_t got; status == PS_OK && (got = fread(block, 1, BLOCK_BYTES, file)) > 0;)
-        XXH3_64bits_update(state, block, got);
-    if (status == PS_OK)
-        snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(state));
-    XXH3_freeState(state);
-    if (file) fclose(file);
-    free(block);
-    return status;
-}
-
 static bool is_one_of(const char *suffix, const char *const *list)
 {
     for (; *list; ++list)

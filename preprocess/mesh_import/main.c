@@ -10,12 +10,11 @@
 #include "runtime/log.h"
 #include "runtime/path.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 #define PEAK_A_BYTE 3.0
 #define LOADED_BYTES 6e7
-
-enum { RECORD_BYTES = PS_RECORD_MAX + 512 };
 
 static int kind = IMPORT_AUTO, unit, order = PS_CURVE_NONE;
 static double extra_scale = 1, size, weld = -1, gmsh_time = 3600;
@@ -57,7 +56,7 @@ static import_options gather(const ps_run *run)
     return (import_options){.run = run,
                             .time = gmsh_time,
                             .input = run->operands[0],
-                            .output = run->operand_count > 1 ? run->operands[1] : NULL,
+                            .output = run->output,
                             .kind = (import_kind)kind,
                             .unit = unit,
                             .scale = metres[unit] * extra_scale,
@@ -71,29 +70,19 @@ static import_options gather(const ps_run *run)
                             .order = (ps_space_curve)order};
 }
 
-/* The options that change the result, with the input they apply to: recorded in the output. */
-static ps_status identify(const import_input *input, const ps_run *run, char out[RECORD_BYTES])
+/* A surface or a volume mesh: an output that is there says which of them it is. A .geo file may
+ * include others, so that its own content does not tell. */
+static ps_status identify(const import_input *input, ps_product *product)
 {
-    char hash[17];
-    PS_TRY(import_input_hash(input, hash));
-    snprintf(out, RECORD_BYTES, "%sinput=%.255s\ninput_xxh3=%s\n", run->record,
-             ps_path_last(input->name), hash);
+    ps_store_identity volume;
+    PS_TRY(ps_product_file(product, "input", input->name));
+    product->open_ended = strcmp(input->suffix, ".geo") == 0;
+    volume = product->identity;
+    volume.format = PS_VOLUME_MESH_FORMAT;
+    volume.format_version = PS_VOLUME_MESH_VERSION;
+    if (product->path && ps_store_matches(product->path, &volume, 0, NULL, NULL))
+        product->identity = volume;
     return PS_OK;
-}
-
-/* A .geo file may include others, so that its own content does not tell. */
-static bool is_done(const import_input *input, const import_options *o, const ps_run *run,
-                    const char *record)
-{
-    ps_store_identity surface = {
-        PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, ps_version(), ps_revision(), record, 0};
-    ps_store_identity volume = {
-        PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), record, 0};
-    bool is_volume = o->output && ps_store_matches(o->output, &volume, 0, NULL, NULL);
-    ps_product output = {
-        .path = o->output, .identity = is_volume ? &volume : &surface, .alone = true};
-    return o->output && strcmp(input->suffix, ".geo") != 0 &&
-           ps_product_is_up_to_date(run, &output);
 }
 
 /* What reading and checking need at most, measured a byte of uncompressed input
@@ -131,29 +120,21 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
     return PS_OK;
 }
 
-static ps_status import_from(import_input *input, const import_options *o, const ps_run *run)
-{
-    char record[RECORD_BYTES];
-    import_mesh mesh;
-    PS_TRY(identify(input, run, record));
-    if (run->plan) return plan(input, run);
-    if (is_done(input, o, run, record)) return PS_OK;
-    import_mesh_init(&mesh);
-    ps_status status = import_read(input, o, &mesh);
-    import_input_release(input); /* the decompressed copy is not needed any longer */
-    if (status == PS_OK) status = process(&mesh, o, record, run);
-    import_mesh_release(&mesh);
-    return status;
-}
-
 static ps_status run_import(ps_run *run)
 {
     import_options o = gather(run);
-    import_input input;
+    PS_SCOPED(import_input_release) import_input input = {.name = NULL};
+    PS_SCOPED(import_mesh_release) import_mesh mesh;
+    ps_product product;
+    ps_product_init(run, PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &product);
+    import_mesh_init(&mesh);
     PS_TRY(import_input_open(o.input, &input));
-    ps_status status = import_from(&input, &o, run);
-    import_input_release(&input);
-    return status;
+    PS_TRY(identify(&input, &product));
+    if (run->plan) return plan(&input, run);
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(import_read(&input, &o, &mesh));
+    import_input_release(&input); /* the decompressed copy is not needed any longer */
+    return process(&mesh, &o, product.options, run);
 }
 
 static const ps_allowance allowances[] = {

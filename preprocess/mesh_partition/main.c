@@ -4,11 +4,11 @@
 
 #include "partition.h"
 #include "preprocess/mesh_partition/figure_table.h"
-#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 enum { AUTO, SCOTCH, BOXES, HILBERT };
@@ -91,37 +91,25 @@ static ps_status check_memory(job *j, bool tell)
                                                                  : "");
 }
 
-static ps_status write_partition(job *j, const ps_store_identity *identity)
+static ps_status write_partition(const job *j, const ps_product *product)
 {
-    ps_store *out = NULL;
-    ps_store_identity own = *identity;
-    own.disk_estimate = 44 * j->mesh.elements + 24 * j->mesh.vertex_count;
-    PS_TRY(ps_store_create(j->output, &own, &out));
-    ps_status status = ps_store_add_input(out, "mesh", j->store);
-    if (status == PS_OK) status = ps_partition_write(out, &j->mesh);
-    if (status == PS_OK) return ps_store_commit(&out);
-    ps_store_close(&out);
-    return status;
+    PS_SCOPED(ps_store_close) ps_store *out = NULL;
+    PS_TRY(ps_product_create(product, 44 * j->mesh.elements + 24 * j->mesh.vertex_count, &out));
+    PS_TRY(ps_partition_write(out, &j->mesh));
+    return ps_store_commit(&out);
 }
 
-static ps_status do_partition(job *j, const ps_store_identity *identity)
+static void release(job *j)
 {
-    static const char *const roles[] = {"mesh"};
-    PS_TRY(choose_method(j));
-    ps_product output = {j->output, identity, 1, roles, &j->store, true};
-    if (ps_product_is_up_to_date(j->run, &output)) return PS_OK;
-    PS_TRY(check_memory(j, j->run->plan));
-    if (j->run->plan) return PS_OK;
-    PS_TRY(read_mesh(j));
-    PS_TRY(cut_mesh(j));
-    PS_TRY(order_mesh(j));
-    PS_TRY(write_partition(j, identity));
-    report_partition(j);
-    return PS_OK;
+    ps_store_close(&j->store);
+    ps_partition_release(&j->mesh);
+    free(j->weights);
+    free(j->part);
 }
 
-static ps_status run_alone(ps_run *run)
+static ps_status run_partition(ps_run *run)
 {
+    PS_SCOPED(release)
     job j = {.run = run,
              .input = run->operands[0],
              .parts = chosen.parts,
@@ -129,24 +117,20 @@ static ps_status run_alone(ps_run *run)
              .allow_pieces = chosen.allow_pieces,
              .imbalance = chosen.imbalance,
              .weight_texts = &chosen.weights};
-    ps_store_identity identity = {PS_PARTITION_FORMAT, PS_PARTITION_VERSION, ps_version(),
-                                  ps_revision(),       run->record,          0};
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-partition MESH OUTPUT");
-    j.output = run->operand_count > 1 ? run->operands[1] : NULL;
+    ps_product product;
+    ps_product_init(run, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &product);
     PS_TRY(ps_store_open(j.input, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &j.store));
-    ps_status status = do_partition(&j, &identity);
-    ps_store_close(&j.store);
-    ps_partition_release(&j.mesh);
-    free(j.weights);
-    free(j.part);
-    return status;
-}
-
-/* One rank does it; under mpirun the others wait. */
-static ps_status run_partition(ps_run *run)
-{
-    return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
+    PS_TRY(ps_product_input(&product, "mesh", j.store));
+    PS_TRY(choose_method(&j));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(check_memory(&j, run->plan));
+    if (run->plan) return PS_OK;
+    PS_TRY(read_mesh(&j));
+    PS_TRY(cut_mesh(&j));
+    PS_TRY(order_mesh(&j));
+    PS_TRY(write_partition(&j, &product));
+    report_partition(&j);
+    return PS_OK;
 }
 
 static const ps_program program = {
@@ -164,7 +148,7 @@ static const ps_program program = {
         "  penstock-mesh-partition head.hdf head_4.h5 --parts 4 --method boxes --weight 5:2",
     .options = options,
     .figures = figure_table,
-    .operands_min = 1,
+    .operands_min = 2,
     .operands_max = 2,
     .run = run_partition,
 };

@@ -17,7 +17,7 @@ typedef enum cut_method { CUT_SCOTCH, CUT_BOXES, CUT_HILBERT } cut_method;
 
 typedef struct job {
     const ps_run *run;
-    const char *input, *output;
+    const char *input;
     ps_store *store; /* of the mesh */
     int64_t parts;
     cut_method method;

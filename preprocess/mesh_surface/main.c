@@ -8,11 +8,11 @@
 #include "kernels/common/suboff.h"
 #include "preprocess/mesh_surface/figure_table.h"
 #include "preprocess/mesh_surface/shapes.h"
-#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 typedef enum shape_kind { SPHERE, CUBE, LSHAPE, BOX, SUBOFF } shape_kind;
@@ -189,83 +189,60 @@ static void report_waves(ps_report *r, const ps_edge_figures *edges)
 static ps_status report_mesh(ps_report *r, const ps_surface_mesh *mesh)
 {
     static const double origin[3] = {0, 0, 0};
-    int32_t *part = NULL;
-    int64_t *histogram = NULL;
+    PS_SCOPED_MEMORY int32_t *part = NULL;
+    PS_SCOPED_MEMORY int64_t *histogram = NULL;
     ps_edge_figures edges;
     ps_cell_figures cells;
     double volume = 0;
-    ps_status status = PS_ALLOC(&histogram, PS_QUALITY_BINS, "mesh figures");
-    if (status == PS_OK) status = PS_ALLOC(&part, mesh->triangle_count, "mesh figures");
-    if (status == PS_OK) {
-        ps_cells_measure(mesh->vertices, mesh->triangles, mesh->triangle_count, 3, histogram,
-                         &cells);
-        ps_parts_volumes(mesh->vertices, mesh->triangles, mesh->triangle_count, part, NULL, origin,
-                         1, &volume);
-        measure_edges(mesh, &edges);
-        ps_report_real(r, "area", cells.size_sum);
-        ps_report_real(r, "volume", volume);
-        ps_report_real(r, "edge_min", edges.min);
-        ps_report_real(r, "edge_mean", edges.mean);
-        ps_report_real(r, "edge_max", edges.max);
-        ps_report_real(r, "quality_min", cells.quality_min);
-        ps_report_real(r, "quality_mean", cells.quality_mean);
-        report_waves(r, &edges);
-    }
-    free(histogram);
-    free(part);
-    return status;
+    PS_TRY(PS_ALLOC(&histogram, PS_QUALITY_BINS, "mesh figures"));
+    PS_TRY(PS_ALLOC(&part, mesh->triangle_count, "mesh figures"));
+    ps_cells_measure(mesh->vertices, mesh->triangles, mesh->triangle_count, 3, histogram, &cells);
+    ps_parts_volumes(mesh->vertices, mesh->triangles, mesh->triangle_count, part, NULL, origin, 1,
+                     &volume);
+    measure_edges(mesh, &edges);
+    ps_report_real(r, "area", cells.size_sum);
+    ps_report_real(r, "volume", volume);
+    ps_report_real(r, "edge_min", edges.min);
+    ps_report_real(r, "edge_mean", edges.mean);
+    ps_report_real(r, "edge_max", edges.max);
+    ps_report_real(r, "quality_min", cells.quality_min);
+    ps_report_real(r, "quality_mean", cells.quality_mean);
+    report_waves(r, &edges);
+    return PS_OK;
 }
 
 static ps_status make(const request *q, const ps_run *run, ps_report *r)
 {
-    ps_surface_mesh mesh;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     double start = ps_clock();
     PS_TRY(ps_surface_mesh_init(&mesh, q->size.vertices, q->size.triangles));
-    ps_status status = fill(q, &mesh);
+    PS_TRY(fill(q, &mesh));
     double made = ps_clock();
-    if (status == PS_OK)
-        status = ps_surface_mesh_save(run->operands[0], &mesh, ps_version(), run->record);
+    PS_TRY(ps_surface_mesh_save(run->output, &mesh, ps_version(), run->record));
     double saved = ps_clock();
-    if (status == PS_OK) status = report_mesh(r, &mesh);
+    PS_TRY(report_mesh(r, &mesh));
     ps_report_run(r, ps_memory_peak());
     ps_report_real(r, "making", made - start);
     ps_report_real(r, "writing", saved - made);
-    ps_surface_mesh_release(&mesh);
-    return status;
+    return PS_OK;
 }
 
-static ps_status make_or_plan(const request *q, const ps_run *run)
-{
-    const ps_store_identity identity = {PS_SURFACE_MESH_FORMAT,
-                                        PS_SURFACE_MESH_VERSION,
-                                        ps_version(),
-                                        ps_revision(),
-                                        run->record,
-                                        0};
-    if (!run->plan && run->operand_count < 1)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-surface OUTPUT");
-    ps_product output = {.path = run->operands[0], .identity = &identity, .alone = true};
-    if (ps_product_is_up_to_date(run, &output)) return PS_OK;
-    ps_report *r = ps_report_new(run);
-    ps_report_int(r, "vertices", q->size.vertices);
-    ps_report_int(r, "triangles", q->size.triangles);
-    ps_report_int(r, "memory", 52 * q->size.vertices + 24 * q->size.triangles);
-    ps_status status = run->plan ? PS_OK : make(q, run, r);
-    if (status == PS_OK) ps_report_print(&r);
-    ps_report_discard(&r);
-    return status;
-}
+static void release(request *q) { revolved_release(&q->hull); }
 
 static ps_status run_surface(ps_run *run)
 {
-    request q = {0};
-    ps_status status = PS_OK;
-    if (ps_comm_rank() == 0) {
-        status = read_request(&q);
-        if (status == PS_OK) status = make_or_plan(&q, run);
-        revolved_release(&q.hull);
-    }
-    return ps_comm_agree(status);
+    PS_SCOPED(release) request q = {0};
+    ps_product product;
+    ps_product_init(run, PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &product);
+    PS_TRY(read_request(&q));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_SCOPED(ps_report_discard) ps_report *r = ps_report_new(run);
+    ps_report_int(r, "vertices", q.size.vertices);
+    ps_report_int(r, "triangles", q.size.triangles);
+    ps_report_int(r, "memory", 52 * q.size.vertices + 24 * q.size.triangles);
+    if (!run->plan) PS_TRY(make(&q, run, r));
+    ps_report_print(&r);
+    return PS_OK;
 }
 
 static const ps_program program = {
@@ -282,7 +259,7 @@ static const ps_program program = {
         "  penstock-mesh-surface hull.hdf --shape suboff --scale 14.2 --edge 0.11 --frequency 1000",
     .options = options,
     .figures = figure_table,
-    .operands_min = 0,
+    .operands_min = 1,
     .operands_max = 1,
     .run = run_surface,
 };

@@ -12,6 +12,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
@@ -238,32 +239,30 @@ static void set_header(const build *b, ps_octree_header *h)
     memcpy(h->charge_units, s->charge_units, sizeof h->charge_units);
 }
 
-static ps_status fill_file(build *b, ps_octree_file *file, int64_t *coincident)
+static ps_status fill_file(build *b, const ps_product *product, ps_octree_file *file,
+                           int64_t *coincident)
 {
-    static const char *const roles[] = {"sources", "targets"};
     int sides = b->files[1] ? 2 : 1;
-    for (int s = 0; s < sides; ++s) {
-        PS_TRY(ps_store_add_input(ps_octree_file_store(file), roles[s],
-                                  ps_particles_store(b->files[s])));
+    PS_TRY(ps_product_record(product, ps_octree_file_store(file)));
+    for (int s = 0; s < sides; ++s)
         PS_TRY(ps_octree_put_tree(file, (ps_octree_side)s, &b->trees[s]));
-    }
     PS_TRY(lists_write(&b->lists, &b->trees[sides - 1], sides == 1, file));
     for (int s = 0; s < sides; ++s)
         PS_TRY(write_tiles(&b->runs[s], &b->trees[s], file, (ps_octree_side)s, coincident));
     return PS_OK;
 }
 
-static ps_status write_file(build *b, const ps_store_identity *identity)
+static ps_status write_file(build *b, const ps_product *product)
 {
     ps_octree_header header;
     ps_octree_file *file = NULL;
-    ps_store_identity own = *identity;
+    ps_store_identity own = product->identity;
     int64_t coincident = 0, clamped = b->runs[0].outside + b->runs[1].outside;
     set_header(b, &header);
     own.disk_estimate =
         8 * (columns_of(b, 0) + 1) * header.count[0] + (header.same ? 0 : 32 * header.count[1]);
     PS_TRY(ps_octree_create(b->output, &own, &header, &file));
-    ps_status status = fill_file(b, file, &coincident);
+    ps_status status = fill_file(b, product, file, &coincident);
     if (status != PS_OK) {
         ps_octree_close(&file);
         return status;
@@ -295,51 +294,47 @@ static ps_status plan(const build *b)
     return PS_OK;
 }
 
-static ps_status do_build(build *b, const ps_store_identity *identity)
+static ps_status open_particles(build *b, ps_product *product)
 {
-    int sides = b->files[1] ? 2 : 1;
-    /* What is in memory at its end stays there, so each side has its part. */
-    b->memory = b->run->host_memory / (2 * sides);
-    PS_TRY(find_box(b));
-    PS_TRY(find_height(b));
-    if (b->run->plan) return plan(b);
-    for (int s = 0; s < sides; ++s) PS_TRY(sort_side(b, s));
-    PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
-    PS_TRY(write_file(b, identity));
-    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)chosen.order);
-    return PS_OK;
+    PS_TRY(parse_height());
+    if (chosen.height > 0 && chosen.leaf_size > 0)
+        return ps_fail(PS_USAGE, "--height and --leaf-size exclude one another");
+    PS_TRY(ps_particles_open(b->run->operands[0], &b->files[0]));
+    PS_TRY(ps_product_input(product, "sources", ps_particles_store(b->files[0])));
+    if (!chosen.targets) return PS_OK;
+    PS_TRY(ps_particles_open(chosen.targets, &b->files[1]));
+    return ps_product_input(product, "targets", ps_particles_store(b->files[1]));
 }
 
-static bool is_done(const build *b, const ps_store_identity *identity)
+static void release(build *b)
 {
-    static const char *const roles[] = {"sources", "targets"};
-    ps_store *inputs[2] = {ps_particles_store(b->files[0]),
-                           b->files[1] ? ps_particles_store(b->files[1]) : NULL};
-    ps_product output = {b->output, identity, b->files[1] ? 2 : 1, roles, inputs, true};
-    return b->output && ps_product_is_up_to_date(b->run, &output);
+    for (int s = 0; s < 2; ++s) {
+        runs_release(&b->runs[s]);
+        ps_octree_release(&b->trees[s]);
+        ps_particles_close(&b->files[s]);
+    }
+    lists_release(&b->lists);
 }
 
 static ps_status run_build(ps_run *run)
 {
-    build b = {.run = run, .runs = {{.file = -1}, {.file = -1}}};
-    ps_store_identity identity = {PS_OCTREE_FORMAT, PS_OCTREE_VERSION, ps_version(),
-                                  ps_revision(),    run->record,       0};
-    if (run->operand_count < 2 && !run->plan)
-        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-octree-build PARTICLES OUTPUT");
-    PS_TRY(parse_height());
-    if (chosen.height > 0 && chosen.leaf_size > 0)
-        return ps_fail(PS_USAGE, "--height and --leaf-size exclude one another");
-    b.output = run->operand_count > 1 ? run->operands[1] : NULL;
-    ps_status status = ps_particles_open(run->operands[0], &b.files[0]);
-    if (status == PS_OK && chosen.targets) status = ps_particles_open(chosen.targets, &b.files[1]);
-    if (status == PS_OK && !is_done(&b, &identity)) status = do_build(&b, &identity);
-    for (int s = 0; s < 2; ++s) {
-        runs_release(&b.runs[s]);
-        ps_octree_release(&b.trees[s]);
-        ps_particles_close(&b.files[s]);
-    }
-    lists_release(&b.lists);
-    return status;
+    PS_SCOPED(release)
+    build b = {.run = run, .output = run->output, .runs = {{.file = -1}, {.file = -1}}};
+    ps_product product;
+    ps_product_init(run, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &product);
+    PS_TRY(open_particles(&b, &product));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    int sides = b.files[1] ? 2 : 1;
+    /* What is in memory at the end of a side stays there, so each side has its part. */
+    b.memory = run->host_memory / (2 * sides);
+    PS_TRY(find_box(&b));
+    PS_TRY(find_height(&b));
+    if (run->plan) return plan(&b);
+    for (int s = 0; s < sides; ++s) PS_TRY(sort_side(&b, s));
+    PS_TRY(lists_make(&b.trees[sides - 1], &b.trees[0], &b.lists));
+    PS_TRY(write_file(&b, &product));
+    report_tree(run, &b.trees[sides - 1], &b.trees[0], &b.lists, (int)chosen.order);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)
@@ -362,7 +357,7 @@ int main(int argc, char **argv)
                     "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
         .options = options,
         .figures = figure_table,
-        .operands_min = 1,
+        .operands_min = 2,
         .operands_max = 2,
         .run = run_build};
     return ps_main(&program, argc, argv);

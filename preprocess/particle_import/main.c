@@ -1,23 +1,18 @@
 /* penstock-particle-import: particles of many formats, or generated, become a checked file. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <xxhash.h>
 
 #include "formats/columns_hdf5.h"
 #include "preprocess/particle_import/figure_table.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/path.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "stage/product.h"
-
-enum { RECORD_BYTES = PS_RECORD_MAX + 512, HASH_BLOCK = 1 << 20 };
 
 static struct {
     int generate, format, charges, pqr_columns, components, coincident;
@@ -60,10 +55,8 @@ static const ps_option options[] = {
 
 static import_options gather(const ps_run *run)
 {
-    const char *first = run->operands[0];
-    const char *second = run->operand_count > 1 ? run->operands[1] : NULL;
-    return (import_options){.input = chosen.generate ? NULL : first,
-                            .output = chosen.generate ? first : second,
+    return (import_options){.input = chosen.generate ? NULL : run->operands[0],
+                            .output = chosen.generate ? run->operands[0] : run->output,
                             .format = (import_format)chosen.format,
                             .columns = chosen.columns,
                             .positions = chosen.positions,
@@ -104,38 +97,6 @@ static import_format format_of(const import_options *o)
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
         if (ends_with(o->input, length, known[i].suffix)) return known[i].format;
     return IMPORT_TEXT;
-}
-
-static ps_status hash_stream(FILE *file, const char *name, char out[17])
-{
-    char *block;
-    XXH3_state_t *state = XXH3_createState();
-    ps_status status = PS_ALLOC(&block, HASH_BLOCK, "hashing the input");
-    if (status == PS_OK && (!state || XXH3_64bits_reset(state) != XXH_OK))
-        status = ps_fail(PS_FAILED, "%s: cannot be hashed", name);
-    for (size_t got; status == PS_OK && (got = fread(block, 1, HASH_BLOCK, file)) > 0;)
-        XXH3_64bits_update(state, block, got);
-    if (status == PS_OK)
-        snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(state));
-    XXH3_freeState(state);
-    free(block);
-    return status;
-}
-
-/* The options that change the result, with the input they apply to. */
-static ps_status identify(const import_options *o, const ps_run *run, char out[RECORD_BYTES])
-{
-    char hash[17];
-    snprintf(out, RECORD_BYTES, "%s", run->record);
-    if (!o->input) return PS_OK;
-    FILE *file = fopen(o->input, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", o->input, strerror(errno));
-    ps_status status = hash_stream(file, o->input, hash);
-    fclose(file);
-    if (status == PS_OK)
-        snprintf(out, RECORD_BYTES, "%sinput=%.255s\ninput_xxh3=%s\n", run->record,
-                 ps_path_last(o->input), hash);
-    return status;
 }
 
 /* ---- the run ---- */
@@ -211,29 +172,22 @@ static ps_status plan(const import_options *o, const ps_run *run)
     return PS_OK;
 }
 
-static ps_status check_operands(const import_options *o, const ps_run *run)
-{
-    if (!o->input && run->operand_count > 1)
-        return ps_fail(PS_USAGE, "--generate takes OUTPUT alone, not \"%s\" too", run->operands[1]);
-    return PS_OK;
-}
-
 static ps_status run_import(ps_run *run)
 {
-    static char record[RECORD_BYTES];
     import_options o = gather(run);
     ps_particle_header header;
+    ps_product product;
     int64_t coincident = -1;
     double start = ps_clock();
-    PS_TRY(check_operands(&o, run));
+    ps_product_init(run, PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, &product);
+    if (!o.input && run->operand_count > 1)
+        return ps_fail(PS_USAGE, "--generate takes OUTPUT alone, not \"%s\" too", run->operands[1]);
     if (run->plan) return plan(&o, run);
-    PS_TRY(identify(&o, run, record));
-    ps_store_identity identity = {
-        PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, ps_version(), ps_revision(), record, 0};
-    ps_product output = {.path = o.output, .identity = &identity, .alone = true};
-    if (o.output && ps_product_is_up_to_date(run, &output)) return PS_OK;
-    PS_TRY(o.input ? import_file(&o, &identity, &header, &coincident)
-                   : generate(&o, &identity, &header));
+    product.path = o.output;
+    if (o.input) PS_TRY(ps_product_file(&product, "input", o.input));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(o.input ? import_file(&o, &product.identity, &header, &coincident)
+                   : generate(&o, &product.identity, &header));
     if (o.output) PS_TRY(read_back(o.output, &header));
     report(&o, &header, coincident, run, ps_clock() - start);
     return PS_OK;

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static assemble_options chosen = {
@@ -157,19 +158,20 @@ static void name_journal(const char *path, char out[4200])
 }
 
 /* What a journal must agree in: options, mesh and tiles. */
-static ps_status open_journal(const char *path, const assemble_problem *problem,
-                              const assemble_plan *plan, const ps_run *run, ps_journal **out)
+static ps_status open_journal(const char *path, const assemble_plan *plan,
+                              const ps_product *product,
+                              ps_journal **out)
 {
-    static char identity[PS_RECORD_MAX + 256];
-    char base[4200];
+    PS_SCOPED_MEMORY char *identity = NULL;
+    char base[4200], more[256];
     const ps_slice_tiling *tiling = &plan->tiling;
     if (!plan->journal) return PS_OK;
-    snprintf(identity, sizeof identity, "%srule=%d\nmesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n",
-             run->record, chosen.points, problem->mesh.content_hash, (long long)tiling->tile_rows,
-             (long long)tiling->tile_slices, (long long)tiling->first_slice,
-             (long long)tiling->end_slice);
+    snprintf(more, sizeof more, "rule=%d\ntiles=%lld,%lld\nslices=%lld,%lld\n", chosen.points,
+             (long long)tiling->tile_rows, (long long)tiling->tile_slices,
+             (long long)tiling->first_slice, (long long)tiling->end_slice);
+    PS_TRY(ps_product_identity(product, more, &identity));
     name_journal(path, base);
-    return ps_journal_open(run, base, 0, identity, chosen.checkpoint_every, out);
+    return ps_journal_open(product->run, base, 0, identity, chosen.checkpoint_every, out);
 }
 
 /* Another rule is to be tried: `auto`, and this one is not passive. Says what the certificate says.
@@ -195,54 +197,50 @@ static bool may_refine(const ps_passivity *passivity)
 /* Creates this rank's file (the output itself if there is one rank), fills and commits it, unless
  * it is to be made *again by another rule. */
 static ps_status write_part(const char *path, const assemble_problem *problem,
-                            const assemble_plan *plan, const ps_run *run,
-                            ps_store_identity *identity, ps_store *mesh, assemble_result *result,
-                            bool *again)
+                            const assemble_plan *plan, const ps_product *product,
+                            assemble_result *result, bool *again)
 {
-    ps_slice_matrix *matrix = NULL;
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
     ps_journal *journal = NULL;
     ps_slice_header header;
+    ps_store_identity identity = product->identity;
     set_header(problem, &header);
-    identity->disk_estimate = plan->disk_bytes;
-    ps_status status = ps_comm_agree(open_journal(path, problem, plan, run, &journal));
+    identity.disk_estimate = plan->disk_bytes;
+    ps_status status = ps_comm_agree(open_journal(path, plan, product, &journal));
     if (status == PS_OK)
-        status = ps_slice_matrix_create(path, identity, &plan->tiling, header.precision,
+        status = ps_slice_matrix_create(path, &identity, &plan->tiling, header.precision,
                                         (int)chosen.keep_bits, &matrix);
-    if (status == PS_OK) status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
+    if (status == PS_OK) status = ps_product_record(product, ps_slice_matrix_store(matrix));
     status = ps_comm_agree(status);
     if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
     status = ps_comm_agree(status);
     header.passivity = result->passivity;
     *again = status == PS_OK && may_refine(&result->passivity);
     if (status == PS_OK && !*again) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
-    ps_slice_matrix_close(&matrix);
     status = ps_comm_agree(status);
     ps_journal_close(&journal, status == PS_OK);
     return status;
 }
 
-static ps_status assemble(const ps_run *run, const assemble_problem *problem,
-                          const assemble_plan *plan, ps_store_identity *identity, ps_store *mesh,
-                          bool *again)
+static void result_release(assemble_result *result) { ps_csr_release(&result->m0); }
+
+static ps_status assemble(const assemble_problem *problem, const assemble_plan *plan,
+                          const ps_product *product, bool *again)
 {
-    const char *path = run->operands[1];
+    const char *path = product->path;
     char part[4096];
-    assemble_result result;
-    memset(&result, 0, sizeof result);
+    PS_SCOPED(result_release) assemble_result result = {0};
     bool several = ps_comm_size() > 1;
     int64_t generation = 0;
     if (several) PS_TRY(ps_store_next_generation(path, &generation));
     if (several) ps_store_part_path(path, generation, ps_comm_rank(), part);
-    ps_status status =
-        write_part(several ? part : path, problem, plan, run, identity, mesh, &result, again);
-    if (status == PS_OK && several && !*again) {
-        if (ps_comm_rank() == 0)
-            status = ps_store_write_master(path, identity, generation, ps_comm_size());
-        status = ps_comm_agree(status);
-    }
-    if (status == PS_OK && !*again) status = report_result(path, problem, plan, &result, run);
-    ps_csr_release(&result.m0);
-    return ps_comm_agree(status);
+    PS_TRY(write_part(several ? part : path, problem, plan, product, &result, again));
+    if (*again) return PS_OK;
+    ps_status status = PS_OK;
+    if (several && ps_comm_rank() == 0)
+        status = ps_store_write_master(path, &product->identity, generation, ps_comm_size());
+    PS_TRY(ps_comm_agree(status));
+    return ps_comm_agree(report_result(path, problem, plan, &result, product->run));
 }
 
 /* Whether there is a journal to go on from; then with the rule that it has come to. Collective. */
@@ -250,10 +248,10 @@ static bool find_journal(const ps_run *run)
 {
     char base[4200], part[4096], points[64];
     int64_t generation;
-    name_journal(run->operands[1], base);
+    name_journal(run->output, base);
     if (ps_comm_size() > 1) {
-        if (ps_store_next_generation(run->operands[1], &generation) != PS_OK) return false;
-        ps_store_part_path(run->operands[1], generation, ps_comm_rank(), part);
+        if (ps_store_next_generation(run->output, &generation) != PS_OK) return false;
+        ps_store_part_path(run->output, generation, ps_comm_rank(), part);
         name_journal(part, base);
     }
     bool there = !run->fresh && ps_journal_is_there(base);
@@ -274,70 +272,54 @@ static ps_status agree_on_angles(assemble_plan *plan)
     return PS_OK;
 }
 
-static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh,
-                                   bool *again)
+static ps_status plan_and_assemble(const ps_product *product, bool *again)
 {
-    assemble_problem problem;
-    assemble_devices *devices = NULL;
+    const ps_run *run = product->run;
+    PS_SCOPED(assemble_problem_release) assemble_problem problem = {0};
+    PS_SCOPED(assemble_devices_close) assemble_devices *devices = NULL;
     assemble_plan plan;
-    chosen.journal = find_journal(run) || chosen.checkpoint_every.steps > 0;
+    *again = false;
+    chosen.journal = (run->output && find_journal(run)) || chosen.checkpoint_every.steps > 0;
     PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
-    ps_status status = ps_comm_agree(assemble_devices_open(run, &devices));
-    if (status == PS_OK && devices && chosen.journal)
-        status = ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
-                                   "computes them faster than a disk takes them; add --device cpu");
-    if (status == PS_OK)
-        status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
-    if (status == PS_OK) status = agree_on_angles(&plan);
-    if (status == PS_OK && run->plan) report_plan(&problem, &plan, run);
-    if (status == PS_OK && !run->plan)
-        status = assemble(run, &problem, &plan, identity, mesh, again);
-    assemble_devices_close(&devices);
-    assemble_problem_release(&problem);
-    return status;
+    PS_TRY(ps_comm_agree(assemble_devices_open(run, &devices)));
+    if (devices && chosen.journal)
+        return ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
+                                 "computes them faster than a disk takes them; add --device cpu");
+    PS_TRY(ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan)));
+    PS_TRY(agree_on_angles(&plan));
+    if (!run->plan) return assemble(&problem, &plan, product, again);
+    report_plan(&problem, &plan, run);
+    return PS_OK;
 }
 
-/* A journal whose removal was lost, beside the output that it was for. */
-static ps_status tidy(const ps_run *run, const ps_store *mesh)
+static ps_status tidy(const ps_product *product)
 {
-    char base[4200], hash[17], line[32];
-    PS_TRY(ps_store_content_hash(mesh, hash));
-    snprintf(line, sizeof line, "mesh=%s", hash);
-    name_journal(run->operands[1], base);
-    if (ps_comm_rank() == 0) ps_journal_tidy(base, run->record, line);
-    return PS_OK;
+    char base[4200];
+    name_journal(product->path, base);
+    return ps_journal_tidy(base, product);
 }
 
 static ps_status run_slice_assemble(ps_run *run)
 {
-    const char *path = run->operands[1], *role = "mesh";
+    PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
+    ps_product product;
+    bool again;
     if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
         return ps_fail(PS_USAGE,
                        "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
                        "--precision fp64",
                        (long long)chosen.keep_bits);
-    ps_store_identity identity = {.format = PS_SLICE_MATRIX_FORMAT,
-                                  .format_version = PS_SLICE_MATRIX_VERSION,
-                                  .creator = ps_version(),
-                                  .revision = ps_revision(),
-                                  .options = run->record};
-    ps_store *mesh = NULL;
+    ps_product_init(run, PS_SLICE_MATRIX_FORMAT, PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
-    ps_product output = {path, &identity, 1, &role, &mesh, false};
-    ps_status status = PS_OK;
-    bool again = false;
+    PS_TRY(ps_product_input(&product, "mesh", mesh));
+    if (ps_product_is_up_to_date(&product)) return tidy(&product);
     chosen.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
     if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
-    if (ps_product_is_up_to_date(run, &output)) {
-        status = tidy(run, mesh);
-    } else {
-        status = plan_and_assemble(run, &identity, mesh, &again);
-        chosen.points = again ? POINTS_LAST : chosen.points;
-        if (again) status = plan_and_assemble(run, &identity, mesh, &again);
-    }
-    ps_store_close(&mesh);
-    return status;
+    PS_TRY(plan_and_assemble(&product, &again));
+    if (!again) return PS_OK;
+    chosen.points = POINTS_LAST;
+    return plan_and_assemble(&product, &again);
 }
 
 int main(int argc, char **argv)
@@ -365,6 +347,7 @@ int main(int argc, char **argv)
         .figures = figure_table,
         .operands_min = 2,
         .operands_max = 2,
-        .run = run_slice_assemble};
+        .run = run_slice_assemble,
+        .parallel = true};
     return ps_main(&program, argc, argv);
 }

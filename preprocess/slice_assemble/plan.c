@@ -250,7 +250,7 @@ static void choose_journal(const assemble_problem *problem, const assemble_optio
     if (plan->journal || plan->devices || every == 0 || plan->seconds < every) return;
     with.journal = true;
     if (choose_threads(problem, options, run, &with) != PS_OK || with.threads < plan->threads ||
-        with.angles < plan->angles || with.disk_bytes > ps_path_room(run->operands[1]))
+        with.angles < plan->angles || with.disk_bytes > ps_path_room(run->output))
         ps_info("there is no room to keep what is finished: a stop would lose it");
     else
         *plan = with;

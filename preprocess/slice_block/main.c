@@ -8,6 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static struct {
@@ -199,68 +200,48 @@ static int64_t stored_bytes(ps_block_matrix *matrix)
     return sum;
 }
 
-static ps_status write_blocks(const char *path, const ps_store_identity *identity, cut_plan *plan)
+static ps_status write_blocks(const ps_product *product, cut_plan *plan)
 {
-    ps_block_matrix *out = NULL;
-    ps_csr m0 = {0};
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *out = NULL;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     bool has_m0 = plan->header.k_from == 0;
-    ps_store_identity own = *identity;
+    ps_store_identity own = product->identity;
     plan->tiling.plain = chosen.compress == 1;
     own.disk_estimate = plan->stored_bytes;
     if (has_m0) PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
-    ps_status status = ps_block_matrix_create(path, &own, &plan->tiling, &plan->header, &out);
-    if (status == PS_OK)
-        status = ps_store_add_input(ps_block_matrix_store(out), "slices",
-                                    ps_slice_matrix_store(plan->matrix));
-    if (status == PS_OK) status = cut_write(plan, out);
-    if (status == PS_OK) status = ps_block_matrix_commit(&out, has_m0 ? &m0 : NULL, &plan->header);
-    ps_block_matrix_close(&out);
-    ps_csr_release(&m0);
-    return status;
+    PS_TRY(ps_block_matrix_create(product->path, &own, &plan->tiling, &plan->header, &out));
+    PS_TRY(ps_product_record(product, ps_block_matrix_store(out)));
+    PS_TRY(cut_write(plan, out));
+    return ps_block_matrix_commit(&out, has_m0 ? &m0 : NULL, &plan->header);
 }
 
-static ps_status plan_and_write(const ps_run *run, const ps_store_identity *identity,
-                                ps_slice_matrix *matrix)
+static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
 {
-    cut_plan plan = {0};
+    const ps_run *run = product->run;
+    PS_SCOPED(cut_plan_release) cut_plan plan = {0};
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *written = NULL;
     ps_block_header header;
-    ps_block_matrix *written;
     PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
-    ps_status status = cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan);
-    if (status == PS_OK && run->plan) report_cut(run, &plan, 0);
-    if (status == PS_OK && !run->plan) {
-        status = write_blocks(run->operands[1], identity, &plan);
-        if (status == PS_OK) status = ps_block_matrix_open(run->operands[1], &written);
-        if (status == PS_OK) {
-            report_cut(run, &plan, stored_bytes(written));
-            ps_block_matrix_close(&written);
-        }
+    PS_TRY(cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan));
+    if (!run->plan) {
+        PS_TRY(write_blocks(product, &plan));
+        PS_TRY(ps_block_matrix_open(product->path, &written));
     }
-    cut_plan_release(&plan);
-    return status;
+    report_cut(run, &plan, written ? stored_bytes(written) : 0);
+    return PS_OK;
 }
 
 static ps_status run_slice_block(ps_run *run)
 {
-    const char *role = "slices";
-    ps_store_identity identity = {.format = PS_BLOCK_MATRIX_FORMAT,
-                                  .format_version = PS_BLOCK_MATRIX_VERSION,
-                                  .creator = ps_version(),
-                                  .revision = ps_revision(),
-                                  .options = run->record};
-    if (!chosen.table && run->operand_count < 2)
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    ps_product product;
+    ps_product_init(run, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &product);
+    if (!chosen.table && !run->output && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-slice-block SLICES OUTPUT");
-    ps_slice_matrix *matrix;
     PS_TRY(ps_slice_matrix_open(run->operands[0], &matrix));
-    ps_store *input = ps_slice_matrix_store(matrix);
-    ps_product output = {run->operands[1], &identity, 1, &role, &input, true};
-    ps_status status = PS_OK;
-    if (chosen.table)
-        status = print_table(run, matrix);
-    else if (!ps_product_is_up_to_date(run, &output))
-        status = plan_and_write(run, &identity, matrix);
-    ps_slice_matrix_close(&matrix);
-    return status;
+    PS_TRY(ps_product_input(&product, "slices", ps_slice_matrix_store(matrix)));
+    if (chosen.table) return print_table(run, matrix);
+    return ps_product_is_up_to_date(&product) ? PS_OK : cut_slices(&product, matrix);
 }
 
 int main(int argc, char **argv)

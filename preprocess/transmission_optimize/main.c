@@ -8,6 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/product.h"
 
 static struct {
@@ -144,23 +145,16 @@ static void report(const ps_transmission_file *f, const ps_run *run)
 
 static ps_status run_optimize(ps_run *run)
 {
+    PS_SCOPED(ps_transmission_file_release) ps_transmission_file file = {.conditions = 0};
     optimize_problem problem;
-    ps_transmission_file file = {.conditions = 0};
+    ps_product product;
+    ps_product_init(run, PS_TRANSMISSION_FORMAT, PS_TRANSMISSION_VERSION, &product);
     PS_TRY(gather(&problem));
-    ps_store_identity identity = {PS_TRANSMISSION_FORMAT,
-                                  PS_TRANSMISSION_VERSION,
-                                  ps_version(),
-                                  ps_revision(),
-                                  run->record,
-                                  0};
-    ps_product output = {.path = run->operands[0], .identity = &identity, .alone = true};
-    if (ps_product_is_up_to_date(run, &output)) return PS_OK;
-    ps_status status = optimize(&problem, &file);
-    if (status == PS_OK && !run->plan)
-        status = ps_transmission_save(run->operands[0], &file, &identity);
-    if (status == PS_OK) report(&file, run);
-    ps_transmission_file_release(&file);
-    return status;
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(optimize(&problem, &file));
+    if (!run->plan) PS_TRY(ps_transmission_save(product.path, &file, &product.identity));
+    report(&file, run);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

@@ -135,21 +135,28 @@ static void of_another_identity(void **state)
     assert_null(journal);
 }
 
+static void tidy(const char *options)
+{
+    static ps_product product;
+    product.identity.options = options;
+    check_ok(ps_journal_tidy(base, &product));
+}
+
 /* Beside a complete output only its own journal goes, and one that nobody can go on from. */
 static void is_tidied(void **state)
 {
     ps_journal *journal = open_part(2, (ps_interval){.steps = 1});
     ps_journal_close(&journal, false);
-    ps_journal_tidy(base, "order=6\n", "used_order=7");
-    ps_journal_tidy(base, "order=5\n", "used_order=8");
-    ps_journal_tidy(base, "order=5\n", "order=7"); /* no whole line */
+    tidy("order=6\nused_order=7\n");
+    tidy("order=5\nused_order=8\n");
+    tidy("used_order=7\n"); /* not where it begins */
     assert_true(ps_journal_is_there(base));
-    ps_journal_tidy(base, "order=5\n", "used_order=7");
+    tidy("order=5\nused_order=7\n");
     assert_false(ps_journal_is_there(base));
     FILE *torn = fopen(base, "w");
     assert_non_null(torn);
     fclose(torn);
-    ps_journal_tidy(base, "order=5\n", "used_order=7");
+    tidy("order=5\nused_order=7\n");
     assert_false(ps_journal_is_there(base));
 }
 
