@@ -54,43 +54,17 @@ typedef struct ps_receiver_words {
         .normal = "0,1,0"                                                                          \
     }
 #define PS_RECEIVER_POINT_OPTIONS(words)                                                           \
-    {                                                                                              \
-        "at", PS_OPTION_LIST, &(words).at, "X,Y,Z", "a point, m (may be repeated)", 0,             \
-        0,    PS_IDENTITY},                                                                        \
-        {"points",                                                                                 \
-         PS_OPTION_TEXT,                                                                           \
-         &(words).points,                                                                          \
-         "FILE",                                                                                   \
-         "points from a file, three numbers a line",                                               \
-         0,                                                                                        \
-         0,                                                                                        \
-         0},                                                                                       \
-    {                                                                                              \
-        "plane", PS_OPTION_TEXT, &(words).plane, "O;U;V;N1xN2",                                    \
-            "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,  \
-            PS_IDENTITY                                                                            \
-    }
+    PS_LIST("at", &(words).at, "X,Y,Z", PS_IDENTITY, "a point, m (may be repeated)"),              \
+        PS_TEXT("points", &(words).points, "FILE", 0, "points from a file, three numbers a line"), \
+        PS_TEXT("plane", &(words).plane, "O;U;V;N1xN2", PS_IDENTITY,                               \
+                "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z")
 #define PS_RECEIVER_DIRECTION_OPTIONS(words)                                                       \
-    {"direction",                                                                                  \
-     PS_OPTION_LIST,                                                                               \
-     &(words).direction,                                                                           \
-     "THETA,PHI",                                                                                  \
-     "far field in this direction, degrees (may be repeated)",                                     \
-     0,                                                                                            \
-     0,                                                                                            \
-     PS_IDENTITY},                                                                                 \
-        {"directions",                                                                             \
-         PS_OPTION_INT,                                                                            \
-         &(words).directions,                                                                      \
-         "N",                                                                                      \
-         "far field in N directions on a great circle",                                            \
-         0,                                                                                        \
-         10000000,                                                                                 \
-         PS_IDENTITY},                                                                             \
-    {                                                                                              \
-        "plane-normal", PS_OPTION_TEXT, &(words).normal, "X,Y,Z", "normal of the great circle", 0, \
-            0, PS_IDENTITY                                                                         \
-    }
+    PS_LIST("direction", &(words).direction, "THETA,PHI", PS_IDENTITY,                             \
+            "far field in this direction, degrees (may be repeated)"),                             \
+        PS_INT("directions", &(words).directions, "N", 0, 10000000, PS_IDENTITY,                   \
+               "far field in N directions on a great circle"),                                     \
+        PS_TEXT("plane-normal", &(words).normal, "X,Y,Z", PS_IDENTITY,                             \
+                "normal of the great circle")
 /* All of them, points first. */
 ps_status ps_receivers_add_words(ps_receivers *receivers, const ps_receiver_words *words);
 

@@ -4,6 +4,7 @@
 #ifndef PS_RUNTIME_OPTIONS_H
 #define PS_RUNTIME_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,54 @@ typedef struct ps_option {
 } ps_option;
 
 enum { PS_IDENTITY = 1 };
+
+/* Rows of a table, by the kind of the option. The pointer has the type of the kind, or it does not
+ * compile; `identity` is PS_IDENTITY or 0. */
+#define PS_OPTION_ROW(kind_, type, name_, pointer, argument_, help_, identity_)                    \
+    .name = (name_), .kind = (kind_), .value = 0 ? (type *)NULL : (pointer),                       \
+    .argument = (argument_), .help = (help_), .identity = (identity_)
+#define PS_FLAG(name, pointer, identity, help)                                                     \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_FLAG, bool, name, pointer, NULL, help, identity)                   \
+    }
+#define PS_INT(name, pointer, argument, least, most, identity, help)                               \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_INT, int64_t, name, pointer, argument, help, identity),            \
+            .minimum = (least), .maximum = (most)                                                  \
+    }
+#define PS_REAL(name, pointer, argument, least, most, identity, help)                              \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_REAL, double, name, pointer, argument, help, identity),            \
+            .minimum = (least), .maximum = (most)                                                  \
+    }
+#define PS_TEXT(name, pointer, argument, identity, help)                                           \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_TEXT, const char *, name, pointer, argument, help, identity)       \
+    }
+#define PS_BYTES(name, pointer, argument, identity, help)                                          \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_BYTES, int64_t, name, pointer, argument, help, identity)           \
+    }
+#define PS_SECONDS(name, pointer, argument, identity, help)                                        \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_SECONDS, double, name, pointer, argument, help, identity)          \
+    }
+#define PS_INTERVAL(name, pointer, argument, identity, help)                                       \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_EVERY, ps_interval, name, pointer, argument, help, identity)       \
+    }
+#define PS_CHOICE(name, pointer, alternatives, identity, help)                                     \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_CHOICE, int, name, pointer, alternatives, help, identity)          \
+    }
+#define PS_LIST(name, pointer, argument, identity, help)                                           \
+    {                                                                                              \
+        PS_OPTION_ROW(PS_OPTION_LIST, ps_text_list, name, pointer, argument, help, identity)       \
+    }
+#define PS_OPTION_END                                                                              \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
 
 /* What --precision and --checkpoint-every take, in all programs. */
 #define PS_FP32 "fp32=single=f32"

@@ -43,45 +43,37 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
                          ps_option *table)
 {
     const ps_option options[] = {
-        {"help", PS_OPTION_FLAG, &flags->help, NULL, "print this text", 0, 0, 0},
-        {"version", PS_OPTION_FLAG, &flags->version, NULL, "print version and revision", 0, 0, 0},
-        {"figures", PS_OPTION_FLAG, &flags->figures, NULL,
-         "print name, unit and meaning of all figures; with --json, the JSON schema of what --json "
-         "prints",
-         0, 0, 0},
-        {"verbose", PS_OPTION_FLAG, &flags->verbose, NULL, "-v: say more", 0, 0, 0},
-        {"quiet", PS_OPTION_FLAG, &flags->quiet, NULL, "-q: say nothing but warnings and errors", 0,
-         0, 0},
-        {"json", PS_OPTION_FLAG, &run->json, NULL, "print figures as JSON", 0, 0, 0},
-        {"plan", PS_OPTION_FLAG, &run->plan, NULL,
-         "tell memory, disk, chunks and time needed; do nothing", 0, 0, 0},
-        {"force", PS_OPTION_FLAG, &run->force, NULL, "redo even if the output is up to date", 0, 0,
-         0},
-        {"fresh", PS_OPTION_FLAG, &run->fresh, NULL,
-         "throw away what an unfinished run left, and begin anew", 0, 0, 0},
-        {"restart", PS_OPTION_FLAG, &run->restart, NULL,
-         "continue an unfinished run, as the same command does by itself", 0, 0, 0},
-        {"trust", PS_OPTION_FLAG, &run->trust, NULL,
-         "take inputs whose content hash is wrong or whose values are not finite, and an output "
-         "that is "
-         "up to date without reading whether its bytes are whole",
-         0, 0, 0},
-        {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},
-        {"host-memory", PS_OPTION_BYTES, &run->host_memory, "SIZE",
-         "memory to stay within, e.g. 2G", 0, 0, 0},
-        {"device-memory", PS_OPTION_BYTES, &run->device_memory, "SIZE",
-         "device memory to stay within; 0: what is free", 0, 0, 0},
-        {"device", PS_OPTION_TEXT, &run->device, "auto|cpu|cuda[:N]", "where to compute", 0, 0, 0},
-        {"stop-after", PS_OPTION_SECONDS, &run->stop_after, "TIME",
-         "stop after this time, with exit code 75; the same command goes on", 0, 0, 0},
-        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0},
-        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+        PS_FLAG("help", &flags->help, 0, "print this text"),
+        PS_FLAG("version", &flags->version, 0, "print version and revision"),
+        PS_FLAG("figures", &flags->figures, 0,
+                "print name, unit and meaning of all figures; with --json, the JSON schema of what "
+                "--json prints"),
+        PS_FLAG("verbose", &flags->verbose, 0, "-v: say more"),
+        PS_FLAG("quiet", &flags->quiet, 0, "-q: say nothing but warnings and errors"),
+        PS_FLAG("json", &run->json, 0, "print figures as JSON"),
+        PS_FLAG("plan", &run->plan, 0, "tell memory, disk, chunks and time needed; do nothing"),
+        PS_FLAG("force", &run->force, 0, "redo even if the output is up to date"),
+        PS_FLAG("fresh", &run->fresh, 0, "throw away what an unfinished run left, and begin anew"),
+        PS_FLAG("restart", &run->restart, 0,
+                "continue an unfinished run, as the same command does by itself"),
+        PS_FLAG("trust", &run->trust, 0,
+                "take inputs whose content hash is wrong or whose values are not finite, and an "
+                "output that is up to date without reading whether its bytes are whole"),
+        PS_INT("threads", &run->threads, "N", 1, 4096, 0, "threads to use"),
+        PS_BYTES("host-memory", &run->host_memory, "SIZE", 0, "memory to stay within, e.g. 2G"),
+        PS_BYTES("device-memory", &run->device_memory, "SIZE", 0,
+                 "device memory to stay within; 0: what is free"),
+        PS_TEXT("device", &run->device, "auto|cpu|cuda[:N]", 0, "where to compute"),
+        PS_SECONDS("stop-after", &run->stop_after, "TIME", 0,
+                   "stop after this time, with exit code 75; the same command goes on"),
+        PS_OPTION_END,
+        PS_OPTION_END};
     _Static_assert(sizeof options / sizeof options[0] == COMMON_OPTIONS, "room for all of them");
     memcpy(table, options, sizeof options);
     if (!program->allowances) return;
     describe_allowances(program->allowances, allow);
     table[COMMON_OPTIONS - 2] =
-        (ps_option){"allow", PS_OPTION_LIST, &run->allowed, "NAME", allow, 0, 0, PS_IDENTITY};
+        (ps_option)PS_LIST("allow", &run->allowed, "NAME", PS_IDENTITY, allow);
 }
 
 static bool is_allowed(const ps_run *run, const char *name)
@@ -185,7 +177,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     ps_option common[COMMON_OPTIONS];
     char allow[ALLOWANCES_TEXT];
     common_table(program, &run, &flags, allow, common);
-    static const ps_option none = {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0};
+    static const ps_option none = PS_OPTION_END;
     const ps_option *own = program->options ? program->options : &none;
     const ps_option *const tables[] = {own, common, NULL};
     expand_short_options(argc, argv);

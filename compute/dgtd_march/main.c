@@ -17,61 +17,52 @@ static march_options options = {.dt_scale = 1,
                                 .checkpoint_every = {.seconds = 600}};
 
 static const ps_option table[] = {
-    {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e12, PS_IDENTITY},
-    {"time", PS_OPTION_REAL, &options.time, "SECONDS",
-     "time to cover, instead of --steps; the step is shortened to meet it", 1e-300, 1e300,
-     PS_IDENTITY},
-    {"periods", PS_OPTION_REAL, &options.periods, "N",
-     "periods of the lowest --frequency to cover, instead of --steps", 1e-6, 1e9, PS_IDENTITY},
-    {"dt-scale", PS_OPTION_REAL, &options.dt_scale, "X", "the model's time step times this", 1e-6,
-     10, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &options.precision, PS_FP32 "|" PS_FP64, "of fields and mesh",
-     0, 0, PS_IDENTITY},
-    {"probe", PS_OPTION_LIST, &options.probes, "X,Y,Z",
-     "record E and H at this point, m (may be repeated)", 0, 0, PS_IDENTITY},
-    {"probes", PS_OPTION_TEXT, &options.probe_file, "FILE",
-     "more probes from a file, three numbers a line", 0, 0, PS_IDENTITY},
-    {"probe-every", PS_OPTION_INT, &options.probe_every, "N", "steps between samples of probes", 1,
-     1e9, PS_IDENTITY},
-    {"energy-every", PS_OPTION_INT, &options.energy_every, "N",
-     "steps between samples of the energy", 1, 1e9, PS_IDENTITY},
-    {"balance", PS_OPTION_FLAG, &options.balance, NULL,
-     "keep account in every step of what conducts, leaves and is supplied, which the energy makes "
-     "up "
-     "exactly; takes about half as long again",
-     0, 0, PS_IDENTITY},
-    {"frequency", PS_OPTION_LIST, &options.frequencies, "HZ,...",
-     "transform the fields of all elements at these frequencies as the march goes on", 0, 0,
-     PS_IDENTITY},
-    {"transform-periods", PS_OPTION_INT, &options.transform_periods, "N",
-     "transform only the last N periods of the lowest --frequency; 0: the whole run (pulses)", 0,
-     1e9, PS_IDENTITY},
-    {"transform-every", PS_OPTION_INT, &options.transform_every, "N",
-     "steps between samples of the transforms", 1, 1e9, PS_IDENTITY},
-    {"mode-error", PS_OPTION_INT, &options.mode_error, "N",
-     "every N steps, the L2 distance from the mode that the model starts with; the largest is told "
-     "at the end",
-     0, 1e9, PS_IDENTITY},
-    {"state", PS_OPTION_CHOICE, &options.state, "auto|memory|file",
-     "where the fields are: in memory, or in a file of which a window is in memory (same bits); "
-     "auto: what --host-memory allows",
-     0, 0, 0},
-    {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
-     "steps made each time fields in a file pass through memory, or those in the host's memory "
-     "through the device; 0: what fits, up to 32. With fields in memory on CPU cores, steps made "
-     "each time they pass through the caches; 0: two where they are more than the last cache "
-     "takes, "
-     "in layers that fit it, of order 1 or 2",
-     0, 4096, 0},
-    {"halo", PS_OPTION_CHOICE, &options.halo, "auto|host|direct",
-     "how traces travel between ranks on GPUs: through the host, or directly from one GPU into the "
-     "memory of the others (of one machine); auto: directly where that can be",
-     0, 0, 0},
-    {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
-     "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
-    {"checkpoint-every", PS_OPTION_EVERY, &options.checkpoint_every, PS_EVERY,
-     "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("steps", &options.steps, "N", 1, 1e12, PS_IDENTITY, "number of time steps"),
+    PS_REAL("time", &options.time, "SECONDS", 1e-300, 1e300, PS_IDENTITY,
+            "time to cover, instead of --steps; the step is shortened to meet it"),
+    PS_REAL("periods", &options.periods, "N", 1e-6, 1e9, PS_IDENTITY,
+            "periods of the lowest --frequency to cover, instead of --steps"),
+    PS_REAL("dt-scale", &options.dt_scale, "X", 1e-6, 10, PS_IDENTITY,
+            "the model's time step times this"),
+    PS_CHOICE("precision", &options.precision, PS_FP32 "|" PS_FP64, PS_IDENTITY,
+              "of fields and mesh"),
+    PS_LIST("probe", &options.probes, "X,Y,Z", PS_IDENTITY,
+            "record E and H at this point, m (may be repeated)"),
+    PS_TEXT("probes", &options.probe_file, "FILE", PS_IDENTITY,
+            "more probes from a file, three numbers a line"),
+    PS_INT("probe-every", &options.probe_every, "N", 1, 1e9, PS_IDENTITY,
+           "steps between samples of probes"),
+    PS_INT("energy-every", &options.energy_every, "N", 1, 1e9, PS_IDENTITY,
+           "steps between samples of the energy"),
+    PS_FLAG("balance", &options.balance, PS_IDENTITY,
+            "keep account in every step of what conducts, leaves and is supplied, which the energy "
+            "makes up exactly; takes about half as long again"),
+    PS_LIST("frequency", &options.frequencies, "HZ,...", PS_IDENTITY,
+            "transform the fields of all elements at these frequencies as the march goes on"),
+    PS_INT(
+        "transform-periods", &options.transform_periods, "N", 0, 1e9, PS_IDENTITY,
+        "transform only the last N periods of the lowest --frequency; 0: the whole run (pulses)"),
+    PS_INT("transform-every", &options.transform_every, "N", 1, 1e9, PS_IDENTITY,
+           "steps between samples of the transforms"),
+    PS_INT("mode-error", &options.mode_error, "N", 0, 1e9, PS_IDENTITY,
+           "every N steps, the L2 distance from the mode that the model starts with; the largest "
+           "is told at the end"),
+    PS_CHOICE("state", &options.state, "auto|memory|file", 0,
+              "where the fields are: in memory, or in a file of which a window is in memory (same "
+              "bits); auto: what --host-memory allows"),
+    PS_INT("visit-steps", &options.visit_steps, "N", 0, 4096, 0,
+           "steps made each time fields in a file pass through memory, or those in the host's "
+           "memory through the device; 0: what fits, up to 32. With fields in memory on CPU cores, "
+           "steps made each time they pass through the caches; 0: two where they are more than the "
+           "last cache takes, in layers that fit it, of order 1 or 2"),
+    PS_CHOICE("halo", &options.halo, "auto|host|direct", 0,
+              "how traces travel between ranks on GPUs: through the host, or directly from one GPU "
+              "into the memory of the others (of one machine); auto: directly where that can be"),
+    PS_INT("snapshots", &options.snapshots, "N", 0, 1e9, 0,
+           "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none"),
+    PS_INTERVAL("checkpoint-every", &options.checkpoint_every, PS_EVERY, 0,
+                "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped"),
+    PS_OPTION_END};
 
 static ps_status finish(march *m, const ps_product *product)
 {

@@ -20,66 +20,56 @@ static fmm_options chosen = {.kernel = "inverse",
                              .checkpoint_every = {.seconds = 60}};
 
 static const ps_option options[] = {
-    {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME",
-     "inverse (1/r), inverse-square, inverse-fourth, distance (r), exponential (exp(-b r)), yukawa "
-     "(exp(-b r)/r), gaussian (exp(-b r^2)), square, fourth, user (user_kernel_body.h)",
-     0, 0, PS_IDENTITY},
-    {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "b of the kernels that have one", -1e300,
-     1e300, PS_IDENTITY},
-    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
-     "bound of the relative errors of potentials and gradients: digits, or an error (5, 1e-5). The "
-     "order is chosen, the results are compared with direct sums at samples, and the order is "
-     "raised until they are within the bound; default 3e-4, unless --order or --epsilon are "
-     "given, which promise nothing; 0: no bound",
-     0, PS_FMM_ORDER_MAX, PS_IDENTITY},
-    {"order", PS_OPTION_INT, &chosen.order, "L",
-     "interpolation points an axis (Acc of RR-8513); with --accuracy 0 or --epsilon 5", 1,
-     PS_FMM_ORDER_MAX, PS_IDENTITY},
-    {"epsilon", PS_OPTION_REAL, &chosen.epsilon, "E",
-     "truncation of the far-field operators; default 10^-L", 0, 0.9, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|" PS_FP32 "|mixed",
-     "of the arithmetic; fp32: sums over many pairs stay fp64; mixed: only pairs of particles in "
-     "fp32",
-     0, 0, PS_IDENTITY},
-    {"basis", PS_OPTION_CHOICE, &chosen.basis, "common|plain",
-     "far-field operators of a level in one basis, or each by itself", 0, 0, PS_IDENTITY},
-    {"gradient", PS_OPTION_FLAG, &chosen.gradient, NULL, "write gradients, too (on; --no-gradient)",
-     0, 0, PS_IDENTITY},
-    {"check", PS_OPTION_INT, &chosen.check, "N",
-     "compare N targets with direct sums and record the errors; 0: none", 0, 1e7, PS_IDENTITY},
-    {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
-    {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
-     "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "auto|down|two|all|table",
-     "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; "
-     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down, "
-     "or two where its bound by the forecasts is 3 % lower",
-     0, 0, 0},
-    {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
-     "pairs of particles of two groups: from both sides at once, with copies that are added later, "
-     "or of each group by itself; auto: one-sided beside GPUs unless --gpu-kinds table",
-     0, 0, 0},
-    {"termination", PS_OPTION_CHOICE, &chosen.termination,
-     "auto|none|bucket|kind|time|backlog|balance",
-     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: balance with "
-     "--gpu-kinds down and two, else backlog",
-     0, 0, 0},
-    {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
-     "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
-     0, 0},
-    {"mapping", PS_OPTION_TEXT, &chosen.mapping, "FILE",
-     "run every task on the worker, and in the order, of this trace of the same run", 0, 0, 0},
-    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
-     "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in runs that "
-     "will take long from 60s, 5min on; 1step: of all groups; 0: of none",
-     0, 0, 0},
-    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL, NULL, 0, 0, 0}, /* as 1step */
-    {"resident", PS_OPTION_CHOICE, &chosen.resident, "auto|yes|no",
-     "evaluate all at once in the memory of one CUDA device: where --device has one and all fits, "
-     "or "
-     "else fail, or never",
-     0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT(
+        "kernel", &chosen.kernel, "NAME", PS_IDENTITY,
+        "inverse (1/r), inverse-square, inverse-fourth, distance (r), exponential (exp(-b r)), "
+        "yukawa (exp(-b r)/r), gaussian (exp(-b r^2)), square, fourth, user (user_kernel_body.h)"),
+    PS_REAL("parameter", &chosen.parameter, "B", -1e300, 1e300, PS_IDENTITY,
+            "b of the kernels that have one"),
+    PS_REAL("accuracy", &chosen.accuracy, "ACC", 0, PS_FMM_ORDER_MAX, PS_IDENTITY,
+            "bound of the relative errors of potentials and gradients: digits, or an error (5, "
+            "1e-5). The order is chosen, the results are compared with direct sums at samples, and "
+            "the order is raised until they are within the bound; default 3e-4, unless --order or "
+            "--epsilon are given, which promise nothing; 0: no bound"),
+    PS_INT("order", &chosen.order, "L", 1, PS_FMM_ORDER_MAX, PS_IDENTITY,
+           "interpolation points an axis (Acc of RR-8513); with --accuracy 0 or --epsilon 5"),
+    PS_REAL("epsilon", &chosen.epsilon, "E", 0, 0.9, PS_IDENTITY,
+            "truncation of the far-field operators; default 10^-L"),
+    PS_CHOICE("precision", &chosen.precision, PS_FP64 "|" PS_FP32 "|mixed", PS_IDENTITY,
+              "of the arithmetic; fp32: sums over many pairs stay fp64; mixed: only pairs of "
+              "particles in fp32"),
+    PS_CHOICE("basis", &chosen.basis, "common|plain", PS_IDENTITY,
+              "far-field operators of a level in one basis, or each by itself"),
+    PS_FLAG("gradient", &chosen.gradient, PS_IDENTITY, "write gradients, too (on; --no-gradient)"),
+    PS_INT("check", &chosen.check, "N", 0, 1e7, PS_IDENTITY,
+           "compare N targets with direct sums and record the errors; 0: none"),
+    PS_INT("workers", &chosen.workers, "N", 1, 4096, 0, "CPU workers; default --threads"),
+    PS_CHOICE("scheduler", &chosen.scheduler, "heteroprio|eager", 0,
+              "by the priorities of RR-8513, Table 3, or the oldest ready task first"),
+    PS_CHOICE("gpu-kinds", &chosen.gpu_kinds, "auto|down|two|all|table", 0,
+              "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L "
+              "and P2P; or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table "
+              "3; auto: down, or two where its bound by the forecasts is 3 % lower"),
+    PS_CHOICE(
+        "pairs", &chosen.pairs, "auto|mutual|one-sided", 0,
+        "pairs of particles of two groups: from both sides at once, with copies that are added "
+        "later, or of each group by itself; auto: one-sided beside GPUs unless --gpu-kinds table"),
+    PS_CHOICE("termination", &chosen.termination, "auto|none|bucket|kind|time|backlog|balance", 0,
+              "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: "
+              "balance with --gpu-kinds down and two, else backlog"),
+    PS_TEXT(
+        "trace", &chosen.trace, "FILE", 0,
+        "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping"),
+    PS_TEXT("mapping", &chosen.mapping, "FILE", 0,
+            "run every task on the worker, and in the order, of this trace of the same run"),
+    PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+                "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in "
+                "runs that will take long from 60s, 5min on; 1step: of all groups; 0: of none"),
+    PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
+    PS_CHOICE("resident", &chosen.resident, "auto|yes|no", 0,
+              "evaluate all at once in the memory of one CUDA device: where --device has one and "
+              "all fits, or else fail, or never"),
+    PS_OPTION_END};
 
 /* ---- the output ---- */
 

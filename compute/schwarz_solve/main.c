@@ -32,57 +32,47 @@ static struct {
             .tolerance = 1e-6};
 
 static const ps_option options[] = {
-    {"slabs", PS_OPTION_INT, &chosen.slabs, "N", "subdomains along x; 1: none", 1, 1 << 20,
-     PS_IDENTITY},
-    {"subdomains", PS_OPTION_TEXT, &chosen.subdomains, "FILE",
-     "subdomains of any shape instead, with their matrices, by penstock-gravity-assemble "
-     "--subdomains; by fixed point or GMRES",
-     0, 0, PS_IDENTITY},
-    {"method", PS_OPTION_CHOICE, &chosen.method,
-     "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
-     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
-     "fixed "
-     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where "
-     "slabs "
-     "are streamed",
-     0, 0, PS_IDENTITY},
-    {"kind", PS_OPTION_CHOICE, &chosen.kind, "oo0|oo0-two-sided|oo2|oo2-two-sided",
-     "transmission condition, optimised for this grid", 0, 0, PS_IDENTITY},
-    {"transmission", PS_OPTION_TEXT, &chosen.transmission, "FILE",
-     "take it from a file of penstock-transmission-optimize instead", 0, 0, PS_IDENTITY},
-    {"coefficients", PS_OPTION_TEXT, &chosen.coefficients, "P1,Q1,P2,Q2",
-     "or give it: p in 1/km, q in km", 0, 0, PS_IDENTITY},
-    {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
-     "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
-     "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
-     0, 1e9, PS_IDENTITY},
-    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
-     "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
-    {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, HISTORY_MAX, 0},
-    {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
-     PS_GMRES_RESTART, PS_IDENTITY},
-    {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the loads of others whenever they are solved; chosen by "
-     "itself where --host-memory is too little otherwise. The same bits",
-     0, 0, 0},
-    {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
-     "how slabs are solved: fast direct solution in sine modes, or a Krylov method with Jacobi "
-     "scaling, from the last field where it is kept",
-     0, 0, PS_IDENTITY},
-    {"inner-tolerance", PS_OPTION_REAL, &chosen.inner_tolerance, "T",
-     "relative residual of the slabs; 0: a hundredth of the last interface residual, of the wanted "
-     "one with GMRES",
-     0, .5, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|mixed",
-     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; "
-     "without "
-     "checkpoints",
-     0, 0, PS_IDENTITY},
-    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
-     "between checkpoints: 60s, 5min or 100steps (iterations); 0: only when stopped. Unless given, "
-     "each step with fixed point and sweeps, 5 with GMRES, 200 with Krylov methods",
-     0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("slabs", &chosen.slabs, "N", 1, 1 << 20, PS_IDENTITY, "subdomains along x; 1: none"),
+    PS_TEXT("subdomains", &chosen.subdomains, "FILE", PS_IDENTITY,
+            "subdomains of any shape instead, with their matrices, by penstock-gravity-assemble "
+            "--subdomains; by fixed point or GMRES"),
+    PS_CHOICE("method", &chosen.method, "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
+              PS_IDENTITY,
+              "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of "
+              "slabs: fixed point, GMRES or double sweeps over the interfaces. auto: direct; "
+              "gmres, or sweeps where slabs are streamed"),
+    PS_CHOICE("kind", &chosen.kind, "oo0|oo0-two-sided|oo2|oo2-two-sided", PS_IDENTITY,
+              "transmission condition, optimised for this grid"),
+    PS_TEXT("transmission", &chosen.transmission, "FILE", PS_IDENTITY,
+            "take it from a file of penstock-transmission-optimize instead"),
+    PS_TEXT("coefficients", &chosen.coefficients, "P1,Q1,P2,Q2", PS_IDENTITY,
+            "or give it: p in 1/km, q in km"),
+    PS_REAL(
+        "coarse", &chosen.coarse, "K", 0, 1e9, PS_IDENTITY,
+        "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; "
+        "with --subdomains constant and linear loads of each, whatever K > 0; 0: none"),
+    PS_REAL("tolerance", &chosen.tolerance, "T", 1e-15, 0.5, PS_IDENTITY,
+            "relative residual of the interfaces, or of the Krylov method"),
+    PS_INT("limit", &chosen.limit, "N", 1, HISTORY_MAX, 0, "iterations at most"),
+    PS_INT("gmres-restart", &chosen.restart, "N", 1, PS_GMRES_RESTART, PS_IDENTITY,
+           "steps between restarts of GMRES"),
+    PS_FLAG("streamed", &chosen.streamed, 0,
+            "keep one slab in memory, reading the loads of others whenever they are solved; chosen "
+            "by itself where --host-memory is too little otherwise. The same bits"),
+    PS_CHOICE("inner", &chosen.inner, "direct|cg|bicgstab|bicgcr", PS_IDENTITY,
+              "how slabs are solved: fast direct solution in sine modes, or a Krylov method with "
+              "Jacobi scaling, from the last field where it is kept"),
+    PS_REAL("inner-tolerance", &chosen.inner_tolerance, "T", 0, .5, PS_IDENTITY,
+            "relative residual of the slabs; 0: a hundredth of the last interface residual, of the "
+            "wanted one with GMRES"),
+    PS_CHOICE("precision", &chosen.precision, PS_FP64 "|mixed", PS_IDENTITY,
+              "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and "
+              "then; without checkpoints"),
+    PS_INTERVAL(
+        "checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+        "between checkpoints: 60s, 5min or 100steps (iterations); 0: only when stopped. Unless "
+        "given, each step with fixed point and sweeps, 5 with GMRES, 200 with Krylov methods"),
+    PS_OPTION_END};
 
 void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *stop)
 {

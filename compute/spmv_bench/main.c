@@ -26,28 +26,23 @@ static struct {
 };
 
 static const ps_option options[] = {
-    {"gravi", PS_OPTION_INT, &chosen.gravi, "I",
-     "matrix I = 0..14 of table 5 of Magoules, Cheik Ahamed and Putanowicz (2015) instead of a "
-     "file",
-     -1, PS_GRAVI_MATRICES - 1, PS_IDENTITY},
-    {"nodes", PS_OPTION_TEXT, &chosen.nodes, "NX,NY,NZ",
-     "or the matrix of a box with so many nodes, boundary nodes eliminated", 0, 0, PS_IDENTITY},
-    {"length", PS_OPTION_TEXT, &chosen.length, "LX,LY,LZ", "of the box; default 250,250,15", 0, 0,
-     PS_IDENTITY},
-    {"krylov", PS_OPTION_FLAG, &chosen.krylov, NULL, "time P-CG, BiCGStab and P-BiCGCR, too", 0, 0,
-     0},
-    {"stencil", PS_OPTION_FLAG, &chosen.stencil, NULL,
-     "of a box: products and methods without a matrix, too", 0, 0, 0},
-    {"host", PS_OPTION_FLAG, &chosen.host, NULL, "time the cores, too, where there is a device", 0,
-     0, 0},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|" PS_FP32,
-     "of vectors, matrix and methods; sums are in fp64", 0, 0, 0},
-    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "of the methods, relative residual",
-     1e-14, 0.5, 0},
-    {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, 1e9, 0},
-    {"least-time", PS_OPTION_SECONDS, &chosen.least_time, "TIME",
-     "an operation is repeated at least this long, and 10 times", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("gravi", &chosen.gravi, "I", -1, PS_GRAVI_MATRICES - 1, PS_IDENTITY,
+           "matrix I = 0..14 of table 5 of Magoules, Cheik Ahamed and Putanowicz (2015) instead of "
+           "a file"),
+    PS_TEXT("nodes", &chosen.nodes, "NX,NY,NZ", PS_IDENTITY,
+            "or the matrix of a box with so many nodes, boundary nodes eliminated"),
+    PS_TEXT("length", &chosen.length, "LX,LY,LZ", PS_IDENTITY, "of the box; default 250,250,15"),
+    PS_FLAG("krylov", &chosen.krylov, 0, "time P-CG, BiCGStab and P-BiCGCR, too"),
+    PS_FLAG("stencil", &chosen.stencil, 0, "of a box: products and methods without a matrix, too"),
+    PS_FLAG("host", &chosen.host, 0, "time the cores, too, where there is a device"),
+    PS_CHOICE("precision", &chosen.precision, PS_FP64 "|" PS_FP32, 0,
+              "of vectors, matrix and methods; sums are in fp64"),
+    PS_REAL("tolerance", &chosen.tolerance, "T", 1e-14, 0.5, 0,
+            "of the methods, relative residual"),
+    PS_INT("limit", &chosen.limit, "N", 1, 1e9, 0, "iterations at most"),
+    PS_SECONDS("least-time", &chosen.least_time, "TIME", 0,
+               "an operation is repeated at least this long, and 10 times"),
+    PS_OPTION_END};
 
 /* ---- the matrix ---- */
 

@@ -16,45 +16,36 @@
 static march_options options = {.group = 8, .checkpoint_every = {.seconds = 600}, .balance = 12};
 
 static const ps_option table[] = {
-    {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e9, PS_IDENTITY},
-    {"time", PS_OPTION_REAL, &options.time, "SECONDS", "time to cover, instead of --steps", 1e-300,
-     1e300, PS_IDENTITY},
-    {"emitter", PS_OPTION_LIST, &options.emitters, "TEXT",
-     "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then "
-     ":width=SECONDS "
-     "and, if wanted, :shape=gaussian|derivative|ricker|modulated|step, :frequency=HZ (modulated), "
-     ":delay=SECONDS, :amplitude=PA",
-     0, 0, PS_IDENTITY},
-    {"group", PS_OPTION_INT, &options.group, "N", "steps computed in one sweep (8, 16, 32)", 1,
-     PS_GROUP_MAX, PS_IDENTITY},
-    {"far", PS_OPTION_TEXT, &options.far, "FILE",
-     "the far lags, where MATRIX holds the near ones (penstock-slice-block --k-from, --k-below): "
-     "swept once in many steps",
-     0, 0, 0},
-    {"far-group", PS_OPTION_INT, &options.far_group, "N",
-     "steps computed in one sweep over the far lags: a multiple of --group, at most the first far "
-     "lag; 0: as many as that allows",
-     0, 1e6, PS_IDENTITY},
-    {"solver", PS_OPTION_CHOICE, &options.solver, "cg|cholesky", "how M^0 is solved", 0, 0,
-     PS_IDENTITY},
-    {"solve-tolerance", PS_OPTION_REAL, &options.tolerance, "X",
-     "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single", 0, 0.1,
-     PS_IDENTITY},
-    {"checkpoint-every", PS_OPTION_EVERY, &options.checkpoint_every, PS_EVERY,
-     "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped", 0, 0, 0},
-    {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
-     "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9,
-     0},
-    {"project-mean", PS_OPTION_FLAG, &options.project_mean, NULL,
-     "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0,
-     PS_IDENTITY},
-    {"cpu-worker", PS_OPTION_CHOICE, &options.cpu_worker, "auto|on|off",
-     "with GPUs: do the cores take a part of the sums? auto: if the blocks exceed the GPUs' memory",
-     0, 0, 0},
-    {"balance", PS_OPTION_INT, &options.balance, "N",
-     "groups in which the parts of several workers may be moved; 0: equal parts that stay", 0,
-     10000, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("steps", &options.steps, "N", 1, 1e9, PS_IDENTITY, "number of time steps"),
+    PS_REAL("time", &options.time, "SECONDS", 1e-300, 1e300, PS_IDENTITY,
+            "time to cover, instead of --steps"),
+    PS_LIST("emitter", &options.emitters, "TEXT", PS_IDENTITY,
+            "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then "
+            ":width=SECONDS and, if wanted, :shape=gaussian|derivative|ricker|modulated|step, "
+            ":frequency=HZ (modulated), :delay=SECONDS, :amplitude=PA"),
+    PS_INT("group", &options.group, "N", 1, PS_GROUP_MAX, PS_IDENTITY,
+           "steps computed in one sweep (8, 16, 32)"),
+    PS_TEXT("far", &options.far, "FILE", 0,
+            "the far lags, where MATRIX holds the near ones (penstock-slice-block --k-from, "
+            "--k-below): swept once in many steps"),
+    PS_INT("far-group", &options.far_group, "N", 0, 1e6, PS_IDENTITY,
+           "steps computed in one sweep over the far lags: a multiple of --group, at most the "
+           "first far lag; 0: as many as that allows"),
+    PS_CHOICE("solver", &options.solver, "cg|cholesky", PS_IDENTITY, "how M^0 is solved"),
+    PS_REAL("solve-tolerance", &options.tolerance, "X", 0, 0.1, PS_IDENTITY,
+            "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single"),
+    PS_INTERVAL("checkpoint-every", &options.checkpoint_every, PS_EVERY, 0,
+                "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped"),
+    PS_INT("snapshots", &options.snapshots, "N", 0, 1e9, 0,
+           "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none"),
+    PS_FLAG("project-mean", &options.project_mean, PS_IDENTITY,
+            "sound-hard closed bodies: once the loads are over, take the drifting mean out"),
+    PS_CHOICE("cpu-worker", &options.cpu_worker, "auto|on|off", 0,
+              "with GPUs: do the cores take a part of the sums? auto: if the blocks exceed the "
+              "GPUs' memory"),
+    PS_INT("balance", &options.balance, "N", 0, 10000, 0,
+           "groups in which the parts of several workers may be moved; 0: equal parts that stay"),
+    PS_OPTION_END};
 
 /* Gives all ranks what rank 0 has read from the record. */
 static ps_status share_state(march *m, int64_t step)

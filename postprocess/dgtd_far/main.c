@@ -28,16 +28,13 @@ static struct {
     ps_receiver_words where;
 } chosen = {.where = PS_RECEIVER_WORDS};
 
-static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quantity, "far|rcs",
-                                     "lim r E (x, y, z a channel each), or the radar cross-section",
-                                     0, 0, PS_IDENTITY},
-                                    {"around", PS_OPTION_TEXT, &chosen.around, "TAG,...",
-                                     "the surface is that of these volumes together (numbers or "
-                                     "names of physical groups); default: "
-                                     "the boundary of the mesh",
-                                     0, 0, PS_IDENTITY},
-                                    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
-                                    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+static const ps_option options[] = {
+    PS_CHOICE("quantity", &chosen.quantity, "far|rcs", PS_IDENTITY,
+              "lim r E (x, y, z a channel each), or the radar cross-section"),
+    PS_TEXT("around", &chosen.around, "TAG,...", PS_IDENTITY,
+            "the surface is that of these volumes together (numbers or names of physical groups); "
+            "default: the boundary of the mesh"),
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where), PS_OPTION_END};
 
 typedef struct job {
     ps_phasors *phasors;

@@ -20,29 +20,24 @@ static struct {
 } chosen = {.grid = 2e-3, .amplitude = 1, .masses = "1,10"};
 
 static const ps_option options[] = {
-    {"frequency", PS_OPTION_REAL, &chosen.frequency, "HZ",
-     "which of the frequencies in PHASORS: the nearest; 0: the only or first one", 0, 1e18,
-     PS_IDENTITY},
-    {"amplitude", PS_OPTION_REAL, &chosen.amplitude, "A",
-     "amplitude of the source, in its unit (V/m of a plane wave, A m of a current)", 1e-30, 1e30,
-     PS_IDENTITY},
-    {"power", PS_OPTION_REAL, &chosen.power, "W",
-     "instead: the source accepts this power (absorbed and radiated); needs H in PHASORS", 0, 1e30,
-     PS_IDENTITY},
-    {"density", PS_OPTION_LIST, &chosen.density, "TAG=KG/M3",
-     "mass density of a material, by the tag or name of its volume", 0, 0, PS_IDENTITY},
-    {"grid", PS_OPTION_REAL, &chosen.grid, "M",
-     "voxels for the averages over a mass; 0: no averages", 0, 1, PS_IDENTITY},
-    {"masses", PS_OPTION_TEXT, &chosen.masses, "G,...", "masses to average over, g", 0, 0,
-     PS_IDENTITY},
-    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "tell the field at this point, m", 0, 0, 0},
-    {"cut", PS_OPTION_TEXT, &chosen.cut, "O;U;V;N1xN2",
-     "a plane, as of penstock-probe, whose field goes to --cut-output", 0, 0, PS_IDENTITY},
-    {"cut-output", PS_OPTION_TEXT, &chosen.cut_output, "FILE", "a trace, for penstock-plot plane",
-     0, 0, 0},
-    {"cut-quantity", PS_OPTION_CHOICE, &chosen.cut_quantity, "electric|sar|average",
-     "|E|, SAR at points, or averaged over the last of --masses", 0, 0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_REAL("frequency", &chosen.frequency, "HZ", 0, 1e18, PS_IDENTITY,
+            "which of the frequencies in PHASORS: the nearest; 0: the only or first one"),
+    PS_REAL("amplitude", &chosen.amplitude, "A", 1e-30, 1e30, PS_IDENTITY,
+            "amplitude of the source, in its unit (V/m of a plane wave, A m of a current)"),
+    PS_REAL("power", &chosen.power, "W", 0, 1e30, PS_IDENTITY,
+            "instead: the source accepts this power (absorbed and radiated); needs H in PHASORS"),
+    PS_LIST("density", &chosen.density, "TAG=KG/M3", PS_IDENTITY,
+            "mass density of a material, by the tag or name of its volume"),
+    PS_REAL("grid", &chosen.grid, "M", 0, 1, PS_IDENTITY,
+            "voxels for the averages over a mass; 0: no averages"),
+    PS_TEXT("masses", &chosen.masses, "G,...", PS_IDENTITY, "masses to average over, g"),
+    PS_LIST("at", &chosen.at, "X,Y,Z", 0, "tell the field at this point, m"),
+    PS_TEXT("cut", &chosen.cut, "O;U;V;N1xN2", PS_IDENTITY,
+            "a plane, as of penstock-probe, whose field goes to --cut-output"),
+    PS_TEXT("cut-output", &chosen.cut_output, "FILE", 0, "a trace, for penstock-plot plane"),
+    PS_CHOICE("cut-quantity", &chosen.cut_quantity, "electric|sar|average", PS_IDENTITY,
+              "|E|, SAR at points, or averaged over the last of --masses"),
+    PS_OPTION_END};
 
 /* ---- what was asked for ---- */
 

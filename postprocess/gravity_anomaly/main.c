@@ -18,25 +18,21 @@ static struct {
 } chosen = {.elevations = true};
 
 static const ps_option options[] = {
-    {"stations", PS_OPTION_TEXT, &chosen.stations, "FILE",
-     "lines of x y elevation [observed in mGal [error]], m; a first line with their number alone "
-     "is passed over",
-     0, 0, PS_IDENTITY},
-    {"elevations", PS_OPTION_FLAG, &chosen.elevations, NULL,
-     "the third number is an elevation, -z; --no-elevations: it is z (down)", 0, 0, PS_IDENTITY},
-    {"profile", PS_OPTION_TEXT, &chosen.profile, "X0,Y0,X1,Y1,Z,N",
-     "or N stations on a line at depth Z, m", 0, 0, PS_IDENTITY},
-    {"model", PS_OPTION_TEXT, &chosen.model, "FILE",
-     "density model that the potential belongs to, recognised by its contents; default: the file "
-     "of the name that the potential records, beside it",
-     0, 0, PS_IDENTITY},
-    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G",
-     "must be the constant that the load was made with, which goes with the files; default: that "
-     "one",
-     1e-12, 1e-9, PS_IDENTITY},
-    {"table", PS_OPTION_TEXT, &chosen.table, "FILE.csv", "write the stations as a table, too", 0, 0,
-     0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("stations", &chosen.stations, "FILE", PS_IDENTITY,
+            "lines of x y elevation [observed in mGal [error]], m; a first line with their number "
+            "alone is passed over"),
+    PS_FLAG("elevations", &chosen.elevations, PS_IDENTITY,
+            "the third number is an elevation, -z; --no-elevations: it is z (down)"),
+    PS_TEXT("profile", &chosen.profile, "X0,Y0,X1,Y1,Z,N", PS_IDENTITY,
+            "or N stations on a line at depth Z, m"),
+    PS_TEXT("model", &chosen.model, "FILE", PS_IDENTITY,
+            "density model that the potential belongs to, recognised by its contents; default: the "
+            "file of the name that the potential records, beside it"),
+    PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY,
+            "must be the constant that the load was made with, which goes with the files; default: "
+            "that one"),
+    PS_TEXT("table", &chosen.table, "FILE.csv", 0, "write the stations as a table, too"),
+    PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
     {"elements-only", "no model: the elements' values alone, off by an amount that nobody knows"},

@@ -31,36 +31,32 @@ static struct {
 } chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0", .speed = 1500};
 
 static const ps_option options[] = {
-    {"quantity", PS_OPTION_CHOICE, &chosen.quantity, "scattered|total|target-strength",
-     "scattered field (or, without waves, the potential), total field, or 20 log10 of R|u| and |F|",
-     0, 0, PS_IDENTITY},
+    PS_CHOICE("quantity", &chosen.quantity, "scattered|total|target-strength", PS_IDENTITY,
+              "scattered field (or, without waves, the potential), total field, or 20 log10 of "
+              "R|u| and |F|"),
     PS_RECEIVER_POINT_OPTIONS(chosen.where),
     PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
-    {"sphere", PS_OPTION_TEXT, &chosen.sphere, "N1xN2",
-     "far field in N1 x N2 directions all around, polar angles (i + 1/2) 180/N1 degrees", 0, 0,
-     PS_IDENTITY},
-    {"monostatic", PS_OPTION_FLAG, &chosen.monostatic, NULL,
-     "each incident wave in the direction it comes from: a channel for each", 0, 0, PS_IDENTITY},
-    {"distance", PS_OPTION_REAL, &chosen.distance, "R",
-     "not the far field but points this far from the centre in those directions, m", 0, 1e15,
-     PS_IDENTITY},
-    {"centre", PS_OPTION_TEXT, &chosen.centre, "X,Y,Z", "from which --distance counts, m", 0, 0,
-     PS_IDENTITY},
-    {"incidence", PS_OPTION_TEXT, &chosen.incidence, "I|all",
-     "which of several incident waves (or right-hand sides), from 0; all: one after the other", 0,
-     0, PS_IDENTITY},
-    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "of sound: frequency = k speed/(2 pi)", 1e-9,
-     1e12, PS_IDENTITY},
-    {"quadrature", PS_OPTION_INT, &chosen.quadrature, "N",
-     "N x N points a triangle; 0: 6 points of degree 4", 0, 8, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|" PS_FP32,
-     "on a GPU; fp32: phases in fp64 all the same, errors of 1e-6", 0, 0, PS_IDENTITY},
-    {"pictures", PS_OPTION_TEXT, &chosen.pictures, "BASE",
-     "of one --plane: also BASE.000000.hdf ... and BASE.hdf.series for ParaView, by frequency", 0,
-     0, 0},
-    {"surface", PS_OPTION_TEXT, &chosen.surface, "BASE",
-     "also the density on the surface, the same way", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("sphere", &chosen.sphere, "N1xN2", PS_IDENTITY,
+            "far field in N1 x N2 directions all around, polar angles (i + 1/2) 180/N1 degrees"),
+    PS_FLAG("monostatic", &chosen.monostatic, PS_IDENTITY,
+            "each incident wave in the direction it comes from: a channel for each"),
+    PS_REAL("distance", &chosen.distance, "R", 0, 1e15, PS_IDENTITY,
+            "not the far field but points this far from the centre in those directions, m"),
+    PS_TEXT("centre", &chosen.centre, "X,Y,Z", PS_IDENTITY, "from which --distance counts, m"),
+    PS_TEXT(
+        "incidence", &chosen.incidence, "I|all", PS_IDENTITY,
+        "which of several incident waves (or right-hand sides), from 0; all: one after the other"),
+    PS_REAL("speed", &chosen.speed, "M/S", 1e-9, 1e12, PS_IDENTITY,
+            "of sound: frequency = k speed/(2 pi)"),
+    PS_INT("quadrature", &chosen.quadrature, "N", 0, 8, PS_IDENTITY,
+           "N x N points a triangle; 0: 6 points of degree 4"),
+    PS_CHOICE("precision", &chosen.precision, PS_FP64 "|" PS_FP32, PS_IDENTITY,
+              "on a GPU; fp32: phases in fp64 all the same, errors of 1e-6"),
+    PS_TEXT(
+        "pictures", &chosen.pictures, "BASE", 0,
+        "of one --plane: also BASE.000000.hdf ... and BASE.hdf.series for ParaView, by frequency"),
+    PS_TEXT("surface", &chosen.surface, "BASE", 0, "also the density on the surface, the same way"),
+    PS_OPTION_END};
 
 typedef struct job {
     const ps_run *run;

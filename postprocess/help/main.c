@@ -34,14 +34,11 @@ static ps_status run_help(ps_run *run)
     return dispatch_program(run->operands[0], argv);
 }
 
-static const ps_option options[] = {{"list", PS_OPTION_FLAG, &list, NULL,
-                                     "list the stages and programs (so does no argument)", 0, 0, 0},
-                                    {"man-pages", PS_OPTION_TEXT, &man_folder, "DIR",
-                                     "write a manual page for every program into this folder", 0, 0,
-                                     0},
-                                    {"completion", PS_OPTION_FLAG, &completion, NULL,
-                                     "print a completion script for bash", 0, 0, 0},
-                                    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+static const ps_option options[] = {
+    PS_FLAG("list", &list, 0, "list the stages and programs (so does no argument)"),
+    PS_TEXT("man-pages", &man_folder, "DIR", 0,
+            "write a manual page for every program into this folder"),
+    PS_FLAG("completion", &completion, 0, "print a completion script for bash"), PS_OPTION_END};
 
 static const ps_program program = {
     .name = "help",

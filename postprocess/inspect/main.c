@@ -11,13 +11,10 @@ static bool histogram, csv;
 static ps_text_list chosen;
 
 static const ps_option options[] = {
-    {"histogram", PS_OPTION_FLAG, &histogram, NULL,
-     "sizes of chunks and, of matrices, lengths of row-vectors", 0, 0, 0},
-    {"csv", PS_OPTION_FLAG, &csv, NULL, "a trace's samples as comma-separated text, a line each", 0,
-     0, 0},
-    {"dataset", PS_OPTION_LIST, &chosen, "NAME",
-     "only this dataset (shell pattern; may be repeated)", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_FLAG("histogram", &histogram, 0, "sizes of chunks and, of matrices, lengths of row-vectors"),
+    PS_FLAG("csv", &csv, 0, "a trace's samples as comma-separated text, a line each"),
+    PS_LIST("dataset", &chosen, "NAME", 0, "only this dataset (shell pattern; may be repeated)"),
+    PS_OPTION_END};
 
 static bool is_chosen(const char *name)
 {

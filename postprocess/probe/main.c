@@ -26,22 +26,19 @@ static struct {
 static const ps_option options[] = {
     PS_RECEIVER_POINT_OPTIONS(chosen.where),
     PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
-    {"surface", PS_OPTION_TEXT, &chosen.surface, "LIST",
-     "densities at these unknowns (triangles or, sound-hard, vertices): 0,7,20-29 or all", 0, 0,
-     PS_IDENTITY},
-    {"mean", PS_OPTION_FLAG, &chosen.mean, NULL, "area-weighted mean of the densities", 0, 0,
-     PS_IDENTITY},
-    {"field", PS_OPTION_CHOICE, &chosen.field, "scattered|total",
-     "scattered field, or with the incident field added", 0, 0, PS_IDENTITY},
-    {"from", PS_OPTION_REAL, &chosen.from, "S", "first time, s", 0, 0, PS_IDENTITY},
-    {"to", PS_OPTION_REAL, &chosen.to, "S", "last time, s", 0, 0, PS_IDENTITY},
-    {"snapshots", PS_OPTION_TEXT, &chosen.snapshots, "BASE",
-     "also write BASE.000000.hdf ... and BASE.hdf.series for ParaView, of one --plane or of "
-     "--surface all",
-     0, 0, 0},
-    {"every", PS_OPTION_INT, &chosen.every, "N", "a snapshot every N samples; 0: a hundred in all",
-     0, 1e12, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("surface", &chosen.surface, "LIST", PS_IDENTITY,
+            "densities at these unknowns (triangles or, sound-hard, vertices): 0,7,20-29 or all"),
+    PS_FLAG("mean", &chosen.mean, PS_IDENTITY, "area-weighted mean of the densities"),
+    PS_CHOICE("field", &chosen.field, "scattered|total", PS_IDENTITY,
+              "scattered field, or with the incident field added"),
+    PS_REAL("from", &chosen.from, "S", 0, 0, PS_IDENTITY, "first time, s"),
+    PS_REAL("to", &chosen.to, "S", 0, 0, PS_IDENTITY, "last time, s"),
+    PS_TEXT("snapshots", &chosen.snapshots, "BASE", 0,
+            "also write BASE.000000.hdf ... and BASE.hdf.series for ParaView, of one --plane or of "
+            "--surface all"),
+    PS_INT("every", &chosen.every, "N", 0, 1e12, 0,
+           "a snapshot every N samples; 0: a hundred in all"),
+    PS_OPTION_END};
 
 /* What is asked for, and what is known of it before the work. */
 typedef struct task {

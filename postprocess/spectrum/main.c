@@ -20,33 +20,29 @@ static struct {
 } chosen = {.pad = 1};
 
 static const ps_option options[] = {
-    {"frequencies", PS_OPTION_TEXT, &chosen.frequencies, "A,B,...", "these frequencies, Hz", 0, 0,
-     PS_IDENTITY},
-    {"fmin", PS_OPTION_REAL, &chosen.fmin, "HZ", "from this frequency", 0, 1e15, PS_IDENTITY},
-    {"fmax", PS_OPTION_REAL, &chosen.fmax, "HZ", "to this frequency; 0: the highest there is", 0,
-     1e15, PS_IDENTITY},
-    {"count", PS_OPTION_INT, &chosen.count, "N",
-     "so many equally spaced frequencies; 0: the bins of the FFT", 0, 100000000, PS_IDENTITY},
-    {"pad", PS_OPTION_INT, &chosen.pad, "N", "lengthen the signal N times by zeros for the FFT", 1,
-     64, PS_IDENTITY},
-    {"divide", PS_OPTION_FLAG, &chosen.divide, NULL,
-     "divide by the spectrum of the incident pulse, which the trace knows: the response to unit "
-     "incidence",
-     0, 0, PS_IDENTITY},
-    {"pulse", PS_OPTION_TEXT, &chosen.pulse, "TEXT",
-     "divide by the spectrum of this pulse, as of tdbem-march --emitter", 0, 0, PS_IDENTITY},
-    {"target-strength", PS_OPTION_FLAG, &chosen.target_strength, NULL,
-     "20 log10(|F|/1 m) of a far field, in dB (divides by the pulse)", 0, 0, PS_IDENTITY},
-    {"taper", PS_OPTION_REAL, &chosen.taper, "X",
-     "fade out over this last part of the signal, 0 .. 1", 0, 1, PS_IDENTITY},
-    {"times-shift", PS_OPTION_REAL, &chosen.shift, "S",
-     "add to the times of the trace (its own already stand where the values do)", 0, 0,
-     PS_IDENTITY},
-    {"basis", PS_OPTION_FLAG, &chosen.basis, NULL,
-     "multiply densities by the transform of their basis in time: the spectrum of the piecewise "
-     "function instead of that of the values",
-     0, 0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("frequencies", &chosen.frequencies, "A,B,...", PS_IDENTITY, "these frequencies, Hz"),
+    PS_REAL("fmin", &chosen.fmin, "HZ", 0, 1e15, PS_IDENTITY, "from this frequency"),
+    PS_REAL("fmax", &chosen.fmax, "HZ", 0, 1e15, PS_IDENTITY,
+            "to this frequency; 0: the highest there is"),
+    PS_INT("count", &chosen.count, "N", 0, 100000000, PS_IDENTITY,
+           "so many equally spaced frequencies; 0: the bins of the FFT"),
+    PS_INT("pad", &chosen.pad, "N", 1, 64, PS_IDENTITY,
+           "lengthen the signal N times by zeros for the FFT"),
+    PS_FLAG("divide", &chosen.divide, PS_IDENTITY,
+            "divide by the spectrum of the incident pulse, which the trace knows: the response to "
+            "unit incidence"),
+    PS_TEXT("pulse", &chosen.pulse, "TEXT", PS_IDENTITY,
+            "divide by the spectrum of this pulse, as of tdbem-march --emitter"),
+    PS_FLAG("target-strength", &chosen.target_strength, PS_IDENTITY,
+            "20 log10(|F|/1 m) of a far field, in dB (divides by the pulse)"),
+    PS_REAL("taper", &chosen.taper, "X", 0, 1, PS_IDENTITY,
+            "fade out over this last part of the signal, 0 .. 1"),
+    PS_REAL("times-shift", &chosen.shift, "S", 0, 0, PS_IDENTITY,
+            "add to the times of the trace (its own already stand where the values do)"),
+    PS_FLAG("basis", &chosen.basis, PS_IDENTITY,
+            "multiply densities by the transform of their basis in time: the spectrum of the "
+            "piecewise function instead of that of the values"),
+    PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
     {"beyond-band", "a target strength where mesh or step are too coarse"},

@@ -18,14 +18,13 @@ static int64_t exact_rows;
 static const char *clusters;
 
 static const ps_option options[] = {
-    {"quick", PS_OPTION_FLAG, &quick, NULL,
-     "structure, tables and chunk sizes only; do not read the chunks", 0, 0, 0},
-    {"error", PS_OPTION_INT, &exact_rows, "N",
-     "H-matrix: also compare N rows with exact ones; fails above twice the tolerance", 0, 1e6, 0},
-    {"clusters", PS_OPTION_TEXT, &clusters, "FILE",
-     "H-matrix: the cluster tree it was assembled from; default: the recorded name, beside it", 0,
-     0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_FLAG("quick", &quick, 0, "structure, tables and chunk sizes only; do not read the chunks"),
+    PS_INT("error", &exact_rows, "N", 0, 1e6, 0,
+           "H-matrix: also compare N rows with exact ones; fails above twice the tolerance"),
+    PS_TEXT(
+        "clusters", &clusters, "FILE", 0,
+        "H-matrix: the cluster tree it was assembled from; default: the recorded name, beside it"),
+    PS_OPTION_END};
 
 /* A file being checked. */
 typedef struct checking {

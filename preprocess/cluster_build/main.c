@@ -16,27 +16,22 @@ enum { AS_TEST = 3 };
 static build_options chosen = {.test = PS_SPACE_P1, .trial = AS_TEST, .eta = 2, .leaf_size = 32};
 
 static const ps_option options[] = {
-    {"test", PS_OPTION_CHOICE, &chosen.test, "p0|p1|dp1",
-     "functions of the rows: one a triangle; continuous, one a vertex; three a triangle", 0, 0,
-     PS_IDENTITY},
-    {"trial", PS_OPTION_CHOICE, &chosen.trial, "p0|p1|dp1|same", "functions of the columns", 0, 0,
-     PS_IDENTITY},
-    {"eta", PS_OPTION_REAL, &chosen.eta, "ETA",
-     "clusters are apart enough where min(diameter) <= ETA distance", 1e-3, 100, PS_IDENTITY},
-    {"weak", PS_OPTION_FLAG, &chosen.weak, NULL, "any distance is enough; ETA plays no part", 0, 0,
-     PS_IDENTITY},
-    {"leaf", PS_OPTION_INT, &chosen.leaf_size, "N",
-     "functions of a cluster that is not cut, at most", 1, 100000, PS_IDENTITY},
-    {"order", PS_OPTION_CHOICE, &chosen.cut, "median|morton|hilbert",
-     "how clusters are halved: at the median along the longest axis of the box, or along a curve",
-     0, 0, PS_IDENTITY},
-    {"wavenumber", PS_OPTION_REAL, &chosen.wavenumber, "K",
-     "rad/m: tell, and check, the elements a wavelength", 0, 1e9, 0},
-    {"force-coarse", PS_OPTION_FLAG, &chosen.force_coarse, NULL,
-     "take a mesh that is too coarse for K", 0, 0, 0},
-    {"open", PS_OPTION_FLAG, &chosen.open, NULL, "take an open surface, a screen", 0, 0,
-     PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("test", &chosen.test, "p0|p1|dp1", PS_IDENTITY,
+              "functions of the rows: one a triangle; continuous, one a vertex; three a triangle"),
+    PS_CHOICE("trial", &chosen.trial, "p0|p1|dp1|same", PS_IDENTITY, "functions of the columns"),
+    PS_REAL("eta", &chosen.eta, "ETA", 1e-3, 100, PS_IDENTITY,
+            "clusters are apart enough where min(diameter) <= ETA distance"),
+    PS_FLAG("weak", &chosen.weak, PS_IDENTITY, "any distance is enough; ETA plays no part"),
+    PS_INT("leaf", &chosen.leaf_size, "N", 1, 100000, PS_IDENTITY,
+           "functions of a cluster that is not cut, at most"),
+    PS_CHOICE("order", &chosen.cut, "median|morton|hilbert", PS_IDENTITY,
+              "how clusters are halved: at the median along the longest axis of the box, or along "
+              "a curve"),
+    PS_REAL("wavenumber", &chosen.wavenumber, "K", 0, 1e9, 0,
+            "rad/m: tell, and check, the elements a wavelength"),
+    PS_FLAG("force-coarse", &chosen.force_coarse, 0, "take a mesh that is too coarse for K"),
+    PS_FLAG("open", &chosen.open, PS_IDENTITY, "take an open surface, a screen"),
+    PS_OPTION_END};
 
 static ps_status load(build_job *job, const char *path)
 {

@@ -12,52 +12,43 @@
 static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule"};
 
 static const ps_option options[] = {
-    {"order", PS_OPTION_INT, &chosen.order, "P", "polynomial order of all elements", 1, 4,
-     PS_IDENTITY},
-    {"material", PS_OPTION_LIST, &chosen.media, "TAG:eps=E,mu=M,sigma=S,rho=R",
-     "medium of the elements of a physical group (number or name; or default): relative "
-     "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)",
-     0, 0, PS_IDENTITY},
-    {"materials", PS_OPTION_TEXT, &chosen.media_file, "FILE",
-     "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes before",
-     0, 0, PS_IDENTITY},
-    {"boundary", PS_OPTION_LIST, &chosen.boundaries, "TAG:pec|pmc|absorbing",
-     "condition on the faces of a physical group (number, name, or outer: all outer faces that are "
-     "left); inner faces become sheets without thickness",
-     0, 0, PS_IDENTITY},
-    {"source", PS_OPTION_LIST, &chosen.sources, "KIND:KEY=VALUE:..",
-     "current:at=:axis=:radius=:moment=, plane:dir=:pol=:amplitude=:at=, dipole:at=:axis=:moment=, "
-     "each with shape=gaussian|ramp:width=:delay=:frequency=; or mode:n=:amplitude=",
-     0, 0, PS_IDENTITY},
-    {"total", PS_OPTION_TEXT, &chosen.total, "box:..|ball:..|tag:..",
-     "region of the total field; at its surface the incident field enters, outside is the "
-     "scattered "
-     "field",
-     0, 0, PS_IDENTITY},
-    {"absorbing", PS_OPTION_CHOICE, &chosen.absorbing, "averaged|paper",
-     "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 of the "
-     "limit)",
-     0, 0, PS_IDENTITY},
-    {"flux", PS_OPTION_CHOICE, &chosen.flux, "centred|upwind", "numerical flux", 0, 0, PS_IDENTITY},
-    {"dt", PS_OPTION_TEXT, &chosen.dt, "rule|power|TIME",
-     "time step: from the smallest element, by power iteration, or as given (s, ns, ps; m: metres "
-     "of light)",
-     0, 0, PS_IDENTITY},
-    {"fraction", PS_OPTION_REAL, &chosen.fraction, "F",
-     "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and --absorbing "
-     "paper, or 0.4 with --flux upwind",
-     0, 1, PS_IDENTITY},
-    {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
-     PS_IDENTITY},
-    {"scale-slivers", PS_OPTION_INT, &chosen.scale, "N",
-     "raise permittivity and permeability of the N elements that allow the smallest steps until "
-     "the next "
-     "one limits the step (mass scaling)",
-     0, 100000, PS_IDENTITY},
-    {"divide", PS_OPTION_TEXT, &chosen.divide, "TIME|FREQUENCY",
-     "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0,
-     0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("order", &chosen.order, "P", 1, 4, PS_IDENTITY, "polynomial order of all elements"),
+    PS_LIST(
+        "material", &chosen.media, "TAG:eps=E,mu=M,sigma=S,rho=R", PS_IDENTITY,
+        "medium of the elements of a physical group (number or name; or default): relative "
+        "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)"),
+    PS_TEXT("materials", &chosen.media_file, "FILE", PS_IDENTITY,
+            "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes "
+            "before"),
+    PS_LIST("boundary", &chosen.boundaries, "TAG:pec|pmc|absorbing", PS_IDENTITY,
+            "condition on the faces of a physical group (number, name, or outer: all outer faces "
+            "that are left); inner faces become sheets without thickness"),
+    PS_LIST("source", &chosen.sources, "KIND:KEY=VALUE:..", PS_IDENTITY,
+            "current:at=:axis=:radius=:moment=, plane:dir=:pol=:amplitude=:at=, "
+            "dipole:at=:axis=:moment=, each with shape=gaussian|ramp:width=:delay=:frequency=; or "
+            "mode:n=:amplitude="),
+    PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
+            "region of the total field; at its surface the incident field enters, outside is the "
+            "scattered field"),
+    PS_CHOICE("absorbing", &chosen.absorbing, "averaged|paper", PS_IDENTITY,
+              "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 "
+              "of the limit)"),
+    PS_CHOICE("flux", &chosen.flux, "centred|upwind", PS_IDENTITY, "numerical flux"),
+    PS_TEXT("dt", &chosen.dt, "rule|power|TIME", PS_IDENTITY,
+            "time step: from the smallest element, by power iteration, or as given (s, ns, ps; m: "
+            "metres of light)"),
+    PS_REAL("fraction", &chosen.fraction, "F", 0, 1, PS_IDENTITY,
+            "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and "
+            "--absorbing paper, or 0.4 with --flux upwind"),
+    PS_INT("applications", &chosen.applications, "N", 10, 100000, PS_IDENTITY,
+           "of the power iteration"),
+    PS_INT("scale-slivers", &chosen.scale, "N", 0, 100000, PS_IDENTITY,
+           "raise permittivity and permeability of the N elements that allow the smallest steps "
+           "until the next one limits the step (mass scaling)"),
+    PS_TEXT(
+        "divide", &chosen.divide, "TIME|FREQUENCY", PS_IDENTITY,
+        "shorten the time step so that a whole number of them makes this time or period (900MHz)"),
+    PS_OPTION_END};
 
 static void find_bounds(setup *s)
 {

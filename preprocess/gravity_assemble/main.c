@@ -28,38 +28,32 @@ static struct {
 } chosen = {.gravity = PS_NEWTON, .cut = {.count = 8}};
 
 static const ps_option options[] = {
-    {"boundary", PS_OPTION_CHOICE, &chosen.boundary, "prism|point-mass|zero",
-     "values on the boundary: exact sums over all cells; those of one mass; zeros, which double "
-     "g_z "
-     "on the top and are for benchmarks",
-     0, 0, PS_IDENTITY},
-    {"source", PS_OPTION_CHOICE, &chosen.source, "density|one",
-     "4 pi G times the contrast, or 1 everywhere, for benchmarks", 0, 0, PS_IDENTITY},
-    {"mass", PS_OPTION_CHOICE, &chosen.mass, "auto|fourth-order|galerkin",
-     "masses of the elements: half of them lumped, which makes potentials of fourth order, or "
-     "those of "
-     "trilinear elements; auto: the former, with --source one the latter",
-     0, 0, PS_IDENTITY},
-    {"coarsen", PS_OPTION_TEXT, &chosen.coarsen, "CX,CY,CZ",
-     "elements of so many cells of the model along x, y and z: densities in finer cells than the "
-     "potential needs",
-     0, 0, PS_IDENTITY},
-    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "m3 kg-1 s-2", 1e-12, 1e-9, PS_IDENTITY},
-    {"matrix", PS_OPTION_TEXT, &chosen.matrix, "FILE.mtx",
-     "write the matrix, boundary nodes eliminated, for other programs", 0, 0, 0},
-    {"face-mass", PS_OPTION_TEXT, &chosen.face_mass, "FILE.mtx",
-     "write the mass matrix of a face between slabs", 0, 0, 0},
-    {"face-stiffness", PS_OPTION_TEXT, &chosen.face_stiffness, "FILE.mtx",
-     "write its tangential stiffness matrix", 0, 0, 0},
-    {"subdomains", PS_OPTION_TEXT, &chosen.cut.path, "FILE.h5",
-     "cut the grid's elements into subdomains without overlap and write their matrices and those "
-     "of "
-     "the interfaces between them, for penstock-schwarz-solve --subdomains",
-     0, 0, 0},
-    {"parts", PS_OPTION_INT, &chosen.cut.count, "N", "number of subdomains", 2, 1 << 20, 0},
-    {"partition", PS_OPTION_CHOICE, &chosen.cut.partition, "scotch|slabs",
-     "of any shape by Scotch, or slabs along x", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("boundary", &chosen.boundary, "prism|point-mass|zero", PS_IDENTITY,
+              "values on the boundary: exact sums over all cells; those of one mass; zeros, which "
+              "double g_z on the top and are for benchmarks"),
+    PS_CHOICE("source", &chosen.source, "density|one", PS_IDENTITY,
+              "4 pi G times the contrast, or 1 everywhere, for benchmarks"),
+    PS_CHOICE(
+        "mass", &chosen.mass, "auto|fourth-order|galerkin", PS_IDENTITY,
+        "masses of the elements: half of them lumped, which makes potentials of fourth order, or "
+        "those of trilinear elements; auto: the former, with --source one the latter"),
+    PS_TEXT("coarsen", &chosen.coarsen, "CX,CY,CZ", PS_IDENTITY,
+            "elements of so many cells of the model along x, y and z: densities in finer cells "
+            "than the potential needs"),
+    PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY, "m3 kg-1 s-2"),
+    PS_TEXT("matrix", &chosen.matrix, "FILE.mtx", 0,
+            "write the matrix, boundary nodes eliminated, for other programs"),
+    PS_TEXT("face-mass", &chosen.face_mass, "FILE.mtx", 0,
+            "write the mass matrix of a face between slabs"),
+    PS_TEXT("face-stiffness", &chosen.face_stiffness, "FILE.mtx", 0,
+            "write its tangential stiffness matrix"),
+    PS_TEXT("subdomains", &chosen.cut.path, "FILE.h5", 0,
+            "cut the grid's elements into subdomains without overlap and write their matrices and "
+            "those of the interfaces between them, for penstock-schwarz-solve --subdomains"),
+    PS_INT("parts", &chosen.cut.count, "N", 2, 1 << 20, 0, "number of subdomains"),
+    PS_CHOICE("partition", &chosen.cut.partition, "scotch|slabs", 0,
+              "of any shape by Scotch, or slabs along x"),
+    PS_OPTION_END};
 
 typedef struct system {
     ps_box_field density;

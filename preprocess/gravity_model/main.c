@@ -23,38 +23,30 @@ static struct {
 } chosen = {.dataset = "/bricks", .scale = 1000, .air = -INFINITY};
 
 static const ps_option options[] = {
-    {"nodes", PS_OPTION_TEXT, &chosen.nodes, "NX,NY,NZ",
-     "nodes of the grid; default: those of a uniform UBC mesh, else 101,101,31", 0, 0, PS_IDENTITY},
-    {"box", PS_OPTION_TEXT, &chosen.box, "X0,X1,Y0,Y1,Z0,Z1",
-     "its extent, z down; default: that of the UBC mesh, else 250 x 250 x 15 km about the origin",
-     0, 0, PS_IDENTITY},
-    {"unit", PS_OPTION_CHOICE, &chosen.unit, "m|km", "of --box, --body and --bricks", 0, 0,
-     PS_IDENTITY},
-    {"body", PS_OPTION_LIST, &chosen.bodies, "BODY",
-     "brick:X0,X1,Y0,Y1,Z0,Z1,D, ring:X,Y,R0,R1,Z0,Z1,D or ball:X,Y,Z,R,D with a density contrast "
-     "D in "
-     "kg/m3; may be given again",
-     0, 0, PS_IDENTITY},
-    {"bricks", PS_OPTION_TEXT, &chosen.bricks, "FILE",
-     "a table of bricks, x0 x1 y0 y1 z0 z1 density a line: text, CSV (also .gz) or HDF5", 0, 0,
-     PS_IDENTITY},
-    {"dataset", PS_OPTION_TEXT, &chosen.dataset, "NAME",
-     "of the table [N][7] in an HDF5 file of bricks", 0, 0, PS_IDENTITY},
-    {"preset", PS_OPTION_CHOICE, &chosen.preset, "none|chx-1",
-     "chx-1: a synthetic crater of the size of Chicxulub", 0, 0, PS_IDENTITY},
-    {"ubc-mesh", PS_OPTION_TEXT, &chosen.ubc_mesh, "FILE", "UBC-GIF mesh of bricks", 0, 0,
-     PS_IDENTITY},
-    {"ubc-model", PS_OPTION_TEXT, &chosen.ubc_model, "FILE", "UBC-GIF densities on that mesh", 0, 0,
-     PS_IDENTITY},
-    {"scale", PS_OPTION_REAL, &chosen.scale, "FACTOR",
-     "from the densities of the UBC model to kg/m3; 1000: from g/cm3", 0, 0, PS_IDENTITY},
-    {"air", PS_OPTION_REAL, &chosen.air, "VALUE",
-     "values of the UBC model up to this are air, as NaN is: contrast 0. Without it the usual "
-     "flags "
-     "(-100, -999, -99999, ...) are recognised where they can be no densities; -1e30: there are "
-     "none",
-     -1e30, 1e30, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("nodes", &chosen.nodes, "NX,NY,NZ", PS_IDENTITY,
+            "nodes of the grid; default: those of a uniform UBC mesh, else 101,101,31"),
+    PS_TEXT("box", &chosen.box, "X0,X1,Y0,Y1,Z0,Z1", PS_IDENTITY,
+            "its extent, z down; default: that of the UBC mesh, else 250 x 250 x 15 km about the "
+            "origin"),
+    PS_CHOICE("unit", &chosen.unit, "m|km", PS_IDENTITY, "of --box, --body and --bricks"),
+    PS_LIST("body", &chosen.bodies, "BODY", PS_IDENTITY,
+            "brick:X0,X1,Y0,Y1,Z0,Z1,D, ring:X,Y,R0,R1,Z0,Z1,D or ball:X,Y,Z,R,D with a density "
+            "contrast D in kg/m3; may be given again"),
+    PS_TEXT("bricks", &chosen.bricks, "FILE", PS_IDENTITY,
+            "a table of bricks, x0 x1 y0 y1 z0 z1 density a line: text, CSV (also .gz) or HDF5"),
+    PS_TEXT("dataset", &chosen.dataset, "NAME", PS_IDENTITY,
+            "of the table [N][7] in an HDF5 file of bricks"),
+    PS_CHOICE("preset", &chosen.preset, "none|chx-1", PS_IDENTITY,
+              "chx-1: a synthetic crater of the size of Chicxulub"),
+    PS_TEXT("ubc-mesh", &chosen.ubc_mesh, "FILE", PS_IDENTITY, "UBC-GIF mesh of bricks"),
+    PS_TEXT("ubc-model", &chosen.ubc_model, "FILE", PS_IDENTITY, "UBC-GIF densities on that mesh"),
+    PS_REAL("scale", &chosen.scale, "FACTOR", 0, 0, PS_IDENTITY,
+            "from the densities of the UBC model to kg/m3; 1000: from g/cm3"),
+    PS_REAL("air", &chosen.air, "VALUE", -1e30, 1e30, PS_IDENTITY,
+            "values of the UBC model up to this are air, as NaN is: contrast 0. Without it the "
+            "usual flags (-100, -999, -99999, ...) are recognised where they can be no densities; "
+            "-1e30: there are none"),
+    PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
     {"mass-outside", "bodies or bricks that reach out of the box; what is outside is left away"},

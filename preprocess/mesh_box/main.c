@@ -19,26 +19,19 @@ static struct {
 } chosen = {.cells = "8", .size = "1", .corner = "0", .seed = 1, .tag = 1, .sides = 101};
 
 static const ps_option options[] = {
-    {"cells", PS_OPTION_TEXT, &chosen.cells, "N|NX,NY,NZ", "cells along the axes", 0, 0,
-     PS_IDENTITY},
-    {"size", PS_OPTION_TEXT, &chosen.size, "M|X,Y,Z", "sides of the brick, metres", 0, 0,
-     PS_IDENTITY},
-    {"corner", PS_OPTION_TEXT, &chosen.corner, "M|X,Y,Z", "its lower corner, metres", 0, 0,
-     PS_IDENTITY},
-    {"shake", PS_OPTION_REAL, &chosen.shake, "S",
-     "move vertices at random, along each axis by up to S/2 cells either way; those of a side "
-     "stay in its plane",
-     0, BOX_SHAKE_MAX, PS_IDENTITY},
-    {"seed", PS_OPTION_INT, &chosen.seed, "N", "of the moves", 0, 1e15, PS_IDENTITY},
-    {"tag", PS_OPTION_INT, &chosen.tag, "N", "physical group of elements in no region", 0, 1e9,
-     PS_IDENTITY},
-    {"region", PS_OPTION_LIST, &chosen.regions, "TAG:box:X0,Y0,Z0,X1,Y1,Z1|TAG:ball:X,Y,Z,R",
-     "physical group of the elements whose centroid is in there; the last region counts", 0, 0,
-     PS_IDENTITY},
-    {"sides", PS_OPTION_INT, &chosen.sides, "N",
-     "physical groups of the sides: x- has N, x+ N + 1, y-, y+, z-, z+ the next", 1, 1e9,
-     PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("cells", &chosen.cells, "N|NX,NY,NZ", PS_IDENTITY, "cells along the axes"),
+    PS_TEXT("size", &chosen.size, "M|X,Y,Z", PS_IDENTITY, "sides of the brick, metres"),
+    PS_TEXT("corner", &chosen.corner, "M|X,Y,Z", PS_IDENTITY, "its lower corner, metres"),
+    PS_REAL("shake", &chosen.shake, "S", 0, BOX_SHAKE_MAX, PS_IDENTITY,
+            "move vertices at random, along each axis by up to S/2 cells either way; those of a "
+            "side stay in its plane"),
+    PS_INT("seed", &chosen.seed, "N", 0, 1e15, PS_IDENTITY, "of the moves"),
+    PS_INT("tag", &chosen.tag, "N", 0, 1e9, PS_IDENTITY, "physical group of elements in no region"),
+    PS_LIST("region", &chosen.regions, "TAG:box:X0,Y0,Z0,X1,Y1,Z1|TAG:ball:X,Y,Z,R", PS_IDENTITY,
+            "physical group of the elements whose centroid is in there; the last region counts"),
+    PS_INT("sides", &chosen.sides, "N", 1, 1e9, PS_IDENTITY,
+           "physical groups of the sides: x- has N, x+ N + 1, y-, y+, z-, z+ the next"),
+    PS_OPTION_END};
 
 /* One number for all axes, or three. */
 static ps_status three_of(const char *option, const char *text, double out[3])

@@ -21,34 +21,31 @@ static double extra_scale = 1, size, weld = -1, gmsh_time = 3600;
 static bool orient, drop_duplicates, drop_degenerate, open_surface, allow_intersections;
 
 static const ps_option options[] = {
-    {"kind", PS_OPTION_CHOICE, &kind, "auto|surface|volume",
-     "what to take; auto: tetrahedra if there are any, else triangles", 0, 0, PS_IDENTITY},
-    {"unit", PS_OPTION_CHOICE, &unit, "m|mm|cm|ft|in", "unit of the file's coordinates", 0, 0,
-     PS_IDENTITY},
-    {"scale", PS_OPTION_REAL, &extra_scale, "FACTOR", "multiplies all coordinates, after --unit",
-     1e-12, 1e12, PS_IDENTITY},
-    {"size", PS_OPTION_REAL, &size, "METRES", "element size at which geometry is meshed", 0, 1e12,
-     PS_IDENTITY},
-    {"orient", PS_OPTION_FLAG, &orient, NULL,
-     "turn triangles so that neighbours agree and normals point outwards; turn tetrahedra of "
-     "negative volume",
-     0, 0, PS_IDENTITY},
-    {"weld", PS_OPTION_REAL, &weld, "METRES", "merge vertices that are closer than this", -1, 1e12,
-     PS_IDENTITY},
-    {"drop-duplicates", PS_OPTION_FLAG, &drop_duplicates, NULL,
-     "keep the first of cells that are given several times", 0, 0, PS_IDENTITY},
-    {"drop-degenerate", PS_OPTION_FLAG, &drop_degenerate, NULL,
-     "leave away cells that repeat a vertex or have no area", 0, 0, PS_IDENTITY},
-    {"open", PS_OPTION_FLAG, &open_surface, NULL, "accept a surface that is not closed (a screen)",
-     0, 0, PS_IDENTITY},
-    {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
-     "do not look for triangles that cut through or overlap one another", 0, 0, PS_IDENTITY},
+    PS_CHOICE("kind", &kind, "auto|surface|volume", PS_IDENTITY,
+              "what to take; auto: tetrahedra if there are any, else triangles"),
+    PS_CHOICE("unit", &unit, "m|mm|cm|ft|in", PS_IDENTITY, "unit of the file's coordinates"),
+    PS_REAL("scale", &extra_scale, "FACTOR", 1e-12, 1e12, PS_IDENTITY,
+            "multiplies all coordinates, after --unit"),
+    PS_REAL("size", &size, "METRES", 0, 1e12, PS_IDENTITY,
+            "element size at which geometry is meshed"),
+    PS_FLAG("orient", &orient, PS_IDENTITY,
+            "turn triangles so that neighbours agree and normals point outwards; turn tetrahedra "
+            "of negative volume"),
+    PS_REAL("weld", &weld, "METRES", -1, 1e12, PS_IDENTITY,
+            "merge vertices that are closer than this"),
+    PS_FLAG("drop-duplicates", &drop_duplicates, PS_IDENTITY,
+            "keep the first of cells that are given several times"),
+    PS_FLAG("drop-degenerate", &drop_degenerate, PS_IDENTITY,
+            "leave away cells that repeat a vertex or have no area"),
+    PS_FLAG("open", &open_surface, PS_IDENTITY, "accept a surface that is not closed (a screen)"),
+    PS_FLAG("allow-intersections", &allow_intersections, PS_IDENTITY,
+            "do not look for triangles that cut through or overlap one another"),
     {"gmsh-time", PS_OPTION_SECONDS, &gmsh_time, "TIME",
      "CPU time that Gmsh's library may take to read a file or to mesh geometry", 1, 0, 0},
-    {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert|random",
-     "order vertices and cells along a space-filling curve (random: scattered, to compare with)", 0,
-     0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("order", &order, "none|morton|hilbert|random", PS_IDENTITY,
+              "order vertices and cells along a space-filling curve (random: scattered, to compare "
+              "with)"),
+    PS_OPTION_END};
 
 static import_options gather(const ps_run *run)
 {

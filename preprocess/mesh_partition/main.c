@@ -28,23 +28,21 @@ static struct {
 } chosen = {.parts = 1, .imbalance = 0.01};
 
 static const ps_option options[] = {
-    {"parts", PS_OPTION_INT, &chosen.parts, "K", "parts: one or more a rank or device", 1, 1e6,
-     PS_IDENTITY},
-    {"method", PS_OPTION_CHOICE, &chosen.method, "auto|scotch|boxes|hilbert",
-     "Scotch's k-way partition of the dual graph; recursive bisection across the longest axis; "
-     "intervals of the Hilbert curve. auto: scotch where it was built in, else hilbert",
-     0, 0, PS_IDENTITY},
-    {"order", PS_OPTION_CHOICE, &chosen.order, "hilbert|layers",
-     "elements of a part along the Hilbert curve, those that touch other parts last; or in "
-     "breadth-first layers over faces, for runs out of core",
-     0, 0, PS_IDENTITY},
-    {"weight", PS_OPTION_LIST, &chosen.weights, "TAG:W",
-     "elements of this physical group count as W (a whole number) instead of 1", 0, 0, PS_IDENTITY},
-    {"imbalance", PS_OPTION_REAL, &chosen.imbalance, "F",
-     "how far Scotch may exceed the mean weight of a part", 0.0001, 1, PS_IDENTITY},
-    {"allow-pieces", PS_OPTION_FLAG, &chosen.allow_pieces, NULL,
-     "take a mesh that falls into pieces", 0, 0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_INT("parts", &chosen.parts, "K", 1, 1e6, PS_IDENTITY, "parts: one or more a rank or device"),
+    PS_CHOICE(
+        "method", &chosen.method, "auto|scotch|boxes|hilbert", PS_IDENTITY,
+        "Scotch's k-way partition of the dual graph; recursive bisection across the longest axis; "
+        "intervals of the Hilbert curve. auto: scotch where it was built in, else hilbert"),
+    PS_CHOICE("order", &chosen.order, "hilbert|layers", PS_IDENTITY,
+              "elements of a part along the Hilbert curve, those that touch other parts last; or "
+              "in breadth-first layers over faces, for runs out of core"),
+    PS_LIST("weight", &chosen.weights, "TAG:W", PS_IDENTITY,
+            "elements of this physical group count as W (a whole number) instead of 1"),
+    PS_REAL("imbalance", &chosen.imbalance, "F", 0.0001, 1, PS_IDENTITY,
+            "how far Scotch may exceed the mean weight of a part"),
+    PS_FLAG("allow-pieces", &chosen.allow_pieces, PS_IDENTITY,
+            "take a mesh that falls into pieces"),
+    PS_OPTION_END};
 
 int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts)
 {

@@ -26,26 +26,22 @@ static struct {
 } chosen = {.radius = 1, .scale = 1, .size = "1", .centre = "0,0,0", .speed = 1500};
 
 static const ps_option options[] = {
-    {"shape", PS_OPTION_CHOICE, &chosen.shape, "sphere|cube|lshape|box|suboff",
-     "ball; cube, L-shaped block and box of flat faces; bare hull of DARPA SUBOFF along x", 0, 0,
-     PS_IDENTITY},
-    {"divisions", PS_OPTION_INT, &chosen.divisions, "N",
-     "sphere: an octahedron's edges cut in N; flat faces: cells along the longest side", 1,
-     DIVISIONS_MAX, PS_IDENTITY},
-    {"edge", PS_OPTION_REAL, &chosen.edge, "M", "instead: about this edge, m", 1e-9, 1e9,
-     PS_IDENTITY},
-    {"radius", PS_OPTION_REAL, &chosen.radius, "M", "of the sphere, m", 1e-9, 1e9, PS_IDENTITY},
-    {"size", PS_OPTION_TEXT, &chosen.size, "M|X,Y,Z", "sides of cube, L-shape and box, m", 0, 0,
-     PS_IDENTITY},
-    {"scale", PS_OPTION_REAL, &chosen.scale, "X",
-     "of the hull, whose model is 4.356 m long; 14.2 makes it 61.9 m", 1e-6, 1e6, PS_IDENTITY},
-    {"centre", PS_OPTION_TEXT, &chosen.centre, "X,Y,Z", "middle of the bounding box, m", 0, 0,
-     PS_IDENTITY},
-    {"frequency", PS_OPTION_REAL, &chosen.frequency, "HZ",
-     "say how many edges a wavelength has at this frequency", 0, 1e12, 0},
-    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "of sound, with --frequency", 1e-9, 1e12, 0},
-    {"wavenumber", PS_OPTION_REAL, &chosen.wavenumber, "1/M", "instead of --frequency", 0, 1e12, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE(
+        "shape", &chosen.shape, "sphere|cube|lshape|box|suboff", PS_IDENTITY,
+        "ball; cube, L-shaped block and box of flat faces; bare hull of DARPA SUBOFF along x"),
+    PS_INT("divisions", &chosen.divisions, "N", 1, DIVISIONS_MAX, PS_IDENTITY,
+           "sphere: an octahedron's edges cut in N; flat faces: cells along the longest side"),
+    PS_REAL("edge", &chosen.edge, "M", 1e-9, 1e9, PS_IDENTITY, "instead: about this edge, m"),
+    PS_REAL("radius", &chosen.radius, "M", 1e-9, 1e9, PS_IDENTITY, "of the sphere, m"),
+    PS_TEXT("size", &chosen.size, "M|X,Y,Z", PS_IDENTITY, "sides of cube, L-shape and box, m"),
+    PS_REAL("scale", &chosen.scale, "X", 1e-6, 1e6, PS_IDENTITY,
+            "of the hull, whose model is 4.356 m long; 14.2 makes it 61.9 m"),
+    PS_TEXT("centre", &chosen.centre, "X,Y,Z", PS_IDENTITY, "middle of the bounding box, m"),
+    PS_REAL("frequency", &chosen.frequency, "HZ", 0, 1e12, 0,
+            "say how many edges a wavelength has at this frequency"),
+    PS_REAL("speed", &chosen.speed, "M/S", 1e-9, 1e12, 0, "of sound, with --frequency"),
+    PS_REAL("wavenumber", &chosen.wavenumber, "1/M", 0, 1e12, 0, "instead of --frequency"),
+    PS_OPTION_END};
 
 /* The shape that was asked for, about the middle of its own box. */
 typedef struct request {

@@ -26,38 +26,29 @@ static struct {
 } chosen = {.order = 5, .height_text = "auto", .kernel = "inverse", .parameter = 1};
 
 static const ps_option options[] = {
-    {"height", PS_OPTION_TEXT, &chosen.height_text, "H",
-     "levels of the tree, 1 to 21; auto: from --leaf-size, that of the least time for --accuracy, "
-     "or "
-     "of the least work for --order",
-     0, 0, PS_IDENTITY},
-    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
-     "digits that penstock-fmm is to reach, or a relative error (5, 1e-5): height and groups are "
-     "chosen by what its parts cost on "
-     "a core of this machine, measured now",
-     0, PS_FMM_ORDER_MAX, PS_IDENTITY},
-    {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME", "with --accuracy: as of penstock-fmm", 0, 0,
-     PS_IDENTITY},
-    {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "with --accuracy: of the kernel", -1e300,
-     1e300, PS_IDENTITY},
-    {"leaf-size", PS_OPTION_REAL, &chosen.leaf_size, "N",
-     "the least height at which leaves hold N particles or fewer on average", 0, 1e18, PS_IDENTITY},
-    {"order", PS_OPTION_INT, &chosen.order, "L",
-     "interpolation points an axis, for the choice of the height and the forecast", 2, 20,
-     PS_IDENTITY},
-    {"group", PS_OPTION_INT, &chosen.group, "N",
-     "cells of a group; 0: with --accuracy chosen for the threads, otherwise 2000", 0, 65536,
-     PS_IDENTITY},
-    {"box", PS_OPTION_TEXT, &chosen.box, "X,Y,Z,W",
-     "corner and width of the root; default: the least cube around all particles", 0, 0,
-     PS_IDENTITY},
-    {"clamp", PS_OPTION_FLAG, &chosen.clamp, NULL,
-     "particles outside --box go into its outermost cells instead of being refused; penstock-fmm "
-     "takes them only where there is no far field, height 1 or 2",
-     0, 0, PS_IDENTITY},
-    {"targets", PS_OPTION_TEXT, &chosen.targets, "FILE",
-     "particles at which results are wanted, if they are not the sources", 0, 0, PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_TEXT("height", &chosen.height_text, "H", PS_IDENTITY,
+            "levels of the tree, 1 to 21; auto: from --leaf-size, that of the least time for "
+            "--accuracy, or of the least work for --order"),
+    PS_REAL("accuracy", &chosen.accuracy, "ACC", 0, PS_FMM_ORDER_MAX, PS_IDENTITY,
+            "digits that penstock-fmm is to reach, or a relative error (5, 1e-5): height and "
+            "groups are chosen by what its parts cost on a core of this machine, measured now"),
+    PS_TEXT("kernel", &chosen.kernel, "NAME", PS_IDENTITY, "with --accuracy: as of penstock-fmm"),
+    PS_REAL("parameter", &chosen.parameter, "B", -1e300, 1e300, PS_IDENTITY,
+            "with --accuracy: of the kernel"),
+    PS_REAL("leaf-size", &chosen.leaf_size, "N", 0, 1e18, PS_IDENTITY,
+            "the least height at which leaves hold N particles or fewer on average"),
+    PS_INT("order", &chosen.order, "L", 2, 20, PS_IDENTITY,
+           "interpolation points an axis, for the choice of the height and the forecast"),
+    PS_INT("group", &chosen.group, "N", 0, 65536, PS_IDENTITY,
+           "cells of a group; 0: with --accuracy chosen for the threads, otherwise 2000"),
+    PS_TEXT("box", &chosen.box, "X,Y,Z,W", PS_IDENTITY,
+            "corner and width of the root; default: the least cube around all particles"),
+    PS_FLAG("clamp", &chosen.clamp, PS_IDENTITY,
+            "particles outside --box go into its outermost cells instead of being refused; "
+            "penstock-fmm takes them only where there is no far field, height 1 or 2"),
+    PS_TEXT("targets", &chosen.targets, "FILE", PS_IDENTITY,
+            "particles at which results are wanted, if they are not the sources"),
+    PS_OPTION_END};
 
 typedef struct build {
     const ps_run *run;

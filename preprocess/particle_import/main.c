@@ -22,36 +22,33 @@ static struct {
     .count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1", .charge_units = "1"};
 
 static const ps_option options[] = {
-    {"generate", PS_OPTION_CHOICE, &chosen.generate, "none|cube|ellipsoid|plummer",
-     "make particles instead of reading some", 0, 0, PS_IDENTITY},
-    {"count", PS_OPTION_INT, &chosen.count, "N", "particles to generate", 1, 1e15, PS_IDENTITY},
-    {"seed", PS_OPTION_INT, &chosen.seed, "S", "of all that is generated", 0, 1e18, PS_IDENTITY},
-    {"charges", PS_OPTION_CHOICE, &chosen.charges, "auto|unit|uniform|signed",
-     "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or uniform where "
-     "generated",
-     0, 0, PS_IDENTITY},
-    {"right-hand-sides", PS_OPTION_INT, &chosen.right_hand_sides, "S",
-     "charges that are made for each particle", 1, PS_RIGHT_HAND_SIDES_MAX, PS_IDENTITY},
-    {"format", PS_OPTION_CHOICE, &chosen.format, "auto|text|hdf5|tipsy|pqr|fma",
-     "of the input; auto: by signature and suffix", 0, 0, PS_IDENTITY},
-    {"columns", PS_OPTION_TEXT, &chosen.columns, "X,Y,Z,Q,...",
-     "text: which columns to take, by number from 1 or by name of the header", 0, 0, PS_IDENTITY},
-    {"positions", PS_OPTION_TEXT, &chosen.positions, "NAMES",
-     "HDF5: dataset [N][3], or three, separated by commas; default x,y,z", 0, 0, PS_IDENTITY},
-    {"charge-names", PS_OPTION_TEXT, &chosen.charge_names, "NAMES",
-     "HDF5: datasets of charges or masses; default q", 0, 0, PS_IDENTITY},
-    {"pqr-columns", PS_OPTION_CHOICE, &chosen.pqr_columns, "auto|free|fixed",
-     "PQR: numbers by words, or by the columns of PDB; auto: by words where there are enough", 0, 0,
-     PS_IDENTITY},
-    {"components", PS_OPTION_CHOICE, &chosen.components, "all|gas|dark|star",
-     "tipsy: which particles to take", 0, 0, PS_IDENTITY},
-    {"coincident", PS_OPTION_CHOICE, &chosen.coincident, "refuse|keep",
-     "particles at the place of another one", 0, 0, PS_IDENTITY},
-    {"length-units", PS_OPTION_TEXT, &chosen.length_units, "UNIT", "recorded, not applied", 0, 0,
-     PS_IDENTITY},
-    {"charge-units", PS_OPTION_TEXT, &chosen.charge_units, "UNIT", "recorded, not applied", 0, 0,
-     PS_IDENTITY},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("generate", &chosen.generate, "none|cube|ellipsoid|plummer", PS_IDENTITY,
+              "make particles instead of reading some"),
+    PS_INT("count", &chosen.count, "N", 1, 1e15, PS_IDENTITY, "particles to generate"),
+    PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of all that is generated"),
+    PS_CHOICE("charges", &chosen.charges, "auto|unit|uniform|signed", PS_IDENTITY,
+              "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or "
+              "uniform where generated"),
+    PS_INT("right-hand-sides", &chosen.right_hand_sides, "S", 1, PS_RIGHT_HAND_SIDES_MAX,
+           PS_IDENTITY, "charges that are made for each particle"),
+    PS_CHOICE("format", &chosen.format, "auto|text|hdf5|tipsy|pqr|fma", PS_IDENTITY,
+              "of the input; auto: by signature and suffix"),
+    PS_TEXT("columns", &chosen.columns, "X,Y,Z,Q,...", PS_IDENTITY,
+            "text: which columns to take, by number from 1 or by name of the header"),
+    PS_TEXT("positions", &chosen.positions, "NAMES", PS_IDENTITY,
+            "HDF5: dataset [N][3], or three, separated by commas; default x,y,z"),
+    PS_TEXT("charge-names", &chosen.charge_names, "NAMES", PS_IDENTITY,
+            "HDF5: datasets of charges or masses; default q"),
+    PS_CHOICE(
+        "pqr-columns", &chosen.pqr_columns, "auto|free|fixed", PS_IDENTITY,
+        "PQR: numbers by words, or by the columns of PDB; auto: by words where there are enough"),
+    PS_CHOICE("components", &chosen.components, "all|gas|dark|star", PS_IDENTITY,
+              "tipsy: which particles to take"),
+    PS_CHOICE("coincident", &chosen.coincident, "refuse|keep", PS_IDENTITY,
+              "particles at the place of another one"),
+    PS_TEXT("length-units", &chosen.length_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
+    PS_TEXT("charge-units", &chosen.charge_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
+    PS_OPTION_END};
 
 static import_options gather(const ps_run *run)
 {

@@ -20,39 +20,34 @@ static const int rule_points[] = {0, 3, 6, 7, 12};
 enum { RULE_AUTO = 0, POINTS_FIRST = 6, POINTS_LAST = 12 };
 
 static const ps_option options[] = {
-    {"formulation", PS_OPTION_CHOICE, &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
-     "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: P1 "
-     "vertices, hypersingular",
-     0, 0, PS_IDENTITY},
-    {"dt", PS_OPTION_REAL, &chosen.dt, "SECONDS", "time step; or give --courant", 0, 1e30,
-     PS_IDENTITY},
-    {"courant", PS_OPTION_REAL, &chosen.courant, "H_OVER_D",
-     "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual", 0, 1e30, PS_IDENTITY},
-    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "speed of sound c", 1e-30, 1e30, PS_IDENTITY},
-    {"points", PS_OPTION_CHOICE, &rule, "auto|3|6|7|12",
-     "points of the outer rule on a triangle; auto: 6, and once more with 12 if the passivity "
-     "certificate of that is bad",
-     0, 0, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP32 "|" PS_FP64,
-     "of the stored values, k >= 1 (M^0 is always fp64)", 0, 0, PS_IDENTITY},
-    {"keep-bits", PS_OPTION_INT, &chosen.keep_bits, "N",
-     "mantissa bits kept of the values, for smaller files; 0: all", 0, 52, PS_IDENTITY},
-    {"screen", PS_OPTION_FLAG, &chosen.screen, NULL,
-     "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
-     "zero on its rim",
-     0, 0, PS_IDENTITY},
-    {"tile-rows", PS_OPTION_INT, &chosen.tile_rows, "N",
-     "rows of a tile, a multiple of 256; 0: chosen", 0, 1 << 20, PS_IDENTITY},
-    {"tile-slices", PS_OPTION_INT, &chosen.tile_slices, "N",
-     "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
-    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
-     "on cores, keep finished squares (as large as the values, uncompressed) in OUTPUT.squares, "
-     "until OUTPUT is there: in runs that will take longer from 60s, 5min on, as far as memory, "
-     "disk "
-     "and time allow; 1step: all of them; 0: none",
-     0, 0, 0},
-    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL, NULL, 0, 0, 0}, /* as 1step */
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("formulation", &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
+              PS_IDENTITY,
+              "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: "
+              "P1 vertices, hypersingular"),
+    PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e30, PS_IDENTITY, "time step; or give --courant"),
+    PS_REAL("courant", &chosen.courant, "H_OVER_D", 0, 1e30, PS_IDENTITY,
+            "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual"),
+    PS_REAL("speed", &chosen.speed, "M/S", 1e-30, 1e30, PS_IDENTITY, "speed of sound c"),
+    PS_CHOICE("points", &rule, "auto|3|6|7|12", PS_IDENTITY,
+              "points of the outer rule on a triangle; auto: 6, and once more with 12 if the "
+              "passivity certificate of that is bad"),
+    PS_CHOICE("precision", &chosen.precision, PS_FP32 "|" PS_FP64, PS_IDENTITY,
+              "of the stored values, k >= 1 (M^0 is always fp64)"),
+    PS_INT("keep-bits", &chosen.keep_bits, "N", 0, 52, PS_IDENTITY,
+           "mantissa bits kept of the values, for smaller files; 0: all"),
+    PS_FLAG("screen", &chosen.screen, PS_IDENTITY,
+            "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
+            "zero on its rim"),
+    PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
+           "rows of a tile, a multiple of 256; 0: chosen"),
+    PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
+           "slices of a tile, divides its rows; 0: chosen"),
+    PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+                "on cores, keep finished squares (as large as the values, uncompressed) in "
+                "OUTPUT.squares, until OUTPUT is there: in runs that will take longer from 60s, "
+                "5min on, as far as memory, disk and time allow; 1step: all of them; 0: none"),
+    PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
+    PS_OPTION_END};
 
 static void report_plan(const assemble_problem *problem, const assemble_plan *plan,
                         const ps_run *run)

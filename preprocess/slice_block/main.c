@@ -21,34 +21,26 @@ static struct {
 } chosen = {.layout = PS_BLOCK_WARP, .block_rows = 128};
 
 static const ps_option options[] = {
-    {"layout", PS_OPTION_CHOICE, &chosen.layout, "full|contiguous|warp",
-     "full: greedy b_r x b_c; contiguous: b_r rows, each with its own start; warp: 32 rows, "
-     "padded to their longest",
-     0, 0, PS_IDENTITY},
-    {"block-rows", PS_OPTION_INT, &chosen.block_rows, "N", "b_r; warps have 32", 1, 1024,
-     PS_IDENTITY},
-    {"block-columns", PS_OPTION_INT, &chosen.block_columns, "N",
-     "b_c, at least d_max; 0: d_max (contiguous), the next multiple of 16 (full)", 0, PS_K_LIMIT,
-     PS_IDENTITY},
-    {"k-from", PS_OPTION_INT, &chosen.k_from, "K",
-     "keep the lags k >= K alone; above 0 the output is a far matrix, without M^0", 0, PS_K_LIMIT,
-     PS_IDENTITY},
-    {"k-below", PS_OPTION_INT, &chosen.k_below, "K",
-     "keep the lags k < K alone: a near matrix, with M^0; 0: all", 0, PS_K_LIMIT, PS_IDENTITY},
-    {"values", PS_OPTION_CHOICE, &chosen.values, "same|f16",
-     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of "
-     "its largest",
-     0, 0, PS_IDENTITY},
-    {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
-     "none: values as they are, a tenth to a third more on the disk, for runs that read them in "
-     "every "
-     "sweep with few cores to unpack them",
-     0, 0, PS_IDENTITY},
-    {"table", PS_OPTION_FLAG, &chosen.table, NULL,
-     "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
-     "warps; write nothing",
-     0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("layout", &chosen.layout, "full|contiguous|warp", PS_IDENTITY,
+              "full: greedy b_r x b_c; contiguous: b_r rows, each with its own start; warp: 32 "
+              "rows, padded to their longest"),
+    PS_INT("block-rows", &chosen.block_rows, "N", 1, 1024, PS_IDENTITY, "b_r; warps have 32"),
+    PS_INT("block-columns", &chosen.block_columns, "N", 0, PS_K_LIMIT, PS_IDENTITY,
+           "b_c, at least d_max; 0: d_max (contiguous), the next multiple of 16 (full)"),
+    PS_INT("k-from", &chosen.k_from, "K", 0, PS_K_LIMIT, PS_IDENTITY,
+           "keep the lags k >= K alone; above 0 the output is a far matrix, without M^0"),
+    PS_INT("k-below", &chosen.k_below, "K", 0, PS_K_LIMIT, PS_IDENTITY,
+           "keep the lags k < K alone: a near matrix, with M^0; 0: all"),
+    PS_CHOICE("values", &chosen.values, "same|f16", PS_IDENTITY,
+              "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to "
+              "5e-4 of its largest"),
+    PS_CHOICE("compress", &chosen.compress, "zstd|none", PS_IDENTITY,
+              "none: values as they are, a tenth to a third more on the disk, for runs that read "
+              "them in every sweep with few cores to unpack them"),
+    PS_FLAG("table", &chosen.table, 0,
+            "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks "
+            "and of warps; write nothing"),
+    PS_OPTION_END};
 
 /* The lags that are wanted, and so the longest row-vector that there can be. */
 static ps_status set_lags(ps_block_header *out)
