@@ -231,8 +231,8 @@ bool ps_store_has(const ps_store *store, const char *object, const char *name)
 
 bool ps_attribute_is_provenance(const char *object, const char *name)
 {
-    static const char *const names[] = {"uuid",    "creator",      "revision",  "created",
-                                        "options", "content_hash", "generation"};
+    static const char *const names[] = {"uuid",    "creator",      "revision",   "created",
+                                        "options", "content_hash", "generation", "record_hash"};
     if (strcmp(object, "/") != 0) return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         if (strcmp(name, names[i]) == 0) return true;

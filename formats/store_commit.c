@@ -22,15 +22,13 @@ ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *da
 
     hsize_t extent = (hsize_t)info->chunk_count;
     hid_t type = ps_hdf5_row_type(info->extra_count, (char(*)[32])info->extras);
-    hid_t space = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE);
-    hid_t set = -1;
+    hid_t space = H5Screate_simple(1, &extent, NULL), set = -1;
     ps_status status = PS_OK;
-    if (type >= 0 && space >= 0 && links >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0)
-        set = H5Dcreate2(store->file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+    if (type >= 0 && space >= 0 && ps_hdf5_make_parents(store->file, name))
+        set = H5Dcreate2(store->file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (set < 0 || (extent && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0) ||
         H5Dclose(set) < 0)
         status = ps_hdf5_fail(PS_FAILED, store->path, "write a chunk table");
-    if (links >= 0) H5Pclose(links);
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     free(table);
@@ -56,7 +54,7 @@ static ps_status check_complete(const ps_store *store)
 /* Tables and hash, then everything to the file. Lock held. */
 static ps_status finish_file(ps_store *store)
 {
-    char hash[17];
+    char hash[17], record[17];
     if (!ps_hdf5_exists(store->file, "/chunks")) {
         hid_t group = ps_hdf5_open_group(store->file, "/chunks");
         if (group < 0 || H5Gclose(group) < 0)
@@ -66,6 +64,8 @@ static ps_status finish_file(ps_store *store)
         PS_TRY(ps_store_write_table(store, &store->datasets[d], d));
     PS_TRY(ps_store_hash_locked(store, hash));
     PS_TRY(ps_attribute_put_text(store, "/", "content_hash", hash));
+    PS_TRY(ps_store_record_hash(store, hash, record));
+    PS_TRY(ps_attribute_put_text(store, "/", "record_hash", record));
     for (int d = 0; d < store->count; ++d) {
         hid_t handle = store->datasets[d].handle;
         store->datasets[d].handle = -1;

@@ -40,10 +40,12 @@ static void make_uuid(char *out)
 static ps_status create_file(ps_store *store)
 {
     ps_hdf5_lock();
-    hid_t access = ps_hdf5_file_access();
-    store->file = access < 0 ? -1 : H5Fcreate(store->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hid_t access = ps_hdf5_file_access(), root = ps_hdf5_creation(H5P_FILE_CREATE);
+    if (access >= 0 && root >= 0)
+        store->file = H5Fcreate(store->temporary, H5F_ACC_TRUNC, root, access);
     ps_status status =
         store->file < 0 ? ps_hdf5_fail(PS_FAILED, store->path, "create the file") : PS_OK;
+    if (root >= 0) H5Pclose(root);
     if (access >= 0) H5Pclose(access);
     ps_hdf5_unlock();
     return status;

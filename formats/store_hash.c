@@ -13,6 +13,7 @@ typedef struct hashing {
     const ps_store *store;
     XXH3_state_t *state;
     const char *object;
+    bool record; /* what the content hash leaves out */
 } hashing;
 
 static void add(hashing *hash, const void *data, size_t bytes)
@@ -27,7 +28,8 @@ static void add_text(hashing *hash, const char *text) { add(hash, text, strlen(t
 static herr_t add_attribute(hid_t owner, const char *name, const H5A_info_t *info, void *context)
 {
     hashing *hash = context;
-    if (ps_attribute_is_provenance(hash->object, name)) return 0;
+    if (ps_attribute_is_provenance(hash->object, name) != hash->record) return 0;
+    if (hash->record && strstr(name, "_hash")) return 0; /* the hashes themselves */
     hid_t attribute = H5Aopen(owner, name, H5P_DEFAULT);
     hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
     void *data = malloc((size_t)info->data_size + 1);
@@ -87,13 +89,50 @@ static herr_t add_object(hid_t root, const char *name, const H5O_info_t *info, v
 
 ps_status ps_store_hash_locked(const ps_store *store, char *out)
 {
-    hashing hash = {store, XXH3_createState(), NULL};
+    hashing hash = {store, XXH3_createState(), NULL, false};
     if (!hash.state) return ps_fail(PS_EXHAUSTED, "no memory to hash %s", store->path);
     XXH3_64bits_reset(hash.state);
     add_text(&hash, store->format);
     ps_status status = PS_OK;
     if (H5Ovisit2(store->file, H5_INDEX_NAME, H5_ITER_INC, add_object, &hash, H5O_INFO_BASIC) < 0)
         status = ps_hdf5_fail(PS_INVALID, store->path, "list its contents");
+    snprintf(out, 17, "%016" PRIx64, (uint64_t)XXH3_64bits_digest(hash.state));
+    XXH3_freeState(hash.state);
+    return status;
+}
+
+/* An object of /inputs: all of it. */
+static herr_t add_input(hid_t root, const char *name, const H5O_info_t *info, void *context)
+{
+    hashing *hash = context;
+    hash->record = false;
+    hash->object = name;
+    add_text(hash, name);
+    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    if (object < 0) return -1;
+    herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, hash);
+    H5Oclose(object);
+    return result < 0 ? -1 : 0;
+}
+
+ps_status ps_store_record_hash(const ps_store *store, const char *content, char *out)
+{
+    hashing hash = {store, XXH3_createState(), "/", true};
+    if (!hash.state) return ps_fail(PS_EXHAUSTED, "no memory to hash %s", store->path);
+    XXH3_64bits_reset(hash.state);
+    add_text(&hash, content);
+    hid_t root = H5Oopen(store->file, "/", H5P_DEFAULT), inputs = -1;
+    bool good =
+        root >= 0 && H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, &hash) >= 0;
+    if (good && ps_hdf5_exists(store->file, "/inputs")) {
+        inputs = H5Oopen(store->file, "/inputs", H5P_DEFAULT);
+        good = inputs >= 0 &&
+               H5Ovisit2(inputs, H5_INDEX_NAME, H5_ITER_INC, add_input, &hash, H5O_INFO_BASIC) >= 0;
+    }
+    if (inputs >= 0) H5Oclose(inputs);
+    if (root >= 0) H5Oclose(root);
+    ps_status status =
+        good ? PS_OK : ps_hdf5_fail(PS_INVALID, store->path, "list its inputs and options");
     snprintf(out, 17, "%016" PRIx64, (uint64_t)XXH3_64bits_digest(hash.state));
     XXH3_freeState(hash.state);
     return status;

@@ -128,15 +128,50 @@ bool ps_hdf5_exists(ps_hid file, const char *path)
     return H5Oexists_by_name(file, path, H5P_DEFAULT) > 0;
 }
 
+ps_hid ps_hdf5_creation(ps_hid kind)
+{
+    enum { MOST = 65535 }; /* libhdf5's largest number */
+    hid_t list = H5Pcreate(kind);
+    bool has_links = kind != H5P_DATASET_CREATE;
+    if (list >= 0 && H5Pset_attr_phase_change(list, MOST, 0) >= 0 &&
+        (!has_links || H5Pset_link_phase_change(list, MOST, 0) >= 0))
+        return list;
+    if (list >= 0) H5Pclose(list);
+    return -1;
+}
+
+static hid_t create_group(hid_t file, const char *path)
+{
+    hid_t list = ps_hdf5_creation(H5P_GROUP_CREATE);
+    hid_t group = list < 0 ? -1 : H5Gcreate2(file, path, H5P_DEFAULT, list, H5P_DEFAULT);
+    if (list >= 0) H5Pclose(list);
+    return group;
+}
+
 ps_hid ps_hdf5_open_group(ps_hid file, const char *path)
 {
+    char part[2 * PS_NAME_MAX];
+    size_t length = strlen(path);
     if (ps_hdf5_exists(file, path)) return H5Gopen2(file, path, H5P_DEFAULT);
-    hid_t links = H5Pcreate(H5P_LINK_CREATE);
-    hid_t group = -1;
-    if (links >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0)
-        group = H5Gcreate2(file, path, links, H5P_DEFAULT, H5P_DEFAULT);
-    if (links >= 0) H5Pclose(links);
-    return group;
+    if (path[0] != '/' || length >= sizeof part) return -1;
+    for (size_t i = 1; i < length; ++i) {
+        if (path[i] != '/') continue;
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        hid_t group = ps_hdf5_exists(file, part) ? H5Gopen2(file, part, H5P_DEFAULT)
+                                                 : create_group(file, part);
+        if (group < 0 || H5Gclose(group) < 0) return -1;
+    }
+    return create_group(file, path);
+}
+
+bool ps_hdf5_make_parents(ps_hid file, const char *path)
+{
+    char parent[2 * PS_NAME_MAX];
+    const char *last = strrchr(path, '/');
+    if (!last || last == path) return true;
+    snprintf(parent, sizeof parent, "%.*s", (int)(last - path), path);
+    hid_t group = ps_hdf5_open_group(file, parent);
+    return group >= 0 && H5Gclose(group) >= 0;
 }
 
 ps_hid ps_hdf5_row_type(int extra_count, char extras[][32])

@@ -291,7 +291,7 @@ static hid_t virtual_list(const ps_store *master, const ps_store_dataset_state *
                           hid_t space)
 {
     const ps_dataset_info *info = &dataset->info;
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t list = ps_hdf5_creation(H5P_DATASET_CREATE);
     for (int p = 0; list >= 0 && p < master->parts; ++p) {
         const ps_dataset_info *part = &master->part[p]->datasets[dataset->part_ids[p]].info;
         hsize_t start[PS_STORE_RANK_MAX] = {(hsize_t)dataset->part_rows[p]},
@@ -317,16 +317,15 @@ static ps_status write_virtual(ps_store *master, const ps_store_dataset_state *d
     const ps_dataset_info *info = &dataset->info;
     hsize_t dims[PS_STORE_RANK_MAX];
     for (int r = 0; r < info->rank; ++r) dims[r] = (hsize_t)info->dims[r];
-    hid_t space = H5Screate_simple(info->rank, dims, NULL), links = H5Pcreate(H5P_LINK_CREATE);
+    hid_t space = H5Screate_simple(info->rank, dims, NULL);
     hid_t list = virtual_list(master, dataset, space), set = -1;
-    if (list >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0)
-        set = H5Dcreate2(master->file, info->name, ps_hdf5_type(info->type), space, links, list,
-                         H5P_DEFAULT);
+    if (list >= 0 && ps_hdf5_make_parents(master->file, info->name))
+        set = H5Dcreate2(master->file, info->name, ps_hdf5_type(info->type), space, H5P_DEFAULT,
+                         list, H5P_DEFAULT);
     ps_status status = set < 0 || H5Dclose(set) < 0
                            ? ps_hdf5_fail(PS_FAILED, master->path, "join a dataset")
                            : PS_OK;
     if (list >= 0) H5Pclose(list);
-    H5Pclose(links);
     H5Sclose(space);
     return status;
 }

@@ -65,6 +65,7 @@ static ps_status read_identity(ps_store *store, const char *format, int version_
         ps_attribute_ints(store, "/", "store_version", &layout, 1) != PS_OK)
         return ps_fail(PS_INVALID, "%s: is an HDF5 file, but not one of penstock", store->path);
     PS_TRY(check_version(store, "its container", layout, PS_STORE_VERSION));
+    store->layout = (int)layout;
     PS_TRY(ps_attribute_text(store, "/", "uuid", store->uuid, sizeof store->uuid));
     PS_TRY(ps_attribute_ints(store, "/", "format_version", &version, 1));
     if (format && strcmp(format, store->format) != 0)
@@ -345,15 +346,23 @@ static ps_status load_tables(ps_store *store)
 /* Attributes and tables are those that were written: costs no reading. Lock held. */
 static ps_status check_hash(ps_store *store)
 {
-    char told[17];
+    char told[17], record[17];
     PS_TRY(ps_store_hash_locked(store, store->hash));
     if (ps_inputs_trusted()) return PS_OK;
     PS_TRY(ps_attribute_text(store, "/", "content_hash", told, sizeof told));
-    if (strcmp(told, store->hash) == 0) return PS_OK;
+    if (strcmp(told, store->hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s: its content hash is %s, recorded was %s: attributes or tables were "
+                       "changed after it was written; make it again, or go on with --trust",
+                       store->path, store->hash, told);
+    if (store->layout < 2) return PS_OK; /* such files have no record hash */
+    PS_TRY(ps_store_record_hash(store, store->hash, record));
+    PS_TRY(ps_attribute_text(store, "/", "record_hash", told, sizeof told));
+    if (strcmp(told, record) == 0) return PS_OK;
     return ps_fail(PS_INVALID,
-                   "%s: its content hash is %s, recorded was %s: attributes or tables were changed "
-                   "after it was written; make it again, or go on with --trust",
-                   store->path, store->hash, told);
+                   "%s: its record hash is %s, recorded was %s: its options, inputs or origin were "
+                   "changed after it was written; make it again, or go on with --trust",
+                   store->path, record, told);
 }
 
 /* Fields and traces have gaps where nothing was computed; those that ask for no kind show it. */
@@ -400,6 +409,7 @@ ps_status ps_store_open_unchecked(const char *path, const char *format, int vers
     ps_hdf5_lock();
     if (status == PS_OK) status = open_file(store);
     if (status == PS_OK) status = read_identity(store, format, version_max);
+    if (status == PS_OK) status = ps_store_check_links(store);
     ps_hdf5_unlock();
     if (status == PS_OK) status = ps_store_open_parts(store);
     ps_hdf5_lock();

@@ -18,7 +18,7 @@
 typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
 
 enum {
-    PS_STORE_VERSION = 1, /* of the container: root attribute store_version            */
+    PS_STORE_VERSION = 2, /* of the container: root attribute store_version            */
     PS_TABLE_FIELDS = 10, /* columns that every chunk table has                        */
     PS_TABLE_FIELD_BYTES = 8,
     PS_OPTIONS_MAX = 65000
@@ -41,6 +41,10 @@ ps_hid ps_hdf5_file_access(void);                         /* property list for f
 ps_hid ps_hdf5_type(ps_type type);                        /* as stored; not to be closed          */
 bool ps_hdf5_exists(ps_hid file, const char *path);       /* an object; "/" does                  */
 ps_hid ps_hdf5_open_group(ps_hid file, const char *path); /* makes it where missing          */
+bool ps_hdf5_make_parents(ps_hid file, const char *path); /* groups above an object           */
+/* A creation property list (H5P_FILE_CREATE, ..) with which links and attributes lie in the
+ * object's header, under its checksum, however many there are; the caller closes it. */
+ps_hid ps_hdf5_creation(ps_hid kind);
 /* The type of a table row with these extra columns; the caller closes it. */
 ps_hid ps_hdf5_row_type(int extra_count, char extras[][32]);
 
@@ -105,8 +109,8 @@ struct ps_store {
     const char *temporary; /* the output's; NULL when opened                                  */
     ps_hid file;
     char format[64], uuid[40], hash[17]; /* hash: of an opened file's contents                  */
-    int version;
-    int64_t file_bytes; /* of an opened file */
+    int version, layout; /* layout: an opened file's store_version                             */
+    int64_t file_bytes;  /* of an opened file */
     int count, capacity;
     ps_store_dataset_state *datasets;
     ps_scratch_pool pool;
@@ -163,7 +167,13 @@ ps_status ps_attribute_ints(const ps_store *store, const char *object, const cha
                             int64_t *values, int count);
 ps_status ps_attribute_copy_all(ps_store *to, const ps_store *from, const char *object);
 bool ps_attribute_is_provenance(const char *object, const char *name);
-/* store_hash.c; lock held. */
+/* store_hash.c; lock held. The record hash is of what the content hash leaves out: where a file
+ * comes from. It includes `content`, the content hash. */
 ps_status ps_store_hash_locked(const ps_store *store, char *out);
+ps_status ps_store_record_hash(const ps_store *store, const char *content, char *out);
+
+/* store_links.c; lock held. PS_INVALID where a link leads out of the file or groups are too deep,
+ * and, from version 2 of the container on, where a group or its attributes are not compact. */
+ps_status ps_store_check_links(const ps_store *store);
 
 #endif

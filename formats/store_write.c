@@ -72,7 +72,7 @@ static hid_t creation_list(const ps_dataset_info *info)
     /* The second value lets other programs' reading notice a frame that is too short. */
     const unsigned values[2] = {PS_H5ZSTD_LEVEL, (unsigned)info->chunk_bytes};
     hsize_t chunk[PS_STORE_RANK_MAX];
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t list = ps_hdf5_creation(H5P_DATASET_CREATE);
     if (list < 0 || info->chunk_count == 0) return list;
     for (int r = 0; r < info->rank; ++r) chunk[r] = (hsize_t)(r ? info->dims[r] : info->chunk_rows);
     if (H5Pset_chunk(list, info->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
@@ -90,17 +90,15 @@ static ps_status make_dataset(ps_store *store, ps_store_dataset_state *dataset)
     hsize_t dims[PS_STORE_RANK_MAX];
     for (int r = 0; r < info->rank; ++r) dims[r] = (hsize_t)info->dims[r];
     hid_t space = H5Screate_simple(info->rank, dims, NULL), list = creation_list(info);
-    hid_t links = H5Pcreate(H5P_LINK_CREATE);
-    if (space >= 0 && list >= 0 && links >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0)
+    if (space >= 0 && list >= 0 && ps_hdf5_make_parents(store->file, info->name))
         dataset->handle = H5Dcreate2(store->file, info->name, ps_hdf5_type(info->type), space,
-                                     links, list, H5P_DEFAULT);
+                                     H5P_DEFAULT, list, H5P_DEFAULT);
     ps_status status = PS_OK;
     if (dataset->handle < 0) {
         char what[PS_NAME_MAX + 16];
         snprintf(what, sizeof what, "define %s", info->name);
         status = ps_hdf5_fail(PS_FAILED, store->path, what);
     }
-    if (links >= 0) H5Pclose(links);
     if (list >= 0) H5Pclose(list);
     if (space >= 0) H5Sclose(space);
     PS_TRY(status);

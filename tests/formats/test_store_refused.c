@@ -76,22 +76,25 @@ static void test_short_frames(void **state)
     ps_scratch_pool_release(&pool);
 }
 
-/* The content hash that is recorded comes out wrong while `forged`. */
-static bool forged;
+/* Bit n: the nth digest from now on comes out wrong. The second of a commit is the record hash. */
+static const uint64_t ALL = UINT64_MAX, RECORD = 2;
+static uint64_t forged;
 
 XXH64_hash_t XXH3_64bits_digest(const XXH3_state_t *state)
 {
     XXH64_hash_t (*next)(const XXH3_state_t *);
     *(void **)&next = dlsym(RTLD_NEXT, "XXH3_64bits_digest");
-    return next(state) ^ forged;
+    uint64_t wrong = forged & 1;
+    forged >>= 1;
+    return next(state) ^ wrong;
 }
 
 static void test_content_hash_is_checked(void **state)
 {
     ps_store *store;
-    forged = true;
+    forged = ALL;
     ps_status status = write_sample(at("forged.h5"), 1);
-    forged = false;
+    forged = 0;
     check_ok(status);
     check_fails(ps_store_open(at("forged.h5"), "penstock-test", 1, &store), PS_INVALID,
                 "forged.h5: its content hash is");
@@ -101,6 +104,49 @@ static void test_content_hash_is_checked(void **state)
     status = ps_store_open(at("forged.h5"), "penstock-test", 1, &store);
     ps_trust_inputs(false);
     check_ok(status);
+    ps_store_close(&store);
+}
+
+static ps_status write_empty(const char *path, int layout)
+{
+    ps_store *store;
+    PS_TRY(ps_store_create(path, &sample_identity, &store));
+    PS_TRY(ps_store_put_int(store, "/", "store_version", layout));
+    forged = RECORD;
+    ps_status status = ps_store_commit(&store);
+    forged = 0;
+    return status;
+}
+
+/* Options and inputs are in a hash of their own; files of the first version have none. */
+static void test_record_hash_is_checked(void **state)
+{
+    ps_store *store;
+    check_ok(write_empty(at("record.h5"), 2));
+    check_fails(ps_store_open(at("record.h5"), "penstock-test", 1, &store), PS_INVALID,
+                "record.h5: its record hash is");
+    check_ok(write_empty(at("record.h5"), 1));
+    check_ok(ps_store_open(at("record.h5"), "penstock-test", 1, &store));
+    ps_store_close(&store);
+}
+
+/* More links and attributes than libhdf5 keeps in a header by itself. */
+static void test_many_links(void **state)
+{
+    ps_store *store;
+    char name[64];
+    check_ok(ps_store_create(at("many.h5"), &sample_identity, &store));
+    for (int i = 0; i < 40; ++i) {
+        snprintf(name, sizeof name, "/group/deep%d/x", i % 20);
+        if (i >= 20) snprintf(name, sizeof name, "/group/x%d", i);
+        ps_dataset_spec spec = array_spec(name, PS_I32, 1, 1);
+        check_ok(ps_store_write_array(store, &spec, &i));
+        check_ok(ps_store_put_int(store, "/group", name + 7, i));
+    }
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(at("many.h5"), "penstock-test", 1, &store));
+    assert_int_equal(store->layout, 2);
+    assert_int_equal(store->count, 40);
     ps_store_close(&store);
 }
 
@@ -129,6 +175,8 @@ int main(void)
         cmocka_unit_test(test_impossible_tables),
         cmocka_unit_test(test_short_frames),
         cmocka_unit_test(test_content_hash_is_checked),
+        cmocka_unit_test(test_record_hash_is_checked),
+        cmocka_unit_test(test_many_links),
         cmocka_unit_test(test_finite_is_checked),
     };
     return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
