@@ -207,9 +207,14 @@ $(PLUGIN): formats/h5zstd_plugin.c formats/h5zstd.c formats/h5zstd.h
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) -lzstd -o $@
 
-$(B)/tests/%: tests/%.c tests/check.h $(LIB)
+# A unit test with its main (tests/with-main).
+.PRECIOUS: $(B)/generated/tests/%.c
+$(B)/generated/tests/%.c: tests/%.c tests/with-main
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+	@tests/with-main $< > $@
+$(B)/tests/%: $(B)/generated/tests/%.c tests/check.h $(LIB)
+	@mkdir -p $(@D)
+	$(call run,cc tests/$*.c) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
 # Small programs that stage tests run (under mpirun, say).
 $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	@mkdir -p $(@D)
@@ -236,6 +241,9 @@ $(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))
 endef
 $(foreach p,$(filter-out $(EXCLUDED),$(WATCHED)),$(eval $(call watched_rules,$(p))))
 $(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
+$(WATCHED_TESTS:=.o): $(B)/watched/tests/%.o: $(B)/generated/tests/%.c
+	@mkdir -p $(@D)
+	$(call run,cc tests/$*.c (watched)) $(CC) $(CPPFLAGS_ALL) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
 $(B)/watched/tests/%: $(B)/watched/tests/%.o $(WATCHED_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call run,link $@) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) $(filter %.o,$^) $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@

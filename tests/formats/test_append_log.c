@@ -12,22 +12,8 @@
 #include "tests/check.h"
 #include "tests/support/calls.h"
 
-static char folder[64], path[128];
+static const char path[] = "run.log";
 static const char identity[] = "dt=0.5\ngroup=8\n";
-
-static int make_folder(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/ps-log-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run.log", folder);
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    unlink(path);
-    return rmdir(folder);
-}
 
 static int64_t size_of(void)
 {
@@ -274,22 +260,4 @@ static void identifiers_differ(void **state)
     ps_run_uuid(b);
     assert_int_equal(strlen(a), 36);
     assert_string_not_equal(a, b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(every_cut_keeps_the_whole_records),
-        cmocka_unit_test(every_flipped_bit_is_seen),
-        cmocka_unit_test(cuts_at_a_step_and_goes_on),
-        cmocka_unit_test(a_change_while_open_is_seen),
-        cmocka_unit_test(foreign_files_are_refused),
-        cmocka_unit_test(one_process_at_a_time),
-        cmocka_unit_test(survives_kill),
-        cmocka_unit_test(is_synced),
-        cmocka_unit_test(a_full_disk_keeps_what_was_there),
-        cmocka_unit_test(identifiers_differ),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -11,22 +11,7 @@ static const synthetic_slices odd = {
     .unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05, .seed = 9};
 static const ps_slice_tiling tiling = {
     .unknowns = 301, .tile_rows = 256, .tile_slices = 40, .end_slice = 301};
-static char folder[64], file[128];
-
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/test_block_matrix.XXXXXX");
-    if (!mkdtemp(folder)) return 1;
-    snprintf(file, sizeof file, "%s/blocks.h5", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+static const char file[] = "blocks.h5";
 
 static void cut_tile(const ps_block_header *h, int64_t index, ps_slice_tile *slices,
                      ps_block_tile *out)
@@ -398,18 +383,4 @@ static void wrong_shapes_are_refused(void **state)
     check_ok(synthetic_write(&odd, file, PS_SINGLE, &whole));
     check_fails(ps_block_matrix_open(file, &out), PS_INVALID, "penstock-slice-matrix");
     assert_null(out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_layouts_come_back),
-        cmocka_unit_test(lags_and_halves_come_back),
-        cmocka_unit_test(version_1_is_read),
-        cmocka_unit_test(contradictions_are_refused),
-        cmocka_unit_test(wrong_lags_and_halves_are_refused),
-        cmocka_unit_test(lags_bind_tiles_and_m0),
-        cmocka_unit_test(wrong_shapes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

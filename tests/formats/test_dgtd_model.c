@@ -11,16 +11,6 @@
 enum { SIDE = 4, PARTS = 5, RANKS = 3 };
 
 static const char *const file = "model.h5";
-static char folder[] = "/tmp/penstock-test-XXXXXX";
-
-static int enter(void **state) { return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1; }
-
-static int leave(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") == 0 ? system(command) : -1;
-}
 
 static const ps_store_identity identity = {
     PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "test", "test", "", 0};
@@ -346,14 +336,4 @@ static void model_faults(void **state)
     check_fails(ps_dgtd_model_open("partition.h5", &model), PS_INVALID, "penstock-dgtd-model");
     check_fails(ps_dgtd_model_open("missing.h5", &model), PS_INVALID, "missing.h5");
     sample_release(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),   cmocka_unit_test(domains_give_the_bits_of_the_whole),
-        cmocka_unit_test(shares),       cmocka_unit_test(partition_faults),
-        cmocka_unit_test(layer_faults), cmocka_unit_test(model_faults),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
 }

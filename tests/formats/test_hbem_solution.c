@@ -4,22 +4,8 @@
 #include "formats/hbem_solution.h"
 #include "tests/check.h"
 
-static char folder[] = "/tmp/penstock-hbem-XXXXXX";
-static char path[64];
+static const char path[] = "s.hdf";
 static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
-
-static int make_folder(void **state)
-{
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/s.hdf", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    unlink(path);
-    return rmdir(folder);
-}
 
 /* A tetrahedron: 4 vertices, 4 triangles. */
 static ps_surface_mesh tetrahedron(void)
@@ -166,11 +152,4 @@ static void refuses_shape(void **state)
     check_ok(ps_store_commit(&store));
     check_fails(ps_hbem_solution_open(path, &in), PS_INVALID, "shape [1][2][4]");
     ps_surface_mesh_release(&mesh);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(shown),
-                                       cmocka_unit_test(refuses), cmocka_unit_test(refuses_shape)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -6,21 +6,7 @@
 
 #include "tests/check.h"
 
-static char folder[64], path[128];
-
-static int make_folder(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/ps-history-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/out.h5", folder);
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    unlink(path);
-    return rmdir(folder);
-}
+static const char path[] = "out.h5";
 
 static const ps_store_identity identity = {
     .creator = "test", .revision = "r", .options = "steps=1\n"};
@@ -161,14 +147,4 @@ static void foreign_files_are_refused(void **state)
     check_ok(ps_store_create(path, &other, &store));
     check_ok(ps_store_commit(&store));
     check_fails(ps_history_open(path, &history), PS_INVALID, path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(wrong_use_is_refused),
-        cmocka_unit_test(foreign_files_are_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

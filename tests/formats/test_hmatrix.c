@@ -6,24 +6,9 @@
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 
-static char folder[] = "/tmp/penstock-hmatrix-XXXXXX";
-static char tree_path[96], path[96];
+static const char tree_path[] = "c.h5";
+static const char path[] = "h.h5";
 static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
-
-static int make_folder(void **state)
-{
-    if (!mkdtemp(folder)) return -1;
-    snprintf(tree_path, sizeof tree_path, "%s/c.h5", folder);
-    snprintf(path, sizeof path, "%s/h.h5", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 /* Clusters of a sphere, P1 for both sides or P0 x P1, and numbers as if assembled. */
 typedef struct sample {
@@ -309,12 +294,4 @@ static void refuses_parts(void **state)
     check_fails(ps_hmatrix_verify(file, false, &result), PS_INVALID, "another H-matrix");
     ps_hmatrix_close(&file);
     free_matrix(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clusters_come_back), cmocka_unit_test(refuses_clusters),
-        cmocka_unit_test(matrices_come_back), cmocka_unit_test(refuses_parts)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

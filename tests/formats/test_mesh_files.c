@@ -10,17 +10,6 @@
 #include "tests/check.h"
 #include "tests/support/temporaries.h"
 
-static char folder[] = "/tmp/penstock-test-XXXXXX";
-
-static int enter(void **state) { return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1; }
-
-static int leave(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") == 0 ? system(command) : -1;
-}
-
 static bool exists(const char *path)
 {
     struct stat info;
@@ -246,18 +235,4 @@ static void series_keeps_times_in_order(void **state)
     check_fails(ps_field_series_add(path, "ab", NAN), PS_INVALID, "cannot be listed");
     assert_int_equal(truncate(path, 150), 0);
     check_fails(ps_field_series_add(path, "ab", 1), PS_INVALID, "out.hdf.series");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surface_round_trip),
-        cmocka_unit_test(content_hash_is_of_the_content),
-        cmocka_unit_test(bad_surfaces_are_refused),
-        cmocka_unit_test(volume_round_trip),
-        cmocka_unit_test(large_grid),
-        cmocka_unit_test(snapshot_round_trip),
-        cmocka_unit_test(series_keeps_times_in_order),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -9,17 +9,6 @@
 #include "tests/support/tree_case.h"
 #include "tests/support/temporaries.h"
 
-static char folder[] = "/tmp/penstock-test-XXXXXX";
-
-static int enter(void **state) { return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1; }
-
-static int leave(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return chdir("/") == 0 ? system(command) : -1;
-}
-
 static ps_store_identity identity_of(const char *format)
 {
     return (ps_store_identity){format, 1, "test", "revision", "", 0};
@@ -239,15 +228,4 @@ static void broken_trees_are_found(void **state)
     tree->particle_start[7] = tree->particle_start[8];
     check_fails(ps_octree_check(tree), PS_INVALID, "particles of level 3");
     tree_case_release(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(particles_round_trip),
-        cmocka_unit_test(bad_particles_are_refused),
-        cmocka_unit_test(octrees_round_trip),
-        cmocka_unit_test(broken_trees_are_found),
-    };
-    return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -4,26 +4,7 @@
 #include "formats/phasors.h"
 #include "tests/check.h"
 
-static char folder[] = "/tmp/penstock-phasors-XXXXXX";
-static char path[64];
-
-static int make_folder(void **state)
-{
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/p.h5", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    char part[4096];
-    for (int p = 0; p < 2; ++p) {
-        ps_store_part_path(path, 0, p, part);
-        unlink(part);
-    }
-    unlink(path);
-    return rmdir(folder);
-}
+static const char path[] = "p.h5";
 
 static const ps_store_identity identity = {.format = PS_PHASORS_FORMAT,
                                            .format_version = PS_PHASORS_VERSION,
@@ -193,12 +174,4 @@ static void refuses(void **state)
     check_ok(ps_phasors_open(path, &file));
     check_fails(ps_phasors_read_elements(file, number, material), PS_INVALID, "twice");
     ps_phasors_close(&file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),
-                                       cmocka_unit_test(parts_and_master),
-                                       cmocka_unit_test(refuses)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -98,11 +98,3 @@ static void refusals(void **state)
     check_fails(ps_receivers_add_circle(&r, 3, "0,0,0"), PS_USAGE, "normal");
     assert_int_equal(r.count, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_and_planes),
-                                       cmocka_unit_test(directions), cmocka_unit_test(spheres),
-                                       cmocka_unit_test(files), cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -170,13 +170,3 @@ static void what_is_refused(void **state)
     trace.kind_count = 0;
     check_fails(ps_task_trace_save(path, &trace, &identity), PS_USAGE, "0 kinds");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),      cmocka_unit_test(measured_times),
-        cmocka_unit_test(figures),         cmocka_unit_test(what_could_not_have_been),
-        cmocka_unit_test(what_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -4,22 +4,8 @@
 #include "formats/transmission.h"
 #include "tests/check.h"
 
-static char folder[] = "/tmp/penstock-transmission-XXXXXX";
-static char path[64];
+static const char path[] = "t.h5";
 static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
-
-static int make_folder(void **state)
-{
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/t.h5", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    unlink(path);
-    return rmdir(folder);
-}
 
 static void fill(ps_transmission_file *f, int64_t map)
 {
@@ -75,13 +61,4 @@ static void refuses(void **state)
     ps_transmission_file_release(&out);
     unlink(path);
     check_fails(ps_transmission_load(path, &in), PS_INVALID, "t.h5");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(refuses),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -6,25 +6,11 @@
 
 enum { WORKERS = 3, ITERATIONS = 700 };
 
-static char folder[] = "/tmp/penstock-workers-XXXXXX";
-static char path[64];
+static const char path[] = "run.workers.h5";
 static const char *const names[WORKERS] = {"cpu", "gpu 0", "gpu 1"};
 static const char *const stages[2] = {"summation", "solve"};
 static const double stage_seconds[4] = {1, 2, 3, 5};
 static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
-
-static int make_folder(void **state)
-{
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/run.workers.h5", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    unlink(path);
-    return rmdir(folder);
-}
 
 /* Iterations first .. first + count - 1; each is 8 steps. */
 static void fill(ps_worker_log *log, int64_t first, int64_t count)
@@ -121,14 +107,4 @@ static void refuses_what_is_unsound(void **state)
     load_refused("/stages/seconds: -1");
     ps_worker_log_release(&log);
     check_fails(ps_worker_log_init(&log, 0, names, "tiles"), PS_USAGE, "0 workers");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(continues),
-        cmocka_unit_test(refuses_what_is_unsound),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

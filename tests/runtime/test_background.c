@@ -33,10 +33,3 @@ static void hands_failures_over(void **state)
     check_fails(ps_background_wait(&background), PS_INVALID, "41 is wrong");
     check_ok(ps_background_wait(&background)); /* told once */
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_in_turn),
-                                       cmocka_unit_test(hands_failures_over)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

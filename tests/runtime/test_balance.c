@@ -73,13 +73,3 @@ static void extremes(void **state)
     ps_split_equal(heavy, 3, 1, first);
     assert_int_equal(first[1], 3);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(optimal_for_random_weights),
-        cmocka_unit_test(evens_out_the_rest),
-        cmocka_unit_test(extremes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -62,9 +62,3 @@ static void indefinite(void **unused)
     check_fails(ps_cholesky_open(&a, &factor), PS_INVALID, "not positive definite");
     assert_null(factor);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(solves), cmocka_unit_test(indefinite)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

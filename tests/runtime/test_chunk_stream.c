@@ -401,23 +401,3 @@ static void workers_unpack_at_once(void **state)
     overlap(&s, 0, &stats);
     check_at_most(stats.sweep_seconds, 0.8 * stats.unpack_seconds); /* two workers: 0.5 */
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_for_all_budgets),
-        cmocka_unit_test(too_small_a_budget),
-        cmocka_unit_test(one_pass_keeps_nothing),
-        cmocka_unit_test(no_chunks),
-        cmocka_unit_test(default_memory_is_aligned),
-        cmocka_unit_test(residents_are_spread),
-        cmocka_unit_test(failures_everywhere),
-        cmocka_unit_test(late_failure),
-        cmocka_unit_test(a_failed_stream_stays_failed),
-        cmocka_unit_test(failing_allocation),
-        cmocka_unit_test(closes_at_any_moment),
-        cmocka_unit_test(reading_overlaps_computing),
-        cmocka_unit_test(workers_unpack_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -94,14 +94,3 @@ static void names(void **state)
         check_fails(ps_device_open("cuda:1000", 0, &device), PS_FAILED, "there are only devices");
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_works),
-        cmocka_unit_test(cpu_work_is_done_at_once),
-        cmocka_unit_test(copies_at_once),
-        cmocka_unit_test(names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

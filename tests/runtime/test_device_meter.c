@@ -50,12 +50,3 @@ static void weights_stand_in(void **state)
     ps_stream_close(&stream);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probes_time_work),
-        cmocka_unit_test(weights_stand_in),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

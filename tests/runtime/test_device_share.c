@@ -16,9 +16,3 @@ static void the_cpu_shares_nothing(void **state)
     ps_share_leave(device, NULL);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_cpu_shares_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -365,26 +365,3 @@ static void closes_at_any_moment(void **state)
     assert_int_equal(atomic_load(&s.prepared), 0);
     end_source(&s);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_tiers),
-        cmocka_unit_test(plan_spreads_and_joins),
-        cmocka_unit_test(joins_are_steady),
-        cmocka_unit_test(plan_is_steady),
-        cmocka_unit_test(plan_refuses),
-        cmocka_unit_test(all_budgets),
-        cmocka_unit_test(resets),
-        cmocka_unit_test(reset_keeps_batches),
-        cmocka_unit_test(no_chunks),
-        cmocka_unit_test(figures),
-        cmocka_unit_test(reading_overlaps_computing),
-        cmocka_unit_test(failures_everywhere),
-        cmocka_unit_test(late_failure),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(refused_reset),
-        cmocka_unit_test(closes_at_any_moment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

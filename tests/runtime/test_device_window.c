@@ -38,11 +38,3 @@ static void too_small_a_window_is_refused(void **state)
     window_check_close(&x);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rings_repeat),
-                                       cmocka_unit_test(passes_to_and_fro),
-                                       cmocka_unit_test(too_small_a_window_is_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -314,26 +314,3 @@ static void balance_leaves_nothing_too_long(void **state)
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){0});
     ps_heteroprio_close(&h);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_priority_first_in_first_out),
-        cmocka_unit_test(equal_priorities_are_one_queue),
-        cmocka_unit_test(places),
-        cmocka_unit_test(by_length),
-        cmocka_unit_test(rule_of_a_bucket),
-        cmocka_unit_test(rule_of_a_kind),
-        cmocka_unit_test(rule_of_balance),
-        cmocka_unit_test(balance_at_the_end),
-        cmocka_unit_test(balance_leaves_to_cpus),
-        cmocka_unit_test(balance_leaves_nothing_too_long),
-        cmocka_unit_test(rule_of_time),
-        cmocka_unit_test(rule_of_the_backlog),
-        cmocka_unit_test(no_rule_without_gpus),
-        cmocka_unit_test(eager_takes_the_oldest),
-        cmocka_unit_test(calibration_turns_the_order),
-        cmocka_unit_test(wrong_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

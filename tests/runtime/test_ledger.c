@@ -114,12 +114,3 @@ static void lines_are_limited_sums_are_not(void **state)
     assert_int_equal(most(&l), 2 * PS_LEDGER_LINES);
     assert_int_equal(l.count, PS_LEDGER_LINES);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peak_is_that_of_the_largest_phase),
-        cmocka_unit_test(planned_is_what_is_taken), cmocka_unit_test(refusal_names_least_and_lines),
-        cmocka_unit_test(process_is_measured), cmocka_unit_test(lines_are_limited_sums_are_not)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -68,14 +68,3 @@ static void the_machine(void **state)
     }
     assert_true(ps_clock() > before);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations_are_aligned_and_zeroed),
-        cmocka_unit_test(impossible_sizes),
-        cmocka_unit_test(growing_keeps_what_is_there),
-        cmocka_unit_test(the_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

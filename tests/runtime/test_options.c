@@ -277,21 +277,3 @@ static void word_distances(void **state)
     assert_int_equal(ps_word_distance("group", "group"), 0);
     assert_int_equal(ps_word_distance("a", "a letter too many, more than forty of them here"), 40);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_both_ways),
-        cmocka_unit_test(operands_and_their_end),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(too_long_a_list),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(lists_of_numbers),
-        cmocka_unit_test(record),
-        cmocka_unit_test(long_text),
-        cmocka_unit_test(help),
-        cmocka_unit_test(common_words),
-        cmocka_unit_test(word_distances),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

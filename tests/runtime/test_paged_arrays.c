@@ -159,13 +159,3 @@ static void kept_states(void **state)
     assert_non_null(strstr(ps_message(), paths[file]));
     close_paged(&paged);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back),
-        cmocka_unit_test(too_little_room_is_refused),
-        cmocka_unit_test(kept_states),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -111,13 +111,3 @@ static void without_scotch(void **state)
     grid_init(&g);
     check_fails(ps_partition_graph(&g.graph, 4, .02, g.part), PS_USAGE, "without Scotch");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_a_grid),    cmocka_unit_test(costs_of_edges_count),
-        cmocka_unit_test(weights_count),  cmocka_unit_test(says_the_same_again),
-        cmocka_unit_test(without_scotch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

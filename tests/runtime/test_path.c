@@ -55,10 +55,3 @@ static void outputs_and_sameness(void **state)
     unlink(link);
     rmdir(folder);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_names),
-                                       cmocka_unit_test(outputs_and_sameness)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -160,13 +160,3 @@ static void not_in_the_table(void **state)
         assert_int_equal(strstr(said, "a defect of the program") != NULL, which < 3);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json),       cmocka_unit_test(text),
-        cmocka_unit_test(empty_ones), cmocka_unit_test(null_is_accepted),
-        cmocka_unit_test(units),      cmocka_unit_test(not_in_the_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -133,15 +133,3 @@ static void wrong_is_found(void **state)
     check_fails(ps_schedule_bound_check(&t, &unfair), PS_FAILED, "no certificate");
     check_fails(ps_schedule_bound_check(&t, &heavy), PS_FAILED, "do not fit");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_brute_force),
-        cmocka_unit_test(one_class),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(zeros),
-        cmocka_unit_test(wrong_is_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -102,13 +102,3 @@ static void what_cannot_be(void **state)
     config.cpus = 2;
     check_fails(ps_schedule_simulate(&problem, &config, slots, &seconds), PS_USAGE, "simulates");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_of_the_guide), cmocka_unit_test(makespans_of_the_guide),
-        cmocka_unit_test(scope_of_the_kind),   cmocka_unit_test(eager_is_slower),
-        cmocka_unit_test(what_cannot_be),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

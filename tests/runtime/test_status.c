@@ -90,13 +90,3 @@ static void failures_pass_on(void **state)
     assert_int_equal(reached, 2);
     assert_int_equal(cleaned, 2);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_are_pinned),      cmocka_unit_test(messages_nest),
-        cmocka_unit_test(long_messages_are_cut), cmocka_unit_test(each_thread_has_its_own),
-        cmocka_unit_test(failures_pass_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

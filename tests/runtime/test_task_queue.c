@@ -434,19 +434,3 @@ static void progress(void **state)
         assert_true(atomic_load(&executed[0]) >= (failing ? 71 : 60));
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_workers),
-        cmocka_unit_test(mixed_workers),
-        cmocka_unit_test(eviction),
-        cmocka_unit_test(too_large),
-        cmocka_unit_test(failure_ends_the_run),
-        cmocka_unit_test(fixed_mapping),
-        cmocka_unit_test(tasks_insert_tasks),
-        cmocka_unit_test(wrong_use),
-        cmocka_unit_test(progress),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -236,20 +236,3 @@ static void table_1(void **state)
     assert_true(worst_last > 0.2);
     assert_true(worst_plain > 0.2);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_of_two_workers),
-        cmocka_unit_test(example_of_figure_11),
-        cmocka_unit_test(starts_with_equal_numbers),
-        cmocka_unit_test(keeps_an_item),
-        cmocka_unit_test(respects_caps),
-        cmocka_unit_test(respects_bytes),
-        cmocka_unit_test(always_a_partition),
-        cmocka_unit_test(rolls_back_and_settles),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(table_1),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -22,9 +22,3 @@ static void refuses(void **state)
     ps_stream_close(&stream);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cpu_copies), cmocka_unit_test(refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

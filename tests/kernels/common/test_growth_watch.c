@@ -176,13 +176,3 @@ static void three_points_do_not(void **state)
     icosphere_release(&sphere);
     icosphere_release(&cube);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exponentials_are_found), cmocka_unit_test(nothing_else_is),
-        cmocka_unit_test(loads_are_no_growth),    cmocka_unit_test(one_point_grows),
-        cmocka_unit_test(three_points_do_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

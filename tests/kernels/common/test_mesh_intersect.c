@@ -167,15 +167,3 @@ static void bodies(void **state)
     for (int i = 0; i < 8; ++i) cut += hit[i] >= 0;
     assert_true(cut >= 1 && cut <= 3);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(segments_and_triangles),
-        cmocka_unit_test(overlaps_within_a_plane),
-        cmocka_unit_test(flat_sheet),
-        cmocka_unit_test(soup_agrees_with_all_pairs),
-        cmocka_unit_test(bodies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -151,13 +151,3 @@ static void sorted_by_key(void **state)
     assert_memory_equal(order, wanted, sizeof wanted);
     assert_memory_equal(start, starts, sizeof starts);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_equal_weight), cmocka_unit_test(boxes_of_a_cube),
-        cmocka_unit_test(layers_of_a_cube),     cmocka_unit_test(even_layers),
-        cmocka_unit_test(sorted_by_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

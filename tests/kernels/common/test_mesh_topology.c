@@ -292,24 +292,3 @@ static void test_touching(void **state)
     assert_int_equal(ps_touching_parts(triangles, 12, 12, part, root, first), 2);
     for (int t = 0; t < 12; ++t) assert_int_equal(part[t], t / 4 == 1);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_touching),
-        cmocka_unit_test(closed_surface),
-        cmocka_unit_test(turned_triangle_is_found),
-        cmocka_unit_test(holes_are_counted),
-        cmocka_unit_test(edge_of_three_and_split_vertex),
-        cmocka_unit_test(moebius_band_has_no_orientation),
-        cmocka_unit_test(large_fan),
-        cmocka_unit_test(equal_cells_are_neighbours_in_the_sort),
-        cmocka_unit_test(faces_of_tetrahedra),
-        cmocka_unit_test(faces_point_outwards),
-        cmocka_unit_test(measures),
-        cmocka_unit_test(figures_of_cells),
-        cmocka_unit_test(weld_agrees_with_all_pairs),
-        cmocka_unit_test(compaction_and_reordering),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

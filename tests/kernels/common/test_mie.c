@@ -179,20 +179,3 @@ static void refusals(void **state)
     check_fails(ps_mie(PS_MIE_SOFT_FAR, 1e4, 1, 1, &c, out), PS_INVALID, "kR");
     check_fails(ps_mie_scattered(0, 1, 1, 1, &c, &r, out), PS_INVALID, "inside the sphere");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_the_guide),
-        cmocka_unit_test(values_of_hbem),
-        cmocka_unit_test(wronskian),
-        cmocka_unit_test(low_orders),
-        cmocka_unit_test(overflow_ends_the_orders),
-        cmocka_unit_test(optical_theorem),
-        cmocka_unit_test(boundary_and_infinity),
-        cmocka_unit_test(density_is_the_derivative),
-        cmocka_unit_test(static_limits),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

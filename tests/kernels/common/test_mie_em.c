@@ -144,11 +144,3 @@ static void refuses(void **state)
     check_fails(ps_mie_em_init(&series, &(ps_mie_em_sphere){1, 1, 1, 1e4, 0}, 1e9), PS_INVALID,
                 "PEC");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reference_values), cmocka_unit_test(boundary_conditions),
-        cmocka_unit_test(maxwell), cmocka_unit_test(far_field), cmocka_unit_test(refuses)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -351,15 +351,3 @@ static void rows(void **unused)
             for (int d = 0; d < 3; ++d) check_near(magnetic[d], expected[d], 1e-12, 1e-11);
         }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forty_digits), cmocka_unit_test(against_plain_sums),
-        cmocka_unit_test(laplace),      cmocka_unit_test(additivity),
-        cmocka_unit_test(surfaces),     cmocka_unit_test(faces),
-        cmocka_unit_test(far_away),     cmocka_unit_test(large_offsets),
-        cmocka_unit_test(rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -135,15 +135,3 @@ static void cube_of_flat_and_empty_sets(void **state)
     ps_space_curve_cube(*flat, 0, lower, &extent);
     check_near(extent, 0, 0, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hilbert_steps_to_face_neighbours),
-        cmocka_unit_test(morton_interleaves_bits),
-        cmocka_unit_test(radix_sort_is_stable_and_right),
-        cmocka_unit_test(order_follows_the_curve),
-        cmocka_unit_test(cube_of_flat_and_empty_sets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -193,14 +193,3 @@ static void a_march_is_the_same_in_both_bases(void **state)
         dgtd_case_release(&b);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_are_inverse),
-        cmocka_unit_test(derivatives_are_sparse),
-        cmocka_unit_test(lifts_factorise),
-        cmocka_unit_test(a_march_is_the_same_in_both_bases),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -116,14 +116,3 @@ static void the_cpu_is_refused(void **state)
     ps_stream_close(&stream);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_have_their_places),
-        cmocka_unit_test(face_nodes_are_those_of_the_reference),
-        cmocka_unit_test(probe_weights_turn),
-        cmocka_unit_test(the_cpu_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

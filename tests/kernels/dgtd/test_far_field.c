@@ -91,9 +91,3 @@ static void sphere_in_a_cube(void **state)
         }
     check_near(worst_error(3, 4, 1), worst_error(3, 4, 0), 0, 1e-9);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sphere_in_a_cube)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

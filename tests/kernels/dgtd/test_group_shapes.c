@@ -61,12 +61,3 @@ static void others_stay(void **state)
     free(grouped);
     cube_tets_release(&mesh);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(translates_lie_side_by_side),
-        cmocka_unit_test(others_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -298,19 +298,3 @@ static void ranges_and_threads_do_not_change_bits(void **state)
     }
     omp_set_num_threads(omp_get_num_procs());
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cavity_errors_are_those_of_the_guide),
-        cmocka_unit_test(single_precision_has_the_same_errors),
-        cmocka_unit_test(damped_cavity),
-        cmocka_unit_test(plane_wave_through_absorbing_faces),
-        cmocka_unit_test(dipole_field_through_absorbing_faces),
-        cmocka_unit_test(energy_is_conserved),
-        cmocka_unit_test(energy_in_single_precision),
-        cmocka_unit_test(energy_balance_with_losses),
-        cmocka_unit_test(ranges_and_threads_do_not_change_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

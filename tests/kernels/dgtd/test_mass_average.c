@@ -293,11 +293,3 @@ static void too_light(void **state)
     for (int64_t v = 0; v < b.voxels; ++v) assert_int_equal(b.x.status[v], PS_MASS_NONE);
     drop(&b);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(uniform), cmocka_unit_test(slab),
-                                       cmocka_unit_test(against_plain_sums),
-                                       cmocka_unit_test(no_power), cmocka_unit_test(too_light)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

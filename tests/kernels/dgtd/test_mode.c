@@ -84,13 +84,3 @@ static void refusals(void **state)
     mode.number[2] = 1;
     check_ok(ps_dgtd_mode_check(&mode, &w, &w1));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_maxwell),
-        cmocka_unit_test(tangential_field_vanishes),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -209,16 +209,3 @@ static void distance_from_a_mode(void **state)
         check_near(log2(error[0] / error[1]), order + 1, .25, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probes_are_exact_for_polynomials),
-        cmocka_unit_test(probes_on_faces_go_by_numbers),
-        cmocka_unit_test(running_transform_is_the_sum),
-        cmocka_unit_test(energies_by_groups),
-        cmocka_unit_test(ranges_touch_their_neighbours_only),
-        cmocka_unit_test(distance_from_a_mode),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -113,15 +113,3 @@ static void values_are_one_at_their_nodes(void **state)
         }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_sparsity),
-        cmocka_unit_test(derivatives_of_monomials),
-        cmocka_unit_test(mass_and_face_mass_are_exact),
-        cmocka_unit_test(integration_by_parts),
-        cmocka_unit_test(values_are_one_at_their_nodes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

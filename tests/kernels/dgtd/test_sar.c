@@ -217,11 +217,3 @@ static void outflow_is_the_divergence(void **state)
         cube_tets_release(&mesh);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lattice_has_the_field), cmocka_unit_test(owners_are_unique),
-        cmocka_unit_test(squares_integrate), cmocka_unit_test(outflow_is_the_divergence)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

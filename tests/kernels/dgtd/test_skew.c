@@ -82,10 +82,3 @@ static void windows_are_as_told(void **state)
     for (int64_t s = 1; s <= 20; s += 2) parts += ps_dgtd_skew_part(&wave, 50, s, &first, &end);
     assert_int_equal(parts, 10);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_orders_are_right),
-                                       cmocka_unit_test(windows_are_as_told)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -227,14 +227,3 @@ static void scattered_field_of_nothing_is_small(void **state)
         check_at_most(fine, coarse / (upwind ? 5 : 2.5));
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulse_derivatives),
-        cmocka_unit_test(dipole_solves_maxwell),
-        cmocka_unit_test(current_radiates_as_a_dipole),
-        cmocka_unit_test(scattered_field_of_nothing_is_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -151,15 +151,3 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     free(source);
     dgtd_case_release(&x);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(linked_face_nodes_meet),
-        cmocka_unit_test(geometry_closes),
-        cmocka_unit_test(faces_of_three_are_refused),
-        cmocka_unit_test(wrong_bodies_are_refused),
-        cmocka_unit_test(a_part_with_halo_gives_the_same_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

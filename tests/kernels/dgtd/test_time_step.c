@@ -77,13 +77,3 @@ static void stable_below_the_limit_only(void **state)
     check_at_most(size[0], 10);
     check_at_most(1e6, size[1]);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kuhn_limits),
-        cmocka_unit_test(the_rule_holds_for_opposed_contrasts),
-        cmocka_unit_test(stable_below_the_limit_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -259,11 +259,3 @@ static void ranges_and_threads(void **state)
         release(&b);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_the_formula),
-                                       cmocka_unit_test(cavity), cmocka_unit_test(dissipates),
-                                       cmocka_unit_test(ranges_and_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

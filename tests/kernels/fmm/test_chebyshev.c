@@ -66,14 +66,3 @@ static void refusals(void **state)
     check_fails(ps_fmm_interpolation_init(&s, 0), PS_USAGE, "0 points per axis");
     check_fails(ps_fmm_interpolation_init(&s, 13), PS_USAGE, "1 to 12");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delta_property),
-        cmocka_unit_test(powers),
-        cmocka_unit_test(children),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

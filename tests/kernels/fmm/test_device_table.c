@@ -193,10 +193,3 @@ static void too_long_is_refused(void **state)
     ps_fmm_device_table device;
     check_fails(ps_fmm_device_table_pack(&table, NULL, &device), PS_USAGE, "1336 numbers");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_make_the_operators),
-                                       cmocka_unit_test(too_long_is_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -107,11 +107,3 @@ static void parts_do_not_overlap(void **state)
     tree.cells[2] = 48;
     assert_true(ps_device_sparse(&tree, 2));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_refused), cmocka_unit_test(trees_refused),
-        cmocka_unit_test(evaluations_refused), cmocka_unit_test(parts_do_not_overlap)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -431,15 +431,3 @@ static void two_sets(void **state)
     tree_case_release(&sources);
     tree_case_release(&targets);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_table),  cmocka_unit_test(square_is_exact),
-        cmocka_unit_test(fourth_power), cmocka_unit_test(cube_symmetries),
-        cmocka_unit_test(scaling),      cmocka_unit_test(momentum),
-        cmocka_unit_test(variants),     cmocka_unit_test(all_kernels),
-        cmocka_unit_test(sides),        cmocka_unit_test(degenerate),
-        cmocka_unit_test(two_sets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

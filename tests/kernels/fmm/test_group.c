@@ -197,9 +197,3 @@ static void mean_ranks(void **state)
     assert_true(ps_fmm_basis_epsilon(PS_FMM_YUKAWA, 1e-5) == 1e-5);
     assert_true(ps_fmm_basis_epsilon(PS_FMM_DISTANCE, 1e-5) < 1e-6);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_groups), cmocka_unit_test(mean_ranks)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

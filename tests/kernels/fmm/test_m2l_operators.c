@@ -253,12 +253,3 @@ static void refusals(void **state)
     check_ok(ps_fmm_kernel_parse("yukawa", &kernel));
     assert_int_equal(kernel, PS_FMM_YUKAWA);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(table_1),      cmocka_unit_test(table_2),
-                                       cmocka_unit_test(rank_sums),    cmocka_unit_test(symmetry),
-                                       cmocka_unit_test(exact_ranks),  cmocka_unit_test(truncation),
-                                       cmocka_unit_test(common_basis), cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

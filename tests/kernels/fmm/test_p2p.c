@@ -137,10 +137,3 @@ static void not_there(void **state)
 {
     assert_null(ps_fmm_p2p_functions_of(PS_BACKEND_CUDA, PS_DOUBLE));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plain_sums), cmocka_unit_test(coincident),
-                                       cmocka_unit_test(copies), cmocka_unit_test(not_there)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

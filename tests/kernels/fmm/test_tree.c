@@ -313,19 +313,3 @@ static void distributions(void **state)
         half += all[0][i] * all[0][i] + all[1][i] * all[1][i] + all[2][i] * all[2][i] < 1.6987;
     check_near(half / 1000, 0.5, 0.06, 0); /* half the mass within 1.3034 */
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_those_of_the_definition),
-        cmocka_unit_test(order_is_stable_and_ascends),
-        cmocka_unit_test(trees_do_not_depend_on_threads),
-        cmocka_unit_test(degenerate_trees),
-        cmocka_unit_test(lists_are_those_of_brute_force),
-        cmocka_unit_test(full_levels_have_the_counts_of_the_formulas),
-        cmocka_unit_test(augmented_leaves_and_pairs),
-        cmocka_unit_test(tiles_hold_whole_groups),
-        cmocka_unit_test(distributions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -479,15 +479,3 @@ static void test_row_source(void **state)
     hbem_tree_free(&tree);
     hbem_case_release(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),          cmocka_unit_test(test_large_tree),
-        cmocka_unit_test(test_block_tree),    cmocka_unit_test(test_aca_smooth),
-        cmocka_unit_test(test_aca_decoupled), cmocka_unit_test(test_aca_strata),
-        cmocka_unit_test(test_aca_zeros),     cmocka_unit_test(test_errors_sphere),
-        cmocka_unit_test(test_errors_cube),   cmocka_unit_test(test_errors_l_shape),
-        cmocka_unit_test(test_row_source),    cmocka_unit_test(test_weak_far)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -222,11 +222,3 @@ static void test_fictitious(void **state)
         sphere_close(&s);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_traces),
-                                       cmocka_unit_test(test_identity),
-                                       cmocka_unit_test(test_fictitious)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -204,16 +204,3 @@ static void leaves_in_the_order_of_the_device(void **state)
     free(leaves);
     release(&t);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_and_functions),
-        cmocka_unit_test(boxes_enclose_supports),
-        cmocka_unit_test(functions_on_edges_are_creased),
-        cmocka_unit_test(nodes_have_strata),
-        cmocka_unit_test(large_leaves_are_refused),
-        cmocka_unit_test(leaves_in_the_order_of_the_device),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -372,14 +372,3 @@ static void test_eigenvalues_helmholtz(void **state)
                                          {PS_KERNEL_HYPS, 5, 0, {.200, .0896, .0505}}};
     for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_integrals),
-                                       cmocka_unit_test(test_rules_are_exact),
-                                       cmocka_unit_test(test_kernels),
-                                       cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_eigenvalues_laplace),
-                                       cmocka_unit_test(test_eigenvalues_helmholtz)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

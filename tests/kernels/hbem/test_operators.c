@@ -444,15 +444,3 @@ static void test_overflow(void **state)
     hbem_tree_free(&tree);
     hbem_case_release(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants),    cmocka_unit_test(test_symmetry),
-        cmocka_unit_test(test_coplanar),     cmocka_unit_test(test_spaces_agree),
-        cmocka_unit_test(test_split),        cmocka_unit_test(test_calderon),
-        cmocka_unit_test(test_near_and_far), cmocka_unit_test(test_far_from_origin),
-        cmocka_unit_test(test_single_ranks), cmocka_unit_test(test_flat_faces),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_overflow)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -383,11 +383,3 @@ static void test_sphere(void **state)
         check_at_most(fine[0], k == 1 ? 5e-3 : 2e-2);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums), cmocka_unit_test(test_near), cmocka_unit_test(test_on_surface),
-        cmocka_unit_test(test_waves_near), cmocka_unit_test(test_sphere)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -101,10 +101,3 @@ static void test_threads(void **state)
     hbem_tree_free(&tree);
     hbem_case_release(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_product),
-                                       cmocka_unit_test(test_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

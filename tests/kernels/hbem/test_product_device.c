@@ -144,9 +144,3 @@ static void test_empty(void **state)
                           .chunks = 9,
                           .seed = 5});
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_empty)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -15,9 +15,3 @@ static void test_images(void **state)
     ps_stream_close(&stream);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_images)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -138,11 +138,3 @@ static void test_points(void **state)
     hbem_tree_free(&tree);
     hbem_case_release(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points), cmocka_unit_test(test_laplace),
-        cmocka_unit_test(test_helmholtz), cmocka_unit_test(test_single), cmocka_unit_test(test_p0)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -276,13 +276,3 @@ static void test_operator(void **state)
     check_fails(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 0, 1, 4), PS_USAGE, "wave number of 0");
     check_fails(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 1, 1, 33), PS_USAGE, "1 to 32");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries), cmocka_unit_test(test_unused_vertex),
-        cmocka_unit_test(test_shifted), cmocka_unit_test(test_real),
-        cmocka_unit_test(test_symbol),  cmocka_unit_test(test_operator),
-        cmocka_unit_test(test_combined)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

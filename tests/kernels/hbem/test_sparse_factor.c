@@ -154,11 +154,3 @@ static void test_singular(void **state)
     free(scratch);
     close_case(&c, true);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_dissection),
-                                       cmocka_unit_test(test_solutions),
-                                       cmocka_unit_test(test_singular)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -283,18 +283,3 @@ static void failures_are_told(void **unused)
     assert_int_equal(result.iterations, 0);
     release(&p);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stencil_is_the_matrix),
-        cmocka_unit_test(counts_of_rows),
-        cmocka_unit_test(counts_of_the_stencil),
-        cmocka_unit_test(tight_tolerance),
-        cmocka_unit_test(narrow_products),
-        cmocka_unit_test(narrow_vectors),
-        cmocka_unit_test(bits_do_not_depend_on_threads),
-        cmocka_unit_test(failures_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -163,17 +163,3 @@ static void refuses_what_is_not_definite(void **state)
     check_fails(ps_csr_inverse_diagonal(&m, true, scale), PS_INVALID, "row 2");
     ps_csr_release(&m);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves),
-        cmocka_unit_test(exact_in_as_many_steps_as_rows),
-        cmocka_unit_test(a_good_guess_saves_iterations),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(says_when_it_does_not_converge),
-        cmocka_unit_test(nothing_gives_nothing),
-        cmocka_unit_test(refuses_what_is_not_definite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

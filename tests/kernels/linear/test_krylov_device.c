@@ -141,11 +141,3 @@ static void refused(void **state)
     ps_stream_close(&stream);
     ps_device_close(&device);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients), cmocka_unit_test(half_step),
-                                       cmocka_unit_test(verdicts), cmocka_unit_test(marches),
-                                       cmocka_unit_test(refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -295,12 +295,3 @@ static void test_refusals(void **state)
     check_fails(ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory), PS_USAGE, "real");
     tear_down(&t);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_methods),       cmocka_unit_test(test_cg),
-        cmocka_unit_test(test_lockstep_bits), cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_block),         cmocka_unit_test(test_refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -92,15 +92,3 @@ static void expansion_meets_prisms(void **state)
         check_near(ps_cell_potential(d, h), ps_prism_potential(&p, origin, 1), 0, 2e-8);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifdef PS_WITH_FFTW
-        cmocka_unit_test(equals_direct_sums),
-        cmocka_unit_test(picks_nodes),
-#endif
-        cmocka_unit_test(expansion_meets_prisms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

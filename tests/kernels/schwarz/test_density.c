@@ -88,14 +88,3 @@ static void refuses(void **state)
     check_fails(ps_body_check(&point), PS_INVALID, "a ball is empty");
     check_fails(ps_body_check(&infinite), PS_INVALID, "not finite");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_masses),
-        cmocka_unit_test(cuts_at_the_box),
-        cmocka_unit_test(rectilinear_equals_bricks),
-        cmocka_unit_test(refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

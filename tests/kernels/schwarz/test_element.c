@@ -124,14 +124,3 @@ static void pieces_add_up(void **unused)
             assert_true(nodes[0] < nodes[1] && nodes[1] < nodes[3] && nodes[2] < nodes[3]);
         }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stiffness_of_linear_functions),
-        cmocka_unit_test(faces_have_area_and_slope),
-        cmocka_unit_test(one_subdomain_is_the_box),
-        cmocka_unit_test(pieces_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -382,21 +382,3 @@ static void refusals(void **unused)
     slab = box_of(2, 4, 4);
     check_fails(ps_fast_solver_make(&slab, memory, &solver), PS_USAGE, "none that is open");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residuals_vanish),
-        cmocka_unit_test(second_order),
-        cmocka_unit_test(fourth_order),
-        cmocka_unit_test(trilinear_data),
-        cmocka_unit_test(attraction_of_a_prism),
-        cmocka_unit_test(attraction_of_fourth_order),
-        cmocka_unit_test(attraction_of_a_sphere),
-        cmocka_unit_test(gradients_along_lines),
-        cmocka_unit_test(mass_on_the_boundary),
-        cmocka_unit_test(loads),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

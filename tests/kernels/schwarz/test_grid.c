@@ -142,13 +142,3 @@ static void wrong_sizes(void **unused)
     ps_csr matrix = {.rows = 3, .nnz = 3};
     check_fails(ps_stencil_assemble(&stencil, &matrix), PS_USAGE, "49248");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_5_figures),    cmocka_unit_test(assembled_figures),
-        cmocka_unit_test(table_5_bandwidths), cmocka_unit_test(free_faces),
-        cmocka_unit_test(face_matrices),      cmocka_unit_test(wrong_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

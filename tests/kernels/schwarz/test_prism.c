@@ -152,17 +152,3 @@ static void sums(void **unused)
     ps_prism plate = {{-1e7, -1e7, 1e3}, {1e7, 1e7, 2e3}, 100};
     check_near(ps_prism_vertical(&plate, points[0], PS_NEWTON) / PS_MILLIGAL, 4.19359, 0, 2e-4);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guide_values),
-        cmocka_unit_test(forty_digits),
-        cmocka_unit_test(against_quadrature),
-        cmocka_unit_test(vertical_is_the_gradient),
-        cmocka_unit_test(far_away),
-        cmocka_unit_test(spheres),
-        cmocka_unit_test(sums),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -429,20 +429,3 @@ static void layers_are_spread(void **unused)
     assert_int_equal(ps_slab_first(264, 64, 8), 39);
     assert_int_equal(ps_slab_first(264, 64, 64), 263);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_are_spread),
-        cmocka_unit_test(factors_of_closed_forms),
-        cmocka_unit_test(factors_of_the_discrete_symbol),
-        cmocka_unit_test(factors_with_lumped_masses),
-        cmocka_unit_test(all_ways_lead_to_the_answer),
-        cmocka_unit_test(full_coarse_space_is_exact),
-        cmocka_unit_test(restarts),
-        cmocka_unit_test(vectors_may_live_elsewhere),
-        cmocka_unit_test(gmres_continues_to_the_same_bits),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -139,17 +139,3 @@ static void largest_is_the_largest(void **unused)
         most = fmax(most, ps_symbol_rate(&t, s.lambda[i], s.mu[i]));
     check_near(ps_symbol_largest(&s, &t), most, 0, 1e-14);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms_match_the_guide),
-        cmocka_unit_test(search_reaches_the_closed_forms),
-        cmocka_unit_test(search_with_overlap),
-        cmocka_unit_test(table_11),
-        cmocka_unit_test(discrete_symbol_of_the_small_grid),
-        cmocka_unit_test(face_samples_stay_below_the_range),
-        cmocka_unit_test(largest_is_the_largest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

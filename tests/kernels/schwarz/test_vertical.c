@@ -186,12 +186,3 @@ static void far_prisms(void **state)
                            fmax(2 / (r * r * r * r), 1e-14));
             }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equals_direct_sums),
-                                       cmocka_unit_test(any_grid),
-                                       cmocka_unit_test(bits_and_refinement),
-                                       cmocka_unit_test(equals_slab), cmocka_unit_test(far_prisms)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

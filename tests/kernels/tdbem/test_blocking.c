@@ -219,16 +219,3 @@ static void narrow_blocks_are_refused(void **state)
     assert_int_equal(h.block_rows, 32);
     assert_int_equal(h.block_columns, 9);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_blocks_follow_the_greedy_rule),
-        cmocka_unit_test(at_worst_a_block_holds_one_row),
-        cmocka_unit_test(contiguous_blocks_hold_every_value),
-        cmocka_unit_test(warps_hold_every_value),
-        cmocka_unit_test(warps_are_nine_tenths_full),
-        cmocka_unit_test(narrow_blocks_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -121,9 +121,3 @@ static void test_certificate(void **state)
     check_case(PS_SOUND_HARD, 3, true);
     check_case(PS_SOUND_HARD, 1, false);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_certificate)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

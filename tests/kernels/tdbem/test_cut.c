@@ -81,9 +81,3 @@ static void test_cut(void **state)
     assert_true(counts[2] + counts[3] > 60);
     icosphere_release(&mesh);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_distance), cmocka_unit_test(test_cut)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

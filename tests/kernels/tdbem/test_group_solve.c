@@ -248,20 +248,3 @@ static void refuses_what_does_not_fit(void **state)
     check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");
     group_case_drop(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packing_keeps_every_entry),
-        cmocka_unit_test(vectors_come_by_their_first_step),
-        cmocka_unit_test(inner_part_is_the_first_matrices),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(packed_m0_is_m0),
-        cmocka_unit_test(steps_solve_their_equation),
-        cmocka_unit_test(figures_are_the_definition),
-        cmocka_unit_test(failing_steps_are_told),
-        cmocka_unit_test(quiet_loads_give_zeros),
-        cmocka_unit_test(refuses_what_does_not_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

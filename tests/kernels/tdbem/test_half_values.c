@@ -101,15 +101,3 @@ static void what_does_not_fit_shows(void **state)
     ps_half_encode_row(tiny, PS_DOUBLE, 2, halves, 1, &error);
     check_near(error.largest, 1, 0, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_normal_half_comes_back),
-        cmocka_unit_test(rounding_is_to_nearest_even),
-        cmocka_unit_test(scales_are_powers_of_two),
-        cmocka_unit_test(row_vectors_keep_their_digits),
-        cmocka_unit_test(what_does_not_fit_shows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -208,18 +208,3 @@ static void bad_texts_name_their_part(void **state)
         check_near(emitter.width, 42, 0, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pulses_have_their_slopes),
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(spectra_match_a_numeric_transform),
-        cmocka_unit_test(fields_solve_the_wave_equation),
-        cmocka_unit_test(amplitudes),
-        cmocka_unit_test(settling_makes_the_start_quiet),
-        cmocka_unit_test(texts_come_back),
-        cmocka_unit_test(bad_texts_name_their_part),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

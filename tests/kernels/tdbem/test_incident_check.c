@@ -47,10 +47,3 @@ static void test_band(void **state)
     check_near(step.usable, .6 / .5, 1e-14, 0);
     check_near(step.resolved, M_PI / .5, 1e-14, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_start),
-                                       cmocka_unit_test(test_band)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

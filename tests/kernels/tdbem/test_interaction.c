@@ -468,19 +468,3 @@ static void test_structure(void **state)
     check_structure(2, PS_SOUND_HARD, 6, 3, 21, 9.8, 14);
     check_structure(2, PS_SOUND_HARD, 6, 4, 28, 12.2, 18);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_entries),
-                                       cmocka_unit_test(test_self_entry_closed_form),
-                                       cmocka_unit_test(test_rules),
-                                       cmocka_unit_test(test_whole_shells),
-                                       cmocka_unit_test(test_m_form),
-                                       cmocka_unit_test(test_hard_sum),
-                                       cmocka_unit_test(test_hard_entries),
-                                       cmocka_unit_test(test_tiles),
-                                       cmocka_unit_test(test_capacities),
-                                       cmocka_unit_test(test_subdivision),
-                                       cmocka_unit_test(test_structure)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

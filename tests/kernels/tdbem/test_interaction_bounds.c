@@ -49,9 +49,3 @@ static void test_squares(void **state)
         }
     assert_true(beyond); /* the case is among them */
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_squares)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -105,10 +105,3 @@ static void test_room(void **state)
     interaction_case_release(&c);
     icosphere_release(&mesh);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sides), cmocka_unit_test(test_widths),
-                                       cmocka_unit_test(test_room)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

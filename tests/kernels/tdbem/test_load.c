@@ -140,15 +140,3 @@ static void threads_do_not_matter(void **state)
     ps_load_evaluate(&load, 9, out[1], work);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(soft_loads_are_the_integrals),
-        cmocka_unit_test(differences_sum_up),
-        cmocka_unit_test(hard_loads_are_the_integrals),
-        cmocka_unit_test(uniform_incidence_is_the_area),
-        cmocka_unit_test(threads_do_not_matter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -37,12 +37,3 @@ static void every_corner_is_at_its_vertex(void **state)
     free(memory);
     icosphere_release(&sphere);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_those_of_the_host),
-        cmocka_unit_test(every_corner_is_at_its_vertex),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -114,14 +114,3 @@ static void halves_are_near_the_entries(void **state)
     free(dense);
     free(b.memory);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_entry_is_there_once),
-        cmocka_unit_test(vectors_come_by_their_first_step_and_column),
-        cmocka_unit_test(layouts_and_tilings_give_the_same),
-        cmocka_unit_test(halves_are_near_the_entries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

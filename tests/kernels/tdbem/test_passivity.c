@@ -220,12 +220,3 @@ static void test_halves(void **state)
     }
     icosphere_release(&sphere);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_soft),       cmocka_unit_test(test_hard),
-        cmocka_unit_test(test_sharp_edge), cmocka_unit_test(test_slivers),
-        cmocka_unit_test(test_definite),   cmocka_unit_test(test_halves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -24,12 +24,3 @@ static void shape_has_room(void **state)
             assert_int_equal(ps_past_window_bytes(&w), 10 * w.stride * 4);
         }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(appended_steps_are_where_products_read),
-        cmocka_unit_test(shape_has_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -231,12 +231,3 @@ static void lag_sum_is_a_convolution(void **state)
         for (int i = 0; i < 60; ++i) check_near(out[i], expected[i], 1e-13, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_outside),
-                                       cmocka_unit_test(points_inside), cmocka_unit_test(far_field),
-                                       cmocka_unit_test(sums_of_weights),
-                                       cmocka_unit_test(lag_sum_is_a_convolution)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -116,14 +116,3 @@ static void radiation_is_the_definition(void **state)
         release(&near);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_entry_is_there_once),
-        cmocka_unit_test(layouts_give_the_same_matrices),
-        cmocka_unit_test(halves_are_near_the_entries),
-        cmocka_unit_test(radiation_is_the_definition),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

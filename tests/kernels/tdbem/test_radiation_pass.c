@@ -145,14 +145,3 @@ static void a_group_starts_anew(void **state)
     free(recent);
     group_case_drop(&c);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_are_the_definition),
-        cmocka_unit_test(single_precision_errs_by_little),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(a_group_starts_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

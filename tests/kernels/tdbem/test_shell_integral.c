@@ -195,11 +195,3 @@ static void test_lanes(void **state) { for_each_isa(lanes_alone); }
 static void test_random(void **state) { for_each_isa(random_positions); }
 static void test_degenerate(void **state) { for_each_isa(degenerate_positions); }
 static void test_far(void **state) { for_each_isa(far_positions); }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_degenerate),
-                                       cmocka_unit_test(test_far), cmocka_unit_test(test_lanes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

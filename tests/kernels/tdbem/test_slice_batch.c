@@ -161,13 +161,3 @@ static void what_no_kernel_takes_is_refused(void **state)
     header.layout = PS_BLOCK_CONTIGUOUS, header.block_rows = 33;
     check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "33 x 600");
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_on_the_cpu_device_agree_with_the_definition),
-        cmocka_unit_test(tables_say_where_everything_is),
-        cmocka_unit_test(what_no_kernel_takes_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

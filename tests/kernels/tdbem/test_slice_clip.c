@@ -109,10 +109,3 @@ static void structure_alone(void **state)
         synthetic_tile_free(&tile[i]);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_hold_what_they_should),
-                                       cmocka_unit_test(structure_alone)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

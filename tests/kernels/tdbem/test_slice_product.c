@@ -330,15 +330,3 @@ static void rows_are_split_by_equal_data(void **state)
     check_at_most((double)most, 1.1 * (double)tile.value_count / 5);
     synthetic_tile_free(&tile);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_group_and_layout_agrees_with_the_front_oracle),
-        cmocka_unit_test(every_way_has_the_same_bits),
-        cmocka_unit_test(halves_are_the_numbers_they_stand_for),
-        cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(rows_are_split_by_equal_data),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -62,11 +62,3 @@ static void test_reference(void **state)
     for (int e = 0; e < 9; ++e) sum += out[e];
     check_near(sum, exact, 1e-6, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_clean),
-                                       cmocka_unit_test(test_stretched),
-                                       cmocka_unit_test(test_reference)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
