@@ -9,6 +9,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 enum { CHECKPOINT_VERSION = 1, PATH_SIZE = 4096 };
 static const char checkpoint_format[] = "penstock-checkpoint";
@@ -94,24 +95,21 @@ static ps_status open_of(const char *run, int64_t generation, const char *uuid, 
 
 ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t *step)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result verdict;
     PS_TRY(open_of(run, generation, uuid, &store));
-    ps_status status = ps_store_verify(store, true, &verdict);
-    if (status == PS_OK) status = ps_store_get_int(store, "/", "step", step);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(ps_store_verify(store, true, &verdict));
+    return ps_store_get_int(store, "/", "step", step);
 }
 
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(open_of(run, generation, checkpoint->uuid, &store));
-    ps_status status = ps_store_get_int(store, "/", "step", &checkpoint->step);
-    for (int i = 0; i < checkpoint->array_count && status == PS_OK; ++i)
-        status = get_array(store, &checkpoint->arrays[i]);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(ps_store_get_int(store, "/", "step", &checkpoint->step));
+    for (int i = 0; i < checkpoint->array_count; ++i)
+        PS_TRY(get_array(store, &checkpoint->arrays[i]));
+    return PS_OK;
 }
 
 ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[PS_RUN_UUID_SIZE],

@@ -8,6 +8,7 @@
 #include "formats/columns.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 static const char *const groups[] = {"/test", "/trial"};
 
@@ -324,15 +325,13 @@ ps_status ps_clusters_save(const char *path, const ps_clusters *clusters,
                            const ps_store_identity *identity, const ps_store *mesh)
 {
     ps_store_identity own = *identity;
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     own.format = PS_CLUSTER_FORMAT;
     own.format_version = PS_CLUSTER_VERSION;
     PS_TRY(ps_store_create(path, &own, &store));
-    ps_status status = mesh ? ps_store_add_input(store, "mesh", mesh) : PS_OK;
-    if (status == PS_OK) status = put_all(store, clusters);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(mesh ? ps_store_add_input(store, "mesh", mesh) : PS_OK);
+    PS_TRY(put_all(store, clusters));
+    return ps_store_commit(&store);
 }
 
 static ps_status get_head(ps_store *store, ps_clusters *c)

@@ -4,6 +4,7 @@
 
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_dgtd_model_share(const ps_dgtd_model_file *file, int ranks, int64_t *rank_parts)
 {
@@ -116,7 +117,7 @@ static ps_status make_halo(const ps_dgtd_model_file *file, const int64_t *rank_p
                            int rank, ps_dgtd_domain *d)
 {
     int64_t faces = foreign_faces(d), count = 0;
-    cut_face *cuts;
+    PS_SCOPED_MEMORY cut_face *cuts = NULL;
     PS_TRY(list_halo(d, faces));
     PS_TRY(PS_ALLOC(&cuts, faces, "the halo"));
     for (int64_t f = 0; f < 4 * d->elements; ++f) {
@@ -131,9 +132,7 @@ static ps_status make_halo(const ps_dgtd_model_file *file, const int64_t *rank_p
         d->links[f] = 4 * halo_slot(d, other / 4) + other % 4;
     }
     qsort(cuts, (size_t)count, sizeof *cuts, compare_cuts);
-    ps_status status = fill_neighbours(d, cuts, count);
-    free(cuts);
-    return status;
+    return fill_neighbours(d, cuts, count);
 }
 
 /* ---- elements and vertices ---- */

@@ -8,6 +8,7 @@
 #include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- media and sources as columns ---- */
 
@@ -186,16 +187,14 @@ static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
 ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
                              const ps_store_identity *identity, const ps_store *mesh)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_create(path, identity, &store));
-    ps_status status = ps_store_add_input(store, "partition", mesh);
-    if (status == PS_OK) status = ps_partition_write(store, model->partition);
-    if (status == PS_OK) status = put_header(store, model);
-    if (status == PS_OK) status = put_elements(store, model);
-    if (status == PS_OK) status = put_columns(store, model);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(ps_store_add_input(store, "partition", mesh));
+    PS_TRY(ps_partition_write(store, model->partition));
+    PS_TRY(put_header(store, model));
+    PS_TRY(put_elements(store, model));
+    PS_TRY(put_columns(store, model));
+    return ps_store_commit(&store);
 }
 
 /* ---- reading ---- */

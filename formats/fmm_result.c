@@ -7,6 +7,7 @@
 
 #include "formats/store_memory.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* As columns of particles: 1 MiB a chunk; 4 MiB where a column has 256 MiB or more. */
 enum { SMALL_ROWS = 1 << 17, LARGE_ROWS = 1 << 19, LARGE_FROM = 1 << 25 };
@@ -106,16 +107,14 @@ ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *
     int64_t chunk_rows = ps_fmm_result_chunk_rows(h->count), left = h->count - chunk * chunk_rows,
             rows = left < chunk_rows ? left : chunk_rows;
     int64_t bad = first_bad(values, stride, rows, (h->gradient ? 4 : 1) * h->right_hand_sides);
-    double *triples;
+    PS_SCOPED_MEMORY double *triples = NULL;
     if (bad >= 0)
         return ps_fail(PS_INVALID,
                        "the result at target %lld is not finite: two particles are too close, or "
                        "values are too large",
                        (long long)(chunk * chunk_rows + bad));
     PS_TRY(ps_alloc_untouched((void **)&triples, 24 * rows, "gradients of a chunk"));
-    ps_status status = write_sides(file, chunk, values, stride, rows, triples);
-    free(triples);
-    return status;
+    return write_sides(file, chunk, values, stride, rows, triples);
 }
 
 ps_status ps_fmm_result_commit(ps_fmm_result **file)

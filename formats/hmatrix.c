@@ -8,6 +8,7 @@
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static const char *const precision_names[PS_PRECISION_COUNT] = {"f32", "f64"};
 
@@ -188,30 +189,24 @@ static ps_status write_tables(const char *path, const ps_store_identity *identit
                               ps_store *clusters, int64_t generation)
 {
     ps_store_identity own = *identity;
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     own.format = PS_HMATRIX_FORMAT;
     own.format_version = PS_HMATRIX_VERSION;
     own.disk_estimate = 0;
     PS_TRY(ps_store_create(path, &own, &store));
-    ps_status status = put_all(store, tables, arrays, clusters, generation);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(put_all(store, tables, arrays, clusters, generation));
+    return ps_store_commit(&store);
 }
 
 ps_status ps_hmatrix_commit(const char *path, const ps_store_identity *identity,
                             const ps_hmatrix_tables *tables, ps_store *clusters, int64_t generation)
 {
-    ps_hmatrix_arrays arrays;
+    PS_SCOPED(ps_hmatrix_arrays_release) ps_hmatrix_arrays arrays = {0};
     const ps_hmatrix_chunks *chunks = &tables->chunks;
-    ps_status status = ps_hmatrix_arrays_init(&arrays, tables->nodes.count, chunks->count);
-    if (status == PS_OK)
-        memcpy(arrays.first, chunks->first, (size_t)(chunks->count + 1) * sizeof *chunks->first);
-    for (int64_t c = 0; status == PS_OK && c < chunks->count; ++c)
-        status = gather_part(path, generation, c, &arrays);
-    if (status == PS_OK)
-        status = write_tables(path, identity, tables, &arrays, clusters, generation);
-    if (status == PS_OK) ps_store_remove_old_parts(path, generation, chunks->count);
-    ps_hmatrix_arrays_release(&arrays);
-    return status;
+    PS_TRY(ps_hmatrix_arrays_init(&arrays, tables->nodes.count, chunks->count));
+    memcpy(arrays.first, chunks->first, (size_t)(chunks->count + 1) * sizeof *chunks->first);
+    for (int64_t c = 0; c < chunks->count; ++c) PS_TRY(gather_part(path, generation, c, &arrays));
+    PS_TRY(write_tables(path, identity, tables, &arrays, clusters, generation));
+    ps_store_remove_old_parts(path, generation, chunks->count);
+    return PS_OK;
 }

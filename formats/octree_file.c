@@ -5,6 +5,7 @@
 
 #include "formats/octree.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { COLUMNS_MAX = PS_PARTICLE_COLUMNS_MAX + 1 }; /* the last of a side is the permutation */
 
@@ -364,12 +365,11 @@ static ps_status read_part(ps_octree_file *file, const side_state *s, int column
     char *here = out + 8 * (from - range[0]);
     if (to - from == size)
         return ps_store_read_values(file->store, s->ids[column], tile, 8 * size, here);
-    double *whole;
+    PS_SCOPED_MEMORY double *whole = NULL;
     PS_TRY(PS_ALLOC(&whole, size, "a tile of particles"));
-    ps_status status = ps_store_read_values(file->store, s->ids[column], tile, 8 * size, whole);
-    if (status == PS_OK) memcpy(here, whole + (from - begin), 8 * (size_t)(to - from));
-    free(whole);
-    return status;
+    PS_TRY(ps_store_read_values(file->store, s->ids[column], tile, 8 * size, whole));
+    memcpy(here, whole + (from - begin), 8 * (size_t)(to - from));
+    return PS_OK;
 }
 
 static int64_t tile_of(const side_state *s, int64_t particle)

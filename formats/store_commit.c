@@ -7,6 +7,7 @@
 
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id)
 {
@@ -82,12 +83,10 @@ static ps_status finish_file(ps_store *store)
 /* The .tmp as a reader will see it. */
 static ps_status check_written(const ps_store *store)
 {
-    ps_store *written;
+    PS_SCOPED(ps_store_close) ps_store *written = NULL;
     ps_verify_result result;
     PS_TRY(ps_store_open_unchecked(store->temporary, store->format, store->version, &written));
-    ps_status status = ps_store_verify(written, false, &result);
-    ps_store_close(&written);
-    return status;
+    return ps_store_verify(written, false, &result);
 }
 
 ps_status ps_store_publish(ps_store **store)

@@ -8,6 +8,7 @@
 #include "formats/store_driver.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The size is asked for first: H5Dread_chunk reads as much as the file says. Lock held. */
 static ps_status find_chunk(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
@@ -180,12 +181,11 @@ static ps_status read_part_of_chunk(ps_store *store, int id, int64_t chunk, int6
 {
     int64_t raw = store->datasets[id].chunks[chunk].raw_bytes;
     if (skip_bytes == 0 && bytes == raw) return ps_store_read_chunk(store, id, chunk, raw, out);
-    char *whole = malloc((size_t)raw);
+    PS_SCOPED_MEMORY char *whole = malloc((size_t)raw);
     if (!whole) return ps_fail(PS_EXHAUSTED, "no memory for a chunk of %lld bytes", (long long)raw);
-    ps_status status = ps_store_read_chunk(store, id, chunk, raw, whole);
-    if (status == PS_OK) memcpy(out, whole + skip_bytes, (size_t)bytes);
-    free(whole);
-    return status;
+    PS_TRY(ps_store_read_chunk(store, id, chunk, raw, whole));
+    memcpy(out, whole + skip_bytes, (size_t)bytes);
+    return PS_OK;
 }
 
 /* Rows [first, first + count) of a dataset whose chunks all have chunk_rows rows. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { TRACE_VERSION = 1 };
 static const char trace_format[] = "penstock-task-trace";
@@ -120,7 +121,7 @@ static ps_status write_trace(ps_store *store, const ps_task_trace *trace)
 ps_status ps_task_trace_save(const char *path, const ps_task_trace *trace,
                              const ps_store_identity *identity)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity full = *identity;
     if (trace->kind_count < 1 || trace->kind_count > PS_TASK_KINDS_MAX)
         return ps_fail(PS_USAGE, "a task trace of %d kinds; from 1 to %d can be", trace->kind_count,
@@ -128,10 +129,8 @@ ps_status ps_task_trace_save(const char *path, const ps_task_trace *trace,
     full.format = trace_format;
     full.format_version = TRACE_VERSION;
     PS_TRY(ps_store_create(path, &full, &store));
-    ps_status status = write_trace(store, trace);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(write_trace(store, trace));
+    return ps_store_commit(&store);
 }
 
 /* ---- reading ---- */

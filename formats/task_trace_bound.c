@@ -4,6 +4,7 @@
 
 #include "formats/task_trace.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { CLASSES = 2 }; /* CPU, GPU */
 
@@ -76,7 +77,8 @@ static ps_status find_bounds(const ps_task_trace *trace, double *room, ps_task_s
 
 ps_status ps_task_trace_summarise(const ps_task_trace *trace, ps_task_summary *out)
 {
-    double *room, begin = INFINITY, end = 0;
+    double begin = INFINITY, end = 0;
+    PS_SCOPED_MEMORY double *room = NULL;
     for (int64_t t = 0; t < trace->count; ++t) {
         begin = fmin(begin, fmin(trace->records[t].ready, trace->records[t].start));
         end = fmax(end, trace->records[t].end);
@@ -85,9 +87,7 @@ ps_status ps_task_trace_summarise(const ps_task_trace *trace, ps_task_summary *o
     out->begin = trace->count ? begin : 0;
     out->makespan = trace->count ? end - begin : 0;
     PS_TRY(PS_ALLOC(&room, 2 * trace->count, "the times of tasks"));
-    ps_status status = find_bounds(trace, room, out);
-    free(room);
-    return status;
+    return find_bounds(trace, room, out);
 }
 
 /* ---- workers ---- */

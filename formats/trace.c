@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
 {
@@ -180,7 +181,7 @@ ps_status ps_trace_load(const char *path, ps_trace *trace)
 /* /trace/channel: 0, 1, ...: the second axis for viewers. */
 static ps_status write_channel_numbers(ps_store *store, int64_t channels)
 {
-    int32_t *numbers;
+    PS_SCOPED_MEMORY int32_t *numbers = NULL;
     PS_TRY(PS_ALLOC(&numbers, channels, "channel numbers"));
     for (int64_t i = 0; i < channels; ++i) numbers[i] = (int32_t)i;
     ps_dataset_spec spec = {.name = "/trace/channel",
@@ -189,9 +190,7 @@ static ps_status write_channel_numbers(ps_store *store, int64_t channels)
                             .dims = {channels},
                             .units = "1",
                             .description = "receiver number"};
-    ps_status status = ps_store_write_array(store, &spec, numbers);
-    free(numbers);
-    return status;
+    return ps_store_write_array(store, &spec, numbers);
 }
 
 static ps_status write_values(ps_store *store, const ps_trace *trace)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- in memory ---- */
 
@@ -107,15 +108,13 @@ static ps_status put_all(ps_store *store, const ps_transmission_file *f)
 ps_status ps_transmission_save(const char *path, const ps_transmission_file *file,
                                const ps_store_identity *identity)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity own = *identity;
     own.format = PS_TRANSMISSION_FORMAT;
     own.format_version = PS_TRANSMISSION_VERSION;
     PS_TRY(ps_store_create(path, &own, &store));
-    ps_status status = put_all(store, file);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(put_all(store, file));
+    return ps_store_commit(&store);
 }
 
 /* ---- reading ---- */

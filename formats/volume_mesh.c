@@ -5,6 +5,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count, int64_t tetrahedron_count,
                               int64_t triangle_count)
@@ -179,14 +180,12 @@ static ps_status put_all_made(ps_store *store, const ps_volume_mesh_makers *m)
 ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers *m,
                                    const char *creator, const char *options)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity identity =
         identity_of(m->vertex_count, m->tetrahedron_count, m->triangle_count, creator, options);
     PS_TRY(ps_store_create(path, &identity, &store));
-    ps_status status = put_all_made(store, m);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(put_all_made(store, m));
+    return ps_store_commit(&store);
 }
 
 static ps_status get_boundary(ps_store *store, ps_volume_mesh *mesh)

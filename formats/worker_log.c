@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { LOG_VERSION = 1 };
 static const char log_format[] = "penstock-worker-log";
@@ -195,16 +196,14 @@ static ps_status write_log(ps_store *store, ps_worker_log *log)
 ps_status ps_worker_log_save(const char *path, const ps_worker_log *log,
                              const ps_store_identity *identity)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_worker_log shown = *log;
     ps_store_identity full = *identity;
     full.format = log_format;
     full.format_version = LOG_VERSION;
     PS_TRY(ps_store_create(path, &full, &store));
-    ps_status status = write_log(store, &shown);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(write_log(store, &shown));
+    return ps_store_commit(&store);
 }
 
 /* ---- reading ---- */

@@ -372,21 +372,29 @@ static bool default_is_shown(const ps_option *option, const char *value)
 
 enum { HELP_INDENT = 33, HELP_WIDTH = 100 };
 
-/* A text from column HELP_INDENT on, in lines of at most HELP_WIDTH where its words let it. */
-static void print_wrapped(FILE *stream, const char *text)
+/* A paragraph from column `indent` on, where the line already is. */
+static void print_paragraph(FILE *stream, const char *text, int size, int indent)
 {
-    for (int column = HELP_INDENT; *text;) {
-        int length = (int)strcspn(text, " "), gap = column > HELP_INDENT;
+    for (int column = indent, at = 0; at < size;) {
+        int length = (int)strcspn(text + at, " \n"), gap = column > indent;
         if (gap && column + 1 + length > HELP_WIDTH) {
-            fprintf(stream, "\n%*s", HELP_INDENT, "");
-            column = HELP_INDENT, gap = 0;
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent, gap = 0;
         }
-        fprintf(stream, "%s%.*s", gap ? " " : "", length, text);
+        fprintf(stream, "%s%.*s", gap ? " " : "", length, text + at);
         column += gap + length;
-        text += length;
-        text += strspn(text, " ");
+        at += length;
+        at += (int)strspn(text + at, " ");
     }
     fprintf(stream, "\n");
+}
+
+void ps_text_wrap(const char *text, int indent, void *stream)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        print_paragraph(stream, text, (int)(end - text), indent);
+    }
 }
 
 void ps_options_help(const ps_option *table, void *stream)
@@ -408,7 +416,7 @@ void ps_options_help(const ps_option *table, void *stream)
         bool shown = default_is_shown(option, value);
         snprintf(text, sizeof text, "%s%s%s%s", option->help, shown ? " (default " : "",
                  shown ? value : "", shown ? ")" : "");
-        print_wrapped(stream, text);
+        ps_text_wrap(text, HELP_INDENT, stream);
     }
 }
 

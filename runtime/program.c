@@ -114,8 +114,8 @@ ps_status ps_refuse(const ps_run *run, const char *name, const char *format, ...
 
 static void print_help(const ps_program *program, const ps_option *common)
 {
-    printf("usage: penstock-%s [options] %s\n\n%s\n", program->name, program->synopsis,
-           program->description);
+    printf("usage: penstock-%s [options] %s\n\n", program->name, program->synopsis);
+    ps_text_wrap(program->description, 0, stdout);
     if (program->options && program->options->name) {
         printf("\noptions:\n");
         ps_options_help(program->options, stdout);

@@ -54,7 +54,7 @@ typedef struct ps_allowance {
 typedef struct ps_program {
     const char *name;        /* without "penstock-"                                          */
     const char *synopsis;    /* operands: "INPUT OUTPUT"                                     */
-    const char *description; /* a paragraph or two: what it does, what it writes             */
+    const char *description; /* a paragraph or two, a line each: what it does, what it writes */
     const char *examples;    /* a few command lines                                          */
     const ps_option *options;
     const ps_figure *figures; /* all that it may print through runtime/report.h              */

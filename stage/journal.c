@@ -210,12 +210,10 @@ ps_status ps_journal_add(ps_journal *j, const void *record, int64_t bytes)
 static ps_status replay_part(const ps_journal *j, const char *path, ps_append_log_take take,
                              void *context)
 {
-    ps_append_log *log;
+    PS_SCOPED(ps_append_log_close) ps_append_log *log = NULL;
     PS_TRY(ps_append_log_open(path, &log));
-    ps_status status = ps_identity_check(path, ps_append_log_identity(log), j->identity);
-    if (status == PS_OK) status = ps_append_log_replay(log, take, context);
-    ps_append_log_close(&log);
-    return status;
+    PS_TRY(ps_identity_check(path, ps_append_log_identity(log), j->identity));
+    return ps_append_log_replay(log, take, context);
 }
 
 ps_status ps_journal_replay(ps_journal *j, bool all, ps_append_log_take take, void *context)

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/run_log.h"
 
@@ -169,11 +170,9 @@ static ps_status read_newest(ps_state *s, int64_t *step)
 
 ps_status ps_state_check(const ps_state_spec *spec)
 {
-    ps_state s;
+    PS_SCOPED(ps_state_close) ps_state s = {0};
     name_files(spec, &s);
-    ps_status status = is_first(spec) ? find_run(&s) : PS_OK;
-    ps_state_close(&s);
-    return status;
+    return is_first(spec) ? find_run(&s) : PS_OK;
 }
 
 ps_status ps_state_begin(const ps_state_spec *spec, ps_state *s)

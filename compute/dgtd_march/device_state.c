@@ -7,6 +7,7 @@
 
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static ps_status take_memory(device_state *x, int64_t bytes, void *out)
 {
@@ -161,15 +162,13 @@ static ps_status open_border(device_state *x)
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,
                               ps_dgtd_device_current *out)
 {
-    double *workspace;
+    PS_SCOPED_MEMORY double *workspace = NULL;
     void *memory = NULL;
     ps_dgtd_device_current_shape(out, current);
     PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
     ps_dgtd_device_current_place(out, memory);
     PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
-    ps_status status = ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
-    free(workspace);
-    return status;
+    return ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
 }
 
 static ps_status open_currents(device_state *x)
@@ -204,15 +203,12 @@ static ps_status copy_probes(device_state *x, int64_t *slots, double *weights)
 
 static ps_status open_probes(device_state *x)
 {
-    int64_t *slots = NULL, count = x->setup.probe_count;
-    double *weights = NULL;
-    ps_status status = PS_ALLOC(&slots, count, "the probes");
-    if (status == PS_OK)
-        status = PS_ALLOC(&weights, count * x->tables->reference.nodes, "the probes");
-    if (status == PS_OK) status = copy_probes(x, slots, weights);
-    free(slots);
-    free(weights);
-    return status;
+    int64_t count = x->setup.probe_count;
+    PS_SCOPED_MEMORY int64_t *slots = NULL;
+    PS_SCOPED_MEMORY double *weights = NULL;
+    PS_TRY(PS_ALLOC(&slots, count, "the probes"));
+    PS_TRY(PS_ALLOC(&weights, count * x->tables->reference.nodes, "the probes"));
+    return copy_probes(x, slots, weights);
 }
 
 ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)

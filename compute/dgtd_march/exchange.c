@@ -5,6 +5,7 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static int64_t faces_of(const ps_dgtd_domain *domain)
 {
@@ -64,7 +65,7 @@ static void connect_host(exchange *x)
 /* Arrays of the host with `bytes` a face, in the order of the lists. */
 static ps_status trade(const exchange *x, const void *out, void *in, int64_t bytes)
 {
-    ps_comm_exchange *list;
+    PS_SCOPED_MEMORY ps_comm_exchange *list = NULL;
     ps_comm_pending *pending = NULL;
     int64_t at = 0;
     PS_TRY(ps_comm_agree(PS_ALLOC(&list, x->count, "the halo")));
@@ -74,10 +75,8 @@ static ps_status trade(const exchange *x, const void *out, void *in, int64_t byt
                                      (char *)in + at, size, size};
         at += size;
     }
-    ps_status status = ps_comm_exchange_start(list, x->count, &pending);
-    if (status == PS_OK) status = ps_comm_exchange_wait(&pending);
-    free(list);
-    return status;
+    PS_TRY(ps_comm_exchange_start(list, x->count, &pending));
+    return ps_comm_exchange_wait(&pending);
 }
 
 ps_status exchange_numbers(exchange *x, const double *out, double *in)
@@ -108,7 +107,7 @@ static ps_status gather_shares(const exchange *x, exchange_way way, backend_shar
 
 static ps_status reach(exchange *x, const backend_share *shares, const int32_t *places)
 {
-    backend_peer *peers;
+    PS_SCOPED_MEMORY backend_peer *peers = NULL;
     int64_t at = 0;
     PS_TRY(PS_ALLOC(&peers, x->count, "the halo"));
     for (int k = 0; k < x->count; ++k) {
@@ -117,9 +116,7 @@ static ps_status reach(exchange *x, const backend_share *shares, const int32_t *
         peers[k] = (backend_peer){shares[n->neighbour], n->neighbour, places + at, faces};
         at += faces;
     }
-    ps_status status = x->backend->reach(x->state, peers, x->count);
-    free(peers);
-    return status;
+    return x->backend->reach(x->state, peers, x->count);
 }
 
 static ps_status connect_direct(exchange *x, exchange_way way)

@@ -137,18 +137,13 @@ static const ps_program program = {
     .synopsis = "MODEL OUTPUT",
     .description =
         "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "
-        "tetrahedra,\n"
-        "leap-frog with centred fluxes. MODEL is what penstock-dgtd-setup made. OUTPUT is the "
-        "energy of\n"
-        "the fields over time; beside it lie (without the suffix of OUTPUT) .electric.h5 and "
-        ".magnetic.h5,\n"
-        "signals at --probe points, .phasors.h5, the fields of all elements at --frequency, and "
-        ".hdf\n"
-        "snapshots. Under mpirun each rank takes parts of the model's partition. Checkpoints and a "
-        "log of\n"
-        "all samples are kept beside OUTPUT until it is complete; after an interruption of any "
-        "kind\n"
-        "the same command continues to the same bits.",
+        "tetrahedra, leap-frog with centred fluxes. MODEL is what penstock-dgtd-setup made. OUTPUT "
+        "is the energy of the fields over time; beside it lie (without the suffix of OUTPUT) "
+        ".electric.h5 and .magnetic.h5, signals at --probe points, .phasors.h5, the fields of all "
+        "elements at --frequency, and .hdf snapshots. Under mpirun each rank takes parts of the "
+        "model's partition. Checkpoints and a log of all samples are kept beside OUTPUT until it "
+        "is complete; after an interruption of any kind the same command continues to the same "
+        "bits.",
     .examples = "  penstock-dgtd-march cavity.model.h5 cavity.h5 --time 20e-9 --probe .5,.4,.3\n"
                 "  mpirun -n 4 penstock-dgtd-march head.model.h5 head.h5 --periods 12 --frequency "
                 "900e6 \\\n"
@@ -158,7 +153,6 @@ static const ps_program program = {
     .allowances = allowances,
     .operands_min = 2,
     .operands_max = 2,
-    .run = run_program,
-};
+    .run = run_program};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -16,6 +16,7 @@
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum {
     BATCH = 2048,    /* targets that are summed at a time */
@@ -337,15 +338,13 @@ ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *column
                         int64_t count)
 {
     int64_t spans = (count + SPAN - 1) / SPAN;
-    span *list;
+    PS_SCOPED_MEMORY span *list = NULL;
     PS_TRY(PS_ALLOC(&list, spans, "direct sums"));
     for (int64_t i = 0; i < spans; ++i) {
         int64_t left = count - i * SPAN;
         list[i] = (span){columns + i * SPAN, stride, 0, left < SPAN ? left : SPAN};
     }
-    ps_status status = add_spans(p, c, list, spans, false, omp_get_max_threads());
-    free(list);
-    return status;
+    return add_spans(p, c, list, spans, false, omp_get_max_threads());
 }
 
 /* Spans of all groups of leaves, from the pool if it has them. */

@@ -11,6 +11,7 @@
 #include "compute/fmm/check_device.h"
 #include "kernels/fmm/device_ops.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum {
     BLOCKS = 64,        /* of charges, summed apart */
@@ -137,12 +138,11 @@ ps_status fmm_check_sum_on_device(const fmm_problem *p, fmm_check *c,
                                   const fmm_device_sources *from, void *workspace, int64_t bytes)
 {
     layout l = lay_out(c, from->count, bytes);
-    void *host;
-    ps_status status = ps_alloc_untouched(&host, l.tiles, "direct sums");
-    for (int64_t first = 0; first < c->count && status == PS_OK; first += l.some)
-        status = sum_batch(p, c, &l, first, from, workspace, host);
-    free(host);
-    return status;
+    PS_SCOPED_MEMORY void *host = NULL;
+    PS_TRY(ps_alloc_untouched(&host, l.tiles, "direct sums"));
+    for (int64_t first = 0; first < c->count; first += l.some)
+        PS_TRY(sum_batch(p, c, &l, first, from, workspace, host));
+    return PS_OK;
 }
 
 void fmm_check_charges(const fmm_problem *p, fmm_check *c, const double *charges, int64_t stride,

@@ -5,6 +5,7 @@
 #include "compute/fmm/fmm.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 typedef struct parcel {
     int64_t count;
@@ -61,15 +62,14 @@ static ps_status take_group(fmm_run *r, int64_t group, const double *values)
 {
     const ps_octree *tree = r->problem.fmm.targets;
     ps_octree_side side = r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;
-    int64_t first, end, *places;
+    int64_t first, end;
+    PS_SCOPED_MEMORY int64_t *places = NULL;
     ps_octree_group(tree, r->problem.leaf, group, &first, &end);
     int64_t begin = tree->particle_start[first], count = tree->particle_start[end] - begin;
     PS_TRY(PS_ALLOC(&places, count, "places of targets"));
-    ps_status status = fmm_source_read(&r->source, side, begin, count, NULL, 0, places);
+    PS_TRY(fmm_source_read(&r->source, side, begin, count, NULL, 0, places));
     fmm_values all = {values, count, count};
-    if (status == PS_OK) status = fmm_put_results(&r->work, begin, places, &all);
-    free(places);
-    return status;
+    return fmm_put_results(&r->work, begin, places, &all);
 }
 
 static ps_status exchange(fmm_run *r, const fmm_transfer *list, parcel *p)
@@ -93,9 +93,7 @@ static ps_status exchange(fmm_run *r, const fmm_transfer *list, parcel *p)
 
 ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count)
 {
-    parcel p;
-    ps_status status = parcel_init(&p, count);
-    if (status == PS_OK) status = exchange(r, list, &p);
-    parcel_release(&p);
-    return status;
+    PS_SCOPED(parcel_release) parcel p = {0};
+    PS_TRY(parcel_init(&p, count));
+    return exchange(r, list, &p);
 }

@@ -4,6 +4,7 @@
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* A record: group, number of values, sums [FMM_PARTS][sides], values. */
 static int64_t record_bytes(int sides, int64_t count)
@@ -14,7 +15,7 @@ static int64_t record_bytes(int sides, int64_t count)
 ps_status fmm_journal_add(ps_journal *j, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count)
 {
-    char *record;
+    PS_SCOPED_MEMORY char *record = NULL;
     int64_t bytes = record_bytes(sides, count), head[2] = {group, count};
     if (!ps_journal_wants(j, bytes)) return PS_OK;
     PS_TRY(ps_alloc_untouched((void **)&record, bytes, "the journal"));
@@ -22,9 +23,7 @@ ps_status fmm_journal_add(ps_journal *j, int64_t group, const fmm_sums *sums, in
     size_t sum_bytes = sizeof *sums * FMM_PARTS * (size_t)sides;
     memcpy(record + sizeof head, sums, sum_bytes);
     memcpy(record + sizeof head + sum_bytes, values, 8 * (size_t)count);
-    ps_status status = ps_journal_add(j, record, bytes);
-    free(record);
-    return status;
+    return ps_journal_add(j, record, bytes);
 }
 
 typedef struct replay {
@@ -45,12 +44,10 @@ static ps_status take_record(void *context, int64_t step, int64_t steps, const v
         return ps_fail(PS_INVALID, "the journal's record %lld has the wrong size", (long long)step);
     const char *at = (const char *)payload + sizeof head;
     memcpy(sums, at, sum_bytes);
-    double *values;
+    PS_SCOPED_MEMORY double *values = NULL;
     PS_TRY(ps_alloc_untouched((void **)&values, 8 * head[1], "the journal"));
     memcpy(values, at + sum_bytes, 8 * (size_t)head[1]);
-    ps_status status = r->take(r->context, head[0], sums, values, head[1]);
-    free(values);
-    return status;
+    return r->take(r->context, head[0], sums, values, head[1]);
 }
 
 ps_status fmm_journal_replay(ps_journal *j, int sides, fmm_journal_take take, void *context)

@@ -449,30 +449,27 @@ static ps_status run_fmm(ps_run *run)
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "fmm",
-        .results = 1,
-        .synopsis = "OCTREE OUTPUT",
-        .description =
-            "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole\n"
-            "method and writes potentials and gradients in the caller's order\n"
-            "(specs/fmm_result.md). Work is cut into tasks over groups of cells; what does not "
-            "fit\n"
-            "--host-memory is kept on the disk and streamed, with the same results to the bit.\n"
-            "With a CUDA device whose memory holds everything, all is evaluated there at once.\n"
-            "The time is printed beside the bound that no schedule of these tasks can beat.",
-        .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
-                    "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"
-                    "      --host-memory 4G\n"
-                    "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
-                    "  penstock-plot gantt trace.h5 --output gantt.png",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_fmm,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "fmm",
+    .results = 1,
+    .synopsis = "OCTREE OUTPUT",
+    .description =
+        "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "
+        "and writes potentials and gradients in the caller's order (specs/fmm_result.md). Work is "
+        "cut into tasks over groups of cells; what does not fit --host-memory is kept on the disk "
+        "and streamed, with the same results to the bit. With a CUDA device whose memory holds "
+        "everything, all is evaluated there at once. The time is printed beside the bound that no "
+        "schedule of these tasks can beat.",
+    .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
+                "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"
+                "      --host-memory 4G\n"
+                "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
+                "  penstock-plot gantt trace.h5 --output gantt.png",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_fmm,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -15,6 +15,7 @@
 #include "kernels/common/counter_random.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/scratch_file.h"
 
 struct fmm_sink {
@@ -68,7 +69,7 @@ void fmm_sink_close(fmm_sink **out)
 static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order, int64_t some,
                              const int64_t *places, const fmm_values *values)
 {
-    double *records;
+    PS_SCOPED_MEMORY double *records = NULL;
     int64_t words = 1 + sink->values;
     PS_TRY(ps_alloc_untouched((void **)&records, 8 * words * some, "results"));
     for (int64_t i = 0; i < some; ++i) {
@@ -77,10 +78,8 @@ static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order
             records[i * words + 1 + v] = values->rows[v * values->stride + order[i]];
     }
     int64_t at = atomic_fetch_add(&sink->filled[chunk], some);
-    ps_status status = ps_scratch_write(sink->file, records, 8 * words * some,
-                                        8 * words * (chunk * sink->rows + at));
-    free(records);
-    return status;
+    return ps_scratch_write(sink->file, records, 8 * words * some,
+                            8 * words * (chunk * sink->rows + at));
 }
 
 /* start[chunks + 1], next[chunks]: room. Sorts by chunk (stable), then writes each. */
@@ -162,13 +161,11 @@ ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *
             put_in_memory(sink, places, values);
         return PS_OK;
     }
-    int64_t *start = NULL, *order = NULL;
-    ps_status status = PS_ALLOC(&start, sink->chunks + 1, "results");
-    if (status == PS_OK) status = PS_ALLOC(&order, values->count, "results");
-    if (status == PS_OK) status = put_sorted(sink, places, values, start, order);
-    free(start);
-    free(order);
-    return status;
+    PS_SCOPED_MEMORY int64_t *order = NULL;
+    PS_SCOPED_MEMORY int64_t *start = NULL;
+    PS_TRY(PS_ALLOC(&start, sink->chunks + 1, "results"));
+    PS_TRY(PS_ALLOC(&order, values->count, "results"));
+    return put_sorted(sink, places, values, start, order);
 }
 
 /* ---- writing ---- */
@@ -242,13 +239,11 @@ static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result 
 {
     int64_t rows = rows_of(sink, chunk);
     const double *all = sink->all + chunk * sink->rows * sink->values;
-    double *values;
+    PS_SCOPED_MEMORY double *values = NULL;
     PS_TRY(ps_alloc_untouched((void **)&values, 8 * rows * sink->values, "results"));
     for (int64_t i = 0; i < rows; ++i)
         for (int v = 0; v < sink->values; ++v) values[v * rows + i] = all[i * sink->values + v];
-    ps_status status = ps_fmm_result_write(file, chunk, values, rows);
-    free(values);
-    return status;
+    return ps_fmm_result_write(file, chunk, values, rows);
 }
 
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file)

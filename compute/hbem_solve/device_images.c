@@ -6,6 +6,7 @@
 #include "kernels/hbem/product_images.h"
 #include "runtime/device_plan.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Images of consecutive chunks in one piece of device memory. */
 typedef struct piece {
@@ -220,21 +221,19 @@ static ps_status send_leaves(device_images *m, int64_t first, const ps_hmatrix *
 
 ps_status device_images_take_wave(device_images *m, const ps_leaf_wave *wave)
 {
-    int64_t *at = NULL, first = m->chunk_first[wave->chunk - m->config.first_chunk];
-    ps_status status = make_room(m, wave->chunk, wave->end, wave->run, &at);
-    if (status == PS_OK) status = move_leaves(m, wave, first, at);
-    if (status == PS_OK) status = send_leaves(m, first, wave->run, at);
-    free(at);
-    return status;
+    int64_t first = m->chunk_first[wave->chunk - m->config.first_chunk];
+    PS_SCOPED_MEMORY int64_t *at = NULL;
+    PS_TRY(make_room(m, wave->chunk, wave->end, wave->run, &at));
+    PS_TRY(move_leaves(m, wave, first, at));
+    return send_leaves(m, first, wave->run, at);
 }
 
 ps_status device_images_take_chunk(device_images *m, const ps_leaf_chunk *chunk)
 {
-    int64_t *at = NULL, first = m->chunk_first[chunk->chunk - m->config.first_chunk];
-    ps_status status = make_room(m, chunk->chunk, chunk->chunk + 1, &chunk->run, &at);
-    if (status == PS_OK) status = send_leaves(m, first, &chunk->run, at);
-    free(at);
-    return status;
+    int64_t first = m->chunk_first[chunk->chunk - m->config.first_chunk];
+    PS_SCOPED_MEMORY int64_t *at = NULL;
+    PS_TRY(make_room(m, chunk->chunk, chunk->chunk + 1, &chunk->run, &at));
+    return send_leaves(m, first, &chunk->run, at);
 }
 
 /* ---- use ---- */

@@ -6,6 +6,7 @@
 #include "compute/hbem_solve/factors.h"
 #include "kernels/hbem/factor_device.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 struct device_systems {
     ps_device *device;
@@ -20,13 +21,11 @@ struct device_systems {
 
 static ps_status upload(device_systems *d, const ps_pencil *matrix)
 {
-    double *diagonal;
+    PS_SCOPED_MEMORY double *diagonal = NULL;
     PS_TRY(ps_device_alloc(d->device, ps_shifted_device_bytes(matrix), &d->memory));
     PS_TRY(ps_stream_open(d->device, &d->stream));
     PS_TRY(PS_ALLOC(&diagonal, 2 * matrix->dofs, "the diagonal of sparse systems"));
-    ps_status status = ps_shifted_device_upload(matrix, diagonal, d->memory, d->stream, &d->work);
-    free(diagonal);
-    return status;
+    return ps_shifted_device_upload(matrix, diagonal, d->memory, d->stream, &d->work);
 }
 
 ps_status device_systems_open(ps_device *device, const ps_pencil *matrix,

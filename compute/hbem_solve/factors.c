@@ -7,6 +7,7 @@
 #include "runtime/blas_threads.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Measured on bodies of 115,000 vertices: 71 to 73 bytes a row and doubling. */
 int64_t factors_estimate(int64_t dofs, int count)
@@ -56,15 +57,11 @@ static ps_status open_numbers(factors *f)
 static ps_status make_front(factors *f, int j, int64_t node, double *const child[2], double **front)
 {
     const ps_dissection *d = &f->dissected.d;
-    double *scratch = NULL;
-    ps_status status = PS_ALLOC(front, 2 * ps_factor_front_size(d, node), "a front");
-    if (status == PS_OK) status = PS_ALLOC(&scratch, ps_factor_scratch(d, node), "a front");
-    if (status == PS_OK)
-        status =
-            ps_factor_front(d, f->matrix, f->shift[j], node, (const double *[]){child[0], child[1]},
-                            *front, f->numbers[j], scratch);
-    free(scratch);
-    return status;
+    PS_SCOPED_MEMORY double *scratch = NULL;
+    PS_TRY(PS_ALLOC(front, 2 * ps_factor_front_size(d, node), "a front"));
+    PS_TRY(PS_ALLOC(&scratch, ps_factor_scratch(d, node), "a front"));
+    return ps_factor_front(d, f->matrix, f->shift[j], node, (const double *[]){child[0], child[1]},
+                           *front, f->numbers[j], scratch);
 }
 
 /* Factorises the nodes from here down; *front is left, or NULL after a failure. */

@@ -396,37 +396,31 @@ static const ps_allowance allowances[] = {
                "a potential"},
     {NULL, NULL}};
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "hbem-solve",
-        .results = 4,
-        .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
-        .description =
-            "Solves boundary integral equations with H-matrices: the sound-hard body in plane "
-            "waves\n"
-            "by Burton-Miller with an OSRC operator (K and W on p1, a pair for every wave "
-            "number),\n"
-            "or Dirichlet and Neumann problems of Laplace. The matrices are those of\n"
-            "penstock-hmatrix-assemble; or they are assembled in memory, from the clusters of\n"
-            "penstock-cluster-build. All right-hand sides advance together; matrices in files "
-            "that\n"
-            "do not fit in memory are streamed. Matrices, products and sparse systems are "
-            "computed\n"
-            "on a CUDA device where there is one (--device). Checkpoints are SOLUTION.batch*.",
-        .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
-                    "  penstock-hbem-solve hull.hdf clusters.h5 phi.hdf --wavenumber 4.19 "
-                    "--direction 1,0,0\n"
-                    "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
-                    "indirect --data point:0,0,0.2",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 3,
-        .operands_max = PS_OPERANDS_MAX,
-        .run = run_solve,
-        .streams = true,
-        .saves = true,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "hbem-solve",
+    .results = 4,
+    .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
+    .description =
+        "Solves boundary integral equations with H-matrices: the sound-hard body in plane waves by "
+        "Burton-Miller with an OSRC operator (K and W on p1, a pair for every wave number), or "
+        "Dirichlet and Neumann problems of Laplace. The matrices are those of "
+        "penstock-hmatrix-assemble; or they are assembled in memory, from the clusters of "
+        "penstock-cluster-build. All right-hand sides advance together; matrices in files that do "
+        "not fit in memory are streamed. Matrices, products and sparse systems are computed on a "
+        "CUDA device where there is one (--device). Checkpoints are SOLUTION.batch*.",
+    .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
+                "  penstock-hbem-solve hull.hdf clusters.h5 phi.hdf --wavenumber 4.19 "
+                "--direction 1,0,0\n"
+                "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
+                "indirect --data point:0,0,0.2",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 3,
+    .operands_max = PS_OPERANDS_MAX,
+    .run = run_solve,
+    .streams = true,
+    .saves = true,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "runtime/scope.h"
 #include "stage/hbem_assembly/row_sums.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -10,13 +11,11 @@
 /* K 1 of all ranks. */
 static ps_status multiply_ones(matrix *m, double *sums)
 {
-    double *ones;
+    PS_SCOPED_MEMORY double *ones = NULL;
     PS_TRY(PS_ALLOC(&ones, m->shape->columns, "row sums"));
     for (int64_t j = 0; j < m->shape->columns; ++j) ones[j] = 1;
-    ps_status status = matrix_start_product(m, 1, ones);
-    if (status == PS_OK) status = matrix_finish_product(m, sums);
-    free(ones);
-    return status;
+    PS_TRY(matrix_start_product(m, 1, ones));
+    return matrix_finish_product(m, sums);
 }
 
 static void add_columns(const matrix *m, double *sums)

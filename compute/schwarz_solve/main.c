@@ -412,32 +412,28 @@ static ps_status run_solve(ps_run *run)
     return ps_product_is_up_to_date(&p.product) ? ps_comm_agree(tidy(&p)) : solve_all(&p);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "schwarz-solve",
-        .results = 2,
-        .synopsis = "LOAD [POTENTIAL]",
-        .description =
-            "Solves for the potential that belongs to a load of penstock-gravity-assemble: as a\n"
-            "whole (directly, or by P-CG, BiCGStab or P-BiCGCR), or by an optimised Schwarz "
-            "method\n"
-            "without overlap over slabs, in memory or with one slab in memory at a time. Under\n"
-            "mpirun, slabs (or planes of the whole) are spread over the ranks. Says the interface\n"
-            "residual and that of the whole system; without POTENTIAL that is all it does.\n"
-            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its best\n"
-            "iterate as POTENTIAL.unconverged.hdf.",
-        .examples = "  penstock-schwarz-solve load.hdf potential.hdf\n"
-                    "  penstock-schwarz-solve load.hdf potential.hdf --slabs 16 --kind oo2\n"
-                    "  penstock-schwarz-solve load.hdf potential.hdf --slabs 64 --streamed "
-                    "--host-memory 2G",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = 2,
-        .run = run_solve,
-        .streams = true,
-        .saves = true,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "schwarz-solve",
+    .results = 2,
+    .synopsis = "LOAD [POTENTIAL]",
+    .description = "Solves for the potential that belongs to a load of penstock-gravity-assemble: "
+                   "as a whole (directly, or by P-CG, BiCGStab or P-BiCGCR), or by an optimised "
+                   "Schwarz method without overlap over slabs, in memory or with one slab in "
+                   "memory at a time. Under mpirun, slabs (or planes of the whole) are spread over "
+                   "the ranks. Says the interface residual and that of the whole system; without "
+                   "POTENTIAL that is all it does. Checkpoints are POTENTIAL.state.*; a solve that "
+                   "does not converge leaves its best iterate as POTENTIAL.unconverged.hdf.",
+    .examples = "  penstock-schwarz-solve load.hdf potential.hdf\n"
+                "  penstock-schwarz-solve load.hdf potential.hdf --slabs 16 --kind oo2\n"
+                "  penstock-schwarz-solve load.hdf potential.hdf --slabs 64 --streamed "
+                "--host-memory 2G",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_solve,
+    .streams = true,
+    .saves = true,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -6,19 +6,18 @@
 #include "formats/subdomains.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { STATE_VERSION = 2 }; /* of the arrays of a state */
 
 /* Of a file that an option names. */
 static ps_status hash_of_subdomains(const char *path, char hash[17])
 {
-    ps_subdomains file;
+    PS_SCOPED(ps_subdomains_close) ps_subdomains file = {0};
     strcpy(hash, "-");
     if (!path) return PS_OK;
     PS_TRY(ps_subdomains_open(path, &file));
-    ps_status status = ps_store_content_hash(file.store, hash);
-    ps_subdomains_close(&file);
-    return status;
+    return ps_store_content_hash(file.store, hash);
 }
 
 /* Files that options name count by what they hold. */

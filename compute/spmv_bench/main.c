@@ -169,33 +169,25 @@ static ps_status run_bench(ps_run *run)
     return status;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "spmv-bench",
-        .synopsis = "[MATRIX.mtx]",
-        .description =
-            "Times on this machine what a Krylov method is made of: scaling, axpy, "
-            "element-wise and\n"
-            "inner products, the product with a sparse matrix (compressed rows, and "
-            "without a matrix\n"
-            "on boxes), and P-CG, BiCGStab and P-BiCGCR with Jacobi scaling. Matrices "
-            "come from files\n"
-            "of the Matrix Market (also .gz) or are those of trilinear elements on "
-            "boxes. The median of\n"
-            "at least 10 repetitions is given; traffic counts what must move at least. Where "
-            "there is a\n"
-            "CUDA device, it is timed beside the cores, and cuBLAS and cuSPARSE where their "
-            "libraries\n"
-            "are found.",
-        .examples = "  penstock-spmv-bench --gravi 14\n"
-                    "  penstock-spmv-bench matrix.mtx.gz --no-krylov --json\n"
-                    "  penstock-spmv-bench --nodes 264,264,286 --device cuda --precision fp32",
-        .options = options,
-        .figures = figure_table,
-        .reads_only = true,
-        .operands_min = 0,
-        .operands_max = 1,
-        .run = run_bench};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "spmv-bench",
+    .synopsis = "[MATRIX.mtx]",
+    .description =
+        "Times on this machine what a Krylov method is made of: scaling, axpy, element-wise and "
+        "inner products, the product with a sparse matrix (compressed rows, and without a matrix "
+        "on boxes), and P-CG, BiCGStab and P-BiCGCR with Jacobi scaling. Matrices come from files "
+        "of the Matrix Market (also .gz) or are those of trilinear elements on boxes. The median "
+        "of at least 10 repetitions is given; traffic counts what must move at least. Where there "
+        "is a CUDA device, it is timed beside the cores, and cuBLAS and cuSPARSE where their "
+        "libraries are found.",
+    .examples = "  penstock-spmv-bench --gravi 14\n"
+                "  penstock-spmv-bench matrix.mtx.gz --no-krylov --json\n"
+                "  penstock-spmv-bench --nodes 264,264,286 --device cuda --precision fp32",
+    .options = options,
+    .figures = figure_table,
+    .reads_only = true,
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run_bench};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "runtime/scope.h"
 #include "runtime/vendor_sparse.h"
 #include "runtime/memory.h"
 
@@ -80,17 +81,15 @@ static void set_real(const bench_vendor *s, double value, void *out)
 /* The library wants offsets and columns of one width. */
 static ps_status put_offsets(bench_vendor *s, const int64_t *row_start, ps_stream *stream)
 {
-    int32_t *narrow;
+    PS_SCOPED_MEMORY int32_t *narrow = NULL;
     int64_t count = s->v.rows + 1;
     if (s->v.nnz > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "cuSPARSE with 32-bit indices ends at 2^31 entries");
     PS_TRY(PS_ALLOC(&narrow, count, "offsets"));
     for (int64_t i = 0; i < count; ++i) narrow[i] = (int32_t)row_start[i];
-    ps_status status = ps_device_alloc(s->device, 4 * count, &s->row_start);
-    if (status == PS_OK) status = ps_copy_to_device(stream, s->row_start, narrow, 4 * count);
-    if (status == PS_OK) status = ps_stream_wait(stream);
-    free(narrow);
-    return status;
+    PS_TRY(ps_device_alloc(s->device, 4 * count, &s->row_start));
+    PS_TRY(ps_copy_to_device(stream, s->row_start, narrow, 4 * count));
+    return ps_stream_wait(stream);
 }
 
 static ps_status prepare(bench_vendor *s, const int64_t *row_start, ps_stream *stream)

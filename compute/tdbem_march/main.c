@@ -163,19 +163,14 @@ static const ps_program program = {
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "
-        "writes\n"
-        "the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface mesh it "
-        "was\n"
-        "assembled from. Several steps share one sweep over the matrix; what does not fit in\n"
-        "--host-memory is streamed from the disk in every sweep, with the same results to the "
-        "bit.\n"
-        "With --far the near lags stay in memory, and the far ones are swept once in --far-group "
-        "steps.\n"
-        "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
-        "interruption of any kind the same command continues to the same bits. OUTPUT.workers.h5 "
-        "(without "
-        "the\n"
-        "suffix of OUTPUT) says how long each stage and each worker took.",
+        "writes the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface "
+        "mesh it was assembled from. Several steps share one sweep over the matrix; what does not "
+        "fit in --host-memory is streamed from the disk in every sweep, with the same results to "
+        "the bit. With --far the near lags stay in memory, and the far ones are swept once in "
+        "--far-group steps. Checkpoints and a log of all steps are kept beside OUTPUT until it is "
+        "complete; after an interruption of any kind the same command continues to the same bits. "
+        "OUTPUT.workers.h5 (without the suffix of OUTPUT) says how long each stage and each worker "
+        "took.",
     .examples =
         "  penstock-tdbem-march hull.slices.h5 hull.h5 hull.history.h5 --steps 2000 \\\n"
         "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
@@ -187,7 +182,6 @@ static const ps_program program = {
     .allowances = march_allowances,
     .operands_min = 3,
     .operands_max = 3,
-    .run = run_program,
-};
+    .run = run_program};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -7,6 +7,7 @@
 #include "compute/tdbem_march/summation.h"
 #include "kernels/tdbem/near_build.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static int64_t item_size(ps_precision precision)
 {
@@ -149,7 +150,7 @@ static ps_status build(tiles *t, int64_t memory, near_matrices *out)
 {
     const ps_packed_near *p = &out->packed;
     building b = {.near = out};
-    void *scratch;
+    PS_SCOPED_MEMORY void *scratch = NULL;
     int64_t bytes = ps_near_build_bytes(p->unknowns, p->group, p->precision);
     PS_TRY(check_room(p->group, bytes, memory));
     PS_TRY(ps_alloc_untouched(&scratch, bytes, "building the near matrices"));
@@ -158,10 +159,9 @@ static ps_status build(tiles *t, int64_t memory, near_matrices *out)
                     .target = &b,
                     .take = {take_warps, take_warps},
                     .allocate = allocate_warps};
-    ps_status status = collect(&c, p->group, memory - bytes);
-    if (status == PS_OK) ps_near_build_finish(&b.build);
-    free(scratch);
-    return status;
+    PS_TRY(collect(&c, p->group, memory - bytes));
+    ps_near_build_finish(&b.build);
+    return PS_OK;
 }
 
 ps_status near_open(tiles *t, int64_t group, int64_t memory, const void *recent, near_matrices *out)

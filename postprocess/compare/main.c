@@ -3,6 +3,7 @@
 #include "postprocess/compare/compare.h"
 #include "postprocess/compare/figure_table.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 enum { NORM_DATASETS, NORM_SPACE_TIME };
 
@@ -53,13 +54,11 @@ static ps_status compare_stores(ps_store *a, ps_store *b, ps_report *report, com
 static ps_status compare_files(const char *const paths[2], ps_report *report,
                                compare_result *result)
 {
-    ps_store *a = NULL, *b = NULL;
-    ps_status status = ps_store_open(paths[0], NULL, 1 << 20, &a);
-    if (status == PS_OK) status = ps_store_open(paths[1], NULL, 1 << 20, &b);
-    if (status == PS_OK) status = compare_stores(a, b, report, result);
-    ps_store_close(&a);
-    ps_store_close(&b);
-    return status;
+    PS_SCOPED(ps_store_close) ps_store *b = NULL;
+    PS_SCOPED(ps_store_close) ps_store *a = NULL;
+    PS_TRY(ps_store_open(paths[0], NULL, 1 << 20, &a));
+    PS_TRY(ps_store_open(paths[1], NULL, 1 << 20, &b));
+    return compare_stores(a, b, report, result);
 }
 
 static ps_status run_compare(ps_run *run)
@@ -86,28 +85,24 @@ static ps_status run_compare(ps_run *run)
     return status;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "compare",
-        .synopsis = "FILE REFERENCE",
-        .description =
-            "Compares two files of the same format, dataset by dataset, whatever their chunks,\n"
-            "compression and parts, reading a chunk at a time. Real data pass within the\n"
-            "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit\n"
-            "for bit. With --norm space-time two signals (density histories or traces) are "
-            "compared\n"
-            "over time and channels, optionally weighted by area. Slice matrices that are cut "
-            "into\n"
-            "different tiles (by another number of ranks) are compared entry by entry.\n"
-            "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
-        .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"
-                    "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",
-        .reads_only = true,
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_compare};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "compare",
+    .synopsis = "FILE REFERENCE",
+    .description =
+        "Compares two files of the same format, dataset by dataset, whatever their chunks, "
+        "compression and parts, reading a chunk at a time. Real data pass within the tolerance "
+        "(relative L2 norm by default), whole numbers and --tolerance 0 only bit for bit. With "
+        "--norm space-time two signals (density histories or traces) are compared over time and "
+        "channels, optionally weighted by area. Slice matrices that are cut into different tiles "
+        "(by another number of ranks) are compared entry by entry. Exit code 0: they agree; 1: "
+        "they differ; 3: a file is invalid or cannot be compared.",
+    .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"
+                "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",
+    .reads_only = true,
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_compare};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

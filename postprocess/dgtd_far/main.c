@@ -292,33 +292,28 @@ static ps_status run_far(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_allowance allowances[] = {
-        {"outside", "other media or metal outside of the surface, which scatter, too"},
-        {NULL, NULL}};
-    static const ps_program program = {
-        .name = "dgtd-far",
-        .results = 1,
-        .synopsis = "PHASORS MESH OUTPUT",
-        .description =
-            "The far field of a dgtd run, from E and H on a closed surface: the boundary of the "
-            "mesh\n"
-            "or of some of its volumes, with the metal that is left out of them as holes. A plane\n"
-            "wave that passes through adds nothing, so that it is the scattered field; of a "
-            "source\n"
-            "inside, the radiated one. It travels on in the lossless medium around the surface.\n"
-            "OUTPUT is a trace over the frequencies of PHASORS, e^{-iwt}, per unit of the source\n"
-            "(specs/dgtd_sar.md).",
-        .examples =
-            "  penstock-dgtd-far run.phasors.h5 ball.hdf far.h5 --around ball --directions 72\n"
-            "  penstock-dgtd-sphere exact.h5 --radius 0.2 --eps 4 --quantity far --like far.h5\n"
-            "  penstock-compare far.h5 exact.h5 --tolerance 0.02",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 3,
-        .operands_max = 3,
-        .run = run_far};
-    return ps_main(&program, argc, argv);
-}
+static const ps_allowance allowances[] = {
+    {"outside", "other media or metal outside of the surface, which scatter, too"}, {NULL, NULL}};
+
+static const ps_program program = {
+    .name = "dgtd-far",
+    .results = 1,
+    .synopsis = "PHASORS MESH OUTPUT",
+    .description = "The far field of a dgtd run, from E and H on a closed surface: the boundary of "
+                   "the mesh or of some of its volumes, with the metal that is left out of them as "
+                   "holes. A plane wave that passes through adds nothing, so that it is the "
+                   "scattered field; of a source inside, the radiated one. It travels on in the "
+                   "lossless medium around the surface. OUTPUT is a trace over the frequencies of "
+                   "PHASORS, e^{-iwt}, per unit of the source (specs/dgtd_sar.md).",
+    .examples =
+        "  penstock-dgtd-far run.phasors.h5 ball.hdf far.h5 --around ball --directions 72\n"
+        "  penstock-dgtd-sphere exact.h5 --radius 0.2 --eps 4 --quantity far --like far.h5\n"
+        "  penstock-compare far.h5 exact.h5 --tolerance 0.02",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 3,
+    .operands_max = 3,
+    .run = run_far};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -9,6 +9,7 @@
 #include "kernels/dgtd/source.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static ps_status check_mesh(const sar_job *job, const char *phasors, const char *mesh)
 {
@@ -94,15 +95,12 @@ typedef struct pass {
 static ps_status find_links(const sar_job *job, int32_t **links)
 {
     int64_t count = job->tets.count;
-    uint32_t *start = NULL, *ids = NULL;
-    ps_status status = PS_ALLOC(links, 4 * count, "links of faces");
-    if (status == PS_OK) status = PS_ALLOC(&start, job->mesh.vertex_count + 1, "faces by vertex");
-    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * count, "faces by vertex");
-    if (status == PS_OK)
-        status = ps_dgtd_link_faces(job->sorted, count, job->mesh.vertex_count, start, ids, *links);
-    free(start);
-    free(ids);
-    return status;
+    PS_SCOPED_MEMORY uint32_t *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL;
+    PS_TRY(PS_ALLOC(links, 4 * count, "links of faces"));
+    PS_TRY(PS_ALLOC(&start, job->mesh.vertex_count + 1, "faces by vertex"));
+    PS_TRY(PS_ALLOC(&ids, 4 * count, "faces by vertex"));
+    return ps_dgtd_link_faces(job->sorted, count, job->mesh.vertex_count, start, ids, *links);
 }
 
 /* Through absorbing faces waves may come in: then their flow is known from E x H alone. */

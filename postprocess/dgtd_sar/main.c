@@ -195,26 +195,23 @@ static ps_status run_sar(ps_run *run)
     return run->plan ? plan(&job) : compute(&job, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "dgtd-sar",
-        .results = 1,
-        .synopsis = "PHASORS MESH OUTPUT",
-        .description =
-            "From the fields of a dgtd run at a frequency: absorbed power by material, SAR of\n"
-            "elements, averages over cubes of 1 g and 10 g with their largest values and places,\n"
-            "outflow through the boundary. OUTPUT (.hdf) is a ParaView file of the mesh with SAR,\n"
-            "averages, |E| and power density; --cut writes a plane for penstock-plot\n"
-            "(specs/dgtd_sar.md).",
-        .examples = "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --power 0.25 --grid 1e-3\n"
-                    "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --amplitude 10 \\\n"
-                    "      --cut='-0.1,-0.12,0;0.2,0,0;0,0.24,0;201x241' --cut-output cut.h5 \\\n"
-                    "      --cut-quantity sar",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 3,
-        .operands_max = 3,
-        .run = run_sar};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "dgtd-sar",
+    .results = 1,
+    .synopsis = "PHASORS MESH OUTPUT",
+    .description = "From the fields of a dgtd run at a frequency: absorbed power by material, SAR "
+                   "of elements, averages over cubes of 1 g and 10 g with their largest values and "
+                   "places, outflow through the boundary. OUTPUT (.hdf) is a ParaView file of the "
+                   "mesh with SAR, averages, |E| and power density; --cut writes a plane for "
+                   "penstock-plot (specs/dgtd_sar.md).",
+    .examples = "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --power 0.25 --grid 1e-3\n"
+                "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --amplitude 10 \\\n"
+                "      --cut='-0.1,-0.12,0;0.2,0,0;0,0.24,0;201x241' --cut-output cut.h5 \\\n"
+                "      --cut-quantity sar",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 3,
+    .operands_max = 3,
+    .run = run_sar};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

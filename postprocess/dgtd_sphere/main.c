@@ -295,26 +295,23 @@ static ps_status run_sphere(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "dgtd-sphere",
-        .synopsis = "[OUTPUT]",
-        .description =
-            "The exact solution (Mie series) for a dielectric, conducting or perfectly conducting\n"
-            "sphere in a plane electromagnetic wave of 1 V/m: efficiencies (cross-sections over "
-            "pi\n"
-            "R^2) and the field at the centre on stdout; fields at points, the far field or the\n"
-            "radar cross-section as a trace over frequency, e^{-iwt}, to compare with.",
-        .examples =
-            "  penstock-dgtd-sphere --radius 0.05 --eps 41.5 --sigma 0.97 --frequencies 900e6\n"
-            "  penstock-dgtd-sphere exact.h5 --radius 0.05 --eps 41.5 --sigma 0.97 --like at.h5\n"
-            "  penstock-dgtd-sphere rcs.h5 --radius 1 --pec --quantity rcs --directions 181 \\\n"
-            "      --fmin 50e6 --fmax 600e6 --count 12",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 0,
-        .operands_max = 1,
-        .run = run_sphere};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "dgtd-sphere",
+    .synopsis = "[OUTPUT]",
+    .description =
+        "The exact solution (Mie series) for a dielectric, conducting or perfectly conducting "
+        "sphere in a plane electromagnetic wave of 1 V/m: efficiencies (cross-sections over pi "
+        "R^2) and the field at the centre on stdout; fields at points, the far field or the radar "
+        "cross-section as a trace over frequency, e^{-iwt}, to compare with.",
+    .examples =
+        "  penstock-dgtd-sphere --radius 0.05 --eps 41.5 --sigma 0.97 --frequencies 900e6\n"
+        "  penstock-dgtd-sphere exact.h5 --radius 0.05 --eps 41.5 --sigma 0.97 --like at.h5\n"
+        "  penstock-dgtd-sphere rcs.h5 --radius 1 --pec --quantity rcs --directions 181 \\\n"
+        "      --fmin 50e6 --fmax 600e6 --count 12",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run_sphere};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

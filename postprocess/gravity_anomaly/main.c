@@ -165,30 +165,25 @@ static ps_status run_anomaly(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "gravity-anomaly",
-        .results = 2,
-        .synopsis = "POTENTIAL OUTPUT",
-        .description =
-            "Vertical attraction g_z in mGal, positive above excess mass, on the top of the box "
-            "and "
-            "at\n"
-            "stations or along a profile: exact sums over the cells of the density model that the\n"
-            "potential belongs to and, beside them, what the elements of the potential give. Says "
-            "how\n"
-            "far the elements are off, and the residuals of observations.",
-        .examples = "  penstock-gravity-anomaly potential.hdf map.h5\n"
-                    "  penstock-gravity-anomaly potential.hdf map.h5 --stations field.grv --model "
-                    "model.hdf\n"
-                    "  penstock-gravity-anomaly potential.hdf line.h5 --profile 0,0,124e3,0,0,125 "
-                    "--table line.csv",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_anomaly};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "gravity-anomaly",
+    .results = 2,
+    .synopsis = "POTENTIAL OUTPUT",
+    .description =
+        "Vertical attraction g_z in mGal, positive above excess mass, on the top of the box and at "
+        "stations or along a profile: exact sums over the cells of the density model that the "
+        "potential belongs to and, beside them, what the elements of the potential give. Says how "
+        "far the elements are off, and the residuals of observations.",
+    .examples = "  penstock-gravity-anomaly potential.hdf map.h5\n"
+                "  penstock-gravity-anomaly potential.hdf map.h5 --stations field.grv --model "
+                "model.hdf\n"
+                "  penstock-gravity-anomaly potential.hdf line.h5 --profile 0,0,124e3,0,0,125 "
+                "--table line.csv",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_anomaly};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -373,30 +373,27 @@ static ps_status run_field(ps_run *run)
     return make_trace(&j, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "hbem-field",
-        .results = 1,
-        .synopsis = "SOLUTION... OUTPUT",
-        .description =
-            "Sums the fields of the densities that penstock-hbem-solve found: the scattered or\n"
-            "total pressure at points, planes and distant circles, the far field lim r e^{-ikr} "
-            "u,\n"
-            "and target strengths, bistatic or monostatic, directly over the surface. Waves of\n"
-            "1 Pa come in. Solutions of several wavenumbers, in one file or more, become a\n"
-            "spectrum. Writes a trace, which penstock-plot, -compare and others read.",
-        .examples =
-            "  penstock-hbem-field hull.hdf ts.h5 --quantity target-strength --directions 3600 \\\n"
-            "      --plane-normal 0,0,1 --distance 20000\n"
-            "  penstock-hbem-field sweep.hdf back.h5 --monostatic --quantity target-strength\n"
-            "  penstock-hbem-field run.hdf cut.h5 --quantity total --plane "
-            "'-3,0,-3;6,0,0;0,0,6;61x61'",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = PS_OPERANDS_MAX,
-        .run = run_field,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "hbem-field",
+    .results = 1,
+    .synopsis = "SOLUTION... OUTPUT",
+    .description =
+        "Sums the fields of the densities that penstock-hbem-solve found: the scattered or total "
+        "pressure at points, planes and distant circles, the far field lim r e^{-ikr} u, and "
+        "target strengths, bistatic or monostatic, directly over the surface. Waves of 1 Pa come "
+        "in. Solutions of several wavenumbers, in one file or more, become a spectrum. Writes a "
+        "trace, which penstock-plot, -compare and others read.",
+    .examples =
+        "  penstock-hbem-field hull.hdf ts.h5 --quantity target-strength --directions 3600 \\\n"
+        "      --plane-normal 0,0,1 --distance 20000\n"
+        "  penstock-hbem-field sweep.hdf back.h5 --monostatic --quantity target-strength\n"
+        "  penstock-hbem-field run.hdf cut.h5 --quantity total --plane "
+        "'-3,0,-3;6,0,0;0,0,6;61x61'",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = PS_OPERANDS_MAX,
+    .run = run_field,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -6,6 +6,7 @@
 #include "postprocess/inspect/figure_table.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 static bool histogram, csv;
 static ps_text_list chosen;
@@ -47,45 +48,37 @@ static ps_status report_all(ps_store *store, ps_report *report)
 
 static ps_status run_inspect(ps_run *run)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(run->operands[0], NULL, 0, &store));
     if (csv) {
         ps_status printed = inspect_print_csv(run->operands[0], store);
         ps_store_close(&store);
         return printed;
     }
-    ps_report *report = ps_report_new(run);
-    ps_status status = report_all(store, report);
-    if (status == PS_OK) ps_report_print(&report);
-    ps_report_discard(&report);
-    ps_store_close(&store);
-    return status;
+    PS_SCOPED(ps_report_discard) ps_report *report = ps_report_new(run);
+    PS_TRY(report_all(store, report));
+    ps_report_print(&report);
+    return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "inspect",
-        .synopsis = "FILE",
-        .description =
-            "Shows what a file of any kind holds: where it comes from, and of every dataset its\n"
-            "shape, units, chunks, compression, minimum, maximum, mean, norm, zeros and values "
-            "that\n"
-            "are not finite; of slice and block matrices also counts, NNZ %, row-vectors and\n"
-            "ordering score, and the passivity certificate; of worker logs a line a worker and "
-            "the\n"
-            "stages. Reads the chunk tables only, so a terabyte takes a second. With --csv the "
-            "samples\n"
-            "of a trace.",
-        .examples = "  penstock-inspect blocks.h5\n"
-                    "  penstock-inspect far.h5 --csv > far.csv\n"
-                    "  penstock-inspect slices.h5 --histogram --json\n"
-                    "  penstock-inspect run.h5 --dataset /densities",
-        .options = options,
-        .figures = figure_table,
-        .reads_only = true,
-        .operands_min = 1,
-        .operands_max = 1,
-        .run = run_inspect};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "inspect",
+    .synopsis = "FILE",
+    .description =
+        "Shows what a file of any kind holds: where it comes from, and of every dataset its shape, "
+        "units, chunks, compression, minimum, maximum, mean, norm, zeros and values that are not "
+        "finite; of slice and block matrices also counts, NNZ %, row-vectors and ordering score, "
+        "and the passivity certificate; of worker logs a line a worker and the stages. Reads the "
+        "chunk tables only, so a terabyte takes a second. With --csv the samples of a trace.",
+    .examples = "  penstock-inspect blocks.h5\n"
+                "  penstock-inspect far.h5 --csv > far.csv\n"
+                "  penstock-inspect slices.h5 --histogram --json\n"
+                "  penstock-inspect run.h5 --dataset /densities",
+    .options = options,
+    .figures = figure_table,
+    .reads_only = true,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_inspect};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -10,6 +10,7 @@
 #include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The exact sums where they are there. */
 static const double *values_of(const ps_gravity_map *m)
@@ -42,13 +43,11 @@ static void put_stations(const ps_gravity_map *m, canvas *c)
 /* The choice reorders what it gets. */
 static ps_status choose_ends(const plot_request *request, const ps_gravity_map *m, double ends[2])
 {
-    double *copy = NULL;
+    PS_SCOPED_MEMORY double *copy = NULL;
     int64_t count = m->nodes[0] * m->nodes[1];
     PS_TRY(PS_ALLOC(&copy, count, "colour range"));
     memcpy(copy, values_of(m), (size_t)count * sizeof *copy);
-    ps_status status = colour_range_choose(request, copy, count, ends);
-    free(copy);
-    return status;
+    return colour_range_choose(request, copy, count, ends);
 }
 
 static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, canvas *c)
@@ -81,12 +80,10 @@ typedef ps_status drawing(const plot_request *request, const ps_gravity_map *map
 
 static ps_status draw_by(drawing *draw, const plot_request *request, canvas *c)
 {
-    ps_gravity_map map;
+    PS_SCOPED(ps_gravity_map_release) ps_gravity_map map = {0};
     PS_TRY(plot_need_files(request, 1, 1, "gravity map"));
     PS_TRY(ps_gravity_map_load(request->files[0], &map));
-    ps_status status = draw(request, &map, c);
-    ps_gravity_map_release(&map);
-    return status;
+    return draw(request, &map, c);
 }
 
 ps_status plot_gravity_map(const plot_request *request, canvas *c)

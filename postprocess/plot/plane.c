@@ -10,6 +10,7 @@
 #include "postprocess/plot/curves.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
+#include "runtime/scope.h"
 
 enum { PANELS_MAX = 6 };
 
@@ -78,14 +79,12 @@ static void put_panel_data(const ps_trace *trace, int64_t sample, double factor,
 static ps_status choose_range(const plot_request *request, const ps_trace *trace,
                               const int64_t *samples, int count, double ends[2])
 {
-    double *values = NULL;
+    PS_SCOPED_MEMORY double *values = NULL;
     PS_TRY(PS_ALLOC(&values, count * trace->channels, "colour range"));
     for (int i = 0; i < count; ++i)
         memcpy(values + i * trace->channels, trace->real + samples[i] * trace->channels,
                (size_t)trace->channels * sizeof *values);
-    ps_status status = colour_range_choose(request, values, count * trace->channels, ends);
-    free(values);
-    return status;
+    return colour_range_choose(request, values, count * trace->channels, ends);
 }
 
 /* Places panel `index` of `count` side by side; the colour box goes with the last one. */

@@ -9,6 +9,7 @@
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The tetrahedra that count, vertices ascending, and what is on them. */
 typedef struct solid {
@@ -93,7 +94,8 @@ static ps_status read_solid(ps_store *store, const char *name, skin *out, solid 
 static ps_status reduce(solid *s)
 {
     int64_t kept = 0;
-    uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL;
     for (int64_t e = 0; e < s->cell_count; ++e) {
         if (!(s->values[e] > 0)) continue;
         for (int v = 0; v < 4; ++v)
@@ -106,13 +108,9 @@ static ps_status reduce(solid *s)
     s->cell_count = kept;
     if (kept == 0) return ps_fail(PS_INVALID, "no value is above 0: there is nothing to show");
     ps_dgtd_sort_vertices(s->cells, kept);
-    ps_status status = PS_ALLOC(&start, s->vertex_count + 1, "faces by vertex");
-    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * kept, "faces by vertex");
-    if (status == PS_OK)
-        status = ps_dgtd_link_faces(s->cells, kept, s->vertex_count, start, ids, s->links);
-    free(start);
-    free(ids);
-    return status;
+    PS_TRY(PS_ALLOC(&start, s->vertex_count + 1, "faces by vertex"));
+    PS_TRY(PS_ALLOC(&ids, 4 * kept, "faces by vertex"));
+    return ps_dgtd_link_faces(s->cells, kept, s->vertex_count, start, ids, s->links);
 }
 
 /* Vertices of face f of a tetrahedron, counterclockwise seen from outside. */
@@ -203,12 +201,10 @@ static ps_status make_skin(const solid *s, skin *out)
 
 static ps_status load_tetrahedra(ps_store *store, const char *name, skin *out)
 {
-    solid s = {0};
-    ps_status status = read_solid(store, name, out, &s);
-    if (status == PS_OK) status = reduce(&s);
-    if (status == PS_OK) status = make_skin(&s, out);
-    solid_release(&s);
-    return status;
+    PS_SCOPED(solid_release) solid s = {0};
+    PS_TRY(read_solid(store, name, out, &s));
+    PS_TRY(reduce(&s));
+    return make_skin(&s, out);
 }
 
 /* Cells of 3 vertices, as far as the sizes say. */

@@ -7,6 +7,7 @@
 #include "postprocess/plot/plot.h"
 #include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static double value_of(const ps_slice_tile *tile, ps_precision precision, int64_t at)
 {
@@ -71,12 +72,9 @@ static ps_status draw(const plot_request *request, ps_slice_matrix *matrix, stru
 
 ps_status plot_slice(const plot_request *request, canvas *c)
 {
-    ps_slice_matrix *matrix = NULL;
-    structure s = {0};
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    PS_SCOPED(structure_release) structure s = {0};
     PS_TRY(plot_need_files(request, 1, 1, "slice matrix"));
-    ps_status status = ps_slice_matrix_open(request->files[0], &matrix);
-    if (status == PS_OK) status = draw(request, matrix, &s, c);
-    structure_release(&s);
-    ps_slice_matrix_close(&matrix);
-    return status;
+    PS_TRY(ps_slice_matrix_open(request->files[0], &matrix));
+    return draw(request, matrix, &s, c);
 }

@@ -6,6 +6,7 @@
 
 #include "postprocess/plot/curves.h"
 #include "postprocess/plot/decibel.h"
+#include "runtime/scope.h"
 
 static ps_status draw(const plot_request *request, const curve_set *set, canvas *c)
 {
@@ -37,9 +38,7 @@ static ps_status draw(const plot_request *request, const curve_set *set, canvas 
 
 ps_status plot_spectrum(const plot_request *request, canvas *c)
 {
-    curve_set set;
-    ps_status status = curves_load(request, true, decibel_value, &set);
-    if (status == PS_OK) status = draw(request, &set, c);
-    curves_release(&set);
-    return status;
+    PS_SCOPED(curves_release) curve_set set = {0};
+    PS_TRY(curves_load(request, true, decibel_value, &set));
+    return draw(request, &set, c);
 }

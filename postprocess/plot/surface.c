@@ -12,6 +12,7 @@
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
+#include "runtime/scope.h"
 
 enum { SURFACE_PANELS_MAX = 6 };
 
@@ -104,16 +105,14 @@ static ps_status choose_steps(surface_picture *p)
 static ps_status read_values(surface_picture *p, double ends[2])
 {
     int64_t unknowns = p->header->slices.unknowns, count = p->panels * unknowns;
-    double *copy = NULL;
+    PS_SCOPED_MEMORY double *copy = NULL;
     PS_TRY(PS_ALLOC(&p->values, count, "densities"));
     PS_TRY(PS_ALLOC(&p->corners, 3 * p->mesh.triangle_count, "densities"));
     for (int i = 0; i < p->panels; ++i)
         PS_TRY(ps_history_read(p->history, p->steps[i], 1, p->values + i * unknowns));
     PS_TRY(PS_ALLOC(&copy, count, "colour range"));
     memcpy(copy, p->values, (size_t)count * sizeof *copy);
-    ps_status status = colour_range_choose(p->request, copy, count, ends);
-    free(copy);
-    return status;
+    return colour_range_choose(p->request, copy, count, ends);
 }
 
 static void spread_values(surface_picture *p, const double *values)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "postprocess/plot/curves.h"
+#include "runtime/scope.h"
 
 static double real_part(const ps_trace *trace, int64_t s, int64_t c)
 {
@@ -113,9 +114,7 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
 
 ps_status plot_trace(const plot_request *request, canvas *c)
 {
-    curve_set set;
-    ps_status status = curves_load(request, false, real_part, &set);
-    if (status == PS_OK) status = draw(request, &set, c);
-    curves_release(&set);
-    return status;
+    PS_SCOPED(curves_release) curve_set set = {0};
+    PS_TRY(curves_load(request, false, real_part, &set));
+    return draw(request, &set, c);
 }

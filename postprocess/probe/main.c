@@ -228,25 +228,23 @@ static ps_status run_probe(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "probe",
-        .streams = true,
-        .synopsis = "HISTORY MESH OUTPUT",
-        .description =
-            "Takes fields from the densities that penstock-tdbem-march left: the scattered or\n"
-            "total pressure at points and planes, the far field lim r u(r e, tau + r/c) in\n"
-            "directions, or the densities themselves at unknowns and their mean. Writes a trace;\n"
-            "the history is streamed within --host-memory, beside some 20 MB of the program.",
-        .examples = "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
-                    "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
-                    "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
-                    "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 3,
-        .operands_max = 3,
-        .run = run_probe};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "probe",
+    .streams = true,
+    .synopsis = "HISTORY MESH OUTPUT",
+    .description =
+        "Takes fields from the densities that penstock-tdbem-march left: the scattered or total "
+        "pressure at points and planes, the far field lim r u(r e, tau + r/c) in directions, or "
+        "the densities themselves at unknowns and their mean. Writes a trace; the history is "
+        "streamed within --host-memory, beside some 20 MB of the program.",
+    .examples = "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
+                "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
+                "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
+                "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 3,
+    .operands_max = 3,
+    .run = run_probe};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

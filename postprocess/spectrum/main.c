@@ -334,26 +334,23 @@ static ps_status run_spectrum(ps_run *run)
     return ps_product_is_up_to_date(&product) ? PS_OK : transform_file(run, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "spectrum",
-        .results = 1,
-        .synopsis = "TRACE OUTPUT",
-        .description =
-            "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of\n"
-            "the FFT or at chosen frequencies. With --divide the result is the response to an\n"
-            "incident wave of unit amplitude, with --target-strength that of a far field in dB.\n"
-            "Warns where mesh or step are too coarse (there is no target strength there), where "
-            "the\n"
-            "signal ends before it has decayed, and where the surface of a closed body resonates.",
-        .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
-                    "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_spectrum};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "spectrum",
+    .results = 1,
+    .synopsis = "TRACE OUTPUT",
+    .description =
+        "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of the FFT "
+        "or at chosen frequencies. With --divide the result is the response to an incident wave of "
+        "unit amplitude, with --target-strength that of a far field in dB. Warns where mesh or "
+        "step are too coarse (there is no target strength there), where the signal ends before it "
+        "has decayed, and where the surface of a closed body resonates.",
+    .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
+                "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_spectrum};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

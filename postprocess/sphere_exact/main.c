@@ -348,25 +348,21 @@ static ps_status run_sphere_exact(ps_run *run)
     return compute_and_save(&p, &product);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "sphere-exact",
-        .synopsis = "OUTPUT",
-        .description =
-            "Writes exact solutions for a sound-soft or sound-hard sphere hit by plane pulses\n"
-            "(Mie series and Fourier synthesis) as a trace, to compare whole files with. With\n"
-            "--like the times, speed, emitters and, of a trace, the receivers are those of\n"
-            "another file.",
-        .examples =
-            "  penstock-sphere-exact exact.h5 --like run.h5 --mesh mesh.h5 --quantity "
-            "soft-density\n"
-            "  penstock-sphere-exact far.h5 --quantity soft-far --like probed-far.h5\n"
-            "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
-            "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
-        .options = options,
-        .operands_min = 1,
-        .operands_max = 1,
-        .run = run_sphere_exact};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "sphere-exact",
+    .synopsis = "OUTPUT",
+    .description =
+        "Writes exact solutions for a sound-soft or sound-hard sphere hit by plane pulses (Mie "
+        "series and Fourier synthesis) as a trace, to compare whole files with. With --like the "
+        "times, speed, emitters and, of a trace, the receivers are those of another file.",
+    .examples = "  penstock-sphere-exact exact.h5 --like run.h5 --mesh mesh.h5 --quantity "
+                "soft-density\n"
+                "  penstock-sphere-exact far.h5 --quantity soft-far --like probed-far.h5\n"
+                "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
+                "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_sphere_exact};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

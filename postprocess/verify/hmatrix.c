@@ -17,6 +17,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 enum { COLUMNS_AT_ONCE = 4096 };
 static const double exact_rules = 1e-6;
@@ -187,14 +188,12 @@ static ps_status add_chunk(void *context, int64_t chunk, const void *unpacked)
 static ps_status add_chunks(comparison *c, int64_t host_memory)
 {
     ps_chunk_stream_config config;
-    ps_chunk_stream *stream;
+    PS_SCOPED(ps_chunk_stream_close) ps_chunk_stream *stream = NULL;
     PS_TRY(PS_ALLOC(&c->blocks, ps_hmatrix_most_leaves(c->file), "leaves of a chunk"));
     ps_hmatrix_stream_config(c->file, host_memory, &config);
     config.one_pass = true;
     PS_TRY(ps_chunk_stream_open(&config, &stream));
-    ps_status status = ps_chunk_stream_sweep(stream, add_chunk, c);
-    ps_chunk_stream_close(&stream);
-    return status;
+    return ps_chunk_stream_sweep(stream, add_chunk, c);
 }
 
 /* ---- exact rows ---- */

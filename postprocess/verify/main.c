@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 static bool quick;
 static int64_t exact_rows;
@@ -65,11 +66,9 @@ static void tell(ps_report *report, const checking *c, const char *problem)
 
 static ps_status check_trace(ps_store *store)
 {
-    ps_task_trace trace;
-    ps_status status = ps_task_trace_read(store, &trace);
-    if (status == PS_OK) status = ps_task_trace_verify(&trace);
-    ps_task_trace_release(&trace);
-    return status;
+    PS_SCOPED(ps_task_trace_release) ps_task_trace trace = {0};
+    PS_TRY(ps_task_trace_read(store, &trace));
+    return ps_task_trace_verify(&trace);
 }
 
 static ps_status check_clusters(const char *path)
@@ -123,25 +122,23 @@ static ps_status run_verify(ps_run *run)
     return ps_fail(worst, "%d of %d files did not pass", bad, run->operand_count);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "verify",
-        .synopsis = "FILE...",
-        .description =
-            "Checks files of any kind: structure, tables, and every chunk's hash and statistics.\n"
-            "A master is checked with all its parts. Bad chunks are named. A task trace is also\n"
-            "checked for dependencies, tasks at once on one worker and the bound of its makespan;\n"
-            "an H-matrix with all its parts and, by --error, against exact rows.\n"
-            "Exit code 0: all is well; 3: a file is damaged, and which chunk of it.",
-        .examples = "  penstock-verify slices.h5 run.h5\n"
-                    "  penstock-verify --quick run.h5 --json\n"
-                    "  penstock-verify slp.h5 --error 200",
-        .reads_only = true,
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = PS_OPERANDS_MAX,
-        .run = run_verify};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "verify",
+    .synopsis = "FILE...",
+    .description =
+        "Checks files of any kind: structure, tables, and every chunk's hash and statistics. A "
+        "master is checked with all its parts. Bad chunks are named. A task trace is also checked "
+        "for dependencies, tasks at once on one worker and the bound of its makespan; an H-matrix "
+        "with all its parts and, by --error, against exact rows. Exit code 0: all is well; 3: a "
+        "file is damaged, and which chunk of it.",
+    .examples = "  penstock-verify slices.h5 run.h5\n"
+                "  penstock-verify --quick run.h5 --json\n"
+                "  penstock-verify slp.h5 --error 200",
+    .reads_only = true,
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 1,
+    .operands_max = PS_OPERANDS_MAX,
+    .run = run_verify};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

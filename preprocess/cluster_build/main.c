@@ -121,24 +121,21 @@ static ps_status run_cluster_build(ps_run *run)
     return status == PS_OK ? PS_OK : ps_context(status, "%s", run->operands[0]);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "cluster-build",
-        .synopsis = "MESH OUTPUT",
-        .description =
-            "Puts the functions of two boundary-element spaces on a closed surface into cluster\n"
-            "trees, and pairs of clusters into a block tree, whose leaves are near or far apart:\n"
-            "all that penstock-hmatrix-assemble needs. Tells what a matrix will take. Refuses\n"
-            "surfaces that are open, have inward normals, or are too coarse for a wavenumber.",
-        .examples =
-            "  penstock-cluster-build sphere.hdf clusters.h5\n"
-            "  penstock-cluster-build hull.hdf clusters.h5 --wavenumber 4.19 --plan\n"
-            "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_cluster_build};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "cluster-build",
+    .synopsis = "MESH OUTPUT",
+    .description =
+        "Puts the functions of two boundary-element spaces on a closed surface into cluster trees, "
+        "and pairs of clusters into a block tree, whose leaves are near or far apart: all that "
+        "penstock-hmatrix-assemble needs. Tells what a matrix will take. Refuses surfaces that are "
+        "open, have inward normals, or are too coarse for a wavenumber.",
+    .examples = "  penstock-cluster-build sphere.hdf clusters.h5\n"
+                "  penstock-cluster-build hull.hdf clusters.h5 --wavenumber 4.19 --plan\n"
+                "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_cluster_build};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -126,10 +126,10 @@ static const ps_program program = {
     .results = 1,
     .synopsis = "PARTITION OUTPUT",
     .description =
-        "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on\n"
-        "faces, sources, order and time step are put on a partitioned mesh, and everything is\n"
-        "checked before any step: groups without medium, faces without condition, flat elements,\n"
-        "unstable time steps. Tells which elements hold the time step back and what it would be\n"
+        "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on "
+        "faces, sources, order and time step are put on a partitioned mesh, and everything is "
+        "checked before any step: groups without medium, faces without condition, flat elements, "
+        "unstable time steps. Tells which elements hold the time step back and what it would be "
         "without them. --plan checks and tells, and writes nothing.",
     .examples = "  penstock-dgtd-setup cube.h5 cavity.h5 --order 3 --material default:eps=1 "
                 "--boundary outer:pec \\\n"
@@ -149,7 +149,6 @@ static const ps_program program = {
     .allowances = allowances,
     .operands_min = 2,
     .operands_max = 2,
-    .run = run_setup,
-};
+    .run = run_setup};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

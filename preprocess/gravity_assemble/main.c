@@ -277,25 +277,22 @@ static ps_status run_assemble(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "gravity-assemble",
-        .results = 1,
-        .synopsis = "MODEL LOAD",
-        .description =
-            "Assembles what belongs to -Laplace Phi = 4 pi G drho on the grid of a density model:\n"
-            "loads of trilinear elements, boundary values (exact sums over all cells, by default)\n"
-            "and what they contribute. The matrix itself is eight numbers, which "
-            "penstock-schwarz-\n"
-            "solve makes anew; --matrix and the others write it out for other programs.",
-        .examples = "  penstock-gravity-assemble crater.hdf load.hdf\n"
-                    "  penstock-gravity-assemble box.hdf load.hdf --source one --boundary zero "
-                    "--matrix A.mtx",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_assemble};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "gravity-assemble",
+    .results = 1,
+    .synopsis = "MODEL LOAD",
+    .description =
+        "Assembles what belongs to -Laplace Phi = 4 pi G drho on the grid of a density model: "
+        "loads of trilinear elements, boundary values (exact sums over all cells, by default) and "
+        "what they contribute. The matrix itself is eight numbers, which penstock-schwarz- solve "
+        "makes anew; --matrix and the others write it out for other programs.",
+    .examples = "  penstock-gravity-assemble crater.hdf load.hdf\n"
+                "  penstock-gravity-assemble box.hdf load.hdf --source one --boundary zero "
+                "--matrix A.mtx",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_assemble};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

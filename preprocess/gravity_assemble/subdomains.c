@@ -8,6 +8,7 @@
 #include "kernels/schwarz/element.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
+#include "runtime/scope.h"
 
 typedef struct face {
     int32_t sides[2], axis;
@@ -399,18 +400,16 @@ static ps_status write_file(cut *c, const ps_product *product, const subdomains_
                             subdomains_figures *figures)
 {
     ps_subdomains_header header = {.subdomains = c->count, .interfaces = c->interfaces};
-    ps_subdomains file;
+    PS_SCOPED(ps_subdomains_close) ps_subdomains file = {0};
     memcpy(header.nodes, c->parts.grid.nodes, sizeof header.nodes);
     memcpy(header.spacing, c->parts.grid.spacing, sizeof header.spacing);
     header.lumped = c->parts.grid.lumped;
     strcpy(header.partition, r->partition == PARTITION_SLABS ? "slabs" : "scotch");
     PS_TRY(measure(c, &header, figures));
     PS_TRY(ps_subdomains_create(r->path, &product->identity, &header, &file));
-    ps_status status = ps_product_record(product, file.store);
-    if (status == PS_OK) status = write_pieces(c, &file);
-    if (status == PS_OK) return ps_subdomains_commit(&file);
-    ps_subdomains_close(&file);
-    return status;
+    PS_TRY(ps_product_record(product, file.store));
+    PS_TRY(write_pieces(c, &file));
+    return ps_subdomains_commit(&file);
 }
 
 ps_status subdomains_write(const ps_product *product, const ps_q1_grid *grid,

@@ -381,25 +381,21 @@ static ps_status run_model(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "gravity-model",
-        .results = 1,
-        .synopsis = "OUTPUT",
-        .description =
-            "Puts density contrasts onto the cells of a structured grid (z down), keeping masses:\n"
-            "bricks, rings and balls, tables of bricks, UBC-GIF models, a built-in crater. A file\n"
-            "for ParaView, and the input of penstock-gravity-assemble.",
-        .examples =
-            "  penstock-gravity-model crater.hdf --preset chx-1 --nodes 251,251,61\n"
-            "  penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300\n"
-            "  penstock-gravity-model field.hdf --ubc-mesh mesh.msh --ubc-model model.mod.gz",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 1,
-        .operands_max = 1,
-        .run = run_model};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "gravity-model",
+    .results = 1,
+    .synopsis = "OUTPUT",
+    .description = "Puts density contrasts onto the cells of a structured grid (z down), keeping "
+                   "masses: bricks, rings and balls, tables of bricks, UBC-GIF models, a built-in "
+                   "crater. A file for ParaView, and the input of penstock-gravity-assemble.",
+    .examples = "  penstock-gravity-model crater.hdf --preset chx-1 --nodes 251,251,61\n"
+                "  penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300\n"
+                "  penstock-gravity-model field.hdf --ubc-mesh mesh.msh --ubc-model model.mod.gz",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_model};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

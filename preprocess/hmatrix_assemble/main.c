@@ -243,32 +243,29 @@ static const ps_allowance allowances[] = {
     PS_HBEM_ALLOW_ENTRIES,
     {NULL, NULL}};
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "hmatrix-assemble",
-        .results = 2,
-        .synopsis = "CLUSTERS OUTPUT",
-        .description =
-            "Assembles a boundary operator of Laplace or Helmholtz on the clusters of\n"
-            "penstock-cluster-build, as an H-matrix by cross approximation with checked rows, or\n"
-            "dense. Chunks of blocks go to part files beside OUTPUT as they are done, so that the\n"
-            "matrix may be larger than memory, and after a stop or a kill the same command goes\n"
-            "on with them. Under mpirun the ranks share the chunks; the files are the same. The "
-            "split\n"
-            "form of hyps (eq. 9 of Vater, Betcke, Dilba) is --operator slp on clusters of dp1.",
-        .examples =
-            "  penstock-hmatrix-assemble clusters.h5 slp.h5 --tolerance 1e-4\n"
-            "  penstock-hmatrix-assemble clusters.h5 w.h5 --operator hyps --wavenumber 4.19 "
-            "--plan\n"
-            "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "
-            "single",
-        .options = options,
-        .figures = figure_table,
-        .allowances = allowances,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_hmatrix_assemble,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "hmatrix-assemble",
+    .results = 2,
+    .synopsis = "CLUSTERS OUTPUT",
+    .description =
+        "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "
+        "penstock-cluster-build, as an H-matrix by cross approximation with checked rows, or "
+        "dense. Chunks of blocks go to part files beside OUTPUT as they are done, so that the "
+        "matrix may be larger than memory, and after a stop or a kill the same command goes on "
+        "with them. Under mpirun the ranks share the chunks; the files are the same. The split "
+        "form of hyps (eq. 9 of Vater, Betcke, Dilba) is --operator slp on clusters of dp1.",
+    .examples =
+        "  penstock-hmatrix-assemble clusters.h5 slp.h5 --tolerance 1e-4\n"
+        "  penstock-hmatrix-assemble clusters.h5 w.h5 --operator hyps --wavenumber 4.19 "
+        "--plan\n"
+        "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "
+        "single",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_hmatrix_assemble,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -150,11 +150,10 @@ static ps_status run_box(ps_run *run)
 static const ps_program program = {
     .name = "mesh-box",
     .synopsis = "OUTPUT",
-    .description =
-        "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: the\n"
-        "uniform meshes on which solvers are verified and timed. Regions are tagged by boxes and\n"
-        "balls, the six sides by the groups from --sides on. The mesh is written chunk by chunk\n"
-        "by all threads and never lies in memory.",
+    .description = "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: "
+                   "the uniform meshes on which solvers are verified and timed. Regions are tagged "
+                   "by boxes and balls, the six sides by the groups from --sides on. The mesh is "
+                   "written chunk by chunk by all threads and never lies in memory.",
     .examples =
         "  penstock-mesh-box cube.hdf --cells 80\n"
         "  penstock-mesh-box guide.hdf --cells 40,20,10 --size 0.2,0.1,0.05 --shake 0.2 \\\n"
@@ -165,7 +164,6 @@ static const ps_program program = {
     .figures = figure_table,
     .operands_min = 1,
     .operands_max = 1,
-    .run = run_box,
-};
+    .run = run_box};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -142,14 +142,14 @@ static const ps_program program = {
     .name = "mesh-import",
     .synopsis = "INPUT [OUTPUT]",
     .description =
-        "Reads a surface or volume mesh (MSH 2 and 4, STL, VTK, OFF, OBJ, PLY, UNV, MEDIT, also\n"
-        "compressed as .gz or .zst) or meshes geometry (.geo, STEP, IGES, BREP) at --size, checks\n"
-        "it, and writes a mesh file that ParaView opens. Without OUTPUT it only checks.\n"
-        "A mesh that is not closed, not manifold, not oriented, or has coincident vertices,\n"
-        "repeated or degenerate cells is refused with the places of the faults, unless the option\n"
-        "that mends it is given: only what is asked is changed.\n"
-        "Gmsh's library runs in a process that may read files, and no more: a file that starts a\n"
-        "program, writes a file or uses the network there is refused.",
+        "Reads a surface or volume mesh (MSH 2 and 4, STL, VTK, OFF, OBJ, PLY, UNV, MEDIT, also "
+        "compressed as .gz or .zst) or meshes geometry (.geo, STEP, IGES, BREP) at --size, checks "
+        "it, and writes a mesh file that ParaView opens. Without OUTPUT it only checks. A mesh "
+        "that is not closed, not manifold, not oriented, or has coincident vertices, repeated or "
+        "degenerate cells is refused with the places of the faults, unless the option that mends "
+        "it is given: only what is asked is changed. Gmsh's library runs in a process that may "
+        "read files, and no more: a file that starts a program, writes a file or uses the network "
+        "there is refused.",
     .examples =
         "  penstock-mesh-import cessna.msh.gz cessna.hdf --unit ft --orient --order hilbert\n"
         "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"

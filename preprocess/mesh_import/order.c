@@ -6,6 +6,7 @@
 #include "kernels/common/radix_sort.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { CENTROID_BLOCK = 4096 };
 
@@ -91,11 +92,10 @@ static ps_status sort_cells(const import_mesh *mesh, const import_cells *cells,
 ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,
                             ps_space_curve curve, int32_t *order)
 {
-    sorting s = {0};
-    ps_status status = sort_cells(mesh, cells, curve, 1, &s);
-    if (status == PS_OK) memcpy(order, s.order, (size_t)cells->count * sizeof *order);
-    sorting_release(&s);
-    return status;
+    PS_SCOPED(sorting_release) sorting s = {0};
+    PS_TRY(sort_cells(mesh, cells, curve, 1, &s));
+    memcpy(order, s.order, (size_t)cells->count * sizeof *order);
+    return PS_OK;
 }
 
 static ps_status order_cells(const import_mesh *mesh, import_cells *cells, ps_space_curve curve)

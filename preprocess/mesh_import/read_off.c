@@ -3,6 +3,7 @@
 
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
+#include "runtime/scope.h"
 
 static ps_status read_vertices(text_lines *lines, int64_t count, import_mesh *mesh)
 {
@@ -61,9 +62,7 @@ static ps_status read_all(text_lines *lines, import_mesh *mesh)
 
 ps_status import_read_off(const import_input *input, import_mesh *mesh)
 {
-    text_lines lines;
+    PS_SCOPED(text_lines_close) text_lines lines = {0};
     PS_TRY(text_lines_open(input->path, input->name, &lines));
-    ps_status status = read_all(&lines, mesh);
-    text_lines_close(&lines);
-    return status;
+    return read_all(&lines, mesh);
 }

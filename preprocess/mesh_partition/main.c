@@ -135,10 +135,10 @@ static const ps_program program = {
     .name = "mesh-partition",
     .synopsis = "MESH OUTPUT",
     .description =
-        "Cuts a volume mesh into parts of equal weight with few faces between them, puts the\n"
-        "elements of each part into an order that is good for caches or for time-skewed tiles,\n"
-        "links elements across faces, and says how good the parts are. Refuses meshes whose\n"
-        "neighbours do not share their vertices, or that fall into pieces. The output keeps the\n"
+        "Cuts a volume mesh into parts of equal weight with few faces between them, puts the "
+        "elements of each part into an order that is good for caches or for time-skewed tiles, "
+        "links elements across faces, and says how good the parts are. Refuses meshes whose "
+        "neighbours do not share their vertices, or that fall into pieces. The output keeps the "
         "numbers of vertices and, for each element, its row in MESH.",
     .examples =
         "  penstock-mesh-partition head.hdf head_8.h5 --parts 8\n"
@@ -148,7 +148,6 @@ static const ps_program program = {
     .figures = figure_table,
     .operands_min = 2,
     .operands_max = 2,
-    .run = run_partition,
-};
+    .run = run_partition};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

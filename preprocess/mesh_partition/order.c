@@ -6,6 +6,7 @@
 #include "kernels/common/radix_sort.h"
 #include "partition.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status permute_rows(void *array, int64_t count, size_t bytes, const int32_t *order)
 {
@@ -74,12 +75,10 @@ static bool touches_other(const job *j, int64_t element)
 /* Sorts elements by key[elements] within 0 .. keys - 1; start[keys + 1]. */
 static ps_status sort_by(job *j, const int32_t *key, int64_t keys, int64_t *start)
 {
-    int32_t *order;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
     PS_TRY(PS_ALLOC(&order, j->mesh.elements, "an order"));
     ps_order_by_key(key, j->mesh.elements, keys, start, order);
-    ps_status status = permute_mesh(j, order);
-    free(order);
-    return status;
+    return permute_mesh(j, order);
 }
 
 /* Part by part, those that touch others last; with layers in their order, which layers sort. */

@@ -244,11 +244,10 @@ static ps_status run_surface(ps_run *run)
 static const ps_program program = {
     .name = "mesh-surface",
     .synopsis = "OUTPUT",
-    .description =
-        "Makes closed surfaces of triangles with outward normals: a sphere from the octahedron,\n"
-        "bodies of flat faces, and the bare hull of DARPA SUBOFF by its published profile, bow\n"
-        "at the lower x. Reports area, volume, edges, qualities and, with --frequency or\n"
-        "--wavenumber, edges a wavelength.",
+    .description = "Makes closed surfaces of triangles with outward normals: a sphere from the "
+                   "octahedron, bodies of flat faces, and the bare hull of DARPA SUBOFF by its "
+                   "published profile, bow at the lower x. Reports area, volume, edges, qualities "
+                   "and, with --frequency or --wavenumber, edges a wavelength.",
     .examples =
         "  penstock-mesh-surface sphere.hdf --divisions 16\n"
         "  penstock-mesh-surface block.hdf --shape lshape --size 2 --edge 0.1\n"
@@ -257,7 +256,6 @@ static const ps_program program = {
     .figures = figure_table,
     .operands_min = 1,
     .operands_max = 1,
-    .run = run_surface,
-};
+    .run = run_surface};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -328,28 +328,23 @@ static ps_status run_build(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "octree-build",
-        .synopsis = "PARTICLES OUTPUT",
-        .description =
-            "Sorts the particles of PARTICLES into an octree of uniform depth and writes it: the\n"
-            "non-empty cells of every level, sorted particles in chunks of groups of leaves, "
-            "where\n"
-            "each was in PARTICLES, and for every group of cells which groups it needs and what\n"
-            "it will cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
-            "Without --height and --leaf-size the height is that of the least time for "
-            "--accuracy,\n"
-            "or of the least work for --order.",
-        .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
-                    "  penstock-octree-build galaxy.h5 tree.h5 --accuracy 5\n"
-                    "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
-                    "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_build};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "octree-build",
+    .synopsis = "PARTICLES OUTPUT",
+    .description = "Sorts the particles of PARTICLES into an octree of uniform depth and writes "
+                   "it: the non-empty cells of every level, sorted particles in chunks of groups "
+                   "of leaves, where each was in PARTICLES, and for every group of cells which "
+                   "groups it needs and what it will cost (specs/octree.md). Particles need not "
+                   "fit memory; the cells have to. Without --height and --leaf-size the height is "
+                   "that of the least time for --accuracy, or of the least work for --order.",
+    .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
+                "  penstock-octree-build galaxy.h5 tree.h5 --accuracy 5\n"
+                "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
+                "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_build};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

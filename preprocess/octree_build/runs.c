@@ -7,6 +7,7 @@
 #include "kernels/fmm/tree.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/scratch_file.h"
 
 enum { BLOCK = 1 << 14 };
@@ -229,12 +230,11 @@ ps_status runs_below(const run_set *set, int64_t run, uint64_t key, int64_t *cou
     /* The record searched for lies after that of index before - 1, up to that of index before. */
     int64_t from = (before - 1) * RUN_STRIDE;
     int64_t here = size - from < RUN_STRIDE ? size - from : RUN_STRIDE;
-    uint64_t *records;
+    PS_SCOPED_MEMORY uint64_t *records = NULL;
     PS_TRY(PS_ALLOC(&records, here * set->record_words, "records of particles"));
-    ps_status status = runs_fetch(set, run, from, here, records);
-    if (status == PS_OK) *count = from + lower_bound(records, here, set->record_words, key);
-    free(records);
-    return status;
+    PS_TRY(runs_fetch(set, run, from, here, records));
+    *count = from + lower_bound(records, here, set->record_words, key);
+    return PS_OK;
 }
 
 ps_status runs_fetch(const run_set *set, int64_t run, int64_t first, int64_t count,

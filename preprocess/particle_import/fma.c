@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "preprocess/particle_import/import.h"
+#include "runtime/scope.h"
 
 enum { VALUES_MAX = 64 };
 
@@ -117,10 +118,8 @@ static ps_status read_either(source *in, sink *s)
 
 ps_status read_fma(const import_options *o, const ps_store_identity *identity, sink *s)
 {
-    source in;
-    ps_status status = source_open(&in, o->input);
-    if (status == PS_OK) status = sink_start(s, o, identity, 1);
-    if (status == PS_OK) status = read_either(&in, s);
-    source_close(&in);
-    return status;
+    PS_SCOPED(source_close) source in = {0};
+    PS_TRY(source_open(&in, o->input));
+    PS_TRY(sink_start(s, o, identity, 1));
+    return read_either(&in, s);
 }

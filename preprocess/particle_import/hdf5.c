@@ -6,6 +6,7 @@
 #include "formats/columns_hdf5.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { NAMES_MAX = 16 };
 
@@ -76,7 +77,7 @@ static ps_status take_columns(ps_hdf5_columns *file, const name_list *list, int 
                               const import_options *o, const ps_store_identity *identity, sink *s)
 {
     int width = total_width(file, 0, list->count);
-    double *buffer;
+    PS_SCOPED_MEMORY double *buffer = NULL;
     if (total_width(file, 0, position_names) != 3)
         return ps_fail(PS_INVALID, "%s: --positions %s has %d columns; 3 are expected", o->input,
                        o->positions, total_width(file, 0, position_names));
@@ -87,9 +88,7 @@ static ps_status take_columns(ps_hdf5_columns *file, const name_list *list, int 
                        PS_RIGHT_HAND_SIDES_MAX);
     PS_TRY(sink_start(s, o, identity, width - 3));
     PS_TRY(PS_ALLOC(&buffer, 2 * (int64_t)SINK_ROWS * width, "rows of an HDF5 file"));
-    ps_status status = take_rows(file, o->input, list->count, buffer, s);
-    free(buffer);
-    return status;
+    return take_rows(file, o->input, list->count, buffer, s);
 }
 
 static bool is_own(const char *path)

@@ -190,27 +190,24 @@ static ps_status run_import(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "particle-import",
-        .results = 1,
-        .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
-        .description =
-            "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; all but\n"
-            "HDF5 also compressed by gzip) or generates some, checks them, and writes a particle\n"
-            "file. Without OUTPUT it only checks. Values that are not finite, lines that do not\n"
-            "fit, files cut short and particles at one place are refused with where they are.\n"
-            "Memory is bounded whatever the size of the file.",
-        .examples = "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"
-                    "  penstock-particle-import table.csv.gz p.h5 --columns x,y,z,mass\n"
-                    "  penstock-particle-import snap.hdf5 p.h5 --positions /PartType1/Coordinates "
-                    "--charges unit\n"
-                    "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = 2,
-        .run = run_import};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "particle-import",
+    .results = 1,
+    .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
+    .description = "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; "
+                   "all but HDF5 also compressed by gzip) or generates some, checks them, and "
+                   "writes a particle file. Without OUTPUT it only checks. Values that are not "
+                   "finite, lines that do not fit, files cut short and particles at one place are "
+                   "refused with where they are. Memory is bounded whatever the size of the file.",
+    .examples = "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"
+                "  penstock-particle-import table.csv.gz p.h5 --columns x,y,z,mass\n"
+                "  penstock-particle-import snap.hdf5 p.h5 --positions /PartType1/Coordinates "
+                "--charges unit\n"
+                "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_import};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

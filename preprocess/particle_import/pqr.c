@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preprocess/particle_import/import.h"
+#include "runtime/scope.h"
 
 enum { WORDS_MAX = 32 };
 
@@ -63,10 +64,8 @@ static ps_status take_lines(source *in, int columns, sink *s)
 
 ps_status read_pqr(const import_options *o, const ps_store_identity *identity, sink *s)
 {
-    source in;
-    ps_status status = source_open(&in, o->input);
-    if (status == PS_OK) status = sink_start(s, o, identity, 1);
-    if (status == PS_OK) status = take_lines(&in, o->pqr_columns, s);
-    source_close(&in);
-    return status;
+    PS_SCOPED(source_close) source in = {0};
+    PS_TRY(source_open(&in, o->input));
+    PS_TRY(sink_start(s, o, identity, 1));
+    return take_lines(&in, o->pqr_columns, s);
 }

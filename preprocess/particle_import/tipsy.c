@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "preprocess/particle_import/import.h"
+#include "runtime/scope.h"
 
 enum { KINDS = 3, SHORT_HEADER = 28, LONG_HEADER = 32 };
 static const int record_bytes[KINDS] = {48, 36, 44}; /* gas, dark, star */
@@ -105,10 +106,8 @@ static ps_status take_all(source *in, int components, sink *s)
 
 ps_status read_tipsy(const import_options *o, const ps_store_identity *identity, sink *s)
 {
-    source in;
-    ps_status status = source_open(&in, o->input);
-    if (status == PS_OK) status = sink_start(s, o, identity, 1);
-    if (status == PS_OK) status = take_all(&in, o->components, s);
-    source_close(&in);
-    return status;
+    PS_SCOPED(source_close) source in = {0};
+    PS_TRY(source_open(&in, o->input));
+    PS_TRY(sink_start(s, o, identity, 1));
+    return take_all(&in, o->components, s);
 }

@@ -317,32 +317,25 @@ static ps_status run_slice_assemble(ps_run *run)
     return plan_and_assemble(&product, &again);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "slice-assemble",
-        .results = 2,
-        .synopsis = "MESH OUTPUT",
-        .description =
-            "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
-            "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. "
-            "Memory\n"
-            "stays within --host-memory whatever the mesh. A passivity certificate tells whether "
-            "marches\n"
-            "with them decay. Under mpirun each rank writes a part "
-            "file\n"
-            "with its interval of slices, and OUTPUT joins them. After an end of any kind the "
-            "same\n"
-            "command goes on from a journal, if there is one, or begins again.",
-        .examples =
-            "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
-            "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
-            "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 2,
-        .operands_max = 2,
-        .run = run_slice_assemble,
-        .parallel = true};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "slice-assemble",
+    .results = 2,
+    .synopsis = "MESH OUTPUT",
+    .description =
+        "Assembles the interaction matrices M^k of the retarded potentials on a triangulated "
+        "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. Memory "
+        "stays within --host-memory whatever the mesh. A passivity certificate tells whether "
+        "marches with them decay. Under mpirun each rank writes a part file with its interval of "
+        "slices, and OUTPUT joins them. After an end of any kind the same command goes on from a "
+        "journal, if there is one, or begins again.",
+    .examples = "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
+                "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
+                "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_slice_assemble,
+    .parallel = true};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

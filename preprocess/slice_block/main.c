@@ -236,31 +236,26 @@ static ps_status run_slice_block(ps_run *run)
     return ps_product_is_up_to_date(&product) ? PS_OK : cut_slices(&product, matrix);
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "slice-block",
-        .synopsis = "SLICES [OUTPUT]",
-        .description =
-            "Cuts the slices of SLICES into blocks, which GPUs and vector units read without\n"
-            "branches, and writes them to OUTPUT, tile by tile in bounded memory. Blocks are "
-            "padded\n"
-            "with zeros; NNZ % is the share of stored values that is not padding. Published tables "
-            "of\n"
-            "blocks that are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md).\n"
-            "--k-from and --k-below make a near and a far matrix: penstock-tdbem-march keeps the "
-            "one\n"
-            "in memory and sweeps the other once in many steps.",
-        .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
-                    "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "
-                    "--block-columns 32\n"
-                    "  penstock-slice-block slices.h5 near.h5 --k-below 64\n"
-                    "  penstock-slice-block slices.h5 far.h5 --k-from 64 --values f16\n"
-                    "  penstock-slice-block slices.h5 --table",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = 2,
-        .run = run_slice_block};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "slice-block",
+    .synopsis = "SLICES [OUTPUT]",
+    .description =
+        "Cuts the slices of SLICES into blocks, which GPUs and vector units read without branches, "
+        "and writes them to OUTPUT, tile by tile in bounded memory. Blocks are padded with zeros; "
+        "NNZ % is the share of stored values that is not padding. Published tables of blocks that "
+        "are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md). --k-from and --k-below make "
+        "a near and a far matrix: penstock-tdbem-march keeps the one in memory and sweeps the "
+        "other once in many steps.",
+    .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
+                "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "
+                "--block-columns 32\n"
+                "  penstock-slice-block slices.h5 near.h5 --k-below 64\n"
+                "  penstock-slice-block slices.h5 far.h5 --k-from 64 --values f16\n"
+                "  penstock-slice-block slices.h5 --table",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_slice_block};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

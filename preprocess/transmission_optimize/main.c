@@ -151,28 +151,24 @@ static ps_status run_optimize(ps_run *run)
     return PS_OK;
 }
 
-int main(int argc, char **argv)
-{
-    static const ps_program program = {
-        .name = "transmission-optimize",
-        .synopsis = "OUTPUT",
-        .description =
-            "Finds the coefficients p and q of the transmission conditions of an optimised "
-            "Schwarz\n"
-            "method without overlap, for slabs of a structured grid of trilinear elements or for "
-            "a\n"
-            "range of wave numbers: the least largest factor (Magoules, Cheik Ahamed, Putanowicz\n"
-            "2015, eqs 4 and 5) by CMA-ES, of the continuous symbol or of what the elements see.\n"
-            "Draw the result with penstock-plot transmission.",
-        .examples =
-            "  penstock-transmission-optimize conditions.h5 --nodes 264,264,286 --length "
-            "250,250,15\n"
-            "  penstock-transmission-optimize table11.h5 --range 0.017386,4.415 --overlap 0.02462\n"
-            "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --kind oo2 --map 120",
-        .options = options,
-        .figures = figure_table,
-        .operands_min = 1,
-        .operands_max = 1,
-        .run = run_optimize};
-    return ps_main(&program, argc, argv);
-}
+static const ps_program program = {
+    .name = "transmission-optimize",
+    .synopsis = "OUTPUT",
+    .description =
+        "Finds the coefficients p and q of the transmission conditions of an optimised Schwarz "
+        "method without overlap, for slabs of a structured grid of trilinear elements or for a "
+        "range of wave numbers: the least largest factor (Magoules, Cheik Ahamed, Putanowicz 2015, "
+        "eqs 4 and 5) by CMA-ES, of the continuous symbol or of what the elements see. Draw the "
+        "result with penstock-plot transmission.",
+    .examples =
+        "  penstock-transmission-optimize conditions.h5 --nodes 264,264,286 --length "
+        "250,250,15\n"
+        "  penstock-transmission-optimize table11.h5 --range 0.017386,4.415 --overlap 0.02462\n"
+        "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --kind oo2 --map 120",
+    .options = options,
+    .figures = figure_table,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_optimize};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

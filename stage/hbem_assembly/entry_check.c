@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/hbem/pair_reference.h"
+#include "runtime/scope.h"
 #include "stage/hbem_assembly/suspects.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
@@ -167,16 +168,14 @@ ps_status ps_hbem_entry_check_run(const ps_hbem_operator *op, double limit,
                               (op->test->kind == PS_SPACE_P0 && op->trial->kind == PS_SPACE_P0),
                      .layer = kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP,
                      .limit = limit};
-    double area = 0, *errors = NULL;
-    ps_hbem_suspects list = {0};
+    double area = 0;
+    PS_SCOPED_MEMORY double *errors = NULL;
+    PS_SCOPED(ps_hbem_suspects_release) ps_hbem_suspects list = {0};
     memset(out, 0, sizeof *out);
     for (int64_t t = 0; t < surface->triangle_count; ++t)
         area += surface->triangles[t].jacobian / 2;
     e.least = area / (30 * (double)surface->triangle_count);
-    ps_status status = ps_hbem_suspects_find(surface, &list);
-    if (status == PS_OK) status = PS_ALLOC(&errors, list.count, "errors of entries");
-    if (status == PS_OK) status = examine(&e, &list, errors, out);
-    free(errors);
-    ps_hbem_suspects_release(&list);
-    return status;
+    PS_TRY(ps_hbem_suspects_find(surface, &list));
+    PS_TRY(PS_ALLOC(&errors, list.count, "errors of entries"));
+    return examine(&e, &list, errors, out);
 }

@@ -6,6 +6,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 void ps_leaf_waves_release_chunk(ps_leaf_chunk *chunk)
 {
@@ -25,13 +26,11 @@ static ps_status do_leaf(const cuda_backend *b, ps_hmatrix *run, int64_t first, 
     const ps_hbem_assembly *a = b->base.assembly;
     ps_hbem_workspace workspace = {.bytes = ps_hbem_assembly_bytes(a)};
     ps_hmatrix_block block;
-    void *memory;
+    PS_SCOPED_MEMORY void *memory = NULL;
     PS_TRY(ps_alloc_untouched(&memory, workspace.bytes, "a leaf"));
     workspace.base = memory;
-    ps_status status = ps_hbem_assemble_leaf(a, first + leaf, &workspace, &block);
-    if (status == PS_OK) status = ps_hmatrix_put(run, leaf, &block);
-    free(memory);
-    return status;
+    PS_TRY(ps_hbem_assemble_leaf(a, first + leaf, &workspace, &block));
+    return ps_hmatrix_put(run, leaf, &block);
 }
 
 /* run: leaves of the wave from number `before` on. */
@@ -115,11 +114,9 @@ static ps_status take_wave(cuda_backend *b, wave *w, ps_hmatrix *run)
 
 ps_status ps_leaf_waves_hand_on_device(cuda_backend *b, wave *w)
 {
-    ps_hmatrix run = *b->base.shape;
+    PS_SCOPED(ps_hmatrix_release) ps_hmatrix run = *b->base.shape;
     run.leaves += w->first;
     run.leaf_count = w->batch.count;
     PS_TRY(ps_hmatrix_init(&run));
-    ps_status status = take_wave(b, w, &run);
-    ps_hmatrix_release(&run);
-    return status;
+    return take_wave(b, w, &run);
 }
