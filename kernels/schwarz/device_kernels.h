@@ -10,21 +10,31 @@
 /* Fills the tables of a solver. */
 ps_status ps_fast_tables_cuda(const ps_fast_device *solver, ps_stream *stream);
 
-/* Where element i of a row or column of a matrix lies: i / group * batch + i % group * step. */
-typedef struct ps_product_places {
-    int64_t group, batch, step;
-} ps_product_places;
-/* c[m][n] = sum_k a[m][k] b[k][n]. Columns beyond `used` of a group of c are not written. */
-typedef struct ps_device_product {
-    int64_t m, n, k, used;
-    const void *a, *b;
-    void *c;
-    ps_product_places a_rows, b_columns, c_rows, c_columns;
-    int64_t b_step; /* from row to row of b; columns of a are consecutive */
-    bool wide;      /* few rows, many columns; else the other way round */
-} ps_device_product;
-ps_status ps_product_cuda(ps_precision precision, const ps_device_product *product,
-                          ps_stream *stream);
+static inline int64_t ps_sine_table_size(const ps_sine_table *s)
+{
+    return (int64_t)2 * s->chunks * s->steps * 2 * PS_SINE_DEPTH * s->pitch;
+}
+
+/* Where line i begins, i / group * batch + i % group * step, and how far apart its values are. */
+typedef struct ps_line_places {
+    int64_t group, batch, step, next;
+} ps_line_places;
+/* The sine transform of `lines` lines between n values and n modes. */
+typedef struct ps_sine_transform {
+    ps_sine_table sines;
+    int64_t lines;
+    int64_t stored;       /* modes of a line that are written: 0 from n on         */
+    int64_t group_stored; /* lines of a group that are written                     */
+    const void *in;
+    void *out;
+    ps_line_places from, to;
+    bool to_modes;
+    bool along;     /* values of a line are consecutive (next 1); else lines are     */
+    int64_t pieces; /* of work: set by the call                                      */
+} ps_sine_transform;
+/* PS_USAGE for 2^31 lines or more. */
+ps_status ps_sine_transform_cuda(ps_precision precision, const ps_sine_transform *transform,
+                                 ps_stream *stream);
 
 /* ---- slab_cuda.cu ---- */
 

@@ -6,8 +6,8 @@
 static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
 
 ps_status ps_fast_tables_cuda(const ps_fast_device *solver, ps_stream *stream) { return none(); }
-ps_status ps_product_cuda(ps_precision precision, const ps_device_product *product,
-                          ps_stream *stream)
+ps_status ps_sine_transform_cuda(ps_precision precision, const ps_sine_transform *transform,
+                                 ps_stream *stream)
 {
     return none();
 }

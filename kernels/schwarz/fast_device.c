@@ -7,27 +7,45 @@ enum { ALIGN = 256 };
 static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
+/* For n values a line and `stored` modes. The pitch is 4 more than a multiple of 16, which keeps
+ * lanes of a warp in different banks. */
+static ps_sine_table table_of(int64_t n, int64_t stored)
+{
+    int64_t half = (n + 1) / 2, tiles = (stored + 15) / 16;
+    ps_sine_table t = {.n = n, .steps = (int)((half + PS_SINE_DEPTH - 1) / PS_SINE_DEPTH)};
+    t.chunks = (int)((tiles + PS_SINE_TILES - 1) / PS_SINE_TILES);
+    t.chunk_tiles = (int)((tiles + t.chunks - 1) / t.chunks);
+    t.pitch = (8 * t.chunk_tiles + 11) / 16 * 16 + 4;
+    return t;
+}
+
 static ps_fast_device shape_of(ps_precision precision, const ps_slab *slab)
 {
     int64_t my = slab->grid.nodes[1] - 2, mz = slab->grid.nodes[2] - 2;
     int64_t stride = (mz + PS_FAST_COLUMNS - 1) / PS_FAST_COLUMNS * PS_FAST_COLUMNS;
-    return (ps_fast_device){
-        .precision = precision, .slab = *slab, .my = my, .mz = mz, .stride = stride};
+    return (ps_fast_device){.precision = precision,
+                            .slab = *slab,
+                            .my = my,
+                            .mz = mz,
+                            .stride = stride,
+                            .sines = {table_of(my, my), table_of(mz, stride)}};
 }
 
 /* Puts the tables into memory, unless that is NULL; their bytes. */
 static int64_t place(ps_fast_device *f, char *memory)
 {
-    int64_t size = size_of(f->precision), sine_y = padded(size * f->my * f->my);
-    int64_t sine_z = padded(size * f->mz * f->stride), modes = padded(8 * f->my * f->stride);
-    if (memory) {
-        f->sine_y = memory;
-        f->sine_z = memory + sine_y;
-        f->mu = (double *)(memory + sine_y + sine_z);
-        f->inverse = (double *)(memory + sine_y + sine_z + modes);
-        f->entry = memory + sine_y + sine_z + 2 * modes;
+    int64_t modes = padded(8 * f->my * f->stride), at = 0;
+    for (int axis = 0; axis < 2; ++axis) {
+        ps_sine_table *s = &f->sines[axis];
+        if (memory) s->values = (double *)(memory + at);
+        at += padded(8 * ps_sine_table_size(s));
     }
-    return sine_y + sine_z + 2 * modes + padded(sizeof(ps_slab_entry));
+    if (memory) {
+        f->mu = (double *)(memory + at);
+        f->inverse = (double *)(memory + at + modes);
+        f->entry = memory + at + 2 * modes;
+    }
+    return at + 2 * modes + padded(sizeof(ps_slab_entry));
 }
 
 int64_t ps_fast_device_bytes(ps_precision precision, const ps_slab *slab)
@@ -62,45 +80,48 @@ int64_t ps_fast_device_workspace(ps_precision precision, const ps_slab *slab)
 
 /* ---- transforms ---- */
 
-/* Every plane's lines along z times the sines: rows of all planes, few columns. */
-static ps_status transform_z(const ps_fast_device *f, int64_t count, const void *in,
-                             ps_product_places rows, void *out, ps_stream *stream)
+/* Rows of modes: lines along z, and columns: lines along y, of all planes. */
+static ps_line_places mode_rows(const ps_fast_device *f)
 {
-    ps_device_product p = {.m = count * f->my,
-                           .n = f->stride,
-                           .k = f->mz,
-                           .used = f->stride,
-                           .a = in,
-                           .b = f->sine_z,
-                           .c = out,
-                           .a_rows = rows,
-                           .b_columns = {f->stride, 0, 1},
-                           .c_rows = {f->my, f->my * f->stride, f->stride},
-                           .c_columns = {f->stride, 0, 1},
-                           .b_step = f->stride};
-    return ps_product_cuda(f->precision, &p, stream);
+    return (ps_line_places){f->my, f->my * f->stride, f->stride, 1};
 }
 
-/* The sines times every plane: few rows, columns of all planes. `out` may have other places. */
-static ps_status transform_y(const ps_fast_device *f, int64_t count, const void *in, void *out,
-                             bool to_nodes, ps_stream *stream)
+static ps_line_places mode_columns(const ps_fast_device *f)
 {
-    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
-    ps_product_places modes = {f->stride, f->my * f->stride, 1}, nodes = {f->stride, ny * nz, 1};
-    ps_device_product p = {.m = f->my,
-                           .n = count * f->stride,
-                           .k = f->my,
-                           .used = to_nodes ? f->mz : f->stride,
-                           .a = f->sine_y,
-                           .b = in,
-                           .c = out,
-                           .a_rows = {f->my, 0, f->my},
-                           .b_columns = modes,
-                           .c_rows = {f->my, 0, to_nodes ? nz : f->stride},
-                           .c_columns = to_nodes ? nodes : modes,
-                           .b_step = f->stride,
-                           .wide = true};
-    return ps_product_cuda(f->precision, &p, stream);
+    return (ps_line_places){f->stride, f->my * f->stride, 1, f->stride};
+}
+
+/* Every plane's lines along z, whose places are `from`, to rows of modes. */
+static ps_status transform_z(const ps_fast_device *f, int64_t count, const void *in,
+                             ps_line_places from, bool to_modes, void *out, ps_stream *stream)
+{
+    ps_sine_transform t = {.sines = f->sines[1],
+                           .lines = count * f->my,
+                           .stored = f->stride,
+                           .group_stored = f->my,
+                           .in = in,
+                           .out = out,
+                           .from = from,
+                           .to = mode_rows(f),
+                           .to_modes = to_modes,
+                           .along = true};
+    return ps_sine_transform_cuda(f->precision, &t, stream);
+}
+
+/* Columns of modes of every plane, to the first `stored` of the places `to`. */
+static ps_status transform_y(const ps_fast_device *f, int64_t count, const void *in, bool to_modes,
+                             void *out, ps_line_places to, int64_t stored, ps_stream *stream)
+{
+    ps_sine_transform t = {.sines = f->sines[0],
+                           .lines = count * f->stride,
+                           .stored = f->my,
+                           .group_stored = stored,
+                           .in = in,
+                           .out = out,
+                           .from = mode_columns(f),
+                           .to = to,
+                           .to_modes = to_modes};
+    return ps_sine_transform_cuda(f->precision, &t, stream);
 }
 
 /* The first node that is not fixed by y and z. */
@@ -113,19 +134,20 @@ ps_status ps_fast_device_to_modes(const ps_fast_device *f, int64_t count, const 
                                   void *modes, void *scratch, ps_stream *stream)
 {
     int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
-    ps_product_places rows = {f->my, ny * nz, nz};
+    ps_line_places rows = {f->my, ny * nz, nz, 1};
     if (count < 1) return PS_OK;
-    PS_TRY(transform_z(f, count, (const char *)nodes + corner(f), rows, scratch, stream));
-    return transform_y(f, count, scratch, modes, false, stream);
+    PS_TRY(transform_z(f, count, (const char *)nodes + corner(f), rows, true, scratch, stream));
+    return transform_y(f, count, scratch, true, modes, mode_columns(f), f->stride, stream);
 }
 
 ps_status ps_fast_device_to_nodes(const ps_fast_device *f, int64_t count, const void *modes,
                                   void *nodes, void *scratch, ps_stream *stream)
 {
-    ps_product_places rows = {f->my, f->my * f->stride, f->stride};
+    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
+    ps_line_places columns = {f->stride, ny * nz, 1, nz};
     if (count < 1) return PS_OK;
-    PS_TRY(transform_z(f, count, modes, rows, scratch, stream));
-    return transform_y(f, count, scratch, (char *)nodes + corner(f), true, stream);
+    PS_TRY(transform_z(f, count, modes, mode_rows(f), false, scratch, stream));
+    return transform_y(f, count, scratch, false, (char *)nodes + corner(f), columns, f->mz, stream);
 }
 
 /* ---- the whole ---- */

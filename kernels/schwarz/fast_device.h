@@ -1,9 +1,10 @@
 /*
  * fast_device: the direct solution of fast_solve.h on a CUDA device, in fp32 or fp64.
  *
- * Sine transforms are products with dense matrices in fp64 on the tensor units (4 n (ny + nz)
- * flops in all), tridiagonal systems one a thread. Modes have the layout of fast_solve.h:
- * [planes][my][stride]. Work is enqueued on a stream of a CUDA device, PS_FAILED without one.
+ * Sine transforms are products with dense matrices, even and odd modes apart, in fp64 on the tensor
+ * units (2 n (ny + nz) flops in all), tridiagonal systems one a thread. Modes have the layout of
+ * fast_solve.h: [planes][my][stride]. Work is enqueued on a stream of a CUDA device, PS_FAILED
+ * without one.
  */
 #ifndef PS_KERNELS_SCHWARZ_FAST_DEVICE_H
 #define PS_KERNELS_SCHWARZ_FAST_DEVICE_H
@@ -12,12 +13,23 @@
 #include "runtime/device.h"
 #include "runtime/isa.h"
 
+enum { PS_SINE_DEPTH = 16, PS_SINE_TILES = 20 };
+
+/* Sines of an axis in device memory: pieces of [parity][PS_SINE_DEPTH][pitch], as a block wants
+ * them in its shared memory, [to modes, to nodes][chunks][steps]. A chunk has chunk_tiles x 8
+ * columns, at most PS_SINE_TILES x 8; zeros beyond (n + 1) / 2. */
+typedef struct ps_sine_table {
+    int64_t n;
+    int steps, chunks, chunk_tiles, pitch;
+    double *values;
+} ps_sine_table;
+
 typedef struct ps_fast_device {
     ps_precision precision;
     ps_slab slab;
     int64_t my, mz, stride; /* as in ps_fast_solver */
-    void *sine_y, *sine_z;  /* [my][my], [mz][stride], of the precision; device memory */
-    double *mu, *inverse;   /* [my][stride]; `inverse` is 0 on padding */
+    ps_sine_table sines[2]; /* along y, z */
+    double *mu, *inverse;   /* [my][stride], device memory; `inverse` is 0 on padding */
     void *entry;            /* the slab, for its sweeps */
 } ps_fast_device;
 
@@ -28,7 +40,8 @@ ps_status ps_fast_device_make(ps_precision precision, const ps_slab *slab, void 
                               ps_stream *stream, ps_fast_device *out);
 
 /* x = A^-1 b, both real [nodes] on the device, may be the same; fixed rows x = b. workspace: device
- * memory. fp64: to rounding as the CPU's. fp32: tables and vectors in fp32, recurrences in fp64. */
+ * memory. fp64: to rounding as the CPU's. fp32: vectors in fp32, products and recurrences in fp64.
+ */
 int64_t ps_fast_device_workspace(ps_precision precision, const ps_slab *slab);
 ps_status ps_fast_device_solve(const ps_fast_device *solver, const void *b, void *x,
                                void *workspace, ps_stream *stream);
