@@ -23,7 +23,7 @@ static const strata_case cases[] = {
     {6, PS_KERNEL_ADLP, 0, PS_SINGLE, false}, {6, PS_KERNEL_ADLP, 1, PS_DOUBLE, true},
     {3, PS_KERNEL_DLP, 1, PS_SINGLE, true},   {3, PS_KERNEL_DLP, 1, PS_SINGLE, false},
     {0, PS_KERNEL_DLP, 0, PS_SINGLE, true},   {0, PS_KERNEL_ADLP, 0, PS_DOUBLE, false},
-    {0, PS_KERNEL_DLP, 1, PS_SINGLE, true},   {0, PS_KERNEL_HYPS, 0, PS_SINGLE, true},
+    {0, PS_KERNEL_DLP, 1, PS_SINGLE, true},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
