@@ -341,7 +341,7 @@ static ps_status record_slabs(problem *p, slab_case *c, bool fixed)
              (long long)c->result.iterations, rest);
     double planes = (double)(p->grid.nodes[1] + p->grid.nodes[2]);
     record(p, "gravity-19m9-slabs", quantity, all,
-           4 * n * planes / tensor_rate + 48 * n * (double)(c->result.iterations + 1) / copy_rate);
+           2 * n * planes / tensor_rate + 48 * n * (double)(c->result.iterations + 1) / copy_rate);
     return PS_OK;
 }
 
