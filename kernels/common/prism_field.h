@@ -37,7 +37,7 @@
 enum { PS_PRISM_NUMBERS = 10 /* V, gx gy gz, xx yy zz xy xz yz */ };
 
 /* eps R^2 / (two shorter sides) that is let pass. */
-#define PS_PRISM_LOSS 1e-11
+#define PS_PRISM_LOSS 1e-9
 
 typedef enum ps_prism_kind {
     PS_PRISM_GRAVITY, /* out[4]: V, g         */
@@ -65,6 +65,10 @@ struct ps_prism_field_functions {
     /* Adds the numbers of `kind` of prisms [first, end) at a station to out. */
     void (*add)(ps_prism_kind kind, const ps_prism_set *set, int64_t first, int64_t end,
                 const double station[3], double *out);
+    /* The transpose: to out[1 or 3][end - first] the sums over the numbers times data[numbers], by
+     * the same arithmetic. Weights are not read. */
+    void (*add_transposed)(ps_prism_kind kind, const ps_prism_set *set, int64_t first, int64_t end,
+                           const double station[3], const double *data, double *const *out);
 };
 
 /* For this machine. */

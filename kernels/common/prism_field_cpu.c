@@ -13,7 +13,8 @@
 
 enum { CORNERS = 8, AXES = 3, MAGNETIC_WEIGHTS = 3 };
 
-/* Bounds less the station, sides, weights; lanes without a prism hold a unit one without weight. */
+/* Bounds less the station, sides, weights; lanes without a prism hold the first one without weight.
+ */
 typedef struct bricks {
     vreal bound[AXES][2], side[AXES], weight[MAGNETIC_WEIGHTS];
 } bricks;
@@ -35,8 +36,8 @@ KERNEL_INLINE void load(const ps_prism_set *set, int weights, int64_t first, int
         b->bound[d][1] = high - station[d];
         b->side[d] = high - low;
         for (int i = (int)(count < LANES ? count : LANES); i < LANES; ++i) {
-            b->bound[d][0][i] = b->side[d][i] = 1;
-            b->bound[d][1][i] = 2;
+            for (int k = 0; k < 2; ++k) b->bound[d][k][i] = b->bound[d][k][0];
+            b->side[d][i] = b->side[d][0];
         }
     }
     for (int w = 0; w < weights; ++w)
@@ -145,17 +146,16 @@ KERNEL_INLINE void times(const vreal t[6], const vreal m[3], vreal out[3])
     out[2] = t[4] * m[0] + t[5] * m[1] + t[2] * m[2];
 }
 
-/* numbers[10] to sums; lanes that are not `taken` are left out. */
+/* numbers[10] to sums. */
 KERNEL_INLINE void add_numbers(ps_prism_kind kind, const vreal *numbers, const bricks *b,
-                               vinteger taken, vreal *sums)
+                               vreal *sums)
 {
     if (kind == PS_PRISM_MAGNETIC) {
         vreal product[3];
         times(numbers + 4, b->weight, product);
-        for (int i = 0; i < 3; ++i) sums[i] += v_keep(taken, product[i]);
+        for (int i = 0; i < 3; ++i) sums[i] += product[i];
     } else {
-        for (int i = 0; i < ps_prism_kind_numbers(kind); ++i)
-            sums[i] += v_keep(taken, b->weight[0] * numbers[i]);
+        for (int i = 0; i < ps_prism_kind_numbers(kind); ++i) sums[i] += b->weight[0] * numbers[i];
     }
 }
 
@@ -209,14 +209,20 @@ KERNEL_INLINE void gauss(ps_prism_kind kind, const bricks *b, int points, vreal 
 
 enum { PARTS = 96 }; /* halves that wait: one for each time that a side was halved */
 
+/* Across its longest side, not through the station: it would lie on an edge that is none. */
 static void halve(const bricks *b, bricks *low, bricks *high)
 {
     int longest = 0;
     for (int d = 1; d < AXES; ++d)
         if (b->side[d][0] > b->side[longest][0]) longest = d;
-    vreal half = 0.5 * b->side[longest], middle = b->bound[longest][0] + half;
+    vreal side = b->side[longest], half = 0.5 * side, middle = b->bound[longest][0] + half;
+    if (fabs(middle[0]) < 1e-3 * side[0]) {
+        half = 0.4375 * side;
+        middle = b->bound[longest][0] + half;
+    }
     *low = *high = *b;
-    low->side[longest] = high->side[longest] = half;
+    low->side[longest] = half;
+    high->side[longest] = side - half;
     low->bound[longest][1] = high->bound[longest][0] = middle;
 }
 
@@ -231,14 +237,16 @@ static manner manner_of(const bricks *b)
     return farthest[0] > 20 * 20 * longest[0] ? GAUSS_3 : HALVE;
 }
 
-static void add_parts(ps_prism_kind kind, const bricks *whole, vreal *sums)
+/* The numbers of a prism that all lanes hold. */
+static void sum_parts(ps_prism_kind kind, const bricks *whole, vreal *sums)
 {
     bricks waiting[PARTS];
     int count = 0;
     waiting[count++] = *whole;
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) sums[k] = v_of(0);
     while (count > 0) {
         bricks b = waiting[--count];
-        vreal numbers[PS_PRISM_NUMBERS];
+        vreal numbers[PS_PRISM_NUMBERS] = {{0}};
         manner m = manner_of(&b);
         if (m == HALVE && count + 2 <= PARTS) {
             halve(&b, waiting + count + 1, waiting + count);
@@ -251,23 +259,45 @@ static void add_parts(ps_prism_kind kind, const bricks *whole, vreal *sums)
             gauss(kind, &b, 3, numbers);
         else
             closed_form(kind, &b, numbers);
-        vinteger first = {0};
-        first[0] = -1;
-        add_numbers(kind, numbers, &b, first, sums);
+        for (int k = 0; k < PS_PRISM_NUMBERS; ++k) sums[k] += numbers[k];
     }
 }
 
-/* The prism of a lane in the first one. */
 static void single_out(const bricks *b, int lane, bricks *out)
 {
     for (int d = 0; d < AXES; ++d) {
         for (int i = 0; i < 2; ++i) out->bound[d][i] = v_of(b->bound[d][i][lane]);
         out->side[d] = v_of(b->side[d][lane]);
-        out->weight[d] = v_of(b->weight[d][lane]);
     }
 }
 
 /* ---- all of it ---- */
+
+/* The numbers of a vector of prisms, of which `count` lanes are wanted. */
+KERNEL_INLINE void numbers_of(ps_prism_kind kind, const bricks *b, int64_t count, vreal *numbers)
+{
+    vreal farthest, longest, rest;
+    measures(b, &farthest, &longest, &rest);
+    vinteger far = farthest > 1e4 * longest;
+    vinteger lost = (farthest * PS_PRISM_EPSILON > PS_PRISM_LOSS * rest) | far;
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) numbers[k] = v_of(0);
+    if (v_all(far)) {
+        gauss(kind, b, 2, numbers);
+        return;
+    }
+    if (!v_all(lost)) closed_form(kind, b, numbers);
+    if (!v_any(lost)) return;
+    for (int i = 0; i < LANES && i < count; ++i) {
+        bricks one;
+        vreal sums[PS_PRISM_NUMBERS];
+        if (!lost[i]) continue;
+        single_out(b, i, &one);
+        sum_parts(kind, &one, sums);
+        for (int k = 0; k < PS_PRISM_NUMBERS; ++k) numbers[k][i] = sums[k][0];
+    }
+    for (int i = (int)count; i < LANES; ++i) /* whose copies were not made right */
+        for (int k = 0; k < PS_PRISM_NUMBERS; ++k) numbers[k][i] = 0;
+}
 
 KERNEL_INLINE void add_kind(ps_prism_kind kind, const ps_prism_set *set, int64_t first, int64_t end,
                             const double station[3], double *out)
@@ -275,56 +305,63 @@ KERNEL_INLINE void add_kind(ps_prism_kind kind, const ps_prism_set *set, int64_t
     vreal sums[PS_PRISM_NUMBERS];
     for (int i = 0; i < PS_PRISM_NUMBERS; ++i) sums[i] = v_of(0);
     for (int64_t at = first; at < end; at += LANES) {
-        bricks b = {0};
-        vreal numbers[PS_PRISM_NUMBERS], farthest, longest, rest;
+        bricks b;
+        vreal numbers[PS_PRISM_NUMBERS];
         load(set, ps_prism_kind_weights(kind), at, end, station, &b);
-        measures(&b, &farthest, &longest, &rest);
-        vinteger far = farthest > 1e4 * longest;
-        vinteger lost = (farthest * PS_PRISM_EPSILON > PS_PRISM_LOSS * rest) | far;
-        vinteger taken = ~lost;
-        if (v_all(far)) {
-            gauss(kind, &b, 2, numbers);
-            taken = far;
-            add_numbers(kind, numbers, &b, taken, sums);
-        } else if (!v_all(lost)) {
-            closed_form(kind, &b, numbers);
-            add_numbers(kind, numbers, &b, taken, sums);
-        }
-        if (!v_any(lost & ~taken)) continue;
-        for (int i = 0; i < LANES; ++i) {
-            if (at + i >= end || !lost[i] || taken[i]) continue;
-            bricks one;
-            single_out(&b, i, &one);
-            add_parts(kind, &one, sums);
-        }
+        numbers_of(kind, &b, end - at, numbers);
+        add_numbers(kind, numbers, &b, sums);
     }
     for (int i = 0; i < ps_prism_kind_numbers(kind); ++i) out[i] += v_sum(sums[i]);
 }
 
-static void add_gravity(const ps_prism_set *set, int64_t first, int64_t end,
-                        const double station[3], double *out)
+KERNEL_INLINE void add_transposed_kind(ps_prism_kind kind, const ps_prism_set *set, int64_t first,
+                                       int64_t end, const double station[3], const double *data,
+                                       double *const *out)
 {
-    add_kind(PS_PRISM_GRAVITY, set, first, end, station, out);
+    for (int64_t at = first; at < end; at += LANES) {
+        bricks b;
+        vreal numbers[PS_PRISM_NUMBERS], product[3] = {{0}};
+        load(set, 0, at, end, station, &b);
+        numbers_of(kind, &b, end - at, numbers);
+        if (kind == PS_PRISM_MAGNETIC)
+            times(numbers + 4, (const vreal[3]){v_of(data[0]), v_of(data[1]), v_of(data[2])},
+                  product);
+        else
+            for (int i = 0; i < ps_prism_kind_numbers(kind); ++i)
+                product[0] += data[i] * numbers[i];
+        for (int w = 0; w < ps_prism_kind_weights(kind); ++w)
+            v_add_to_doubles(out[w] + at - first, end - at, 1, product[w]);
+    }
 }
 
-static void add_tensor(const ps_prism_set *set, int64_t first, int64_t end, const double station[3],
-                       double *out)
-{
-    add_kind(PS_PRISM_TENSOR, set, first, end, station, out);
-}
-
-static void add_magnetic(const ps_prism_set *set, int64_t first, int64_t end,
-                         const double station[3], double *out)
-{
-    add_kind(PS_PRISM_MAGNETIC, set, first, end, station, out);
-}
+#define WITH_KIND(call)                                                                            \
+    switch (kind) {                                                                                \
+    case PS_PRISM_GRAVITY:                                                                         \
+        call(PS_PRISM_GRAVITY);                                                                    \
+        break;                                                                                     \
+    case PS_PRISM_TENSOR:                                                                          \
+        call(PS_PRISM_TENSOR);                                                                     \
+        break;                                                                                     \
+    case PS_PRISM_MAGNETIC:                                                                        \
+        call(PS_PRISM_MAGNETIC);                                                                   \
+        break;                                                                                     \
+    }
 
 static void add(ps_prism_kind kind, const ps_prism_set *set, int64_t first, int64_t end,
                 const double station[3], double *out)
 {
-    static void (*const kinds[])(const ps_prism_set *, int64_t, int64_t, const double *,
-                                 double *) = {add_gravity, add_tensor, add_magnetic};
-    kinds[kind](set, first, end, station, out);
+#define CALL(constant) add_kind(constant, set, first, end, station, out)
+    WITH_KIND(CALL)
+#undef CALL
 }
 
-const struct ps_prism_field_functions PS_ISA_TABLE(ps_prism_field) = {.add = add};
+static void add_transposed(ps_prism_kind kind, const ps_prism_set *set, int64_t first, int64_t end,
+                           const double station[3], const double *data, double *const *out)
+{
+#define CALL(constant) add_transposed_kind(constant, set, first, end, station, data, out)
+    WITH_KIND(CALL)
+#undef CALL
+}
+
+const struct ps_prism_field_functions PS_ISA_TABLE(ps_prism_field) = {
+    .add = add, .add_transposed = add_transposed};

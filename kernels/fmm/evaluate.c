@@ -177,11 +177,10 @@ static void run(ps_fmm_problem *p, const step *s, int threads, void *workspace)
     p->seconds[s->stage] += ps_processor_seconds() - start;
 }
 
-static void far_field(ps_fmm_problem *p, int threads, void *workspace)
+void ps_fmm_transfer(ps_fmm_problem *p, int threads, void *workspace)
 {
     int leaves = p->sources->height - 1;
     const int64_t *sources = p->sources->cells, *targets = p->targets->cells;
-    run(p, &(step){PS_FMM_P2M, p2m_range, leaves, sources[leaves], RANGE}, threads, workspace);
     for (int l = leaves - 1; l >= 2; --l)
         run(p, &(step){PS_FMM_M2M, m2m_range, l, sources[l], RANGE}, threads, workspace);
     for (int l = 2; l <= leaves; ++l)
@@ -191,7 +190,15 @@ static void far_field(ps_fmm_problem *p, int threads, void *workspace)
             workspace);
     for (int l = 2; l < leaves; ++l)
         run(p, &(step){PS_FMM_L2L, l2l_range, l, targets[l], RANGE}, threads, workspace);
-    run(p, &(step){PS_FMM_L2P, l2p_range, leaves, targets[leaves], RANGE}, threads, workspace);
+}
+
+static void far_field(ps_fmm_problem *p, int threads, void *workspace)
+{
+    int leaves = p->sources->height - 1;
+    int64_t sources = p->sources->cells[leaves], targets = p->targets->cells[leaves];
+    run(p, &(step){PS_FMM_P2M, p2m_range, leaves, sources, RANGE}, threads, workspace);
+    ps_fmm_transfer(p, threads, workspace);
+    run(p, &(step){PS_FMM_L2P, l2p_range, leaves, targets, RANGE}, threads, workspace);
 }
 
 void ps_fmm_evaluate(ps_fmm_problem *p, int threads, void *workspace)

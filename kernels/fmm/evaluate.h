@@ -77,6 +77,10 @@ void ps_fmm_p2p_cells(const ps_fmm_problem *problem, int64_t first, int64_t end)
 /* Bytes of workspace for ps_fmm_evaluate with this many threads. */
 int64_t ps_fmm_evaluate_workspace(const ps_fmm_problem *problem, int threads);
 
+/* All between P2M and L2P: from multipoles, of cells of any levels, to locals. Trees of height 3 at
+ * least. OpenMP inside. */
+void ps_fmm_transfer(ps_fmm_problem *problem, int threads, void *workspace);
+
 /* Adds all potentials and gradients. OpenMP inside; leaves are cut into `threads` ranges for P2P,
  * so the last bits of its sums depend on that number, nothing else does. */
 void ps_fmm_evaluate(ps_fmm_problem *problem, int threads, void *workspace);

@@ -1,0 +1,68 @@
+/* What the files of prism_sum share. */
+#ifndef PS_PRISM_SUM_INTERNAL_H
+#define PS_PRISM_SUM_INTERNAL_H
+
+#include "kernels/fmm/evaluate.h"
+#include "kernels/fmm/prism_cell.h"
+#include "stage/prism_sum/prism_sum.h"
+
+enum { PRISM_PACK = 512 }; /* prisms that are cut and taken at a time */
+
+struct ps_prism_sum {
+    ps_prism_bodies bodies; /* as given */
+    int threads, numbers, weights;
+    ps_octree_box box;
+    /* Sorted along the Morton order: prisms by their centres, stations. order: old places. */
+    int64_t *prism_order, *station_order;
+    double *low[3], *high[3], *place[3];
+    int8_t *level; /* [prisms], of its own */
+    int height;
+    ps_octree sources, targets; /* if height > 2 */
+    /* Pieces of a level, by cells: prisms piece[start[l][c] .. start[l][c+1]) of cell c of level l;
+     * NULL where no prism belongs to it. */
+    int64_t pieces;
+    int64_t *piece, *start[PS_OCTREE_LEVELS_MAX];
+    double *weight[3];                /* [prisms], sorted   */
+    double *result[PS_PRISM_NUMBERS]; /* [stations], sorted */
+    /* Operators. */
+    ps_fmm_problem forward, backward;
+    ps_fmm_m2l_table table;
+    void *table_block, *vectors, *workspace;
+    ps_prism_sum_figures figures;
+};
+
+/* ---- tree.c ---- */
+
+/* A prism of the sorted order: its cells on a level, first and last along each axis. */
+typedef struct prism_cells {
+    int64_t first[3], last[3];
+} prism_cells;
+void prism_cells_of(const ps_prism_sum *s, int level, int64_t prism, prism_cells *out);
+/* What of it lies in cells [first, last] of its level: its own bounds where these are its first or
+ * last ones. Never less than nothing. */
+void prism_cut(const ps_prism_sum *s, int level, int64_t prism, const prism_cells *cells,
+               const int64_t first[3], const int64_t last[3], double low[3], double high[3]);
+/* Boxes, orders, levels, trees, pieces: everything but operators. */
+ps_status prism_tree_make(ps_prism_sum *s, int height);
+
+/* ---- height.c ---- */
+
+/* The height of the least work, by counts; keys of the sorted prisms and stations on `level`. */
+int prism_height(const ps_prism_sum *s, int level, const uint64_t *prisms,
+                 const uint64_t *stations);
+/* The level that a prism would have in a tree without end. */
+int prism_size_level(const ps_prism_sum *s, int64_t prism);
+
+/* ---- near.c ---- */
+
+/* Adds the closed forms of all pairs that the far field leaves out. */
+ps_status prism_near(ps_prism_sum *s, bool transposed);
+
+/* ---- far.c ---- */
+
+/* Moments to multipoles of the forward problem; locals of the backward problem to weights. */
+ps_status prism_moments(ps_prism_sum *s, bool transposed);
+/* Locals to results; results, as data, to multipoles of the backward problem. */
+void prism_stations(ps_prism_sum *s, bool transposed);
+
+#endif
