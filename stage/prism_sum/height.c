@@ -14,10 +14,18 @@ static const double form = 1.0e-7, pair_of_cells = 1.5e-6, source_cell = 1.2e-5,
 
 int prism_size_level(const ps_prism_sum *s, int64_t prism)
 {
-    double longest = 0;
-    for (int d = 0; d < 3; ++d) longest = fmax(longest, s->high[d][prism] - s->low[d][prism]);
-    double level = floor(log2(s->box.width / longest));
-    return level < 0 ? 0 : level > PS_OCTREE_LEVELS_MAX - 1 ? PS_OCTREE_LEVELS_MAX - 1 : (int)level;
+    static const double most = 24; /* pieces, about */
+    double side[3], width = s->box.width;
+    int level = 0;
+    for (int d = 0; d < 3; ++d) side[d] = s->high[d][prism] - s->low[d][prism];
+    while (level < PS_OCTREE_LEVELS_MAX - 1) {
+        width /= 2;
+        double pieces = 1;
+        for (int d = 0; d < 3; ++d) pieces *= 1 + side[d] / width;
+        if (pieces > most) break;
+        ++level;
+    }
+    return level;
 }
 
 /* First of keys[count] that is no less than key. */
@@ -115,7 +123,7 @@ int prism_height(const ps_prism_sum *s, int level, const uint64_t *prism_keys,
         cells += targets * (far * pair_of_cells + target_cell) + sources * source_cell;
         for (int size = 0; size < PS_OCTREE_LEVELS_MAX; ++size) {
             int own = size < l ? size : l;
-            double side = 0.7 * ldexp(1, own - size); /* in cells of its level */
+            double side = 1.3 * ldexp(1, own - size); /* in cells of its level */
             pairs += sizes[size] * fmin(n, near[own] * pow(1 + side / 3, 3));
             parts += sizes[size] * pow(1 + side, 3);
         }

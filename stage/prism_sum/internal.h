@@ -23,7 +23,8 @@ struct ps_prism_sum {
     int64_t pieces;
     int64_t *piece, *start[PS_OCTREE_LEVELS_MAX];
     double *weight[3];                /* [prisms], sorted   */
-    double *result[PS_PRISM_NUMBERS]; /* [stations], sorted */
+    double *result[PS_PRISM_NUMBERS]; /* [stations], sorted: what a field adds to  */
+    double *near[PS_PRISM_NUMBERS];   /* likewise, of the last weights */
     /* Operators. */
     ps_fmm_problem forward, backward;
     ps_fmm_m2l_table table;
@@ -57,6 +58,9 @@ int prism_size_level(const ps_prism_sum *s, int64_t prism);
 
 /* Adds the closed forms of all pairs that the far field leaves out. */
 ps_status prism_near(ps_prism_sum *s, bool transposed);
+/* Stations [*first, *end) of a cell of any level. */
+void prism_stations_of(const ps_octree *tree, int level, int64_t cell, int64_t *first,
+                       int64_t *end);
 
 /* ---- far.c ---- */
 

@@ -101,8 +101,7 @@ static void take(target_cell *t, const int64_t cell[3], int64_t prism, bool tran
 }
 
 /* Stations of a cell of any level. */
-static void stations_of(const ps_octree *tree, int level, int64_t cell, int64_t *first,
-                        int64_t *end)
+void prism_stations_of(const ps_octree *tree, int level, int64_t cell, int64_t *first, int64_t *end)
 {
     int64_t low = cell, high = cell + 1;
     for (int l = level; l < tree->height - 1; ++l) {
@@ -119,7 +118,7 @@ static int64_t near_cell(const ps_prism_sum *s, int level, int64_t cell, bool tr
     target_cell t = {.sum = s, .level = level, .count_only = count_only};
     int64_t around[27], place[3];
     uint64_t key = s->targets.keys[level][cell];
-    stations_of(&s->targets, level, cell, &t.first, &t.end);
+    prism_stations_of(&s->targets, level, cell, &t.first, &t.end);
     ps_tree_cell(key, t.place);
     ps_tree_around(&s->sources, level, key, around);
     p->count = 0;

@@ -16,8 +16,10 @@ static ps_status make(const ps_prism_sum_options *options, ps_prism_sum *s)
     PS_TRY(prism_tree_make(s, options->height));
     for (int w = 0; w < s->weights; ++w)
         PS_TRY(ps_alloc_buffer((void **)&s->weight[w], 8 * s->bodies.prisms, "weights"));
-    for (int k = 0; k < s->numbers; ++k)
+    for (int k = 0; k < s->numbers; ++k) {
         PS_TRY(ps_alloc_buffer((void **)&s->result[k], 8 * s->bodies.stations, "results"));
+        PS_TRY(ps_alloc_buffer((void **)&s->near[k], 8 * s->bodies.stations, "results"));
+    }
     s->figures.height = s->height;
     s->figures.pieces = s->pieces;
     if (s->height > 2) {
@@ -63,7 +65,10 @@ void ps_prism_sum_close(ps_prism_sum **sum)
         free(s->place[d]);
         free(s->weight[d]);
     }
-    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(s->result[k]);
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) {
+        free(s->result[k]);
+        free(s->near[k]);
+    }
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) free(s->start[l]);
     free(s->piece);
     free(s->level);
@@ -165,26 +170,41 @@ static ps_status far_field(ps_prism_sum *s, bool transposed)
     return PS_OK;
 }
 
-static ps_status both_fields(ps_prism_sum *s, bool transposed)
+static ps_status near_field(ps_prism_sum *s, bool transposed)
 {
     double start = ps_clock();
-    PS_TRY(far_field(s, transposed));
-    double middle = ps_clock();
-    s->figures.rest = middle - start - s->figures.moments - s->figures.transfer;
     PS_TRY(prism_near(s, transposed));
-    s->figures.near = ps_clock() - middle;
+    s->figures.near = ps_clock() - start;
+    return PS_OK;
+}
+
+static void clear(const ps_prism_sum *s, double *const *rows)
+{
+    for (int k = 0; k < s->numbers; ++k)
+        memset(rows[k], 0, (size_t)s->bodies.stations * sizeof(double));
+}
+
+/* The near field of new weights, kept. */
+static ps_status apply_near(ps_prism_sum *s, const double *const *weight)
+{
+    for (int w = 0; w < s->weights; ++w)
+        ps_tree_gather(weight[w], s->prism_order, s->bodies.prisms, s->weight[w]);
+    clear(s, s->result);
+    PS_TRY(near_field(s, false));
+    for (int k = 0; k < s->numbers; ++k)
+        memcpy(s->near[k], s->result[k], (size_t)s->bodies.stations * sizeof(double));
     return PS_OK;
 }
 
 ps_status ps_prism_sum_apply(ps_prism_sum *s, const double *const *weight, double *const *out)
 {
-    for (int w = 0; w < s->weights; ++w)
-        ps_tree_gather(weight[w], s->prism_order, s->bodies.prisms, s->weight[w]);
-    for (int k = 0; k < s->numbers; ++k)
-        memset(s->result[k], 0, (size_t)s->bodies.stations * sizeof(double));
-    PS_TRY(both_fields(s, false));
-    for (int k = 0; k < s->numbers; ++k)
+    if (weight) PS_TRY(apply_near(s, weight));
+    clear(s, s->result);
+    PS_TRY(far_field(s, false));
+    for (int k = 0; k < s->numbers; ++k) {
+        for (int64_t i = 0; i < s->bodies.stations; ++i) s->result[k][i] += s->near[k][i];
         scatter(s->result[k], s->station_order, s->bodies.stations, out[k]);
+    }
     return PS_OK;
 }
 
@@ -194,7 +214,8 @@ ps_status ps_prism_sum_transposed(ps_prism_sum *s, const double *const *data, do
         ps_tree_gather(data[k], s->station_order, s->bodies.stations, s->result[k]);
     for (int w = 0; w < s->weights; ++w)
         memset(s->weight[w], 0, (size_t)s->bodies.prisms * sizeof(double));
-    PS_TRY(both_fields(s, true));
+    PS_TRY(far_field(s, true));
+    PS_TRY(near_field(s, true));
     for (int w = 0; w < s->weights; ++w)
         scatter(s->weight[w], s->prism_order, s->bodies.prisms, out[w]);
     return PS_OK;

@@ -15,6 +15,8 @@
 #ifndef PS_PRISM_SUM_H
 #define PS_PRISM_SUM_H
 
+#include <stdbool.h>
+
 #include "kernels/common/prism_field.h"
 #include "runtime/status.h"
 
@@ -39,7 +41,7 @@ typedef struct ps_prism_sum_figures {
     int64_t source_cells, target_cells; /* leaves         */
     int64_t pieces;                     /* of P2M         */
     int64_t near_pairs;                 /* closed forms   */
-    double moments, transfer, near, rest;
+    double moments, transfer, near;
 } ps_prism_sum_figures;
 
 /* Trees and pieces. PS_EXHAUSTED, PS_USAGE. */
@@ -48,7 +50,8 @@ ps_status ps_prism_sum_open(const ps_prism_bodies *bodies, const ps_prism_sum_op
 /* Operators with so many points an axis (1 .. 12), truncated at epsilon: before the first sum, and
  * again for another accuracy. */
 ps_status ps_prism_sum_operators(ps_prism_sum *sum, int order, double epsilon);
-/* out[numbers of the kind][stations] = J weight[1 or 3][prisms]. */
+/* out[numbers of the kind][stations] = J weight[1 or 3][prisms]. weight NULL: those of the last
+ * call, whose near field, which no operator changes, is not computed again. */
 ps_status ps_prism_sum_apply(ps_prism_sum *sum, const double *const *weight, double *const *out);
 /* out[1 or 3][prisms] = J^T data[numbers of the kind][stations]: the same pairs, pieces and
  * operators, so that <J m, d> = <m, J^T d> to rounding. Not at stations on edges, whose second
@@ -56,6 +59,16 @@ ps_status ps_prism_sum_apply(ps_prism_sum *sum, const double *const *weight, dou
 ps_status ps_prism_sum_transposed(ps_prism_sum *sum, const double *const *data, double *const *out);
 void ps_prism_sum_figures_of(const ps_prism_sum *sum, ps_prism_sum_figures *out);
 void ps_prism_sum_close(ps_prism_sum **sum); /* NULL is fine */
+
+/* containing[stations]: a prism that the station is strictly inside of; -1: of none. */
+void ps_prism_sum_inside(const ps_prism_sum *sum, int64_t *containing);
+/* Stations along the Morton order, [stations]; borrowed. */
+const int64_t *ps_prism_sum_station_order(const ps_prism_sum *sum);
+
+/* Whether two prisms share volume, more than a millionth of their shorter sides along each axis,
+ * and the two of one such pair. Builds trees of its own. */
+ps_status ps_prism_overlap(const ps_prism_bodies *bodies, int threads, bool *overlap,
+                           int64_t prisms[2]);
 
 /* The same directly, for stations indices[count]: out[numbers][count]. Threads: OpenMP inside. */
 void ps_prism_sum_direct(const ps_prism_bodies *bodies, const double *const *weight,

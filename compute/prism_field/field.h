@@ -1,0 +1,57 @@
+/* What the files of penstock-prism-field share. */
+#ifndef PS_COMPUTE_PRISM_FIELD_FIELD_H
+#define PS_COMPUTE_PRISM_FIELD_FIELD_H
+
+#include "runtime/program.h"
+#include "stage/prism_sum/prism_sum.h"
+
+enum { FIELD_MAGNETISATION = 3, FIELD_HASH = 17 };
+
+/* Rows of numbers from a file, column by column. */
+typedef struct columns {
+    int64_t count;
+    double *column[9];
+} columns;
+
+typedef struct field {
+    const ps_run *run;
+    ps_prism_kind kind;
+    double gravity, accuracy, epsilon; /* accuracy 0: none was asked */
+    int order, height;
+    columns prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
+    columns stations; /* x y z */
+    char prisms_hash[FIELD_HASH], stations_hash[FIELD_HASH];
+    ps_prism_bodies bodies;
+    ps_prism_sum *sum;
+    double *result[PS_PRISM_NUMBERS]; /* [stations], without constants */
+    bool overlap;                     /* of prisms: allowed */
+    int64_t inside, undefined;        /* stations */
+    int64_t samples;
+    double reached[3], largest; /* V, g or B, T; of a single sample */
+    ps_prism_sum_figures figures;
+} field;
+
+/* ---- input.c ---- */
+
+/* Reads text, or the dataset of this name of an HDF5 file, [rows][width]. */
+ps_status columns_read(const char *path, const char *dataset, int width, const char *expected,
+                       columns *out);
+void columns_release(columns *c);
+/* 16 hex digits of all numbers. */
+void columns_hash(const columns *c, int width, char out[FIELD_HASH]);
+/* Bounds that ascend; leaves out prisms without volume, and says so. */
+ps_status prisms_check(const char *path, columns *prisms);
+ps_status units_check(const field *f);
+
+/* ---- sum.c ---- */
+
+/* Overlaps, stations inside; then the sums, at the order that the accuracy takes. */
+ps_status field_compute(field *f);
+
+/* ---- output.c ---- */
+
+/* Constants; B within magnetised prisms gets mu0 m before. */
+ps_status field_save(const field *f, const char *path, const char *record);
+ps_status field_table(const field *f, const char *path);
+
+#endif

@@ -1,0 +1,212 @@
+/* penstock-prism-field: gravity, its gradients or magnetic induction of prisms at stations. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/prism_field/field.h"
+#include "compute/prism_field/figure_table.h"
+#include "formats/prism_field.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+#include "stage/product.h"
+
+enum { RECORD_BYTES = PS_RECORD_MAX + 512 };
+
+static struct {
+    int field;
+    double accuracy, gravity;
+    int64_t order, height;
+    const char *prism_data, *station_data, *table;
+} chosen = {
+    .accuracy = 1e-5, .gravity = 6.67430e-11, .prism_data = "prisms", .station_data = "stations"};
+
+static const ps_option options[] = {
+    {"field", PS_OPTION_CHOICE, &chosen.field, "gravity|gradients|magnetic",
+     "V and g; these and the six second derivatives; B of prisms with a magnetisation", 0, 0,
+     PS_IDENTITY},
+    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ERROR",
+     "relative error that the result has at most, by samples against direct sums", 1e-9, .1,
+     PS_IDENTITY},
+    {"order", PS_OPTION_INT, &chosen.order, "L",
+     "points an axis of the far field instead; the error is told", 0, 12, PS_IDENTITY},
+    {"height", PS_OPTION_INT, &chosen.height, "H",
+     "of the trees; 1: direct sums; 0: of the least work", 0, 20, PS_IDENTITY},
+    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "Newton's constant, m3 kg-1 s-2", 1e-12, 1e-9,
+     PS_IDENTITY},
+    {"prism-data", PS_OPTION_TEXT, &chosen.prism_data, "NAME",
+     "dataset of an HDF5 file, [N][7 or 9]", 0, 0, 0},
+    {"station-data", PS_OPTION_TEXT, &chosen.station_data, "NAME", "likewise, [M][3]", 0, 0, 0},
+    {"table", PS_OPTION_TEXT, &chosen.table, "FILE.csv", "write the result as a table, too", 0, 0,
+     0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static const ps_allowance allowances[] = {
+    {"overlapping", "prisms that share volume, where their densities are added"},
+    {"stations-inside", "stations inside of prisms"},
+    {"units", "coordinates that look like degrees"},
+    {NULL, NULL}};
+
+static ps_status read_inputs(field *f)
+{
+    const char *const *path = f->run->operands;
+    bool magnetic = f->kind == PS_PRISM_MAGNETIC;
+    PS_TRY(columns_read(path[0], chosen.prism_data, magnetic ? 9 : 7,
+                        magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz" : "x0 x1 y0 y1 z0 z1 density",
+                        &f->prisms));
+    PS_TRY(columns_read(path[1], chosen.station_data, 3, "x y z", &f->stations));
+    columns_hash(&f->prisms, magnetic ? 9 : 7, f->prisms_hash);
+    columns_hash(&f->stations, 3, f->stations_hash);
+    PS_TRY(prisms_check(path[0], &f->prisms));
+    PS_TRY(units_check(f));
+    f->bodies = (ps_prism_bodies){
+        .kind = f->kind, .prisms = f->prisms.count, .stations = f->stations.count};
+    for (int d = 0; d < 3; ++d) {
+        f->bodies.low[d] = f->prisms.column[2 * d];
+        f->bodies.high[d] = f->prisms.column[2 * d + 1];
+        f->bodies.place[d] = f->stations.column[d];
+    }
+    return PS_OK;
+}
+
+/* Bytes, about: tables, sorted copies, keys, three pieces a prism, vectors of an eighth as many
+ * cells. */
+static int64_t memory_of(const field *f)
+{
+    double points = pow(f->order > 0 ? f->order : 7, 3);
+    return (int64_t)((double)f->prisms.count * (8. * 26 + 3 * 40 + 2 * points)) +
+           f->stations.count * (8 * (10 + 3 * PS_PRISM_NUMBERS));
+}
+
+static ps_status check_memory(const field *f)
+{
+    int64_t memory = memory_of(f);
+    if (memory <= f->run->host_memory) return PS_OK;
+    return ps_fail(PS_EXHAUSTED, "this takes about %lld MiB, --host-memory allows %lld MiB",
+                   (long long)(memory >> 20), (long long)(f->run->host_memory >> 20));
+}
+
+static double mass_of(const columns *c)
+{
+    double mass = 0;
+    for (int64_t i = 0; i < c->count; ++i)
+        mass += (c->column[1][i] - c->column[0][i]) * (c->column[3][i] - c->column[2][i]) *
+                (c->column[5][i] - c->column[4][i]) * c->column[6][i];
+    return mass;
+}
+
+static ps_status report_plan(const field *f)
+{
+    ps_report *r = ps_report_new(f->run);
+    ps_report_int(r, "prisms", f->prisms.count);
+    ps_report_int(r, "stations", f->stations.count);
+    ps_report_int(r, "memory", memory_of(f));
+    ps_report_int(r, "disk", 8 * f->stations.count * (3 + ps_prism_kind_numbers(f->kind)));
+    ps_report_print(&r);
+    return PS_OK;
+}
+
+static void report_reached(ps_report *r, const field *f)
+{
+    if (f->samples == 0) return;
+    ps_report_int(r, "samples", f->samples);
+    if (f->kind == PS_PRISM_MAGNETIC) {
+        ps_report_real(r, "reached_induction", f->reached[0]);
+    } else {
+        ps_report_real(r, "reached_potential", f->reached[0]);
+        ps_report_real(r, "reached_attraction", f->reached[1]);
+        if (f->kind == PS_PRISM_TENSOR) ps_report_real(r, "reached_gradients", f->reached[2]);
+    }
+    ps_report_real(r, "reached_largest", f->largest);
+}
+
+static void report(const field *f)
+{
+    const ps_prism_sum_figures *n = &f->figures;
+    ps_report *r = ps_report_new(f->run);
+    ps_report_int(r, "prisms", f->prisms.count);
+    ps_report_int(r, "stations", f->stations.count);
+    ps_report_int(r, "stations_inside", f->inside);
+    if (f->kind != PS_PRISM_GRAVITY) ps_report_int(r, "stations_on_edges", f->undefined);
+    if (f->kind != PS_PRISM_MAGNETIC) ps_report_real(r, "mass", mass_of(&f->prisms));
+    ps_report_int(r, "height", n->height);
+    if (n->height > 2) {
+        ps_report_int(r, "order", n->order);
+        ps_report_int(r, "pieces", n->pieces);
+    }
+    ps_report_int(r, "near_pairs", n->near_pairs);
+    report_reached(r, f);
+    ps_report_run(r, ps_memory_peak());
+    ps_report_section(r, "seconds");
+    ps_report_real(r, "moments", n->moments);
+    ps_report_real(r, "transfer", n->transfer);
+    ps_report_real(r, "near", n->near);
+    ps_report_print(&r);
+}
+
+static ps_status work(field *f)
+{
+    static char record[RECORD_BYTES];
+    const char *output = f->run->operands[2];
+    PS_TRY(read_inputs(f));
+    if (f->run->plan) return report_plan(f);
+    snprintf(record, sizeof record, "%sprisms_xxh3=%s\nstations_xxh3=%s\n", f->run->record,
+             f->prisms_hash, f->stations_hash);
+    ps_store_identity identity = {
+        PS_PRISM_FIELD_FORMAT, PS_PRISM_FIELD_VERSION, ps_version(), ps_revision(), record, 0};
+    ps_product product = {.path = output, .identity = &identity, .alone = true};
+    if (!chosen.table && ps_product_is_up_to_date(f->run, &product)) return PS_OK;
+    PS_TRY(check_memory(f));
+    PS_TRY(field_compute(f));
+    PS_TRY(field_save(f, output, record));
+    if (chosen.table) PS_TRY(field_table(f, chosen.table));
+    report(f);
+    return PS_OK;
+}
+
+static ps_status run_field(ps_run *run)
+{
+    field f = {.run = run,
+               .kind = (ps_prism_kind)chosen.field,
+               .gravity = chosen.gravity,
+               .accuracy = chosen.order > 0 ? 0 : chosen.accuracy,
+               .epsilon = pow(10, -(double)chosen.order),
+               .order = (int)chosen.order,
+               .height = (int)chosen.height};
+    ps_status status = work(&f);
+    ps_prism_sum_close(&f.sum);
+    columns_release(&f.prisms);
+    columns_release(&f.stations);
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(f.result[k]);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "prism-field",
+        .results = 1,
+        .synopsis = "PRISMS STATIONS OUTPUT",
+        .description =
+            "Gravity (V in m2/s2, g = grad V in mGal, second derivatives in Eotvos) or magnetic\n"
+            "induction (nT) of rectangular prisms at stations anywhere, on the ground and inside, "
+            "too:\n"
+            "closed forms near, the fast multipole method far. PRISMS has a line x0 x1 y0 y1 z0 "
+            "z1\n"
+            "density for each (m, kg/m3), or x0 .. z1 mx my mz (A/m); STATIONS x y z. Text, plain "
+            "or by\n"
+            "gzip, or HDF5. Components are along the files' axes: where z points up, g_z is "
+            "negative\n"
+            "above mass. The result is written only if it is as accurate as asked.",
+        .examples = "  penstock-prism-field terrain.txt stations.txt field.h5 --table field.csv\n"
+                    "  penstock-prism-field model.h5 flight.txt tensor.h5 --field gradients "
+                    "--accuracy 1e-4\n"
+                    "  penstock-prism-field dykes.txt flight.txt magnetic.h5 --field magnetic",
+        .options = options,
+        .figures = figure_table,
+        .allowances = allowances,
+        .operands_min = 3,
+        .operands_max = 3,
+        .run = run_field};
+    return ps_main(&program, argc, argv);
+}
