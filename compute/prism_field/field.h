@@ -4,8 +4,7 @@
 
 #include "runtime/program.h"
 #include "stage/prism_sum/prism_sum.h"
-
-enum { FIELD_MAGNETISATION = 3, FIELD_HASH = 17 };
+#include "stage/product.h"
 
 /* Rows of numbers from a file, column by column. */
 typedef struct columns {
@@ -20,7 +19,6 @@ typedef struct field {
     int order, height;
     columns prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
     columns stations; /* x y z */
-    char prisms_hash[FIELD_HASH], stations_hash[FIELD_HASH];
     ps_prism_bodies bodies;
     ps_prism_sum *sum;
     double *result[PS_PRISM_NUMBERS]; /* [stations], without constants */
@@ -37,8 +35,6 @@ typedef struct field {
 ps_status columns_read(const char *path, const char *dataset, int width, const char *expected,
                        columns *out);
 void columns_release(columns *c);
-/* 16 hex digits of all numbers. */
-void columns_hash(const columns *c, int width, char out[FIELD_HASH]);
 /* Bounds that ascend; leaves out prisms without volume, and says so. */
 ps_status prisms_check(const char *path, columns *prisms);
 ps_status units_check(const field *f);
@@ -51,7 +47,7 @@ ps_status field_compute(field *f);
 /* ---- output.c ---- */
 
 /* Constants; B within magnetised prisms gets mu0 m before. */
-ps_status field_save(const field *f, const char *path, const char *record);
+ps_status field_save(const field *f, const ps_product *product);
 ps_status field_table(const field *f, const char *path);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "compute/prism_field/field.h"
 #include "formats/columns_hdf5.h"
@@ -113,14 +112,6 @@ ps_status columns_read(const char *path, const char *dataset, int width, const c
     PS_TRY(ps_is_hdf5(path) ? read_dataset(path, dataset, width, expected, out)
                             : read_text(path, width, expected, out));
     return out->count > 0 ? PS_OK : ps_fail(PS_INVALID, "%s: no rows", path);
-}
-
-void columns_hash(const columns *c, int width, char out[FIELD_HASH])
-{
-    XXH64_hash_t hash = 0;
-    for (int k = 0; k < width; ++k)
-        hash = XXH3_64bits_withSeed(c->column[k], (size_t)c->count * sizeof(double), hash);
-    snprintf(out, FIELD_HASH, "%016llx", (unsigned long long)hash);
 }
 
 /* ---- checks ---- */

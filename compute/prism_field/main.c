@@ -1,6 +1,5 @@
 /* penstock-prism-field: gravity, its gradients or magnetic induction of prisms at stations. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +8,7 @@
 #include "formats/prism_field.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
-#include "stage/product.h"
-
-enum { RECORD_BYTES = PS_RECORD_MAX + 512 };
+#include "runtime/scope.h"
 
 static struct {
     int field;
@@ -22,24 +19,21 @@ static struct {
     .accuracy = 1e-5, .gravity = 6.67430e-11, .prism_data = "prisms", .station_data = "stations"};
 
 static const ps_option options[] = {
-    {"field", PS_OPTION_CHOICE, &chosen.field, "gravity|gradients|magnetic",
-     "V and g; these and the six second derivatives; B of prisms with a magnetisation", 0, 0,
-     PS_IDENTITY},
-    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ERROR",
-     "relative error that the result has at most, by samples against direct sums", 1e-9, .1,
-     PS_IDENTITY},
-    {"order", PS_OPTION_INT, &chosen.order, "L",
-     "points an axis of the far field instead; the error is told", 0, 12, PS_IDENTITY},
-    {"height", PS_OPTION_INT, &chosen.height, "H",
-     "of the trees; 1: direct sums; 0: of the least work", 0, 20, PS_IDENTITY},
-    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "Newton's constant, m3 kg-1 s-2", 1e-12, 1e-9,
-     PS_IDENTITY},
-    {"prism-data", PS_OPTION_TEXT, &chosen.prism_data, "NAME",
-     "dataset of an HDF5 file, [N][7 or 9]", 0, 0, 0},
-    {"station-data", PS_OPTION_TEXT, &chosen.station_data, "NAME", "likewise, [M][3]", 0, 0, 0},
-    {"table", PS_OPTION_TEXT, &chosen.table, "FILE.csv", "write the result as a table, too", 0, 0,
-     0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    PS_CHOICE("field", &chosen.field, "gravity|gradients|magnetic", PS_IDENTITY,
+              "V and g; these and the six second derivatives; B of prisms with a magnetisation"),
+    PS_REAL("accuracy", &chosen.accuracy, "ERROR", 1e-9, .1, PS_IDENTITY,
+            "relative error that the result has at most, by samples against direct sums"),
+    PS_INT("order", &chosen.order, "L", 0, 12, PS_IDENTITY,
+           "points an axis of the far field instead; the error is told"),
+    PS_INT("height", &chosen.height, "H", 0, 20, PS_IDENTITY,
+           "of the trees; 1: direct sums; 0: of the least work"),
+    PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY,
+            "Newton's constant, m3 kg-1 s-2"),
+    PS_TEXT("prism-data", &chosen.prism_data, "NAME", PS_IDENTITY,
+            "dataset of an HDF5 file, [N][7 or 9]"),
+    PS_TEXT("station-data", &chosen.station_data, "NAME", PS_IDENTITY, "likewise, [M][3]"),
+    PS_TEXT("table", &chosen.table, "FILE.csv", 0, "write the result as a table, too"),
+    PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
     {"overlapping", "prisms that share volume, where their densities are added"},
@@ -55,8 +49,6 @@ static ps_status read_inputs(field *f)
                         magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz" : "x0 x1 y0 y1 z0 z1 density",
                         &f->prisms));
     PS_TRY(columns_read(path[1], chosen.station_data, 3, "x y z", &f->stations));
-    columns_hash(&f->prisms, magnetic ? 9 : 7, f->prisms_hash);
-    columns_hash(&f->stations, 3, f->stations_hash);
     PS_TRY(prisms_check(path[0], &f->prisms));
     PS_TRY(units_check(f));
     f->bodies = (ps_prism_bodies){
@@ -144,28 +136,17 @@ static void report(const field *f)
     ps_report_print(&r);
 }
 
-static ps_status work(field *f)
+static void release(field *f)
 {
-    static char record[RECORD_BYTES];
-    const char *output = f->run->operands[2];
-    PS_TRY(read_inputs(f));
-    if (f->run->plan) return report_plan(f);
-    snprintf(record, sizeof record, "%sprisms_xxh3=%s\nstations_xxh3=%s\n", f->run->record,
-             f->prisms_hash, f->stations_hash);
-    ps_store_identity identity = {
-        PS_PRISM_FIELD_FORMAT, PS_PRISM_FIELD_VERSION, ps_version(), ps_revision(), record, 0};
-    ps_product product = {.path = output, .identity = &identity, .alone = true};
-    if (!chosen.table && ps_product_is_up_to_date(f->run, &product)) return PS_OK;
-    PS_TRY(check_memory(f));
-    PS_TRY(field_compute(f));
-    PS_TRY(field_save(f, output, record));
-    if (chosen.table) PS_TRY(field_table(f, chosen.table));
-    report(f);
-    return PS_OK;
+    ps_prism_sum_close(&f->sum);
+    columns_release(&f->prisms);
+    columns_release(&f->stations);
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(f->result[k]);
 }
 
 static ps_status run_field(ps_run *run)
 {
+    PS_SCOPED(release)
     field f = {.run = run,
                .kind = (ps_prism_kind)chosen.field,
                .gravity = chosen.gravity,
@@ -173,12 +154,20 @@ static ps_status run_field(ps_run *run)
                .epsilon = pow(10, -(double)chosen.order),
                .order = (int)chosen.order,
                .height = (int)chosen.height};
-    ps_status status = work(&f);
-    ps_prism_sum_close(&f.sum);
-    columns_release(&f.prisms);
-    columns_release(&f.stations);
-    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(f.result[k]);
-    return status;
+    ps_product product;
+    ps_product_init(run, PS_PRISM_FIELD_FORMAT, PS_PRISM_FIELD_VERSION, &product);
+    product.open_ended = chosen.table != NULL;
+    PS_TRY(ps_product_file(&product, "prisms", run->operands[0]));
+    PS_TRY(ps_product_file(&product, "stations", run->operands[1]));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(read_inputs(&f));
+    if (run->plan) return report_plan(&f);
+    PS_TRY(check_memory(&f));
+    PS_TRY(field_compute(&f));
+    PS_TRY(field_save(&f, &product));
+    if (chosen.table) PS_TRY(field_table(&f, chosen.table));
+    report(&f);
+    return PS_OK;
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "formats/prism_field.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
+#include "runtime/scope.h"
 
 /* To SI's m2/s2, to mGal, to Eotvos, to nT (mu0 / 4 pi = 1e-7). */
 static double factor_of(const field *f, int number)
@@ -59,19 +60,16 @@ static ps_status put_numbers(const field *f, ps_store *store)
     return ps_store_put_reals(store, "/", "reached", f->reached, 3);
 }
 
-ps_status field_save(const field *f, const char *path, const char *record)
+ps_status field_save(const field *f, const ps_product *product)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     double *room;
-    ps_store_identity identity = {
-        PS_PRISM_FIELD_FORMAT, PS_PRISM_FIELD_VERSION, ps_version(), ps_revision(), record, 0};
+    PS_TRY(ps_product_create(product, 0, &store));
+    PS_TRY(put_numbers(f, store));
     PS_TRY(PS_ALLOC(&room, (3 + PS_PRISM_NUMBERS) * f->stations.count, "results"));
-    ps_status status = ps_store_create(path, &identity, &store);
-    if (status == PS_OK) status = put_numbers(f, store);
-    if (status == PS_OK) status = put(f, store, room);
+    ps_status status = put(f, store, room);
     free(room);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
+    if (status == PS_OK) status = ps_store_commit(&store);
     return status;
 }
 

@@ -227,7 +227,8 @@ static ps_status raise_order(field *f, double excess)
 static ps_status reach(field *f)
 {
     if (f->accuracy > 0) {
-        f->order = (int)fmin(fmax(ceil((0.2 - log10(f->accuracy)) / digits_an_order), 3), ORDER_MAX);
+        f->order =
+            (int)fmin(fmax(ceil((0.2 - log10(f->accuracy)) / digits_an_order), 3), ORDER_MAX);
         f->epsilon = pow(10, -f->order);
     }
     for (bool again = false;; again = true) {

@@ -237,13 +237,3 @@ static void threads_keep_bits(void **unused)
         assert_memory_equal(m.out[k], m.direct[k], 300 * sizeof(double));
     release(&m);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_direct_sums), cmocka_unit_test(many_sizes),
-        cmocka_unit_test(borders_of_cells),    cmocka_unit_test(transpose),
-        cmocka_unit_test(threads_keep_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
