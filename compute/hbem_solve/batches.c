@@ -218,7 +218,7 @@ static ps_status finished(const batch *t, int64_t side, double *scratch, const d
     const solve_problem *p = t->p;
     const double *x = t->solver.x + side * problem_size(p);
     *out = x;
-    if (!finds_constants(&p->options)) return PS_OK;
+    if (!finds_constants(p)) return PS_OK;
     memcpy(scratch, x, (size_t)problem_size(p) * sizeof *x);
     *out = scratch;
     return constants_add(p, scratch, t->data + side * equation_data_size(p));

@@ -1,9 +1,17 @@
 /*
- * The constants of an exterior potential that was solved for by W, which does not know them: one of
- * each closed part of the surface. The representation D u - S t of an exterior field vanishes
- * inside of every part, and D 1 is -1 there, so with u = u0 + c
+ * The constants of a potential that was solved for by W, which does not know them: one of each
+ * closed part of the surface. The representation D u - S t of an exterior field vanishes inside of
+ * every part, and D 1 is -1 there, so with u = u0 + c
  *
  *     c = (D u0 - S t)(x),   x inside of the part.
+ *
+ * Inside, a part whose normals point into what it encloses is the wall of a hole in a body. There
+ * D 1 of the wall is 1, and that of the body's outer surface -1:
+ *
+ *     c = c_body - (D u0 - S t)(x),   x in the hole;
+ *
+ * the constant of each body stays open, and is chosen so that u has the mean asked for over all of
+ * its walls.
  */
 #include <math.h>
 #include <omp.h>
@@ -12,7 +20,9 @@
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/mesh_topology.h"
 #include "kernels/hbem/potentials.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { POINTS_ALL = 256, POINTS_LEAST = 4, POINTS_MOST = 64 /* of a part */ };
 
@@ -44,7 +54,7 @@ ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int
     return status;
 }
 
-/* ---- points inside ---- */
+/* ---- bodies and holes ---- */
 
 static double dot(const double *a, const double *b)
 {
@@ -57,6 +67,110 @@ static void cross(const double *a, const double *b, double out[3])
     out[1] = a[2] * b[0] - a[0] * b[2];
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
+
+/* Parts of the surface of an interior problem. */
+typedef struct bodies {
+    int64_t parts, count;  /* of the parts: bodies, the others are holes */
+    int32_t *part;         /* [triangles]                                */
+    int32_t *body;         /* [parts] a body's number, of a hole that of the body that it is in */
+    double *volume, *area; /* [parts] volume: below 0 of holes; m^3, m^2 */
+} bodies;
+
+static void release_bodies(bodies *b)
+{
+    free(b->part);
+    free(b->body);
+    free(b->volume);
+}
+
+/* The solid angle of a triangle, positive behind it (van Oosterom and Strackee 1983). */
+static double solid_angle(const ps_hbem_triangle *t, const double x[3])
+{
+    double r[3][3], length[3], volume[3];
+    for (int l = 0; l < 3; ++l) {
+        for (int d = 0; d < 3; ++d) r[l][d] = t->corner[l][d] - x[d];
+        length[l] = sqrt(dot(r[l], r[l]));
+    }
+    cross(r[1], r[2], volume);
+    return 2 * atan2(dot(r[0], volume),
+                     length[0] * length[1] * length[2] + dot(r[0], r[1]) * length[2] +
+                         dot(r[1], r[2]) * length[0] + dot(r[2], r[0]) * length[1]);
+}
+
+/* The smallest body around a triangle of a hole, -1: there is none. angle[parts]: scratch. */
+static int32_t body_around(const ps_hbem_surface *s, const bodies *b, int64_t triangle,
+                           double *angle)
+{
+    int32_t best = -1;
+    for (int64_t k = 0; k < b->parts; ++k) angle[k] = 0;
+    for (int64_t t = 0; t < s->triangle_count; ++t)
+        if (b->part[t] != b->part[triangle])
+            angle[b->part[t]] += solid_angle(&s->triangles[t], s->triangles[triangle].centroid);
+    for (int32_t k = 0; k < b->parts; ++k)
+        if (b->volume[k] > 0 && angle[k] > 2 * M_PI && (best < 0 || b->volume[k] < b->volume[best]))
+            best = k;
+    return best;
+}
+
+static ps_status place_holes(const ps_hbem_surface *s, bodies *b)
+{
+    PS_SCOPED_MEMORY double *angle = NULL;
+    PS_TRY(PS_ALLOC(&angle, b->parts, "closed parts"));
+    for (int32_t k = 0; k < b->parts; ++k) {
+        b->body[k] = b->volume[k] > 0 ? k : -1;
+        b->count += b->volume[k] > 0;
+    }
+    for (int64_t t = 0; t < s->triangle_count; ++t) {
+        int32_t k = b->part[t];
+        const double *at = s->triangles[t].centroid;
+        if (b->body[k] >= 0) continue;
+        b->body[k] = body_around(s, b, t, angle);
+        if (b->body[k] < 0)
+            return ps_fail(PS_INVALID,
+                           "mesh: the normals of a closed part of the surface, at (%.4g, %.4g, "
+                           "%.4g), point inward and it lies in no other: turn its triangles round "
+                           "(penstock-mesh-import --orient)",
+                           at[0], at[1], at[2]);
+    }
+    return PS_OK;
+}
+
+static ps_status find_bodies(const solve_problem *p, bodies *b)
+{
+    const ps_hbem_surface *s = &p->surface;
+    PS_TRY(PS_ALLOC(&b->part, s->triangle_count, "closed parts"));
+    PS_TRY(triangle_parts(p, b->part, &b->parts));
+    PS_TRY(PS_ALLOC(&b->body, b->parts, "closed parts"));
+    PS_TRY(PS_ALLOC(&b->volume, 2 * b->parts, "closed parts"));
+    b->area = b->volume + b->parts;
+    for (int64_t t = 0; t < s->triangle_count; ++t) {
+        const ps_hbem_triangle *own = &s->triangles[t];
+        double from[3];
+        for (int d = 0; d < 3; ++d) from[d] = own->centroid[d] - s->triangles[0].centroid[d];
+        b->volume[b->part[t]] += own->jacobian * dot(own->normal, from) / 6;
+        b->area[b->part[t]] += own->jacobian / 2;
+    }
+    return place_holes(s, b);
+}
+
+ps_status constants_find_open(solve_problem *p)
+{
+    bodies b = {0};
+    if (p->options.problem != PROBLEM_NEUMANN || !p->options.interior) return PS_OK;
+    ps_status status = find_bodies(p, &b);
+    p->open_constants = b.count;
+    p->holes = b.parts - b.count;
+    release_bodies(&b);
+    if (status == PS_OK && p->open_constants > 1)
+        ps_warning("the surface is that of %lld bodies: the flux leaves a constant of u open in "
+                   "each of them, %s",
+                   (long long)p->open_constants,
+                   p->options.indirect ? "and nothing fixes what a density gives"
+                                       : "where u gets the mean --mean");
+    return status;
+}
+
+/* ---- points inside ---- */
 
 /* How far along `direction` from x a triangle is met (Moeller and Trumbore 1997); INFINITY: not. */
 static double met_at(const ps_hbem_triangle *t, const double x[3], const double direction[3])
@@ -77,12 +191,13 @@ static double met_at(const ps_hbem_triangle *t, const double x[3], const double 
     return dot(f, q) / determinant;
 }
 
-/* Half way from the centroid of triangle `from` to what is opposite. Returns how deep that is. */
-static double inner_point(const ps_hbem_surface *s, int64_t from, double x[3])
+/* Half way from the centroid of triangle `from`, against its normal (side -1) or along it, to what
+ * is opposite. Returns how deep that is. */
+static double inner_point(const ps_hbem_surface *s, int64_t from, int side, double x[3])
 {
     const ps_hbem_triangle *own = &s->triangles[from];
     double inward[3], least = INFINITY;
-    for (int d = 0; d < 3; ++d) inward[d] = -own->normal[d];
+    for (int d = 0; d < 3; ++d) inward[d] = side * own->normal[d];
     for (int64_t t = 0; t < s->triangle_count; ++t) {
         double at = t == from ? INFINITY : met_at(&s->triangles[t], own->centroid, inward);
         if (at > 0 && at < least) least = at;
@@ -100,6 +215,10 @@ typedef struct inner_points {
     double *depth, *x, *values; /* [parts each], [3], [parts each] */
 } inner_points;
 
+/* On which side of the surface the field is none: a field outside vanishes in the bodies, one
+ * inside of a body in its holes. */
+static int side_of(const solve_problem *p) { return p->options.interior ? 1 : -1; }
+
 static void release_points(inner_points *in)
 {
     free(in->part);
@@ -108,7 +227,7 @@ static void release_points(inner_points *in)
     free(in->depth);
 }
 
-static void choose_points(const ps_hbem_surface *s, inner_points *in)
+static void choose_points(const ps_hbem_surface *s, int side, inner_points *in)
 {
     const int64_t *count = in->count;
     for (int64_t t = 0; t < s->triangle_count; ++t) ++in->count[in->part[t]];
@@ -117,7 +236,7 @@ static void choose_points(const ps_hbem_surface *s, inner_points *in)
         int64_t k = own * in->each / count[p]; /* as many as there are triangles at most */
         if (own > 0 && (own - 1) * in->each / count[p] == k) continue;
         int64_t at = p * in->each + k;
-        in->depth[at] = inner_point(s, t, in->x + 3 * at);
+        in->depth[at] = inner_point(s, t, side, in->x + 3 * at);
     }
 }
 
@@ -133,7 +252,7 @@ static ps_status open_points(const solve_problem *p, inner_points *in)
     PS_TRY(PS_ALLOC(&in->depth, 5 * in->parts * in->each, "points inside"));
     in->x = in->depth + in->parts * in->each;
     in->values = in->x + 3 * in->parts * in->each;
-    choose_points(&p->surface, in);
+    choose_points(&p->surface, side_of(p), in);
     return PS_OK;
 }
 
@@ -141,9 +260,9 @@ static ps_status open_points(const solve_problem *p, inner_points *in)
 
 /* Adds factor x potential of a density at the points. */
 static ps_status add_layer(ps_hbem_potential kind, double factor, const ps_hbem_space *space,
-                           const double *density, inner_points *in)
+                           int side, const double *density, inner_points *in)
 {
-    static const ps_hbem_nearness inside = {.reach = 3, .noise = 1e-3, .side = -1};
+    const ps_hbem_nearness inside = {.reach = 3, .noise = 1e-3, .side = side};
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
     int threads = omp_get_max_threads();
@@ -183,15 +302,38 @@ static double constant_of(const inner_points *in, int64_t part)
     return weight > 0 ? sum / weight : 0;
 }
 
+/* Of all parts; u inside: beside the mean that each part has. */
+static ps_status find_constants(const solve_problem *p, const inner_points *in, double *constant)
+{
+    bodies b = {0};
+    for (int64_t k = 0; k < in->parts; ++k) constant[k] = constant_of(in, k);
+    if (!p->options.interior) return PS_OK;
+    PS_SCOPED_MEMORY double *sums = NULL;
+    PS_TRY(PS_ALLOC(&sums, 2 * in->parts, "closed parts"));
+    ps_status status = find_bodies(p, &b);
+    for (int64_t k = 0; k < b.parts && status == PS_OK; ++k) {
+        constant[k] = b.volume[k] > 0 ? 0 : -constant[k];
+        sums[2 * b.body[k]] += b.area[k];
+        sums[2 * b.body[k] + 1] += b.area[k] * constant[k];
+    }
+    for (int64_t k = 0; k < b.parts && status == PS_OK; ++k)
+        constant[k] -= sums[2 * b.body[k] + 1] / sums[2 * b.body[k]];
+    release_bodies(&b);
+    return status;
+}
+
 static ps_status add_constants(const solve_problem *p, inner_points *in, double *u, const double *t)
 {
     const ps_hbem_space *space = &p->spaces[p->unknown].space;
+    PS_SCOPED_MEMORY double *constant = NULL;
     PS_TRY(open_points(p, in));
-    PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, u, in));
-    PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, t, in));
+    PS_TRY(PS_ALLOC(&constant, in->parts, "closed parts"));
+    PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, side_of(p), u, in));
+    PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, side_of(p), t, in));
+    PS_TRY(find_constants(p, in, constant));
     for (int64_t i = 0; i < space->dofs; ++i)
         if (space->start[i] < space->start[i + 1])
-            u[i] += constant_of(in, in->part[space->item[space->start[i]] / 3]);
+            u[i] += constant[in->part[space->item[space->start[i]] / 3]];
     return PS_OK;
 }
 

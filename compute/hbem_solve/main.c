@@ -137,7 +137,7 @@ static ps_status take_options(solve_problem *p)
         .sparse = (sparse_choice)chosen.sparse,
         .scaling = (scaling_choice)chosen.scaling,
         .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
-    if (chosen.mean != 0 && finds_constants(&p->options))
+    if (chosen.mean != 0 && finds_constants(p))
         return ps_fail(PS_USAGE, "--mean is for --side interior: outside of a body u has no "
                                  "constant that is free");
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
@@ -186,6 +186,7 @@ static ps_status prepare(solve_problem *p)
     ps_note_failure(&failure, read_all(p));
     ps_note_failure(&failure, ps_background_wait(&device));
     PS_TRY(ps_first_failure(&failure));
+    PS_TRY(constants_find_open(p));
     p->batch = choose_batch(p);
     return PS_OK;
 }
@@ -300,6 +301,7 @@ static void report(const solve_problem *p)
     ps_report_text(r, "unknown_space", ps_hbem_space_name(p->unknown));
     ps_report_text(r, "data_space", ps_hbem_space_name(p->data));
     ps_report_int(r, "sharp_edges", p->edges);
+    if (p->open_constants > 0) ps_report_int(r, "open_constants", p->open_constants);
     ps_report_text(r, "method", methods[p->options.krylov.method]);
     ps_report_int(r, "matrices", bytes);
     ps_report_int(r, "vectors", batch_bytes(p, p->batch));
@@ -398,7 +400,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-solve",
-    .results = 4,
+    .results = 5,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: the sound-hard body in plane waves by "

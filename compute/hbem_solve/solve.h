@@ -92,6 +92,7 @@ typedef struct solve_problem {
     double *table;        /* of data from a file                              */
     double area, radius;  /* m^2, m: of mean curvature                        */
     int64_t edges;        /* that are sharp; counted in direct forms          */
+    int64_t open_constants, holes; /* of the surface of an interior Neumann problem       */
     ps_hbem_solution out; /* rank 0                                           */
     /* figures */
     bool direct; /* V by factors                                                        */
@@ -124,10 +125,15 @@ static inline int64_t problem_size(const solve_problem *p) { return p->parts * p
  * triangles. */
 ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int32_t *part,
                          int64_t *count);
-/* Whether the equation leaves constants open that the problem does not: u outside, by W. */
-static inline bool finds_constants(const solve_options *o)
+/* Of an interior Neumann problem: counts bodies, whose constants the data leave open, and holes;
+ * warns of more than one. PS_INVALID where a part's normals point inward and it is no hole. */
+ps_status constants_find_open(solve_problem *p);
+/* Whether the equation leaves constants open that the problem does not: u by W outside, or inside
+ * of bodies with holes. */
+static inline bool finds_constants(const solve_problem *p)
 {
-    return o->problem == PROBLEM_NEUMANN && !o->indirect && !o->interior;
+    const solve_options *o = &p->options;
+    return o->problem == PROBLEM_NEUMANN && !o->indirect && (!o->interior || p->holes > 0);
 }
 /* Adds them to u, one for each closed part of the surface; t: the data. Both in the order of the
  * matrices. OpenMP inside. */

@@ -72,6 +72,24 @@ solve two6 --problem neumann --side exterior --data point:.5,.4,.4
 within "$(error u.hdf u point .5,.4,.4 constant)" 0 .07 "two bodies, with their constants"
 expect 2 "for --side interior" penstock-hbem-solve two6.hdf two6.p1.h5 v.hdf --problem neumann --side exterior --data value:1 --mean 2
 
+# Inside, the flux leaves both open, and that is said.
+solve two6 --problem neumann --side interior --data linear:.3,.2,1 --mean 2
+grep -q "that of 2 bodies" err && [ "$(figure open_constants)" = 2 ] || fail "two bodies inside: $(figure open_constants), $(cat err)"
+
+# ---- a body with a hole, off its middle: one constant, and a flux from wall to wall ----
+awk 'NR == 2 { v = $1; print 2 * $1, 2 * $2, 0; next } NR < 2 { print; next } NF == 3 { p[++k] = $0; next } { f[++m] = $0 }
+    END { for (i = 1; i <= k; ++i) { split(p[i], q, " "); print 3 * q[1], 3 * q[2], 3 * q[3] }
+        for (i = 1; i <= k; ++i) { split(p[i], q, " "); print q[1] + 1.7, q[2] + .2, q[3] + .6 }
+        for (i = 1; i <= m; ++i) print f[i]
+        for (i = 1; i <= m; ++i) { split(f[i], q, " "); print 3, q[2] + v, q[4] + v, q[3] + v } }' cube6.off > hole.off
+expect 0 "" penstock-mesh-import hole.off hole.hdf
+expect 0 "" penstock-cluster-build hole.hdf hole.p1.h5
+solve hole --problem neumann --side interior --data linear:.3,.2,1
+[ "$(figure open_constants)" = 1 ] || fail "a body with a hole: $(figure open_constants) constants"
+within "$(error u.hdf u linear .3,.2,1)" 0 1e-4 "a linear potential around a hole"
+solve hole --problem neumann --side interior --data point:2.3,.3,1
+within "$(error u.hdf u point 2.3,.3,1)" 0 .05 "a flux from a hole to the outside"
+
 # ---- clusters of p0 alone: the potential is p1 all the same ----
 expect 0 "" penstock-cluster-build cube3.hdf p0.h5 --test p0
 expect 0 "" penstock-hbem-solve cube3.hdf p0.h5 u.hdf --device cpu --force --problem dirichlet --side interior --data linear:.3,.2,1
