@@ -363,7 +363,7 @@ static ps_status check_entries(solve_problem *p)
 static ps_status solve(solve_problem *p, const ps_product *product)
 {
     double start = ps_clock();
-    if (is_done(product)) return PS_OK;
+    if (is_done(product)) return check_states(p) == PS_OK ? remove_checkpoints(p) : PS_OK;
     PS_TRY(check_states(p));
     PS_TRY(ps_comm_agree(check_entries(p)));
     PS_TRY(ps_comm_agree(create_output(p, product)));

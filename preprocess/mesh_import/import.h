@@ -92,6 +92,8 @@ bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh);
+/* PS_INVALID if the file announces more than it has bytes, in the formats left to Gmsh. */
+ps_status import_check_announced(const import_input *input);
 /* MSH 2.x and 4.1, text and binary; *read is false for what is left to Gmsh (4.0, partitions). */
 ps_status import_read_msh(const import_input *input, const import_options *options,
                           import_mesh *mesh, bool *read);

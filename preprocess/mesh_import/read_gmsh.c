@@ -382,6 +382,7 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
 {
     char folder[4096], path[4096];
     bool forbidden = false;
+    if (!import_is_geometry(input)) PS_TRY(import_check_announced(input));
     ps_status status = known_name(input, folder, path, sizeof path);
     if (status == PS_OK) status = run_gmsh(input, path, options, true, &forbidden, mesh);
     if (forbidden) {

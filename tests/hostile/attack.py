@@ -20,6 +20,7 @@ from pathlib import Path
 from cases import CASES
 
 BUILD, WORK = Path(os.environ["BUILD"]), Path(os.environ["WORK"])
+BIN = Path(os.environ.get("BIN", BUILD / "bin"))  # of the attacked programs
 MOST = int(os.environ.get("MOST", "0"))
 PLACES = {"s": os.environ["SEEDS"], "t": os.environ["TEXTS"]}
 DIR = WORK / "run"
@@ -38,7 +39,7 @@ def fail(text):
 
 def command(case, text):
     program, *rest = text.format(**PLACES).split()
-    words = [str(BUILD / "bin" / ("penstock-" + program))] + [str(DIR / case.out) if w == "OUT" else w for w in rest]
+    words = [str(BIN / ("penstock-" + program))] + [str(DIR / case.out) if w == "OUT" else w for w in rest]
     return ["mpirun", "--oversubscribe", "-n", "2"] + words if case.ranks else words
 
 
@@ -383,7 +384,7 @@ def main():
     what, *names = sys.argv[1:]
     for case in CASES:
         name = case.old.split()[0] if case.old else case.new.split()[0]
-        if (names and case.name not in names) or not (BUILD / "bin" / ("penstock-" + name)).exists():
+        if (names and case.name not in names) or not (BIN / ("penstock-" + name)).exists():
             continue
         {"power": power, "faults": faults, "kills": kills}[what](case)
     sys.exit(1 if failures else 0)

@@ -5,12 +5,12 @@ content() { penstock-inspect --json "$1" 2> /dev/null | sed -n 's/.*"content": "
 
 # attack power|faults|kills MOST NAME...: the short form takes MOST of each kind of these programs, the long one all of all.
 attack() {
-    local what=$1 most=$2; shift 2
+    local kind=$1 most=$2; shift 2
     long && { most=${MOST:-0}; set --; }
     [ -z "${CASES:-}" ] || { local IFS=';'; set -- $CASES; }
     [ -d "$bulk/attack/s" ] || { seeds "$bulk/attack/s"; text_seeds "$bulk/attack/t"; }
-    UNDER=$bulk/attack SEEDS=$bulk/attack/s TEXTS=$bulk/attack/t WORK=$bulk/attack/w MOST=$most python3 "$here/attack.py" "$what" "$@" ||
-        fail "$what"
+    UNDER=$bulk/attack SEEDS=$bulk/attack/s TEXTS=$bulk/attack/t WORK=$bulk/attack/w MOST=$most python3 "$here/attack.py" "$kind" "$@" ||
+        fail "$kind"
 }
 
 races() {
