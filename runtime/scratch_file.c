@@ -8,16 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/path.h"
+
 static bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 ps_status ps_scratch_open(const char *beside, int *file)
 {
-    char path[4096];
+    char path[4096], name[4096];
     const char *folder = getenv("TMPDIR");
     if (beside)
         snprintf(path, sizeof path, "%.4000s.XXXXXX", beside);
     else
         snprintf(path, sizeof path, "%.4000s/penstock-XXXXXX", folder ? folder : "/tmp");
+    /* Without a name from the start, so that nothing stays after a kill; not all file systems can.
+     */
+    ps_path_folder(path, name, sizeof name);
+    *file = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (*file >= 0) return PS_OK;
     *file = mkostemp(path, O_CLOEXEC);
     if (*file < 0)
         return ps_fail(is_full(errno) ? PS_EXHAUSTED : PS_USAGE,

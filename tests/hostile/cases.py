@@ -49,6 +49,7 @@ CASES = [
     Case("schwarz-solve", SCHWARZ + "--tolerance 1e-2", SCHWARZ + "--tolerance 1e-3", "out.hdf", keeps=True),
     Case("hbem-solve", HBEM + "point:3,0,0", HBEM + "point:2,0,0", "out.hdf", keeps=True),
     Case("spmv-bench", "", "spmv-bench {t}/s.mtx --device cpu --least-time 0.0001", "-"),
+    Case("prism-field", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT --field gradients", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT"),
     Case("probe", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 90,0", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 0,0"),
     Case("spectrum", "spectrum -q {s}/trace.h5 OUT --frequencies 0.05", "spectrum -q {s}/trace.h5 OUT --frequencies 0.1"),
     Case("sphere-exact", "sphere-exact -q OUT --quantity soft-far --like {s}/trace.h5", "sphere-exact -q OUT --quantity hard-far --like {s}/trace.h5"),

@@ -5,6 +5,8 @@ seeds() {
     local tool=$BUILD/tests-programs
     made() { "$@" > seed.log 2>&1 || fail "no seed: $*: $(tail -n 1 seed.log)"; }
     may() { "$@" > seed.log 2>&1 || echo "no seed: $*: $(tail -n 1 seed.log)"; }
+    printf '%s\n' "-1 1 -2 2 -3 3 1" "2 3 -1 1 -3 1 2" > prisms.txt
+    printf '%s\n' "4 1 -2" "5 .5 4" "6 2 7" > stations.txt
     made penstock-mesh-surface s.hdf --divisions 3
     made penstock-mesh-box -q box.hdf --cells 4 --size .12 --corner -.06
     made penstock-mesh-partition -q box.hdf box.h5 --parts 4
