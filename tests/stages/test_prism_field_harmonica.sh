@@ -27,7 +27,6 @@ END
 allow="--allow overlapping --allow stations-inside"
 expect 0 "" penstock-prism-field p.txt s.txt f.h5 $allow --height 5 --accuracy 1e-6 --table f.csv --gravity 6.6743e-11
 expect 0 "" penstock-prism-field p.txt s.txt g.h5 $allow --height 5 --order 8 --table g.csv --field gradients
-awk 'NR % 5 == 0' s.txt > away.txt # anywhere: few lie inside of a prism, and those on a grid of their own are left out
 expect 3 "which magnetisation" penstock-prism-field m.txt s.txt b.h5 $allow --field magnetic
 $python - > worst << 'END' || fail "harmonica"
 import numpy as np, harmonica as hm
@@ -45,3 +44,23 @@ print(max(off("g_ee", g["xx_E"]), off("g_nn", g["yy_E"]), off("g_zz", g["zz_E"])
 END
 within "$(sed -n 1p worst)" 0 1e-6 "V and g against harmonica, largest difference of the rms"
 within "$(sed -n 2p worst)" 0 1e-4 "gradients against harmonica, likewise"
+
+# Magnetics: prisms apart from each other, stations above and between them.
+$python - << 'END' || fail "making magnets"
+import numpy as np
+r = np.random.default_rng(8)
+g = np.indices((8, 8, 8)).reshape(3, -1).T * 100.
+np.savetxt("m.txt", np.c_[g[:, 0], g[:, 0] + 70, g[:, 1], g[:, 1] + 60, g[:, 2] - 800, g[:, 2] - 720, r.normal(size=(512, 3))], fmt="%.17g")
+s = np.c_[r.random((200, 2)) * 800, r.random(200) * 30 + 1]
+s[:60] = g[r.integers(0, 512, 60)] + [85, 80, -710]
+np.savetxt("s.txt", s, fmt="%.17g")
+END
+expect 0 "" penstock-prism-field m.txt s.txt b.h5 --field magnetic --height 4 --accuracy 1e-5 --table b.csv
+$python - > worst << 'END' || fail "harmonica"
+import numpy as np, harmonica as hm
+p, t = np.loadtxt("m.txt"), np.genfromtxt("b.csv", delimiter=",", names=True)
+h = np.array(hm.prism_magnetic((t["x"], t["y"], t["z"]), p[:, :6], tuple(p[:, 6:].T), field="b"))
+b = np.array([t["B_x_nT"], t["B_y_nT"], t["B_z_nT"]])
+print(np.linalg.norm(b - h) / np.linalg.norm(h))
+END
+within "$(cat worst)" 0 1e-5 "B against harmonica, relative L2"
