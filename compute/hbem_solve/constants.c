@@ -19,6 +19,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/mesh_topology.h"
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/potentials.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -56,18 +57,6 @@ ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int
 
 /* ---- bodies and holes ---- */
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* Parts of the surface of an interior problem. */
 typedef struct bodies {
     int64_t parts, count;  /* of the parts: bodies, the others are holes */
@@ -89,12 +78,12 @@ static double solid_angle(const ps_hbem_triangle *t, const double x[3])
     double r[3][3], length[3], volume[3];
     for (int l = 0; l < 3; ++l) {
         for (int d = 0; d < 3; ++d) r[l][d] = t->corner[l][d] - x[d];
-        length[l] = sqrt(dot(r[l], r[l]));
+        length[l] = sqrt(ps_dot3(r[l], r[l]));
     }
-    cross(r[1], r[2], volume);
-    return 2 * atan2(dot(r[0], volume),
-                     length[0] * length[1] * length[2] + dot(r[0], r[1]) * length[2] +
-                         dot(r[1], r[2]) * length[0] + dot(r[2], r[0]) * length[1]);
+    ps_cross3(r[1], r[2], volume);
+    return 2 * atan2(ps_dot3(r[0], volume),
+                     length[0] * length[1] * length[2] + ps_dot3(r[0], r[1]) * length[2] +
+                         ps_dot3(r[1], r[2]) * length[0] + ps_dot3(r[2], r[0]) * length[1]);
 }
 
 /* The smallest body around a triangle of a hole, -1: there is none. angle[parts]: scratch. */
@@ -147,7 +136,7 @@ static ps_status find_bodies(const solve_problem *p, bodies *b)
         const ps_hbem_triangle *own = &s->triangles[t];
         double from[3];
         for (int d = 0; d < 3; ++d) from[d] = own->centroid[d] - s->triangles[0].centroid[d];
-        b->volume[b->part[t]] += own->jacobian * dot(own->normal, from) / 6;
+        b->volume[b->part[t]] += own->jacobian * ps_dot3(own->normal, from) / 6;
         b->area[b->part[t]] += own->jacobian / 2;
     }
     return place_holes(s, b);
@@ -181,14 +170,14 @@ static double met_at(const ps_hbem_triangle *t, const double x[3], const double 
         f[d] = t->corner[2][d] - t->corner[0][d];
         to[d] = x[d] - t->corner[0][d];
     }
-    cross(direction, f, p);
-    double determinant = dot(e, p);
+    ps_cross3(direction, f, p);
+    double determinant = ps_dot3(e, p);
     if (determinant == 0) return INFINITY;
-    double u = dot(to, p) / determinant;
-    cross(to, e, q);
-    double v = dot(direction, q) / determinant;
+    double u = ps_dot3(to, p) / determinant;
+    ps_cross3(to, e, q);
+    double v = ps_dot3(direction, q) / determinant;
     if (u < 0 || v < 0 || u + v > 1) return INFINITY;
-    return dot(f, q) / determinant;
+    return ps_dot3(f, q) / determinant;
 }
 
 /* Half way from the centroid of triangle `from`, against its normal (side -1) or along it, to what

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
+
 typedef struct box_tree {
     const double *vertices;
     const int32_t *triangles;
@@ -92,31 +94,15 @@ int ps_segment_pierces(const double *p, const double *q, const double *a, const 
 
 static const double touching = 1e-6; /* of the smaller triangle's longest edge */
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double *out)
-{
-    for (int i = 0; i < 3; ++i)
-        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
-
-static void difference(const double *a, const double *b, double *out)
-{
-    for (int i = 0; i < 3; ++i) out[i] = a[i] - b[i];
-}
-
 /* The normal, twice the area long; returns the longest edge. */
 static double measure(const double *const v[3], double *normal)
 {
     double edge[3][3], longest = 0;
     for (int k = 0; k < 3; ++k) {
-        difference(v[(k + 1) % 3], v[k], edge[k]);
-        longest = fmax(longest, sqrt(dot(edge[k], edge[k])));
+        ps_subtract3(v[(k + 1) % 3], v[k], edge[k]);
+        longest = fmax(longest, sqrt(ps_dot3(edge[k], edge[k])));
     }
-    cross(edge[0], edge[1], normal);
+    ps_cross3(edge[0], edge[1], normal);
     return longest;
 }
 
@@ -127,13 +113,13 @@ static bool edge_separates(const double *const from[3], const double *const othe
 {
     for (int k = 0; k < 3; ++k) {
         double along[3], outward[3], u[3], least = INFINITY;
-        difference(from[(k + 1) % 3], from[k], along);
-        cross(along, n, outward);
+        ps_subtract3(from[(k + 1) % 3], from[k], along);
+        ps_cross3(along, n, outward);
         for (int v = 0; v < 3; ++v) {
-            difference(other[v], from[k], u);
-            least = fmin(least, dot(u, outward));
+            ps_subtract3(other[v], from[k], u);
+            least = fmin(least, ps_dot3(u, outward));
         }
-        if (least >= -depth * sqrt(dot(outward, outward))) return true;
+        if (least >= -depth * sqrt(ps_dot3(outward, outward))) return true;
     }
     return false;
 }
@@ -146,16 +132,16 @@ int ps_triangles_overlap(const double *const a[3], const double *const b[3])
     const double *const *large = first ? a : b, *const *small = first ? b : a;
     double *n = first ? normal_a : normal_b, *own = first ? normal_b : normal_a;
     double longest = fmin(longest_a, longest_b), depth = touching * longest;
-    double twice = sqrt(dot(n, n)), least = 1e-14 * longest * longest;
-    if (!(twice > least) || !(sqrt(dot(own, own)) > least)) return 0; /* no area */
+    double twice = sqrt(ps_dot3(n, n)), least = 1e-14 * longest * longest;
+    if (!(twice > least) || !(sqrt(ps_dot3(own, own)) > least)) return 0; /* no area */
     for (int v = 0; v < 3; ++v) {
         double u[3];
-        difference(small[v], large[0], u);
-        if (fabs(dot(u, n)) > depth * twice) return 0;
+        ps_subtract3(small[v], large[0], u);
+        if (fabs(ps_dot3(u, n)) > depth * twice) return 0;
     }
     double turned[3] = {-n[0], -n[1], -n[2]};
     return !edge_separates(large, small, n, depth) &&
-           !edge_separates(small, large, dot(own, n) > 0 ? n : turned, depth);
+           !edge_separates(small, large, ps_dot3(own, n) > 0 ? n : turned, depth);
 }
 
 /* ---- pairs ---- */

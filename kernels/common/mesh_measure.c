@@ -4,59 +4,35 @@
 #include <math.h>
 #include <string.h>
 
-static void subtract(const double *a, const double *b, double out[3])
-{
-    for (int i = 0; i < 3; ++i) out[i] = a[i] - b[i];
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double *a, const double *b, double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double norm(const double *a) { return sqrt(dot(a, a)); }
-
-static double distance(const double *a, const double *b)
-{
-    double d[3];
-    subtract(a, b, d);
-    return norm(d);
-}
+#include "kernels/common/vec3.h"
 
 void ps_triangle_normal(const double *a, const double *b, const double *c, double out[3])
 {
     double u[3], v[3];
-    subtract(b, a, u);
-    subtract(c, a, v);
-    cross(u, v, out);
+    ps_subtract3(b, a, u);
+    ps_subtract3(c, a, v);
+    ps_cross3(u, v, out);
 }
 
 double ps_triangle_area(const double *a, const double *b, const double *c)
 {
     double n[3];
     ps_triangle_normal(a, b, c, n);
-    return 0.5 * norm(n);
+    return 0.5 * ps_norm3(n);
 }
 
 double ps_tetrahedron_volume(const double *a, const double *b, const double *c, const double *d)
 {
     double n[3], w[3];
     ps_triangle_normal(a, b, c, n);
-    subtract(d, a, w);
-    return dot(n, w) / 6;
+    ps_subtract3(d, a, w);
+    return ps_dot3(n, w) / 6;
 }
 
 /* r_in = 2A/(l1+l2+l3), R = l1 l2 l3/(4A). */
 double ps_triangle_quality(const double *a, const double *b, const double *c)
 {
-    double x = distance(a, b), y = distance(b, c), z = distance(c, a);
+    double x = ps_distance3(a, b), y = ps_distance3(b, c), z = ps_distance3(c, a);
     double area = ps_triangle_area(a, b, c), bottom = (x + y + z) * x * y * z;
     return bottom > 0 ? 16 * area * area / bottom : 0;
 }
@@ -66,16 +42,17 @@ double ps_triangle_quality(const double *a, const double *b, const double *c)
 double ps_tetrahedron_quality(const double *a, const double *b, const double *c, const double *d)
 {
     double u[3], v[3], w[3], vw[3], wu[3], uv[3], sum[3];
-    subtract(b, a, u);
-    subtract(c, a, v);
-    subtract(d, a, w);
-    cross(v, w, vw);
-    cross(w, u, wu);
-    cross(u, v, uv);
-    for (int i = 0; i < 3; ++i) sum[i] = dot(u, u) * vw[i] + dot(v, v) * wu[i] + dot(w, w) * uv[i];
-    double volume = fabs(dot(u, vw)) / 6;
-    double surface = 0.5 * (norm(vw) + norm(wu) + norm(uv)) + ps_triangle_area(b, c, d);
-    double bottom = surface * norm(sum);
+    ps_subtract3(b, a, u);
+    ps_subtract3(c, a, v);
+    ps_subtract3(d, a, w);
+    ps_cross3(v, w, vw);
+    ps_cross3(w, u, wu);
+    ps_cross3(u, v, uv);
+    for (int i = 0; i < 3; ++i)
+        sum[i] = ps_dot3(u, u) * vw[i] + ps_dot3(v, v) * wu[i] + ps_dot3(w, w) * uv[i];
+    double volume = fabs(ps_dot3(u, vw)) / 6;
+    double surface = 0.5 * (ps_norm3(vw) + ps_norm3(wu) + ps_norm3(uv)) + ps_triangle_area(b, c, d);
+    double bottom = surface * ps_norm3(sum);
     return bottom > 0 ? 108 * volume * volume / bottom : 0;
 }
 
@@ -138,7 +115,7 @@ void ps_edge_figures_start(ps_edge_figures *figures)
 
 void ps_edge_figures_add(ps_edge_figures *figures, const double *a, const double *b)
 {
-    double length = distance(a, b);
+    double length = ps_distance3(a, b);
     ++figures->count;
     figures->mean += length;
     figures->min = fmin(figures->min, length);
@@ -171,12 +148,13 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
 static double solid_angle(const double *a, const double *b, const double *c, const double *point)
 {
     double u[3], v[3], w[3], vw[3];
-    subtract(a, point, u);
-    subtract(b, point, v);
-    subtract(c, point, w);
-    cross(v, w, vw);
-    double x = norm(u), y = norm(v), z = norm(w);
-    return 2 * atan2(dot(u, vw), x * y * z + dot(u, v) * z + dot(v, w) * x + dot(w, u) * y);
+    ps_subtract3(a, point, u);
+    ps_subtract3(b, point, v);
+    ps_subtract3(c, point, w);
+    ps_cross3(v, w, vw);
+    double x = ps_norm3(u), y = ps_norm3(v), z = ps_norm3(w);
+    return 2 * atan2(ps_dot3(u, vw),
+                     x * y * z + ps_dot3(u, v) * z + ps_dot3(v, w) * x + ps_dot3(w, u) * y);
 }
 
 double ps_winding_number(const double *vertices, const int32_t *triangles, int64_t count,

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "kernels/common/vec3.h"
+
 /* How far outside, in barycentric coordinates, still counts as on the face. */
 static const double ON_FACE = 1e-12;
 
@@ -18,22 +20,11 @@ void ps_dgtd_lattice_point(const ps_dgtd_lattice *x, int64_t number, double poin
         point[c] = x->origin[c] + i * x->step[0][c] + j * x->step[1][c] + k * x->step[2][c];
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* inverse[i] . x is the coordinate of x along axes[i]. */
 static void invert(const double axes[3][3], double inverse[3][3])
 {
-    for (int i = 0; i < 3; ++i) cross(axes[(i + 1) % 3], axes[(i + 2) % 3], inverse[i]);
-    double det = dot(axes[0], inverse[0]);
+    for (int i = 0; i < 3; ++i) ps_cross3(axes[(i + 1) % 3], axes[(i + 2) % 3], inverse[i]);
+    double det = ps_dot3(axes[0], inverse[0]);
     for (int i = 0; i < 9; ++i) inverse[i / 3][i % 3] /= det;
 }
 
@@ -63,8 +54,8 @@ static int bound(const ps_dgtd_lattice *x, const double inverse[3][3], const dou
         for (int v = 0; v < 4; ++v) {
             double d[3] = {corner[v][0] - x->origin[0], corner[v][1] - x->origin[1],
                            corner[v][2] - x->origin[2]};
-            low = fmin(low, dot(inverse[a], d));
-            high = fmax(high, dot(inverse[a], d));
+            low = fmin(low, ps_dot3(inverse[a], d));
+            high = fmax(high, ps_dot3(inverse[a], d));
         }
         double slack = 1e-9 * (1 + fabs(low) + fabs(high));
         low = fmax(ceil(low - slack), 0);
@@ -92,10 +83,10 @@ static int open_simplex(const ps_dgtd_lattice *x, const double inverse[3][3],
     s->first[0] = 1;
     for (int a = 0; a < 3; ++a) s->slope[a][0] = 0;
     for (int v = 1; v < 4; ++v) {
-        s->first[v] = dot(gradients[v - 1], from);
+        s->first[v] = ps_dot3(gradients[v - 1], from);
         s->first[0] -= s->first[v];
         for (int a = 0; a < 3; ++a) {
-            s->slope[a][v] = dot(gradients[v - 1], x->step[a]);
+            s->slope[a][v] = ps_dot3(gradients[v - 1], x->step[a]);
             s->slope[a][0] -= s->slope[a][v];
         }
     }

@@ -6,6 +6,7 @@
 
 #include "kernels/common/mesh_topology.h"
 #include "kernels/common/space_curve.h"
+#include "kernels/common/vec3.h"
 #include "kernels/dgtd/reference.h"
 
 void ps_dgtd_sort_vertices(int32_t *elements, int64_t count)
@@ -122,23 +123,18 @@ void ps_dgtd_tangents(const double *vertices, const int32_t element[4], double t
             tangents[a][c] = (vertices[3 * (int64_t)element[a + 1] + c] - origin[c]) / 2;
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
-
 double ps_dgtd_determinant(const double t[3][3])
 {
     double n[3];
-    cross(t[1], t[2], n);
+    ps_cross3(t[1], t[2], n);
     return t[0][0] * n[0] + t[0][1] * n[1] + t[0][2] * n[2];
 }
 
 void ps_dgtd_faces(const double t[3][3], double areas[4], double normals[4][3])
 {
     double sign = ps_dgtd_determinant(t) < 0 ? -1 : 1, inner[3][3];
-    for (int a = 0; a < 3; ++a) cross(t[(a + 1) % 3], t[(a + 2) % 3], inner[a]); /* det grad r_a */
+    for (int a = 0; a < 3; ++a)
+        ps_cross3(t[(a + 1) % 3], t[(a + 2) % 3], inner[a]); /* det grad r_a */
     for (int c = 0; c < 3; ++c) {
         normals[0][c] = -sign * inner[2][c];
         normals[1][c] = -sign * inner[1][c];

@@ -2,19 +2,10 @@
 
 #include <math.h>
 
+#include "kernels/common/vec3.h"
+
 /* Of the diameter: what counts as in the plane, and as on the line of an edge. */
 static const double flat = 1e-10, thin = 1e-14;
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
 
 /* x as the corners see it: x - v_l and its length; (x - v).n, 0 in the plane. */
 typedef struct view {
@@ -27,11 +18,11 @@ static void look(const ps_hbem_triangle *t, const double x[3], view *v)
     double size = 0;
     for (int l = 0; l < 3; ++l) {
         for (int c = 0; c < 3; ++c) v->from[l][c] = x[c] - t->corner[l][c];
-        v->distance[l] = sqrt(dot(v->from[l], v->from[l]));
+        v->distance[l] = sqrt(ps_dot3(v->from[l], v->from[l]));
         if (v->distance[l] < v->distance[nearest]) nearest = l;
     }
     for (int c = 0; c < 3; ++c) size = fmax(size, fabs(x[c]));
-    v->height = dot(v->from[nearest], t->normal);
+    v->height = ps_dot3(v->from[nearest], t->normal);
     if (fabs(v->height) <= flat * t->diameter + 4e-16 * size) v->height = 0;
 }
 
@@ -39,8 +30,8 @@ static double angle_of(const ps_hbem_triangle *t, const view *v)
 {
     const double *r = v->distance;
     if (v->height == 0) return 0;
-    double below = r[0] * r[1] * r[2] + dot(v->from[0], v->from[1]) * r[2] +
-                   dot(v->from[1], v->from[2]) * r[0] + dot(v->from[2], v->from[0]) * r[1];
+    double below = r[0] * r[1] * r[2] + ps_dot3(v->from[0], v->from[1]) * r[2] +
+                   ps_dot3(v->from[1], v->from[2]) * r[0] + ps_dot3(v->from[2], v->from[0]) * r[1];
     return 2 * atan2(t->jacobian * v->height, below);
 }
 
@@ -64,10 +55,10 @@ static void add_edge(const ps_hbem_triangle *t, const view *v, int i, edge_sums 
     int next = (i + 1) % 3;
     double along[3], out[3];
     for (int c = 0; c < 3; ++c) along[c] = t->corner[next][c] - t->corner[i][c];
-    double length = sqrt(dot(along, along));
+    double length = sqrt(ps_dot3(along, along));
     for (int c = 0; c < 3; ++c) along[c] /= length;
-    cross(along, t->normal, out);
-    double lm = -dot(v->from[i], along), lp = lm + length, p = -dot(v->from[i], out);
+    ps_cross3(along, t->normal, out);
+    double lm = -ps_dot3(v->from[i], along), lp = lm + length, p = -ps_dot3(v->from[i], out);
     double square = p * p + v->height * v->height, rm = v->distance[i], rp = v->distance[next];
     bool on_line = square <= thin * thin * t->diameter * t->diameter;
     double f = on_line ? 0 : edge_log(lm, lp, rm, rp, square);
@@ -97,13 +88,13 @@ void ps_hbem_closed_at(const ps_hbem_triangle *t, const double x[3], ps_hbem_clo
         double slope[3], edge[3];
         int next = (l + 1) % 3, last = (l + 2) % 3;
         for (int c = 0; c < 3; ++c) edge[c] = t->corner[last][c] - t->corner[next][c];
-        cross(t->normal, edge, slope);
+        ps_cross3(t->normal, edge, slope);
         for (int c = 0; c < 3; ++c) slope[c] /= t->jacobian;
-        double hat = dot(v.from[next], slope);
+        double hat = ps_dot3(v.from[next], slope);
         out->hat[l] = hat;
-        out->inverse[l] = hat * inverse + dot(slope, s.m_length);
-        out->length[l] = hat * length + dot(slope, s.m_cube) / 3;
-        out->slope[l] = hat * angle - h * dot(slope, s.m_log);
+        out->inverse[l] = hat * inverse + ps_dot3(slope, s.m_length);
+        out->length[l] = hat * length + ps_dot3(slope, s.m_cube) / 3;
+        out->slope[l] = hat * angle - h * ps_dot3(slope, s.m_log);
     }
 }
 

@@ -2,22 +2,18 @@
 
 #include <math.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/rules.h"
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 /* e^{ikr}/(4 pi r), or its normal derivative. */
 static void point_source(const ps_hbem_load *load, const double x[3], const double normal[3],
                          double out[2])
 {
     double r[3] = {x[0] - load->vector[0], x[1] - load->vector[1], x[2] - load->vector[2]};
-    double length = sqrt(dot(r, r)), kr = load->wavenumber * length;
+    double length = sqrt(ps_dot3(r, r)), kr = load->wavenumber * length;
     double size = 1 / (4 * M_PI * length), re = size * cos(kr), im = size * sin(kr);
     if (load->derivative) { /* g (ikr - 1) r.n / r^2 */
-        double along = dot(r, normal) / (length * length), turned = re;
+        double along = ps_dot3(r, normal) / (length * length), turned = re;
         re = along * (-re - kr * im);
         im = along * (kr * turned - im);
     }
@@ -28,8 +24,8 @@ static void point_source(const ps_hbem_load *load, const double x[3], const doub
 static void plane_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
                        double out[2])
 {
-    double phase = load->wavenumber * dot(load->vector, x);
-    double slope = load->derivative ? load->wavenumber * dot(load->vector, normal) : 0;
+    double phase = load->wavenumber * ps_dot3(load->vector, x);
+    double slope = load->derivative ? load->wavenumber * ps_dot3(load->vector, normal) : 0;
     out[0] = load->derivative ? -slope * sin(phase) : cos(phase);
     out[1] = load->derivative ? slope * cos(phase) : sin(phase);
 }
@@ -49,7 +45,7 @@ void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *t, con
         point_source(load, x, t->normal, out);
         break;
     case PS_LOAD_LINEAR:
-        out[0] = dot(load->vector, load->derivative ? t->normal : x);
+        out[0] = ps_dot3(load->vector, load->derivative ? t->normal : x);
         break;
     case PS_LOAD_VALUE:
         out[0] = load->vector[0];

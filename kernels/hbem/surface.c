@@ -5,37 +5,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void subtract(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c) out[c] = a[c] - b[c];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
+#include "kernels/common/vec3.h"
 
 static void measure(ps_hbem_triangle *t)
 {
     double edge[3][3], difference[3];
-    for (int l = 0; l < 3; ++l) subtract(t->corner[(l + 1) % 3], t->corner[l], edge[l]);
-    cross(edge[0], edge[1], t->normal);
-    t->jacobian = sqrt(dot(t->normal, t->normal));
+    for (int l = 0; l < 3; ++l) ps_subtract3(t->corner[(l + 1) % 3], t->corner[l], edge[l]);
+    ps_cross3(edge[0], edge[1], t->normal);
+    t->jacobian = sqrt(ps_dot3(t->normal, t->normal));
     for (int c = 0; c < 3; ++c) {
         t->normal[c] /= t->jacobian;
         t->centroid[c] = (t->corner[0][c] + t->corner[1][c] + t->corner[2][c]) / 3;
     }
     t->diameter = t->radius = 0;
     for (int l = 0; l < 3; ++l) {
-        subtract(t->corner[l], t->centroid, difference);
-        t->radius = fmax(t->radius, sqrt(dot(difference, difference)));
-        t->diameter = fmax(t->diameter, sqrt(dot(edge[l], edge[l])));
+        ps_subtract3(t->corner[l], t->centroid, difference);
+        t->radius = fmax(t->radius, sqrt(ps_dot3(difference, difference)));
+        t->diameter = fmax(t->diameter, sqrt(ps_dot3(edge[l], edge[l])));
     }
 }
 
@@ -71,7 +57,6 @@ ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
         if (set_triangle(surface, corners, t, &triangles[t]) != PS_OK) bad = t < bad ? t : bad;
     return bad == triangle_count ? PS_OK : set_triangle(surface, corners, bad, &triangles[bad]);
 }
-
 
 /* On a closed oriented surface int n = 0 and int x_a n_b = volume delta_ab. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface)
@@ -197,7 +182,7 @@ void ps_hbem_space_integrals(const ps_hbem_space *space, double *out)
 
 void ps_hbem_curl(const ps_hbem_triangle *triangle, int l, double out[3])
 {
-    subtract(triangle->corner[(l + 2) % 3], triangle->corner[(l + 1) % 3], out);
+    ps_subtract3(triangle->corner[(l + 2) % 3], triangle->corner[(l + 1) % 3], out);
 }
 
 double ps_hbem_elements_per_wavelength(const ps_hbem_surface *surface, double wavenumber)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "kernels/common/vec3.h"
+
 /* The arctangent of a / b, whichever the sign of b. */
 static double angle(double a, double b)
 {
@@ -97,14 +99,8 @@ double ps_prism_vertical(const ps_prism *prism, const double point[3], double gr
     return -gravity * prism->density * corner_sum(prism, point, corner_vertical);
 }
 
-static double distance(const double a[3], const double b[3])
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                (a[2] - b[2]) * (a[2] - b[2]));
-}
-
 double ps_sphere_potential(double mass, const double centre[3], const double point[3],
                            double gravity)
 {
-    return gravity * mass / distance(centre, point);
+    return gravity * mass / ps_distance3(centre, point);
 }

@@ -4,12 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static const double close_to = 1. / 20, very_close = 1. / 100; /* of the longest edge */
+#include "kernels/common/vec3.h"
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+static const double close_to = 1. / 20, very_close = 1. / 100; /* of the longest edge */
 
 /* Outward distance of u = x - vertex e from the line of edge e, in the plane: (t x n).u. */
 static double outside(const ps_triangle *triangle, int e, const double u[3])
@@ -17,7 +14,7 @@ static double outside(const ps_triangle *triangle, int e, const double u[3])
     const double *t = triangle->tangent[e], *n = triangle->normal;
     const double m[3] = {t[1] * n[2] - t[2] * n[1], t[2] * n[0] - t[0] * n[2],
                          t[0] * n[1] - t[1] * n[0]};
-    return dot(m, u);
+    return ps_dot3(m, u);
 }
 
 double ps_triangle_distance(const ps_triangle *triangle, const double x[3])
@@ -27,11 +24,11 @@ double ps_triangle_distance(const ps_triangle *triangle, const double x[3])
     for (int e = 0; e < 3; ++e) {
         double u[3], w[3];
         for (int c = 0; c < 3; ++c) u[c] = x[c] - triangle->vertex[e][c];
-        double s = fmin(fmax(dot(u, triangle->tangent[e]), 0), triangle->length[e]);
+        double s = fmin(fmax(ps_dot3(u, triangle->tangent[e]), 0), triangle->length[e]);
         for (int c = 0; c < 3; ++c) w[c] = u[c] - s * triangle->tangent[e][c];
-        least = fmin(least, dot(w, w));
+        least = fmin(least, ps_dot3(w, w));
         inside = inside && outside(triangle, e, u) <= 0;
-        height = fabs(dot(u, triangle->normal));
+        height = fabs(ps_dot3(u, triangle->normal));
     }
     return inside ? height : sqrt(least);
 }
@@ -53,7 +50,7 @@ static double nearer(const ps_triangle *t, const double x[3], double gap)
 {
     const double u[3] = {x[0] - t->centroid[0], x[1] - t->centroid[1], x[2] - t->centroid[2]};
     double reach = t->radius + gap;
-    return dot(u, u) >= reach * reach ? gap : fmin(gap, ps_triangle_distance(t, x));
+    return ps_dot3(u, u) >= reach * reach ? gap : fmin(gap, ps_triangle_distance(t, x));
 }
 
 /* g of the triangle at place p of the order; `widest`: the largest bounding sphere. */

@@ -3,16 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
+
 _Static_assert(sizeof(ps_triangle) == 32 * sizeof(double), "a triangle is four cache lines");
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static double norm(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 static void set_edges(ps_triangle *triangle)
 {
@@ -20,7 +13,7 @@ static void set_edges(ps_triangle *triangle)
         const double *p = triangle->vertex[e], *q = triangle->vertex[(e + 1) % 3];
         double *t = triangle->tangent[e];
         for (int c = 0; c < 3; ++c) t[c] = q[c] - p[c];
-        triangle->length[e] = norm(t);
+        triangle->length[e] = ps_norm3(t);
         for (int c = 0; c < 3; ++c) t[c] /= triangle->length[e];
     }
 }
@@ -34,7 +27,7 @@ static void set_bounds(ps_triangle *triangle)
     for (int v = 0; v < 3; ++v) {
         double out[3];
         for (int c = 0; c < 3; ++c) out[c] = triangle->vertex[v][c] - triangle->centroid[c];
-        triangle->radius = fmax(triangle->radius, norm(out));
+        triangle->radius = fmax(triangle->radius, ps_norm3(out));
     }
 }
 
@@ -54,8 +47,8 @@ ps_status ps_triangles_init(const double *vertices, const int32_t *triangles, in
             u[c] = triangle->vertex[1][c] - triangle->vertex[0][c];
             w[c] = triangle->vertex[2][c] - triangle->vertex[0][c];
         }
-        cross(u, w, normal);
-        double twice = norm(normal), longest = ps_triangle_longest_edge(triangle);
+        ps_cross3(u, w, normal);
+        double twice = ps_norm3(normal), longest = ps_triangle_longest_edge(triangle);
         if (!(twice > 1e-14 * longest * longest))
             return ps_fail(PS_INVALID,
                            "triangle %lld has no area (2 A = %.3g m^2, longest edge %.3g m); "
@@ -84,7 +77,7 @@ double ps_triangles_extent(const ps_triangle *triangles, int64_t count)
             }
     double side[3];
     for (int c = 0; c < 3; ++c) side[c] = count ? high[c] - low[c] : 0;
-    return norm(side);
+    return ps_norm3(side);
 }
 
 double ps_triangles_mean_edge(const ps_triangle *triangles, int64_t count)

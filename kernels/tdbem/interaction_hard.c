@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/tdbem/interaction_internal.h"
 
 enum { IN_ROWS = 1, IN_SLICES = 2 };
@@ -176,11 +177,6 @@ static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int ab, in
     return PS_OK;
 }
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
 {
     const ps_interaction *interaction = hard->interaction;
@@ -190,12 +186,12 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
     double curls[9], per = 1 / (4 * s->area * t->area);
     for (int ab = 0; ab < 9; ++ab) {
         int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3; /* opposite edges */
-        curls[ab] = dot(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) * per;
+        curls[ab] = ps_dot3(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) * per;
     }
     bool self = pair->row == pair->slice;
     if (self) average_orders(pair);
     set_spline(hard, pair);
-    set_terms(hard, pair, dot(s->normal, t->normal), curls);
+    set_terms(hard, pair, ps_dot3(s->normal, t->normal), curls);
     for (int ab = 0; ab < 9; ++ab) {
         PS_TRY(add_term(hard, pair, ab, p[ab / 3], q[ab % 3]));
         if (!self) PS_TRY(add_term(hard, pair, ab, q[ab % 3], p[ab / 3]));

@@ -3,18 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/tdbem/shell_integral.h"
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static double distance(const double *a, const double *b)
-{
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return sqrt(dot(d, d));
-}
 
 void ps_potential_reach(int64_t triangle_count, const ps_triangle *triangles,
                         const int32_t *corners, double *reach)
@@ -43,11 +33,11 @@ static void lag_range(const ps_potential *p, const ps_receiver *receiver, int64_
     double radius, shell = p->dt * p->speed;
     const double *middle = support(p, j, &radius);
     if (receiver->far_field) {
-        double s = dot(receiver->place, middle) / shell + .5, half = radius / shell;
+        double s = ps_dot3(receiver->place, middle) / shell + .5, half = radius / shell;
         *first = -(int64_t)floor(s + half) - 1;
         *last = -(int64_t)floor(s - half) + p->hard;
     } else {
-        double r = distance(receiver->place, middle), nearest = r - radius;
+        double r = ps_distance3(receiver->place, middle), nearest = r - radius;
         *first = (int64_t)floor((nearest > 0 ? nearest : 0) / shell);
         *last = (int64_t)floor((r + radius) / shell) + p->hard;
     }
@@ -118,7 +108,7 @@ static void soft_direction(const ps_potential *p, const ps_receiver *receiver,
         ps_point points[PS_RULE_POINTS_MAX];
         ps_triangle_points(&p->triangles[t], rule, 1, points);
         for (int q = 0; q < rule->count; ++q) {
-            double s = dot(receiver->place, points[q].x) / shell + .5, whole = floor(s);
+            double s = ps_dot3(receiver->place, points[q].x) / shell + .5, whole = floor(s);
             double part = s - whole, weight = points[q].weight / (4 * M_PI);
             add_weight(rows, t, -(int64_t)whole, (1 - part) * weight);
             add_weight(rows, t, -(int64_t)whole - 1, part * weight);
@@ -157,10 +147,10 @@ static void hard_point_at(const ps_potential *p, int64_t triangle, const double 
     const ps_triangle *geometry = &p->triangles[triangle];
     double y[3], shell = p->dt * p->speed;
     place_of(geometry, barycentric, y);
-    double ray[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, r = sqrt(dot(ray, ray));
+    double ray[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, r = sqrt(ps_dot3(ray, ray));
     if (r == 0) return;
     double whole = floor(r / shell), part = r / shell - whole;
-    double scale = weight * dot(ray, geometry->normal) / (4 * M_PI * r * r);
+    double scale = weight * ps_dot3(ray, geometry->normal) / (4 * M_PI * r * r);
     for (int a = 0; a < 3; ++a) {
         int64_t j = p->corners[3 * triangle + a];
         double factor = scale * barycentric[a];
@@ -173,7 +163,7 @@ static double longest_edge_of(const ps_triangle *triangle, const facet *part, do
 {
     double v[3][3], longest = 0;
     for (int k = 0; k < 3; ++k) place_of(triangle, part->corner[k], v[k]);
-    for (int k = 0; k < 3; ++k) longest = fmax(longest, distance(v[k], v[(k + 1) % 3]));
+    for (int k = 0; k < 3; ++k) longest = fmax(longest, ps_distance3(v[k], v[(k + 1) % 3]));
     for (int d = 0; d < 3; ++d) centre[d] = (v[0][d] + v[1][d] + v[2][d]) / 3;
     return longest;
 }
@@ -202,7 +192,7 @@ static void hard_facet(const ps_potential *p, int64_t triangle, const double x[3
                        ps_lag_rows *rows)
 {
     double centre[3], edge = longest_edge_of(&p->triangles[triangle], part, centre);
-    if (depth < SPLITS_MAX && (edge > p->dt * p->speed || edge > distance(centre, x) / 2)) {
+    if (depth < SPLITS_MAX && (edge > p->dt * p->speed || edge > ps_distance3(centre, x) / 2)) {
         facet parts[4];
         split(part, parts);
         for (int k = 0; k < 4; ++k) hard_facet(p, triangle, x, &parts[k], depth + 1, rule, rows);
@@ -223,8 +213,8 @@ static void hard_direction_at(const ps_potential *p, int64_t triangle, const dou
     const ps_triangle *geometry = &p->triangles[triangle];
     double y[3], shell = p->dt * p->speed;
     place_of(geometry, barycentric, y);
-    double s = dot(e, y) / shell + .5, whole = floor(s), part = s - whole;
-    double scale = weight * dot(e, geometry->normal) / (4 * M_PI * shell);
+    double s = ps_dot3(e, y) / shell + .5, whole = floor(s), part = s - whole;
+    double scale = weight * ps_dot3(e, geometry->normal) / (4 * M_PI * shell);
     for (int a = 0; a < 3; ++a) {
         int64_t j = p->corners[3 * triangle + a], lag = -(int64_t)whole;
         double factor = scale * barycentric[a];

@@ -6,14 +6,10 @@
 #include <string.h>
 
 #include "kernels/common/mie.h"
+#include "kernels/common/vec3.h"
 #include "runtime/memory.h"
 
 enum { CHANNEL_BATCH = 256, SAMPLE_BATCH = 256 };
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static int is_field(exact_quantity q) { return q == EXACT_SOFT_FIELD || q == EXACT_HARD_FIELD; }
 
@@ -23,7 +19,7 @@ static double distance_of(const exact_task *task, int64_t channel, double out[3]
 {
     for (int d = 0; d < 3; ++d)
         out[d] = task->places[3 * channel + d] - (is_field(task->quantity) ? task->centre[d] : 0);
-    return sqrt(dot(out, out));
+    return sqrt(ps_dot3(out, out));
 }
 
 ps_status exact_check(const exact_task *task)
@@ -60,7 +56,7 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
     for (int64_t i = 0; i < count; ++i) {
         double from[3];
         distances[i] = distance_of(task, first + i, from);
-        cosines[i] = fmax(-1, fmin(1, dot(from, emitter->place) / distances[i]));
+        cosines[i] = fmax(-1, fmin(1, ps_dot3(from, emitter->place) / distances[i]));
     }
     if (is_field(task->quantity))
         PS_TRY(ps_mie_scattered(task->quantity == EXACT_HARD_FIELD, k, task->radius, count, cosines,
@@ -70,8 +66,8 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
     int far = task->quantity == EXACT_SOFT_FAR || task->quantity == EXACT_HARD_FAR;
     for (int64_t i = 0; i < count; ++i) {
         /* A far receiver's distance counts from the origin, the sphere's wave from its centre. */
-        double phase = k * dot(emitter->place, task->centre);
-        if (far) phase -= k * dot(task->places + 3 * (first + i), task->centre);
+        double phase = k * ps_dot3(emitter->place, task->centre);
+        if (far) phase -= k * ps_dot3(task->places + 3 * (first + i), task->centre);
         double c = cos(phase), s = sin(phase), re = out[i][0], im = out[i][1];
         out[i][0] = re * c - im * s;
         out[i][1] = re * s + im * c;
@@ -123,8 +119,8 @@ static ps_status plan(synthesis *s, const exact_task *task)
     *s = (synthesis){.task = task, .period = task->window * crossing, .begin = INFINITY};
     for (int e = 0; e < task->incident.count; ++e) {
         const ps_emitter *emitter = &task->incident.emitters[e];
-        double c = task->incident.speed, reach = sqrt(dot(task->centre, task->centre)) / c;
-        double at_centre = emitter->delay + dot(emitter->place, task->centre) / c;
+        double c = task->incident.speed, reach = sqrt(ps_dot3(task->centre, task->centre)) / c;
+        double at_centre = emitter->delay + ps_dot3(emitter->place, task->centre) / c;
         highest = fmax(highest, highest_frequency(emitter));
         s->begin =
             fmin(s->begin, at_centre - 2 * crossing - 2 * reach - half_pulse * emitter->width);

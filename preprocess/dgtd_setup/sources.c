@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/mode.h"
 #include "kernels/dgtd/reference.h"
@@ -25,11 +26,9 @@ static const char keys[] =
     "axis, moment or amplitude; all of these: shape, width, delay, frequency; mode: n, amplitude, "
     "corner, size";
 
-static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-
 static ps_status unit_of(const setup_text *text, const char *key, double v[3])
 {
-    double length = length_of(v);
+    double length = ps_norm3(v);
     if (!(length > 0))
         return ps_fail(PS_USAGE, "--source %s: %s is a vector of length 0", text->whole, key);
     for (int c = 0; c < 3; ++c) v[c] /= length;
@@ -265,7 +264,7 @@ static double distance_to(const double x[3], const double *const corner[3])
     }
     double height = 0;
     for (int c = 0; c < 3; ++c) height += off[0][c] * normal[c];
-    return within ? fabs(height) / length_of(normal) : least;
+    return within ? fabs(height) / ps_norm3(normal) : least;
 }
 
 /* The ball of a current lies in the mesh with nothing through it: faces with a condition stay
@@ -308,7 +307,7 @@ static ps_status check_current(const setup *s, ps_dgtd_source *x, int fixed, con
     PS_TRY(begin_quietly(s, x, 0, fixed, text));
     double edge = 0, t[3][3];
     ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * at, t);
-    for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * length_of(t[a]));
+    for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * ps_norm3(t[a]));
     if (x->radius < 2 * edge)
         ps_warning("--source %s: the ball's radius is %.2g times the size of the elements there "
                    "(%" PRId64 " have part in it); below 2 the current is badly resolved",
@@ -324,7 +323,7 @@ static double lateness(const ps_dgtd_source *x, const double *point)
         off[c] = point[c] - x->origin[c];
         along += off[c] * x->axis[c];
     }
-    return x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : length_of(off);
+    return x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : ps_norm3(off);
 }
 
 /* Faces through which an incident field enters, whose element is not vacuum; *ahead: how late it

@@ -1,4 +1,5 @@
 /* upwind: against its formula node by node, errors in the cavity, dissipation, ranges. */
+#include "kernels/common/vec3.h"
 #include "kernels/dgtd/upwind.h"
 
 #include <omp.h>
@@ -79,12 +80,6 @@ static void jump_at(const upwind_case *u, ps_dgtd_field field, const void *value
     }
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
-
 /* The upwind flux less the centred one, as the guide writes it: what is lifted at a node. */
 static void flux_at(const upwind_case *u, ps_dgtd_field field, const void *target,
                     const void *source, int64_t e, int f, int m, const double n[3], double out[3])
@@ -97,9 +92,9 @@ static void flux_at(const upwind_case *u, ps_dgtd_field field, const void *targe
     double w[3], v[3], nw[3], nv[3], nnv[3];
     jump_at(u, 1 - field, source, e, f, m, w);
     jump_at(u, field, target, e, f, m, v);
-    cross(n, w, nw);
-    cross(n, v, nv);
-    cross(n, nv, nnv);
+    ps_cross3(n, w, nw);
+    ps_cross3(n, v, nv);
+    ps_cross3(n, nv, nnv);
     for (int c = 0; c < 3; ++c)
         out[c] = field == PS_DGTD_E ? (zk * nw[c] - nnv[c]) / (zi + zk) - nw[c] / 2
                                     : (nw[c] / zk + nnv[c]) / (1 / zi + 1 / zk) - nw[c] / 2;

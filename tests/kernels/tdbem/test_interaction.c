@@ -2,6 +2,7 @@
  * Interaction matrices: reference entries, invariants, structure, bitwise symmetry, whatever the
  * tile. The passivity of both formulations is in test_passivity.c.
  */
+#include "kernels/common/vec3.h"
 #include "tests/check.h"
 
 #include <stdbool.h>
@@ -166,11 +167,6 @@ static void test_m_form(void **state)
 
 /* ---- sound-hard ---- */
 
-static double dot3(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* curl phi_a . curl phi_b of corners a, b of two triangles. */
 static double curls(const ps_triangle *s, int a, const ps_triangle *t, int b)
 {
@@ -179,7 +175,7 @@ static double curls(const ps_triangle *s, int a, const ps_triangle *t, int b)
         u[c] = (s->vertex[(a + 2) % 3][c] - s->vertex[(a + 1) % 3][c]) / (2 * s->area);
         v[c] = (t->vertex[(b + 2) % 3][c] - t->vertex[(b + 1) % 3][c]) / (2 * t->area);
     }
-    return dot3(u, v);
+    return ps_dot3(u, v);
 }
 
 /* sum_k M^k = dt int int curl phi_i . curl phi_j / (4 pi r): W telescopes, the pieces of B sum
@@ -264,7 +260,7 @@ static void reference_add(const interaction_case *c, const icosphere *mesh, int6
 {
     int64_t n = mesh->vertex_count;
     double D = c->interaction.shell, speed = c->interaction.speed, dt = D / speed;
-    double normals = dot3(c->triangles[s].normal, c->triangles[t].normal);
+    double normals = ps_dot3(c->triangles[s].normal, c->triangles[t].normal);
     for (int ab = 0; ab < 9; ++ab)
         for (int64_t k = 0; k < shells + 2; ++k) {
             double second = 0;
