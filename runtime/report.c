@@ -39,7 +39,7 @@ ps_report *ps_report_new(const ps_run *run)
     return report;
 }
 
-static void put(ps_report *report, const char *text)
+static void append(ps_report *report, const char *text)
 {
     part *to = report->in_section ? &report->sections : &report->outside;
     size_t size = strlen(text);
@@ -56,7 +56,7 @@ static void put(ps_report *report, const char *text)
 
 static void put_quoted(ps_report *report, const char *text)
 {
-    put(report, "\"");
+    append(report, "\"");
     for (; *text; ++text) {
         char out[8];
         unsigned char c = (unsigned char)*text;
@@ -68,9 +68,9 @@ static void put_quoted(ps_report *report, const char *text)
             snprintf(out, sizeof out, "\\u%04x", c);
         else
             out[0] = (char)c, out[1] = 0;
-        put(report, out);
+        append(report, out);
     }
-    put(report, "\"");
+    append(report, "\"");
 }
 
 /* The kinds of values that units stand for. */
@@ -99,14 +99,14 @@ static void begin(ps_report *report, const char *name)
 {
     bool *begun = report->in_section ? &report->section_begun : &report->outside.begun;
     if (report->json) {
-        put(report, *begun ? ", " : "");
+        append(report, *begun ? ", " : "");
         put_quoted(report, name);
-        put(report, ": ");
+        append(report, ": ");
     } else {
         char head[128];
         snprintf(head, sizeof head, "%s%-*s  ", report->in_section ? "  " : "",
                  report->in_section ? 30 : 32, name);
-        put(report, head);
+        append(report, head);
     }
     *begun = true;
 }
@@ -118,10 +118,10 @@ static void end(ps_report *report, const char *unit)
     for (size_t i = 0; i < sizeof untold / sizeof *untold && unit; ++i)
         if (strcmp(unit, untold[i]) == 0) unit = NULL;
     if (unit) {
-        put(report, " ");
-        put(report, unit);
+        append(report, " ");
+        append(report, unit);
     }
-    put(report, "\n");
+    append(report, "\n");
 }
 
 void ps_report_section(ps_report *report, const char *name)
@@ -131,12 +131,12 @@ void ps_report_section(ps_report *report, const char *name)
     if (!name) return;
     snprintf(report->section, sizeof report->section, "%s", name);
     if (report->json) {
-        put(report, report->sections.begun ? "}, " : "");
+        append(report, report->sections.begun ? "}, " : "");
         put_quoted(report, name);
-        put(report, ": {");
+        append(report, ": {");
     } else {
-        put(report, name);
-        put(report, "\n");
+        append(report, name);
+        append(report, "\n");
     }
     report->sections.begun = true;
     report->section_begun = false;
@@ -146,7 +146,7 @@ static void put_int(ps_report *report, int64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, value);
-    put(report, text);
+    append(report, text);
 }
 
 static void put_real(ps_report *report, double value)
@@ -156,7 +156,7 @@ static void put_real(ps_report *report, double value)
         snprintf(text, sizeof text, "null");
     else
         snprintf(text, sizeof text, report->json ? "%.17g" : "%.6g", value);
-    put(report, text);
+    append(report, text);
 }
 
 void ps_report_int(ps_report *report, const char *name, int64_t value)
@@ -190,7 +190,7 @@ void ps_report_text(ps_report *report, const char *name, const char *value)
     if (report->json)
         put_quoted(report, value);
     else
-        put(report, value);
+        append(report, value);
     end(report, unit);
 }
 
@@ -199,7 +199,7 @@ void ps_report_flag(ps_report *report, const char *name, bool value)
     if (!report) return;
     const char *unit = unit_of(report, name, FLAG);
     begin(report, name);
-    put(report, report->json ? (value ? "true" : "false") : (value ? "yes" : "no"));
+    append(report, report->json ? (value ? "true" : "false") : (value ? "yes" : "no"));
     end(report, unit);
 }
 
@@ -208,12 +208,12 @@ void ps_report_reals(ps_report *report, const char *name, const double *values, 
     if (!report) return;
     const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
-    put(report, "[");
+    append(report, "[");
     for (int64_t i = 0; i < count; ++i) {
-        if (i) put(report, ", ");
+        if (i) append(report, ", ");
         put_real(report, values[i]);
     }
-    put(report, "]");
+    append(report, "]");
     end(report, unit);
 }
 
@@ -222,12 +222,12 @@ void ps_report_ints(ps_report *report, const char *name, const int64_t *values, 
     if (!report) return;
     const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
-    put(report, "[");
+    append(report, "[");
     for (int64_t i = 0; i < count; ++i) {
-        if (i) put(report, ", ");
+        if (i) append(report, ", ");
         put_int(report, values[i]);
     }
-    put(report, "]");
+    append(report, "]");
     end(report, unit);
 }
 

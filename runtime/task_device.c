@@ -49,7 +49,8 @@ static ps_status evict(ps_task_queue *queue, device_worker *d, bool *found)
 }
 
 /* Gives a copy a block; *room is false if the device is full of what is in use. */
-static ps_status place(ps_task_queue *queue, device_worker *d, device_copy *copy, bool *room)
+static ps_status allocate_block(ps_task_queue *queue, device_worker *d, device_copy *copy,
+                                bool *room)
 {
     *room = true;
     if (copy->block) {
@@ -77,7 +78,7 @@ static ps_status pin(ps_task_queue *queue, device_worker *d, task *t, bool *room
     *room = true;
     for (int a = 0; a < t->access_count && *room && status == PS_OK; ++a) {
         device_copy *copy = &t->accesses[a].data->copies[d->number];
-        status = place(queue, d, copy, room);
+        status = allocate_block(queue, d, copy, room);
         if (status == PS_OK && *room) ++copy->pins;
         if (status != PS_OK || !*room) task_unpin(d, t, a);
     }

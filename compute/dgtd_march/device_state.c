@@ -39,7 +39,7 @@ static ps_status open_system(device_state *x)
     ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
     x->system.windowed = s->window && s->window->geometry;
     PS_TRY(take_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
-    ps_dgtd_device_place(&x->system, memory);
+    ps_dgtd_device_attach(&x->system, memory);
     return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
 }
 
@@ -154,7 +154,7 @@ static ps_status open_border(device_state *x)
                                s->march->dt);
     ps_dgtd_device_border_shape(&x->border, s->border);
     PS_TRY(take_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
-    ps_dgtd_device_border_place(&x->border, order, memory);
+    ps_dgtd_device_border_attach(&x->border, order, memory);
     x->march.border = &x->border;
     return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
 }
@@ -166,7 +166,7 @@ static ps_status open_current(device_state *x, const ps_dgtd_current *current,
     void *memory = NULL;
     ps_dgtd_device_current_shape(out, current);
     PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
-    ps_dgtd_device_current_place(out, memory);
+    ps_dgtd_device_current_attach(out, memory);
     PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
     return ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
 }
@@ -217,7 +217,7 @@ ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
     void *memory = NULL;
     ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots, x->window != NULL);
     PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
-    ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
+    ps_dgtd_device_upwind_attach(&x->upwind, &x->system, memory);
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_upload(&x->upwind, &x->system, upwind, x->stream);
 }

@@ -244,17 +244,6 @@ ps_status march_begin(march *m)
     return upwind_start(m);
 }
 
-ps_status march_hold(march *m, int64_t first, int64_t end)
-{
-    int lanes = ps_dgtd_lanes(m->problem->system.precision);
-    return m->tiles ? tiles_hold(m->tiles, first / lanes, (end + lanes - 1) / lanes) : PS_OK;
-}
-
-void march_release(march *m)
-{
-    if (m->tiles) tiles_release(m->tiles);
-}
-
 /* ---- growth ---- */
 
 /* Fields that grow after all sources are over: a warning at first, then the end of the run. The

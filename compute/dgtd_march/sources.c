@@ -169,8 +169,8 @@ ps_status sources_start(const problem *p, int64_t first, int64_t end, void *elec
             ps_dgtd_mode_at(&p->mode, point, 0, field[PS_DGTD_E], unused);
             ps_dgtd_mode_at(&p->mode, point, p->timing.dt / 2, unused, field[PS_DGTD_H]);
             for (int c = 0; c < 3; ++c) {
-                ps_dgtd_put(&p->system, electric, e, c, n, field[PS_DGTD_E][c]);
-                ps_dgtd_put(&p->system, magnetic, e, c, n, field[PS_DGTD_H][c]);
+                ps_dgtd_set_node(&p->system, electric, e, c, n, field[PS_DGTD_E][c]);
+                ps_dgtd_set_node(&p->system, magnetic, e, c, n, field[PS_DGTD_H][c]);
             }
         }
     return PS_OK;

@@ -314,3 +314,14 @@ void tiles_release(tiles *x)
     for (; x->held_begin < x->held_end; ++x->held_begin) ps_paged_done(x->paged, x->held_begin, 0);
     x->held_begin = x->held_end = 0;
 }
+
+ps_status march_hold(march *m, int64_t first, int64_t end)
+{
+    int lanes = ps_dgtd_lanes(m->problem->system.precision);
+    return m->tiles ? tiles_hold(m->tiles, first / lanes, (end + lanes - 1) / lanes) : PS_OK;
+}
+
+void march_release(march *m)
+{
+    if (m->tiles) tiles_release(m->tiles);
+}

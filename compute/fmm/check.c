@@ -118,7 +118,7 @@ static ps_status outermost(const fmm_problem *p, fmm_source *source, int64_t lea
     if (count > SPAN) count = SPAN;
     double *const columns[3] = {room, room + count, room + 2 * count};
     PS_TRY(fmm_source_read(source, target_side(p), begin, count, columns, 3, NULL));
-    ps_fmm_cell_place(tree, p->leaf, leaf, centre, &width);
+    ps_fmm_cell_centre(tree, p->leaf, leaf, centre, &width);
     for (int64_t i = 0; i < count; ++i) {
         double here = 0;
         for (int d = 0; d < 3; ++d) here = fmax(here, fabs(columns[d][i] - centre[d]));

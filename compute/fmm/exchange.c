@@ -69,7 +69,7 @@ static ps_status take_group(fmm_run *r, int64_t group, const double *values)
     PS_TRY(PS_ALLOC(&places, count, "places of targets"));
     PS_TRY(fmm_source_read(&r->source, side, begin, count, NULL, 0, places));
     fmm_values all = {values, count, count};
-    return fmm_put_results(&r->work, begin, places, &all);
+    return fmm_pass_results(&r->work, begin, places, &all);
 }
 
 static ps_status exchange(fmm_run *r, const fmm_transfer *list, parcel *p)

@@ -1,5 +1,6 @@
 /*
- * flow: how tasks are listed (flow.c), and in which order several ranks do it (flow_ranks.c).
+ * flow: how tasks are listed (flow.c), and in which order: flow_order.c, on several ranks
+ * flow_ranks.c.
  */
 #ifndef PS_COMPUTE_FMM_FLOW_H
 #define PS_COMPUTE_FMM_FLOW_H

@@ -13,7 +13,7 @@ static ps_status build_table(const ps_fmm_table_spec *spec, void *workspace,
     *block = NULL;
     PS_TRY(ps_fmm_table_make(spec, workspace, table));
     PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "M2L operators"));
-    ps_fmm_m2l_place(table, *block);
+    ps_fmm_m2l_attach(table, *block);
     ps_fmm_table_fill(spec, workspace, table);
     return PS_OK;
 }

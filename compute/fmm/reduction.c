@@ -98,6 +98,14 @@ static void add_copies(const fmm_reduction *r, fmm_copies *c, int64_t at, int64_
     }
 }
 
+ps_status fmm_pass_results(fmm_work *work, int64_t first, const int64_t *places,
+                           const fmm_values *values)
+{
+    if (work->check) fmm_check_take(work->check, first, values);
+    if (work->samples) fmm_check_take(work->samples, first, values);
+    return fmm_sink_put(work->sink, places, values);
+}
+
 /* Far + near of particles [at, at + count); rows may be the near results' own. */
 static void add_far(const fmm_reduction *r, int64_t at, const fmm_values *sum, double *rows)
 {
@@ -126,7 +134,7 @@ static ps_status reduce_part(const fmm_reduction *r, int part, fmm_sums *sums)
         for (int c = 0; c < r->copied; ++c) add_copies(r, &r->copies[c], at, sum.count, &sum, rows);
         for (int side = 0; side < p->fmm.sides && r->charges; ++side)
             add_sums(&lanes[side], r->charges + side * r->count + at, &sum, p->fmm.sides, side);
-        if (!r->keep) PS_TRY(fmm_put_results(r->work, r->begin + at, r->places + at, &sum));
+        if (!r->keep) PS_TRY(fmm_pass_results(r->work, r->begin + at, r->places + at, &sum));
     }
     for (int side = 0; side < p->fmm.sides; ++side) sums[side] = sums_of(&lanes[side]);
     return PS_OK;

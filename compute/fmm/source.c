@@ -106,7 +106,7 @@ static ps_status check_places(const fmm_source *s, ps_octree_side side, int64_t 
     for (int64_t leaf = fmm_leaf_of(tree, first), at = first; at < end && s->problem->far; ++leaf) {
         int64_t last = tree->particle_start[leaf + 1] < end ? tree->particle_start[leaf + 1] : end;
         double centre[3], width, furthest = 0;
-        ps_fmm_cell_place(tree, leaves, leaf, centre, &width);
+        ps_fmm_cell_centre(tree, leaves, leaf, centre, &width);
         for (int d = 0; d < 3; ++d) {
             const double *x = s->columns[side][d] - first;
             for (int64_t i = at; i < last; ++i) {

@@ -312,14 +312,6 @@ static ps_status p2p(const ps_task_call *call)
 
 /* ---- the reduction ---- */
 
-ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
-                          const fmm_values *values)
-{
-    if (work->check) fmm_check_take(work->check, first, values);
-    if (work->samples) fmm_check_take(work->samples, first, values);
-    return fmm_sink_put(work->sink, places, values);
-}
-
 /* Sums of some parts of a group from `part` on. */
 static void take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums)
 {
@@ -334,7 +326,7 @@ ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
 {
     leaf_range r = leaves_of(work->problem->fmm.targets, group);
     fmm_values all = {values, r.count, r.count};
-    PS_TRY(fmm_put_results(work, r.begin, places, &all));
+    PS_TRY(fmm_pass_results(work, r.begin, places, &all));
     take_sums(work, group, 0, FMM_PARTS, sums);
     return PS_OK;
 }

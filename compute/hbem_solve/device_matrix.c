@@ -70,7 +70,7 @@ static ps_status make_tables(device_matrix *m)
     PS_TRY(measure(m));
     PS_TRY(ps_alloc_untouched(&m->tables_memory, ps_product_tables_bytes(&m->tables),
                               "tables of products"));
-    ps_product_tables_place(&m->tables, m->tables_memory);
+    ps_product_tables_attach(&m->tables, m->tables_memory);
     ps_product_tables_fill(&m->tables);
     m->work.tables = m->tables;
     return PS_OK;
@@ -110,7 +110,7 @@ void device_matrix_close(device_matrix **handle)
 int64_t device_matrix_fixed(const device_matrix *m)
 {
     ps_product_device work = m->work;
-    return m->tables.device_bytes + ps_product_device_place(&work, m->config.sides, NULL);
+    return m->tables.device_bytes + ps_product_device_attach(&work, m->config.sides, NULL);
 }
 
 int64_t device_matrix_host_fixed(const device_matrix *m)
@@ -201,11 +201,11 @@ static ps_status open_stream(device_matrix *m, int64_t host_memory, int64_t devi
 ps_status device_matrix_start(device_matrix *m, int64_t host_memory, int64_t device_memory)
 {
     ps_device *device = m->config.device;
-    int64_t bytes = ps_product_device_place(&m->work, m->config.sides, NULL);
+    int64_t bytes = ps_product_device_attach(&m->work, m->config.sides, NULL);
     PS_TRY(ps_device_alloc(device, m->tables.device_bytes, &m->device_tables));
     PS_TRY(ps_device_alloc(device, bytes, &m->vectors));
     PS_TRY(ps_stream_open(device, &m->stream));
-    ps_product_device_place(&m->work, m->config.sides, m->vectors);
+    ps_product_device_attach(&m->work, m->config.sides, m->vectors);
     ps_product_device_tables(&m->work, &m->tables, m->device_tables);
     PS_TRY(
         ps_copy_to_device(m->stream, m->device_tables, m->tables_memory, m->tables.device_bytes));

@@ -151,7 +151,7 @@ static ps_status read_loads(slabs *s)
 }
 
 /* Puts the arrays one behind the other from `at` on, unless that is NULL; their bytes. */
-static int64_t place(slabs *s, char *at)
+static int64_t lay_out(slabs *s, char *at)
 {
     const solve_problem *p = s->p;
     int64_t face = ps_slab_box_mode_plane(&p->grid), own = 8 * s->host.traces * face;
@@ -192,10 +192,10 @@ static ps_status put_modes(slabs *s)
 static ps_status open_device(slabs *s)
 {
     solve_problem *p = s->p;
-    int64_t arrays = place(s, NULL), face = s->host.face;
+    int64_t arrays = lay_out(s, NULL), face = s->host.face;
     int64_t sums = basis_of(p) * s->host.traces;
     PS_TRY(device_base_open(p, arrays + ps_slab_device_bytes(&s->plan), &s->base));
-    place(s, s->base.memory);
+    lay_out(s, s->base.memory);
     PS_TRY(ps_device_alloc_pinned(p->device, 8 * (sums + 4 * face), (void **)&s->pinned));
     s->faces = s->pinned + sums;
     s->traces.face = s->low.face = face;

@@ -48,7 +48,7 @@ static ps_status narrowed(const device_bench *d, int64_t n, const double *from, 
     return PS_OK;
 }
 
-static ps_status put(device_bench *d, int64_t n, const double *from, void *to)
+static ps_status upload(device_bench *d, int64_t n, const double *from, void *to)
 {
     void *numbers;
     PS_TRY(narrowed(d, n, from, &numbers));
@@ -58,12 +58,12 @@ static ps_status put(device_bench *d, int64_t n, const double *from, void *to)
     return status;
 }
 
-static ps_status put_matrix(device_bench *d)
+static ps_status upload_matrix(device_bench *d)
 {
     const ps_csr *m = &d->s->matrix;
     void *memory, *values;
     PS_TRY(alloc(d, ps_csr_device_bytes(d->s->precision, m->rows, m->nnz), &memory));
-    ps_csr_device_place(d->s->precision, m->rows, m->nnz, memory, &d->matrix);
+    ps_csr_device_attach(d->s->precision, m->rows, m->nnz, memory, &d->matrix);
     PS_TRY(narrowed(d, m->nnz, m->values, &values));
     ps_status status =
         ps_csr_device_upload(&d->matrix, m->row_start, m->columns, values, d->stream);
@@ -80,9 +80,9 @@ static ps_status set_up(device_bench *d)
     for (int i = 0; i < 4; ++i) PS_TRY(alloc(d, d->size * n, vectors[i]));
     PS_TRY(alloc(d, PS_DOT_BYTES, &d->sum));
     PS_TRY(ps_fill_zero(d->stream, d->sum, PS_DOT_BYTES));
-    PS_TRY(put(d, n, d->s->b, d->b));
-    PS_TRY(put(d, n, d->s->inverse, d->scale));
-    PS_TRY(put_matrix(d));
+    PS_TRY(upload(d, n, d->s->b, d->b));
+    PS_TRY(upload(d, n, d->s->inverse, d->scale));
+    PS_TRY(upload_matrix(d));
     return ps_csr_device_tune(&d->matrix, d->b, d->y, d->stream, NULL);
 }
 
@@ -156,8 +156,8 @@ static ps_status time_operation(device_bench *d, bench_operation which)
     char name[64];
     double seconds, theirs;
     for (int64_t k = 0; k < s->matrix.rows; ++k) s->x[k] = 1;
-    PS_TRY(put(d, s->matrix.rows, s->x, d->x));
-    PS_TRY(put(d, s->matrix.rows, s->x, d->y));
+    PS_TRY(upload(d, s->matrix.rows, s->x, d->x));
+    PS_TRY(upload(d, s->matrix.rows, s->x, d->y));
     PS_TRY(median_time(d, own, which, &seconds));
     snprintf(name, sizeof name, "cuda_%s", bench_names[which]);
     ps_report_section(s->report, name);

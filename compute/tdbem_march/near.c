@@ -140,7 +140,7 @@ static ps_status allocate_warps(void *target, int64_t memory, int64_t *bytes)
     int64_t work = work_bytes(packed->unknowns, packed->group, packed->precision);
     PS_TRY(check_room(packed->group, *bytes + work, memory));
     PS_TRY(ps_alloc_untouched(&b->near->memory, *bytes, "the near matrices"));
-    ps_packed_near_place(packed, b->near->memory);
+    ps_packed_near_attach(packed, b->near->memory);
     ps_near_build_fill(&b->build);
     b->near->bytes = *bytes + work;
     return PS_OK;

@@ -41,12 +41,12 @@ static ps_status pack_near(root *r, ps_near_packing *packing)
     int64_t bytes = ps_packed_near_bytes(packed);
     void *host, *device;
     PS_TRY(ps_alloc_untouched(&host, bytes, "the packed near matrices"));
-    ps_packed_near_place(packed, host);
+    ps_packed_near_attach(packed, host);
     ps_near_packing_fill(packing, packed);
     ps_status status = take_copy(r, host, bytes, &device);
     free(host);
     PS_TRY(status);
-    ps_packed_near_place(packed, device);
+    ps_packed_near_attach(packed, device);
     return PS_OK;
 }
 
@@ -74,12 +74,12 @@ static ps_status pack_m0(root *r, const ps_csr *m0, int32_t *scratch)
     PS_TRY(ps_packed_m0_measure(m0, scratch, packed));
     int64_t bytes = ps_packed_m0_bytes(packed);
     PS_TRY(ps_alloc_untouched(&host, bytes, "the packed M^0"));
-    ps_packed_m0_place(packed, host);
+    ps_packed_m0_attach(packed, host);
     ps_packed_m0_fill(m0, scratch, packed);
     ps_status status = take_copy(r, host, bytes, &device);
     free(host);
     PS_TRY(status);
-    ps_packed_m0_place(packed, device);
+    ps_packed_m0_attach(packed, device);
     return PS_OK;
 }
 
@@ -104,12 +104,12 @@ static ps_status open_load(root *r, const ps_load *load)
     r->load = ps_device_load_shape(load);
     int64_t bytes = ps_device_load_bytes(&r->load);
     PS_TRY(ps_alloc_untouched(&host, bytes, "the geometry of loads"));
-    ps_device_load_place(&r->load, host);
+    ps_device_load_attach(&r->load, host);
     ps_device_load_fill(load, &r->load);
     ps_status status = take_copy(r, host, bytes, &device);
     free(host);
     PS_TRY(status);
-    ps_device_load_place(&r->load, device);
+    ps_device_load_attach(&r->load, device);
     PS_TRY(take(r, ps_device_load_workspace(&r->load, r->group), &r->load_work));
     return take(r, r->group * r->unknowns * 8, &r->loads);
 }

@@ -41,7 +41,7 @@ static inline uint64_t ps_real_bits(double x)
 }
 
 /* A hash of a place: equal places, equal hashes; others with probability 2^-64. */
-static inline uint64_t ps_place_hash(double x, double y, double z)
+static inline uint64_t ps_point_hash(double x, double y, double z)
 {
     uint64_t h = ps_counter_mix(ps_real_bits(x) + 0x9e3779b97f4a7c15u);
     h = ps_counter_mix(h + ps_real_bits(y) * 0xda942042e4dd58b5u);

@@ -157,13 +157,13 @@ static int is_lowest(const flood *f, int64_t e)
     return 0;
 }
 
-static void put(flood *f, int64_t e, int32_t layer)
+static void enqueue(flood *f, int64_t e, int32_t layer)
 {
     f->layer[e - f->first] = layer;
     f->queue[f->tail++] = (int32_t)e;
 }
 
-static void put_lowest_centroid(flood *f, int32_t layer)
+static void enqueue_lowest_centroid(flood *f, int32_t layer)
 {
     int64_t lowest = -1;
     double least = INFINITY;
@@ -175,7 +175,7 @@ static void put_lowest_centroid(flood *f, int32_t layer)
         least = sum;
         lowest = e;
     }
-    put(f, lowest, layer);
+    enqueue(f, lowest, layer);
 }
 
 int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
@@ -192,14 +192,15 @@ int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const 
     find_axis(&f);
     for (int64_t i = 0; i < end - first; ++i) layer[i] = -1;
     for (int64_t e = first; e < end; ++e)
-        if (is_lowest(&f, e)) put(&f, e, 0);
+        if (is_lowest(&f, e)) enqueue(&f, e, 0);
     while (head < end - first) {
-        if (head == f.tail) put_lowest_centroid(&f, head ? layer[queue[head - 1] - first] + 1 : 0);
+        if (head == f.tail)
+            enqueue_lowest_centroid(&f, head ? layer[queue[head - 1] - first] + 1 : 0);
         int64_t e = queue[head++];
         for (int face = 0; face < 4; ++face) {
             int32_t link = links[4 * e + face];
             if (is_inside(&f, link) && layer[link / 4 - first] < 0)
-                put(&f, link / 4, layer[e - first] + 1);
+                enqueue(&f, link / 4, layer[e - first] + 1);
         }
     }
     return head ? layer[queue[head - 1] - first] + 1 : 0;

@@ -9,7 +9,7 @@ static const double SPEED = 299792458.0, Z0 = 376.730313668;
 
 static double complex from(const double x[2]) { return x[0] + I * x[1]; }
 
-static void put(double out[2], double complex x)
+static void split(double out[2], double complex x)
 {
     out[0] = creal(x);
     out[1] = cimag(x);
@@ -61,18 +61,18 @@ static void coefficients(ps_mie_em *s, double complex m, double x, const double 
     for (int n = 1; n <= s->terms; ++n) {
         double complex sj = slope(j, n, x), sh = slope(h, n, x);
         if (s->pec) {
-            put(s->a[n], sj / sh);
-            put(s->b[n], j[n] / h[n]);
+            split(s->a[n], sj / sh);
+            split(s->b[n], j[n] / h[n]);
             continue;
         }
         double complex si = slope(inner, n, z);
         double complex low_a = m * m * inner[n] * sh - mu * h[n] * si;
         double complex low_b = mu * inner[n] * sh - h[n] * si;
         double complex wronskian = mu * (j[n] * sh - h[n] * sj);
-        put(s->a[n], (m * m * inner[n] * sj - mu * j[n] * si) / low_a);
-        put(s->b[n], (mu * inner[n] * sj - j[n] * si) / low_b);
-        put(s->c[n], wronskian / low_b);
-        put(s->d[n], m * wronskian / low_a);
+        split(s->a[n], (m * m * inner[n] * sj - mu * j[n] * si) / low_a);
+        split(s->b[n], (mu * inner[n] * sj - j[n] * si) / low_b);
+        split(s->c[n], wronskian / low_b);
+        split(s->d[n], m * wronskian / low_a);
     }
 }
 
@@ -109,7 +109,7 @@ ps_status ps_mie_em_init(ps_mie_em *s, const ps_mie_em_sphere *sphere, double fr
                      .frequency = frequency,
                      .mu = sphere->mu,
                      .pec = sphere->pec};
-    put(s->inside, k * m);
+    split(s->inside, k * m);
     int valid = ps_spherical_bessel(x, (int)terms + 1, real, y);
     s->terms = valid - 1 < (int)terms ? valid - 1 : (int)terms;
     for (int n = 0; n <= s->terms; ++n) {
@@ -167,9 +167,9 @@ static frame frame_at(const double x[3])
 static void to_cartesian(const frame *f, const double complex u[3], double out[3][2])
 {
     double complex rho = f->sin_theta * u[0] + f->cos_theta * u[1];
-    put(out[0], f->cos_phi * rho - f->sin_phi * u[2]);
-    put(out[1], f->sin_phi * rho + f->cos_phi * u[2]);
-    put(out[2], f->cos_theta * u[0] - f->sin_theta * u[1]);
+    split(out[0], f->cos_phi * rho - f->sin_phi * u[2]);
+    split(out[1], f->sin_phi * rho + f->cos_phi * u[2]);
+    split(out[2], f->cos_theta * u[0] - f->sin_theta * u[1]);
 }
 
 /* Radial functions of one kind: z_n and [rho z_n]'/rho, z_n/rho; n = 1 .. terms. */
@@ -215,8 +215,8 @@ static void incident(const ps_mie_em *s, const double x[3], double sign, double 
                      double h[3][2])
 {
     double complex wave = sign * cexp(I * s->k * x[2]);
-    put(e[0], from(e[0]) + wave);
-    put(h[1], from(h[1]) + wave / Z0);
+    split(e[0], from(e[0]) + wave);
+    split(h[1], from(h[1]) + wave / Z0);
 }
 
 /* Inside: the total field. H = k1/(i w mu1) .. of curl E. */

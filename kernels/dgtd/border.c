@@ -202,9 +202,9 @@ static void add_lifted(const ps_dgtd_border_face *face, const ps_dgtd_system *sy
             sum[1] += lift * trace[nf + m];
         }
         for (int c = 0; c < 3; ++c)
-            ps_dgtd_put(system, field, slot, c, i,
-                        ps_dgtd_get(system, field, slot, c, i) + face->tangent[0][c] * sum[0] +
-                            face->tangent[1][c] * sum[1]);
+            ps_dgtd_set_node(system, field, slot, c, i,
+                             ps_dgtd_get(system, field, slot, c, i) + face->tangent[0][c] * sum[0] +
+                                 face->tangent[1][c] * sum[1]);
     }
 }
 

@@ -46,7 +46,7 @@ int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int ord
     return place_border(&copy, order, NULL);
 }
 
-void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory)
+void ps_dgtd_device_border_attach(ps_dgtd_device_border *border, int order, void *memory)
 {
     place_border(border, order, memory);
 }
@@ -78,7 +78,7 @@ int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int 
            current->count * nodes_of(order) * (int64_t)sizeof *current->loads;
 }
 
-void ps_dgtd_device_current_place(ps_dgtd_device_current *current, void *memory)
+void ps_dgtd_device_current_attach(ps_dgtd_device_current *current, void *memory)
 {
     current->slots = memory;
     current->loads =

@@ -134,7 +134,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_dgtd_device *d, char *memory)
+static int64_t lay_out(ps_dgtd_device *d, char *memory)
 {
     int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
@@ -160,10 +160,10 @@ static int64_t place(ps_dgtd_device *d, char *memory)
 int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device)
 {
     ps_dgtd_device copy = *device;
-    return place(&copy, NULL);
+    return lay_out(&copy, NULL);
 }
 
-void ps_dgtd_device_place(ps_dgtd_device *device, void *memory) { place(device, memory); }
+void ps_dgtd_device_attach(ps_dgtd_device *device, void *memory) { lay_out(device, memory); }
 
 static ps_status copy_tables(const ps_dgtd_device *d, const ps_dgtd_device_tables *tables,
                              ps_stream *stream)

@@ -54,7 +54,7 @@ void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
 /* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated);
  * without tangents and links if they are the caller's. */
 int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device);
-void ps_dgtd_device_place(ps_dgtd_device *device, void *memory);
+void ps_dgtd_device_attach(ps_dgtd_device *device, void *memory);
 /* Copies the arrays of the host, steps as they are set. Waits. */
 ps_status ps_dgtd_device_upload(const ps_dgtd_device *device, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, ps_stream *stream);

@@ -43,8 +43,8 @@ static void *piece(char **at, int64_t bytes)
     return piece;
 }
 
-void ps_dgtd_device_upwind_place(ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
-                                 void *memory)
+void ps_dgtd_device_upwind_attach(ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
+                                  void *memory)
 {
     char *at = memory;
     for (int field = 0; field < 2 && !x->windowed; ++field)

@@ -15,7 +15,7 @@ typedef struct ends {
     double weight[4];
 } ends;
 
-static inline void place(ends *e, double low, double high, int64_t size, int64_t stride)
+static inline void locate(ends *e, double low, double high, int64_t size, int64_t stride)
 {
     const double end[2] = {fmin(fmax(low, 0), (double)size), fmin(fmax(high, 0), (double)size)};
     for (int k = 0; k < 2; ++k) {
@@ -37,7 +37,7 @@ static inline void box(const ps_mass_average *x, const double low[3], const doub
     int64_t nx = x->size[0] + 1, stride[3] = {1, nx, nx * (x->size[1] + 1)};
     const sums *table = (const sums *)x->sums;
     sums total = {0};
-    for (int a = 0; a < 3; ++a) place(&e[a], low[a], high[a], x->size[a], stride[a]);
+    for (int a = 0; a < 3; ++a) locate(&e[a], low[a], high[a], x->size[a], stride[a]);
     for (int c = 0; c < 4; ++c) {
         sums plane = {0};
         for (int b = 0; b < 4; ++b) {

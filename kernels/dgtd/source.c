@@ -145,8 +145,8 @@ void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *syste
         for (int c = 0; c < 3; ++c)
             for (int i = 0; i < n; ++i) {
                 double former = ps_dgtd_get(system, electric, slot, c, i);
-                ps_dgtd_put(system, electric, slot, c, i,
-                            former - scale * x->axis[c] * x->loads[k * n + i]);
+                ps_dgtd_set_node(system, electric, slot, c, i,
+                                 former - scale * x->axis[c] * x->loads[k * n + i]);
             }
     }
 }

@@ -75,7 +75,7 @@ int64_t ps_dgtd_offset(const ps_dgtd_system *system, int64_t slot)
     return slot / lanes * 3 * system->reference->nodes * lanes + slot % lanes;
 }
 
-static int64_t place(const ps_dgtd_system *system, int64_t slot, int component, int node)
+static int64_t node_index(const ps_dgtd_system *system, int64_t slot, int component, int node)
 {
     int lanes = ps_dgtd_lanes(system->precision);
     return ps_dgtd_offset(system, slot) +
@@ -88,7 +88,7 @@ static double get_real(const ps_dgtd_system *system, const void *array, int64_t 
                                           : ((const double *)array)[index];
 }
 
-static void put_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
+static void store_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
 {
     if (system->precision == PS_SINGLE)
         ((float *)array)[index] = (float)value;
@@ -99,16 +99,16 @@ static void put_real(const ps_dgtd_system *system, void *array, int64_t index, d
 double ps_dgtd_get(const ps_dgtd_system *system, const void *field, int64_t slot, int component,
                    int node)
 {
-    return get_real(system, field, place(system, slot, component, node));
+    return get_real(system, field, node_index(system, slot, component, node));
 }
 
-void ps_dgtd_put(const ps_dgtd_system *system, void *field, int64_t slot, int component, int node,
-                 double value)
+void ps_dgtd_set_node(const ps_dgtd_system *system, void *field, int64_t slot, int component,
+                      int node, double value)
 {
-    put_real(system, field, place(system, slot, component, node), value);
+    store_real(system, field, node_index(system, slot, component, node), value);
 }
 
-static int64_t tangent_place(const ps_dgtd_system *system, int64_t slot, int k)
+static int64_t tangent_index(const ps_dgtd_system *system, int64_t slot, int k)
 {
     int lanes = ps_dgtd_lanes(system->precision);
     return (slot / lanes * 9 + k) * lanes + slot % lanes;
@@ -117,7 +117,7 @@ static int64_t tangent_place(const ps_dgtd_system *system, int64_t slot, int k)
 void ps_dgtd_slot_tangents(const ps_dgtd_system *system, int64_t slot, double tangents[3][3])
 {
     for (int k = 0; k < 9; ++k)
-        tangents[k / 3][k % 3] = get_real(system, system->tangents, tangent_place(system, slot, k));
+        tangents[k / 3][k % 3] = get_real(system, system->tangents, tangent_index(system, slot, k));
 }
 
 double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot)
@@ -131,7 +131,7 @@ static void fill_resting(ps_dgtd_system *system, int64_t slot)
 {
     int lanes = ps_dgtd_lanes(system->precision);
     for (int k = 0; k < 9; ++k)
-        put_real(system, system->tangents, tangent_place(system, slot, k), k % 4 == 0);
+        store_real(system, system->tangents, tangent_index(system, slot, k), k % 4 == 0);
     for (int f = 0; f < 4; ++f) {
         int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
         system->links[at] = (int32_t)(4 * slot + f);
@@ -173,7 +173,7 @@ static ps_status fill_element(ps_dgtd_system *system, const ps_dgtd_body *body, 
                        body->materials);
     ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
     for (int k = 0; k < 9; ++k)
-        put_real(system, system->tangents, tangent_place(system, e, k), tangents[k / 3][k % 3]);
+        store_real(system, system->tangents, tangent_index(system, e, k), tangents[k / 3][k % 3]);
     system->material[e] = tag;
     return fill_faces(system, body, e);
 }
@@ -209,8 +209,8 @@ void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t ma
                          double gain)
 {
     int64_t row = field == PS_DGTD_E ? 0 : 2, count = system->materials;
-    put_real(system, system->steps, row * count + material, keep);
-    put_real(system, system->steps, (row + 1) * count + material, gain);
+    store_real(system, system->steps, row * count + material, keep);
+    store_real(system, system->steps, (row + 1) * count + material, gain);
 }
 
 void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials, double dt)

@@ -118,8 +118,8 @@ int64_t ps_dgtd_offset(const ps_dgtd_system *system, int64_t slot);
 /* One value of a field, whatever its precision. */
 double ps_dgtd_get(const ps_dgtd_system *system, const void *field, int64_t slot, int component,
                    int node);
-void ps_dgtd_put(const ps_dgtd_system *system, void *field, int64_t slot, int component, int node,
-                 double value);
+void ps_dgtd_set_node(const ps_dgtd_system *system, void *field, int64_t slot, int component,
+                      int node, double value);
 
 /* gain of a slot in the half step of a field: dt/eps/(1+a) or -dt/mu. */
 double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot);

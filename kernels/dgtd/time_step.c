@@ -36,8 +36,8 @@ static void fill_random(const ps_dgtd_system *system, void *field)
             uint64_t z = (uint64_t)(e * 3 * nodes + i + 1) * 0x9e3779b97f4a7c15u;
             z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
             z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-            ps_dgtd_put(system, field, e, i / nodes, i % nodes,
-                        (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5);
+            ps_dgtd_set_node(system, field, e, i / nodes, i % nodes,
+                             (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5);
         }
 }
 

@@ -24,7 +24,7 @@ size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system)
 
 double ps_dgtd_impedance(const ps_dgtd_material *x) { return sqrt(x->mu / x->eps); }
 
-static void put_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
+static void store_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
 {
     if (system->precision == PS_SINGLE)
         ((float *)array)[index] = (float)value;
@@ -38,7 +38,7 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
     int lanes = ps_dgtd_lanes(system->precision);
     int64_t slots = system->groups * lanes;
     for (int64_t m = 0; m < system->materials; ++m)
-        put_real(system, upwind->own, m, ps_dgtd_impedance(materials + m));
+        store_real(system, upwind->own, m, ps_dgtd_impedance(materials + m));
     for (int64_t slot = 0; slot < slots; ++slot)
         for (int f = 0; f < 4; ++f) {
             int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
@@ -46,7 +46,7 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
             double value = other < slots ? ps_dgtd_impedance(materials + system->material[other])
                                          : impedances[other - slots];
             if (slot >= system->elements || system->kinds[at] == PS_DGTD_ABSORBING) value = 0;
-            put_real(system, upwind->other, at, value);
+            store_real(system, upwind->other, at, value);
         }
 }
 

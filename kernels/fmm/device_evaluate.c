@@ -63,7 +63,7 @@ static ps_status place_first(ps_fmm_resident *r, char *block)
     for (int set = 0; set < r->sets; ++set) {
         int64_t some;
         PS_TRY(ps_device_sort_bytes(&r->sort[set], r->lanes.far, &some));
-        if (block) ps_device_sort_place(&r->sort[set], block + plan->sorting);
+        if (block) ps_device_sort_attach(&r->sort[set], block + plan->sorting);
         plan->sorting += ps_device_padded(some);
     }
     plan->particles = place_particles(r, block ? block + plan->sorting : NULL);
@@ -78,11 +78,11 @@ static void place_second(ps_fmm_resident *r, char *block)
     char *at = block;
     plan->tree = 0;
     for (int set = 0; set < r->sets; ++set) {
-        ps_device_tree_place(&r->tree[set], at ? at + plan->tree : NULL);
+        ps_device_tree_attach(&r->tree[set], at ? at + plan->tree : NULL);
         plan->tree += ps_device_tree_bytes(&r->tree[set]);
     }
     if (at) at += plan->tree;
-    ps_device_lists_place(targets_of(r), &r->lists, at);
+    ps_device_lists_attach(targets_of(r), &r->lists, at);
     if (at) at += plan->lists;
     plan->vectors = place_vectors(r, at);
     if (at) at += plan->vectors;

@@ -17,7 +17,7 @@ ps_status ps_device_lists_cuda(const ps_device_tree *targets, const ps_device_tr
 }
 #endif
 
-static int64_t place(const ps_device_tree *t, ps_device_lists *lists, char *block)
+static int64_t lay_out(const ps_device_tree *t, ps_device_lists *lists, char *block)
 {
     int64_t used = 0, cells = ps_device_lists_cells(t);
     for (int l = 0; l < t->height; ++l)
@@ -44,13 +44,13 @@ ps_status ps_device_lists_bytes(const ps_device_tree *targets, ps_device_lists *
     PS_TRY(ps_device_enter_cuda(stream));
     memset(lists, 0, sizeof *lists);
     if (cells > 0) PS_TRY(ps_device_lists_cuda_workspace(cells, &lists->workspace_bytes));
-    *bytes = place(targets, lists, NULL);
+    *bytes = lay_out(targets, lists, NULL);
     return PS_OK;
 }
 
-void ps_device_lists_place(const ps_device_tree *targets, ps_device_lists *lists, void *block)
+void ps_device_lists_attach(const ps_device_tree *targets, ps_device_lists *lists, void *block)
 {
-    place(targets, lists, block);
+    lay_out(targets, lists, block);
 }
 
 ps_status ps_device_lists_fill(const ps_device_tree *targets, const ps_device_tree *sources,

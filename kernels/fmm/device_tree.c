@@ -58,7 +58,7 @@ ps_status ps_device_sort_bytes(ps_device_sort *s, ps_stream *stream, int64_t *by
     return PS_OK;
 }
 
-void ps_device_sort_place(ps_device_sort *sort, void *block) { place_sort(sort, block); }
+void ps_device_sort_attach(ps_device_sort *sort, void *block) { place_sort(sort, block); }
 
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream)
 {
@@ -128,7 +128,7 @@ int64_t ps_device_tree_bytes(const ps_device_tree *tree)
     return place_tree(&copy, NULL);
 }
 
-void ps_device_tree_place(ps_device_tree *tree, void *block) { place_tree(tree, block); }
+void ps_device_tree_attach(ps_device_tree *tree, void *block) { place_tree(tree, block); }
 
 ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream)
 {

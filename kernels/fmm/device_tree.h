@@ -30,7 +30,7 @@
 
 /* ---- order ---- */
 
-/* The caller gives the first three; ps_device_sort_bytes and ps_device_sort_place the others. */
+/* The caller gives the first three; ps_device_sort_bytes and ps_device_sort_attach the others. */
 typedef struct ps_device_sort {
     int64_t count; /* 1 .. 2^31 - 1 */
     int level;     /* of the leaves */
@@ -52,7 +52,7 @@ typedef struct ps_device_sort {
  * of range. */
 ps_status ps_device_sort_bytes(ps_device_sort *sort, ps_stream *stream, int64_t *bytes);
 /* Its parts in a block of that size, 256-byte aligned. */
-void ps_device_sort_place(ps_device_sort *sort, void *block);
+void ps_device_sort_attach(ps_device_sort *sort, void *block);
 
 /* Sorts points (arrays on the device). */
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream);
@@ -97,7 +97,7 @@ typedef struct ps_device_tree {
 /* From height and cells: device memory of all arrays, and their places in a block of that size,
  * 256-byte aligned. */
 int64_t ps_device_tree_bytes(const ps_device_tree *tree);
-void ps_device_tree_place(ps_device_tree *tree, void *block);
+void ps_device_tree_attach(ps_device_tree *tree, void *block);
 
 /* Fills a tree that was placed for the cells of a sort. */
 ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream);

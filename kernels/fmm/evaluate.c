@@ -34,7 +34,7 @@ int64_t ps_fmm_problem_bytes(const ps_fmm_problem *p)
     return bytes;
 }
 
-void ps_fmm_problem_place(ps_fmm_problem *p, void *block)
+void ps_fmm_problem_attach(ps_fmm_problem *p, void *block)
 {
     char *at = block;
     for (int l = 2; l < p->sources->height; ++l) {

@@ -31,7 +31,7 @@ typedef enum ps_fmm_stage {
     PS_FMM_STAGES
 } ps_fmm_stage;
 
-/* What is to be evaluated. All is borrowed; vectors get their places by ps_fmm_problem_place. */
+/* What is to be evaluated. All is borrowed; vectors get their places by ps_fmm_problem_attach. */
 typedef struct ps_fmm_problem {
     const ps_octree *sources, *targets;      /* one pointer if they are the same             */
     ps_fmm_particles source_set, target_set; /* sorted; source_set alone if they are the same */
@@ -53,9 +53,9 @@ typedef struct ps_fmm_problem {
 double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel kernel);
 
 /* Bytes of all vectors; their places in a block of that size (64-byte aligned). Multipoles and
- * locals must be 0 before P2M and L2L: ps_fmm_problem_place clears them. */
+ * locals must be 0 before P2M and L2L: ps_fmm_problem_attach clears them. */
 int64_t ps_fmm_problem_bytes(const ps_fmm_problem *problem);
-void ps_fmm_problem_place(ps_fmm_problem *problem, void *block);
+void ps_fmm_problem_attach(ps_fmm_problem *problem, void *block);
 
 /* ---- operators on cells [first, end); serial; disjoint ranges may run at the same time ---- */
 

@@ -20,8 +20,8 @@ int64_t ps_fmm_code_bytes(const ps_fmm_problem *p, int level)
     return p->tables[level]->length * (int64_t)real_bytes(p);
 }
 
-void ps_fmm_cell_place(const ps_octree *tree, int level, int64_t cell, double centre[3],
-                       double *width)
+void ps_fmm_cell_centre(const ps_octree *tree, int level, int64_t cell, double centre[3],
+                        double *width)
 {
     int64_t place[3];
     ps_tree_cell(tree->keys[level][cell], place);
@@ -78,7 +78,7 @@ static ps_fmm_leaf leaf_of(const ps_fmm_problem *p, const ps_octree *tree,
         .range = {tree->particle_start[cell] - begin, tree->particle_start[cell + 1] - begin},
         .sides = p->sides,
         .vector_stride = group_cells * p->interpolation.points};
-    ps_fmm_cell_place(tree, tree->height - 1, cell, leaf.centre, &leaf.width);
+    ps_fmm_cell_centre(tree, tree->height - 1, cell, leaf.centre, &leaf.width);
     return leaf;
 }
 

@@ -58,7 +58,7 @@ int64_t ps_fmm_vector_bytes(const ps_fmm_problem *problem);
 int64_t ps_fmm_code_bytes(const ps_fmm_problem *problem, int level);
 
 /* Centre and width of a cell. */
-void ps_fmm_cell_place(const ps_octree *tree, int level, int64_t cell, double centre[3],
-                       double *width);
+void ps_fmm_cell_centre(const ps_octree *tree, int level, int64_t cell, double centre[3],
+                        double *width);
 
 #endif

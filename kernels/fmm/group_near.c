@@ -86,7 +86,7 @@ static void p2p_leaf(const ps_fmm_problem *p, const ps_tree_list *near, int64_t 
     p2p->one_sided = runs.count;
     p2p->run_count = runs.count + mutual.count;
     memcpy(runs.runs + runs.count, mutual.runs, (size_t)mutual.count * sizeof *mutual.runs);
-    ps_fmm_cell_place(p->targets, p->targets->height - 1, leaf, p2p->centre, &p2p->width);
+    ps_fmm_cell_centre(p->targets, p->targets->height - 1, leaf, p2p->centre, &p2p->width);
     f->interact[p->function.kernel](p2p);
 }
 

@@ -76,7 +76,7 @@ int64_t ps_fmm_m2l_bytes(const ps_fmm_m2l_table *table)
            2 * rounded((int64_t)table->size * table->padded * real);
 }
 
-void ps_fmm_m2l_place(ps_fmm_m2l_table *table, void *block)
+void ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block)
 {
     int64_t real = (int64_t)real_bytes(table);
     char *at = block;
@@ -90,7 +90,7 @@ void ps_fmm_m2l_place(ps_fmm_m2l_table *table, void *block)
 
 /* ---- numbers ---- */
 
-static void put(const ps_fmm_m2l_table *table, void *array, int64_t at, double value)
+static void store_real(const ps_fmm_m2l_table *table, void *array, int64_t at, double value)
 {
     if (table->precision == PS_SINGLE)
         ((float *)array)[at] = (float)value;
@@ -109,10 +109,10 @@ void ps_fmm_m2l_fill(const ps_fmm_operators *operators, ps_fmm_m2l_table *table)
         ps_fmm_permutation(table->order, permutation, q);
         for (int k = 0; k < table->rank[number]; ++k) {
             int64_t from = operators->start[p] + k, to = table->start[number] + k;
-            put(table, table->signs, to, operators->signs[from]);
+            store_real(table, table->signs, to, operators->signs[from]);
             for (int m = 0; m < table->length; ++m)
-                put(table, table->factors, to * table->length + m,
-                    m < points ? operators->factors[from * points + q[m]] : 0);
+                store_real(table, table->factors, to * table->length + m,
+                           m < points ? operators->factors[from * points + q[m]] : 0);
         }
     }
 }
@@ -129,12 +129,12 @@ static void fill_core(const ps_fmm_basis *basis, const int t[3], ps_fmm_m2l_tabl
     for (int d = 0; d < 3; ++d) reflections |= (t[d] < 0) << d;
     for (int k = 0; k < table->rank[number]; ++k) {
         int64_t from = basis->start[core] + k, to = table->start[number] + k;
-        put(table, table->signs, to, basis->signs[from]);
+        store_real(table, table->signs, to, basis->signs[from]);
         for (int i = 0; i < table->length; ++i)
-            put(table, table->factors, to * table->length + i,
-                i < basis->size ? reflected(basis->parity[i], reflections) *
-                                      basis->cores[from * basis->size + i]
-                                : 0);
+            store_real(table, table->factors, to * table->length + i,
+                       i < basis->size ? reflected(basis->parity[i], reflections) *
+                                             basis->cores[from * basis->size + i]
+                                       : 0);
     }
 }
 
@@ -153,8 +153,8 @@ void ps_fmm_m2l_fill_basis(const ps_fmm_basis *basis, ps_fmm_m2l_table *table)
             double value = m < interpolation.points
                                ? basis->vectors[k * interpolation.points + m] / weights[m]
                                : 0;
-            put(table, table->decoder, k * table->padded + m, value);
-            put(table, table->encoder, k * table->padded + m,
-                value * reflected(basis->parity[k], 7));
+            store_real(table, table->decoder, k * table->padded + m, value);
+            store_real(table, table->encoder, k * table->padded + m,
+                       value * reflected(basis->parity[k], 7));
         }
 }

@@ -3,7 +3,7 @@
  * that the caller allocates:
  *
  *     ps_fmm_table_make(&spec, workspace, &table);  block = ... ps_fmm_m2l_bytes(&table) ...
- *     ps_fmm_m2l_place(&table, block);  ps_fmm_table_fill(&spec, workspace, &table);
+ *     ps_fmm_m2l_attach(&table, block);  ps_fmm_table_fill(&spec, workspace, &table);
  */
 #ifndef PS_KERNELS_FMM_M2L_TABLE_H
 #define PS_KERNELS_FMM_M2L_TABLE_H

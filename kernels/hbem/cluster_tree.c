@@ -42,7 +42,7 @@ int64_t ps_cluster_scratch(int64_t dofs)
 }
 
 /* The mean of the corners that the items of function i sit at. */
-static void place(const ps_hbem_space *space, int64_t i, double point[3])
+static void mean_corner(const ps_hbem_space *space, int64_t i, double point[3])
 {
     int64_t begin = space->start[i], end = space->start[i + 1];
     const ps_hbem_triangle *triangles = space->surface->triangles;
@@ -307,7 +307,7 @@ void ps_cluster_build(ps_cluster_tree *tree, const ps_hbem_space *space,
     void *workspace = b.narrow + 2 * space->dofs / WIDE + 2;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < space->dofs; ++i) {
-        place(space, i, b.items[i].point);
+        mean_corner(space, i, b.items[i].point);
         b.items[i].dof = i;
     }
     if (b.cut != PS_CUT_MEDIAN) follow_curve(&b, workspace);

@@ -46,7 +46,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_factor_device *f, char *memory)
+static int64_t lay_out(ps_factor_device *f, char *memory)
 {
     const ps_dissection *d = &f->d;
     int64_t used = 0, vector = 16 * PS_FACTOR_SIDES * d->dofs;
@@ -87,7 +87,7 @@ static int64_t place_scratch(ps_factor_device *f, char *memory)
 int64_t ps_factor_device_bytes(const ps_factor_device *device)
 {
     ps_factor_device copy = *device;
-    return place(&copy, NULL);
+    return lay_out(&copy, NULL);
 }
 
 int64_t ps_factor_device_scratch(const ps_factor_device *device)
@@ -129,7 +129,7 @@ ps_status ps_factor_device_make(ps_factor_device *f, const ps_pencil *matrix, co
                                 void *memory, void *scratch)
 {
     int32_t bad = 0;
-    place(f, memory);
+    lay_out(f, memory);
     place_scratch(f, scratch);
     PS_TRY(upload(f, matrix, firsts));
     PS_TRY(ps_factor_device_factorise(f));

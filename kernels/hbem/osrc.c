@@ -6,7 +6,7 @@
 
 static double complex from(const double z[2]) { return z[0] + I * z[1]; }
 
-static void put(double complex z, double out[2])
+static void split(double complex z, double out[2])
 {
     out[0] = creal(z);
     out[1] = cimag(z);
@@ -23,10 +23,10 @@ static void pade(ps_osrc *osrc)
         double b = cos(angle) * cos(angle);
         double complex below = 1 + b * z;
         c0 += a * z / below;
-        put(cexp(-I * theta / 2) * a / (below * below), osrc->a[j - 1]);
-        put(cexp(-I * theta) * b / below, osrc->b[j - 1]);
+        split(cexp(-I * theta / 2) * a / (below * below), osrc->a[j - 1]);
+        split(cexp(-I * theta) * b / below, osrc->b[j - 1]);
     }
-    put(cexp(I * theta / 2) * c0, osrc->c0);
+    split(cexp(I * theta / 2) * c0, osrc->c0);
 }
 
 ps_status ps_osrc_init(ps_osrc *osrc, ps_coupling coupling, double wavenumber, double radius,
@@ -59,15 +59,15 @@ static double complex symbol(const ps_osrc *osrc, double lambda, bool exact)
 
 void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2])
 {
-    put(symbol(osrc, lambda, exact), out);
+    split(symbol(osrc, lambda, exact), out);
 }
 
 int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
 {
     double complex ke = from(osrc->ke);
     if (osrc->coupling != PS_COUPLING_OSRC) return 0;
-    put(1 / (ke * ke), out[0]);
-    for (int j = 0; j < osrc->terms; ++j) put(from(osrc->b[j]) / (ke * ke), out[1 + j]);
+    split(1 / (ke * ke), out[0]);
+    for (int j = 0; j < osrc->terms; ++j) split(from(osrc->b[j]) / (ke * ke), out[1 + j]);
     return 1 + osrc->terms;
 }
 
@@ -108,7 +108,7 @@ static ps_status apply_combined(const ps_shifted_solver *solver, int64_t terms,
                                 double *y)
 {
     double pairs[1 + PS_OSRC_TERMS_MAX][2];
-    for (int64_t j = 0; j < terms; ++j) put(weight[j], pairs[j]);
+    for (int64_t j = 0; j < terms; ++j) split(weight[j], pairs[j]);
     return solver->combine(solver->context, sides, pairs, b, y);
 }
 

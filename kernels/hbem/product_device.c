@@ -234,7 +234,7 @@ static int64_t place_tables(ps_product_tables *t, char *memory)
 
 int64_t ps_product_tables_bytes(ps_product_tables *tables) { return place_tables(tables, NULL); }
 
-void ps_product_tables_place(ps_product_tables *tables, void *memory)
+void ps_product_tables_attach(ps_product_tables *tables, void *memory)
 {
     place_tables(tables, memory);
 }
@@ -426,7 +426,7 @@ void ps_product_pack(const ps_product_tables *t, int64_t chunk, const ps_hmatrix
 
 /* ---- vectors ---- */
 
-int64_t ps_product_device_place(ps_product_device *d, int64_t sides, void *memory)
+int64_t ps_product_device_attach(ps_product_device *d, int64_t sides, void *memory)
 {
     const ps_product_tables *t = &d->tables;
     int64_t parts = t->matrix->parts, used = 0;
@@ -449,7 +449,7 @@ int64_t ps_product_device_place(ps_product_device *d, int64_t sides, void *memor
 void ps_product_device_tables(ps_product_device *d, const ps_product_tables *host, void *memory)
 {
     d->tables = *host;
-    ps_product_tables_place(&d->tables, memory);
+    ps_product_tables_attach(&d->tables, memory);
     d->tables.item_first = host->item_first;
     d->tables.join_first = host->join_first;
     d->tables.leaf_at = host->leaf_at;

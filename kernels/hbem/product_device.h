@@ -93,7 +93,7 @@ ps_status ps_product_tables_measure(ps_product_tables *tables, const ps_hmatrix 
 /* Bytes of the memory; sets device_bytes. */
 int64_t ps_product_tables_bytes(ps_product_tables *tables);
 /* Points the arrays into memory (64-byte aligned); of a copy of *tables also into the device's. */
-void ps_product_tables_place(ps_product_tables *tables, void *memory);
+void ps_product_tables_attach(ps_product_tables *tables, void *memory);
 void ps_product_tables_fill(ps_product_tables *tables);
 
 /* Writes a chunk's image, chunk_bytes[chunk] long and 64-byte aligned, from its leaves with values.
@@ -115,7 +115,7 @@ typedef struct ps_product_device {
 
 /* Bytes of bases, x, y, padded, sums and t for `sides`; places them in `memory` (256-byte aligned;
  * NULL: asks only). */
-int64_t ps_product_device_place(ps_product_device *device, int64_t sides, void *memory);
+int64_t ps_product_device_attach(ps_product_device *device, int64_t sides, void *memory);
 
 /* Points the tables of the device into the copy of their front there. */
 void ps_product_device_tables(ps_product_device *device, const ps_product_tables *host,

@@ -24,8 +24,8 @@ int64_t ps_csr_device_bytes(ps_precision precision, int64_t rows, int64_t nnz)
     return padded(8 * (rows + 1)) + padded(4 * nnz) + padded(size_of(precision) * nnz);
 }
 
-void ps_csr_device_place(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
-                         ps_csr_device *out)
+void ps_csr_device_attach(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
+                          ps_csr_device *out)
 {
     char *at = memory;
     int64_t mean = rows > 0 ? nnz / rows : 0;

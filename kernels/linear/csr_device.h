@@ -42,8 +42,8 @@ typedef struct ps_csr_device {
 /* Bytes of the arrays in one piece of device memory, and a matrix placed in it with the shape that
  * its mean row length suggests: the one that ps_csr_device_tune finds for most. */
 int64_t ps_csr_device_bytes(ps_precision precision, int64_t rows, int64_t nnz);
-void ps_csr_device_place(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
-                         ps_csr_device *out);
+void ps_csr_device_attach(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
+                          ps_csr_device *out);
 /* Copies the arrays of the host, values in the matrix's precision. Waits. */
 ps_status ps_csr_device_upload(const ps_csr_device *matrix, const int64_t *row_start,
                                const int32_t *columns, const void *values, ps_stream *stream);

@@ -20,7 +20,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_shifted_device *d, char *memory)
+static int64_t lay_out(ps_shifted_device *d, char *memory)
 {
     int64_t used = 0, n = d->matrix.dofs, nnz = d->matrix.nnz;
     d->matrix.start = piece(memory, &used, 8 * (n + 1));
@@ -39,14 +39,14 @@ static int64_t place(ps_shifted_device *d, char *memory)
 int64_t ps_shifted_device_bytes(const ps_pencil *matrix)
 {
     ps_shifted_device d = {.matrix = *matrix};
-    return place(&d, NULL);
+    return lay_out(&d, NULL);
 }
 
 ps_status ps_shifted_device_upload(const ps_pencil *m, double *diagonal, void *memory,
                                    ps_stream *stream, ps_shifted_device *out)
 {
     *out = (ps_shifted_device){.matrix = *m, .stream = stream};
-    place(out, memory);
+    lay_out(out, memory);
     ps_shifted_diagonal(m, diagonal);
     PS_TRY(ps_copy_to_device(stream, out->matrix.start, m->start, 8 * (m->dofs + 1)));
     PS_TRY(ps_copy_to_device(stream, out->matrix.column, m->column, 4 * m->nnz));

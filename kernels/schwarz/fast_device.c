@@ -32,7 +32,7 @@ static ps_fast_device shape_of(ps_precision precision, const ps_slab *slab)
 }
 
 /* Puts the tables into memory, unless that is NULL; their bytes. */
-static int64_t place(ps_fast_device *f, char *memory)
+static int64_t lay_out(ps_fast_device *f, char *memory)
 {
     int64_t modes = padded(8 * f->my * f->stride), at = 0;
     for (int axis = 0; axis < 2; ++axis) {
@@ -51,7 +51,7 @@ static int64_t place(ps_fast_device *f, char *memory)
 int64_t ps_fast_device_bytes(ps_precision precision, const ps_slab *slab)
 {
     ps_fast_device f = shape_of(precision, slab);
-    return place(&f, NULL);
+    return lay_out(&f, NULL);
 }
 
 ps_status ps_fast_device_make(ps_precision precision, const ps_slab *slab, void *memory,
@@ -62,7 +62,7 @@ ps_status ps_fast_device_make(ps_precision precision, const ps_slab *slab, void 
         return ps_fail(PS_FAILED, "direct solution on a device needs a CUDA device");
     PS_TRY(ps_slab_check(slab));
     *out = shape_of(precision, slab);
-    place(out, memory);
+    lay_out(out, memory);
     for (int s = 0; s < 2; ++s) {
         entry.free[s] = slab->free[s];
         entry.p[s] = slab->p[s];

@@ -36,7 +36,7 @@ int64_t ps_slab_device_traces(const ps_slab_device_plan *plan)
 }
 
 /* Puts the parts into memory, unless that is NULL; their bytes. */
-static int64_t place(ps_slab_device *box, char *memory)
+static int64_t lay_out(ps_slab_device *box, char *memory)
 {
     const ps_slab_device_plan *plan = &box->plan;
     ps_slab slab = table_slab(plan);
@@ -64,7 +64,7 @@ static ps_slab_device shape_of(const ps_slab_device_plan *plan)
 int64_t ps_slab_device_bytes(const ps_slab_device_plan *plan)
 {
     ps_slab_device box = shape_of(plan);
-    return place(&box, NULL);
+    return lay_out(&box, NULL);
 }
 
 static ps_slab_entry entry_of(const ps_slab_device_plan *plan, int64_t slab)
@@ -98,7 +98,7 @@ ps_status ps_slab_device_make(const ps_slab_device_plan *plan, void *memory, ps_
         return ps_fail(PS_USAGE, "slabs %lld .. %lld of %lld cannot be on a device",
                        (long long)plan->first, (long long)plan->end - 1, (long long)plan->slabs);
     *out = shape_of(plan);
-    place(out, memory);
+    lay_out(out, memory);
     PS_TRY(ps_fast_device_make(plan->precision, &slab, memory, stream, &out->tables));
     for (int64_t at = plan->first; at < plan->end; at += SLABS) {
         int64_t count = plan->end - at < SLABS ? plan->end - at : SLABS;

@@ -311,7 +311,7 @@ int64_t kept_doubles(int64_t unknowns)
     return (unknowns + (int64_t)WARP * (BLOCKS_MAX + 1)) * KEPT;
 }
 
-void place(task *t)
+void lay_out(task *t)
 {
     const int64_t n = t->s.unknowns;
     word *first = static_cast<word *>(t->s.workspace);
@@ -398,7 +398,7 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     device_limits limits;
     int blocks, held;
     t.s = *solve;
-    place(&t);
+    lay_out(&t);
     PS_TRY(ps_stream_enter(stream));
     PS_TRY(find_limits(kernel_for(solve->precision, HOLDS_MATRIX), &limits));
     PS_TRY(plan(&t, limits, &blocks, &held));

@@ -29,7 +29,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_device_load *l, char *memory)
+static int64_t lay_out(ps_device_load *l, char *memory)
 {
     int64_t used = 0, index = sizeof(int32_t);
     l->vertices = piece(memory, &used, 3 * l->vertex_count * (int64_t)sizeof *l->vertices);
@@ -42,10 +42,10 @@ static int64_t place(ps_device_load *l, char *memory)
 int64_t ps_device_load_bytes(const ps_device_load *load)
 {
     ps_device_load copy = *load;
-    return place(&copy, NULL);
+    return lay_out(&copy, NULL);
 }
 
-void ps_device_load_place(ps_device_load *load, void *memory) { place(load, memory); }
+void ps_device_load_attach(ps_device_load *load, void *memory) { lay_out(load, memory); }
 
 void ps_device_load_fill(const ps_load *load, ps_device_load *out)
 {

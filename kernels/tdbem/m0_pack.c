@@ -70,7 +70,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_packed_m0 *p, char *memory)
+static int64_t lay_out(ps_packed_m0 *p, char *memory)
 {
     int64_t used = 0, starts = (warp_count(p->rows) + 1) * (int64_t)sizeof(int32_t);
     p->halo_start = piece(memory, &used, starts);
@@ -84,10 +84,10 @@ static int64_t place(ps_packed_m0 *p, char *memory)
 int64_t ps_packed_m0_bytes(const ps_packed_m0 *packed)
 {
     ps_packed_m0 copy = *packed;
-    return place(&copy, NULL);
+    return lay_out(&copy, NULL);
 }
 
-void ps_packed_m0_place(ps_packed_m0 *packed, void *memory) { place(packed, memory); }
+void ps_packed_m0_attach(ps_packed_m0 *packed, void *memory) { lay_out(packed, memory); }
 
 void ps_packed_m0_fill(const ps_csr *m0, int32_t *scratch, ps_packed_m0 *p)
 {

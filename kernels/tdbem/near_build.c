@@ -23,7 +23,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_near_build *b, const ps_packed_near *p, char *memory)
+static int64_t lay_out(ps_near_build *b, const ps_packed_near *p, char *memory)
 {
     int64_t used = 0, warps = warp_count(p), bins = warps * p->group;
     b->met = piece(memory, &used, warps * (int64_t)sizeof *b->met);
@@ -37,14 +37,14 @@ int64_t ps_near_build_bytes(int64_t unknowns, int64_t group, ps_precision precis
 {
     ps_near_build build;
     ps_packed_near packed = {.unknowns = unknowns, .group = group, .precision = precision};
-    return place(&build, &packed, NULL);
+    return lay_out(&build, &packed, NULL);
 }
 
 void ps_near_build_init(ps_near_build *b, ps_packed_near *packed, void *memory)
 {
     *b = (ps_near_build){.packed = packed};
-    memset(memory, 0, (size_t)place(b, packed, NULL));
-    place(b, packed, memory);
+    memset(memory, 0, (size_t)lay_out(b, packed, NULL));
+    lay_out(b, packed, memory);
     for (int64_t w = 0; w < warp_count(packed); ++w) b->met[w].column = -1;
 }
 

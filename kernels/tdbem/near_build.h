@@ -35,7 +35,7 @@ void ps_near_build_init(ps_near_build *build, ps_packed_near *packed, void *memo
  * more unknowns or values than its integers hold. */
 void ps_near_build_take(ps_near_build *build, const ps_slice_product *tile);
 ps_status ps_near_build_measure(ps_near_build *build);
-/* Second pass, once *packed has its memory (ps_packed_near_place): fill; take every tile again, in
+/* Second pass, once *packed has its memory (ps_packed_near_attach): fill; take every tile again, in
  * the same order; finish. */
 void ps_near_build_fill(ps_near_build *build);
 void ps_near_build_finish(ps_near_build *build);

@@ -167,7 +167,7 @@ static void *piece(char *memory, int64_t *used, int64_t bytes)
     return at;
 }
 
-static int64_t place(ps_packed_near *p, char *memory)
+static int64_t lay_out(ps_packed_near *p, char *memory)
 {
     int64_t used = 0, warps = warp_count(p->unknowns), item = item_size(p->precision);
     p->vector_start = piece(memory, &used, (warps + 1) * (int64_t)sizeof *p->vector_start);
@@ -188,10 +188,10 @@ static int64_t place(ps_packed_near *p, char *memory)
 int64_t ps_packed_near_bytes(const ps_packed_near *packed)
 {
     ps_packed_near copy = *packed;
-    return place(&copy, NULL);
+    return lay_out(&copy, NULL);
 }
 
-void ps_packed_near_place(ps_packed_near *packed, void *memory) { place(packed, memory); }
+void ps_packed_near_attach(ps_packed_near *packed, void *memory) { lay_out(packed, memory); }
 
 /* ---- filling ---- */
 

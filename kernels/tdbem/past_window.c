@@ -3,8 +3,8 @@
 #include <string.h>
 
 #ifndef PS_WITH_CUDA
-ps_status ps_past_window_put_cuda(const ps_past_window *window, const void *recent, int64_t count,
-                                  ps_stream *stream)
+ps_status ps_past_window_scatter_cuda(const ps_past_window *window, const void *recent,
+                                      int64_t count, ps_stream *stream)
 {
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
@@ -60,7 +60,7 @@ static void slide(const ps_past_window *w)
     }
 }
 
-static void put(const ps_past_window *w, const void *recent, int64_t count)
+static void scatter(const ps_past_window *w, const void *recent, int64_t count)
 {
 #pragma omp parallel for schedule(static) if (w->unknowns > THREADED)
     for (int64_t j = 0; j < w->unknowns; ++j)
@@ -79,7 +79,7 @@ void ps_past_window_append(ps_past_window *w, const void *recent, int64_t count)
         slide(w);
         w->origin = w->before;
     }
-    put(w, recent, count);
+    scatter(w, recent, count);
     w->origin += count;
 }
 
@@ -94,7 +94,7 @@ ps_status ps_past_window_append_on(ps_past_window *w, const void *recent, int64_
         PS_TRY(ps_past_window_slide_cuda(w, stream));
         w->origin = w->before;
     }
-    PS_TRY(ps_past_window_put_cuda(w, recent, count, stream));
+    PS_TRY(ps_past_window_scatter_cuda(w, recent, count, stream));
     w->origin += count;
     return PS_OK;
 }

@@ -37,8 +37,8 @@ ps_status ps_past_window_append_on(ps_past_window *window, const void *recent, i
                                    ps_stream *stream);
 
 /* On CUDA, the parts of the above; they leave the origin as it is. */
-ps_status ps_past_window_put_cuda(const ps_past_window *window, const void *recent, int64_t count,
-                                  ps_stream *stream);
+ps_status ps_past_window_scatter_cuda(const ps_past_window *window, const void *recent,
+                                      int64_t count, ps_stream *stream);
 ps_status ps_past_window_slide_cuda(const ps_past_window *window, ps_stream *stream);
 
 #endif

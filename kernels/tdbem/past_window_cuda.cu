@@ -72,7 +72,7 @@ template <typename real> void launch_slide(const ps_past_window *w, cudaStream_t
 
 } // namespace
 
-extern "C" ps_status ps_past_window_put_cuda(const ps_past_window *w, const void *recent,
+extern "C" ps_status ps_past_window_scatter_cuda(const ps_past_window *w, const void *recent,
                                              int64_t count, ps_stream *stream)
 {
     static const decltype(&launch_put<float>) launch[PS_PRECISION_COUNT] = {launch_put<float>,

@@ -83,8 +83,8 @@ static ps_status device_open(batch *b, const ps_hbem_potential_task *widest)
     PS_TRY(ps_alloc_untouched(&b->here, ps_device_potential_bytes(&here, false), "densities"));
     PS_TRY(ps_device_alloc(ps_stream_device(task->stream), ps_device_potential_bytes(&there, true),
                            &b->there));
-    ps_device_potential_place(&here, false, b->here);
-    ps_device_potential_place(&there, true, b->there);
+    ps_device_potential_attach(&here, false, b->here);
+    ps_device_potential_attach(&there, true, b->there);
     ps_device_potential_fill_surface(widest, &here);
     return ps_copy_to_device(task->stream, there.triangles, here.triangles,
                              8 * PS_DEVICE_POTENTIAL_ROW * here.triangle_count);
@@ -96,8 +96,8 @@ static ps_status sum_on_device(batch *b, const ps_hbem_potential_task *potential
     ps_device_potential here, there;
     PS_TRY(ps_device_potential_shape(potential, b->task->precision, &there));
     here = there;
-    ps_device_potential_place(&here, false, b->here);
-    ps_device_potential_place(&there, true, b->there);
+    ps_device_potential_attach(&here, false, b->here);
+    ps_device_potential_attach(&there, true, b->there);
     ps_device_potential_fill(potential, &here);
     PS_TRY(ps_copy_to_device(stream, there.densities, here.densities,
                              (char *)here.sums - (char *)here.densities));

@@ -1,4 +1,5 @@
 /* check: what a mesh may not be: in pieces, or with outer faces that lie in one another. */
+#include <stdio.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,13 @@
 #include "runtime/memory.h"
 
 enum { PLACE = 256 };
+
+/* "element 12 of wing.hdf": the row of the mesh file. out[256] */
+static const char *element_name(const job *j, int64_t element, char out[256])
+{
+    snprintf(out, 256, "tetrahedron %d of %s", j->mesh.source[element], j->input);
+    return out;
+}
 
 static ps_status check_pieces(job *j, const uint32_t *ids)
 {
@@ -30,7 +38,7 @@ static ps_status check_pieces(job *j, const uint32_t *ids)
                          "%s falls into %" PRId64 " pieces that do not touch across "
                          "faces: %s belongs to another one than tetrahedron %d; "
                          "--allow-pieces takes it as it is",
-                         j->input, p->components, element_place(j, e, place), p->source[0]);
+                         j->input, p->components, element_name(j, e, place), p->source[0]);
         break;
     }
 done:
@@ -158,8 +166,8 @@ static ps_status tell_overlap(const job *j, const surface *s, int64_t pairs)
                    "%g), overlap or cut through one another (%" PRId64 " such pairs). "
                    "Neighbours must share their vertices: mesh the regions together, "
                    "or weld coincident vertices (penstock-mesh-import --weld)",
-                   element_place(j, s->elements[first], place[0]),
-                   element_place(j, s->elements[s->hit[first]], place[1]), x[0], x[1], x[2], pairs);
+                   element_name(j, s->elements[first], place[0]),
+                   element_name(j, s->elements[s->hit[first]], place[1]), x[0], x[1], x[2], pairs);
 }
 
 static ps_status check_outer(job *j)

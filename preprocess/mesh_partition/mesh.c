@@ -10,12 +10,6 @@
 #include "partition.h"
 #include "runtime/memory.h"
 
-const char *element_place(const job *j, int64_t element, char out[256])
-{
-    snprintf(out, 256, "tetrahedron %d of %s", j->mesh.source[element], j->input);
-    return out;
-}
-
 /* ---- order ---- */
 
 static ps_status hilbert_order(const ps_partition *p, int32_t *order)

@@ -37,8 +37,6 @@ typedef struct job {
 ps_status read_mesh(job *j);
 /* check.c: pieces; outer faces that overlap. ids: sorted faces (mesh_topology.h). */
 ps_status check_mesh(job *j, const uint32_t *ids);
-/* "element 12 of wing.hdf": the row of the mesh file. out[256] */
-const char *element_place(const job *j, int64_t element, char out[256]);
 
 /* cut.c: fills j->part; every part has an element. */
 ps_status cut_mesh(job *j);

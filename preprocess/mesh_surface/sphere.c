@@ -42,7 +42,7 @@ static void fill_ring(int64_t n, int64_t m, double radius, ps_surface_mesh *mesh
     }
 }
 
-static int32_t *put(int32_t *to, int32_t a, int32_t b, int32_t c, bool turn)
+static int32_t *add_triangle(int32_t *to, int32_t a, int32_t b, int32_t c, bool turn)
 {
     to[0] = a;
     to[1] = turn ? c : b;
@@ -61,8 +61,8 @@ static void fill_band(int64_t n, int64_t m, ps_surface_mesh *mesh)
         for (int64_t i = 0; i <= s; ++i) {
             int32_t a = ring_vertex(n, narrow, q, i), b = ring_vertex(n, wide, q, i),
                     c = ring_vertex(n, wide, q, i + 1);
-            to = put(to, a, b, c, south);
-            if (i < s) to = put(to, a, c, ring_vertex(n, narrow, q, i + 1), south);
+            to = add_triangle(to, a, b, c, south);
+            if (i < s) to = add_triangle(to, a, c, ring_vertex(n, narrow, q, i + 1), south);
         }
 }
 

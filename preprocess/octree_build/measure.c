@@ -77,7 +77,7 @@ static ps_status make_tables(sample *s, ps_fmm_table_spec *spec)
         spec->rho = one ? 1 : ldexp(1, -l - 1);
         PS_TRY(ps_fmm_table_make(spec, s->table_workspace, &s->tables[l]));
         PS_TRY(ps_alloc(&s->blocks[l], ps_fmm_m2l_bytes(&s->tables[l]), 1, "operators"));
-        ps_fmm_m2l_place(&s->tables[l], s->blocks[l]);
+        ps_fmm_m2l_attach(&s->tables[l], s->blocks[l]);
         ps_fmm_table_fill(spec, s->table_workspace, &s->tables[l]);
     }
     return PS_OK;
@@ -91,7 +91,7 @@ static ps_status evaluate(sample *s, double seconds[PS_FMM_STAGES])
     PS_TRY(ps_alloc_untouched(&s->workspace, ps_fmm_evaluate_workspace(p, 1), "workspace"));
     for (int i = 0; i < PS_FMM_STAGES; ++i) seconds[i] = INFINITY;
     for (int r = 0; r < REPEATS; ++r) {
-        ps_fmm_problem_place(p, s->vectors);
+        ps_fmm_problem_attach(p, s->vectors);
         ps_fmm_evaluate(p, 1, s->workspace);
         for (int i = 0; i < PS_FMM_STAGES; ++i) seconds[i] = fmin(seconds[i], p->seconds[i]);
     }

@@ -144,7 +144,7 @@ static int64_t coincident_many(const double *x, const double *y, const double *z
                                uint64_t *scratch)
 {
     int64_t found = 0;
-    for (int64_t i = 0; i < count; ++i) scratch[i] = ps_place_hash(x[i], y[i], z[i]);
+    for (int64_t i = 0; i < count; ++i) scratch[i] = ps_point_hash(x[i], y[i], z[i]);
     const uint64_t *sorted = ps_word_sort(scratch, count, 1, 0, 64, scratch + count);
     for (int64_t i = 1; i < count; ++i) found += sorted[i] == sorted[i - 1];
     return found;

@@ -22,7 +22,7 @@ ps_status coincidence_add(coincidence *c, const double *const *columns, int64_t 
     PS_TRY(PS_ALLOC(&hashes, count, "hashes of places"));
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; ++i)
-        hashes[i] = ps_place_hash(columns[0][i], columns[1][i], columns[2][i]);
+        hashes[i] = ps_point_hash(columns[0][i], columns[1][i], columns[2][i]);
     ps_status status = ps_scratch_write(c->file, hashes, 8 * count, 8 * c->particles);
     c->particles += count;
     free(hashes);

@@ -13,7 +13,7 @@ int64_t assemble_journal_bytes(int64_t entries, int64_t values, ps_precision pre
     return (int64_t)sizeof(square_head) + entries * 20 + values * (precision == PS_SINGLE ? 4 : 8);
 }
 
-static char *put(char *at, const void *from, int64_t bytes)
+static char *append(char *at, const void *from, int64_t bytes)
 {
     memcpy(at, from, (size_t)bytes);
     return at + bytes;
@@ -31,13 +31,14 @@ int64_t assemble_journal_pack(int64_t unit, const ps_interaction_tile *tile, ps_
     int64_t entries = tile->rows * tile->slices;
     square_head head = {unit,       tile->rows, tile->slices, tile->value_count, tile->near_count,
                         tile->pairs};
-    char *at = put(out, &head, sizeof head);
-    at = put(at, tile->starts, 2 * entries);
-    at = put(at, tile->lengths, 2 * entries);
-    at = put(at, tile->near_rows, 4 * tile->near_count);
-    at = put(at, tile->near_columns, 4 * tile->near_count);
-    at = put(at, tile->near_values, 8 * tile->near_count);
-    if (precision == PS_DOUBLE) return put(at, tile->values, 8 * tile->value_count) - (char *)out;
+    char *at = append(out, &head, sizeof head);
+    at = append(at, tile->starts, 2 * entries);
+    at = append(at, tile->lengths, 2 * entries);
+    at = append(at, tile->near_rows, 4 * tile->near_count);
+    at = append(at, tile->near_columns, 4 * tile->near_count);
+    at = append(at, tile->near_values, 8 * tile->near_count);
+    if (precision == PS_DOUBLE)
+        return append(at, tile->values, 8 * tile->value_count) - (char *)out;
     for (int64_t i = 0; i < tile->value_count; ++i, at += sizeof(float)) {
         float value = (float)tile->values[i];
         memcpy(at, &value, sizeof value);

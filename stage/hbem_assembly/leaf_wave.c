@@ -9,7 +9,7 @@
 /* Close pairs at once at most. */
 enum { CLOSE_PAIRS = 40000000 };
 
-static ps_status put(cuda_backend *b, int place, const void *from, int64_t bytes)
+static ps_status upload(cuda_backend *b, int place, const void *from, int64_t bytes)
 {
     PS_TRY(ps_leaf_waves_grow(b, &b->there[place], bytes));
     return ps_copy_to_device(b->stream, b->there[place].base, from, bytes);
@@ -84,7 +84,7 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
     for (int64_t l = 0; l < count; ++l) first[l + 1] = first[l] + b->counts[l];
     int64_t most = pairs_at_once(b, count);
     PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_CLOSE], ps_hbem_device_close_bytes(&b->op, most)));
-    PS_TRY(put(b, PLACE_FIRST, first, 8 * (count + 1)));
+    PS_TRY(upload(b, PLACE_FIRST, first, 8 * (count + 1)));
     for (int64_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && first[end + 1] - first[begin] <= most;) ++end;
         ps_hbem_device_near part = *near;
@@ -140,9 +140,9 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     const ps_hbem_assembly *a = b->base.assembly;
     int64_t count = batch->count - batch->near_count;
     ps_hbem_device_far_report report = {.cursor = (unsigned long long)batch->near_numbers};
-    PS_TRY(put(b, PLACE_REPORT, &report, sizeof report));
+    PS_TRY(upload(b, PLACE_REPORT, &report, sizeof report));
     if (count == 0) return PS_OK;
-    PS_TRY(put(b, PLACE_LIST, batch->list, 4 * count));
+    PS_TRY(upload(b, PLACE_LIST, batch->list, 4 * count));
     ps_hbem_device_far far = {.options = {a->tolerance, a->check_rows, ps_leaf_waves_rank_limit(b),
                                           a->recompress, a->skeleton},
                               .leaves = near->leaves + batch->near_count,
@@ -198,7 +198,7 @@ static ps_status pack(cuda_backend *b, wave *w)
     free(start);
     if (bytes == 0) return PS_OK;
     if (bytes > w->packed.bytes) PS_TRY(ps_leaf_waves_grow(b, &w->packed, bytes + bytes / 8));
-    PS_TRY(put(b, PLACE_RANGES, w->ranges, count * (int64_t)sizeof *w->ranges));
+    PS_TRY(upload(b, PLACE_RANGES, w->ranges, count * (int64_t)sizeof *w->ranges));
     PS_TRY(ps_fill_zero(b->stream, w->packed.base, bytes));
     ps_copy_ranges copy = {(int)b->item_bytes, count, b->there[PLACE_RANGES].base,
                            b->there[PLACE_ARENA].base, w->packed.base};
@@ -232,8 +232,8 @@ ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
     PS_TRY(grow_arrays(w, b->chunks->first[w->end] - w->first));
     ps_hbem_device_batch_fill(batch, b->base.assembly->leaves + w->first, &b->op,
                               ps_leaf_waves_rank_limit(b));
-    PS_TRY(put(b, PLACE_AT, batch->at, batch->count * (int64_t)sizeof *batch->at));
-    PS_TRY(put(b, PLACE_BLOCKS, batch->blocks, batch->count * (int64_t)sizeof *batch->blocks));
+    PS_TRY(upload(b, PLACE_AT, batch->at, batch->count * (int64_t)sizeof *batch->at));
+    PS_TRY(upload(b, PLACE_BLOCKS, batch->blocks, batch->count * (int64_t)sizeof *batch->blocks));
     ps_hbem_device_near near = {
         b->there[PLACE_AT].base,
         b->there[PLACE_BLOCKS].base,

@@ -39,7 +39,7 @@ static void moments_of_cell(const ps_prism_sum *s, int level, int64_t c, pieces 
     const ps_fmm_interpolation *n = &s->forward.interpolation;
     ps_fmm_prism_cell cell = {.kind = s->bodies.kind};
     int64_t place[3];
-    ps_fmm_cell_place(&s->sources, level, c, cell.centre, &cell.width);
+    ps_fmm_cell_centre(&s->sources, level, c, cell.centre, &cell.width);
     ps_tree_cell(s->sources.keys[level][c], place);
     for (int d = 0; d < 3; ++d) {
         cell.low[d] = p->low[d];
@@ -93,7 +93,7 @@ void prism_stations(ps_prism_sum *s, bool transposed)
         ps_fmm_prism_cell cell = {.kind = s->bodies.kind, .count = end - first};
         double *rows[PS_PRISM_NUMBERS];
         const double *data[PS_PRISM_NUMBERS];
-        ps_fmm_cell_place(&s->targets, leaves, c, cell.centre, &cell.width);
+        ps_fmm_cell_centre(&s->targets, leaves, c, cell.centre, &cell.width);
         for (int d = 0; d < 3; ++d) cell.place[d] = s->place[d] + first;
         for (int k = 0; k < s->numbers; ++k) data[k] = rows[k] = s->result[k] + first;
         if (transposed)

@@ -101,7 +101,7 @@ static ps_status make_table(ps_prism_sum *s, int order, double epsilon)
     if (status == PS_OK)
         status = ps_alloc_untouched(&s->table_block, ps_fmm_m2l_bytes(&s->table), "operators");
     if (status == PS_OK) {
-        ps_fmm_m2l_place(&s->table, s->table_block);
+        ps_fmm_m2l_attach(&s->table, s->table_block);
         ps_fmm_table_fill(&spec, workspace, &s->table);
     }
     free(workspace);
@@ -157,7 +157,7 @@ static ps_status far_field(ps_prism_sum *s, bool transposed)
     ps_fmm_problem *p = transposed ? &s->backward : &s->forward;
     double start = ps_clock();
     if (s->height < 3) return PS_OK;
-    ps_fmm_problem_place(p, s->vectors);
+    ps_fmm_problem_attach(p, s->vectors);
     if (transposed)
         prism_stations(s, true);
     else

@@ -154,7 +154,7 @@ static void fill(const ps_dgtd_system *system, void *field, int which, const int
     int nodes = system->reference->nodes;
     for (int64_t e = 0; e < system->elements; ++e)
         for (int k = 0; k < 3 * nodes; ++k)
-            ps_dgtd_put(system, field, e, k / nodes, k % nodes, value_of(source[e], which, k));
+            ps_dgtd_set_node(system, field, e, k / nodes, k % nodes, value_of(source[e], which, k));
 }
 
 static void rank_open(ps_dgtd_model_file *model, const int64_t *parts, int ranks, int r, rank *out)

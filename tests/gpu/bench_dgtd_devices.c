@@ -97,7 +97,7 @@ static void mode_values(dgtd_slab *x, const ps_dgtd_mode *mode, int g, double t,
         ps_dgtd_mode_at(mode, point, t, value[0], none);
         ps_dgtd_mode_at(mode, point, t + half, none, value[1]);
         for (int c = 0; c < 6; ++c)
-            ps_dgtd_put(&x->c.system, host[c / 3], e, c % 3, n, value[c / 3][c % 3]);
+            ps_dgtd_set_node(&x->c.system, host[c / 3], e, c % 3, n, value[c / 3][c % 3]);
     }
 }
 

@@ -60,7 +60,7 @@ static ps_status enter(place *p, const double *columns, int64_t n, int height)
     }
     PS_TRY(ps_device_sort_bytes(&p->sort, p->stream, &bytes));
     PS_TRY(ps_device_alloc(p->device, bytes, &p->sort_memory));
-    ps_device_sort_place(&p->sort, p->sort_memory);
+    ps_device_sort_attach(&p->sort, p->sort_memory);
     return PS_OK;
 }
 
@@ -70,10 +70,10 @@ static ps_status make_room(place *p)
     int64_t bytes;
     if (p->tree_memory) return PS_OK;
     PS_TRY(ps_device_alloc(p->device, ps_device_tree_bytes(&p->tree), &p->tree_memory));
-    ps_device_tree_place(&p->tree, p->tree_memory);
+    ps_device_tree_attach(&p->tree, p->tree_memory);
     PS_TRY(ps_device_lists_bytes(&p->tree, &p->lists, p->stream, &bytes));
     PS_TRY(ps_device_alloc(p->device, bytes, &p->lists_memory));
-    ps_device_lists_place(&p->tree, &p->lists, p->lists_memory);
+    ps_device_lists_attach(&p->tree, &p->lists, p->lists_memory);
     return PS_OK;
 }
 

@@ -345,7 +345,7 @@ static ps_status run_case(check *k, ps_device *device)
                            .epsilon = o->function.kernel == PS_FMM_SQUARE ? 1e-14 : 0};
     PS_TRY(tree_case_random(&k->tree, o->distribution, o->count, o->height, 128));
     PS_TRY(fmm_case_init(&k->cpu, &options, &k->tree, 1));
-    ps_fmm_problem_place(&k->cpu.problem, k->cpu.vectors);
+    ps_fmm_problem_attach(&k->cpu.problem, k->cpu.vectors);
     PS_TRY(fmm_device_init(&k->gpu, &k->cpu, device, o->gradient));
     PS_TRY(check_up(k));
     PS_TRY(check_across(k));

@@ -43,11 +43,11 @@ static ps_status build(device_case *d, const tree_case *t)
     ps_tree_points points = {n, x, x + n, x + 2 * n};
     PS_TRY(ps_device_sort_bytes(&d->sort, d->stream, &bytes));
     PS_TRY(ps_device_alloc(d->device, bytes, &d->sort_memory));
-    ps_device_sort_place(&d->sort, d->sort_memory);
+    ps_device_sort_attach(&d->sort, d->sort_memory);
     PS_TRY(ps_device_sort_run(&d->sort, &points, d->stream));
     PS_TRY(ps_device_sort_cells(&d->sort, d->stream, d->tree.cells, &d->outside));
     PS_TRY(ps_device_alloc(d->device, ps_device_tree_bytes(&d->tree), &d->tree_memory));
-    ps_device_tree_place(&d->tree, d->tree_memory);
+    ps_device_tree_attach(&d->tree, d->tree_memory);
     return ps_device_tree_fill(&d->sort, &d->tree, d->stream);
 }
 
@@ -205,7 +205,7 @@ static ps_status compare_lists(device_case *d, const device_case *from, const ps
     ps_status status;
     PS_TRY(ps_device_lists_bytes(&d->tree, &lists, d->stream, &bytes));
     PS_GUARD(status, done, ps_device_alloc(d->device, bytes, &memory));
-    ps_device_lists_place(&d->tree, &lists, memory);
+    ps_device_lists_attach(&d->tree, &lists, memory);
     PS_GUARD(status, done, ps_stream_wait(from->stream));
     PS_GUARD(status, done, ps_device_lists_fill(&d->tree, &from->tree, &lists, d->stream));
     for (int l = 0; l < targets->height; ++l) {

@@ -139,7 +139,8 @@ static inline void dgtd_case_interpolate(dgtd_case *x, ps_dgtd_field field, dgtd
             ps_dgtd_reference_node(&x->reference, n, l);
             dgtd_case_point(x, e, l, point);
             f(of, field, point, t, value);
-            for (int c = 0; c < 3; ++c) ps_dgtd_put(&x->system, x->field[field], e, c, n, value[c]);
+            for (int c = 0; c < 3; ++c)
+                ps_dgtd_set_node(&x->system, x->field[field], e, c, n, value[c]);
         }
 }
 

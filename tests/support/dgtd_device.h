@@ -45,7 +45,7 @@ static inline ps_status dgtd_device_init(dgtd_device *x, ps_device *device, cons
     ps_dgtd_device_tables_init(x->tables, &c->reference);
     ps_dgtd_device_shape(&x->system, &c->system, mode);
     PS_TRY(ps_device_alloc(device, ps_dgtd_device_bytes(&x->system), &x->memory));
-    ps_dgtd_device_place(&x->system, x->memory);
+    ps_dgtd_device_attach(&x->system, x->memory);
     PS_TRY(ps_dgtd_device_upload(&x->system, &c->system, x->tables, x->stream));
     x->field_bytes = ps_dgtd_device_field_bytes(&x->system, halo);
     for (int f = 0; f < 2; ++f) {
@@ -68,7 +68,7 @@ static inline ps_status dgtd_device_add_border(dgtd_device *x, const dgtd_case *
     ps_dgtd_device_border_shape(&x->border, border);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_bytes(&x->border, order),
                            &x->border_memory));
-    ps_dgtd_device_border_place(&x->border, order, x->border_memory);
+    ps_dgtd_device_border_attach(&x->border, order, x->border_memory);
     x->march.border = &x->border;
     return ps_dgtd_device_border_upload(&x->border, border, x->stream);
 }
@@ -81,7 +81,7 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
     ps_dgtd_device_current_shape(&x->current, current);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_current_bytes(&x->current, order),
                            &x->current_memory));
-    ps_dgtd_device_current_place(&x->current, x->current_memory);
+    ps_dgtd_device_current_attach(&x->current, x->current_memory);
     x->march.currents = &x->current;
     x->march.current_count = 1;
     PS_TRY(PS_ALLOC(&workspace, current->count * c->reference.nodes, "loads"));
@@ -97,7 +97,7 @@ static inline ps_status dgtd_device_add_upwind(dgtd_device *x, const ps_dgtd_upw
     ps_dgtd_device_upwind_shape(&x->upwind, &x->system, 0, 0);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system),
                            &x->upwind_memory));
-    ps_dgtd_device_upwind_place(&x->upwind, &x->system, x->upwind_memory);
+    ps_dgtd_device_upwind_attach(&x->upwind, &x->system, x->upwind_memory);
     PS_TRY(ps_dgtd_device_upwind_upload(&x->upwind, &x->system, host, x->stream));
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->field[0], x->stream);

@@ -80,9 +80,9 @@ static inline void random_fields(trial *t, const ps_dgtd_bernstein *bases)
         for (int k = 0; k < n; ++k) {
             double sum = 0;
             for (int j = 0; j < n; ++j) sum += bases->to_nodes[k * n + j] * in[j];
-            ps_dgtd_put(&t->x.system, t->x.field[f], i / 6, c, k, sum);
-            ps_dgtd_put(&t->exact.system, t->exact.field[f], i / 6, c, k,
-                        ps_dgtd_get(&t->x.system, t->x.field[f], i / 6, c, k));
+            ps_dgtd_set_node(&t->x.system, t->x.field[f], i / 6, c, k, sum);
+            ps_dgtd_set_node(&t->exact.system, t->exact.field[f], i / 6, c, k,
+                             ps_dgtd_get(&t->x.system, t->x.field[f], i / 6, c, k));
         }
     }
 }

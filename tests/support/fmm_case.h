@@ -41,7 +41,7 @@ static inline ps_status fmm_case_table(const fmm_options *o, double rho, ps_fmm_
     PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "workspace"));
     PS_TRY(ps_fmm_table_make(&spec, workspace, table));
     PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "table"));
-    ps_fmm_m2l_place(table, *block);
+    ps_fmm_m2l_attach(table, *block);
     ps_fmm_table_fill(&spec, workspace, table);
     free(workspace);
     return PS_OK;
@@ -108,7 +108,7 @@ static inline ps_status fmm_case_init(fmm_case *c, const fmm_options *options, c
 
 static inline void fmm_case_run(fmm_case *c)
 {
-    ps_fmm_problem_place(&c->problem, c->vectors);
+    ps_fmm_problem_attach(&c->problem, c->vectors);
     ps_fmm_evaluate(&c->problem, c->threads, c->workspace);
 }
 

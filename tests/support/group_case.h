@@ -114,7 +114,7 @@ static inline ps_status group_case_pack(group_case *c)
                       "a test"));
     PS_GUARD(status, done, ps_near_packing_measure(&packing, &c->packed));
     PS_GUARD(status, done, ps_alloc(&c->packing, ps_packed_near_bytes(&c->packed), 1, "a test"));
-    ps_packed_near_place(&c->packed, c->packing);
+    ps_packed_near_attach(&c->packed, c->packing);
     ps_near_packing_fill(&packing, &c->packed);
 done:
     free(packing.tally);
@@ -158,7 +158,7 @@ static inline ps_status group_case_m0(group_case *c)
     if (status == PS_OK)
         status = ps_alloc(&c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), 1, "a test");
     if (status == PS_OK) {
-        ps_packed_m0_place(&c->packed_m0, c->packing_m0);
+        ps_packed_m0_attach(&c->packed_m0, c->packing_m0);
         ps_packed_m0_fill(m, scratch, &c->packed_m0);
     }
     free(scratch);
@@ -249,10 +249,10 @@ static inline ps_status group_case_place(const group_case *c, const char *device
                           .limit = c->limit};
     void *near, *m0;
     PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
-    ps_packed_near_place(&s->near, near);
+    ps_packed_near_attach(&s->near, near);
     PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * item, (void **)&s->sums));
     PS_TRY(group_case_send(p, c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), &m0));
-    ps_packed_m0_place(&s->m0, m0);
+    ps_packed_m0_attach(&s->m0, m0);
     PS_TRY(group_case_send(p, c->scale, vector, (void **)&s->scale));
     PS_TRY(group_case_send(p, c->weights, vector, (void **)&s->weights));
     PS_TRY(group_case_send(p, c->loads, c->group * vector, (void **)&s->loads));

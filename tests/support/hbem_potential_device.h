@@ -26,8 +26,8 @@ static inline void potential_place_open(potential_place *p, const ps_hbem_potent
     int64_t bytes = ps_device_potential_bytes(&p->there, true);
     hbem_case_ok(ps_device_alloc(ps_stream_device(stream), bytes, &p->device));
     p->host = hbem_workspace_make(ps_device_potential_bytes(&p->here, false)).base;
-    ps_device_potential_place(&p->here, false, p->host);
-    ps_device_potential_place(&p->there, true, p->device);
+    ps_device_potential_attach(&p->here, false, p->host);
+    ps_device_potential_attach(&p->there, true, p->device);
     ps_device_potential_fill_surface(task, &p->here);
     ps_device_potential_fill(task, &p->here);
     hbem_case_ok(ps_copy_to_device(stream, p->there.triangles, p->here.triangles,

@@ -31,8 +31,8 @@ static inline void product_place_open(product_place *p, const ps_product_tables 
     p->tables = product_copy(p, memory, tables->device_bytes);
     p->images = product_copy(p, images, tables->chunk_at[tables->chunks]);
     ps_product_device_tables(&p->d, tables, p->tables);
-    p->vectors = product_copy(p, NULL, ps_product_device_place(&p->d, sides, NULL));
-    ps_product_device_place(&p->d, sides, p->vectors);
+    p->vectors = product_copy(p, NULL, ps_product_device_attach(&p->d, sides, NULL));
+    ps_product_device_attach(&p->d, sides, p->vectors);
 }
 
 static inline void product_place_close(product_place *p)

@@ -47,11 +47,11 @@ static inline ps_status load_case_open(load_case *c, const char *device)
     PS_TRY(ps_device_open(device, 0, &c->device));
     PS_TRY(ps_stream_open(c->device, &c->stream));
     PS_TRY(ps_alloc(&c->staged, bytes, 1, "a test"));
-    ps_device_load_place(&c->there, c->staged);
+    ps_device_load_attach(&c->there, c->staged);
     ps_device_load_fill(&c->load, &c->there);
     PS_TRY(ps_device_alloc(c->device, bytes, &c->memory));
     PS_TRY(ps_copy_to_device(c->stream, c->memory, c->staged, bytes));
-    ps_device_load_place(&c->there, c->memory);
+    ps_device_load_attach(&c->there, c->memory);
     PS_TRY(
         ps_device_alloc(c->device, ps_device_load_workspace(&c->there, LOAD_CASE_STEPS), &c->work));
     PS_TRY(ps_device_alloc(c->device, items * 8, (void **)&c->out));

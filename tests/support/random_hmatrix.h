@@ -133,7 +133,7 @@ static inline void random_tables_fill(random_tables *r, const random_hmatrix *h)
     r->marks = calloc((size_t)ps_product_marks(&h->matrix), sizeof *r->marks);
     hbem_case_ok(ps_product_tables_measure(t, &h->matrix, h->chunks, h->chunk_first, r->marks));
     r->memory = aligned_alloc(64, (size_t)(ps_product_tables_bytes(t) + 63) / 64 * 64);
-    ps_product_tables_place(t, r->memory);
+    ps_product_tables_attach(t, r->memory);
     ps_product_tables_fill(t);
     r->bytes = t->chunk_at[t->chunks];
     r->images = NULL;

@@ -102,7 +102,7 @@ static inline ps_status place_matrix(place *p, ps_precision precision, const ps_
 {
     void *memory;
     PS_TRY(place_alloc(p, ps_csr_device_bytes(precision, m->rows, m->nnz), &memory));
-    ps_csr_device_place(precision, m->rows, m->nnz, memory, out);
+    ps_csr_device_attach(precision, m->rows, m->nnz, memory, out);
     if (precision == PS_DOUBLE)
         return ps_csr_device_upload(out, m->row_start, m->columns, m->values, p->stream);
     float *narrow;

@@ -149,7 +149,7 @@ static void convert(dgtd_case *x, const double *matrix)
         for (int k = 0; k < n; ++k) {
             sum = 0;
             for (int j = 0; j < n; ++j) sum += matrix[k * n + j] * in[j];
-            ps_dgtd_put(&x->system, field, i / 6, (int)(i / 2 % 3), k, sum);
+            ps_dgtd_set_node(&x->system, field, i / 6, (int)(i / 2 % 3), k, sum);
         }
     }
 }

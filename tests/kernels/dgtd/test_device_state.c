@@ -27,7 +27,7 @@ static void arrays_have_their_places(void **state)
             int64_t nodes = (order + 1) * (order + 2) * (order + 3) / 6;
             int64_t bytes = ps_dgtd_device_bytes(&d), field = d.groups * 3 * nodes * 64;
             assert_true(bytes < (int64_t)sizeof memory + field);
-            ps_dgtd_device_place(&d, memory);
+            ps_dgtd_device_attach(&d, memory);
             char *arrays[] = {d.tangents,
                               (char *)d.links,
                               (char *)d.kinds,

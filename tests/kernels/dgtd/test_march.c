@@ -158,8 +158,8 @@ static void random_fields(random_case *c)
     for (int field = 0; field < 2; ++field)
         for (int64_t e = 0; e < c->x.mesh.elements; ++e)
             for (int i = 0; i < 3 * c->x.reference.nodes; ++i)
-                ps_dgtd_put(&c->x.system, c->x.field[field], e, i / c->x.reference.nodes,
-                            i % c->x.reference.nodes, check_random(&seed) - 0.5);
+                ps_dgtd_set_node(&c->x.system, c->x.field[field], e, i / c->x.reference.nodes,
+                                 i % c->x.reference.nodes, check_random(&seed) - 0.5);
 }
 
 /* A shaken cube of random materials, `fraction` of the rule's step. */

@@ -25,8 +25,8 @@ static void random_fields(dgtd_case *x)
     for (int field = 0; field < 2; ++field)
         for (int64_t e = 0; e < x->mesh.elements; ++e)
             for (int i = 0; i < 3 * x->reference.nodes; ++i)
-                ps_dgtd_put(&x->system, x->field[field], e, i / x->reference.nodes,
-                            i % x->reference.nodes, check_random(&seed) - 0.5);
+                ps_dgtd_set_node(&x->system, x->field[field], e, i / x->reference.nodes,
+                                 i % x->reference.nodes, check_random(&seed) - 0.5);
 }
 
 /* A polynomial of the order of the elements, different by component. */
@@ -102,7 +102,7 @@ static void running_transform_is_the_sum(void **state)
         for (int n = 0; n < STEPS; ++n) {
             double t = .1 * n;
             random_fields(&x);
-            ps_dgtd_put(&x.system, x.field[0], last, 1, 3, cos(2.1 * t + .4));
+            ps_dgtd_set_node(&x.system, x.field[0], last, 1, 3, cos(2.1 * t + .4));
             ps_dgtd_dft_add(&x.system, x.field[0], omegas, FREQUENCIES, scale, t, 0, groups, sums);
             for (int64_t g = groups; g > 0; g -= g < 7 ? g : 7)
                 ps_dgtd_dft_add(&x.system, x.field[0], omegas, FREQUENCIES, scale, t,

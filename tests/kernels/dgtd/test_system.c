@@ -116,7 +116,7 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     ps_dgtd_set_step(&x.system, &vacuum, .01);
     for (int64_t e = 0; e < x.mesh.elements; ++e)
         for (int i = 0; i < 60; ++i)
-            ps_dgtd_put(&x.system, x.field[1], e, i / 20, i % 20, check_random(&seed));
+            ps_dgtd_set_node(&x.system, x.field[1], e, i / 20, i % 20, check_random(&seed));
     int64_t half = x.mesh.elements / 2, halo = 0;
     int32_t *links = malloc((size_t)half * 4 * sizeof *links);
     int32_t *from = malloc((size_t)half * 4 * sizeof *from);

@@ -58,8 +58,8 @@ static void fill_random(upwind_case *u, uint64_t seed)
     for (int field = 0; field < 2; ++field)
         for (int64_t e = 0; e < u->x.mesh.elements; ++e)
             for (int i = 0; i < 3 * u->x.reference.nodes; ++i)
-                ps_dgtd_put(&u->x.system, u->x.field[field], e, i / u->x.reference.nodes,
-                            i % u->x.reference.nodes, check_random(&seed) - .5);
+                ps_dgtd_set_node(&u->x.system, u->x.field[field], e, i / u->x.reference.nodes,
+                                 i % u->x.reference.nodes, check_random(&seed) - .5);
 }
 
 /* ---- the formula ---- */

@@ -87,7 +87,7 @@ static void parts_do_not_overlap(void **state)
 {
     ps_device_tree tree = {.height = 3, .cells = {1, 7, 50}};
     char *block = (char *)(uintptr_t)(1 << 20), *end = block;
-    ps_device_tree_place(&tree, block);
+    ps_device_tree_attach(&tree, block);
     for (int l = 0; l < 3; ++l) {
         struct {
             void *at;

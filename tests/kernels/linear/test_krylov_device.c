@@ -134,7 +134,7 @@ static void refused(void **state)
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "slabs, not 9");
     plan.slabs = 2, plan.first = 1, plan.end = 3;
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "cannot be on a device");
-    ps_csr_device_place(PS_SINGLE, 10, 40, work, &matrix);
+    ps_csr_device_attach(PS_SINGLE, 10, 40, work, &matrix);
     assert_true((char *)matrix.values + 160 <=
                 (char *)work + ps_csr_device_bytes(PS_SINGLE, 10, 40));
     check_fails(ps_csr_device_multiply(&matrix, x, x, stream), PS_FAILED, "CUDA device");

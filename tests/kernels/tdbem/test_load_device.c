@@ -21,7 +21,7 @@ static void every_corner_is_at_its_vertex(void **state)
     ps_load load = {PS_SOUND_HARD, &mesh, &incident, 1};
     ps_device_load there = ps_device_load_shape(&load);
     void *memory = malloc((size_t)ps_device_load_bytes(&there));
-    ps_device_load_place(&there, memory);
+    ps_device_load_attach(&there, memory);
     ps_device_load_fill(&load, &there);
     assert_int_equal(there.corner_start[0], 0);
     assert_int_equal(there.corner_start[mesh.vertex_count], 3 * mesh.triangle_count);

@@ -25,7 +25,7 @@ static built make(int layout, near_tiling tiling, ps_precision precision, int64_
     check_ok(ps_near_build_measure(&build));
     out.memory = aligned_alloc(64, (size_t)ps_packed_near_bytes(&out.packed));
     memset(out.memory, 0, (size_t)ps_packed_near_bytes(&out.packed));
-    ps_packed_near_place(&out.packed, out.memory);
+    ps_packed_near_attach(&out.packed, out.memory);
     ps_near_build_fill(&build);
     over_tiles(tiling, layout, precision, &build, take);
     ps_near_build_finish(&build);
