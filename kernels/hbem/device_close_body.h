@@ -1,7 +1,12 @@
 /*
- * Part of near_cuda.cu, after device_number_body.h: pairs of triangles that are close to each
+ * Part of near_cuda.cu: pairs of triangles that are close to each
  * other: which class, and their moments. As entries_near.c has it.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_CLOSE_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_CLOSE_BODY_H
+
+#include "kernels/hbem/device_number_body.h"
+
 enum { DEEPEST = 8 };
 
 /* Whether the first rule is not good enough by centroids and radii. Rounded as written, so that
@@ -301,3 +306,5 @@ __device__ void put_moments(const close_pair<real> &p, const moments_of<real, 1 
             }
         }
 }
+
+#endif

@@ -1,11 +1,16 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_team_body.h: cross approximation with checked
+ * Part of the *_cuda.cu files of hbem: cross approximation with checked
  * rows as in aca.c, by a team of threads, of a matrix that is a struct with
  *
  *     begin<side>(at)   prepares row `at` (side 0) or column `at` (side 1); all threads
  *     value<side>(c)    number c of it
  *     DEAR              whether numbers cost more than a call
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_CROSS_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_CROSS_BODY_H
+
+#include "kernels/hbem/device_team_body.h"
+
 enum { GROUPS = 8, REST_LEAST = 2, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
 
 /* What a block of threads shares. */
@@ -415,3 +420,5 @@ __device__ bool iterate(matrix &a, crosses<real, parts> &s, double tolerance)
     }
     return true;
 }
+
+#endif

@@ -1,7 +1,12 @@
 /*
- * Part of the far_*_cuda.cu files, after the other bodies: the kernels of far leaves. A team of
+ * Part of the far_*_cuda.cu files: the kernels of far leaves. A team of
  * threads takes leaf after leaf of its size.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
+
+#include "kernels/hbem/device_leaf_body.h"
+
 /* ---- skeleton ---- */
 
 /* int phi K(., y) 4 pi by the mean over the points y of a creased pivot of the other side. */
@@ -413,3 +418,5 @@ template <int kernel> ps_status launch_kernel(const ps_hbem_far_launch *in, void
         {launch_far<double, kernel, 0>, launch_far<double, kernel, 1>}};
     return all[in->op.precision][in->op.wavenumber != 0](in, static_cast<cudaStream_t>(stream));
 }
+
+#endif

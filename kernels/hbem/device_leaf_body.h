@@ -1,7 +1,15 @@
 /*
- * Part of the far_*_cuda.cu files, after device_small_body.h: shared memory of a block of threads,
+ * Part of the far_*_cuda.cu files: shared memory of a block of threads,
  * and the beginning and end of a far leaf.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_LEAF_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_LEAF_BODY_H
+
+#include "kernels/hbem/device_cross_body.h"
+#include "kernels/hbem/device_source_body.h"
+#include "kernels/hbem/device_small_body.h"
+#include "kernels/hbem/device_memory_body.h"
+
 enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
 
 template <typename real, int parts> struct far_shared {
@@ -177,3 +185,5 @@ __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real>
     set_block(in, shared, kept, error);
     return true;
 }
+
+#endif

@@ -1,4 +1,7 @@
 /* Part of the far_*_cuda.cu files: the workspace of a team of threads. */
+#ifndef PS_KERNELS_HBEM_DEVICE_MEMORY_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_MEMORY_BODY_H
+
 /* A team's workspace. */
 template <typename real> struct far_memory {
     real *points, *crosses, *vectors, *triangles, *sums;
@@ -35,3 +38,5 @@ __host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t 
     at += padded(most);
     return at;
 }
+
+#endif

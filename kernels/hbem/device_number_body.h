@@ -2,6 +2,9 @@
  * Part of the *_cuda.cu files of hbem, inside a namespace: real and complex numbers, the kernels of
  * pair_integrals.h at a pair of points, and sums over a block of threads.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_NUMBER_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_NUMBER_BODY_H
+
 enum { WARP = 32, WARPS_MAX = 16 };
 constexpr unsigned ALL = 0xffffffffu;
 #define PS_INLINE __device__ __forceinline__
@@ -250,3 +253,5 @@ PS_INLINE int block_least(int a, int *scratch)
     __syncthreads();
     return a;
 }
+
+#endif

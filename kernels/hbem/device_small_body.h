@@ -1,5 +1,5 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_team_body.h: recompression of U V^T by Gram
+ * Part of the *_cuda.cu files of hbem: recompression of U V^T by Gram
  * matrices in fp64 (numbers[rank][rank], row by row), by a team of blocks of two warps or more.
  *
  *     U^H U = Ru^H Ru,  V^H V = Rv^H Rv,  Ru Rv^T Q = P Sigma
@@ -8,6 +8,11 @@
  * The product U' V'^T is U V^T whatever R is; what R decides is how well the singular values are
  * known: to 1e-8 of the largest.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_SMALL_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_SMALL_BODY_H
+
+#include "kernels/hbem/device_team_body.h"
+
 template <int parts> using small = number<double, parts>;
 
 template <int parts> struct small_matrices {
@@ -239,3 +244,5 @@ __device__ void turn_vectors(const real *vectors, int n, int rank, int kept,
                         out[((size_t)(k + c) * parts + part) * n + i] = (real)sum[c].part[part];
         }
 }
+
+#endif

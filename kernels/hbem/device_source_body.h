@@ -1,7 +1,12 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_cross_body.h: what a far leaf is, the points
+ * Part of the *_cuda.cu files of hbem: what a far leaf is, the points
  * of its functions, and its rows and columns: of entries, and of the kernel at a point a function.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_SOURCE_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_SOURCE_BODY_H
+
+#include "kernels/hbem/device_cross_body.h"
+
 enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX };
 
 /* A point of a function with its weight (hats, J and 1/(4 pi) included). */
@@ -308,3 +313,5 @@ template <typename real, int kernel, int wave> struct point_matrix {
         return kernel_at<form, wave>(d, fixed + 3, normal, k);
     }
 };
+
+#endif

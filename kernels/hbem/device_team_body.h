@@ -1,9 +1,14 @@
 /*
- * Part of the far_*_cuda.cu files, after device_number_body.h: the team of threads that works on a
+ * Part of the far_*_cuda.cu files: the team of threads that works on a
  * leaf together: a block, or a cluster of blocks (compute capability 9.0) for large leaves. All
  * blocks of a team take the same decisions, from the same numbers; sums go in the same order in
  * each. Shared memory is each block's own; what team_* exchange is read from the others'.
  */
+#ifndef PS_KERNELS_HBEM_DEVICE_TEAM_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_TEAM_BODY_H
+
+#include "kernels/hbem/device_number_body.h"
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 PS_INLINE int team_blocks() { return (int)__clusterSizeInBlocks(); }
 PS_INLINE int team_block() { return (int)__clusterRelativeBlockRank(); }
@@ -67,3 +72,5 @@ __device__ int team_least(int a, int *scratch)
     team_sync();
     return a;
 }
+
+#endif

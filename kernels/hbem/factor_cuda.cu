@@ -9,8 +9,6 @@ extern "C" {
 namespace
 {
 
-#include "kernels/linear/complex_body.h"
-#include "kernels/hbem/factor_front_body.h"
 #include "kernels/hbem/factor_make_body.h"
 #include "kernels/hbem/factor_solve_body.h"
 

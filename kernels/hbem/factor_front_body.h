@@ -1,6 +1,10 @@
 /*
  * factor_front_body: what the kernels of factor_cuda.cu know of a factor, of a depth and of a node.
  */
+#ifndef PS_KERNELS_HBEM_FACTOR_FRONT_BODY_H
+#define PS_KERNELS_HBEM_FACTOR_FRONT_BODY_H
+
+#include "kernels/linear/complex_body.h"
 
 enum { THREADS = 256, WARPS = THREADS / 32, BAND = PS_FACTOR_BAND };
 static_assert(THREADS == BAND * BAND, "a thread a number of a block that is swept");
@@ -51,3 +55,5 @@ __device__ __forceinline__ front front_of(const view &v, const level &at, int64_
     n.square = at.left + shift * v.square + v.square_first[node];
     return n;
 }
+
+#endif

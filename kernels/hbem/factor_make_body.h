@@ -2,6 +2,10 @@
  * factor_make_body: the kernels of factor_cuda.cu that make factors. Blocks: x a node of a depth
  * and a tile of it, y a shift.
  */
+#ifndef PS_KERNELS_HBEM_FACTOR_MAKE_BODY_H
+#define PS_KERNELS_HBEM_FACTOR_MAKE_BODY_H
+
+#include "kernels/hbem/factor_front_body.h"
 
 /* ---- assembly ---- */
 
@@ -204,3 +208,5 @@ __global__ void __launch_bounds__(THREADS)
         *at_one = square ? *at_one - sum[e % 2][e / 2] : sum[e % 2][e / 2];
     }
 }
+
+#endif

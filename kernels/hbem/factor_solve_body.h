@@ -2,6 +2,10 @@
  * factor_solve_body: the kernels of factor_cuda.cu that solve with factors. Blocks: x a node of a
  * depth and 32 of its rows or pivots, y a shift.
  */
+#ifndef PS_KERNELS_HBEM_FACTOR_SOLVE_BODY_H
+#define PS_KERNELS_HBEM_FACTOR_SOLVE_BODY_H
+
+#include "kernels/hbem/factor_front_body.h"
 
 /* in[side][place] from b[side][part][dof]; a side by blockIdx.y. */
 __global__ void __launch_bounds__(THREADS)
@@ -151,3 +155,5 @@ __global__ void __launch_bounds__(THREADS)
             if (lane == 0 && first + e < n.pivots) x[s * v.dofs + n.first + first + e] = value;
         }
 }
+
+#endif

@@ -11,13 +11,6 @@ extern "C" {
 namespace
 {
 
-#include "kernels/hbem/device_number_body.h"
-#include "kernels/hbem/device_team_body.h"
-#include "kernels/hbem/device_cross_body.h"
-#include "kernels/hbem/device_source_body.h"
-#include "kernels/hbem/device_small_body.h"
-#include "kernels/hbem/device_memory_body.h"
-#include "kernels/hbem/device_leaf_body.h"
 #include "kernels/hbem/device_far_body.h"
 
 } // namespace

@@ -14,7 +14,6 @@ extern "C" {
 namespace
 {
 
-#include "kernels/hbem/device_number_body.h"
 #include "kernels/hbem/device_close_body.h"
 
 enum { LISTING = 128, ADDING = 64, MOMENTS = 128, SHARED_AIM = 56 << 10,

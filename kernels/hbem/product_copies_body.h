@@ -2,6 +2,8 @@
  * product_copies_body: copies from global to shared memory that do not wait, by addresses of shared
  * memory.
  */
+#ifndef PS_KERNELS_HBEM_PRODUCT_COPIES_BODY_H
+#define PS_KERNELS_HBEM_PRODUCT_COPIES_BODY_H
 
 /* 16 bytes past the L1 cache, or zeros. */
 __device__ __forceinline__ void copy_16(uint32_t to, const void *from, bool there)
@@ -47,3 +49,5 @@ __device__ __forceinline__ void load_16(uint32_t from, double out[2])
                  : "r"(from)
                  : "memory");
 }
+
+#endif

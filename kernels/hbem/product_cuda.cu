@@ -20,8 +20,6 @@ struct view {
     double *sums, *t;
 };
 
-#include "kernels/hbem/product_copies_body.h"
-#include "kernels/hbem/product_steps_body.h"
 #include "kernels/hbem/product_walk_body.h"
 
 /* ---- reduce: t = V^T x ---- */

@@ -3,6 +3,10 @@
  * 8 columns, the sides, over 8 terms. Which rows and terms a lane holds is free: they are those
  * that lie side by side in memory, so that loads have 16 bytes.
  */
+#ifndef PS_KERNELS_HBEM_PRODUCT_STEPS_BODY_H
+#define PS_KERNELS_HBEM_PRODUCT_STEPS_BODY_H
+
+#include "kernels/hbem/product_copies_body.h"
 
 /* c[16 x 8] += a[16 x 8] b[8 x 8]: lane l holds rows l/4 (a0, a2) and l/4 + 8 (a1, a3) of a, terms
  * l%4 (a0, a1; b0) and l%4 + 4, column l/4 of b, columns 2 (l%4) and the next of c. */
@@ -164,3 +168,5 @@ template <typename real, int parts> struct steps {
         }
     }
 };
+
+#endif

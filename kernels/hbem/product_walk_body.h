@@ -3,6 +3,10 @@
  * step after the other (product_steps_body.h). Addresses of numbers that are not there may lie
  * anywhere: nothing is read from them.
  */
+#ifndef PS_KERNELS_HBEM_PRODUCT_WALK_BODY_H
+#define PS_KERNELS_HBEM_PRODUCT_WALK_BODY_H
+
+#include "kernels/hbem/product_steps_body.h"
 
 /* What a lane keeps of an item or a visit of its warp: all take it from there at its turn. */
 template <typename real> struct record {
@@ -221,3 +225,5 @@ template <typename real, int parts> struct visit_walk {
         return what;
     }
 };
+
+#endif

@@ -1,6 +1,8 @@
 /*
  * complex_body: complex numbers of fp64 for *_cuda.cu files, inside a namespace.
  */
+#ifndef PS_KERNELS_LINEAR_COMPLEX_BODY_H
+#define PS_KERNELS_LINEAR_COMPLEX_BODY_H
 
 struct alignas(16) complex {
     double re, im;
@@ -32,3 +34,5 @@ __device__ __forceinline__ void add_product(complex &sum, complex a, complex b)
     sum.re = fma(-a.im, b.im, sum.re);
     sum.im = fma(a.im, b.re, sum.im);
 }
+
+#endif
