@@ -97,7 +97,7 @@ static ps_status write_sides(ps_fmm_result *file, int64_t chunk, const double *v
 
 int64_t ps_fmm_result_write_bytes(int64_t rows)
 {
-    return 24 * rows + ps_store_thread_bytes(24 * rows);
+    return 24 * rows + ps_store_writer_bytes(24 * rows);
 }
 
 ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,

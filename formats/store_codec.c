@@ -72,11 +72,33 @@ void ps_scratch_give(ps_scratch_pool *pool, ps_scratch *scratch)
     pthread_mutex_unlock(&pool->mutex);
 }
 
+enum { READING_CONTEXT = 100 << 10, WRITING_CONTEXT = 600 << 10 };
+
 /* Both buffers, as ps_codec_encode asks for them, and zstd's contexts at this level. */
-int64_t ps_store_thread_bytes(int64_t chunk_bytes)
+int64_t ps_store_writer_bytes(int64_t chunk_bytes)
 {
-    enum { CONTEXTS = 600 << 10, LEAST = 100 << 10 };
-    return 2 * chunk_bytes + LEAST + (chunk_bytes < CONTEXTS ? chunk_bytes : CONTEXTS);
+    return 2 * chunk_bytes + READING_CONTEXT +
+           (chunk_bytes < WRITING_CONTEXT ? chunk_bytes : WRITING_CONTEXT);
+}
+
+/* A chunk as it is stored, and one that is not yet in order. */
+int64_t ps_store_reader_bytes(const ps_store *store)
+{
+    int64_t raw = 0, stored = 0, part = 0;
+    for (int d = 0; d < store->count; ++d) {
+        const ps_store_dataset_state *dataset = &store->datasets[d];
+        for (int64_t c = 0; dataset->chunks && c < dataset->info.chunk_count; ++c) {
+            const ps_chunk_info *info = &dataset->chunks[c];
+            if (info->raw_bytes > raw) raw = info->raw_bytes;
+            if (info->stored_bytes > stored) stored = info->stored_bytes;
+        }
+    }
+    for (int p = 0; p < store->parts; ++p) {
+        int64_t own = ps_store_reader_bytes(store->part[p]);
+        part = own > part ? own : part;
+    }
+    raw += stored + READING_CONTEXT;
+    return raw > part ? raw : part;
 }
 
 ps_status ps_scratch_need(uint8_t **buffer, int64_t *size, int64_t needed)

@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
-/* Bytes of each thread that reads or writes chunks of so many bytes, unpacked, beside the caller's
- * own; an open file keeps them. */
-int64_t ps_store_thread_bytes(int64_t chunk_bytes);
+#include "formats/store.h"
+
+/* Bytes of each thread that writes chunks of so many bytes, and of each that reads from a file that
+ * is open, beside the caller's own; open files keep them. */
+int64_t ps_store_writer_bytes(int64_t chunk_bytes);
+int64_t ps_store_reader_bytes(const ps_store *store);
 
 #endif

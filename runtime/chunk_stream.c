@@ -107,14 +107,19 @@ static ps_status check_config(const ps_chunk_stream_config *config)
     return PS_OK;
 }
 
+static void fill_defaults(ps_chunk_stream_config *config)
+{
+    if (config->chunk_count < 0) config->chunk_count = 0;
+    if (config->buffers <= 0) config->buffers = BUFFERS;
+    if (config->unpackers <= 0) config->unpackers = UNPACKERS;
+}
+
 static ps_status copy_config(ps_chunk_stream *stream, const ps_chunk_stream_config *config)
 {
-    int64_t chunks = config->chunk_count > 0 ? config->chunk_count : 0;
     ps_chunk_stream_config *mine = &stream->config;
     *mine = *config;
-    mine->chunk_count = chunks;
-    if (mine->buffers <= 0) mine->buffers = BUFFERS;
-    if (mine->unpackers <= 0) mine->unpackers = UNPACKERS;
+    fill_defaults(mine);
+    int64_t chunks = mine->chunk_count;
     if (!mine->allocate) {
         mine->allocate = allocate_host;
         mine->release = release_host;
@@ -130,22 +135,38 @@ static ps_status copy_config(ps_chunk_stream *stream, const ps_chunk_stream_conf
     return PS_OK;
 }
 
+static ps_chunk_plan_request request_of(const ps_chunk_stream_config *config)
+{
+    return (ps_chunk_plan_request){.chunk_count = config->chunk_count,
+                                   .raw_bytes = config->raw_bytes,
+                                   .unpacked_bytes = config->unpacked_bytes,
+                                   .host_memory = config->host_memory,
+                                   .raws = config->unpackers + 1,
+                                   .slots = config->buffers,
+                                   .one_pass = config->one_pass};
+}
+
 static ps_status make_plan(ps_chunk_stream *stream)
 {
-    const ps_chunk_stream_config *config = &stream->config;
     ps_chunk_plan *plan = &stream->plan;
-    PS_TRY(ps_chunk_plan_make(&(ps_chunk_plan_request){.chunk_count = config->chunk_count,
-                                                       .raw_bytes = config->raw_bytes,
-                                                       .unpacked_bytes = config->unpacked_bytes,
-                                                       .host_memory = config->host_memory,
-                                                       .raws = config->unpackers + 1,
-                                                       .slots = config->buffers,
-                                                       .one_pass = config->one_pass},
-                              plan));
-    stream->stats.chunks = config->chunk_count;
+    ps_chunk_plan_request request = request_of(&stream->config);
+    PS_TRY(ps_chunk_plan_make(&request, plan));
+    stream->stats.chunks = request.chunk_count;
     stream->stats.resident_chunks = plan->resident_count;
     stream->stats.resident_bytes = plan->resident_bytes;
     stream->stats.buffer_bytes = ps_chunk_plan_bytes(plan) - plan->resident_bytes;
+    return PS_OK;
+}
+
+ps_status ps_chunk_stream_memory(const ps_chunk_stream_config *config, int64_t *bytes)
+{
+    ps_chunk_stream_config own = *config;
+    ps_chunk_plan plan;
+    fill_defaults(&own);
+    ps_chunk_plan_request request = request_of(&own);
+    PS_TRY(ps_chunk_plan_make(&request, &plan));
+    *bytes = ps_chunk_plan_bytes(&plan);
+    ps_chunk_plan_release(&plan);
     return PS_OK;
 }
 

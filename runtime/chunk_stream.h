@@ -69,6 +69,9 @@ typedef struct ps_chunk_stream_stats {
                         time in which what limits (disk, compute or the cores) was at work    */
 } ps_chunk_stream_stats;
 
+/* What a stream so configured will hold: its own plan, and nothing is opened. Errors as below. */
+ps_status ps_chunk_stream_memory(const ps_chunk_stream_config *config, int64_t *bytes);
+
 /* Plans residency and starts the threads. PS_EXHAUSTED if not even one buffer of each kind for
  * the largest chunk fits the budget; the message says how much is needed. */
 ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_stream **out);

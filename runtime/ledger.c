@@ -102,7 +102,7 @@ ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const ch
         advice ? advice : "");
 }
 
-void ps_ledger_report(const ps_ledger *ledger, const char *output, ps_report *report)
+void ps_ledger_report(const ps_ledger *ledger, const struct ps_run *run, ps_report *report)
 {
     ps_report_section(report, NULL);
     ps_report_int(report, "memory", ledger->most[PS_ROOM_HOST]);
@@ -110,7 +110,7 @@ void ps_ledger_report(const ps_ledger *ledger, const char *output, ps_report *re
     if (ledger->most[PS_ROOM_DEVICE] > 0)
         ps_report_int(report, "device_memory", ledger->most[PS_ROOM_DEVICE]);
     ps_report_int(report, "disk", ledger->most[PS_ROOM_DISK]);
-    if (output) ps_report_int(report, "disk_free", ps_path_room(output));
+    if (run->output) ps_report_int(report, "disk_free", ps_path_room(run->output));
     ps_report_section(report, "ledger");
     for (int i = 0; i < ledger->count; ++i)
         if (ledger->lines[i].most > 0)

@@ -70,6 +70,6 @@ ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const ch
 
 /* What --plan tells of every program, outside of sections: memory, least_memory, device_memory,
  * disk and, where there is an output, disk_free; and the section "ledger". */
-void ps_ledger_report(const ps_ledger *ledger, const char *output, ps_report *report);
+void ps_ledger_report(const ps_ledger *ledger, const struct ps_run *run, ps_report *report);
 
 #endif

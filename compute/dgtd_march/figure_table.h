@@ -46,14 +46,6 @@ static const ps_figure figure_table[] = {
     {"file.waited_seconds", "s", "waiting for it"},
     {"placement.fields_in_memory", "flag", "whether fields stay in memory, not in a file"},
     {"placement.fields_on_device", "flag", "whether they stay on the device"},
-    {"ledger.budget", "B", "what --host-memory allows"},
-    {"ledger.process_and_model", "B", "process, its libraries and the model"},
-    {"ledger.mesh", "B", "geometry and connections of the elements"},
-    {"ledger.border", "B", "faces of the boundary and of sources"},
-    {"ledger.samples", "B", "samples that wait to be written"},
-    {"ledger.halo", "B", "exchange with other ranks"},
-    {"ledger.fields", "B", "fields and their residuals, if all are in memory"},
-    {"ledger.transforms", "B", "sums of the transforms"},
     {"placement.device_budget", "B", "memory of the device that may be used"},
     {NULL, NULL, NULL}};
 

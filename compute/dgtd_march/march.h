@@ -12,6 +12,7 @@
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/mode.h"
 #include "kernels/dgtd/running_dft.h"
+#include "runtime/ledger.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 #include "stage/product.h"
@@ -117,9 +118,10 @@ typedef struct march_plan {
     int64_t budget;      /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */
-    int64_t process, system, border, fields, sums, rows, exchange; /* fields with copies of them */
-    int64_t fixed; /* all that is in memory but fields and sums                         */
-    int64_t output, disk_free;
+    ps_ledger ledger;     /* host memory, device memory, files                                */
+    int64_t fields, sums; /* fields with copies of them                                       */
+    int64_t fixed;        /* all that is in memory but fields and sums                        */
+    int64_t output;
 } march_plan;
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,

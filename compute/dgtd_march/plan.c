@@ -5,12 +5,12 @@
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
+#include "formats/store_memory.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/report.h"
 
-/* Thread stacks and what the allocator keeps; chunks of phasors, plain and packed, by threads. */
-enum { SLACK = 12 << 20, PHASOR_CHUNKS = 16 << 20 };
+enum { PHASOR_CHUNK = 4 << 20 }; /* as formats/phasors cuts them */
 /* Tables, probes and sources; what fields are converted through where all of them are there. */
 enum { DEVICE_SLACK = 1 << 20, DEVICE_SCRATCH = 64 << 20 };
 
@@ -58,19 +58,23 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_dgtd_bytes bytes;
     ps_dgtd_system_bytes(&p->system, &bytes);
     m->budget = run->host_memory;
-    m->process = ps_memory_peak() + SLACK; /* with the model, which is loaded */
-    m->system = system_bytes(p);
-    m->border = border_bytes(p, 1);
     m->fields = (p->header->upwind ? 4 : 2) * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
-    m->rows =
-        2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
-    m->exchange = exchange_bytes(&p->domain, &p->system);
-    m->system += upwind_bytes(p);
-    m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
+    ps_ledger *l = &m->ledger;
+    ps_ledger_open(l, run); /* the model is loaded */
+    ps_ledger_add(l, PS_ROOM_HOST, "mesh", system_bytes(p) + upwind_bytes(p));
+    ps_ledger_add(l, PS_ROOM_HOST, "border", border_bytes(p, 1));
+    ps_ledger_add(l, PS_ROOM_HOST, "samples",
+                  2 * sample_bytes(options, p) + batch_bytes(options, p));
+    ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
+    if (m->sums > 0) {
+        int64_t chunk = m->sums / 2 < PHASOR_CHUNK ? m->sums / 2 : PHASOR_CHUNK;
+        ps_ledger_add(l, PS_ROOM_HOST, "writing", chunk + ps_store_writer_bytes(chunk));
+    }
+    m->fixed = l->now[PS_ROOM_HOST];
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
-    m->disk_free = ps_path_room(run->output);
+    ps_ledger_add(l, PS_ROOM_DISK, "files", m->output);
 }
 
 /* Bytes on a device beside fields, sums and what a window takes; of all groups, and of one. */
@@ -108,7 +112,8 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
         return ps_fail(PS_USAGE, "--mode-error needs the fields in one memory, not a window of "
                                  "them on a device (raise --device-memory)");
     m->device_window = m->device_budget - fixed;
-    m->fixed += geometry; /* pinned copies */
+    ps_ledger_add(&m->ledger, PS_ROOM_HOST, "pinned", geometry);
+    m->fixed += geometry;
     return PS_OK;
 }
 
@@ -124,13 +129,27 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
-    if (m->fixed + (m->file ? (m->fields + m->sums) / 100 : m->fields + m->sums) <= m->budget)
-        return PS_OK;
-    return ps_fail(PS_EXHAUSTED,
-                   "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
-                   "fields %.1f MB and transforms %.1f MB%s (--plan lists it)",
-                   (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
-                   (double)m->sums / 1e6, m->file ? ", of which a part has to be in memory" : "");
+    int64_t state = m->fields + m->sums, least = m->file ? state / 100 : state;
+    ps_ledger needed = m->ledger;
+    ps_ledger_add(&needed, PS_ROOM_HOST, m->file ? "window" : "fields", least);
+    return ps_ledger_check(&needed, m->budget, m->file ? NULL : "--state file does with less");
+}
+
+/* The state as it is placed, and the least: a hundredth of it in memory, where a file can have it.
+ */
+static void note_state(const march_options *options, march_plan *m)
+{
+    ps_ledger *l = &m->ledger;
+    bool may = ps_comm_size() == 1 && options->mode_error == 0 && options->state != STATE_MEMORY;
+    int64_t state = m->fields + m->sums, room = m->budget - m->fixed;
+    m->ledger.least = m->fixed + (may ? state / 100 : state);
+    if (m->file) {
+        ps_ledger_add(l, PS_ROOM_HOST, "window", state < room ? state : room);
+    } else {
+        ps_ledger_add(l, PS_ROOM_HOST, "fields", m->fields);
+        ps_ledger_add(l, PS_ROOM_HOST, "transforms", m->sums);
+    }
+    if (m->backend == &backend_device) ps_ledger_add(l, PS_ROOM_DEVICE, "device", m->device);
 }
 
 /* What the first core shares with those beside it; 0: not known. (sysconf adds up the caches of a
@@ -162,6 +181,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
     PS_TRY(place_on_device(run, options, p, m));
+    note_state(options, m);
     bool one =
         !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 && options->mode_error == 0;
     m->cache = options->visit_steps > 1 && one;
@@ -169,10 +189,11 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(upwind_check(p));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
-    if (m->output > m->disk_free)
+    int64_t disk_free = ps_path_room(run->output);
+    if (m->output > disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
-                       run->operands[1], (double)m->output / 1e6, (double)m->disk_free / 1e6);
+                       run->output, (double)m->output / 1e6, (double)disk_free / 1e6);
     return PS_OK;
 }
 
@@ -200,19 +221,7 @@ void plan_print(const ps_run *run, const problem *p, const march_plan *m)
     /* A guess to tell minutes from days. */
     ps_report_section(report, NULL);
     ps_report_real(report, "time", work * element_seconds(p) / (double)run->threads);
-    ps_report_int(report, "memory", m->fixed + m->fields + m->sums);
-    if (m->backend == &backend_device) ps_report_int(report, "device_memory", m->device);
-    ps_report_int(report, "disk", m->output);
-    ps_report_int(report, "disk_free", m->disk_free);
-    ps_report_section(report, "ledger");
-    ps_report_int(report, "budget", m->budget);
-    ps_report_int(report, "process_and_model", m->process);
-    ps_report_int(report, "mesh", m->system);
-    ps_report_int(report, "border", m->border);
-    ps_report_int(report, "samples", m->rows);
-    ps_report_int(report, "halo", m->exchange);
-    ps_report_int(report, "fields", m->fields);
-    ps_report_int(report, "transforms", m->sums);
+    ps_ledger_report(&m->ledger, run, report);
     ps_report_section(report, "placement");
     ps_report_flag(report, "fields_in_memory", !m->file);
     if (m->backend == &backend_device) {

@@ -45,7 +45,7 @@ void fmm_report_plan(const fmm_run *r)
     problem_figures(r, report);
     if (r->resident) {
         fmm_resident_report(r, report);
-        ps_ledger_report(&r->ledger, r->run->operands[1], report);
+        ps_ledger_report(&r->ledger, r->run, report);
         ps_report_print(&report);
         return;
     }
@@ -54,7 +54,7 @@ void fmm_report_plan(const fmm_run *r)
     ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
     ps_report_real(report, "flop", all_flop(r));
     ps_report_real(report, "time", forecast(r));
-    ps_ledger_report(&r->ledger, r->run->operands[1], report);
+    ps_ledger_report(&r->ledger, r->run, report);
     ps_report_print(&report);
 }
 

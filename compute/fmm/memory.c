@@ -39,8 +39,8 @@ static int64_t writer_bytes(const fmm_run *r, bool in_memory)
 static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
 {
     const fmm_problem *p = &r->problem;
-    int64_t column = fmm_source_bytes(p) / (4 + p->header->right_hand_sides);
-    ps_ledger_add(l, PS_ROOM_HOST, "unpacking", r->run->threads * ps_store_thread_bytes(column));
+    ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
+                  r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file)));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   fmm_check_bytes(p, r->options->check) +
                       fmm_check_bytes(p, p->accuracy > 0 ? fmm_samples_wanted(p) * 5 / 4 : 0));

@@ -46,12 +46,11 @@ static ps_status divide_device(assembling *a)
 static ps_status divide_host(assembling *a)
 {
     const solve_problem *p = a->p;
-    int64_t there = p->run->host_memory - batch_bytes(p, a->sides), expected = expected_bytes(a);
+    int64_t there = p->room - batch_bytes(p, a->sides), expected = expected_bytes(a);
     for (int i = 0; i < a->count; ++i) {
         const core_matrix *c = a->each[i].m->core;
         there -= p->run->threads * c->plan.touched / a->count;
     }
-    for (int i = 0; i < p->scene_count; ++i) there -= p->scenes[i].scene.bytes;
     if (expected > there) return does_not_fit("--host-memory", (double)expected, there);
     for (int i = 0; i < a->count; ++i) {
         double share = expected > 0 ? (double)a->each[i].m->bytes / (double)expected : 0;

@@ -31,7 +31,7 @@ int64_t choose_batch(const solve_problem *p)
 {
     int64_t most = p->options.batch > 0 ? p->options.batch : p->load_count;
     if (most > p->load_count) most = p->load_count;
-    while (p->options.batch == 0 && most > 1 && batch_bytes(p, most) > p->run->host_memory / 2)
+    while (p->options.batch == 0 && most > 1 && batch_bytes(p, most) > p->room / 2)
         most -= (most + 7) / 8;
     return most;
 }
@@ -103,7 +103,7 @@ static ps_status open_streams(solve_problem *p, const solve_group *group, int64_
 {
     matrix *m[PS_HBEM_KERNELS];
     int count = group_matrices(p, group, m);
-    budget b = {.host = p->run->host_memory - batch_bytes(p, sides), .sides = sides};
+    budget b = {.host = p->room - batch_bytes(p, sides), .sides = sides};
     if (p->device && p->scene_count == 0) PS_TRY(use_device(p, count, m, sides));
     for (int i = 0; i < count; ++i) {
         b.host -= matrix_fixed_bytes(m[i], sides);

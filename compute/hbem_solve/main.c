@@ -187,8 +187,7 @@ static ps_status prepare(solve_problem *p)
     ps_note_failure(&failure, ps_background_wait(&device));
     PS_TRY(ps_first_failure(&failure));
     PS_TRY(constants_find_open(p));
-    p->batch = choose_batch(p);
-    return PS_OK;
+    return plan_memory(p);
 }
 
 /* ---- identity and output ---- */
@@ -307,6 +306,10 @@ static void report(const solve_problem *p)
     ps_report_int(r, "vectors", batch_bytes(p, p->batch));
     if (!p->run->plan) report_results(p, r);
     if (!p->run->plan) ps_report_run(r, ps_memory_peak());
+    if (p->run->plan) {
+        ps_ledger_report(&p->ledger, p->run, r);
+        ps_report_text(r, "time_needs", "the number of products, which --limit bounds");
+    }
     ps_report_print(&r);
 }
 

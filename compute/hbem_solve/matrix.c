@@ -173,17 +173,39 @@ static ps_status unpack_chunk(void *context, int64_t chunk, const void *raw, voi
     return ps_hmatrix_unpack(m->file, m->first_chunk + chunk, raw, unpacked);
 }
 
+static void stream_config(const matrix *m, int64_t host_memory, ps_chunk_stream_config *config)
+{
+    ps_hmatrix_stream_config(m->file, host_memory, config);
+    config->chunk_count = m->chunks;
+    config->raw_bytes += m->first_chunk;
+    config->unpacked_bytes += m->first_chunk;
+    config->read = read_chunk;
+    config->unpack = unpack_chunk;
+}
+
+ps_status matrix_stream_bytes(const matrix *m, int64_t host_memory, int64_t *bytes)
+{
+    ps_chunk_stream_config config;
+    stream_config(m, host_memory, &config);
+    return ps_chunk_stream_memory(&config, bytes);
+}
+
+int64_t matrix_least_bytes(const matrix *m)
+{
+    int64_t raw, unpacked, most = 0;
+    for (int64_t c = 0; c < m->chunks; ++c) {
+        ps_hmatrix_chunk_bytes(m->file, m->first_chunk + c, &raw, &unpacked);
+        most = raw + unpacked > most ? raw + unpacked : most;
+    }
+    return most;
+}
+
 static ps_status open_stream(matrix *m, int64_t host_memory)
 {
     ps_chunk_stream_config config;
     if (m->chunks == 0 || m->core) return PS_OK; /* more ranks than leaves */
-    ps_hmatrix_stream_config(m->file, host_memory, &config);
-    config.chunk_count = m->chunks;
-    config.raw_bytes += m->first_chunk;
-    config.unpacked_bytes += m->first_chunk;
+    stream_config(m, host_memory, &config);
     config.context = m;
-    config.read = read_chunk;
-    config.unpack = unpack_chunk;
     ps_status status = ps_chunk_stream_open(&config, &m->stream);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", m->name);
 }

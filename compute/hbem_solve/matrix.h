@@ -48,6 +48,10 @@ ps_status matrix_use_device(matrix *m, ps_device *device, int64_t sides);
 
 /* Bytes of plans, and of scratch for `sides` right-hand sides; the stream's budget comes on top. */
 int64_t matrix_fixed_bytes(const matrix *m, int64_t sides);
+/* What streaming one of a file takes within so much memory (PS_EXHAUSTED: too little), and at
+ * least. */
+ps_status matrix_stream_bytes(const matrix *m, int64_t host_memory, int64_t *bytes);
+int64_t matrix_least_bytes(const matrix *m);
 
 /* Makes the plans, and opens the stream within these budgets for products of up to `sides`. */
 ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory, int64_t device_memory);

@@ -12,6 +12,7 @@
 #include "kernels/hbem/burton_miller.h"
 #include "kernels/hbem/loads.h"
 #include "runtime/background.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "runtime/progress.h"
 #include "stage/state.h"
@@ -101,6 +102,8 @@ typedef struct solve_problem {
     double residual, row_sum_error, entry_error; /* the latter NaN where there is none to check */
     bool converged;
     ps_progress progress;
+    ps_ledger ledger; /* the plan of memory                                    */
+    int64_t room;     /* of --host-memory, for vectors and matrices, bytes     */
     double seconds[SECONDS_COUNT];
 } solve_problem;
 
@@ -216,6 +219,11 @@ ps_status assembling_wait(assembling *a);
 /* Refuses a double layer of Laplace whose row sums are off by more than 10 eps (--allow row-sums);
  * its products are ready. Collective. */
 ps_status matrix_check_sums(solve_problem *p, matrix *m);
+
+/* ---- memory.c ---- */
+
+/* Chooses the batch; the plan of memory: PS_EXHAUSTED with the least where that is too little. */
+ps_status plan_memory(solve_problem *p);
 
 /* ---- batches.c ---- */
 

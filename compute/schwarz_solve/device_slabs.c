@@ -47,6 +47,11 @@ static int64_t slabs_memory(const solve_problem *p)
             low + device_largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
 }
 
+static void slabs_plan(solve_problem *p, ps_ledger *ledger)
+{
+    ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", slabs_memory(p));
+}
+
 /* ---- exchanges ---- */
 
 /* The traces that slabs here send to slabs elsewhere. */
@@ -286,5 +291,5 @@ static void slabs_close(void *state)
     free(s);
 }
 
-const solve_way solve_slabs_device = {slabs_memory, slabs_open, slabs_solve, slabs_write,
+const solve_way solve_slabs_device = {slabs_plan, slabs_open, slabs_solve, slabs_write,
                                       slabs_close};

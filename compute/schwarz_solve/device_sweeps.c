@@ -60,8 +60,13 @@ static int64_t sweeps_memory(const solve_problem *p)
     ps_slab_box_plan plan = device_host_plan(p);
     int64_t others = other_bytes(p, &plan), loads = visits_bytes(p, &plan);
     int64_t least = 3 * 8 * device_largest_slab(p) * ps_slab_box_mode_plane(&p->grid);
-    int64_t room = p->run->host_memory - others;
+    int64_t room = p->room - others;
     return others + (room < least ? least : room < loads ? room : loads);
+}
+
+static void sweeps_plan(solve_problem *p, ps_ledger *ledger)
+{
+    ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", sweeps_memory(p));
 }
 
 /* ---- sweeps ---- */
@@ -180,7 +185,7 @@ static ps_status open_device(sweeps *s)
     s->planes = (double *)(s->base.memory + 2 * traces + sums + squares);
     PS_TRY(ps_slab_device_make(&plan, s->base.memory + arrays, s->base.stream, &s->box));
     PS_TRY(ps_fill_zero(s->base.stream, s->base.memory, arrays));
-    return open_feed(s, p->run->host_memory - other_bytes(p, &s->plan), most - bytes);
+    return open_feed(s, p->room - other_bytes(p, &s->plan), most - bytes);
 }
 
 static ps_status sweeps_open(solve_problem *p, void **state)
@@ -250,5 +255,5 @@ static void sweeps_close(void *state)
     free(s);
 }
 
-const solve_way solve_sweeps_device = {sweeps_memory, sweeps_open, sweeps_solve, sweeps_write,
+const solve_way solve_sweeps_device = {sweeps_plan, sweeps_open, sweeps_solve, sweeps_write,
                                        sweeps_close};

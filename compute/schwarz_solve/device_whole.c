@@ -21,7 +21,10 @@ static ps_krylov_method krylov_of(const solve_problem *p)
     return (ps_krylov_method)(p->options.method - METHOD_CG + PS_KRYLOV_CG);
 }
 
-static int64_t whole_memory(const solve_problem *p) { return 8 * ps_q1_grid_size(&p->grid); }
+static void whole_plan(solve_problem *p, ps_ledger *ledger)
+{
+    ps_ledger_add(ledger, PS_ROOM_HOST, "nodes", 8 * ps_q1_grid_size(&p->grid));
+}
 
 static ps_krylov_device_system system_of(const whole *w)
 {
@@ -122,5 +125,5 @@ static void whole_close(void *state)
     free(w);
 }
 
-const solve_way solve_whole_device = {whole_memory, whole_open, whole_solve, whole_write,
+const solve_way solve_whole_device = {whole_plan, whole_open, whole_solve, whole_write,
                                       whole_close};

@@ -5,10 +5,19 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
+/* Transforms of a plane along both of its axes, and reading and writing: a guess to tell minutes
+ * from days. */
+static double direct_seconds(const solve_problem *p)
+{
+    const int64_t *n = p->grid.nodes;
+    return (double)ps_q1_grid_size(&p->grid) * (3e-9 * (double)(n[1] + n[2]) + 1e-7) /
+           (double)p->run->threads;
+}
+
 void solve_report(const solve_problem *p)
 {
     const solve_options *o = &p->options;
-    int64_t figures[3] = {p->memory, ps_memory_peak(), p->inner_iterations};
+    int64_t figures[3] = {p->ledger.most[PS_ROOM_HOST], ps_memory_peak(), p->inner_iterations};
     ps_comm_max_i64(figures, 2);
     ps_comm_sum_i64(figures + 2, 1);
     if (ps_comm_rank() > 0) return;
@@ -20,7 +29,7 @@ void solve_report(const solve_problem *p)
     ps_report_int(r, "ranks", ps_comm_size());
     ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
     ps_report_flag(r, "streamed", o->streamed);
-    ps_report_int(r, "memory", figures[0]);
+    if (!p->run->plan) ps_report_int(r, "memory", figures[0]);
     if (o->slabs > 1 && !o->substructured) {
         ps_report_text(r, "kind", o->kind);
         ps_report_real(r, "p1", 1000 * o->transmission.p[0]);
@@ -29,7 +38,13 @@ void solve_report(const solve_problem *p)
         ps_report_real(r, "q2", o->transmission.q[1] / 1000);
         if (o->factor > 0) ps_report_real(r, "predicted_factor", sqrt(o->factor));
     }
-    if (!p->run->plan) {
+    if (p->run->plan) {
+        ps_ledger_report(&p->ledger, p->run, r);
+        if (o->method == METHOD_DIRECT || o->substructured)
+            ps_report_real(r, "time", direct_seconds(p));
+        else
+            ps_report_text(r, "time_needs", "the number of iterations, which --limit bounds");
+    } else {
         ps_report_int(r, "iterations", p->result.iterations);
         if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2]);
         ps_report_real(r, "interface_residual", p->result.residual);

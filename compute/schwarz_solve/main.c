@@ -5,6 +5,7 @@
 
 #include "compute/schwarz_solve/figure_table.h"
 #include "compute/schwarz_solve/solve.h"
+#include "formats/store_memory.h"
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -268,6 +269,45 @@ static const solve_way *way_of(const solve_problem *p)
     return device ? &solve_slabs_device : &solve_slabs;
 }
 
+/* What every way takes: threads that read, teams of them where slabs are streamed, and a writer;
+ * then the arrays of this one. */
+static void make_ledger(solve_problem *p)
+{
+    int64_t chunk = 8 * p->load.chunk_planes * p->load.plane, threads = p->run->threads;
+    int64_t reader = ps_store_reader_bytes(p->load.store), readers = threads;
+    if (p->options.streamed) { /* a thread for each chunk of a slab, which hold parts of it */
+        int64_t chunks = (p->grid.nodes[0] / p->options.slabs + 1) / p->load.chunk_planes + 2;
+        readers = threads * (chunks < threads ? chunks : threads);
+        reader += chunk;
+    }
+    ps_ledger_open(&p->ledger, p->run);
+    ps_ledger_add(&p->ledger, PS_ROOM_HOST, "reading", readers * reader);
+    ps_ledger_add(&p->ledger, PS_ROOM_HOST, "writing",
+                  p->trial ? 0 : chunk + ps_store_writer_bytes(chunk));
+    ps_ledger_add(&p->ledger, PS_ROOM_DISK, "files", p->trial ? 0 : 8 * ps_q1_grid_size(&p->grid));
+    p->room = p->run->host_memory - p->ledger.now[PS_ROOM_HOST];
+    p->way->plan(p, &p->ledger);
+}
+
+static bool is_too_much(const solve_problem *p)
+{
+    return p->ledger.most[PS_ROOM_HOST] > p->run->host_memory;
+}
+
+/* Slabs that are streamed, from a stream that has room for one. */
+static ps_status find_least(solve_problem *p)
+{
+    ps_run little = *p->run;
+    solve_problem streamed = *p;
+    little.host_memory = 0;
+    streamed.run = &little;
+    streamed.options.streamed = true;
+    PS_TRY(choose_method(&streamed));
+    make_ledger(&streamed);
+    p->ledger.least = streamed.ledger.most[PS_ROOM_HOST];
+    return PS_OK;
+}
+
 /* Streams where the whole does not fit. */
 static ps_status plan_memory(solve_problem *p)
 {
@@ -275,24 +315,22 @@ static ps_status plan_memory(solve_problem *p)
     PS_TRY(choose_device(p));
     p->way = way_of(p);
     PS_TRY(check_precision(o));
-    p->memory = p->way->memory(p);
+    make_ledger(p);
     bool any = strcmp(p->run->device, "auto") == 0; /* the cores do with less */
-    if (p->way == &solve_sweeps_device && p->memory > p->run->host_memory && any) {
+    if (p->way == &solve_sweeps_device && is_too_much(p) && any) {
         ps_device_close(&p->device);
         p->way = way_of(p);
-        p->memory = p->way->memory(p);
+        make_ledger(p);
     }
     bool cut = p->way == &solve_slabs;
-    if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
+    if (ps_comm_any(is_too_much(p) && cut) && !o->streamed) {
         o->streamed = true;
         PS_TRY(choose_method(p));
-        p->memory = p->way->memory(p);
+        make_ledger(p);
         ps_info("slabs are streamed: in memory they would take more than --host-memory");
     }
-    if (p->memory <= p->run->host_memory) return PS_OK;
-    return ps_fail(PS_EXHAUSTED,
-                   "this takes %lld MiB, --host-memory allows %lld MiB: more --slabs help",
-                   (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
+    if (cut) PS_TRY(find_least(p));
+    return ps_ledger_check(&p->ledger, p->run->host_memory, "more --slabs help");
 }
 
 /* What a rank writes: an interface plane goes with the slab on its left. */

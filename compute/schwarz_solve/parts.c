@@ -149,6 +149,11 @@ static int64_t parts_memory(const solve_problem *p)
            24 * ps_q1_grid_size(&p->grid);
 }
 
+static void parts_plan(solve_problem *p, ps_ledger *ledger)
+{
+    ps_ledger_add(ledger, PS_ROOM_HOST, "subdomains", parts_memory(p));
+}
+
 static ps_interface interface_of(parts *s)
 {
     return (ps_interface){.context = s,
@@ -250,4 +255,4 @@ static void close(void *state)
     free(s);
 }
 
-const solve_way solve_parts = {parts_memory, open, solve, write_field, close};
+const solve_way solve_parts = {parts_plan, open, solve, write_field, close};

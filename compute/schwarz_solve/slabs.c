@@ -83,11 +83,12 @@ static int64_t other_doubles(const solve_problem *p)
            p->run->threads * ps_slab_box_mode_plane(&p->grid);
 }
 
-static int64_t slabs_memory(const solve_problem *p)
+static void slabs_plan(solve_problem *p, ps_ledger *ledger)
 {
     ps_slab_box_plan plan = plan_of(p);
-    int64_t most = p->run->host_memory - 8 * other_doubles(p);
-    return 8 * other_doubles(p) + slab_load_memory(p, &plan, most);
+    int64_t others = 8 * other_doubles(p);
+    ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", others);
+    ps_ledger_add(ledger, PS_ROOM_HOST, "loads", slab_load_memory(p, &plan, p->room - others));
 }
 
 /* ---- the field ---- */
@@ -183,7 +184,7 @@ static ps_status open(solve_problem *p, void **state)
     s->plan.links = rank_links_open(&s->links);
     PS_TRY(allocate(s));
     if (s->plan.solve) PS_TRY(inner_open(p, largest_slab(p), &s->inner));
-    int64_t most = p->run->host_memory - 8 * other_doubles(p);
+    int64_t most = p->room - 8 * other_doubles(p);
     PS_TRY(slab_load_open(p, &s->box.plan, &s->box.tables, most, &s->load));
     s->box.plan.load = s->load.planes;
     return PS_OK;
@@ -202,4 +203,4 @@ static void close(void *state)
     free(s);
 }
 
-const solve_way solve_slabs = {slabs_memory, open, solve, write_field, close};
+const solve_way solve_slabs = {slabs_plan, open, solve, write_field, close};

@@ -9,6 +9,7 @@
 #include "kernels/schwarz/slab_box.h"
 #include "runtime/comm.h"
 #include "runtime/device.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "runtime/progress.h"
 #include "stage/product.h"
@@ -57,7 +58,8 @@ typedef struct solve_problem {
     /* results */
     ps_krylov_result result;
     double *history;   /* [result.iterations], residuals */
-    int64_t memory;    /* bytes of the plan */
+    ps_ledger ledger;  /* the plan of memory */
+    int64_t room;      /* bytes of --host-memory for arrays */
     double seconds[4]; /* opening: reading, transforming; solving; writing; checking */
     double residual;   /* of the whole system, |b - A u| / |b| */
     int64_t inner_iterations;
@@ -71,7 +73,8 @@ struct plane_writer;
 /* A way to solve. Collective over ranks. Its steps are timed by the caller; what it adds to
  * SECONDS_READ itself is reading, and no part of the step. */
 typedef struct solve_way {
-    int64_t (*memory)(const solve_problem *p); /* bytes */
+    /* Its arrays, of which those that are streamed take what is left of p->room. */
+    void (*plan)(solve_problem *p, ps_ledger *ledger);
     ps_status (*open)(solve_problem *p,
                       void **state); /* allocates, reads; *state even on failure */
     /* PS_FAILED at the limit of iterations, the state being the last iterate. */

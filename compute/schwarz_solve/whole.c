@@ -58,11 +58,21 @@ static int64_t workspace_of(const solve_problem *p, const whole *w)
     return ps_krylov_cpu_workspace(krylov_of(p), &system);
 }
 
-static int64_t whole_memory(const solve_problem *p)
+static ps_status allocate(whole *w, ps_ledger *ledger)
+{
+    int64_t nodes = ps_q1_grid_size(&w->slab.grid);
+    PS_TRY(PS_LEDGER_TAKE(ledger, &w->b, nodes, "loads"));
+    PS_TRY(PS_LEDGER_TAKE(ledger, &w->u, nodes, "solution"));
+    if (w->p->options.method == METHOD_BICGSTAB)
+        PS_TRY(PS_LEDGER_TAKE(ledger, &w->best, nodes, "best_iterate"));
+    return PS_LEDGER_TAKE(ledger, &w->workspace, workspace_of(w->p, w), "workspace");
+}
+
+static void whole_plan(solve_problem *p, ps_ledger *ledger)
 {
     whole w = measure(p);
-    int64_t vectors = p->options.method == METHOD_BICGSTAB ? 3 : 2;
-    return 8 * (vectors * ps_q1_grid_size(&w.slab.grid) + workspace_of(p, &w));
+    w.p = p;
+    allocate(&w, ledger);
 }
 
 /* ---- Krylov methods ---- */
@@ -187,11 +197,7 @@ static ps_status open(solve_problem *p, void **state)
     run_state_open(p, &w->state);
     w->state.arrays = state_arrays;
     w->state.context = w;
-    int64_t nodes = ps_q1_grid_size(&w->slab.grid);
-    PS_TRY(PS_ALLOC(&w->b, nodes, "loads"));
-    PS_TRY(PS_ALLOC(&w->u, nodes, "the solution"));
-    PS_TRY(PS_ALLOC(&w->workspace, workspace_of(p, w), "solving"));
-    if (p->options.method == METHOD_BICGSTAB) PS_TRY(PS_ALLOC(&w->best, nodes, "the best iterate"));
+    PS_TRY(allocate(w, NULL));
     w->system = (ps_krylov_system){
         .stencil = &w->stencil, .b = w->b, .x = w->u, .ranks = w->ranks.links ? &w->ranks : NULL};
     return ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b);
@@ -208,4 +214,4 @@ static void close(void *state)
     free(w);
 }
 
-const solve_way solve_whole = {whole_memory, open, solve, write_field, close};
+const solve_way solve_whole = {whole_plan, open, solve, write_field, close};

@@ -99,14 +99,6 @@ static const ps_figure figure_table[] = {
     {"placement.all_fit_in_memory", "flag", "whether near and far tiles do"},
     {"ledger.near_matrices", "B", "matrix of lag 0 and what solves it"},
     {"ledger.budget", "B", "what --host-memory allows"},
-    {"ledger.process", "B", "process, its libraries, the mesh and tables of tiles"},
-    {"ledger.past", "B", "densities of past steps"},
-    {"ledger.sums", "B", "sums of a group of steps"},
-    {"ledger.solver", "B", "vectors of the solver"},
-    {"ledger.near_estimate", "B", "matrix of lag 0 and what solves it, estimated"},
-    {"ledger.checkpoints", "B", "copy of the state while a checkpoint is written"},
-    {"ledger.tiles", "B", "near tiles, if all stay in memory"},
-    {"ledger.far_tiles", "B", "far tiles, if all stay in memory"},
     {NULL, NULL, NULL}};
 
 #endif

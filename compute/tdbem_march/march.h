@@ -11,6 +11,7 @@
 #include "compute/tdbem_march/summation.h"
 #include "compute/tdbem_march/workers.h"
 #include "kernels/tdbem/load.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 
 /* Do the cores work beside GPUs? */
@@ -68,13 +69,13 @@ ps_status march_check_incoming(const ps_run *run, const problem *problem);
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {
-    int64_t budget;                                      /* of this rank, bytes          */
-    int64_t process, window, sums, solver, near, record; /* all that must be in memory   */
-    int64_t fixed;                                       /* their sum                    */
+    ps_ledger ledger;
+    int64_t budget;             /* of this rank, bytes */
+    int64_t near, fixed;        /* near matrices, a guess; all that must be in memory, with them */
     int64_t tiles, tiles_least; /* unpacked data of this rank; least buffers to stream it */
     int64_t tiles_whole;        /* all that a stream takes to keep every tile */
     int64_t far, far_least;     /* likewise of the far tiles; 0 without */
-    int64_t output, disk_free;  /* bytes to be written at most, and the room for them     */
+    int64_t output;             /* bytes to be written at most */
 } march_plan;
 
 /* What the run will take. PS_EXHAUSTED, naming the amounts, if that exceeds budget or disk. The

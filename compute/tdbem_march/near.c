@@ -41,8 +41,10 @@ static ps_status check_room(int64_t group, int64_t bytes, int64_t memory)
     if (bytes <= memory) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
                    "the near matrices of a group of %lld steps need %.1f MB, %.1f MB are left: "
-                   "raise --host-memory or lower --group",
-                   (long long)group, (double)bytes / 1e6, (double)memory / 1e6);
+                   "raise --host-memory by %.1f MB, and what --plan tells of buffers, or lower "
+                   "--group",
+                   (long long)group, (double)bytes / 1e6, (double)memory / 1e6,
+                   (double)(bytes - memory) / 1e6);
 }
 
 /* The second pass of a stream that held all it could of the first, or, where the matrices need its
@@ -197,7 +199,9 @@ static double entry_bytes(const ps_slice_header *header, int64_t group, double a
 int64_t near_guess(const tiles *t, int64_t group, double area)
 {
     const ps_slice_header *header = &t->header;
-    double reach = (double)group * header->dt * header->speed;
+    /* Elements reach beyond their centres: about an edge of an equilateral triangle further. */
+    double edge = sqrt(4 / sqrt(3) * area / (double)header->unknowns);
+    double reach = (double)group * header->dt * header->speed + edge;
     double share = fmin(1, M_PI * reach * reach / area);
     double entries = share * (double)t->values_owned;
     return (int64_t)(entries * entry_bytes(header, group, area)) +

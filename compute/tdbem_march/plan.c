@@ -10,25 +10,26 @@
 #include "runtime/path.h"
 #include "runtime/report.h"
 
-/* Thread stacks, decoding contexts and what the allocator keeps. */
-enum { SLACK = 12 << 20, STORED_BUFFERS = 3 };
-/* What the process takes more or less from run to run. */
-enum { JITTER = 1 << 20 };
+enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 100 << 10 };
 
 int64_t march_ahead(const march_options *options, const problem *p)
 {
     return p->far.group > options->group ? p->far.group : options->group;
 }
 
+static int64_t largest(const int64_t *bytes, int64_t count)
+{
+    int64_t most = 0;
+    for (int64_t k = 0; k < count; ++k) most = bytes[k] > most ? bytes[k] : most;
+    return most;
+}
+
 /* The least that streaming the tiles takes: a buffer as stored and one unpacked. */
 static int64_t least_buffers(const tiles *t)
 {
-    int64_t raw = 0, unpacked = 0;
-    for (int64_t k = 0; k < t->count; ++k) {
-        if (t->raw_bytes[k] > raw) raw = t->raw_bytes[k];
-        if (t->unpacked_bytes[k] > unpacked) unpacked = t->unpacked_bytes[k];
-    }
-    return t->count ? ps_chunk_padded(raw) + ps_chunk_padded(unpacked) : 0;
+    return t->count ? ps_chunk_padded(largest(t->raw_bytes, t->count)) +
+                          ps_chunk_padded(largest(t->unpacked_bytes, t->count))
+                    : 0;
 }
 
 static int64_t unpacked_bytes(const tiles *t)
@@ -41,10 +42,7 @@ static int64_t unpacked_bytes(const tiles *t)
 /* What a stream that keeps all tiles takes: in its first sweep stored ones too. */
 static int64_t whole_bytes(const tiles *t)
 {
-    int64_t raw = 0;
-    for (int64_t k = 0; k < t->count; ++k)
-        if (t->raw_bytes[k] > raw) raw = t->raw_bytes[k];
-    return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(raw);
+    return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(largest(t->raw_bytes, t->count));
 }
 
 static void measure(const ps_run *run, const march_options *options, const problem *p,
@@ -52,24 +50,46 @@ static void measure(const ps_run *run, const march_options *options, const probl
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
+    ps_ledger *l = &m->ledger;
     m->budget = run->host_memory;
-    m->process = ps_memory_peak() + SLACK;
-    m->window = window_bytes(header, p->tiles.columns, march_ahead(options, p));
-    m->sums =
-        summation_sums_bytes(header, options->group + p->far.group) + rows * options->group * item;
-    m->solver =
-        solver_bytes(rows) + (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double);
+    ps_ledger_open(l, run);
+    /* Each unpacks a dataset of a tile at a time, which is no more than the tile. */
+    ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
+                  UNPACKERS * (largest(p->tiles.unpacked_bytes, p->tiles.count) + CONTEXT));
+    ps_ledger_add(l, PS_ROOM_HOST, "past",
+                  window_bytes(header, p->tiles.columns, march_ahead(options, p)));
+    ps_ledger_add(l, PS_ROOM_HOST, "sums",
+                  summation_sums_bytes(header, options->group + p->far.group) +
+                      rows * options->group * item);
+    ps_ledger_add(l, PS_ROOM_HOST, "solver",
+                  solver_bytes(rows) +
+                      (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double));
     m->near = near_guess(&p->tiles, options->group, p->area);
+    ps_ledger_add(l, PS_ROOM_HOST, "near_estimate", m->near);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
-    m->record = ps_comm_rank() == 0 ? record_bytes(&past) : 0;
-    m->fixed = m->process + m->window + m->sums + m->solver + m->near + m->record;
+    ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
+    m->fixed = l->now[PS_ROOM_HOST];
     m->tiles = unpacked_bytes(&p->tiles);
     m->tiles_whole = whole_bytes(&p->tiles);
     m->tiles_least = least_buffers(&p->tiles);
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
-    m->disk_free = ps_path_room(run->output);
+    ps_ledger_add(l, PS_ROOM_DISK, "files", m->output);
+}
+
+/* Tiles take what is left, at least the buffers that stream them. */
+static void add_tiles(march_plan *m)
+{
+    ps_ledger least = m->ledger;
+    int64_t room = m->budget - m->fixed, near = m->tiles_whole;
+    ps_ledger_add(&least, PS_ROOM_HOST, "tiles", m->tiles_least + m->far_least);
+    if (near > room - m->far_least) near = room - m->far_least;
+    if (near < m->tiles_least) near = m->tiles_least;
+    int64_t far = m->far < room - near ? m->far : room - near;
+    ps_ledger_add(&m->ledger, PS_ROOM_HOST, "tiles", near);
+    ps_ledger_add(&m->ledger, PS_ROOM_HOST, "far_tiles", far > m->far_least ? far : m->far_least);
+    m->ledger.least = least.most[PS_ROOM_HOST];
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
@@ -77,18 +97,18 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 {
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
-    int64_t sure = m->fixed - m->near; /* the near matrices are a guess until they are collected */
-    int64_t least = m->tiles_least + m->far_least;
-    if (sure + least > m->budget)
-        return ps_fail(
-            PS_EXHAUSTED,
-            "--host-memory: %.1f MB cannot do; what must be in memory takes %.1f MB, and "
-            "streaming the tiles at least %.1f MB more (--plan lists it)",
-            (double)m->budget / 1e6, (double)sure / 1e6, (double)least / 1e6);
-    if (m->output > m->disk_free)
+    ps_ledger sure = m->ledger; /* the near matrices are a guess until they are collected */
+    ps_ledger_drop(&sure, "near_estimate");
+    sure.most[PS_ROOM_HOST] = sure.now[PS_ROOM_HOST];
+    ps_ledger_add(&sure, PS_ROOM_HOST, "tiles", m->tiles_least + m->far_least);
+    add_tiles(m);
+    sure.least = m->ledger.least;
+    PS_TRY(ps_ledger_check(&sure, m->budget, NULL));
+    int64_t disk_free = ps_path_room(run->output);
+    if (m->output > disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
-                       run->operands[2], (double)m->output / 1e6, (double)m->disk_free / 1e6);
+                       run->output, (double)m->output / 1e6, (double)disk_free / 1e6);
     return PS_OK;
 }
 
@@ -104,24 +124,9 @@ static double read_again(const tiles *t, int64_t unpacked, double room)
     return over >= (double)unpacked ? stored : stored * over / (double)unpacked;
 }
 
-static void print_memory(ps_report *report, const march_plan *m)
+static void print_memory(const ps_run *run, ps_report *report, const march_plan *m)
 {
-    int64_t data = m->tiles + m->far, room = m->budget - m->fixed;
-    ps_report_section(report, NULL);
-    ps_report_int(report, "memory", m->fixed + (data < room ? data : room));
-    ps_report_int(report, "least_memory", m->fixed + m->tiles_least + m->far_least + JITTER);
-    ps_report_int(report, "disk", m->output);
-    ps_report_int(report, "disk_free", m->disk_free);
-    ps_report_section(report, "ledger");
-    ps_report_int(report, "budget", m->budget);
-    ps_report_int(report, "process", m->process);
-    ps_report_int(report, "past", m->window);
-    ps_report_int(report, "sums", m->sums);
-    ps_report_int(report, "solver", m->solver);
-    ps_report_int(report, "near_estimate", m->near);
-    ps_report_int(report, "checkpoints", m->record);
-    ps_report_int(report, "tiles", m->tiles);
-    if (m->far > 0) ps_report_int(report, "far_tiles", m->far);
+    ps_ledger_report(&m->ledger, run, report);
     ps_report_section(report, "placement");
     ps_report_flag(report, "tiles_fit_in_memory", m->fixed + m->tiles <= m->budget);
     if (m->far > 0)
@@ -161,7 +166,7 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     double reading = (streamed * (double)sweeps + far_streamed * far_sweeps) / 1e9;
     ps_report_section(report, NULL);
     ps_report_real(report, "time", compute > reading ? compute : reading);
-    print_memory(report, m);
+    print_memory(run, report, m);
     ps_status status = team_plan(run, options, p, m, report);
     ps_report_print(&report);
     return status;

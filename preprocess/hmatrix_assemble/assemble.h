@@ -2,6 +2,7 @@
 #ifndef PS_PREPROCESS_HMATRIX_ASSEMBLE_H
 #define PS_PREPROCESS_HMATRIX_ASSEMBLE_H
 
+#include "runtime/ledger.h"
 #include "stage/hbem_assembly/leaf_backend.h"
 #include "stage/hbem_assembly/matrix_plan.h"
 #include "runtime/program.h"
@@ -21,7 +22,7 @@ typedef struct assemble_options {
 
 typedef struct assemble_plan {
     ps_hbem_matrix_plan cut;
-    int64_t memory, disk; /* of this rank: held; of all: written */
+    ps_ledger ledger; /* memory of this rank, files of all */
 } assemble_plan;
 
 /* Cuts the leaves into chunks and the chunks among the ranks. cores: those that compute leaves, 0:

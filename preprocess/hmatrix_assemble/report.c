@@ -24,8 +24,10 @@ void assemble_report_plan(const ps_hbem_problem *problem, const assemble_plan *p
     report_problem(problem, r);
     ps_report_int(r, "chunks", plan->cut.chunks.count);
     ps_report_int(r, "largest_chunk", plan->cut.largest * plan->cut.item_bytes);
-    ps_report_int(r, "memory", plan->memory);
-    ps_report_int(r, "disk", plan->disk);
+    ps_ledger_report(&plan->ledger, run, r);
+    /* A core and a number that is kept, about: a guess to tell minutes from days. */
+    double numbers = (double)plan->cut.numbers * ps_hbem_parts(&problem->op);
+    ps_report_real(r, "time", 5e-6 * numbers / (double)run->threads);
     ps_report_real(r, "dense",
                    (double)plan->cut.item_bytes * (double)problem->op.test->dofs *
                        (double)problem->op.trial->dofs * ps_hbem_parts(&problem->op));

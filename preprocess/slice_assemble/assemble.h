@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "runtime/ledger.h"
 #include "formats/surface_mesh.h"
 #include "kernels/tdbem/interaction.h"
 #include "kernels/tdbem/passivity.h"
@@ -40,7 +41,6 @@ typedef struct assemble_problem {
     uint8_t *fixed; /* NULL: none */
     int64_t fixed_count;
     double mean_edge, dt;
-    int64_t bytes; /* memory held */
 } assemble_problem;
 
 /* Loads and checks the mesh, sets up the interaction. PS_INVALID or PS_USAGE say what is wrong. */
@@ -84,9 +84,8 @@ typedef struct assemble_plan {
     ps_slice_tiling tiling;   /* of this rank                                               */
     int64_t row_tiles, units; /* a unit of work: a row tile x at most tile_rows slices      */
     int threads;
-    int64_t thread_bytes; /* buffers of a thread, with those that writing needs         */
     int64_t workspace_bytes, square_values; /* for any unit                                  */
-    int64_t memory_bytes;      /* all of this rank, estimated                                */
+    ps_ledger process, ledger; /* what is held already; all of this rank                     */
     double near_per_row;       /* k = 0 entries a row, sampled                               */
     double mean_length;        /* of row-vectors, sampled                                    */
     double pair_seconds;       /* per entry (i, j), one core, sampled                        */

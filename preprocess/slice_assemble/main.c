@@ -66,9 +66,7 @@ static void report_plan(const assemble_problem *problem, const assemble_plan *pl
     ps_report_int(report, "threads", plan->threads);
     ps_report_int(report, "passivity_angles", plan->angles);
     ps_report_int(report, "devices", assemble_devices_count(plan->devices));
-    if (plan->devices) ps_report_int(report, "device_memory", plan->device.bytes);
-    ps_report_int(report, "memory", plan->memory_bytes);
-    ps_report_int(report, "disk", plan->disk_bytes);
+    ps_ledger_report(&plan->ledger, run, report);
     ps_report_real(report, "time", plan->seconds);
     ps_report_print(&report);
 }

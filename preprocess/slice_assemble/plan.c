@@ -11,7 +11,6 @@
 
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
-static const double base_bytes = 48e6;              /* program, libraries, file tables */
 static const double write_seconds_a_byte = 3e-9;    /* of a core: compression      */
 static const double single_seconds_a_byte = 0.6e-9; /* one thread at a time: HDF5 */
 
@@ -170,8 +169,22 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
 
 /* ---- memory and time ---- */
 
-static void estimate(const assemble_problem *problem, const assemble_options *options,
-                     assemble_plan *plan)
+/* What a thread touches of its buffers, and of those of writing, which shuffles and compresses each
+ * dataset of a tile. Their sizes are bounds for all tiles; tiles are as the sampled ones, or half
+ * as long again. */
+static int64_t thread_bytes(const assemble_plan *plan, int64_t width)
+{
+    const ps_slice_tiling *t = &plan->tiling;
+    int64_t all = assemble_buffer_bytes(plan) + 2 * t->value_capacity * width +
+                  8 * t->tile_rows * t->tile_slices;
+    int64_t values = 2 * plan->square_values * (plan->devices ? width : 8) +
+                     (plan->devices ? 0 : 4 * t->value_capacity) + 2 * t->value_capacity * width;
+    double bound = (double)plan->square_values / (double)(t->tile_rows * t->tile_rows);
+    double share = fmin(1, 1.5 * plan->mean_length / bound);
+    return all - (values < all ? (int64_t)((1 - share) * (double)values) : 0);
+}
+
+static void estimate(const assemble_options *options, assemble_plan *plan)
 {
     const ps_slice_tiling *tiling = &plan->tiling;
     int64_t width = options->precision == PS_SINGLE ? 4 : 8;
@@ -180,14 +193,14 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
     int64_t first = tiling->first_slice / tiling->tile_rows;
     int64_t last = (tiling->end_slice - 1) / tiling->tile_rows;
     plan->units = (last - first + 1) * plan->row_tiles;
-    /* Writing shuffles and compresses each dataset of a tile. */
-    plan->thread_bytes = assemble_buffer_bytes(plan) + 2 * tiling->value_capacity * width +
-                         8 * tiling->tile_rows * tiling->tile_slices;
-    double near = plan->near_per_row * mine * (16 * 2 + 16 + 12);
-    double table = (double)ps_slice_tiling_count(tiling) * 3 * 256;
-    plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
-                         plan->threads * plan->thread_bytes + assemble_record_bytes(plan) +
-                         assemble_certificate_bytes(plan, plan->angles);
+    ps_ledger *l = &plan->ledger;
+    *l = plan->process;
+    ps_ledger_add(l, PS_ROOM_HOST, "near_entries",
+                  (int64_t)(plan->near_per_row * mine * (16 * 2 + 16 + 12)));
+    ps_ledger_add(l, PS_ROOM_HOST, "tables", ps_slice_tiling_count(tiling) * 3 * 256);
+    ps_ledger_add(l, PS_ROOM_HOST, "tiles", plan->threads * thread_bytes(plan, width));
+    ps_ledger_add(l, PS_ROOM_HOST, "record", assemble_record_bytes(plan));
+    ps_ledger_add(l, PS_ROOM_HOST, "certificate", assemble_certificate_bytes(plan, plan->angles));
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
     if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
 }
@@ -206,34 +219,30 @@ static void estimate_time(assemble_plan *plan)
 }
 
 /* The largest number of threads that the host memory can do. */
-static ps_status fit_threads(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_plan *plan)
+static ps_status fit_threads(const assemble_options *options, const ps_run *run,
+                             assemble_plan *plan)
 {
     for (plan->threads = (int)run->threads; plan->threads >= 1; --plan->threads) {
-        estimate(problem, options, plan);
-        if (plan->memory_bytes <= run->host_memory) return PS_OK;
+        estimate(options, plan);
+        if (plan->ledger.most[PS_ROOM_HOST] <= run->host_memory) return PS_OK;
         if (plan->angles && plan->threads < run->threads) return PS_EXHAUSTED;
     }
     plan->threads = 1;
-    estimate(problem, options, plan);
-    return ps_fail(PS_EXHAUSTED,
-                   "--host-memory %.0f MB cannot hold the assembly: %.0f MB are needed with one "
-                   "thread (%.0f MB of it for M^0 and the mesh); raise it, or spread over ranks",
-                   (double)run->host_memory / 1e6, (double)plan->memory_bytes / 1e6,
-                   (double)(plan->memory_bytes - plan->thread_bytes) / 1e6);
+    estimate(options, plan);
+    return ps_ledger_check(&plan->ledger, run->host_memory, "or spread over ranks");
 }
 
 /* The passivity certificate has as many angles as fit beside all threads. Devices assemble so fast
  * that the products of Lanczos' method, which processors make, must be fewer to stay beside it. */
-static ps_status choose_threads(const assemble_problem *problem, const assemble_options *options,
-                                const ps_run *run, assemble_plan *plan)
+static ps_status choose_threads(const assemble_options *options, const ps_run *run,
+                                assemble_plan *plan)
 {
     enum { STEPS = 100, STEPS_WITH_DEVICES = 32 };
     ps_status status = PS_EXHAUSTED;
     plan->lanczos_steps = plan->devices ? STEPS_WITH_DEVICES : STEPS;
     for (plan->angles = PS_PASSIVITY_ANGLES / (plan->devices ? 2 : 1);
          plan->angles >= 0 && status == PS_EXHAUSTED; --plan->angles) {
-        status = fit_threads(problem, options, run, plan);
+        status = fit_threads(options, run, plan);
         if (status != PS_EXHAUSTED) return status;
     }
     plan->angles = 0;
@@ -242,18 +251,30 @@ static ps_status choose_threads(const assemble_problem *problem, const assemble_
 
 /* Assemblies on cores that will take long keep their squares, unless that would cost threads or
  * angles. The same tiles. */
-static void choose_journal(const assemble_problem *problem, const assemble_options *options,
-                           const ps_run *run, assemble_plan *plan)
+static void choose_journal(const assemble_options *options, const ps_run *run, assemble_plan *plan)
 {
     assemble_plan with = *plan;
     double every = options->checkpoint_every.seconds;
     if (plan->journal || plan->devices || every == 0 || plan->seconds < every) return;
     with.journal = true;
-    if (choose_threads(problem, options, run, &with) != PS_OK || with.threads < plan->threads ||
+    if (choose_threads(options, run, &with) != PS_OK || with.threads < plan->threads ||
         with.angles < plan->angles || with.disk_bytes > ps_path_room(run->output))
         ps_info("there is no room to keep what is finished: a stop would lose it");
     else
         *plan = with;
+}
+
+/* With one thread and without a certificate. */
+static void find_least(const assemble_options *options, assemble_plan *plan)
+{
+    assemble_plan least = *plan;
+    least.threads = 1;
+    least.angles = 0;
+    least.journal = options->journal;
+    estimate(options, &least);
+    plan->ledger.least = least.ledger.most[PS_ROOM_HOST];
+    if (plan->devices) ps_ledger_add(&plan->ledger, PS_ROOM_DEVICE, "device", plan->device.bytes);
+    ps_ledger_add(&plan->ledger, PS_ROOM_DISK, "files", plan->disk_bytes);
 }
 
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
@@ -264,6 +285,7 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     out->precision = (ps_precision)options->precision;
     out->journal = options->journal;
     PS_TRY(sample(problem, out));
+    ps_ledger_open(&out->process, run);
     int64_t n = problem->interaction.unknowns;
     int64_t rows =
         options->tile_rows ? options->tile_rows : (n < LARGE_FROM ? ROWS_SMALL : ROWS_LARGE);
@@ -276,11 +298,12 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
         if (devices)
             status = assemble_devices_plan(devices, &problem->interaction, out->tiling.tile_rows,
                                            &out->device);
-        if (status == PS_OK) status = choose_threads(problem, options, run, out);
+        if (status == PS_OK) status = choose_threads(options, run, out);
         if (status != PS_EXHAUSTED || options->tile_rows || rows == ROWS_SMALL) break;
     }
     if (status == PS_OK && devices) status = sample_device(problem, out);
     estimate_time(out);
-    if (status == PS_OK) choose_journal(problem, options, run, out);
+    if (status == PS_OK) choose_journal(options, run, out);
+    find_least(options, out);
     return status;
 }

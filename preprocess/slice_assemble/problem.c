@@ -177,8 +177,6 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     interaction->fixed = problem->fixed;
     PS_TRY(PS_ALLOC(&problem->reach, interaction->unknowns, "bounding spheres"));
     ps_interaction_set_reach(interaction, problem->reach);
-    problem->bytes = mesh->triangle_count * (int64_t)(sizeof *problem->triangles + 6 * 4) +
-                     mesh->vertex_count * 28 + interaction->unknowns * 16;
     tell_parts(interaction);
     return PS_OK;
 }

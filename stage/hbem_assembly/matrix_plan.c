@@ -19,8 +19,16 @@ static double extent_of(const ps_hbem_problem *p, int64_t leaf)
                 ps_cluster_extent(&tree[1].nodes[nodes->column[leaf]]));
 }
 
-/* Numbers that each leaf is expected to take; bytes of a thread's workspace that leaves touch. */
-static int64_t expect(const ps_hbem_problem *p, int64_t *numbers)
+/* Whether a leaf is expected to be kept by crosses. */
+static bool is_low(const ps_hmatrix_leaf *leaf, int64_t numbers, int64_t parts)
+{
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    return numbers < parts * m * n;
+}
+
+/* Numbers that each leaf is expected to take, and may take; bytes of a thread's workspace that
+ * leaves touch. */
+static int64_t expect(const ps_hbem_problem *p, int64_t *numbers, int64_t *most)
 {
     const ps_hbem_assembly *a = &p->assembly;
     int64_t touched = 0;
@@ -31,24 +39,29 @@ static int64_t expect(const ps_hbem_problem *p, int64_t *numbers)
         int64_t bytes = ps_hbem_leaf_bytes(a, l, (int64_t)(more_crosses * rank));
         numbers[l] =
             ps_hbem_expected_numbers(&p->leaves[l], a->tolerance, p->op.wavenumber, extent);
+        most[l] = is_low(&p->leaves[l], numbers[l], ps_hbem_parts(&p->op))
+                      ? (int64_t)(slack * (double)numbers[l])
+                      : numbers[l];
         touched = bytes > touched ? bytes : touched;
     }
     return touched;
 }
 
 /* Cuts after the leaf with which a chunk reaches its size. first NULL: counts. */
-static int64_t cut(const int64_t *numbers, int64_t leaves, int64_t wanted, int64_t *first,
-                   ps_hbem_matrix_plan *plan)
+static int64_t cut(const int64_t *numbers, const int64_t *most, int64_t leaves, int64_t wanted,
+                   int64_t *first, ps_hbem_matrix_plan *plan)
 {
-    int64_t count = 0, here = 0;
-    plan->numbers = plan->largest = 0;
+    int64_t count = 0, here = 0, most_here = 0;
+    plan->numbers = plan->largest = plan->most = 0;
     for (int64_t l = 0; l < leaves; ++l) {
         if (first && here == 0) first[count] = l;
         here += numbers[l];
+        most_here += most[l];
         if (here < wanted && l + 1 < leaves) continue;
         plan->numbers += here;
         plan->largest = here > plan->largest ? here : plan->largest;
-        here = 0;
+        plan->most = most_here > plan->most ? most_here : plan->most;
+        here = most_here = 0;
         ++count;
     }
     if (first) first[count] = leaves;
@@ -58,11 +71,12 @@ static int64_t cut(const int64_t *numbers, int64_t leaves, int64_t wanted, int64
 static ps_status cut_chunks(const ps_hbem_problem *p, int64_t wanted, ps_hbem_matrix_plan *out)
 {
     int64_t *numbers, leaves = p->assembly.leaf_count;
-    PS_TRY(PS_ALLOC(&numbers, leaves, "leaves"));
-    out->touched = expect(p, numbers);
-    out->chunks.count = cut(numbers, leaves, wanted, NULL, out);
+    PS_TRY(PS_ALLOC(&numbers, 2 * leaves, "leaves"));
+    int64_t *most = numbers + leaves;
+    out->touched = expect(p, numbers, most);
+    out->chunks.count = cut(numbers, most, leaves, wanted, NULL, out);
     ps_status status = PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks");
-    if (status == PS_OK) cut(numbers, leaves, wanted, out->chunks.first, out);
+    if (status == PS_OK) cut(numbers, most, leaves, wanted, out->chunks.first, out);
     free(numbers);
     return status;
 }
@@ -93,5 +107,5 @@ void ps_hbem_matrix_plan_release(ps_hbem_matrix_plan *plan)
 
 int64_t ps_hbem_matrix_plan_chunk_bytes(const ps_hbem_matrix_plan *plan)
 {
-    return (int64_t)(slack * (double)(plan->largest * plan->item_bytes));
+    return plan->most * plan->item_bytes;
 }

@@ -11,6 +11,7 @@ typedef struct ps_hbem_matrix_plan {
     ps_hmatrix_chunks chunks;
     int64_t first_chunk, end_chunk; /* of this rank                                          */
     int64_t numbers, largest;       /* expected: all, of the largest chunk                   */
+    int64_t most;                   /* that a chunk may take                                 */
     int64_t item_bytes;
     int64_t touched; /* bytes of a thread's workspace that leaves touch                      */
 } ps_hbem_matrix_plan;
