@@ -1,0 +1,114 @@
+# What solvers hold: never more than --host-memory, or a refusal that says the least; --plan tells it within 10 %
+# and 4 MB (code that is loaded only later), never too little. Budgets: all that the plan wants, its least, the
+# middle of both, and too little. A clean input and an ugly one each. Every program that writes a file tells with
+# --plan memory, disk, and time or what that would need.
+. "$ROOT/tests/stages/lib.sh"
+make() { "$@" > made 2>&1 || { cat made; fail "$*"; }; }
+needs mesh-surface slice-assemble tdbem-march mesh-box mesh-partition dgtd-setup dgtd-march particle-import octree-build \
+    fmm gravity-model gravity-assemble schwarz-solve cluster-build hmatrix-assemble hbem-solve
+
+make penstock-mesh-surface ball.hdf --divisions 12
+make penstock-mesh-surface flat.hdf --shape box --size 1,1,.05 --divisions 20
+make penstock-mesh-surface small.hdf --divisions 8
+make penstock-slice-assemble ball.hdf ball.h5 --courant 2 --speed 1 --points 3
+make penstock-slice-assemble flat.hdf flat.h5 --courant 2 --speed 1 --points 3
+make penstock-mesh-box box.hdf --cells 20
+make penstock-mesh-partition box.hdf box.h5 --order layers
+make penstock-mesh-box long.hdf --cells 100,9,9 --size 10,1,.5 --shake .25
+make penstock-mesh-partition long.hdf long.h5 --order layers
+for mesh in box long; do
+    make penstock-dgtd-setup $mesh.h5 $mesh.model.h5 --order 2 --material default:eps=1 --boundary outer:pec --source mode:n=1,1,0:amplitude=0,0,1
+done
+make penstock-particle-import --generate cube --count 200000 even.h5
+make penstock-particle-import --generate plummer --count 150000 rim.h5
+make penstock-octree-build even.h5 even.tree.h5 --group 400
+make penstock-octree-build rim.h5 rim.tree.h5 --group 400
+make penstock-gravity-model cube.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 97,65,65
+make penstock-gravity-model rod.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 401,33,17
+make penstock-gravity-assemble cube.hdf cube.load.hdf
+make penstock-gravity-assemble rod.hdf rod.load.hdf
+make penstock-cluster-build ball.hdf ball.clusters.h5
+make penstock-cluster-build flat.hdf flat.clusters.h5
+make penstock-cluster-build small.hdf small.clusters.h5
+make penstock-hmatrix-assemble ball.clusters.h5 ball.slp.h5 --mode dense --chunk-size 4M
+
+python3 - <<'PYTHON' || exit 1
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+MORE = 4 << 20  # what libraries take more or less, whatever the input is
+
+
+def run(command):
+    """Exit code, peak of resident memory, what was printed and said."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        pid = os.posix_spawnp(command[0], command, os.environ, file_actions=[
+            (os.POSIX_SPAWN_DUP2, out.fileno(), 1), (os.POSIX_SPAWN_DUP2, err.fileno(), 2)])
+        _, status, usage = os.wait4(pid, 0)
+        out.seek(0), err.seek(0)
+        return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, out.read().decode(), err.read().decode()
+
+
+wave = "--steps 40 --emitter plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start"
+commands = [
+    "slice-assemble ball.hdf {} --courant 2 --speed 1 --points 3",
+    "slice-assemble flat.hdf {} --courant 2 --speed 1 --points 3",
+    f"tdbem-march ball.h5 ball.hdf {{}} {wave}",
+    f"tdbem-march flat.h5 flat.hdf {{}} {wave}",
+    "dgtd-march box.model.h5 {} --steps 6",
+    "dgtd-march long.model.h5 {} --steps 6 --frequency 1e8 --allow part-periods",
+    "fmm even.tree.h5 {} --order 3",
+    "fmm rim.tree.h5 {} --accuracy 1e-3",
+    "schwarz-solve cube.load.hdf {}",
+    "schwarz-solve rod.load.hdf {} --slabs 16 --method sweeps --tolerance 1e-3",
+    "hmatrix-assemble ball.clusters.h5 {} --mode dense --chunk-size 4M",
+    "hmatrix-assemble flat.clusters.h5 {} --tolerance 1e-3",
+    "hbem-solve ball.hdf ball.slp.h5 {} --problem dirichlet --form indirect --data point:0,0,0.2",
+    "hbem-solve small.hdf small.clusters.h5 {} --wavenumber 1 --direction 1,0,0",
+]
+faults = []
+
+
+def attempt(words, budget, may_refuse):
+    code, peak, _, said = run(words + ["--host-memory", str(budget), "--force", "-q"])
+    if code == 0 and peak > budget:
+        faults.append(f"{' '.join(words)}: {peak / 1e6:.1f} MB held, {budget / 1e6:.1f} allowed")
+    if code != 0 and not (may_refuse and code == 4 and "--host-memory" in said):
+        faults.append(f"{' '.join(words)} --host-memory {budget}: {code}: {said}")
+    return code, peak, said
+
+
+for command in commands:
+    start = time.monotonic()
+    words = ["penstock-" + command.split()[0]] + [w.format("out.hdf") if w == "{}" else w for w in command.split()[1:]]
+    code, _, text, said = run(words + ["--plan", "--json", "-q"])
+    if code:
+        faults.append(f"{command} --plan: {said}")
+        continue
+    plan = json.loads(text)
+    wanted, least = plan["memory"], plan["least_memory"]
+    lines = sum(v for k, v in plan["ledger"].items())
+    if "disk" not in plan or not ("time" in plan or "time_needs" in plan):
+        faults.append(f"{command} --plan: no disk or time")
+    if lines < wanted * 0.9:
+        faults.append(f"{command} --plan: the lines do not make up the sum")
+    _, peak, _ = attempt(words, wanted + wanted // 20 + MORE, False)
+    if not peak <= wanted <= 1.1 * peak + MORE:
+        faults.append(f"{command}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held")
+    held = [peak / 1e6]
+    for budget in ((wanted + least) // 2, least):
+        code, peak, _ = attempt(words, budget, "dgtd" in command)
+        held.append(peak / 1e6 if code == 0 else 0)
+    code, _, _, said = run(words + ["--host-memory", str(int(least * 0.6)), "--force", "-q"])
+    if code != 4 or "at least" not in said:
+        faults.append(f"{command} with too little: {code}: {said}")
+    print(f"{wanted / 1e6:7.1f} {least / 1e6:7.1f}  held", *(f"{h:7.1f}" for h in held), f"MB  {time.monotonic() - start:4.1f} s ", command[:70], flush=True)
+for fault in faults:
+    print("FAILED:", fault)
+sys.exit(1 if faults else 0)
+PYTHON
+exit 0
