@@ -11,6 +11,7 @@
 #include "runtime/report.h"
 
 enum { PHASOR_CHUNK = 4 << 20 }; /* as formats/phasors cuts them */
+enum { RANGES = 3 << 20 };       /* tables, hashes and threads of a state that lies in a file */
 /* Tables, probes and sources; what fields are converted through where all of them are there. */
 enum { DEVICE_SLACK = 1 << 20, DEVICE_SCRATCH = 64 << 20 };
 
@@ -129,6 +130,10 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
+    if (m->file) {
+        ps_ledger_add(&m->ledger, PS_ROOM_HOST, "ranges", RANGES);
+        m->fixed += RANGES;
+    }
     int64_t state = m->fields + m->sums, least = m->file ? state / 100 : state;
     ps_ledger needed = m->ledger;
     ps_ledger_add(&needed, PS_ROOM_HOST, m->file ? "window" : "fields", least);
@@ -142,7 +147,7 @@ static void note_state(const march_options *options, march_plan *m)
     ps_ledger *l = &m->ledger;
     bool may = ps_comm_size() == 1 && options->mode_error == 0 && options->state != STATE_MEMORY;
     int64_t state = m->fields + m->sums, room = m->budget - m->fixed;
-    m->ledger.least = m->fixed + (may ? state / 100 : state);
+    m->ledger.least = m->fixed + (may ? state / 100 + (m->file ? 0 : RANGES) : state);
     if (m->file) {
         ps_ledger_add(l, PS_ROOM_HOST, "window", state < room ? state : room);
     } else {

@@ -10,7 +10,7 @@
 #include "runtime/path.h"
 #include "runtime/report.h"
 
-enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 100 << 10 };
+enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 600 << 10 };
 
 int64_t march_ahead(const march_options *options, const problem *p)
 {
