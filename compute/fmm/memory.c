@@ -6,7 +6,7 @@
 #include "runtime/memory.h"
 
 /* The queue's, with a few accesses and edges, and the record of a task. */
-enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19 };
+enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19, GAPS = 24 };
 
 int64_t fmm_largest_group(const fmm_run *r)
 {
@@ -68,7 +68,8 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
     bool whole = pieces >= r->whole_bytes;
     int64_t reader = fmm_source_bytes(&r->problem),
             workers = r->work.workers * fmm_scratch_bytes(&r->problem);
-    ps_ledger_add(l, PS_ROOM_HOST, "pieces", pieces);
+    /* Pieces that come and go leave gaps in the heap. */
+    ps_ledger_add(l, PS_ROOM_HOST, "pieces", whole ? pieces : pieces + pieces / GAPS);
     ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
     if (whole) ps_ledger_drop(l, "reading");
     if (!r->resident) {
@@ -101,6 +102,7 @@ static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
     add_phases(r, false, 0, 0, &least);
     int64_t left = budget - least.now[PS_ROOM_HOST] - ps_ledger_most(&least, "reading") -
                    ps_ledger_most(&least, "workers") - ps_ledger_most(&least, "tasks");
+    left -= left / (GAPS + 1);
     if (left >= r->whole_bytes) left = r->whole_bytes - 1;
     return left > r->largest_bytes ? left : r->largest_bytes;
 }

@@ -10,7 +10,7 @@
 #include "runtime/path.h"
 #include "runtime/report.h"
 
-enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 600 << 10 };
+enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 600 << 10, ANSWERS = 1 << 20 };
 
 int64_t march_ahead(const march_options *options, const problem *p)
 {
@@ -53,6 +53,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger *l = &m->ledger;
     m->budget = run->host_memory;
     ps_ledger_open(l, run);
+    ps_ledger_add(l, PS_ROOM_HOST, "answers", ANSWERS);
     /* Each unpacks a dataset of a tile at a time, which is no more than the tile. */
     ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
                   UNPACKERS * (largest(p->tiles.unpacked_bytes, p->tiles.count) + CONTEXT));

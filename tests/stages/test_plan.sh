@@ -104,7 +104,7 @@ for command in commands:
     if not low * peak <= wanted <= high * peak + MORE:
         faults.append(f"{command}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held")
     held = [peak / 1e6]
-    for budget in ((wanted + least) // 2, least):
+    for budget in (max((wanted + least) // 2, least), least):
         code, peak, _ = attempt(words, budget, "march" in command)
         held.append(peak / 1e6 if code == 0 else 0)
     code, _, _, said = run(words + ["--host-memory", str(int(least * 0.6)), "--force", "-q"])
