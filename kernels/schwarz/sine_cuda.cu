@@ -185,7 +185,7 @@ struct gate {
     {
     }
 #if __CUDA_ARCH__ >= 900
-    __device__ void open() const
+    __device__ void ready() const
     {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -423,7 +423,7 @@ __global__ void __launch_bounds__(THREADS, 1) transform(const __grid_constant__ 
     const int lines = group * 32 * stage::LINE_STRIDE;
     fetcher<real, ROWS, MODES> ahead(t);
 #if __CUDA_ARCH__ >= 900
-    if (threadIdx.x < STAGES) gate(gates + threadIdx.x).open();
+    if (threadIdx.x < STAGES) gate(gates + threadIdx.x).ready();
     __syncthreads();
 #endif
     for (int s = 0; s < STAGES - 1; ++s) ahead.fetch(memory + s * stride, gate(gates + s));
