@@ -203,6 +203,7 @@ static ps_status rename_durably(ps_output *output)
     PS_TRY(ps_path_check_output(output->path));
     if (rename(output->temporary, output->path) != 0)
         return ps_fail(PS_FAILED, "%s: cannot get its name: %s", output->path, strerror(errno));
+    ps_stop_renews(output->path);
     close(output->file); /* nothing is left to remove */
     output->file = -1;
     return synced(output->path, ps_path_sync_folder(output->path));

@@ -15,6 +15,7 @@
 enum { OUTDATED = 8, TEMPORARIES = 64, PATH_BYTES = 4096, GRACE_LEAST = 2, GRACE_MOST = 20 };
 
 typedef struct outdated_output {
+    atomic_bool renewed;
     char path[PATH_BYTES], previous[PATH_BYTES + 16];
 } outdated_output;
 
@@ -42,7 +43,8 @@ static void say(const char *text)
 
 void ps_stop_set_aside(void)
 {
-    for (int i = 0; i < outdated_count; ++i) rename(outdated[i].path, outdated[i].previous);
+    for (int i = 0; i < outdated_count; ++i)
+        if (!outdated[i].renewed) rename(outdated[i].path, outdated[i].previous);
 }
 
 static bool remove_temporaries(void)
@@ -139,10 +141,19 @@ void ps_stop_outdates(const char *path)
     int at = outdated_count;
     if (at == OUTDATED || strlen(path) >= PATH_BYTES) return;
     for (int i = 0; i < at; ++i)
-        if (strcmp(outdated[i].path, path) == 0) return;
+        if (strcmp(outdated[i].path, path) == 0) {
+            outdated[i].renewed = false;
+            return;
+        }
     snprintf(outdated[at].path, PATH_BYTES, "%s", path);
     snprintf(outdated[at].previous, sizeof outdated[at].previous, "%s.previous", path);
     outdated_count = at + 1; /* a handler sees whole names only */
+}
+
+void ps_stop_renews(const char *path)
+{
+    for (int i = 0; i < outdated_count; ++i)
+        if (strcmp(outdated[i].path, path) == 0) outdated[i].renewed = true;
 }
 
 void ps_stop_temporary(const char *path)

@@ -31,6 +31,8 @@ void ps_stop_keeps(const char *what);
 /* `path` is there, or may be, and is not of this command: with a stop it becomes
  * <path>.previous. Copied; more than a few are passed over. */
 void ps_stop_outdates(const char *path);
+/* `path` has been made by this command: a later stop lets it be. */
+void ps_stop_renews(const char *path);
 /* Renames those; for ps_main. */
 void ps_stop_set_aside(void);
 

@@ -285,10 +285,19 @@ static ps_status plan_and_assemble(const ps_product *product, bool *again)
     return PS_OK;
 }
 
+/* With several ranks each has a journal beside its part, of the generation that is there. */
 static ps_status tidy(const ps_product *product)
 {
-    char base[4200];
+    char base[4200], part[4096];
+    int64_t next;
     name_journal(product->path, base);
+    if (ps_comm_size() > 1) PS_TRY(ps_store_next_generation(product->path, &next));
+    for (int rank = 0; ps_comm_size() > 1 && rank < ps_comm_size(); ++rank) {
+        char other[4200];
+        ps_store_part_path(product->path, next - 1, rank, part);
+        name_journal(part, other);
+        PS_TRY(ps_journal_tidy(other, product));
+    }
     return ps_journal_tidy(base, product);
 }
 
