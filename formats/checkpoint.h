@@ -29,8 +29,6 @@ typedef struct ps_checkpoint {
     const ps_checkpoint_array *arrays;
 } ps_checkpoint;
 
-enum { PS_CHECKPOINTS_KEPT = 2 };
-
 /* "<run>.000042.h5" for generation 42. out[4096]. */
 void ps_checkpoint_path(const char *run, int64_t generation, char *out);
 
@@ -66,9 +64,10 @@ ps_status ps_identity_check(const char *run, const char *stored, const char *now
 
 typedef struct ps_checkpoint_writer ps_checkpoint_writer;
 
-/* Starts the writer's thread. Its first generation is `next`. If `log` is not NULL, it is synced
- * before each commit, so that it reaches at least as far as the checkpoint. Borrows `log`. */
-ps_status ps_checkpoint_writer_open(const char *run, int64_t next, ps_append_log *log,
+/* Starts the writer's thread. Its first generation is `next`; `keep` of them stay. If `log` is not
+ * NULL, it is synced before each commit, so that it reaches at least as far as the checkpoint.
+ * Borrows `log`. */
+ps_status ps_checkpoint_writer_open(const char *run, int64_t next, int64_t keep, ps_append_log *log,
                                     ps_checkpoint_writer **out);
 
 /* Hands the state over and returns; the thread writes it and prunes older generations. The arrays

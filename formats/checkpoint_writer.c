@@ -8,6 +8,7 @@
 
 struct ps_checkpoint_writer {
     char run[4096];
+    int64_t keep;
     ps_append_log *log;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -27,7 +28,7 @@ static ps_status write_state(ps_checkpoint_writer *writer)
 {
     if (writer->log) PS_TRY(ps_append_log_sync(writer->log));
     PS_TRY(ps_checkpoint_save(writer->run, writer->next, &writer->state));
-    return ps_checkpoint_prune(writer->run, PS_CHECKPOINTS_KEPT);
+    return ps_checkpoint_prune(writer->run, writer->keep);
 }
 
 static void *work(void *argument)
@@ -56,13 +57,14 @@ static void *work(void *argument)
     return NULL;
 }
 
-ps_status ps_checkpoint_writer_open(const char *run, int64_t next, ps_append_log *log,
+ps_status ps_checkpoint_writer_open(const char *run, int64_t next, int64_t keep, ps_append_log *log,
                                     ps_checkpoint_writer **out)
 {
     ps_checkpoint_writer *writer;
     *out = NULL;
     PS_TRY(PS_ALLOC(&writer, 1, "the checkpoint writer"));
     snprintf(writer->run, sizeof writer->run, "%s", run);
+    writer->keep = keep;
     writer->log = log;
     writer->next = next;
     pthread_mutex_init(&writer->lock, NULL);

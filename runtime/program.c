@@ -25,7 +25,7 @@ typedef struct common_flags {
     bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 18 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 19 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -67,13 +67,18 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
         PS_SECONDS("stop-after", &run->stop_after, "TIME", 0,
                    "stop after this time, with exit code 75; the same command goes on"),
         PS_OPTION_END,
+        PS_OPTION_END,
         PS_OPTION_END};
     _Static_assert(sizeof options / sizeof options[0] == COMMON_OPTIONS, "room for all of them");
     memcpy(table, options, sizeof options);
+    ps_option *next = table + COMMON_OPTIONS - 3;
+    if (program->saves)
+        *next++ = (ps_option)PS_INT("keep", &run->keep, "N", 1, 1000, 0,
+                                    "checkpoints that stay, the newest; an older one counts where "
+                                    "a newer one is damaged");
     if (!program->allowances) return;
     describe_allowances(program->allowances, allow);
-    table[COMMON_OPTIONS - 2] =
-        (ps_option)PS_LIST("allow", &run->allowed, "NAME", PS_IDENTITY, allow);
+    *next = (ps_option)PS_LIST("allow", &run->allowed, "NAME", PS_IDENTITY, allow);
 }
 
 static bool is_allowed(const ps_run *run, const char *name)
@@ -168,7 +173,8 @@ static ps_status check_output(const ps_run *run)
 static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc,
                                char **argv)
 {
-    ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
+    ps_run run = {
+        .program = program->name, .device = "auto", .threads = omp_get_max_threads(), .keep = 2};
     run.figures = program->figures;
     run.started = ps_clock();
     run.libraries = ps_memory_resident();

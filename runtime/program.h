@@ -38,6 +38,7 @@ typedef struct ps_run {
     int64_t threads;            /* --threads; default OMP_NUM_THREADS or the cores there are      */
     const char *device;         /* --device auto|cpu|cuda[:N]                                     */
     double stop_after;          /* --stop-after, seconds; 0: never                                */
+    int64_t keep;               /* --keep: checkpoints that stay, of programs that save           */
     ps_text_list allowed;       /* --allow NAME: what is only warned of (ps_refuse)               */
     const ps_figure *figures;   /* the program's table                                            */
     double started;             /* ps_clock, when the program began                               */

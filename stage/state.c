@@ -209,8 +209,8 @@ ps_status ps_state_load(ps_state *s, int64_t *step)
     }
     s->step = *step;
     if (spec->beside)
-        PS_TRY(
-            agree(spec, ps_checkpoint_writer_open(s->name, s->generation + 1, s->log, &s->writer)));
+        PS_TRY(agree(spec, ps_checkpoint_writer_open(s->name, s->generation + 1, spec->run->keep,
+                                                     s->log, &s->writer)));
     s->begun = true;
     ps_stop_defer();
     return PS_OK;
@@ -254,7 +254,7 @@ static ps_status write_generation(ps_state *s, const ps_checkpoint *state)
     if (status == PS_OK) status = ps_checkpoint_save(s->name, s->generation + 1, state);
     ++s->generation;
     PS_TRY(agree(&s->spec, status));
-    return ps_checkpoint_prune(s->name, PS_CHECKPOINTS_KEPT);
+    return ps_checkpoint_prune(s->name, s->spec.run->keep);
 }
 
 ps_status ps_state_save(ps_state *s, int64_t step)

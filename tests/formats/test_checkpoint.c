@@ -185,7 +185,7 @@ static void the_writer_keeps_two(void **state)
 {
     static sample s;
     ps_checkpoint_writer *writer;
-    check_ok(ps_checkpoint_writer_open(run, 3, NULL, &writer));
+    check_ok(ps_checkpoint_writer_open(run, 3, 2, NULL, &writer));
     for (int64_t step = 8; step <= 40; step += 8) {
         check_ok(ps_checkpoint_writer_wait(writer));
         make_sample(&s, step);
@@ -208,7 +208,7 @@ static void the_writer_passes_failures_on(void **state)
     static sample s;
     ps_checkpoint_writer *writer;
     make_sample(&s, 8);
-    check_ok(ps_checkpoint_writer_open("/nowhere/at/all/run", 1, NULL, &writer));
+    check_ok(ps_checkpoint_writer_open("/nowhere/at/all/run", 1, 2, NULL, &writer));
     check_ok(ps_checkpoint_writer_submit(writer, &s.state));
     assert_int_not_equal(ps_checkpoint_writer_wait(writer), PS_OK);
     assert_non_null(strstr(ps_message(), "/nowhere/at/all"));
@@ -221,7 +221,7 @@ static int write_four(const void *context)
 {
     static sample s;
     ps_checkpoint_writer *writer;
-    if (ps_checkpoint_writer_open(run, 2, NULL, &writer) != PS_OK) return 1;
+    if (ps_checkpoint_writer_open(run, 2, 2, NULL, &writer) != PS_OK) return 1;
     for (int64_t step = 2; step <= 5; ++step) {
         if (ps_checkpoint_writer_wait(writer) != PS_OK) return 2;
         make_sample(&s, step);
@@ -264,7 +264,7 @@ static void the_log_is_synced_first(void **state)
     ps_checkpoint_writer *writer;
     snprintf(path, sizeof path, "%s.log", run);
     check_ok(ps_append_log_create(path, "uuid-1", identity, &log));
-    check_ok(ps_checkpoint_writer_open(run, 1, log, &writer));
+    check_ok(ps_checkpoint_writer_open(run, 1, 2, log, &writer));
     make_sample(&s, 1);
     calls_begin(0);
     check_ok(ps_append_log_append(log, 1, "x", 1));

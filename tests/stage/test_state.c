@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -70,7 +71,7 @@ static void go(const ps_state_spec *spec, int64_t from)
 static int begin_anew(void **state)
 {
     ps_state_spec spec = spec_of(true);
-    run = (ps_run){0};
+    run = (ps_run){.keep = 2};
     beside_is_damaged = false;
     return ps_state_remove(&spec) == PS_OK ? 0 : -1;
 }
@@ -78,7 +79,9 @@ static int begin_anew(void **state)
 static void damage_generation(int64_t generation)
 {
     ps_checkpoint_path(name, generation, path);
-    assert_int_equal(truncate(path, 3000), 0);
+    struct stat file;
+    assert_int_equal(stat(path, &file), 0);
+    assert_int_equal(truncate(path, file.st_size / 2), 0);
 }
 
 static void goes_on_from_the_newest_sound_one(void **unused)
@@ -105,6 +108,22 @@ static void goes_on_from_the_newest_sound_one(void **unused)
         assert_int_not_equal(access(path, F_OK), 0);
         go(&spec, STEPS - 1);
     }
+}
+
+/* --keep: so many of the newest, written by the run itself or by a thread of its own. */
+static void as_many_stay_as_are_kept(void **unused)
+{
+    for (int series = 0; series < 2; ++series)
+        for (int64_t keep = 1; keep < STEPS; ++keep) {
+            ps_state_spec spec = spec_of(series);
+            begin_anew(NULL);
+            run.keep = keep;
+            go(&spec, 0);
+            for (int64_t step = 1; step <= STEPS; ++step) {
+                ps_checkpoint_path(name, step, path);
+                assert_int_equal(access(path, F_OK) == 0, step > STEPS - keep);
+            }
+        }
 }
 
 static void what_lies_beside_counts(void **unused)
@@ -195,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(goes_on_from_the_newest_sound_one, begin_anew),
+        cmocka_unit_test_setup(as_many_stay_as_are_kept, begin_anew),
         cmocka_unit_test_setup(what_lies_beside_counts, begin_anew),
         cmocka_unit_test_setup(the_log_must_reach_it, begin_anew),
         cmocka_unit_test_setup(another_run_is_refused_by_name, begin_anew),

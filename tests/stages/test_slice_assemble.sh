@@ -52,7 +52,7 @@ penstock-mesh-import -q sphere.geo fine.hdf --size 0.14 --order hilbert > /dev/n
 common="fine.hdf j.h5 --speed 1 --courant 3 --tile-rows 256 --device cpu --json"
 expect 0 "" penstock-slice-assemble $common; mv j.h5 whole.h5; all=$(figure pairs)
 # On a busy machine a stop may come before there is anything to keep: then a later one.
-for delay in 0.2 0.4 0.8 1.6; do
+for delay in 0.2 0.4 0.8 1.6 3.2 6.4; do
     expect 75 "" penstock-slice-assemble $common --checkpoint-every 0.05 --stop-after $delay
     [ ! -e j.h5.squares ] || break
 done
