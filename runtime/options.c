@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/log.h"
+
 /* ---- values ---- */
 
 ps_status ps_parse_real(const char *text, double *out)
@@ -246,6 +248,15 @@ static ps_status unknown_option(const ps_option *const *tables, const char *name
 }
 
 /* argv[*at] is an option; takes its value from it or from the next argument. */
+/* Says what a former name is called now: the option with the same value, if there is one. */
+static void note_former(const ps_option *const *tables, const ps_option *former)
+{
+    for (; *tables; ++tables)
+        for (const ps_option *now = *tables; now->name; ++now)
+            if (now->help && now->value == former->value)
+                ps_info("--%s is called --%s now", former->name, now->name);
+}
+
 static ps_status parse_option(const ps_option *const *tables, int argc, char **argv, int *at)
 {
     const char *name = argv[*at] + (argv[*at][1] == '-' ? 2 : 1);
@@ -265,6 +276,7 @@ static ps_status parse_option(const ps_option *const *tables, int argc, char **a
         snprintf(text, sizeof text, "%.*s", (int)length, name);
         return unknown_option(tables, text);
     }
+    if (!option->help) note_former(tables, option);
     if (option->kind == PS_OPTION_FLAG) {
         if (equals) return ps_fail(PS_USAGE, "--%s takes no value", option->name);
         *(bool *)option->value = true;

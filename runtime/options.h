@@ -41,7 +41,7 @@ typedef struct ps_option {
     ps_option_kind kind;
     void *value;             /* where the value goes; holds the default beforehand              */
     const char *argument;    /* shown in the help: "SECONDS"; alternatives of a CHOICE          */
-    const char *help;        /* NULL: a former name, which is taken and not shown */
+    const char *help;        /* NULL: a former name, which is taken, with a note, and not shown */
     double minimum, maximum; /* checked where minimum < maximum                              */
     int identity; /* PS_IDENTITY: changes results, so it is recorded and compared; 0: how to run */
 } ps_option;

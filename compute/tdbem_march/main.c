@@ -32,8 +32,9 @@ static const ps_option table[] = {
            "steps computed in one sweep over the far lags: a multiple of --group, at most the "
            "first far lag; 0: as many as that allows"),
     PS_CHOICE("solver", &options.solver, "cg|cholesky", PS_IDENTITY, "how M^0 is solved"),
-    PS_REAL("solve-tolerance", &options.tolerance, "X", 0, 0.1, PS_IDENTITY,
+    PS_REAL("tolerance", &options.tolerance, "X", 0, 0.1, PS_IDENTITY,
             "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single"),
+    PS_REAL("solve-tolerance", &options.tolerance, "X", 0, 0.1, 0, NULL),
     PS_INTERVAL("checkpoint-every", &options.checkpoint_every, PS_EVERY, 0,
                 "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped"),
     PS_INT("snapshots", &options.snapshots, "N", 0, 1e9, 0,

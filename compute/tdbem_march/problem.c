@@ -19,7 +19,7 @@ static ps_status read_options(const march_options *options, double speed, ps_inc
                        options->emitters.count);
     if (options->tolerance > 0 && options->tolerance < 1e-15)
         return ps_fail(PS_USAGE,
-                       "--solve-tolerance: %g is beyond what double numbers can tell; give "
+                       "--tolerance: %g is beyond what double numbers can tell; give "
                        "1e-15 or more, or 0",
                        options->tolerance);
     for (int i = 0; i < options->emitters.count; ++i)

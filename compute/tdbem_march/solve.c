@@ -77,7 +77,7 @@ ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, d
 {
     return ps_fail(PS_FAILED,
                    "step %lld: conjugate gradients stand at a relative residual of %.3g after %lld "
-                   "iterations, wanted %.3g; raise --solve-tolerance or use --solver cholesky",
+                   "iterations, wanted %.3g; raise --tolerance or use --solver cholesky",
                    (long long)n, residual, (long long)iterations, tolerance);
 }
 

@@ -20,10 +20,11 @@ static const ps_option options[] = {
     PS_CHOICE("operator", &chosen.kernel, "slp|dlp|adlp|hyps", PS_IDENTITY,
               "single layer, double layer, its adjoint, hypersingular"),
     PS_REAL("wavenumber", &chosen.wavenumber, "K", 0, 1e9, PS_IDENTITY, "rad/m; 0: Laplace"),
-    PS_REAL("tolerance", &chosen.matrix.tolerance, "EPS", 1e-12, 0.5, PS_IDENTITY,
+    PS_REAL("epsilon", &chosen.matrix.tolerance, "EPS", 1e-12, 0.5, PS_IDENTITY,
             "of cross approximation and recompression, relative"),
+    PS_REAL("tolerance", &chosen.matrix.tolerance, "EPS", 1e-12, 0.5, 0, NULL),
     PS_REAL("rules", &chosen.matrix.rules, "EPS", 0, 0.5, PS_IDENTITY,
-            "of quadrature; 0: as --tolerance"),
+            "of quadrature; 0: as --epsilon"),
     PS_CHOICE("precision", &chosen.matrix.precision, PS_FP64 "|" PS_FP32, PS_IDENTITY,
               "of the stored numbers and of integrals that are far apart"),
     PS_CHOICE("mode", &chosen.mode, "hmatrix|dense", PS_IDENTITY,
@@ -255,7 +256,7 @@ static const ps_program program = {
         "with them. Under mpirun the ranks share the chunks; the files are the same. The split "
         "form of hyps (eq. 9 of Vater, Betcke, Dilba) is --operator slp on clusters of dp1.",
     .examples =
-        "  penstock-hmatrix-assemble clusters.h5 slp.h5 --tolerance 1e-4\n"
+        "  penstock-hmatrix-assemble clusters.h5 slp.h5 --epsilon 1e-4\n"
         "  penstock-hmatrix-assemble clusters.h5 w.h5 --operator hyps --wavenumber 4.19 "
         "--plan\n"
         "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "

@@ -41,7 +41,7 @@ CASES = [
     Case("gravity-assemble", "gravity-assemble -q {s}/density.hdf OUT --source one --boundary zero", "gravity-assemble -q {s}/density.hdf OUT", "out.hdf"),
     Case("transmission-optimize", "transmission-optimize OUT --nodes 11,11,11 --length 1,1,1", "transmission-optimize OUT --nodes 21,21,21 --length 1,1,1"),
     Case("cluster-build", "cluster-build -q {s}/s.hdf OUT --leaf 20", "cluster-build -q {s}/s.hdf OUT --leaf 16"),
-    Case("hmatrix-assemble", HMATRIX + "--tolerance 1e-2", HMATRIX + "--tolerance 1e-4", keeps=True),
+    Case("hmatrix-assemble", HMATRIX + "--epsilon 1e-2", HMATRIX + "--epsilon 1e-4", keeps=True),
     Case("tdbem-march", MARCH + "--steps 4", MARCH + "--steps 12", keeps=True),
     Case("dgtd-march", DGTD + "--steps 6", DGTD + "--steps 10", keeps=True),
     Case("dgtd-march, state in a file", DGTD + "--state file --steps 6", DGTD + "--state file --steps 10", keeps=True),
@@ -64,7 +64,7 @@ CASES = [
     Case("plot", "plot lengths {s}/slices.h5 --output OUT", "plot trace {s}/trace.h5 --output OUT", "out.svg"),
     Case("help", "", "help", "-"),
     Case("slice-assemble, 2 ranks", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True, ranks=True),
-    Case("hmatrix-assemble, 2 ranks", HMATRIX + "--tolerance 1e-2", HMATRIX + "--tolerance 1e-4", keeps=True, ranks=True),
+    Case("hmatrix-assemble, 2 ranks", HMATRIX + "--epsilon 1e-2", HMATRIX + "--epsilon 1e-4", keeps=True, ranks=True),
     Case("dgtd-march, 2 ranks", DGTD + "--steps 6", DGTD + "--steps 10", keeps=True, ranks=True),
     Case("schwarz-solve, 2 ranks", SCHWARZ + "--tolerance 1e-2", SCHWARZ + "--tolerance 1e-3", "out.hdf", keeps=True, ranks=True),
 ]

@@ -20,7 +20,7 @@ seeds() {
     made penstock-tdbem-march slices.h5 s.hdf history.h5 --steps 10 --emitter plane:dir=0,0,1:width=5
     made penstock-probe history.h5 s.hdf trace.h5 --direction 0,0
     made penstock-cluster-build s.hdf clusters.h5 --leaf 16
-    made penstock-hmatrix-assemble clusters.h5 matrix.h5 --tolerance 1e-3
+    made penstock-hmatrix-assemble clusters.h5 matrix.h5 --epsilon 1e-3
     made penstock-hbem-solve s.hdf clusters.h5 laplace.hdf --problem dirichlet --data point:2,0,0
     made penstock-gravity-model density.hdf --preset chx-1 --nodes 17,15,11
     may penstock-gravity-assemble density.hdf load.hdf --subdomains sub.h5 --parts 3

@@ -86,7 +86,7 @@ say schwarz-solve load.hdf potential.hdf --slabs 2
 say gravity-anomaly potential.hdf map.h5 --model prism.hdf --profile 0,0,5e3,0,0,3
 say transmission-optimize conditions.h5 --range 0.02,4 --kind oo2
 say cluster-build sphere.hdf clusters.h5
-say hmatrix-assemble clusters.h5 slp.h5 --tolerance 1e-3
+say hmatrix-assemble clusters.h5 slp.h5 --epsilon 1e-3
 say hbem-solve sphere.hdf clusters.h5 solution.hdf --wavenumber 1 --direction 1,0,0
 say hbem-field solution.hdf field.h5 --directions 4
 say spmv-bench --gravi 0 --least-time 1e-4 --limit 3 --device cpu

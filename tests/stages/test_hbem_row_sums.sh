@@ -22,7 +22,7 @@ grep -q row_sum_error out && fail "waves have no row sums"
 
 # ---- a box of aspect 6 at three digits of the rules: wrong, and said ----
 box long 6 2
-expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --tolerance 1e-4 --device cpu
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --epsilon 1e-4 --device cpu
 grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
 [ ! -e k6.h5 ] || fail "a refused matrix is there"
 # The parts that were there count as well.

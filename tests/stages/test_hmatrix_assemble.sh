@@ -33,7 +33,7 @@ expect 0 "near_leaves" penstock-cluster-build s.hdf --plan --wavenumber 2
 mv median.h5 c.h5
 
 # ---- one matrix, whatever threads, ranks and chunks ----
-common="--tolerance 1e-3 --chunk-size 200K"
+common="--epsilon 1e-3 --chunk-size 200K"
 assemble c.h5 a.h5 $common --threads 1
 hash=$(content a.h5); values=$(figure values_hash); rows=$(figure rows)
 echo "$rows rows, mean rank $(figure mean_rank), $(figure chunks) chunks, $(figure bytes_per_row) B a row"
@@ -42,7 +42,7 @@ within "$(figure largest_error)" 0 1e-3 "estimated errors"
 expect 0 "up to date" penstock-hmatrix-assemble c.h5 a.h5 $common
 assemble c.h5 b.h5 $common --threads 2
 [ "$(content b.h5)" = "$hash" ] || fail "other threads, another matrix"
-assemble c.h5 b.h5 --tolerance 1e-3 --chunk-size 60K --threads 2 --force
+assemble c.h5 b.h5 --epsilon 1e-3 --chunk-size 60K --threads 2 --force
 [ "$(figure values_hash)" = "$values" ] || fail "other chunks, other values"
 assemble c.h5 b.h5 $common --compress none --force
 [ "$(figure values_hash)" = "$values" ] || fail "not compressed, other values"
@@ -58,7 +58,7 @@ fi
 expect 0 "" penstock-verify a.h5
 
 # ---- stopped, killed: it goes on, to the same bits ----
-common="--tolerance 1e-4 --rules 1e-5 --chunk-size 30K --operator hyps --threads 1"
+common="--epsilon 1e-4 --rules 1e-5 --chunk-size 30K --operator hyps --threads 1"
 assemble c.h5 whole.h5 $common
 hash=$(content whole.h5); all=$(figure chunks); time=$(figure time)
 part() { awk -v t="$time" -v f="$1" 'BEGIN { print t * f }'; }
@@ -75,12 +75,12 @@ done
 
 # ---- test and trial space apart, Helmholtz, fp32, dense ----
 clusters s.hdf mixed.h5 --test dp1 --trial p0 --leaf 48
-assemble mixed.h5 m.h5 --operator dlp --wavenumber 2 --tolerance 1e-3
+assemble mixed.h5 m.h5 --operator dlp --wavenumber 2 --epsilon 1e-3
 within "$(figure rows)" $(($(figure columns) * 3)) $(($(figure columns) * 3)) "functions of dp1"
 expect 0 "" penstock-verify m.h5
-assemble c.h5 f.h5 --precision fp32 --tolerance 1e-3
+assemble c.h5 f.h5 --precision fp32 --epsilon 1e-3
 single=$(figure bytes)
-assemble c.h5 f.h5 --tolerance 1e-3
+assemble c.h5 f.h5 --epsilon 1e-3
 within "$single" $(($(figure bytes) * 49 / 100)) $(($(figure bytes) * 51 / 100)) "bytes in fp32"
 assemble c.h5 d.h5 --mode dense --threads 2
 within "$(figure bytes)" $((4 * rows * rows)) $((7 * rows * rows)) "bytes of the dense upper half"
@@ -93,7 +93,7 @@ GEO
 penstock-mesh-import -q cube.geo cube.hdf --size 0.25 > /dev/null || fail "no cube"
 clusters cube.hdf cube.h5 --leaf 16
 for operator in slp dlp adlp hyps; do
-    assemble cube.h5 e.h5 --operator $operator --tolerance 1e-4 --force
+    assemble cube.h5 e.h5 --operator $operator --epsilon 1e-4 --force
     expect 0 "" penstock-verify --json e.h5 --error 30
     echo "cube, $operator at 1e-4: error $(figure error)"
     within "$(figure error)" 0 2e-4 "error of $operator"
@@ -105,7 +105,7 @@ assemble cube.h5 e.h5 --operator hyps --hyps weak --force
 expect 0 "" penstock-verify --json e.h5 --error 30
 echo "cube, weak hyps at 1e-4: error $(figure error)"
 within "$(figure error)" 0 2e-4 "error of weak hyps"
-assemble c.h5 e.h5 --tolerance 1e-2 --rules 1e-3 --check-rows 1
+assemble c.h5 e.h5 --epsilon 1e-2 --rules 1e-3 --check-rows 1
 expect 0 "exact_rows" penstock-verify e.h5 --error 20 --clusters c.h5
 expect 3 "was not assembled from" penstock-verify e.h5 --error 20 --clusters cube.h5
 
@@ -152,7 +152,7 @@ cp "$part" keep; printf 'x' | dd of="$part" bs=1 seek=$((size / 2)) conv=notrunc
 expect 3 "" penstock-verify a.h5
 mv keep "$part"; expect 0 "" penstock-verify a.h5
 rm "$part"; expect 3 "missing" penstock-verify a.h5
-common="--tolerance 1e-3 --chunk-size 200K"
+common="--epsilon 1e-3 --chunk-size 200K"
 assemble c.h5 a.h5 $common --restart
 within "$(figure computed)" 1 1 "chunks computed anew"
 expect 0 "" penstock-verify a.h5

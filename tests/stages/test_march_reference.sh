@@ -11,19 +11,19 @@ if [ -e "$reference" ]; then steps=$(grep -vc '^#' "$reference"); fi
 common="--dt 0.15 --speed 1 --precision fp64 -q"
 penstock-slice-assemble sphere1.h5 s.h5 $common > /dev/null
 penstock-slice-assemble sphere1.h5 m.h5 $common --formulation sound-soft-m > /dev/null
-march s.h5 sphere1.h5 cg.h5 --steps $steps $plane --solve-tolerance 1e-14
+march s.h5 sphere1.h5 cg.h5 --steps $steps $plane --tolerance 1e-14
 for group in 1 3 16 32; do
-    march s.h5 sphere1.h5 g$group.h5 --steps $steps $plane --solve-tolerance 1e-14 --group $group
+    march s.h5 sphere1.h5 g$group.h5 --steps $steps $plane --tolerance 1e-14 --group $group
     close_to g$group.h5 cg.h5 1e-12
 done
-march m.h5 sphere1.h5 m-form.h5 --steps $steps $plane --solve-tolerance 1e-14
+march m.h5 sphere1.h5 m-form.h5 --steps $steps $plane --tolerance 1e-14
 close_to m-form.h5 cg.h5 1e-11
 rc=0; penstock-tdbem-march s.h5 sphere1.h5 chol.h5 -q --steps $steps $plane --solver cholesky > said.txt 2>&1 || rc=$?
 if [ $rc -ne 2 ]; then close_to chol.h5 cg.h5 1e-12; else grep -q CHOLMOD said.txt; fi
 # --time covers as many steps; two emitters add
-march s.h5 sphere1.h5 time.h5 --time "$(awk "BEGIN { print $steps * 0.15 }")" $plane --solve-tolerance 1e-14
+march s.h5 sphere1.h5 time.h5 --time "$(awk "BEGIN { print $steps * 0.15 }")" $plane --tolerance 1e-14
 penstock-compare time.h5 cg.h5 --tolerance 0 --no-attributes > said.txt
-march s.h5 sphere1.h5 two.h5 --steps $steps --solve-tolerance 1e-14 \
+march s.h5 sphere1.h5 two.h5 --steps $steps --tolerance 1e-14 \
     --emitter plane:dir=0,0,1:width=0.5:delay=3:amplitude=0.25 \
     --emitter plane:dir=0,0,3:width=0.5:delay=3:amplitude=0.75
 penstock-compare two.h5 cg.h5 --tolerance 1e-12 --no-attributes > said.txt

@@ -14,8 +14,9 @@ fails 2 "width=SECONDS is missing" $go --steps 5 --emitter plane:dir=0,0,1
 fails 2 "begins with plane:" $go --steps 5 --emitter sphere
 fails 2 "--group" $go --steps 5 --group 33 $plane
 fails 2 "--group" $go --steps 5 --group 0 $plane
-fails 2 "--solve-tolerance" $go --steps 5 --solve-tolerance 2 $plane
-fails 2 "beyond what double numbers can tell" $go --steps 5 --solve-tolerance 1e-30 $plane
+fails 2 "--tolerance" $go --steps 5 --tolerance 2 $plane
+fails 2 "beyond what double numbers can tell" $go --steps 5 --tolerance 1e-30 $plane
+fails 2 "is called --tolerance now" $go --steps 5 --solve-tolerance 1e-30 $plane
 fails 2 "cg|cholesky" $go --steps 5 --solver magic $plane
 fails 2 "did you mean --steps" $go --stepz 5 $plane
 fails 2 "too few" penstock-tdbem-march s.h5 sphere1.h5 --steps 5 $plane

@@ -52,7 +52,7 @@ heeds o5 penstock-fmm tree.h5 o5 --order 10 --threads 1
 heeds o6 penstock-slice-assemble fine.hdf o6 --courant 2 --speed 1 --threads 1
 heeds o7 penstock-tdbem-march slices.h5 ball.hdf o7 --steps 1000000 --emitter plane:dir=0,0,1:width=3
 heeds o8 penstock-dgtd-march model.h5 o8 --steps 10000000
-heeds o10 penstock-hmatrix-assemble clusters.h5 o10 --operator dlp --tolerance 1e-8 --device cpu --threads 1
+heeds o10 penstock-hmatrix-assemble clusters.h5 o10 --operator dlp --epsilon 1e-8 --device cpu --threads 1
 heeds o11 penstock-hbem-solve fine.hdf clusters.h5 o11 --direction 1,0,0 --wavenumber 2 --device cpu --threads 1
 heeds o12 penstock-gravity-model o12 --unit km --body ball:0,0,5,2,-300 --nodes 801,801,301 --box -50,50,-50,50,0,15
 heeds o13 penstock-schwarz-solve load.hdf o13 --slabs 30 --method fixed-point --inner cg --inner-tolerance 1e-13 --tolerance 1e-12 --limit 100000
