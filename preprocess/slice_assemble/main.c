@@ -326,7 +326,7 @@ static ps_status run_slice_assemble(ps_run *run)
 
 static const ps_program program = {
     .name = "slice-assemble",
-    .results = 2,
+    .results = 3,
     .synopsis = "MESH OUTPUT",
     .description =
         "Assembles the interaction matrices M^k of the retarded potentials on a triangulated "
