@@ -35,7 +35,9 @@ fi
 # double sweeps: the same bits wherever the loads are
 if wanted sweeps; then
     run $solve load.hdf all.hdf --device cuda --slabs 20 --method sweeps --tolerance 1e-10
-    for memory in "--device-memory 6M" "--device-memory 4M" "--device-memory 4M --host-memory 8M"; do
+    sweeps="penstock-schwarz-solve load.hdf some.hdf --device cuda --slabs 20 --method sweeps --device-memory 4M"
+    least=$($sweeps --plan --json -q | sed -n 's/.*"least_memory": \([0-9]*\).*/\1/p')
+    for memory in "--device-memory 6M" "--device-memory 4M" "--device-memory 4M --host-memory ${least:-8M}"; do
         OMP_NUM_THREADS=2 run $solve load.hdf some.hdf --device cuda --slabs 20 --method sweeps --tolerance 1e-10 -v --force $memory
         echo "sweeps, $memory: $(figure iterations) double sweeps; $(grep -o 'on the device.*read again [0-9]*' err)"
         run penstock-compare some.hdf all.hdf --tolerance 0 --dataset '*potential' --no-attributes
