@@ -287,6 +287,7 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
     total of[PS_PHASORS_MATERIALS_MAX] = {{0}}, all = {0};
     add_rows(job, of, &all);
     report_sums(job, r, &all);
+    if (job->header->unsettled >= 0) ps_report_real(r, "unsettled", job->header->unsettled);
     if (job->grid > 0) {
         double mass, power;
         sar_voxels_totals(job, &mass, &power);
@@ -296,7 +297,6 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
         for (int m = 0; m < job->masses; ++m) report_peak(job, r, m, &peaks[m]);
     }
     for (int i = 0; i < job->points; ++i) report_point(job, r, i);
-    if (job->header->unsettled >= 0) ps_report_real(r, "unsettled", job->header->unsettled);
     join_materials(job->header, of);
     for (int m = 0; m < job->header->materials; ++m)
         report_material(r, &job->header->material[m], &of[m]);
