@@ -102,7 +102,7 @@ static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
     add_phases(r, false, 0, 0, &least);
     int64_t left = budget - least.now[PS_ROOM_HOST] - ps_ledger_most(&least, "reading") -
                    ps_ledger_most(&least, "workers") - ps_ledger_most(&least, "tasks");
-    left -= left / (GAPS + 1);
+    left -= left / (GAPS + 1) + 1; /* rounded, gaps and all must not be a byte more */
     if (left >= r->whole_bytes) left = r->whole_bytes - 1;
     return left > r->largest_bytes ? left : r->largest_bytes;
 }

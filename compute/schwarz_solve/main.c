@@ -294,9 +294,11 @@ static bool is_too_much(const solve_problem *p)
     return p->ledger.most[PS_ROOM_HOST] > p->run->host_memory;
 }
 
-/* Slabs that are streamed, from a stream that has room for one. */
+/* Slabs that are streamed, from a stream that has room for one. Streams have sweeps where no method
+ * is given, which have no coarse space: with one the slabs stay in memory. */
 static ps_status find_least(solve_problem *p)
 {
+    if (p->options.coarse > 0 && !chosen.method) return PS_OK;
     ps_run little = *p->run;
     solve_problem streamed = *p;
     little.host_memory = 0;

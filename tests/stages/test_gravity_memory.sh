@@ -1,4 +1,4 @@
-# penstock-schwarz-solve in the least memory of its plan, a third of what the whole takes: the same bits as in memory.
+# penstock-schwarz-solve in the least memory of its plan, two fifths of what the whole takes: the same bits as in memory.
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-model gravity-assemble schwarz-solve
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
@@ -13,7 +13,7 @@ for way in "sweeps 50" "fixed-point 40"; do
     set -- $way
     expect 0 "" $solve in.hdf --slabs $2 --method $1 --threads 1 --force
     little=$(least $solve out.hdf --slabs $2 --method $1 --threads 1)
-    [ "$little" -lt $((whole / 3)) ] || fail "the least, $little, is no third of $whole"
+    [ "$little" -lt $((whole * 2 / 5)) ] || fail "the least, $little, is above two fifths of $whole"
     expect 0 "slabs are streamed" $solve out.hdf --slabs $2 --method $1 --threads 1 --host-memory $little --force
     within "$(figure memory)" 1 $little "memory of the plan"
     same in.hdf out.hdf
