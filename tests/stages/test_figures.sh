@@ -89,6 +89,9 @@ say cluster-build sphere.hdf clusters.h5
 say hmatrix-assemble clusters.h5 slp.h5 --epsilon 1e-3
 say hbem-solve sphere.hdf clusters.h5 solution.hdf --wavenumber 1 --direction 1,0,0
 say hbem-field solution.hdf field.h5 --directions 4
+echo "-1 1 -2 2 -3 3 1" > prisms.txt
+echo "4 1 -2" > stations.txt
+say prism-field prisms.txt stations.txt prisms.h5 --field gradients --gravity 1e-9
 say spmv-bench --gravi 0 --least-time 1e-4 --limit 3 --device cpu
 say verify run.h5 slp.h5
 for file in slices.h5 warp.h5 run.h5 model.h5 slp.h5 clusters.h5 tree.h5 tasks.h5 run.workers.h5; do
