@@ -9,7 +9,7 @@
 
 /* Code and tables of libraries that a run comes to only later, and what the heap keeps of what was
  * freed; stacks and heaps of threads. Measured on small inputs of all programs. */
-enum { LATER = 3 << 20, THREAD = 256 << 10 };
+enum { LATER = 4 << 20, THREAD = 256 << 10 };
 /* What a process takes more or less from one run of the same command to the next. */
 enum { JITTER = 1 << 20 };
 

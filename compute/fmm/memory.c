@@ -92,11 +92,18 @@ static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
            (r->keeps ? results_bytes(r) : 0);
 }
 
+/* What is shared out of --host-memory: pieces of all sizes come and go, and by how much the heap is
+ * larger than they are differs from run to run by a percent. */
+static int64_t shared_budget(const fmm_run *r)
+{
+    return r->run->host_memory - r->run->host_memory / 50;
+}
+
 /* What pieces may take beside the lines of `l`: all, where that fits. */
 static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
 {
     ps_ledger all = *l, least = *l;
-    int64_t budget = r->run->host_memory;
+    int64_t budget = shared_budget(r);
     add_phases(r, false, r->whole_bytes, 0, &all);
     if (all.most[PS_ROOM_HOST] <= budget) return r->whole_bytes;
     add_phases(r, false, 0, 0, &least);
@@ -111,7 +118,7 @@ static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
  * pieces. */
 ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
 {
-    int64_t budget = r->run->host_memory, results = results_bytes(r);
+    int64_t budget = shared_budget(r), results = results_bytes(r);
     int64_t targets = r->problem.header->count[1];
     ps_ledger fixed, least;
     ps_ledger_open(&fixed, r->run);
@@ -133,7 +140,7 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     ps_ledger_add(&r->ledger, PS_ROOM_DISK, "files",
                   disk_bytes(r, in_memory, r->pool_budget >= r->whole_bytes));
     if (r->pool_budget < r->whole_bytes) ps_memory_tight();
-    return ps_ledger_check(&r->ledger, budget,
+    return ps_ledger_check(&r->ledger, r->run->host_memory,
                            "smaller groups (penstock-octree-build --group) or fewer --workers need "
                            "less");
 }

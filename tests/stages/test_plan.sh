@@ -100,7 +100,7 @@ for command in commands:
     if lines < wanted * 0.9:
         faults.append(f"{command} --plan: the lines do not make up the sum")
     _, peak, _ = attempt(words, wanted + wanted // 20 + MORE, False)
-    low, high = guesses.get(" ".join(command.split()[:2]), (.97, 1.1))
+    low, high = guesses.get(" ".join(command.split()[:2]), (1, 1.1))
     if not low * peak <= wanted <= high * peak + MORE:
         faults.append(f"{command}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held")
     held = [peak / 1e6]
