@@ -1,6 +1,5 @@
 /* hmatrix_read: an H-matrix read, whole or by chunks. */
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "formats/matrix_market.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

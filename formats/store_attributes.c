@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "formats/store_private.h"
-#include "runtime/memory.h"
 
 /* ---- writing; lock held ---- */
 

@@ -1,5 +1,4 @@
 /* store_codec: from values to stored bytes and back; runs in many threads at a time. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

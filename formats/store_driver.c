@@ -8,7 +8,6 @@
 #include <H5FDdevelop.h>
 #endif
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -7,7 +7,6 @@
 
 #include "formats/store_driver.h"
 #include "formats/store_private.h"
-#include "runtime/memory.h"
 #include "runtime/scope.h"
 
 /* The size is asked for first: H5Dread_chunk reads as much as the file says. Lock held. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/store_private.h"
-#include "runtime/memory.h"
 
 /* Sums of squares of large values overflow: then sums tell nothing. */
 static bool close_to(double a, double b, double scale)

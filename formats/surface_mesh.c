@@ -1,6 +1,5 @@
 #include "formats/surface_mesh.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

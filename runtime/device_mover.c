@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/memory.h"
-
 /* ---- places of host images: what the feed asks, with the lock held ---- */
 
 static char *take_piece(ps_pieces *pieces)

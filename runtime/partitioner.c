@@ -2,8 +2,6 @@
 
 #ifdef PS_WITH_SCOTCH
 
-#include <stdio.h>
-
 #include <scotch/scotch.h>
 
 bool ps_partitioner_available(void) { return true; }

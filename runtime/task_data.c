@@ -1,6 +1,5 @@
 /* Hazards between tasks, and where valid copies of data are. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"

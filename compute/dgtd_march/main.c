@@ -6,7 +6,6 @@
 
 #include "compute/dgtd_march/figure_table.h"
 #include "compute/dgtd_march/march.h"
-#include "runtime/log.h"
 #include "runtime/scope.h"
 #include "stage/product.h"
 

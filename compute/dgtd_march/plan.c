@@ -6,7 +6,6 @@
 #include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
 #include "formats/store_memory.h"
-#include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/report.h"
 

@@ -1,5 +1,4 @@
 /* Half steps with all that is recorded of them, and whole steps in memory. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,4 @@
 /* The tasks, and what they access. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "compute/fmm/flow.h"
 #include "runtime/memory.h"

@@ -1,5 +1,4 @@
 /* What lies where within --host-memory, line by line. */
-#include <omp.h>
 
 #include "compute/fmm/fmm.h"
 #include "formats/store_memory.h"

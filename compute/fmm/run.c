@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "compute/fmm/fmm.h"
 #include "runtime/comm.h"

@@ -1,9 +1,7 @@
 /* Priorities, forecasts and the trace. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
-#include "runtime/memory.h"
 
 enum {
     P2P_LARGE = FMM_KINDS,

@@ -1,11 +1,8 @@
 /* What tasks do on CPU workers. The order of data is that of flow.c. */
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
-#include "runtime/memory.h"
 
 /* What a worker has for itself. */
 typedef struct room {

@@ -2,7 +2,6 @@
 #include <omp.h>
 
 #include "compute/hbem_solve/solve.h"
-#include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

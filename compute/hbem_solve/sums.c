@@ -1,5 +1,4 @@
 /* Row sums of a double layer that was assembled in memory. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "compute/hbem_solve/solve.h"

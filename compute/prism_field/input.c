@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/prism_field/field.h"
 #include "formats/columns_hdf5.h"

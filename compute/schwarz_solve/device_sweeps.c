@@ -2,7 +2,6 @@
  * there as far as they fit; the others are kept in pinned memory of the host, or read again in
  * every sweep, and copied ahead while slabs before are solved (runtime/device_stream.h). On the
  * device are the traces and one slab. Bits do not depend on what fits where. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "compute/schwarz_solve/device.h"

@@ -10,7 +10,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "runtime/stop.h"
 #include "stage/product.h"
 
 enum { SAMPLES = 500 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "compute/schwarz_solve/solve.h"
-#include "runtime/log.h"
 #include "runtime/stop.h"
 
 static ps_status pass(void *context, int side, int64_t count, const double *out, double *in)

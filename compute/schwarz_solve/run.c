@@ -4,7 +4,6 @@
 
 #include "compute/schwarz_solve/solve.h"
 #include "formats/subdomains.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -6,7 +6,6 @@
 #include "compute/spmv_bench/figure_table.h"
 #include "formats/matrix_market.h"
 #include "kernels/linear/krylov_team.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 static struct {

@@ -9,7 +9,6 @@
 #include "kernels/tdbem/incident_check.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 
 const ps_allowance march_allowances[] = {
     {"short-pulse", "a pulse beyond what mesh and step resolve"},

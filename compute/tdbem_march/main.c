@@ -8,7 +8,6 @@
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
-#include "runtime/log.h"
 #include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/product.h"

@@ -1,12 +1,10 @@
 /* What a run will take in memory and on disk, told beforehand. */
-#include <stdio.h>
 #include <string.h>
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
-#include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/report.h"
 

@@ -1,6 +1,5 @@
 /* The inputs of a run, and whether they belong together. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* The march with a team: groups follow one another on the devices; the host looks at the steps of
  * a group while the sweep of the next is under way. */
-#include <math.h>
 #include <string.h>
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
-#include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/stop.h"
 

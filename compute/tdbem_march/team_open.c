@@ -8,7 +8,6 @@
 #include "runtime/balance.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 
 /* ---- who ---- */
 

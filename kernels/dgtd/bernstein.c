@@ -1,7 +1,6 @@
 #include "kernels/dgtd/bernstein.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { N = PS_DGTD_MAX_NODES, F = PS_DGTD_MAX_FACE_NODES };
 

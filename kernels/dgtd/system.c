@@ -1,7 +1,6 @@
 #include "kernels/dgtd/system.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "kernels/dgtd/mesh.h"

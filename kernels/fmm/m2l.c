@@ -1,6 +1,5 @@
 #include "kernels/fmm/m2l.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

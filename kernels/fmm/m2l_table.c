@@ -1,7 +1,5 @@
 #include "kernels/fmm/m2l_table.h"
 
-#include <string.h>
-
 #include "runtime/blas_threads.h"
 
 double ps_fmm_basis_epsilon(ps_fmm_kernel kernel, double epsilon)

@@ -1,5 +1,4 @@
 #include <lapacke.h>
-#include <math.h>
 #include <string.h>
 
 #include "kernels/hbem/aca.h"

@@ -1,6 +1,5 @@
 #include "kernels/hbem/skeleton.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"

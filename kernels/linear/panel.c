@@ -1,6 +1,5 @@
 #include "kernels/linear/panel.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "runtime/isa.h"

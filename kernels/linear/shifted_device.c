@@ -1,6 +1,5 @@
 #include "kernels/linear/shifted_device.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #ifndef PS_WITH_CUDA

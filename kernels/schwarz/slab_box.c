@@ -1,6 +1,5 @@
 #include "kernels/schwarz/slab_box.h"
 
-#include <math.h>
 #include <omp.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* The coarse correction of slab_box: face modes of low wave number, exactly. */
-#include <math.h>
 #include <string.h>
 
 #include "kernels/schwarz/slab_box.h"

@@ -11,7 +11,6 @@
 #include "kernels/dgtd/mesh.h"
 #include "postprocess/dgtd_far/figure_table.h"
 #include "postprocess/dgtd_far/surface.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

@@ -7,7 +7,6 @@
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
 #include "kernels/dgtd/system.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Local vertices that the faces lie opposite of. */

@@ -1,7 +1,6 @@
 /* penstock-dgtd-sar: absorbed power and SAR of a run's fields at a frequency. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/field.h"

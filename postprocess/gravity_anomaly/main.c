@@ -5,8 +5,6 @@
 
 #include "postprocess/gravity_anomaly/anomaly.h"
 #include "postprocess/gravity_anomaly/figure_table.h"
-#include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/product.h"

@@ -6,7 +6,6 @@
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
-#include "runtime/progress.h"
 
 /* Incidences at a time: a batch of densities shares the kernel values of a point. Receivers at a
  * time: what bounds the memory of a batch. */

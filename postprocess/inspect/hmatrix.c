@@ -1,10 +1,8 @@
 /* Cluster trees and H-matrices: leaves by kind, rank and level. The tables alone are read. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "formats/hmatrix.h"
 #include "postprocess/inspect/inspect.h"
-#include "runtime/memory.h"
 
 enum { LEVELS = 48, RANK_BINS = 32 };
 

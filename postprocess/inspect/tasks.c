@@ -1,5 +1,4 @@
 /* Task traces: shares of the workers, kinds, makespan and bounds. All of the file is read. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

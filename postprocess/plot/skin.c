@@ -1,6 +1,5 @@
 #include "postprocess/plot/skin.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * Magnitudes over frequency in decibels, several channels and files.
  */
 #include <math.h>
-#include <string.h>
 
 #include "postprocess/plot/curves.h"
 #include "postprocess/plot/decibel.h"

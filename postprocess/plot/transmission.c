@@ -3,7 +3,6 @@
  * its isolines over (p, q) (figure 7).
  */
 #include <math.h>
-#include <string.h>
 
 #include "formats/transmission.h"
 #include "postprocess/plot/plot.h"

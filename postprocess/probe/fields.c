@@ -1,4 +1,3 @@
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "postprocess/spectrum/figure_table.h"
 #include "postprocess/spectrum/spectrum.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"

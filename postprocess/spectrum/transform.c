@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "postprocess/spectrum/spectrum.h"
-#include "runtime/memory.h"
 
 #ifdef PS_WITH_FFTW
 #include <fftw3.h>

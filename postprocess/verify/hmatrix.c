@@ -5,7 +5,6 @@
 #include "postprocess/verify/hmatrix.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "build.h"
 #include "preprocess/cluster_build/figure_table.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "stage/hbem_assembly/cluster_making.h"

@@ -1,10 +1,7 @@
 /* penstock-dgtd-setup: media, conditions, sources and time step are put on a partition. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "preprocess/dgtd_setup/figure_table.h"
-#include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "stage/product.h"
 #include "setup.h"

@@ -1,6 +1,5 @@
 /* report: media, conditions, sources, and what the time step is made of. */
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/dgtd/time_step.h"
 #include "runtime/memory.h"

@@ -1,7 +1,6 @@
 /* sources: currents, incident fields and the initial mode, checked against the mesh. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "kernels/dgtd/reference.h"
 #include "kernels/dgtd/source.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 #include "setup.h"
 
 static const double pi = 3.14159265358979323846;

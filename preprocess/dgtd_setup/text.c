@@ -1,5 +1,4 @@
 /* text: options made of keys and values, names of physical groups, regions. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

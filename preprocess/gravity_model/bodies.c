@@ -1,5 +1,4 @@
 /* Bodies: from options, from tables, the built-in crater. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

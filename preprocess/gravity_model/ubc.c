@@ -1,6 +1,5 @@
 /* UBC-GIF meshes and models. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

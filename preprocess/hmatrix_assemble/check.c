@@ -1,11 +1,8 @@
 /* Row sums of a double layer of Laplace: what says that its entries are right. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "assemble.h"
 #include "stage/hbem_assembly/row_sums.h"
-#include "runtime/comm.h"
 #include "runtime/memory.h"
 
 bool assemble_has_sums(const ps_hbem_problem *problem)

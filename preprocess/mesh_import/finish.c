@@ -1,6 +1,4 @@
 /* From an accepted mesh to its file: metres, figures, report. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "preprocess/mesh_import/gmsh_pipe.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 /* penstock-mesh-import: a mesh or geometry file becomes a checked, ordered mesh file. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,7 +7,6 @@
 #include "preprocess/mesh_import/figure_table.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/log.h"
-#include "runtime/path.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 #include "stage/product.h"

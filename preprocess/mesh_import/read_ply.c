@@ -1,6 +1,5 @@
 /* PLY, text and binary of either byte order: x, y, z of "vertex" and the first list of "face"
  * (vertex_indices or vertex_index); other properties and elements are skipped. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* What surface and volume meshes share: vertices that coincide, flat and repeated cells. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/mesh_topology.h"

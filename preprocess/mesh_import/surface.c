@@ -6,7 +6,6 @@
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/mesh_topology.h"
 #include "preprocess/mesh_import/import.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 #define FOLD_ANGLE 1e-6 /* rad: below this two triangles lie on one another */

@@ -10,7 +10,6 @@
 #include "kernels/common/space_curve.h"
 #include "kernels/dgtd/reference.h"
 #include "partition.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 enum { PLACE = 256 };

@@ -5,7 +5,6 @@
 #include "partition.h"
 #include "preprocess/mesh_partition/figure_table.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"

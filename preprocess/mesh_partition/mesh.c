@@ -1,6 +1,5 @@
 /* mesh: from the file to linked elements along the Hilbert curve, with the tags of their faces. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "kernels/fmm/tree.h"
 #include "preprocess/octree_build/figure_table.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/product.h"

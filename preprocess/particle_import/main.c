@@ -1,6 +1,4 @@
 /* penstock-particle-import: particles of many formats, or generated, become a checked file. */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,5 @@
 /* source: bytes and lines of a file, compressed or not. */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

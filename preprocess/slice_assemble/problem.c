@@ -1,5 +1,4 @@
 /* The problem: mesh, its checks, and what the interaction kernels need of it. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "cut.h"
 #include "kernels/tdbem/blocking.h"
 #include "preprocess/slice_block/figure_table.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

@@ -4,7 +4,6 @@
 
 #include "preprocess/transmission_optimize/figure_table.h"
 #include "preprocess/transmission_optimize/optimize.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

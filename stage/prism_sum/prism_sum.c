@@ -1,6 +1,5 @@
 #include "stage/prism_sum/prism_sum.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

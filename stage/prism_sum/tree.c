@@ -1,7 +1,6 @@
 /* From prisms and stations to trees and pieces. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/space_curve.h"
 #include "kernels/common/word_sort.h"

@@ -11,7 +11,6 @@
  */
 #include <omp.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "runtime/program.h"
 #include "tests/support/fmm_case.h"

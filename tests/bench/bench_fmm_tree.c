@@ -6,7 +6,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/program.h"

@@ -12,7 +12,6 @@
 #include <time.h>
 
 #include "kernels/tdbem/interaction_internal.h"
-#include "runtime/memory.h"
 #include "runtime/program.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/peak_flops.h"

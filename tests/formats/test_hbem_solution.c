@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "formats/hbem_solution.h"
 #include "tests/check.h"

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "formats/hmatrix.h"
-#include "runtime/memory.h"
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 

@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "formats/matrix_market.h"
 #include "tests/check.h"

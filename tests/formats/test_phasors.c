@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "formats/phasors.h"
 #include "tests/check.h"

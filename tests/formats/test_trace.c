@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "formats/trace.h"
 #include "tests/check.h"

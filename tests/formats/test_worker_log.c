@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "formats/worker_log.h"
 #include "tests/check.h"
 

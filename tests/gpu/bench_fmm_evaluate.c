@@ -11,7 +11,6 @@
  * tree, lists and columns at its bandwidth. Arguments: number of particles, then cube or ellipsoid,
  * then Acc; all optional.
  */
-#include <omp.h>
 #include <stdio.h>
 
 #include "runtime/program.h"

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "runtime/balance.h"
 #include "tests/check.h"
 

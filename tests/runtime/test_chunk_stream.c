@@ -1,11 +1,9 @@
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/chunk_plan.h"
 #include "runtime/chunk_stream.h"
-#include "runtime/memory.h"
 #include "tests/check.h"
 
 enum { CHUNKS_MAX = 64, SWEEPS = 3 };

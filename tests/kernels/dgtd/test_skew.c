@@ -2,7 +2,6 @@
  * at once is independent, and all is done. */
 #include "kernels/dgtd/skew.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/check.h"

@@ -1,8 +1,6 @@
 /* The whole method against direct sums and against what is known exactly. */
 #include "kernels/fmm/evaluate.h"
 
-#include <omp.h>
-
 #include "tests/check.h"
 #include "tests/support/fmm_case.h"
 

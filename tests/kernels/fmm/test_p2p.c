@@ -1,8 +1,6 @@
 /* P2P against plain sums, for every kernel, precision and instruction set. */
 #include "kernels/fmm/p2p.h"
 
-#include <stdlib.h>
-
 #include "tests/check.h"
 
 enum { COUNT = 700, SIDES = 3, TARGETS = 37 };

@@ -2,8 +2,6 @@
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/hyps_split.h"
 
-#include <complex.h>
-
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 

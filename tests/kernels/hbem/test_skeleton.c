@@ -1,6 +1,5 @@
 /* Skeleton far field (kernels/hbem/skeleton.h): whole matrices, ranks, and where it must not be
  * trusted. */
-#include "kernels/hbem/skeleton.h"
 
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"

@@ -1,7 +1,6 @@
 /* Mass and stiffness, shifted systems with them, and OSRC operators. */
 #include "kernels/hbem/osrc.h"
 
-#include <complex.h>
 #include <omp.h>
 
 #include "tests/check.h"

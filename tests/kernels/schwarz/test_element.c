@@ -1,10 +1,6 @@
 /* Matrices of elements, and of the pieces of a grid (kernels/schwarz/element.h). */
 #include "kernels/schwarz/element.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "runtime/memory.h"
 #include "tests/check.h"
 
 static ps_q1_grid small_grid(void)

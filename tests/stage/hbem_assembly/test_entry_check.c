@@ -2,7 +2,6 @@
  * reference of pairs against closed forms. */
 #include "stage/hbem_assembly/entry_check.h"
 
-#include "kernels/hbem/closed.h"
 #include "kernels/hbem/pair_reference.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
