@@ -4,21 +4,16 @@
 
 #include "runtime/program.h"
 #include "stage/prism_sum/prism_sum.h"
+#include "stage/prism_sum/rows.h"
 #include "stage/product.h"
-
-/* Rows of numbers from a file, column by column. */
-typedef struct columns {
-    int64_t count;
-    double *column[9];
-} columns;
 
 typedef struct field {
     const ps_run *run;
     ps_prism_kind kind;
     double gravity, accuracy, epsilon; /* accuracy 0: none was asked */
     int order, height;
-    columns prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
-    columns stations; /* x y z */
+    ps_prism_rows prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
+    ps_prism_rows stations; /* x y z */
     ps_prism_bodies bodies;
     ps_prism_sum *sum;
     double *result[PS_PRISM_NUMBERS]; /* [stations], without constants */
@@ -31,12 +26,8 @@ typedef struct field {
 
 /* ---- input.c ---- */
 
-/* Reads text, or the dataset of this name of an HDF5 file, [rows][width]. */
-ps_status columns_read(const char *path, const char *dataset, int width, const char *expected,
-                       columns *out);
-void columns_release(columns *c);
 /* Bounds that ascend; leaves out prisms without volume, and says so. */
-ps_status prisms_check(const char *path, columns *prisms);
+ps_status prisms_check(const char *path, ps_prism_rows *prisms);
 ps_status units_check(const field *f);
 
 /* ---- sum.c ---- */

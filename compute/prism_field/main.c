@@ -45,10 +45,13 @@ static ps_status read_inputs(field *f)
 {
     const char *const *path = f->run->operands;
     bool magnetic = f->kind == PS_PRISM_MAGNETIC;
-    PS_TRY(columns_read(path[0], chosen.prism_data, magnetic ? 9 : 7,
-                        magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz" : "x0 x1 y0 y1 z0 z1 density",
-                        &f->prisms));
-    PS_TRY(columns_read(path[1], chosen.station_data, 3, "x y z", &f->stations));
+    const int width = magnetic ? 9 : 7;
+    const ps_prism_row_form prisms = {chosen.prism_data, width, width,
+                                      magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz"
+                                               : "x0 x1 y0 y1 z0 z1 density"};
+    const ps_prism_row_form stations = {chosen.station_data, 3, 3, "x y z"};
+    PS_TRY(ps_prism_rows_read(path[0], &prisms, &f->prisms));
+    PS_TRY(ps_prism_rows_read(path[1], &stations, &f->stations));
     PS_TRY(prisms_check(path[0], &f->prisms));
     PS_TRY(units_check(f));
     f->bodies = (ps_prism_bodies){
@@ -78,7 +81,7 @@ static ps_status check_memory(const field *f)
                    (long long)(memory >> 20), (long long)(f->run->host_memory >> 20));
 }
 
-static double mass_of(const columns *c)
+static double mass_of(const ps_prism_rows *c)
 {
     double mass = 0;
     for (int64_t i = 0; i < c->count; ++i)
@@ -139,8 +142,8 @@ static void report(const field *f)
 static void release(field *f)
 {
     ps_prism_sum_close(&f->sum);
-    columns_release(&f->prisms);
-    columns_release(&f->stations);
+    ps_prism_rows_release(&f->prisms);
+    ps_prism_rows_release(&f->stations);
     for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(f->result[k]);
 }
 

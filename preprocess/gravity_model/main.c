@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/columns_hdf5.h"
+#include "formats/ubc.h"
 #include "preprocess/gravity_model/figure_table.h"
 #include "preprocess/gravity_model/model.h"
 #include "runtime/log.h"
@@ -55,7 +56,8 @@ static const ps_allowance allowances[] = {
 
 typedef struct model {
     body_list bodies;
-    brick_model bricks;
+    ps_ubc_model ubc;
+    ps_rectilinear bricks; /* of it */
     bool has_bricks;
     ps_cells cells;
 } model;
@@ -106,19 +108,35 @@ static ps_status gather_bodies(model *m)
                                      : read_bricks(chosen.bricks, unit_length(), &m->bodies);
 }
 
+/* The bricks of a model in memory; air weighs nothing. */
+static void take_bricks(model *m)
+{
+    const int64_t *n = m->ubc.count;
+    for (int64_t c = 0; c < n[0] * n[1] * n[2]; ++c)
+        if (isnan(m->ubc.values[c])) m->ubc.values[c] = 0;
+    m->bricks = (ps_rectilinear){.count = {n[0], n[1], n[2]},
+                                 .edges = {m->ubc.edges[0], m->ubc.edges[1], m->ubc.edges[2]},
+                                 .density = m->ubc.values};
+}
+
 static ps_status gather(model *m)
 {
     if (!chosen.ubc_mesh != !chosen.ubc_model)
         return ps_fail(PS_USAGE, "--ubc-mesh and --ubc-model belong together");
     PS_TRY(gather_bodies(m));
     if (chosen.ubc_mesh) {
-        ubc_request request = {chosen.ubc_mesh, chosen.ubc_model, chosen.scale, chosen.air,
-                               isfinite(chosen.air)};
-        PS_TRY(read_ubc(&request, &m->bricks));
-        if (m->bricks.flagged)
+        ps_ubc_request request = {.mesh = chosen.ubc_mesh,
+                                  .model = chosen.ubc_model,
+                                  .scale = chosen.scale,
+                                  .most = PS_DENSITY_MOST,
+                                  .air = chosen.air,
+                                  .air_given = isfinite(chosen.air)};
+        PS_TRY(ps_ubc_read(&request, &m->ubc));
+        take_bricks(m);
+        if (m->ubc.flagged)
             ps_warning("%s: %lld cells have the value %g, a usual flag, and are taken for air; "
                        "--air says otherwise",
-                       chosen.ubc_model, (long long)m->bricks.flagged, m->bricks.flag);
+                       chosen.ubc_model, (long long)m->ubc.flagged, m->ubc.flag);
         m->has_bricks = true;
     }
     if (m->bodies.count || m->has_bricks) return PS_OK;
@@ -144,8 +162,8 @@ static void tell_of_means(const model *m)
 {
     for (int a = 0; a < 3; ++a) {
         double farthest = 0, h = m->cells.grid.spacing[a];
-        for (int64_t i = 0; i <= m->bricks.bricks.count[a]; ++i) {
-            double at = (m->bricks.bricks.edges[a][i] - m->cells.origin[a]) / h;
+        for (int64_t i = 0; i <= m->bricks.count[a]; ++i) {
+            double at = (m->bricks.edges[a][i] - m->cells.origin[a]) / h;
             bool inside = at > 0 && at < (double)(m->cells.grid.nodes[a] - 1);
             if (inside) farthest = fmax(farthest, fabs(at - round(at)) * h);
         }
@@ -164,9 +182,9 @@ static ps_status gather_box(const model *m, double box[6])
     int count;
     if (!chosen.box) {
         for (int a = 0; a < 3; ++a) {
-            const double *e = m->bricks.bricks.edges[a];
+            const double *e = m->bricks.edges[a];
             box[2 * a] = m->has_bricks ? e[0] : usual[2 * a];
-            box[2 * a + 1] = m->has_bricks ? e[m->bricks.bricks.count[a]] : usual[2 * a + 1];
+            box[2 * a + 1] = m->has_bricks ? e[m->bricks.count[a]] : usual[2 * a + 1];
         }
         return PS_OK;
     }
@@ -186,8 +204,7 @@ static ps_status gather_grid(model *m)
     int64_t counts[3];
     int count = 3;
     PS_TRY(gather_box(m, box));
-    for (int a = 0; a < 3 && m->has_bricks; ++a)
-        nodes[a] = (double)natural_nodes(&m->bricks.bricks, a);
+    for (int a = 0; a < 3 && m->has_bricks; ++a) nodes[a] = (double)natural_nodes(&m->bricks, a);
     if (chosen.nodes) {
         ps_status status = ps_parse_reals(chosen.nodes, ',', nodes, 3, &count);
         if (status != PS_OK) return ps_context(status, "--nodes");
@@ -215,7 +232,7 @@ static void mass_sizes(const model *m, double *all, double *within, int64_t *out
     }
     *all = *within = 0;
     *outside = 0;
-    if (m->has_bricks) ps_rectilinear_sizes(&m->bricks.bricks, box, all, within);
+    if (m->has_bricks) ps_rectilinear_sizes(&m->bricks, box, all, within);
     for (int64_t b = 0; b < m->bodies.count; ++b) {
         double size = fabs(ps_body_mass(&m->bodies.bodies[b]));
         double share = ps_body_share(&m->bodies.bodies[b], box);
@@ -263,7 +280,7 @@ static void fill_planes(const model *m, int64_t first, int64_t end, double *valu
     for (int64_t i = first; i < end; ++i) {
         double *here = values + (i - first) * plane;
         double *own = workspace + omp_get_thread_num() * size;
-        if (m->has_bricks) ps_rectilinear_add(&m->cells, &m->bricks.bricks, i, here, own);
+        if (m->has_bricks) ps_rectilinear_add(&m->cells, &m->bricks, i, here, own);
         for (int64_t b = 0; b < m->bodies.count; ++b)
             ps_body_add(&m->cells, &m->bodies.bodies[b], i, here);
     }
@@ -281,7 +298,7 @@ static void add_totals(const double *values, int64_t count, totals *t)
 static ps_status write_cells(const model *m, ps_box_field *field, totals *t)
 {
     double *values = NULL, *workspace = NULL;
-    int64_t size = m->has_bricks ? ps_rectilinear_workspace(&m->bricks.bricks, &m->cells) : 1;
+    int64_t size = m->has_bricks ? ps_rectilinear_workspace(&m->bricks, &m->cells) : 1;
     const double *h = m->cells.grid.spacing;
     ps_status status = PS_ALLOC(&values, field->chunk_planes * field->plane, "planes of a model");
     if (status == PS_OK)
@@ -315,7 +332,7 @@ static ps_status check_densities(const ps_run *run, const totals *t)
 static void report(const model *m, const totals *t, const ps_run *run)
 {
     const ps_q1_grid *g = &m->cells.grid;
-    double mass = m->has_bricks ? ps_rectilinear_mass(&m->bricks.bricks) : 0;
+    double mass = m->has_bricks ? ps_rectilinear_mass(&m->bricks) : 0;
     ps_report *r = ps_report_new(run);
     for (int64_t b = 0; b < m->bodies.count; ++b) mass += ps_body_mass(&m->bodies.bodies[b]);
     ps_report_ints(r, "nodes", g->nodes, 3);
@@ -323,7 +340,7 @@ static void report(const model *m, const totals *t, const ps_run *run)
     ps_report_reals(r, "origin", m->cells.origin, 3);
     ps_report_int(r, "unknowns", ps_q1_grid_size(g));
     ps_report_int(r, "bodies", m->bodies.count);
-    if (m->has_bricks) ps_report_int(r, "air_cells", m->bricks.air);
+    if (m->has_bricks) ps_report_int(r, "air_cells", m->ubc.air);
     ps_report_real(r, "mass_of_model", mass);
     ps_report_real(r, "mass_outside", t->lost);
     if (!run->plan) {
@@ -360,7 +377,7 @@ static ps_status record_files(ps_product *product)
 
 static void release(model *m)
 {
-    brick_model_release(&m->bricks);
+    ps_ubc_release(&m->ubc);
     free(m->bodies.bodies);
 }
 

@@ -1,17 +1,18 @@
-/* UBC-GIF meshes and models. */
+#include "formats/ubc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "formats/number_file.h"
-#include "preprocess/gravity_model/model.h"
 #include "runtime/memory.h"
+#include "runtime/output_file.h"
 
-void brick_model_release(brick_model *model)
+void ps_ubc_release(ps_ubc_model *model)
 {
     for (int a = 0; a < 3; ++a) free(model->edges[a]);
-    free(model->density);
+    free(model->values);
     memset(model, 0, sizeof *model);
 }
 
@@ -24,10 +25,10 @@ static ps_status need(ps_number_file *file, const char *path, const char *what, 
     return ps_fail(PS_INVALID, "%s ends before %s", path, what);
 }
 
-static ps_status read_mesh(ps_number_file *file, const char *path, brick_model *out)
+static ps_status read_mesh(ps_number_file *file, const char *path, ps_ubc_model *out)
 {
     double start[3], width;
-    int64_t *count = out->bricks.count;
+    int64_t *count = out->count;
     for (int a = 0; a < 3; ++a) {
         double n;
         PS_TRY(need(file, path, "the numbers of cells", &n));
@@ -42,7 +43,6 @@ static ps_status read_mesh(ps_number_file *file, const char *path, brick_model *
     start[2] = -start[2];
     for (int a = 0; a < 3; ++a) {
         PS_TRY(PS_ALLOC(&out->edges[a], count[a] + 1, "a brick mesh"));
-        out->bricks.edges[a] = out->edges[a];
         out->edges[a][0] = start[a];
         for (int64_t i = 0; i < count[a]; ++i) {
             PS_TRY(need(file, path, "all widths", &width));
@@ -79,12 +79,11 @@ static ps_status check_cells(const char *path, const int64_t *n)
                    (long long)info.st_size);
 }
 
-static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_model *out)
+static ps_status read_values(ps_number_file *file, const ps_ubc_request *r, ps_ubc_model *out)
 {
-    const int64_t *n = out->bricks.count;
+    const int64_t *n = out->count;
     PS_TRY(check_cells(r->model, n));
-    PS_TRY(PS_ALLOC(&out->density, n[0] * n[1] * n[2], "a density model"));
-    out->bricks.density = out->density;
+    PS_TRY(PS_ALLOC(&out->values, n[0] * n[1] * n[2], "a density model"));
     for (int64_t j = 0; j < n[1]; ++j)
         for (int64_t i = 0; i < n[0]; ++i)
             for (int64_t k = 0; k < n[2]; ++k) {
@@ -95,7 +94,7 @@ static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_m
                     return ps_fail(PS_INVALID, "%s line %lld: the density is %g", r->model,
                                    (long long)ps_number_file_where(file), value);
                 out->air += air;
-                out->density[(i * n[1] + j) * n[2] + k] = air ? 0 : value;
+                out->values[(i * n[1] + j) * n[2] + k] = air ? NAN : value;
             }
     return refuse_rest(file, r->model, "the mesh has cells");
 }
@@ -103,38 +102,38 @@ static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_m
 /* ---- flags of air ---- */
 
 /* Whether all cells of this value have only such cells (and air) above them. */
-static bool is_on_top(const brick_model *m, double value)
+static bool is_on_top(const ps_ubc_model *m, double value)
 {
-    const int64_t *n = m->bricks.count;
+    const int64_t *n = m->count;
     for (int64_t column = 0; column < n[0] * n[1]; ++column) {
-        const double *line = m->density + column * n[2];
+        const double *line = m->values + column * n[2];
         for (int64_t k = 1; k < n[2]; ++k)
-            if (line[k] == value && line[k - 1] != value && line[k - 1] != 0) return false;
+            if (line[k] == value && line[k - 1] != value && !isnan(line[k - 1])) return false;
     }
     return true;
 }
 
-static int64_t count_of(const brick_model *m, double value)
+static int64_t count_of(const ps_ubc_model *m, double value)
 {
-    int64_t count = 0, all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
-    for (int64_t c = 0; c < all; ++c) count += m->density[c] == value;
+    int64_t count = 0, all = m->count[0] * m->count[1] * m->count[2];
+    for (int64_t c = 0; c < all; ++c) count += m->values[c] == value;
     return count;
 }
 
-static void make_air(brick_model *m, double value)
+static void make_air(ps_ubc_model *m, double value)
 {
-    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    int64_t all = m->count[0] * m->count[1] * m->count[2];
     m->flag = value;
     for (int64_t c = 0; c < all; ++c)
-        if (m->density[c] == value) {
-            m->density[c] = 0;
+        if (m->values[c] == value) {
+            m->values[c] = NAN;
             ++m->flagged;
         }
     m->air += m->flagged;
 }
 
 /* The least value is one of those that programs write where there is no ground. */
-static ps_status find_flag(const ubc_request *r, brick_model *m)
+static ps_status find_flag(const ps_ubc_request *r, ps_ubc_model *m)
 {
     static const double usual[] = {-99,
                                    -100,
@@ -159,13 +158,13 @@ static ps_status find_flag(const ubc_request *r, brick_model *m)
                                    -1e38,
                                    -1.70141e38,
                                    -1.701410009187828e38};
-    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    int64_t all = m->count[0] * m->count[1] * m->count[2];
     double least = 0;
     bool known = false;
-    for (int64_t c = 0; c < all; ++c) least = fmin(least, m->density[c]);
+    for (int64_t c = 0; c < all; ++c) least = fmin(least, m->values[c]);
     for (size_t f = 0; f < sizeof usual / sizeof *usual; ++f) known |= least == usual[f];
     if (!known) return PS_OK;
-    if (fabs(least * r->scale) > PS_DENSITY_MOST) {
+    if (fabs(least * r->scale) > r->most) {
         make_air(m, least);
         return PS_OK;
     }
@@ -178,15 +177,24 @@ static ps_status find_flag(const ubc_request *r, brick_model *m)
                    least * r->scale, least);
 }
 
-static ps_status to_densities(const ubc_request *r, brick_model *m)
+static ps_status to_values(const ps_ubc_request *r, ps_ubc_model *m)
 {
-    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    int64_t all = m->count[0] * m->count[1] * m->count[2];
     if (!r->air_given) PS_TRY(find_flag(r, m));
-    for (int64_t c = 0; c < all; ++c) m->density[c] *= r->scale;
+    for (int64_t c = 0; c < all; ++c) m->values[c] *= r->scale;
     return PS_OK;
 }
 
-ps_status read_ubc(const ubc_request *request, brick_model *out)
+static ps_status read_model(const ps_ubc_request *request, ps_ubc_model *out)
+{
+    ps_number_file *file = NULL;
+    PS_TRY(ps_number_file_open(request->model, &file));
+    ps_status status = read_values(file, request, out);
+    ps_number_file_close(&file);
+    return status == PS_OK ? to_values(request, out) : status;
+}
+
+ps_status ps_ubc_read(const ps_ubc_request *request, ps_ubc_model *out)
 {
     ps_number_file *file = NULL;
     memset(out, 0, sizeof *out);
@@ -194,10 +202,24 @@ ps_status read_ubc(const ubc_request *request, brick_model *out)
     ps_status status = read_mesh(file, request->mesh, out);
     if (status == PS_OK) status = refuse_rest(file, request->mesh, "counts, corner and widths");
     ps_number_file_close(&file);
-    if (status == PS_OK) status = ps_number_file_open(request->model, &file);
-    if (status == PS_OK) status = read_values(file, request, out);
-    ps_number_file_close(&file);
-    if (status == PS_OK) status = to_densities(request, out);
-    if (status != PS_OK) brick_model_release(out);
+    if (status == PS_OK && request->model) status = read_model(request, out);
+    if (status != PS_OK) ps_ubc_release(out);
     return status;
+}
+
+static void print_values(FILE *file, const void *context)
+{
+    const ps_ubc_values *v = context;
+    const int64_t *n = v->count;
+    for (int64_t j = 0; j < n[1]; ++j)
+        for (int64_t i = 0; i < n[0]; ++i)
+            for (int64_t k = 0; k < n[2]; ++k) {
+                double value = v->values[(i * n[1] + j) * n[2] + k];
+                fprintf(file, "%.9g\n", isnan(value) ? v->air : value);
+            }
+}
+
+ps_status ps_ubc_write(const char *path, const ps_ubc_values *values)
+{
+    return ps_output_print(path, print_values, values);
 }
