@@ -15,6 +15,7 @@ typedef struct field {
     ps_prism_rows prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
     ps_prism_rows stations; /* x y z */
     ps_prism_bodies bodies;
+    ps_device *device; /* --device */
     ps_prism_sum *sum;
     double *result[PS_PRISM_NUMBERS]; /* [stations], without constants */
     bool overlap;                     /* of prisms: allowed */

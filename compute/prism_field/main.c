@@ -142,6 +142,7 @@ static void report(const field *f)
 static void release(field *f)
 {
     ps_prism_sum_close(&f->sum);
+    ps_device_close(&f->device);
     ps_prism_rows_release(&f->prisms);
     ps_prism_rows_release(&f->stations);
     for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(f->result[k]);
@@ -166,6 +167,7 @@ static ps_status run_field(ps_run *run)
     PS_TRY(read_inputs(&f));
     if (run->plan) return report_plan(&f);
     PS_TRY(check_memory(&f));
+    PS_TRY(ps_device_open(run->device, 0, &f.device));
     PS_TRY(field_compute(&f));
     PS_TRY(field_save(&f, &product));
     if (chosen.table) PS_TRY(field_table(&f, chosen.table));

@@ -78,15 +78,14 @@ static int64_t samples_wanted(const field *f)
 }
 
 /* A random place of each even part of the stations' Morton order. */
-static void choose(const field *f, int64_t *indices)
+static void choose(const field *f, int64_t *places)
 {
-    const int64_t *order = ps_prism_sum_station_order(f->sum);
     uint64_t state = 0x9e3779b97f4a7c15u;
     for (int64_t i = 0; i < f->samples; ++i) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         double at = ((double)i + (double)(state >> 11) * 0x1p-53) / (double)f->samples;
         int64_t place = (int64_t)(at * (double)f->stations.count);
-        indices[i] = order[place < f->stations.count ? place : f->stations.count - 1];
+        places[i] = place < f->stations.count ? place : f->stations.count - 1;
     }
 }
 
@@ -160,7 +159,6 @@ static ps_status measure(field *f)
 {
     double *room = NULL, *direct[PS_PRISM_NUMBERS];
     int64_t *indices = NULL;
-    const double *weight[3] = {f->prisms.column[6], f->prisms.column[7], f->prisms.column[8]};
     group groups[3];
     int count = groups_of(f->kind, groups);
     f->samples = samples_wanted(f);
@@ -170,7 +168,11 @@ static ps_status measure(field *f)
     if (status == PS_OK) {
         for (int k = 0; k < PS_PRISM_NUMBERS; ++k) direct[k] = room + k * f->samples;
         choose(f, indices);
-        ps_prism_sum_direct(&f->bodies, weight, indices, f->samples, (int)f->run->threads, direct);
+        status = ps_prism_sum_samples(f->sum, indices, f->samples, direct);
+    }
+    if (status == PS_OK) {
+        const int64_t *order = ps_prism_sum_station_order(f->sum);
+        for (int64_t i = 0; i < f->samples; ++i) indices[i] = order[indices[i]];
         f->largest = 0;
         for (int g = 0; g < count; ++g)
             f->reached[g] =
@@ -276,12 +278,23 @@ static ps_status check_result(field *f)
     return PS_OK;
 }
 
+/* On a device that was not asked for by name only if its memory is enough. */
+static ps_status open_sum(field *f, ps_prism_sum_options *options)
+{
+    ps_status status = ps_prism_sum_open(&f->bodies, options, &f->sum);
+    if (status != PS_EXHAUSTED || strcmp(f->run->device, "auto") != 0) return status;
+    ps_info("computing on cores: %s", ps_message());
+    options->device = NULL;
+    return ps_prism_sum_open(&f->bodies, options, &f->sum);
+}
+
 ps_status field_compute(field *f)
 {
     int64_t *containing = NULL;
-    ps_prism_sum_options options = {.height = f->height, .threads = (int)f->run->threads};
+    ps_prism_sum_options options = {
+        .height = f->height, .threads = (int)f->run->threads, .device = f->device};
     PS_TRY(check_overlap(f));
-    PS_TRY(ps_prism_sum_open(&f->bodies, &options, &f->sum));
+    PS_TRY(open_sum(f, &options));
     for (int k = 0; k < ps_prism_kind_numbers(f->kind); ++k)
         PS_TRY(PS_ALLOC(&f->result[k], f->stations.count, "results"));
     ps_status status = look_inside(f, &containing);

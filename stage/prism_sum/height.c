@@ -60,6 +60,7 @@ static int64_t cells_on(const sorted_keys *k, int level)
 {
     int shift = 3 * (k->level - level);
     int64_t cells = k->count > 0;
+#pragma omp parallel for reduction(+ : cells)
     for (int64_t i = 1; i < k->count; ++i) cells += k->keys[i] >> shift != k->keys[i - 1] >> shift;
     return cells;
 }
@@ -112,9 +113,12 @@ int prism_height(const ps_prism_sum *s, int level, const uint64_t *prism_keys,
                 stations = {station_keys, s->bodies.stations, level};
     double sizes[PS_OCTREE_LEVELS_MAX] = {0}, near[PS_OCTREE_LEVELS_MAX] = {0}, cells = 0;
     const double n = (double)prisms.count, m = (double)stations.count;
+    int64_t numbers[PS_OCTREE_LEVELS_MAX] = {0};
     double best = n * m * form;
     int height = 1;
-    for (int64_t i = 0; i < prisms.count; ++i) sizes[prism_size_level(s, i)] += 1 / n;
+#pragma omp parallel for reduction(+ : numbers[:PS_OCTREE_LEVELS_MAX])
+    for (int64_t i = 0; i < prisms.count; ++i) ++numbers[prism_size_level(s, i)];
+    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) sizes[l] = (double)numbers[l] / n;
     near[0] = near[1] = n;
     for (int l = 2; l <= level && l < PS_OCTREE_LEVELS_MAX - 1; ++l) {
         double far, work, pairs = 0, parts = 0;

@@ -2,6 +2,7 @@
 #ifndef PS_PRISM_SUM_INTERNAL_H
 #define PS_PRISM_SUM_INTERNAL_H
 
+#include "kernels/fmm/device_tree.h"
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/prism_cell.h"
 #include "stage/prism_sum/prism_sum.h"
@@ -23,6 +24,7 @@ struct ps_prism_sum {
     int64_t pieces;
     int64_t *piece, *start[PS_OCTREE_LEVELS_MAX];
     double *weight[3];                /* [prisms], sorted   */
+    bool weighted;                    /* they are those of the last apply                */
     double *result[PS_PRISM_NUMBERS]; /* [stations], sorted: what a field adds to  */
     double *near[PS_PRISM_NUMBERS];   /* likewise, of the last weights */
     /* Operators. */
@@ -30,6 +32,7 @@ struct ps_prism_sum {
     ps_fmm_m2l_table table;
     void *table_block, *vectors, *workspace;
     ps_prism_sum_figures figures;
+    struct prism_device *device; /* NULL: the cores sum */
 };
 
 /* ---- tree.c ---- */
@@ -61,6 +64,29 @@ ps_status prism_near(ps_prism_sum *s, bool transposed);
 /* Stations [*first, *end) of a cell of any level. */
 void prism_stations_of(const ps_octree *tree, int level, int64_t cell, int64_t *first,
                        int64_t *end);
+
+/* ---- device.c ---- */
+
+typedef struct prism_device prism_device;
+/* Copies what was sorted to the device, which is borrowed. PS_USAGE: more than it numbers;
+ * PS_EXHAUSTED: more than its memory. */
+ps_status prism_device_open(ps_prism_sum *s, ps_device *device);
+void prism_device_close(ps_prism_sum *s);
+ps_status prism_device_operators(ps_prism_sum *s); /* those of the sum, which are made */
+/* From s->weight to s->result (again: weights and near field are those of the last time), and the
+ * other way; figures of the sum are set. */
+ps_status prism_device_apply(ps_prism_sum *s, bool again);
+ps_status prism_device_transposed(ps_prism_sum *s);
+/* out[numbers][count] directly, at sorted stations places[count], or 0, 1, ... (NULL), from the
+ * weights of the last time. */
+ps_status prism_device_direct(ps_prism_sum *s, const int64_t *places, int64_t count,
+                              double *const *out);
+
+/* ---- device_tree.c ---- */
+
+/* Fills a tree whose height and cells are those of `from` and whose arrays have their places
+ * (ps_device_tree_attach). The host waits. PS_USAGE for more than 2^31 - 1 particles or cells. */
+ps_status prism_device_tree(const ps_octree *from, ps_device_tree *tree, ps_stream *stream);
 
 /* ---- far.c ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "stage/prism_sum/internal.h"
 
@@ -109,15 +110,38 @@ static ps_status search_below(const ps_prism_sum *s, int level, int64_t cell, ro
     return PS_OK;
 }
 
+/* Cells of a level, side by side; of pairs the first in the order of cells is kept. */
+static ps_status search_level(const ps_prism_sum *s, int level, found *f)
+{
+    ps_failure failure = {.status = PS_OK};
+    int64_t first_cell = INT64_MAX;
+#pragma omp parallel num_threads(s->threads)
+    {
+        row r = {.count = 0};
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t c = 0; c < s->sources.cells[level]; ++c) {
+            found own = {.pairs = 0};
+            ps_note_failure(&failure, search_below(s, level, c, &r, &own));
+            if (own.pairs == 0) continue;
+#pragma omp critical(prism_overlap)
+            {
+                if (f->pairs == 0 || c < first_cell) {
+                    memcpy(f->first, own.first, sizeof f->first);
+                    first_cell = c;
+                }
+                f->pairs += own.pairs;
+            }
+        }
+        free(r.pieces);
+    }
+    return ps_first_failure(&failure);
+}
+
 static ps_status search(const ps_prism_sum *s, found *f)
 {
-    row r = {.count = 0};
-    ps_status status = PS_OK;
-    for (int l = 0; l < s->height; ++l)
-        for (int64_t c = 0; s->start[l] && c < s->sources.cells[l] && status == PS_OK; ++c)
-            status = search_below(s, l, c, &r, f);
-    free(r.pieces);
-    return status;
+    for (int l = 0; l < s->height && f->pairs == 0; ++l)
+        if (s->start[l]) PS_TRY(search_level(s, l, f));
+    return PS_OK;
 }
 
 ps_status ps_prism_overlap(const ps_prism_bodies *bodies, int threads, bool *overlap,
@@ -170,6 +194,14 @@ static void inside_directly(const ps_prism_sum *s, int64_t *containing)
             if (inside(s, p, i)) containing[s->station_order[i]] = s->prism_order[p];
 }
 
+/* The source cell where the target cell is, or -1. */
+static int64_t source_at(const ps_prism_sum *s, int level, int64_t target)
+{
+    int64_t around[27];
+    ps_tree_around(&s->sources, level, s->targets.keys[level][target], around);
+    return around[13];
+}
+
 void ps_prism_sum_inside(const ps_prism_sum *s, int64_t *containing)
 {
     for (int64_t i = 0; i < s->bodies.stations; ++i) containing[i] = -1;
@@ -177,14 +209,14 @@ void ps_prism_sum_inside(const ps_prism_sum *s, int64_t *containing)
         inside_directly(s, containing);
         return;
     }
-    for (int l = 0; l < s->height; ++l)
-        for (int64_t c = 0, source = 0; s->start[l] && c < s->targets.cells[l]; ++c) {
-            while (source < s->sources.cells[l] &&
-                   s->sources.keys[l][source] < s->targets.keys[l][c])
-                ++source;
-            if (source < s->sources.cells[l] && s->sources.keys[l][source] == s->targets.keys[l][c])
-                inside_cell(s, l, c, source, containing);
+    for (int l = 0; l < s->height; ++l) {
+        if (!s->start[l]) continue;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(s->threads)
+        for (int64_t c = 0; c < s->targets.cells[l]; ++c) {
+            int64_t source = source_at(s, l, c);
+            if (source >= 0) inside_cell(s, l, c, source, containing);
         }
+    }
 }
 
 const int64_t *ps_prism_sum_station_order(const ps_prism_sum *s) { return s->station_order; }

@@ -41,6 +41,8 @@ ps_status ps_prism_sum_open(const ps_prism_bodies *bodies, const ps_prism_sum_op
     (*out)->numbers = ps_prism_kind_numbers(bodies->kind);
     (*out)->weights = ps_prism_kind_weights(bodies->kind);
     ps_status status = make(options, *out);
+    bool cuda = options->device && ps_device_describe(options->device).kind == PS_DEVICE_CUDA;
+    if (status == PS_OK && cuda) status = prism_device_open(*out, options->device);
     if (status != PS_OK) ps_prism_sum_close(out);
     return status;
 }
@@ -57,6 +59,7 @@ void ps_prism_sum_close(ps_prism_sum **sum)
 {
     ps_prism_sum *s = *sum;
     if (!s) return;
+    prism_device_close(s);
     release_operators(s);
     for (int d = 0; d < 3; ++d) {
         free(s->low[d]);
@@ -133,6 +136,7 @@ ps_status ps_prism_sum_operators(ps_prism_sum *s, int order, double epsilon)
     PS_TRY(make_table(s, order, epsilon));
     PS_TRY(make_problem(s, order, &s->sources, &s->targets, &s->forward));
     PS_TRY(make_problem(s, order, &s->targets, &s->sources, &s->backward));
+    if (s->device) return prism_device_operators(s);
     PS_TRY(ps_alloc_buffer(
         &s->vectors, larger(ps_fmm_problem_bytes(&s->forward), ps_fmm_problem_bytes(&s->backward)),
         "vectors of cells"));
@@ -184,10 +188,8 @@ static void clear(const ps_prism_sum *s, double *const *rows)
 }
 
 /* The near field of new weights, kept. */
-static ps_status apply_near(ps_prism_sum *s, const double *const *weight)
+static ps_status apply_near(ps_prism_sum *s)
 {
-    for (int w = 0; w < s->weights; ++w)
-        ps_tree_gather(weight[w], s->prism_order, s->bodies.prisms, s->weight[w]);
     clear(s, s->result);
     PS_TRY(near_field(s, false));
     for (int k = 0; k < s->numbers; ++k)
@@ -195,28 +197,65 @@ static ps_status apply_near(ps_prism_sum *s, const double *const *weight)
     return PS_OK;
 }
 
-ps_status ps_prism_sum_apply(ps_prism_sum *s, const double *const *weight, double *const *out)
+static ps_status apply_on_cores(ps_prism_sum *s, bool again)
 {
-    if (weight) PS_TRY(apply_near(s, weight));
+    if (!again) PS_TRY(apply_near(s));
     clear(s, s->result);
     PS_TRY(far_field(s, false));
-    for (int k = 0; k < s->numbers; ++k) {
+    for (int k = 0; k < s->numbers; ++k)
         for (int64_t i = 0; i < s->bodies.stations; ++i) s->result[k][i] += s->near[k][i];
-        scatter(s->result[k], s->station_order, s->bodies.stations, out[k]);
-    }
     return PS_OK;
+}
+
+static ps_status no_weights(void)
+{
+    return ps_fail(PS_USAGE, "no weights of prisms are there since the last transposed sum");
+}
+
+ps_status ps_prism_sum_apply(ps_prism_sum *s, const double *const *weight, double *const *out)
+{
+    if (!weight && !s->weighted) return no_weights();
+    for (int w = 0; w < s->weights && weight; ++w)
+        ps_tree_gather(weight[w], s->prism_order, s->bodies.prisms, s->weight[w]);
+    s->weighted = true;
+    PS_TRY(s->device ? prism_device_apply(s, weight == NULL) : apply_on_cores(s, weight == NULL));
+    for (int k = 0; k < s->numbers; ++k)
+        scatter(s->result[k], s->station_order, s->bodies.stations, out[k]);
+    return PS_OK;
+}
+
+static ps_status transposed_on_cores(ps_prism_sum *s)
+{
+    for (int w = 0; w < s->weights; ++w)
+        memset(s->weight[w], 0, (size_t)s->bodies.prisms * sizeof(double));
+    PS_TRY(far_field(s, true));
+    return near_field(s, true);
 }
 
 ps_status ps_prism_sum_transposed(ps_prism_sum *s, const double *const *data, double *const *out)
 {
     for (int k = 0; k < s->numbers; ++k)
         ps_tree_gather(data[k], s->station_order, s->bodies.stations, s->result[k]);
-    for (int w = 0; w < s->weights; ++w)
-        memset(s->weight[w], 0, (size_t)s->bodies.prisms * sizeof(double));
-    PS_TRY(far_field(s, true));
-    PS_TRY(near_field(s, true));
+    s->weighted = false;
+    PS_TRY(s->device ? prism_device_transposed(s) : transposed_on_cores(s));
     for (int w = 0; w < s->weights; ++w)
         scatter(s->weight[w], s->prism_order, s->bodies.prisms, out[w]);
+    return PS_OK;
+}
+
+ps_status ps_prism_sum_samples(ps_prism_sum *s, const int64_t *places, int64_t count,
+                               double *const *out)
+{
+    ps_prism_bodies sorted = s->bodies;
+    if (!s->weighted) return no_weights();
+    if (s->device) return prism_device_direct(s, places, count, out);
+    for (int d = 0; d < 3; ++d) {
+        sorted.low[d] = s->low[d];
+        sorted.high[d] = s->high[d];
+        sorted.place[d] = s->place[d];
+    }
+    const double *weight[3] = {s->weight[0], s->weight[1], s->weight[2]};
+    ps_prism_sum_direct(&sorted, weight, places, count, s->threads, out);
     return PS_OK;
 }
 

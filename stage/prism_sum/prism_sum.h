@@ -10,7 +10,8 @@
  * every pair of prism and station is summed once, and stations may be anywhere: on faces, corners,
  * inside.
  *
- * Sums have a fixed order: bits do not depend on the number of threads.
+ * Sums have a fixed order: bits do not depend on the number of threads. Cores or a CUDA device sum;
+ * the trees are made by the cores.
  */
 #ifndef PS_PRISM_SUM_H
 #define PS_PRISM_SUM_H
@@ -18,7 +19,7 @@
 #include <stdbool.h>
 
 #include "kernels/common/prism_field.h"
-#include "runtime/status.h"
+#include "runtime/device.h"
 
 /* Borrowed until the sum is closed. */
 typedef struct ps_prism_bodies {
@@ -31,6 +32,9 @@ typedef struct ps_prism_bodies {
 typedef struct ps_prism_sum_options {
     int height;  /* of the trees, 1 .. 21; 1 and 2: all directly; 0: of the least work by counts */
     int threads; /* 1 at least */
+    /* A CUDA device, borrowed, that sums and has what was sorted; NULL or the CPU: the cores. Its
+     * results differ by rounding, and repeat bit by bit. */
+    ps_device *device;
 } ps_prism_sum_options;
 
 typedef struct ps_prism_sum ps_prism_sum;
@@ -51,7 +55,8 @@ ps_status ps_prism_sum_open(const ps_prism_bodies *bodies, const ps_prism_sum_op
  * again for another accuracy. */
 ps_status ps_prism_sum_operators(ps_prism_sum *sum, int order, double epsilon);
 /* out[numbers of the kind][stations] = J weight[1 or 3][prisms]. weight NULL: those of the last
- * call, whose near field, which no operator changes, is not computed again. */
+ * call, whose near field, which no operator changes, is not computed again; PS_USAGE after a
+ * transposed sum. */
 ps_status ps_prism_sum_apply(ps_prism_sum *sum, const double *const *weight, double *const *out);
 /* out[1 or 3][prisms] = J^T data[numbers of the kind][stations]: the same pairs, pieces and
  * operators, so that <J m, d> = <m, J^T d> to rounding. Not at stations on edges, whose second
@@ -64,6 +69,10 @@ void ps_prism_sum_close(ps_prism_sum **sum); /* NULL is fine */
 void ps_prism_sum_inside(const ps_prism_sum *sum, int64_t *containing);
 /* Stations along the Morton order, [stations]; borrowed. */
 const int64_t *ps_prism_sum_station_order(const ps_prism_sum *sum);
+/* out[numbers][count] at stations places[count] of that order, all prisms directly, with the
+ * weights of the last apply: samples of what it has computed. */
+ps_status ps_prism_sum_samples(ps_prism_sum *sum, const int64_t *places, int64_t count,
+                               double *const *out);
 
 /* Whether two prisms share volume, more than a millionth of their shorter sides along each axis,
  * and the two of one such pair. Builds trees of its own. */

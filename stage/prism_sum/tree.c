@@ -143,32 +143,56 @@ static ps_status set_levels(ps_prism_sum *s)
     return PS_OK;
 }
 
-/* Keys and prisms of the pieces of a level, by keys, then prisms: pairs[count][2]. */
-static ps_status list_pieces(const ps_prism_sum *s, int level, uint64_t **pairs, int64_t *count)
+/* Pieces of a prism of the level, 0 of another one. */
+static int64_t pieces_of(const ps_prism_sum *s, int level, int64_t prism, prism_cells *cells)
 {
-    prism_cells cells;
-    uint64_t *scratch = NULL;
-    int64_t used = 0;
-    *count = 0;
-    *pairs = NULL;
-    for (int64_t i = 0; i < s->bodies.prisms; ++i) {
-        if (s->level[i] != level) continue;
-        prism_cells_of(s, level, i, &cells);
-        *count += cell_count(&cells);
+    if (s->level[prism] != level) return 0;
+    prism_cells_of(s, level, prism, cells);
+    return cell_count(cells);
+}
+
+/* first[prisms + 1]: where the pieces of each prism begin. */
+static void count_pieces(const ps_prism_sum *s, int level, int64_t *first)
+{
+    const int64_t n = s->bodies.prisms;
+#pragma omp parallel for num_threads(s->threads)
+    for (int64_t i = 0; i < n; ++i) {
+        prism_cells cells;
+        first[i + 1] = pieces_of(s, level, i, &cells);
     }
-    if (*count == 0) return PS_OK;
-    PS_TRY(ps_alloc_buffer((void **)pairs, 16 * *count, "pieces of prisms"));
-    PS_TRY(ps_alloc_buffer((void **)&scratch, 16 * *count, "pieces of prisms"));
+    first[0] = 0;
+    for (int64_t i = 0; i < n; ++i) first[i + 1] += first[i];
+}
+
+static void write_pieces(const ps_prism_sum *s, int level, const int64_t *first, uint64_t *pairs)
+{
+#pragma omp parallel for num_threads(s->threads)
     for (int64_t i = 0; i < s->bodies.prisms; ++i) {
-        if (s->level[i] != level) continue;
-        prism_cells_of(s, level, i, &cells);
+        uint64_t *to = pairs + 2 * first[i];
+        prism_cells cells;
+        if (pieces_of(s, level, i, &cells) == 0) continue;
         for (int64_t x = cells.first[0]; x <= cells.last[0]; ++x)
             for (int64_t y = cells.first[1]; y <= cells.last[1]; ++y)
                 for (int64_t z = cells.first[2]; z <= cells.last[2]; ++z) {
-                    (*pairs)[2 * used] = ps_morton_key((uint32_t)x, (uint32_t)y, (uint32_t)z);
-                    (*pairs)[2 * used++ + 1] = (uint64_t)i;
+                    *to++ = ps_morton_key((uint32_t)x, (uint32_t)y, (uint32_t)z);
+                    *to++ = (uint64_t)i;
                 }
     }
+}
+
+/* Keys and prisms of the pieces of a level, by keys, then prisms: pairs[count][2]. first[prisms +
+ * 1] is scratch. */
+static ps_status list_pieces(const ps_prism_sum *s, int level, int64_t *first, uint64_t **pairs,
+                             int64_t *count)
+{
+    uint64_t *scratch = NULL;
+    *pairs = NULL;
+    count_pieces(s, level, first);
+    *count = first[s->bodies.prisms];
+    if (*count == 0) return PS_OK;
+    PS_TRY(ps_alloc_buffer((void **)pairs, 16 * *count, "pieces of prisms"));
+    PS_TRY(ps_alloc_buffer((void **)&scratch, 16 * *count, "pieces of prisms"));
+    write_pieces(s, level, first, *pairs);
     uint64_t *sorted = ps_word_sort(*pairs, *count, 2, 0, 3 * level, scratch);
     free(sorted == scratch ? *pairs : scratch);
     *pairs = sorted;
@@ -197,19 +221,34 @@ static ps_status make_sources(ps_prism_sum *s, uint64_t *const *pairs, const int
     return status;
 }
 
+/* First of pairs[count][2] whose key is no less. */
+static int64_t first_from(const uint64_t *pairs, int64_t count, uint64_t key)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (pairs[2 * middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Where the pieces of each cell of a level begin. */
 static ps_status place_pieces(ps_prism_sum *s, int level, const uint64_t *pairs, int64_t count,
                               int64_t *used)
 {
-    int64_t cells = s->sources.cells[level], at = 0;
+    const int64_t cells = s->sources.cells[level], before = *used;
+    const uint64_t *keys = s->sources.keys[level];
     if (count == 0) return PS_OK;
     PS_TRY(ps_alloc_untouched((void **)&s->start[level], 8 * (cells + 1), "pieces of cells"));
-    for (int64_t c = 0; c < cells; ++c) {
-        s->start[level][c] = *used + at;
-        while (at < count && pairs[2 * at] == s->sources.keys[level][c]) ++at;
-    }
-    s->start[level][cells] = *used + at;
-    for (int64_t i = 0; i < count; ++i) s->piece[*used + i] = (int64_t)pairs[2 * i + 1];
+#pragma omp parallel for num_threads(s->threads)
+    for (int64_t c = 0; c < cells; ++c)
+        s->start[level][c] = before + first_from(pairs, count, keys[c]);
+    s->start[level][cells] = before + count;
+#pragma omp parallel for num_threads(s->threads)
+    for (int64_t i = 0; i < count; ++i) s->piece[before + i] = (int64_t)pairs[2 * i + 1];
     *used += count;
     return PS_OK;
 }
@@ -217,13 +256,16 @@ static ps_status place_pieces(ps_prism_sum *s, int level, const uint64_t *pairs,
 static ps_status make_pieces(ps_prism_sum *s)
 {
     uint64_t *pairs[PS_OCTREE_LEVELS_MAX] = {NULL};
-    int64_t counts[PS_OCTREE_LEVELS_MAX] = {0}, used = 0;
+    int64_t counts[PS_OCTREE_LEVELS_MAX] = {0}, used = 0, *first = NULL;
     ps_status status = set_levels(s);
+    if (status == PS_OK)
+        status = ps_alloc_buffer((void **)&first, 8 * (s->bodies.prisms + 1), "pieces of prisms");
     s->pieces = 0;
     for (int l = 0; l < s->height && status == PS_OK; ++l) {
-        status = list_pieces(s, l, &pairs[l], &counts[l]);
+        status = list_pieces(s, l, first, &pairs[l], &counts[l]);
         s->pieces += counts[l];
     }
+    free(first);
     if (status == PS_OK) status = make_sources(s, pairs, counts);
     if (status == PS_OK)
         status = ps_alloc_buffer((void **)&s->piece, 8 * s->pieces, "pieces of prisms");

@@ -6,91 +6,11 @@
 #include <stdlib.h>
 
 #include "tests/check.h"
+#include "tests/support/prism_case.h"
 
-enum { NUMBERS = PS_PRISM_NUMBERS };
+enum { NUMBERS = PRISM_NUMBERS };
 
-typedef struct model {
-    ps_prism_bodies bodies;
-    double *low[3], *high[3], *place[3], *weight[3], *out[NUMBERS], *direct[NUMBERS];
-    int64_t *all; /* stations 0, 1, ... */
-} model;
-
-static double uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
-
-static double *numbers(int64_t count)
-{
-    double *out = calloc((size_t)count, sizeof *out);
-    assert_non_null(out);
-    return out;
-}
-
-static void allocate(model *m, int64_t prisms, int64_t stations)
-{
-    memset(m, 0, sizeof *m);
-    for (int d = 0; d < 3; ++d) {
-        m->bodies.low[d] = m->low[d] = numbers(prisms);
-        m->bodies.high[d] = m->high[d] = numbers(prisms);
-        m->bodies.place[d] = m->place[d] = numbers(stations);
-        m->weight[d] = numbers(prisms);
-    }
-    for (int k = 0; k < NUMBERS; ++k) {
-        m->out[k] = numbers(stations);
-        m->direct[k] = numbers(stations);
-    }
-    m->all = calloc((size_t)stations, sizeof *m->all);
-    for (int64_t i = 0; i < stations; ++i) m->all[i] = i;
-    m->bodies.prisms = prisms;
-    m->bodies.stations = stations;
-}
-
-static void release(model *m)
-{
-    for (int d = 0; d < 3; ++d) {
-        free(m->low[d]);
-        free(m->high[d]);
-        free(m->place[d]);
-        free(m->weight[d]);
-    }
-    for (int k = 0; k < NUMBERS; ++k) {
-        free(m->out[k]);
-        free(m->direct[k]);
-    }
-    free(m->all);
-}
-
-/* Prisms of sides over a factor of `spread`, one as large as all of the box; stations on corners,
- * on edges, on faces, inside and anywhere. */
-static void random_model(model *m, ps_prism_kind kind, int64_t prisms, int64_t stations,
-                         double spread)
-{
-    uint64_t state = 17;
-    allocate(m, prisms, stations);
-    m->bodies.kind = kind;
-    for (int64_t i = 0; i < prisms; ++i)
-        for (int d = 0; d < 3; ++d) {
-            double side = i == 5 ? 900 : 100 * pow(spread, -uniform(&state));
-            m->low[d][i] = 5e5 + (i == 5 ? 20 : 1000 * uniform(&state));
-            m->high[d][i] = m->low[d][i] + side;
-            m->weight[d][i] = (uniform(&state) - .3) * (i == 5 ? .01 : 1);
-        }
-    for (int64_t i = 0; i < stations; ++i) {
-        int64_t p = (int64_t)(uniform(&state) * (double)prisms);
-        for (int d = 0; d < 3; ++d) {
-            double t = uniform(&state), inside = m->low[d][p] + t * (m->high[d][p] - m->low[d][p]);
-            double face = i & 1 ? m->low[d][p] : m->high[d][p];
-            int pinned = (int)(i % 5); /* 0: anywhere; 1: inside; 2: face; 3: edge; 4: corner */
-            m->place[d][i] = pinned == 0   ? 5e5 - 100 + 1300 * t
-                             : pinned == 1 ? inside
-                                           : (d < pinned - 1 ? face : inside);
-        }
-    }
-}
-
-static void apply(model *m, int height, int order, int threads, double *const *out)
+static void apply(prism_case *m, int height, int order, int threads, double *const *out)
 {
     ps_prism_sum *s;
     ps_prism_sum_options o = {.height = height, .threads = threads};
@@ -100,32 +20,13 @@ static void apply(model *m, int height, int order, int threads, double *const *o
     ps_prism_sum_close(&s);
 }
 
-/* Relative L2 differences of V, g and T (or of sum T m); NaN must be at the same places. */
-static void differences(const model *m, double out[3])
-{
-    static const int group[3][NUMBERS] = {{0, 1, 1, 1, 2, 2, 2, 2, 2, 2}, /* gravity */
-                                          {0, 1, 1, 1, 2, 2, 2, 2, 2, 2},
-                                          {2, 2, 2}};
-    double error[3] = {0}, size[3] = {0};
-    for (int k = 0; k < ps_prism_kind_numbers(m->bodies.kind); ++k)
-        for (int64_t i = 0; i < m->bodies.stations; ++i) {
-            int g = group[m->bodies.kind][k];
-            double a = m->out[k][i], b = m->direct[k][i];
-            assert_int_equal(isnan(a), isnan(b));
-            if (isnan(a)) continue;
-            error[g] += (a - b) * (a - b);
-            size[g] += b * b;
-        }
-    for (int g = 0; g < 3; ++g) out[g] = size[g] > 0 ? sqrt(error[g] / size[g]) : 0;
-}
-
-static void compare(model *m, const double bounds[3], int height, int order)
+static void compare(prism_case *m, const double bounds[3], int height, int order)
 {
     double found[3];
     apply(m, height, order, 2, m->out);
     ps_prism_sum_direct(&m->bodies, (const double *const *)m->weight, m->all, m->bodies.stations, 2,
                         m->direct);
-    differences(m, found);
+    assert_true(prism_case_differences(m, m->out, m->direct, found));
     print_message("kind %d height %d order %d: V %.1e g %.1e T %.1e\n", m->bodies.kind, height,
                   order, found[0], found[1], found[2]);
     for (int g = 0; g < 3; ++g) check_at_most(found[g], bounds[g]);
@@ -137,13 +38,13 @@ static void against_direct_sums(void **unused)
         {6e-4, 2e-2, 3e-2}, {3e-6, 1e-4, 1e-3}, {6e-9, 6e-7, 2e-5}}; /* l = 3, 6, 9 */
     static const double exact[3] = {1e-12, 1e-11, 1e-11};
     for (int kind = 0; kind < 3; ++kind) {
-        model m;
-        random_model(&m, (ps_prism_kind)kind, 500, 400, 30);
+        prism_case m;
+        prism_case_random(&m, (ps_prism_kind)kind, 500, 400, 30);
         for (int height = 1; height < 3; ++height) compare(&m, exact, height, 3);
         for (int o = 0; o < 3; ++o)
             for (int height = 3; height < 6; ++height) compare(&m, by_order[o], height, 3 + 3 * o);
         compare(&m, by_order[1], 0, 6);
-        release(&m);
+        prism_case_release(&m);
     }
 }
 
@@ -151,10 +52,10 @@ static void against_direct_sums(void **unused)
 static void many_sizes(void **unused)
 {
     static const double bounds[3] = {6e-6, 5e-5, 5e-4};
-    model m;
-    random_model(&m, PS_PRISM_TENSOR, 400, 200, 1e6);
+    prism_case m;
+    prism_case_random(&m, PS_PRISM_TENSOR, 400, 200, 1e6);
     compare(&m, bounds, 7, 6);
-    release(&m);
+    prism_case_release(&m);
 }
 
 /* Stations on the borders of cells, where prisms are cut, are on no edge: derivatives are numbers
@@ -163,8 +64,8 @@ static void borders_of_cells(void **unused)
 {
     enum { SIDE = 5 };
     static const double bounds[3] = {1e-7, 1e-5, 1e-3};
-    model m;
-    allocate(&m, 9, SIDE * SIDE * SIDE);
+    prism_case m;
+    prism_case_allocate(&m, 9, SIDE * SIDE * SIDE);
     m.bodies.kind = PS_PRISM_TENSOR;
     for (int i = 0; i < 9; ++i)
         for (int d = 0; d < 3; ++d) {
@@ -182,7 +83,7 @@ static void borders_of_cells(void **unused)
         for (int d = 0; d < 3; ++d) outer += m.place[d][i] == 0 || m.place[d][i] == 1;
         assert_int_equal(isnan(m.out[7][i]) || isnan(m.out[8][i]) || isnan(m.out[9][i]), outer > 1);
     }
-    release(&m);
+    prism_case_release(&m);
 }
 
 /* <J m, d> = <m, J^T d> to rounding, at whatever accuracy. */
@@ -190,12 +91,12 @@ static void transpose(void **unused)
 {
     for (int kind = 0; kind < 3; ++kind)
         for (int height = 2; height < 6; ++height) {
-            model m;
+            prism_case m;
             ps_prism_sum *s;
             ps_prism_sum_options o = {.height = height, .threads = 2};
             double *back[3], forward = 0, backward = 0, sizes = 0;
             uint64_t state = 23;
-            random_model(&m, (ps_prism_kind)kind, 300, 200, 30);
+            prism_case_random(&m, (ps_prism_kind)kind, 300, 200, 30);
             check_ok(ps_prism_sum_open(&m.bodies, &o, &s));
             check_ok(ps_prism_sum_operators(s, 4, 1e-4));
             check_ok(ps_prism_sum_apply(s, (const double *const *)m.weight, m.out));
@@ -203,7 +104,7 @@ static void transpose(void **unused)
                 bool undefined = false;
                 for (int k = 0; k < ps_prism_kind_numbers(m.bodies.kind); ++k)
                     undefined = undefined || isnan(m.out[k][i]);
-                for (int k = 0; k < NUMBERS; ++k) m.direct[k][i] = uniform(&state) - .5;
+                for (int k = 0; k < NUMBERS; ++k) m.direct[k][i] = prism_uniform(&state) - .5;
                 if (undefined) /* away from edges, where there is no J */
                     for (int d = 0; d < 3; ++d) m.place[d][i] += 1e-3;
             }
@@ -211,7 +112,7 @@ static void transpose(void **unused)
             check_ok(ps_prism_sum_open(&m.bodies, &o, &s));
             check_ok(ps_prism_sum_operators(s, 4, 1e-4));
             check_ok(ps_prism_sum_apply(s, (const double *const *)m.weight, m.out));
-            for (int d = 0; d < 3; ++d) back[d] = numbers(300);
+            for (int d = 0; d < 3; ++d) back[d] = prism_numbers(300);
             check_ok(ps_prism_sum_transposed(s, (const double *const *)m.direct, back));
             for (int k = 0; k < ps_prism_kind_numbers(m.bodies.kind); ++k)
                 for (int64_t i = 0; i < m.bodies.stations; ++i) {
@@ -223,17 +124,17 @@ static void transpose(void **unused)
             check_near(backward, forward, 1e-13 * sizes, 0);
             ps_prism_sum_close(&s);
             for (int d = 0; d < 3; ++d) free(back[d]);
-            release(&m);
+            prism_case_release(&m);
         }
 }
 
 static void threads_keep_bits(void **unused)
 {
-    model m;
-    random_model(&m, PS_PRISM_TENSOR, 500, 300, 30);
+    prism_case m;
+    prism_case_random(&m, PS_PRISM_TENSOR, 500, 300, 30);
     apply(&m, 4, 5, 1, m.out);
     apply(&m, 4, 5, 3, m.direct);
     for (int k = 0; k < NUMBERS; ++k)
         assert_memory_equal(m.out[k], m.direct[k], 300 * sizeof(double));
-    release(&m);
+    prism_case_release(&m);
 }
