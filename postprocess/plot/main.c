@@ -29,7 +29,9 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"convergence", plot_convergence, 1000, 640},
                                   {"isolines", plot_isolines, 900, 720},
                                   {"gravity-map", plot_gravity_map, 900, 0},
-                                  {"gravity-profile", plot_gravity_profile, 1000, 560}};
+                                  {"gravity-profile", plot_gravity_profile, 1000, 560},
+                                  {"prism-model", plot_prism_model, 900, 1100},
+                                  {"residuals", plot_residuals, 900, 800}};
 
 static const char *output, *script;
 static int64_t width, height;
@@ -59,7 +61,7 @@ static const ps_option options[] = {
     PS_REAL("dynamic", &request.dynamic, "DB", 5, 400, 0,
             "polar, spectrum, plane with --log: decibels shown below the largest"),
     PS_INT("slice", &request.slice, "J", -1, 2147483647, 0,
-           "slice, blocks: which slice; -1: the middle one"),
+           "slice, blocks: which slice; -1: the middle one; prism-model: which layer, from below"),
     PS_INT("first-row", &request.first_row, "I", 0, 2147483647, 0,
            "slice, blocks: first row shown"),
     PS_INT("rows", &request.row_count, "N", 0, 2147483647, 0,
@@ -86,7 +88,8 @@ static ps_status find_kind(const char *name, const plot_kind **out)
         PS_USAGE,
         "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
         "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
-        "gantt, convergence, isolines, gravity-map, gravity-profile",
+        "gantt, convergence, isolines, gravity-map, gravity-profile, prism-model, "
+        "residuals",
         name, nearest);
 }
 
@@ -172,7 +175,8 @@ static const ps_program program = {
         "when, from the task trace of a run   convergence  factor over the wave number, from "
         "transmission conditions   isolines  the factor over (p, q), from transmission conditions "
         "with a map   gravity-map  g_z on the top, from a gravity map; gravity-profile its "
-        "stations\n\nColours are chosen to be told apart by the colour-blind. --script keeps the "
+        "stations   prism-model  a layer and a section of a model of prisms; residuals what is left "
+        "of the values at its stations\n\nColours are chosen to be told apart by the colour-blind. --script keeps the "
         "script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"

@@ -43,6 +43,8 @@ ps_status plot_convergence(const plot_request *request, canvas *c);
 ps_status plot_isolines(const plot_request *request, canvas *c);
 ps_status plot_gravity_map(const plot_request *request, canvas *c);
 ps_status plot_gravity_profile(const plot_request *request, canvas *c);
+ps_status plot_prism_model(const plot_request *request, canvas *c);
+ps_status plot_residuals(const plot_request *request, canvas *c);
 
 /* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
 void plot_label(const plot_request *request, int index, char *out, size_t size);

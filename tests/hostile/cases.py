@@ -14,6 +14,7 @@ SCHWARZ = "schwarz-solve -q {s}/load.hdf OUT --slabs 3 --method sweeps --checkpo
 HBEM = "hbem-solve -q {s}/s.hdf {s}/clusters.h5 OUT --problem dirichlet --checkpoint-every 2steps --data "
 FMM = "fmm -q {s}/tree.h5 OUT --device cpu --checkpoint-every 1step "
 SLICES = "slice-assemble -q {s}/s.hdf OUT --speed 1 --checkpoint-every 1step "
+INVERT = "gravity-invert -q {s}/observed.txt {s}/mesh.msh OUT --checkpoint-every 2steps "
 HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT "
 
 
@@ -49,6 +50,7 @@ CASES = [
     Case("schwarz-solve", SCHWARZ + "--tolerance 1e-2", SCHWARZ + "--tolerance 1e-3", "out.hdf", keeps=True),
     Case("hbem-solve", HBEM + "point:3,0,0", HBEM + "point:2,0,0", "out.hdf", keeps=True),
     Case("spmv-bench", "", "spmv-bench {t}/s.mtx --device cpu --least-time 0.0001", "-"),
+    Case("gravity-invert", INVERT + "--regularisation 1e-9", INVERT + "--regularisation 1e-8 --bounds 0,9", keeps=True),
     Case("prism-field", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT --field gradients", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT"),
     Case("probe", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 90,0", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 0,0"),
     Case("spectrum", "spectrum -q {s}/trace.h5 OUT --frequencies 0.05", "spectrum -q {s}/trace.h5 OUT --frequencies 0.1"),

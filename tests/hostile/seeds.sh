@@ -7,6 +7,10 @@ seeds() {
     may() { "$@" > seed.log 2>&1 || echo "no seed: $*: $(tail -n 1 seed.log)"; }
     printf '%s\n' "-1 1 -2 2 -3 3 1" "2 3 -1 1 -3 1 2" > prisms.txt
     printf '%s\n' "4 1 -2" "5 .5 4" "6 2 7" > stations.txt
+    printf '%s\n' "1 1 1 .01 .001" "2 2 1 .02 .001" "3 1 2 .01 .001" > observed.txt
+    printf '4 3 2\n0 0 0\n4*1\n3*1\n2*.5\n' > mesh.msh
+    made penstock-prism-field prisms.txt stations.txt field.h5
+    made penstock-gravity-invert observed.txt mesh.msh model_of_prisms.h5
     made penstock-mesh-surface s.hdf --divisions 3
     made penstock-mesh-box -q box.hdf --cells 4 --size .12 --corner -.06
     made penstock-mesh-partition -q box.hdf box.h5 --parts 4

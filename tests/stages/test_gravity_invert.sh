@@ -1,0 +1,78 @@
+# penstock-gravity-invert: a block found again within the errors, bounds, reference, magnetics, states, refusals.
+. "$ROOT/tests/stages/lib.sh"
+needs gravity-invert prism-field verify compare
+invert() { penstock-gravity-invert "$@"; }
+figure() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
+
+# A block of 300 kg/m3 under 100 stations, whose errors are drawn (Box-Muller, a fixed congruential sequence).
+printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*50\n' > mesh.msh
+echo "500300 500600 4000400 4000700 -250 -100 300" > block.txt
+awk 'BEGIN { for (i = 0; i < 10; ++i) for (j = 0; j < 10; ++j) print 500050 + 100 * i + 13 * ((i * j) % 3), 4000050 + 100 * j, 10 + (i * 7 + j) % 4 }' > s.txt
+expect 0 "" penstock-prism-field block.txt s.txt f.h5 --table f.csv
+awk -F, 'function u() { x = (x * 16807) % 2147483647; return x / 2147483647 } BEGIN { x = 4711; print 100 }
+    FNR > 1 { print $1, $2, $3, -$7 + .01 * sqrt(-2 * log(u())) * cos(6.283185307 * u()), .01 }' f.csv > obs.txt
+expect 0 "" invert obs.txt mesh.msh m.h5 --threads 1 --table m.csv --ubc m.mod
+within "$(figure chi2 out)" 98.9 101.1 "chi2 of 100 stations"
+within "$(figure mass out)" 36e8 45e8 "mass of the block, kg"
+within "$(figure operator_error out)" 0 .1 "error of the sums over the errors"
+expect 0 "" penstock-verify m.h5
+# Its centre, along x and y, and that depth weights keep it off the surface.
+awk 'NR == FNR { v[n++] = $1; next } END { for (j = 0; j < 10; ++j) for (i = 0; i < 10; ++i) for (k = 0; k < 6; ++k) { d = v[(j * 10 + i) * 6 + k]
+        if (d > 60) { s += d; x += d * (i + .5); y += d * (j + .5); z += d * (k + .5) } } print x / s, y / s, z / s }' m.mod > centre
+read -r x y z < centre
+within "$x" 4.1 4.9 "centre along x, cells"; within "$y" 5.1 5.9 "centre along y"; within "$z" 2.4 4.6 "depth of the centre, cells"
+awk -F, 'NR > 1 { r = ($4 - $6) / $5; s += r * r } END { print s }' m.csv > sum
+within "$(cat sum)" 98.9 101.1 "chi2 of the table"
+# prism-field reads the model, and says the same as the table.
+expect 0 "" penstock-prism-field m.h5 s.txt again.h5 --table again.csv
+paste -d, m.csv again.csv | awk -F, 'NR > 1 { e = $6 + $14; if (e < 0) e = -e; if (e > m) m = e } END { print m }' > off
+within "$(cat off)" 0 1e-3 "computed values and prism-field's, mGal"
+
+# Bounds; stopped again and again, on other threads, to the same bits; found up to date.
+expect 0 "" invert obs.txt mesh.msh b.h5 --bounds 0,120 --threads 1
+[ "$(figure at_bounds out)" -gt 100 ] || fail "hardly any value at a bound"
+within "$(figure least_value out)" 0 0 "least value"; within "$(figure largest_value out)" 120 120 "largest value"
+for t in 2 1 2; do partly invert obs.txt mesh.msh r.h5 --bounds 0,120 --threads $t --stop-after .3 --checkpoint-every 7steps; done
+[ -e r.h5 ] || ls r.h5.state.* > /dev/null || fail "no state"
+expect 0 "" invert obs.txt mesh.msh r.h5 --bounds 0,120
+expect 0 "" penstock-compare b.h5 r.h5 --tolerance 0
+ls r.h5.state* 2> /dev/null && fail "states are left"
+expect 0 "up to date" invert obs.txt mesh.msh r.h5 --bounds 0,120
+expect 0 "least_memory" invert obs.txt mesh.msh p.h5 --plan
+
+# A reference that fits is the result; one beta; the same by direct sums.
+expect 0 "the reference fits" invert obs.txt mesh.msh q.h5 --reference m.mod --scale 1 --target 1.1
+expect 0 "" invert obs.txt mesh.msh one.h5 --regularisation 1e-8
+expect 0 "" invert obs.txt mesh.msh direct.h5 --regularisation 1e-8 --height 1
+expect 0 "" penstock-compare one.h5 direct.h5 --tolerance 1e-3
+
+# Magnetics: a magnetised block, scalars along the field.
+printf '%s\n' "500300 500600 4000400 4000700 -250 -100 .16 1.0 -1.7" > mag.txt # about I 59, D 9
+expect 0 "" penstock-prism-field mag.txt s.txt mag.h5 --field magnetic --table mag.csv
+awk -F, 'BEGIN { r = atan2(0, -1) / 180; I = 59.2 * r; D = 9.09 * r } NR > 1 { print $1, $2, $3, $4 * cos(I) * sin(D) + $5 * cos(I) * cos(D) - $6 * sin(I) }' mag.csv > tfa.txt
+expect 2 "--inclination and --declination" invert tfa.txt mesh.msh x.h5 --error 2 --field magnetic
+expect 0 "" invert tfa.txt mesh.msh t.h5 --error 2 --field magnetic --inclination 59.2 --declination 9.09 --bounds 0,5
+within "$(figure largest_value out)" 1 3.2 "largest magnetisation, A/m"
+
+# What is refused.
+awk '{ if (NR == 5) $5 = 0; print }' obs.txt > bad.txt
+expect 3 "the error of station 4 is 0" invert bad.txt mesh.msh x.h5
+awk '{ if (NR == 5) $4 = "nan"; print }' obs.txt > bad.txt
+expect 3 "number 4 is nan" invert bad.txt mesh.msh x.h5
+head -50 obs.txt > bad.txt
+expect 3 "announces 100 rows, there are 49" invert bad.txt mesh.msh x.h5
+awk 'NR > 1 { print $1, $2, $3, $4 }' obs.txt > four.txt
+expect 2 "has no errors: give --error" invert four.txt mesh.msh x.h5
+expect 2 "has errors of its own" invert obs.txt mesh.msh x.h5 --error 1
+awk '{ if (NR > 1) $3 = -20; print }' obs.txt > bad.txt
+expect 3 "100 of 100 stations lie inside of cells" invert bad.txt mesh.msh x.h5
+awk '{ if (NR > 1) { $1 = 18.2 + NR / 1e4; $2 = 45.1 } print }' obs.txt > bad.txt
+expect 3 "100 of 100 stations lie beside the mesh" invert bad.txt mesh.msh x.h5
+awk '{ if (NR > 1) $4 += 978000; print }' obs.txt > bad.txt
+expect 3 "anomalies in mGal are expected" invert bad.txt mesh.msh x.h5
+awk '{ if (NR > 1) $4 = -$4; print }' obs.txt > bad.txt # no positive density explains it
+expect 5 "fits so well" invert bad.txt mesh.msh x.h5 --bounds 0,120
+expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds 5,1
+printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*-50\n' > bad.msh
+expect 3 "width 1 along z is -50" invert obs.txt bad.msh x.h5
+[ ! -e x.h5 ] || fail "a refused run left a file"
