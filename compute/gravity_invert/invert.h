@@ -57,6 +57,7 @@ typedef struct inversion {
     double *low, *high; /* [length], of y; NULL: no bounds */
     /* The operator. */
     ps_prism_bodies bodies;
+    ps_device *device; /* that sums; the CPU: cores */
     ps_prism_sum *sum;
     int order, numbers, weights;
     double direction[3], factor[PS_PRISM_NUMBERS];       /* observed = sum factor x number */

@@ -258,10 +258,22 @@ static ps_status set_wanted(inversion *v)
     return PS_OK;
 }
 
+/* On a device that was not asked for by name only if its memory is enough. */
+static ps_status open_sum(inversion *v)
+{
+    ps_prism_sum_options options = {
+        .height = v->options.height, .threads = (int)v->run->threads, .device = v->device};
+    ps_status status = ps_prism_sum_open(&v->bodies, &options, &v->sum);
+    if (status != PS_EXHAUSTED || !v->device || strcmp(v->run->device, "auto") != 0) return status;
+    ps_info("computing on cores: %s", ps_message());
+    ps_device_close(&v->device);
+    options.device = NULL;
+    return ps_prism_sum_open(&v->bodies, &options, &v->sum);
+}
+
 ps_status operator_open(inversion *v)
 {
     bool gradient = v->options.component > 2;
-    ps_prism_sum_options options = {.height = v->options.height, .threads = (int)v->run->threads};
     v->bodies = (ps_prism_bodies){.kind = v->options.field != FIELD_GRAVITY ? PS_PRISM_MAGNETIC
                                           : gradient                        ? PS_PRISM_TENSOR
                                                                             : PS_PRISM_GRAVITY,
@@ -275,9 +287,10 @@ ps_status operator_open(inversion *v)
     v->numbers = ps_prism_kind_numbers(v->bodies.kind);
     v->weights = ps_prism_kind_weights(v->bodies.kind);
     set_factors(v);
+    PS_TRY(ps_device_open(v->run->device, 0, &v->device));
     PS_TRY(take_memory(v));
     PS_TRY(check_edges(v));
-    PS_TRY(ps_prism_sum_open(&v->bodies, &options, &v->sum));
+    PS_TRY(open_sum(v));
     PS_TRY(check_inside(v));
     memcpy(v->wanted, v->stations.column[3], (size_t)v->stations.count * sizeof *v->wanted);
     PS_TRY(choose_order(v));
@@ -287,6 +300,7 @@ ps_status operator_open(inversion *v)
 void operator_close(inversion *v)
 {
     ps_prism_sum_close(&v->sum);
+    ps_device_close(&v->device);
     for (int w = 0; w < 3; ++w) free(v->weight[w]);
     for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(v->result[k]);
     free(v->data);

@@ -22,6 +22,7 @@ typedef struct trial {
 /* What a state keeps beside the solver's; all 8 bytes wide. */
 typedef struct search_state {
     int64_t products, trials, done, tight; /* tight: near the target */
+    int64_t device;                        /* 1: a CUDA device sums */
     double beta, first;
     trial above, below; /* nearest ones; beta 0: none yet */
     trial tried[TRIALS_MAX];
@@ -330,6 +331,11 @@ static void take_result(search *s)
     memcpy(v->history, s->now.tried, (size_t)v->trials * sizeof(trial));
 }
 
+static bool on_device(const inversion *v)
+{
+    return v->device && ps_device_describe(v->device).kind == PS_DEVICE_CUDA;
+}
+
 ps_status search_run(inversion *v, const ps_product *product)
 {
     PS_SCOPED(release) search s = {.v = v};
@@ -340,8 +346,13 @@ ps_status search_run(inversion *v, const ps_product *product)
     PS_TRY(ps_state_open(&spec, &s.state, &step));
     if (step > 0) {
         ps_info("going on after %lld products", (long long)step);
+        if (s.now.device != on_device(v))
+            ps_warning("the state is of sums on %s: the result differs by rounding from one that "
+                       "is made on %s alone",
+                       s.now.device ? "a device" : "cores", s.now.device ? "cores" : "a device");
         PS_TRY(ps_bounded_resume(&s.solver));
     } else {
+        s.now.device = on_device(v);
         PS_TRY(begin(&s));
     }
     ps_stop_defer();
