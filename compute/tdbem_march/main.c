@@ -132,19 +132,20 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     PS_SCOPED(record_close) record named = {.identity = NULL};
     ps_product product;
+    ps_product_init(run, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &product);
+    PS_TRY(problem_inputs(p, &product));
+    if (product.path) PS_TRY(record_name(&named, &product));
+    if (ps_product_is_up_to_date(&product)) {
+        ps_state_spec spec = record_spec(&named, run, options.checkpoint_every);
+        return ps_comm_rank() == 0 ? ps_state_tidy(&spec) : PS_OK;
+    }
     ps_status status = plan_make(run, &options, p, &plan);
     if (run->plan && ps_comm_rank() == 0) {
         ps_status printed = plan_print(run, &options, p, &plan);
         status = status == PS_OK ? printed : status;
     }
     PS_TRY(ps_comm_agree(status));
-    if (run->plan) return PS_OK;
-    ps_product_init(run, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &product);
-    PS_TRY(problem_inputs(p, &product));
-    PS_TRY(record_name(&named, &product));
-    if (!ps_product_is_up_to_date(&product)) return march_through(&product, p, &plan, &named);
-    ps_state_spec spec = record_spec(&named, run, options.checkpoint_every);
-    return ps_comm_rank() == 0 ? ps_state_tidy(&spec) : PS_OK;
+    return run->plan ? PS_OK : march_through(&product, p, &plan, &named);
 }
 
 static ps_status run_program(ps_run *run)

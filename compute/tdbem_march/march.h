@@ -42,10 +42,11 @@ typedef struct problem {
     ps_store *mesh_store;
     ps_incident incident;
     ps_load load;
-    ps_csr m0;       /* until the solver takes it */
-    double *weights; /* [unknowns] share of the surface: triangle areas or a third of those around
-                        a vertex; they sum up to 1 */
-    double area;     /* m^2 */
+    ps_csr m0;        /* until the solver takes it */
+    near_tally *near; /* until the matrices are made */
+    double *weights;  /* [unknowns] share of the surface: triangle areas or a third of those around
+                         a vertex; they sum up to 1 */
+    double area;      /* m^2 */
     int64_t steps;
     double tolerance;
 } problem;
@@ -71,7 +72,8 @@ ps_status march_check_incoming(const ps_run *run, const problem *problem);
 typedef struct march_plan {
     ps_ledger ledger;
     int64_t budget;             /* of this rank, bytes */
-    int64_t near, fixed;        /* near matrices, a guess; all that must be in memory, with them */
+    int devices;                /* that take part; 0: cores do it all */
+    int64_t near, fixed;        /* near matrices of cores; all that must be in memory, with them */
     int64_t tiles, tiles_least; /* unpacked data of this rank; least buffers to stream it */
     int64_t tiles_whole;        /* all that a stream takes to keep every tile */
     int64_t far, far_least;     /* likewise of the far tiles; 0 without */
@@ -80,7 +82,7 @@ typedef struct march_plan {
 
 /* What the run will take. PS_EXHAUSTED, naming the amounts, if that exceeds budget or disk. The
  * plan is filled in either case. */
-ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
+ps_status plan_make(const ps_run *run, const march_options *options, problem *problem,
                     march_plan *out);
 /* Steps that are computed before the past grows: how far products read beyond it. */
 int64_t march_ahead(const march_options *options, const problem *problem);

@@ -1,13 +1,14 @@
 #include "compute/tdbem_march/near.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/tdbem_march/summation.h"
 #include "kernels/tdbem/near_build.h"
+#include "runtime/chunk_plan.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
+
+enum { PACKED_PADDING = 3 }; /* packed values for a value: measured on spheres, 1 to 6.7 */
 
 static int64_t item_size(ps_precision precision)
 {
@@ -16,166 +17,206 @@ static int64_t item_size(ps_precision precision)
 
 /* ---- two passes over the tiles ---- */
 
-/* What is filled, and how. */
-typedef struct collection {
-    tile_list list;
-    void *target;
-    void (*take[2])(void *target, const ps_slice_product *tile); /* a pass */
-    /* Between the passes: allocates the matrices, of *bytes. */
-    ps_status (*allocate)(void *target, int64_t memory, int64_t *bytes);
+/* What the passes make, and how. */
+typedef struct near_making {
+    void (*take[2])(near_tally *tally, const ps_slice_product *tile); /* a pass */
+    ps_status (*measure)(near_tally *tally);                          /* sets its figures */
+    ps_status (*begin_filling)(near_tally *tally);                    /* allocates the matrices */
+} near_making;
+
+struct near_tally {
+    const near_making *making;
+    tiles whole;    /* opened for compressed rows; else nothing */
+    tile_list list; /* the tiles that may hold near entries */
+    int64_t *chosen, *raw, *unpacked, count;
+    ps_chunk_stream_config config;
+    ps_chunk_stream *stream; /* of the first pass, which keeps what it may */
     int pass;
-} collection;
+    int64_t group, bytes, work, scratch_bytes, buffers;
+    void *scratch;
+    near_matrices near; /* by warps */
+    ps_near_build build;
+    ps_near rows; /* or as compressed rows */
+};
 
 static ps_status take_tile(void *context, int64_t chunk, const void *unpacked)
 {
-    const collection *c = context;
+    near_tally *t = context;
     tile_view view;
     ps_slice_product product = {0};
-    PS_TRY(tiles_view(&c->list, chunk, unpacked, &view, &product));
-    c->take[c->pass](c->target, &product);
+    PS_TRY(tiles_view(&t->list, chunk, unpacked, &view, &product));
+    t->making->take[t->pass](t, &product);
     return PS_OK;
 }
 
-static ps_status check_room(int64_t group, int64_t bytes, int64_t memory)
+static int64_t largest(const int64_t *bytes, int64_t count)
 {
+    int64_t most = 0;
+    for (int64_t k = 0; k < count; ++k) most = bytes[k] > most ? bytes[k] : most;
+    return ps_chunk_padded(most);
+}
+
+static ps_status choose_tiles(near_tally *t)
+{
+    const tiles *all = t->list.tiles;
+    PS_TRY(PS_ALLOC(&t->chosen, all->count, "the near tiles"));
+    PS_TRY(PS_ALLOC(&t->raw, all->count, "the near tiles"));
+    PS_TRY(PS_ALLOC(&t->unpacked, all->count, "the near tiles"));
+    for (int64_t k = 0; k < all->count && t->group > 1; ++k) {
+        if (!tiles_may_be_near(all, k, t->group)) continue;
+        t->chosen[t->count] = k;
+        t->raw[t->count] = all->raw_bytes[k];
+        t->unpacked[t->count++] = all->unpacked_bytes[k];
+    }
+    t->list.chosen = t->chosen;
+    if (t->count > 0) t->buffers = largest(t->raw, t->count) + largest(t->unpacked, t->count);
+    t->config = (ps_chunk_stream_config){.chunk_count = t->count,
+                                         .raw_bytes = t->raw,
+                                         .unpacked_bytes = t->unpacked,
+                                         .unpackers = summation_unpackers(),
+                                         .context = &t->list,
+                                         .read = tiles_read,
+                                         .unpack = tiles_unpack};
+    return PS_OK;
+}
+
+/* Half of the memory keeps tiles for the second pass, if they can be streamed with that. Whatever
+ * there is, a tile at a time is counted, so that a refusal knows what is needed. */
+static ps_status count_tiles(near_tally *t, int64_t memory)
+{
+    PS_TRY(choose_tiles(t));
+    if (t->count > 0) {
+        t->config.host_memory = (memory - t->scratch_bytes) / 2;
+        if (t->config.host_memory < t->buffers) t->config.host_memory = t->buffers;
+        PS_TRY(ps_chunk_stream_open(&t->config, &t->stream));
+        PS_TRY(ps_chunk_stream_sweep(t->stream, take_tile, t));
+    }
+    return t->making->measure(t);
+}
+
+static ps_status check_room(const near_tally *t, int64_t memory)
+{
+    int64_t bytes = near_least(t);
     if (bytes <= memory) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
                    "the near matrices of a group of %lld steps need %.1f MB, %.1f MB are left: "
-                   "raise --host-memory by %.1f MB, and what --plan tells of buffers, or lower "
-                   "--group",
-                   (long long)group, (double)bytes / 1e6, (double)memory / 1e6,
+                   "raise --host-memory by %.1f MB or lower --group",
+                   (long long)t->group, (double)bytes / 1e6, (double)memory / 1e6,
                    (double)(bytes - memory) / 1e6);
 }
 
-/* The second pass of a stream that held all it could of the first, or, where the matrices need its
- * memory, of another one. */
-static ps_status second_pass(ps_chunk_stream **stream, const ps_chunk_stream_config *config,
-                             collection *c, int64_t left)
+/* The stream that held all it could of the first pass, or, where the matrices need its memory,
+ * another one. */
+static ps_status fill_tiles(near_tally *t, int64_t memory)
 {
-    if (config->host_memory > left) {
-        ps_chunk_stream_config again = *config;
-        again.host_memory = left;
-        again.one_pass = true;
-        ps_chunk_stream_close(stream);
-        PS_TRY(ps_chunk_stream_open(&again, stream));
+    PS_TRY(check_room(t, memory));
+    int64_t left = memory - t->bytes - t->work - t->scratch_bytes;
+    if (t->stream && t->config.host_memory > left) {
+        t->config.host_memory = left;
+        t->config.one_pass = true;
+        ps_chunk_stream_close(&t->stream);
+        PS_TRY(ps_chunk_stream_open(&t->config, &t->stream));
     }
-    c->pass = 1;
-    return ps_chunk_stream_sweep(*stream, take_tile, c);
+    PS_TRY(t->making->begin_filling(t));
+    t->pass = 1;
+    return t->stream ? ps_chunk_stream_sweep(t->stream, take_tile, t) : PS_OK;
 }
 
-/* Half of the memory keeps tiles for the second pass, if they can be streamed with that. */
-static ps_status two_passes(const ps_chunk_stream_config *config, collection *c, int64_t memory)
+int64_t near_bytes(const near_tally *t) { return t->bytes + t->work; }
+
+int64_t near_least(const near_tally *t)
 {
-    ps_chunk_stream_config first = *config;
-    ps_chunk_stream *stream = NULL;
-    int64_t bytes = 0;
-    if (config->chunk_count == 0) return c->allocate(c->target, memory, &bytes);
-    first.host_memory = memory / 2;
-    ps_status status = ps_chunk_stream_open(&first, &stream);
-    if (status == PS_EXHAUSTED) {
-        first.host_memory = memory;
-        status = ps_chunk_stream_open(&first, &stream);
-    }
-    if (status == PS_OK) status = ps_chunk_stream_sweep(stream, take_tile, c);
-    if (status == PS_OK) status = c->allocate(c->target, memory, &bytes);
-    if (status == PS_OK) status = second_pass(&stream, &first, c, memory - bytes);
-    ps_chunk_stream_close(&stream);
-    return status;
+    return t->bytes + t->work + t->scratch_bytes + t->buffers;
 }
 
-static ps_status collect(collection *c, int64_t group, int64_t memory)
+void near_forget(near_tally **tally)
 {
-    const tiles *t = c->list.tiles;
-    int64_t *chosen = NULL, *raw = NULL, *unpacked = NULL, count = 0;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&chosen, t->count, "the near tiles"));
-    PS_GUARD(status, done, PS_ALLOC(&raw, t->count, "the near tiles"));
-    PS_GUARD(status, done, PS_ALLOC(&unpacked, t->count, "the near tiles"));
-    for (int64_t k = 0; k < t->count && group > 1; ++k) {
-        if (!tiles_may_be_near(t, k, group)) continue;
-        chosen[count] = k;
-        raw[count] = t->raw_bytes[k];
-        unpacked[count++] = t->unpacked_bytes[k];
-    }
-    c->list.chosen = chosen;
-    ps_chunk_stream_config config = {.chunk_count = count,
-                                     .raw_bytes = raw,
-                                     .unpacked_bytes = unpacked,
-                                     .host_memory = memory,
-                                     .unpackers = summation_unpackers(),
-                                     .context = &c->list,
-                                     .read = tiles_read,
-                                     .unpack = tiles_unpack};
-    status = two_passes(&config, c, memory);
-done:
-    free(chosen);
-    free(raw);
-    free(unpacked);
-    return status;
+    near_tally *t = *tally;
+    if (!t) return;
+    ps_chunk_stream_close(&t->stream);
+    tiles_close(&t->whole);
+    free(t->chosen);
+    free(t->raw);
+    free(t->unpacked);
+    free(t->scratch);
+    near_close(&t->near);
+    near_release(&t->rows);
+    free(t);
+    *tally = NULL;
 }
 
 /* ---- by warps ---- */
 
-/* What passes work on, beside the matrices. */
+/* What passes over the matrices work on, beside them. */
 static int64_t work_bytes(int64_t unknowns, int64_t group, ps_precision precision)
 {
     return unknowns * group * (int64_t)sizeof(double) +
            ps_radiation_past_bytes(unknowns, group, precision);
 }
 
-typedef struct building {
-    ps_near_build build;
-    near_matrices *near;
-} building;
-
-static void take_warps(void *target, const ps_slice_product *tile)
+static void take_warps(near_tally *t, const ps_slice_product *tile)
 {
-    ps_near_build_take(&((building *)target)->build, tile);
+    ps_near_build_take(&t->build, tile);
 }
 
-static ps_status allocate_warps(void *target, int64_t memory, int64_t *bytes)
+static ps_status measure_warps(near_tally *t)
 {
-    building *b = target;
-    ps_packed_near *packed = &b->near->packed;
-    PS_TRY(ps_near_build_measure(&b->build));
-    *bytes = ps_packed_near_bytes(packed);
-    int64_t work = work_bytes(packed->unknowns, packed->group, packed->precision);
-    PS_TRY(check_room(packed->group, *bytes + work, memory));
-    PS_TRY(ps_alloc_untouched(&b->near->memory, *bytes, "the near matrices"));
-    ps_packed_near_attach(packed, b->near->memory);
-    ps_near_build_fill(&b->build);
-    b->near->bytes = *bytes + work;
+    const ps_packed_near *packed = &t->near.packed;
+    PS_TRY(ps_near_build_measure(&t->build));
+    t->bytes = ps_packed_near_bytes(packed);
+    t->work = work_bytes(packed->unknowns, packed->group, packed->precision);
     return PS_OK;
 }
 
-static ps_status build(tiles *t, int64_t memory, near_matrices *out)
+static ps_status fill_warps(near_tally *t)
 {
+    PS_TRY(ps_alloc_untouched(&t->near.memory, t->bytes, "the near matrices"));
+    ps_packed_near_attach(&t->near.packed, t->near.memory);
+    ps_near_build_fill(&t->build);
+    return PS_OK;
+}
+
+static const near_making warps = {{take_warps, take_warps}, measure_warps, fill_warps};
+
+static ps_status begin(const near_making *making, int64_t group, near_tally **out)
+{
+    PS_TRY(PS_ALLOC(out, 1, "the near matrices"));
+    (*out)->making = making;
+    (*out)->group = group;
+    return PS_OK;
+}
+
+ps_status near_count_warps(tiles *from, int64_t group, int64_t memory, near_tally **out)
+{
+    int64_t rows = from->header.unknowns;
+    ps_precision precision = from->header.precision;
+    PS_TRY(begin(&warps, group, out));
+    near_tally *t = *out;
+    t->list.tiles = from;
+    t->near.packed = (ps_packed_near){.unknowns = rows, .group = group, .precision = precision};
+    t->scratch_bytes = ps_near_build_bytes(rows, group, precision);
+    PS_TRY(ps_alloc_untouched(&t->scratch, t->scratch_bytes, "building the near matrices"));
+    ps_near_build_init(&t->build, &t->near.packed, t->scratch);
+    return count_tiles(t, memory);
+}
+
+ps_status near_open(near_tally **tally, int64_t memory, const void *recent, near_matrices *out)
+{
+    near_tally *t = *tally;
     const ps_packed_near *p = &out->packed;
-    building b = {.near = out};
-    PS_SCOPED_MEMORY void *scratch = NULL;
-    int64_t bytes = ps_near_build_bytes(p->unknowns, p->group, p->precision);
-    PS_TRY(check_room(p->group, bytes, memory));
-    PS_TRY(ps_alloc_untouched(&scratch, bytes, "building the near matrices"));
-    ps_near_build_init(&b.build, &out->packed, scratch);
-    collection c = {.list = {t, NULL},
-                    .target = &b,
-                    .take = {take_warps, take_warps},
-                    .allocate = allocate_warps};
-    PS_TRY(collect(&c, p->group, memory - bytes));
-    ps_near_build_finish(&b.build);
-    return PS_OK;
-}
-
-ps_status near_open(tiles *t, int64_t group, int64_t memory, const void *recent, near_matrices *out)
-{
-    int64_t rows = t->header.unknowns;
-    ps_precision precision = t->header.precision;
-    memset(out, 0, sizeof *out);
-    out->packed = (ps_packed_near){.unknowns = rows, .group = group, .precision = precision};
-    PS_TRY(build(t, memory, out));
-    out->radiation = (ps_radiation){.near = &out->packed, .recent = recent};
-    PS_TRY(PS_ALLOC(&out->radiation.owed, rows * group, "the radiation"));
-    return ps_alloc_untouched(&out->radiation.past, ps_radiation_past_bytes(rows, group, precision),
+    ps_status status = fill_tiles(t, memory);
+    if (status == PS_OK) {
+        ps_near_build_finish(&t->build);
+        *out = t->near;
+        t->near = (near_matrices){.memory = NULL};
+        out->bytes = near_bytes(t);
+        out->radiation = (ps_radiation){.near = p, .recent = recent};
+    }
+    near_forget(tally);
+    PS_TRY(status);
+    PS_TRY(PS_ALLOC(&out->radiation.owed, p->unknowns * p->group, "the radiation"));
+    return ps_alloc_untouched(&out->radiation.past,
+                              ps_radiation_past_bytes(p->unknowns, p->group, p->precision),
                               "the radiation");
 }
 
@@ -187,62 +228,65 @@ void near_close(near_matrices *near)
     memset(near, 0, sizeof *near);
 }
 
-/* Bytes of an entry with its share of padding and heads: measured on spheres, h/D = 1 and 4, groups
- * of 4 to 32, it grows with the way across 32 rows' patch of the surface, in steps of a group. */
-static double entry_bytes(const ps_slice_header *header, int64_t group, double area)
-{
-    double across = sqrt(PS_NEAR_ROWS * area / (double)header->unknowns);
-    double groups = across / ((double)group * header->dt * header->speed);
-    return (double)item_size(header->precision) * (1 + 1.9 * fmin(groups, 3));
-}
-
-int64_t near_guess(const tiles *t, int64_t group, double area)
-{
-    const ps_slice_header *header = &t->header;
-    /* Elements reach beyond their centres: about an edge of an equilateral triangle further. */
-    double edge = sqrt(4 / sqrt(3) * area / (double)header->unknowns);
-    double reach = (double)group * header->dt * header->speed + edge;
-    double share = fmin(1, M_PI * reach * reach / area);
-    double entries = share * (double)t->values_owned;
-    return (int64_t)(entries * entry_bytes(header, group, area)) +
-           work_bytes(header->unknowns, group, header->precision);
-}
-
 /* ---- as compressed rows ---- */
 
-static int64_t rows_bytes(const ps_near *near)
+static int64_t row_start_count(const ps_near *near)
 {
-    return (near->group - 1) * (near->unknowns + 1) * (int64_t)sizeof(int64_t) +
-           ps_near_entries(near) * ((int64_t)sizeof(int32_t) + item_size(near->precision));
+    return (near->group - 1) * (near->unknowns + 1);
 }
 
-static void count_rows(void *target, const ps_slice_product *tile) { ps_near_count(target, tile); }
-static void fill_rows(void *target, const ps_slice_product *tile) { ps_near_fill(target, tile); }
-
-static ps_status allocate_rows(void *target, int64_t memory, int64_t *bytes)
+static void count_rows(near_tally *t, const ps_slice_product *tile)
 {
-    ps_near *near = target;
-    int64_t entries = ps_near_starts(near);
-    *bytes = rows_bytes(near);
-    PS_TRY(check_room(near->group, *bytes, memory));
+    ps_near_count(&t->rows, tile);
+}
+
+static void fill_rows(near_tally *t, const ps_slice_product *tile) { ps_near_fill(&t->rows, tile); }
+
+/* Root.c packs them on the host: as many values again, with their padding. */
+static ps_status measure_rows(near_tally *t)
+{
+    int64_t entries = ps_near_starts(&t->rows), item = item_size(t->rows.precision);
+    t->bytes = entries * ((int64_t)sizeof(int32_t) + item);
+    t->work = PACKED_PADDING * entries * item;
+    return PS_OK;
+}
+
+static ps_status begin_rows(near_tally *t)
+{
+    ps_near *near = &t->rows;
+    int64_t entries = ps_near_entries(near);
     PS_TRY(PS_ALLOC(&near->columns, entries, "the near matrices"));
     return ps_alloc(&near->values, entries, (size_t)item_size(near->precision),
                     "the near matrices");
 }
 
-ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
+static const near_making compressed = {{count_rows, fill_rows}, measure_rows, begin_rows};
+
+ps_status near_count_rows(const char *matrix, int64_t group, int64_t memory, near_tally **out)
 {
-    *near =
-        (ps_near){.unknowns = t->header.unknowns, .group = group, .precision = t->header.precision};
-    collection c = {.list = {t, NULL},
-                    .target = near,
-                    .take = {count_rows, fill_rows},
-                    .allocate = allocate_rows};
-    ps_status status =
-        PS_ALLOC(&near->row_start, (group - 1) * (near->unknowns + 1), "the near matrices");
-    if (status == PS_OK) status = collect(&c, group, memory);
-    if (status == PS_OK) ps_near_finish(near);
-    if (status != PS_OK) near_release(near);
+    PS_TRY(begin(&compressed, group, out));
+    near_tally *t = *out;
+    PS_TRY(tiles_open_whole(matrix, &t->whole));
+    t->list.tiles = &t->whole;
+    t->rows = (ps_near){.unknowns = t->whole.header.unknowns,
+                        .group = group,
+                        .precision = t->whole.header.precision};
+    t->scratch_bytes = row_start_count(&t->rows) * (int64_t)sizeof *t->rows.row_start;
+    PS_TRY(PS_ALLOC(&t->rows.row_start, row_start_count(&t->rows), "the near matrices"));
+    return count_tiles(t, memory);
+}
+
+ps_status near_collect(near_tally **tally, int64_t memory, ps_near *near)
+{
+    near_tally *t = *tally;
+    ps_status status = fill_tiles(t, memory);
+    *near = (ps_near){.row_start = NULL};
+    if (status == PS_OK) {
+        ps_near_finish(&t->rows);
+        *near = t->rows;
+        t->rows = (ps_near){.row_start = NULL};
+    }
+    near_forget(tally);
     return status;
 }
 

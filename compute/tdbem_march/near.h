@@ -18,17 +18,24 @@ typedef struct near_matrices {
     int64_t bytes; /* all of it */
 } near_matrices;
 
-/* M^1 .. M^{group-1}; `recent` is borrowed: [group][unknowns], the steps of the group under way.
- * `memory` bounds buffers, matrices and what building them takes. */
-ps_status near_open(tiles *tiles, int64_t group, int64_t memory, const void *recent,
-                    near_matrices *out);
-void near_close(near_matrices *near);
-/* Of matrices not built yet, from the share of shells nearer than the group over a surface of this
- * area: a guess for plans. */
-int64_t near_guess(const tiles *tiles, int64_t group, double area);
+/* What a first pass over the tiles found, which may keep tiles in memory for the second. */
+typedef struct near_tally near_tally;
 
-/* The same as compressed rows; `memory` bounds the buffers and, with them, the matrices. */
-ps_status near_collect(tiles *tiles, int64_t group, int64_t memory, ps_near *out);
+/* Counts M^1 .. M^{group-1}, by warps, of this rank's tiles; or, as compressed rows, of the whole
+ * matrix, opened anew. `memory` bounds what is kept (but a tile at a time is counted whatever it
+ * is). Forget it after a failure, too. */
+ps_status near_count_warps(tiles *tiles, int64_t group, int64_t memory, near_tally **out);
+ps_status near_count_rows(const char *matrix, int64_t group, int64_t memory, near_tally **out);
+void near_forget(near_tally **tally);
+/* Bytes of the matrices with what passes over them work on; the least that making them takes. */
+int64_t near_bytes(const near_tally *tally);
+int64_t near_least(const near_tally *tally);
+
+/* The second pass; it takes the tally. `memory` bounds all. `recent` is borrowed:
+ * [group][unknowns], the steps of the group under way. */
+ps_status near_open(near_tally **tally, int64_t memory, const void *recent, near_matrices *out);
+void near_close(near_matrices *near);
+ps_status near_collect(near_tally **tally, int64_t memory, ps_near *out);
 void near_release(ps_near *near);
 
 #endif

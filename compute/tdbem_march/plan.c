@@ -63,11 +63,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_add(l, PS_ROOM_HOST, "solver",
                   solver_bytes(rows) +
                       (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double));
-    m->near = near_guess(&p->tiles, options->group, p->area);
-    ps_ledger_add(l, PS_ROOM_HOST, "near_estimate", m->near);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
-    m->fixed = l->now[PS_ROOM_HOST];
     m->tiles = unpacked_bytes(&p->tiles);
     m->tiles_whole = whole_bytes(&p->tiles);
     m->tiles_least = least_buffers(&p->tiles);
@@ -75,6 +72,28 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
     ps_ledger_add(l, PS_ROOM_DISK, "files", m->output);
+}
+
+/* The near matrices are counted, which passes over the tiles that hold them: a run does it anyway.
+ * Devices hold theirs, which are made in memory that tiles have later. */
+static ps_status count_near(const ps_run *run, const march_options *options, problem *p,
+                            march_plan *m)
+{
+    ps_ledger *l = &m->ledger;
+    int64_t room = m->budget - l->now[PS_ROOM_HOST];
+    int ordinals[TEAM_DEVICES];
+    PS_TRY(team_devices(run, &p->tiles, ordinals, &m->devices));
+    if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
+    PS_TRY(m->devices > 0 ? near_count_rows(run->operands[0], options->group, room, &p->near)
+                          : near_count_warps(&p->tiles, options->group, room, &p->near));
+    int64_t bytes = near_bytes(p->near);
+    ps_ledger_add(l, PS_ROOM_HOST, "near_matrices", bytes);
+    ps_ledger_add(l, PS_ROOM_HOST, "counting", near_least(p->near) - bytes);
+    ps_ledger_drop(l, "counting");
+    if (m->devices > 0) ps_ledger_drop(l, "near_matrices");
+    m->near = ps_ledger_now(l, "near_matrices");
+    m->fixed = l->now[PS_ROOM_HOST];
+    return PS_OK;
 }
 
 /* Tiles take what is left, at least the buffers that stream them. */
@@ -91,18 +110,13 @@ static void add_tiles(march_plan *m)
     m->ledger.least = least.most[PS_ROOM_HOST];
 }
 
-ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
-                    march_plan *m)
+ps_status plan_make(const ps_run *run, const march_options *options, problem *p, march_plan *m)
 {
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
-    ps_ledger sure = m->ledger; /* the near matrices are a guess until they are collected */
-    ps_ledger_drop(&sure, "near_estimate");
-    sure.most[PS_ROOM_HOST] = sure.now[PS_ROOM_HOST];
-    ps_ledger_add(&sure, PS_ROOM_HOST, "tiles", m->tiles_least + m->far_least);
+    PS_TRY(count_near(run, options, p, m));
     add_tiles(m);
-    sure.least = m->ledger.least;
-    PS_TRY(ps_ledger_check(&sure, m->budget, NULL));
+    PS_TRY(ps_ledger_check(&m->ledger, m->budget, "a smaller --group takes less"));
     int64_t disk_free = ps_path_room(run->output);
     if (m->output > disk_free)
         return ps_fail(PS_EXHAUSTED,

@@ -134,6 +134,7 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 
 void problem_release(problem *p)
 {
+    near_forget(&p->near);
     tiles_close(&p->tiles);
     far_close(&p->far);
     ps_surface_mesh_release(&p->mesh);

@@ -33,7 +33,7 @@ static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
 {
     problem *p = m->problem;
     PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
-    PS_TRY(near_open(&p->tiles, m->options->group, left, m->recent, &m->near));
+    PS_TRY(near_open(&p->near, left, m->recent, &m->near));
     left -= m->near.bytes;
     int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
                       ? plan->tiles_whole

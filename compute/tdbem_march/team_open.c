@@ -79,12 +79,8 @@ static ps_status open_root(team *t, int64_t host_memory)
 {
     const march *m = t->march;
     problem *p = m->problem;
-    tiles whole;
     ps_near near;
-    PS_TRY(tiles_open_whole(m->run->operands[0], &whole));
-    ps_status status = near_collect(&whole, m->options->group, host_memory, &near);
-    tiles_close(&whole);
-    PS_TRY(status);
+    PS_TRY(near_collect(&p->near, host_memory, &near));
     root_config config = {.device = t->at[0].device,
                           .stream = t->at[0].stream,
                           .near = &near,
@@ -93,7 +89,7 @@ static ps_status open_root(team *t, int64_t host_memory)
                           .weights = p->weights,
                           .tolerance = p->tolerance,
                           .group = m->options->group};
-    status = root_open(&config, &t->root);
+    ps_status status = root_open(&config, &t->root);
     near_release(&near);
     return status;
 }

@@ -42,7 +42,7 @@ close_to fine-two.h5 fine-one.h5 1e-13
 # ---- out of core, near in memory: far is read once in n_far steps ----
 for group in 8 16; do
     go out.h5 $run --far far-fp64.h5 --far-group $group --plan --json > plan.json
-    budget=$(($(figure plan.json least_memory) + $(figure plan.json tiles) / 2))
+    budget=$(($(figure plan.json least_memory) + $(figure plan.json tiles)))
     go out.h5 $run --far far-fp64.h5 --far-group $group --host-memory $budget --json --force > out-$group.json
     penstock-compare out.h5 two-fp64.h5 --tolerance 0 --no-attributes > said.txt
     below "$(figure out-$group.json chunks)" "$(figure out-$group.json resident_chunks)"
