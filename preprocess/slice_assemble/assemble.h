@@ -88,6 +88,7 @@ typedef struct assemble_plan {
     ps_ledger process, ledger; /* what is held already; all of this rank                     */
     double near_per_row;       /* k = 0 entries a row, sampled                               */
     double mean_length;        /* of row-vectors, sampled                                    */
+    double filled;             /* largest part of their bound that sampled tiles reached     */
     double pair_seconds;       /* per entry (i, j), one core, sampled                        */
     int64_t disk_bytes;        /* of this rank, estimated                                    */
     assemble_devices *devices; /* borrowed; NULL: threads compute the units themselves       */

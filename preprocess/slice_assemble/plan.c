@@ -31,9 +31,10 @@ static double sample_near(const ps_interaction *interaction)
     return (double)near / ROWS;
 }
 
-/* Computes a small tile; adds its time, entries, and lengths of row-vectors. */
+/* Computes a small tile; adds its time, entries, and lengths of row-vectors; [3]: the largest part
+ * of their bound that these reached. */
 static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
-                             int64_t first_slice, int64_t side, double totals[3])
+                             int64_t first_slice, int64_t side, double totals[4])
 {
     assemble_plan small = {.tiling = {.tile_rows = side, .value_capacity = 1}, .threads = 1};
     const ps_interaction *interaction = &problem->interaction;
@@ -54,6 +55,7 @@ static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
     totals[0] += ps_clock() - start;
     totals[1] += (double)(side * side);
     totals[2] += (double)tile->value_count;
+    totals[3] = fmax(totals[3], (double)tile->value_count / (double)small.square_values);
     assemble_buffers_release(&buffers);
     return status;
 }
@@ -75,12 +77,13 @@ static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
 {
     enum { TILES = 5, SIDE = 96 };
     int64_t n = problem->interaction.unknowns, side = smaller(n, SIDE);
-    double totals[3] = {0, 0, 0};
+    double totals[4] = {0, 0, 0, 0};
     for (int64_t q = 0; q < TILES; ++q)
         PS_TRY(sample_tile(problem, (n - side) * q / (TILES - 1),
                            (n - side) * ((2 * q + 1) % TILES) / (TILES - 1), side, totals));
     plan->pair_seconds = totals[0] / totals[1];
     plan->mean_length = totals[2] / totals[1];
+    plan->filled = totals[3];
     plan->near_per_row = sample_near(&problem->interaction);
     return PS_OK;
 }
@@ -170,8 +173,8 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
 /* ---- memory and time ---- */
 
 /* What a thread touches of its buffers, and of those of writing, which shuffles and compresses each
- * dataset of a tile. Their sizes are bounds for all tiles; tiles are as the sampled ones, or half
- * as long again. */
+ * dataset of a tile. Their sizes are bounds for all tiles, of which the fullest sampled tile tells
+ * how much is filled. */
 static int64_t thread_bytes(const assemble_plan *plan, int64_t width)
 {
     const ps_slice_tiling *t = &plan->tiling;
@@ -179,9 +182,10 @@ static int64_t thread_bytes(const assemble_plan *plan, int64_t width)
                   8 * t->tile_rows * t->tile_slices;
     int64_t values = 2 * plan->square_values * (plan->devices ? width : 8) +
                      (plan->devices ? 0 : 4 * t->value_capacity) + 2 * t->value_capacity * width;
-    double bound = (double)plan->square_values / (double)(t->tile_rows * t->tile_rows);
-    double share = fmin(1, 1.5 * plan->mean_length / bound);
-    return all - (values < all ? (int64_t)((1 - share) * (double)values) : 0);
+    int64_t entries = t->tile_rows * t->tile_rows;
+    double near = fmin((double)entries, 2 * plan->near_per_row * (double)t->tile_rows);
+    if (!plan->devices) all -= 2 * 16 * (entries - (int64_t)near); /* entries of M^0 in two tiles */
+    return all - (values < all ? (int64_t)((1 - plan->filled) * (double)values) : 0);
 }
 
 static void estimate(const assemble_options *options, assemble_plan *plan)
