@@ -120,6 +120,7 @@ typedef struct march_plan {
                                                      what of it is for a window          */
     ps_ledger ledger;     /* host memory, device memory, files                                */
     int64_t fields, sums; /* fields with copies of them                                       */
+    int64_t state_least;  /* of them in memory where the others are in a file                 */
     int64_t fixed;        /* all that is in memory but fields and sums                        */
     int64_t output;
 } march_plan;

@@ -114,12 +114,13 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     m->device_window = m->device_budget - fixed;
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "pinned", geometry);
     m->fixed += geometry;
+    m->ledger.least += geometry;
     return PS_OK;
 }
 
-/* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
- * how much exactly shows when the mesh is there. */
-static ps_status place_state(const ps_run *run, const march_options *options, march_plan *m)
+/* In memory where it fits, or else in a file, of which a window has to be in memory. */
+static ps_status place_state(const ps_run *run, const march_options *options, const problem *p,
+                             march_plan *m)
 {
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
@@ -133,20 +134,22 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
         ps_ledger_add(&m->ledger, PS_ROOM_HOST, "ranges", RANGES);
         m->fixed += RANGES;
     }
-    int64_t state = m->fields + m->sums, least = m->file ? state / 100 : state;
+    bool may = m->file || (ps_comm_size() == 1 && options->mode_error == 0 &&
+                           options->state == STATE_AUTO && run->plan);
+    int64_t state = m->fields + m->sums, least = state;
+    if (may) PS_TRY(tiles_least_bytes(p, options->visit_steps, &m->state_least));
+    if (m->file) least = m->state_least;
+    m->ledger.least = m->fixed + (may ? m->state_least + (m->file ? 0 : RANGES) : state);
     ps_ledger needed = m->ledger;
     ps_ledger_add(&needed, PS_ROOM_HOST, m->file ? "window" : "fields", least);
     return ps_ledger_check(&needed, m->budget, m->file ? NULL : "--state file does with less");
 }
 
-/* The state as it is placed, and the least: a hundredth of it in memory, where a file can have it.
- */
-static void note_state(const march_options *options, march_plan *m)
+/* The state as it is placed. */
+static void note_state(march_plan *m)
 {
     ps_ledger *l = &m->ledger;
-    bool may = ps_comm_size() == 1 && options->mode_error == 0 && options->state != STATE_MEMORY;
     int64_t state = m->fields + m->sums, room = m->budget - m->fixed;
-    m->ledger.least = m->fixed + (may ? state / 100 + (m->file ? 0 : RANGES) : state);
     if (m->file) {
         ps_ledger_add(l, PS_ROOM_HOST, "window", state < room ? state : room);
     } else {
@@ -183,9 +186,9 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
-    PS_TRY(place_state(run, options, m));
+    PS_TRY(place_state(run, options, p, m));
     PS_TRY(place_on_device(run, options, p, m));
-    note_state(options, m);
+    note_state(m);
     bool one =
         !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 && options->mode_error == 0;
     m->cache = options->visit_steps > 1 && one;

@@ -259,6 +259,29 @@ static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, ti
         wanted > 1 ? ", lower --visit-steps" : "");
 }
 
+/* Links as the system will have them, as far as ranges ask: those of a group side by side, in any
+ * order. */
+static ps_status copy_links(const problem *p, int32_t **out)
+{
+    int64_t count = 4 * p->system.groups * ps_dgtd_lanes(p->system.precision);
+    PS_TRY(PS_ALLOC(out, count, "the links of the plan"));
+    memcpy(*out, p->body.links, (size_t)(4 * p->domain.elements) * sizeof **out);
+    return PS_OK;
+}
+
+ps_status tiles_least_bytes(const problem *p, int64_t visit_steps, int64_t *out)
+{
+    problem with = *p;
+    tiles x = {.width = 1, .visit = visit_steps > 0 ? visit_steps : 1};
+    PS_TRY(copy_links(p, &with.system.links));
+    ps_status status = make_bounds(&with, &x.bounds, &x.ranges);
+    if (status == PS_OK)
+        *out = most_groups(x.bounds, x.ranges, window_ranges(&x, false)) * group_bytes(p);
+    free(x.bounds);
+    free(with.system.links);
+    return status;
+}
+
 bool tiles_fit_cache(const problem *p, const tiles *x, int64_t bytes)
 {
     int64_t groups = most_groups(x->bounds, x->ranges, window_ranges(x, false));

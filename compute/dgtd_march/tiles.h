@@ -51,6 +51,8 @@ int64_t tiles_geometry_bytes(const problem *problem);
 int64_t tiles_field_bytes(const problem *problem);
 /* Chooses ranges, w and m. PS_EXHAUSTED if not even m = 1 fits. */
 ps_status tiles_set_sizes(const march *march, int64_t capacity, tiles *tiles);
+/* The least that fields in a file take of memory, of a problem that was opened and not built. */
+ps_status tiles_least_bytes(const problem *problem, int64_t visit_steps, int64_t *out);
 /* Whether the window, with its geometry, fits a cache. */
 bool tiles_fit_cache(const problem *problem, const tiles *tiles, int64_t bytes);
 ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
