@@ -89,6 +89,8 @@ ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const ch
     int64_t most = ledger->most[PS_ROOM_HOST], least = least_of(ledger);
     char lines[1024] = "";
     size_t at = 0;
+    /* Left to itself the heap keeps what was freed, megabytes a thread. */
+    if (most > host_memory / 4 * 3) ps_memory_tight();
     if (most <= host_memory) return PS_OK;
     for (int i = 0; i < ledger->count && at < sizeof lines; ++i)
         if (ledger->lines[i].room == PS_ROOM_HOST && ledger->lines[i].most > 0)

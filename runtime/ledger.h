@@ -64,8 +64,9 @@ ps_status ps_ledger_take(ps_ledger *ledger, void **out, int64_t count, size_t si
 #define PS_LEDGER_TAKE(ledger, pointer, count, line)                                               \
     ps_ledger_take((ledger), (void **)(pointer), (int64_t)(count), sizeof **(pointer), (line))
 
-/* PS_EXHAUSTED where the peak of host memory is above --host-memory: with the least that would do,
- * the largest lines, and `advice`: what needs less. */
+/* Where little of the budget would be left, blocks go back to the system as soon as they are freed
+ * from here on. PS_EXHAUSTED where the peak of host memory is above --host-memory: with the least
+ * that would do, the largest lines, and `advice`: what needs less. */
 ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice);
 
 /* What --plan tells of every program, outside of sections: memory, least_memory, device_memory,

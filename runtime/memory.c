@@ -113,7 +113,7 @@ void ps_memory_trim(void) { malloc_trim(0); }
 
 void ps_memory_tight(void)
 {
-    enum { BLOCK = 1 << 20 };
+    enum { BLOCK = 128 << 10 };
     mallopt(M_MMAP_THRESHOLD, BLOCK);
     mallopt(M_TRIM_THRESHOLD, 2 * BLOCK);
 }

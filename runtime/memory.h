@@ -37,8 +37,8 @@ int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has
 int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */
 int64_t ps_memory_resident(void);  /* bytes: resident set of this process now */
 void ps_memory_trim(void);         /* gives back to the system what was freed */
-/* From here on freed blocks of a megabyte or more go back to the system at once, so that what is
- * resident is what is allocated: for runs whose budget makes them free and allocate all along. */
+/* From here on freed blocks of 128 KiB or more go back to the system at once, so that what is
+ * resident is what is allocated: for runs that fill their budget (ps_ledger_check sees to it). */
 void ps_memory_tight(void);
 double ps_clock(void);             /* seconds, monotonic */
 double ps_processor_seconds(void); /* that all threads of this process have used */

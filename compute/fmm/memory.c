@@ -138,7 +138,6 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);
     ps_ledger_add(&r->ledger, PS_ROOM_DISK, "files",
                   disk_bytes(r, in_memory, r->pool_budget >= r->whole_bytes));
-    if (r->pool_budget < r->whole_bytes) ps_memory_tight();
     return ps_ledger_check(&r->ledger, r->run->host_memory,
                            "smaller groups (penstock-octree-build --group) or fewer --workers need "
                            "less");

@@ -272,6 +272,7 @@ static const solve_way *way_of(const solve_problem *p)
  * then the arrays of this one. */
 static void make_ledger(solve_problem *p)
 {
+    enum { STREAM_THREAD = 512 << 10 };
     int64_t chunk = 8 * p->load.chunk_planes * p->load.plane, threads = p->run->threads;
     int64_t reader = ps_store_reader_bytes(p->load.store), readers = threads;
     if (p->options.streamed) { /* a thread for each chunk of a slab, which hold parts of it */
@@ -281,6 +282,8 @@ static void make_ledger(solve_problem *p)
     }
     ps_ledger_open(&p->ledger, p->run);
     ps_ledger_add(&p->ledger, PS_ROOM_HOST, "reading", readers * reader);
+    if (p->options.streamed) /* stacks and heaps: who reads, who unpacks, who computes beside them */
+        ps_ledger_add(&p->ledger, PS_ROOM_HOST, "stream", (2 + threads) * STREAM_THREAD);
     ps_ledger_add(&p->ledger, PS_ROOM_HOST, "writing",
                   p->trial ? 0 : chunk + ps_store_writer_bytes(chunk));
     ps_ledger_add(&p->ledger, PS_ROOM_DISK, "files", p->trial ? 0 : 8 * ps_q1_grid_size(&p->grid));
