@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns_chunks.h"
 #include "formats/h5zstd.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
@@ -98,33 +99,12 @@ int64_t ps_hdf5_columns_rows(const ps_hdf5_columns *columns) { return columns->r
 
 int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name) { return columns->width[name]; }
 
-/* What zstd must give for a chunk of this dataset; 0 where something else comes after it. */
-static size_t chunk_bytes_of(hid_t handle)
-{
-    hsize_t chunk[2];
-    unsigned flags, config;
-    hid_t list = H5Dget_create_plist(handle), type = H5Dget_type(handle);
-    size_t bytes = 0;
-    int rank = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED ? H5Pget_chunk(list, 2, chunk) : 0;
-    int filters = rank > 0 && rank <= 2 ? H5Pget_nfilters(list) : 0;
-    bool plain = filters == 1 ||
-                 (filters == 2 && H5Pget_filter2(list, 0, &flags, NULL, NULL, 0, NULL, &config) ==
-                                      H5Z_FILTER_SHUFFLE);
-    if (plain && type >= 0) {
-        bytes = H5Tget_size(type);
-        for (int r = 0; r < rank; ++r) bytes *= (size_t)chunk[r];
-    }
-    if (type >= 0) H5Tclose(type);
-    if (list >= 0) H5Pclose(list);
-    return bytes;
-}
-
 /* Lock held. */
 static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[2], int rank,
                       double *out)
 {
     hid_t space = H5Dget_space(handle), memory = H5Screate_simple(rank, count, NULL);
-    ps_h5zstd_expect(chunk_bytes_of(handle));
+    ps_h5zstd_expect(ps_hdf5_chunk_bytes(handle));
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0 &&
                 H5Dread(handle, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
@@ -143,7 +123,11 @@ ps_status ps_hdf5_columns_read(ps_hdf5_columns *columns, int name, int64_t first
     ps_status status = PS_OK;
     ps_hdf5_lock();
     int rank = shape_of(columns->handles[name], dims);
-    if (!read_rows(columns->handles[name], from, size, rank, out)) {
+    if (ps_hdf5_check_chunks(columns->handles[name], (uint64_t[2]){from[0], from[1]},
+                             (uint64_t[2]){size[0], size[1]}) != PS_OK) {
+        status =
+            ps_fail(PS_INVALID, "%s: %s: %s", columns->path, columns->names[name], ps_message());
+    } else if (!read_rows(columns->handles[name], from, size, rank, out)) {
         char what[PS_NAME_MAX + 16];
         snprintf(what, sizeof what, "read %s", columns->names[name]);
         status = ps_hdf5_fail(PS_INVALID, columns->path, what);

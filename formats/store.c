@@ -81,7 +81,8 @@ bool ps_store_shape(ps_store_dataset_state *dataset)
         __builtin_mul_overflow(total, size, &total) || info->chunk_bytes >= INT64_C(1) << 32)
         return false;
     dataset->row_elements = row;
-    dataset->codec = (ps_codec){info->type, info->keep_bits, elements, false};
+    dataset->codec =
+        (ps_codec){.type = info->type, .keep_bits = info->keep_bits, .elements = elements};
     info->chunk_count = total == 0 ? 0 : (info->dims[0] - 1) / info->chunk_rows + 1;
     return true;
 }

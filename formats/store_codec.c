@@ -24,6 +24,7 @@ static void scratch_free(ps_scratch *scratch)
     free(scratch->b);
     ZSTD_freeCCtx(scratch->compressor);
     ZSTD_freeDCtx(scratch->decompressor);
+    ps_deflate_close(scratch->deflater);
     free(scratch);
 }
 
@@ -270,14 +271,18 @@ static const void *plain(const ps_codec *codec, const void *data, int64_t count,
     return buffer;
 }
 
-/* The frame's size, in scratch->b; 0 where it would not be 3 % shorter. `values` may be in
- * scratch->b. The room given depends on the size alone, and so do the bytes. */
+/* The frame's or the stream's size, in scratch->b; 0 where it would not be 3 % shorter. `values`
+ * may be in scratch->b. The room given depends on the size alone, and so do the bytes. */
 static int64_t compress(const ps_codec *codec, const void *values, int64_t count, int64_t raw,
                         ps_scratch *scratch)
 {
+    const int64_t room = raw * 97 / 100;
     shuffle(codec, values, count, scratch->a);
-    size_t packed = ZSTD_compress2(scratch->compressor, scratch->b, (size_t)(raw * 97 / 100),
-                                   scratch->a, (size_t)raw);
+    if (codec->deflate)
+        return ps_deflate(scratch->deflater, scratch->a, raw, (int)ps_type_size(codec->type),
+                          scratch->b, room);
+    size_t packed =
+        ZSTD_compress2(scratch->compressor, scratch->b, (size_t)room, scratch->a, (size_t)raw);
     return ZSTD_isError(packed) ? 0 : (int64_t)packed;
 }
 
@@ -287,6 +292,7 @@ ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count
     int64_t raw = codec->elements * (int64_t)ps_type_size(codec->type);
     PS_TRY(ps_scratch_need(&scratch->a, &scratch->a_size, raw));
     PS_TRY(ps_scratch_need(&scratch->b, &scratch->b_size, raw));
+    if (codec->deflate && !scratch->deflater) PS_TRY(ps_deflate_open(&scratch->deflater));
     const void *values = data;
     if (codec->keep_bits) {
         round_values(codec, data, count, scratch->b);
@@ -302,6 +308,20 @@ ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count
     return PS_OK;
 }
 
+static ps_status expand(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
+                        ps_scratch *scratch)
+{
+    if (codec->deflate) return ps_inflate(stored, info->stored_bytes, scratch->a, info->raw_bytes);
+    size_t size = ZSTD_decompressDCtx(scratch->decompressor, scratch->a, (size_t)info->raw_bytes,
+                                      stored, (size_t)info->stored_bytes);
+    if (ZSTD_isError(size))
+        return ps_fail(PS_INVALID, "it does not decompress: %s", ZSTD_getErrorName(size));
+    if (size != (size_t)info->raw_bytes)
+        return ps_fail(PS_INVALID, "it holds %zu bytes, expected %lld", size,
+                       (long long)info->raw_bytes);
+    return PS_OK;
+}
+
 ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
                           ps_scratch *scratch, int64_t count, void *data)
 {
@@ -312,13 +332,7 @@ ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, cons
         return PS_OK;
     }
     PS_TRY(ps_scratch_need(&scratch->a, &scratch->a_size, info->raw_bytes));
-    size_t size = ZSTD_decompressDCtx(scratch->decompressor, scratch->a, (size_t)info->raw_bytes,
-                                      stored, (size_t)info->stored_bytes);
-    if (ZSTD_isError(size))
-        return ps_fail(PS_INVALID, "it does not decompress: %s", ZSTD_getErrorName(size));
-    if (size != (size_t)info->raw_bytes)
-        return ps_fail(PS_INVALID, "it holds %zu bytes, expected %lld", size,
-                       (long long)info->raw_bytes);
+    PS_TRY(expand(codec, info, stored, scratch));
     unshuffle(codec, scratch->a, count, data);
     return PS_OK;
 }

@@ -51,6 +51,20 @@ static ps_status create_file(ps_store *store)
     return status;
 }
 
+/* What users open with other programs is for those that have no plugin (specs/store.md). */
+static int layout_of(const char *format)
+{
+    static const char *const opened_anywhere[] = {
+        "penstock-box-field",  "penstock-dgtd-phasors", "penstock-field",
+        "penstock-fmm-result", "penstock-gravity-map",  "penstock-hbem-solution",
+        "penstock-history",    "penstock-prism-field",  "penstock-surface-mesh",
+        "penstock-trace",      "penstock-volume-mesh",
+    };
+    for (size_t i = 0; i < sizeof opened_anywhere / sizeof *opened_anywhere; ++i)
+        if (strcmp(format, opened_anywhere[i]) == 0) return PS_STORE_VERSION;
+    return PS_STORE_FRAMES;
+}
+
 ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out)
 {
     ps_store *store;
@@ -60,6 +74,7 @@ ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps
     if (status == PS_OK) store->temporary = ps_output_temporary(store->output);
     snprintf(store->format, sizeof store->format, "%s", identity->format);
     store->version = identity->format_version;
+    store->layout = layout_of(identity->format);
     make_uuid(store->uuid);
     if (status == PS_OK) status = create_file(store);
     *out = store;
@@ -75,7 +90,7 @@ static ps_status put_identity(ps_store *store, const ps_store_identity *identity
     strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     PS_TRY(ps_store_put_text(store, "/", "format", identity->format));
     PS_TRY(ps_store_put_int(store, "/", "format_version", identity->format_version));
-    PS_TRY(ps_store_put_int(store, "/", "store_version", PS_STORE_VERSION));
+    PS_TRY(ps_store_put_int(store, "/", "store_version", store->layout));
     PS_TRY(ps_store_put_text(store, "/", "uuid", store->uuid));
     PS_TRY(ps_store_put_text(store, "/", "created", created));
     PS_TRY(ps_store_put_text(store, "/", "creator", identity->creator ? identity->creator : ""));

@@ -131,7 +131,7 @@ static bool find_dims(hid_t set, ps_dataset_info *info)
 }
 
 /* Chunks and filters are as this program writes them. */
-static bool is_laid_out(hid_t list, const ps_dataset_info *info)
+static bool is_laid_out(hid_t list, const ps_dataset_info *info, bool *deflate)
 {
     hsize_t chunk[PS_STORE_RANK_MAX];
     unsigned flags, config;
@@ -140,8 +140,10 @@ static bool is_laid_out(hid_t list, const ps_dataset_info *info)
         return false;
     for (int r = 0; r < info->rank; ++r)
         if (chunk[r] != (hsize_t)(r ? info->dims[r] : info->chunk_rows)) return false;
+    H5Z_filter_t second = H5Pget_filter2(list, 1, &flags, NULL, NULL, 0, NULL, &config);
+    *deflate = second == H5Z_FILTER_DEFLATE;
     return H5Pget_filter2(list, 0, &flags, NULL, NULL, 0, NULL, &config) == H5Z_FILTER_SHUFFLE &&
-           H5Pget_filter2(list, 1, &flags, NULL, NULL, 0, NULL, &config) == PS_H5ZSTD_ID;
+           (*deflate || second == PS_H5ZSTD_ID);
 }
 
 static ps_status check_layout(const ps_store *store, ps_store_dataset_state *dataset)
@@ -149,7 +151,8 @@ static ps_status check_layout(const ps_store *store, ps_store_dataset_state *dat
     const ps_dataset_info *info = &dataset->info;
     hid_t list = H5Dget_create_plist(dataset->handle);
     bool virtual = list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL;
-    bool good = list >= 0 && (virtual || info->chunk_count == 0 || is_laid_out(list, info));
+    bool good = list >= 0 && (virtual || info->chunk_count == 0 ||
+                              is_laid_out(list, info, &dataset->codec.deflate));
     if (list >= 0) H5Pclose(list);
     if (virtual) { /* its chunks are in the parts */
         H5Dclose(dataset->handle);

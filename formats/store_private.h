@@ -18,7 +18,8 @@
 typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
 
 enum {
-    PS_STORE_VERSION = 2, /* of the container: root attribute store_version            */
+    PS_STORE_VERSION = 3, /* of the container: root attribute store_version            */
+    PS_STORE_FRAMES = 2,  /* what it is where chunks are zstd's frames                  */
     PS_TABLE_FIELDS = 10, /* columns that every chunk table has                        */
     PS_TABLE_FIELD_BYTES = 8,
     PS_OPTIONS_MAX = 65000
@@ -55,7 +56,7 @@ typedef struct ps_scratch {
     struct ps_scratch *next;
     uint8_t *a, *b;
     int64_t a_size, b_size;
-    void *compressor, *decompressor;
+    void *compressor, *decompressor, *deflater;
 } ps_scratch;
 
 /* Idle scratches; as many exist as threads have worked at the same time. */
@@ -69,6 +70,7 @@ typedef struct ps_codec {
     int keep_bits;
     int64_t elements; /* of a whole chunk */
     bool plain;       /* writing: not to be compressed */
+    bool deflate;     /* zlib streams, not zstd's frames */
 } ps_codec;
 
 void ps_scratch_pool_init(ps_scratch_pool *pool);
@@ -88,6 +90,19 @@ ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count
  * those that were written. Uses buffer a of scratch only. */
 ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
                           ps_scratch *scratch, int64_t count, void *data);
+
+/* ---- store_deflate.c ---- */
+
+/* The state of a compressor; closing NULL is fine. */
+ps_status ps_deflate_open(void **out);
+void ps_deflate_close(void *stream);
+/* A zlib stream of planes[count][bytes / count], shuffled values: planes whose beginning gets no
+ * shorter are stored. Its size, 0 if it would have more than `capacity` (a 97th part of bytes at
+ * least) bytes. */
+int64_t ps_deflate(void *stream, const uint8_t *planes, int64_t bytes, int count, uint8_t *out,
+                   int64_t capacity);
+/* PS_INVALID unless it is one whole stream of exactly `bytes` bytes. */
+ps_status ps_inflate(const void *stored, int64_t stored_bytes, uint8_t *out, int64_t bytes);
 
 /* ---- the store ---- */
 
@@ -109,7 +124,7 @@ struct ps_store {
     const char *temporary; /* the output's; NULL when opened                                  */
     ps_hid file;
     char format[64], uuid[40], hash[17]; /* hash: of an opened file's contents                  */
-    int version, layout; /* layout: an opened file's store_version                             */
+    int version, layout; /* layout: store_version                                              */
     int64_t file_bytes;  /* of an opened file */
     int count, capacity;
     ps_store_dataset_state *datasets;

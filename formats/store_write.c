@@ -66,17 +66,23 @@ static void fill_info(const ps_dataset_spec *spec, ps_store_dataset_state *datas
         snprintf(info->extras[e], sizeof info->extras[e], "%s", spec->extras[e]);
 }
 
-/* Shuffle, then zstd; nothing is ever stored where there are no values. */
-static hid_t creation_list(const ps_dataset_info *info)
+static herr_t set_compression(hid_t list, const ps_dataset_info *info, bool deflate)
 {
     /* The second value lets other programs' reading notice a frame that is too short. */
     const unsigned values[2] = {PS_H5ZSTD_LEVEL, (unsigned)info->chunk_bytes};
+    if (deflate) return H5Pset_deflate(list, 1);
+    return H5Pset_filter(list, PS_H5ZSTD_ID, H5Z_FLAG_MANDATORY, 2, values);
+}
+
+/* Shuffle, then compression; nothing is ever stored where there are no values. */
+static hid_t creation_list(const ps_dataset_info *info, bool deflate)
+{
     hsize_t chunk[PS_STORE_RANK_MAX];
     hid_t list = ps_hdf5_creation(H5P_DATASET_CREATE);
     if (list < 0 || info->chunk_count == 0) return list;
     for (int r = 0; r < info->rank; ++r) chunk[r] = (hsize_t)(r ? info->dims[r] : info->chunk_rows);
     if (H5Pset_chunk(list, info->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
-        H5Pset_filter(list, PS_H5ZSTD_ID, H5Z_FLAG_MANDATORY, 2, values) >= 0 &&
+        set_compression(list, info, deflate) >= 0 &&
         H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0)
         return list;
     H5Pclose(list);
@@ -89,7 +95,8 @@ static ps_status make_dataset(ps_store *store, ps_store_dataset_state *dataset)
     const ps_dataset_info *info = &dataset->info;
     hsize_t dims[PS_STORE_RANK_MAX];
     for (int r = 0; r < info->rank; ++r) dims[r] = (hsize_t)info->dims[r];
-    hid_t space = H5Screate_simple(info->rank, dims, NULL), list = creation_list(info);
+    hid_t space = H5Screate_simple(info->rank, dims, NULL),
+          list = creation_list(info, dataset->codec.deflate);
     if (space >= 0 && list >= 0 && ps_hdf5_make_parents(store->file, info->name))
         dataset->handle = H5Dcreate2(store->file, info->name, ps_hdf5_type(info->type), space,
                                      H5P_DEFAULT, list, H5P_DEFAULT);
@@ -124,6 +131,7 @@ ps_status ps_store_define(ps_store *store, const ps_dataset_spec *spec, int *id)
         status = ps_fail(PS_FAILED, "%s: a chunk of %s would have 4 GiB or more; take fewer rows",
                          store->path, spec->name);
     dataset->codec.plain = spec->plain;
+    dataset->codec.deflate = store->layout > PS_STORE_FRAMES;
     if (status == PS_OK)
         status = PS_ALLOC(&dataset->chunks, dataset->info.chunk_count, "a chunk table");
     ps_hdf5_lock();

@@ -297,8 +297,8 @@ static void test_foreign_hdf5(void **state)
 {
     ps_store *store;
     check_ok(ps_store_create(at("container.h5"), &sample_identity, &store));
-    check_ok(ps_store_put_int(store, "/", "store_version", 3));
-    check_fails(ps_store_commit(&store), PS_INVALID, "its container is version 3");
+    check_ok(ps_store_put_int(store, "/", "store_version", 4));
+    check_fails(ps_store_commit(&store), PS_INVALID, "its container is version 4");
     check_ok(ps_store_create(at("foreign.h5"), &sample_identity, &store));
     check_ok(ps_store_put_text(store, "/", "format", "NeXus"));
     check_fails(ps_store_commit(&store), PS_INVALID, "is an HDF5 file, but not one of penstock");

@@ -1,0 +1,16 @@
+/* columns_chunks: chunks of datasets that other programs wrote. Lock of HDF5 held. Private to
+ * formats/. */
+#ifndef PS_FORMATS_COLUMNS_CHUNKS_H
+#define PS_FORMATS_COLUMNS_CHUNKS_H
+
+#include "formats/store_private.h"
+
+/* Bytes of a whole chunk of a dataset of 1 or 2 dimensions; 0 if it has none, or filters that are
+ * not known to keep sizes. */
+size_t ps_hdf5_chunk_bytes(ps_hid set);
+
+/* PS_INVALID unless each chunk with rows [first, first + count) that was deflated holds a whole
+ * stream of exactly its bytes, or if there are filters of which nothing like that is known. */
+ps_status ps_hdf5_check_chunks(ps_hid set, const uint64_t first[2], const uint64_t count[2]);
+
+#endif

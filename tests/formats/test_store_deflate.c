@@ -1,0 +1,163 @@
+/* Stores of kinds that users open with other programs: chunks are zlib streams that HDF5's own
+ * pipeline reads without a plugin, are as small as zstd's frames nearly, and are checked as hard.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/store_private.h"
+#include "tests/check.h"
+#include "tests/formats/store_samples.h"
+
+enum { ROWS = 40000, CHUNK_ROWS = 15000 };
+
+static const ps_store_identity trace_identity = {
+    .format = "penstock-trace", .format_version = 1, .creator = "test", .options = "a=1\n"};
+
+typedef enum content { ZEROS, STEPS, SINES, NOISE, HARD, CONTENTS } content;
+
+static double value_of(content what, int i, uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    switch (what) {
+    case ZEROS:
+        return 0;
+    case STEPS:
+        return i / 37;
+    case SINES:
+        return 100 + 50 * sin(1e-3 * i) + cos(.3 * i);
+    case NOISE:
+        return 250 * ((double)(*state >> 11) * 0x1p-53);
+    default: /* the beginning of each plane is nothing like what follows */
+        return i % 7000 < 3000 ? 250 * ((double)(*state >> 11) * 0x1p-53) : 7;
+    }
+}
+
+static void fill(ps_type type, content what, void *values)
+{
+    uint64_t state = 3;
+    for (int i = 0; i < ROWS; ++i) {
+        double x = value_of(what, i, &state);
+        switch (type) {
+        case PS_U8:
+            ((uint8_t *)values)[i] = (uint8_t)((int)x & 255);
+            break;
+        case PS_U16:
+            ((uint16_t *)values)[i] = (uint16_t)x;
+            break;
+        case PS_I64:
+            ((int64_t *)values)[i] = (int64_t)(1e6 * x);
+            break;
+        case PS_F32:
+            ((float *)values)[i] = (float)x;
+            break;
+        default:
+            ((double *)values)[i] = x;
+        }
+    }
+}
+
+/* Bytes that all chunks take. */
+static int64_t write_file(const char *path, const ps_store_identity *identity, ps_type type,
+                          const void *values)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    int64_t bytes = 0;
+    ps_dataset_spec spec = array_spec("/x", type, ROWS, CHUNK_ROWS);
+    check_ok(ps_store_create(path, identity, &store));
+    check_ok(ps_store_write_array(store, &spec, values));
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    for (int c = 0; c < 3; ++c) {
+        check_ok(ps_store_chunk(store, 0, c, &chunk));
+        bytes += chunk.stored_bytes;
+    }
+    ps_store_close(&store);
+    return bytes;
+}
+
+static void read_by_store(const char *path, ps_type type, void *out)
+{
+    ps_store *store;
+    ps_verify_result result;
+    check_ok(ps_store_open(path, "penstock-trace", 1, &store));
+    check_ok(ps_store_verify(store, true, &result));
+    check_ok(
+        ps_store_read_array(store, "/x", type, 0, ROWS, ROWS * (int64_t)ps_type_size(type), out));
+    ps_store_close(&store);
+}
+
+static void test_all_contents(void **state)
+{
+    static const ps_type types[] = {PS_U8, PS_U16, PS_I64, PS_F32, PS_F64};
+    void *values = malloc(8 * ROWS), *back = malloc(8 * ROWS);
+    for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
+        for (int what = 0; what < CONTENTS; ++what) {
+            size_t bytes = ROWS * ps_type_size(types[t]);
+            fill(types[t], (content)what, values);
+            int64_t frames = write_file(at("frames.h5"), &sample_identity, types[t], values);
+            int64_t streams = write_file(at("streams.h5"), &trace_identity, types[t], values);
+            print_message("type %d content %d: %lld bytes, %lld by zstd\n", types[t], what,
+                          (long long)streams, (long long)frames);
+            check_at_most((double)streams, 1.15 * (double)frames + 4000);
+            read_by_store(at("streams.h5"), types[t], back);
+            assert_memory_equal(values, back, bytes);
+        }
+    free(values);
+    free(back);
+}
+
+/* Equal bytes from any number of threads and any history of the compressor. */
+static void test_bytes_repeat(void **state)
+{
+    double *values = malloc(8 * ROWS);
+    int64_t bytes[2];
+    char hash[2][17];
+    for (int round = 0; round < 2; ++round) {
+        ps_store *store;
+        fill(PS_F64, NOISE, values);
+        if (round) write_file(at("other.h5"), &trace_identity, PS_F64, values);
+        fill(PS_F64, SINES, values);
+        bytes[round] = write_file(at("repeated.h5"), &trace_identity, PS_F64, values);
+        check_ok(ps_store_open(at("repeated.h5"), NULL, 0, &store));
+        check_ok(ps_store_content_hash(store, hash[round]));
+        ps_store_close(&store);
+    }
+    assert_int_equal(bytes[0], bytes[1]);
+    assert_string_equal(hash[0], hash[1]);
+    free(values);
+}
+
+/* Streams that are short, long, cut or followed by more: by their bytes, whatever a hash says. */
+static void test_damaged_streams(void **state)
+{
+    enum { BYTES = 8000 };
+    uint8_t planes[BYTES], stored[2 * BYTES], back[2 * BYTES];
+    void *stream;
+    for (int i = 0; i < BYTES; ++i) planes[i] = (uint8_t)(i / 100);
+    check_ok(ps_deflate_open(&stream));
+    int64_t size = ps_deflate(stream, planes, BYTES, 8, stored, BYTES);
+    assert_in_range(size, 20, BYTES / 4);
+    check_ok(ps_inflate(stored, size, back, BYTES));
+    assert_memory_equal(planes, back, BYTES);
+    check_fails(ps_inflate(stored, size, back, BYTES + 1), PS_INVALID, "8000 bytes, expected 8001");
+    check_fails(ps_inflate(stored, size, back, BYTES - 1), PS_INVALID, "");
+    for (int64_t cut = 0; cut < size; ++cut)
+        check_fails(ps_inflate(stored, cut, back, BYTES), PS_INVALID, "");
+    stored[size] = 0;
+    check_fails(ps_inflate(stored, size + 1, back, BYTES), PS_INVALID, "");
+    stored[size - 1] ^= 1; /* of the checksum */
+    check_fails(ps_inflate(stored, size, back, BYTES), PS_INVALID, "does not decompress");
+    assert_int_equal(ps_deflate(stream, planes, BYTES, 8, stored, 10), 0);
+    ps_deflate_close(stream);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_contents),
+        cmocka_unit_test(test_bytes_repeat),
+        cmocka_unit_test(test_damaged_streams),
+    };
+    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
+}
