@@ -263,11 +263,11 @@ $(B)/gpu/%: tests/gpu/%.c $(LIB)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 
 # ---- tests ----
-check: all $(TESTS) $(TEST_PROGRAMS) build/current
+check: all $(TESTS) $(TEST_PROGRAMS) $(B)/hostile/fail_nth.so build/current
 	@BUILD=$(B) tests/run-all
 check-unit: $(TESTS) build/current
 	@BUILD=$(B) tests/run-all unit
-check-stages: all $(TEST_PROGRAMS) build/current
+check-stages: all $(TEST_PROGRAMS) $(B)/hostile/fail_nth.so build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers

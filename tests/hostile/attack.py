@@ -1,13 +1,15 @@
-"""attack.py power|faults|kills [NAME...]: programs whose power goes away, whose calls fail, that are killed.
+"""attack.py power|faults|allocations|kills|kills-at-writes [NAME...]: programs whose power goes away, whose calls fail, that are killed.
 
 power   every event of a run (record_calls.c), and all that a disk may hold after it, if nothing stays that was not synced,
         or only some of it: OUT is the old or the new one, whole; the same command makes the new one, and leaves nothing behind.
-faults  every nth write, fsync, rename, open and allocation fails: an error that says something, OUT as it was, or whole.
-kills   the process ends before the nth write, fsync, rename or unlink; then as with power.
+faults  every nth write, fsync, rename, unlink and open fails: an error that says something, OUT as it was, or whole.
+allocations  the same of every nth allocation by the program, and of some by the libraries.
+kills   the process ends before the nth rename, fsync or unlink (kills-at-writes: write); then as with power.
 
 BUILD: the object folder; SEEDS, TEXTS: the folders of seeds, in UNDER, where files count; WORK: a folder in it, to be
 emptied, best in memory. MOST: at most so many
-of each kind a program (the n are spread evenly), 0: all. The cases are in cases.py. Ends with 1 if anything did not hold.
+of each kind a program (the n are spread evenly), 0: all. DONE: a file of what has held already, which is added to and not
+done again, so that a sweep that was interrupted goes on. The cases are in cases.py. Ends with 1 if anything did not hold.
 """
 import hashlib
 import os
@@ -26,6 +28,8 @@ PLACES = {"s": os.environ["SEEDS"], "t": os.environ["TEXTS"]}
 DIR = WORK / "run"
 UNDER = os.environ["UNDER"]
 CODES = {0, 1, 2, 3, 4, 5, 75}
+DONE = os.environ.get("DONE")
+done = dict(line.rstrip("\n").split("\t") for line in open(DONE)) if DONE and os.path.exists(DONE) else {}
 failures = 0
 
 
@@ -33,6 +37,20 @@ def fail(text):
     global failures
     failures += 1
     print("FAILED:", text, flush=True)
+
+
+def once(name, attack):
+    """What an attack found, kept if all held (then it is not repeated after an interruption)."""
+    if name not in done:
+        before = failures
+        found = attack()
+        if failures > before:
+            return found
+        done[name] = found
+        if DONE:
+            with open(DONE, "a") as file:
+                file.write(f"{name}\t{found}\n")
+    return done[name]
 
 
 # ---- running ----
@@ -60,9 +78,8 @@ def content(path, cache={}):
             cache[key] = path.read_bytes()
         elif run([str(BUILD / "bin/penstock-verify"), "-q", str(path)])[0] != 0:
             cache[key] = None
-        else:
-            said = run([str(BUILD / "bin/penstock-inspect"), "--json", str(path)])[1]
-            cache[key] = said.split('"content": "')[1][:16]
+        else:  # its content hash, which verify has found to be right, and those of its inputs
+            cache[key] = tuple(re.findall(rb"content_hash\0.{1,64}?([0-9a-f]{16})", path.read_bytes(), re.S)) or None
     return cache[key]
 
 
@@ -253,18 +270,24 @@ def power_from(expected, state, what, seen):
             key = hashlib.sha256(repr([(n, hashlib.sha256(d).digest()) for n, d in sorted(possible.items())]).encode()).digest()
             if (key, last) not in seen and (last or key not in {k for k, _ in seen}):
                 seen.add((key, last))
-                found.append((f"{what}, after event {number + 1} of {len(events)} ({kind} {Path(words[-1]).name if words else ''})", last, possible))
+                event = f"event {number + 1} of {len(events)} ({kind} {Path(words[-1]).name if words else ''})"
+                found.append((f"{what}, state {len(found) + 1} after {event}", last, possible))
     return found
 
 
 def check_power(expected, found):
     for what, last, possible in spread(found):
-        put(possible)
-        is_now = look(expected, what)
-        if last and is_now not in ("new", "bad") and expected.case.out != "-":
-            fail(f"{what}: it ended with 0, and the output is the {is_now} one after a loss of power")
-        if is_now != "bad":
-            repeat(expected, what)
+        once(re.sub(r" \(.*?\)", "", what), lambda: loses_power(expected, what, last, possible))  # names of temporaries are random
+
+
+def loses_power(expected, what, last, possible):
+    put(possible)
+    is_now = look(expected, what)
+    if last and is_now not in ("new", "bad") and expected.case.out != "-":
+        fail(f"{what}: it ended with 0, and the output is the {is_now} one after a loss of power")
+    if is_now != "bad":
+        repeat(expected, what)
+    return is_now
 
 
 def spread(items):
@@ -273,7 +296,7 @@ def spread(items):
     return [items[i * len(items) // MOST] for i in range(MOST - 1)] + [items[-1]]
 
 
-def power(case):
+def power(case, kind):
     if case.out == "-":
         return
     expected = Expected(case)
@@ -298,26 +321,38 @@ def power(case):
 
 # ---- failing calls and kills ----
 
-RANK = {"FAIL_RANK": os.environ.get("RANK", "1")}
+CALLS = {"faults": ("rename", "fsync", "unlink", "open", "write"), "allocations": ("malloc", "malloc-inside"), "kills": ("rename", "fsync", "unlink"), "kills-at-writes": ("write",)}
 
 
-def failing(case, call, **more):
-    """The environment in which a call fails; with two ranks, in one of them."""
-    return {"LD_PRELOAD": str(BUILD / "hostile/fail_nth.so"), "FAIL_CALL": call, "FAIL_UNDER": UNDER, **more, **(RANK if case.ranks else {})}
+def failing(case, call, rank, **more):
+    """The environment in which a call fails; with two ranks, in this one of them."""
+    return {"LD_PRELOAD": str(BUILD / "hostile/fail_nth.so"), "FAIL_CALL": call, "FAIL_UNDER": UNDER, **more, **({"FAIL_RANK": rank} if case.ranks else {})}
 
 
-def count(case, call, state):
+def count(case, call, rank, state):
     put(state)
     counted = WORK / "count"
     counted.unlink(missing_ok=True)
-    run(command(case, case.new), **failing(case, call, FAIL_COUNT=str(counted)))
+    run(command(case, case.new), **failing(case, call, rank, FAIL_COUNT=str(counted)))
     return int(counted.read_text()) if counted.exists() else 0
 
 
-def attack(expected, call, n, kill):
+def calls(expected, kind):
+    """Each kind of call with the rank that makes it, the n that are attacked, and how many there are."""
+    case = expected.case
+    for rank in ("0", "1") if case.ranks else ("",):
+        for call in CALLS[kind]:
+            total = count(case, call, rank, expected.old_files)
+            numbers = spread(list(range(1, total + 1)))
+            if call == "malloc-inside" and len(numbers) > 100:  # allocations of the libraries: a sample
+                numbers = numbers[:: len(numbers) // 100]
+            yield call, rank, numbers, total
+
+
+def attack(expected, call, rank, n, kill):
     case = expected.case
     put(expected.old_files)
-    return run(command(case, case.new), **failing(case, call, FAIL_NTH=str(n), **({"FAIL_KILL": "1"} if kill else {})))
+    return run(command(case, case.new), **failing(case, call, rank, FAIL_NTH=str(n), **({"FAIL_SIGNAL": "9"} if kill else {})))
 
 
 def judge_fault(expected, what, call, code, said):
@@ -343,39 +378,47 @@ def judge_fault(expected, what, call, code, said):
     return True
 
 
-def faults(case):
+def fault(expected, call, rank, n):
+    """"noticed" if the program ended with an error, "unheeded" if not, "ended" if it was a library that ended it."""
+    code, said = attack(expected, call, rank, n, False)
+    name = f"{expected.case.name}: {call} {n} fails" + (f" in rank {rank}" if rank else "")
+    if not judge_fault(expected, name, call.split("-")[0], code, said):
+        return "ended"
+    return "noticed" if code else "unheeded"
+
+
+def faults(case, kind):
     expected = Expected(case)
     if not expected.good:
         return
     told = []
-    for call in ("write", "fsync", "rename", "unlink", "open", "malloc", "malloc-inside"):
-        total = count(case, call, expected.old_files)
-        numbers = spread(list(range(1, total + 1)))
-        if call == "malloc-inside" and len(numbers) > 100:  # allocations of the libraries: a sample
-            numbers = numbers[:: len(numbers) // 100]
-        noticed = ended = 0
-        for n in numbers:
-            code, said = attack(expected, call, n, False)
-            noticed += code != 0
-            ended += not judge_fault(expected, f"{case.name}: {call} {n} fails", call.split("-")[0], code, said)
-        told.append(f"{call} {len(numbers)} of {total}, {noticed} errors" + (f", {ended} ended a library" if ended else ""))
+    for call, rank, numbers, total in calls(expected, kind):
+        ends = [once(f"{call} {n} of {case.name} {rank}", lambda: fault(expected, call, rank, n)) for n in numbers]
+        ended = ends.count("ended")
+        told.append(f"{call} {len(numbers)} of {total}, {len(ends) - ends.count('unheeded')} errors" + (f", {ended} ended a library" if ended else ""))
     print(f"{case.name}: " + "; ".join(told), flush=True)
 
 
-def kills(case):
+def kill(expected, what, call, rank, n):
+    attack(expected, call, rank, n, True)
+    found = look(expected, what)
+    if found != "bad":
+        repeat(expected, what)
+    return found
+
+
+def kills(case, kind):
     if case.out == "-":
         return
     expected = Expected(case)
     if not expected.good:
         return
     tried = 0
-    for call in ("write", "fsync", "rename", "unlink"):
-        for n in spread(list(range(1, count(case, call, expected.old_files) + 1))):
-            what = f"{case.name}: killed at {call} {n}"
-            attack(expected, call, n, True)
+    for call, rank, numbers, total in calls(expected, kind):
+        for n in numbers:
+            what = f"{case.name}: killed at {call} {n}" + (f" of rank {rank}" if rank else "")
+            once(what, lambda: kill(expected, what, call, rank, n))
             tried += 1
-            if look(expected, what) != "bad":
-                repeat(expected, what)
     print(f"{case.name}: {tried} kills", flush=True)
 
 
@@ -386,7 +429,7 @@ def main():
         name = case.old.split()[0] if case.old else case.new.split()[0]
         if (names and case.name not in names) or not (BIN / ("penstock-" + name)).exists():
             continue
-        {"power": power, "faults": faults, "kills": kills}[what](case)
+        {"power": power, "faults": faults, "allocations": faults, "kills": kills, "kills-at-writes": kills}[what](case, what)
     sys.exit(1 if failures else 0)
 
 

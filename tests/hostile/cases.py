@@ -11,11 +11,11 @@ SOURCE = "--source plane:dir=0,0,-1:pol=1,0,0:width=0.5ns:frequency="
 MARCH = "tdbem-march -q {s}/slices.h5 {s}/s.hdf OUT --emitter plane:dir=0,0,1:width=5 --checkpoint-every 2steps "
 DGTD = "dgtd-march -q {s}/model.h5 OUT --frequency 300e6 --probe .01,.02,.03 --allow part-periods --checkpoint-every 2steps "
 SCHWARZ = "schwarz-solve -q {s}/load.hdf OUT --slabs 3 --method sweeps --checkpoint-every 1steps "
-HBEM = "hbem-solve -q {s}/s.hdf {s}/clusters.h5 OUT --problem dirichlet --checkpoint-every 2steps --data "
+HBEM = "hbem-solve -q {s}/small.hdf {s}/small.h5 OUT --problem dirichlet --checkpoint-every 2steps --data "
 FMM = "fmm -q {s}/tree.h5 OUT --device cpu --checkpoint-every 1step "
-SLICES = "slice-assemble -q {s}/s.hdf OUT --speed 1 --checkpoint-every 1step "
+SLICES = "slice-assemble -q {s}/small.hdf OUT --speed 1 --checkpoint-every 1step "
 INVERT = "gravity-invert -q {s}/observed.txt {s}/mesh.msh OUT --checkpoint-every 2steps "
-HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT "
+HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT --chunk-size 4K "
 
 
 @dataclass

@@ -1,9 +1,13 @@
 /*
  * fail_nth: a library to preload. FAIL_CALL names a call (write, fsync, rename, unlink, open,
- * malloc: allocations by the program itself; malloc-inside: those by libraries), and FAIL_NTH which
- * one of it fails, with FAIL_ERRNO (default EIO); FAIL_KILL=1 kills the process there instead.
- * FAIL_COUNT names a file that gets the number of calls at the end. Only files under FAIL_UNDER
- * count, so that those of libraries and logs do not. FAIL_RANK: of several ranks only this one.
+ * malloc: allocations by the program itself; malloc-inside: those by libraries) or some, as in
+ * rename+unlink, and FAIL_NTH which one of it fails, with FAIL_ERRNO (default EIO). With
+ * FAIL_SIGNAL (a number) the process sends itself that signal there instead, and the call goes on
+ * if it survives. FAIL_CALL=cpu: the signal comes after FAIL_NTH ms of processor time, counted from
+ * when the program has begun to heed SIGTERM. So a test stops and kills at moments that do not
+ * depend on how busy a machine is. FAIL_COUNT names a file that gets the number of calls at the
+ * end. Only files whose paths begin with FAIL_UNDER count, so that those of libraries and logs do
+ * not. FAIL_RANK: of several ranks only this one.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,11 +23,12 @@
 #include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls;
 static long nth = -1;
-static int error_number = EIO, kills;
+static int error_number = EIO, signal_number;
 static const char *wanted, *under;
 static _Thread_local int inside;
 static uintptr_t code_begin, code_end; /* of the program itself */
@@ -47,7 +52,7 @@ __attribute__((constructor)) static void begin(void)
     if (rank && (!mine || strcmp(rank, mine) != 0)) wanted = NULL;
     if (getenv("FAIL_NTH")) nth = atol(getenv("FAIL_NTH"));
     if (getenv("FAIL_ERRNO")) error_number = atoi(getenv("FAIL_ERRNO"));
-    kills = getenv("FAIL_KILL") != NULL;
+    if (getenv("FAIL_SIGNAL")) signal_number = atoi(getenv("FAIL_SIGNAL"));
 }
 
 __attribute__((destructor)) static void end(void)
@@ -77,14 +82,24 @@ static int is_our_file(int file)
     return strncmp(path, under, strlen(under)) == 0;
 }
 
+static int is_wanted(const char *name)
+{
+    const char *at = wanted;
+    size_t length = strlen(name);
+    while (at && (strncmp(at, name, length) != 0 || (at[length] && at[length] != '+'))) {
+        at = strchr(at, '+');
+        if (at) ++at;
+    }
+    return at != NULL;
+}
+
 /* Whether this call is the one. */
 static int fails(const char *name)
 {
-    if (!wanted || strcmp(wanted, name) != 0) return 0;
+    if (!is_wanted(name)) return 0;
     if (atomic_fetch_add(&calls, 1) + 1 != nth) return 0;
-    if (kills) kill(getpid(), SIGKILL);
     errno = error_number;
-    return 1;
+    return !signal_number || kill(getpid(), signal_number) != 0;
 }
 
 #define NEXT(type, name, ...)                                                                      \
@@ -157,6 +172,25 @@ int openat(int folder, const char *path, int flags, ...)
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
     return is_ours(path) && fails("open") ? -1 : next(folder, path, flags, mode);
+}
+
+/* The signal comes by itself once so much processor time is used up. */
+static void start_clock(void)
+{
+    struct sigevent told = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal_number};
+    struct itimerspec when = {.it_value = {nth / 1000, nth % 1000 * 1000000}};
+    timer_t timer;
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &told, &timer) == 0)
+        timer_settime(timer, 0, &when, NULL);
+}
+
+int sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    NEXT(int, "sigaction", int, const struct sigaction *, struct sigaction *);
+    int result = next(number, action, old);
+    if (number == SIGTERM && action && is_wanted("cpu") && atomic_fetch_add(&calls, 1) == 0)
+        start_clock();
+    return result;
 }
 
 /* dlsym may allocate: then the allocation is let pass. */

@@ -345,16 +345,13 @@ typedef struct progress {
     char what[256];
 } progress;
 
-static void run_one(const char *const *files, int count, uint64_t seed, const char *path,
-                    progress *p)
+static void run_one(char **files, const store_model *seeds, int count, uint64_t seed,
+                    const char *path, progress *p)
 {
     store_model model;
     uint64_t random = seed * 2654435761u + 12345;
     const char *file = files[seed % (uint64_t)count];
-    if (store_model_read(file, &model) != PS_OK) {
-        fprintf(stderr, "%s: %s\n", file, ps_message());
-        _exit(2);
-    }
+    store_model_copy(&seeds[seed % (uint64_t)count], &model);
     char what[256] = "";
     for (int i = 0; i < 4; ++i) random = random * 6364136223846793005u + 1442695040888963407u;
     store_model_mutate(&model, &random, what);
@@ -379,7 +376,14 @@ int main(int argc, char **argv)
     if (argc < 5) return 2;
     int64_t count = atoll(argv[1]), crashes = 0;
     uint64_t seed = strtoull(argv[2], NULL, 10);
-    char path[4096];
+    char path[4096], **files = argv + 4;
+    int seed_count = argc - 4;
+    store_model *seeds = calloc((size_t)seed_count, sizeof *seeds);
+    for (int i = 0; i < seed_count; ++i)
+        if (store_model_read(files[i], &seeds[i]) != PS_OK) {
+            fprintf(stderr, "%s: %s\n", files[i], ps_message());
+            return 2;
+        }
     snprintf(path, sizeof path, "%s/mutant.h5", argv[3]);
     progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     while (p->at < count) {
@@ -389,13 +393,12 @@ int main(int argc, char **argv)
             for (int i = 0; i < BATCH && p->at < count; ++i) {
                 alarm(SECONDS_A_MUTANT);
                 ++p->at;
-                run_one((const char *const *)argv + 4, argc - 4, seed + (uint64_t)p->at, path, p);
+                run_one(files, seeds, seed_count, seed + (uint64_t)p->at, path, p);
             }
             _exit(0);
         }
         int end = 0;
         waitpid(child, &end, 0);
-        if (WIFEXITED(end) && WEXITSTATUS(end) == 2) return 2;
         if (end != 0) {
             ++crashes;
             fprintf(stderr, "mutant %llu, %s: ended by %s %d\n",

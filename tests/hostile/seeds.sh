@@ -17,8 +17,10 @@ seeds() {
     made penstock-dgtd-setup -q box.h5 model.h5 --order 1 --material 1:eps=1 --boundary outer:absorbing \
         --source plane:dir=0,0,-1:pol=1,0,0:width=0.5ns:frequency=300e6
     made penstock-particle-import --generate ellipsoid --count 600 --right-hand-sides 2 p.h5
-    made penstock-octree-build p.h5 tree.h5 --height 4 --box 0,0,0,1 --group 40
+    made penstock-octree-build p.h5 tree.h5 --height 3 --box 0,0,0,1 --group 40
     made penstock-fmm tree.h5 fmm.h5 --device cpu --order 3 --trace tasks.h5
+    made penstock-mesh-surface small.hdf --divisions 2
+    made penstock-cluster-build small.hdf small.h5 --leaf 8
     made penstock-slice-assemble -q s.hdf slices.h5 --courant 2 --speed 1
     made penstock-slice-block -q slices.h5 blocks.h5
     made penstock-tdbem-march slices.h5 s.hdf history.h5 --steps 10 --emitter plane:dir=0,0,1:width=5

@@ -7,6 +7,8 @@
 
 /* ---- reading ---- */
 
+static size_t chunk_room(const model_dataset *d) { return (size_t)d->info.chunk_bytes + 8; }
+
 static ps_status read_dataset(ps_store *store, int id, model_dataset *d)
 {
     PS_TRY(ps_store_dataset(store, id, &d->info));
@@ -16,7 +18,7 @@ static ps_status read_dataset(ps_store *store, int id, model_dataset *d)
     for (int64_t c = 0; c < d->chunk_count; ++c) {
         ps_chunk_info info;
         PS_TRY(ps_store_chunk(store, id, c, &info));
-        d->chunks[c].data = calloc(1, (size_t)d->info.chunk_bytes + 8);
+        d->chunks[c].data = calloc(1, chunk_room(d));
         d->chunks[c].count = info.count;
         memcpy(d->chunks[c].extras, info.extras, sizeof info.extras);
         PS_TRY(ps_store_read_chunk(store, id, c, d->info.chunk_bytes, d->chunks[c].data));
@@ -100,6 +102,25 @@ void store_model_release(store_model *m)
     free(m->datasets);
     free(m->attributes);
     memset(m, 0, sizeof *m);
+}
+
+static void *twin(const void *of, size_t bytes)
+{
+    return memcpy(malloc(bytes), of, bytes);
+}
+
+void store_model_copy(const store_model *of, store_model *out)
+{
+    *out = *of;
+    out->datasets = twin(of->datasets, (size_t)(of->dataset_count + 1) * sizeof *of->datasets);
+    out->attributes =
+        twin(of->attributes, (size_t)(of->attribute_count + 1) * sizeof *of->attributes);
+    for (int d = 0; d < of->dataset_count; ++d) {
+        model_dataset *to = &out->datasets[d];
+        to->chunks = twin(to->chunks, (size_t)(to->chunk_count + 1) * sizeof *to->chunks);
+        for (int64_t c = 0; c < to->chunk_count; ++c)
+            to->chunks[c].data = twin(to->chunks[c].data, chunk_room(to));
+    }
 }
 
 /* ---- writing ---- */

@@ -38,6 +38,8 @@ typedef struct store_model {
 } store_model;
 
 ps_status store_model_read(const char *path, store_model *out);
+/* Edits of the copy do not touch the original. */
+void store_model_copy(const store_model *of, store_model *out);
 /* False if the store refuses to write it: then it is no mutant. */
 bool store_model_write(const char *path, const store_model *model);
 void store_model_release(store_model *model);

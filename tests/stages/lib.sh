@@ -1,6 +1,7 @@
 # What the stage tests share. Source it: . "$ROOT/tests/stages/lib.sh"
 # ROOT: the repository; BUILD: the object folder; the current folder is empty and temporary.
 set -u
+. "$ROOT/tests/support/at.bash"
 
 fail() { echo "FAILED: $*"; exit 1; }
 
@@ -43,11 +44,4 @@ hand_mesh() {
         printf '$EndElements\n'
     } > hand.msh
     expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient
-}
-
-# partly COMMAND...: it is complete (0) or was stopped (75).
-partly() {
-    local rc=0
-    "$@" || rc=$?
-    [ $rc -eq 0 ] || [ $rc -eq 75 ] || { echo "$*: ended with $rc"; exit 1; }
 }

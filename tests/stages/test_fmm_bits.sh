@@ -46,21 +46,11 @@ if command -v gnuplot > /dev/null; then
 fi
 
 # ---- killed and stopped, continued to the same bits ----
-grown() { # bytes of the journal at which the run that follows is killed
-    local size=$1 signal=$2
-    shift 2
-    "$@" > /dev/null 2> killed &
-    while kill -0 $! 2> /dev/null && [ "$(stat -c %s cut.h5.groups 2> /dev/null || echo 0)" -lt "$size" ]; do sleep 0.01; done
-    kill "-$signal" $! 2> /dev/null
-    wait $! 2> /dev/null
-    ended=$?
-}
 expect 0 "" $fmm many_tree.h5 long.h5 --order 8 --workers 1
-grown 1500000 KILL $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 0.2s # by itself, as it takes longer
-[ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "the run was over before it was killed"
+killed_at write:40:cut.h5.groups $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
+[ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "what a run that was killed leaves"
 expect 2 "order" $fmm many_tree.h5 cut.h5 --order 7
-grown 4000000 TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1
-[ $ended -eq 75 ] && grep -q "the same command continues" killed || fail "SIGTERM was not told, or ended with $ended"
+expect 75 "the same command continues" at write:40:cut.h5.groups TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
 expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --order 8 --host-memory 90M
 within "$(figure groups_from_journal)" 2 100000 "groups from the journal"
 same cut.h5 long.h5

@@ -85,7 +85,7 @@ expect 0 "streamed" $solve load.hdf little.hdf --slabs 20 --kind oo2 --host-memo
 within "$(figure residual)" 0 1e-5 "residual with little memory"
 expect 4 "more --slabs help" $solve load.hdf no.hdf --slabs 2 --host-memory 2M
 # stopped in the middle, and again: the same bits
-expect 75 "stopped after" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --stop-after 0.02
+expect 75 "stopped after" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --stop-after 0.001
 [ ! -e again.hdf ] || fail "a stopped run left an output"
 expect 0 "" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12
 same slabs.hdf again.hdf

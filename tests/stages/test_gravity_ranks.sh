@@ -55,13 +55,7 @@ expect 0 "" $solve --slabs 4
 [ "$(figure iterations)" -gt 1 ] && ! grep -q ^residual out || fail "a trial"
 
 # ---- stopped or killed, and continued: the same bits ----
-working() { # whether a rank is still there
-    local p
-    for p in /proc/[0-9]*; do
-        case $(readlink "$p/exe") in */penstock-schwarz-solve) [ "$(readlink "$p/cwd")" != "$PWD" ] || return 0 ;; esac
-    done
-    return 1
-}
+working() { "$ROOT/tests/support/still-there" penstock-schwarz-solve; }
 # Over ranks states are a file each.
 run=$solve
 [ -z "$ranks" ] || run="mpirun -n 2 $solve"
@@ -79,16 +73,12 @@ limited() { # FILE OPTIONS...: by its limit in the middle
     grep -q "The best iterate.* is again.unconverged.hdf" err || fail "the best iterate is not named"
     said="continuing after iteration $half" resumed "$@"
 }
-killed() { # FILE OPTIONS...: at some moment
-    local pid tries=0
+killed() { # FILE OPTIONS...: before the second iteration's state has its name
     rm -f again*.hdf*
-    $run again.hdf "${@:2}" --checkpoint-every 1steps --threads 1 > /dev/null 2>&1 &
-    pid=$!
-    until [ -n "$(ls again.hdf.state*.000002.h5 2> /dev/null)" ] || [ $((tries += 1)) -gt 500 ]; do sleep .01; done
-    kill -9 $pid 2> /dev/null
-    wait $pid 2> /dev/null
-    until ! working; do sleep .02; done # its ranks end with it, a little later
-    [ -e again.hdf ] || said= resumed "$@"
+    RANK=$([ "$run" = "$solve" ] || echo 0) killed_at rename:2 $run again.hdf "${@:2}" --checkpoint-every 1steps --threads 1
+    while working; do sleep .02; done # its ranks end with it, a little later
+    [ ! -e again.hdf ] || fail "killed, and there is an output"
+    said="continuing after iteration" resumed "$@"
 }
 half=3 limited gmres.hdf --slabs 7 --tolerance 1e-8
 half=2 limited stream.hdf --slabs 6 --method sweeps --streamed

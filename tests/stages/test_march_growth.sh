@@ -19,7 +19,7 @@ echo "ended at step $step with densities of $grown"
 starts=0 rc=75
 while [ $rc -eq 75 ] && [ $starts -lt 100 ]; do
     starts=$((starts + 1)) rc=0
-    $go --restart --stop-after 0.003 --checkpoint-every 32steps > said.txt 2>&1 || rc=$?
+    at rename:2 TERM $go --restart --checkpoint-every 32steps > said.txt 2>&1 || rc=$?
 done
 [ $rc -eq 1 ] && [ $starts -gt 1 ] || { echo "ended with $rc after $starts starts"; cat said.txt; exit 1; }
 [ "$(grep "the march is unstable" said.txt)" = "$once" ] || { echo "after $starts starts: "; cat said.txt; exit 1; }

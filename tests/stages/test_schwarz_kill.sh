@@ -3,7 +3,6 @@
 # the same command goes on to the bits of a run that was never killed, with all of its history, and leaves no state behind.
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-model gravity-assemble schwarz-solve compare
-${CC:-cc} -shared -fPIC -O1 -o kill.so "$ROOT/tests/support/kill_at.c" -ldl 2> out || { echo "there is no compiler to make kill_at"; exit 77; }
 penstock-gravity-model model.hdf --preset chx-1 --nodes 25,21,9 > /dev/null || fail "model"
 if ! penstock-gravity-assemble model.hdf load.hdf > out 2> err; then
     grep -q "need FFTW" err && { echo "built without FFTW"; exit 77; }
@@ -13,24 +12,18 @@ solve="penstock-schwarz-solve load.hdf"
 mpi=
 command -v mpirun > /dev/null && mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1 && mpi="mpirun -n 2"
 export OMPI_MCA_orte_abort_print_stack=0
-working() { # whether a rank is still there
-    local p
-    for p in /proc/[0-9]*; do
-        case $(readlink "$p/exe") in */penstock-schwarz-solve) [ "$(readlink "$p/cwd")" != "$PWD" ] || return 0 ;; esac
-    done
-    return 1
-}
+working() { "$ROOT/tests/support/still-there" penstock-schwarz-solve; }
 kills=0
 # each WHAT STEP RANK OPTIONS...: with a kill before the first, the (1 + STEP)th ... change of a file by this rank.
 each() {
     local what=$1 step=$2 rank=$3 run=$solve at rc n=0
     shift 3
-    [ $rank = - ] && rank=0 || run="$mpi $solve"
+    [ $rank = - ] && rank= || run="$mpi $solve"
     rm -f whole.* again.*
     expect 0 "" $run whole.hdf "$@"
     for ((at = 1;; at += step)); do
         rm -f again.*
-        { (export LD_PRELOAD=$PWD/kill.so KILL_AT=$at KILL_RANK=$rank; exec $run again.hdf "$@" > killed.out 2>&1); rc=$?; } 2> /dev/null
+        { RANK=$rank at rename+unlink:$at KILL $run again.hdf "$@" > killed.out 2>&1; rc=$?; } 2> /dev/null
         [ $rc -ne 0 ] || break # it was never to be killed
         while working; do sleep .02; done # the other ranks end a little later
         n=$((n + 1))

@@ -1,7 +1,7 @@
 # How runs end early (specs/stage.md): exit code 75, an earlier output of something else set aside, what the same
 # command does next; up to date means the bytes, too.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-surface mesh-box particle-import octree-build fmm
+needs mesh-surface
 
 # ---- a program that keeps nothing ends at once; an output of other options becomes .previous ----
 make="penstock-mesh-surface ball.hdf"
@@ -16,25 +16,6 @@ expect 75 "" $make --divisions 4 --force --stop-after 0.0001
 cmp -s ball.hdf old.hdf || fail "an output of the same options went"
 # nothing goes on after a stop
 $make --divisions 600 --stop-after 0.05 -q && fail "a && b went on"
-
-# ---- signals are heeded within two seconds, whatever is done; the second one kills ----
-expect 0 "" penstock-particle-import --generate cube many.h5 --count 2000000
-for program in "octree-build many.h5 tree.h5 --height 8" "mesh-surface ball.hdf --divisions 800"; do
-    for signal in TERM INT; do
-        rm -f tree.h5 ball.hdf
-        setsid "penstock-${program%% *}" ${program#* } > out 2> err &
-        pid=$!
-        sleep 0.3
-        start=$(date +%s%N)
-        kill -$signal $pid 2> /dev/null
-        wait $pid
-        ended=$?
-        took=$((($(date +%s%N) - start) / 1000000))
-        [ $ended -eq 75 ] || { [ $ended -eq 0 ] && echo "done before the signal came: $program"; } ||
-            fail "$program: SIG$signal ended it with $ended"
-        [ $took -lt 2000 ] || [ $ended -eq 0 ] || fail "$program: SIG$signal took $took ms"
-    done
-done
 
 # ---- an output whose bytes have rotted is not up to date ----
 expect 0 "" $make --divisions 30 --force
