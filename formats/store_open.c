@@ -84,6 +84,7 @@ ps_status ps_store_read_generation(const char *path, int64_t *out)
     ps_status status = look_at(store);
     ps_hdf5_lock();
     if (status == PS_OK) status = open_file(store);
+    if (status == PS_OK) status = ps_store_try_root(store);
     if (status == PS_OK && H5Aexists(store->file, "generation") > 0)
         status = ps_attribute_ints(store, "/", "generation", out, 1);
     ps_hdf5_unlock();
@@ -411,6 +412,7 @@ ps_status ps_store_open_unchecked(const char *path, const char *format, int vers
     ps_status status = look_at(store);
     ps_hdf5_lock();
     if (status == PS_OK) status = open_file(store);
+    if (status == PS_OK) status = ps_store_try_root(store);
     if (status == PS_OK) status = read_identity(store, format, version_max);
     if (status == PS_OK) status = ps_store_check_links(store);
     ps_hdf5_unlock();

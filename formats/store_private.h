@@ -129,7 +129,8 @@ struct ps_store {
     int count, capacity;
     ps_store_dataset_state *datasets;
     ps_scratch_pool pool;
-    int parts; /* masters: number of parts, else 0 */
+    bool tried; /* a child has gone through groups that no checksum covers (store_links.c) */
+    int parts;  /* masters: number of parts, else 0 */
     ps_store **part;
     ps_status failed; /* first failure of a write, told again by commit; guarded by the lock  */
     char failure[512];
@@ -189,6 +190,8 @@ ps_status ps_store_record_hash(const ps_store *store, const char *content, char 
 
 /* store_links.c; lock held. PS_INVALID where a link leads out of the file or groups are too deep,
  * and, from version 2 of the container on, where a group or its attributes are not compact. */
-ps_status ps_store_check_links(const ps_store *store);
+ps_status ps_store_check_links(ps_store *store);
+/* Before anything is read of a file whose root lies outside of its header: all of it is tried. */
+ps_status ps_store_try_root(ps_store *store);
 
 #endif

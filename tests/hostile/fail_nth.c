@@ -139,7 +139,7 @@ int fdatasync(int file)
 int unlink(const char *path)
 {
     NEXT(int, "unlink", const char *);
-    return is_ours(path) && fails("unlink") ? -1 : next(path);
+    return is_ours(path) && access(path, F_OK) == 0 && fails("unlink") ? -1 : next(path);
 }
 
 FILE *fopen(const char *path, const char *how)

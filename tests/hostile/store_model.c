@@ -104,10 +104,7 @@ void store_model_release(store_model *m)
     memset(m, 0, sizeof *m);
 }
 
-static void *twin(const void *of, size_t bytes)
-{
-    return memcpy(malloc(bytes), of, bytes);
-}
+static void *twin(const void *of, size_t bytes) { return memcpy(malloc(bytes), of, bytes); }
 
 void store_model_copy(const store_model *of, store_model *out)
 {

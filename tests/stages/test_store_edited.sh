@@ -38,6 +38,33 @@ for i in range(20): g.attrs['x%d' % i] = i" 3 "attributes lie outside of the hea
 edited "g = f['/']
 for i in range(20): g = g.create_group('x')" 3 "groups are too deep"
 edited "f['/inputs']['again'] = f['/inputs']" 3 "groups are too deep"
+# Files of container version 1 may have groups that no checksum covers: damage there ends a child, not the program.
+edited "f['/'].attrs['store_version'] = numpy.int64(1)
+g = f.create_group('/many')
+for i in range(20): g.create_group('x%d' % i)
+for i in range(20): g.attrs['a%d' % i] = i" 3 "its content hash is"
+expect 0 "" penstock-inspect --trust e.h5
+"$python" - <<'END' || fail "nothing to damage"
+whole = open('e.h5', 'rb').read()
+at, made = -1, 0
+while (at := whole.find(b'FHDB', at + 1)) >= 0:
+    for place in range(at + 8, min(at + 264, len(whole)), 4):
+        open('flip%d.h5' % made, 'wb').write(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1:])
+        made += 1
+assert made >= 100, made
+END
+refused=0
+for f in flip*.h5; do
+    MALLOC_PERTURB_=165 penstock-inspect --trust "$f" > out 2> err
+    case $? in
+        0) ;;
+        3) grep -q "a trial did not survive them" err && refused=$((refused + 1)) ;;
+        *) cat err; fail "$f: a damaged dense group ended the program" ;;
+    esac
+done
+rm flip*.h5
+[ $refused -ge 10 ] || fail "only $refused damaged dense groups are refused"
+echo "$refused damaged dense groups refused"
 # An output whose record was changed is made again.
 cp c.h5 e.h5
 "$python" -c "
