@@ -122,7 +122,7 @@ NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/stage/*/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
-TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
+TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c)) $(B)/hostile/fail_nth.so
 BENCH_C  := $(wildcard tests/bench/bench_*.c)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_C))
 GPU_C    := $(wildcard tests/gpu/check_*.c tests/gpu/bench_*.c)
@@ -263,11 +263,11 @@ $(B)/gpu/%: tests/gpu/%.c $(LIB)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 
 # ---- tests ----
-check: all $(TESTS) $(TEST_PROGRAMS) $(B)/hostile/fail_nth.so build/current
+check: all $(TESTS) $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all
 check-unit: $(TESTS) build/current
 	@BUILD=$(B) tests/run-all unit
-check-stages: all $(TEST_PROGRAMS) $(B)/hostile/fail_nth.so build/current
+check-stages: all $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers

@@ -5,6 +5,7 @@
 # used N ms of processor time. RANK: of several ranks this one.
 at() {
     local call n begin signal=$2
+    [ -e "$BUILD/hostile/fail_nth.so" ] || { echo "$BUILD/hostile/fail_nth.so is not built (make check-stages does)"; exit 1; }
     IFS=: read -r call n begin <<< "$1"
     shift 2
     env LD_PRELOAD="$BUILD/hostile/fail_nth.so" FAIL_CALL="$call" FAIL_NTH="$n" FAIL_SIGNAL="$(kill -l "$signal")" \
