@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "formats/dgtd_model_internal.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -26,12 +27,6 @@ ps_status ps_dgtd_model_share(const ps_dgtd_model_file *file, int ranks, int64_t
 }
 
 /* ---- the halo ---- */
-
-static int compare_numbers(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* A face of an own element whose other side another rank has. */
 typedef struct cut_face {
@@ -66,7 +61,7 @@ static ps_status list_halo(ps_dgtd_domain *d, int64_t faces)
     PS_TRY(PS_ALLOC(&d->halo, faces, "the halo"));
     for (int64_t f = 0; f < 4 * d->elements; ++f)
         if (is_foreign(d, d->links[f])) d->halo[count++] = d->links[f] / 4;
-    qsort(d->halo, (size_t)count, sizeof *d->halo, compare_numbers);
+    qsort(d->halo, (size_t)count, sizeof *d->halo, ps_compare_i32);
     for (int64_t i = 0; i < count; ++i)
         if (i == 0 || d->halo[i] != d->halo[i - 1]) d->halo[kept++] = d->halo[i];
     d->halo_count = kept;
@@ -76,7 +71,7 @@ static ps_status list_halo(ps_dgtd_domain *d, int64_t faces)
 static int32_t halo_slot(const ps_dgtd_domain *d, int32_t element)
 {
     const int32_t *at =
-        bsearch(&element, d->halo, (size_t)d->halo_count, sizeof *d->halo, compare_numbers);
+        bsearch(&element, d->halo, (size_t)d->halo_count, sizeof *d->halo, ps_compare_i32);
     return (int32_t)(d->halo_base + (at - d->halo));
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 /* Parts kept open between sweeps; more are opened for every read. */
 enum { OPEN_PARTS = 256 };
@@ -37,8 +38,6 @@ static int64_t item_bytes(const ps_hmatrix_file *f)
 {
     return f->header.precision == PS_SINGLE ? 4 : 8;
 }
-
-static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static ps_status read_trees(ps_hmatrix_file *f)
 {
@@ -104,7 +103,7 @@ static ps_status check_chunk(ps_hmatrix_file *f, int64_t c)
                 (c + 1 < f->chunks.count || end == f->nodes.count);
     for (int64_t l = first; good && l < end; ++l)
         numbers += ps_hmatrix_padded(&f->overview.shape, l, f->arrays.rank[l]);
-    f->unpacked[c] = padded(numbers * item_bytes(f)) + 128;
+    f->unpacked[c] = ps_padded(numbers * item_bytes(f)) + 128;
     good = good && numbers == f->arrays.numbers[c] && f->arrays.stored[c] >= 0 &&
            f->arrays.stored[c] < INT64_C(1) << 56;
     if (good && ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c)) return PS_OK;
@@ -124,7 +123,7 @@ static ps_status check_chunks(ps_hmatrix_file *f)
     for (int64_t c = 0; c < f->chunks.count; ++c) {
         PS_TRY(check_chunk(f, c));
         /* Stored pieces begin at multiples of 64 bytes; store chunks have at least 1 MiB. */
-        f->raw[c] = padded(f->arrays.stored[c]) +
+        f->raw[c] = ps_padded(f->arrays.stored[c]) +
                     64 * (f->arrays.numbers[c] * item_bytes(f) / (1 << 16) + 2);
     }
     return PS_OK;
@@ -267,7 +266,7 @@ static ps_status for_pieces(ps_hmatrix_file *f, int64_t chunk,
                        ps_store_path(p.store));
     for (p.number = 0; p.number < info.chunk_count; ++p.number) {
         PS_TRY(ps_store_chunk(p.store, p.id, p.number, &stored));
-        p.raw_end = p.raw_offset + padded(stored.stored_bytes);
+        p.raw_end = p.raw_offset + ps_padded(stored.stored_bytes);
         if (p.raw_end > f->raw[chunk])
             return ps_fail(PS_INVALID, "%s: stored values are larger than the tables say",
                            ps_store_path(p.store));

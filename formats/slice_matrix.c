@@ -7,6 +7,7 @@
 
 #include "formats/tile_set.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 enum { STARTS, LENGTHS, VALUES, DATASETS };
 enum { VERSION = PS_SLICE_MATRIX_VERSION, EXTRAS = 9 };
@@ -27,13 +28,11 @@ struct ps_slice_matrix {
     pthread_mutex_t lock; /* guards written, tiles, histogram */
 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* ---- writing ---- */
 
 static ps_status define_tiles(ps_slice_matrix *m, ps_precision precision, int keep_bits)
 {
-    int64_t vectors = m->tiling.tile_rows * least(m->tiling.tile_slices, m->tiling.unknowns);
+    int64_t vectors = m->tiling.tile_rows * ps_smaller(m->tiling.tile_slices, m->tiling.unknowns);
     ps_dataset_spec starts = {.name = "/starts",
                               .type = PS_U16,
                               .units = "1",

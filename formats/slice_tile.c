@@ -1,5 +1,6 @@
 /* Tiles of slices in memory: tiling, checks, statistics, the offset table. */
 #include "formats/slice_matrix.h"
+#include "runtime/sizes.h"
 
 /* ---- tiling ---- */
 
@@ -16,14 +17,12 @@ int64_t ps_slice_tiling_count(const ps_slice_tiling *tiling)
            quotient_up(tiling->end_slice - tiling->first_slice, tiling->tile_slices);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slice_tile *tile)
 {
     tile->first_row = index % row_tiles(tiling) * tiling->tile_rows;
-    tile->rows = least(tiling->tile_rows, tiling->unknowns - tile->first_row);
+    tile->rows = ps_smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
     tile->first_slice = tiling->first_slice + index / row_tiles(tiling) * tiling->tile_slices;
-    tile->slices = least(tiling->tile_slices, tiling->end_slice - tile->first_slice);
+    tile->slices = ps_smaller(tiling->tile_slices, tiling->end_slice - tile->first_slice);
 }
 
 ps_status ps_slice_tiling_check(const ps_slice_tiling *t)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+#include "runtime/sizes.h"
 
 static void add(ps_tile_set *set, int id, const char *name, int64_t capacity, int64_t chunk_bytes)
 {
@@ -70,7 +70,7 @@ static int64_t item_bytes(const ps_tile_set *set, int dataset, int64_t tile)
 static int64_t offset_of(const ps_tile_set *set, int64_t tile, int dataset)
 {
     int64_t offset = 0;
-    for (int d = 0; d < dataset; ++d) offset += padded(item_bytes(set, d, tile) + PS_TILE_SLACK);
+    for (int d = 0; d < dataset; ++d) offset += ps_padded(item_bytes(set, d, tile) + PS_TILE_SLACK);
     return offset;
 }
 
@@ -82,7 +82,7 @@ void *ps_tile_set_data(const ps_tile_set *set, int64_t tile, int dataset, const 
 void ps_tile_set_bytes(const ps_tile_set *set, int64_t tile, int64_t *raw, int64_t *unpacked)
 {
     *raw = 0;
-    for (int d = 0; d < set->count; ++d) *raw += padded(chunk_of(set, d, tile).stored_bytes);
+    for (int d = 0; d < set->count; ++d) *raw += ps_padded(chunk_of(set, d, tile).stored_bytes);
     *unpacked = offset_of(set, tile, set->count);
 }
 
@@ -90,7 +90,7 @@ ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw)
 {
     char *place = raw;
     for (int d = 0; d < set->count; ++d) {
-        int64_t bytes = padded(chunk_of(set, d, tile).stored_bytes);
+        int64_t bytes = ps_padded(chunk_of(set, d, tile).stored_bytes);
         PS_TRY(ps_store_read_stored(set->store, set->ids[d], tile, bytes, place));
         place += bytes;
     }
@@ -105,7 +105,7 @@ ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *r
         PS_TRY(ps_store_decode_values(set->store, set->ids[d], tile, place,
                                       item_bytes(set, d, tile), data));
         memset(data + item_bytes(set, d, tile), 0, PS_TILE_SLACK);
-        place += padded(chunk_of(set, d, tile).stored_bytes);
+        place += ps_padded(chunk_of(set, d, tile).stored_bytes);
     }
     return PS_OK;
 }

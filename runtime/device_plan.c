@@ -4,13 +4,9 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 static const int64_t default_batch = (int64_t)128 << 20, least_batch = 4096;
-
-int64_t ps_device_padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- cutting ---- */
 
@@ -32,7 +28,7 @@ static int64_t choose_batch(const ps_device_plan_request *request)
 {
     if (request->batch_bytes > 0) return request->batch_bytes;
     int64_t bytes = default_batch;
-    int64_t room = smaller(request->device_memory / 4, request->host_memory / 8);
+    int64_t room = ps_smaller(request->device_memory / 4, request->host_memory / 8);
     while (bytes > least_batch && bytes > room) bytes /= 2;
     return bytes;
 }
@@ -52,8 +48,8 @@ static void cut(work *w)
         batch->count += 1;
         batch->bytes += size;
         w->total += size;
-        w->plan->slot_bytes = larger(w->plan->slot_bytes, batch->bytes);
-        w->plan->raw_bytes = larger(w->plan->raw_bytes, ps_device_padded(request->raw_bytes[c]));
+        w->plan->slot_bytes = ps_larger(w->plan->slot_bytes, batch->bytes);
+        w->plan->raw_bytes = ps_larger(w->plan->raw_bytes, ps_device_padded(request->raw_bytes[c]));
     }
 }
 
@@ -128,7 +124,7 @@ static ps_status plan_device(work *w)
     ps_device_plan *plan = w->plan;
     int64_t budget = w->request->device_memory;
     for (int64_t u = 0; u < w->count; ++u) w->units[u].batch.tier = PS_TIER_DISK;
-    plan->slots = (int)smaller(w->request->slots, w->count);
+    plan->slots = (int)ps_smaller(w->request->slots, w->count);
     if (w->total <= budget) plan->slots = 0;
     while (plan->slots > 1 && plan->slots * plan->slot_bytes > budget) plan->slots -= 1;
     int64_t room = budget - plan->slots * plan->slot_bytes;
@@ -163,7 +159,7 @@ static void write_batches(work *w, int64_t join)
             *last = next;
         }
         if (last->tier == PS_TIER_DEVICE)
-            plan->staging_bytes = larger(plan->staging_bytes, last->bytes);
+            plan->staging_bytes = ps_larger(plan->staging_bytes, last->bytes);
     }
 }
 
@@ -191,17 +187,17 @@ static bool fit_host(work *w, int64_t rest)
 {
     ps_device_plan *plan = w->plan;
     int64_t budget = w->request->host_memory;
-    plan->raws = (int)smaller(w->request->raws, w->request->count);
-    plan->stagings = (int)smaller(2, plan->tier_batches[PS_TIER_DEVICE]);
+    plan->raws = (int)ps_smaller(w->request->raws, w->request->count);
+    plan->stagings = (int)ps_smaller(2, plan->tier_batches[PS_TIER_DEVICE]);
     plan->host_slots = 0;
     while (host_buffers(plan) + rest > budget &&
            (rest == 0 || plan->stagings > 1 || plan->raws > 2))
         if (!one_buffer_less(plan)) break;
     if (host_buffers(plan) + rest <= budget) return true;
     if (rest == 0) return false;
-    plan->stagings = (int)smaller(2, plan->tier_batches[PS_TIER_DEVICE]);
-    plan->raws = (int)smaller(w->request->raws, w->request->count);
-    plan->host_slots = (int)smaller(w->request->host_slots, w->count);
+    plan->stagings = (int)ps_smaller(2, plan->tier_batches[PS_TIER_DEVICE]);
+    plan->raws = (int)ps_smaller(w->request->raws, w->request->count);
+    plan->host_slots = (int)ps_smaller(w->request->host_slots, w->count);
     while (host_buffers(plan) > budget)
         if (!one_buffer_less(plan)) return false;
     return true;
@@ -233,7 +229,8 @@ static ps_status plan_host(work *w)
     count_tiers(plan);
     if (plan->host_slots > plan->tier_batches[PS_TIER_DISK])
         plan->host_slots = (int)plan->tier_batches[PS_TIER_DISK];
-    plan->slots = (int)smaller(plan->slots, plan->batch_count - plan->tier_batches[PS_TIER_DEVICE]);
+    plan->slots =
+        (int)ps_smaller(plan->slots, plan->batch_count - plan->tier_batches[PS_TIER_DEVICE]);
     plan->host_bytes = host_buffers(plan) + plan->tier_bytes[PS_TIER_HOST];
     plan->device_bytes = plan->slots * plan->slot_bytes + plan->tier_bytes[PS_TIER_DEVICE];
     return PS_OK;

@@ -60,6 +60,4 @@ typedef struct ps_device_plan {
 ps_status ps_device_plan_make(const ps_device_plan_request *request, ps_device_plan *out);
 void ps_device_plan_release(ps_device_plan *plan);
 
-int64_t ps_device_padded(int64_t bytes); /* rounded up to 256 */
-
 #endif

@@ -5,6 +5,7 @@
 
 #include "runtime/device_mover.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 enum { SLOTS = 3, UNPACKERS_MIN = 2, UNPACKERS_MAX = 8 };
 static const int sweep_probe_count =

@@ -6,14 +6,13 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/program.h"
+#include "runtime/sizes.h"
 
 /* Code and tables of libraries that a run comes to only later, and what the heap keeps of what was
  * freed; stacks and heaps of threads. Measured on small inputs of all programs. */
 enum { LATER = 4 << 20, THREAD = 256 << 10 };
 /* What a process takes more or less from one run of the same command to the next. */
 enum { JITTER = 1 << 20 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t least_of(const ps_ledger *ledger)
 {
@@ -51,9 +50,9 @@ void ps_ledger_add(ps_ledger *ledger, ps_ledger_room room, const char *name, int
         }
     }
     line->now += bytes;
-    line->most = larger(line->most, line->now);
+    line->most = ps_larger(line->most, line->now);
     ledger->now[room] += bytes;
-    ledger->most[room] = larger(ledger->most[room], ledger->now[room]);
+    ledger->most[room] = ps_larger(ledger->most[room], ledger->now[room]);
 }
 
 void ps_ledger_drop(ps_ledger *ledger, const char *name)

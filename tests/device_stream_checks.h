@@ -14,6 +14,7 @@
 
 #include "runtime/device_stream.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 enum { STREAMED_MAX = 96 };
 

@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/march.h"
 #include "kernels/dgtd/time_step.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 
 ps_precision problem_precision(const march_options *options)
@@ -13,12 +14,6 @@ ps_precision problem_precision(const march_options *options)
 }
 
 /* ---- options that need no file ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static ps_status read_frequencies(const march_options *options, problem *p)
 {
@@ -33,7 +28,7 @@ static ps_status read_frequencies(const march_options *options, problem *p)
         if (!(p->frequencies[k] > 0))
             return ps_fail(PS_USAGE, "--frequency: %g Hz; expected a positive number",
                            p->frequencies[k]);
-    qsort(p->frequencies, (size_t)p->frequency_count, sizeof *p->frequencies, by_value);
+    qsort(p->frequencies, (size_t)p->frequency_count, sizeof *p->frequencies, ps_compare_reals);
     for (int64_t k = 1; k < p->frequency_count; ++k)
         if (p->frequencies[k] == p->frequencies[k - 1])
             return ps_fail(PS_USAGE, "--frequency: %g Hz is given twice", p->frequencies[k]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 
 /* ---- how many samples ---- */
@@ -60,19 +61,13 @@ static void measure(const fmm_check *c, int first, int rows, magnitudes *m)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What errors are held against at the least: the median of what is there, and, for kernels with a
  * length of their own, a small part of what a unit does at that distance. A few close pairs do not
  * hide what happens to all others, as they would in a mean. */
 static double least_reference(const fmm_check *c, magnitudes *m, double floor)
 {
     memcpy(m->sorted, m->reference, (size_t)c->even * sizeof *m->sorted);
-    qsort(m->sorted, (size_t)c->even, sizeof *m->sorted, by_value);
+    qsort(m->sorted, (size_t)c->even, sizeof *m->sorted, ps_compare_reals);
     return fmax(m->sorted[c->even / 2], floor);
 }
 

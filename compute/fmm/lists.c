@@ -9,6 +9,7 @@
 #include "compute/fmm/fmm.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"
+#include "runtime/compare.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
@@ -47,12 +48,6 @@ static void room_release(list_room *room)
     free(room->stamp);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool is_list(const ps_group_list *list, int64_t group, const int64_t *items, int64_t count)
 {
     const int64_t *stored = list->items + list->start[group];
@@ -73,7 +68,7 @@ static bool far_fits(const fmm_problem *p, int level, int64_t group, list_room *
                                        room->mark, room->stamp, room->groups + found);
         pairs += count;
     }
-    qsort(room->groups, (size_t)found, sizeof *room->groups, by_number);
+    qsort(room->groups, (size_t)found, sizeof *room->groups, ps_compare_i64);
     return is_list(&p->lists.far[level], group, room->groups, found) &&
            p->lists.far_pairs[level][group] == pairs;
 }

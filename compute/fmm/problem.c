@@ -7,6 +7,7 @@
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"
+#include "runtime/compare.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
@@ -116,12 +117,6 @@ static void measure_groups(fmm_problem *p)
         }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The upper half of the P2P tasks by their work are the large ones (RR-8513, section 3.1). */
 static ps_status find_median(fmm_problem *p)
 {
@@ -129,7 +124,7 @@ static ps_status find_median(fmm_problem *p)
     int64_t groups = ps_octree_groups(p->fmm.targets, p->leaf);
     PS_TRY(PS_ALLOC(&flop, groups, "work of groups"));
     memcpy(flop, p->lists.near_flop, (size_t)groups * sizeof *flop);
-    qsort(flop, (size_t)groups, sizeof *flop, by_value);
+    qsort(flop, (size_t)groups, sizeof *flop, ps_compare_reals);
     p->lists.median_flop = groups > 1 ? flop[(groups - 1) / 2] : -1;
     free(flop);
     return PS_OK;

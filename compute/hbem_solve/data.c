@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "kernels/common/vec3.h"
 #include "runtime/memory.h"
 
 /* One more load; grows the list. */
@@ -19,7 +20,7 @@ static ps_status add_load(solve_problem *p, int64_t *capacity, ps_hbem_load load
 static ps_status add_direction(solve_problem *p, int64_t *capacity, const double d[3],
                                const char *where)
 {
-    double size = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    double size = ps_norm3(d);
     if (!(size > 0) || !isfinite(size))
         return ps_fail(PS_USAGE, "%s: (%g, %g, %g) is no direction", where, d[0], d[1], d[2]);
     return add_load(

@@ -7,6 +7,7 @@
 #include "runtime/device_plan.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 /* Images of consecutive chunks in one piece of device memory. */
 typedef struct piece {

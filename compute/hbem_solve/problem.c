@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "kernels/common/vec3.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -276,7 +277,7 @@ static void measure_curvature(solve_problem *p)
         for (int64_t e = l->start[i]; e < l->start[i + 1]; ++e)
             for (int c = 0; c < 3; ++c)
                 vector[c] += l->stiffness[e] * p->mesh.vertices[3 * s->order[l->column[e]] + c];
-        twice += sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
+        twice += ps_norm3(vector);
     }
     if (2 * p->area < p->radius * twice) p->radius = 2 * p->area / twice;
 }

@@ -4,6 +4,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/mesh_topology.h"
+#include "kernels/common/vec3.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -21,7 +22,7 @@ static int64_t count_sharp(const solve_problem *p, const uint32_t *mate)
     for (int64_t e = 0; e < sides; ++e) {
         if (mate[e] >= PS_MATE_MANY || mate[e] < e) continue;
         const double *a = p->triangles[e / 3].normal, *b = p->triangles[mate[e] / 3].normal;
-        count += a[0] * b[0] + a[1] * b[1] + a[2] * b[2] < least;
+        count += ps_dot3(a, b) < least;
     }
     return count;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/prism_field/field.h"
+#include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -105,12 +106,6 @@ static int groups_of(ps_prism_kind kind, group out[3])
     return kind == PS_PRISM_TENSOR ? 3 : 2;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* sqrt of the mean of squares, as it is below with a certainty of 99.5 %. */
 static double bound_of_mean(const double *values, int64_t count, bool all)
 {
@@ -142,7 +137,7 @@ static double error_of(field *f, const group *g, const int64_t *indices, double 
         ++count;
     }
     if (count == 0) return 0;
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    qsort(sorted, (size_t)count, sizeof *sorted, ps_compare_reals);
     bool all = count == f->stations.count;
     double norm = bound_of_mean(size, count, true), least = sorted[count / 2];
     if (norm == 0) return 0;

@@ -7,8 +7,6 @@
 #include "compute/schwarz_solve/solve.h"
 #include "kernels/schwarz/slab_device.h"
 
-static inline int64_t device_padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 /* Bytes of the device that may be taken: --device-memory, or what is free. */
 int64_t device_allowed(const solve_problem *p);
 /* What every way has on a device. */

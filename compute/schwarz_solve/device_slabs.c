@@ -8,6 +8,7 @@
 #include "compute/schwarz_solve/outer.h"
 #include "kernels/schwarz/traces_device.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct slabs {
     solve_problem *p;
@@ -176,7 +177,7 @@ static int64_t lay_out(slabs *s, char *at)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
         char *place = at + bytes;
         if (at) memcpy(parts[i].to, &place, sizeof place);
-        bytes += device_padded(parts[i].bytes);
+        bytes += ps_device_padded(parts[i].bytes);
     }
     return bytes;
 }

@@ -11,6 +11,7 @@
 #include "runtime/device_stream.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct sweeps {
     solve_problem *p;
@@ -171,9 +172,9 @@ static ps_status open_device(sweeps *s)
 {
     solve_problem *p = s->p;
     ps_slab_device_plan plan = device_slab_plan(p);
-    int64_t traces = device_padded(8 * traces_of(p) * s->host.face);
-    int64_t sums = device_padded(PS_DOT_BYTES), squares = device_padded(8 * traces_of(p));
-    int64_t planes = device_padded(8 * device_largest_slab(p) * p->load.plane);
+    int64_t traces = ps_device_padded(8 * traces_of(p) * s->host.face);
+    int64_t sums = ps_device_padded(PS_DOT_BYTES), squares = ps_device_padded(8 * traces_of(p));
+    int64_t planes = ps_device_padded(8 * device_largest_slab(p) * p->load.plane);
     int64_t arrays = 2 * traces + sums + squares + planes;
     int64_t bytes = arrays + ps_slab_device_bytes(&plan), most = device_allowed(p);
     PS_TRY(device_base_open(p, bytes, &s->base));

@@ -5,6 +5,7 @@
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/linear/krylov_device.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct whole {
     solve_problem *p;
@@ -38,13 +39,13 @@ static int64_t workspace_of(const whole *w)
     if (w->p->options.mixed) return ps_krylov_device_mixed_workspace(&system);
     if (w->p->options.method != METHOD_DIRECT)
         return ps_krylov_device_workspace(krylov_of(w->p), &system);
-    return device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab)) +
+    return ps_device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab)) +
            ps_fast_device_workspace(PS_DOUBLE, &w->slab);
 }
 
 static char *workspace_at(const whole *w)
 {
-    return (char *)w->x + device_padded(8 * ps_q1_grid_size(&w->p->grid));
+    return (char *)w->x + ps_device_padded(8 * ps_q1_grid_size(&w->p->grid));
 }
 
 static ps_status whole_read(whole *w)
@@ -59,7 +60,7 @@ static ps_status whole_read(whole *w)
 static ps_status whole_open(solve_problem *p, void **state)
 {
     whole *w;
-    int64_t vector = device_padded(8 * ps_q1_grid_size(&p->grid));
+    int64_t vector = ps_device_padded(8 * ps_q1_grid_size(&p->grid));
     PS_TRY(PS_ALLOC(&w, 1, "solving"));
     *state = w;
     *w = (whole){.p = p, .slab = ps_slab_whole(&p->grid)};
@@ -76,7 +77,7 @@ static ps_status whole_open(solve_problem *p, void **state)
 
 static ps_status whole_direct(whole *w)
 {
-    int64_t tables = device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab));
+    int64_t tables = ps_device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab));
     PS_TRY(ps_fast_device_solve(&w->solver, w->base.memory, w->x, workspace_at(w) + tables,
                                 w->base.stream));
     w->p->result = (ps_krylov_result){.iterations = 0, .converged = true};

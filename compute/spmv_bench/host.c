@@ -23,6 +23,7 @@ enum { OWN_X, OWN_Y, OWN_B, OWN_INVERSE, OWN_VALUES };
 #define real float
 #define NAME(what) narrow_##what
 #include "compute/spmv_bench/host_body.h"
+#include "runtime/compare.h"
 #undef real
 #undef NAME
 
@@ -52,15 +53,9 @@ static operation *const operations[PS_PRECISION_COUNT][BENCH_OPERATIONS] = {
 
 /* ---- timing ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double bench_median(double *samples, int count)
 {
-    qsort(samples, (size_t)count, sizeof *samples, ascending);
+    qsort(samples, (size_t)count, sizeof *samples, ps_compare_reals);
     return samples[count / 2];
 }
 

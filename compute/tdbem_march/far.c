@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/comm.h"
+#include "runtime/sizes.h"
 
 /* ---- the file ---- */
 
@@ -65,16 +66,14 @@ static ps_status check_belonging(const char *path, const char *near_path, const 
                    near_path, theirs, ours);
 }
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static void join(tiles *near, const tiles *far)
 {
     ps_slice_header *a = &near->header;
     const ps_slice_header *b = &far->header;
-    a->k_max = larger(a->k_max, b->k_max);
-    a->d_max = larger(a->d_max, b->d_max);
+    a->k_max = ps_larger(a->k_max, b->k_max);
+    a->d_max = ps_larger(a->d_max, b->d_max);
     a->nnz += b->nnz;
-    near->columns = larger(near->columns, far->columns);
+    near->columns = ps_larger(near->columns, far->columns);
 }
 
 ps_status far_open(const char *path, const char *near_path, tiles *near, far_matrix *out)

@@ -8,6 +8,7 @@
 #include "runtime/balance.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
+#include "runtime/sizes.h"
 
 /* ---- who ---- */
 

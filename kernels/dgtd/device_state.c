@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "kernels/dgtd/device_kernels.h"
-
-enum { ALIGN = 256 };
+#include "runtime/sizes.h"
 
 const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES] = {{1, 1, -1, 0}, {1, -1, 1, 0}};
 
@@ -126,34 +125,26 @@ void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
                                .materials = system->materials};
 }
 
-/* Where the next piece of `bytes` goes; NULL while only sizes are asked. */
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    void *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_dgtd_device *d, char *memory)
 {
     int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
     if (!d->windowed) {
-        d->tangents = piece(memory, &used, slots * 9 * real);
-        d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+        d->tangents = ps_device_part(memory, &used, slots * 9 * real);
+        d->links = ps_device_part(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
     }
-    d->kinds = piece(memory, &used, slots * 4);
-    d->bordered = piece(memory, &used, d->groups);
-    d->material = piece(memory, &used, slots * (int64_t)sizeof *d->material);
-    d->steps = piece(memory, &used, 4 * d->materials * real);
-    d->to_nodes = piece(memory, &used, n * n * wide);
-    d->from_nodes = piece(memory, &used, n * n * wide);
-    d->mass = piece(memory, &used, n * n * wide);
-    d->face_from_nodes = piece(memory, &used, nf * nf * wide);
-    d->lift = piece(memory, &used, 4 * n * nf * wide);
+    d->kinds = ps_device_part(memory, &used, slots * 4);
+    d->bordered = ps_device_part(memory, &used, d->groups);
+    d->material = ps_device_part(memory, &used, slots * (int64_t)sizeof *d->material);
+    d->steps = ps_device_part(memory, &used, 4 * d->materials * real);
+    d->to_nodes = ps_device_part(memory, &used, n * n * wide);
+    d->from_nodes = ps_device_part(memory, &used, n * n * wide);
+    d->mass = ps_device_part(memory, &used, n * n * wide);
+    d->face_from_nodes = ps_device_part(memory, &used, nf * nf * wide);
+    d->lift = ps_device_part(memory, &used, 4 * n * nf * wide);
     if (d->mode != PS_DGTD_PAPER) return used;
-    d->dense = piece(memory, &used, (3 * n * n + 4 * n * nf) * real);
-    d->flux = piece(memory, &used, d->groups * group_bytes(d));
+    d->dense = ps_device_part(memory, &used, (3 * n * n + 4 * n * nf) * real);
+    d->flux = ps_device_part(memory, &used, d->groups * group_bytes(d));
     return used;
 }
 

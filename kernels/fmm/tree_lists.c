@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compare.h"
+
 /* Gathers every third bit. */
 static int64_t gather_bits(uint64_t v)
 {
@@ -217,12 +219,6 @@ void ps_tree_far(const ps_octree *targets, const ps_octree *sources, int level, 
 
 /* ---- groups ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size, int64_t skip,
                               int64_t mark, int64_t *stamp, int64_t *out)
 {
@@ -236,7 +232,7 @@ int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group
         stamp[group] = mark;
         out[found++] = group;
     }
-    qsort(out, (size_t)found, sizeof *out, compare_numbers);
+    qsort(out, (size_t)found, sizeof *out, ps_compare_i64);
     return found;
 }
 
@@ -245,7 +241,7 @@ int64_t ps_tree_augmented(const ps_tree_list *near, int64_t first, int64_t end, 
     int64_t found = 0, distinct = 0;
     for (int64_t i = 0; i < near->start[end - first]; ++i)
         if (near->sources[i] >= end) leaves[found++] = near->sources[i];
-    qsort(leaves, (size_t)found, sizeof *leaves, compare_numbers);
+    qsort(leaves, (size_t)found, sizeof *leaves, ps_compare_i64);
     for (int64_t i = 0; i < found; ++i)
         if (i == 0 || leaves[i] != leaves[i - 1]) leaves[distinct++] = leaves[i];
     return distinct;

@@ -6,6 +6,7 @@
 
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/strata.h"
+#include "runtime/compare.h"
 
 /* ITEMS_MAX: of a cluster; 48 a function of the largest clusters. */
 enum { ALIGNMENT = 256, ITEMS_MAX = 3072, BOX = 8, NODE = 6 };
@@ -15,17 +16,11 @@ static bool is_leaf(const ps_cluster_tree *tree, int64_t node)
     return tree->nodes[node].child[0] < 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* Triangles of functions [begin, end), ascending, each once. */
 static int32_t collect(const ps_hbem_space *space, int64_t begin, int64_t end, int32_t *list)
 {
     int64_t count = ps_hbem_triangles_of(space, (ps_hbem_range){begin, end}, list);
-    if (space->kind == PS_SPACE_P0) qsort(list, (size_t)count, sizeof *list, ascending);
+    if (space->kind == PS_SPACE_P0) qsort(list, (size_t)count, sizeof *list, ps_compare_i32);
     return (int32_t)count;
 }
 

@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { ALIGN = 64, TASK = 4096, LEAF = PS_DISSECTION_LEAF };
+#include "runtime/sizes.h"
+
+enum { TASK = 4096, LEAF = PS_DISSECTION_LEAF };
 
 static int64_t node_count(int64_t dofs)
 {
@@ -20,28 +22,21 @@ typedef struct scratch {
     int32_t *stamp; /* [nodes] the last place     */
 } scratch;
 
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    char *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t place_arrays(ps_dissection *d, char *memory, scratch *s)
 {
     int64_t used = 0, n = d->dofs, nodes = d->nodes;
-    d->place = piece(memory, &used, 4 * n);
-    d->dof = piece(memory, &used, 4 * n);
-    d->first = piece(memory, &used, 4 * (nodes + 1));
-    d->child = piece(memory, &used, 8 * nodes);
-    d->parent = piece(memory, &used, 4 * nodes);
-    d->by_depth = piece(memory, &used, 4 * nodes);
-    d->depth_first = piece(memory, &used, 4 * (d->depth + 1));
-    d->row_first = piece(memory, &used, 8 * (nodes + 1));
-    d->number_first = piece(memory, &used, 8 * (nodes + 1));
-    s->owner = piece(memory, &used, 4 * n);
-    s->depth = piece(memory, &used, 4 * nodes);
-    s->stamp = piece(memory, &used, 4 * nodes);
+    d->place = ps_host_part(memory, &used, 4 * n);
+    d->dof = ps_host_part(memory, &used, 4 * n);
+    d->first = ps_host_part(memory, &used, 4 * (nodes + 1));
+    d->child = ps_host_part(memory, &used, 8 * nodes);
+    d->parent = ps_host_part(memory, &used, 4 * nodes);
+    d->by_depth = ps_host_part(memory, &used, 4 * nodes);
+    d->depth_first = ps_host_part(memory, &used, 4 * (d->depth + 1));
+    d->row_first = ps_host_part(memory, &used, 8 * (nodes + 1));
+    d->number_first = ps_host_part(memory, &used, 8 * (nodes + 1));
+    s->owner = ps_host_part(memory, &used, 4 * n);
+    s->depth = ps_host_part(memory, &used, 4 * nodes);
+    s->stamp = ps_host_part(memory, &used, 4 * nodes);
     return used;
 }
 

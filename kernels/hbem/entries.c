@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"
+#include "runtime/compare.h"
 
 enum { ALIGNMENT = 64, POINTERS_SLACK = 4096 };
 
@@ -54,12 +55,6 @@ int64_t ps_hbem_entries_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps
     return side_bytes(op->test, rows) + side_bytes(op->trial, columns) + POINTERS_SLACK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
 int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, int32_t *list)
 {
     int64_t items = ps_hbem_items(space, range), count = 0;
@@ -68,7 +63,7 @@ int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, in
         if (count == 0 || t != list[count - 1]) list[count++] = t;
     }
     if (space->kind == PS_SPACE_P0) return count; /* each has one */
-    qsort(list, (size_t)count, sizeof *list, ascending);
+    qsort(list, (size_t)count, sizeof *list, ps_compare_i32);
     int64_t kept = 0;
     for (int64_t e = 0; e < count; ++e)
         if (e == 0 || list[e] != list[e - 1]) list[kept++] = list[e];

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "runtime/sizes.h"
+
 #ifndef PS_WITH_CUDA
 ps_status ps_factor_device_factorise(const ps_factor_device *device)
 {
@@ -13,8 +15,6 @@ ps_status ps_factor_device_solve(const ps_factor_device *device, int sides,
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
 #endif
-
-enum { ALIGN = 256 };
 
 ps_status ps_factor_device_measure(const ps_dissection *d, int count, int64_t *firsts,
                                    ps_factor_device *out)
@@ -39,48 +39,42 @@ ps_status ps_factor_device_measure(const ps_dissection *d, int count, int64_t *f
 
 /* ---- memory ---- */
 
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    char *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_factor_device *f, char *memory)
 {
     const ps_dissection *d = &f->d;
     int64_t used = 0, vector = 16 * PS_FACTOR_SIDES * d->dofs;
     f->there = *d;
-    f->there.dof = piece(memory, &used, 4 * d->dofs);
-    f->there.first = piece(memory, &used, 4 * (d->nodes + 1));
-    f->there.child = piece(memory, &used, 8 * d->nodes);
-    f->there.by_depth = piece(memory, &used, 4 * d->nodes);
-    f->there.row_first = piece(memory, &used, 8 * (d->nodes + 1));
-    f->there.number_first = piece(memory, &used, 8 * (d->nodes + 1));
-    f->there.row = piece(memory, &used, 4 * d->rows);
-    f->there.gather = piece(memory, &used, 8 * (d->dofs + d->rows));
-    f->there.entry = piece(memory, &used, 4 * d->nnz);
-    f->square_first = piece(memory, &used, 8 * d->nodes);
-    f->scratch_first = piece(memory, &used, 8 * d->nodes);
-    f->matrix.start = piece(memory, &used, 8 * (d->dofs + 1));
-    f->matrix.mass = piece(memory, &used, 8 * d->nnz);
-    f->matrix.stiffness = piece(memory, &used, 8 * d->nnz);
-    f->bad = piece(memory, &used, 4);
-    f->b = piece(memory, &used, vector);
-    f->y = piece(memory, &used, vector);
-    f->in = piece(memory, &used, vector);
-    f->pivots = piece(memory, &used, f->count * vector);
-    f->x = piece(memory, &used, f->count * vector);
-    f->left = piece(memory, &used, f->count * 16 * PS_FACTOR_SIDES * d->rows);
-    f->numbers = piece(memory, &used, f->count * 16 * d->numbers);
+    f->there.dof = ps_device_part(memory, &used, 4 * d->dofs);
+    f->there.first = ps_device_part(memory, &used, 4 * (d->nodes + 1));
+    f->there.child = ps_device_part(memory, &used, 8 * d->nodes);
+    f->there.by_depth = ps_device_part(memory, &used, 4 * d->nodes);
+    f->there.row_first = ps_device_part(memory, &used, 8 * (d->nodes + 1));
+    f->there.number_first = ps_device_part(memory, &used, 8 * (d->nodes + 1));
+    f->there.row = ps_device_part(memory, &used, 4 * d->rows);
+    f->there.gather = ps_device_part(memory, &used, 8 * (d->dofs + d->rows));
+    f->there.entry = ps_device_part(memory, &used, 4 * d->nnz);
+    f->square_first = ps_device_part(memory, &used, 8 * d->nodes);
+    f->scratch_first = ps_device_part(memory, &used, 8 * d->nodes);
+    f->matrix.start = ps_device_part(memory, &used, 8 * (d->dofs + 1));
+    f->matrix.mass = ps_device_part(memory, &used, 8 * d->nnz);
+    f->matrix.stiffness = ps_device_part(memory, &used, 8 * d->nnz);
+    f->bad = ps_device_part(memory, &used, 4);
+    f->b = ps_device_part(memory, &used, vector);
+    f->y = ps_device_part(memory, &used, vector);
+    f->in = ps_device_part(memory, &used, vector);
+    f->pivots = ps_device_part(memory, &used, f->count * vector);
+    f->x = ps_device_part(memory, &used, f->count * vector);
+    f->left = ps_device_part(memory, &used, f->count * 16 * PS_FACTOR_SIDES * d->rows);
+    f->numbers = ps_device_part(memory, &used, f->count * 16 * d->numbers);
     return used;
 }
 
 static int64_t place_scratch(ps_factor_device *f, char *memory)
 {
     int64_t used = 0;
-    for (int i = 0; i < 2; ++i) f->squares[i] = piece(memory, &used, f->count * 16 * f->square);
-    f->scratches = piece(memory, &used, f->count * 16 * f->scratch);
+    for (int i = 0; i < 2; ++i)
+        f->squares[i] = ps_device_part(memory, &used, f->count * 16 * f->square);
+    f->scratches = ps_device_part(memory, &used, f->count * 16 * f->scratch);
     return used;
 }
 

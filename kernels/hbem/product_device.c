@@ -5,6 +5,7 @@
 
 #include "kernels/hbem/product_images.h"
 #include "runtime/device_plan.h"
+#include "runtime/sizes.h"
 
 enum { ALIGN = 256, LEAF_ALIGN = 64 };
 

@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
-enum { ALIGN = 256, ROUNDS = 5, PRODUCTS = 4 };
+#include "runtime/sizes.h"
+
+enum { ROUNDS = 5, PRODUCTS = 4 };
 
 const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES] = {
     {false, 2, 256},  {false, 4, 256},  {false, 8, 256}, {false, 8, 512}, {false, 8, 1024},
@@ -16,12 +18,12 @@ ps_status ps_csr_multiply_cuda(const ps_csr_device *matrix, const void *x, void 
 }
 #endif
 
-static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 int64_t ps_csr_device_bytes(ps_precision precision, int64_t rows, int64_t nnz)
 {
-    return padded(8 * (rows + 1)) + padded(4 * nnz) + padded(size_of(precision) * nnz);
+    return ps_device_padded(8 * (rows + 1)) + ps_device_padded(4 * nnz) +
+           ps_device_padded(size_of(precision) * nnz);
 }
 
 void ps_csr_device_attach(ps_precision precision, int64_t rows, int64_t nnz, void *memory,
@@ -32,9 +34,9 @@ void ps_csr_device_attach(ps_precision precision, int64_t rows, int64_t nnz, voi
     *out = (ps_csr_device){.precision = precision, .rows = rows, .nnz = nnz};
     out->shape = (ps_csr_shape){mean < 64, mean < 64 ? 4 : 32, 256};
     out->row_start = (int64_t *)at;
-    at += padded(8 * (rows + 1));
+    at += ps_device_padded(8 * (rows + 1));
     out->columns = (int32_t *)at;
-    out->values = at + padded(4 * nnz);
+    out->values = at + ps_device_padded(4 * nnz);
 }
 
 ps_status ps_csr_device_upload(const ps_csr_device *m, const int64_t *row_start,

@@ -5,6 +5,7 @@
 
 #include "kernels/linear/device_kernels.h"
 #include "kernels/linear/krylov_mixed.h"
+#include "runtime/sizes.h"
 
 enum { ALIGN = 256, SLOTS = 2 };
 
@@ -21,8 +22,6 @@ typedef struct solver {
     int64_t vector_bytes;
 } solver;
 
-static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
-
 static int64_t rows_of(const ps_krylov_device_system *system)
 {
     return system->stencil ? ps_stencil_rows(system->stencil) : system->matrix->rows;
@@ -30,19 +29,19 @@ static int64_t rows_of(const ps_krylov_device_system *system)
 
 static int64_t vector_bytes(const ps_krylov_device_system *system)
 {
-    return padded(rows_of(system) * (system->precision == PS_SINGLE ? 4 : 8));
+    return ps_device_padded(rows_of(system) * (system->precision == PS_SINGLE ? 4 : 8));
 }
 
 /* Partial sums of the launch with the most blocks: warps that march a plane each. */
 static int64_t partial_bytes(const ps_krylov_device_system *system)
 {
-    return padded(24 * ps_krylov_blocks_cuda(system, rows_of(system), 1));
+    return ps_device_padded(24 * ps_krylov_blocks_cuda(system, rows_of(system), 1));
 }
 
 int64_t ps_krylov_device_workspace(ps_krylov_method method, const ps_krylov_device_system *system)
 {
-    return padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state)) + ALIGN + partial_bytes(system) +
-           ps_krylov_vector_count(method) * vector_bytes(system);
+    return ps_device_padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state)) + ALIGN +
+           partial_bytes(system) + ps_krylov_vector_count(method) * vector_bytes(system);
 }
 
 static void lay_out(solver *s, void *workspace)
@@ -50,7 +49,7 @@ static void lay_out(solver *s, void *workspace)
     char *at = workspace;
     s->pass.state = (ps_krylov_state *)at;
     s->copies = s->pass.state + 1;
-    at += padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state));
+    at += ps_device_padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state));
     s->pass.ticket = (unsigned *)at;
     s->pass.partial = (double *)(at + ALIGN);
     at += ALIGN + partial_bytes(s->system);
@@ -241,7 +240,8 @@ static int64_t narrow_bytes(const ps_krylov_device_system *system)
 int64_t ps_krylov_device_mixed_workspace(const ps_krylov_device_system *system)
 {
     int64_t rows = rows_of(system);
-    return padded(PS_DOT_BYTES) + padded(8 * rows) + 2 * padded(4 * rows) + narrow_bytes(system);
+    return ps_device_padded(PS_DOT_BYTES) + ps_device_padded(8 * rows) +
+           2 * ps_device_padded(4 * rows) + narrow_bytes(system);
 }
 
 /* Residuals of the solver in fp32 are relative to that which it began with. */
@@ -302,11 +302,11 @@ static ps_status mixed_open(mixed *m, char *memory)
     ps_device_info info = ps_device_describe(ps_stream_device(m->stream));
     m->planes = ps_stencil_device_planes(m->wide->stencil, info.multiprocessors);
     m->sums = (double *)memory;
-    m->product = (double *)(memory + padded(PS_DOT_BYTES));
+    m->product = (double *)(memory + ps_device_padded(PS_DOT_BYTES));
     m->narrow = *m->wide;
     m->narrow.precision = PS_SINGLE;
-    m->narrow.b = (char *)m->product + padded(8 * m->rows);
-    m->narrow.x = (char *)m->narrow.b + padded(4 * m->rows);
+    m->narrow.b = (char *)m->product + ps_device_padded(8 * m->rows);
+    m->narrow.x = (char *)m->narrow.b + ps_device_padded(4 * m->rows);
     m->inner = *m->control;
     if (m->control->watch) m->inner.watch = watch_narrow, m->inner.context = m;
     PS_TRY(ps_fill_zero(m->stream, m->sums, PS_DOT_BYTES));

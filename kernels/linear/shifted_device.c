@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "runtime/sizes.h"
+
 #ifndef PS_WITH_CUDA
 ps_status ps_shifted_device_run(const ps_shifted_device *device, int count, const int *from,
                                 const double (*shift)[2])
@@ -10,28 +12,22 @@ ps_status ps_shifted_device_run(const ps_shifted_device *device, int count, cons
 }
 #endif
 
-enum { SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS, ALIGN = 256 };
-
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    char *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
+enum { SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS };
 
 static int64_t lay_out(ps_shifted_device *d, char *memory)
 {
     int64_t used = 0, n = d->matrix.dofs, nnz = d->matrix.nnz;
-    d->matrix.start = piece(memory, &used, 8 * (n + 1));
-    d->matrix.column = piece(memory, &used, 4 * nnz);
-    d->matrix.mass = piece(memory, &used, 8 * nnz);
-    d->matrix.stiffness = piece(memory, &used, 8 * nnz);
-    d->diagonal = piece(memory, &used, 16 * n);
-    d->b = piece(memory, &used, 16 * n * SYSTEMS);
-    d->x = piece(memory, &used, 16 * n * SYSTEMS);
-    d->vectors = piece(memory, &used, 16 * n * SYSTEMS * PS_SHIFTED_VECTORS);
-    d->sums = piece(memory, &used, 8 * (int64_t)(2 * PS_SHIFTED_DEVICE_BLOCKS * SYSTEMS * 3));
-    d->outcomes = piece(memory, &used, SYSTEMS * (int64_t)sizeof *d->outcomes);
+    d->matrix.start = ps_device_part(memory, &used, 8 * (n + 1));
+    d->matrix.column = ps_device_part(memory, &used, 4 * nnz);
+    d->matrix.mass = ps_device_part(memory, &used, 8 * nnz);
+    d->matrix.stiffness = ps_device_part(memory, &used, 8 * nnz);
+    d->diagonal = ps_device_part(memory, &used, 16 * n);
+    d->b = ps_device_part(memory, &used, 16 * n * SYSTEMS);
+    d->x = ps_device_part(memory, &used, 16 * n * SYSTEMS);
+    d->vectors = ps_device_part(memory, &used, 16 * n * SYSTEMS * PS_SHIFTED_VECTORS);
+    d->sums =
+        ps_device_part(memory, &used, 8 * (int64_t)(2 * PS_SHIFTED_DEVICE_BLOCKS * SYSTEMS * 3));
+    d->outcomes = ps_device_part(memory, &used, SYSTEMS * (int64_t)sizeof *d->outcomes);
     return used;
 }
 

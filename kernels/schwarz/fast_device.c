@@ -1,10 +1,8 @@
 #include "kernels/schwarz/fast_device.h"
 
 #include "kernels/schwarz/device_kernels.h"
+#include "runtime/sizes.h"
 
-enum { ALIGN = 256 };
-
-static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
 static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 /* For n values a line and `stored` modes. The pitch is 4 more than a multiple of 16, which keeps
@@ -34,18 +32,18 @@ static ps_fast_device shape_of(ps_precision precision, const ps_slab *slab)
 /* Puts the tables into memory, unless that is NULL; their bytes. */
 static int64_t lay_out(ps_fast_device *f, char *memory)
 {
-    int64_t modes = padded(8 * f->my * f->stride), at = 0;
+    int64_t modes = ps_device_padded(8 * f->my * f->stride), at = 0;
     for (int axis = 0; axis < 2; ++axis) {
         ps_sine_table *s = &f->sines[axis];
         if (memory) s->values = (double *)(memory + at);
-        at += padded(8 * ps_sine_table_size(s));
+        at += ps_device_padded(8 * ps_sine_table_size(s));
     }
     if (memory) {
         f->mu = (double *)(memory + at);
         f->inverse = (double *)(memory + at + modes);
         f->entry = memory + at + 2 * modes;
     }
-    return at + 2 * modes + padded(sizeof(ps_slab_entry));
+    return at + 2 * modes + ps_device_padded(sizeof(ps_slab_entry));
 }
 
 int64_t ps_fast_device_bytes(ps_precision precision, const ps_slab *slab)
@@ -75,7 +73,7 @@ ps_status ps_fast_device_make(ps_precision precision, const ps_slab *slab, void 
 int64_t ps_fast_device_workspace(ps_precision precision, const ps_slab *slab)
 {
     ps_fast_device f = shape_of(precision, slab);
-    return 2 * padded(size_of(precision) * slab->grid.nodes[0] * f.my * f.stride);
+    return 2 * ps_device_padded(size_of(precision) * slab->grid.nodes[0] * f.my * f.stride);
 }
 
 /* ---- transforms ---- */
@@ -158,7 +156,7 @@ ps_status ps_fast_device_solve(const ps_fast_device *f, const void *b, void *x, 
     int64_t size = size_of(f->precision), shift = f->slab.free[0] ? 0 : 1;
     int64_t plane = size * f->slab.grid.nodes[1] * f->slab.grid.nodes[2];
     int64_t modes = size * f->my * f->stride, open = ps_slab_open_planes(&f->slab);
-    char *field = workspace, *scratch = field + padded(modes * f->slab.grid.nodes[0]);
+    char *field = workspace, *scratch = field + ps_device_padded(modes * f->slab.grid.nodes[0]);
     /* Fixed planes of `field` are copied onto themselves. */
     if (!f->slab.free[0]) PS_TRY(ps_fill_zero(stream, field, modes));
     if (!f->slab.free[1])

@@ -1,10 +1,9 @@
 #include "kernels/schwarz/slab_device.h"
 
 #include "kernels/schwarz/device_kernels.h"
+#include "runtime/sizes.h"
 
-enum { ALIGN = 256, SLABS = 64 /* entries that are copied at a time */ };
-
-static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+enum { SLABS = 64 /* entries that are copied at a time */ };
 
 static int64_t size_of(const ps_slab_device_plan *plan)
 {
@@ -41,10 +40,10 @@ static int64_t lay_out(ps_slab_device *box, char *memory)
     const ps_slab_device_plan *plan = &box->plan;
     ps_slab slab = table_slab(plan);
     int64_t tables = ps_fast_device_bytes(plan->precision, &slab), count = plan->end - plan->first;
-    int64_t entries = padded(count * (int64_t)sizeof(ps_slab_entry));
-    int64_t load = padded(box->planes * box->face * size_of(plan));
+    int64_t entries = ps_device_padded(count * (int64_t)sizeof(ps_slab_entry));
+    int64_t load = ps_device_padded(box->planes * box->face * size_of(plan));
     int64_t kept = plan->single ? box->planes : box->planes + count - 1;
-    int64_t field = padded(kept * box->face * size_of(plan));
+    int64_t field = ps_device_padded(kept * box->face * size_of(plan));
     if (memory) {
         memory += tables;
         box->entries = memory;

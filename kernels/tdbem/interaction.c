@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/tdbem/interaction_internal.h"
+#include "runtime/sizes.h"
 
 static const double trim_level = 1e-12; /* of the largest entry of a pair (guide 2.6)      */
 /* The outer rule was tested up to h = 8 D, where the longest edges are 10 D; above, triangles are
@@ -116,14 +117,12 @@ int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t firs
     return carver.used + 64;
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Raises the bounds to what the square of these rows and slices needs. */
 static void widen(const ps_interaction *interaction, int64_t side, int64_t row, int64_t slice,
                   int64_t bounds[2])
 {
     int64_t n = interaction->unknowns;
-    int64_t rows = smaller(side, n - row), slices = smaller(side, n - slice);
+    int64_t rows = ps_smaller(side, n - row), slices = ps_smaller(side, n - slice);
     int64_t values = ps_interaction_value_bound(interaction, row, rows, slice, slices);
     int64_t workspace = ps_interaction_workspace(interaction, row, rows, slice, slices);
     bounds[0] = values > bounds[0] ? values : bounds[0];

@@ -9,6 +9,7 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/tdbem/interaction_internal.h"
+#include "runtime/compare.h"
 
 enum { IN_ROWS = 1, IN_SLICES = 2 };
 
@@ -23,12 +24,6 @@ typedef struct hard_tile {
     double *sums;           /* M^k, k >= 0, all row-vectors of the tile                        */
     double *terms, *spline; /* [capacity + 2][9], [capacity + 2]: of one pair of triangles    */
 } hard_tile;
-
-static int compare_numbers(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 static int64_t gather_range(const ps_interaction *interaction, int64_t first, int64_t count,
                             int32_t *out)
@@ -46,7 +41,7 @@ static void gather_triangles(hard_tile *hard)
     int32_t *list = hard->outer.triangle;
     int64_t count = gather_range(hard->interaction, tile->first_row, tile->rows, list);
     count += gather_range(hard->interaction, tile->first_slice, tile->slices, list + count);
-    qsort(list, (size_t)count, sizeof *list, compare_numbers);
+    qsort(list, (size_t)count, sizeof *list, ps_compare_i32);
     int64_t kept = 0;
     for (int64_t n = 0; n < count; ++n)
         if (n == 0 || list[n] != list[n - 1]) list[kept++] = list[n];

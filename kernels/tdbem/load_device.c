@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/sizes.h"
+
 #ifndef PS_WITH_CUDA
 ps_status ps_device_load_cuda(const ps_device_load *load, int64_t n, int64_t count, double *out,
                               double *workspace, ps_stream *stream)
@@ -9,8 +11,6 @@ ps_status ps_device_load_cuda(const ps_device_load *load, int64_t n, int64_t cou
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
 #endif
-
-enum { ALIGN = 64 };
 
 ps_device_load ps_device_load_shape(const ps_load *load)
 {
@@ -21,21 +21,13 @@ ps_device_load ps_device_load_shape(const ps_load *load)
                             .triangle_count = load->mesh->triangle_count};
 }
 
-/* Where the next piece of `bytes` goes; NULL while only sizes are asked. */
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    void *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_device_load *l, char *memory)
 {
     int64_t used = 0, index = sizeof(int32_t);
-    l->vertices = piece(memory, &used, 3 * l->vertex_count * (int64_t)sizeof *l->vertices);
-    l->triangles = piece(memory, &used, 3 * l->triangle_count * index);
-    l->corner_start = piece(memory, &used, (l->vertex_count + 1) * index);
-    l->corners = piece(memory, &used, 3 * l->triangle_count * index);
+    l->vertices = ps_host_part(memory, &used, 3 * l->vertex_count * (int64_t)sizeof *l->vertices);
+    l->triangles = ps_host_part(memory, &used, 3 * l->triangle_count * index);
+    l->corner_start = ps_host_part(memory, &used, (l->vertex_count + 1) * index);
+    l->corners = ps_host_part(memory, &used, 3 * l->triangle_count * index);
     return used;
 }
 

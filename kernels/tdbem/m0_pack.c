@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-enum { ROWS = PS_M0_ROWS, ALIGN = 64 };
+#include "runtime/sizes.h"
+
+enum { ROWS = PS_M0_ROWS };
 
 static int64_t warp_count(int64_t rows) { return (rows + ROWS - 1) / ROWS; }
 
@@ -62,22 +64,14 @@ ps_status ps_packed_m0_measure(const ps_csr *m0, int32_t *scratch, ps_packed_m0 
     return PS_OK;
 }
 
-/* Where the next piece of `bytes` goes; NULL while only sizes are asked. */
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    void *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_packed_m0 *p, char *memory)
 {
     int64_t used = 0, starts = (warp_count(p->rows) + 1) * (int64_t)sizeof(int32_t);
-    p->halo_start = piece(memory, &used, starts);
-    p->value_start = piece(memory, &used, starts);
-    p->halo = piece(memory, &used, p->halo_count * (int64_t)sizeof *p->halo);
-    p->places = piece(memory, &used, p->value_count * ROWS * (int64_t)sizeof *p->places);
-    p->values = piece(memory, &used, p->value_count * ROWS * (int64_t)sizeof *p->values);
+    p->halo_start = ps_host_part(memory, &used, starts);
+    p->value_start = ps_host_part(memory, &used, starts);
+    p->halo = ps_host_part(memory, &used, p->halo_count * (int64_t)sizeof *p->halo);
+    p->places = ps_host_part(memory, &used, p->value_count * ROWS * (int64_t)sizeof *p->places);
+    p->values = ps_host_part(memory, &used, p->value_count * ROWS * (int64_t)sizeof *p->values);
     return used;
 }
 

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "kernels/tdbem/near_walk.h"
+#include "runtime/sizes.h"
 
-enum { ROWS = PS_NEAR_ROWS, ALIGN = 64, NONE = 255 };
+enum { ROWS = PS_NEAR_ROWS, NONE = 255 };
 
 static int64_t warp_count(const ps_packed_near *p) { return (p->unknowns + ROWS - 1) / ROWS; }
 
@@ -15,21 +16,13 @@ static int64_t item_size(ps_precision precision)
 
 /* ---- memory ---- */
 
-/* Where the next `bytes` go; NULL while only the size is asked. */
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    void *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_near_build *b, const ps_packed_near *p, char *memory)
 {
     int64_t used = 0, warps = warp_count(p), bins = warps * p->group;
-    b->met = piece(memory, &used, warps * (int64_t)sizeof *b->met);
-    b->values = piece(memory, &used, bins * ROWS * item_size(p->precision));
-    b->vectors = piece(memory, &used, bins * (int64_t)sizeof *b->vectors);
-    b->rows = piece(memory, &used, bins * (int64_t)sizeof *b->rows);
+    b->met = ps_host_part(memory, &used, warps * (int64_t)sizeof *b->met);
+    b->values = ps_host_part(memory, &used, bins * ROWS * item_size(p->precision));
+    b->vectors = ps_host_part(memory, &used, bins * (int64_t)sizeof *b->vectors);
+    b->rows = ps_host_part(memory, &used, bins * (int64_t)sizeof *b->rows);
     return used;
 }
 

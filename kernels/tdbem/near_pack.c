@@ -3,6 +3,8 @@
 #include <omp.h>
 #include <string.h>
 
+#include "runtime/sizes.h"
+
 enum {
     ROWS = PS_NEAR_ROWS,
     INNER = PS_NEAR_STRIDE - 1,
@@ -159,29 +161,22 @@ ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near
 
 /* ---- memory ---- */
 
-/* Where the next piece of `bytes` goes; NULL while only sizes are asked. */
-static void *piece(char *memory, int64_t *used, int64_t bytes)
-{
-    void *at = memory ? memory + *used : NULL;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static int64_t lay_out(ps_packed_near *p, char *memory)
 {
     int64_t used = 0, warps = warp_count(p->unknowns), item = item_size(p->precision);
-    p->vector_start = piece(memory, &used, (warps + 1) * (int64_t)sizeof *p->vector_start);
-    p->reach = piece(memory, &used, warps * p->group * (int64_t)sizeof *p->reach);
-    p->vectors = piece(memory, &used, p->vector_count * (int64_t)sizeof *p->vectors);
-    p->starts = piece(memory, &used, p->vector_count * ROWS);
-    p->values = piece(memory, &used, p->value_count * ROWS * item);
+    p->vector_start = ps_host_part(memory, &used, (warps + 1) * (int64_t)sizeof *p->vector_start);
+    p->reach = ps_host_part(memory, &used, warps * p->group * (int64_t)sizeof *p->reach);
+    p->vectors = ps_host_part(memory, &used, p->vector_count * (int64_t)sizeof *p->vectors);
+    p->starts = ps_host_part(memory, &used, p->vector_count * ROWS);
+    p->values = ps_host_part(memory, &used, p->value_count * ROWS * item);
     p->inner_start = NULL;
     p->inner_words = NULL;
     p->inner_values = NULL;
     if (!p->inner) return used;
-    p->inner_start = piece(memory, &used, (INNER * p->unknowns + 1) * (int64_t)sizeof(int32_t));
-    p->inner_words = piece(memory, &used, p->inner_count * (int64_t)sizeof(uint32_t));
-    p->inner_values = piece(memory, &used, p->inner_count * item);
+    p->inner_start =
+        ps_host_part(memory, &used, (INNER * p->unknowns + 1) * (int64_t)sizeof(int32_t));
+    p->inner_words = ps_host_part(memory, &used, p->inner_count * (int64_t)sizeof(uint32_t));
+    p->inner_values = ps_host_part(memory, &used, p->inner_count * item);
     return used;
 }
 

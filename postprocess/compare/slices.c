@@ -5,6 +5,7 @@
 #include "formats/slice_matrix.h"
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 /* Slice matrices of other numbers of ranks, or that were cut into different tiles: their
  * row-vectors are compared entry by entry, M^k(i,j), missing entries being 0. */
@@ -102,9 +103,6 @@ static void compare_vectors(const row_vector *a, const row_vector *b, difference
 
 /* ---- tiles ---- */
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t sooner(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static bool overlap(const ps_slice_tile *a, const ps_slice_tile *b)
 {
     return a->first_row < b->first_row + b->rows && b->first_row < a->first_row + a->rows &&
@@ -115,10 +113,10 @@ static bool overlap(const ps_slice_tile *a, const ps_slice_tile *b)
 static void compare_overlap(const tile_reader *a, const tile_reader *b, difference *d)
 {
     const ps_slice_tile *s = &a->tile, *t = &b->tile;
-    int64_t last_row = sooner(s->first_row + s->rows, t->first_row + t->rows);
-    int64_t last_slice = sooner(s->first_slice + s->slices, t->first_slice + t->slices);
-    for (int64_t j = later(s->first_slice, t->first_slice); j < last_slice; ++j)
-        for (int64_t i = later(s->first_row, t->first_row); i < last_row; ++i) {
+    int64_t last_row = ps_smaller(s->first_row + s->rows, t->first_row + t->rows);
+    int64_t last_slice = ps_smaller(s->first_slice + s->slices, t->first_slice + t->slices);
+    for (int64_t j = ps_larger(s->first_slice, t->first_slice); j < last_slice; ++j)
+        for (int64_t i = ps_larger(s->first_row, t->first_row); i < last_row; ++i) {
             row_vector v = row_vector_of(a, i, j), w = row_vector_of(b, i, j);
             compare_vectors(&v, &w, d);
         }

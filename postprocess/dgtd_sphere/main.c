@@ -6,6 +6,7 @@
 
 #include "formats/receivers.h"
 #include "kernels/common/mie_em.h"
+#include "kernels/common/vec3.h"
 #include "postprocess/dgtd_sphere/figure_table.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -80,7 +81,7 @@ static int channels_of_place(void) { return chosen.quantity == RCS ? 1 : 3; }
 
 static double unit(double v[3])
 {
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double length = ps_norm3(v);
     for (int c = 0; c < 3; ++c) v[c] /= length;
     return length;
 }
@@ -92,7 +93,7 @@ static ps_status settle_wave(job *j)
     PS_TRY(ps_parse_vector(chosen.origin, j->origin));
     PS_TRY(ps_parse_vector(chosen.wave, k));
     PS_TRY(ps_parse_vector(chosen.polarisation, e));
-    if (!(unit(k) > 0) || !(unit(e) > 0) || fabs(e[0] * k[0] + e[1] * k[1] + e[2] * k[2]) > 1e-6)
+    if (!(unit(k) > 0) || !(unit(e) > 0) || fabs(ps_dot3(e, k)) > 1e-6)
         return ps_fail(PS_USAGE, "--wave %s and --polarisation %s must be orthogonal directions",
                        chosen.wave, chosen.polarisation);
     for (int c = 0; c < 3; ++c)

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/sizes.h"
 
 /* ---- the map ---- */
 
@@ -44,15 +45,13 @@ int64_t exact_memory(const anomaly *a)
     return a->model.store ? fixed_bytes(a) + 8 * a->model.shape[0] * a->model.shape[1] : 0;
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Layers of cells [first, first + count), from all planes of the file, a chunk of them at a time.
  */
 static ps_status read_layers(anomaly *a, map_sums *m, int64_t first, int64_t count)
 {
     const int64_t *shape = a->model.shape, step = a->model.chunk_planes;
     for (int64_t at = 0; at < shape[0]; at += step) {
-        int64_t planes = smaller(step, shape[0] - at);
+        int64_t planes = ps_smaller(step, shape[0] - at);
         PS_TRY(ps_box_field_read(&a->model, at, planes, m->planes));
         for (int64_t line = 0; line < planes * shape[1]; ++line)
             for (int64_t k = 0; k < count; ++k)
@@ -67,7 +66,7 @@ static ps_status allocate(const anomaly *a, const ps_q1_grid *grid, map_sums *m)
     const int64_t *shape = a->model.shape;
     bool fft = ps_vertical_by_fft();
     int64_t room = (a->run->host_memory - fixed_bytes(a)) / (8 * shape[0] * shape[1]);
-    m->at_a_time = room < 1 ? 1 : smaller(room, shape[2]);
+    m->at_a_time = room < 1 ? 1 : ps_smaller(room, shape[2]);
     PS_TRY(PS_ALLOC(&m->workspace, ps_vertical_workspace(grid, fft), "sums over cells"));
     PS_TRY(PS_ALLOC(&m->planes, a->model.chunk_planes * a->model.plane, "planes of the model"));
     PS_TRY(PS_ALLOC(&m->layers, m->at_a_time * shape[0] * shape[1], "layers of the model"));
@@ -79,11 +78,11 @@ static ps_status sum_layers(anomaly *a, map_sums *m)
     ps_progress progress;
     ps_progress_start(&progress, "map", "layers", 0, a->model.shape[2]);
     for (int64_t k = 0; k < a->model.shape[2]; k += m->at_a_time) {
-        int64_t count = smaller(a->model.shape[2] - k, m->at_a_time);
+        int64_t count = ps_smaller(a->model.shape[2] - k, m->at_a_time);
         PS_TRY(read_layers(a, m, k, count));
         for (int64_t some = 0; some < count; some += AT_A_TIME) {
             const double *from = m->layers + some * a->model.shape[0] * a->model.shape[1];
-            ps_vertical_add(&m->sum, k + some, smaller(count - some, AT_A_TIME), from);
+            ps_vertical_add(&m->sum, k + some, ps_smaller(count - some, AT_A_TIME), from);
             ps_progress_update(&progress, k + some);
         }
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
@@ -184,7 +185,7 @@ static void add_incident(const field_task *task, double k, int64_t incidence, co
                          double value[2])
 {
     const double *d = task->source->directions[incidence];
-    double phase = k * (d[0] * x[0] + d[1] * x[1] + d[2] * x[2]);
+    double phase = k * ps_dot3(d, x);
     value[0] += cos(phase);
     value[1] += sin(phase);
 }

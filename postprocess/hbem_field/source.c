@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "postprocess/hbem_field/field.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 
 bool field_is_wave(const field_source *source) { return source->header->parts == 2; }
@@ -77,12 +78,6 @@ static int64_t frequency_of(const field_source *source, double wavenumber)
     return f;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static ps_status list_entries(field_source *source, int64_t *count)
 {
     *count = 0;
@@ -99,7 +94,7 @@ static ps_status list_entries(field_source *source, int64_t *count)
             memcpy(to->direction, from->direction, sizeof to->direction);
             source->wavenumbers[to - source->entries] = from->wavenumber;
         }
-    qsort(source->wavenumbers, (size_t)*count, sizeof *source->wavenumbers, by_value);
+    qsort(source->wavenumbers, (size_t)*count, sizeof *source->wavenumbers, ps_compare_reals);
     for (int64_t i = 0; i < *count; ++i)
         if (!source->frequencies ||
             !same_wavenumber(source->wavenumbers[i], source->wavenumbers[source->frequencies - 1]))

@@ -5,6 +5,7 @@
 
 #include "formats/worker_log.h"
 #include "postprocess/inspect/inspect.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 
 /* The sum of the log's seconds, and of the slowest worker's of every iteration. */
@@ -33,12 +34,6 @@ static time_sums sum_up(const ps_worker_log *log)
     return sums;
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    double s = *(const double *)a, t = *(const double *)b;
-    return (s > t) - (s < t);
-}
-
 /* The median, over the last half of the iterations, of the slowest worker's seconds: what an
  * iteration takes when intervals have settled. *out is left where there is no memory. */
 static void median_at_the_end(const ps_worker_log *log, double *out)
@@ -49,7 +44,7 @@ static void median_at_the_end(const ps_worker_log *log, double *out)
     for (int64_t n = 0; n < count; ++n)
         for (int w = 0; w < log->workers; ++w)
             slowest[n] = fmax(slowest[n], log->seconds[(first + n) * log->workers + w]);
-    qsort(slowest, (size_t)count, sizeof *slowest, compare_seconds);
+    qsort(slowest, (size_t)count, sizeof *slowest, ps_compare_reals);
     *out = slowest[count / 2];
     free(slowest);
 }

@@ -4,20 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compare.h"
 #include "runtime/options.h"
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double robust_largest(double *values, int64_t count)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < count; ++i)
         if (isfinite(values[i])) values[n++] = fabs(values[i]);
-    qsort(values, (size_t)n, sizeof *values, by_value);
+    qsort(values, (size_t)n, sizeof *values, ps_compare_reals);
     double largest = n ? values[(int64_t)(0.995 * (double)(n - 1))] : 0;
     if (n && !(largest > 0)) largest = values[n - 1];
     return largest > 0 ? largest : 1;

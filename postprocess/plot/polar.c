@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "postprocess/plot/curves.h"
 #include "postprocess/plot/decibel.h"
 #include "runtime/memory.h"
@@ -56,7 +57,7 @@ static ps_status order_directions(const char *path, polar_file *file, int normal
     const ps_trace *trace = &file->trace;
     for (int64_t c = 0; c < trace->channels; ++c) {
         const double *d = &trace->places[3 * c];
-        if (fabs(d[normal]) > 0.02 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]))
+        if (fabs(d[normal]) > 0.02 * ps_norm3(d))
             return ps_fail(PS_INVALID,
                            "%s: direction %lld does not lie in a coordinate plane with "
                            "the others; a polar diagram needs a circle of directions",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/mesh_measure.h"
+#include "kernels/common/vec3.h"
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
 
@@ -43,7 +44,7 @@ static bool looks_outward(const ps_surface_mesh *mesh)
             sum[c] += normal[c];
             volume += a[c] * normal[c];
         }
-        area += sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+        area += ps_norm3(normal);
     }
     return fmax(fabs(sum[0]), fmax(fabs(sum[1]), fabs(sum[2]))) < 1e-6 * area && volume > 0;
 }

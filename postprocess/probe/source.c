@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/common/mesh_measure.h"
+#include "kernels/common/vec3.h"
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 
@@ -101,7 +102,7 @@ static double farthest_advance(const probe_source *source, const ps_receivers *r
         const double *e = receivers->places + 3 * r;
         for (int64_t v = 0; v < source->mesh.vertex_count; ++v) {
             const double *x = source->mesh.vertices + 3 * v;
-            farthest = fmax(farthest, e[0] * x[0] + e[1] * x[1] + e[2] * x[2]);
+            farthest = fmax(farthest, ps_dot3(e, x));
         }
     }
     return farthest / (source->speed * source->dt);

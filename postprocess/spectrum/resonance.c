@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "postprocess/spectrum/spectrum.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 
 static const double faintest = 1e-5, prominent = 5;
@@ -30,19 +31,13 @@ static double content(const ps_trace *trace, int64_t first, double frequency)
     return sum;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Lines of the tail that stand out of all others. */
 static int take_peaks(const double *tail, double *sorted, int64_t count, double level,
                       double spacing, int most, double *out)
 {
     int found = 0;
     memcpy(sorted, tail, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_reals);
+    qsort(sorted, (size_t)count, sizeof *sorted, ps_compare_reals);
     double floor = fmax(prominent * sorted[count / 2], level);
     for (int64_t i = 2; i + 2 < count && found < most; ++i) {
         bool peak = tail[i] > floor && tail[i] > tail[i - 1] && tail[i] >= tail[i + 1] &&

@@ -6,6 +6,7 @@
 #include "formats/history.h"
 #include "formats/receivers.h"
 #include "formats/surface_mesh.h"
+#include "kernels/common/vec3.h"
 #include "postprocess/sphere_exact/exact.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -245,7 +246,7 @@ static void place_channels(plan *p)
 {
     for (int64_t c = 0; !is_field(p) && c < p->receivers.count; ++c) {
         double *v = p->receivers.places + 3 * c;
-        double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        double length = ps_norm3(v);
         for (int d = 0; d < 3; ++d) v[d] /= length > 0 ? length : 1;
     }
     p->receivers.far_field = is_far(p);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compare.h"
 #include "setup.h"
 
 ps_status text_parse(const char *option, const char *whole, setup_text *out)
@@ -158,22 +159,16 @@ void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, si
     }
 }
 
-static int compare_tags(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_t capacity)
 {
     int64_t found = 0;
     for (int64_t i = 0; i < count; ++i) {
         if (i > 0 && values[i] == values[i - 1]) continue;
         int64_t kept = found < capacity ? found : capacity;
-        if (bsearch(values + i, out, (size_t)kept, sizeof *out, compare_tags)) continue;
+        if (bsearch(values + i, out, (size_t)kept, sizeof *out, ps_compare_i32)) continue;
         if (found < capacity) {
             out[found] = values[i];
-            qsort(out, (size_t)found + 1, sizeof *out, compare_tags);
+            qsort(out, (size_t)found + 1, sizeof *out, ps_compare_i32);
         }
         ++found;
     }

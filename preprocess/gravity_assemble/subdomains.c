@@ -6,6 +6,7 @@
 
 #include "formats/subdomains.h"
 #include "kernels/schwarz/element.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/scope.h"
@@ -146,12 +147,6 @@ static ps_status order_elements(cut *c)
 
 /* ---- a subdomain ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void corners_of(const cut *c, int64_t element, int64_t nodes[8])
 {
     const int64_t *n = c->parts.grid.nodes;
@@ -177,7 +172,7 @@ static ps_status list_nodes(cut *c, int64_t s, int64_t **out, int64_t *count)
             nodes[(*count)++] = corners[i];
         }
     }
-    qsort(nodes, (size_t)*count, sizeof *nodes, by_value);
+    qsort(nodes, (size_t)*count, sizeof *nodes, ps_compare_i64);
     for (int64_t i = 0; i < *count; ++i) c->local[nodes[i]] = (int32_t)i;
     *out = nodes;
     return PS_OK;
@@ -306,7 +301,7 @@ static ps_status list_face_nodes(cut *c, int64_t interface, int64_t **out, int64
         c->local[node] = 0;
         nodes[(*count)++] = node;
     }
-    qsort(nodes, (size_t)*count, sizeof *nodes, by_value);
+    qsort(nodes, (size_t)*count, sizeof *nodes, ps_compare_i64);
     for (int64_t i = 0; i < *count; ++i) c->local[nodes[i]] = (int32_t)i;
     *out = nodes;
     return PS_OK;

@@ -7,14 +7,13 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/sizes.h"
 
 typedef struct quality {
     int64_t cut_faces, cut_faces_max, halo_max, neighbours_max, pieces_max, layer_largest;
     int64_t smallest, largest;
     double neighbours_mean, imbalance, link_distance;
 } quality;
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Pieces of a part that hang together across faces; seen[..] and queue[..] of the part. */
 static int64_t pieces_of(const ps_partition *p, int64_t first, int64_t end, uint8_t *seen,
@@ -64,9 +63,9 @@ static void survey_part(const ps_partition *p, int64_t q, survey *s, quality *ou
         s->met[part] = q + 1;
     }
     out->cut_faces += cut; /* from both sides */
-    out->cut_faces_max = larger(out->cut_faces_max, cut);
-    out->halo_max = larger(out->halo_max, halo);
-    out->neighbours_max = larger(out->neighbours_max, neighbours);
+    out->cut_faces_max = ps_larger(out->cut_faces_max, cut);
+    out->halo_max = ps_larger(out->halo_max, halo);
+    out->neighbours_max = ps_larger(out->neighbours_max, neighbours);
     out->neighbours_mean += (double)neighbours / (double)p->parts;
 }
 
@@ -85,12 +84,13 @@ static void weigh_parts(const job *j, quality *out)
         }
         total += weight;
         most = fmax(most, weight);
-        out->largest = larger(out->largest, size);
+        out->largest = ps_larger(out->largest, size);
         out->smallest = size < out->smallest ? size : out->smallest;
     }
     out->imbalance = most * (double)p->parts / total;
     for (int64_t l = 0; l < p->layer_count; ++l)
-        out->layer_largest = larger(out->layer_largest, p->layer_start[l + 1] - p->layer_start[l]);
+        out->layer_largest =
+            ps_larger(out->layer_largest, p->layer_start[l + 1] - p->layer_start[l]);
 }
 
 static ps_status judge(const job *j, quality *out)
@@ -107,8 +107,8 @@ static ps_status judge(const job *j, quality *out)
     PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "the report"));
     for (int64_t q = 0; q < p->parts; ++q) {
         survey_part(p, q, &s, out);
-        out->pieces_max = larger(out->pieces_max,
-                                 pieces_of(p, p->part_start[q], p->part_start[q + 1], seen, queue));
+        out->pieces_max = ps_larger(
+            out->pieces_max, pieces_of(p, p->part_start[q], p->part_start[q + 1], seen, queue));
     }
     out->cut_faces /= 2;
     out->link_distance = s.links ? s.distance / (double)s.links : 0;

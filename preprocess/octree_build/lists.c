@@ -6,6 +6,7 @@
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 typedef struct list_job {
     const ps_octree *targets, *sources;
@@ -21,11 +22,9 @@ typedef struct list_space {
     int64_t *groups, *stamp;
 } list_space;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static ps_status space_init(const list_job *job, list_space *s)
 {
-    int64_t cells = smaller(job->targets->group_size, job->targets->cells[job->level]);
+    int64_t cells = ps_smaller(job->targets->group_size, job->targets->cells[job->level]);
     int64_t source_groups = ps_octree_groups(job->sources, job->level);
     int64_t entries = cells * (job->near ? PS_TREE_NEAR_MAX : PS_TREE_FAR_MAX);
     memset(s, 0, sizeof *s);

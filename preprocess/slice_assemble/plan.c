@@ -8,13 +8,12 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/sizes.h"
 
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
 static const double write_seconds_a_byte = 3e-9;    /* of a core: compression      */
 static const double single_seconds_a_byte = 0.6e-9; /* one thread at a time: HDF5 */
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- sampling ---- */
 
@@ -76,7 +75,7 @@ static ps_status sample_device(const assemble_problem *problem, assemble_plan *p
 static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
 {
     enum { TILES = 5, SIDE = 96 };
-    int64_t n = problem->interaction.unknowns, side = smaller(n, SIDE);
+    int64_t n = problem->interaction.unknowns, side = ps_smaller(n, SIDE);
     double totals[4] = {0, 0, 0, 0};
     for (int64_t q = 0; q < TILES; ++q)
         PS_TRY(sample_tile(problem, (n - side) * q / (TILES - 1),
@@ -96,7 +95,7 @@ static ps_status choose_tiles(const assemble_problem *problem, const assemble_op
     int64_t n = problem->interaction.unknowns, width = options->precision == PS_SINGLE ? 4 : 8;
     ps_slice_tiling *tiling = &plan->tiling;
     tiling->unknowns = n;
-    tiling->tile_rows = smaller(rows, n);
+    tiling->tile_rows = ps_smaller(rows, n);
     if (tiling->tile_rows % 256 && tiling->tile_rows != n)
         return ps_fail(PS_USAGE, "--tile-rows %lld: a multiple of 256 is needed, or %lld, all rows",
                        (long long)rows, (long long)n);
@@ -109,7 +108,7 @@ static ps_status choose_tiles(const assemble_problem *problem, const assemble_op
         if (tiling->tile_rows % slices) slices = tiling->tile_rows;
         while (ranks > 1 && slices > 1 && slices * ranks > n) slices /= 2;
     }
-    tiling->tile_slices = smaller(slices, tiling->tile_rows);
+    tiling->tile_slices = ps_smaller(slices, tiling->tile_rows);
     if (tiling->tile_rows < n && tiling->tile_rows % tiling->tile_slices)
         return ps_fail(PS_USAGE, "--tile-slices %lld must divide the %lld rows of a tile",
                        (long long)slices, (long long)tiling->tile_rows);
@@ -144,14 +143,14 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
         double target = total * (double)(rank + 1) / (double)ranks;
         int64_t last = tiles - (ranks - 1 - rank), begin = cut;
         while (cut < last) {
-            int64_t count = smaller(step, n - cut * step);
+            int64_t count = ps_smaller(step, n - cut * step);
             double more = reach_sum(interaction, cut * step, count) +
                           (others + interaction->shell) * (double)count;
             if (cut > begin && rank + 1 < ranks && seen + more / 2 > target) break;
             seen += more;
             ++cut;
         }
-        tiling->end_slice = smaller(cut * step, n);
+        tiling->end_slice = ps_smaller(cut * step, n);
     }
 }
 
@@ -163,9 +162,9 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
     ps_interaction_square_bounds(interaction, rows, &plan->square_values, &plan->workspace_bytes);
     double row_sum = 0, slice_sum = 0;
     for (int64_t first = 0; first < n; first += rows)
-        row_sum = fmax(row_sum, reach_sum(interaction, first, smaller(rows, n - first)));
+        row_sum = fmax(row_sum, reach_sum(interaction, first, ps_smaller(rows, n - first)));
     for (int64_t first = 0; first < n; first += slices)
-        slice_sum = fmax(slice_sum, reach_sum(interaction, first, smaller(slices, n - first)));
+        slice_sum = fmax(slice_sum, reach_sum(interaction, first, ps_smaller(slices, n - first)));
     double wide = 2 * (row_sum * (double)slices + slice_sum * (double)rows) / interaction->shell;
     tiling->value_capacity = (int64_t)(wide * (1 + 1e-9)) + 5 * rows * slices;
 }

@@ -13,6 +13,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/sizes.h"
 
 /* ---- buffers ---- */
 
@@ -113,16 +114,14 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Slices of square column `block`, clipped to this rank. */
 static void square_slices(const ps_slice_tiling *tiling, int64_t block, int64_t *first,
                           int64_t *count)
 {
     int64_t begin = block * tiling->tile_rows;
-    int64_t end = smaller(begin + tiling->tile_rows, tiling->unknowns);
+    int64_t end = ps_smaller(begin + tiling->tile_rows, tiling->unknowns);
     if (begin < tiling->first_slice) begin = tiling->first_slice;
-    end = smaller(end, tiling->end_slice);
+    end = ps_smaller(end, tiling->end_slice);
     *first = begin;
     *count = end - begin;
 }
@@ -132,7 +131,7 @@ static bool is_whole(const ps_slice_tiling *tiling, int64_t block)
 {
     int64_t first, count;
     square_slices(tiling, block, &first, &count);
-    return count == smaller(tiling->tile_rows, tiling->unknowns - block * tiling->tile_rows);
+    return count == ps_smaller(tiling->tile_rows, tiling->unknowns - block * tiling->tile_rows);
 }
 
 /* `count` values of the square from number `first` on, as they are stored. */
@@ -213,7 +212,7 @@ static bool set_ranges(const assemble_plan *plan, int64_t unit, ps_interaction_t
     int64_t rows = unit % plan->row_tiles;
     int64_t slices = tiling->first_slice / tiling->tile_rows + unit / plan->row_tiles;
     tile->first_row = rows * tiling->tile_rows;
-    tile->rows = smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
+    tile->rows = ps_smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
     square_slices(tiling, slices, &tile->first_slice, &tile->slices);
     mirror->first_row = tile->first_slice;
     mirror->rows = tile->slices;

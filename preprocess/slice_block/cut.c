@@ -9,8 +9,8 @@
 #include "kernels/tdbem/slice_clip.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/sizes.h"
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t padded(int64_t bytes) { return (bytes + 127) / 64 * 64; }
 
 /* ---- all tiles, by several threads ---- */
@@ -103,9 +103,9 @@ static ps_status tile_sizes(job *j)
         ps_slice_tile tile;
         ps_slice_matrix_tile_bytes(j->matrix, t, &raw, &unpacked);
         PS_TRY(ps_slice_matrix_tile_info(j->matrix, t, &tile));
-        j->raw_bytes = larger(j->raw_bytes, raw);
-        j->unpacked_bytes = larger(j->unpacked_bytes, unpacked);
-        j->row_blocks = larger(j->row_blocks, tile.slices * ps_slice_tile_row_blocks(&tile));
+        j->raw_bytes = ps_larger(j->raw_bytes, raw);
+        j->unpacked_bytes = ps_larger(j->unpacked_bytes, unpacked);
+        j->row_blocks = ps_larger(j->row_blocks, tile.slices * ps_slice_tile_row_blocks(&tile));
     }
     return PS_OK;
 }
@@ -203,12 +203,12 @@ static ps_status set_tiling(cut_plan *plan)
                            .tile_count = ps_slice_matrix_tile_count(plan->matrix)};
     for (int64_t i = 0; i < t->tile_count; ++i) {
         ps_block_tile *tile = &plan->tiles[i];
-        t->tile_rows = larger(t->tile_rows, tile->rows);
-        t->tile_slices = larger(t->tile_slices, tile->slices);
-        t->block_capacity = larger(t->block_capacity, tile->block_count);
-        t->value_capacity = larger(t->value_capacity, tile->value_count);
+        t->tile_rows = ps_larger(t->tile_rows, tile->rows);
+        t->tile_slices = ps_larger(t->tile_slices, tile->slices);
+        t->block_capacity = ps_larger(t->block_capacity, tile->block_count);
+        t->value_capacity = ps_larger(t->value_capacity, tile->value_count);
         int64_t bytes = place_arrays(&plan->header, tile, NULL);
-        blocks = larger(blocks, bytes);
+        blocks = ps_larger(blocks, bytes);
         plan->stored_bytes += bytes;
         plan->nnz += tile->nnz;
     }
@@ -234,7 +234,7 @@ ps_status cut_plan_init(ps_slice_matrix *matrix, const ps_block_header *header, 
     out->header.block_count = shape.blocks;
     double values = (double)shape.values;
     out->header.fill = values > 0 ? 100 * (double)out->nnz / values : 100;
-    int64_t fit = memory / larger(out->thread_bytes, 1);
+    int64_t fit = memory / ps_larger(out->thread_bytes, 1);
     if (fit < 1)
         return ps_fail(PS_EXHAUSTED, "--host-memory %.1f MB: one tile and its blocks need %.1f MB",
                        (double)memory / 1e6, (double)out->thread_bytes / 1e6);
@@ -279,6 +279,7 @@ ps_status cut_write(const cut_plan *plan, ps_block_matrix *out)
     job j = {.matrix = plan->matrix, .what = "cutting blocks", .tile = fill_tile, .context = &f};
     PS_TRY(tile_sizes(&j));
     for (int64_t i = 0; i < plan->tiling.tile_count; ++i)
-        j.block_bytes = larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));
+        j.block_bytes =
+            ps_larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));
     return for_tiles(&j, plan->threads);
 }

@@ -6,6 +6,7 @@
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 #include "stage/prism_sum/internal.h"
 
 /* ---- opening ---- */
@@ -126,8 +127,6 @@ static ps_status make_problem(ps_prism_sum *s, int order, const ps_octree *sourc
     return ps_fmm_interpolation_init(&p->interpolation, order);
 }
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 ps_status ps_prism_sum_operators(ps_prism_sum *s, int order, double epsilon)
 {
     release_operators(s);
@@ -138,11 +137,12 @@ ps_status ps_prism_sum_operators(ps_prism_sum *s, int order, double epsilon)
     PS_TRY(make_problem(s, order, &s->targets, &s->sources, &s->backward));
     if (s->device) return prism_device_operators(s);
     PS_TRY(ps_alloc_buffer(
-        &s->vectors, larger(ps_fmm_problem_bytes(&s->forward), ps_fmm_problem_bytes(&s->backward)),
+        &s->vectors,
+        ps_larger(ps_fmm_problem_bytes(&s->forward), ps_fmm_problem_bytes(&s->backward)),
         "vectors of cells"));
     return ps_alloc_untouched(&s->workspace,
-                              larger(ps_fmm_evaluate_workspace(&s->forward, s->threads),
-                                     ps_fmm_evaluate_workspace(&s->backward, s->threads)),
+                              ps_larger(ps_fmm_evaluate_workspace(&s->forward, s->threads),
+                                        ps_fmm_evaluate_workspace(&s->backward, s->threads)),
                               "workspace");
 }
 

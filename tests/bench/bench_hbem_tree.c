@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/cluster_tree.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -28,7 +29,7 @@ static void record(const char *quantity, double value, const char *unit, int64_t
 /* Point (i, j) of an octahedron's face cut n-fold, projected. */
 static void face_point(int octant, int n, int i, int j, double out[3])
 {
-    double p[3] = {i, j, n - i - j}, r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    double p[3] = {i, j, n - i - j}, r = ps_norm3(p);
     for (int c = 0; c < 3; ++c) out[c] = (octant >> c & 1 ? -1 : 1) * p[c] / r;
 }
 

@@ -164,16 +164,16 @@ static double sampled_error(bench *b)
 static void prepare(bench *b)
 {
     const bench_case *of = b->of;
-    double start = hbem_device_now();
+    double start = ps_clock();
     if (of->half > 0)
         hbem_hull_make(&b->body, of->n, of->half);
     else
         hbem_ball_make(&b->body, of->n);
     hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
-    double meshed = hbem_device_now();
+    double meshed = ps_clock();
     hbem_tree_make(&b->tree, &b->body.space, of->leaf);
-    double built = hbem_device_now();
+    double built = ps_clock();
     b->op = hbem_case_operator(&b->body, of->kernel, of->k);
     b->op.far_precision = of->precision;
     ps_block_tree blocks = {&b->tree, &b->tree, 2, of->symmetric};
@@ -183,7 +183,7 @@ static void prepare(bench *b)
     b->d.leaf_count = count;
     fprintf(stderr, "%s: N %lld, %lld leaves; mesh %.2f s, tree %.2f s, leaves %.2f s\n", of->name,
             (long long)b->body.space.dofs, (long long)count, meshed - start, built - meshed,
-            hbem_device_now() - built);
+            ps_clock() - built);
     snprintf(b->size, sizeof b->size, "N = %lld, k = %g, eps %g, eta 2, leaf %d%s%s",
              (long long)b->body.space.dofs, of->k, of->tolerance, of->leaf,
              of->symmetric ? ", upper half" : "", of->skeleton ? ", skeletons" : "");
@@ -248,9 +248,9 @@ static void run_case(const bench_case *of, ps_device *device)
     }
     tell(&b, warm);
     if (of->samples > 0 && b.d.report.over_rank + b.d.report.over_arena == 0) {
-        double start = hbem_device_now();
+        double start = ps_clock();
         record(&b, "relative error of sampled rows", sampled_error(&b), "", of->tolerance, 0);
-        fprintf(stderr, "%s: rows checked in %.1f s\n", of->name, hbem_device_now() - start);
+        fprintf(stderr, "%s: rows checked in %.1f s\n", of->name, ps_clock() - start);
     }
     hbem_device_close(&b.d);
     hbem_tree_free(&b.tree);

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "runtime/compare.h"
 #include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_product_device.h"
@@ -95,12 +96,6 @@ static void product(product_place *p, int64_t run)
     hbem_case_ok(ps_product_device_end(&p->d, p->stream));
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median seconds. */
 static double time_products(product_place *p, int64_t run)
 {
@@ -117,7 +112,7 @@ static double time_products(product_place *p, int64_t run)
     }
     ps_event_close(&start);
     ps_event_close(&end);
-    qsort(seconds, ROUNDS, sizeof *seconds, by_size);
+    qsort(seconds, ROUNDS, sizeof *seconds, ps_compare_reals);
     return seconds[ROUNDS / 2];
 }
 

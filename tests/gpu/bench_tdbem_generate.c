@@ -14,6 +14,7 @@
 #include "formats/surface_mesh.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/sizes.h"
 #include "tests/gpu/interaction_device_case.h"
 
 enum { SIDE = 512, SLOTS = 4, POINTS = 3, SHELLS = 339 };
@@ -28,8 +29,6 @@ typedef struct generation {
     ps_device *device;
 } generation;
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Squares in the order of their distance from the start, so that few of them are a mixture. */
 static void set_square(const generation *g, int64_t number, ps_interaction_tile *tile)
 {
@@ -38,8 +37,8 @@ static void set_square(const generation *g, int64_t number, ps_interaction_tile 
     int64_t n = g->c.interaction.unknowns;
     tile->first_row = at * SIDE;
     tile->first_slice = column * SIDE;
-    tile->rows = smaller(SIDE, n - tile->first_row);
-    tile->slices = smaller(SIDE, n - tile->first_slice);
+    tile->rows = ps_smaller(SIDE, n - tile->first_row);
+    tile->slices = ps_smaller(SIDE, n - tile->first_slice);
 }
 
 static void turn(const ps_interaction_tile *tile, ps_interaction_tile *mirror)
@@ -162,7 +161,7 @@ static ps_status bench(const char *path, int64_t limit)
     interaction_case_init(&g.c, &shape, PS_SOUND_HARD, POINTS, length / SHELLS);
     g.c.interaction.speed = 340;
     PS_TRY(prepare(&g));
-    g.limit = smaller(limit, g.squares);
+    g.limit = ps_smaller(limit, g.squares);
     double radii = mean_radii(&g.c);
     interaction_case_ok(square(&g, g.limit - 1, 0, true)); /* warms up */
     double alone = run(&g, false, totals), both = run(&g, true, totals);

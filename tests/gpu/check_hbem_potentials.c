@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "kernels/common/vec3.h"
 #include "tests/check.h"
 #include "tests/support/hbem_potential_device.h"
 
@@ -34,7 +35,7 @@ static double *random_targets(int64_t count, double distance)
 {
     double *out = random_numbers(3 * count);
     for (int64_t i = 0; i < count; ++i) {
-        double *x = out + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        double *x = out + 3 * i, r = ps_norm3(x);
         for (int c = 0; c < 3; ++c)
             x[c] *= distance * (1 + (distance > 1) * .1 * (double)(i % 7)) / r;
     }

@@ -6,10 +6,10 @@
  * of an iteration. Ends with "N passed, N failed, N skipped".
  */
 #include <stdio.h>
-#include <time.h>
 
 #include "kernels/hbem/osrc.h"
 #include "kernels/linear/shifted_device.h"
+#include "runtime/memory.h"
 #include "tests/check.h"
 #include "tests/support/hbem_sparse.h"
 
@@ -22,13 +22,6 @@ static void count(bool good, const char *what, int64_t dofs, int systems, double
     good ? ++passed : ++failed;
     printf("%s %s: %lld unknowns, %d systems: %.2e\n", good ? "ok" : "FAILED", what,
            (long long)dofs, systems, off);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Systems of the operator, in turn, and of the mass; three right-hand sides. */
@@ -93,11 +86,11 @@ static void check(int n, ps_stream *stream)
     b[1] = 0;
     for (int most = 1; most <= 5; most += 4) {
         d.iterations = 0;
-        double begin = now();
+        double begin = ps_clock();
         hbem_case_ok(ps_shifted_device_solve(&d, most, systems));
         printf("%lld unknowns, %d systems: %lld iterations in %.2f ms, %.2f us each\n",
-               (long long)s.dofs, most, (long long)d.iterations, 1e3 * (now() - begin),
-               1e6 * (now() - begin) / (double)d.iterations);
+               (long long)s.dofs, most, (long long)d.iterations, 1e3 * (ps_clock() - begin),
+               1e6 * (ps_clock() - begin) / (double)d.iterations);
     }
     ps_device_free(ps_stream_device(stream), memory);
     free(diagonal);

@@ -4,13 +4,13 @@
  * as penstock-hbem-solve would write it.
  * hbem_mie_solution MESH OUTPUT: instead, k = 0 and the double layer of 1.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/hbem_solution.h"
 #include "kernels/common/mie.h"
+#include "kernels/common/vec3.h"
 #include "runtime/options.h"
 #include "runtime/program.h"
 
@@ -28,8 +28,8 @@ static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_
     double *values = calloc((size_t)(2 * n), sizeof *values);
     for (int64_t v = 0; v < n; ++v) {
         const double *x = mesh->vertices + 3 * v;
-        double value[2], r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
-        double cosine = (x[0] * d[0] + x[1] * d[1] + x[2] * d[2]) / r;
+        double value[2], r = ps_norm3(x);
+        double cosine = ps_dot3(x, d) / r;
         stop_on(ps_mie(PS_MIE_HARD_SURFACE, k, radius, 1, &cosine, &value));
         values[v] = value[0];
         values[n + v] = value[1];

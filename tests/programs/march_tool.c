@@ -16,6 +16,7 @@
 
 #include "formats/history.h"
 #include "formats/surface_mesh.h"
+#include "kernels/common/vec3.h"
 #include "tests/support/icosphere.h"
 
 static int fail(const char *what)
@@ -33,7 +34,7 @@ static double area_of(const double *vertices, const int32_t *triangle)
         int l = (k + 1) % 3, m = (k + 2) % 3;
         n[k] = (b[l] - a[l]) * (c[m] - a[m]) - (b[m] - a[m]) * (c[l] - a[l]);
     }
-    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+    return ps_norm3(n) / 2;
 }
 
 static int print_off(int level, double area)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/entries.h"
 
 typedef struct hbem_case {
@@ -109,7 +110,7 @@ static inline void hbem_case_sphere(hbem_case *c, int n)
     }
     hbem_lattice_end(&lattice);
     for (int64_t v = 0; v < c->vertex_count; ++v) {
-        double *p = c->vertices + 3 * v, r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+        double *p = c->vertices + 3 * v, r = ps_norm3(p);
         for (int d = 0; d < 3; ++d) p[d] /= r;
     }
     hbem_case_surface(c);

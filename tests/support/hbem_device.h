@@ -5,10 +5,10 @@
 #ifndef PS_TESTS_SUPPORT_HBEM_DEVICE_H
 #define PS_TESTS_SUPPORT_HBEM_DEVICE_H
 
-#include <time.h>
 
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"
+#include "runtime/memory.h"
 #include "tests/support/hbem_case.h"
 
 enum { HBEM_DEVICE_PIECES = 32 };
@@ -29,13 +29,6 @@ typedef struct hbem_device {
     double seconds[4];    /* upload; near regular; near close; far                     */
     double of_size[PS_HBEM_FAR_SIZES]; /* far leaves one size after the other, where asked for */
 } hbem_device;
-
-static inline double hbem_device_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static inline void *hbem_device_take(hbem_device *d, int64_t bytes)
 {
@@ -74,7 +67,7 @@ static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
                                            const ps_hbem_operator *op, const ps_cluster_tree *tree,
                                            const int32_t *stratum)
 {
-    double start = hbem_device_now();
+    double start = ps_clock();
     memset(d, 0, sizeof *d);
     d->device = device;
     hbem_case_ok(ps_stream_open(device, &d->stream));
@@ -92,7 +85,7 @@ static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
     ps_hbem_device_rules_place(&d->op.rules, op->quadrature, hbem_device_put(d, host, bytes));
     hbem_case_ok(ps_stream_wait(d->stream));
     free(host);
-    d->seconds[0] = hbem_device_now() - start;
+    d->seconds[0] = ps_clock() - start;
 }
 
 static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,
@@ -161,13 +154,13 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
 /* Near leaves: `pairs` close pairs at once. */
 static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
 {
-    double start = hbem_device_now();
+    double start = ps_clock();
     hbem_case_ok(ps_hbem_device_near_regular(&d->op, &d->near, d->stream));
     hbem_case_ok(ps_stream_wait(d->stream));
-    d->seconds[1] = hbem_device_now() - start;
+    d->seconds[1] = ps_clock() - start;
     int32_t *counts = hbem_device_take(d, 4 * d->near_count);
     int32_t *host = calloc((size_t)d->near_count + 1, 4);
-    start = hbem_device_now();
+    start = ps_clock();
     hbem_case_ok(ps_hbem_device_near_count(&d->op, &d->near, counts, d->stream));
     hbem_case_ok(ps_copy_to_host(d->stream, host, counts, 4 * d->near_count));
     hbem_case_ok(ps_stream_wait(d->stream));
@@ -193,7 +186,7 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
         hbem_case_ok(ps_hbem_device_near_close(&d->op, &near, &close, d->stream));
     }
     hbem_case_ok(ps_stream_wait(d->stream));
-    d->seconds[2] = hbem_device_now() - start;
+    d->seconds[2] = ps_clock() - start;
     free(host);
 }
 
@@ -201,7 +194,7 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
 static inline void hbem_device_far_by_size(hbem_device *d)
 {
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
-        double start = hbem_device_now();
+        double start = ps_clock();
         ps_hbem_device_far own = d->far;
         for (int other = 0; other < PS_HBEM_FAR_SIZES; ++other) {
             if (other < size) own.list += d->far.list_count[other];
@@ -209,7 +202,7 @@ static inline void hbem_device_far_by_size(hbem_device *d)
         }
         hbem_case_ok(ps_hbem_device_far_run(&d->op, &own, d->stream));
         hbem_case_ok(ps_stream_wait(d->stream));
-        d->of_size[size] = hbem_device_now() - start;
+        d->of_size[size] = ps_clock() - start;
     }
 }
 
@@ -227,13 +220,13 @@ static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_
     d->far.workspace = hbem_device_take(d, d->far.workspace_bytes);
     hbem_case_ok(ps_copy_to_device(d->stream, d->far.report, &d->report, sizeof d->report));
     hbem_case_ok(ps_stream_wait(d->stream));
-    double start = hbem_device_now();
+    double start = ps_clock();
     if (getenv("HBEM_SIZES"))
         hbem_device_far_by_size(d);
     else
         hbem_case_ok(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
     hbem_case_ok(ps_stream_wait(d->stream));
-    d->seconds[3] = hbem_device_now() - start;
+    d->seconds[3] = ps_clock() - start;
     hbem_case_ok(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));
     hbem_case_ok(ps_copy_to_host(d->stream, d->batch.blocks + d->near_count, d->far.blocks,
                                  d->far_count * (int64_t)sizeof *d->batch.blocks));

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
+
 typedef struct icosphere {
     int64_t vertex_count, triangle_count;
     double *vertices;   /* [vertex_count][3]   */
@@ -29,7 +31,7 @@ static inline void icosphere_release(icosphere *mesh)
 /* Appends the point `p`, pushed onto the unit sphere. */
 static inline int32_t icosphere_push(icosphere *mesh, const double p[3])
 {
-    double r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    double r = ps_norm3(p);
     for (int c = 0; c < 3; ++c) mesh->vertices[3 * mesh->vertex_count + c] = p[c] / r;
     return (int32_t)mesh->vertex_count++;
 }

@@ -5,6 +5,7 @@
 
 #include <complex.h>
 
+#include "kernels/common/vec3.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
 
@@ -89,7 +90,7 @@ static void test_rules_are_exact(void **state)
 static double complex kernel_reference(ps_hbem_kernel kernel, double k, const double d[3],
                                        const double nx[3], const double ny[3])
 {
-    double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), dx = 0, dy = 0, nn = 0;
+    double r = ps_norm3(d), dx = 0, dy = 0, nn = 0;
     for (int c = 0; c < 3; ++c) {
         dx += d[c] * nx[c];
         dy += d[c] * ny[c];

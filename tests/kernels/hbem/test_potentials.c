@@ -5,6 +5,7 @@
 #include <complex.h>
 
 #include "kernels/common/mie.h"
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
@@ -270,7 +271,7 @@ static double complex graded_sum(const run *r, const ps_hbem_triangle *t, const 
     for (int c = 0; c < 3; ++c)
         area[c] = edge[0][(c + 1) % 3] * edge[1][(c + 2) % 3] -
                   edge[0][(c + 2) % 3] * edge[1][(c + 1) % 3];
-    double jacobian = sqrt(area[0] * area[0] + area[1] * area[1] + area[2] * area[2]);
+    double jacobian = ps_norm3(area);
     for (int q = 0; q < rule.count; ++q) {
         double y[3] = {0}, hat = 0;
         for (int c = 0; c < 3; ++c)

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "kernels/common/vec3.h"
 #include "tests/check.h"
 
 static double vertices[] = {0.3, 0,    0, 0, 0.35, 0,   -0.3, 0.05, 0,
@@ -35,7 +36,7 @@ static void brute(const ps_incident *incident, int triangle, double t, int m, do
     for (int k = 0; k < 3; ++k) u[k] = c[1][k] - c[0][k], v[k] = c[2][k] - c[0][k];
     for (int k = 0; k < 3; ++k)
         n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-    double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2 / (m * m);
+    double area = ps_norm3(n) / 2 / (m * m);
     *pressure = slopes[0] = slopes[1] = slopes[2] = 0;
     for (int i = 0; i < m; ++i)
         for (int j = 0; j < 2 * (m - i) - 1; ++j) {
@@ -43,8 +44,7 @@ static void brute(const ps_incident *incident, int triangle, double t, int m, do
             double b = (j / 2 + third) / m, a = (i + third) / m;
             for (int k = 0; k < 3; ++k) x[k] = c[0][k] + a * u[k] + b * v[k];
             *pressure += area * ps_incident_field(incident, x, t, gradient);
-            double flux =
-                (gradient[0] * n[0] + gradient[1] * n[1] + gradient[2] * n[2]) / 2 / (m * m);
+            double flux = ps_dot3(gradient, n) / 2 / (m * m);
             slopes[0] += flux * (1 - a - b);
             slopes[1] += flux * a;
             slopes[2] += flux * b;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/mesh_measure.h"
+#include "kernels/common/vec3.h"
 #include "kernels/tdbem/incident.h"
 #include "kernels/tdbem/lag_sum.h"
 #include "kernels/tdbem/potential.h"
@@ -86,7 +87,7 @@ static double density(const cube *c, const ps_incident *incident, bool hard, int
     u = ps_incident_field(incident, c->triangles[j].centroid, t, gradient);
     (void)u;
     const double *n = c->triangles[j].normal;
-    return -(gradient[0] * n[0] + gradient[1] * n[1] + gradient[2] * n[2]);
+    return -ps_dot3(gradient, n);
 }
 
 /* Adds the potential of the sampled densities at t_1 .. t_steps to out. */
@@ -140,7 +141,7 @@ static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver,
         double t = (double)(i + 1) * duration / (double)steps, exact;
         if (receiver->far_field) {
             const double *s = incident.emitters[0].place, *e = receiver->place;
-            double early = (e[0] * s[0] + e[1] * s[1] + e[2] * s[2]) / speed;
+            double early = ps_dot3(e, s) / speed;
             exact = ps_pulse_value(&incident.emitters[0], t - 2 + early) / (4 * M_PI);
         } else {
             exact = ps_incident_field(&incident, receiver->place, t, NULL);
