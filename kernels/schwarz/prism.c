@@ -3,62 +3,25 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "kernels/common/prism_field.h"
 #include "kernels/common/vec3.h"
 
-/* The arctangent of a / b, whichever the sign of b. */
-static double angle(double a, double b)
+/* Number `which` of V, g_x, g_y, g_z. */
+static double closed_form(const ps_prism *prism, const double point[3], double gravity, int which)
 {
-    if (a == 0) return 0;
-    return atan2(b < 0 ? -a : a, fabs(b));
-}
-
-/* factor ln(c + r), r^2 = c^2 + u^2 + v^2; 0 in the limit where the logarithm is infinite, as
- * the factor is 0 there. */
-static double scaled_log(double factor, double c, double r, double u, double v)
-{
-    if (factor == 0) return 0;
-    if (c > 0) return factor * log(c + r);
-    double rest = u * u + v * v;
-    return rest > 0 ? factor * (log(rest) - log(r - c)) : 0;
-}
-
-static double corner_potential(double x, double y, double z)
-{
-    double r = sqrt(x * x + y * y + z * z);
-    return scaled_log(x * y, z, r, x, y) + scaled_log(y * z, x, r, y, z) +
-           scaled_log(z * x, y, r, z, x) -
-           (x * x * angle(y * z, x * r) + y * y * angle(z * x, y * r) +
-            z * z * angle(x * y, z * r)) /
-               2;
-}
-
-static double corner_vertical(double x, double y, double z)
-{
-    double r = sqrt(x * x + y * y + z * z);
-    return scaled_log(x, y, r, z, x) + scaled_log(y, x, r, y, z) - z * angle(x * y, z * r);
-}
-
-static double corner_sum(const ps_prism *prism, const double point[3],
-                         double (*corner)(double, double, double))
-{
-    double sum = 0;
-    for (int c = 0; c < 8; ++c) {
-        double d[3];
-        int lower = 0;
-        for (int a = 0; a < 3; ++a) {
-            int high = c >> a & 1;
-            d[a] = (high ? prism->high[a] : prism->low[a]) - point[a];
-            lower += !high;
-        }
-        double value = corner(d[0], d[1], d[2]);
-        sum += lower % 2 == 0 ? value : -value;
-    }
-    return sum;
+    const double *low = prism->low, *high = prism->high;
+    const ps_prism_set one = {.count = 1,
+                              .low = {low, low + 1, low + 2},
+                              .high = {high, high + 1, high + 2},
+                              .weight = {&prism->density}};
+    double out[4] = {0};
+    ps_prism_field_functions_here()->add(PS_PRISM_GRAVITY, &one, 0, 1, point, out);
+    return gravity * out[which];
 }
 
 double ps_prism_potential(const ps_prism *prism, const double point[3], double gravity)
 {
-    return gravity * prism->density * corner_sum(prism, point, corner_potential);
+    return closed_form(prism, point, gravity, 0);
 }
 
 /* Whether the point is far in terms of the longest side. */
@@ -96,7 +59,7 @@ static double gauss_vertical(const ps_prism *prism, const double point[3])
 double ps_prism_vertical(const ps_prism *prism, const double point[3], double gravity)
 {
     if (is_far(prism, point)) return gravity * prism->density * gauss_vertical(prism, point);
-    return -gravity * prism->density * corner_sum(prism, point, corner_vertical);
+    return closed_form(prism, point, gravity, 3);
 }
 
 double ps_sphere_potential(double mass, const double centre[3], const double point[3],

@@ -1,20 +1,13 @@
 /*
  * prism: exact potential and vertical attraction of homogeneous bodies.
  *
- * Rectangular prism, D. Nagy, G. Papp, J. Benedek, J. Geodesy 74 (2000) 552-560: with X = bx - x
- * and so on for the 8 corners, r = |(X, Y, Z)|, sign + for an even number of lower bounds,
+ * Rectangular prisms by the closed forms of kernels/common/prism_field.h, up to and on their
+ * surface: V = G rho int 1/r and g_z = dV/dz, z down, so that g_z is positive above excess mass. SI
+ * units: m, kg/m3, m2/s2, m/s2.
  *
- *     V   = G rho sum +-[XY ln(Z+r) + YZ ln(X+r) + ZX ln(Y+r)
- *                        - (X^2 A(YZ, Xr) + Y^2 A(ZX, Yr) + Z^2 A(XY, Zr)) / 2],
- *     g_z = -G rho sum +-[X ln(Y+r) + Y ln(X+r) - Z A(XY, Zr)],
- *
- * A the arctangent of a quotient. SI units: m, kg/m3, m2/s2, m/s2; z down, so that g_z = dV/dz is
- * positive above excess mass. Logarithms and arctangents are written so that nothing cancels
- * far from the body; on the surface and on edges the values are the limits.
- *
- * The corners' sum for g_z loses 2e-15 R^3 / volume of the value at a distance R. From PS_PRISM_FAR
- * longest sides on, g_z is Gauss's rule with three points along each axis instead, whose error
- * there is below 2e-9 of the value and falls with the sixth power of the distance.
+ * From PS_PRISM_FAR longest sides on, g_z is Gauss's rule with three points along each axis
+ * instead, which costs a fourth and whose error there is below 2e-9 of the value and falls with the
+ * sixth power of the distance.
  */
 #ifndef PS_KERNELS_SCHWARZ_PRISM_H
 #define PS_KERNELS_SCHWARZ_PRISM_H

@@ -165,7 +165,7 @@ static ps_status run_anomaly(ps_run *run)
 
 static const ps_program program = {
     .name = "gravity-anomaly",
-    .results = 2,
+    .results = 3,
     .synopsis = "POTENTIAL OUTPUT",
     .description =
         "Vertical attraction g_z in mGal, positive above excess mass, on the top of the box and at "

@@ -278,7 +278,7 @@ static ps_status run_assemble(ps_run *run)
 
 static const ps_program program = {
     .name = "gravity-assemble",
-    .results = 1,
+    .results = 2,
     .synopsis = "MODEL LOAD",
     .description =
         "Assembles what belongs to -Laplace Phi = 4 pi G drho on the grid of a density model: "
