@@ -1,5 +1,7 @@
 #include "runtime/cholesky.h"
 
+#include <stddef.h>
+
 #ifdef PS_WITH_CHOLMOD
 
 #include <stdlib.h>
@@ -7,8 +9,6 @@
 #include <suitesparse/cholmod.h>
 
 #include "runtime/memory.h"
-
-bool ps_cholesky_available(void) { return true; }
 
 struct ps_cholesky {
     cholmod_common common;
@@ -109,8 +109,6 @@ void ps_cholesky_close(ps_cholesky **out)
 }
 
 #else
-
-bool ps_cholesky_available(void) { return false; }
 
 ps_status ps_cholesky_open(const ps_symmetric_rows *matrix, ps_cholesky **out)
 {

@@ -6,7 +6,6 @@
 #ifndef PS_RUNTIME_CHOLESKY_H
 #define PS_RUNTIME_CHOLESKY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/status.h"
@@ -20,9 +19,6 @@ typedef struct ps_symmetric_rows {
 } ps_symmetric_rows;
 
 typedef struct ps_cholesky ps_cholesky;
-
-/* False where Penstock was built without CHOLMOD. */
-bool ps_cholesky_available(void);
 
 /* Orders and factors, without BLAS threads, so that equal matrices give equal bits. PS_INVALID if
  * the matrix is not positive definite; PS_EXHAUSTED without memory; PS_USAGE if not built in. */

@@ -12,45 +12,6 @@
 
 /* ---- memory ---- */
 
-static ps_lockstep_system system_of(const solve_problem *p, int64_t sides)
-{
-    return (ps_lockstep_system){.shape = {p->parts, problem_dofs(p)}, .sides = sides};
-}
-
-int64_t batch_bytes(const solve_problem *p, int64_t sides)
-{
-    ps_lockstep_system system = system_of(p, sides);
-    int64_t doubles[PS_LOCKSTEP_PIECES], total = 0;
-    ps_lockstep_memory(&system, &p->options.krylov, doubles);
-    for (int i = 0; i < PS_LOCKSTEP_PIECES; ++i) total += doubles[i];
-    total += sides * (problem_size(p) + equation_data_size(p)); /* b and data */
-    return 8 * (total + equation_doubles(p, sides));
-}
-
-int64_t choose_batch(const solve_problem *p)
-{
-    int64_t most = p->options.batch > 0 ? p->options.batch : p->load_count;
-    if (most > p->load_count) most = p->load_count;
-    while (p->options.batch == 0 && most > 1 && batch_bytes(p, most) > p->room / 2)
-        most -= (most + 7) / 8;
-    return most;
-}
-
-int group_matrices(const solve_problem *p, const solve_group *group, matrix **out)
-{
-    int count = 0;
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k)
-        if (group->matrix[k] >= 0) out[count++] = &p->matrices[group->matrix[k]];
-    return count;
-}
-
-int64_t free_on_device(const solve_problem *p)
-{
-    int devices = ps_device_count() > 0 ? ps_device_count() : 1;
-    int sharing = (ps_comm_local_size() + devices - 1) / devices;
-    return ps_device_describe(p->device).memory_free / 10 * 9 / sharing;
-}
-
 /* What is left of the device for chunks. */
 static ps_status room_on_device(const solve_problem *p, int count, matrix *const *m, int64_t *out)
 {
@@ -138,7 +99,7 @@ typedef struct batch {
 static ps_status allocate(batch *t)
 {
     int64_t doubles[PS_LOCKSTEP_PIECES];
-    t->system = system_of(t->p, t->sides);
+    t->system = batch_system(t->p, t->sides);
     t->system.context = t->e;
     t->system.apply = equation_apply;
     t->system.precondition = equation_precondition;

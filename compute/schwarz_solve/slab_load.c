@@ -8,44 +8,34 @@
 #include "runtime/memory.h"
 #include "runtime/stop.h"
 
-static int64_t plane_of(const ps_slab_box_plan *plan)
-{
-    return plan->modes ? ps_slab_box_mode_plane(&plan->grid)
-                       : plan->grid.nodes[1] * plan->grid.nodes[2];
-}
-
-static int64_t first_plane(const ps_slab_box_plan *plan, int64_t slab)
-{
-    return ps_slab_first(plan->grid.nodes[0], plan->slabs, slab);
-}
-
 /* Planes of the slab of a visit. */
 static int64_t planes_of(const ps_slab_box_plan *plan, ps_slab_order order, int64_t visit)
 {
-    int64_t slab = ps_slab_visited(plan, order, visit);
-    return first_plane(plan, slab + 1) - first_plane(plan, slab) + 1;
+    return ps_slab_planes(plan, ps_slab_visited(plan, order, visit));
 }
 
 /* What the workers have at hand: planes as the load's chunks have them, and scratch. */
 int64_t slab_load_workers(const solve_problem *p, const ps_slab_box_plan *plan)
 {
     int64_t nodes = plan->grid.nodes[1] * plan->grid.nodes[2];
-    return 8 * (p->load.chunk_planes * nodes + plane_of(plan)) * p->run->threads;
+    return 8 * (p->load.chunk_planes * nodes + ps_slab_box_plane(plan)) * p->run->threads;
 }
 
 int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, int64_t most)
 {
     int64_t nodes = 8 * plan->grid.nodes[1] * plan->grid.nodes[2];
     if (!plan->walk) {
-        int64_t first = first_plane(plan, plan->first), end = first_plane(plan, plan->end);
-        return 8 * (end - first + 1) * plane_of(plan) + nodes * planes_of(plan, PS_SLAB_FINISH, 0);
+        int64_t first = ps_slab_first_plane(plan, plan->first),
+                end = ps_slab_first_plane(plan, plan->end);
+        return 8 * (end - first + 1) * ps_slab_box_plane(plan) +
+               nodes * planes_of(plan, PS_SLAB_FINISH, 0);
     }
     /* What one slab takes, and what all do. */
-    int64_t least =
-        8 * plane_of(plan) * (first_plane(plan, 1) + 1) + slab_load_workers(p, plan) + 1024;
+    int64_t least = 8 * ps_slab_box_plane(plan) * (ps_slab_first_plane(plan, 1) + 1) +
+                    slab_load_workers(p, plan) + 1024;
     int64_t all = 0;
     for (int64_t v = 0; v < ps_slab_visits(plan, PS_SLAB_SWEEP); ++v)
-        all += 8 * plane_of(plan) * planes_of(plan, PS_SLAB_SWEEP, v) + 64;
+        all += 8 * ps_slab_box_plane(plan) * planes_of(plan, PS_SLAB_SWEEP, v) + 64;
     all += least;
     return most < least ? least : most < all ? most : all;
 }
@@ -55,7 +45,7 @@ int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, i
 static void to_modes(const slab_load *l, int64_t count, const double *nodes, double *modes,
                      double *scratch)
 {
-    int64_t face = l->p->load.plane, size = plane_of(l->plan);
+    int64_t face = l->p->load.plane, size = ps_slab_box_plane(l->plan);
     for (int64_t i = 0; i < count; ++i)
         ps_fast_to_modes(l->tables, nodes + i * face, modes + i * size, scratch);
 }
@@ -63,7 +53,7 @@ static void to_modes(const slab_load *l, int64_t count, const double *nodes, dou
 /* Own planes as modes, some at a time. */
 static ps_status read_modes(slab_load *l, int64_t first, int64_t count)
 {
-    int64_t step = planes_of(l->plan, PS_SLAB_FINISH, 0), size = plane_of(l->plan);
+    int64_t step = planes_of(l->plan, PS_SLAB_FINISH, 0), size = ps_slab_box_plane(l->plan);
     int threads = (int)l->p->run->threads;
     double *nodes = NULL, *scratch = NULL;
     ps_status status = PS_ALLOC(&nodes, step * l->p->load.plane, "loads");
@@ -84,9 +74,9 @@ static ps_status read_modes(slab_load *l, int64_t first, int64_t count)
 
 static ps_status read_all(slab_load *l)
 {
-    int64_t first = first_plane(l->plan, l->plan->first);
-    int64_t count = first_plane(l->plan, l->plan->end) - first + 1;
-    PS_TRY(PS_ALLOC(&l->planes, count * plane_of(l->plan), "loads"));
+    int64_t first = ps_slab_first_plane(l->plan, l->plan->first);
+    int64_t count = ps_slab_first_plane(l->plan, l->plan->end) - first + 1;
+    PS_TRY(PS_ALLOC(&l->planes, count * ps_slab_box_plane(l->plan), "loads"));
     return l->plan->modes ? read_modes(l, first, count)
                           : ps_box_field_read(&l->p->load, first, count, l->planes);
 }
@@ -99,13 +89,13 @@ static ps_status read_nothing(void *context, int64_t visit, void *raw) { return 
 
 int64_t slab_load_visit_bytes(const slab_load *l, int64_t visit)
 {
-    return 8 * planes_of(l->plan, l->order, visit) * plane_of(l->plan);
+    return 8 * planes_of(l->plan, l->order, visit) * ps_slab_box_plane(l->plan);
 }
 
 ps_status slab_load_visit(const slab_load *l, int64_t visit, double *modes)
 {
-    int64_t count = planes_of(l->plan, l->order, visit), size = plane_of(l->plan);
-    int64_t first = first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit));
+    int64_t count = planes_of(l->plan, l->order, visit), size = ps_slab_box_plane(l->plan);
+    int64_t first = ps_slab_first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit));
     int64_t step = l->p->load.chunk_planes, face = l->p->load.plane;
     double *nodes;
     if (!l->plan->modes) return ps_box_field_read(&l->p->load, first, count, modes);

@@ -322,11 +322,6 @@ ps_status ps_hbem_assemble_leaf(const ps_hbem_assembly *assembly, int64_t leaf,
     return ps_hbem_near_block(assembly->op, rows_of(at), columns_of(at), workspace, values);
 }
 
-ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_block *block)
-{
-    return ps_hmatrix_put(context, leaf, block);
-}
-
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
                            const ps_hbem_workspace *workspaces, ps_hbem_store store, void *context)
 {

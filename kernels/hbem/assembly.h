@@ -67,7 +67,4 @@ typedef ps_status (*ps_hbem_store)(void *context, int64_t leaf, const ps_hmatrix
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
                            const ps_hbem_workspace *workspaces, ps_hbem_store store, void *context);
 
-/* A store into memory: context is a ps_hmatrix. */
-ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_block *block);
-
 #endif

@@ -5,69 +5,6 @@
 
 enum { TILE = 64 };
 
-int64_t ps_slab_first(int64_t nodes, int64_t slabs, int64_t slab)
-{
-    int64_t layers = nodes - 1, more = layers % slabs;
-    return slab * (layers / slabs) + (slab < more ? slab : more);
-}
-
-static int64_t end_of(const ps_slab_box_plan *plan)
-{
-    return plan->end > 0 ? plan->end : plan->slabs;
-}
-
-static int64_t first_plane(const ps_slab_box_plan *plan, int64_t slab)
-{
-    return ps_slab_first(plan->grid.nodes[0], plan->slabs, slab);
-}
-
-static int64_t planes_of(const ps_slab_box_plan *plan, int64_t slab)
-{
-    return first_plane(plan, slab + 1) - first_plane(plan, slab) + 1;
-}
-
-ps_slab ps_slab_box_slab(const ps_slab_box_plan *plan, int64_t slab)
-{
-    ps_slab s = {.grid = plan->grid};
-    s.grid.nodes[0] = planes_of(plan, slab);
-    s.free[0] = slab > 0;
-    s.free[1] = slab < plan->slabs - 1;
-    s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0]; /* right: S1 */
-    s.p[0] = plan->transmission.p[1], s.q[0] = plan->transmission.q[1];
-    return s;
-}
-
-/* ---- orders ---- */
-
-/* Visits there and back in a double sweep. */
-static int64_t forward_visits(const ps_slab_box_plan *plan)
-{
-    return end_of(plan) - plan->first - (end_of(plan) == plan->slabs);
-}
-static int64_t backward_visits(const ps_slab_box_plan *plan)
-{
-    return end_of(plan) - plan->first - (plan->first == 0);
-}
-
-int64_t ps_slab_visits(const ps_slab_box_plan *plan, ps_slab_order order)
-{
-    return order == PS_SLAB_SWEEP ? forward_visits(plan) + backward_visits(plan)
-                                  : end_of(plan) - plan->first;
-}
-
-int64_t ps_slab_visited(const ps_slab_box_plan *plan, ps_slab_order order, int64_t visit)
-{
-    int64_t end = end_of(plan), there = forward_visits(plan);
-    switch (order) {
-    case PS_SLAB_EXCHANGE:
-        return visit == 0 ? plan->first : visit == 1 ? end - 1 : plan->first + visit - 1;
-    case PS_SLAB_SWEEP:
-        return visit < there ? plan->first + visit : end - 1 - (visit - there);
-    default:
-        return plan->first + visit;
-    }
-}
-
 /* ---- memory ---- */
 
 static int64_t rounded(int64_t n) { return (n + 7) / 8 * 8; }
@@ -80,18 +17,6 @@ static ps_slab largest_slab(const ps_slab_box_plan *plan)
     s.p[0] = plan->transmission.p[1], s.q[0] = plan->transmission.q[1];
     s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0];
     return s;
-}
-
-int64_t ps_slab_box_mode_plane(const ps_q1_grid *grid)
-{
-    int64_t my = grid->nodes[1] - 2, mz = grid->nodes[2] - 2;
-    return my * ((mz + PS_FAST_COLUMNS - 1) / PS_FAST_COLUMNS * PS_FAST_COLUMNS);
-}
-
-static int64_t plane_of(const ps_slab_box_plan *plan)
-{
-    return plan->modes ? ps_slab_box_mode_plane(&plan->grid)
-                       : plan->grid.nodes[1] * plan->grid.nodes[2];
 }
 
 /* Workspace of a slab's solution, and where vectors are nodal its right-hand side; also the traces
@@ -110,16 +35,17 @@ static int64_t space_of(const ps_slab_box_plan *plan)
 /* Planes of the field that are kept: of all own slabs, or of one. */
 static int64_t kept_planes(const ps_slab_box_plan *plan)
 {
-    int64_t end = end_of(plan);
-    if (plan->walk) return planes_of(plan, 0);
-    return first_plane(plan, end) - first_plane(plan, plan->first) + end - plan->first;
+    int64_t end = ps_slab_end(plan);
+    if (plan->walk) return ps_slab_planes(plan, 0);
+    return ps_slab_first_plane(plan, end) - ps_slab_first_plane(plan, plan->first) + end -
+           plan->first;
 }
 
 int64_t ps_slab_box_size(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
     int64_t planes = kept_planes(plan);
-    return rounded(ps_fast_solver_size(&slab)) + rounded((planes + 2) * plane_of(plan)) +
+    return rounded(ps_fast_solver_size(&slab)) + rounded((planes + 2) * ps_slab_box_plane(plan)) +
            rounded(2 * plan->slabs) + space_of(plan);
 }
 
@@ -130,8 +56,9 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
                        (long long)plan->grid.nodes[0], (long long)plan->grid.nodes[0] - 1,
                        (long long)plan->slabs);
     ps_slab slab = largest_slab(plan);
-    *out = (ps_slab_box){.plan = *plan, .plane = plane_of(plan), .face = plane_of(plan)};
-    out->plan.end = end_of(plan);
+    *out = (ps_slab_box){
+        .plan = *plan, .plane = ps_slab_box_plane(plan), .face = ps_slab_box_plane(plan)};
+    out->plan.end = ps_slab_end(plan);
     out->base = plan->first > 0 ? 2 * plan->first - 1 : 0;
     out->traces =
         (out->plan.end < plan->slabs ? 2 * out->plan.end - 1 : 2 * plan->slabs - 2) - out->base;
@@ -148,7 +75,8 @@ int64_t ps_slab_box_traces(const ps_slab_box *box) { return box->traces * box->f
 static double *field_of(const ps_slab_box *box, int64_t slab)
 {
     const ps_slab_box_plan *plan = &box->plan;
-    int64_t before = first_plane(plan, slab) - first_plane(plan, plan->first) + slab - plan->first;
+    int64_t before = ps_slab_first_plane(plan, slab) - ps_slab_first_plane(plan, plan->first) +
+                     slab - plan->first;
     return box->field + (plan->walk ? 0 : before) * box->plane;
 }
 
@@ -159,8 +87,8 @@ static ps_status walk(const ps_slab_box *box, bool source, ps_slab_order order, 
     const ps_slab_box_plan *plan = &box->plan;
     if (source && plan->walk) return plan->walk(plan->context, order, step, argument);
     for (int64_t visit = 0; visit < ps_slab_visits(plan, order); ++visit) {
-        int64_t plane =
-            first_plane(plan, ps_slab_visited(plan, order, visit)) - first_plane(plan, plan->first);
+        int64_t plane = ps_slab_first_plane(plan, ps_slab_visited(plan, order, visit)) -
+                        ps_slab_first_plane(plan, plan->first);
         PS_TRY(
             step(argument, visit, source && plan->load ? plan->load + plane * box->plane : NULL));
     }
@@ -180,7 +108,7 @@ static const double *trace_of(const ps_slab_box *box, const double *g, int64_t s
 static void set_right_side(const ps_slab_box *box, int64_t slab, const double *load,
                            const double *g, double *b)
 {
-    int64_t planes = planes_of(&box->plan, slab), n = box->plane;
+    int64_t planes = ps_slab_planes(&box->plan, slab), n = box->plane;
     if (load)
         memcpy(b, load, (size_t)(planes * n) * sizeof *b);
     else
@@ -198,7 +126,7 @@ static void set_rim(const ps_slab_box *box, int64_t slab, const double *load, do
 {
     int64_t ny = box->plan.grid.nodes[1], nz = box->plan.grid.nodes[2];
     for (int side = 0; side < 2; ++side) {
-        int64_t at = (side == 0 ? 0 : planes_of(&box->plan, slab) - 1) * box->plane;
+        int64_t at = (side == 0 ? 0 : ps_slab_planes(&box->plan, slab) - 1) * box->plane;
         for (int64_t j = 0; j < ny; ++j)
             for (int64_t k = 0; k < nz; k += j == 0 || j == ny - 1 ? 1 : nz - 1)
                 u[at + j * nz + k] = load ? load[at + j * nz + k] : 0;
@@ -243,7 +171,7 @@ static void send(const ps_slab_box *box, int64_t slab, int side, const double *g
     double p = t->p[0] + t->p[1], q = t->q[0] + t->q[1], weights[2][2];
     const double *u = field_of(box, slab);
     const double *trace = trace_of(box, g, slab, side);
-    if (side == 1) u += (planes_of(&box->plan, slab) - 1) * box->plane;
+    if (side == 1) u += (ps_slab_planes(&box->plan, slab) - 1) * box->plane;
     if (!box->plan.modes) {
         ps_face_weights(&box->plan.grid, p, q, weights);
         ps_face_apply(&box->plan.grid, weights, u, out);
@@ -424,7 +352,8 @@ static ps_status sweep_step(void *argument, int64_t visit, const double *load)
 {
     sweep *s = argument;
     const ps_slab_box_plan *plan = &s->box->plan;
-    int64_t slab = ps_slab_visited(plan, PS_SLAB_SWEEP, visit), there = forward_visits(plan);
+    int64_t slab = ps_slab_visited(plan, PS_SLAB_SWEEP, visit),
+            there = ps_slab_forward_visits(plan);
     PS_TRY(get_counted(s, 0));
     if (visit >= there) PS_TRY(get_counted(s, 1));
     return sweep_slab(s, slab, visit < there ? 1 : 0, load);

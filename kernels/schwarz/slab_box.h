@@ -67,15 +67,22 @@ typedef struct ps_slab_box {
 /* Element layers are spread evenly, the first ones getting one more: slab i has the planes
  * first(i) .. first(i + 1). */
 int64_t ps_slab_first(int64_t nodes, int64_t slabs, int64_t slab);
+int64_t ps_slab_first_plane(const ps_slab_box_plan *plan, int64_t slab);
+int64_t ps_slab_planes(const ps_slab_box_plan *plan, int64_t slab);
+/* After the last own slab. */
+int64_t ps_slab_end(const ps_slab_box_plan *plan);
 /* A slab's grid, free faces and conditions. */
 ps_slab ps_slab_box_slab(const ps_slab_box_plan *plan, int64_t slab);
 
 /* Visits of an order, and the slab of one. */
 int64_t ps_slab_visits(const ps_slab_box_plan *plan, ps_slab_order order);
 int64_t ps_slab_visited(const ps_slab_box_plan *plan, ps_slab_order order, int64_t visit);
+int64_t ps_slab_forward_visits(const ps_slab_box_plan *plan); /* of a double sweep */
 
 /* Values of a plane of sine modes: (ny - 2) rows of nz - 2 padded to PS_FAST_COLUMNS. */
 int64_t ps_slab_box_mode_plane(const ps_q1_grid *grid);
+/* Values of a plane of the fields: of modes or nodes. */
+int64_t ps_slab_box_plane(const ps_slab_box_plan *plan);
 
 /* Doubles of memory; the box is made in it and borrows it (64-byte aligned). PS_USAGE for too many
  * slabs, otherwise as ps_fast_solver_make. */

@@ -43,17 +43,6 @@ double ps_symbol_length(const ps_q1_grid *grid)
     return grid->spacing[0] * sqrt(1 + 2 * grid->lumped);
 }
 
-void ps_symbol_fill_face(const ps_q1_grid *grid, ps_symbol *symbol)
-{
-    int64_t ny = grid->nodes[1], nz = grid->nodes[2];
-    symbol->count = (ny - 2) * (nz - 2);
-    for (int64_t j = 1; j < ny - 1; ++j)
-        for (int64_t k = 1; k < nz - 1; ++k)
-            set_sample(symbol, (j - 1) * (nz - 2) + k - 1,
-                       line_eigenvalue(grid, 1, j) + line_eigenvalue(grid, 2, k),
-                       ps_symbol_length(grid), 0);
-}
-
 void ps_face_range(const ps_q1_grid *grid, double *least, double *largest)
 {
     *least = *largest = 0;

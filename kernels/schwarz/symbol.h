@@ -55,10 +55,8 @@ void ps_symbol_fill(const ps_symbol_range *range, ps_symbol *symbol);
  * is lumped. */
 double ps_symbol_length(const ps_q1_grid *grid);
 
-/* Samples at all eigenvalues m of a face of the grid: (ny - 2) (nz - 2) of them, sums of
+/* Least and largest eigenvalue m of a face of the grid: of (ny - 2) (nz - 2), sums of
  * [(2 - 2 cos t) / h] / [M(0) + 2 cos t M(1)], t = pi j / (n - 1), along y and z. */
-void ps_symbol_fill_face(const ps_q1_grid *grid, ps_symbol *symbol);
-/* Least and largest of them. */
 void ps_face_range(const ps_q1_grid *grid, double *least, double *largest);
 
 /* rho at a point and its largest value over the samples. */

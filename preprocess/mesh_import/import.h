@@ -88,6 +88,8 @@ typedef struct import_input {
 ps_status import_input_open(const char *name, import_input *input);
 void import_input_release(import_input *input);
 
+bool import_has_suffix(const import_input *input,
+                       const char *const *list);    /* list: NULL at its end */
 bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step, ... */
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
 ps_status import_read_gmsh(const import_input *input, const import_options *options,

@@ -162,69 +162,15 @@ void import_input_release(import_input *input)
     input->folder[0] = '\0';
 }
 
-static bool is_one_of(const char *suffix, const char *const *list)
+bool import_has_suffix(const import_input *input, const char *const *list)
 {
     for (; *list; ++list)
-        if (strcmp(suffix, *list) == 0) return true;
+        if (strcmp(input->suffix, *list) == 0) return true;
     return false;
 }
 
 bool import_is_geometry(const import_input *input)
 {
     static const char *const suffixes[] = {".geo", ".step", ".stp", ".iges", ".igs", ".brep", NULL};
-    return is_one_of(input->suffix, suffixes);
-}
-
-static ps_status check_size_option(const import_input *input, const import_options *options)
-{
-    static const char *const stating_units[] = {".step", ".stp", ".iges", ".igs", NULL};
-    bool geometry = import_is_geometry(input);
-    if (!geometry && options->size > 0)
-        return ps_fail(PS_USAGE,
-                       "--size is for geometry (.geo, .step, .iges, .brep); %s is a mesh "
-                       "and is taken as it is",
-                       input->name);
-    if (geometry && options->size <= 0 && strcmp(input->suffix, ".geo") != 0)
-        return ps_fail(PS_USAGE, "%s is geometry: give the element size in metres by --size",
-                       input->name);
-    if (is_one_of(input->suffix, stating_units) && options->unit != 0)
-        return ps_fail(PS_USAGE,
-                       "%s states its own unit and is read in metres: leave --unit away "
-                       "(--scale overrides it)",
-                       input->name);
-    return PS_OK;
-}
-
-ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh)
-{
-    static const struct {
-        const char *suffix;
-        ps_status (*read)(const import_input *input, import_mesh *mesh);
-    } own[] = {{".stl", import_read_stl},
-               {".ply", import_read_ply},
-               {".off", import_read_off},
-               {".obj", import_read_obj}};
-    static const char *const through_gmsh[] = {".msh", ".vtk", ".unv", ".mesh",
-                                               ".bdf", ".nas", NULL};
-    bool read = false;
-    PS_TRY(check_size_option(input, options));
-    if (strcmp(input->suffix, ".msh") == 0) {
-        PS_TRY(import_read_msh(input, options, mesh, &read));
-        if (read) return import_settle(mesh, input->name);
-        import_mesh_release(mesh);
-    }
-    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
-        if (strcmp(input->suffix, own[i].suffix) == 0) {
-            PS_TRY(own[i].read(input, mesh));
-            return import_settle(mesh, input->name);
-        }
-    if (import_is_geometry(input) || is_one_of(input->suffix, through_gmsh)) {
-        PS_TRY(import_read_gmsh(input, options, mesh));
-        return import_settle(mesh, input->name);
-    }
-    return ps_fail(PS_INVALID,
-                   "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .off "
-                   ".obj .ply .unv .mesh .bdf .nas .geo .step .iges .brep, also with "
-                   ".gz or .zst",
-                   input->name, input->suffix);
+    return import_has_suffix(input, suffixes);
 }

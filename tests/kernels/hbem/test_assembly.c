@@ -471,8 +471,7 @@ static void test_row_source(void **state)
     }
     counts = (counting_source){.fails_at = 5};
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
-    assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, ps_hbem_store_in_memory, &own.matrix),
-                     PS_INVALID);
+    assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, hbem_keep, &own.matrix), PS_INVALID);
     free(w.base);
     hbem_hmatrix_free(&own);
     hbem_hmatrix_free(&other);

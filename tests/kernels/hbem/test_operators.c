@@ -431,12 +431,12 @@ static void test_overflow(void **state)
     hbem_hmatrix_set(&h, &op, &blocks, 1e-6);
     h.assembly.max_rank = 2;
     ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_assembly_bytes(&h.assembly));
-    check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, ps_hbem_store_in_memory, &h.matrix),
-                PS_EXHAUSTED, "rank");
+    check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, hbem_keep, &h.matrix), PS_EXHAUSTED,
+                "rank");
     h.assembly.max_rank = 400;
     workspace.bytes /= 64;
-    check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, ps_hbem_store_in_memory, &h.matrix),
-                PS_EXHAUSTED, "workspace");
+    check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, hbem_keep, &h.matrix), PS_EXHAUSTED,
+                "workspace");
     free(workspace.base);
     hbem_hmatrix_free(&h);
     hbem_tree_free(&tree);
