@@ -1,5 +1,5 @@
 /*
- * Part of near_cuda.cu: pairs of triangles that are close to each
+ * Part of the near_*_cuda.cu files: pairs of triangles that are close to each
  * other: which class, and their moments. As entries_near.c has it.
  */
 #ifndef PS_KERNELS_HBEM_DEVICE_CLOSE_BODY_H

@@ -1,8 +1,5 @@
-/*
- * Near leaves. Regular pairs of the 6-point rule: lanes are slots of the columns, which walk the
- * slots of the rows together; moments go to sums[row][hat][lane] in shared memory, each lane to its
- * own, and at the end entries gather them hat by hat. Closer pairs: entries_near.c in lists.
- */
+/* Close pairs of near leaves, as entries_near.c does them, in lists; the others:
+ * near_regular_cuda.cu. */
 #include <cuda_runtime.h>
 #include <math.h>
 
@@ -14,40 +11,11 @@ extern "C" {
 namespace
 {
 
-#include "kernels/hbem/device_close_body.h"
+#include "kernels/hbem/device_near_body.h"
 
-enum { LISTING = 128, ADDING = 64, MOMENTS = 128, SHARED_AIM = 56 << 10,
-       SHARED_MOST = 227 << 10 };
+enum { LISTING = 128, ADDING = 64, MOMENTS = 128 };
 
 /* ---- which pairs are close ---- */
-
-/* Slots of the two clusters of a leaf. */
-struct leaf_slots {
-    int row_begin, rows, column_begin, columns;
-};
-
-__device__ leaf_slots slots_of(const ps_hbem_near_launch &in, int64_t leaf)
-{
-    const ps_hbem_device_leaf at = in.near.leaves[leaf];
-    const int r = in.op.test.cluster_of[at.row_begin];
-    const int c = in.op.trial.cluster_of[at.column_begin];
-    const int32_t *rows = in.op.test.slot_begin + r, *columns = in.op.trial.slot_begin + c;
-    return {rows[0], rows[1] - rows[0], columns[0], columns[1] - columns[0]};
-}
-
-/* Whether the boxes are so far apart that no pair is close. */
-__device__ bool all_apart(const ps_hbem_near_launch &in, int64_t leaf)
-{
-    const ps_hbem_device_leaf at = in.near.leaves[leaf];
-    const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
-    const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
-    double gap2 = 0, reach = (2.1 + in.op.rules.distance[0]) * fmax(a[6], b[6]);
-    for (int c = 0; c < 3; ++c) {
-        double gap = fmax(a[c] - b[3 + c], b[c] - a[3 + c]);
-        if (gap > 0) gap2 += gap * gap;
-    }
-    return gap2 > reach * reach;
-}
 
 __device__ bool is_close_pair(const ps_hbem_near_launch &in, const double x[5], int column)
 {
@@ -243,31 +211,7 @@ __global__ void __launch_bounds__(ADDING) add_pairs(const __grid_constant__ ps_h
     }
 }
 
-#include "kernels/hbem/device_regular_body.h"
-
 /* ---- launches ---- */
-
-template <typename store, typename real, int kernel, int wave>
-ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
-{
-    const int64_t row = (int64_t)(1 + wave) * in->op.test.most_dofs * sizeof(real);
-    int threads = 128;
-    const int64_t tile = TILE * sizeof(row_slot<real>);
-    const int lanes = lanes_of<real>();
-    while (threads > WARP && tile + row * (3 * threads / lanes + 1) > SHARED_AIM) threads /= 2;
-    const int64_t bytes = tile + row * (3 * threads / lanes + 1);
-    if (bytes > SHARED_MOST)
-        return ps_fail(PS_USAGE, "leaf clusters of %d functions are too large for the device: "
-                                 "build the tree with smaller leaves",
-                       in->op.test.most_dofs);
-    const void *function = (const void *)regular_pairs<store, real, kernel, wave>;
-    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)bytes));
-    regular_pairs<store, real, kernel, wave>
-        <<<(unsigned)in->near.count, threads, (size_t)bytes, stream>>>(*in);
-    PS_CUDA(cudaGetLastError());
-    return PS_OK;
-}
 
 template <typename store, typename real, int kernel, int wave>
 ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
@@ -284,39 +228,12 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
     return PS_OK;
 }
 
-typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
-
-#define TABLE(launch, store, real)                                                       \
-    {                                                                                    \
-        {launch<store, real, PS_KERNEL_SLP, 0>, launch<store, real, PS_KERNEL_SLP, 1>},  \
-        {launch<store, real, PS_KERNEL_DLP, 0>, launch<store, real, PS_KERNEL_DLP, 1>},  \
-        {launch<store, real, PS_KERNEL_ADLP, 0>, launch<store, real, PS_KERNEL_ADLP, 1>}, \
-        {launch<store, double, PS_KERNEL_HYPS, 0>,                                       \
-         launch<store, double, PS_KERNEL_HYPS, 1>},                                      \
-    }
-
-ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][2],
-                    const ps_hbem_near_launch *launch, ps_stream *stream)
-{
-    if (launch->near.count == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    return table[launch->op.precision][launch->op.kernel][launch->op.wavenumber != 0](
-        launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));
-}
-
 } // namespace
-
-extern "C" ps_status ps_hbem_near_regular_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
-{
-    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
-        TABLE(launch_regular, float, float), TABLE(launch_regular, double, double)};
-    return run_table(table, launch, stream);
-}
 
 extern "C" ps_status ps_hbem_near_close_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
 {
     static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
-        TABLE(launch_close, float, float), TABLE(launch_close, double, double)};
+        NEAR_TABLE(launch_close, float, float), NEAR_TABLE(launch_close, double, double)};
     return run_table(table, launch, stream);
 }
 

@@ -5,7 +5,7 @@
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/schwarz/grid.h"
 
-/* ---- sine_cuda.cu ---- */
+/* ---- sine_tables_cuda.cu, sine_cuda.cu ---- */
 
 /* Fills the tables of a solver. */
 ps_status ps_fast_tables_cuda(const ps_fast_device *solver, ps_stream *stream);

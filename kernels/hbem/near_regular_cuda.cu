@@ -1,8 +1,23 @@
 /*
- * Part of near_cuda.cu: regular pairs of near leaves by the 6-point rule. A lane, in fp64 two
- * neighbours, has a column slot: sums in shared memory are what limits how many threads there are.
+ * Regular pairs of near leaves by the 6-point rule: lanes are slots of the columns, which walk the
+ * slots of the rows together; moments go to sums[row][hat][lane] in shared memory, each lane to its
+ * own, and at the end entries gather them hat by hat. A lane, in fp64 two neighbours, has a column
+ * slot: sums in shared memory are what limits how many threads there are.
  */
-enum { TILE = 16 };
+#include <cuda_runtime.h>
+#include <math.h>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/hbem/device_kernels.h"
+}
+
+namespace
+{
+
+#include "kernels/hbem/device_near_body.h"
+
+enum { TILE = 16, SHARED_AIM = 56 << 10, SHARED_MOST = 227 << 10 };
 
 /* Lanes of a column slot: each has points 3 o + l of it for some o. */
 template <typename real> __host__ __device__ constexpr int lanes_of()
@@ -263,4 +278,38 @@ __global__ void __launch_bounds__(128) regular_pairs(const __grid_constant__ ps_
         gather<store, real, 1 + wave>(in, leaf, first, out);
         __syncthreads();
     }
+}
+
+/* ---- launches ---- */
+
+template <typename store, typename real, int kernel, int wave>
+ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
+{
+    const int64_t row = (int64_t)(1 + wave) * in->op.test.most_dofs * sizeof(real);
+    int threads = 128;
+    const int64_t tile = TILE * sizeof(row_slot<real>);
+    const int lanes = lanes_of<real>();
+    while (threads > WARP && tile + row * (3 * threads / lanes + 1) > SHARED_AIM) threads /= 2;
+    const int64_t bytes = tile + row * (3 * threads / lanes + 1);
+    if (bytes > SHARED_MOST)
+        return ps_fail(PS_USAGE,
+                       "leaf clusters of %d functions are too large for the device: "
+                       "build the tree with smaller leaves",
+                       in->op.test.most_dofs);
+    const void *function = (const void *)regular_pairs<store, real, kernel, wave>;
+    PS_CUDA(
+        cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    regular_pairs<store, real, kernel, wave>
+        <<<(unsigned)in->near.count, threads, (size_t)bytes, stream>>>(*in);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+} // namespace
+
+extern "C" ps_status ps_hbem_near_regular_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+        NEAR_TABLE(launch_regular, float, float), NEAR_TABLE(launch_regular, double, double)};
+    return run_table(table, launch, stream);
 }

@@ -1,0 +1,57 @@
+/*
+ * Part of the near_*_cuda.cu files, inside a namespace: the slots of a near leaf, whether it has
+ * close pairs, and the choice among launches by precision, kernel and wave number.
+ */
+#ifndef PS_KERNELS_HBEM_DEVICE_NEAR_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_NEAR_BODY_H
+
+#include "kernels/hbem/device_close_body.h"
+
+/* Slots of the two clusters of a leaf. */
+struct leaf_slots {
+    int row_begin, rows, column_begin, columns;
+};
+
+__device__ leaf_slots slots_of(const ps_hbem_near_launch &in, int64_t leaf)
+{
+    const ps_hbem_device_leaf at = in.near.leaves[leaf];
+    const int r = in.op.test.cluster_of[at.row_begin];
+    const int c = in.op.trial.cluster_of[at.column_begin];
+    const int32_t *rows = in.op.test.slot_begin + r, *columns = in.op.trial.slot_begin + c;
+    return {rows[0], rows[1] - rows[0], columns[0], columns[1] - columns[0]};
+}
+
+/* Whether the boxes are so far apart that no pair is close. */
+__device__ bool all_apart(const ps_hbem_near_launch &in, int64_t leaf)
+{
+    const ps_hbem_device_leaf at = in.near.leaves[leaf];
+    const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
+    const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
+    double gap2 = 0, reach = (2.1 + in.op.rules.distance[0]) * fmax(a[6], b[6]);
+    for (int c = 0; c < 3; ++c) {
+        double gap = fmax(a[c] - b[3 + c], b[c] - a[3 + c]);
+        if (gap > 0) gap2 += gap * gap;
+    }
+    return gap2 > reach * reach;
+}
+
+typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
+
+#define NEAR_TABLE(launch, store, real)                                                            \
+    {                                                                                              \
+        {launch<store, real, PS_KERNEL_SLP, 0>, launch<store, real, PS_KERNEL_SLP, 1>},            \
+            {launch<store, real, PS_KERNEL_DLP, 0>, launch<store, real, PS_KERNEL_DLP, 1>},        \
+            {launch<store, real, PS_KERNEL_ADLP, 0>, launch<store, real, PS_KERNEL_ADLP, 1>},      \
+            {launch<store, double, PS_KERNEL_HYPS, 0>, launch<store, double, PS_KERNEL_HYPS, 1>},  \
+    }
+
+ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][2],
+                    const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    if (launch->near.count == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    return table[launch->op.precision][launch->op.kernel][launch->op.wavenumber != 0](
+        launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));
+}
+
+#endif
