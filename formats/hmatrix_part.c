@@ -8,6 +8,7 @@
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/sizes.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -35,15 +36,7 @@ typedef struct layout {
 
 static int64_t leaf_with(const layout *at, int64_t number)
 {
-    int64_t low = 0, high = at->run->leaf_count;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (at->start[middle] <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(at->start, at->run->leaf_count, number);
 }
 
 /* Numbers [first, first + count) of the values. */

@@ -61,6 +61,20 @@ void ps_octree_group(const ps_octree *tree, int level, int64_t group, int64_t *f
     if (*end > tree->cells[level]) *end = tree->cells[level];
 }
 
+int64_t ps_octree_group_cells(const ps_octree *tree, int level, int64_t group)
+{
+    int64_t first, end;
+    ps_octree_group(tree, level, group, &first, &end);
+    return end - first;
+}
+
+int64_t ps_octree_group_particles(const ps_octree *tree, int64_t group)
+{
+    int64_t first, end;
+    ps_octree_group(tree, tree->height - 1, group, &first, &end);
+    return tree->particle_start[end] - tree->particle_start[first];
+}
+
 /* ---- checks ---- */
 
 /* Starts of `count` parts, none empty, of `total` items. */

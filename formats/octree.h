@@ -55,6 +55,8 @@ int64_t ps_octree_leaves(const ps_octree *tree);
 int64_t ps_octree_groups(const ps_octree *tree, int level); /* ceil(cells / n_g) */
 /* The cells of a group: [*first, *end). */
 void ps_octree_group(const ps_octree *tree, int level, int64_t group, int64_t *first, int64_t *end);
+int64_t ps_octree_group_cells(const ps_octree *tree, int level, int64_t group);
+int64_t ps_octree_group_particles(const ps_octree *tree, int64_t group); /* of a leaf group */
 
 /* Chunks of particles: whole groups as many as fit `capacity`, or a part of one larger group.
  * *start ([*tiles + 1], first particle of each) is the caller's to free. */

@@ -6,6 +6,7 @@
 #include "formats/octree.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 enum { COLUMNS_MAX = PS_PARTICLE_COLUMNS_MAX + 1 }; /* the last of a side is the permutation */
 
@@ -374,15 +375,7 @@ static ps_status read_part(ps_octree_file *file, const side_state *s, int column
 
 static int64_t tile_of(const side_state *s, int64_t particle)
 {
-    int64_t low = 0, high = s->tiles;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->start[middle] <= particle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(s->start, s->tiles, particle);
 }
 
 ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t first, int64_t count,

@@ -6,6 +6,7 @@
 
 #include "formats/columns.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 ps_status ps_partition_allocate(ps_partition *p)
 {
@@ -37,15 +38,7 @@ void ps_partition_release(ps_partition *p)
 
 int64_t ps_partition_part(const int64_t *part_start, int64_t parts, int64_t element)
 {
-    int64_t low = 0, high = parts;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (part_start[middle] <= element)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(part_start, parts, element);
 }
 
 /* ---- checks ---- */

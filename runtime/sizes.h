@@ -22,19 +22,34 @@ static inline int64_t ps_round_up(int64_t value, int64_t unit)
 static inline int64_t ps_padded(int64_t bytes) { return ps_round_up(bytes, PS_LINE); }
 static inline int64_t ps_device_padded(int64_t bytes) { return ps_round_up(bytes, PS_DEVICE_LINE); }
 
+/* The range of start[ranges + 1], ascending, that holds an item: the last that does not begin after
+ * it; 0 if all do. */
+static inline int64_t ps_range_of(const int64_t *start, int64_t ranges, int64_t item)
+{
+    int64_t low = 0, high = ranges;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (start[middle] <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The next `bytes` of a block of memory, of which *used are taken, padded to lines. NULL for a
  * block of NULL: so the lines that lay a block out also count its bytes. */
 static inline void *ps_host_part(void *block, int64_t *used, int64_t bytes)
 {
-    void *part = block ? (char *)block + *used : NULL;
+    void *at = block ? (char *)block + *used : NULL;
     *used += ps_padded(bytes);
-    return part;
+    return at;
 }
 static inline void *ps_device_part(void *block, int64_t *used, int64_t bytes)
 {
-    void *part = block ? (char *)block + *used : NULL;
+    void *at = block ? (char *)block + *used : NULL;
     *used += ps_device_padded(bytes);
-    return part;
+    return at;
 }
 
 #endif

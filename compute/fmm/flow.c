@@ -48,16 +48,12 @@ static ps_status end(flow *f) { return f->visit->task(f->context, &f->task); }
 
 static double particles_of(const ps_octree *tree, int64_t group)
 {
-    int64_t first, last;
-    ps_octree_group(tree, tree->height - 1, group, &first, &last);
-    return (double)(tree->particle_start[last] - tree->particle_start[first]);
+    return (double)ps_octree_group_particles(tree, group);
 }
 
 static double cells_of(const ps_octree *tree, int level, int64_t group)
 {
-    int64_t first, last;
-    ps_octree_group(tree, level, group, &first, &last);
-    return (double)(last - first);
+    return (double)ps_octree_group_cells(tree, level, group);
 }
 
 /* ---- upward ---- */

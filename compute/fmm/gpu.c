@@ -6,6 +6,7 @@
 #include "compute/fmm/gpu.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 enum { RESERVE = 256 << 20 /* bytes of a device that are left alone */ };
 
@@ -76,10 +77,6 @@ static ps_status upload_tables(const fmm_problem *p, gpu *own)
     return status;
 }
 
-static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Particles of a group are numbered by 32 bits there. */
 static ps_status check_group(int64_t particles)
 {
@@ -97,23 +94,23 @@ static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
     int64_t slots = 1, workspace = 0;
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g) {
         fmm_near_layout l = fmm_near_layout_of(p, g);
-        slots = largest(slots, l.slots);
-        PS_TRY(check_group(largest(l.particles, l.augmented_particles)));
-        workspace = largest(workspace, ps_fmm_device_p2p_workspace(l.cells, l.particles));
+        slots = ps_larger(slots, l.slots);
+        PS_TRY(check_group(ps_larger(l.particles, l.augmented_particles)));
+        workspace = ps_larger(workspace, ps_fmm_device_p2p_workspace(l.cells, l.particles));
         workspace =
-            largest(workspace, ps_fmm_device_p2p_workspace(l.augmented, l.augmented_particles));
+            ps_larger(workspace, ps_fmm_device_p2p_workspace(l.augmented, l.augmented_particles));
     }
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.sources, p->leaf); ++g)
-        PS_TRY(check_group(gpu_particles(p->fmm.sources, g)));
+        PS_TRY(check_group(ps_octree_group_particles(p->fmm.sources, g)));
     for (int level = 2; level <= p->leaf; ++level) {
         const ps_group_list *list = &p->lists.far[level];
         for (int64_t g = 0; g < list->groups; ++g)
-            slots = largest(slots, list->start[g + 1] - list->start[g]);
-        slots = largest(slots, PS_FMM_DEVICE_CHILDREN + 1); /* groups of children of a group */
+            slots = ps_larger(slots, list->start[g + 1] - list->start[g]);
+        slots = ps_larger(slots, PS_FMM_DEVICE_CHILDREN + 1); /* groups of children of a group */
     }
-    gpus->table_bytes = rounded(
-        slots * (int64_t)largest(sizeof(ps_fmm_device_sources), sizeof(ps_fmm_device_vectors)));
-    gpus->room_bytes = gpus->table_bytes + rounded(workspace);
+    gpus->table_bytes = ps_device_padded(
+        slots * (int64_t)ps_larger(sizeof(ps_fmm_device_sources), sizeof(ps_fmm_device_vectors)));
+    gpus->room_bytes = gpus->table_bytes + ps_device_padded(workspace);
     if (slots <= INT32_MAX >> fmm_code_shift(p)) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
                    "a group has %lld source groups, too many for a GPU; make groups "
@@ -160,18 +157,4 @@ gpu_scene gpu_scene_of(const ps_task_call *call)
                        .room = own->rooms + call->lane * gpus->room_bytes,
                        .level = a->level,
                        .group = a->group};
-}
-
-int64_t gpu_cells(const ps_octree *tree, int level, int64_t group)
-{
-    int64_t first, end;
-    ps_octree_group(tree, level, group, &first, &end);
-    return end - first;
-}
-
-int64_t gpu_particles(const ps_octree *tree, int64_t group)
-{
-    int64_t first, end;
-    ps_octree_group(tree, tree->height - 1, group, &first, &end);
-    return tree->particle_start[end] - tree->particle_start[first];
 }

@@ -36,7 +36,5 @@ typedef struct gpu_scene {
 } gpu_scene;
 
 gpu_scene gpu_scene_of(const ps_task_call *call);
-int64_t gpu_cells(const ps_octree *tree, int level, int64_t group);
-int64_t gpu_particles(const ps_octree *tree, int64_t group);
 
 #endif

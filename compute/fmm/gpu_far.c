@@ -19,7 +19,8 @@ static int64_t points_of(const gpu_scene *s) { return s->p->fmm.interpolation.po
 static ps_fmm_device_vectors access_vectors(const gpu_scene *s, const ps_octree *tree, int level,
                                             int64_t group, int access)
 {
-    return vectors_of(s->call->data[access], gpu_cells(tree, level, group), points_of(s));
+    return vectors_of(s->call->data[access], ps_octree_group_cells(tree, level, group),
+                      points_of(s));
 }
 
 /* Puts a table of vectors of groups in the room of the lane: of `count` accesses from `from` on,
@@ -37,7 +38,7 @@ static ps_status put_table(const gpu_scene *s, const group_run *run,
     PS_TRY(PS_ALLOC(&table, run->count, "a table of groups"));
     for (int64_t i = 0; i < run->count; ++i) {
         int64_t group = run->groups ? run->groups[i] : run->first + i;
-        int64_t cells = gpu_cells(s->p->fmm.sources, run->level, group);
+        int64_t cells = ps_octree_group_cells(s->p->fmm.sources, run->level, group);
         table[i] = vectors_of(s->call->data[run->from + i], cells, run->length);
     }
     /* the copy has taken what is not pinned when it returns */
@@ -100,7 +101,7 @@ ps_status fmm_gpu_encode(const ps_task_call *call)
     gpu_scene s = gpu_scene_of(call);
     const ps_octree *tree = s.p->fmm.sources;
     const ps_fmm_device_table *table = &s.own->tables[s.level];
-    int64_t cells = gpu_cells(tree, s.level, s.group);
+    int64_t cells = ps_octree_group_cells(tree, s.level, s.group);
     ps_fmm_device_vectors to = vectors_of(call->data[0], cells, table->length);
     ps_fmm_device_vectors from = access_vectors(&s, tree, s.level, s.group, 1);
     return ps_fmm_device_encode(&s.gpus->method, table, cells, &from, &to, call->stream);

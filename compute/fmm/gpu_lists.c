@@ -5,8 +5,7 @@
 #include "compute/fmm/fmm.h"
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/tree_lists.h"
-
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+#include "runtime/sizes.h"
 
 int fmm_code_shift(const fmm_problem *p)
 {
@@ -18,7 +17,7 @@ int fmm_code_shift(const fmm_problem *p)
 static int64_t place_part(int64_t *at, int64_t bytes)
 {
     int64_t here = *at;
-    *at += rounded(bytes);
+    *at += ps_padded(bytes);
     return here;
 }
 
@@ -55,13 +54,6 @@ static int64_t slot_of(const fmm_problem *p, int64_t group, int64_t source)
     return at < 0 || !p->same ? at : at + 1;
 }
 
-static int64_t cells_of(const ps_octree *tree, int level, int64_t group)
-{
-    int64_t first, end;
-    ps_octree_group(tree, level, group, &first, &end);
-    return end - first;
-}
-
 fmm_near_layout fmm_near_layout_of(const fmm_problem *p, int64_t group)
 {
     const ps_octree *targets = p->fmm.targets;
@@ -79,7 +71,7 @@ fmm_near_layout fmm_near_layout_of(const fmm_problem *p, int64_t group)
         l.augmented_particles += targets->particle_start[leaf + 1] - targets->particle_start[leaf];
     }
     for (int64_t s = 0; s < l.slots; ++s)
-        starts += 1 + cells_of(p->fmm.sources, p->leaf, fmm_near_slot(p, group, s));
+        starts += 1 + ps_octree_group_cells(p->fmm.sources, p->leaf, fmm_near_slot(p, group, s));
     l.keys = place_part(&l.bytes, 8 * l.cells);
     l.augmented_keys = place_part(&l.bytes, 8 * l.augmented);
     l.start = place_part(&l.bytes, 4 * (l.cells + 1));
@@ -172,7 +164,7 @@ static int64_t family_bytes(int64_t parents) { return 4 * PS_FMM_DEVICE_CHILDREN
 
 int64_t fmm_up_bytes(const ps_octree *tree, int level, int64_t group)
 {
-    return family_bytes(cells_of(tree, level, group));
+    return family_bytes(ps_octree_group_cells(tree, level, group));
 }
 
 int64_t fmm_down_bytes(const ps_octree *tree, int level, int64_t group)

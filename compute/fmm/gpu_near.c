@@ -31,9 +31,9 @@ static ps_status upload_sources(const gpu_scene *s, const ps_task_call *call,
     PS_TRY(PS_ALLOC(&table, l->slots, "a table of sources"));
     for (int64_t i = 0; i < l->slots; ++i) {
         int64_t group = fmm_near_slot(s->p, s->group, i);
-        table[i] = (ps_fmm_device_sources){call->data[from + i],
-                                           gpu_particles(s->p->fmm.sources, group), start};
-        start += gpu_cells(s->p->fmm.sources, s->p->leaf, group) + 1;
+        table[i] = (ps_fmm_device_sources){
+            call->data[from + i], ps_octree_group_particles(s->p->fmm.sources, group), start};
+        start += ps_octree_group_cells(s->p->fmm.sources, s->p->leaf, group) + 1;
     }
     if (l->slots) *own = table[0];
     ps_status status =

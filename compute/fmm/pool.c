@@ -12,6 +12,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scratch_file.h"
+#include "runtime/sizes.h"
 
 typedef struct piece {
     int8_t what, level;
@@ -43,21 +44,6 @@ struct fmm_pool {
 
 /* ---- sizes ---- */
 
-/* The leaf group of the targets' or the sources' particles. */
-static int64_t particles_of(const ps_octree *tree, int64_t group)
-{
-    int64_t first, end;
-    ps_octree_group(tree, tree->height - 1, group, &first, &end);
-    return tree->particle_start[end] - tree->particle_start[first];
-}
-
-static int64_t cells_of(const ps_octree *tree, int level, int64_t group)
-{
-    int64_t first, end;
-    ps_octree_group(tree, level, group, &first, &end);
-    return end - first;
-}
-
 static int64_t augmented_particles(const fmm_problem *p, int64_t group)
 {
     const ps_group_list *list = &p->lists.augmented;
@@ -74,14 +60,14 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
     int sides = p->fmm.sides;
     switch (what) {
     case FMM_SOURCES:
-        return 8 * (3 + sides) * particles_of(sources, group);
+        return 8 * (3 + sides) * ps_octree_group_particles(sources, group);
     case FMM_TARGETS:
-        return 8 * 3 * particles_of(targets, group);
+        return 8 * 3 * ps_octree_group_particles(targets, group);
     case FMM_PLACES:
-        return 8 * particles_of(targets, group);
+        return 8 * ps_octree_group_particles(targets, group);
     case FMM_NEAR:
     case FMM_FAR:
-        return 8 * 4 * sides * particles_of(targets, group);
+        return 8 * 4 * sides * ps_octree_group_particles(targets, group);
     case FMM_COPIES:
         return 8 * 4 * sides * augmented_particles(p, group);
     case FMM_PACKED:
@@ -99,11 +85,12 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
     case FMM_TARGET_LEAVES:
         return fmm_leaf_layout_of(targets, group).bytes;
     case FMM_MULTIPOLES:
-        return sides * cells_of(sources, level, group) * ps_fmm_vector_bytes(&p->fmm);
+        return sides * ps_octree_group_cells(sources, level, group) * ps_fmm_vector_bytes(&p->fmm);
     case FMM_CODED:
-        return sides * cells_of(sources, level, group) * ps_fmm_code_bytes(&p->fmm, level);
+        return sides * ps_octree_group_cells(sources, level, group) *
+               ps_fmm_code_bytes(&p->fmm, level);
     case FMM_LOCALS:
-        return sides * cells_of(targets, level, group) * ps_fmm_vector_bytes(&p->fmm);
+        return sides * ps_octree_group_cells(targets, level, group) * ps_fmm_vector_bytes(&p->fmm);
     default:
         return 0;
     }
@@ -477,14 +464,12 @@ static ps_status load_all(fmm_pool *pool)
     return ps_first_failure(&failure);
 }
 
-static int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
 ps_status fmm_pool_load(fmm_pool *pool, ps_device *device)
 {
     int64_t bytes = 0;
     double start = ps_clock();
     for (int64_t i = 0; i < pool->count; ++i)
-        if (pool->pieces[i].uses) bytes += padded(pool->pieces[i].bytes);
+        if (pool->pieces[i].uses) bytes += ps_device_padded(pool->pieces[i].bytes);
     pool->device = device;
     if (device)
         PS_TRY(ps_device_alloc_pinned(device, bytes + 256, (void **)&pool->slab));
@@ -496,7 +481,7 @@ ps_status fmm_pool_load(fmm_pool *pool, ps_device *device)
     for (int64_t i = 0; i < pool->count; ++i) {
         if (!pool->pieces[i].uses) continue;
         pool->pieces[i].memory = at;
-        at += padded(pool->pieces[i].bytes);
+        at += ps_device_padded(pool->pieces[i].bytes);
     }
     PS_TRY(load_all(pool));
     ps_memory_trim(); /* tiles that were read */

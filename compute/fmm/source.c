@@ -5,6 +5,7 @@
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 void fmm_source_init(fmm_source *s, const fmm_problem *problem)
 {
@@ -68,15 +69,7 @@ static const ps_octree *tree_of(const fmm_source *s, ps_octree_side side)
 
 int64_t fmm_leaf_of(const ps_octree *tree, int64_t particle)
 {
-    int64_t low = 0, high = ps_octree_leaves(tree);
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (tree->particle_start[middle] <= particle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(tree->particle_start, ps_octree_leaves(tree), particle);
 }
 
 static ps_status fail_outside(const fmm_source *s, int64_t particle, double by)
@@ -154,27 +147,13 @@ static ps_status hold(fmm_source *s, ps_octree_side side, int64_t tile, int64_t 
     return PS_OK;
 }
 
-/* The tile of a particle. */
-static int64_t tile_of(const int64_t *start, int64_t tiles, int64_t particle)
-{
-    int64_t low = 0, high = tiles;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (start[middle] <= particle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 ps_status fmm_source_read(fmm_source *s, ps_octree_side side, int64_t first, int64_t count,
                           double *const *columns, int column_count, int64_t *places)
 {
     int64_t tiles;
     const int64_t *start = ps_octree_tile_start(s->file, side, &tiles);
     for (int64_t done = 0; done < count;) {
-        int64_t t = tile_of(start, tiles, first + done);
+        int64_t t = ps_range_of(start, tiles, first + done);
         int64_t at = first + done - start[t], left = start[t + 1] - (first + done),
                 some = left < count - done ? left : count - done;
         size_t bytes = (size_t)some * 8;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "runtime/sizes.h"
 
 /* What a worker has for itself. */
 typedef struct room {
@@ -13,17 +14,15 @@ typedef struct room {
     fmm_copies *copies; /* [groups that have leaves of one as augmented] */
 } room;
 
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 /* Sizes of the parts of a worker's room, one after the other. */
 enum { PARTS = 6 };
 static void parts_of(const fmm_problem *p, int64_t bytes[PARTS])
 {
-    bytes[0] = bytes[1] = rounded(8 * p->lists.groups_max);
-    bytes[2] = p->far ? rounded(ps_fmm_m2l_workspace(&p->fmm)) : 0;
-    bytes[3] = rounded(8 * (3 + p->fmm.sides) * p->lists.augmented_particles_max);
-    bytes[4] = rounded(8 * (p->lists.augmented_leaves_max + 1));
-    bytes[5] = rounded((int64_t)sizeof(fmm_copies) * p->lists.copied_max);
+    bytes[0] = bytes[1] = ps_padded(8 * p->lists.groups_max);
+    bytes[2] = p->far ? ps_padded(ps_fmm_m2l_workspace(&p->fmm)) : 0;
+    bytes[3] = ps_padded(8 * (3 + p->fmm.sides) * p->lists.augmented_particles_max);
+    bytes[4] = ps_padded(8 * (p->lists.augmented_leaves_max + 1));
+    bytes[5] = ps_padded((int64_t)sizeof(fmm_copies) * p->lists.copied_max);
 }
 
 int64_t fmm_scratch_bytes(const fmm_problem *p)

@@ -7,6 +7,7 @@
 #include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 int64_t parts_first(int64_t subdomains, int64_t rank) { return subdomains * rank / ps_comm_size(); }
 
@@ -51,14 +52,7 @@ static ps_status number_traces(parts *s, numbering *n)
 
 static int64_t row_of(const part *q, int64_t node)
 {
-    int64_t low = 0, high = q->rows;
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (q->nodes[middle] <= node)
-            low = middle;
-        else
-            high = middle;
-    }
+    int64_t low = ps_range_of(q->nodes, q->rows, node);
     return q->nodes[low] == node ? low : -1;
 }
 

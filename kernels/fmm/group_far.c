@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/sizes.h"
 
 static size_t real_bytes(const ps_fmm_problem *p)
 {
@@ -32,15 +33,7 @@ void ps_fmm_cell_centre(const ps_octree *tree, int level, int64_t cell, double c
 int64_t ps_fmm_parent(const ps_octree *tree, int level, int64_t child)
 {
     const int64_t *start = tree->child_start[level - 1];
-    int64_t low = 0, high = tree->cells[level - 1];
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (start[middle] <= child)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(start, tree->cells[level - 1], child);
 }
 
 /* ---- vectors ---- */

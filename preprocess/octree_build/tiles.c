@@ -8,6 +8,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/sizes.h"
 
 typedef struct tile_job {
     const run_set *set;
@@ -46,15 +47,7 @@ static ps_status space_init(const tile_job *job, tile_space *s)
 /* The leaf of a sorted particle. */
 static int64_t leaf_of(const ps_octree *tree, int64_t particle)
 {
-    int64_t low = 0, high = ps_octree_leaves(tree);
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (tree->particle_start[middle] <= particle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return ps_range_of(tree->particle_start, ps_octree_leaves(tree), particle);
 }
 
 /* How many records of each run come before a sorted particle: leaves before its own, and of its own
