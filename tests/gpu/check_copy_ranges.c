@@ -5,14 +5,12 @@
 #include <stdio.h>
 
 #include "tests/support/ranges_case.h"
+#include "tests/support/verdict.h"
 
 int main(void)
 {
     ps_device *device;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     ps_status status = ps_device_open("cuda:0", 0, &device);
     if (status == PS_OK) {
         status = ranges_case_all(device);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "tests/support/resident_case.h"
+#include "tests/support/verdict.h"
 
 typedef enum points_kind { CUBE, ELLIPSOID, ONE_PLACE } points_kind;
 
@@ -254,16 +255,12 @@ int main(int argc, char **argv)
 {
     int64_t largest = argc > 1 ? atoll(argv[1]) : INT64_MAX; /* smaller for a checker of memory */
     int passed = 0, failed = 0;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (cases[i].count > largest) continue;
         ps_status status = check(&cases[i]);
         if (status != PS_OK) printf("%s: FAILED: %s\n", cases[i].name, ps_message());
         status == PS_OK ? ++passed : ++failed;
     }
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

@@ -9,6 +9,7 @@
 #include "kernels/fmm/device_lists.h"
 #include "kernels/fmm/tree_lists.h"
 #include "tests/support/tree_case.h"
+#include "tests/support/verdict.h"
 
 /* A tree on the device with the memory that it lies in. */
 typedef struct device_case {
@@ -289,10 +290,7 @@ int main(int argc, char **argv)
     static const int heights[] = {1, 2, 3, 5, 8, 11, 12, 21};
     int64_t largest = argc > 1 ? atoll(argv[1]) : 200003; /* smaller for a checker of memory */
     int passed = 0, failed = 0;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     for (int kind = 0; kind < KINDS; ++kind)
         for (int h = 0; h < 8; ++h)
             for (int n = 0; n < 5 && counts[n] <= largest; ++n) {
@@ -304,6 +302,5 @@ int main(int argc, char **argv)
                            heights[h], ps_message());
                 status == PS_OK ? ++passed : ++failed;
             }
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

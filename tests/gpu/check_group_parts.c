@@ -7,6 +7,7 @@
 
 #include "tests/support/load_case.h"
 #include "tests/support/past_case.h"
+#include "tests/support/verdict.h"
 
 static int passed, failed;
 
@@ -19,10 +20,7 @@ static void count(ps_status status, const char *what, int64_t size)
 int main(void)
 {
     static const int64_t sizes[] = {1, 31, 33, 1000, 24001}, groups[] = {1, 3, 8, 16, 32};
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     for (int levels = 0; levels < 5; levels += 2)
         count(load_case_check("cuda:0", levels, 1e-13), "loads", levels);
     for (int s = 0; s < 5; ++s)
@@ -31,6 +29,5 @@ int main(void)
                 if (sizes[s] < 24001 || g == 3)
                     count(past_case_check("cuda:0", sizes[s], groups[g], (ps_precision)precision),
                           "window", sizes[s]);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

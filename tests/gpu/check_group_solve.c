@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/support/group_case.h"
+#include "tests/support/verdict.h"
 
 /* |x - y| / |y| */
 static double difference(const double *x, const double *y, int64_t count)
@@ -162,10 +163,7 @@ int main(int argc, char **argv)
     static const int64_t sizes[] = {1, 31, 33, 1000, 24001, 120001, 200001};
     static const int64_t groups[] = {1, 2, 3, 4, 5, 8, 16, 31, 32};
     int largest = argc > 1 ? atoi(argv[1]) : 200001; /* smaller ones for a checker of memory */
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     for (int s = 0; s < 7 && sizes[s] <= largest; ++s)
         for (int k = 0; k < 9; ++k)
             for (int precision = 0; precision < 2; ++precision) {
@@ -177,6 +175,5 @@ int main(int argc, char **argv)
     for (int precision = 0; precision < 2 && largest > 24000; ++precision)
         scattered(24001, 5, (ps_precision)precision);
     if (largest > 200000) one(1000001, 1, PS_SINGLE, check_refusal);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

@@ -6,16 +6,14 @@
 #include <stdio.h>
 
 #include "tests/support/hbem_images.h"
+#include "tests/support/verdict.h"
 
 int main(void)
 {
     ps_device *device = NULL;
     ps_stream *stream = NULL;
     int passed = 0;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     hbem_case_ok(ps_device_open("cuda:0", 0, &device));
     hbem_case_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < IMAGES_SHAPES; ++i) {

@@ -8,6 +8,7 @@
 
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/hbem_pair_device.h"
+#include "tests/support/verdict.h"
 
 static int passed, failed;
 
@@ -110,10 +111,7 @@ static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kerne
 int main(void)
 {
     ps_device *device;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     hbem_case_ok(ps_device_open("cuda:0", 0, &device));
     for (int kernel = PS_KERNEL_SLP; kernel < PS_HBEM_KERNELS; ++kernel)
         for (int wave = 0; wave < 2; ++wave)
@@ -123,6 +121,5 @@ int main(void)
     check_case(device, PS_SPACE_P0, PS_KERNEL_SLP, 0, PS_SINGLE);
     check_case(device, PS_SPACE_DP1, PS_KERNEL_DLP, 2, PS_DOUBLE);
     ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

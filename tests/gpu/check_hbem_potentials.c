@@ -11,6 +11,7 @@
 #include "kernels/common/vec3.h"
 #include "tests/check.h"
 #include "tests/support/hbem_potential_device.h"
+#include "tests/support/verdict.h"
 
 static int passed, failed;
 static ps_stream *stream;
@@ -126,10 +127,7 @@ int main(int argc, char **argv)
                                   {40, PS_SPACE_P0, 131, 1, 6, 2, 30},
                                   {70, PS_SPACE_P1, 500, 1, 6, 2e4, 4.2}};
     ps_device *device = NULL;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     hbem_case_ok(ps_device_open("cuda:0", 0, &device));
     hbem_case_ok(ps_stream_open(device, &stream));
     int count = (int)(sizeof cases / sizeof *cases);
@@ -137,6 +135,5 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; ++i) check(&cases[i]);
     ps_stream_close(&stream);
     ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

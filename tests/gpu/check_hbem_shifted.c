@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "tests/check.h"
 #include "tests/support/hbem_sparse.h"
+#include "tests/support/verdict.h"
 
 enum { MOST = 20 };
 
@@ -106,15 +107,11 @@ int main(int argc, char **argv)
     ps_device *device = NULL;
     ps_stream *stream = NULL;
     int most = argc < 2 ? 4 : strcmp(argv[1], "small") == 0 ? 2 : 1; /* "small", "tiny" */
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     hbem_case_ok(ps_device_open("cuda:0", 0, &device));
     hbem_case_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < most; ++i) check(sizes[i], stream);
     ps_stream_close(&stream);
     ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

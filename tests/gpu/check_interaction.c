@@ -12,6 +12,7 @@
 #include "runtime/isa.h"
 #include "tests/gpu/interaction_device_case.h"
 #include "tests/support/thin_bodies.h"
+#include "tests/support/verdict.h"
 
 static const double tolerance = 1e-12;
 static ps_device *device;
@@ -258,10 +259,7 @@ int main(int argc, char **argv)
 {
     static const int points[] = {3, 6, 7, 12};
     static const char *const names[] = {"sphere", "stretched sphere", "soup", "sphere80"};
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     interaction_case_ok(ps_device_open("cuda:0", 0, &device));
     for (int m = 0; m < 3; ++m) {
         icosphere mesh;
@@ -295,6 +293,5 @@ int main(int argc, char **argv)
         icosphere_release(&mesh);
     }
     ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(passed, failed);
 }

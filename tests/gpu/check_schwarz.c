@@ -6,23 +6,11 @@
 #include <stdio.h>
 
 #include "tests/support/schwarz_device.h"
+#include "tests/support/verdict.h"
 
-static int passed, failed;
+static check_counts counts;
 static place here;
 static const double rounding[2] = {3e-6, 1e-13};
-
-/* Counts a check whose error is `error`, and frees what it had on the device. */
-static void count(ps_status status, double error, double bound, const char *what, int precision,
-                  int64_t size)
-{
-    bool good = status == PS_OK && error <= bound;
-    if (!good)
-        printf("%s, %s, size %lld: FAILED: %s (error %.3g, allowed %.3g)\n", what,
-               precision == PS_SINGLE ? "fp32" : "fp64", (long long)size,
-               status == PS_OK ? "wrong" : ps_message(), error, bound);
-    good ? ++passed : ++failed;
-    place_clear(&here);
-}
 
 /* ---- vector operations ---- */
 
@@ -294,7 +282,8 @@ static void check_vectors(int precision)
     for (int i = 0; i < 4; ++i) {
         double error = NAN;
         ps_status status = vectors((ps_precision)precision, sizes[i], &error);
-        count(status, error, rounding[precision], "vectors", precision, sizes[i]);
+        check_count(&counts, &here, status, error, rounding[precision], "vectors", precision,
+                    sizes[i]);
     }
 }
 
@@ -305,7 +294,8 @@ static void check_sparse(int precision, bool tiny)
         for (int shape = 0; shape <= PS_CSR_SHAPES; ++shape) {
             double error = NAN;
             ps_status status = sparse((ps_precision)precision, sizes[i], shape, &error);
-            count(status, error, 10 * rounding[precision], "sparse", precision, sizes[i]);
+            check_count(&counts, &here, status, error, 10 * rounding[precision], "sparse",
+                        precision, sizes[i]);
         }
 }
 
@@ -319,7 +309,8 @@ static void check_stencil(int precision, bool tiny)
                 double error = NAN;
                 ps_status status =
                     stencil((ps_precision)precision, nodes[i], faces, planes, &error);
-                count(status, error, rounding[precision], "stencil", precision, i);
+                check_count(&counts, &here, status, error, rounding[precision], "stencil",
+                            precision, i);
             }
 }
 
@@ -338,7 +329,8 @@ static void check_krylov(int precision, int grids)
                 double error = NAN;
                 memcpy(c.nodes, krylov_nodes[i], sizeof c.nodes);
                 ps_status status = krylov(&c, &error);
-                count(status, error, 1, ps_krylov_name(c.method), precision, i);
+                check_count(&counts, &here, status, error, 1, ps_krylov_name(c.method), precision,
+                            i);
             }
 }
 
@@ -347,7 +339,8 @@ static void check_mixed(int grids)
     for (int i = 0; i < grids; ++i) {
         double error = NAN;
         ps_status status = mixed(krylov_nodes[i], &error);
-        count(status, error, 1, "P-CG in fp32, residuals in fp64", PS_DOUBLE, i);
+        check_count(&counts, &here, status, error, 1, "P-CG in fp32, residuals in fp64", PS_DOUBLE,
+                    i);
     }
 }
 
@@ -356,10 +349,7 @@ int main(int argc, char **argv)
 {
     bool tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
     int grids = tiny ? 1 : argc > 1 && strcmp(argv[1], "quick") == 0 ? 2 : 3;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     if (place_open(&here) != PS_OK) {
         printf("FAILED: %s\n0 passed, 1 failed, 0 skipped\n", ps_message());
         return 1;
@@ -373,8 +363,7 @@ int main(int argc, char **argv)
     check_mixed(grids);
     double error = NAN;
     ps_status status = failures(&error);
-    count(status, error, 0, "failures", PS_DOUBLE, 0);
+    check_count(&counts, &here, status, error, 0, "failures", PS_DOUBLE, 0);
     place_close(&here);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(counts.passed, counts.failed);
 }

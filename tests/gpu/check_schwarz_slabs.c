@@ -7,22 +7,11 @@
 #include "kernels/schwarz/slab_device.h"
 #include "tests/support/schwarz_device.h"
 #include "tests/support/slab_methods.h"
+#include "tests/support/verdict.h"
 
-static int passed, failed;
+static check_counts counts;
 static place here;
 static const double rounding[2] = {2e-4, 1e-10};
-
-static void count(ps_status status, double error, double bound, const char *what, int precision,
-                  int64_t size)
-{
-    bool good = status == PS_OK && error <= bound;
-    if (!good)
-        printf("%s, %s, size %lld: FAILED: %s (error %.3g, allowed %.3g)\n", what,
-               precision == PS_SINGLE ? "fp32" : "fp64", (long long)size,
-               status == PS_OK ? "wrong" : ps_message(), error, bound);
-    good ? ++passed : ++failed;
-    place_clear(&here);
-}
 
 static const double lengths[3] = {10, 7, 3};
 static const ps_transmission transmission = {.p = {0.5, 0.3}, .q = {0.3, 0.4}};
@@ -293,10 +282,7 @@ int main(int argc, char **argv)
     int sizes = argc > 1 && strcmp(argv[1], "tiny") == 0 ? 2 : 6;
     static const int64_t nodes[][3] = {{5, 3, 3},    {6, 5, 9},    {9, 19, 26},
                                        {13, 67, 35}, {21, 36, 70}, {36, 45, 150}};
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
+    if (verdict_no_device()) return 0;
     if (place_open(&here) != PS_OK) {
         printf("FAILED: %s\n0 passed, 1 failed, 0 skipped\n", ps_message());
         return 1;
@@ -308,29 +294,31 @@ int main(int argc, char **argv)
             for (int faces = 0; faces < 4; ++faces) {
                 error = NAN;
                 status = direct((ps_precision)precision, nodes[i], faces, &error);
-                count(status, error, rounding[precision], "direct", precision, i);
+                check_count(&counts, &here, status, error, rounding[precision], "direct", precision,
+                            i);
             }
             for (int64_t slabs = 2; slabs < 5; ++slabs) {
                 error = NAN;
                 status = exchange((ps_precision)precision, nodes[i], slabs, &error);
-                count(status, error, rounding[precision], "exchange", precision, i);
+                check_count(&counts, &here, status, error, rounding[precision], "exchange",
+                            precision, i);
             }
         }
     for (int i = 0; i < sizes; ++i) {
         int64_t face = nodes[i][1] * nodes[i][2];
         double error = NAN;
         ps_status status = vectors(face, 1 + i, 1 + 20 * i - (i == 5), &error);
-        count(status, error, 1e-13, "vectors of traces", PS_DOUBLE, i);
+        check_count(&counts, &here, status, error, 1e-13, "vectors of traces", PS_DOUBLE, i);
         error = NAN;
         status = low_modes(face, 1 + i, &error);
-        count(status, error, 0, "low modes", PS_DOUBLE, i);
+        check_count(&counts, &here, status, error, 0, "low modes", PS_DOUBLE, i);
     }
     for (int i = 4; i < 2 * sizes + (sizes == 2); ++i) {
         double error = NAN;
         ps_status status = solve(nodes[i / 2], i / 2, i % 2 == 1, &error);
-        count(status, error, 1e-9, i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);
+        check_count(&counts, &here, status, error, 1e-9,
+                    i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);
     }
     place_close(&here);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-    return failed > 0;
+    return verdict(counts.passed, counts.failed);
 }

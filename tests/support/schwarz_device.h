@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_SCHWARZ_DEVICE_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,23 @@ static inline void place_close(place *p)
     place_clear(p);
     ps_stream_close(&p->stream);
     ps_device_close(&p->device);
+}
+
+typedef struct check_counts {
+    int passed, failed;
+} check_counts;
+
+/* Counts a check whose error is `error`, and frees what it had on the device. */
+static inline void check_count(check_counts *counts, place *here, ps_status status, double error,
+                               double bound, const char *what, int precision, int64_t size)
+{
+    bool good = status == PS_OK && error <= bound;
+    if (!good)
+        printf("%s, %s, size %lld: FAILED: %s (error %.3g, allowed %.3g)\n", what,
+               precision == PS_SINGLE ? "fp32" : "fp64", (long long)size,
+               status == PS_OK ? "wrong" : ps_message(), error, bound);
+    good ? ++counts->passed : ++counts->failed;
+    place_clear(here);
 }
 
 static inline ps_status place_alloc(place *p, int64_t bytes, void **out)

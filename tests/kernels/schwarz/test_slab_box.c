@@ -172,34 +172,40 @@ static void check_answer(const fixture *f, const whole *w)
     check_at_most(error, 1e-12 * largest);
 }
 
+typedef enum way { FIXED_POINT, GMRES, SWEEPS } way;
+
+/* Solves the whole in one of the ways, and compares; the iterations. */
+static int64_t solve_whole(const whole *w, const ps_slab_box_plan *plan, way by, const ps_gmres *to)
+{
+    fixture f = open_box(plan);
+    ps_interface problem = ps_slab_box_interface(&f.box, true);
+    ps_krylov_result result;
+    if (by == FIXED_POINT)
+        check_ok(fixed_point(&problem, to->tolerance, to->limit, f.g, f.space, &result));
+    else if (by == GMRES)
+        check_ok(ps_interface_gmres(&problem, to, f.g, f.space, &result));
+    else
+        check_ok(double_sweeps(&f.box, to->tolerance, to->limit, f.g, &result));
+    check_ok(ps_slab_box_finish(&f.box, f.g));
+    check_answer(&f, w);
+    close_box(&f);
+    return result.iterations;
+}
+
 /* Fixed point, GMRES, double sweeps, with a coarse space and without, give the undivided answer. */
 static void all_ways_lead_to_the_answer(void **unused)
 {
+    static const int64_t slabs[] = {2, 4, 7};
     whole w = make_whole();
     double rho;
-    ps_transmission t = best_of(PS_OO2_UNSYMMETRIC, &rho);
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .transmission = best_of(PS_OO2_UNSYMMETRIC, &rho),
+                             .threads = 2,
+                             .load = w.load};
     for (int c = 0; c < 18; ++c) {
-        static const int64_t slabs[] = {2, 4, 7};
-        ps_slab_box_plan plan = {.grid = w.grid,
-                                 .slabs = slabs[c / 6],
-                                 .transmission = t,
-                                 .modes = false,
-                                 .threads = 2,
-                                 .load = w.load,
-                                 .coarse = c % 2 ? .9 : 0};
-        fixture f = open_box(&plan);
-        ps_interface problem = ps_slab_box_interface(&f.box, true);
-        ps_krylov_result result;
-        if (c / 2 % 3 == 0)
-            check_ok(fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
-        else if (c / 2 % 3 == 1)
-            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60, false}, f.g, f.space,
-                                        &result));
-        else
-            check_ok(double_sweeps(&f.box, 1e-14, 100, f.g, &result));
-        check_ok(ps_slab_box_finish(&f.box, f.g));
-        check_answer(&f, &w);
-        close_box(&f);
+        plan.slabs = slabs[c / 6];
+        plan.coarse = c % 2 ? .9 : 0;
+        solve_whole(&w, &plan, (way)(c / 2 % 3), &(ps_gmres){1e-14, 100, 60, false});
     }
     free(w.load);
     free(w.u);
@@ -208,28 +214,18 @@ static void all_ways_lead_to_the_answer(void **unused)
 /* All modes in the coarse space: one correction solves the problem. */
 static void full_coarse_space_is_exact(void **unused)
 {
-    whole w = make_whole();
     static const int64_t slabs[] = {2, 5, 32};
+    whole w = make_whole();
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .transmission = {{.3, .1}, {2, 3}},
+                             .threads = 1,
+                             .load = w.load,
+                             .coarse = 100};
     for (int c = 0; c < 6; ++c) {
-        ps_slab_box_plan plan = {.grid = w.grid,
-                                 .slabs = slabs[c / 2],
-                                 .transmission = {{.3, .1}, {2, 3}},
-                                 .modes = false,
-                                 .threads = 1,
-                                 .load = w.load,
-                                 .coarse = 100};
-        fixture f = open_box(&plan);
-        ps_interface problem = ps_slab_box_interface(&f.box, true);
-        ps_krylov_result result;
-        if (c % 2)
-            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3, false}, f.g, f.space,
-                                        &result));
-        else
-            check_ok(fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
-        assert_true(result.iterations <= 2);
-        check_ok(ps_slab_box_finish(&f.box, f.g));
-        check_answer(&f, &w);
-        close_box(&f);
+        plan.slabs = slabs[c / 2];
+        int64_t steps =
+            solve_whole(&w, &plan, c % 2 ? GMRES : FIXED_POINT, &(ps_gmres){1e-12, 3, 3, false});
+        assert_true(steps <= 2);
     }
     free(w.load);
     free(w.u);
