@@ -9,7 +9,8 @@
 
 static const char *const layer_names[PS_LAYERS] = {"single", "double"};
 
-ps_status ps_hbem_space_size(const char *space, int64_t vertices, int64_t triangles, int64_t *out)
+/* Functions of a space of this name on a mesh; PS_INVALID for a name that is none. */
+static ps_status space_size(const char *space, int64_t vertices, int64_t triangles, int64_t *out)
 {
     *out = strcmp(space, "p0") == 0    ? triangles
            : strcmp(space, "p1") == 0  ? vertices
@@ -33,8 +34,8 @@ static ps_status check_header(ps_hbem_solution_header *h)
             return ps_fail(PS_INVALID, "the factor of the %s layer is %g", layer_names[l],
                            h->layer[l].factor);
         if (present(h, l))
-            PS_TRY(ps_hbem_space_size(h->layer[l].space, h->vertex_count, h->triangle_count,
-                                      &h->layer[l].dofs));
+            PS_TRY(space_size(h->layer[l].space, h->vertex_count, h->triangle_count,
+                              &h->layer[l].dofs));
     }
     if (!present(h, (int)h->unknown))
         return ps_fail(PS_INVALID, "there is no %s layer, which is said to be the solution",
@@ -211,7 +212,7 @@ static ps_status find_layer(ps_hbem_solution *f, int l)
     char name[PS_NAME_MAX];
     snprintf(name, sizeof name, "%s_space", layer_names[l]);
     PS_TRY(ps_store_get_text(f->store, "/", name, layer->space, sizeof layer->space));
-    PS_TRY(ps_hbem_space_size(layer->space, h->vertex_count, h->triangle_count, &layer->dofs));
+    PS_TRY(space_size(layer->space, h->vertex_count, h->triangle_count, &layer->dofs));
     snprintf(name, sizeof name, "/solutions/%s", layer_names[l]);
     PS_TRY(ps_store_find(f->store, name, &f->dataset[l]));
     PS_TRY(ps_store_dataset(f->store, f->dataset[l], &info));

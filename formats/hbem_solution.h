@@ -49,9 +49,6 @@ typedef struct ps_hbem_solution {
     int dataset[PS_LAYERS];
 } ps_hbem_solution;
 
-/* Functions of a space of this name on a mesh; PS_INVALID for a name that is none. */
-ps_status ps_hbem_space_size(const char *space, int64_t vertices, int64_t triangles, int64_t *out);
-
 /* Writes the mesh and defines the layers. identity: options and disk estimate; format and version
  * are set here. Close it with commit or, on failure, close. */
 ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *identity,

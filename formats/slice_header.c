@@ -13,7 +13,7 @@ const char *ps_formulation_name(ps_formulation formulation)
     return (unsigned)formulation < 3 ? formulations[formulation] : "unknown";
 }
 
-ps_status ps_formulation_parse(const char *name, ps_formulation *out)
+static ps_status parse_formulation(const char *name, ps_formulation *out)
 {
     for (int f = 0; f < 3; ++f)
         if (strcmp(name, formulations[f]) == 0) {
@@ -121,7 +121,7 @@ static ps_status header_get(const ps_store *store, ps_slice_header *header)
 {
     char name[32];
     PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
-    PS_TRY(ps_formulation_parse(name, &header->formulation));
+    PS_TRY(parse_formulation(name, &header->formulation));
     PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
     PS_TRY(precision_parse(name, &header->precision));
     PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));

@@ -24,7 +24,6 @@ typedef enum ps_formulation {
     PS_SOUND_HARD    /* P1 x hat in time, hypersingular               */
 } ps_formulation;
 const char *ps_formulation_name(ps_formulation formulation); /* "sound-soft-s", ... */
-ps_status ps_formulation_parse(const char *name, ps_formulation *out);
 
 /* Passivity certificate: least eigenvalue of the Hermitian part, diagonal scaled to 1, at `angles`
  * points of the unit circle (kernels/tdbem/passivity.h). Below 0 the march can grow by about

@@ -44,7 +44,8 @@ void ps_volume_mesh_release(ps_volume_mesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-ps_vtkhdf_grid ps_volume_mesh_grid(const ps_volume_mesh *mesh)
+/* The mesh as a grid (borrowed), to save fields on it. */
+static ps_vtkhdf_grid grid_of(const ps_volume_mesh *mesh)
 {
     return (ps_vtkhdf_grid){mesh->vertex_count, mesh->tetrahedron_count, 4,
                             mesh->vertices,     mesh->tetrahedra,        false};
@@ -64,7 +65,7 @@ static double six_volumes(const double *a, const double *b, const double *c, con
 
 ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
 {
-    ps_vtkhdf_grid grid = ps_volume_mesh_grid(mesh);
+    ps_vtkhdf_grid grid = grid_of(mesh);
     PS_TRY(ps_vtkhdf_check(&grid, "tetrahedron"));
     for (int64_t t = 0; t < mesh->tetrahedron_count; ++t) {
         const int32_t *v = mesh->tetrahedra + 4 * t;
@@ -102,7 +103,7 @@ static ps_status put_boundary(ps_store *store, const ps_volume_mesh *mesh)
 
 static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
 {
-    ps_vtkhdf_grid grid = ps_volume_mesh_grid(mesh);
+    ps_vtkhdf_grid grid = grid_of(mesh);
     PS_TRY(ps_store_put_text(store, "/", "order", mesh->order));
     PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", mesh->triangle_count));
     if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));

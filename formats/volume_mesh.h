@@ -64,7 +64,4 @@ ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers
 /* Sizes, index ranges, finite vertices, positive volumes. PS_INVALID with the first fault. */
 ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh);
 
-/* The mesh as a grid (borrowed), to save fields on it. */
-ps_vtkhdf_grid ps_volume_mesh_grid(const ps_volume_mesh *mesh);
-
 #endif

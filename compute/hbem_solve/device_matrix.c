@@ -119,8 +119,6 @@ int64_t device_matrix_host_fixed(const device_matrix *m)
     return ps_product_tables_bytes(&tables) + 4 * ps_product_marks(&m->shape);
 }
 
-int64_t device_matrix_bytes(const device_matrix *m) { return m->tables.chunk_at[m->tables.chunks]; }
-
 /* ---- chunks ---- */
 
 /* A buffer that no other thread unpacks into; there are as many as there are unpackers. */

@@ -31,8 +31,6 @@ void device_matrix_close(device_matrix **m); /* NULL is fine */
 /* Bytes that are taken beside the chunks: on the device, and on the host. */
 int64_t device_matrix_fixed(const device_matrix *m);
 int64_t device_matrix_host_fixed(const device_matrix *m);
-/* Of all chunks on the device. */
-int64_t device_matrix_bytes(const device_matrix *m);
 
 /* Allocates within these bytes, the fixed ones not counted, and starts reading. PS_EXHAUSTED as
  * ps_device_stream_open. */

@@ -67,7 +67,8 @@ int ps_spherical_bessel(double x, int count, double *j, double *y)
     return valid;
 }
 
-void ps_legendre(double c, int count, double *out)
+/* Legendre polynomials P_0..P_{count-1} at c by the three-term recurrence. */
+static void legendre(double c, int count, double *out)
 {
     if (count > 0) out[0] = 1;
     if (count > 1) out[1] = c;
@@ -144,7 +145,7 @@ static double complex legendre_sum(const double complex *factors, int terms, dou
 {
     double p[PS_MIE_TERMS_MAX];
     double complex sum = 0;
-    ps_legendre(c, terms, p);
+    legendre(c, terms, p);
     for (int n = terms - 1; n >= 0; --n) sum += factors[n] * p[n];
     return sum;
 }

@@ -27,9 +27,6 @@ enum { PS_MIE_TERMS_MAX = 2048 };
  * number of orders before that. */
 int ps_spherical_bessel(double x, int count, double *j, double *y);
 
-/* Legendre polynomials P_0..P_{count-1} at c by the three-term recurrence. */
-void ps_legendre(double c, int count, double *out);
-
 typedef enum ps_mie_quantity {
     PS_MIE_SOFT_DENSITY, /* p = -d_n u_tot on r = R, per m:
                             i/(k R^2) sum (2n+1) i^n P_n/h_n(kR); -1/R (-u_inc/R) at k = 0    */

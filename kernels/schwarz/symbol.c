@@ -120,15 +120,16 @@ ps_transmission ps_transmission_closed(ps_transmission_kind kind, double kmin, d
 
 /* ---- search ---- */
 
-int ps_transmission_parameters(ps_transmission_kind kind)
+static int parameters_of(ps_transmission_kind kind)
 {
     static const int count[PS_TRANSMISSION_KINDS] = {1, 2, 2, 4};
     return count[kind];
 }
 
-ps_transmission ps_transmission_from(ps_transmission_kind kind, const double *x)
+/* Parameters of a kind: 1 (p), 2 (p1, p2), 2 (p, q), 4 (p1, q1, p2, q2); from logarithms. */
+static ps_transmission transmission_from(ps_transmission_kind kind, const double *x)
 {
-    int last = ps_transmission_parameters(kind) - 1;
+    int last = parameters_of(kind) - 1;
     double first = exp(x[0]), second = exp(x[last > 1 ? 1 : last]);
     switch (kind) {
     case PS_OO0_SYMMETRIC:
@@ -145,14 +146,14 @@ ps_transmission ps_transmission_from(ps_transmission_kind kind, const double *x)
 static double cost_of(void *context, const double *x)
 {
     const ps_transmission_search *search = context;
-    ps_transmission t = ps_transmission_from(search->kind, x);
+    ps_transmission t = transmission_from(search->kind, x);
     return ps_symbol_largest(search->symbol, &t);
 }
 
 ps_status ps_transmission_optimise(const ps_transmission_search *search, ps_transmission *out,
                                    double *rho, ps_cmaes_result *result)
 {
-    int n = ps_transmission_parameters(search->kind);
+    int n = parameters_of(search->kind);
     bool second_order = search->kind >= PS_OO2_SYMMETRIC;
     ps_transmission_search own = *search;
     ps_cmaes cmaes = {.dimension = n,
@@ -165,7 +166,7 @@ ps_status ps_transmission_optimise(const ps_transmission_search *search, ps_tran
                       .context = &own};
     for (int i = 0; i < n; ++i) cmaes.mean[i] = search->start[second_order ? i % 2 : 0];
     ps_status status = ps_cmaes_minimise(&cmaes, result);
-    *out = larger_first(ps_transmission_from(search->kind, result->x));
+    *out = larger_first(transmission_from(search->kind, result->x));
     *rho = result->cost;
     return status;
 }

@@ -68,10 +68,6 @@ double ps_symbol_largest(const ps_symbol *symbol, const ps_transmission *t);
 ps_transmission ps_transmission_closed(ps_transmission_kind kind, double kmin, double kmax,
                                        double *rho);
 
-/* Parameters of a kind: 1 (p), 2 (p1, p2), 2 (p, q), 4 (p1, q1, p2, q2); from logarithms. */
-int ps_transmission_parameters(ps_transmission_kind kind);
-ps_transmission ps_transmission_from(ps_transmission_kind kind, const double *logarithms);
-
 /* Minimises rho over the samples by CMA-ES in the logarithms of p and q: population 25,
  * threshold 5e-11, at most 1000 (n + 5)^2 / sqrt(25) generations, from (p, q) = e^start[2], sigma
  * 2. PS_FAILED if that is not enough; *out is then the best met. */

@@ -5,7 +5,9 @@
 #include "kernels/schwarz/plane_sum.h"
 #include "kernels/schwarz/prism.h"
 
-double ps_cell_vertical(const double d[3], const double h[3])
+/* Attraction of a cell with sides h, density 1 and G = 1, whose lowest corner is at d from the
+ * point. */
+static double cell_vertical(const double d[3], const double h[3])
 {
     static const double origin[3] = {0, 0, 0};
     const ps_prism prism = {
@@ -57,7 +59,7 @@ static void add_by_fft(ps_vertical_sum *s, int64_t first, int slots, const doubl
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < slots; ++k)
         if (ps_plane_sum_density(s->planes, k, 0, density + k * cx * cy, stride))
-            ps_plane_sum_table(s->planes, k, &axes, first + k, ps_cell_vertical);
+            ps_plane_sum_table(s->planes, k, &axes, first + k, cell_vertical);
     ps_plane_sum_add(s->planes, slots, 1);
 }
 
@@ -88,7 +90,7 @@ static void add_directly(ps_vertical_sum *s, int64_t layer, const double *densit
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < cx; ++i)
         for (int64_t j = 0; j < cy; ++j)
-            s->table[i * cy + j] = ps_cell_vertical(
+            s->table[i * cy + j] = cell_vertical(
                 (const double[3]){(double)i * h[0], (double)j * h[1], (double)layer * h[2]}, h);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < nx; ++i)

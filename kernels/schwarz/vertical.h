@@ -38,8 +38,4 @@ void ps_vertical_add(ps_vertical_sum *sum, int64_t first, int64_t count, const d
 void ps_vertical_values(ps_vertical_sum *sum, double gravity, const int64_t refine[2], double *out);
 void ps_vertical_close(ps_vertical_sum *sum);
 
-/* Attraction of a cell with sides h, density 1 and G = 1, whose lowest corner is at d from the
- * point. */
-double ps_cell_vertical(const double d[3], const double h[3]);
-
 #endif

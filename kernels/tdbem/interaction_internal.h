@@ -58,8 +58,6 @@ typedef struct ps_pair_batch {
     bool lane_swapped[PS_LANES]; /* outer on the higher triangle */
 } ps_pair_batch;
 
-/* Shells that any pair of triangles of the problem can touch, at most. */
-int64_t ps_pair_capacity(const ps_interaction *interaction);
 void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
                          ps_pair_batch *batch);
 /* Adds the pair of the triangles number a and b of the batch's `outer`, with the lower global

@@ -38,7 +38,8 @@ void ps_outer_fill(const ps_interaction *interaction, ps_outer *outer)
     }
 }
 
-int64_t ps_pair_capacity(const ps_interaction *interaction)
+/* Shells that any pair of triangles of the problem can touch, at most. */
+static int64_t pair_capacity(const ps_interaction *interaction)
 {
     return (int64_t)(4 * interaction->triangle_reach_max / interaction->shell) + 4;
 }
@@ -49,7 +50,7 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver, p
     batch->interaction = interaction;
     batch->functions = ps_shell_functions_here();
     batch->hard = interaction->formulation == PS_SOUND_HARD;
-    batch->capacity = ps_pair_capacity(interaction);
+    batch->capacity = pair_capacity(interaction);
     batch->width = batch->hard ? (batch->capacity + 4) * PS_HARD_SUMS : batch->capacity;
     batch->sums = ps_carve(carver, PS_PAIR_BATCH * batch->width, sizeof(double));
     batch->lanes = ps_carve(carver, 1, sizeof *batch->lanes);

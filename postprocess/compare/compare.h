@@ -50,9 +50,6 @@ void difference_add(difference *d, double a, double b, double weight);
 void difference_add_magnitudes(difference *d, double a, double b);
 /* sqrt(sum w |a-b|^2 / sum w |b|^2); 0/0 = 0. */
 double difference_relative_l2(const difference *d);
-double difference_relative_max(const difference *d);
-/* The figure that the settings ask for. */
-double difference_measured(const difference *d, const compare_settings *settings);
 /* True if the difference passes: bit for bit at tolerance 0, within tolerance otherwise. */
 bool difference_passes(const difference *d, const compare_settings *settings);
 void difference_report(ps_report *report, const difference *d);

@@ -41,12 +41,12 @@ double difference_relative_l2(const difference *d)
     return sqrt(ratio(d->difference_squares, d->reference_squares));
 }
 
-double difference_relative_max(const difference *d)
+static double difference_relative_max(const difference *d)
 {
     return ratio(d->largest, d->largest_reference);
 }
 
-double difference_measured(const difference *d, const compare_settings *settings)
+static double difference_measured(const difference *d, const compare_settings *settings)
 {
     if (d->non_finite) return INFINITY;
     if (settings->measure == MEASURE_DEVIATION) return ratio(d->deviations, (double)d->magnitudes);

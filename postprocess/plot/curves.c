@@ -5,8 +5,9 @@
 
 #include "runtime/options.h"
 
-ps_status curves_parse_list(const char *option, const char *text, int64_t limit, int64_t *out,
-                            int capacity, int *count)
+/* A list of whole numbers, "0,3,5"; PS_USAGE naming the option unless all are in [0, limit). */
+static ps_status curves_parse_list(const char *option, const char *text, int64_t limit,
+                                   int64_t *out, int capacity, int *count)
 {
     double values[CURVES_MAX];
     ps_status status =

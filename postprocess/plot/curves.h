@@ -46,8 +46,4 @@ double curves_put_key(const curve_set *set, canvas *c);
 /* The sample of `trace` nearest to `axis`. */
 int64_t curves_nearest(const ps_trace *trace, double axis);
 
-/* A list of whole numbers, "0,3,5"; PS_USAGE naming the option unless all are in [0, limit). */
-ps_status curves_parse_list(const char *option, const char *text, int64_t limit, int64_t *out,
-                            int capacity, int *count);
-
 #endif

@@ -32,8 +32,6 @@ typedef struct build_job {
 /* The refusals: open, not oriented or inward surfaces, meshes too coarse for the wavenumber,
  * budgets too small. */
 ps_status build_check(const build_job *job, const ps_run *run);
-/* Bytes that building holds, leaves apart. */
-int64_t build_bytes(const build_job *job);
 
 /* ---- report.c ---- */
 

@@ -1,6 +1,7 @@
 #include "build.h"
 
-int64_t build_bytes(const build_job *job)
+/* Bytes that building holds, leaves apart. */
+static int64_t build_bytes(const build_job *job)
 {
     int64_t bytes = ps_hbem_setup_bytes(&job->outline) + 40 * job->mesh.vertex_count +
                     24 * job->mesh.triangle_count;

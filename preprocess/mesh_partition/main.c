@@ -43,7 +43,8 @@ static const ps_option options[] = {
             "take a mesh that falls into pieces"),
     PS_OPTION_END};
 
-int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts)
+/* Peak bytes of a run. */
+static int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts)
 {
     int64_t graph = method == CUT_SCOTCH && parts > 1 ? BYTES_OF_SCOTCH : 0;
     return (int64_t)BYTES_LOADED + (BYTES_AN_ELEMENT + graph) * elements + 32 * vertices;

@@ -49,7 +49,4 @@ ps_status permute_rows(void *array, int64_t count, size_t bytes, const int32_t *
 /* report.c */
 void report_partition(const job *j);
 
-/* Peak bytes of a run. */
-int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts);
-
 #endif
