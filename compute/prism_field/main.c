@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 
 static struct {
     int field;
@@ -73,14 +74,6 @@ static int64_t memory_of(const field *f)
            f->stations.count * (8 * (10 + 3 * PS_PRISM_NUMBERS));
 }
 
-static ps_status check_memory(const field *f)
-{
-    int64_t memory = memory_of(f);
-    if (memory <= f->run->host_memory) return PS_OK;
-    return ps_fail(PS_EXHAUSTED, "this takes about %lld MiB, --host-memory allows %lld MiB",
-                   (long long)(memory >> 20), (long long)(f->run->host_memory >> 20));
-}
-
 static double mass_of(const ps_prism_rows *c)
 {
     double mass = 0;
@@ -90,15 +83,18 @@ static double mass_of(const ps_prism_rows *c)
     return mass;
 }
 
-static ps_status report_plan(const field *f)
+static ps_status plan(const field *f)
 {
-    ps_report *r = ps_report_new(f->run);
+    double pairs = (double)f->stations.count * fmin((double)f->prisms.count, 2000);
+    const ps_need need = {.arrays = memory_of(f) + (2 << 20), /* and a tree */
+                          .disk = 8 * f->stations.count * (3 + ps_prism_kind_numbers(f->kind)),
+                          .seconds = 1e-7 * pairs / (double)f->run->threads};
+    ps_report *r = f->run->plan ? ps_report_new(f->run) : NULL;
     ps_report_int(r, "prisms", f->prisms.count);
     ps_report_int(r, "stations", f->stations.count);
-    ps_report_int(r, "memory", memory_of(f));
-    ps_report_int(r, "disk", 8 * f->stations.count * (3 + ps_prism_kind_numbers(f->kind)));
+    ps_status status = ps_plan_take(f->run, &need, r);
     ps_report_print(&r);
-    return PS_OK;
+    return status;
 }
 
 static void report_reached(ps_report *r, const field *f)
@@ -165,8 +161,8 @@ static ps_status run_field(ps_run *run)
     PS_TRY(ps_product_file(&product, "stations", run->operands[1]));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     PS_TRY(read_inputs(&f));
-    if (run->plan) return report_plan(&f);
-    PS_TRY(check_memory(&f));
+    PS_TRY(plan(&f));
+    if (run->plan) return PS_OK;
     PS_TRY(ps_device_open(run->device, 0, &f.device));
     PS_TRY(field_compute(&f));
     PS_TRY(field_save(&f, &product));

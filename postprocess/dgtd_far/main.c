@@ -15,6 +15,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static const double SPEED = 299792458.0;
@@ -234,8 +235,15 @@ static ps_status compute(job *j, ps_trace *trace)
     return PS_OK;
 }
 
-static void report(const job *j, const ps_run *run)
+enum { BATCH_BYTES = 1 << 20 }; /* fields that are read at a time, and a trace */
+
+static ps_status report(const job *j, const ps_run *run)
 {
+    int64_t values = j->header->frequencies * 3 * j->receivers.count;
+    const ps_need need = {.arrays = BATCH_BYTES + 64 * values,
+                          .disk = 24 * values,
+                          .seconds = 2e-8 * (double)(values * j->surface.count)};
+    ps_status status = PS_OK;
     ps_report *r = ps_report_new(run);
     ps_report_int(r, "frequencies", j->header->frequencies);
     ps_report_int(r, "directions", j->receivers.count);
@@ -245,7 +253,9 @@ static void report(const job *j, const ps_run *run)
     ps_report_real(r, "background_eps", j->surface.eps);
     ps_report_real(r, "background_mu", j->surface.mu);
     if (j->header->unsettled >= 0) ps_report_real(r, "unsettled", j->header->unsettled);
+    if (run->plan) status = ps_plan_take(run, &need, r);
     ps_report_print(&r);
+    return status;
 }
 
 static ps_status write_trace(job *j, const ps_product *product)
@@ -287,8 +297,7 @@ static ps_status run_far(ps_run *run)
                            j.number, j.medium, j.kinds,  j.header};
     PS_TRY(far_surface_make(run, &body, &j.surface));
     if (!run->plan) PS_TRY(write_trace(&j, &product));
-    report(&j, run);
-    return PS_OK;
+    return report(&j, run);
 }
 
 static const ps_allowance allowances[] = {

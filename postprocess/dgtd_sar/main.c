@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -144,11 +145,15 @@ static ps_status plan(const sar_job *job)
     ps_report_int(r, "elements", job->header->rows);
     ps_report_int(r, "voxels", job->voxels.count);
     ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0);
-    ps_report_int(r, "disk",
-                  4 * job->tets.count * (4 + job->masses) + 12 * job->mesh.vertex_count +
-                      21 * job->tets.count);
+    const ps_need need = {.arrays = (job->grid > 0 ? sar_voxels_bytes(job) : 0) +
+                                    8 * job->tets.count * (8 + job->masses),
+                          .writer = 4 * job->tets.count,
+                          .disk = 4 * job->tets.count * (4 + job->masses) +
+                                  12 * job->mesh.vertex_count + 21 * job->tets.count,
+                          .seconds = 1e-6 * (double)(job->tets.count + job->voxels.count)};
+    ps_status status = ps_plan_take(job->run, &need, r);
     ps_report_print(&r);
-    return PS_OK;
+    return status;
 }
 
 static ps_status open_job(sar_job *job, ps_product *product)

@@ -12,6 +12,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 enum { FREQUENCIES_MAX = 4096 };
@@ -290,8 +291,15 @@ static ps_status run_sphere(ps_run *run)
     PS_TRY(settle_wave(&j));
     PS_TRY(chosen.like ? take_like(&j) : list_frequencies(&j));
     PS_TRY(list_places(&j));
+    if (run->plan) {
+        int64_t values = 6 * j.count * (j.receivers.count + 1);
+        const ps_need need = {.arrays = 32 * values + (1 << 20),
+                              .disk = run->output ? 8 * values : 0,
+                              .seconds = 1e-5 * (double)values};
+        return ps_plan_tell(run, &need);
+    }
     PS_TRY(compute_series(&j));
-    if (run->output && !run->plan) PS_TRY(write_trace(&j, run));
+    if (run->output) PS_TRY(write_trace(&j, run));
     report_series(&j, run);
     return PS_OK;
 }

@@ -7,6 +7,7 @@
 #include "postprocess/gravity_anomaly/figure_table.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -130,10 +131,15 @@ static ps_status report_plan(const anomaly *a)
     if (a->model.store)
         ps_report_real(r, "station_cell_pairs",
                        (double)a->map.stations * (double)(a->model.shape[0] * a->model.plane));
-    ps_report_int(r, "memory", a->memory);
-    ps_report_int(r, "disk", 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations));
+    double cells = a->model.store ? (double)(a->model.shape[0] * a->model.plane) : 0;
+    const ps_need need = {.arrays = a->memory + (1 << 20),
+                          .more = 8 * (int64_t)cells, /* all layers at once */
+                          .disk = 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations),
+                          .seconds = 1e-7 * cells + 3e-8 * cells * (double)a->map.stations /
+                                                        (double)a->run->threads};
+    ps_status status = ps_plan_take(a->run, &need, r);
     ps_report_print(&r);
-    return PS_OK;
+    return status;
 }
 
 static void release(anomaly *a)

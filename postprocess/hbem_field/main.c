@@ -17,6 +17,7 @@
 #include "runtime/progress.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 enum { SCATTERED, TOTAL, TARGET_STRENGTH };
@@ -353,6 +354,15 @@ static ps_status open_device(job *j)
     return ps_stream_open(j->device, &j->task.stream);
 }
 
+static ps_status plan(const job *j)
+{
+    int64_t values = 2 * field_channels(&j->task) * j->source.frequencies;
+    const ps_need need = {.arrays = 16 * values + (1 << 20),
+                          .disk = 8 * values,
+                          .needs = "how many of the elements are near to receivers"};
+    return ps_plan_tell(j->run, &need);
+}
+
 static void release(job *j)
 {
     ps_stream_close(&j->task.stream);
@@ -367,8 +377,8 @@ static ps_status run_field(ps_run *run)
     ps_product product;
     ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
     PS_TRY(ps_comm_agree(prepare(&j, &product)));
-    if (run->plan && ps_comm_rank() == 0) report(&j, run, NULL);
-    if (run->plan || ps_product_is_up_to_date(&product)) return PS_OK;
+    if (run->plan) return ps_comm_rank() == 0 ? plan(&j) : PS_OK;
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
     PS_TRY(ps_comm_agree(open_device(&j)));
     return make_trace(&j, &product);
 }

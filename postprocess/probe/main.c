@@ -10,6 +10,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 enum { FIELD_SCATTERED, FIELD_TOTAL };
@@ -179,8 +180,21 @@ static ps_status compute(const task *t, const ps_run *run, ps_trace *trace)
                         trace);
 }
 
-static void report(const task *t, const ps_run *run, const ps_trace *trace)
+enum { STRETCH_BYTES = 2 << 20 };
+
+/* The history is read a stretch at a time, and the trace made in memory. */
+static ps_need need_of(const task *t)
 {
+    int64_t values = t->range.count * channel_count(t);
+    double pairs = (double)values * (double)t->source.mesh.triangle_count;
+    return (ps_need){
+        .arrays = 8 * values + STRETCH_BYTES, .disk = 8 * values, .seconds = 2e-9 * pairs};
+}
+
+static ps_status report(const task *t, const ps_run *run, const ps_trace *trace)
+{
+    const ps_need need = need_of(t);
+    ps_status status = PS_OK;
     double peak = 0;
     for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
         peak = fmax(peak, fabs(trace->real[i]));
@@ -190,8 +204,12 @@ static void report(const task *t, const ps_run *run, const ps_trace *trace)
     ps_report_real(r, "first_time", (double)t->range.first * t->source.dt);
     ps_report_real(r, "trace_bytes", 8.0 * (double)(t->range.count * channel_count(t)));
     if (trace) ps_report_quantity(r, "largest_value", peak, trace->units);
-    if (trace) ps_report_run(r, ps_memory_peak());
+    if (trace)
+        ps_report_run(r, ps_memory_peak());
+    else
+        status = ps_plan_take(run, &need, r);
     ps_report_print(&r);
+    return status;
 }
 
 static ps_status make_trace(const task *t, const ps_product *product)
@@ -205,8 +223,7 @@ static ps_status make_trace(const task *t, const ps_product *product)
         PS_TRY(probe_snapshots(&t->source, &trace, chosen.snapshots,
                                chosen.every ? chosen.every : (trace.samples + 99) / 100,
                                product->options));
-    report(t, product->run, &trace);
-    return PS_OK;
+    return report(t, product->run, &trace);
 }
 
 static void release(task *t)
@@ -224,8 +241,7 @@ static ps_status run_probe(ps_run *run)
     PS_TRY(prepare(&t, &product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     if (!run->plan) return make_trace(&t, &product);
-    report(&t, run, NULL);
-    return PS_OK;
+    return report(&t, run, NULL);
 }
 
 static const ps_program program = {

@@ -11,6 +11,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -345,7 +346,13 @@ static ps_status run_sphere_exact(ps_run *run)
     ps_product product;
     ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
     PS_TRY(prepare(&p, &product));
-    if (run->plan || ps_product_is_up_to_date(&product)) return PS_OK;
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    int64_t values = p.samples * p.receivers.count;
+    const ps_need need = {.arrays = 32 * values + (1 << 20), /* and padded signals */
+                          .disk = (p.in_frequency ? 16 : 8) * values,
+                          .seconds = 1e-6 * (double)values};
+    PS_TRY(ps_plan_tell(run, &need));
+    if (run->plan) return PS_OK;
     return compute_and_save(&p, &product);
 }
 

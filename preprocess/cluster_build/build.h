@@ -36,6 +36,7 @@ ps_status build_check(const build_job *job, const ps_run *run);
 /* ---- report.c ---- */
 
 /* What the trees and leaves are, and what the matrix is expected to take. */
-void build_report(const build_job *job, const ps_run *run);
+int64_t build_disk(const build_job *job); /* bytes of the file at most */
+ps_status build_report(const build_job *job, const ps_run *run);
 
 #endif

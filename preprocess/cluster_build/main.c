@@ -90,11 +90,10 @@ static ps_status load_and_build(build_job *job, const ps_product *product)
     describe(job);
     PS_TRY(build(job));
     ps_store_identity own = product->identity;
-    own.disk_estimate = 9 * job->clusters.leaves.count + 36 * job->mesh.triangle_count;
+    own.disk_estimate = build_disk(job);
     if (!product->run->plan)
         PS_TRY(ps_clusters_save(product->path, &job->clusters, &own, product->inputs[0]));
-    build_report(job, product->run);
-    return PS_OK;
+    return build_report(job, product->run);
 }
 
 static void release(build_job *job)

@@ -4,6 +4,7 @@
 #include "kernels/hbem/assembly.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "stage/plan.h"
 
 typedef struct leaf_figures {
     int64_t near, far;
@@ -67,7 +68,21 @@ static void report_memory(const build_job *job, const leaf_figures *f, ps_report
                        (job->options->wavenumber != 0 ? 2 : 1));
 }
 
-void build_report(const build_job *job, const ps_run *run)
+int64_t build_disk(const build_job *job)
+{
+    return 9 * job->clusters.leaves.count + 36 * job->mesh.triangle_count;
+}
+
+/* All is in memory by now but what is written. */
+static ps_status report_plan(const build_job *job, const ps_run *run, ps_report *r)
+{
+    const ps_need need = {.writer = build_disk(job),
+                          .disk = build_disk(job),
+                          .seconds = 2e-6 * (double)job->mesh.triangle_count};
+    return run->plan ? ps_plan_take(run, &need, r) : PS_OK;
+}
+
+ps_status build_report(const build_job *job, const ps_run *run)
 {
     ps_report *r = ps_report_new(run);
     leaf_figures f = figures_of(job);
@@ -82,8 +97,10 @@ void build_report(const build_job *job, const ps_run *run)
     ps_report_real(r, "near_numbers", f.near_numbers);
     ps_report_real(r, "tree_time", job->tree_seconds);
     ps_report_real(r, "leaf_time", job->leaf_seconds);
-    ps_report_run(r, ps_memory_peak());
+    if (!run->plan) ps_report_run(r, ps_memory_peak());
     for (int side = 0; side < (job->clusters.same ? 1 : 2); ++side) report_side(job, side, r);
     report_memory(job, &f, r);
+    ps_status status = report_plan(job, run, r);
     ps_report_print(&r);
+    return status;
 }

@@ -79,7 +79,7 @@ static ps_status write_model(const setup *s, const ps_product *product)
                            .sources = s->sources};
     model.header.media = s->media_count;
     model.header.sources = s->source_count;
-    own.disk_estimate = 51 * s->mesh.elements + 24 * s->mesh.vertex_count;
+    own.disk_estimate = setup_disk(s);
     return ps_dgtd_model_save(product->path, &model, &own, s->store);
 }
 
@@ -109,8 +109,7 @@ static ps_status run_setup(ps_run *run)
     PS_TRY(ps_partition_read(s.store, &s.mesh));
     PS_TRY(make_model(&s));
     if (!run->plan) PS_TRY(write_model(&s, &product));
-    report_setup(&s);
-    return PS_OK;
+    return report_setup(&s);
 }
 
 static const ps_allowance allowances[] = {

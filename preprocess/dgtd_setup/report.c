@@ -5,6 +5,7 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 #include "setup.h"
+#include "stage/plan.h"
 
 static void report_medium(const setup *s, ps_report *r, int64_t m)
 {
@@ -63,7 +64,20 @@ static void report_step(const setup *s, ps_report *r)
     }
 }
 
-void report_setup(const setup *s)
+int64_t setup_disk(const setup *s) { return 51 * s->mesh.elements + 24 * s->mesh.vertex_count; }
+
+/* All is in memory by now but what is written. */
+static ps_status report_plan(const setup *s, ps_report *r)
+{
+    enum { CHUNK_ELEMENTS = 1 << 18 };
+    const ps_need need = {.writer = s->mesh.elements < CHUNK_ELEMENTS ? 16 * s->mesh.elements
+                                                                      : 16 * CHUNK_ELEMENTS,
+                          .disk = setup_disk(s),
+                          .seconds = 1e-6 * (double)s->mesh.elements};
+    return s->run->plan ? ps_plan_take(s->run, &need, r) : PS_OK;
+}
+
+ps_status report_setup(const setup *s)
 {
     const ps_dgtd_model_header *h = &s->header;
     int64_t nodes = (h->order + 1) * (h->order + 2) * (h->order + 3) / 6;
@@ -83,6 +97,8 @@ void report_setup(const setup *s)
     ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);
     for (int64_t m = 0; m < s->media_count && m < 64; ++m) report_medium(s, r, m);
     report_step(s, r);
-    ps_report_run(r, ps_memory_peak());
+    if (!s->run->plan) ps_report_run(r, ps_memory_peak());
+    ps_status status = report_plan(s, r);
     ps_report_print(&r);
+    return status;
 }

@@ -94,7 +94,9 @@ ps_status set_sources(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
 ps_status scale_slivers(setup *s, double target);
-void report_setup(const setup *s);
+/* Bytes of the model. */
+int64_t setup_disk(const setup *s);
+ps_status report_setup(const setup *s);
 
 /* The body of the whole mesh, borrowed. */
 ps_dgtd_body setup_body(const setup *s);

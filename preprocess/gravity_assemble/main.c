@@ -14,6 +14,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
@@ -76,6 +77,16 @@ static int64_t memory_of(const system_data *s)
     return 8 * (s->cells + 2 * s->nodes) + (chosen.cut.path ? subdomains_memory(&s->grid) : 0);
 }
 
+static ps_need need_of(const system_data *s)
+{
+    bool sums =
+        chosen.boundary == BOUNDARY_PRISM; /* over all cells, whose transforms take a field */
+    return (ps_need){.arrays = memory_of(s) + (sums ? 8 * s->nodes : 0),
+                     .writer = 8 * s->density.chunk_planes * s->density.plane,
+                     .disk = 8 * s->nodes,
+                     .seconds = 1e-7 * (double)s->nodes};
+}
+
 static ps_status parse_coarsen(int64_t out[3])
 {
     double numbers[3] = {1, 1, 1};
@@ -123,11 +134,9 @@ static ps_status read_model(const char *path, const ps_run *run, system_data *s)
     PS_TRY(set_grids(path, s));
     s->nodes = ps_q1_grid_size(&s->grid);
     s->cells = s->density.shape[0] * s->density.plane;
-    if (memory_of(s) > run->host_memory)
-        return ps_fail(PS_EXHAUSTED, "%s: %lld nodes take %lld MiB; --host-memory allows %lld MiB",
-                       path, (long long)s->nodes, (long long)(memory_of(s) >> 20),
-                       (long long)(run->host_memory >> 20));
     if (run->plan) return PS_OK;
+    const ps_need need = need_of(s);
+    PS_TRY(ps_plan_take(run, &need, NULL));
     PS_TRY(PS_ALLOC(&s->source, s->cells, "densities"));
     PS_TRY(PS_ALLOC(&s->u, s->nodes, "boundary values"));
     PS_TRY(PS_ALLOC(&s->load, s->nodes, "loads"));
@@ -237,8 +246,10 @@ static ps_status export_all(system_data *s, const ps_product *product)
     return PS_OK;
 }
 
-static void report(const system_data *s, const ps_run *run)
+static ps_status report(const system_data *s, const ps_run *run)
 {
+    const ps_need need = need_of(s);
+    ps_status status = PS_OK;
     ps_row_figures rows = ps_q1_grid_row_figures(&s->grid);
     ps_report *r = ps_report_new(run);
     ps_report_ints(r, "nodes", s->grid.nodes, 3);
@@ -247,8 +258,7 @@ static void report(const system_data *s, const ps_run *run)
     ps_report_int(r, "entries", rows.entries);
     ps_report_real(r, "mean_row", rows.mean);
     ps_report_real(r, "row_deviation", rows.deviation);
-    ps_report_int(r, "memory", memory_of(s));
-    if (run->plan) ps_report_int(r, "disk", 8 * s->nodes);
+    if (run->plan) status = ps_plan_take(run, &need, r);
     if (!run->plan && chosen.cut.path) {
         ps_report_int(r, "interfaces", s->cut.interfaces);
         ps_report_int(r, "interface_nodes", s->cut.interface_nodes);
@@ -257,6 +267,7 @@ static void report(const system_data *s, const ps_run *run)
     }
     if (!run->plan) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
+    return status;
 }
 
 static ps_status run_assemble(ps_run *run)
@@ -272,8 +283,7 @@ static ps_status run_assemble(ps_run *run)
         PS_TRY(assemble(&s));
         PS_TRY(write_load(&s, &product));
     }
-    report(&s, run);
-    return PS_OK;
+    return report(&s, run);
 }
 
 static const ps_program program = {

@@ -14,6 +14,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -329,8 +330,22 @@ static ps_status check_densities(const ps_run *run, const totals *t)
                      t->least, t->largest, PS_DENSITY_MOST);
 }
 
-static void report(const model *m, const totals *t, const ps_run *run)
+enum { CHUNK_BYTES = 1 << 20 };
+
+/* What is written, chunk by chunk. */
+static ps_need need_of(const model *m)
 {
+    const int64_t *n = m->cells.grid.nodes;
+    int64_t plane = 8 * (n[1] - 1) * (n[2] - 1), bytes = (n[0] - 1) * plane;
+    int64_t chunk = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES > plane ? CHUNK_BYTES : plane;
+    return (ps_need){
+        .arrays = chunk, .writer = chunk, .disk = bytes, .seconds = 1e-8 * (double)bytes};
+}
+
+static ps_status report(const model *m, const totals *t, const ps_run *run)
+{
+    const ps_need need = need_of(m);
+    ps_status status = PS_OK;
     const ps_q1_grid *g = &m->cells.grid;
     double mass = m->has_bricks ? ps_rectilinear_mass(&m->bricks) : 0;
     ps_report *r = ps_report_new(run);
@@ -349,9 +364,10 @@ static void report(const model *m, const totals *t, const ps_run *run)
         ps_report_real(r, "largest_density", t->largest);
         ps_report_run(r, ps_memory_peak());
     } else {
-        ps_report_int(r, "disk", 8 * (g->nodes[0] - 1) * (g->nodes[1] - 1) * (g->nodes[2] - 1));
+        status = ps_plan_take(run, &need, r);
     }
     ps_report_print(&r);
+    return status;
 }
 
 static ps_status write_model(const model *m, const ps_product *product, totals *t)
@@ -394,8 +410,7 @@ static ps_status run_model(ps_run *run)
     if (m.has_bricks) tell_of_means(&m);
     PS_TRY(check_mass(&m, run, &t.lost));
     if (!run->plan) PS_TRY(write_model(&m, &product, &t));
-    report(&m, &t, run);
-    return PS_OK;
+    return report(&m, &t, run);
 }
 
 static const ps_program program = {

@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -101,8 +102,18 @@ static ps_status read_options(box *b)
     return PS_OK;
 }
 
-static void report(const box *b, const ps_run *run)
+enum { CHUNK_BYTES = 2 << 20 };
+
+/* Written by all threads, a chunk each of vertices or of tetrahedra, which lie in no array. */
+static ps_status report(const box *b, const ps_run *run)
 {
+    int64_t largest = 16 * box_tetrahedra(b), chunk = largest < CHUNK_BYTES ? largest : CHUNK_BYTES;
+    const ps_need need = {.arrays = run->threads * chunk,
+                          .writer = chunk,
+                          .writers = run->threads,
+                          .disk = 28 * box_vertices(b) + 29 * box_tetrahedra(b),
+                          .seconds = 3e-8 * (double)box_tetrahedra(b) / (double)run->threads};
+    ps_status status = PS_OK;
     ps_report *r = ps_report_new(run);
     double cell[3];
     for (int c = 0; c < 3; ++c) cell[c] = b->size[c] / (double)b->cells[c];
@@ -110,9 +121,12 @@ static void report(const box *b, const ps_run *run)
     ps_report_int(r, "tetrahedra", box_tetrahedra(b));
     ps_report_int(r, "boundary_triangles", box_triangles(b));
     ps_report_reals(r, "cell", cell, 3);
-    ps_report_int(r, "disk", 28 * box_vertices(b) + 29 * box_tetrahedra(b));
-    if (!run->plan) ps_report_run(r, ps_memory_peak());
+    if (run->plan)
+        status = ps_plan_take(run, &need, r);
+    else
+        ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
+    return status;
 }
 
 static ps_status write_box(const box *b, const ps_run *run)
@@ -143,8 +157,7 @@ static ps_status run_box(ps_run *run)
     ps_product_init(run, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &product);
     PS_TRY(read_options(&b));
     if (!run->plan && !ps_product_is_up_to_date(&product)) PS_TRY(write_box(&b, run));
-    report(&b, run);
-    return PS_OK;
+    return report(&b, run);
 }
 
 static const ps_program program = {

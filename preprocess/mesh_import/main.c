@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 #define PEAK_A_BYTE 3.0
@@ -86,13 +87,19 @@ static ps_status plan(const import_input *input, const ps_run *run)
 {
     struct stat info;
     if (stat(input->path, &info) != 0) return ps_fail(PS_INVALID, "%s is gone", input->name);
+    double bytes = (double)info.st_size;
+    bool geometry = import_is_geometry(input);
+    const ps_need need = {
+        .arrays = (int64_t)(LOADED_BYTES + PEAK_A_BYTE * bytes),
+        .disk = 2 * (int64_t)info.st_size,
+        .seconds = 2e-8 * bytes,
+        .needs =
+            geometry ? "the mesh that Gmsh will make, on which memory and disk depend, too" : NULL};
     ps_report *report = ps_report_new(run);
     ps_report_int(report, "input", (int64_t)info.st_size);
-    if (!import_is_geometry(input))
-        ps_report_int(report, "memory",
-                      (int64_t)(LOADED_BYTES + PEAK_A_BYTE * (double)info.st_size));
+    ps_status status = ps_plan_take(run, &need, report);
     ps_report_print(&report);
-    return PS_OK;
+    return status;
 }
 
 static ps_status process(import_mesh *mesh, const import_options *o, const char *record,

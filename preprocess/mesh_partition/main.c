@@ -8,6 +8,7 @@
 #include "runtime/partitioner.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 enum { AUTO, SCOTCH, BOXES, HILBERT };
@@ -16,7 +17,6 @@ enum { AUTO, SCOTCH, BOXES, HILBERT };
  * Scotch adds (90). */
 #define BYTES_AN_ELEMENT 112
 #define BYTES_OF_SCOTCH 105
-#define BYTES_LOADED 3e7
 
 static struct {
     int64_t parts;
@@ -47,7 +47,7 @@ static const ps_option options[] = {
 static int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts)
 {
     int64_t graph = method == CUT_SCOTCH && parts > 1 ? BYTES_OF_SCOTCH : 0;
-    return (int64_t)BYTES_LOADED + (BYTES_AN_ELEMENT + graph) * elements + 32 * vertices;
+    return (BYTES_AN_ELEMENT + graph) * elements + 32 * vertices;
 }
 
 static ps_status choose_method(job *j)
@@ -65,28 +65,21 @@ static ps_status choose_method(job *j)
 }
 
 /* Sizes of the mesh, before it is read. */
-static ps_status check_memory(job *j, bool tell)
+static ps_status plan(job *j)
 {
     int64_t vertices, elements;
     PS_TRY(ps_vtkhdf_get_sizes(j->store, 4, &vertices, &elements));
-    int64_t bytes = memory_needed(elements, vertices, j->method, j->parts);
-    if (tell) {
-        ps_report *r = ps_report_new(j->run);
-        ps_report_int(r, "elements", elements);
-        ps_report_int(r, "vertices", vertices);
-        ps_report_int(r, "parts", j->parts);
-        ps_report_int(r, "memory", bytes);
-        ps_report_int(r, "disk", 44 * elements + 24 * vertices);
-        ps_report_print(&r);
-    }
-    return bytes <= j->run->host_memory
-               ? PS_OK
-               : ps_fail(PS_EXHAUSTED,
-                         "%s: %" PRId64 " tetrahedra take about %.2f GB, "
-                         "--host-memory is %.2f GB%s",
-                         j->input, elements, (double)bytes / 1e9, (double)j->run->host_memory / 1e9,
-                         j->method == CUT_SCOTCH && j->parts > 1 ? "; --method boxes takes less"
-                                                                 : "");
+    bool graph = j->method == CUT_SCOTCH && j->parts > 1;
+    const ps_need need = {.arrays = memory_needed(elements, vertices, j->method, j->parts),
+                          .disk = 44 * elements + 24 * vertices,
+                          .seconds = (graph ? 1e-5 : 2e-6) * (double)elements};
+    ps_report *r = j->run->plan ? ps_report_new(j->run) : NULL;
+    ps_report_int(r, "elements", elements);
+    ps_report_int(r, "vertices", vertices);
+    ps_report_int(r, "parts", j->parts);
+    ps_status status = ps_plan_take(j->run, &need, r);
+    ps_report_print(&r);
+    return status == PS_OK || !graph ? status : ps_context(status, "--method boxes takes less");
 }
 
 static ps_status write_partition(const job *j, const ps_product *product)
@@ -121,7 +114,7 @@ static ps_status run_partition(ps_run *run)
     PS_TRY(ps_product_input(&product, "mesh", j.store));
     PS_TRY(choose_method(&j));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
-    PS_TRY(check_memory(&j, run->plan));
+    PS_TRY(plan(&j));
     if (run->plan) return PS_OK;
     PS_TRY(read_mesh(&j));
     PS_TRY(cut_mesh(&j));

@@ -13,6 +13,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 typedef enum shape_kind { SPHERE, CUBE, LSHAPE, BOX, SUBOFF } shape_kind;
@@ -235,10 +236,14 @@ static ps_status run_surface(ps_run *run)
     PS_SCOPED(ps_report_discard) ps_report *r = ps_report_new(run);
     ps_report_int(r, "vertices", q.size.vertices);
     ps_report_int(r, "triangles", q.size.triangles);
-    ps_report_int(r, "memory", 52 * q.size.vertices + 24 * q.size.triangles);
-    if (!run->plan) PS_TRY(make(&q, run, r));
-    ps_report_print(&r);
-    return PS_OK;
+    const ps_need need = {.arrays = 52 * q.size.vertices + 24 * q.size.triangles,
+                          .writer = 256 << 10,
+                          .disk = 24 * q.size.vertices + 25 * q.size.triangles,
+                          .seconds = 5e-7 * (double)q.size.triangles};
+    ps_status status = ps_plan_take(run, &need, r);
+    if (status == PS_OK && !run->plan) status = make(&q, run, r);
+    if (status == PS_OK || run->plan) ps_report_print(&r);
+    return status;
 }
 
 static const ps_program program = {

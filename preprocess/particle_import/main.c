@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -152,19 +153,25 @@ static ps_status generate(import_options *o, const ps_store_identity *identity,
 static ps_status plan(const import_options *o, const ps_run *run)
 {
     ps_report *r = ps_report_new(run);
+    ps_need need;
     int64_t columns = 3 + chosen.right_hand_sides;
     int64_t rows = chosen.count >= 1 << 25 ? 1 << 19 : 1 << 17;
     if (!o->input) {
         ps_report_int(r, "particles", chosen.count);
-        ps_report_int(r, "disk", 8 * columns * chosen.count);
-        ps_report_int(r, "memory", run->threads * 8 * rows * (columns + 2));
+        need = (ps_need){.arrays = run->threads * 8 * rows * (columns + 2),
+                         .writer = 8 * rows * 3,
+                         .writers = run->threads,
+                         .disk = 8 * columns * chosen.count,
+                         .seconds = 1e-7 * (double)chosen.count / (double)run->threads};
     } else {
         static const char *const names[] = {"auto", "text", "hdf5", "tipsy", "pqr", "fma"};
         ps_report_text(r, "format", names[format_of(o)]);
-        ps_report_int(r, "memory", run->host_memory / 2);
+        need = (ps_need){
+            .needs = "how many particles the file holds, on which memory and disk depend, too"};
     }
+    ps_status status = ps_plan_take(run, &need, r);
     ps_report_print(&r);
-    return PS_OK;
+    return status;
 }
 
 static ps_status run_import(ps_run *run)

@@ -8,6 +8,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 #include "stage/product.h"
 
 static struct {
@@ -158,8 +159,9 @@ static void report_stored(ps_report *report, const cut_plan *plan, int64_t store
     ps_report_real(report, "rounding_rms", plan->header.rounding_rms);
 }
 
-static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored)
+static ps_status report_cut(const ps_run *run, const cut_plan *plan, int64_t stored)
 {
+    ps_status status = PS_OK;
     const ps_block_header *h = &plan->header;
     ps_report *report = ps_report_new(run);
     ps_report_text(report, "layout", ps_block_layout_name(h->layout));
@@ -176,9 +178,17 @@ static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored)
     ps_report_int(report, "unpacked", plan->stored_bytes);
     if (stored) report_stored(report, plan, stored);
     ps_report_int(report, "threads", plan->threads);
-    ps_report_int(report, "memory", plan->threads * plan->thread_bytes);
+    if (run->plan) {
+        const ps_need need = {.arrays = plan->threads * plan->thread_bytes,
+                              .writer = 1 << 20,
+                              .writers = plan->threads,
+                              .disk = plan->stored_bytes,
+                              .seconds = 5e-9 * (double)plan->stored_bytes / plan->threads};
+        status = ps_plan_take(run, &need, report);
+    }
     if (stored) ps_report_run(report, ps_memory_peak());
     ps_report_print(&report);
+    return status;
 }
 
 static int64_t stored_bytes(ps_block_matrix *matrix)
@@ -218,8 +228,7 @@ static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
         PS_TRY(write_blocks(product, &plan));
         PS_TRY(ps_block_matrix_open(product->path, &written));
     }
-    report_cut(run, &plan, written ? stored_bytes(written) : 0);
-    return PS_OK;
+    return report_cut(run, &plan, written ? stored_bytes(written) : 0);
 }
 
 static ps_status run_slice_block(ps_run *run)

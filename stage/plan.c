@@ -1,0 +1,39 @@
+#include "stage/plan.h"
+
+#include "formats/store_memory.h"
+#include "runtime/ledger.h"
+
+/* To open files and write what is small. */
+static const double least_seconds = 0.02;
+
+ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report)
+{
+    ps_ledger ledger;
+    ps_ledger_open(&ledger, run);
+    ps_ledger_add(&ledger, PS_ROOM_HOST, "arrays", need->arrays);
+    if (need->writer > 0)
+        ps_ledger_add(&ledger, PS_ROOM_HOST, "writing",
+                      (need->writers > 1 ? need->writers : 1) *
+                          ps_store_writer_bytes(need->writer));
+    ps_ledger_add(&ledger, PS_ROOM_DISK, "files", need->disk);
+    ledger.least = ledger.most[PS_ROOM_HOST];
+    int64_t room = run->host_memory - ledger.now[PS_ROOM_HOST];
+    if (room > 0)
+        ps_ledger_add(&ledger, PS_ROOM_HOST, "more", need->more < room ? need->more : room);
+    if (run->plan) {
+        ps_ledger_report(&ledger, run, report);
+        if (need->needs)
+            ps_report_text(report, "time_needs", need->needs);
+        else
+            ps_report_real(report, "time", least_seconds + need->seconds);
+    }
+    return ps_ledger_check(&ledger, run->host_memory, NULL);
+}
+
+ps_status ps_plan_tell(const ps_run *run, const ps_need *need)
+{
+    ps_report *report = run->plan ? ps_report_new(run) : NULL;
+    ps_status status = ps_plan_take(run, need, report);
+    ps_report_print(&report);
+    return status;
+}
