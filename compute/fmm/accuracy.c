@@ -16,6 +16,7 @@
 static double work_in_pairs(const fmm_problem *p)
 {
     const fmm_lists *lists = &p->lists;
+    if (p->pairs > 0) return p->pairs;
     double l = p->fmm.interpolation.order, flop = 0, mean_rank = 0.5 * l * l;
     double points = l * l * l, particles = (double)(p->header->count[0] + p->header->count[1]);
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g)

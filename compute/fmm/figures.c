@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/adaptive.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
@@ -18,7 +18,9 @@ static void problem_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "right_hand_sides", p->fmm.sides);
     ps_report_int(report, "height", p->header->height);
     ps_report_int(report, "groups", r->groups);
-    if (!r->resident) ps_report_int(report, "tasks", r->tasks);
+    ps_report_text(report, "tree", r->adaptive ? "adaptive" : "uniform");
+    if (r->uniform_because) ps_report_text(report, "uniform_because", r->uniform_because);
+    if (!r->resident && !r->adaptive) ps_report_int(report, "tasks", r->tasks);
 }
 
 static double all_flop(const fmm_run *r)
@@ -43,8 +45,8 @@ void fmm_report_plan(const fmm_run *r)
 {
     ps_report *report = ps_report_new(r->run);
     problem_figures(r, report);
-    if (r->resident) {
-        fmm_resident_report(r, report);
+    if (r->resident || r->adaptive) {
+        (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
         ps_ledger_report(&r->ledger, r->run, report);
         ps_report_print(&report);
         return;
@@ -219,15 +221,15 @@ ps_status fmm_report(fmm_run *r)
     ps_report_real(report, "operators", p->operator_seconds);
     ps_report_real(report, "write", r->write_seconds);
     ps_report_run(report, ps_memory_peak());
-    if (!r->restored && !r->resident && r->problem.ranks == 1) {
+    if (!r->restored && !r->resident && !r->adaptive && r->problem.ranks == 1) {
         ps_report_real(report, "flop", all_flop(r));
         ps_report_real(report, "rate", all_flop(r) / r->seconds);
         ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds);
     }
     sum_figures(r, report);
     ps_status status = PS_OK;
-    if (r->resident) {
-        fmm_resident_report(r, report);
+    if (r->resident || r->adaptive) {
+        (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
     } else {
         stage_figures(r, report);
         status = schedule_figures(r, report);

@@ -25,13 +25,14 @@
 #include "stage/journal.h"
 #include "stage/product.h"
 
+enum { FMM_TREE_AUTO, FMM_TREE_UNIFORM, FMM_TREE_ADAPTIVE };   /* fmm_options.tree */
 enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
 
 typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon, accuracy;
     int64_t order, workers, check;
-    int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
+    int precision, basis, scheduler, termination, gpu_kinds, pairs, resident, tree;
     bool gradient, journal; /* a journal from the start on */
     ps_interval checkpoint_every;
     const char *trace, *mapping;
@@ -68,6 +69,7 @@ typedef struct fmm_problem {
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     double operator_seconds, epsilon;
+    double pairs; /* of particles: the work of an adaptive tree that is used instead; 0: none is */
     double accuracy;                        /* a bound for errors; 0: none is asked */
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
     int rank, ranks, gpus, workers;         /* GPU workers, CPU workers of this rank */
@@ -88,6 +90,17 @@ void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
+/* The same for other levels than those of the octree. */
+typedef struct fmm_level_set {
+    int last; /* levels 2 .. last */
+    const ps_octree_box *box;
+    const ps_fmm_m2l_table **tables; /* of each level, with its factor and mean rank */
+    double *factors, *mean_rank;
+    ps_fmm_m2l_table *own; /* where tables and their memory are */
+    void **blocks;
+} fmm_level_set;
+ps_status fmm_operators_of(const fmm_options *options, ps_precision precision, fmm_problem *p,
+                           fmm_level_set *set);
 /* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
  * PS_USAGE: vectors too long for the kernels there. */
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
@@ -443,6 +456,7 @@ ps_status fmm_journal_replay(ps_journal *journal, int sides, fmm_journal_take ta
 /* ---- the run: run.c, schedule.c, figures.c ---- */
 
 typedef struct fmm_resident fmm_resident;
+typedef struct fmm_adaptive fmm_adaptive;
 
 typedef struct fmm_run {
     const ps_run *run;
@@ -468,6 +482,9 @@ typedef struct fmm_run {
     int attempts;                       /* of --accuracy */
     int64_t sent_bytes, received_bytes; /* between ranks */
     fmm_resident *resident;             /* NULL: tasks on cores */
+    fmm_adaptive *adaptive;             /* NULL: the tree of the octree */
+    bool chosen;                        /* between the two */
+    const char *uniform_because;        /* an adaptive tree is not used; NULL: it is not wanted */
 } fmm_run;
 
 /* ---- all on one device: resident.c ---- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/fmm/adaptive.h"
 #include "compute/fmm/figure_table.h"
 #include "compute/fmm/fmm.h"
 #include "formats/checkpoint.h"
@@ -66,6 +67,11 @@ static const ps_option options[] = {
                 "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in "
                 "runs that will take long from 60s, 5min on; 1step: of all groups; 0: of none"),
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
+    PS_CHOICE(
+        "tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
+        "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
+        "memory, on the cores of one process; auto: the latter for clustered particles, where "
+        "it is clearly less work and can be had"),
     PS_CHOICE("resident", &chosen.resident, "auto|yes|no", 0,
               "evaluate all at once in the memory of one CUDA device: where --device has one and "
               "all fits, or else fail, or never"),
@@ -114,6 +120,7 @@ static ps_status put_attributes(const fmm_run *r, ps_store *store)
     PS_TRY(ps_store_put_real(store, "/", "epsilon", p->epsilon));
     PS_TRY(ps_store_put_int(store, "/", "height", p->header->height));
     PS_TRY(ps_store_put_int(store, "/", "group_size", p->header->group_size));
+    PS_TRY(ps_store_put_text(store, "/", "tree", r->adaptive ? "adaptive" : "uniform"));
     PS_TRY(put_sums(r, store));
     PS_TRY(put_accuracy(r, store));
     return put_check(r, store);
@@ -323,7 +330,9 @@ static ps_status compute(fmm_run *r, bool *again)
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
-    PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
+    PS_TRY(r->adaptive   ? fmm_adaptive_run(r)
+           : r->resident ? fmm_resident_run(r)
+                         : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums, r->groups * FMM_PARTS * r->problem.fmm.sides *
                                                        (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->problem.rank == 0) PS_TRY(fmm_sink_check(r->work.sink));
@@ -340,6 +349,7 @@ static void close_attempt(fmm_run *r, bool done)
 {
     fmm_work *w = &r->work;
     fmm_resident_close(r);
+    fmm_adaptive_empty(r);
     free_tasks(r);
     fmm_pool_close(&r->pool);
     fmm_gpus_close(&w->gpus);
@@ -359,6 +369,7 @@ static void close_attempt(fmm_run *r, bool done)
 static void close_run(fmm_run *r, bool done)
 {
     close_attempt(r, done);
+    fmm_adaptive_close(r);
     fmm_source_release(&r->source);
     fmm_check_close(&r->work.check);
     fmm_check_close(&r->work.samples);
@@ -368,6 +379,8 @@ static void close_run(fmm_run *r, bool done)
 /* Operators for the device or, if there is none or all does not fit, for the cores. */
 static ps_status choose_device(fmm_run *r)
 {
+    PS_TRY(fmm_adaptive_choose(r));
+    if (r->adaptive) return fmm_adaptive_operators(r);
     PS_TRY(fmm_resident_open(r));
     if (r->resident) {
         PS_TRY(fmm_operators_build(r->options, PS_DOUBLE, &r->problem));
@@ -378,6 +391,11 @@ static ps_status choose_device(fmm_run *r)
 
 static ps_status prepare(fmm_run *r)
 {
+    if (r->adaptive) {
+        PS_TRY(fmm_adaptive_prepare(r));
+        if (r->adaptive) return PS_OK;
+        PS_TRY(choose_device(r)); /* too little memory: operators of the octree's levels */
+    }
     return r->resident ? fmm_resident_prepare(r) : fmm_run_prepare(r);
 }
 
@@ -451,7 +469,7 @@ static ps_status run_fmm(ps_run *run)
 
 static const ps_program program = {
     .name = "fmm",
-    .results = 1,
+    .results = 2,
     .synopsis = "OCTREE OUTPUT",
     .description =
         "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "

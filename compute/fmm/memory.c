@@ -65,13 +65,14 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
                        ps_ledger *l)
 {
     bool whole = pieces >= r->whole_bytes;
+    bool tasks = !r->resident && !r->adaptive;
     int64_t reader = fmm_source_bytes(&r->problem),
-            workers = r->work.workers * fmm_scratch_bytes(&r->problem);
+            workers = tasks ? r->work.workers * fmm_scratch_bytes(&r->problem) : 0;
     /* Pieces that come and go leave gaps in the heap. */
     ps_ledger_add(l, PS_ROOM_HOST, "pieces", whole ? pieces : pieces + pieces / GAPS);
     ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
     if (whole) ps_ledger_drop(l, "reading");
-    if (!r->resident) {
+    if (tasks) {
         ps_ledger_add(l, PS_ROOM_HOST, "workers", workers);
         ps_ledger_add(l, PS_ROOM_HOST, "tasks", QUEUE_BYTES + r->tasks * TASK_BYTES);
     }
@@ -127,7 +128,9 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     add_phases(r, false, r->largest_bytes, 1, &least);
 
     int64_t left = budget - fixed.now[PS_ROOM_HOST];
-    bool in_memory = results + r->whole_bytes <= left || 4 * results <= left;
+    int64_t writer = writer_bytes(r, true);
+    int64_t beside = r->whole_bytes > writer ? r->whole_bytes : writer;
+    bool in_memory = results + beside <= left || 4 * results <= left;
     add_results(r, in_memory, &r->ledger);
     r->sink_budget = in_memory ? results : 0;
     r->pool_budget = room_for_pieces(r, &r->ledger);

@@ -18,24 +18,25 @@ static ps_status build_table(const ps_fmm_table_spec *spec, void *workspace,
     return PS_OK;
 }
 
-static ps_status build_levels(fmm_problem *p, ps_fmm_table_spec *spec, void *workspace)
+static ps_status build_levels(ps_fmm_table_spec *spec, void *workspace, fmm_level_set *set)
 {
     int degree;
     bool one = ps_fmm_kernel_degree(spec->function.kernel, &degree);
-    for (int l = 2; l <= p->leaf; ++l) {
+    for (int l = 2; l <= set->last; ++l) {
         int own = one ? 2 : l;
-        p->fmm.tables[l] = &p->tables[own];
-        p->fmm.factors[l] = ps_fmm_level_factor(&p->header->box, l, spec->function.kernel);
+        set->tables[l] = &set->own[own];
+        set->factors[l] = ps_fmm_level_factor(set->box, l, spec->function.kernel);
         if (own == l) {
-            spec->rho = one ? 1 : ldexp(p->header->box.width, -l - 1);
-            PS_TRY(build_table(spec, workspace, &p->tables[l], &p->blocks[l]));
+            spec->rho = one ? 1 : ldexp(set->box->width, -l - 1);
+            PS_TRY(build_table(spec, workspace, &set->own[l], &set->blocks[l]));
         }
-        p->mean_rank[l] = ps_fmm_mean_rank(&p->tables[own]);
+        set->mean_rank[l] = ps_fmm_mean_rank(&set->own[own]);
     }
     return PS_OK;
 }
 
-ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p)
+ps_status fmm_operators_of(const fmm_options *options, ps_precision precision, fmm_problem *p,
+                           fmm_level_set *set)
 {
     double start = ps_clock();
     ps_fmm_table_spec spec = {.function = p->fmm.function,
@@ -45,12 +46,24 @@ ps_status fmm_operators_build(const fmm_options *options, ps_precision precision
     if (options->basis == 0)
         spec.basis_epsilon = ps_fmm_basis_epsilon(spec.function.kernel, p->epsilon);
     void *workspace;
-    if (!p->far) return PS_OK;
+    if (set->last < 2) return PS_OK;
     PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "M2L operators"));
-    ps_status status = build_levels(p, &spec, workspace);
+    ps_status status = build_levels(&spec, workspace, set);
     free(workspace);
     p->operator_seconds = ps_clock() - start;
     return status;
+}
+
+ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p)
+{
+    fmm_level_set set = {.last = p->leaf,
+                         .box = &p->header->box,
+                         .tables = p->fmm.tables,
+                         .factors = p->fmm.factors,
+                         .own = p->tables,
+                         .blocks = p->blocks,
+                         .mean_rank = p->mean_rank};
+    return fmm_operators_of(options, precision, p, &set);
 }
 
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,

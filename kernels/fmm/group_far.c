@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/fmm/tree_lists.h"
+#include "kernels/fmm/m2l_block.h"
 #include "runtime/sizes.h"
 
 static size_t real_bytes(const ps_fmm_problem *p)
@@ -146,64 +146,31 @@ void ps_fmm_group_encode(const ps_fmm_problem *p, int level, int64_t first, int6
                   vector_at(&to, side, first));
 }
 
-/* Pairs of a block of targets, and the same sorted by offset. */
-typedef struct far_pairs {
-    int64_t start[PS_FMM_BLOCK + 1];
-    int64_t listed[PS_FMM_BLOCK * PS_TREE_FAR_MAX];
-    uint16_t codes[PS_FMM_BLOCK * PS_TREE_FAR_MAX];
-    int64_t begin[PS_FMM_OFFSETS + 1]; /* of an offset in the three below */
-    int64_t targets[PS_FMM_BLOCK * PS_TREE_FAR_MAX];
-    int64_t sources[PS_FMM_BLOCK * PS_TREE_FAR_MAX];
-    const void *vectors[PS_FMM_BLOCK * PS_TREE_FAR_MAX]; /* of the sources, one side */
-} far_pairs;
-
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 int64_t ps_fmm_m2l_workspace(const ps_fmm_problem *p)
 {
     int64_t longest = 0;
     for (int l = 2; l < p->targets->height; ++l)
         if (ps_fmm_code_bytes(p, l) > longest) longest = ps_fmm_code_bytes(p, l);
-    return rounded(sizeof(far_pairs)) + PS_FMM_BLOCK * longest;
-}
-
-static void sort_pairs(far_pairs *pairs, int64_t cells)
-{
-    int64_t count = pairs->start[cells], *begin = pairs->begin;
-    memset(begin, 0, sizeof pairs->begin);
-    for (int64_t i = 0; i < count; ++i) ++begin[pairs->codes[i] + 1];
-    for (int t = 0; t < PS_FMM_OFFSETS; ++t) begin[t + 1] += begin[t];
-    for (int64_t c = 0; c < cells; ++c)
-        for (int64_t i = pairs->start[c]; i < pairs->start[c + 1]; ++i) {
-            int64_t to = begin[pairs->codes[i]]++;
-            pairs->targets[to] = c;
-            pairs->sources[to] = pairs->listed[i];
-        }
-    memmove(begin + 1, begin, PS_FMM_OFFSETS * sizeof *begin);
-    begin[0] = 0;
+    return ps_padded(sizeof(ps_fmm_m2l_block)) + PS_FMM_BLOCK * longest;
 }
 
 /* A block of targets within one group. */
 static void m2l_block(const ps_fmm_problem *p, int level, int64_t first, int64_t end,
-                      const ps_fmm_groups *coded, const ps_fmm_groups *locals, far_pairs *pairs)
+                      const ps_fmm_groups *coded, const ps_fmm_groups *locals,
+                      ps_fmm_m2l_block *pairs)
 {
     const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, p->far);
     const ps_fmm_m2l_table *table = p->tables[level];
-    char *sums = (char *)pairs + rounded(sizeof *pairs);
+    char *sums = (char *)pairs + ps_padded(sizeof *pairs);
     int64_t code = ps_fmm_code_bytes(p, level);
     cursor from = cursor_of(coded, code), to = cursor_of(locals, ps_fmm_vector_bytes(p));
     ps_tree_list list = {pairs->start, pairs->listed, pairs->codes};
     ps_tree_far(p->targets, p->sources, level, first, end, &list);
-    sort_pairs(pairs, end - first);
+    ps_fmm_m2l_block_sort(pairs, end - first);
     for (int side = 0; side < p->sides; ++side) {
-        memset(sums, 0, (size_t)((end - first) * code));
         for (int64_t i = 0; i < pairs->start[end - first]; ++i)
             pairs->vectors[i] = vector_at(&from, side, pairs->sources[i]);
-        for (int t = 0; t < PS_FMM_OFFSETS; ++t) {
-            int64_t begin = pairs->begin[t], count = pairs->begin[t + 1] - begin;
-            ps_fmm_m2l_pairs some = {t, count, pairs->targets + begin, pairs->vectors + begin};
-            if (count) f->interact(table, &some, sums);
-        }
+        ps_fmm_m2l_block_sum(table, pairs, end - first, code, sums);
         f->decode(table, sums, end - first, p->factors[level], vector_at(&to, side, first));
     }
 }

@@ -1,0 +1,510 @@
+/*
+ * The adaptive tree on the cores of one process (specs/fmm_adaptive.md): whether it is better than
+ * the tree of the file, its particles in memory, its evaluation, its results in the file's order.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/adaptive.h"
+#include "kernels/fmm/adaptive_evaluate.h"
+#include "runtime/comm.h"
+#include "runtime/first_failure.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+enum { PIECE = 1 << 16 /* targets whose results are taken at a time */ };
+
+struct fmm_adaptive {
+    ps_adaptive_tree tree;
+    ps_adaptive_work work;
+    ps_adaptive_problem problem;
+    double *columns[2]; /* sorted: [3 + S][sources], targets apart: [3][targets]          */
+    double *results;    /* of the targets, sorted: [4 S][targets]                         */
+    int64_t *inverse;   /* of each target of the file its place among the sorted ones     */
+    ps_fmm_m2l_table tables[PS_ADAPTIVE_LEVELS];
+    void *blocks[PS_ADAPTIVE_LEVELS], *vectors, *workspace;
+    double ranks[PS_ADAPTIVE_LEVELS]; /* mean ones */
+    double building;
+};
+
+/* ---- whether ---- */
+
+/* Ordered pairs of particles that take a core as long as an M2L. */
+static double m2l_pairs(double order) { return 0.035 * pow(order, 5); }
+
+/* The work of the file's tree, in ordered pairs of particles. */
+static double uniform_work(const fmm_problem *p)
+{
+    double pairs = 0, far = 0;
+    for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g)
+        pairs += (p->same ? 2 : 1) * (double)(p->lists.near_pairs[g] + p->lists.augmented_pairs[g]);
+    for (int level = 2; level <= p->leaf; ++level)
+        for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, level); ++g)
+            far += (double)p->lists.far_pairs[level][g];
+    return pairs + far * m2l_pairs(p->fmm.interpolation.order);
+}
+
+static double adaptive_work(const fmm_adaptive *a, const fmm_problem *p)
+{
+    return (double)a->work.direct + (double)a->work.m2l * m2l_pairs(p->fmm.interpolation.order) +
+           (double)(a->work.m2p + a->work.p2l) * p->fmm.interpolation.points;
+}
+
+/* Whether the leaves of the file's tree are so unevenly filled, or its work so large, that an
+ * adaptive tree may be better. */
+static bool is_uneven(const fmm_problem *p)
+{
+    static const double skew = 4, more = 1.25, much_more = 8;
+    enum { FEWEST = 10000 };
+    const ps_octree *tree = p->fmm.sources;
+    double n = (double)p->header->count[0], squares = 0, leaves = (double)ps_octree_leaves(tree);
+    /* pairs of particles for each one, where leaves are even */
+    double ideal = 16 * (double)ps_adaptive_leaf_size(p->fmm.interpolation.order);
+    double work = uniform_work(p) / (double)p->header->count[1];
+    if (n < FEWEST) return false;
+    for (int64_t l = 0; l < ps_octree_leaves(tree); ++l) {
+        double held = (double)(tree->particle_start[l + 1] - tree->particle_start[l]);
+        squares += held * held;
+    }
+    return (squares / n > skew * (n / leaves) && work > more * ideal) || work > much_more * ideal;
+}
+
+/* Why the adaptive tree cannot be had; NULL: it can. */
+static const char *obstacle(const fmm_run *r)
+{
+    const fmm_options *o = r->options;
+    const char *device = r->run->device;
+    if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
+    if (o->journal || o->trace || o->mapping)
+        return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
+    if (strncmp(device, "cuda", 4) == 0)
+        return "the adaptive tree is evaluated on cores alone yet: --device cpu";
+    if (strcmp(device, "cpu") != 0 && o->tree == FMM_TREE_AUTO && ps_device_count() > 0)
+        return "the adaptive tree is evaluated on cores alone yet: --device cpu";
+    if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
+    return NULL;
+}
+
+/* ---- particles ---- */
+
+static int rows_of(const fmm_problem *p, int set) { return set ? 3 : 3 + p->fmm.sides; }
+
+static int last_set(const fmm_problem *p) { return p->same ? 0 : 1; }
+
+/* Bytes while particles are sorted: as read and as sorted, keys, order, workspace of one set. */
+static int64_t sorting_bytes(const fmm_problem *p)
+{
+    int64_t bytes = 0;
+    for (int set = 0; set <= last_set(p); ++set)
+        bytes += 8 * p->header->count[set] * (2 * rows_of(p, set) + 2) +
+                 8 * ps_adaptive_sort_workspace(p->header->count[set]);
+    return bytes;
+}
+
+static ps_octree_side side_of(int set) { return set ? PS_OCTREE_TARGETS : PS_OCTREE_SOURCES; }
+
+/* Reads all particles of a set, tile by tile, into rows of `count` numbers. */
+static ps_status read_set(const fmm_problem *p, int set, double *to)
+{
+    int64_t tiles, count = p->header->count[set];
+    const int64_t *start = ps_octree_tile_start(p->file, side_of(set), &tiles);
+    ps_failure failure = {0};
+#pragma omp parallel
+    {
+        fmm_source source;
+        fmm_source_init(&source, p);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t t = 0; t < tiles; ++t) {
+            double *columns[PS_PARTICLE_COLUMNS_MAX];
+            for (int c = 0; c < rows_of(p, set); ++c) columns[c] = to + c * count + start[t];
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure, fmm_source_read(&source, side_of(set), start[t],
+                                                          start[t + 1] - start[t], columns,
+                                                          rows_of(p, set), NULL));
+        }
+        fmm_source_release(&source);
+    }
+    return ps_first_failure(&failure);
+}
+
+static void widen(const double *row, int64_t count, double *lower, double *upper)
+{
+    for (int64_t i = 0; i < count; ++i) {
+        *lower = row[i] < *lower ? row[i] : *lower;
+        *upper = row[i] > *upper ? row[i] : *upper;
+    }
+}
+
+static ps_status sort_set(fmm_adaptive *a, const fmm_problem *p, int set)
+{
+    ps_adaptive_set *s = &a->tree.sets[set];
+    int64_t count = p->header->count[set];
+    uint64_t *workspace;
+    PS_TRY(ps_alloc_buffer((void **)&s->keys, 8 * count, "keys"));
+    PS_TRY(ps_alloc_buffer((void **)&s->order, 8 * count, "the order of particles"));
+    PS_TRY(ps_alloc_buffer((void **)&workspace, 8 * ps_adaptive_sort_workspace(count),
+                           "sorting of particles"));
+    ps_adaptive_sort(&a->tree.box, workspace, s);
+    free(workspace);
+    return PS_OK;
+}
+
+/* The tree of particles as they were read, which then are brought into its order. */
+static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const made[2])
+{
+    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int set = 0; set <= last_set(p); ++set) {
+        int64_t count = p->header->count[set];
+        PS_TRY(read_set(p, set, made[set]));
+        for (int d = 0; d < 3; ++d) widen(made[set] + d * count, count, &lower[d], &upper[d]);
+        a->tree.sets[set].points =
+            (ps_tree_points){count, made[set], made[set] + count, made[set] + 2 * count};
+    }
+    PS_TRY(ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest));
+    for (int set = 0; set <= last_set(p); ++set) PS_TRY(sort_set(a, p, set));
+    PS_TRY(ps_adaptive_divide(&a->tree));
+    for (int set = 0; set <= last_set(p); ++set) {
+        int64_t count = p->header->count[set];
+        free(a->tree.sets[set].keys);
+        a->tree.sets[set].keys = NULL;
+        PS_TRY(ps_alloc_buffer((void **)&a->columns[set], 8 * rows_of(p, set) * count,
+                               "sorted particles"));
+        for (int row = 0; row < rows_of(p, set); ++row)
+            ps_tree_gather(made[set] + row * count, a->tree.sets[set].order, count,
+                           a->columns[set] + row * count);
+    }
+    return PS_OK;
+}
+
+static ps_status invert(fmm_adaptive *a, const fmm_problem *p)
+{
+    int set = last_set(p);
+    int64_t count = p->header->count[set], *order = a->tree.sets[set].order;
+    PS_TRY(ps_alloc_buffer((void **)&a->inverse, 8 * count, "the order of particles"));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; ++i) a->inverse[order[i]] = i;
+    for (int s = 0; s < 2; ++s) {
+        free(a->tree.sets[s].order);
+        a->tree.sets[s].order = NULL;
+    }
+    return PS_OK;
+}
+
+static ps_status build(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    double *made[2] = {NULL, NULL}, start = ps_clock();
+    ps_status status = PS_OK;
+    a->tree.same = p->same;
+    a->tree.leaf_size = ps_adaptive_leaf_size(p->fmm.interpolation.order);
+    a->tree.room = ps_grow;
+    for (int set = 0; set <= last_set(p) && status == PS_OK; ++set)
+        status = ps_alloc_buffer((void **)&made[set], 8 * rows_of(p, set) * p->header->count[set],
+                                 "particles");
+    if (status == PS_OK) status = build_tree(a, p, made);
+    free(made[0]);
+    free(made[1]);
+    PS_TRY(status);
+    PS_TRY(invert(a, p));
+    a->problem.rule = ps_adaptive_rule_of(p->fmm.interpolation.order);
+    status = ps_adaptive_count(&a->tree, &a->problem.rule, &a->work);
+    a->building = ps_clock() - start;
+    return status;
+}
+
+/* ---- the choice ---- */
+
+static void go_uniform(fmm_run *r, const char *why)
+{
+    r->uniform_because = why;
+    ps_info("the uniform tree of the octree is used: %s", why);
+    fmm_adaptive_close(r);
+}
+
+/* Whether the particles can be sorted beside what any run holds. */
+static bool has_room(const fmm_run *r)
+{
+    ps_ledger ledger;
+    ps_ledger_open(&ledger, r->run);
+    ps_ledger_add(&ledger, PS_ROOM_HOST, "sorting", sorting_bytes(&r->problem));
+    return ledger.most[PS_ROOM_HOST] <= r->run->host_memory;
+}
+
+/* Builds the adaptive tree and compares. */
+static ps_status compare(fmm_run *r)
+{
+    static const double clearly = 0.9;
+    fmm_problem *p = &r->problem;
+    bool must = r->options->tree == FMM_TREE_ADAPTIVE;
+    if (!has_room(r)) {
+        if (must)
+            return ps_fail(PS_EXHAUSTED,
+                           "--tree adaptive keeps all particles in memory: sorting them takes "
+                           "%.2f GB besides what any run does, --host-memory is %.2f GB",
+                           1e-9 * (double)sorting_bytes(p), 1e-9 * (double)r->run->host_memory);
+        go_uniform(r, "--host-memory does not hold the particles of an adaptive one");
+        return PS_OK;
+    }
+    PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
+    PS_TRY(build(r));
+    double work = adaptive_work(r->adaptive, p);
+    if (!must && work > clearly * uniform_work(p)) {
+        fmm_adaptive_close(r);
+        return PS_OK;
+    }
+    p->pairs = work;
+    p->far = r->adaptive->tree.levels > 2;
+    return PS_OK;
+}
+
+ps_status fmm_adaptive_choose(fmm_run *r)
+{
+    int tree = r->options->tree;
+    if (r->adaptive || r->chosen || tree == FMM_TREE_UNIFORM) return PS_OK;
+    r->chosen = true;
+    if (tree == FMM_TREE_AUTO && !is_uneven(&r->problem)) return PS_OK;
+    const char *why = obstacle(r);
+    if (!why) return compare(r);
+    if (tree == FMM_TREE_ADAPTIVE) return ps_fail(PS_USAGE, "--tree adaptive: %s", why);
+    go_uniform(r, why);
+    return PS_OK;
+}
+
+/* ---- the plan ---- */
+
+ps_status fmm_adaptive_operators(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    fmm_level_set set = {.last = a->tree.levels - 1,
+                         .box = &a->tree.box,
+                         .tables = a->problem.tables,
+                         .factors = a->problem.factors,
+                         .own = a->tables,
+                         .blocks = a->blocks,
+                         .mean_rank = a->ranks};
+    return fmm_operators_of(r->options, r->problem.fmm.far, &r->problem, &set);
+}
+
+static void configure(fmm_adaptive *a, const fmm_problem *p)
+{
+    ps_adaptive_problem *q = &a->problem;
+    int64_t count = p->header->count[last_set(p)];
+    q->tree = &a->tree;
+    q->rule = ps_adaptive_rule_of(p->fmm.interpolation.order);
+    q->function = p->fmm.function;
+    q->sides = p->fmm.sides;
+    q->far = p->fmm.far;
+    q->near = p->fmm.near;
+    q->interpolation = p->fmm.interpolation;
+    q->sources = ps_fmm_group_particles(a->columns[0], NULL, p->header->count[0], p->fmm.sides);
+    q->targets = ps_fmm_group_particles(a->columns[1], NULL, count, p->fmm.sides);
+    q->targets.charges = NULL;
+    ps_fmm_particles *to = p->same ? &q->sources : &q->targets;
+    to->potential = a->results;
+    to->gradient = a->results ? a->results + p->fmm.sides * count : NULL;
+}
+
+static int64_t evaluation_bytes(const fmm_run *r)
+{
+    const fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    const ps_adaptive_tree *t = &a->tree;
+    int64_t targets = p->header->count[last_set(p)], bytes = 8 * targets;
+    for (int set = 0; set <= last_set(p); ++set)
+        bytes += 8 * rows_of(p, set) * p->header->count[set];
+    bytes +=
+        t->capacity[0] * (int64_t)sizeof *t->cell + t->capacity[1] * (int64_t)sizeof *t->around;
+    bytes += 4 * t->capacity[2] + 8 * 4 * p->fmm.sides * targets;
+    bytes += ps_adaptive_vector_bytes(&a->problem);
+    bytes += ps_adaptive_workspace(&a->problem, r->run->threads) +
+             r->run->threads * 8 * (1 + 5 * p->fmm.sides) * PIECE;
+    return bytes > sorting_bytes(p) ? bytes : sorting_bytes(p);
+}
+
+ps_status fmm_adaptive_prepare(fmm_run *r)
+{
+    bool first = r->attempts == 0, must = r->options->tree == FMM_TREE_ADAPTIVE;
+    r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
+    r->work.problem = &r->problem;
+    configure(r->adaptive, &r->problem);
+    ps_status status = fmm_share_memory(r, evaluation_bytes(r), 0);
+    if (status != PS_EXHAUSTED || !first || must) return status;
+    go_uniform(r, "--host-memory does not hold what an adaptive one takes");
+    r->problem.pairs = 0;
+    r->problem.far = r->problem.leaf >= 2;
+    return PS_OK;
+}
+
+/* ---- the run ---- */
+
+/* Direct sums of the samples, over the sorted sources. */
+static ps_status sum_checks(fmm_run *r)
+{
+    fmm_check *checks[] = {r->work.check, r->work.samples};
+    const fmm_problem *p = &r->problem;
+    int64_t count = p->header->count[0];
+    double start = ps_clock();
+    for (int i = 0; i < 2; ++i) {
+        if (!checks[i] || checks[i]->summed) continue;
+        PS_TRY(fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
+        checks[i]->summed = true;
+    }
+    r->sample_seconds += ps_clock() - start;
+    return PS_OK;
+}
+
+/* A thread's. */
+typedef struct piece_room {
+    fmm_source source;
+    double *values; /* [5 S][PIECE] */
+    int64_t *places;
+} piece_room;
+
+/* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of theirs. */
+static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room *room,
+                            fmm_sums *sums)
+{
+    const fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    int64_t all = p->header->count[last_set(p)];
+    int sides = p->fmm.sides;
+    const int64_t *from = a->inverse + first;
+    for (int row = 0; row < 4 * sides; ++row)
+        for (int64_t i = 0; i < count; ++i)
+            room->values[row * count + i] = a->results[row * all + from[i]];
+    fmm_values values = {room->values, count, count};
+    if (p->same) {
+        double *charges = room->values + 4 * sides * count;
+        for (int row = 0; row < sides; ++row)
+            for (int64_t i = 0; i < count; ++i)
+                charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
+        fmm_group_sums(charges, &values, sides, sums);
+    }
+    PS_TRY(
+        fmm_source_read(&room->source, side_of(last_set(p)), first, count, NULL, 0, room->places));
+    return fmm_pass_results(&r->work, first, room->places, &values);
+}
+
+static ps_status piece_room_open(const fmm_problem *p, piece_room *room)
+{
+    memset(room, 0, sizeof *room);
+    fmm_source_init(&room->source, p);
+    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * 5 * p->fmm.sides * PIECE, "results"));
+    return ps_alloc_untouched((void **)&room->places, 8 * PIECE, "places");
+}
+
+static void piece_room_close(piece_room *room)
+{
+    fmm_source_release(&room->source);
+    free(room->values);
+    free(room->places);
+}
+
+/* All results, in the order of the file; their sums in the order of pieces. */
+static ps_status take_all(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    int64_t all = p->header->count[last_set(p)], pieces = (all + PIECE - 1) / PIECE;
+    int64_t each = FMM_PARTS * p->fmm.sides;
+    ps_failure failure = {0};
+    fmm_sums *sums;
+    PS_TRY(PS_ALLOC(&sums, pieces * each, "sums"));
+#pragma omp parallel
+    {
+        piece_room room;
+        ps_note_failure(&failure, piece_room_open(p, &room));
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < pieces; ++i)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure,
+                                take_piece(r, i * PIECE,
+                                           all - i * PIECE < PIECE ? all - i * PIECE : PIECE, &room,
+                                           sums + i * each));
+        piece_room_close(&room);
+    }
+    for (int64_t i = 0; i < pieces * each; ++i) {
+        fmm_sums *to = &r->work.sums[i % p->fmm.sides];
+        to->energy += sums[i].energy;
+        to->magnitude += sums[i].magnitude;
+        for (int d = 0; d < 3; ++d) to->force[d] += sums[i].force[d];
+    }
+    free(sums);
+    return ps_first_failure(&failure);
+}
+
+ps_status fmm_adaptive_run(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    int threads = r->run->threads;
+    PS_TRY(sum_checks(r));
+    double start = ps_clock();
+    PS_TRY(ps_alloc_buffer((void **)&a->results,
+                           8 * 4 * p->fmm.sides * p->header->count[last_set(p)], "results"));
+    PS_TRY(ps_alloc_buffer(&a->vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
+                           "multipoles and locals"));
+    PS_TRY(ps_alloc_buffer(&a->workspace, ps_adaptive_workspace(&a->problem, threads),
+                           "room for threads"));
+    configure(a, p);
+    PS_TRY(ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace));
+    r->seconds = ps_clock() - start;
+    return take_all(r);
+}
+
+/* ---- after ---- */
+
+void fmm_adaptive_report(const fmm_run *r, ps_report *report)
+{
+    const fmm_adaptive *a = r->adaptive;
+    ps_report_section(report, "adaptive");
+    ps_report_int(report, "levels", a->tree.levels);
+    ps_report_int(report, "leaf_size", a->tree.leaf_size);
+    ps_report_int(report, "leaves", a->tree.leaves);
+    ps_report_int(report, "cells", a->tree.cells);
+    ps_report_int(report, "ordered_pairs", a->work.direct);
+    ps_report_int(report, "m2l_pairs", a->work.m2l);
+    ps_report_int(report, "m2p", a->work.m2p);
+    ps_report_int(report, "p2l", a->work.p2l);
+    ps_report_real(report, "work_of_uniform", uniform_work(&r->problem) / r->problem.pairs);
+    ps_report_real(report, "building", a->building);
+    if (r->seconds <= 0) return; /* a plan */
+    ps_report_section(report, "stages");
+    for (int s = 0; s < PS_ADAPTIVE_STAGES; ++s)
+        ps_report_real(report, ps_adaptive_stage_names[s], a->problem.seconds[s]);
+}
+
+/* What is of one attempt. */
+void fmm_adaptive_empty(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    if (!a) return;
+    free(a->results);
+    free(a->vectors);
+    free(a->workspace);
+    a->results = NULL;
+    a->vectors = a->workspace = NULL;
+}
+
+void fmm_adaptive_close(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    if (!a) return;
+    fmm_adaptive_empty(r);
+    for (int set = 0; set < 2; ++set) {
+        free(a->columns[set]);
+        free(a->tree.sets[set].keys);
+        free(a->tree.sets[set].order);
+    }
+    for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(a->blocks[l]);
+    free(a->inverse);
+    free(a->tree.cell);
+    free(a->tree.around);
+    free(a->tree.leaf);
+    free(a);
+    r->adaptive = NULL;
+    ps_memory_trim();
+}

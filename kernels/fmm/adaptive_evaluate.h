@@ -1,0 +1,63 @@
+/*
+ * adaptive_evaluate: the method over an adaptive tree in memory (adaptive_tree.h), by the lists of
+ * adaptive_lists.h:
+ *
+ *     P2M, M2M up to level 2; M2L, P2L; L2L; L2P; M2P; P2P
+ *
+ *     M2P   phi_i += sum_m M_m K(x_i - y_m)     y_m: the Chebyshev points of the cell
+ *     P2L   L_m += sum_j q_j K(y_m - x_j)
+ *
+ * Both are direct sums with the points as particles. Leaves are cut into blocks along the Morton
+ * order, as many as depend on the tree alone: pairs of leaves of one block are summed from both
+ * sides at once, others of each leaf by itself. So the bits do not depend on the number of threads.
+ */
+#ifndef PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
+#define PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
+
+#include "kernels/fmm/adaptive_lists.h"
+#include "kernels/fmm/cell.h"
+#include "kernels/fmm/m2l.h"
+#include "kernels/fmm/p2p.h"
+
+typedef enum ps_adaptive_stage {
+    PS_ADAPTIVE_P2M, /* with M2M */
+    PS_ADAPTIVE_ENCODE,
+    PS_ADAPTIVE_M2L,
+    PS_ADAPTIVE_P2L,
+    PS_ADAPTIVE_L2L,
+    PS_ADAPTIVE_L2P, /* with M2P */
+    PS_ADAPTIVE_P2P,
+    PS_ADAPTIVE_STAGES
+} ps_adaptive_stage;
+extern const char *const ps_adaptive_stage_names[PS_ADAPTIVE_STAGES];
+
+/* What is to be evaluated. All is borrowed. */
+typedef struct ps_adaptive_problem {
+    const ps_adaptive_tree *tree;
+    ps_adaptive_rule rule;
+    ps_fmm_particles sources, targets; /* sorted; sources alone if they are the same */
+    ps_fmm_function function;
+    int sides;
+    ps_precision far, near; /* of vectors and their operators; of P2P */
+    ps_fmm_interpolation interpolation;
+    /* Of levels 2 .. levels - 1: the table, and (w/2)^a or 1. */
+    const ps_fmm_m2l_table *tables[PS_ADAPTIVE_LEVELS];
+    double factors[PS_ADAPTIVE_LEVELS];
+    double seconds[PS_ADAPTIVE_STAGES]; /* of all processors */
+} ps_adaptive_problem;
+
+/* Leaves of at most so many particles, and what is summed directly, where errors of order l are
+ * reached in the least time (specs/fmm_adaptive.md). */
+int64_t ps_adaptive_leaf_size(int order);
+ps_adaptive_rule ps_adaptive_rule_of(int order);
+
+/* Bytes of all vectors, and of the workspace for so many threads. */
+int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *problem);
+int64_t ps_adaptive_workspace(const ps_adaptive_problem *problem, int threads);
+
+/* Overwrites all potentials and gradients. vectors and workspace: blocks of these sizes, 64-byte
+ * aligned. OpenMP inside. PS_EXHAUSTED without memory for lists. */
+ps_status ps_adaptive_evaluate(ps_adaptive_problem *problem, int threads, void *vectors,
+                               void *workspace);
+
+#endif

@@ -1,0 +1,61 @@
+/* The method over adaptive trees against direct sums. */
+#include "tests/check.h"
+#include "tests/support/adaptive_case.h"
+
+/* Relative L2 errors of potential and gradient, and the largest of a gradient relative to itself,
+ * within these bounds. */
+static void within(adaptive_places places, int64_t sources, int64_t targets, int order,
+                   const double bounds[3])
+{
+    adaptive_case c;
+    double errors[3] = {0};
+    check_ok(adaptive_case_tree(&c, places, sources, targets, ps_adaptive_leaf_size(order)));
+    check_ok(adaptive_case_init(&c, order, 2));
+    check_ok(adaptive_case_run(&c));
+    check_ok(adaptive_case_errors(&c, 500, errors));
+    print_message("places %d order %d levels %d: %.2e %.2e, largest %.2e\n", (int)places, order,
+                  c.tree.levels, errors[0], errors[1], errors[2]);
+    for (int i = 0; i < 3; ++i) check_at_most(errors[i], bounds[i]);
+    adaptive_case_release(&c);
+}
+
+static void errors(void **state)
+{
+    const double l3[3] = {1e-3, 2e-2, 2}, l5[3] = {2e-5, 1e-3, .5}, l7[3] = {5e-7, 3e-5, .1};
+    for (int places = 0; places < ADAPTIVE_ONE_PLACE; ++places) {
+        within((adaptive_places)places, 4000, 0, 3, l3);
+        within((adaptive_places)places, 4000, 3000, 5, l5);
+    }
+    within(ADAPTIVE_PLUMMER, 10000, 0, 5, l5);
+    within(ADAPTIVE_DEEP_CUSP, 10000, 0, 7, l7);
+}
+
+/* Kernels without a degree have operators of each level; r^2 has one of degree 2. */
+static void other_kernels(void **state)
+{
+    const ps_fmm_function functions[] = {{PS_FMM_YUKAWA, 3}, {PS_FMM_SQUARE, 0}};
+    const double bounds[2] = {1e-3, 1e-4};
+    for (int i = 0; i < 2; ++i) {
+        adaptive_case c;
+        double errors[3] = {0};
+        check_ok(adaptive_case_tree(&c, ADAPTIVE_CUSP, 3000, 0, ps_adaptive_leaf_size(3)));
+        c.problem.function = functions[i];
+        check_ok(adaptive_case_init(&c, 3, 2));
+        check_ok(adaptive_case_run(&c));
+        check_ok(adaptive_case_errors(&c, 300, errors));
+        check_at_most(errors[0], bounds[i]);
+        adaptive_case_release(&c);
+    }
+}
+
+static void same_bits(void **state)
+{
+    adaptive_case c[2];
+    for (int i = 0; i < 2; ++i) {
+        check_ok(adaptive_case_tree(&c[i], ADAPTIVE_PLUMMER, 6000, 0, 40));
+        check_ok(adaptive_case_init(&c[i], 3, 1 + 3 * i));
+        check_ok(adaptive_case_run(&c[i]));
+    }
+    assert_memory_equal(c[0].results, c[1].results, 4 * 6000 * sizeof(double));
+    for (int i = 0; i < 2; ++i) adaptive_case_release(&c[i]);
+}

@@ -1,0 +1,73 @@
+# penstock-fmm: the adaptive tree: chosen for clusters, within its bound, the same bits by any number of threads; what it
+# cannot do falls back to the octree's tree, saying so, or is refused where it was asked for.
+. "$ROOT/tests/stages/lib.sh"
+needs particle-import octree-build fmm compare
+fmm="penstock-fmm --device cpu"
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
+is_tree() { [ "$(figure tree)" = "$1" ] || fail "the tree is $(figure tree), expected $1: $2"; }
+particles() { # KIND COUNT SEED: KIND.SEED.h5
+    bash "$ROOT/tests/support/particles-of" "$1" "$2" "$3" > text.txt
+    penstock-particle-import text.txt "$1.$3.h5" > import 2>&1 || { cat import; fail "$1"; }
+}
+tree() { # KIND COUNT OPTIONS...: KIND.tree.h5
+    particles "$1" "$2" 1
+    penstock-octree-build "$1.1.h5" "$1.tree.h5" "${@:3}" > built 2>&1 || { cat built; fail "$1: tree"; }
+}
+
+# ---- chosen, within the bound by an independent check of other targets; bits ----
+tree cusp 12000 --height 12
+tree deep 12000 --height 3
+tree plummer 12000 --height 6
+for kind in cusp deep plummer; do
+    expect 0 "" $fmm $kind.tree.h5 $kind.h5 --accuracy 1e-3 --check 500 --threads 1
+    is_tree adaptive $kind
+    within "$(figure error_potential)" 0 1e-3 "potential of $kind"
+    within "$(figure error_gradient)" 0 1e-3 "gradient of $kind"
+    expect 0 "" $fmm $kind.tree.h5 other.h5 --accuracy 1e-3 --check 500 --threads 3 --force
+    same other.h5 $kind.h5
+done
+within "$(figure work_of_uniform)" 1.1 1e9 "what it is chosen for"
+expect 0 "" $fmm cusp.tree.h5 whole.h5 --order 6 --tree uniform
+is_tree uniform "where it is asked for"
+expect 0 "" $fmm cusp.tree.h5 parts.h5 --order 6 --tree adaptive
+penstock-compare parts.h5 whole.h5 --tolerance 1e-4 > compared || { cat compared; fail "the trees disagree"; }
+
+# ---- other kernels, precisions, targets that are not the sources ----
+for how in "--kernel yukawa --parameter 2 --order 5" "--precision mixed --order 5" "--precision fp32 --order 4"; do
+    expect 0 "" $fmm plummer.tree.h5 other.h5 $how --check 300 --force
+    is_tree adaptive "$how"
+    within "$(figure error_potential)" 0 1e-3 "potential, $how"
+    within "$(figure error_gradient)" 0 1e-2 "gradient, $how"
+done
+particles cusp 3000 2
+penstock-octree-build cusp.1.h5 two.tree.h5 --targets cusp.2.h5 --height 8 > built 2>&1 || { cat built; fail "two sets"; }
+expect 0 "" $fmm two.tree.h5 two.h5 --order 6 --tree adaptive --check 300
+within "$(figure error_potential)" 0 1e-5 "potential of other targets"
+within "$(figure error_gradient)" 0 1e-3 "gradient of other targets"
+# all at one place, one particle, few particles
+printf '1 2 3 1\n%.0s' {1..50} > text.txt
+penstock-particle-import text.txt place.h5 --coincident keep > import 2>&1 || { cat import; fail "one place"; }
+penstock-octree-build place.h5 place.tree.h5 --height 1 > built 2>&1 || { cat built; fail "one place"; }
+expect 0 "" $fmm place.tree.h5 place.r.h5 --order 3 --tree adaptive
+[ "$(figure energy)" = 0 ] || fail "particles at one place act on each other: $(figure energy)"
+
+# ---- left to the octree's tree ----
+tree cube 12000 --height 4
+expect 0 "" $fmm cube.tree.h5 cube.h5 --order 3
+is_tree uniform cube
+grep -q uniform_because out && fail "a cube has no reason to tell"
+expect 0 "which are of tasks" $fmm plummer.tree.h5 other.h5 --order 3 --trace trace.h5 --force
+is_tree uniform "with a trace"
+expect 0 "which are of tasks" $fmm plummer.tree.h5 other.h5 --order 3 --checkpoint-every 1step --force
+is_tree uniform "with a journal"
+expect 2 "which are of tasks" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --trace trace.h5
+[ -e none.h5 ] && fail "a refused run has left an output"
+expect 0 "is used: --host-memory" $fmm plummer.tree.h5 other.h5 --order 3 --threads 1 --force \
+    --host-memory "$(least $fmm plummer.tree.h5 --order 3 --threads 1 --tree uniform)"
+is_tree uniform "with too little memory"
+need=$(least $fmm plummer.tree.h5 --order 3 --tree adaptive --threads 1)
+expect 4 "" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --threads 1 --host-memory $((need - 2000000))
+expect 0 "" $fmm plummer.tree.h5 other.h5 --order 3 --tree adaptive --threads 1 --host-memory "$need" --force
+is_tree adaptive "with the least memory"
+echo "the adaptive tree: chosen, bounded, repeatable; refusals and fallbacks"
