@@ -403,7 +403,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-solve",
-    .results = 5,
+    .results = 6,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: the sound-hard body in plane waves by "

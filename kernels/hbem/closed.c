@@ -48,6 +48,7 @@ static double edge_log(double lm, double lp, double rm, double rp, double square
 typedef struct edge_sums {
     double p_log, p_length, least;
     double m_log[3], m_length[3], m_cube[3];
+    double rim[3][3]; /* m_i int phi_l / R along them */
 } edge_sums;
 
 static void add_edge(const ps_hbem_triangle *t, const view *v, int i, edge_sums *s)
@@ -71,7 +72,18 @@ static void add_edge(const ps_hbem_triangle *t, const view *v, int i, edge_sums 
         s->m_log[c] += out[c] * f;
         s->m_length[c] += out[c] * first;
         s->m_cube[c] += out[c] * third;
+        s->rim[i][c] += out[c] * (lp * f - (rp - rm)) / length;
+        s->rim[next][c] += out[c] * ((rp - rm) - lm * f) / length;
     }
+}
+
+/* The gradient of hat l. */
+static void hat_slope(const ps_hbem_triangle *t, int l, double slope[3])
+{
+    double edge[3];
+    for (int c = 0; c < 3; ++c) edge[c] = t->corner[(l + 2) % 3][c] - t->corner[(l + 1) % 3][c];
+    ps_cross3(t->normal, edge, slope);
+    for (int c = 0; c < 3; ++c) slope[c] /= t->jacobian;
 }
 
 void ps_hbem_closed_at(const ps_hbem_triangle *t, const double x[3], ps_hbem_closed *out)
@@ -85,16 +97,30 @@ void ps_hbem_closed_at(const ps_hbem_triangle *t, const double x[3], ps_hbem_clo
     out->height = h;
     out->on = h == 0 && s.least >= -flat * t->diameter;
     for (int l = 0; l < 3; ++l) {
-        double slope[3], edge[3];
-        int next = (l + 1) % 3, last = (l + 2) % 3;
-        for (int c = 0; c < 3; ++c) edge[c] = t->corner[last][c] - t->corner[next][c];
-        ps_cross3(t->normal, edge, slope);
-        for (int c = 0; c < 3; ++c) slope[c] /= t->jacobian;
-        double hat = ps_dot3(v.from[next], slope);
+        double slope[3];
+        hat_slope(t, l, slope);
+        double hat = ps_dot3(v.from[(l + 1) % 3], slope);
         out->hat[l] = hat;
         out->inverse[l] = hat * inverse + ps_dot3(slope, s.m_length);
         out->length[l] = hat * length + ps_dot3(slope, s.m_cube) / 3;
         out->slope[l] = hat * angle - h * ps_dot3(slope, s.m_log);
+    }
+}
+
+void ps_hbem_closed_slopes(const ps_hbem_triangle *t, const double x[3], const double normal[3],
+                           double out[3])
+{
+    view v;
+    edge_sums s = {.least = INFINITY};
+    look(t, x, &v);
+    for (int i = 0; i < 3; ++i) add_edge(t, &v, i, &s);
+    double h = v.height, angle = angle_of(t, &v), inverse = s.p_log - h * angle;
+    for (int l = 0; l < 3; ++l) {
+        double slope[3];
+        hat_slope(t, l, slope);
+        double across = ps_dot3(v.from[(l + 1) % 3], slope) * angle - h * ps_dot3(slope, s.m_log);
+        out[l] =
+            ps_dot3(normal, slope) * inverse - ps_dot3(normal, s.rim[l]) - ps_dot3(normal, t->normal) * across;
     }
 }
 

@@ -28,6 +28,10 @@ typedef struct ps_hbem_closed {
 /* A point nearer to the plane than 1e-10 of the diameter counts as in it. */
 void ps_hbem_closed_at(const ps_hbem_triangle *triangle, const double x[3], ps_hbem_closed *out);
 
+/* out[l]: the derivative of int phi_l / r along `normal` at x. */
+void ps_hbem_closed_slopes(const ps_hbem_triangle *triangle, const double x[3],
+                           const double normal[3], double out[3]);
+
 /* Where a point is: 1 outside a closed surface, -1 inside, 0 on it. *inner: the share of all
  * directions that lead inside. */
 int ps_hbem_where(const ps_hbem_surface *surface, const double x[3], double *inner);

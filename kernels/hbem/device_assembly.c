@@ -29,6 +29,8 @@ static int64_t place_rules(ps_hbem_device_rules *rules, const ps_hbem_quadrature
             at += padded(8 * size * quadrature->joint_count[contact]);
         }
     }
+    rules->cells = quadrature->cells.n ? (ps_hbem_cell_rule *)(void *)(base + at) : NULL;
+    if (quadrature->cells.n) at += padded((int64_t)sizeof quadrature->cells);
     return at;
 }
 
@@ -63,6 +65,7 @@ static void put(void *array, ps_precision precision, int64_t index, double value
 void ps_hbem_device_rules_fill(const ps_hbem_device_rules *rules,
                                const ps_hbem_quadrature *quadrature)
 {
+    if (rules->cells) *rules->cells = quadrature->cells;
     for (int e = 0; e < PS_PRECISION_COUNT; ++e) {
         ps_precision precision = (ps_precision)e;
         for (int r = 0; r < rules->rules; ++r)

@@ -26,6 +26,7 @@ typedef struct ps_hbem_device_rules {
     void *point[PS_PRECISION_COUNT][PS_HBEM_RULES];    /* real [count][4]: hats, weight      */
     void *joint[PS_PRECISION_COUNT][PS_PAIR_CONTACTS]; /* real [count][8]: hats of x, of y,
                                                           weight, 0                          */
+    ps_hbem_cell_rule *cells;                          /* of hard pairs; NULL: none is hard  */
 } ps_hbem_device_rules;
 
 /* Bytes of all arrays. */

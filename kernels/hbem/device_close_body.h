@@ -7,8 +7,6 @@
 
 #include "kernels/hbem/device_number_body.h"
 
-enum { DEEPEST = 8 };
-
 /* Whether the first rule is not good enough by centroids and radii. Rounded as written, so that
  * all kernels agree. */
 PS_INLINE bool is_close(const double x[5], const double y[5], double reach)
@@ -49,30 +47,26 @@ PS_INLINE int order_shared(const ps_hbem_triangle *a, const ps_hbem_triangle *b,
     return shared;
 }
 
-/* A triangle or a part of it: corners, centroid, radius, diameter. */
-struct patch {
-    double corner[3][3], sphere[5];
-};
-
 __device__ double square_between(const double a[3], const double b[3])
 {
     double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-__device__ void sample_of(const patch &t, int n, double out[3])
+__device__ void sample_of(const ps_hbem_triangle *t, int n, double out[3])
 {
     for (int c = 0; c < 3; ++c)
-        out[c] = n < 3   ? t.corner[n][c]
-                 : n < 6 ? (t.corner[n - 3][c] + t.corner[(n - 2) % 3][c]) / 2
-                         : t.sphere[c];
+        out[c] = n < 3   ? t->corner[n][c]
+                 : n < 6 ? (t->corner[n - 3][c] + t->corner[(n - 2) % 3][c]) / 2
+                         : t->centroid[c];
 }
 
 /* The regular rule that the distance allows, or -1. */
-__device__ int rule_for(const ps_hbem_device_rules &rules, const patch &x, const patch &y)
+__device__ int rule_for(const ps_hbem_device_rules &rules, const ps_hbem_triangle *x,
+                        const ps_hbem_triangle *y)
 {
-    double diameter = fmax(x.sphere[4], y.sphere[4]), least = 1e300;
-    double bound = sqrt(square_between(x.sphere, y.sphere)) - x.sphere[3] - y.sphere[3];
+    double diameter = fmax(x->diameter, y->diameter), least = 1e300;
+    double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
     if (bound >= rules.distance[0] * diameter) return 0;
     for (int a = 0; a < 7; ++a)
         for (int b = 0; b < 7; ++b) {
@@ -87,22 +81,15 @@ __device__ int rule_for(const ps_hbem_device_rules &rules, const patch &x, const
     return -1;
 }
 
-__device__ void whole(const ps_hbem_triangle *t, patch *out)
-{
-    for (int e = 0; e < 9; ++e) out->corner[e / 3][e % 3] = t->corner[e / 3][e % 3];
-    sphere_of(t, out->sphere);
-}
-
 __device__ int class_of(const ps_hbem_device_rules &rules, const ps_hbem_triangle *first,
                         const ps_hbem_triangle *second)
 {
     int order[2], shared = order_shared(first, second, order);
-    if (shared) return shared;
-    patch x, y;
-    whole(first, &x);
-    whole(second, &y);
-    int rule = rule_for(rules, x, y);
-    return rule < 0 ? (int)PS_HBEM_CLOSE_QUARTERED : (int)PS_PAIR_CONTACTS + rule;
+    int rule = shared ? 0 : rule_for(rules, first, second);
+    const bool hard = shared ? ps_hbem_is_hard(first, second, shared) : rule < 0;
+    if (hard && rules.cells != NULL) return PS_HBEM_CLOSE_HARD;
+    if (rule < 0) rule = rules.rules - 1;
+    return shared ? shared : (int)PS_PAIR_CONTACTS + rule;
 }
 
 /* ---- moments ---- */
@@ -214,65 +201,6 @@ __device__ void regular_moments(const close_pair<real> &p, const real (*rule)[4]
             for (int l = 0; l < 3; ++l)
                 for (int c = 0; c < 3; ++c)
                     m->at[l][c].part[part] += rule[a][3] * rule[a][l] * sum[c].part[part];
-    }
-}
-
-/* Quarter 0..2 at a corner, 3 in the middle: hats of the corners. */
-__device__ void quarter_hats(const double from[3][3], int quarter, double to[3][3])
-{
-    for (int a = 0; a < 3; ++a) {
-        int f = quarter < 3 ? quarter : (a + 1) % 3, g = quarter < 3 ? a : (a + 2) % 3;
-        for (int c = 0; c < 3; ++c) to[a][c] = (from[f][c] + from[g][c]) / 2;
-    }
-}
-
-__device__ void patch_of(const double corner[3][3], const ps_hbem_triangle *t,
-                         const double hats[3][3], int depth, patch *out)
-{
-    const double scale = ldexp(1., -depth);
-    for (int a = 0; a < 3; ++a) combine(corner, hats[a], out->corner[a]);
-    for (int c = 0; c < 3; ++c)
-        out->sphere[c] = (out->corner[0][c] + out->corner[1][c] + out->corner[2][c]) / 3;
-    out->sphere[3] = t->radius * scale;
-    out->sphere[4] = t->diameter * scale;
-}
-
-/* Both triangles quartered until a rule will do; fp64. */
-template <int kernel, int wave>
-__device__ void quartered_moments(const ps_hbem_device_rules &rules, const close_pair<double> &p,
-                                  moments_of<double, 1 + wave> *m)
-{
-    double hats[DEEPEST + 1][2][3][3] = {};
-    int turn[DEEPEST + 1] = {}, depth = 0;
-    clear(m);
-    for (int a = 0; a < 3; ++a) hats[0][0][a][a] = hats[0][1][a][a] = 1;
-    while (depth >= 0) {
-        patch x, y;
-        patch_of(p.x, p.first, hats[depth][0], depth, &x);
-        patch_of(p.y, p.second, hats[depth][1], depth, &y);
-        int rule = turn[depth] == 0 ? rule_for(rules, x, y) : -1;
-        if (rule < 0 && depth == DEEPEST) rule = rules.rules - 1;
-        if (rule < 0 && turn[depth] < 16) {
-            int n = turn[depth]++;
-            quarter_hats(hats[depth][0], n / 4, hats[depth + 1][0]);
-            quarter_hats(hats[depth][1], n % 4, hats[depth + 1][1]);
-            turn[++depth] = 0;
-            continue;
-        }
-        const double(*points)[4] =
-            rule < 0 ? NULL : (const double(*)[4])rules.point[PS_DOUBLE][rule];
-        const double share = ldexp(1., -4 * depth);
-        for (int e = 0; rule >= 0 && e < rules.count[rule] * rules.count[rule]; ++e) {
-            const double *a = points[e / rules.count[rule]], *b = points[e % rules.count[rule]];
-            double h[2][3], at[2][3];
-            combine(hats[depth][0], a, h[0]);
-            combine(hats[depth][1], b, h[1]);
-            combine(p.x, h[0], at[0]);
-            combine(p.y, h[1], at[1]);
-            add_moments(m, h[0], h[1], a[3] * b[3] * share,
-                        close_value<kernel, wave>(p, at[0], at[1]));
-        }
-        --depth;
     }
 }
 

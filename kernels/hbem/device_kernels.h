@@ -39,8 +39,9 @@ typedef struct ps_hbem_close_pair {
     int32_t kind;
 } ps_hbem_close_pair;
 
-/* Classes: vertex, edge, identical (as ps_hbem_contact), the regular rules, what is quartered. */
-enum { PS_HBEM_CLOSE_QUARTERED = PS_PAIR_CONTACTS + PS_HBEM_RULES, PS_HBEM_CLOSE_CLASSES };
+/* Classes: vertex, edge, identical (as ps_hbem_contact), the regular rules, what is hard
+ * (hard_body.h). */
+enum { PS_HBEM_CLOSE_HARD = PS_PAIR_CONTACTS + PS_HBEM_RULES, PS_HBEM_CLOSE_CLASSES };
 
 /* Near leaves. */
 typedef struct ps_hbem_near_launch {

@@ -2,19 +2,20 @@
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"
+#include "kernels/hbem/hard.h"
 
 /* Classes of pairs that go into lanes together: the contacts, then the regular rules. */
-enum { LANES = PS_HBEM_LANES_F64, CLASSES = PS_PAIR_CONTACTS + PS_HBEM_RULES, DEEPEST = 8 };
+enum { LANES = PS_HBEM_LANES_F64, CLASSES = PS_PAIR_CONTACTS + PS_HBEM_RULES };
 
-/* A triangle or a part of it: hat[a] are the hats of the whole at its corner a. */
-typedef struct piece {
+/* A triangle, its corners in the order of a rule: corner[a] is its own corner order[a]. */
+typedef struct ordered {
     int32_t triangle;
-    double hat[3][3], corner[3][3], centroid[3], radius, diameter;
-    double share; /* of the triangle's area */
-} piece;
+    int order[3];
+    double corner[3][3];
+} ordered;
 
 typedef struct pair {
-    piece side[2];
+    ordered side[2];
 } pair;
 
 /* Pairs of one class and order that wait for their lanes to fill. */
@@ -39,21 +40,19 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* sum[l][m] over the hats of the whole triangles, J J included. */
-static void to_whole(const near *n, const pair *p, const double *moments, double sum[3][3])
+static double jacobians_of(const near *n, const pair *p)
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
-    double scale = all[p->side[0].triangle].jacobian * p->side[0].share *
-                   all[p->side[1].triangle].jacobian * p->side[1].share;
-    double half[3][3] = {{0}};
-    memset(sum, 0, 9 * sizeof(double));
+    return all[p->side[0].triangle].jacobian * all[p->side[1].triangle].jacobian;
+}
+
+/* sum[l][m] over the triangles' own hats, J J included. */
+static void to_own(const near *n, const pair *p, const double *moments, double sum[3][3])
+{
+    double scale = jacobians_of(n, p);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b)
-            for (int m = 0; m < 3; ++m)
-                half[a][m] += moments[(3 * a + b) * LANES] * p->side[1].hat[b][m] * scale;
-    for (int a = 0; a < 3; ++a)
-        for (int l = 0; l < 3; ++l)
-            for (int m = 0; m < 3; ++m) sum[l][m] += p->side[0].hat[a][l] * half[a][m];
+            sum[p->side[0].order[a]][p->side[1].order[b]] = moments[(3 * a + b) * LANES] * scale;
 }
 
 /* The weak form of HYPS from the moments of g on triangles x and y. */
@@ -113,28 +112,18 @@ static void finish_whole(const near *n, int32_t row, int32_t column, double sum,
     if (n->mirror && i != j) values[i * height + j] += sum;
 }
 
-static void deliver_whole(const near *n, const pair *p, bool exchanged, double moment,
-                          double *values)
-{
-    const ps_hbem_triangle *all = n->op->test->surface->triangles;
-    double scale = all[p->side[0].triangle].jacobian * p->side[0].share *
-                   all[p->side[1].triangle].jacobian * p->side[1].share;
-    finish_whole(n, p->side[exchanged].triangle, p->side[!exchanged].triangle, moment * scale,
-                 values);
-}
-
 static void deliver(const near *n, const pair *p, bool exchanged, const double *moments,
                     double *values)
 {
+    const int32_t of[2] = {p->side[exchanged].triangle, p->side[!exchanged].triangle};
     double sum[3][3], turned[3][3];
     if (n->whole) {
-        deliver_whole(n, p, exchanged, moments[0], values);
+        finish_whole(n, of[0], of[1], moments[0] * jacobians_of(n, p), values);
         return;
     }
-    to_whole(n, p, moments, sum);
+    to_own(n, p, moments, sum);
     transpose(sum, turned);
-    finish(n, (int32_t[2]){p->side[exchanged].triangle, p->side[!exchanged].triangle},
-           exchanged ? turned : sum, values);
+    finish(n, of, exchanged ? turned : sum, values);
 }
 
 /* ---- lanes ---- */
@@ -142,7 +131,7 @@ static void deliver(const near *n, const pair *p, bool exchanged, const double *
 static void pack(const near *n, const queue *q, int side, double *lanes)
 {
     for (int lane = 0; lane < LANES; ++lane) {
-        const piece *p = &q->pairs[lane < q->count ? lane : 0].side[side];
+        const ordered *p = &q->pairs[lane < q->count ? lane : 0].side[side];
         for (int e = 0; e < 9; ++e) lanes[e * LANES + lane] = p->corner[e / 3][e % 3];
         for (int c = 0; c < 3; ++c)
             lanes[(9 + c) * LANES + lane] = n->op->test->surface->triangles[p->triangle].normal[c];
@@ -188,17 +177,12 @@ static void enqueue(near *n, int class, bool exchanged, const pair *p)
 
 /* ---- classes ---- */
 
-static void set_whole(const near *n, int32_t triangle, const int order[3], piece *out)
+static void set_ordered(const ps_hbem_triangle *t, int32_t triangle, const int order[3],
+                        ordered *out)
 {
-    const ps_hbem_triangle *t = &n->op->test->surface->triangles[triangle];
     out->triangle = triangle;
-    out->share = 1;
-    out->radius = t->radius;
-    out->diameter = t->diameter;
-    memcpy(out->centroid, t->centroid, sizeof out->centroid);
-    memset(out->hat, 0, sizeof out->hat);
     for (int a = 0; a < 3; ++a) {
-        out->hat[a][order[a]] = 1;
+        out->order[a] = order[a];
         memcpy(out->corner[a], t->corner[order[a]], sizeof out->corner[a]);
     }
 }
@@ -206,22 +190,6 @@ static void set_whole(const near *n, int32_t triangle, const int order[3], piece
 static void middle(const double a[3], const double b[3], double out[3])
 {
     for (int c = 0; c < 3; ++c) out[c] = (a[c] + b[c]) / 2;
-}
-
-/* Quarter 0..2 at a corner, 3 in the middle. */
-static void set_quarter(const piece *whole, int quarter, piece *out)
-{
-    *out = *whole;
-    out->share = whole->share / 4;
-    out->radius = whole->radius / 2;
-    out->diameter = whole->diameter / 2;
-    for (int a = 0; a < 3; ++a) {
-        int from = quarter < 3 ? quarter : (a + 1) % 3, to = quarter < 3 ? a : (a + 2) % 3;
-        middle(whole->corner[from], whole->corner[to], out->corner[a]);
-        middle(whole->hat[from], whole->hat[to], out->hat[a]);
-    }
-    for (int c = 0; c < 3; ++c)
-        out->centroid[c] = (out->corner[0][c] + out->corner[1][c] + out->corner[2][c]) / 3;
 }
 
 static double square_between(const double a[3], const double b[3])
@@ -232,52 +200,36 @@ static double square_between(const double a[3], const double b[3])
 
 /* A lower bound of the distance from corners, midpoints and centroid, which leave no point of an
  * edge farther than a quarter of it. */
-static double distance_between(const piece sides[2])
+static double distance_between(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
 {
+    const ps_hbem_triangle *sides[2] = {x, y};
     double samples[2][7][3], least = INFINITY;
     for (int s = 0; s < 2; ++s) {
-        memcpy(samples[s], sides[s].corner, sizeof sides[s].corner);
-        memcpy(samples[s][6], sides[s].centroid, sizeof sides[s].centroid);
+        memcpy(samples[s], sides[s]->corner, sizeof sides[s]->corner);
+        memcpy(samples[s][6], sides[s]->centroid, sizeof sides[s]->centroid);
         for (int a = 0; a < 3; ++a)
-            middle(sides[s].corner[a], sides[s].corner[(a + 1) % 3], samples[s][3 + a]);
+            middle(sides[s]->corner[a], sides[s]->corner[(a + 1) % 3], samples[s][3 + a]);
     }
     for (int a = 0; a < 7; ++a)
         for (int b = 0; b < 7; ++b) {
             double square = square_between(samples[0][a], samples[1][b]);
             least = square < least ? square : least;
         }
-    double offset = fmax(sides[0].diameter, sides[1].diameter) / 4;
+    double offset = fmax(x->diameter, y->diameter) / 4;
     return sqrt(fmax(0, least - offset * offset));
 }
 
 /* The regular rule that the distance allows, or -1. */
-static int rule_for(const ps_hbem_quadrature *quadrature, const piece sides[2])
+static int rule_for(const ps_hbem_quadrature *quadrature, const ps_hbem_triangle *x,
+                    const ps_hbem_triangle *y)
 {
-    double diameter = fmax(sides[0].diameter, sides[1].diameter);
-    double bound = sqrt(square_between(sides[0].centroid, sides[1].centroid)) - sides[0].radius -
-                   sides[1].radius;
+    double diameter = fmax(x->diameter, y->diameter);
+    double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
     if (bound >= quadrature->distance[0] * diameter) return 0;
-    double distance = fmax(bound, distance_between(sides));
+    double distance = fmax(bound, distance_between(x, y));
     for (int r = 0; r < quadrature->rules; ++r)
         if (distance >= quadrature->distance[r] * diameter) return r;
     return -1;
-}
-
-static void add_apart(near *n, const pair *p, bool exchanged, int depth)
-{
-    int rule = rule_for(n->op->quadrature, p->side);
-    if (rule < 0 && depth == DEEPEST) rule = n->op->quadrature->rules - 1;
-    if (rule >= 0) {
-        enqueue(n, PS_PAIR_CONTACTS + rule, exchanged, p);
-        return;
-    }
-    for (int a = 0; a < 4; ++a)
-        for (int b = 0; b < 4; ++b) {
-            pair part;
-            set_quarter(&p->side[0], a, &part.side[0]);
-            set_quarter(&p->side[1], b, &part.side[1]);
-            add_apart(n, &part, exchanged, depth + 1);
-        }
 }
 
 /* Shared vertices first, in the same order in both. Returns their number. */
@@ -298,20 +250,54 @@ static int order_shared(const int32_t a[3], const int32_t b[3], int order[2][3])
     return shared;
 }
 
+/* The pair by closed inner integrals. */
+static void add_hard(const near *n, int32_t first, int32_t second, bool exchanged)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
+    double moments[2][9], sum[3][3], turned[3][3];
+    if (exchanged) kernel = ps_hbem_exchanged(kernel);
+    ps_hbem_hard_job job = {.x = &all[first],
+                            .y = &all[second],
+                            .rule = &n->op->quadrature->cells,
+                            .wavenumber = n->op->wavenumber,
+                            .moments = moments[0]};
+    ps_hbem_pair_functions_here()->hard[kernel](&job);
+    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
+    const int32_t of[2] = {exchanged ? second : first, exchanged ? first : second};
+    for (int part = 0; part < ps_hbem_parts(n->op); ++part) {
+        double *values = n->values + part * size;
+        if (n->whole) {
+            double sums = 0;
+            for (int e = 0; e < 9; ++e) sums += moments[part][e];
+            finish_whole(n, of[0], of[1], sums, values);
+            continue;
+        }
+        memcpy(sum, moments[part], sizeof sum);
+        transpose(sum, turned);
+        finish(n, of, exchanged ? turned : sum, values);
+    }
+}
+
 static void add_pair(near *n, int32_t row, int32_t column)
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    const ps_hbem_quadrature *quadrature = n->op->quadrature;
     bool exchanged = row > column;
     int32_t first = exchanged ? column : row, second = exchanged ? row : column;
     int order[2][3];
     int shared = order_shared(all[first].vertex, all[second].vertex, order);
+    int rule = shared ? 0 : rule_for(quadrature, &all[first], &all[second]);
+    bool hard = shared ? ps_hbem_is_hard(&all[first], &all[second], shared) : rule < 0;
+    if (hard && quadrature->cells.n > 0) {
+        add_hard(n, first, second, exchanged);
+        return;
+    }
     pair p;
-    set_whole(n, first, order[0], &p.side[0]);
-    set_whole(n, second, order[1], &p.side[1]);
-    if (shared)
-        enqueue(n, shared, exchanged, &p);
-    else
-        add_apart(n, &p, exchanged, 0);
+    if (rule < 0) rule = quadrature->rules - 1;
+    set_ordered(&all[first], first, order[0], &p.side[0]);
+    set_ordered(&all[second], second, order[1], &p.side[1]);
+    enqueue(n, shared ? shared : PS_PAIR_CONTACTS + rule, exchanged, &p);
 }
 
 /* ---- pairs far enough apart for the first rule: one row triangle, columns in lanes ---- */

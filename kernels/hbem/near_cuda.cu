@@ -6,12 +6,14 @@
 #include "runtime/cuda_check.h"
 extern "C" {
 #include "kernels/hbem/device_kernels.h"
+#include "kernels/hbem/hard.h"
 }
 
 namespace
 {
 
 #include "kernels/hbem/device_near_body.h"
+#include "kernels/hbem/device_hard_body.h"
 
 enum { LISTING = 128, ADDING = 64, MOMENTS = 128 };
 
@@ -162,16 +164,16 @@ __global__ void __launch_bounds__(MOMENTS)
 
 template <typename real, int kernel, int wave>
 __global__ void __launch_bounds__(MOMENTS)
-    quartered_pairs(const __grid_constant__ ps_hbem_near_launch in)
+    hard_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
-    const int kind = PS_HBEM_CLOSE_QUARTERED;
+    const int kind = PS_HBEM_CLOSE_HARD;
     const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
     for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
         const int64_t at = in.list[in.class_start[kind] + i];
         close_pair<double> p;
         moments_of<double, 1 + wave> m;
         open_pair<kernel>(in, in.pairs[at], &p);
-        quartered_moments<kernel, wave>(in.op.rules, p, &m);
+        hard_pair_moments<kernel, wave>(in, p, &m);
         put_moments<kernel, wave>(p, m, in.op.wavenumber, (real *)in.moments + 9 * (1 + wave) * at);
     }
 }
@@ -221,7 +223,7 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
         close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
         PS_CUDA(cudaGetLastError());
     }
-    quartered_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
+    hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     add_pairs<store, real, 1 + wave><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());

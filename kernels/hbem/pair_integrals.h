@@ -17,6 +17,7 @@
 
 #include "formats/hbem_kinds.h"
 #include "kernels/hbem/rules.h"
+#include "kernels/hbem/surface.h"
 #include "runtime/isa.h"
 
 /* Lanes: triangles or pairs at once. One fill of a 64-byte register. */
@@ -58,8 +59,18 @@ typedef struct ps_hbem_pair_job {
     double *moments;
 } ps_hbem_pair_job;
 
+/* A hard pair, fp64: moments[part][3][3] overwritten with int int phi_l phi_m K, J and 1/(4 pi)
+ * included. x and y may be one. */
+typedef struct ps_hbem_hard_job {
+    const ps_hbem_triangle *x, *y;
+    const ps_hbem_cell_rule *rule;
+    double wavenumber;
+    double *moments;
+} ps_hbem_hard_job;
+
 typedef void (*ps_hbem_row_function)(const ps_hbem_row_job *job);
 typedef void (*ps_hbem_pair_function)(const ps_hbem_pair_job *job);
+typedef void (*ps_hbem_hard_function)(const ps_hbem_hard_job *job);
 
 /* [.. ][kernel][0 Laplace, 1 Helmholtz]; pairs: [0 all moments, 1 their sum alone, as moment 0 of
  * each part, the others 0]. HYPS has no entries for pairs: near entries take the weak form.
@@ -68,6 +79,7 @@ struct ps_hbem_pair_functions {
     ps_hbem_row_function row[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2];
     ps_hbem_pair_function regular[2][PS_HBEM_KERNELS][2];
     ps_hbem_pair_function joint[2][PS_HBEM_KERNELS][2];
+    ps_hbem_hard_function hard[PS_HBEM_KERNELS];
 };
 
 /* The table of this machine. */

@@ -35,6 +35,7 @@
 #include "kernels/hbem/pair_row_body.h"
 #include "kernels/hbem/pair_six_body.h"
 #include "kernels/hbem/pair_near_body.h"
+#include "kernels/hbem/hard_lanes_body.h"
 
 #define ROW(kernel, wave)                                                                          \
     static void row_f32_##kernel##wave(const ps_hbem_row_job *job)                                 \
@@ -67,6 +68,13 @@ ROW(SLP, 1)
 ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR(SLP, 0)
     PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
 
+#define HARD(kernel)                                                                               \
+    static void hard_##kernel(const ps_hbem_hard_job *job)                                         \
+    {                                                                                              \
+        hard_moments(job, PS_KERNEL_##kernel, job->moments);                                       \
+    }
+HARD(SLP) HARD(DLP) HARD(ADLP)
+
 #define ENTRY(kind, kernel) [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1}
 #define ROWS(kind)                                                                                 \
     {                                                                                              \
@@ -80,4 +88,7 @@ ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR
         const struct ps_hbem_pair_functions PS_ISA_TABLE(ps_hbem_pairs) = {
             .row = {[PS_SINGLE] = ROWS(row_f32), [PS_DOUBLE] = ROWS(row_f64)},
             .regular = {PAIRS(regular), PAIRS(regular_sum)},
-            .joint = {PAIRS(joint), PAIRS(joint_sum)}};
+            .joint = {PAIRS(joint), PAIRS(joint_sum)},
+            .hard = {[PS_KERNEL_SLP] = hard_SLP,
+                     [PS_KERNEL_DLP] = hard_DLP,
+                     [PS_KERNEL_ADLP] = hard_ADLP}};

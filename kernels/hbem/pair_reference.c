@@ -7,7 +7,7 @@
 #include "kernels/hbem/rules.h"
 
 /* Times that a triangle is quartered, and pieces at most; points of a side of the rule. */
-enum { DEEPEST = 20, PIECES = 4000, POINTS = 4 };
+enum { DEEPEST = 20, PIECES = 4000, POINTS = 4, MUCH = 16 };
 
 /* A part of x: hats of x at its corners, and its share of the area. */
 typedef struct piece {
@@ -15,7 +15,23 @@ typedef struct piece {
     int depth;
 } piece;
 
-static void integrate(const ps_hbem_triangle *x, const ps_hbem_triangle *y, bool layer,
+/* What is integrated over x: potentials of y's hats, or their derivatives along the normal of one
+ * of the two. */
+typedef enum potential { POTENTIAL_VALUE, POTENTIAL_INNER, POTENTIAL_OUTER } potential;
+
+static void potentials_at(const ps_hbem_triangle *x, const ps_hbem_triangle *y, potential what,
+                          const double at[3], double out[3])
+{
+    ps_hbem_closed inner;
+    if (what == POTENTIAL_OUTER) {
+        ps_hbem_closed_slopes(y, at, x->normal, out);
+        return;
+    }
+    ps_hbem_closed_at(y, at, &inner);
+    memcpy(out, what == POTENTIAL_INNER ? inner.slope : inner.inverse, 3 * sizeof *out);
+}
+
+static void integrate(const ps_hbem_triangle *x, const ps_hbem_triangle *y, potential what,
                       const ps_hbem_rule *rule, piece *p)
 {
     memset(p->value, 0, sizeof p->value);
@@ -25,9 +41,8 @@ static void integrate(const ps_hbem_triangle *x, const ps_hbem_triangle *y, bool
             for (int l = 0; l < 3; ++l) hat[l] += rule->hat[q][a] * p->hat[a][l];
         for (int l = 0; l < 3; ++l)
             for (int c = 0; c < 3; ++c) at[c] += hat[l] * x->corner[l][c];
-        ps_hbem_closed inner;
-        ps_hbem_closed_at(y, at, &inner);
-        const double *of = layer ? inner.slope : inner.inverse;
+        double of[3];
+        potentials_at(x, y, what, at, of);
         double weight = rule->weight[q] * x->jacobian * p->share / (4 * M_PI);
         for (int e = 0; e < 9; ++e) p->value[e] += weight * hat[e / 3] * of[e % 3];
     }
@@ -57,21 +72,21 @@ static void halve(const ps_hbem_triangle *x, const piece *p, piece out[2])
     }
 }
 
-void ps_hbem_pair_reference(const ps_hbem_triangle *x, const ps_hbem_triangle *y, bool layer,
-                            double error, double out[9])
+static void integrate_all(const ps_hbem_triangle *x, const ps_hbem_triangle *y, potential what,
+                          double error, double out[9])
 {
     ps_hbem_rule rule;
     piece stack[3 * DEEPEST + 8] = {{.hat = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .share = 1}};
     int waiting = 1;
     ps_hbem_rule_collapsed(POINTS, &rule);
-    integrate(x, y, layer, &rule, &stack[0]);
+    integrate(x, y, what, &rule, &stack[0]);
     memset(out, 0, 9 * sizeof *out);
     for (int pieces = 0; waiting > 0; ++pieces) {
         piece own = stack[--waiting], half[2], quarter[4];
         double most = 0;
         halve(x, &own, half);
         for (int h = 0; h < 2; ++h) halve(x, &half[h], &quarter[2 * h]);
-        for (int q = 0; q < 4; ++q) integrate(x, y, layer, &rule, &quarter[q]);
+        for (int q = 0; q < 4; ++q) integrate(x, y, what, &rule, &quarter[q]);
         for (int e = 0; e < 9; ++e) {
             double sum = 0;
             for (int q = 0; q < 4; ++q) sum += quarter[q].value[e];
@@ -86,6 +101,23 @@ void ps_hbem_pair_reference(const ps_hbem_triangle *x, const ps_hbem_triangle *y
         for (int q = 0; q < 4; ++q)
             for (int e = 0; e < 9; ++e) out[e] += quarter[q].value[e];
     }
+}
+
+/* The triangle without the normal is the outer one of a double layer: over the other one the
+ * integrand grows as the logarithm of the distance to a common edge, which takes pieces without
+ * end. Only where it is much the larger one, it is the inner one: on a large one beside a sliver
+ * what counts is a strip, which few points on the whole do not see, and what is asked is little
+ * beside its area. */
+void ps_hbem_pair_reference(const ps_hbem_triangle *x, const ps_hbem_triangle *y, bool layer,
+                            double error, double out[9])
+{
+    double turned[9];
+    if (x->jacobian <= (layer ? MUCH : 1) * y->jacobian) {
+        integrate_all(x, y, layer ? POTENTIAL_INNER : POTENTIAL_VALUE, error, out);
+        return;
+    }
+    integrate_all(y, x, layer ? POTENTIAL_OUTER : POTENTIAL_VALUE, error, turned);
+    for (int e = 0; e < 9; ++e) out[e] = turned[3 * (e % 3) + e / 3];
 }
 
 double ps_hbem_self_entry(const ps_hbem_triangle *x)

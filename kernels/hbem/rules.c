@@ -132,6 +132,51 @@ void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *poi
     }
 }
 
+/* ---- cells ---- */
+
+static int padded(int count)
+{
+    return (count + PS_HBEM_CELL_PAD - 1) / PS_HBEM_CELL_PAD * PS_HBEM_CELL_PAD;
+}
+
+/* Padding repeats the last point. */
+static void put_smooth(int n, ps_hbem_smooth_rule *out)
+{
+    ps_hbem_rule rule;
+    ps_hbem_rule_collapsed(n, &rule);
+    out->count = rule.count;
+    out->padded = padded(rule.count);
+    for (int q = 0; q < out->padded; ++q) {
+        int from = q < rule.count ? q : rule.count - 1;
+        for (int l = 0; l < 3; ++l) out->hat[l][q] = rule.hat[from][l];
+        out->weight[q] = q < rule.count ? rule.weight[q] : 0;
+    }
+}
+
+static void put_cells(double tolerance, int n, int smooth, ps_hbem_cell_rule *out)
+{
+    double node[PS_HBEM_GAUSS_MAX], weight[PS_HBEM_GAUSS_MAX];
+    ps_hbem_gauss(n, node, weight);
+    *out = (ps_hbem_cell_rule){.tolerance = tolerance, .n = n, .padded = padded(n * n)};
+    for (int i = 0; i < n; ++i) {
+        out->line[i] = weight[i];
+        for (int k = 0; k < 2; ++k) {
+            int degree = n - 1 - k;
+            double value = 1, slope;
+            if (degree > 0) legendre(degree, 2 * node[i] - 1, &value, &slope);
+            out->tail[k][i] = (2 * degree + 1) * weight[i] * value;
+        }
+    }
+    for (int q = 0; q < out->padded; ++q) {
+        int from = q < n * n ? q : n * n - 1;
+        out->u[q] = node[from % n];
+        out->z[q] = node[from / n];
+        out->weight[q] = q < n * n ? weight[from % n] * weight[from / n] : 0;
+    }
+    put_smooth(smooth, &out->smooth[0]);
+    put_smooth(smooth + 1, &out->smooth[1]);
+}
+
 /* ---- which rule where ---- */
 
 /* Distances for tolerances 1e-3, 1e-4, 1e-5, 1e-6 from which 6 points, 4x4, 5x5, 6x6, 8x8 suffice:
@@ -177,6 +222,8 @@ void ps_hbem_quadrature_init(ps_hbem_quadrature *quadrature, double tolerance,
             ps_hbem_rule_collapsed(n_of[r], &quadrature->rule[r]);
     }
     put_joint_rules(quadrature, level + 4, points);
+    static const int cells[4] = {5, 5, 6, 7}, smooth[4] = {4, 4, 5, 6};
+    put_cells(pow(10, -level - 3), cells[level], smooth[level], &quadrature->cells);
 }
 
 void ps_hbem_quadrature_fixed(ps_hbem_quadrature *quadrature, int n, ps_hbem_joint_point *points)

@@ -48,6 +48,27 @@ int ps_hbem_joint_count(ps_hbem_contact contact, int n);
 /* Fills points[ps_hbem_joint_count]; weights sum to 1/4. contact is not PS_PAIR_APART. */
 void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *points);
 
+/* A rule on a triangle by numbers of one kind, padded to whole vectors with points of weight 0. */
+enum { PS_HBEM_CELL_SIDE = 8, PS_HBEM_CELL_POINTS = 64, PS_HBEM_CELL_PAD = 8 };
+typedef struct ps_hbem_smooth_rule {
+    int count, padded;
+    double hat[3][PS_HBEM_CELL_POINTS] __attribute__((aligned(64)));
+    double weight[PS_HBEM_CELL_POINTS] __attribute__((aligned(64)));
+} ps_hbem_smooth_rule;
+
+/* What pairs take that the other rules get wrong (specs/hbem.md, "Hard pairs"): Gauss n x n on [0,
+ * 1]^2, u fastest, and along a line; line times (2 k + 1) P_k for the last two degrees k = n - 1, n
+ * - 2; two rules without a common point for what is smooth. */
+typedef struct ps_hbem_cell_rule {
+    double tolerance;
+    int n, padded;
+    double line[PS_HBEM_CELL_SIDE], tail[2][PS_HBEM_CELL_SIDE];
+    double u[PS_HBEM_CELL_POINTS] __attribute__((aligned(64)));
+    double z[PS_HBEM_CELL_POINTS] __attribute__((aligned(64)));
+    double weight[PS_HBEM_CELL_POINTS] __attribute__((aligned(64)));
+    ps_hbem_smooth_rule smooth[2];
+} ps_hbem_cell_rule;
+
 /* The rules for a tolerance: regular ones from cheap to dear, and from which distance (over the
  * larger diameter) each is good enough; what is nearer than the last is quartered. */
 typedef struct ps_hbem_quadrature {
@@ -57,6 +78,7 @@ typedef struct ps_hbem_quadrature {
     int singular; /* n of the singular rules */
     ps_hbem_joint_point *joint[PS_PAIR_CONTACTS];
     int joint_count[PS_PAIR_CONTACTS];
+    ps_hbem_cell_rule cells; /* cells.n == 0: no pair is hard */
 } ps_hbem_quadrature;
 
 /* Points in all singular rules of a tolerance: how many ps_hbem_quadrature_init needs. */

@@ -1,5 +1,5 @@
-# Row sums of Laplace's double layer: right on a cube, refused on a stretched box, by hmatrix-assemble and by hbem-solve;
-# and fields of the cube's solution at any distance from its surface.
+# Row sums of Laplace's double layer: right on a cube and a stretched box, refused where faces nearly lie on one another, by
+# hmatrix-assemble and by hbem-solve; and fields of the cube's solution at any distance from its surface.
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import cluster-build hmatrix-assemble hbem-solve hbem-field
 export OMP_NUM_THREADS=2
@@ -20,26 +20,33 @@ within "$(figure row_sum_error)" 1e-7 1e-3 "column sums of the cube"
 expect 0 "" penstock-hmatrix-assemble cube.c.h5 w.h5 --operator dlp --wavenumber 1 --device cpu
 grep -q row_sum_error out && fail "waves have no row sums"
 
-# ---- a box of aspect 6 at three digits of the rules: wrong, and said ----
-box long 6 2
-expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --epsilon 1e-4 --device cpu
+# ---- a stretched box: right ----
+box long 16 2
+expect 0 "" penstock-hmatrix-assemble long.c.h5 k16.h5 --operator dlp --device cpu
+within "$(figure row_sum_error)" 1e-7 2e-4 "row sums of a box of aspect 16"
+
+# ---- faces that nearly lie on one another, at six digits: wrong, and said ----
+awk -v a=1e-5 -f "$ROOT/tests/support/knife.awk" > long.off
+expect 0 "" penstock-mesh-import long.off long.hdf
+expect 0 "" penstock-cluster-build long.hdf long.c.h5
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --allow entries --epsilon 1e-6 --device cpu
 grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
 [ ! -e k6.h5 ] || fail "a refused matrix is there"
 # The parts that were there count as well.
-expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --epsilon 1e-6 --allow entries --device cpu --restart
 [ ! -e k6.h5 ] || fail "a refused matrix is there after --restart"
 # What was there before, of another operator, stays whole, also where parts of the refused one were kept.
 expect 0 "" penstock-hmatrix-assemble long.c.h5 old.h5 --operator slp --allow entries --device cpu
 for again in "" --restart; do
-    expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 old.h5 --operator dlp --rules 1e-3 --allow entries --device cpu $again
+    expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 old.h5 --operator dlp --rules 1e-6 --epsilon 1e-6 --allow entries --device cpu $again
     expect 0 "" penstock-verify old.h5
     expect 0 "slp" penstock-inspect old.h5
 done
-expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --force --allow row-sums
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --epsilon 1e-6 --allow entries --device cpu --force --allow row-sums
 rm k6.h5
-expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart --allow row-sums
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --epsilon 1e-6 --allow entries --device cpu --restart --allow row-sums
 within "$(figure kept)" 1 100 "parts kept"
-expect 3 "row sums" penstock-hbem-solve long.hdf long.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --rules 1e-3 --allow entries --device cpu
+expect 3 "row sums" penstock-hbem-solve long.hdf long.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --epsilon 1e-6 --allow entries --device cpu
 [ ! -e u.hdf ] || fail "a refused solution is there"
 
 # ---- fields near the cube, on it, and beside it: u = z inside ----

@@ -1,0 +1,50 @@
+/*
+ * Part of near_cuda.cu: hard_body.h on a device, one lane a thread.
+ */
+#ifndef PS_KERNELS_HBEM_DEVICE_HARD_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_HARD_BODY_H
+
+#include "kernels/hbem/device_close_body.h"
+
+#define INLINE __device__ static
+#define lanes double
+#define WIDTH 1
+#define ALIGNED
+#define CHOOSE(where, a, b) ((where) ? (a) : (b))
+#define SIZE_OF(a) fabs(a)
+#define ROOT_OF(a) sqrt(a)
+#define LOG_OF(a) log(a)
+#define ATAN2_OF(y, x) atan2((y), (x))
+#define SINE_COSINE(x, sine, cosine) sincos((x), &(sine), &(cosine))
+#define SUM_OF(a) (a)
+#define LOAD(from) (*(from))
+#define STORE(to, a) (*(to) = (a))
+#include "kernels/hbem/closed_body.h"
+#include "kernels/hbem/hard_body.h"
+#undef lanes
+
+/* The same pair by hard_body.h, fp64: hats in the order of the rules. */
+template <int kernel, int wave>
+__device__ void hard_pair_moments(const ps_hbem_near_launch &in, const close_pair<double> &p,
+                                  moments_of<double, 1 + wave> *m)
+{
+    double own[18];
+    const ps_hbem_hard_job job = {p.first, p.second, in.op.rules.cells, in.op.wavenumber, own};
+    /* d_nx of the first triangle where x and y are exchanged (DLP) or are not (ADLP). */
+    const bool layer = kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP;
+    const bool by_first = p.exchanged == (kernel == PS_KERNEL_DLP);
+    if (!layer)
+        hard_moments(&job, PS_KERNEL_SLP, own);
+    else if (by_first)
+        hard_moments(&job, PS_KERNEL_ADLP, own);
+    else
+        hard_moments(&job, PS_KERNEL_DLP, own);
+    const double scale = 4 * M_PI / (p.first->jacobian * p.second->jacobian);
+    for (int part = 0; part <= wave; ++part)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b)
+                m->at[a][b].part[part] =
+                    scale * own[9 * part + 3 * (p.order[0] >> 2 * a & 3) + (p.order[1] >> 2 * b & 3)];
+}
+
+#endif

@@ -1,0 +1,180 @@
+/* hard pairs: against integrals known to 12 digits (double exponential, numerics guide hbem-real
+ * 1), against the singular rules with many points, which share nothing with them, and the other way
+ * round. */
+#include "kernels/hbem/hard.h"
+
+#include "tests/check.h"
+#include "tests/support/couple_case.h"
+
+enum { FINE = 16 };
+
+static void two_triangles(const double corners[6][3], const int32_t order[6], ps_hbem_triangle t[2])
+{
+    ps_hbem_surface surface;
+    hbem_case_ok(ps_hbem_surface_init(&surface, &corners[0][0], 6, order, 2, t));
+}
+
+static void moments_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y, ps_hbem_kernel kernel,
+                       double k, double tolerance, double out[18])
+{
+    ps_hbem_quadrature quadrature;
+    ps_hbem_joint_point *points =
+        calloc((size_t)ps_hbem_quadrature_points(tolerance), sizeof *points);
+    ps_hbem_quadrature_init(&quadrature, tolerance, points);
+    ps_hbem_hard_job job = {x, y, &quadrature.cells, k, out};
+    ps_hbem_pair_functions_here()->hard[kernel](&job);
+    free(points);
+}
+
+static double total(const double moments[9])
+{
+    double sum = 0;
+    for (int e = 0; e < 9; ++e) sum += moments[e];
+    return sum;
+}
+
+/* Right triangles on the edge from (0, 0, 0) to (L, 0, 0), H high, at right angles. */
+static void test_known(void **state)
+{
+    static const double known[4][4] = {{2, 2, .297112164658, .222660973148},
+                                       {2, 1. / 7, .00437645088118, .017883167554},
+                                       {2, .143, .0043841164, .0179010776},
+                                       {2, 1. / 32, .000288376890122, .00390695181}};
+    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
+    for (int n = 0; n < 4; ++n)
+        for (int digits = 3; digits <= 6; ++digits) {
+            double l = known[n][0], h = known[n][1], eps = pow(10, -digits), out[18];
+            const double corners[6][3] = {{0, 0, 0}, {l, 0, 0}, {0, h, 0}, {l, 0, h}};
+            ps_hbem_triangle t[2];
+            two_triangles(corners, order, t);
+            moments_of(&t[0], &t[1], PS_KERNEL_SLP, 0, eps, out);
+            check_near(total(out), known[n][2], 0, eps);
+            moments_of(&t[0], &t[1], PS_KERNEL_DLP, 0, eps, out);
+            check_near(fabs(total(out)), known[n][3], eps * l * h / 4, 0);
+            moments_of(&t[1], &t[0], PS_KERNEL_ADLP, 0, eps, out);
+            check_near(fabs(total(out)), known[n][3], eps * l * h / 4, 0);
+        }
+}
+
+/* Two triangles of a wedge by the rules of n^4 points: values[part][9]. */
+static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel kernel, double k,
+                     double values[18])
+{
+    ps_hbem_quadrature quadrature;
+    ps_hbem_joint_point *points = calloc(13 * FINE * FINE * FINE * FINE, sizeof *points);
+    ps_hbem_quadrature_fixed(&quadrature, FINE, points);
+    double lanes[2][96] __attribute__((aligned(64))), out[144] __attribute__((aligned(64)));
+    for (int s = 0; s < 2; ++s)
+        for (int e = 0; e < 96; ++e)
+            lanes[s][e] = e < 72 ? t[s].corner[e / 24][e / 8 % 3] : t[s].normal[e / 8 - 9];
+    ps_hbem_pair_job job = {.x = lanes[0],
+                            .y = lanes[1],
+                            .joint = quadrature.joint[shared],
+                            .joint_count = quadrature.joint_count[shared],
+                            .wavenumber = k,
+                            .moments = out};
+    ps_hbem_pair_functions_here()->joint[0][kernel][k != 0](&job);
+    for (int e = 0; e < (k != 0 ? 18 : 9); ++e)
+        values[e] = out[8 * e] * t[0].jacobian * t[1].jacobian;
+    free(points);
+}
+
+/* k h = .6 and 0, shared corners first in both, all kernels. */
+static void test_rules(void **state)
+{
+    const double corners[6][3] = {{0, 0, 0}, {1, 0, 0}, {.3, .9, 0}, {.6, -.5, .7}, {-.9, -.2, .3}};
+    static const int32_t order[3][6] = {{0, 1, 2, 0, 3, 4}, {0, 1, 2, 0, 1, 3}, {0, 1, 2, 0, 1, 2}};
+    for (int shared = 1; shared <= 3; ++shared)
+        for (int e = 0; e < 24; ++e) {
+            ps_hbem_kernel kernel = (ps_hbem_kernel)(e % 3);
+            double eps = pow(10, -3 - e / 6), k = e / 3 % 2 ? .6 : 0, own[18], other[18];
+            ps_hbem_triangle t[2];
+            two_triangles(corners, order[shared - 1], t);
+            double norm = kernel == PS_KERNEL_SLP ? .2 : t[0].jacobian / 4;
+            if (shared == 3 && kernel != PS_KERNEL_SLP) continue;
+            by_rules(t, shared, kernel, k, other);
+            moments_of(&t[0], &t[1], kernel, k, eps, own);
+            for (int m = 0; m < (k != 0 ? 18 : 9); ++m) check_near(own[m], other[m], eps * norm, 0);
+        }
+}
+
+/* Exchanging the triangles, and DLP and ADLP, transposes; the smooth rest of waves takes another
+ * rule on each, so it does to that rule's error only. */
+static void test_transposed(void **state)
+{
+    const double corners[6][3] = {{0, 0, 0}, {1, 0, 0}, {.3, .01, 0}, {.6, -.5, .7}};
+    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
+    for (int wave = 0; wave < 2; ++wave) {
+        double a[18], b[18];
+        ps_hbem_triangle t[2];
+        two_triangles(corners, order, t);
+        moments_of(&t[0], &t[1], PS_KERNEL_DLP, wave, 1e-4, a);
+        moments_of(&t[1], &t[0], PS_KERNEL_ADLP, wave, 1e-4, b);
+        for (int e = 0; e < 9; ++e)
+            check_near(a[e], b[3 * (e % 3) + e / 3], wave ? 1e-9 : 1e-16, 1e-12);
+    }
+}
+
+/* The reference itself, against integrals known to 12 digits. */
+static void test_polar(void **state)
+{
+    const double corners[6][3] = {{0, 0, 0}, {2, 0, 0}, {0, 1. / 7, 0}, {2, 0, 1. / 7}};
+    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
+    const double known[2] = {.00437645088118, .017883167554};
+    ps_hbem_triangle t[2];
+    two_triangles(corners, order, t);
+    for (int layer = 0; layer < 2; ++layer) {
+        double _Complex out[9], sum = 0;
+        check_at_most(polar_pair_moments(&t[0], &t[1], layer, 0, 1e-8 * known[layer], out),
+                      1e-5 * known[layer]);
+        for (int e = 0; e < 9; ++e) sum += out[e];
+        check_near(fabs(creal(sum)), known[layer], 0, 1e-7);
+    }
+}
+
+/* Pairs as real bodies have them, by the rules that the program takes, against polar_pair. */
+static void test_ugly(void **state)
+{
+    static const struct {
+        const char *name;
+        double corners[6][3];
+        int32_t order[6];
+    } pairs[] = {
+        {"right triangles 16 : 1",
+         {{0, 0, 0}, {2, 0, 0}, {0, .125, 0}, {2, 0, .125}},
+         {0, 1, 2, 1, 0, 3}},
+        {"wedge of 5 degrees",
+         {{0, 0, 0}, {1, 0, 0}, {.5, .8, 0}, {.5, .797, .0697}},
+         {0, 1, 2, 1, 0, 3}},
+        {"a sliver of 1e-4 at its long edge",
+         {{0, 0, 0}, {1, 0, 0}, {.4, .9, 0}, {.6, 5e-5, -8e-5}},
+         {0, 1, 2, 1, 0, 3}},
+        {"at a vertex, 10 degrees",
+         {{0, 0, 0}, {1, -.3, 0}, {1, .5, 0}, {.9, .2, .17}, {.8, -.2, .15}},
+         {0, 1, 2, 0, 3, 4}},
+        {"a gap of a thousandth",
+         {{0, 0, 0}, {1, 0, 0}, {.4, .9, 0}, {.1, 0, 1e-3}, {.4, .8, 3e-3}, {1, .2, 2e-3}},
+         {0, 1, 2, 3, 4, 5}},
+        {"a sliver over a large one",
+         {{0, 0, 0}, {1, 0, 0}, {.4, .9, 0}, {.1, .2, .01}, {.8, .3, .012}, {.5, .251, .02}},
+         {0, 1, 2, 3, 4, 5}},
+    };
+    for (int n = 0; n < 6; ++n)
+        for (int kernel = 0; kernel < 3; ++kernel)
+            for (int wave = 0; wave < (n == 3 ? 2 : 1); ++wave) {
+                couple_case c;
+                ps_hbem_triangle t[2];
+                double _Complex exact[9];
+                double k = wave ? .6 : 0;
+                two_triangles(pairs[n].corners, pairs[n].order, t);
+                couple_of(&t[0], &t[1], &c);
+                check_at_most(couple_exact(&c, 0, (ps_hbem_kernel)kernel, k, 1e-5, exact), 2e-4);
+                for (int digits = 3; digits <= 5; ++digits) {
+                    double eps = pow(10, -digits);
+                    double error = couple_error(&c, 0, (ps_hbem_kernel)kernel, k, eps, exact);
+                    print_message("    %s, kernel %d, k %g: %.2f eps of %g\n", pairs[n].name,
+                                  kernel, k, error / eps, eps);
+                    check_at_most(error, 2 * eps);
+                }
+            }
+}
