@@ -208,6 +208,14 @@ static ps_status read_rows(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     return check_elements(file, d);
 }
 
+static ps_status read_layer(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
+{
+    if (!file->header.has_layer) return PS_OK;
+    PS_TRY(PS_ALLOC(&d->layer, d->elements, "the layer"));
+    return ps_store_read_array(file->store, "/mesh/matched_layer", PS_U8, d->first, d->elements,
+                               PS_ROOM(d->layer, d->elements), d->layer);
+}
+
 static ps_status read_total(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
 {
     uint8_t *all;
@@ -240,6 +248,7 @@ ps_status ps_dgtd_model_load(ps_dgtd_model_file *file, const int64_t *rank_parts
         status = ps_fail(PS_EXHAUSTED, "%s: %lld elements for one rank; use more ranks",
                          ps_store_path(file->store), (long long)out->elements);
     if (status == PS_OK) status = read_total(file, out);
+    if (status == PS_OK) status = read_layer(file, out);
     if (status != PS_OK) ps_dgtd_domain_release(out);
     return status;
 }
@@ -251,7 +260,7 @@ void ps_dgtd_domain_release(ps_dgtd_domain *d)
         free(d->neighbours[n].receive);
     }
     free(d->neighbours), free(d->vertices), free(d->vertex_numbers), free(d->tetrahedra);
-    free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->source);
+    free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->layer), free(d->source);
     free(d->halo);
     memset(d, 0, sizeof *d);
 }

@@ -117,6 +117,20 @@ static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_med
 
 /* ---- writing ---- */
 
+enum { LAYER_VALUES = sizeof(ps_dgtd_layer) / sizeof(double) - 1 }; /* behind `ball` */
+
+/* The layer as the attribute `matched_layer` has it. */
+static ps_status put_layer(ps_store *store, const ps_dgtd_model *m)
+{
+    const ps_dgtd_layer *x = &m->header.layer;
+    PS_TRY(ps_store_put_int(store, "/", "mesh_elements",
+                            m->header.mesh_elements > 0 ? m->header.mesh_elements
+                                                        : m->partition->elements));
+    if (!m->layer) return ps_store_put_text(store, "/", "matched_layer", "none");
+    PS_TRY(ps_store_put_text(store, "/", "matched_layer", x->ball ? "ball" : "box"));
+    return ps_store_put_reals(store, "/", "matched_layer_values", x->inner[0], LAYER_VALUES);
+}
+
 static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
 {
     const ps_dgtd_model_header *h = &m->header;
@@ -130,6 +144,7 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
     PS_TRY(ps_store_put_real(store, "/", "limit_rule", h->dt_rule));
     PS_TRY(ps_store_put_real(store, "/", "limit_power", h->dt_power));
     PS_TRY(ps_store_put_int(store, "/", "total_field", m->total != NULL));
+    PS_TRY(put_layer(store, m));
     PS_TRY(ps_store_put_int(store, "/", "media", h->media));
     PS_TRY(ps_store_put_int(store, "/", "sources", h->sources));
     for (int64_t i = 0; i < h->media; ++i) {
@@ -179,6 +194,10 @@ static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
                              .dims = {count},
                              .units = "1",
                              .description = "1 in the total-field region"};
+    ps_dataset_spec layer = total;
+    layer.name = "/mesh/matched_layer";
+    layer.description = "1 in the perfectly matched layer";
+    if (m->layer) PS_TRY(ps_store_write_array(store, &layer, m->layer));
     PS_TRY(ps_store_write_array(store, &kinds, m->kinds));
     PS_TRY(ps_store_write_array(store, &material, m->material));
     return m->total ? ps_store_write_array(store, &total, m->total) : PS_OK;
@@ -236,9 +255,36 @@ static ps_status get_sizes(const ps_store *store, ps_dgtd_model_header *h)
     return PS_OK;
 }
 
+/* Files of version 1 have no layer. */
+static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
+{
+    ps_dgtd_layer *x = &h->layer;
+    char shape[16];
+    bool good = true;
+    h->mesh_elements = h->elements;
+    if (!ps_store_has(store, "/", "matched_layer")) return PS_OK;
+    PS_TRY(ps_store_get_text(store, "/", "matched_layer", shape, sizeof shape));
+    PS_TRY(ps_store_get_int(store, "/", "mesh_elements", &h->mesh_elements));
+    h->has_layer = strcmp(shape, "none") != 0;
+    x->ball = strcmp(shape, "ball") == 0;
+    if (h->has_layer) {
+        PS_TRY(ps_store_get_reals(store, "/", "matched_layer_values", x->inner[0], LAYER_VALUES));
+        good = (x->ball || strcmp(shape, "box") == 0) && x->grading >= 1 && x->kappa >= 1 &&
+               x->alpha > 0 && (!x->ball || (x->radius > 0 && x->thickness[0][0] > 0));
+        for (int k = 0; k < 6; ++k)
+            good = good && x->thickness[k / 3][k % 3] >= 0 && x->sigma[k / 3][k % 3] >= 0;
+        for (int k = 0; k < LAYER_VALUES; ++k) good = good && isfinite(x->inner[0][k]);
+    }
+    if (!good || h->mesh_elements < 1 || h->mesh_elements > h->elements)
+        return ps_fail(PS_INVALID, "%s: matched_layer is \"%s\" with values that no layer has",
+                       ps_store_path(store), shape);
+    return PS_OK;
+}
+
 static ps_status get_header(const ps_store *store, ps_dgtd_model_header *h)
 {
     PS_TRY(get_sizes(store, h));
+    PS_TRY(get_layer(store, h));
     PS_TRY(get_choice(store, "absorbing", "paper", "averaged", &h->averaged));
     PS_TRY(get_choice(store, "flux", "centred", "upwind", &h->upwind));
     PS_TRY(ps_store_get_real(store, "/", "time_step", &h->dt));
@@ -323,6 +369,8 @@ static ps_status check_arrays(const ps_dgtd_model_file *file)
     PS_TRY(ps_store_expect(s, "/mesh/kind", PS_U8, h->elements, 4));
     PS_TRY(ps_store_expect(s, "/mesh/material", PS_U16, h->elements, 1));
     PS_TRY(ps_store_expect(s, "/mesh/source", PS_I32, h->elements, 1));
+    if (h->has_layer)
+        PS_TRY(ps_store_expect(s, "/mesh/matched_layer", PS_U8, h->elements, 1));
     return h->has_total ? ps_store_expect(s, "/mesh/total", PS_U8, h->elements, 1) : PS_OK;
 }
 

@@ -15,7 +15,7 @@
 #include "formats/partition.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
-enum { PS_DGTD_MODEL_VERSION = 1, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_VERSION = 2, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
 
 /* Speed of light (m/s), impedance (ohm) and permittivity (F/m) of vacuum. */
 #define PS_DGTD_C0 299792458.0
@@ -53,6 +53,16 @@ typedef struct ps_dgtd_source {
     int32_t mode[3];        /* half waves along x, y, z                                      */
 } ps_dgtd_source;
 
+/* The perfectly matched layer (kernels/dgtd/pml.h), lengths in m. */
+typedef struct ps_dgtd_layer {
+    bool ball;              /* or box                                                         */
+    double inner[2][3];     /* box: lower, upper corner of what it is about                   */
+    double thickness[2][3]; /* by side, 0: none there; ball: [0][0]                           */
+    double centre[3], radius;
+    double sigma[2][3]; /* 1/m, at the outer end; ball: [0][0]                                */
+    double grading, kappa, alpha;
+} ps_dgtd_layer;
+
 typedef struct ps_dgtd_model_header {
     int order;       /* p, 1..4                                                       */
     bool averaged;   /* absorbing term: averaged, or "paper"                          */
@@ -62,6 +72,9 @@ typedef struct ps_dgtd_model_header {
     double dt_power; /* m: by power iteration; 0: not asked for                       */
     bool has_total;  /* there is a total-field region; incident fields enter at its
                         surface, and at absorbing faces only inside it                */
+    bool has_layer;  /* some elements are in a perfectly matched layer                    */
+    ps_dgtd_layer layer;
+    int64_t mesh_elements; /* of the mesh file; elements of a grown layer have later numbers */
     int64_t elements, vertex_count, parts, layer_count, media, sources;
     char tag_names[1024];
     char mesh_uuid[40], mesh_hash[17]; /* of the volume mesh file                            */
@@ -78,6 +91,7 @@ typedef struct ps_dgtd_model {
     const uint8_t *kinds;     /* [elements][4] ps_dgtd_face                           */
     const uint16_t *material; /* [elements] index of the medium                       */
     const uint8_t *total;     /* [elements] 1 in the total-field region; or NULL      */
+    const uint8_t *layer;     /* [elements] 1 in the perfectly matched layer; or NULL */
     const ps_dgtd_medium *media;
     const ps_dgtd_source *sources;
 } ps_dgtd_model;
@@ -122,6 +136,7 @@ typedef struct ps_dgtd_domain {
     uint8_t *kinds;          /* [elements][4]                                              */
     uint16_t *material;      /* [elements]                                                 */
     uint8_t *total;          /* [halo_base + halo_count] or NULL                           */
+    uint8_t *layer;          /* [elements] 1 in the perfectly matched layer; or NULL       */
     int32_t *source;         /* [elements] place in the mesh file                          */
     int32_t *halo;           /* [halo_count] element of each halo slot                     */
     int neighbour_count;

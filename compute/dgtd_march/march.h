@@ -63,9 +63,12 @@ typedef struct problem {
     ps_dgtd_reference reference;
     ps_dgtd_operators *operators;
     ps_dgtd_material *materials; /* in units of the kernels */
-    double *weights;             /* [3][materials] eps, mu, sigma */
+    double *weights;             /* [4][materials] eps, mu, sigma, 1 */
     ps_dgtd_system system;
     ps_dgtd_border border;
+    ps_dgtd_pml pml;   /* rows 0: no layer here */
+    int32_t *told;     /* [told_count] elements outside of the layer, whose fields are written */
+    int64_t told_count;
     ps_dgtd_incident incident;
     bool has_mode;
     ps_dgtd_mode mode;
@@ -105,6 +108,16 @@ ps_status probes_read(const march_options *options, problem *problem);
  * by ascending slot. PS_USAGE if a point lies in no element of any rank. */
 ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **places,
                       int64_t *count);
+
+/* ---- the layer (layer.c): states and tables of a perfectly matched layer stay in memory ---- */
+
+/* Which elements are told of, all where there is no layer; counts the rows of the layer. */
+ps_status layer_open(problem *problem);
+ps_status layer_build(problem *problem); /* its arrays */
+int64_t layer_bytes(const problem *problem);
+void layer_release(problem *problem);
+/* Bytes of the state of one field. */
+int64_t layer_state_bytes(const problem *problem);
 
 /* ---- the plan (plan.c) ---- */
 

@@ -196,8 +196,8 @@ static ps_status fill_header(const march *m, double unsettled, ps_phasors_header
         return ps_fail(PS_INVALID, "%lld materials; phasors can name %d",
                        (long long)p->header->media, PS_PHASORS_MATERIALS_MAX);
     h->order = p->header->order;
-    h->rows = p->domain.elements;
-    h->mesh_elements = p->header->elements;
+    h->rows = p->told_count;
+    h->mesh_elements = p->header->mesh_elements;
     snprintf(h->mesh_hash, sizeof h->mesh_hash, "%s", p->header->mesh_hash);
     h->frequencies = (int)p->frequency_count;
     memcpy(h->frequency, p->frequencies, (size_t)p->frequency_count * sizeof *h->frequency);
@@ -222,25 +222,33 @@ static void fill_rows(const march *m, int frequency, int field, int64_t first, i
     int nodes = p->reference.nodes;
     double unit = field ? 1 / PS_DGTD_Z0 : 1;
 #pragma omp parallel for
-    for (int64_t e = first; e < first + count; ++e)
+    for (int64_t r = first; r < first + count; ++r)
         for (int k = 0; k < 6 * nodes; ++k) {
             int part = k / (3 * nodes), component = k / nodes % 3;
-            values[(e - first) * 6 * nodes + k] =
+            values[(r - first) * 6 * nodes + k] =
                 (float)(unit * ps_dgtd_dft_get(&p->system, m->sums[field], (int)p->frequency_count,
-                                               frequency, part, e, component, k % nodes));
+                                               frequency, part, p->told[r], component,
+                                               k % nodes));
         }
 }
 
 static ps_status write_elements(const march *m, ps_phasors *file)
 {
-    const ps_dgtd_domain *d = &m->problem->domain;
-    int32_t *material;
-    PS_TRY(PS_ALLOC(&material, d->elements, "the materials"));
-    for (int64_t e = 0; e < d->elements; ++e) material[e] = d->material[e];
-    ps_status status = ps_phasors_write_elements(file, d->source, material);
-    free(material);
-    if (status == PS_OK) status = ps_phasors_write_faces(file, d->kinds);
-    return status;
+    const problem *p = m->problem;
+    const ps_dgtd_domain *d = &p->domain;
+    PS_SCOPED_MEMORY int32_t *material = NULL;
+    PS_SCOPED_MEMORY int32_t *source = NULL;
+    PS_SCOPED_MEMORY uint8_t *kinds = NULL;
+    PS_TRY(PS_ALLOC(&material, p->told_count, "the materials"));
+    PS_TRY(PS_ALLOC(&source, p->told_count, "the elements"));
+    PS_TRY(PS_ALLOC(&kinds, 4 * p->told_count, "the faces"));
+    for (int64_t r = 0; r < p->told_count; ++r) {
+        material[r] = d->material[p->told[r]];
+        source[r] = d->source[p->told[r]];
+        memcpy(kinds + 4 * r, d->kinds + 4 * (int64_t)p->told[r], 4);
+    }
+    PS_TRY(ps_phasors_write_elements(file, source, material));
+    return ps_phasors_write_faces(file, kinds);
 }
 
 /* Rows of a chunk, a piece of the state at a time. */
@@ -248,9 +256,10 @@ static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, i
                             float *values)
 {
     int64_t width = 6 * m->problem->reference.nodes;
-    for (int64_t at = 0; at < count; at += HELD_ELEMENTS) {
-        int64_t some = count - at < HELD_ELEMENTS ? count - at : HELD_ELEMENTS;
-        PS_TRY(march_hold(m, first + at, first + at + some));
+    const int32_t *told = m->problem->told + first;
+    for (int64_t at = 0, some; at < count; at += some) {
+        for (some = 1; at + some < count && told[at + some] < told[at] + HELD_ELEMENTS;) ++some;
+        PS_TRY(march_hold(m, told[at], told[at + some - 1] + 1));
         fill_rows(m, frequency, field, first + at, some, values + at * width);
     }
     return PS_OK;
@@ -258,7 +267,7 @@ static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, i
 
 static ps_status write_values(march *m, ps_phasors *file)
 {
-    int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->domain.elements;
+    int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->told_count;
     float *values;
     ps_status status = PS_OK;
     PS_TRY(PS_ALLOC(&values, rows * 6 * m->problem->reference.nodes, "the phasors"));

@@ -64,6 +64,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_open(l, run); /* the model is loaded */
     ps_ledger_add(l, PS_ROOM_HOST, "mesh", system_bytes(p) + upwind_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "border", border_bytes(p, 1));
+    if (p->pml.rows > 0) ps_ledger_add(l, PS_ROOM_HOST, "layer", layer_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   2 * sample_bytes(options, p) + batch_bytes(options, p));
     ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
@@ -91,6 +92,9 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     ps_device *device;
     char name[32];
     if (m->backend != &backend_device) return PS_OK;
+    if (p->header->has_layer)
+        return ps_fail(PS_USAGE, "a model with a matched layer (--pml) marches on CPU cores: give "
+                                 "--device cpu");
     snprintf(name, sizeof name, "cuda:%d", m->ordinal);
     PS_TRY(ps_device_open(name, 0, &device));
     int64_t available = ps_device_describe(device).memory_free / 20 * 19;

@@ -77,8 +77,13 @@ static ps_status keep_own(const problem *p, const int64_t *elements, const int64
         if (numbers[i] == INT64_MAX)
             return ps_fail(PS_USAGE, "the probe at %g,%g,%g lies in no element of the mesh", x[0],
                            x[1], x[2]);
-        if (elements[i] >= 0 && p->domain.source[elements[i]] == numbers[i])
-            list[(*count)++] = (found){elements[i], i};
+        if (elements[i] < 0 || p->domain.source[elements[i]] != numbers[i]) continue;
+        if (p->domain.layer && p->domain.layer[elements[i]])
+            return ps_fail(PS_USAGE,
+                           "the probe at %g,%g,%g lies in the matched layer, where fields are not "
+                           "those of open space",
+                           x[0], x[1], x[2]);
+        list[(*count)++] = (found){elements[i], i};
     }
     qsort(list, (size_t)*count, sizeof *list, by_element);
     return PS_OK;

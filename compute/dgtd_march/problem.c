@@ -136,13 +136,14 @@ static ps_status take_materials(problem *p)
     int64_t count = p->header->media;
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
     PS_TRY(PS_ALLOC(&p->materials, count, "the materials"));
-    PS_TRY(PS_ALLOC(&p->weights, 3 * count, "the materials"));
+    PS_TRY(PS_ALLOC(&p->weights, 4 * count, "the materials"));
     for (int64_t m = 0; m < count; ++m) {
         p->materials[m] =
             (ps_dgtd_material){media[m].eps, media[m].mu, media[m].sigma * PS_DGTD_Z0};
         p->weights[m] = media[m].eps;
         p->weights[count + m] = media[m].mu;
         p->weights[2 * count + m] = p->materials[m].sigma;
+        p->weights[3 * count + m] = 1;
     }
     return PS_OK;
 }
@@ -175,6 +176,7 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
                                  .precision = problem_precision(options),
                                  .reference = &p->reference};
     ps_dgtd_system_count(&p->system, p->domain.elements, p->header->media);
+    PS_TRY(layer_open(p));
     PS_TRY(probes_read(options, p));
     PS_TRY(sources_open(p));
     if (options->mode_error > 0 && !p->has_mode)
@@ -191,6 +193,7 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 void problem_release(problem *p)
 {
     sources_release(p);
+    layer_release(p);
     ps_dgtd_domain_release(&p->domain);
     ps_dgtd_model_close(&p->model);
     free(p->rank_parts);
@@ -249,6 +252,7 @@ ps_status problem_build(const march_options *options, problem *p)
 {
     ps_status status = build_system(p);
     if (status == PS_OK) status = build_border(p);
+    if (status == PS_OK) status = layer_build(p);
     PS_TRY(ps_comm_agree(status));
     return ps_comm_agree(sources_build(p));
 }

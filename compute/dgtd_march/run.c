@@ -47,12 +47,14 @@ static ps_status open_fields(march *m)
     int64_t bytes = field_bytes(p);
     m->march = (ps_dgtd_march){.system = &p->system,
                                .border = p->border.count ? &p->border : NULL,
+                               .pml = p->pml.rows ? &p->pml : NULL,
                                .currents = p->currents,
                                .current_count = p->current_count,
                                .dt = p->timing.dt};
     m->energy = (ps_dgtd_energy){.eps = p->weights,
                                  .mu = p->weights + p->header->media,
                                  .sigma = p->weights + 2 * p->header->media,
+                                 .ones = p->weights + 3 * p->header->media,
                                  .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
     PS_TRY(open_tiles(m));
@@ -162,17 +164,27 @@ void march_close(march *m)
 
 /* ---- beginning ---- */
 
+/* The states of the layer, which are in memory wherever the fields are. */
+static int describe_layer(const problem *p, ps_type type, ps_checkpoint_array *arrays)
+{
+    int64_t count = layer_state_bytes(p) / (type == PS_F32 ? 4 : 8);
+    if (p->pml.rows == 0) return 0;
+    arrays[0] = (ps_checkpoint_array){"/electric_layer", "V/m", type, count, p->pml.state[0]};
+    arrays[1] = (ps_checkpoint_array){"/magnetic_layer", "V/m", type, count, p->pml.state[1]};
+    return 2;
+}
+
 static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
 {
     march *m = context;
     const problem *p = m->problem;
+    ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
     arrays[0] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &m->figures};
     if (m->tiles && m->tiles->paged) {
         arrays[1] =
             (ps_checkpoint_array){"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
-        return 2;
+        return 2 + describe_layer(p, type, arrays + 2);
     }
-    ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
     int64_t item = type == PS_F32 ? 4 : 8;
     int64_t field = p->system.groups * 3 * p->reference.nodes * PS_DGTD_ALIGN / item;
     int64_t sums = p->frequency_count
@@ -184,7 +196,7 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
         {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
         {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
     memcpy(arrays + 1, fields, sizeof fields);
-    return 5;
+    return 5 + describe_layer(p, type, arrays + 5);
 }
 
 /* Where the state is, is part of what a run is. */

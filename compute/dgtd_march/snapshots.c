@@ -25,8 +25,9 @@ static void add_elements(const problem *p, const void *field, double unit, const
 {
     int nodes[4];
     vertex_nodes(&p->reference, nodes);
-    for (int64_t e = first; e < end; ++e)
+    for (int64_t r = first; r < end; ++r)
         for (int v = 0; v < 4; ++v) {
+            int64_t e = p->told[r];
             int64_t at = p->domain.tetrahedra[4 * e + v];
             for (int c = 0; c < 3; ++c)
                 values[3 * at + c] +=
@@ -37,10 +38,11 @@ static void add_elements(const problem *p, const void *field, double unit, const
 static ps_status average(march *m, const int32_t *shares, float *electric, float *magnetic)
 {
     const problem *p = m->problem;
-    for (int64_t first = 0; first < p->domain.elements; first += HELD_ELEMENTS) {
-        int64_t end = first + HELD_ELEMENTS;
-        if (end > p->domain.elements) end = p->domain.elements;
-        PS_TRY(march_hold(m, first, end));
+    for (int64_t first = 0, end; first < p->told_count; first = end) {
+        for (end = first + 1;
+             end < p->told_count && p->told[end] < p->told[first] + HELD_ELEMENTS;)
+            ++end;
+        PS_TRY(march_hold(m, p->told[first], p->told[end - 1] + 1));
         add_elements(p, m->march.electric, 1, shares, first, end, electric);
         add_elements(p, m->march.magnetic, 1 / PS_DGTD_Z0, shares, first, end, magnetic);
     }
@@ -51,10 +53,10 @@ static ps_status average(march *m, const int32_t *shares, float *electric, float
 /* Vertices of the elements in an order that makes volumes positive, and elements a vertex. */
 static void orient(const problem *p, int32_t *cells, int32_t *shares)
 {
-    memcpy(cells, p->domain.tetrahedra, 4 * (size_t)p->domain.elements * sizeof *cells);
-    for (int64_t e = 0; e < p->domain.elements; ++e) {
+    for (int64_t e = 0; e < p->told_count; ++e) {
         double tangents[3][3];
         int32_t *cell = cells + 4 * e;
+        memcpy(cell, p->domain.tetrahedra + 4 * (int64_t)p->told[e], 4 * sizeof *cell);
         for (int v = 0; v < 4; ++v) ++shares[cell[v]];
         ps_dgtd_tangents(p->domain.vertices, cell, tangents);
         if (ps_dgtd_determinant(tangents) > 0) continue;
@@ -72,7 +74,7 @@ static ps_status save(const march *m, const int32_t *cells, const float *electri
     ps_field fields[] = {{"electric_field", "V/m", PS_F32, 3, true, electric},
                          {"magnetic_field", "A/m", PS_F32, 3, true, magnetic}};
     ps_field_snapshot snapshot = {.grid = {.vertex_count = p->domain.vertex_count,
-                                           .cell_count = p->domain.elements,
+                                           .cell_count = p->told_count,
                                            .cell_size = 4,
                                            .vertices = p->domain.vertices,
                                            .cells = cells,
@@ -95,7 +97,7 @@ ps_status snapshots_write(march *m)
     int32_t *cells = NULL, *shares = NULL;
     float *values[2] = {NULL, NULL};
     ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&cells, 4 * p->domain.elements, "a snapshot"));
+    PS_GUARD(status, done, PS_ALLOC(&cells, 4 * p->told_count, "a snapshot"));
     PS_GUARD(status, done, PS_ALLOC(&shares, p->domain.vertex_count, "a snapshot"));
     for (int field = 0; field < 2; ++field)
         PS_GUARD(status, done, PS_ALLOC(&values[field], 3 * p->domain.vertex_count, "a snapshot"));

@@ -9,7 +9,7 @@ static size_t group_bytes(const ps_dgtd_system *system)
 
 size_t ps_dgtd_energy_bytes(const ps_dgtd_system *system)
 {
-    return 2 * PS_DGTD_ENERGY_GROUPS * group_bytes(system);
+    return 3 * PS_DGTD_ENERGY_GROUPS * group_bytes(system);
 }
 
 /* mean = (a + b)/2 of `count` groups. */
@@ -32,8 +32,22 @@ typedef struct block {
     const ps_dgtd_march *march;
     int64_t begin, end;
     const void *before, *after, *mean;
+    const void *layer; /* j of pml.h, or NULL */
     double t;
 } block;
+
+/* What the layer takes out of the field: its j enters rows of E with a plus, of H with a minus. */
+static void add_layer(const block *x, ps_dgtd_field field, const void *u, double *lost)
+{
+    const ps_dgtd_march *m = x->march;
+    int64_t row = ps_dgtd_pml_row(m->pml, x->begin);
+    for (; row < m->pml->rows && m->pml->groups[row] < x->end; ++row) {
+        double work[1];
+        int64_t g = m->pml->groups[row];
+        ps_dgtd_inner_groups(m->system, x->energy->ones, u, x->layer, g, g + 1, work - g);
+        lost[g] += (field == PS_DGTD_E ? -2 : 2) * work[0]; /* inner is half of it */
+    }
+}
 
 /* The terms of border and currents, times `factor`: u' Q v lost, u' (G + j) supplied, where v is
  * what the absorbing term is made of (border.h). */
@@ -46,6 +60,7 @@ static void add_border(const block *x, ps_dgtd_field field, const void *u, doubl
     if (m->border)
         ps_dgtd_border_terms(m->border, m->system, field, u, v, x->t, x->begin, x->end, lost,
                              supplied);
+    if (x->layer) add_layer(x, field, u, lost);
     for (int64_t k = 0; field == PS_DGTD_E && k < m->current_count; ++k)
         ps_dgtd_current_work(m->currents + k, m->system, u, x->t, x->begin, x->end, supplied);
     for (int64_t g = x->begin; g < x->end; ++g) {
@@ -88,7 +103,16 @@ static void half_of_block(const ps_dgtd_energy *x, const ps_dgtd_march *march, p
     char *mean = (char *)x->former + PS_DGTD_ENERGY_GROUPS * bytes;
     if (x->balance || field == PS_DGTD_H)
         memcpy(x->former, target + from, (size_t)(end - begin) * bytes);
-    ps_dgtd_march_half(march, field, begin, end);
+    ps_dgtd_march told = *march;
+    ps_dgtd_pml layer;
+    char *work = mean + PS_DGTD_ENERGY_GROUPS * bytes;
+    if (x->balance && march->pml) {
+        layer = *march->pml;
+        layer.work = work;
+        layer.work_group = begin;
+        told.pml = &layer;
+    }
+    ps_dgtd_march_half(&told, field, begin, end);
     if (x->balance) average(system, x->former, target + from, end - begin, mean);
     block of = {.energy = x,
                 .march = march,
@@ -97,6 +121,7 @@ static void half_of_block(const ps_dgtd_energy *x, const ps_dgtd_march *march, p
                 .before = (const void *)((uintptr_t)x->former - from),
                 .after = target,
                 .mean = (const void *)((uintptr_t)mean - from),
+                .layer = x->balance && march->pml ? (const void *)((uintptr_t)work - from) : NULL,
                 .t = ((double)march->step + (field == PS_DGTD_E ? 0.5 : 1)) * march->dt};
     if (field == PS_DGTD_E)
         electric_terms(&of, terms);

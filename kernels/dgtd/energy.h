@@ -21,7 +21,7 @@ enum { PS_DGTD_ENERGY_GROUPS = 256 }; /* kept at a time */
  *   W^{n+1} - W^n = - CONDUCTED - LOST + SUPPLIED
  *                   of E of this step, _X of H of this step, _Y of H of the step before,
  *
- * exactly, for the centred flux (numerics guide 2). */
+ * exactly, for the centred flux (numerics guide 2). What a layer (pml.h) takes is lost, too. */
 enum {
     PS_DGTD_ELECTRIC,
     PS_DGTD_CONDUCTED,
@@ -37,11 +37,12 @@ enum {
 
 typedef struct ps_dgtd_energy {
     const double *eps, *mu, *sigma; /* [materials], relative; 1/m                             */
+    const double *ones;             /* [materials] 1, where there is a layer (pml.h)          */
     int balance;                    /* all terms, or the energies alone                       */
-    void *former; /* scratch: 2 PS_DGTD_ENERGY_GROUPS groups of a field, 64-byte aligned      */
+    void *former; /* scratch: ps_dgtd_energy_bytes, 64-byte aligned                           */
 } ps_dgtd_energy;
 
-/* Bytes of `former`. */
+/* Bytes of `former`: 3 PS_DGTD_ENERGY_GROUPS groups of a field. */
 size_t ps_dgtd_energy_bytes(const ps_dgtd_system *system);
 
 /* As ps_dgtd_march_half, to the same bits, and terms[k * groups + g] of groups begin <= g < end. */

@@ -6,11 +6,13 @@ void ps_dgtd_march_half(const ps_dgtd_march *x, ps_dgtd_field field, int64_t beg
     const void *source = field == PS_DGTD_E ? x->magnetic : x->electric;
     double t = ((double)x->step + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
     if (x->border) ps_dgtd_border_keep(x->border, x->system, target, begin, end);
+    if (x->pml) ps_dgtd_pml_keep(x->pml, x->system, target, begin, end);
     ps_dgtd_half_step(x->system, field, target, source, begin, end);
     if (x->upwind) ps_dgtd_upwind_apply(x->upwind, x->system, field, target, source, begin, end);
     for (int64_t k = 0; field == PS_DGTD_E && k < x->current_count; ++k)
         ps_dgtd_current_apply(x->currents + k, x->system, target, t, begin, end);
     if (x->border) ps_dgtd_border_apply(x->border, x->system, field, target, t, begin, end);
+    if (x->pml) ps_dgtd_pml_apply(x->pml, x->system, field, target, begin, end);
 }
 
 void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)

@@ -12,6 +12,7 @@
 
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/half_step.h"
+#include "kernels/dgtd/pml.h"
 #include "kernels/dgtd/source.h"
 #include "kernels/dgtd/upwind.h"
 
@@ -24,6 +25,7 @@ typedef struct ps_dgtd_march {
     void *electric, *magnetic;    /* E^n, H^{n+1/2}                             */
     int64_t step;                 /* n                                          */
     const ps_dgtd_upwind *upwind; /* NULL: centred flux                         */
+    const ps_dgtd_pml *pml;       /* NULL: no layer                             */
 } ps_dgtd_march;
 
 /* Half step of E (to n + 1) or of H (to n + 3/2) on groups [begin, end) while the state is at

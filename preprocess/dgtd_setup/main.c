@@ -27,6 +27,10 @@ static const ps_option options[] = {
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),
+    PS_TEXT("pml", &chosen.pml, "auto|TAG[:KEY=VALUE..]", PS_IDENTITY,
+            "perfectly matched layer: grown on all absorbing faces (of a box or a ball), or the "
+            "elements of a physical group; layers=, thickness= (m; of auto), reflection=, "
+            "grading=, kappa=, alpha= (1/s)"),
     PS_CHOICE("absorbing", &chosen.absorbing, "averaged|paper", PS_IDENTITY,
               "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 "
               "of the limit)"),
@@ -62,8 +66,10 @@ static ps_status make_model(setup *s)
     find_bounds(s);
     PS_TRY(set_media(s));
     PS_TRY(set_faces(s));
+    PS_TRY(set_layer(s));
     PS_TRY(set_total(s));
     PS_TRY(set_sources(s));
+    PS_TRY(finish_layer(s));
     return set_step(s);
 }
 
@@ -75,6 +81,7 @@ static ps_status write_model(const setup *s, const ps_product *product)
                            .kinds = s->kinds,
                            .material = s->material,
                            .total = s->total,
+                           .layer = s->layer,
                            .media = s->media,
                            .sources = s->sources};
     model.header.media = s->media_count;
@@ -88,7 +95,7 @@ static void release(setup *s)
     ps_store_close(&s->store);
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
-    free(s->sizes);
+    free(s->sizes), free(s->layer);
 }
 
 static ps_status run_setup(ps_run *run)

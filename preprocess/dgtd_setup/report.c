@@ -92,6 +92,15 @@ ps_status report_setup(const setup *s)
     ps_report_int(r, "faces_pmc", s->face_counts[PS_DGTD_PMC]);
     ps_report_int(r, "faces_absorbing", s->face_counts[PS_DGTD_ABSORBING]);
     if (s->total) ps_report_int(r, "total_field_elements", s->total_elements);
+    if (h->has_layer) {
+        ps_report_text(r, "layer_shape", h->layer.ball ? "ball" : "box");
+        ps_report_int(r, "layer_elements", s->layer_elements);
+        double most = 0;
+        for (int k = 0; k < 6; ++k)
+            if (h->layer.thickness[k / 3][k % 3] > most) most = h->layer.thickness[k / 3][k % 3];
+        ps_report_real(r, "layer_thickness", most);
+        ps_report_real(r, "layer_alpha", h->layer.alpha * PS_DGTD_C0);
+    }
     ps_report_text(r, "absorbing", h->averaged ? "averaged" : "paper");
     ps_report_text(r, "flux", h->upwind ? "upwind" : "centred");
     ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);

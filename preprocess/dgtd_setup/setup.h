@@ -17,7 +17,7 @@ typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     ps_text_list media, boundaries, sources;
-    const char *media_file, *total, *dt, *divide;
+    const char *media_file, *total, *dt, *divide, *pml;
     double fraction;
 } setup_options;
 
@@ -28,6 +28,7 @@ typedef struct setup {
     ps_store *store; /* of the partition */
     ps_partition mesh;
     uint8_t *kinds, *total;
+    uint8_t *layer; /* [elements] 1 in the matched layer, or NULL */
     uint16_t *material;
     int64_t media_count, source_count;
     ps_dgtd_medium *media;       /* [media_count] */
@@ -36,7 +37,7 @@ typedef struct setup {
     ps_dgtd_model_header header;
     double lower[3], upper[3];
     /* figures */
-    int64_t face_counts[PS_DGTD_FACES], total_elements;
+    int64_t face_counts[PS_DGTD_FACES], total_elements, layer_elements;
     double *sizes;                  /* [elements] sqrt(eps_i min(mu_i, mu_k)) V_i/P_i, m */
     int64_t limiting;               /* the element of the least one */
     double shape_min, shape_median; /* V/P, m */
@@ -90,6 +91,16 @@ ps_status mark_region(const setup *s, const char *option, const char *text, uint
 ps_status set_media(setup *s);
 ps_status set_faces(setup *s);
 ps_status set_total(setup *s);
+/* layer.c: the matched layer, once faces have conditions; checks and alpha, once there are sources.
+ */
+ps_status set_layer(setup *s);
+ps_status finish_layer(setup *s);
+/* The sphere that is nearest to points[count][3]: its largest distance, and how far they are apart
+ * in it. PS_INVALID: in a plane. */
+ps_status fit_sphere(const double *points, int64_t count, double centre[3], double *radius,
+                     double *off);
+/* grow.c: elements on the absorbing faces, in s->layer. */
+ps_status grow_layer(setup *s, setup_text *text);
 ps_status set_sources(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */

@@ -1,0 +1,160 @@
+/* pml: the filters against s, no growth of random fields, ranges. */
+#include "kernels/dgtd/pml.h"
+
+#include "tests/check.h"
+#include "tests/support/dgtd_case.h"
+
+static const ps_dgtd_material vacuum = {1, 1, 0};
+
+typedef struct layer_case {
+    dgtd_case x;
+    ps_dgtd_pml pml;
+    ps_dgtd_pml_profile profile;
+    uint8_t *layer;
+} layer_case;
+
+/* The unit cube; a layer about its middle, or outside of a ball in it. */
+static void init(layer_case *c, int order, ps_precision precision, ps_dgtd_pml_shape shape)
+{
+    ps_dgtd_pml_bytes bytes;
+    memset(c, 0, sizeof *c);
+    check_ok(cube_tets_init(&c->x.mesh, 4, shape == PS_DGTD_PML_BOX ? 0 : .2, PS_DGTD_PEC));
+    check_ok(dgtd_case_init(&c->x, order, precision, &vacuum, 1));
+    c->profile = (ps_dgtd_pml_profile){.shape = shape,
+                                       .inner = {{.25, .25, .25}, {.75, .75, .75}},
+                                       .centre = {.51, .5, .49},
+                                       .radius = .3,
+                                       .grading = 2,
+                                       .kappa = 2,
+                                       .alpha = .3};
+    for (int k = 0; k < 6; ++k) {
+        c->profile.thickness[k / 3][k % 3] = shape == PS_DGTD_PML_BOX ? .25 : .5;
+        c->profile.sigma[k / 3][k % 3] = 20;
+    }
+    c->layer = calloc((size_t)c->x.mesh.elements, 1);
+    memset(c->layer, 1, (size_t)c->x.mesh.elements); /* sigma is 0 in the middle */
+    ps_dgtd_pml *p = &c->pml;
+    ps_dgtd_pml_count(p, &c->x.system, c->layer);
+    ps_dgtd_pml_size(p, &c->x.system, shape, &bytes);
+    p->groups = dgtd_array(bytes.groups);
+    p->layer = dgtd_array(bytes.layer);
+    p->factors = dgtd_array(bytes.factors);
+    p->frames = dgtd_array(bytes.frames);
+    p->former = dgtd_array(bytes.former);
+    for (int k = 0; k < 2; ++k) p->state[k] = dgtd_array(bytes.state);
+    ps_dgtd_pml_fill(p, &c->profile, &c->x.system, &c->x.body, c->layer,
+                     dgtd_kuhn_limit(order, 4) * .5);
+}
+
+static void release(layer_case *c)
+{
+    free(c->pml.groups), free(c->pml.layer), free(c->pml.factors), free(c->pml.frames);
+    free(c->pml.former), free(c->pml.state[0]), free(c->pml.state[1]), free(c->layer);
+    dgtd_case_release(&c->x);
+}
+
+static void fill_random(layer_case *c, uint64_t seed)
+{
+    for (int field = 0; field < 2; ++field)
+        for (int64_t e = 0; e < c->x.mesh.elements; ++e)
+            for (int i = 0; i < 3 * c->x.reference.nodes; ++i)
+                ps_dgtd_set_node(&c->x.system, c->x.field[field], e, i / c->x.reference.nodes,
+                                 i % c->x.reference.nodes, check_random(&seed) - .5);
+}
+
+/* The response of a stage to e^{i w n dt} once the start is over. */
+static double stage_gain(const double *f, int lanes, double angle)
+{
+    double state = 0, re = 0, im = 0;
+    for (int n = 0; n < 4000; ++n) {
+        double in = cos(angle * n), out = f[0] * in + state;
+        state = f[lanes] * in - f[2 * lanes] * out;
+        if (n < 2000) continue;
+        re += out * cos(angle * n) / 1000;
+        im -= out * sin(angle * n) / 1000;
+    }
+    return hypot(re, im);
+}
+
+static void filters_are_the_stretch(void **state)
+{
+    layer_case c;
+    double dt = .05, angle = 2 * dgtd_pi / 40, w = 2 / dt * tan(angle / 2); /* 2000 = 50 periods */
+    int lanes = ps_dgtd_lanes(PS_DOUBLE);
+    init(&c, 1, PS_DOUBLE, PS_DGTD_PML_BALL);
+    ps_dgtd_pml_fill(&c.pml, &c.profile, &c.x.system, &c.x.body, c.layer, dt);
+    for (int64_t e = 0; e < c.x.mesh.elements; e += 7) {
+        double point[3], kappa[3], sigma[3];
+        const double l[4] = {.25, .25, .25, .25};
+        dgtd_case_point(&c.x, e, l, point);
+        ps_dgtd_pml_stretch(&c.profile, point, kappa, sigma);
+        for (int k = 0; k < 3; ++k) {
+            const double *f = c.pml.factors + (e / lanes * 18 + 6 * k) * lanes + e % lanes;
+            double a = c.profile.alpha, square = a * a + w * w;
+            double s = hypot(kappa[k] + sigma[k] * a / square, sigma[k] * w / square);
+            check_near(stage_gain(f, lanes, angle), 1 / s, 1e-6, 1e-6);
+            check_near(stage_gain(f + 3 * lanes, lanes, angle), s, 1e-6, 1e-6);
+        }
+    }
+    release(&c);
+}
+
+static double march_on(layer_case *c, int64_t steps)
+{
+    ps_dgtd_march m = {.system = &c->x.system,
+                       .dt = .9 * ps_dgtd_step_constant(c->x.reference.order) *
+                             dgtd_least_size(&c->x.body, NULL),
+                       .electric = c->x.field[0],
+                       .magnetic = c->x.field[1],
+                       .pml = &c->pml};
+    const double one = 1;
+    ps_dgtd_set_step(&c->x.system, &vacuum, m.dt);
+    ps_dgtd_pml_fill(&c->pml, &c->profile, &c->x.system, &c->x.body, c->layer, m.dt);
+    ps_dgtd_march_steps(&m, steps);
+    return ps_dgtd_inner(&c->x.system, &one, m.electric, m.electric, c->x.partial);
+}
+
+/* Random fields excite every mode of the mesh; what waves there are decays, what is static stays.
+ */
+static void random_fields_do_not_grow(void **state)
+{
+    for (int shape = 0; shape < 2; ++shape)
+        for (int order = 1; order <= 2; ++order) {
+            layer_case c;
+            init(&c, order, PS_DOUBLE, (ps_dgtd_pml_shape)shape);
+            fill_random(&c, 3);
+            double first = march_on(&c, 50), then = march_on(&c, 300), last = march_on(&c, 600);
+            assert_true(then < 1.3 * first && last < 1.1 * then);
+            release(&c);
+        }
+}
+
+static void ranges_do_not_change_bits(void **state)
+{
+    layer_case a, b;
+    init(&a, 2, PS_SINGLE, PS_DGTD_PML_BALL);
+    init(&b, 2, PS_SINGLE, PS_DGTD_PML_BALL);
+    fill_random(&a, 5);
+    fill_random(&b, 5);
+    ps_dgtd_march all = {.system = &a.x.system,
+                         .dt = 1e-3,
+                         .electric = a.x.field[0],
+                         .magnetic = a.x.field[1],
+                         .pml = &a.pml},
+                  some = all;
+    some.system = &b.x.system;
+    some.electric = b.x.field[0];
+    some.magnetic = b.x.field[1];
+    some.pml = &b.pml;
+    ps_dgtd_set_step(&a.x.system, &vacuum, all.dt);
+    ps_dgtd_set_step(&b.x.system, &vacuum, all.dt);
+    for (int k = 0; k < 2; ++k) {
+        int64_t groups = a.x.system.groups;
+        ps_dgtd_march_half(&all, (ps_dgtd_field)k, 0, groups);
+        for (int64_t g = groups - 1; g >= 0; --g)
+            ps_dgtd_march_half(&some, (ps_dgtd_field)k, g, g + 1);
+        assert_memory_equal(a.x.field[k], b.x.field[k], dgtd_case_field_bytes(&a.x));
+    }
+    release(&a);
+    release(&b);
+}
