@@ -1,10 +1,12 @@
-/* What a handler does is async-signal-safe: rename, unlink, write, alarm, nanosleep, _exit. */
+/* What a handler does is async-signal-safe: stat, rename, unlink, write, alarm, nanosleep, _exit.
+ */
 #include "runtime/stop.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +18,8 @@ enum { OUTDATED = 8, TEMPORARIES = 64, PATH_BYTES = 4096, GRACE_LEAST = 2, GRACE
 
 typedef struct outdated_output {
     atomic_bool renewed;
+    dev_t device; /* with the inode: the file that is outdated; another rank may renew the name */
+    ino_t inode;
     char path[PATH_BYTES], previous[PATH_BYTES + 16];
 } outdated_output;
 
@@ -43,8 +47,13 @@ static void say(const char *text)
 
 void ps_stop_set_aside(void)
 {
-    for (int i = 0; i < outdated_count; ++i)
-        if (!outdated[i].renewed) rename(outdated[i].path, outdated[i].previous);
+    struct stat now;
+    for (int i = 0; i < outdated_count; ++i) {
+        const outdated_output *o = &outdated[i];
+        if (!o->renewed && stat(o->path, &now) == 0 && now.st_dev == o->device &&
+            now.st_ino == o->inode)
+            rename(o->path, o->previous);
+    }
 }
 
 static bool remove_temporaries(void)
@@ -139,12 +148,17 @@ void ps_stop_keeps(const char *what) { kept = what; }
 void ps_stop_outdates(const char *path)
 {
     int at = outdated_count;
-    if (at == OUTDATED || strlen(path) >= PATH_BYTES) return;
+    struct stat now;
+    if (at == OUTDATED || strlen(path) >= PATH_BYTES || stat(path, &now) != 0) return;
     for (int i = 0; i < at; ++i)
         if (strcmp(outdated[i].path, path) == 0) {
+            outdated[i].device = now.st_dev;
+            outdated[i].inode = now.st_ino;
             outdated[i].renewed = false;
             return;
         }
+    outdated[at].device = now.st_dev;
+    outdated[at].inode = now.st_ino;
     snprintf(outdated[at].path, PATH_BYTES, "%s", path);
     snprintf(outdated[at].previous, sizeof outdated[at].previous, "%s.previous", path);
     outdated_count = at + 1; /* a handler sees whole names only */

@@ -28,8 +28,8 @@ void ps_stop_defer(void);
  * that are done". NULL: it begins again. Borrowed. */
 void ps_stop_keeps(const char *what);
 
-/* `path` is there, or may be, and is not of this command: with a stop it becomes
- * <path>.previous. Copied; more than a few are passed over. */
+/* `path`, if it is there, is not of this command: with a stop it becomes <path>.previous, unless it is
+ * another file by then, which another rank has committed. Copied; more than a few are passed over. */
 void ps_stop_outdates(const char *path);
 /* `path` has been made by this command: a later stop lets it be. */
 void ps_stop_renews(const char *path);
