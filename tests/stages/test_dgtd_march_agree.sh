@@ -91,6 +91,6 @@ below $peak $((100 << 20))
 below $((100 << 20)) $state
 below 0.1 $(figure out.json read)
 fails 4 "cannot do" penstock-dgtd-march big.h5 small.h5 $run --host-memory 20M
-fails 4 "--host-memory leaves" penstock-dgtd-march big.h5 small.h5 $run --host-memory 100M --visit-steps 100
+fails 4 "cannot do" penstock-dgtd-march big.h5 small.h5 $run --host-memory 100M --visit-steps 100
 [ -z "$(ls small.* 2> /dev/null)" ] || { echo "left behind: $(ls small.*)"; exit 1; }
 penstock-dgtd-march big.h5 small.h5 $run --host-memory 100M --plan | grep -qE "fields_in_memory +no"

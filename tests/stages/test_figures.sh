@@ -92,6 +92,9 @@ say hbem-field solution.hdf field.h5 --directions 4
 echo "-1 1 -2 2 -3 3 1" > prisms.txt
 echo "4 1 -2" > stations.txt
 say prism-field prisms.txt stations.txt prisms.h5 --field gradients --gravity 1e-9
+printf '4 4 2\n0 0 0\n4*100\n4*100\n2*100\n' > cells.msh
+awk 'BEGIN { print 16; for (i = 0; i < 16; ++i) print 50 + 100 * (i % 4), 50 + 100 * int(i / 4), 5, .3 / (1 + (i % 4 - 1) ^ 2 + (int(i / 4) - 1) ^ 2), .02 }' > observed.txt
+say gravity-invert observed.txt cells.msh inverted.h5 --regularisation 1e-9
 say spmv-bench --gravi 0 --least-time 1e-4 --limit 3 --device cpu
 say verify run.h5 slp.h5
 for file in slices.h5 warp.h5 run.h5 model.h5 slp.h5 clusters.h5 tree.h5 tasks.h5 run.workers.h5; do
