@@ -53,12 +53,17 @@ __device__ double square_between(const double a[3], const double b[3])
     return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
 }
 
-__device__ void sample_of(const ps_hbem_triangle *t, int n, double out[3])
+/* Corners, middles of edges, centroid: read once, for 49 distances. */
+__device__ void samples_of(const ps_hbem_triangle *t, double out[7][3])
 {
-    for (int c = 0; c < 3; ++c)
-        out[c] = n < 3   ? t->corner[n][c]
-                 : n < 6 ? (t->corner[n - 3][c] + t->corner[(n - 2) % 3][c]) / 2
-                         : t->centroid[c];
+    for (int c = 0; c < 3; ++c) {
+        const double corner[3] = {t->corner[0][c], t->corner[1][c], t->corner[2][c]};
+        for (int n = 0; n < 3; ++n) {
+            out[n][c] = corner[n];
+            out[3 + n][c] = (corner[n] + corner[(n + 1) % 3]) / 2;
+        }
+        out[6][c] = t->centroid[c];
+    }
 }
 
 /* The regular rule that the distance allows, or -1. */
@@ -68,13 +73,13 @@ __device__ int rule_for(const ps_hbem_device_rules &rules, const ps_hbem_triangl
     double diameter = fmax(x->diameter, y->diameter), least = 1e300;
     double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
     if (bound >= rules.distance[0] * diameter) return 0;
+    double p[7][3], q[7][3];
+    samples_of(x, p);
+    samples_of(y, q);
+#pragma unroll
     for (int a = 0; a < 7; ++a)
-        for (int b = 0; b < 7; ++b) {
-            double p[3], q[3];
-            sample_of(x, a, p);
-            sample_of(y, b, q);
-            least = fmin(least, square_between(p, q));
-        }
+#pragma unroll
+        for (int b = 0; b < 7; ++b) least = fmin(least, square_between(p[a], q[b]));
     double distance = fmax(bound, sqrt(fmax(0., least - diameter * diameter / 16)));
     for (int r = 0; r < rules.rules; ++r)
         if (distance >= rules.distance[r] * diameter) return r;

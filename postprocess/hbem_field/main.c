@@ -295,25 +295,29 @@ static double evaluations(const job *j)
            (double)j->source.frequencies;
 }
 
-static void report(const job *j, const ps_run *run, const ps_trace *trace)
+static void report_task(const job *j, ps_report *r)
 {
-    double peak = -INFINITY;
-    for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
-        peak = fmax(peak, trace->complex_values ? hypot(trace->real[i], trace->imaginary[i])
-                                                : trace->real[i]);
-    ps_report *r = ps_report_new(run);
     ps_report_int(r, "triangles", j->source.mesh.triangle_count);
     ps_report_int(r, "incidences", j->task.count);
     ps_report_int(r, "frequencies", j->source.frequencies);
     ps_report_int(r, "channels", field_channels(&j->task));
-    if (trace) ps_report_int(r, "points_inside", j->inside);
-    if (trace) ps_report_int(r, "points_on_surface", j->on);
-    if (trace) ps_report_int(r, "points_outside", j->outside);
     ps_report_real(r, "evaluations", evaluations(j));
+}
+
+static void report(const job *j, const ps_run *run, const ps_trace *trace)
+{
+    double peak = -INFINITY;
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        peak = fmax(peak, trace->complex_values ? hypot(trace->real[i], trace->imaginary[i])
+                                                : trace->real[i]);
+    ps_report *r = ps_report_new(run);
+    report_task(j, r);
+    ps_report_int(r, "points_inside", j->inside);
+    ps_report_int(r, "points_on_surface", j->on);
+    ps_report_int(r, "points_outside", j->outside);
     ps_report_int(r, "memory", field_memory(&j->task));
-    if (!trace) ps_report_real(r, "time", 2e-9 * evaluations(j) / j->task.threads);
-    if (trace) ps_report_quantity(r, "largest_value", peak, trace->units);
-    if (trace) ps_report_run(r, ps_memory_peak());
+    ps_report_quantity(r, "largest_value", peak, trace->units);
+    ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -357,10 +361,14 @@ static ps_status open_device(job *j)
 static ps_status plan(const job *j)
 {
     int64_t values = 2 * field_channels(&j->task) * j->source.frequencies;
-    const ps_need need = {.arrays = 16 * values + (1 << 20),
+    const ps_need need = {.arrays = field_memory(&j->task) + 16 * values + (1 << 20),
                           .disk = 8 * values,
-                          .needs = "how many of the elements are near to receivers"};
-    return ps_plan_tell(j->run, &need);
+                          .seconds = 2e-9 * evaluations(j) / j->task.threads};
+    ps_report *r = ps_report_new(j->run);
+    report_task(j, r);
+    ps_status status = ps_plan_take(j->run, &need, r);
+    ps_report_print(&r);
+    return status;
 }
 
 static void release(job *j)
