@@ -225,13 +225,13 @@ static void go_uniform(fmm_run *r, const char *why)
     fmm_adaptive_close(r);
 }
 
-/* Whether the particles can be sorted beside what any run holds. */
-static bool has_room(const fmm_run *r)
+/* What sorting the particles takes, with what any run holds. */
+static int64_t least_memory(const fmm_run *r)
 {
     ps_ledger ledger;
     ps_ledger_open(&ledger, r->run);
     ps_ledger_add(&ledger, PS_ROOM_HOST, "sorting", sorting_bytes(&r->problem));
-    return ledger.most[PS_ROOM_HOST] <= r->run->host_memory;
+    return ledger.most[PS_ROOM_HOST];
 }
 
 /* Builds the adaptive tree and compares. */
@@ -240,12 +240,12 @@ static ps_status compare(fmm_run *r)
     static const double clearly = 0.9;
     fmm_problem *p = &r->problem;
     bool must = r->options->tree == FMM_TREE_ADAPTIVE;
-    if (!has_room(r)) {
+    if (least_memory(r) > r->run->host_memory) {
         if (must)
             return ps_fail(PS_EXHAUSTED,
-                           "--tree adaptive keeps all particles in memory: sorting them takes "
-                           "%.2f GB besides what any run does, --host-memory is %.2f GB",
-                           1e-9 * (double)sorting_bytes(p), 1e-9 * (double)r->run->host_memory);
+                           "--tree adaptive keeps all particles in memory: at least %.1f MB are "
+                           "needed to sort them, --host-memory is %.1f MB",
+                           1e-6 * (double)least_memory(r), 1e-6 * (double)r->run->host_memory);
         go_uniform(r, "--host-memory does not hold the particles of an adaptive one");
         return PS_OK;
     }
@@ -308,21 +308,29 @@ static void configure(fmm_adaptive *a, const fmm_problem *p)
     to->gradient = a->results ? a->results + p->fmm.sides * count : NULL;
 }
 
+/* What is there since the tree was built, and counts as inputs. */
+static int64_t built_bytes(const fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    const ps_adaptive_tree *t = &r->adaptive->tree;
+    int64_t bytes = 8 * p->header->count[last_set(p)] + 4 * t->capacity[2];
+    for (int set = 0; set <= last_set(p); ++set)
+        bytes += 8 * rows_of(p, set) * p->header->count[set];
+    return bytes + t->capacity[0] * (int64_t)sizeof *t->cell +
+           t->capacity[1] * (int64_t)sizeof *t->around;
+}
+
+/* What the evaluation takes beside that, or what building it took. */
 static int64_t evaluation_bytes(const fmm_run *r)
 {
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    const ps_adaptive_tree *t = &a->tree;
-    int64_t targets = p->header->count[last_set(p)], bytes = 8 * targets;
-    for (int set = 0; set <= last_set(p); ++set)
-        bytes += 8 * rows_of(p, set) * p->header->count[set];
-    bytes +=
-        t->capacity[0] * (int64_t)sizeof *t->cell + t->capacity[1] * (int64_t)sizeof *t->around;
-    bytes += 4 * t->capacity[2] + 8 * 4 * p->fmm.sides * targets;
+    int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[last_set(p)];
     bytes += ps_adaptive_vector_bytes(&a->problem);
     bytes += ps_adaptive_workspace(&a->problem, r->run->threads) +
              r->run->threads * 8 * (1 + 5 * p->fmm.sides) * PIECE;
-    return bytes > sorting_bytes(p) ? bytes : sorting_bytes(p);
+    int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
+    return bytes > before ? bytes : before;
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)

@@ -47,6 +47,8 @@ void fmm_report_plan(const fmm_run *r)
     problem_figures(r, report);
     if (r->resident || r->adaptive) {
         (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
+        ps_report_section(report, NULL);
+        ps_report_text(report, "time_needs", "how fast sums over these lists are here");
         ps_ledger_report(&r->ledger, r->run, report);
         ps_report_print(&report);
         return;

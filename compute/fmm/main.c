@@ -157,6 +157,7 @@ static ps_status write_result(fmm_run *r)
 {
     double start = ps_clock();
     free_tasks(r);
+    fmm_adaptive_empty(r);
     ps_fmm_result_header header = header_of(r);
     PS_SCOPED(ps_fmm_result_close) ps_fmm_result *file = NULL;
     PS_TRY(ps_fmm_result_create(r->product.path, &r->product.identity, &header, &file));

@@ -70,7 +70,8 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
             workers = tasks ? r->work.workers * fmm_scratch_bytes(&r->problem) : 0;
     /* Pieces that come and go leave gaps in the heap. */
     ps_ledger_add(l, PS_ROOM_HOST, "pieces", whole ? pieces : pieces + pieces / GAPS);
-    ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
+    if (!r->adaptive) /* it has read all before, in less than its staging */
+        ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
     if (whole) ps_ledger_drop(l, "reading");
     if (tasks) {
         ps_ledger_add(l, PS_ROOM_HOST, "workers", workers);
@@ -80,6 +81,7 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
     ps_ledger_drop(l, "pieces");
     ps_ledger_drop(l, "workers");
     ps_ledger_drop(l, "tasks");
+    if (r->adaptive) ps_ledger_drop(l, "staging");
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "writing", writers * writer_bytes(r, in_memory));
 }

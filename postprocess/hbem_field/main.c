@@ -361,7 +361,7 @@ static ps_status open_device(job *j)
 static ps_status plan(const job *j)
 {
     int64_t values = 2 * field_channels(&j->task) * j->source.frequencies;
-    const ps_need need = {.arrays = field_memory(&j->task) + 16 * values + (1 << 20),
+    const ps_need need = {.arrays = 16 * values + (1 << 20),
                           .disk = 8 * values,
                           .seconds = 2e-9 * evaluations(j) / j->task.threads};
     ps_report *r = ps_report_new(j->run);
