@@ -10,9 +10,10 @@
 
 /* Code and tables of libraries that a run comes to only later, and what the heap keeps of what was
  * freed; stacks and heaps of threads. Measured on small inputs of all programs. */
-enum { LATER = 4 << 20, THREAD = 256 << 10 };
-/* What a process takes more or less from one run of the same command to the next. */
-enum { JITTER = 1 << 20 };
+enum { LATER = 5 << 20, THREAD = 256 << 10 };
+/* What a process takes more or less from one run of the same command to the next: pages of
+ * libraries are mapped around those that are used, as far as other programs have them in memory. */
+enum { JITTER = 2 << 20 };
 
 static int64_t least_of(const ps_ledger *ledger)
 {
