@@ -84,6 +84,11 @@ ps_status ps_ledger_take(ps_ledger *ledger, void **out, int64_t count, size_t si
     return ledger && ledger->counts ? PS_OK : ps_alloc(out, count, size, line);
 }
 
+int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory)
+{
+    return host_memory - ledger->now[PS_ROOM_HOST] - JITTER;
+}
+
 ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice)
 {
     int64_t most = ledger->most[PS_ROOM_HOST], least = least_of(ledger);

@@ -64,6 +64,10 @@ ps_status ps_ledger_take(ps_ledger *ledger, void **out, int64_t count, size_t si
 #define PS_LEDGER_TAKE(ledger, pointer, count, line)                                               \
     ps_ledger_take((ledger), (void **)(pointer), (int64_t)(count), sizeof **(pointer), (line))
 
+/* What is left of a budget of host memory for what takes all that it can get: without what a process
+ * takes more or less from one run to the next. May be negative. */
+int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory);
+
 /* Where little of the budget would be left, blocks go back to the system as soon as they are freed
  * from here on. PS_EXHAUSTED where the peak of host memory is above --host-memory: with the least
  * that would do, the largest lines, and `advice`: what needs less. */

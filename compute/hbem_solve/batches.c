@@ -8,6 +8,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 #include "runtime/stop.h"
 
 /* ---- memory ---- */
@@ -42,8 +43,9 @@ typedef struct budget {
 static ps_status open_matrix(matrix *m, const budget *b)
 {
     double share = b->bytes > 0 ? (double)m->bytes / (double)b->bytes : 0;
-    PS_TRY(matrix_prepare(m, b->sides, (int64_t)((double)b->host * share),
-                          (int64_t)((double)b->device * share)));
+    int64_t host = (int64_t)((double)b->host * share);
+    if (!m->core && !m->device) host = ps_larger(host, matrix_least_bytes(m));
+    PS_TRY(matrix_prepare(m, b->sides, host, (int64_t)((double)b->device * share)));
     return m->device ? device_matrix_load(m->device) : PS_OK;
 }
 
@@ -73,7 +75,8 @@ static ps_status open_streams(solve_problem *p, const solve_group *group, int64_
         else
             b.bytes += m[i]->bytes;
     }
-    if (b.host <= 0)
+    /* Streams of cores take their least then, which plan_memory has found room for. */
+    if (b.host <= 0 && (p->device || p->scene_count > 0))
         return ps_fail(
             PS_EXHAUSTED,
             "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "

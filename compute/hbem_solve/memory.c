@@ -48,7 +48,7 @@ static void add_assembled(const solve_problem *p, int count, matrix *const *m, p
 static ps_status add_streamed(const solve_problem *p, int count, matrix *const *m, ps_ledger *l,
                               ps_ledger *least)
 {
-    int64_t all = 0, room = p->run->host_memory - l->now[PS_ROOM_HOST];
+    int64_t all = 0, room = ps_ledger_left(l, p->run->host_memory);
     for (int i = 0; i < count; ++i) {
         int64_t fixed = matrix_fixed_bytes(m[i], p->batch);
         all += m[i]->bytes;
@@ -82,10 +82,10 @@ ps_status plan_memory(solve_problem *p)
 {
     ps_ledger most = {0}, least_most = {0};
     ps_ledger_open(&p->ledger, p->run);
-    p->room = p->run->host_memory - p->ledger.now[PS_ROOM_HOST];
+    p->room = ps_ledger_left(&p->ledger, p->run->host_memory);
     p->batch = choose_batch(p);
     add_files(p, &p->ledger);
-    p->room = p->run->host_memory - p->ledger.now[PS_ROOM_HOST];
+    p->room = ps_ledger_left(&p->ledger, p->run->host_memory);
     ps_ledger_add(&p->ledger, PS_ROOM_HOST, "vectors", batch_bytes(p, p->batch));
     for (int g = 0; g < p->group_count; ++g) {
         ps_ledger l = p->ledger, least = p->ledger;
