@@ -77,15 +77,23 @@ static ps_status add_group(const solve_problem *p, const solve_group *group, ps_
     return PS_OK;
 }
 
+/* What is left for vectors and matrices. Streams take all of it, and leave what a process varies by;
+ * assembled matrices take what they take, and may come that near. */
+static int64_t room_left(const solve_problem *p)
+{
+    if (p->scene_count == 0) return ps_ledger_left(&p->ledger, p->run->host_memory);
+    return p->run->host_memory - p->ledger.now[PS_ROOM_HOST];
+}
+
 /* The group that takes the most counts: one after the other is solved. */
 ps_status plan_memory(solve_problem *p)
 {
     ps_ledger most = {0}, least_most = {0};
     ps_ledger_open(&p->ledger, p->run);
-    p->room = ps_ledger_left(&p->ledger, p->run->host_memory);
+    p->room = room_left(p);
     p->batch = choose_batch(p);
     add_files(p, &p->ledger);
-    p->room = ps_ledger_left(&p->ledger, p->run->host_memory);
+    p->room = room_left(p);
     ps_ledger_add(&p->ledger, PS_ROOM_HOST, "vectors", batch_bytes(p, p->batch));
     for (int g = 0; g < p->group_count; ++g) {
         ps_ledger l = p->ledger, least = p->ledger;
