@@ -1,6 +1,5 @@
 #include "runtime/options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -9,105 +8,7 @@
 #include <string.h>
 
 #include "runtime/log.h"
-
-/* ---- values ---- */
-
-ps_status ps_parse_real(const char *text, double *out)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value))
-        return ps_fail(PS_USAGE, "\"%s\" is not a finite number", text);
-    *out = value;
-    return PS_OK;
-}
-
-ps_status ps_parse_int(const char *text, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno == ERANGE)
-        return ps_fail(PS_USAGE, "\"%s\" is not a whole number", text);
-    *out = value;
-    return PS_OK;
-}
-
-/* A number with a suffix: units[i] multiplies by scales[i]. */
-static ps_status parse_scaled(const char *text, const char *units, const double *scales,
-                              const char *expected, double *out)
-{
-    char *end;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    bool good = end != text && isfinite(value) && value >= 0 && (!*end || (unit && !end[1]));
-    if (!good) return ps_fail(PS_USAGE, "\"%s\" is not %s", text, expected);
-    *out = unit ? value * scales[unit - units] : value;
-    return PS_OK;
-}
-
-ps_status ps_parse_bytes(const char *text, int64_t *out)
-{
-    static const double scales[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p10, 0x1p20, 0x1p30, 0x1p40};
-    double value = 0;
-    PS_TRY(parse_scaled(text, "KMGTkmgt", scales,
-                        "a size such as 4096, 64K, 2.5M, 16G or 1T (powers of 1024)", &value));
-    if (value >= 0x1p62) return ps_fail(PS_USAGE, "\"%s\" is larger than any memory", text);
-    *out = (int64_t)value;
-    return PS_OK;
-}
-
-static ps_status parse_seconds(const char *text, double *out)
-{
-    static const double scales[] = {1, 60, 3600, 86400};
-    char number[64];
-    size_t length = strlen(text);
-    bool minutes = length > 3 && length < sizeof number && !strcmp(text + length - 3, "min");
-    if (minutes) snprintf(number, sizeof number, "%.*s", (int)length - 2, text);
-    return parse_scaled(minutes ? number : text, "smhd", scales,
-                        "a time such as 90, 90s, 15min or 2h", out);
-}
-
-static ps_status parse_every(const char *text, ps_interval *out)
-{
-    static const double one[] = {1};
-    char number[64];
-    double value = 0;
-    size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
-    bool counts =
-        digits > 0 && digits < sizeof number && (!strcmp(unit, "steps") || !strcmp(unit, "step"));
-    *out = (ps_interval){0};
-    if (!counts && parse_seconds(text, &out->seconds) != PS_OK)
-        return ps_fail(PS_USAGE,
-                       "\"%s\" is not a time such as 90s, 15min or 2h, nor a number of "
-                       "steps such as 1000steps",
-                       text);
-    if (!counts) return PS_OK;
-    snprintf(number, sizeof number, "%.*s", (int)digits, text);
-    PS_TRY(parse_scaled(number, "", one, "a number of steps", &value));
-    if (value < 1 || value > 1e15)
-        return ps_fail(PS_USAGE, "\"%s\" is not between 1 and 1e15 steps", text);
-    out->steps = (int64_t)value;
-    return PS_OK;
-}
-
-ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count)
-{
-    *count = 0;
-    for (const char *at = text;; ++at) {
-        char *end;
-        double value = strtod(at, &end);
-        if (end == at || !isfinite(value) || (*end && *end != separator))
-            return ps_fail(PS_USAGE, "\"%s\" is not a list of numbers separated by '%c'", text,
-                           separator);
-        if (*count == capacity)
-            return ps_fail(PS_USAGE, "\"%s\" has more than %d numbers", text, capacity);
-        out[(*count)++] = value;
-        if (!*end) return PS_OK;
-        at = end;
-    }
-}
+#include "runtime/option_values.h"
 
 /* Alternatives are separated by '|', the words for one of them by '='. */
 static int choice_index(const char *alternatives, const char *text)
@@ -164,7 +65,7 @@ static ps_status set_value(const ps_option *option, const char *text)
         number = (double)*(int64_t *)option->value;
         break;
     case PS_OPTION_REAL:
-        status = ps_parse_real(text, option->value);
+        status = ps_parse_measure(text, option->argument, option->value);
         number = *(double *)option->value;
         break;
     case PS_OPTION_BYTES:
@@ -172,11 +73,11 @@ static ps_status set_value(const ps_option *option, const char *text)
         number = (double)*(int64_t *)option->value;
         break;
     case PS_OPTION_SECONDS:
-        status = parse_seconds(text, option->value);
+        status = ps_parse_seconds(text, option->value);
         number = *(double *)option->value;
         break;
     case PS_OPTION_EVERY:
-        status = parse_every(text, option->value);
+        status = ps_parse_interval(text, option->value);
         break;
     case PS_OPTION_TEXT:
         *(const char **)option->value = text;
@@ -365,9 +266,29 @@ static void print_default(const ps_option *option, char *out, size_t size)
     snprintf(out, size, "%.4g%c", scaled, units[unit]);
 }
 
+/* Values that stand for something else, which the help says: "0: as many as fit". */
+static bool is_stand_in(const char *value)
+{
+    static const char *const values[] = {"0", "-1", "nan", "-1e+300", "1e+300", NULL};
+    for (int i = 0; values[i]; ++i)
+        if (strcmp(value, values[i]) == 0) return true;
+    return false;
+}
+
+static bool is_explained(const char *help, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *at = strstr(help, value); at; at = strstr(at + 1, value))
+        if (strncmp(at + length, ": ", 2) == 0 && (at == help || at[-1] == ' ')) return true;
+    return false;
+}
+
 static bool default_is_shown(const ps_option *option, const char *value)
 {
     switch (option->kind) {
+    case PS_OPTION_INT:
+    case PS_OPTION_REAL:
+        return !is_stand_in(value);
     case PS_OPTION_FLAG:
     case PS_OPTION_LIST:
         return false;
@@ -426,8 +347,12 @@ void ps_options_help(const ps_option *table, void *stream)
         else
             fprintf(stream, "  %-30s ", head);
         bool shown = default_is_shown(option, value);
+        bool meant = !shown && is_stand_in(value) && is_explained(option->help, value);
         snprintf(text, sizeof text, "%s%s%s%s", option->help, shown ? " (default " : "",
-                 shown ? value : "", shown ? ")" : "");
+                 shown ? value : "",
+                 shown   ? ")"
+                 : meant ? " (default)"
+                         : "");
         ps_text_wrap(text, HELP_INDENT, stream);
     }
 }

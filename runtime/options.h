@@ -12,11 +12,12 @@
 
 typedef enum ps_option_kind {
     PS_OPTION_FLAG,    /* bool: --name sets it, --no-name clears it                      */
-    PS_OPTION_INT,     /* int64_t, within [minimum, maximum]                             */
-    PS_OPTION_REAL,    /* double, within [minimum, maximum]; finite                      */
+    PS_OPTION_INT,     /* int64_t, within [minimum, maximum]; 1000000 or 1e6             */
+    PS_OPTION_REAL,    /* double, within [minimum, maximum]; finite. Where the argument is SECONDS,
+                          HZ or METRES also with a unit: 200ms, 2.4GHz, 50mm */
     PS_OPTION_TEXT,    /* const char *, borrowed from argv                               */
     PS_OPTION_BYTES,   /* int64_t: 4096, 64K, 2.5M, 1G, 1T (powers of 1024)              */
-    PS_OPTION_SECONDS, /* double: 90, 90s, 15m or 15min, 2h, 1d                          */
+    PS_OPTION_SECONDS, /* double: 90, 200ms, 90s, 15m or 15min, 2h, 1d                   */
     PS_OPTION_EVERY,   /* ps_interval: a time as above, or 1000steps                     */
     PS_OPTION_CHOICE,  /* int: index into `argument`, alternatives separated by '|', each with other
                           words for it that are taken, too, and not shown: "fp32=single|fp64=double"

@@ -55,7 +55,7 @@ static const ps_option options[] = {
               "solve for the missing data (S or W), or for a density (S, or 1/2 M + K')"),
     PS_CHOICE("side", &chosen.side, "interior|exterior", PS_IDENTITY, "where the potential is"),
     PS_REAL("mean", &chosen.mean, "U", 0, 0, PS_IDENTITY,
-            "mean of u inside, which --problem neumann leaves open"),
+            "mean of u inside, which --problem neumann leaves open (default 0)"),
     PS_CHOICE("solver", &chosen.solver, "auto|gmres|block|cg", PS_IDENTITY,
               "a Krylov space for each side, one for all, or conjugate gradients (S, W)"),
     PS_CHOICE("sparse", &chosen.sparse, "auto|direct|iterative", PS_IDENTITY,

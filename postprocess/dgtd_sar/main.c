@@ -28,7 +28,7 @@ static const ps_option options[] = {
             "instead: the source accepts this power (absorbed and radiated); needs H in PHASORS"),
     PS_LIST("density", &chosen.density, "TAG=KG/M3", PS_IDENTITY,
             "mass density of a material, by the tag or name of its volume"),
-    PS_REAL("grid", &chosen.grid, "M", 0, 1, PS_IDENTITY,
+    PS_REAL("grid", &chosen.grid, "METRES", 0, 1, PS_IDENTITY,
             "voxels for the averages over a mass; 0: no averages"),
     PS_TEXT("masses", &chosen.masses, "G,...", PS_IDENTITY, "masses to average over, g"),
     PS_LIST("at", &chosen.at, "X,Y,Z", 0, "tell the field at this point, m"),

@@ -32,8 +32,8 @@ static const ps_option options[] = {
     PS_FLAG("mean", &chosen.mean, PS_IDENTITY, "area-weighted mean of the densities"),
     PS_CHOICE("field", &chosen.field, "scattered|total", PS_IDENTITY,
               "scattered field, or with the incident field added"),
-    PS_REAL("from", &chosen.from, "S", 0, 0, PS_IDENTITY, "first time, s"),
-    PS_REAL("to", &chosen.to, "S", 0, 0, PS_IDENTITY, "last time, s"),
+    PS_REAL("from", &chosen.from, "SECONDS", 0, 0, PS_IDENTITY, "first time; otherwise all"),
+    PS_REAL("to", &chosen.to, "SECONDS", 0, 0, PS_IDENTITY, "last time; otherwise all"),
     PS_TEXT("snapshots", &chosen.snapshots, "BASE", 0,
             "also write BASE.000000.hdf ... and BASE.hdf.series for ParaView, of one --plane or of "
             "--surface all"),

@@ -36,9 +36,9 @@ static const ps_option options[] = {
     PS_FLAG("target-strength", &chosen.target_strength, PS_IDENTITY,
             "20 log10(|F|/1 m) of a far field, in dB (divides by the pulse)"),
     PS_REAL("taper", &chosen.taper, "X", 0, 1, PS_IDENTITY,
-            "fade out over this last part of the signal, 0 .. 1"),
-    PS_REAL("times-shift", &chosen.shift, "S", 0, 0, PS_IDENTITY,
-            "add to the times of the trace (its own already stand where the values do)"),
+            "fade out over this last part of the signal, 0 .. 1; 0: none"),
+    PS_REAL("times-shift", &chosen.shift, "SECONDS", 0, 0, PS_IDENTITY,
+            "add to the times of the trace (its own already stand where the values do; default 0)"),
     PS_FLAG("basis", &chosen.basis, PS_IDENTITY,
             "multiply densities by the transform of their basis in time: the spectrum of the "
             "piecewise function instead of that of the values"),

@@ -35,7 +35,7 @@ static const ps_option options[] = {
               "with --nodes: masses of the elements, as penstock-gravity-assemble --mass has them"),
     PS_CHOICE("method", &chosen.method, "search|closed", PS_IDENTITY,
               "CMA-ES, or the closed forms of the continuous symbol without overlap"),
-    PS_REAL("overlap", &chosen.overlap, "LENGTH", 0, 1e30, PS_IDENTITY, "L in e^(-2 k L)"),
+    PS_REAL("overlap", &chosen.overlap, "LENGTH", 0, 1e30, PS_IDENTITY, "L in e^(-2 k L); 0: none"),
     PS_INT("samples", &chosen.samples, "N", 2, 1 << 20, PS_IDENTITY, "wave numbers, log-spaced"),
     PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of the search"),
     PS_INT("map", &chosen.map, "N", 0, 2000, PS_IDENTITY,

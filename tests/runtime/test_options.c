@@ -1,5 +1,7 @@
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/options.h"
 #include "tests/check.h"
@@ -99,10 +101,15 @@ static void refusals(void **state)
         {"--group 65", "outside 1 .. 64"},
         {"--group 3.5", "--group: \"3.5\" is not a whole number"},
         {"--group 99999999999999999999", "is not a whole number"},
+        {"--group 1e20", "is not a whole number"},
+        {"--group 1.5e0", "is not a whole number"},
+        {"--group 0x10", "is not a whole number"},
+        {"--group 2K", "is not a whole number"},
+        {"--dt 3parsec", "--dt: \"3parsec\" is not a time such as 0.2, 200ms or 3ns"},
         {"--group=", "--group: \"\" is not a whole number"},
-        {"--dt nan", "--dt: \"nan\" is not a finite number"},
-        {"--dt 1e999", "is not a finite number"},
-        {"--dt 0.1x", "is not a finite number"},
+        {"--dt nan", "--dt: \"nan\" is not a time such as"},
+        {"--dt 1e999", "is not a time"},
+        {"--dt 0.1x", "is not a time"},
         {"--dt 2", "--dt: 2 is outside 1e-09 .. 1"},
         {"--order Morton", "--order: \"Morton\" is not one of none|morton|hilbert"},
         {"--order mor", "is not one of"},
@@ -117,6 +124,43 @@ static void refusals(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
         check_fails(parse(wrong[i].line), PS_USAGE, wrong[i].text);
+}
+
+/* Whole numbers with an exponent; units of what an option's argument measures. */
+static void numbers_with_units(void **state)
+{
+    check_ok(parse("--group 1.6e1 --dt 200ms --stop-after 500ms"));
+    assert_int_equal(v.group, 16);
+    check_near(v.dt, 0.2, 1e-15, 0);
+    check_near(v.time, 0.5, 1e-15, 0);
+    check_ok(parse("--dt 3ns --stop-after 2min"));
+    check_near(v.dt, 3e-9, 1e-15, 0);
+    check_near(v.time, 120, 0, 0);
+    int64_t large = 0;
+    check_ok(ps_parse_int("4503599627370497", &large));
+    assert_true(large == 4503599627370497);
+    check_ok(ps_parse_int("-2E6", &large));
+    assert_true(large == -2000000);
+}
+
+/* A default that stands for something else is not shown as a number. */
+static void defaults_in_the_help(void **state)
+{
+    int64_t none = 0, middle = -1, some = 3;
+    const ps_option shown[] = {PS_INT("a", &none, "N", 0, 9, 0, "sides; 0: as many as fit"),
+                               PS_INT("b", &none, "N", 0, 9, 0, "sides of 10: and more"),
+                               PS_INT("c", &middle, "N", -1, 9, 0, "which; -1: the middle one"),
+                               PS_INT("d", &some, "N", 0, 9, 0, "how many"), PS_OPTION_END};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ps_options_help(shown, stream);
+    fclose(stream);
+    assert_non_null(strstr(text, "0: as many as fit (default)\n"));
+    assert_non_null(strstr(text, "of 10: and more\n"));
+    assert_non_null(strstr(text, "-1: the middle one (default)\n"));
+    assert_non_null(strstr(text, "how many (default 3)\n"));
+    free(text);
 }
 
 static void too_long_a_list(void **state)

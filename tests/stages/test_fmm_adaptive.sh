@@ -63,11 +63,12 @@ expect 0 "which are of tasks" $fmm plummer.tree.h5 other.h5 --order 3 --checkpoi
 is_tree uniform "with a journal"
 expect 2 "which are of tasks" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --trace trace.h5
 [ -e none.h5 ] && fail "a refused run has left an output"
-expect 0 "is used: --host-memory" $fmm plummer.tree.h5 other.h5 --order 3 --threads 1 --force \
-    --host-memory "$(least $fmm plummer.tree.h5 --order 3 --threads 1 --tree uniform)"
+# The adaptive tree takes 3.3 MB more than the other one; what a process varies by is allowed on both sides.
+need=$(least $fmm plummer.tree.h5 --order 6 --threads 1 --tree uniform)
+expect 0 "is used: --host-memory" $fmm plummer.tree.h5 other.h5 --order 6 --threads 1 --force --host-memory $((need - 400000))
 is_tree uniform "with too little memory"
 need=$(least $fmm plummer.tree.h5 --order 3 --tree adaptive --threads 1)
-expect 4 "" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --threads 1 --host-memory $((need - 2000000))
+expect 4 "" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --threads 1 --host-memory $((need / 2))
 expect 0 "" $fmm plummer.tree.h5 other.h5 --order 3 --tree adaptive --threads 1 --host-memory "$need" --force
 is_tree adaptive "with the least memory"
 echo "the adaptive tree: chosen, bounded, repeatable; refusals and fallbacks"
