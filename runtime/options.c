@@ -322,11 +322,21 @@ static void print_paragraph(FILE *stream, const char *text, int size, int indent
     fprintf(stream, "\n");
 }
 
+/* Where the words of an item of a list begin, "  NAME  what it is"; 0: the line is none. */
+static int column_of_item(const char *text, const char *end)
+{
+    const char *name = text + strspn(text, " ");
+    const char *gap = name > text ? strstr(name, "  ") : NULL;
+    return gap && gap < end ? (int)(gap + strspn(gap, " ") - text) : 0;
+}
+
 void ps_text_wrap(const char *text, int indent, void *stream)
 {
     for (const char *end; *text; text = end + (*end == '\n')) {
         end = text + strcspn(text, "\n");
-        print_paragraph(stream, text, (int)(end - text), indent);
+        int lead = column_of_item(text, end);
+        fprintf(stream, "%.*s", lead, text);
+        print_paragraph(stream, text + lead, (int)(end - text) - lead, indent + lead);
     }
 }
 

@@ -113,7 +113,8 @@ ps_status ps_options_parse(const ps_option *const *tables, int argc, char **argv
 void ps_options_help(const ps_option *table, void *stream);
 
 /* Prints a text to `stream` (a FILE *) in lines of at most 100 characters where its words let it,
- * from column `indent` on, where the first line already is; a line of the text is a paragraph. */
+ * from column `indent` on, where the first line already is; a line of the text is a paragraph,
+ * one of the form "  NAME  words" an item of a list. */
 void ps_text_wrap(const char *text, int indent, void *stream);
 
 /* Writes "name=value\n" lines of all options marked PS_IDENTITY into buffer (always

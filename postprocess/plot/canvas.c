@@ -26,11 +26,20 @@ static void put_style(canvas *c)
                   "set colorbox user size 0.018,0.62 border\n");
 }
 
+/* Of a drawing that a picture of so many pixels would be. */
+enum { PIXELS_AN_INCH = 130 };
+
 void canvas_resize(canvas *c, int64_t width, int64_t height)
 {
     c->width = width;
     c->height = height;
-    if (strcmp(suffix_of(c->output), ".svg") == 0)
+    const char *suffix = suffix_of(c->output);
+    if (strcmp(suffix, ".pdf") == 0)
+        canvas_put(c,
+                   "set terminal pdfcairo enhanced size %.3gin,%.3gin font 'DejaVu Sans,9' "
+                   "background rgb 'white'\n",
+                   (double)width / PIXELS_AN_INCH, (double)height / PIXELS_AN_INCH);
+    else if (strcmp(suffix, ".svg") == 0)
         canvas_put(
             c,
             "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
@@ -51,9 +60,8 @@ ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t heig
 {
     memset(c, 0, sizeof *c);
     const char *suffix = suffix_of(output);
-    int svg = strcmp(suffix, ".svg") == 0;
-    if (!svg && strcmp(suffix, ".png") != 0)
-        return ps_fail(PS_USAGE, "--output: %s ends neither in .png nor in .svg", output);
+    if (strcmp(suffix, ".svg") != 0 && strcmp(suffix, ".png") != 0 && strcmp(suffix, ".pdf") != 0)
+        return ps_fail(PS_USAGE, "--output: %s does not end in .png, .svg or .pdf", output);
     c->output = output;
     c->width = width;
     ps_status status = ps_output_begin(output, &c->picture); /* tried now, not after the work */
@@ -127,14 +135,14 @@ static const char *first_complaint(char *text)
 static bool is_whole(const char *path)
 {
     static const char png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82'};
-    static const char svg[] = "</svg>";
+    static const char svg[] = "</svg>", pdf[] = "%%EOF";
     char end[32] = {0};
     FILE *file = fopen(path, "rb");
     if (!file) return false;
     bool read = fseek(file, -(long)sizeof png, SEEK_END) == 0 &&
                 fread(end, 1, sizeof png, file) == sizeof png;
     fclose(file);
-    return read && (memcmp(end, png, sizeof png) == 0 || strstr(end, svg));
+    return read && (memcmp(end, png, sizeof png) == 0 || strstr(end, svg) || strstr(end, pdf));
 }
 
 static ps_status run_gnuplot(canvas *c)

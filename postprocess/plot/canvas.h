@@ -16,7 +16,7 @@
 
 typedef struct canvas {
     FILE *script;
-    const char *output;    /* ends in .png or .svg                                              */
+    const char *output;    /* ends in .png, .svg or .pdf                                        */
     ps_output *picture;    /* what gnuplot writes to                                          */
     int64_t width, height; /* pixels                                                          */
 } canvas;

@@ -38,7 +38,7 @@ static int64_t width, height;
 static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dynamic = 40};
 
 static const ps_option options[] = {
-    PS_TEXT("output", &output, "FILE", 0, "the picture, .png or .svg (required)"),
+    PS_TEXT("output", &output, "FILE", 0, "the picture, .png, .svg or .pdf (required)"),
     PS_TEXT("title", &request.title, "TEXT", 0, "title above the picture"),
     PS_TEXT("labels", &request.labels, "A,B,...", 0, "names of the files in the legend"),
     PS_INT("width", &width, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
@@ -98,7 +98,7 @@ static ps_status run_plot(ps_run *run)
     const plot_kind *kind = NULL;
     canvas c;
     PS_TRY(find_kind(run->operands[0], &kind));
-    if (!output) return ps_fail(PS_USAGE, "--output FILE.png or FILE.svg is missing");
+    if (!output) return ps_fail(PS_USAGE, "--output FILE.png, .svg or .pdf is missing");
     request.files = run->operands + 1;
     request.file_count = run->operand_count - 1;
     PS_TRY(canvas_open(&c, output, width ? width : kind->width, height ? height : kind->height));
@@ -116,24 +116,31 @@ static const ps_program program = {
     .name = "plot",
     .synopsis = "KIND FILE... --output PICTURE",
     .description =
-        "Draws a picture, PNG or SVG, through gnuplot. Kinds:\n\n  slice     structure of one "
-        "slice (row x k), from a slice matrix   blocks    the blocks over that structure, from a "
-        "block matrix   hmatrix   blocks and ranks of an H-matrix, or the blocks of a cluster tree "
-        "  lengths   histogram of the lengths of row-vectors, from slice matrices   trace     "
-        "signals over time, from traces   spectrum  levels over frequency, from traces made by "
-        "penstock-spectrum   polar     levels over angle at chosen frequencies, from such traces "
-        "of a far field   plane     the field on a plane as a colour map, from a trace of a plane  "
-        " surface   the density on the surface at a time, from MESH and HISTORY; or, from FIELD, a "
-        "            field of triangles, or one on the skin of the tetrahedra where it is above 0  "
-        " workers   shares of time and intervals of workers over the iterations, from the log that "
-        "            a run leaves beside its output, OUTPUT.workers.h5   stages    shares of wall "
-        "time of runs, from such logs or from reports made with --json   gantt     who did what "
-        "when, from the task trace of a run   convergence  factor over the wave number, from "
-        "transmission conditions   isolines  the factor over (p, q), from transmission conditions "
-        "with a map   gravity-map  g_z on the top, from a gravity map; gravity-profile its "
-        "stations   prism-model  a layer and a section of a model of prisms; residuals what is left "
-        "of the values at its stations\n\nColours are chosen to be told apart by the colour-blind. --script keeps the "
-        "script.",
+        "Draws a picture, PNG, SVG or PDF, through gnuplot. Kinds:\n"
+        "  slice            structure of one slice (row x k), from a slice matrix\n"
+        "  blocks           the blocks over that structure, from a block matrix\n"
+        "  hmatrix          blocks and ranks of an H-matrix, or the blocks of a cluster tree\n"
+        "  lengths          histogram of the lengths of row-vectors, from slice matrices\n"
+        "  trace            signals over time, from traces\n"
+        "  spectrum         levels over frequency, from traces made by penstock-spectrum\n"
+        "  polar            levels over angle at chosen frequencies, from such traces of a far "
+        "field\n"
+        "  plane            the field on a plane as a colour map, from a trace of a plane\n"
+        "  surface          the density on the surface at a time, from MESH and HISTORY; or, from "
+        "FIELD, a field of triangles, or one on the skin of the tetrahedra where it is above 0\n"
+        "  workers          shares of time and intervals of workers over the iterations, from the "
+        "log that a run leaves beside its output, OUTPUT.workers.h5\n"
+        "  stages           shares of wall time of runs, from such logs or from reports made with "
+        "--json\n"
+        "  gantt            who did what when, from the task trace of a run\n"
+        "  convergence      factor over the wave number, from transmission conditions\n"
+        "  isolines         the factor over (p, q), from transmission conditions with a map\n"
+        "  gravity-map      g_z on the top, from a gravity map\n"
+        "  gravity-profile  its stations\n"
+        "  prism-model      a layer and a section of a model of prisms\n"
+        "  residuals        what is left of the values at its stations\n"
+        "Colours are chosen to be told apart by the colour-blind; no light changes them. --script "
+        "keeps the script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
                 "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"

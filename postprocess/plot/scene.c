@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { CUTS_MAX = 8 };
 static const double distance = 2.6;        /* of the eye, in radii of the body               */
@@ -39,7 +40,6 @@ static vector normalised(const vector *a)
 
 typedef struct camera {
     vector middle, eye, right, up, towards; /* towards: from the middle to the eye, unit      */
-    vector light, halfway;
     double radius;
 } camera;
 
@@ -66,11 +66,6 @@ static void aim(camera *c, const ps_surface_mesh *mesh, const scene_view *view)
     c->right = (vector){{-sin(a), cos(a), 0}};
     c->up = cross(&c->towards, &c->right);
     c->eye = combine(1, &c->middle, distance * c->radius, &c->towards);
-    vector light = combine(0.75, &c->towards, 0.55, &c->up);
-    light = combine(1, &light, -0.35, &c->right);
-    c->light = normalised(&light);
-    vector halfway = combine(1, &c->light, 1, &c->towards);
-    c->halfway = normalised(&halfway);
 }
 
 /* Face normals of length twice the area. */
@@ -95,35 +90,11 @@ static void gather_faces(const ps_surface_mesh *mesh, int64_t *start, int32_t *f
     start[0] = 0;
 }
 
-/* Mean of the normals of those faces at the corner that meet its own face smoothly. */
-static void corner_normals(const ps_surface_mesh *mesh, const vector *normals, const int64_t *start,
-                           const int32_t *faces, vector *corners)
+static bool turned_away(const camera *c, const ps_surface_mesh *mesh, int64_t t,
+                        const vector *normal)
 {
-    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i) {
-        vector own = normalised(&normals[i / 3]), sum = {{0, 0, 0}};
-        int32_t v = mesh->triangles[i];
-        for (int64_t f = start[v]; f < start[v + 1]; ++f) {
-            vector other = normalised(&normals[faces[f]]);
-            if (dot(&own, &other) > crease_cosine) sum = combine(1, &sum, 1, &normals[faces[f]]);
-        }
-        corners[i] = normalised(&sum);
-    }
-}
-
-static ps_status smooth_normals(const ps_surface_mesh *mesh, vector *normals, vector *corners)
-{
-    int64_t *start = NULL;
-    int32_t *faces = NULL;
-    ps_status status = PS_OK;
-    PS_GUARD(status, done, PS_ALLOC(&start, mesh->vertex_count + 1, "picture of a surface"));
-    PS_GUARD(status, done, PS_ALLOC(&faces, 3 * mesh->triangle_count, "picture of a surface"));
-    face_normals(mesh, normals);
-    gather_faces(mesh, start, faces);
-    corner_normals(mesh, normals, start, faces, corners);
-done:
-    free(start);
-    free(faces);
-    return status;
+    vector corner = vertex(mesh, mesh->triangles[3 * t]), gap = combine(1, &c->eye, -1, &corner);
+    return mesh->oriented && dot(&gap, normal) <= 0;
 }
 
 static void project(const camera *c, const vector *point, float *at)
@@ -135,17 +106,8 @@ static void project(const camera *c, const vector *point, float *at)
     at[1] = (float)(dot(&from, &c->up) * scale);
 }
 
-/* Diffuse light from two sides and a highlight. */
-static void light_piece(const camera *c, const vector *normal, scene_piece *piece)
-{
-    vector n = normalised(normal);
-    double key = fmax(0, dot(&n, &c->light)), fill = fmax(0, dot(&n, &c->towards));
-    piece->shade = (float)(0.30 + 0.48 * key + 0.22 * fill);
-    piece->gloss = (float)(0.28 * pow(fmax(0, dot(&n, &c->halfway)), 40));
-}
-
 typedef struct face {
-    vector at[3], normal[3];
+    vector at[3];
     double value[3];
 } face;
 
@@ -165,11 +127,10 @@ static scene_piece make_piece(const camera *c, const face *f, double w[3][3])
         project(c, &point, piece.at[k]);
         middle[k] = (w[0][k] + w[1][k] + w[2][k]) / 3;
     }
-    vector point = blend3(f->at, middle), normal = blend3(f->normal, middle);
+    vector point = blend3(f->at, middle);
     vector gap = combine(1, &c->eye, -1, &point);
     piece.depth = (float)sqrt(dot(&gap, &gap));
     for (int k = 0; k < 3; ++k) piece.value += (float)(middle[k] * f->value[k]);
-    light_piece(c, &normal, &piece);
     return piece;
 }
 
@@ -191,6 +152,12 @@ static void cut_face(const camera *c, const face *f, int n, scene_piece *out)
         }
 }
 
+static int cuts_for(double length, double resolution)
+{
+    int n = (int)ceil(length / resolution);
+    return n < 1 ? 1 : n > CUTS_MAX ? CUTS_MAX : n;
+}
+
 static int cuts_of(const face *f, double resolution)
 {
     double longest = 0;
@@ -198,34 +165,90 @@ static int cuts_of(const face *f, double resolution)
         vector edge = combine(1, &f->at[(k + 1) % 3], -1, &f->at[k]);
         longest = fmax(longest, sqrt(dot(&edge, &edge)));
     }
-    int n = (int)ceil(longest / resolution);
-    return n < 1 ? 1 : n > CUTS_MAX ? CUTS_MAX : n;
+    return cuts_for(longest, resolution);
 }
 
-static bool turned_away(const camera *c, const face *f, const vector *normal)
+static ps_status add_faces(scene *s, const ps_surface_mesh *mesh, const double *values,
+                           const vector *normals, const camera *c, double resolution)
 {
-    vector gap = combine(1, &c->eye, -1, &f->at[0]);
-    return dot(&gap, normal) <= 0;
-}
-
-static ps_status collect(scene *s, const ps_surface_mesh *mesh, const double *values,
-                         const vector *normals, const vector *corners, const camera *c,
-                         double resolution)
-{
-    int64_t capacity = 0;
     for (int64_t t = 0; t < mesh->triangle_count; ++t) {
         face f;
         for (int k = 0; k < 3; ++k) {
             f.at[k] = vertex(mesh, mesh->triangles[3 * t + k]);
-            f.normal[k] = corners[3 * t + k];
             f.value[k] = values[3 * t + k];
         }
-        if (mesh->oriented && turned_away(c, &f, &normals[t])) continue;
+        if (turned_away(c, mesh, t, &normals[t])) continue;
         int n = cuts_of(&f, resolution);
-        PS_TRY(ps_grow((void **)&s->pieces, &capacity, s->count + n * n, sizeof *s->pieces,
+        PS_TRY(ps_grow((void **)&s->pieces, &s->capacity, s->count + n * n, sizeof *s->pieces,
                        "picture of a surface"));
         cut_face(c, &f, n, s->pieces + s->count);
         s->count += n * n;
+    }
+    return PS_OK;
+}
+
+/* ---- outlines ---- */
+
+/* The triangle beyond edge a-b of triangle t; -1 at a rim. */
+static int64_t neighbour(const ps_surface_mesh *mesh, const int64_t *start, const int32_t *faces,
+                         int64_t t, int32_t a, int32_t b)
+{
+    for (int64_t f = start[a]; f < start[a + 1]; ++f) {
+        const int32_t *v = mesh->triangles + 3 * (int64_t)faces[f];
+        if (faces[f] != t && (v[0] == b || v[1] == b || v[2] == b)) return faces[f];
+    }
+    return -1;
+}
+
+/* A rim, an edge sharper than 40 degrees, or the border of what is seen. */
+static bool is_outline(const ps_surface_mesh *mesh, const vector *normals, const camera *c,
+                       int64_t t, int64_t other)
+{
+    bool hidden = turned_away(c, mesh, t, &normals[t]);
+    if (other < 0) return !hidden;
+    bool beyond = turned_away(c, mesh, other, &normals[other]);
+    vector m = normalised(&normals[t]), n = normalised(&normals[other]);
+    return hidden != beyond || (!hidden && dot(&m, &n) < crease_cosine);
+}
+
+/* In lines as short as the pieces, so that they are hidden where those are. */
+static ps_status add_line(scene *s, const camera *c, const vector *a, const vector *b,
+                          double resolution)
+{
+    vector along = combine(1, b, -1, a);
+    int n = cuts_for(sqrt(dot(&along, &along)), resolution);
+    PS_TRY(ps_grow((void **)&s->pieces, &s->capacity, s->count + n, sizeof *s->pieces,
+                   "picture of a surface"));
+    for (int i = 0; i < n; ++i) {
+        scene_piece *piece = &s->pieces[s->count++];
+        vector from = combine(1, a, (double)i / n, &along),
+               to = combine(1, a, (i + 1.0) / n, &along);
+        vector middle = combine(0.5, &from, 0.5, &to), gap = combine(1, &c->eye, -1, &middle);
+        *piece = (scene_piece){.line = true};
+        project(c, &from, piece->at[0]);
+        project(c, &to, piece->at[1]);
+        memcpy(piece->at[2], piece->at[1], sizeof piece->at[2]);
+        /* In front of the pieces on both sides of it, whose middles may be nearer. */
+        piece->depth = (float)(sqrt(dot(&gap, &gap)) - 2.5 * resolution);
+    }
+    return PS_OK;
+}
+
+static ps_status add_outlines(scene *s, const ps_surface_mesh *mesh, const vector *normals,
+                              const camera *c, double resolution)
+{
+    PS_SCOPED_MEMORY int64_t *start = NULL;
+    PS_SCOPED_MEMORY int32_t *faces = NULL;
+    PS_TRY(PS_ALLOC(&start, mesh->vertex_count + 1, "picture of a surface"));
+    PS_TRY(PS_ALLOC(&faces, 3 * mesh->triangle_count, "picture of a surface"));
+    gather_faces(mesh, start, faces);
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i) {
+        int64_t t = i / 3;
+        int32_t a = mesh->triangles[i], b = mesh->triangles[3 * t + (i + 1) % 3];
+        int64_t other = neighbour(mesh, start, faces, t, a, b);
+        if ((other >= 0 && other < t) || !is_outline(mesh, normals, c, t, other)) continue;
+        vector from = vertex(mesh, a), to = vertex(mesh, b);
+        PS_TRY(add_line(s, c, &from, &to, resolution));
     }
     return PS_OK;
 }
@@ -253,19 +276,18 @@ ps_status scene_init(scene *s, const ps_surface_mesh *mesh, const double *corner
     memset(s, 0, sizeof *s);
     camera c;
     aim(&c, mesh, view);
-    vector *normals = NULL, *smooth = NULL;
-    ps_status status = PS_OK;
-    PS_GUARD(status, done, PS_ALLOC(&normals, mesh->triangle_count, "picture of a surface"));
-    PS_GUARD(status, done, PS_ALLOC(&smooth, 3 * mesh->triangle_count, "picture of a surface"));
-    PS_GUARD(status, done, smooth_normals(mesh, normals, smooth));
-    PS_GUARD(status, done, collect(s, mesh, corners, normals, smooth, &c, view->resolution));
+    PS_SCOPED_MEMORY vector *normals = NULL;
+    PS_TRY(PS_ALLOC(&normals, mesh->triangle_count, "picture of a surface"));
+    face_normals(mesh, normals);
+    ps_status status = add_faces(s, mesh, corners, normals, &c, view->resolution);
+    if (status == PS_OK) status = add_outlines(s, mesh, normals, &c, view->resolution);
+    if (status != PS_OK) {
+        scene_release(s);
+        return status;
+    }
     qsort(s->pieces, (size_t)s->count, sizeof *s->pieces, farther_first);
     measure(s);
-done:
-    free(normals);
-    free(smooth);
-    if (status != PS_OK) scene_release(s);
-    return status;
+    return PS_OK;
 }
 
 void scene_release(scene *s)

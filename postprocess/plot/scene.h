@@ -1,10 +1,12 @@
 /*
  * scene: a triangulated surface with a value at each corner, seen in perspective: small triangles
- * in the plane of the picture, far ones first, shaded.
+ * in the plane of the picture, far ones first, and dark lines along rims, sharp edges and the
+ * border of what is seen. No light: a colour is the value's.
  */
 #ifndef PS_PLOT_SCENE_H
 #define PS_PLOT_SCENE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/surface_mesh.h"
@@ -13,12 +15,13 @@
 /* A piece in the picture's plane; right and up are positive, in metres at the body's middle. */
 typedef struct scene_piece {
     float at[3][2], depth;
-    float value, shade, gloss; /* shade in [0, 1]: diffuse light; gloss: highlight             */
+    float value;
+    bool line; /* from at[0] to at[1]                                                        */
 } scene_piece;
 
 typedef struct scene {
     scene_piece *pieces; /* [count], far ones first                                          */
-    int64_t count;
+    int64_t count, capacity;
     double low[2], high[2]; /* the box around them                                           */
 } scene;
 
@@ -29,7 +32,7 @@ typedef struct scene_view {
 
 /* Cuts, projects, culls and sorts. corners [triangle_count][3]: the value at each corner of each
  * triangle. Faces turned away are left out if the mesh is closed and oriented. Edges sharper
- * than 40 degrees stay sharp. */
+ * than 40 degrees have lines. */
 ps_status scene_init(scene *s, const ps_surface_mesh *mesh, const double *corners,
                      const scene_view *view);
 void scene_release(scene *s);

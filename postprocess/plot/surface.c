@@ -124,16 +124,15 @@ static void spread_values(surface_picture *p, const double *values)
 
 static unsigned colour_of(const scene_piece *piece, const double ends[2])
 {
+    enum { LINE = 0x383838 };
+    if (piece->line) return LINE;
     double rgb[3], t = (piece->value - ends[0]) / (ends[1] - ends[0]);
     if (ends[0] < 0 && ends[1] > 0)
         canvas_diverging(t, rgb);
     else
         canvas_sequential(t, rgb);
     unsigned out = 0;
-    for (int k = 0; k < 3; ++k) {
-        double v = fmin(1, rgb[k] * piece->shade + piece->gloss);
-        out = out << 8 | (unsigned)(255 * v + 0.5);
-    }
+    for (int k = 0; k < 3; ++k) out = out << 8 | (unsigned)(255 * rgb[k] + 0.5);
     return out;
 }
 

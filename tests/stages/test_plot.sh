@@ -34,6 +34,8 @@ expect 0 "written" penstock-plot trace far.h5 --channels 2 --x-range 0,0.01 --ou
 
 # ---- spectrum and polar: levels of the low-frequency limit ----
 expect 0 "written" penstock-plot spectrum spectrum.h5 --channels 0,18 --log --output spectrum.svg --script s.gp
+expect 0 "written" penstock-plot spectrum spectrum.h5 --channels 0,18 --output spectrum.pdf
+head -c 5 spectrum.pdf | grep -q '%PDF-' || fail "spectrum.pdf is none"
 grep -q '<svg' spectrum.svg && grep -q '<path' spectrum.svg || fail "spectrum.svg is no drawing"
 # Rayleigh: |f| = k^2 R^3 |1/3 - cos/2|; 20 Hz is kR = 0.37, forward (-1/6), backward (5/6).
 within "$(block s.gp C1 | awk 'NR == 1 { print $2 }')" -20.5 -18.0 "backscattering at 20 Hz, dB"
@@ -97,8 +99,8 @@ refused 3 'no object "seconds"' stages <(echo '{"a": 1}')
 refused 3 "far.h5" workers far.h5
 refused 3 "far.h5" stages far.h5
 refused 2 "60 iterations; there is none" workers run.workers.h5 --x-range 70,80
-expect 2 "neither in .png nor in .svg" penstock-plot trace far.h5 --output far.pdf
-expect 2 "--output FILE.png or FILE.svg is missing" penstock-plot trace far.h5
+expect 2 "does not end in .png, .svg or .pdf" penstock-plot trace far.h5 --output far.jpg
+expect 2 "--output FILE.png, .svg or .pdf is missing" penstock-plot trace far.h5
 expect 2 "No such file" penstock-plot trace far.h5 --output nowhere/far.png
 mkdir alone
 cp "$(command -v penstock-plot)" alone/
