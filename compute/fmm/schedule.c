@@ -132,8 +132,8 @@ double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task)
 ps_status fmm_save_trace(fmm_run *r)
 {
     static const int64_t colours[FMM_KINDS] = {
-        [FMM_P2M] = 0x8c8c8c, [FMM_M2M] = 0x8c8c8c,   [FMM_ENCODE] = 0xa8a8a8,
-        [FMM_M2L] = 0xd3d3d3, [FMM_L2L] = 0x8c8c8c,   [FMM_L2P] = 0x707070,
+        [FMM_P2M] = 0x0072b2, [FMM_M2M] = 0x56b4e9,   [FMM_ENCODE] = 0x8c6d31,
+        [FMM_M2L] = 0x009e73, [FMM_L2L] = 0xe69f00,   [FMM_L2P] = 0xcc79a7,
         [FMM_P2P] = 0xffffff, [FMM_REDUCE] = 0x000000};
     ps_store_identity own = ps_run_identity(r->run, "penstock-task-trace", 1);
     for (int k = 0; k < FMM_KINDS; ++k) {

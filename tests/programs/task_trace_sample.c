@@ -14,8 +14,8 @@
 enum { MANY = 60000 };
 
 static const ps_task_kind kinds[CASE_KINDS] = {
-    {"P2M", 0x8c8c8c, 2e9, 0}, {"M2M", 0x8c8c8c, 2e9, 0},    {"L2L", 0x8c8c8c, 2e9, 0},
-    {"M2L", 0xd3d3d3, 0, 0},   {"P2P", 0xffffff, 2e9, 66e9}, {"L2P", 0x8c8c8c, 2e9, 0}};
+    {"P2M", 0x0072b2, 2e9, 0}, {"M2M", 0x56b4e9, 2e9, 0},    {"L2L", 0xe69f00, 2e9, 0},
+    {"M2L", 0x009e73, 0, 0},   {"P2P", 0xffffff, 2e9, 66e9}, {"L2P", 0xcc79a7, 2e9, 0}};
 
 static void take_slots(const ps_schedule_problem *p, const ps_schedule_slot *slots,
                        ps_task_trace *trace)
