@@ -67,6 +67,12 @@ ps_status layer_build(problem *p)
     return PS_OK;
 }
 
+void layer_start(const problem *p)
+{
+    for (int k = 0; k < 2 && p->pml.rows; ++k)
+        memset(p->pml.state[k], 0, (size_t)layer_state_bytes(p));
+}
+
 void layer_release(problem *p)
 {
     ps_dgtd_pml *x = &p->pml;

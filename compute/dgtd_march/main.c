@@ -130,6 +130,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-march",
+    .results = 1,
     .streams = true,
     .saves = true,
     .parallel = true,

@@ -115,6 +115,7 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 ps_status layer_open(problem *problem);
 ps_status layer_build(problem *problem); /* its arrays */
 int64_t layer_bytes(const problem *problem);
+void layer_start(const problem *problem); /* states of a first step */
 void layer_release(problem *problem);
 /* Bytes of the state of one field. */
 int64_t layer_state_bytes(const problem *problem);

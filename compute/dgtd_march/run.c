@@ -234,6 +234,7 @@ static ps_status start_fields(march *m)
 {
     const problem *p = m->problem;
     size_t bytes = (size_t)field_bytes(p);
+    layer_start(p);
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);
     memset(m->march.magnetic, 0, bytes);

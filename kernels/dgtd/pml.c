@@ -160,6 +160,7 @@ int64_t ps_dgtd_pml_row(const ps_dgtd_pml *pml, int64_t group)
     return low;
 }
 
+#define LEAF static inline
 #define real float
 #define LANES PS_DGTD_LANES_F32
 #define NAME(x) x##_f32

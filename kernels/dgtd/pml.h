@@ -15,7 +15,9 @@
  *
  * box: the frame is x, y, z; ball: r^ at the centroid, s_0 = s_n, s_1 = s_2 = r~/r, r~ = int s dr.
  *
- * Per element in the layer and half step: 75 Np flops, 9 Np values of state read and written.
+ * Stages that do nothing are left out: those of directions with s = 1, and of a ball those that
+ * cancel. Per element in the layer and half step: at most 75 Np flops and 9 Np values of state read
+ * and written; 3 Np at a side of a box, 5 Np about a ball.
  */
 #ifndef PS_KERNELS_DGTD_PML_H
 #define PS_KERNELS_DGTD_PML_H

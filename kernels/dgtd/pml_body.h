@@ -1,12 +1,5 @@
 /* Body of pml.c for one precision: `real`, LANES and NAME are the includer's. */
-
-/* One stage: its output, and its state for the next time. */
-static inline real NAME(stage)(const real f[3], real in, real *state)
-{
-    real out = f[0] * in + *state;
-    *state = f[1] * in - f[2] * out;
-    return out;
-}
+#include "kernels/dgtd/pml_node_body.h"
 
 static void NAME(filter)(const ps_dgtd_pml *pml, const ps_dgtd_system *system, ps_dgtd_field which,
                          void *field, int64_t row)
@@ -22,23 +15,17 @@ static void NAME(filter)(const ps_dgtd_pml *pml, const ps_dgtd_system *system, p
             for (int i = 0; i < 3 * nodes; ++i) work[i * LANES + l] = 0;
         if (!pml->layer[row * LANES + l]) continue;
         const double *from = pml->factors + row * PS_DGTD_PML_FACTORS * LANES + l;
-        real f[3][6], m[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        real f[3][6], m[3][3];
         for (int k = 0; k < 18; ++k) f[k / 6][k % 6] = (real)from[k * LANES];
         for (int k = 0; k < 9 && pml->turned; ++k)
             m[k / 3][k % 3] = (real)pml->frames[(row * 9 + k) * LANES + l];
+        const int bits = NAME(stretched)(f);
         real gain = work ? (real)ps_dgtd_gain(system, which, group * LANES + l) : 1;
         for (int i = 0; i < nodes; ++i) {
-            real added[3], out[3] = {0, 0, 0};
+            real added[3], out[3];
             int64_t at = i * LANES + l;
             for (int c = 0; c < 3; ++c) added[c] = now[c * stride + at] - former[c * stride + at];
-            for (int k = 0; k < 3; ++k) {
-                real *z = state + 3 * k * stride + at;
-                real d = m[k][0] * added[0] + m[k][1] * added[1] + m[k][2] * added[2];
-                d = NAME(stage)(f[k] + 3, d, z);
-                d = NAME(stage)(f[(k + 1) % 3], d, z + stride);
-                d = NAME(stage)(f[(k + 2) % 3], d, z + 2 * stride);
-                for (int c = 0; c < 3; ++c) out[c] += m[k][c] * d;
-            }
+            NAME(filter_node)(f, pml->turned ? m : NULL, bits, stride, state + at, added, out);
             for (int c = 0; c < 3; ++c) {
                 now[c * stride + at] = former[c * stride + at] + out[c];
                 if (work) work[c * stride + at] = (out[c] - added[c]) / gain;
