@@ -19,6 +19,7 @@ static const ps_figure figure_table[] = {
     {"*.tolerance", "1", "tolerance of the matrix"},
     {"*.error", "1", "relative error of these rows"},
     {"*.worst_row", "1", "that of the worst row"},
+    {"*.reference_error", "1", "what the exact rows err by themselves, estimated"},
     {NULL, NULL, NULL}};
 
 #endif

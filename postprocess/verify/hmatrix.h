@@ -15,10 +15,11 @@ typedef struct hmatrix_request {
 typedef struct hmatrix_errors {
     int64_t rows;
     double tolerance, error, worst; /* relative, of all rows together and of the worst one */
+    double reference;               /* what the exact rows err by themselves, estimated     */
 } hmatrix_errors;
 
 /* Adds chunks and bytes of the parts to *result. PS_INVALID where anything is damaged; PS_FAILED
- * where the error is more than twice the tolerance. */
+ * where the error is more than twice the tolerance, or the exact rows themselves cannot tell. */
 ps_status verify_hmatrix(const char *path, const hmatrix_request *request, ps_verify_result *result,
                          hmatrix_errors *errors);
 

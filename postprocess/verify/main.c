@@ -43,6 +43,7 @@ static void tell_errors(ps_report *report, const hmatrix_errors *errors)
     ps_report_real(report, "tolerance", errors->tolerance);
     ps_report_real(report, "error", errors->error);
     ps_report_real(report, "worst_row", errors->worst);
+    ps_report_real(report, "reference_error", errors->reference);
 }
 
 static void tell(ps_report *report, const checking *c, const char *problem)

@@ -1,11 +1,11 @@
 /* couple_case: two triangles as a surface of their own, their moments by the rules of a tolerance,
- * whichever the program takes, and the error of these against polar_pair. */
+ * whichever the program takes, and the error of these against polar.h. */
 #ifndef PS_TESTS_SUPPORT_COUPLE_CASE_H
 #define PS_TESTS_SUPPORT_COUPLE_CASE_H
 
 #include "kernels/hbem/pair_reference.h"
+#include "kernels/hbem/polar.h"
 #include "tests/support/hbem_case.h"
-#include "tests/support/polar_pair.h"
 
 typedef struct couple_case {
     ps_hbem_surface surface;
@@ -53,7 +53,7 @@ static inline double couple_norm(const couple_case *c, int row, ps_hbem_kernel k
     return 2 * sqrt(ps_hbem_self_entry(&c->t[0]) * ps_hbem_self_entry(&c->t[1]));
 }
 
-/* The sum of the errors of all moments, in units of the norm; `exact` of polar_pair in the order
+/* The sum of the errors of all moments, in units of the norm; `exact` of polar.h in the order
  * [row hat][column hat]. */
 static inline double couple_error(const couple_case *c, int row, ps_hbem_kernel kernel, double k,
                                   double eps, const double _Complex exact[9])
@@ -73,9 +73,11 @@ static inline double couple_exact(const couple_case *c, int row, ps_hbem_kernel 
     bool layer = kernel != PS_KERNEL_SLP, turned = kernel == PS_KERNEL_ADLP;
     if (!layer) turned = x->jacobian > y->jacobian;
     double _Complex own[9];
+    ps_hbem_polar_rules rules;
+    ps_hbem_polar_rules_init(&rules);
     double norm = couple_norm(c, row, kernel);
-    double left =
-        polar_pair_moments(turned ? y : x, turned ? x : y, layer, k, error * norm / 9, own);
+    double left = ps_hbem_polar_moments(&rules, turned ? y : x, turned ? x : y, layer, k,
+                                        error * norm / 9, own);
     for (int e = 0; e < 9; ++e) exact[e] = turned ? own[3 * (e % 3) + e / 3] : own[e];
     return 9 * left / norm;
 }

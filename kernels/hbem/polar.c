@@ -1,59 +1,35 @@
-/*
- * polar_pair: moments of a pair of triangles, for tests, by nothing that the program uses: the
- * inner triangle is taken in polar coordinates about the foot of the point, along the radius in
- * closed form (the smooth rest of waves by Gauss), along each edge by Gauss in u, l = |d| sinh u, d
- * the distance of the edge's line; the outer triangle is halved until 49 points on it and on its
- * quarters agree.
- */
-#ifndef PS_TESTS_SUPPORT_POLAR_PAIR_H
-#define PS_TESTS_SUPPORT_POLAR_PAIR_H
+#include "kernels/hbem/polar.h"
 
-#include <complex.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "kernels/hbem/surface.h"
+#include "kernels/hbem/rules.h"
 
-enum { POLAR_SIDE = 7, POLAR_LINE = 14, POLAR_REST = 10, POLAR_STACK = 200, POLAR_PIECES = 3000 };
+enum {
+    POLAR_SIDE = PS_HBEM_POLAR_SIDE,
+    POLAR_LINE = PS_HBEM_POLAR_LINE,
+    POLAR_REST = PS_HBEM_POLAR_REST,
+    POLAR_STACK = 200,
+    POLAR_PIECES = 3000
+};
 
-typedef struct polar_rule {
-    int n;
-    double node[16], weight[16]; /* on [0, 1] */
-} polar_rule;
-
-/* Gauss's rule, by Newton's method on the Legendre polynomial. */
-static inline polar_rule polar_gauss(int n)
+void ps_hbem_polar_rules_init(ps_hbem_polar_rules *rules)
 {
-    polar_rule rule = {.n = n};
-    for (int i = 0; i < n; ++i) {
-        double x = cos(3.14159265358979323846 * (i + .75) / (n + .5)), slope = 1;
-        for (int step = 0; step < 60; ++step) {
-            double last = 1, value = x;
-            for (int d = 2; d <= n; ++d) {
-                double next = ((2 * d - 1) * x * value - (d - 1) * last) / d;
-                last = value;
-                value = next;
-            }
-            slope = n * (x * value - last) / (x * x - 1);
-            x -= value / slope;
-        }
-        rule.node[i] = (1 + x) / 2;
-        rule.weight[i] = 1 / ((1 - x * x) * slope * slope);
-    }
-    return rule;
+    ps_hbem_gauss(POLAR_SIDE, rules->side.node, rules->side.weight);
+    ps_hbem_gauss(POLAR_LINE, rules->line.node, rules->line.weight);
+    ps_hbem_gauss(POLAR_REST, rules->rest.node, rules->rest.weight);
 }
 
 typedef struct polar_pair {
     const ps_hbem_triangle *outer, *inner;
     bool layer; /* the derivative along the inner triangle's normal */
     double k;
-    polar_rule side, line, rest;
+    const ps_hbem_polar_rules *rules;
 } polar_pair;
 
 /* out[j] = int_0^rho q(r) s^(1 + j) ds, r^2 = s^2 + h^2; q = e^{ikr}/r, or h times minus its
  * derivative over r. */
-static inline void polar_radial(const polar_pair *p, double h, double rho, double _Complex out[2])
+static void polar_radial(const polar_pair *p, double h, double rho, double _Complex out[2])
 {
     double size = fabs(h), r = hypot(rho, h), k = p->k;
     double angle = size > 0 ? asinh(rho / size) : 0;
@@ -64,9 +40,9 @@ static inline void polar_radial(const polar_pair *p, double h, double rho, doubl
         out[0] = rho * rho / (r + size);
         out[1] = (rho * r - h * h * angle) / 2;
     }
-    for (int q = 0; k != 0 && q < p->rest.n; ++q) {
-        double t = p->rest.node[q], s = rho * t * t, at = hypot(s, h);
-        double weight = p->rest.weight[q] * 2 * rho * t * s;
+    for (int q = 0; k != 0 && q < POLAR_REST; ++q) {
+        double t = p->rules->rest.node[q], s = rho * t * t, at = hypot(s, h);
+        double weight = p->rules->rest.weight[q] * 2 * rho * t * s;
         double _Complex wave = cexp(I * k * at), left;
         left = p->layer ? h * ((1 - I * k * at) * wave - 1) / (at * at * at) : (wave - 1) / at;
         out[0] += weight * left;
@@ -75,8 +51,8 @@ static inline void polar_radial(const polar_pair *p, double h, double rho, doubl
 }
 
 /* Adds what lies between the foot of x and one edge. */
-static inline void polar_edge(const polar_pair *p, const double from[3], double h, int edge,
-                              const double hat[3], const double slope[3][3], double _Complex out[3])
+static void polar_edge(const polar_pair *p, const double from[3], double h, int edge,
+                       const double hat[3], const double slope[3][3], double _Complex out[3])
 {
     const ps_hbem_triangle *y = p->inner;
     double t[3], m[3], length = 0, d = 0, a = 0;
@@ -90,10 +66,10 @@ static inline void polar_edge(const polar_pair *p, const double from[3], double 
     if (fabs(d) < 1e-14 * length) return;
     double begin = asinh(a / fabs(d)), end = asinh((a + length) / fabs(d));
     int panels = 1 + (int)((end - begin) / 2);
-    for (int n = 0; n < panels * p->line.n; ++n) {
+    for (int n = 0; n < panels * POLAR_LINE; ++n) {
         double wide = (end - begin) / panels;
-        double u = begin + wide * (n / p->line.n + p->line.node[n % p->line.n]);
-        double weight = copysign(wide * p->line.weight[n % p->line.n] / cosh(u), d);
+        double u = begin + wide * (n / POLAR_LINE + p->rules->line.node[n % POLAR_LINE]);
+        double weight = copysign(wide * p->rules->line.weight[n % POLAR_LINE] / cosh(u), d);
         double l = fabs(d) * sinh(u), rho = fabs(d) * cosh(u);
         double _Complex radial[2];
         polar_radial(p, h, rho, radial);
@@ -106,7 +82,7 @@ static inline void polar_edge(const polar_pair *p, const double from[3], double 
 }
 
 /* out[hat of the inner triangle] at x, 4 pi times. */
-static inline void polar_potentials(const polar_pair *p, const double x[3], double _Complex out[3])
+static void polar_potentials(const polar_pair *p, const double x[3], double _Complex out[3])
 {
     const ps_hbem_triangle *y = p->inner;
     double from[3][3], slope[3][3], hat[3], h = 0, least = INFINITY;
@@ -140,14 +116,15 @@ typedef struct polar_piece {
     double _Complex value[9];
 } polar_piece;
 
-static inline void polar_integrate(const polar_pair *p, polar_piece *piece)
+static void polar_integrate(const polar_pair *p, polar_piece *piece)
 {
     memset(piece->value, 0, sizeof piece->value);
-    for (int q = 0; q < p->side.n * p->side.n; ++q) {
-        double u = p->side.node[q % p->side.n], v = p->side.node[q / p->side.n];
+    for (int q = 0; q < POLAR_SIDE * POLAR_SIDE; ++q) {
+        double u = p->rules->side.node[q % POLAR_SIDE], v = p->rules->side.node[q / POLAR_SIDE];
         double of[3] = {1 - u, u * (1 - v), u * v}, hat[3] = {0}, x[3] = {0};
-        double weight = p->side.weight[q % p->side.n] * p->side.weight[q / p->side.n] * u *
-                        piece->share * p->outer->jacobian / (16 * atan(1));
+        double weight = p->rules->side.weight[q % POLAR_SIDE] *
+                        p->rules->side.weight[q / POLAR_SIDE] * u * piece->share *
+                        p->outer->jacobian / (16 * atan(1));
         double _Complex inner[3];
         for (int e = 0; e < 9; ++e) hat[e % 3] += of[e / 3] * piece->hat[e / 3][e % 3];
         for (int e = 0; e < 9; ++e) x[e % 3] += hat[e / 3] * p->outer->corner[e / 3][e % 3];
@@ -157,7 +134,7 @@ static inline void polar_integrate(const polar_pair *p, polar_piece *piece)
 }
 
 /* Halves across the longest edge. */
-static inline void polar_halve(const polar_pair *p, const polar_piece *piece, polar_piece out[2])
+static void polar_halve(const polar_pair *p, const polar_piece *piece, polar_piece out[2])
 {
     double corner[3][3] = {{0}}, longest = -1;
     int edge = 0;
@@ -178,19 +155,11 @@ static inline void polar_halve(const polar_pair *p, const polar_piece *piece, po
     }
 }
 
-/* values[hat of outer][hat of inner], 1/(4 pi) included, to about `error` each; what is estimated
- * to be left is returned. */
-static inline double polar_pair_moments(const ps_hbem_triangle *outer,
-                                        const ps_hbem_triangle *inner, bool layer, double k,
-                                        double error, double _Complex values[9])
+double ps_hbem_polar_moments(const ps_hbem_polar_rules *rules, const ps_hbem_triangle *outer,
+                             const ps_hbem_triangle *inner, bool layer, double k, double error,
+                             double _Complex values[9])
 {
-    polar_pair p = {outer,
-                    inner,
-                    layer,
-                    k,
-                    polar_gauss(POLAR_SIDE),
-                    polar_gauss(POLAR_LINE),
-                    polar_gauss(POLAR_REST)};
+    polar_pair p = {outer, inner, layer, k, rules};
     polar_piece stack[POLAR_STACK] = {{.hat = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .share = 1}};
     double left = 0;
     int waiting = 1;
@@ -217,5 +186,3 @@ static inline double polar_pair_moments(const ps_hbem_triangle *outer,
     }
     return left;
 }
-
-#endif

@@ -1,0 +1,95 @@
+/* Exact rows: what is known of whole rows, rows by the rules of entries, and both ways of a pair
+ * where they meet. */
+#include "kernels/hbem/exact_row.h"
+
+#include "tests/check.h"
+#include "tests/support/hbem_case.h"
+
+/* The double layer of 1 on a closed surface is -1/2; the hypersingular operator of 1 is 0. */
+static void test_row_sums(void **state)
+{
+    hbem_case c = {0};
+    hbem_case_sphere(&c, 2);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
+    double *row = calloc((size_t)c.space.dofs, sizeof *row);
+    double *area = calloc((size_t)c.space.dofs, sizeof *area);
+    ps_hbem_space_integrals(&c.space, area);
+    for (int hyps = 0; hyps < 2; ++hyps) {
+        ps_hbem_operator op = hbem_case_operator(&c, hyps ? PS_KERNEL_HYPS : PS_KERNEL_DLP, 0);
+        ps_hbem_exact exact;
+        ps_hbem_exact_init(&op, 3e-5, &exact);
+        double sum = 0, left = ps_hbem_exact_row(&exact, 3, row);
+        for (int64_t j = 0; j < c.space.dofs; ++j) sum += row[j];
+        check_near(sum, hyps ? 0 : -area[3] / 2, hyps ? 1e-6 : 1e-5 * area[3], 0);
+        check_at_most(left, 1e-4);
+    }
+    free(row);
+    free(area);
+    hbem_case_release(&c);
+}
+
+/* Against the program's rules of 1e-6, for all operators and a wave. */
+static void test_against_rules(void **state)
+{
+    hbem_case c = {0};
+    hbem_case_sphere(&c, 2);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
+    int64_t n = c.space.dofs;
+    double *row = calloc((size_t)(2 * n), sizeof *row);
+    for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
+        double k = kernel == 1 ? 1.5 : 0, error = 0, norm = 0;
+        ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
+        ps_hbem_exact exact;
+        ps_hbem_exact_init(&op, 3e-5, &exact);
+        ps_hbem_exact_row(&exact, 5, row);
+        double *rules = hbem_block(&op, (ps_hbem_range){5, 6}, (ps_hbem_range){0, n});
+        for (int64_t e = 0; e < n * ps_hbem_parts(&op); ++e) {
+            error += pow(row[e] - rules[e], 2);
+            norm += rules[e] * rules[e];
+        }
+        print_message("    kernel %d: %.2g\n", kernel, sqrt(error / norm));
+        check_at_most(sqrt(error / norm), 1e-5);
+        free(rules);
+    }
+    free(row);
+    hbem_case_release(&c);
+}
+
+/* Where pairs go from polar coordinates to products of Gauss rules, both are right. */
+static void test_where_they_meet(void **state)
+{
+    static const double shape[6][3] = {{0, 0, 0}, {1, 0, 0},    {.3, .8, 0},
+                                       {0, 0, 0}, {.9, .1, .4}, {.2, .7, -.3}};
+    const int32_t corners[6] = {0, 1, 2, 3, 4, 5};
+    for (int e = 0; e < 8; ++e) {
+        double vertices[6][3], row[2] = {0};
+        memcpy(vertices, shape, sizeof vertices);
+        for (int v = 3; v < 6; ++v) vertices[v][e % 2 ? 0 : 2] += e / 2 % 2 ? 4.5 : 3.2;
+        ps_hbem_triangle t[2];
+        ps_hbem_surface surface;
+        int64_t start[3], item[6];
+        int32_t dof_of[6];
+        ps_hbem_space space;
+        hbem_case_ok(ps_hbem_surface_init(&surface, &vertices[0][0], 6, corners, 2, t));
+        ps_hbem_space_init(&space, PS_SPACE_P0, &surface, start, item, dof_of);
+        ps_hbem_operator op = {
+            .kernel = e / 4 ? PS_KERNEL_ADLP : PS_KERNEL_SLP, .test = &space, .trial = &space};
+        ps_hbem_exact exact;
+        ps_hbem_exact_init(&op, 1e-7, &exact);
+        ps_hbem_exact_row(&exact, 0, row);
+        double _Complex moments[9];
+        double sum = 0, scale = t[0].jacobian * t[1].jacobian;
+        bool layer = e / 4;
+        ps_hbem_polar_moments(&exact.polar, &t[layer], &t[!layer], layer, 0, 1e-10, moments);
+        for (int m = 0; m < 9; ++m) sum += creal(moments[m]);
+        check_near(row[1], sum, 3e-9 * scale, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_row_sums),
+                                       cmocka_unit_test(test_against_rules),
+                                       cmocka_unit_test(test_where_they_meet)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
