@@ -7,6 +7,7 @@
 
 #include "formats/columns_chunks.h"
 #include "formats/h5zstd.h"
+#include "formats/hdf5_trial.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
@@ -69,15 +70,35 @@ static ps_status open_dataset(ps_hdf5_columns *c, const char *name)
     return PS_OK;
 }
 
+typedef struct opening {
+    ps_hdf5_columns *columns;
+    const char *const *names;
+    int count;
+} opening;
+
 /* Lock held. */
-static ps_status open_all(ps_hdf5_columns *c, const char *const *names, int name_count)
+static ps_status open_all(void *context)
 {
+    const opening *o = context;
+    ps_hdf5_columns *c = o->columns;
     hid_t access = ps_hdf5_file_access();
     c->file = access < 0 ? -1 : H5Fopen(c->path, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
     if (c->file < 0) return ps_hdf5_fail(PS_INVALID, c->path, "open the file");
-    for (int n = 0; n < name_count; ++n) PS_TRY(open_dataset(c, names[n]));
+    for (int n = 0; n < o->count; ++n) PS_TRY(open_dataset(c, o->names[n]));
     return PS_OK;
+}
+
+/* Lock held. No checksum may cover the way to the datasets: a child goes there first. */
+static ps_status open_tried(opening *o)
+{
+    const char *path = o->columns->path;
+    ps_trial_end end;
+    PS_TRY(ps_hdf5_try(path, open_all, o, &end));
+    if (end == PS_TRIAL_DIED)
+        return ps_fail(PS_INVALID, "%s: is damaged: a trial did not survive opening its datasets",
+                       path);
+    return open_all(o);
 }
 
 ps_status ps_hdf5_columns_open(const char *path, const char *const *names, int name_count,
@@ -89,7 +110,7 @@ ps_status ps_hdf5_columns_open(const char *path, const char *const *names, int n
     (*out)->file = -1;
     snprintf((*out)->path, sizeof(*out)->path, "%s", path);
     ps_hdf5_lock();
-    ps_status status = open_all(*out, names, name_count);
+    ps_status status = open_tried(&(opening){*out, names, name_count});
     ps_hdf5_unlock();
     if (status != PS_OK) ps_hdf5_columns_close(out);
     return status;

@@ -2,22 +2,14 @@
  * store_links: groups, before anything goes through them. Links and attributes that lie in a heap
  * of their own ("dense") have no checksum, and libhdf5 1.10 frees what it never set where such a
  * link is damaged. Stores of version 2 have all in headers, which are summed. Those of version 1
- * may have dense groups: a child goes through them first, with a heap in which what was never set
- * is no address, so that it is the child that ends.
+ * may have dense groups: a child goes through them first (hdf5_trial.h).
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
-#include <malloc.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "formats/hdf5_trial.h"
 #include "formats/store_private.h"
 
-enum { DEPTH_MAX = 16, TRIAL_SECONDS = 60, UNSET = 0xa5 };
+enum { DEPTH_MAX = 16 };
 
 typedef enum walk_kind { CHECK, TRIAL } walk_kind;
 
@@ -114,37 +106,18 @@ static ps_status walk_through(ps_store *store, walk_kind kind)
     return w.status;
 }
 
-/* The child: it says nothing, heeds no stop, and leaves files alone. */
-static void end_as_trial(ps_store *store)
-{
-    const struct rlimit no_core = {0, 0}, time = {TRIAL_SECONDS, TRIAL_SECONDS};
-    const int own[] = {SIGABRT, SIGSEGV, SIGBUS, SIGALRM};
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
-    for (int i = 0; i < 4; ++i) signal(own[i], SIG_DFL);
-    setrlimit(RLIMIT_CORE, &no_core);
-    setrlimit(RLIMIT_CPU, &time);
-    int nowhere = open("/dev/null", O_WRONLY);
-    if (nowhere >= 0) dup2(nowhere, STDERR_FILENO), dup2(nowhere, STDOUT_FILENO);
-    mallopt(M_PERTURB, UNSET);
-    H5set_free_list_limits(0, 0, 0, 0, 0, 0); /* else blocks come from lists of libhdf5's own */
-    H5garbage_collect();
-    _exit(walk_through(store, TRIAL) == PS_OK ? 0 : 1);
-}
+static ps_status walk_as_trial(void *store) { return walk_through(store, TRIAL); }
 
 /* Goes through all of a file in a child, once for a store. */
 static ps_status try_all(ps_store *store)
 {
-    int end = 0;
-    if (store->tried) return PS_OK;
-    pid_t child = fork();
-    if (child < 0) return ps_system_fail(PS_EXHAUSTED, store->path, "start a trial of it", errno);
-    if (child == 0) end_as_trial(store);
-    while (waitpid(child, &end, 0) < 0 && errno == EINTR) continue;
+    ps_trial_end end = PS_TRIAL_HELD;
+    if (!store->tried) PS_TRY(ps_hdf5_try(store->path, walk_as_trial, store, &end));
     store->tried = true;
-    return end == 0 ? PS_OK
-                    : refuse(store, "damaged links or attributes in groups without checksums:",
-                             "a trial did not survive them");
+    return end == PS_TRIAL_HELD
+               ? PS_OK
+               : refuse(store, "damaged links or attributes in groups without checksums:",
+                        "a trial did not survive them");
 }
 
 ps_status ps_store_try_root(ps_store *store)

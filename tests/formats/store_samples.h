@@ -1,4 +1,4 @@
-/* store_samples: a folder for the tests of the store, and small files in it. */
+/* store_samples: small files for the tests of the store. */
 #ifndef PS_TESTS_STORE_SAMPLES_H
 #define PS_TESTS_STORE_SAMPLES_H
 
@@ -9,31 +9,6 @@
 #include <unistd.h>
 
 #include "formats/store.h"
-
-static char sample_folder[64];
-
-static inline int sample_setup(void **state)
-{
-    strcpy(sample_folder, "/tmp/ps-store-XXXXXX");
-    return mkdtemp(sample_folder) ? 0 : -1;
-}
-
-static inline int sample_teardown(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", sample_folder);
-    return system(command);
-}
-
-/* The path of a file in the folder; good for the next 8 calls. */
-static inline const char *at(const char *name)
-{
-    static char paths[8][128];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 128, "%s/%s", sample_folder, name);
-    return path;
-}
 
 static const ps_store_identity sample_identity = {.format = "penstock-test",
                                                   .format_version = 1,

@@ -95,12 +95,12 @@ static void test_all_contents(void **state)
         for (int what = 0; what < CONTENTS; ++what) {
             size_t bytes = ROWS * ps_type_size(types[t]);
             fill(types[t], (content)what, values);
-            int64_t frames = write_file(at("frames.h5"), &sample_identity, types[t], values);
-            int64_t streams = write_file(at("streams.h5"), &trace_identity, types[t], values);
+            int64_t frames = write_file("frames.h5", &sample_identity, types[t], values);
+            int64_t streams = write_file("streams.h5", &trace_identity, types[t], values);
             print_message("type %d content %d: %lld bytes, %lld by zstd\n", types[t], what,
                           (long long)streams, (long long)frames);
             check_at_most((double)streams, 1.15 * (double)frames + 4000);
-            read_by_store(at("streams.h5"), types[t], back);
+            read_by_store("streams.h5", types[t], back);
             assert_memory_equal(values, back, bytes);
         }
     free(values);
@@ -116,10 +116,10 @@ static void test_bytes_repeat(void **state)
     for (int round = 0; round < 2; ++round) {
         ps_store *store;
         fill(PS_F64, NOISE, values);
-        if (round) write_file(at("other.h5"), &trace_identity, PS_F64, values);
+        if (round) write_file("other.h5", &trace_identity, PS_F64, values);
         fill(PS_F64, SINES, values);
-        bytes[round] = write_file(at("repeated.h5"), &trace_identity, PS_F64, values);
-        check_ok(ps_store_open(at("repeated.h5"), NULL, 0, &store));
+        bytes[round] = write_file("repeated.h5", &trace_identity, PS_F64, values);
+        check_ok(ps_store_open("repeated.h5", NULL, 0, &store));
         check_ok(ps_store_content_hash(store, hash[round]));
         ps_store_close(&store);
     }
@@ -150,14 +150,4 @@ static void test_damaged_streams(void **state)
     check_fails(ps_inflate(stored, size, back, BYTES), PS_INVALID, "does not decompress");
     assert_int_equal(ps_deflate(stream, planes, BYTES, 8, stored, 10), 0);
     ps_deflate_close(stream);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_contents),
-        cmocka_unit_test(test_bytes_repeat),
-        cmocka_unit_test(test_damaged_streams),
-    };
-    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
 }

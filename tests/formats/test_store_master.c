@@ -47,7 +47,7 @@ static void test_joined_reads(void **state)
     float values[2 * PARTS * ROWS], back[2 * PARTS * ROWS];
     int64_t unknowns;
     char text[8], path[128];
-    strcpy(path, at("run.h5"));
+    strcpy(path, "run.h5");
     write_parts(path, values);
     check_ok(ps_store_open(path, "penstock-test", 1, &store));
     assert_int_equal(ps_store_part_count(store), PARTS);
@@ -85,7 +85,7 @@ static void test_missing_and_foreign_parts(void **state)
     ps_store *store;
     float values[2 * PARTS * ROWS];
     char part[4096], kept[4200], path[128];
-    strcpy(path, at("lost.h5"));
+    strcpy(path, "lost.h5");
     write_parts(path, values);
     ps_store_part_path(path, 0, 1, part);
     assert_non_null(strstr(part, "lost.part0001.h5"));
@@ -109,7 +109,7 @@ static void test_damaged_part(void **state)
     char part[4096], path[128], *stored;
     ps_chunk_info chunk;
     size_t size;
-    strcpy(path, at("hurt.h5"));
+    strcpy(path, "hurt.h5");
     write_parts(path, values);
     check_ok(ps_store_open(path, NULL, 0, &store));
     check_ok(ps_store_chunk(store, 0, 9, &chunk)); /* chunk 1 of part 2 */
@@ -136,7 +136,7 @@ static void test_parts_that_do_not_fit(void **state)
     ps_store *store;
     char name[4096], path[128];
     float values[8] = {0};
-    strcpy(path, at("odd.h5"));
+    strcpy(path, "odd.h5");
     for (int p = 0; p < 2; ++p) {
         ps_dataset_spec spec = array_spec("/x", p ? PS_F64 : PS_F32, 4, 4);
         ps_store_part_path(path, 0, p, name);
@@ -148,7 +148,7 @@ static void test_parts_that_do_not_fit(void **state)
                 "odd.part0001.h5: /x differs");
     check_fails(ps_store_write_master(path, &sample_identity, 0, 3), PS_INVALID, "odd.part0002.h5");
     assert_int_not_equal(access(path, F_OK), 0);
-    assert_int_equal(temporaries_of(at("odd.h5")), 0);
+    assert_int_equal(temporaries_of("odd.h5"), 0);
 }
 
 /* A set that fails on the way leaves the set that is there; one that succeeds replaces it. */
@@ -158,7 +158,7 @@ static void test_generations(void **state)
     int64_t generation;
     float values[2 * PARTS * ROWS];
     ps_store *store;
-    strcpy(path, at("sets.h5"));
+    strcpy(path, "sets.h5");
     check_ok(ps_store_next_generation(path, &generation));
     assert_int_equal(generation, 0);
     write_parts(path, values);
@@ -219,15 +219,15 @@ static void test_lists(void **state)
     ps_input *inputs;
     int count;
     int64_t ints[2];
-    check_ok(write_sample(at("input.h5"), 1));
-    check_ok(ps_store_open(at("input.h5"), NULL, 0, &input));
-    check_ok(ps_store_create(at("list.h5"), &sample_identity, &store));
+    check_ok(write_sample("input.h5", 1));
+    check_ok(ps_store_open("input.h5", NULL, 0, &input));
+    check_ok(ps_store_create("list.h5", &sample_identity, &store));
     check_ok(ps_store_add_input(store, "mesh", input));
     check_ok(ps_store_put_ints(store, "/g", "version", (int64_t[]){1, 0}, 2));
     check_ok(ps_store_put_text(store, "/g", "kind", "abc"));
     check_ok(ps_store_put_real(store, "/g", "dt", 0.5));
     check_ok(ps_store_commit(&store));
-    check_ok(ps_store_open(at("list.h5"), NULL, 0, &store));
+    check_ok(ps_store_open("list.h5", NULL, 0, &store));
     check_ok(ps_store_list_attributes(store, "/g", &attributes, &count));
     assert_int_equal(count, 3);
     assert_string_equal(attributes[0].name, "dt");
@@ -249,15 +249,4 @@ static void test_lists(void **state)
     free(inputs);
     ps_store_close(&input);
     ps_store_close(&store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_joined_reads), cmocka_unit_test(test_missing_and_foreign_parts),
-        cmocka_unit_test(test_damaged_part), cmocka_unit_test(test_parts_that_do_not_fit),
-        cmocka_unit_test(test_part_names),   cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_lists),
-    };
-    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
 }

@@ -9,19 +9,17 @@
 #include "runtime/memory.h"
 #include "tests/check.h"
 
-static char folder[] = "/tmp/test_journal.XXXXXX", base[64];
+static const char base[] = "out.items";
 static ps_run run;
 static const char identity[] = "order=5\nused_order=7\n";
 
-static int begin_anew(void **state)
+static void begin_anew(void)
 {
     ps_journal *journal;
     run = (ps_run){.fresh = true};
-    if (ps_journal_open(&run, base, 0, identity, (ps_interval){.steps = 1}, &journal) != PS_OK)
-        return -1;
+    check_ok(ps_journal_open(&run, base, 0, identity, (ps_interval){.steps = 1}, &journal));
     ps_journal_close(&journal, true);
     run.fresh = false;
-    return 0;
 }
 
 static ps_journal *open_part(int part, ps_interval every)
@@ -53,6 +51,7 @@ static void add(ps_journal *journal, int item)
 
 static void all_parts_are_had_again(void **state)
 {
+    begin_anew();
     const ps_interval all = {.steps = 1};
     for (int part = 0; part < 4; ++part) {
         if (part == 2) continue; /* a rank that had nothing to keep */
@@ -70,6 +69,7 @@ static void all_parts_are_had_again(void **state)
 /* Without part 0, too: its rank may have had nothing to keep when the run ended. */
 static void other_parts_alone(void **state)
 {
+    begin_anew();
     char value[64];
     ps_journal *journal = open_part(3, (ps_interval){.steps = 1});
     add(journal, 8);
@@ -87,6 +87,7 @@ static void other_parts_alone(void **state)
 /* By time: nothing before it, then on the disk. */
 static void begins_by_itself(void **state)
 {
+    begin_anew();
     ps_journal *journal = open_part(0, (ps_interval){.seconds = .1});
     add(journal, 1);
     assert_false(ps_journal_wants(journal, sizeof(int)));
@@ -109,6 +110,7 @@ static void begins_by_itself(void **state)
 /* Keeping takes no more than its share of the time. */
 static void takes_little_time(void **state)
 {
+    begin_anew();
     enum { BYTES = 1 << 20 };
     char *item = calloc(1, BYTES);
     ps_journal *journal = open_part(0, (ps_interval){.seconds = .01});
@@ -126,6 +128,7 @@ static void takes_little_time(void **state)
 
 static void of_another_identity(void **state)
 {
+    begin_anew();
     ps_journal *journal = open_part(0, (ps_interval){.steps = 1});
     add(journal, 1);
     ps_journal_close(&journal, false);
@@ -145,6 +148,7 @@ static void tidy(const char *options)
 /* Beside a complete output only its own journal goes, and one that nobody can go on from. */
 static void is_tidied(void **state)
 {
+    begin_anew();
     ps_journal *journal = open_part(2, (ps_interval){.steps = 1});
     ps_journal_close(&journal, false);
     tidy("order=6\nused_order=7\n");
@@ -158,22 +162,4 @@ static void is_tidied(void **state)
     fclose(torn);
     tidy("order=5\nused_order=7\n");
     assert_false(ps_journal_is_there(base));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(all_parts_are_had_again, begin_anew),
-        cmocka_unit_test_setup(other_parts_alone, begin_anew),
-        cmocka_unit_test_setup(begins_by_itself, begin_anew),
-        cmocka_unit_test_setup(takes_little_time, begin_anew),
-        cmocka_unit_test_setup(of_another_identity, begin_anew),
-        cmocka_unit_test_setup(is_tidied, begin_anew),
-    };
-    if (!mkdtemp(folder)) return 1;
-    snprintf(base, sizeof base, "%s/out.items", folder);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    begin_anew(NULL);
-    rmdir(folder);
-    return failed;
 }

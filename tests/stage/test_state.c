@@ -10,7 +10,8 @@
 #include "tests/check.h"
 
 enum { VALUES = 1000, STEPS = 5 };
-static char folder[] = "/tmp/test_state.XXXXXX", name[64], path[4200];
+static const char name[] = "out";
+static char path[4200];
 static double values[VALUES];
 static bool beside_is_damaged;
 static ps_run run;
@@ -68,12 +69,12 @@ static void go(const ps_state_spec *spec, int64_t from)
     ps_state_close(&state);
 }
 
-static int begin_anew(void **state)
+static void begin_anew(void)
 {
     ps_state_spec spec = spec_of(true);
     run = (ps_run){.keep = 2};
     beside_is_damaged = false;
-    return ps_state_remove(&spec) == PS_OK ? 0 : -1;
+    check_ok(ps_state_remove(&spec));
 }
 
 static void damage_generation(int64_t generation)
@@ -90,7 +91,7 @@ static void goes_on_from_the_newest_sound_one(void **unused)
         ps_state_spec spec = spec_of(series);
         ps_state state;
         int64_t step;
-        begin_anew(NULL);
+        begin_anew();
         go(&spec, 0);
         fill(100);
         check_ok(ps_state_open(&spec, &state, &step));
@@ -116,7 +117,7 @@ static void as_many_stay_as_are_kept(void **unused)
     for (int series = 0; series < 2; ++series)
         for (int64_t keep = 1; keep < STEPS; ++keep) {
             ps_state_spec spec = spec_of(series);
-            begin_anew(NULL);
+            begin_anew();
             run.keep = keep;
             go(&spec, 0);
             for (int64_t step = 1; step <= STEPS; ++step) {
@@ -128,6 +129,7 @@ static void as_many_stay_as_are_kept(void **unused)
 
 static void what_lies_beside_counts(void **unused)
 {
+    begin_anew();
     ps_state_spec spec = spec_of(true);
     ps_state state;
     int64_t step;
@@ -142,6 +144,7 @@ static void what_lies_beside_counts(void **unused)
 
 static void the_log_must_reach_it(void **unused)
 {
+    begin_anew();
     ps_state_spec spec = spec_of(true);
     ps_state state;
     int64_t step;
@@ -161,7 +164,7 @@ static void another_run_is_refused_by_name(void **unused)
         ps_state_spec spec = spec_of(series), other = spec;
         ps_state state;
         int64_t step;
-        begin_anew(NULL);
+        begin_anew();
         go(&spec, 0);
         other.identity = "steps=6\ninput-mesh=77\n";
         check_fails(ps_state_open(&other, &state, &step), PS_USAGE,
@@ -180,6 +183,7 @@ static void another_run_is_refused_by_name(void **unused)
 /* Not even --fresh takes the files of a run that is under way. */
 static void a_run_under_way_stays(void **unused)
 {
+    begin_anew();
     ps_state_spec spec = spec_of(true);
     ps_state state, second;
     int64_t step;
@@ -199,7 +203,7 @@ static void a_failure_keeps_or_removes(void **unused)
     for (int hopeless = 0; hopeless < 2; ++hopeless) {
         ps_state state;
         int64_t step;
-        begin_anew(NULL);
+        begin_anew();
         go(&spec, 0);
         check_ok(ps_state_open(&spec, &state, &step));
         ps_fail(PS_FAILED, "the march is unstable");
@@ -208,23 +212,4 @@ static void a_failure_keeps_or_removes(void **unused)
         ps_checkpoint_path(name, STEPS, path);
         assert_int_equal(access(path, F_OK) == 0, !hopeless);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(goes_on_from_the_newest_sound_one, begin_anew),
-        cmocka_unit_test_setup(as_many_stay_as_are_kept, begin_anew),
-        cmocka_unit_test_setup(what_lies_beside_counts, begin_anew),
-        cmocka_unit_test_setup(the_log_must_reach_it, begin_anew),
-        cmocka_unit_test_setup(another_run_is_refused_by_name, begin_anew),
-        cmocka_unit_test_setup(a_run_under_way_stays, begin_anew),
-        cmocka_unit_test_setup(a_failure_keeps_or_removes, begin_anew),
-    };
-    if (!mkdtemp(folder)) return 1;
-    snprintf(name, sizeof name, "%s/out", folder);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    begin_anew(NULL);
-    rmdir(folder);
-    return failed;
 }
