@@ -6,6 +6,7 @@
 
 #include "formats/phasors.h"
 #include "formats/receivers.h"
+#include "formats/store_memory.h"
 #include "formats/volume_mesh.h"
 #include "kernels/dgtd/far_field.h"
 #include "kernels/dgtd/mesh.h"
@@ -220,10 +221,16 @@ static void describe(const job *j, ps_trace *trace)
         snprintf(trace->units, sizeof trace->units, "V/(%.15s)", j->header->source_units);
 }
 
+/* Rows whose fields are held at a time. */
+static int64_t batch_of(const job *j)
+{
+    int64_t chunk = ps_phasors_chunk_rows(j->phasors);
+    return chunk < j->header->rows ? chunk : j->header->rows;
+}
+
 static ps_status compute(job *j, ps_trace *trace)
 {
-    int64_t width = 6 * j->reference.nodes, chunk = ps_phasors_chunk_rows(j->phasors);
-    int64_t batch = chunk < j->header->rows ? chunk : j->header->rows;
+    int64_t width = 6 * j->reference.nodes, batch = batch_of(j);
     PS_TRY(PS_ALLOC(&j->electric, batch * width, "fields of elements"));
     PS_TRY(PS_ALLOC(&j->magnetic, batch * width, "fields of elements"));
     PS_TRY(PS_ALLOC(&j->sums, j->receivers.count, "sums of directions"));
@@ -235,14 +242,31 @@ static ps_status compute(job *j, ps_trace *trace)
     return PS_OK;
 }
 
-enum { BATCH_BYTES = 1 << 20 }; /* fields that are read at a time, and a trace */
+/* What is taken once the surface is there: the fields of a batch, sums and a trace. */
+static ps_need need_of(const job *j)
+{
+    bool rcs = chosen.quantity == RCS;
+    int64_t directions = j->receivers.count, channels = (rcs ? 1 : 3) * directions;
+    int64_t trace = 8 * (j->header->frequencies * channels * (rcs ? 1 : 2) + 3 * channels);
+    double pairs = 3.0 * (double)j->header->frequencies * (double)directions;
+    return (ps_need){.arrays =
+                         batch_of(j) * 12 * j->reference.nodes * (int64_t)sizeof *j->electric +
+                         directions * (int64_t)(sizeof *j->sums + sizeof *j->out) + trace +
+                         ps_store_reader_bytes(ps_phasors_store(j->phasors)),
+                     .writer = trace,
+                     .disk = trace,
+                     .seconds = 2e-8 * pairs * (double)j->surface.count};
+}
+
+static ps_status take(const job *j, const ps_run *run)
+{
+    const ps_need need = need_of(j);
+    return ps_plan_take(run, &need, NULL);
+}
 
 static ps_status report(const job *j, const ps_run *run)
 {
-    int64_t values = j->header->frequencies * 3 * j->receivers.count;
-    const ps_need need = {.arrays = BATCH_BYTES + 64 * values,
-                          .disk = 24 * values,
-                          .seconds = 2e-8 * (double)(values * j->surface.count)};
+    const ps_need need = need_of(j);
     ps_status status = PS_OK;
     ps_report *r = ps_report_new(run);
     ps_report_int(r, "frequencies", j->header->frequencies);
@@ -262,6 +286,7 @@ static ps_status write_trace(job *j, const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     bool rcs = chosen.quantity == RCS;
+    PS_TRY(take(j, product->run));
     PS_TRY(ps_trace_init(&trace, j->header->frequencies, (rcs ? 1 : 3) * j->receivers.count, !rcs));
     describe(j, &trace);
     PS_TRY(compute(j, &trace));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_memory.h"
 #include "formats/dgtd_model.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/sar.h"
@@ -63,11 +64,11 @@ ps_status sar_open(sar_job *job, const char *phasors, const char *mesh)
 void sar_release(sar_job *job)
 {
     sar_voxels *v = &job->voxels;
-    void *all[] = {job->sorted,      job->number,      job->material,     job->row_of,
-                   job->mean,        job->most,        job->volumes,      v->owner,
-                   v->squares,       v->density,       v->power,          v->average.sums,
-                   v->average.value, v->average.side,  v->average.status, v->average.work,
-                   job->cut.owner,   job->cut.squares, job->cut.values};
+    void *all[] = {job->wanted,     job->sorted,      job->number,      job->material,
+                   job->row_of,     job->mean,        job->most,        job->volumes,
+                   v->owner,        v->squares,       v->density,       v->power,
+                   v->average.sums, v->average.value, v->average.side,  v->average.status,
+                   v->average.work, job->cut.owner,   job->cut.squares, job->cut.values};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
     for (int m = 0; m < SAR_MASSES_MAX; ++m) free(job->element_average[m]);
     ps_volume_mesh_release(&job->mesh);
@@ -118,15 +119,44 @@ static ps_status read_kinds(const sar_job *job, pass *p)
     return ps_phasors_read_faces(job->phasors, p->kinds);
 }
 
-static ps_status open_pass(const sar_job *job, pass *p)
+/* Bytes of one field of a row. */
+static int64_t row_bytes(const sar_job *job)
 {
-    int64_t width = 6 * job->reference.nodes, bytes = width * 4 * (1 + job->header->magnetic);
+    return 6 * job->reference.nodes * (int64_t)sizeof(float);
+}
+
+static int64_t rows_at_once(const sar_job *job)
+{
+    int64_t bytes = row_bytes(job) * (1 + job->header->magnetic);
     int64_t chunk = ps_phasors_chunk_rows(job->phasors);
     int64_t chunks = job->run->host_memory / 8 / (bytes * chunk);
-    p->capacity = chunk * (chunks < 1 ? 1 : chunks > 16 ? 16 : chunks);
-    if (p->capacity > job->header->rows) p->capacity = job->header->rows;
+    int64_t rows = chunk * (chunks < 1 ? 1 : chunks > 16 ? 16 : chunks);
+    return rows < job->header->rows ? rows : job->header->rows;
+}
+
+static bool has_outflow(const sar_job *job)
+{
+    return job->header->magnetic && job->header->rows == job->tets.count;
+}
+
+/* Threads read and unpack chunks; links are found with as much again, and a number a vertex. */
+int64_t sar_fields_bytes(const sar_job *job)
+{
+    int64_t rows = rows_at_once(job), chunk = ps_phasors_chunk_rows(job->phasors);
+    int64_t chunks = (rows + chunk - 1) / chunk, threads = job->run->threads;
+    int64_t readers = (chunks < threads ? chunks : threads) *
+                      ps_store_reader_bytes(ps_phasors_store(job->phasors));
+    if (!has_outflow(job)) return rows * row_bytes(job) + readers;
+    return rows * (2 * row_bytes(job) + 8) + 12 * job->header->rows + 32 * job->tets.count +
+           4 * (job->mesh.vertex_count + 1) + readers;
+}
+
+static ps_status open_pass(const sar_job *job, pass *p)
+{
+    int64_t width = 6 * job->reference.nodes;
+    p->capacity = rows_at_once(job);
     PS_TRY(PS_ALLOC(&p->electric, p->capacity * width, "fields of elements"));
-    if (!job->header->magnetic || job->header->rows < job->tets.count) return PS_OK;
+    if (!has_outflow(job)) return PS_OK;
     PS_TRY(PS_ALLOC(&p->magnetic, p->capacity * width, "fields of elements"));
     PS_TRY(PS_ALLOC(&p->flow, p->capacity, "outflow of elements"));
     PS_TRY(read_kinds(job, p));

@@ -139,14 +139,16 @@ static ps_status settle_scale(sar_job *job)
 
 /* ---- the run ---- */
 
-static ps_status plan(const sar_job *job)
+/* Voxels stay; beside them come first the fields, then averages and columns of what is written. */
+static ps_status take(const sar_job *job)
 {
-    ps_report *r = ps_report_new(job->run);
+    int64_t fields = sar_fields_bytes(job), columns = 4 * job->tets.count * (4 + job->masses);
+    ps_report *r = job->run->plan ? ps_report_new(job->run) : NULL;
     ps_report_int(r, "elements", job->header->rows);
     ps_report_int(r, "voxels", job->voxels.count);
     ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0);
     const ps_need need = {.arrays = (job->grid > 0 ? sar_voxels_bytes(job) : 0) +
-                                    8 * job->tets.count * (8 + job->masses),
+                                    (fields > columns ? fields : columns),
                           .writer = 4 * job->tets.count,
                           .disk = 4 * job->tets.count * (4 + job->masses) +
                                   12 * job->mesh.vertex_count + 21 * job->tets.count,
@@ -167,12 +169,13 @@ static ps_status open_job(sar_job *job, ps_product *product)
         ps_store_open(paths[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &job->mesh_store));
     PS_TRY(ps_product_input(product, "phasors", ps_phasors_store(job->phasors)));
     PS_TRY(ps_product_input(product, "mesh", job->mesh_store));
-    return job->grid > 0 ? sar_voxels_make(job) : PS_OK;
+    return job->grid > 0 ? sar_voxels_place(job) : PS_OK;
 }
 
 static ps_status compute(sar_job *job, const ps_product *product)
 {
     sar_peak peaks[SAR_MASSES_MAX];
+    if (job->grid > 0) PS_TRY(sar_voxels_make(job));
     if (chosen.cut) PS_TRY(sar_cut_make(job, chosen.cut));
     for (int i = 0; i < chosen.at.count; ++i) PS_TRY(sar_point_add(job, chosen.at.items[i]));
     PS_TRY(sar_read_fields(job));
@@ -196,7 +199,8 @@ static ps_status run_sar(ps_run *run)
     ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
     PS_TRY(check_options());
     PS_TRY(open_job(&job, &product));
-    return run->plan ? plan(&job) : compute(&job, &product);
+    PS_TRY(take(&job));
+    return run->plan ? PS_OK : compute(&job, &product);
 }
 
 static const ps_program program = {

@@ -66,6 +66,7 @@ typedef struct sar_job {
     double grid; /* m; 0: no voxels */
     int masses;
     double mass[SAR_MASSES_MAX]; /* kg */
+    uint8_t *wanted;             /* [tetrahedra] tissue */
     sar_voxels voxels;
     float *element_average[SAR_MASSES_MAX]; /* [tetrahedra] */
     sar_cut cut;
@@ -84,10 +85,12 @@ typedef struct sar_peak {
 ps_status sar_open(sar_job *job, const char *phasors, const char *mesh);
 /* Reads all rows once: squares of elements, voxels and cut; outflow. */
 ps_status sar_read_fields(sar_job *job);
+int64_t sar_fields_bytes(const sar_job *job); /* what that holds for its time */
 void sar_release(sar_job *job);
 double sar_element_power(const sar_job *job, int64_t row); /* W, scaled */
 
 /* ---- voxels.c ---- */
+ps_status sar_voxels_place(sar_job *job);   /* how many there are, and where */
 ps_status sar_voxels_make(sar_job *job);    /* before the fields are read */
 ps_status sar_voxels_prepare(sar_job *job); /* after it: density, power, sums */
 ps_status sar_voxels_average(sar_job *job, int which, sar_peak *peak);

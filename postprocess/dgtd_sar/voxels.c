@@ -11,14 +11,14 @@ static double density_of(const sar_job *job, int64_t tetrahedron)
     return row < 0 ? 0 : job->density[job->material[row]];
 }
 
-static ps_status mark_tissue(const sar_job *job, uint8_t **wanted, double low[3], double high[3])
+static ps_status mark_tissue(sar_job *job, double low[3], double high[3])
 {
     int64_t found = 0;
-    PS_TRY(PS_ALLOC(wanted, job->tets.count, "marks of tissue"));
+    PS_TRY(PS_ALLOC(&job->wanted, job->tets.count, "marks of tissue"));
     for (int c = 0; c < 3; ++c) low[c] = INFINITY, high[c] = -INFINITY;
     for (int64_t e = 0; e < job->tets.count; ++e) {
-        (*wanted)[e] = density_of(job, e) > 0;
-        if (!(*wanted)[e]) continue;
+        job->wanted[e] = density_of(job, e) > 0;
+        if (!job->wanted[e]) continue;
         ++found;
         for (int k = 0; k < 12; ++k) {
             double x = job->mesh.vertices[3 * (int64_t)job->sorted[4 * e + k / 3] + k % 3];
@@ -73,17 +73,18 @@ static ps_status allocate(sar_voxels *v)
     return PS_ALLOC(&v->average.sums, ps_mass_average_entries(v->centres.size), "sums of voxels");
 }
 
-ps_status sar_voxels_make(sar_job *job)
+ps_status sar_voxels_place(sar_job *job)
 {
     double low[3], high[3];
-    uint8_t *wanted = NULL;
-    ps_status status = mark_tissue(job, &wanted, low, high);
-    if (status == PS_OK) status = place_voxels(job, low, high);
-    if (status == PS_OK && !job->run->plan) status = allocate(&job->voxels);
-    if (status == PS_OK && !job->run->plan)
-        ps_dgtd_lattice_owners(&job->voxels.centres, &job->tets, wanted, job->voxels.owner);
-    free(wanted);
-    return status;
+    PS_TRY(mark_tissue(job, low, high));
+    return place_voxels(job, low, high);
+}
+
+ps_status sar_voxels_make(sar_job *job)
+{
+    PS_TRY(allocate(&job->voxels));
+    ps_dgtd_lattice_owners(&job->voxels.centres, &job->tets, job->wanted, job->voxels.owner);
+    return PS_OK;
 }
 
 ps_status sar_voxels_prepare(sar_job *job)

@@ -31,6 +31,8 @@ expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quanti
 expect 0 "" penstock-dgtd-sphere exact_rcs.h5 $sphere --quantity rcs --like rcs.h5
 within "$(error rcs.h5 exact_rcs.h5)" 0 5e-4 "radar cross-section"
 expect 0 "up to date" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quantity rcs
+expect 4 "are needed" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 36 --host-memory 8M
+[ ! -e no.h5 ] || fail "a run that its budget does not allow has written"
 
 # metal that was left out of the mesh: its faces are no part of the surface (they took everything away again)
 "$sample" hole 3 6 hole.hdf hole.h5 || fail "sample"

@@ -39,6 +39,8 @@ near "$(figure average_1g largest)" .005 1e-5 "1 g of twice the density"
 expect 0 "" $sar uniform.h5 mesh.hdf none.hdf --grid 0
 near "$(figure largest_sar)" .01 1e-5 "SAR without voxels"
 expect 0 "memory_of_voxels" $sar uniform.h5 mesh.hdf --plan
+expect 4 "are needed" $sar uniform.h5 mesh.hdf no.hdf --grid 0 --host-memory 8M
+[ ! -e no.hdf ] || fail "a run that its budget does not allow has written"
 expect 3 "does not have H" $sar uniform.h5 mesh.hdf no.hdf --power 1
 
 # ---- E = e^{z/d} below the surface, d = 16 mm, only tissue in the file ----
