@@ -1,6 +1,6 @@
 # Penstock. One Makefile, not recursive.
 #
-#   make            all programs and the HDF5 filter plugin
+#   make            all programs, the shared library and the HDF5 filter plugin
 #   make check      unit and stage tests          make check-layers  who may include whom
 #   make demo       the aircraft case              make bench         CPU benchmarks
 #   make check-hostile       mutants, faults and races, in short; check-hostile-long: the whole (tests/hostile)
@@ -69,6 +69,8 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 OPT  := $(if $(DEBUG),-O0,-O3) -g -fno-math-errno -fno-trapping-math
 CPPFLAGS_ALL := -I. -D_GNU_SOURCE $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 -fopenmp $(OPT) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
+# The rooms of the library are compiled once, for programs and libpenstock.so alike.
+PIC := -fPIC -fvisibility=hidden
 LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -lm
 MPI_CFLAGS := $(if $(call yes,$(WITH_MPI)),-DPS_WITH_MPI $(call pc,--cflags,ompi-c))
 SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
@@ -95,7 +97,7 @@ else
 ISAS := base
 endif
 
-KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
+KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
 LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
@@ -112,6 +114,10 @@ LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(ISA_C) formats/h5zstd_plugin.c
            $(patsubst %.cu,$(B)/%.cu.o,$(LIB_CU))
 LIB     := $(B)/libpenstock.a
 PLUGIN  := $(B)/plugin/libh5zstd.so
+# The shared library (specs/library.md): a face, and what it needs of the rooms. It has one rank, so that it needs no MPI.
+SO_MAJOR := $(firstword $(subst ., ,$(VERSION)))
+SO       := $(B)/lib/libpenstock.so
+SO_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard library/*.c)) $(B)/one-rank/runtime/comm.o
 
 # Programs: programs.list names them all; the source is STAGE/NAME.c or the folder STAGE/NAME/.
 PROGRAMS := $(shell awk -F'|' '!/^\#/ && NF { gsub(/ /,"",$$1); print $$1 }' programs.list)
@@ -121,7 +127,8 @@ source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(
 NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/stage/*/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
-TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
+LIBRARY_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/library/test_*.c)))
+TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C))) $(LIBRARY_TESTS)
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c)) $(B)/hostile/fail_nth.so
 BENCH_C  := $(wildcard tests/bench/bench_*.c)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_C))
@@ -140,10 +147,11 @@ endef
 $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
 ALL_BIN += $(BIN)/penstock
 
-.PHONY: all lib programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
+.PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
         bench-programs demo install uninstall clean help format print-build print-compile print-link check-planted FORCE
-all: programs plugin
+all: programs plugin shared
 lib: $(LIB)
+shared: $(SO)
 programs: $(ALL_BIN) build/current
 plugin: $(PLUGIN)
 
@@ -159,7 +167,7 @@ $(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) $(if $(filter library/% $(LIB_C),$<),$(PIC)) -MMD -MP -c $< -o $@
 
 # Where a lane's bits must not depend on what the other lanes need, the compiler may not choose where
 # to fuse multiplications and additions; such a body fuses by hand.
@@ -167,7 +175,7 @@ NO_CONTRACT := kernels/tdbem/shell_integral_cpu.c kernels/tdbem/interaction_pair
 define isa_rule
 $(B)/%.$(1).o: %.c
 	@mkdir -p $$(@D)
-	$$(call run,cc $$< ($(1))) $(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=$$(if $$(filter $(NO_CONTRACT),$$<),off,fast) -MMD -MP -c $$< -o $$@
+	$$(call run,cc $$< ($(1))) $(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(PIC) $(ISA_FLAGS_$(1)) -ffp-contract=$$(if $$(filter $(NO_CONTRACT),$$<),off,fast) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
@@ -188,11 +196,22 @@ $(B)/generated/programs.h: programs.list Makefile
 $(B)/runtime/program.o: $(B)/generated/version.h
 $(B)/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/postprocess/%.o: CPPFLAGS_X = -I$(B)/generated
+$(B)/library/status.o: $(B)/generated/version.h
+$(B)/library/%.o: CPPFLAGS_X = -I$(B)/generated
 $(patsubst %.c,$(B)/%.o,$(wildcard postprocess/*.c postprocess/*/*.c)): | $(B)/generated/programs.h
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(call run,ar $@) ar rcs $@ $^
+
+$(B)/one-rank/%.o: %.c
+	@mkdir -p $(@D)
+	$(call run,cc $< (one rank)) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) -MMD -MP -c $< -o $@
+$(SO): $(SO_OBJ) library/penstock.map $(LIB)
+	@mkdir -p $(@D)
+	$(call run,link $@) $(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libpenstock.so.$(SO_MAJOR) -Wl,--version-script=library/penstock.map \
+	  -Wl,--no-undefined -Wl,--as-needed -Wl,-Bsymbolic $(LDFLAGS) $(SO_OBJ) $(LIB) $(filter-out -lmpi%,$(LIBS)) $(CUDA_LIBS) -o $@.$(VERSION)
+	@ln -sf libpenstock.so.$(VERSION) $@.$(SO_MAJOR) && ln -sf libpenstock.so.$(SO_MAJOR) $@
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
@@ -215,6 +234,11 @@ $(B)/generated/tests/%.c: tests/%.c tests/with-main
 $(B)/tests/%: $(B)/generated/tests/%.c tests/check.h $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc tests/$*.c) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+# Tests of the library see what a user has: its headers and the shared object.
+$(LIBRARY_TESTS): $(B)/tests/library/%: $(B)/generated/tests/library/%.c $(SO)
+	@mkdir -p $(@D)
+	$(call run,cc tests/library/$*.c) $(CC) -I. -Ilibrary -D_GNU_SOURCE $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< -L$(B)/lib -lpenstock -lcmocka -lm \
+	  -Wl,-rpath,'$$ORIGIN/../../lib' -o $@
 # Small programs that stage tests run (under mpirun, say).
 $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	@mkdir -p $(@D)
@@ -301,6 +325,12 @@ install: all
 	install -m 755 $(filter-out $(BIN)/penstock,$(ALL_BIN)) $(D)/bin
 	ln -sf penstock-help $(D)/bin/penstock
 	install -m 755 $(PLUGIN) $(D)/lib/penstock/plugin
+	install -d $(D)/lib/pkgconfig $(D)/include/penstock
+	install -m 755 $(SO).$(VERSION) $(D)/lib
+	ln -sf libpenstock.so.$(VERSION) $(D)/lib/libpenstock.so.$(SO_MAJOR)
+	ln -sf libpenstock.so.$(SO_MAJOR) $(D)/lib/libpenstock.so
+	install -m 644 library/penstock/*.h $(D)/include/penstock
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' library/penstock.pc.in > $(D)/lib/pkgconfig/penstock.pc
 	install -m 644 README.md LICENSE $(D)/share/doc/penstock
 	install -m 644 specs/*.md $(D)/share/doc/penstock/specs
 	$(BIN)/penstock-help --man-pages $(D)/share/man/man1
@@ -309,7 +339,8 @@ install: all
 uninstall:
 	rm -f $(foreach p,$(PROGRAMS),$(D)/bin/penstock-$(p) $(D)/share/man/man1/penstock-$(p).1) $(D)/bin/penstock $(D)/share/man/man1/penstock.1
 	rm -f $(foreach p,$(PROGRAMS),$(D)/share/bash-completion/completions/penstock-$(p)) $(D)/share/bash-completion/completions/penstock
-	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock
+	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock $(D)/include/penstock
+	rm -f $(D)/lib/libpenstock.so* $(D)/lib/pkgconfig/penstock.pc
 
 info:
 	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \

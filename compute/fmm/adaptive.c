@@ -279,7 +279,7 @@ ps_status fmm_adaptive_choose(fmm_run *r)
 ps_status fmm_adaptive_operators(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
-    fmm_level_set set = {.last = a->tree.levels - 1,
+    ps_fmm_level_set set = {.last = a->tree.levels - 1,
                          .box = &a->tree.box,
                          .tables = a->problem.tables,
                          .factors = a->problem.factors,

@@ -18,11 +18,13 @@
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
+#include "kernels/fmm/sample_errors.h"
 #include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
 #include "stage/journal.h"
+#include "stage/particle_sum/level_tables.h"
 #include "stage/product.h"
 
 enum { FMM_TREE_AUTO, FMM_TREE_UNIFORM, FMM_TREE_ADAPTIVE };   /* fmm_options.tree */
@@ -91,16 +93,8 @@ void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
 /* The same for other levels than those of the octree. */
-typedef struct fmm_level_set {
-    int last; /* levels 2 .. last */
-    const ps_octree_box *box;
-    const ps_fmm_m2l_table **tables; /* of each level, with its factor and mean rank */
-    double *factors, *mean_rank;
-    ps_fmm_m2l_table *own; /* where tables and their memory are */
-    void **blocks;
-} fmm_level_set;
 ps_status fmm_operators_of(const fmm_options *options, ps_precision precision, fmm_problem *p,
-                           fmm_level_set *set);
+                           ps_fmm_level_set *set);
 /* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
  * PS_USAGE: vectors too long for the kernels there. */
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
@@ -427,18 +421,12 @@ void fmm_check_errors(const fmm_check *check, double *potential, double *gradien
 
 /* ---- --accuracy as a bound: accuracy.c ---- */
 
-/* The errors of specs/fmm.md, "The bound", the worst of all sides. */
-typedef struct fmm_reached {
-    double potential, gradient; /* 0: gradients are not wanted */
-    double largest;             /* of a single sample */
-} fmm_reached;
+typedef ps_fmm_reached fmm_reached;
 
 /* The samples that cost at most a twentieth of the run, by the work that the octree's forecasts
  * tell. The same for all attempts, ranks and devices. */
 int64_t fmm_samples_wanted(const fmm_problem *p);
 fmm_reached fmm_samples_errors(const fmm_problem *p, const fmm_check *samples, bool gradient);
-/* How many times more than asked the errors are. */
-double fmm_excess(const fmm_reached *reached, double accuracy);
 /* Order and epsilon for the next attempt; PS_INACCURATE where that is no use. */
 ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *before, fmm_problem *p);
 

@@ -305,7 +305,7 @@ static ps_status judge(fmm_run *r, bool *again)
     if (!r->work.samples) return PS_OK;
     if (p->rank == 0) {
         r->reached = fmm_samples_errors(p, r->work.samples, r->options->gradient);
-        next.again = fmm_excess(&r->reached, p->accuracy) > 1;
+        next.again = ps_fmm_excess(&r->reached, p->accuracy) > 1;
         if (next.again) status = fmm_accuracy_raise(&r->reached, r->attempts ? &before : NULL, p);
         next.order = p->fmm.interpolation.order;
         next.epsilon = p->epsilon;

@@ -1,4 +1,4 @@
-#include "kernels/hbem/product.h"
+#include "kernels/hbem/product_transposed.h"
 
 #include <string.h>
 
@@ -40,27 +40,43 @@ int64_t ps_product_segments(const ps_hmatrix *matrix)
     return (matrix->rows + PS_PRODUCT_SEGMENT - 1) / PS_PRODUCT_SEGMENT;
 }
 
-int64_t ps_product_visits(const ps_hmatrix *matrix)
+/* Which shares a plan is of. */
+typedef bool share_test(const ps_hmatrix *matrix, int64_t index);
+
+static bool is_mirrored_share(const ps_hmatrix *matrix, int64_t index) { return index % 2 != 0; }
+
+static int64_t visits_of(const ps_hmatrix *matrix, share_test *exists)
 {
     int64_t visits = 0;
     for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
-        if (!ps_product_share_exists(matrix, index)) continue;
+        if (!exists(matrix, index)) continue;
         ps_product_share s = ps_product_share_of(matrix, index);
         visits += (s.row_end - 1) / PS_PRODUCT_SEGMENT - s.row_begin / PS_PRODUCT_SEGMENT + 1;
     }
     return visits;
 }
 
-void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64_t *first,
-                          int64_t *visits, int64_t *shares)
+int64_t ps_product_visits(const ps_hmatrix *matrix)
 {
-    *plan = (ps_product_plan){matrix, ps_product_segments(matrix), first, visits, shares};
+    return visits_of(matrix, ps_product_share_exists);
+}
+
+int64_t ps_product_transposed_visits(const ps_hmatrix *view)
+{
+    return visits_of(view, is_mirrored_share);
+}
+
+/* Fills a plan whose arrays are there. */
+static void fill_plan(ps_product_plan *plan, share_test *exists)
+{
+    const ps_hmatrix *matrix = plan->matrix;
+    int64_t *first = plan->first, *visits = plan->visits, *shares = plan->shares;
     memset(first, 0, (size_t)(plan->segments + 1) * sizeof *first);
     shares[0] = 0;
     for (int fill = 0; fill < 2; ++fill) {
         for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
             ps_product_share s = ps_product_share_of(matrix, index);
-            bool here = ps_product_share_exists(matrix, index);
+            bool here = exists(matrix, index);
             shares[index + 1] = shares[index] + (here && s.rank > 0 ? s.rank * matrix->parts : 0);
             if (!here) continue;
             for (int64_t g = s.row_begin / PS_PRODUCT_SEGMENT;
@@ -75,6 +91,30 @@ void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64
     }
     for (int64_t g = plan->segments; g > 0; --g) first[g] = first[g - 1];
     first[0] = 0;
+}
+
+void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64_t *first,
+                          int64_t *visits, int64_t *shares)
+{
+    *plan = (ps_product_plan){matrix, ps_product_segments(matrix), first, visits, shares};
+    fill_plan(plan, ps_product_share_exists);
+}
+
+void ps_product_plan_transposed(ps_product_plan *plan, const ps_hmatrix *view, int64_t *first,
+                                int64_t *visits, int64_t *shares)
+{
+    *plan = (ps_product_plan){view, ps_product_segments(view), first, visits, shares};
+    fill_plan(plan, is_mirrored_share);
+}
+
+ps_status ps_product_transposed_view(const ps_hmatrix *matrix, ps_hmatrix *view)
+{
+    if (matrix->symmetric)
+        return ps_fail(PS_USAGE, "a symmetric matrix is its own transpose: multiply with it");
+    *view = *matrix;
+    view->rows = matrix->columns;
+    view->columns = matrix->rows;
+    return PS_OK;
 }
 
 int64_t ps_product_scratch(const ps_product_plan *plan, int64_t sides)
@@ -126,9 +166,8 @@ static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sid
                          double *scratch)
 {
     const ps_hmatrix *matrix = plan->matrix;
-    if (!ps_product_share_exists(matrix, index)) return;
+    if (plan->shares[index] == plan->shares[index + 1]) return; /* dense, or not of this plan */
     ps_product_share s = ps_product_share_of(matrix, index);
-    if (s.rank <= 0) return;
     ps_product_vectors basis = factor_of(matrix, &s, false);
     ps_product_select()->reduce[matrix->precision](
         &basis, 0, s.column_end - s.column_begin, (int)sides, columns_of(matrix, x, s.column_begin),

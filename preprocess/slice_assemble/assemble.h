@@ -1,6 +1,6 @@
 /*
- * The parts of penstock-slice-assemble: the problem (mesh and discretisation), the plan (tiles,
- * ranks, memory), and the assembly itself.
+ * The parts of penstock-slice-assemble: the plan (tiles, ranks, memory), and the assembly itself.
+ * The problem (mesh and discretisation) is of stage/tdbem_assembly.
  */
 #ifndef PS_PREPROCESS_SLICE_ASSEMBLE_H
 #define PS_PREPROCESS_SLICE_ASSEMBLE_H
@@ -14,39 +14,18 @@
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "stage/journal.h"
+#include "stage/tdbem_assembly/retarded_problem.h"
 
 /* The command line. */
 typedef struct assemble_options {
-    int formulation; /* ps_formulation                                             */
-    double dt;       /* s; 0: from courant                                         */
-    double courant;  /* h / D; 0: from dt                                          */
-    double speed;    /* m/s                                                        */
-    int points;      /* of the outer rule: 3, 6, 7 or 12                           */
-    int precision;   /* ps_precision                                               */
+    ps_retarded_options scene;
+    int precision; /* ps_precision                                               */
     int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
-    bool screen;  /* sound-hard on an open surface                              */
     bool journal; /* keep squares from the start on                             */
     ps_interval checkpoint_every;
 } assemble_options;
 
-/* ---- problem.c ---- */
-
-typedef struct assemble_problem {
-    ps_interaction interaction;
-    ps_surface_mesh mesh;
-    ps_triangle *triangles;
-    double *reach;
-    int64_t *around_start;
-    int32_t *around;
-    uint8_t *fixed; /* NULL: none */
-    int64_t fixed_count;
-    double mean_edge, dt;
-} assemble_problem;
-
-/* Loads and checks the mesh, sets up the interaction. PS_INVALID or PS_USAGE say what is wrong. */
-ps_status assemble_problem_init(const char *path, const assemble_options *options,
-                                assemble_problem *out);
-void assemble_problem_release(assemble_problem *problem);
+typedef ps_retarded_problem assemble_problem;
 
 /* ---- device.c ---- */
 

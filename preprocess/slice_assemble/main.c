@@ -13,21 +13,21 @@
 #include "stage/product.h"
 
 static assemble_options chosen = {
-    .formulation = PS_SOUND_SOFT_S, .speed = 343, .checkpoint_every = {.seconds = 60}};
+    .scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343}, .checkpoint_every = {.seconds = 60}};
 /* --points: an outer rule, or the first of 6 and 12 points that is passive. */
 static int rule;
 static const int rule_points[] = {0, 3, 6, 7, 12};
 enum { RULE_AUTO = 0, POINTS_FIRST = 6, POINTS_LAST = 12 };
 
 static const ps_option options[] = {
-    PS_CHOICE("formulation", &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
+    PS_CHOICE("formulation", &chosen.scene.formulation, "sound-soft-s|sound-soft-m|sound-hard",
               PS_IDENTITY,
               "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: "
               "P1 vertices, hypersingular"),
-    PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e30, PS_IDENTITY, "time step; or give --courant"),
-    PS_REAL("courant", &chosen.courant, "H_OVER_D", 0, 1e30, PS_IDENTITY,
+    PS_REAL("dt", &chosen.scene.dt, "SECONDS", 0, 1e30, PS_IDENTITY, "time step; or give --courant"),
+    PS_REAL("courant", &chosen.scene.courant, "H_OVER_D", 0, 1e30, PS_IDENTITY,
             "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual"),
-    PS_REAL("speed", &chosen.speed, "M/S", 1e-30, 1e30, PS_IDENTITY, "speed of sound c"),
+    PS_REAL("speed", &chosen.scene.speed, "M/S", 1e-30, 1e30, PS_IDENTITY, "speed of sound c"),
     PS_CHOICE("points", &rule, "auto|3|6|7|12", PS_IDENTITY,
               "points of the outer rule on a triangle; auto: 6, and once more with 12 if the "
               "passivity certificate of that is bad"),
@@ -35,7 +35,7 @@ static const ps_option options[] = {
               "of the stored values, k >= 1 (M^0 is always fp64)"),
     PS_INT("keep-bits", &chosen.keep_bits, "N", 0, 52, PS_IDENTITY,
            "mantissa bits kept of the values, for smaller files; 0: all"),
-    PS_FLAG("screen", &chosen.screen, PS_IDENTITY,
+    PS_FLAG("screen", &chosen.scene.screen, PS_IDENTITY,
             "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
             "zero on its rim"),
     PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
@@ -135,12 +135,12 @@ static ps_status report_result(const char *path, const assemble_problem *problem
 
 static void set_header(const assemble_problem *problem, ps_slice_header *header)
 {
-    *header = (ps_slice_header){.formulation = (ps_formulation)chosen.formulation,
+    *header = (ps_slice_header){.formulation = (ps_formulation)chosen.scene.formulation,
                                 .precision = (ps_precision)chosen.precision,
                                 .unknowns = problem->interaction.unknowns,
                                 .dt = problem->dt,
-                                .speed = chosen.speed,
-                                .outer_points = chosen.points};
+                                .speed = chosen.scene.speed,
+                                .outer_points = chosen.scene.points};
     memcpy(header->mesh_uuid, problem->mesh.uuid, sizeof header->mesh_uuid);
     memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
 }
@@ -159,7 +159,7 @@ static ps_status open_journal(const char *path, const assemble_plan *plan,
     char base[4200], more[256];
     const ps_slice_tiling *tiling = &plan->tiling;
     if (!plan->journal) return PS_OK;
-    snprintf(more, sizeof more, "rule=%d\ntiles=%lld,%lld\nslices=%lld,%lld\n", chosen.points,
+    snprintf(more, sizeof more, "rule=%d\ntiles=%lld,%lld\nslices=%lld,%lld\n", chosen.scene.points,
              (long long)tiling->tile_rows, (long long)tiling->tile_slices,
              (long long)tiling->first_slice, (long long)tiling->end_slice);
     PS_TRY(ps_product_identity(product, more, &identity));
@@ -172,18 +172,18 @@ static ps_status open_journal(const char *path, const assemble_plan *plan,
 static bool may_refine(const ps_passivity *passivity)
 {
     if (passivity->angles == 0 || ps_passivity_is_good(passivity)) return false;
-    bool refine = rule == RULE_AUTO && chosen.points < POINTS_LAST;
+    bool refine = rule == RULE_AUTO && chosen.scene.points < POINTS_LAST;
     if (ps_comm_rank() != 0) return refine;
     if (refine)
         ps_info("with %d points it is not passive (least eigenvalue %.3g, unknown %lld): once more "
                 "with %d",
-                chosen.points, passivity->least, (long long)passivity->unknown, POINTS_LAST);
+                chosen.scene.points, passivity->least, (long long)passivity->unknown, POINTS_LAST);
     else
         ps_warning("the matrices are not passive (least eigenvalue %.3g, at unknown %lld): marches "
                    "with them may grow by exp(%.2g) a step; use more --points than %d, or improve "
                    "the triangles there",
                    passivity->least, (long long)passivity->unknown, -passivity->least,
-                   chosen.points);
+                   chosen.scene.points);
     return refine;
 }
 
@@ -250,7 +250,7 @@ static bool find_journal(const ps_run *run)
     bool there = !run->fresh && ps_journal_is_there(base);
     bool last = there && rule == RULE_AUTO && ps_journal_value(base, "rule", points) &&
                 strtol(points, NULL, 10) == POINTS_LAST;
-    if (ps_comm_any(last)) chosen.points = POINTS_LAST;
+    if (ps_comm_any(last)) chosen.scene.points = POINTS_LAST;
     there = ps_comm_any(there);
     if (run->restart && !there) ps_info("there is no %s to continue from: beginning", base);
     return there;
@@ -268,12 +268,12 @@ static ps_status agree_on_angles(assemble_plan *plan)
 static ps_status plan_and_assemble(const ps_product *product, bool *again)
 {
     const ps_run *run = product->run;
-    PS_SCOPED(assemble_problem_release) assemble_problem problem = {0};
+    PS_SCOPED(ps_retarded_problem_release) assemble_problem problem = {0};
     PS_SCOPED(assemble_devices_close) assemble_devices *devices = NULL;
     assemble_plan plan;
     *again = false;
     chosen.journal = (run->output && find_journal(run)) || chosen.checkpoint_every.steps > 0;
-    PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
+    PS_TRY(ps_comm_agree(ps_retarded_problem_load(run->operands[0], &chosen.scene, &problem)));
     PS_TRY(ps_comm_agree(assemble_devices_open(run, &devices)));
     if (devices && chosen.journal)
         return ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
@@ -316,11 +316,11 @@ static ps_status run_slice_assemble(ps_run *run)
         ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
     PS_TRY(ps_product_input(&product, "mesh", mesh));
     if (ps_product_is_up_to_date(&product)) return tidy(&product);
-    chosen.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
+    chosen.scene.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
     if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
     PS_TRY(plan_and_assemble(&product, &again));
     if (!again) return PS_OK;
-    chosen.points = POINTS_LAST;
+    chosen.scene.points = POINTS_LAST;
     return plan_and_assemble(&product, &again);
 }
 

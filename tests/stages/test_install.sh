@@ -23,6 +23,23 @@ PATH=/usr/bin:/bin bin/penstock help | grep -q "not installed" && bin/penstock h
         [ -e "$BUILD/bin/penstock-$name" ] && fail "$name was built but is said not to be installed"
     done
 
+# A program of a user, by pkg-config; the library needs no MPI.
+export PKG_CONFIG_PATH=$PWD/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$there LD_LIBRARY_PATH=$PWD/lib
+if command -v pkg-config >/dev/null; then
+    [ "$(pkg-config --modversion penstock)" = "$(bin/penstock-inspect --version | awk '{ print $2 }')" ] || fail "penstock.pc"
+    ${CC:-gcc} -std=c11 -Wall -Werror "$ROOT/tests/library/read_file.c" $(pkg-config --cflags --libs penstock) -o "$there/read_file" ||
+        fail "a program with the installed library"
+    bin/penstock-mesh-surface --shape sphere --refinement 2 "$there/mesh.hdf" -q || fail "a mesh"
+    read -r format rows slabs table chunks <<< "$("$there/read_file" "$there/mesh.hdf" /VTKHDF/Points)"
+    [ "$format" = penstock-surface-mesh ] && [ "$chunks" -gt 5 ] && [ "$rows" -gt 100 ] || fail "read_file: $format $rows $chunks"
+    awk -v a="$slabs" -v b="$table" 'BEGIN { exit !(a == b || (a - b < 1e-9 && b - a < 1e-9)) }' || fail "sums $slabs and $table"
+    head -c 20000 "$there/mesh.hdf" > "$there/cut.hdf"
+    "$there/read_file" "$there/cut.hdf" /VTKHDF/Points 2>&1 | grep -q cut.hdf || fail "a file that is cut is not named"
+    rm "$there"/read_file "$there"/*.hdf
+fi
+readelf -d lib/libpenstock.so | grep -q 'SONAME.*libpenstock.so.0]' || fail "SONAME"
+readelf -d lib/libpenstock.so | grep -q 'NEEDED.*mpi' && fail "the library needs MPI"
+
 make -s -C "$ROOT" uninstall DESTDIR="$there" PREFIX=/usr >log 2>&1 || { cat log; fail "make uninstall"; }
 left=$(find "$there" ! -type d ! -name log)
 [ -z "$left" ] || fail "uninstall left $left"

@@ -1,5 +1,5 @@
 /* Products with H-matrices (kernels/hbem/product.h) against their definition, entry by entry. */
-#include "kernels/hbem/product.h"
+#include "kernels/hbem/product_transposed.h"
 
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
@@ -73,6 +73,75 @@ static void test_product(void **state)
         check_product(PS_KERNEL_SLP, 0, (ps_precision)precision, true);
         check_product(PS_KERNEL_HYPS, 2, (ps_precision)precision, true);
     }
+}
+
+/* sum x_i y_i without a conjugate, of vectors of `parts` parts. */
+static void bilinear(const double *x, const double *y, int64_t n, int parts, double out[2])
+{
+    out[0] = out[1] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        double a = parts > 1 ? x[n + i] : 0, b = parts > 1 ? y[n + i] : 0;
+        out[0] += x[i] * y[i] - a * b;
+        out[1] += x[i] * b + a * y[i];
+    }
+}
+
+/* u . A v = v . A^T u, of a matrix of two spaces, in leaves that are dense and of low rank. */
+static void check_transposed(double k, ps_precision precision)
+{
+    hbem_case c;
+    ps_cluster_tree tree[2];
+    ps_hbem_space other;
+    hbem_hmatrix h;
+    ps_hmatrix view;
+    ps_product_plan plan;
+    hbem_case_sphere(&c, 9);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_space_make(&other, PS_SPACE_P0, &c.surface);
+    hbem_tree_make(&tree[0], &other, 16);
+    hbem_tree_make(&tree[1], &c.space, 16);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, k);
+    op.test = &other;
+    op.far_precision = precision;
+    ps_block_tree blocks = {&tree[0], &tree[1], 2, false};
+    hbem_hmatrix_set(&h, &op, &blocks, 1e-3);
+    hbem_hmatrix_run(&h, 2);
+    int64_t rows = h.matrix.rows, columns = h.matrix.columns, parts = h.matrix.parts;
+    double *u = calloc((size_t)(SIDES * parts * (rows + columns)), 16),
+           *v = u + SIDES * parts * rows;
+    double *av = v + SIDES * parts * columns, *atu = av + SIDES * parts * rows;
+    for (int64_t e = 0; e < SIDES * parts * (rows + columns); ++e)
+        u[e] = sin((double)(e * e % 997));
+    hbem_hmatrix_apply(&h.matrix, SIDES, v, av);
+    check_ok(ps_product_transposed_view(&h.matrix, &view));
+    int64_t first = ps_product_segments(&view) + 1, visits = ps_product_transposed_visits(&view);
+    int64_t *arrays = calloc((size_t)(first + visits + 2 * view.leaf_count + 1), 8);
+    ps_product_plan_transposed(&plan, &view, arrays, arrays + first, arrays + first + visits);
+    double *scratch = calloc((size_t)ps_product_scratch(&plan, SIDES) + 1, 8);
+    ps_hmatrix_product(&plan, SIDES, u, atu, scratch);
+    for (int side = 0; side < SIDES; ++side) {
+        double left[2], right[2];
+        bilinear(u + side * parts * rows, av + side * parts * rows, rows, (int)parts, left);
+        bilinear(v + side * parts * columns, atu + side * parts * columns, columns, (int)parts,
+                 right);
+        for (int part = 0; part < parts; ++part)
+            check_near(left[part], right[part], 1e-13 * hypot(left[0], left[1]), 0);
+    }
+    free(u);
+    free(arrays);
+    free(scratch);
+    hbem_hmatrix_free(&h);
+    for (int side = 0; side < 2; ++side) hbem_tree_free(&tree[side]);
+    hbem_space_free(&other);
+    hbem_case_release(&c);
+}
+
+static void test_transposed(void **state)
+{
+    check_transposed(0, PS_DOUBLE);
+    check_transposed(2, PS_SINGLE);
+    ps_hmatrix symmetric = {.symmetric = true}, view;
+    check_fails(ps_product_transposed_view(&symmetric, &view), PS_USAGE, "its own transpose");
 }
 
 /* Assembly gives the same bits with one thread and with two. */

@@ -1,8 +1,8 @@
-/* The problem: mesh, its checks, and what the interaction kernels need of it. */
+#include "stage/tdbem_assembly/retarded_problem.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble.h"
 #include "kernels/tdbem/cut.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -10,7 +10,7 @@
 /* ---- topology (sound-hard) ---- */
 
 /* Triangles at each vertex, ascending. */
-static ps_status list_triangles(assemble_problem *problem)
+static ps_status list_triangles(ps_retarded_problem *problem)
 {
     const ps_surface_mesh *mesh = &problem->mesh;
     int64_t corners = 3 * mesh->triangle_count;
@@ -33,7 +33,7 @@ static ps_status list_triangles(assemble_problem *problem)
 }
 
 /* Counts how many triangles at `from` run along from -> to and to -> from. */
-static void count_edge(const assemble_problem *problem, int32_t from, int32_t to, int count[2])
+static void count_edge(const ps_retarded_problem *problem, int32_t from, int32_t to, int count[2])
 {
     count[0] = count[1] = 0;
     for (int64_t p = problem->around_start[from]; p < problem->around_start[from + 1]; ++p) {
@@ -47,7 +47,7 @@ static void count_edge(const assemble_problem *problem, int32_t from, int32_t to
 
 /* Every edge has one triangle a direction; the rim of a screen has one alone, and its vertices are
  * fixed: the jump of the pressure is zero there. */
-static ps_status check_edges(assemble_problem *problem, bool screen)
+static ps_status check_edges(ps_retarded_problem *problem, bool screen)
 {
     const ps_surface_mesh *mesh = &problem->mesh;
     int64_t open = 0, first = -1;
@@ -81,7 +81,7 @@ static ps_status check_edges(assemble_problem *problem, bool screen)
     return PS_OK;
 }
 
-static ps_status prepare_vertices(const assemble_options *options, assemble_problem *problem)
+static ps_status prepare_vertices(const ps_retarded_options *options, ps_retarded_problem *problem)
 {
     PS_TRY(list_triangles(problem));
     PS_TRY(check_edges(problem, options->screen));
@@ -93,7 +93,7 @@ static ps_status prepare_vertices(const assemble_options *options, assemble_prob
 
 /* ---- time step ---- */
 
-static ps_status set_step(const assemble_options *options, assemble_problem *problem)
+static ps_status set_step(const ps_retarded_options *options, ps_retarded_problem *problem)
 {
     ps_interaction *interaction = &problem->interaction;
     if ((options->dt > 0) == (options->courant > 0))
@@ -129,7 +129,7 @@ static ps_status set_step(const assemble_options *options, assemble_problem *pro
 /* ---- all ---- */
 
 /* Thin parts need a finer outer rule. */
-static ps_status set_cut(assemble_problem *problem)
+static ps_status set_cut(ps_retarded_problem *problem)
 {
     int32_t *order = NULL;
     PS_TRY(PS_ALLOC(&order, problem->mesh.triangle_count, "triangles in order"));
@@ -150,7 +150,7 @@ static void tell_parts(const ps_interaction *interaction)
             interaction->parts_max);
 }
 
-static ps_status prepare(const assemble_options *options, assemble_problem *problem)
+static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem *problem)
 {
     ps_surface_mesh *mesh = &problem->mesh;
     ps_interaction *interaction = &problem->interaction;
@@ -180,19 +180,28 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     return PS_OK;
 }
 
-ps_status assemble_problem_init(const char *path, const assemble_options *options,
-                                assemble_problem *out)
+ps_status ps_retarded_problem_init(ps_surface_mesh *mesh, const ps_retarded_options *options,
+                                   ps_retarded_problem *out)
 {
     memset(out, 0, sizeof *out);
-    ps_status status = ps_surface_mesh_load(path, &out->mesh);
-    if (status != PS_OK) return status;
-    status = prepare(options, out);
-    if (status == PS_INVALID) ps_context(status, "%s", path);
-    if (status != PS_OK) assemble_problem_release(out);
+    out->mesh = *mesh;
+    memset(mesh, 0, sizeof *mesh);
+    ps_status status = prepare(options, out);
+    if (status != PS_OK) ps_retarded_problem_release(out);
     return status;
 }
 
-void assemble_problem_release(assemble_problem *problem)
+ps_status ps_retarded_problem_load(const char *path, const ps_retarded_options *options,
+                                   ps_retarded_problem *out)
+{
+    ps_surface_mesh mesh;
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_surface_mesh_load(path, &mesh));
+    ps_status status = ps_retarded_problem_init(&mesh, options, out);
+    return status == PS_INVALID ? ps_context(status, "%s", path) : status;
+}
+
+void ps_retarded_problem_release(ps_retarded_problem *problem)
 {
     ps_surface_mesh_release(&problem->mesh);
     free(problem->triangles);

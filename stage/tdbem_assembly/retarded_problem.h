@@ -1,0 +1,44 @@
+/*
+ * retarded_problem: what the interaction kernels of the retarded potentials need
+ * (kernels/tdbem/interaction.h) of a surface: its checks, the time step, the outer rule, triangles
+ * at vertices, bounding spheres.
+ */
+#ifndef PS_TDBEM_ASSEMBLY_RETARDED_PROBLEM_H
+#define PS_TDBEM_ASSEMBLY_RETARDED_PROBLEM_H
+
+#include <stdbool.h>
+
+#include "formats/surface_mesh.h"
+#include "kernels/tdbem/interaction.h"
+
+typedef struct ps_retarded_options {
+    int formulation; /* ps_formulation                    */
+    double dt;       /* s; 0: from courant                */
+    double courant;  /* h / D; 0: from dt                 */
+    double speed;    /* m/s                               */
+    int points;      /* of the outer rule: 3, 6, 7 or 12  */
+    bool screen;     /* sound-hard on an open surface     */
+} ps_retarded_options;
+
+/* The interaction points into it: it stays where it is. */
+typedef struct ps_retarded_problem {
+    ps_interaction interaction;
+    ps_surface_mesh mesh;
+    ps_triangle *triangles;
+    double *reach;
+    int64_t *around_start;
+    int32_t *around;
+    uint8_t *fixed; /* NULL: none */
+    int64_t fixed_count;
+    double mean_edge, dt;
+} ps_retarded_problem;
+
+/* Takes the mesh over, also on failure. PS_INVALID or PS_USAGE say what is wrong. */
+ps_status ps_retarded_problem_init(ps_surface_mesh *mesh, const ps_retarded_options *options,
+                                   ps_retarded_problem *out);
+/* The same of a file, which is read and checked. */
+ps_status ps_retarded_problem_load(const char *path, const ps_retarded_options *options,
+                                   ps_retarded_problem *out);
+void ps_retarded_problem_release(ps_retarded_problem *problem);
+
+#endif
