@@ -1,0 +1,190 @@
+"""The programs, run as they are: keyword options, figures back, failures raised."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ._library import HERE, PenstockError, Stopped
+from .files import Mesh
+
+
+def find(program):
+    """The path of penstock-PROGRAM: in $PENSTOCK_BIN, in this package, on PATH."""
+    name = "penstock-" + program
+    if os.environ.get("PENSTOCK_BIN"):
+        folders = [os.environ["PENSTOCK_BIN"]]
+    else:
+        folders = [str(HERE / "bin"), os.environ.get("PATH", os.defpath)]
+    path = shutil.which(name, path=os.pathsep.join(folders))
+    if path is None:
+        raise PenstockError(f"{name} was not found in {os.pathsep.join(folders)}: install Penstock, or set PENSTOCK_BIN", 3)
+    return path
+
+
+def arguments(options):
+    """host_memory="2G" is --host-memory 2G; True a flag, False and None nothing; a tuple or an array is one value with
+    commas, a list the option several times."""
+    out = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        for one in value if isinstance(value, list) else [value]:
+            if one is None or one is False:
+                continue
+            out.append(option)
+            if one is not True:
+                out.append(",".join(_text(v) for v in one) if isinstance(one, (tuple, np.ndarray)) else _text(one))
+    return out
+
+
+def _text(value):
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def run(program, *operands, progress=None, ranks=1, **options):
+    """Runs penstock-PROGRAM OPERANDS --OPTIONS and returns its figures (its text, where it has none).
+
+    progress: called with every line that the program says while it runs. ranks: more than 1 through mpirun. Raises
+    Stopped on exit code 75, PenstockError with what the program said and its code on any other but 0."""
+    command = [find(program), *map(os.fspath, operands), *arguments(options), "--json"]
+    if ranks > 1:
+        command = ["mpirun", "-n", str(ranks), *command]
+    said, out = [], []
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
+    reader.start()
+    try:
+        for line in process.stderr:
+            said.append(line.rstrip("\n"))
+            if progress:
+                progress(said[-1])
+        code = process.wait()
+    except BaseException:
+        process.terminate()  # saves its state, where it has one
+        process.wait()
+        raise
+    finally:
+        reader.join()
+        process.stdout.close()
+        process.stderr.close()
+    _warn(program, said)
+    if code:
+        raise (Stopped if code == 75 else PenstockError)(_reason(program, said, code), code, program)
+    try:
+        return json.loads(out[0])
+    except ValueError:
+        return out[0]
+
+
+def _warn(program, said):
+    mark = f"penstock-{program}: warning: "
+    for line in said:
+        if line.startswith(mark):
+            warnings.warn(line, stacklevel=3)
+
+
+def _reason(program, said, code):
+    """From the last "error: " on, as messages may have several lines."""
+    marks = [f"penstock-{program}: error: ", f"penstock-{program}: "]
+    for mark in marks:
+        for i in range(len(said) - 1, -1, -1):
+            if said[i].startswith(mark):
+                return "\n".join([said[i][len(mark):], *said[i + 1:]])
+    return "\n".join(said[-5:]) or (f"ended by signal {-code}" if code < 0 else f"exit code {code}")
+
+
+# ---- inputs from arrays ----
+
+_TAGS = ("tag", "gmsh:physical", "medit:ref", "cell_tags", "MaterialIds")
+_WIDTHS = {"triangle": 3, "tetra": 4}
+
+
+def _from_meshio(mesh):
+    blocks = [(i, b) for i, b in enumerate(mesh.cells) if b.type in _WIDTHS]
+    kind = "tetra" if any(b.type == "tetra" for _, b in blocks) else "triangle"
+    tag = next((name for name in _TAGS if name in mesh.cell_data), None)
+    dropped = sorted({b.type for b in mesh.cells if b.type != kind and not (b.type == "triangle" and tag)})
+    if dropped:
+        warnings.warn(f"cells that are left out: {', '.join(dropped)}", stacklevel=4)
+    names = {int(v[0]): name for name, v in getattr(mesh, "field_data", {}).items()}
+    kept = [(i, b) for i, b in blocks if b.type == kind or tag]
+    cells = [np.asarray(b.data) for _, b in kept]
+    return np.asarray(mesh.points), cells, [np.asarray(mesh.cell_data[tag][i]) if tag else None for i, _ in kept], names
+
+
+def _from_pyvista(mesh):
+    found = []
+    grid = mesh.cast_to_unstructured_grid()
+    data = grid.cell_data
+    tag = next((name for name in _TAGS if name in data), None)
+    others = sorted(set(map(int, grid.celltypes)) - {5, 10})
+    if others:
+        raise PenstockError(f"cells of VTK types {others}: triangulate() first, triangles and tetrahedra are taken", 2)
+    for kind, cells in grid.cells_dict.items():
+        found.append((cells, np.asarray(data[tag])[grid.celltypes == kind] if tag else None))
+    return np.asarray(grid.points), [f[0] for f in found], [f[1] for f in found], {}
+
+
+def write_mesh(path, mesh, tags=None, names=None):
+    """Writes an MSH 2.2 file that penstock-mesh-import reads: a Mesh, (points, cells), a mesh of meshio or of pyvista.
+    Regions are the integers of the cell data "tag", "gmsh:physical", "medit:ref", "cell_tags" or "MaterialIds"."""
+    if isinstance(mesh, Mesh):
+        points, cells, tag, known = mesh.points, [mesh.cells], [mesh.tags], mesh.names
+    elif isinstance(mesh, tuple):
+        points, cells, tag, known = np.asarray(mesh[0], float), [np.asarray(mesh[1])], [tags], {}
+    elif hasattr(mesh, "cast_to_unstructured_grid"):
+        points, cells, tag, known = _from_pyvista(mesh)
+    elif hasattr(mesh, "cells") and hasattr(mesh, "points"):
+        points, cells, tag, known = _from_meshio(mesh)
+    else:
+        raise PenstockError(f"{type(mesh).__name__}: a Mesh, (points, cells), or a mesh of meshio or pyvista is expected", 2)
+    names = {**known, **(names or {})}
+    points = np.asarray(points, float)
+    if points.ndim == 2 and points.shape[1] == 2:
+        points = np.column_stack([points, np.zeros(len(points))])
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise PenstockError("points [n][3] of finite numbers are expected", 2)
+    lines, number = [], 0
+    for block, of in zip(cells, tag):
+        if block.ndim != 2 or block.shape[1] not in (3, 4) or block.size and not 0 <= block.min() <= block.max() < len(points):
+            raise PenstockError("cells [m][3] or [m][4] with numbers of points are expected", 2)
+        of = np.zeros(len(block), int) if of is None else np.asarray(of)
+        if len(of) != len(block) or (of != of.astype(int)).any():
+            raise PenstockError(f"{len(of)} tags, whole numbers, for {len(block)} cells", 2)
+        kind = {3: 2, 4: 4}[block.shape[1]]
+        for cell, t in zip(block.tolist(), of.astype(int).tolist()):
+            number += 1
+            lines.append(f"{number} {kind} 2 {t} {t} " + " ".join(str(v + 1) for v in cell))
+    dimension = max((block.shape[1] - 1 for block in cells), default=2)
+    with Path(path).open("w") as out:
+        out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n")
+        if names:
+            out.write(f"$PhysicalNames\n{len(names)}\n")
+            out.writelines(f'{dimension} {tag} "{name}"\n' for tag, name in names.items())
+            out.write("$EndPhysicalNames\n")
+        out.write(f"$Nodes\n{len(points)}\n")
+        out.writelines(f"{i} {x!r} {y!r} {z!r}\n" for i, (x, y, z) in enumerate(points.tolist(), 1))
+        out.write(f"$EndNodes\n$Elements\n{len(lines)}\n" + "\n".join(lines) + "\n$EndElements\n")
+
+
+def import_mesh(mesh, output, tags=None, names=None, **options):
+    """A mesh of arrays, meshio or pyvista as a mesh file of Penstock, by penstock-mesh-import; its figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mesh.msh"
+        write_mesh(path, mesh, tags, names)
+        return run("mesh-import", path, output, **options)
+
+
+def import_particles(positions, charges, output, **options):
+    """Particles [n][3] with charges [n] or [sides][n] as a file of Penstock, by penstock-particle-import; its figures."""
+    columns = np.column_stack([np.asarray(positions, float), *np.atleast_2d(np.asarray(charges, float))])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "particles.csv"
+        header = ",".join(["x", "y", "z"] + [f"q{i}" for i in range(columns.shape[1] - 3)])
+        np.savetxt(path, columns, "%.17g", ",", header=header, comments="")
+        return run("particle-import", path, output, **options)

@@ -1,0 +1,175 @@
+"""The Python package on real files and programs (unittest). Run in an empty folder by tests/stages/test_python.sh."""
+import unittest
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import penstock
+
+random = np.random.default_rng(5)
+
+
+def off(a, b):
+    return np.abs(np.asarray(a) - b).max() / np.abs(b).max()
+
+
+class Programs(unittest.TestCase):
+    def test_figures_and_progress(self):
+        figures = penstock.run("mesh-surface", "cube.hdf", shape="cube", size=2.0, divisions=2)
+        self.assertAlmostEqual(figures["volume"], 8)
+        said = []
+        penstock.run("mesh-surface", "cube.hdf", shape="cube", size=2.0, divisions=2, progress=said.append)
+        self.assertTrue(any("up to date" in line for line in said), said)
+
+    def test_failures(self):
+        with self.assertRaises(penstock.PenstockError) as caught:
+            penstock.run("mesh-surface", "x.hdf", nonsense=3)
+        self.assertEqual((caught.exception.code, caught.exception.program), (2, "mesh-surface"))
+        self.assertIn("--nonsense", caught.exception.message)
+        with self.assertRaises(penstock.PenstockError) as caught:
+            penstock.run("verify", "missing.h5")
+        self.assertEqual(caught.exception.code, 3)
+        with self.assertRaisesRegex(penstock.PenstockError, "penstock-no-such was not found"):
+            penstock.run("no-such")
+
+    def test_stopped(self):
+        penstock.run("mesh-surface", "s.hdf", divisions=6)
+        penstock.run("slice-assemble", "s.hdf", "s.h5", courant=3.0)
+        march = lambda **more: penstock.run("tdbem-march", "s.h5", "s.hdf", "m.h5", steps=400, emitter="plane:dir=0,0,1:width=0.01", **more)
+        try:
+            march(stop_after=1e-3)
+        except penstock.Stopped as stopped:
+            self.assertEqual(stopped.code, 75)
+            march()
+        else:
+            self.fail("a march of 400 steps ended within 1 ms")
+        self.assertEqual(penstock.File("m.h5").format, "penstock-history")
+
+
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        penstock.run("mesh-surface", "ball.hdf", divisions=8)
+
+    def test_slabs(self):
+        with penstock.File("ball.hdf") as file:
+            points = file["/VTKHDF/Points"]
+            whole = points[...]
+            self.assertEqual((points.units, points.shape), ("m", whole.shape))
+            for key in [(slice(3, 90, 7), 1), (slice(None, None, -1), slice(1, 3)), (-1,), (slice(5, 5),), (Ellipsis, 2)]:
+                np.testing.assert_array_equal(points[key], whole[key])
+            table = points.chunks()
+            self.assertAlmostEqual(sum(c["minimum"] for c in table[:1]), whole[:points.chunk_rows].min())
+            with self.assertRaises(IndexError):
+                points[len(points)]
+            self.assertEqual(file.attrs["format"], "penstock-surface-mesh")
+            self.assertEqual(len(file.content_hash), 16)
+            self.assertIn(file["VTKHDF/Types"].dtype, [np.dtype("u1")])
+
+    def test_damage_is_seen(self):
+        self.assertGreater(penstock.verify("ball.hdf")["chunks"], 5)
+        bytes_ = bytearray(Path("ball.hdf").read_bytes())
+        at = bytes_.find(b"\x05" * 64)  # cell types, stored plain
+        at = len(bytes_) // 2 if at < 0 else at + 8
+        bytes_[at] ^= 1
+        Path("bad.hdf").write_bytes(bytes_)
+        with self.assertRaises(penstock.PenstockError) as caught:
+            penstock.verify("bad.hdf")
+            penstock.open("bad.hdf")
+        self.assertEqual(caught.exception.code, 3)
+        self.assertIn("bad.hdf", caught.exception.message)
+
+    def test_mesh_comes_back(self):
+        mesh = penstock.open("ball.hdf")
+        tags = np.arange(len(mesh.cells)) % 3 + 4
+        penstock.import_mesh((mesh.points, mesh.cells), "again.hdf", tags=tags, names={4: "hull", 5: "fin"})
+        again = penstock.open("again.hdf")
+        np.testing.assert_array_equal(again.points, mesh.points)
+        np.testing.assert_array_equal(again.tags, tags)
+        self.assertEqual(again.names, {4: "hull", 5: "fin"})
+        with self.assertRaisesRegex(penstock.PenstockError, "finite"):
+            penstock.write_mesh("x.msh", (mesh.points * np.nan, mesh.cells))
+
+    def test_meshes_of_others(self):
+        class Block:  # what meshio.Mesh and its blocks look like
+            def __init__(self, kind, data):
+                self.type, self.data = kind, data
+
+        class Foreign:
+            points = np.vstack([np.zeros(3), np.eye(3)])
+            cells = [Block("tetra", np.array([[0, 1, 2, 3]])), Block("line", np.array([[0, 1]]))]
+            cell_data = {"medit:ref": [np.array([7]), np.array([0])]}
+
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            penstock.write_mesh("one.msh", Foreign())
+        self.assertIn("line", str(seen[0].message))
+        self.assertIn("1 4 2 7 7 1 2 3 4\n", Path("one.msh").read_text())
+
+    def test_trace(self):
+        penstock.run("sphere-exact", "exact.h5", frequencies=(100.0, 200.0), angles=(0.0, 45.0, 180.0), speed=343.0, emitter="plane:dir=0,0,1:width=1e-3")
+        trace = penstock.open("exact.h5")
+        self.assertEqual(trace["value"].dtype, complex)
+        np.testing.assert_allclose(trace["frequency"], [100, 200])
+
+
+class Matrices(unittest.TestCase):
+    def matrix(self, kernel, test, trial, k):
+        penstock.run("mesh-surface", "m.hdf", divisions=6)
+        penstock.run("cluster-build", "m.hdf", "c.h5", test=test, trial=trial, leaf=16, force=True)
+        penstock.run("hmatrix-assemble", "c.h5", "a.h5", operator=kernel, wavenumber=k, tolerance=1e-6, force=True)
+        entries = penstock.BoundaryOperator(penstock.open("m.hdf"), kernel, test, trial, k, 1e-6).entries()
+        return penstock.open("a.h5"), entries
+
+    def test_products(self):
+        for kernel, test, trial, k in [("dlp", "p0", "p1", 2.0), ("slp", "p0", "p0", 0.0)]:
+            A, entries = self.matrix(kernel, test, trial, k)
+            self.assertEqual(A.shape, entries.shape)
+            x, y = (random.normal(size=(n, 3)) + 1j * random.normal(size=(n, 3)) for n in A.shape[::-1])
+            self.assertLess(off(A @ x, entries @ x), 1e-5)
+            self.assertLess(off(A.matvec(x[:, 0]), entries @ x[:, 0]), 1e-5)
+            self.assertLess(off(A.product(y, transposed=True), entries.T @ y), 1e-5)
+            self.assertLess(off(A.rmatvec(y[:, 1]), entries.conj().T @ y[:, 1]), 1e-5)
+            with self.assertRaises(penstock.PenstockError):
+                A.product(np.full(A.shape[1], np.nan))
+            with self.assertRaises(penstock.PenstockError):
+                A.product(np.ones(A.shape[1] + 1))
+        with self.assertRaisesRegex(penstock.PenstockError, "may be used"):
+            penstock.open("a.h5", memory_limit=1000)
+
+    def test_retarded_is_static_in_sum(self):
+        penstock.run("mesh-surface", "m.hdf", divisions=6)
+        mesh = penstock.open("m.hdf")
+        rows, columns = slice(3, 8), slice(0, 40)
+        zero, _, lengths, values = penstock.RetardedOperator(mesh, dt=0.1, speed=1.0, points=12).entries(rows, columns)
+        self.assertEqual(lengths.tolist(), [[len(v) for v in row] for row in values])
+        total = zero + [[v.sum() for v in row] for row in values]
+        self.assertLess(off(total, penstock.BoundaryOperator(mesh).entries(rows, columns)), 1e-2)
+
+
+class Sums(unittest.TestCase):
+    def test_against_program_and_definition(self):
+        x, q = random.random((3000, 3)), random.random((2, 3000)) - 0.5
+        phi, gradient, figures = penstock.fmm(x, q, gradient=True, accuracy=1e-3)
+        self.assertLess(figures["potential"], 1e-3)
+        d = x[:50, None] - x[None]
+        r = np.sqrt((d ** 2).sum(2))
+        inverse = np.divide(1, r, where=r > 0, out=np.zeros_like(r))
+        self.assertLess(off(phi[:, :50], q @ inverse.T), 1e-3)
+        self.assertLess(off(gradient[1, :50], -np.einsum("j,ij,ijd->id", q[1], inverse ** 3, d)), 1e-3)
+        penstock.import_particles(x, q, "p.h5")
+        penstock.run("octree-build", "p.h5", "tree.h5")
+        penstock.run("fmm", "tree.h5", "result.h5", accuracy=1e-3)
+        result, tree = penstock.open("result.h5"), penstock.open("tree.h5")
+        self.assertLess(off(result["potential1"], phi[1]), 2e-3)
+        np.testing.assert_array_equal(tree.sources["q1"], q[1])
+        np.testing.assert_array_equal(tree.sources["z"], x[:, 2])
+        self.assertEqual(sum(len(k) for k in tree.sources["keys"].values()) > 1, True)
+        with self.assertRaisesRegex(penstock.PenstockError, "source y: number 4"):
+            x[4, 1] = np.inf
+            penstock.fmm(x, q)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

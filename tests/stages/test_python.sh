@@ -1,0 +1,13 @@
+# The Python package: programs, files, matrices, sums (tests/python).
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-surface slice-assemble tdbem-march sphere-exact cluster-build hmatrix-assemble mesh-import particle-import octree-build fmm
+python=/usr/bin/python3
+"$python" -c 'import numpy' 2>/dev/null || { echo "$python has no numpy (python3-numpy)"; exit 77; }
+export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1 PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so.0
+unset HDF5_PLUGIN_PATH # nothing here needs it
+"$python" "$ROOT/tests/python/test_penstock.py" || exit 1
+# Each call and structure of the package is that of the headers.
+nm -D --defined-only "$PENSTOCK_LIBRARY" | sed -n 's/.* T penstock_\([a-z_]*\)@@.*/\1/p' | sort > exported
+"$python" -c 'from penstock import _library as l; print("\n".join(sorted(l._TAKES)))' > known
+[ -z "$(comm -13 exported known)" ] || fail "the library has no $(comm -13 exported known)"
+exit 0
