@@ -165,7 +165,7 @@ static void mean_edge(growth *g, double *mean)
 
 static ps_status read_size(growth *g, setup_text *text)
 {
-    static const double defaults[PS_DGTD_MAX_ORDER] = {12, 10, 6, 4};
+    static const double defaults[PS_DGTD_MAX_ORDER] = {12, 10, 7, 7};
     double layers = defaults[g->s->header.order - 1], mean;
     int given;
     mean_edge(g, &mean);

@@ -332,5 +332,5 @@ ps_status finish_layer(setup *s)
     for (int64_t e = 0; e < s->mesh.elements && s->total; ++e)
         if (s->total[e] && s->layer[e])
             return ps_fail(PS_USAGE, "--total: the region reaches into the layer of --pml");
-    return PS_OK;
+    return check_layer_growth(s);
 }

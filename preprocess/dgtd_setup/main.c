@@ -121,12 +121,14 @@ static ps_status run_setup(ps_run *run)
 
 static const ps_allowance allowances[] = {
     {"early", "a pulse that is not quiet at t = 0, where the march begins with no field"},
+    {"flat-layer", "elements of a matched layer so flat that fields grow with the centred flux"},
+    {"strong-layer", "a matched layer so strong for its elements that fields grow with that flux"},
     {"cut", "the ball of a current through which faces with a condition go"},
     {NULL, NULL}};
 
 static const ps_program program = {
     .name = "dgtd-setup",
-    .results = 1,
+    .results = 2,
     .synopsis = "PARTITION OUTPUT",
     .description =
         "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on "

@@ -99,6 +99,9 @@ ps_status finish_layer(setup *s);
  * in it. PS_INVALID: in a plane. */
 ps_status fit_sphere(const double *points, int64_t count, double centre[3], double *radius,
                      double *off);
+/* layer_growth.c: refuses a layer in which fields grow with the centred flux. */
+ps_status check_layer_growth(const setup *s);
+
 /* grow.c: elements on the absorbing faces, in s->layer. */
 ps_status grow_layer(setup *s, setup_text *text);
 ps_status set_sources(setup *s);
