@@ -103,12 +103,28 @@ static ps_status run_pass(const coincidence *c, int64_t pass, int64_t passes, in
     return status;
 }
 
+static int64_t passes_for(int64_t particles, int64_t memory)
+{
+    return 16 * particles / (memory / 4 + 1) + 1;
+}
+
+static int64_t capacity_of(int64_t particles, int64_t passes)
+{
+    return passes == 1 ? particles : particles / passes * 5 / 4 + BLOCK;
+}
+
+int64_t coincidence_bytes(int64_t particles, int64_t memory)
+{
+    int64_t block = particles < BLOCK ? particles : BLOCK; /* the rest is not touched */
+    return 8 * block + 16 * capacity_of(particles, passes_for(particles, memory));
+}
+
 ps_status coincidence_count(coincidence *c, int64_t memory, int64_t *found, int64_t *first,
                             int64_t *second)
 {
     finding all = {0, UINT64_MAX};
-    int64_t passes = 16 * c->particles / (memory / 2 + 1) + 1;
-    int64_t capacity = passes == 1 ? c->particles : c->particles / passes * 5 / 4 + BLOCK;
+    int64_t passes = passes_for(c->particles, memory);
+    int64_t capacity = capacity_of(c->particles, passes);
     for (int64_t p = 0; p < passes; ++p) PS_TRY(run_pass(c, p, passes, capacity, &all));
     *found = all.count;
     return all.count ? find_two(c, all.smallest, first, second) : PS_OK;

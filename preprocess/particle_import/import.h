@@ -12,6 +12,7 @@
 
 #include "formats/particles.h"
 #include "kernels/fmm/distribution.h"
+#include "stage/plan.h"
 
 typedef enum import_format {
     IMPORT_AUTO,
@@ -34,7 +35,7 @@ typedef struct import_options {
     uint64_t seed;
     bool keep_coincident;
     const char *length_units, *charge_units;
-    int64_t host_memory;
+    const ps_run *run;
 } import_options;
 
 /* ---- coincident.c: places that occur more than once ---- */
@@ -48,6 +49,7 @@ ps_status coincidence_start(coincidence *c, const char *beside);
 /* The places of `count` more particles. */
 ps_status coincidence_add(coincidence *c, const double *const *columns, int64_t count);
 /* *found: particles at a place that another had before; *first, *second: two of them, from 0. */
+int64_t coincidence_bytes(int64_t particles, int64_t memory); /* what that takes */
 ps_status coincidence_count(coincidence *c, int64_t memory, int64_t *found, int64_t *first,
                             int64_t *second);
 void coincidence_release(coincidence *c);
@@ -77,6 +79,8 @@ ps_status sink_add(sink *s, const double *row);
 /* Writes what came, or only checks it where there is no output. */
 ps_status sink_finish(sink *s, int64_t *coincident);
 void sink_release(sink *s);
+/* What writing so many particles takes. */
+ps_need write_need(const ps_run *run, int64_t count, int columns);
 /* Generated particles go to the file without a detour. */
 ps_status write_generated(const import_options *options, const ps_store_identity *identity,
                           ps_distribution distribution, int64_t count);

@@ -65,7 +65,7 @@ static import_options gather(const ps_run *run)
                             .keep_coincident = chosen.coincident == 1,
                             .length_units = chosen.length_units,
                             .charge_units = chosen.charge_units,
-                            .host_memory = run->host_memory};
+                            .run = run};
 }
 
 /* ---- what the input is ---- */
@@ -154,19 +154,15 @@ static ps_status plan(const import_options *o, const ps_run *run)
 {
     ps_report *r = ps_report_new(run);
     ps_need need;
-    int64_t columns = 3 + chosen.right_hand_sides;
-    int64_t rows = chosen.count >= 1 << 25 ? 1 << 19 : 1 << 17;
+    int columns = 3 + (int)chosen.right_hand_sides;
     if (!o->input) {
         ps_report_int(r, "particles", chosen.count);
-        need = (ps_need){.arrays = run->threads * 8 * rows * (columns + 2),
-                         .writer = 8 * rows * 3,
-                         .writers = run->threads,
-                         .disk = 8 * columns * chosen.count,
-                         .seconds = 1e-7 * (double)chosen.count / (double)run->threads};
+        need = write_need(run, chosen.count, columns);
     } else {
         static const char *const names[] = {"auto", "text", "hdf5", "tipsy", "pqr", "fma"};
         ps_report_text(r, "format", names[format_of(o)]);
         need = (ps_need){
+            .arrays = 8 * (int64_t)SINK_ROWS * (columns + 1),
             .needs = "how many particles the file holds, on which memory and disk depend, too"};
     }
     ps_status status = ps_plan_take(run, &need, r);

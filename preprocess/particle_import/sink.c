@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/store_memory.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
@@ -73,7 +74,8 @@ ps_status sink_add(sink *s, const double *row)
 static ps_status check_places(sink *s, int64_t *coincident)
 {
     int64_t first = 0, second = 0;
-    PS_TRY(coincidence_count(&s->places, s->options->host_memory, coincident, &first, &second));
+    PS_TRY(
+        coincidence_count(&s->places, s->options->run->host_memory, coincident, &first, &second));
     coincidence_release(&s->places);
     if (*coincident == 0 || s->options->keep_coincident) return PS_OK;
     return ps_fail(PS_INVALID,
@@ -165,6 +167,31 @@ static ps_status write_file(chunk_writer *w, const ps_store_identity *identity,
     return status;
 }
 
+/* Heaps of threads keep chunks that were freed: as many as three are held. */
+ps_need write_need(const ps_run *run, int64_t count, int columns)
+{
+    int64_t rows = count >= 1 << 25 ? 1 << 19 : 1 << 17;
+    int64_t chunks = (count + rows - 1) / rows, here = count < rows ? count : rows;
+    int64_t threads = chunks < run->threads ? chunks : run->threads;
+    return (ps_need){.arrays = threads * 8 * here * (columns + 2),
+                     .writer = 8 * here * 3,
+                     .writers = threads,
+                     .disk = 8 * columns * count,
+                     .seconds = 1e-7 * (double)count / (double)threads};
+}
+
+/* Places are compared before anything is written, when writing holds nothing yet. */
+static ps_status take(const sink *s)
+{
+    const ps_run *run = s->options->run;
+    int64_t count = s->header.count, compare = coincidence_bytes(count, run->host_memory);
+    ps_need need = write_need(run, count, s->columns);
+    if (s->options->output) compare -= need.writers * ps_store_writer_bytes(need.writer);
+    if (!s->options->output) need = (ps_need){.arrays = compare};
+    if (compare > need.arrays) need.arrays = compare;
+    return ps_plan_take(run, &need, NULL);
+}
+
 static void set_units(ps_particle_header *header, const import_options *o)
 {
     strncpy(header->length_units, o->length_units, sizeof header->length_units - 1);
@@ -177,6 +204,7 @@ ps_status sink_finish(sink *s, int64_t *coincident)
     if (s->filled > 0) PS_TRY(flush(s));
     if (s->header.count == 0)
         return ps_fail(PS_INVALID, "%s: there are no particles in it", s->options->input);
+    PS_TRY(take(s));
     PS_TRY(check_places(s, coincident));
     if (!s->options->output) return PS_OK;
     set_units(&s->header, s->options);
@@ -188,6 +216,8 @@ ps_status write_generated(const import_options *options, const ps_store_identity
                           ps_distribution distribution, int64_t count)
 {
     ps_particle_header header = {.count = count, .right_hand_sides = options->right_hand_sides};
+    const ps_need need = write_need(options->run, count, 3 + options->right_hand_sides);
+    PS_TRY(ps_plan_take(options->run, &need, NULL));
     set_units(&header, options);
     chunk_writer w = {
         .options = options, .distribution = distribution, .columns = 3 + options->right_hand_sides};

@@ -16,6 +16,9 @@ printf '8 4\n3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n7 8 9 .25\n' > p.fma
 printf '3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n7 8 9 .25\n' > old.fma
 expect 0 "" $import p.txt txt.h5
 [ "$(figure particles)" = 3 ] || fail "$(figure particles) particles"
+expect 4 "are needed" $import p.txt no.h5 --host-memory 8M
+expect 4 "are needed" $import --generate cube --count 1000 no.h5 --host-memory 8M
+[ ! -e no.h5 ] || fail "a run that its budget does not allow has written"
 for f in p.csv p.pqr p.fma old.fma; do expect 0 "" $import $f one.h5 --force; same txt.h5 one.h5; done
 expect 0 "" $import p.txt one.h5 --columns 1,2,3,4 --force; same txt.h5 one.h5
 expect 0 "" $import p.csv one.h5 --columns x,y,z,mass --force; same txt.h5 one.h5
@@ -87,7 +90,11 @@ expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 
 same g1.h5 g3.h5
 expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 8 g8.h5
 [ "$(content g1.h5)" != "$(content g8.h5)" ] || fail "the seed makes no difference"
-expect 0 "" $import g1.h5 again.h5 --host-memory 1M
+expect 0 "" $import g1.h5 again.h5
+# so many that their places are compared in two passes
+expect 0 "" $import --generate plummer --count 1200000 --seed 7 many.h5
+expect 0 "" $import many.h5 passes.h5 --host-memory 60M
+penstock-compare many.h5 passes.h5 > /dev/null || fail "particles compared in two passes changed"
 [ "$(figure coincident)" = 0 ] || fail "coincident particles are found where there are none"
 penstock-compare g1.h5 again.h5 > /dev/null || fail "a large file changed on its way"
 awk 'BEGIN { srand(3); for (i = 0; i < 150000; ++i) printf "%.17g,%.17g,%.17g,1\n", rand(), rand(), rand() + i }' > big.csv
