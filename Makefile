@@ -9,7 +9,7 @@
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
 #
 # Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE_CODE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
-# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0.
+# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
 .SUFFIXES:
@@ -45,6 +45,8 @@ WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
 WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscotcherr)
 WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
 WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
+WITH_NETCDF  ?= $(call compiles,netcdf.h,-lnetcdf)
+WITH_GEOTIFF ?= $(call compiles,geotiff/geotiffio.h geotiff/xtiffio.h,-lgeotiff -ltiff)
 HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 # The answer for an nvcc is kept: asking takes a second.
 CUDA_PROBE := build/probe-$(shell ls -lL $(NVCC) 2>/dev/null | sha1sum | cut -c1-10)
@@ -76,6 +78,8 @@ MPI_CFLAGS := $(if $(call yes,$(WITH_MPI)),-DPS_WITH_MPI $(call pc,--cflags,ompi
 SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
 CHOLMOD_CFLAGS := $(if $(call yes,$(WITH_CHOLMOD)),-DPS_WITH_CHOLMOD)
 GMSH_CFLAGS := $(if $(call yes,$(WITH_GMSH)),-DPS_WITH_GMSH)
+GRID_CFLAGS := $(if $(call yes,$(WITH_NETCDF)),-DPS_WITH_NETCDF) $(if $(call yes,$(WITH_GEOTIFF)),-DPS_WITH_GEOTIFF)
+GRID_LIBS := $(if $(call yes,$(WITH_NETCDF)),-lnetcdf) $(if $(call yes,$(WITH_GEOTIFF)),-lgeotiff -ltiff)
 FFTW_CFLAGS := $(if $(call yes,$(WITH_FFTW)),-DPS_WITH_FFTW)
 CUDA_CFLAGS := $(if $(call yes,$(WITH_CUDA)),-DPS_WITH_CUDA)
 CPPFLAGS_ALL += $(CUDA_CFLAGS) $(CHOLMOD_CFLAGS) $(FFTW_CFLAGS) $(SCOTCH_CFLAGS)
@@ -97,7 +101,7 @@ else
 ISAS := base
 endif
 
-KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
+KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(GRID_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
 LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
@@ -164,6 +168,7 @@ run = $(if $(V),,@echo "$(1)";)
 $(B)/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+$(B)/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -216,6 +221,7 @@ $(SO): $(SO_OBJ) library/penstock.map $(LIB)
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
 $(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
+$(BIN)/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(BIN)/penstock-%:
 	$(link)
 # The front command is the help program under another name.
@@ -255,6 +261,7 @@ $(B)/watched/runtime/program.o: $(B)/generated/version.h
 $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+$(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 $(B)/watched/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,cc $< (watched)) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
@@ -347,6 +354,8 @@ info:
 	  hdf5 '$(call pc,--modversion,hdf5-serial) (serial)' zstd '$(call pc,--modversion,libzstd)' \
 	  mpi '$(if $(call yes,$(WITH_MPI)),yes $(call pc,--modversion,ompi-c),no: one rank only)' \
 	  gmsh '$(if $(call yes,$(WITH_GMSH)),yes,no: penstock-mesh-import is left out)' \
+	  netcdf '$(if $(call yes,$(WITH_NETCDF)),yes,no: penstock-terrain-import reads no NetCDF)' \
+	  geotiff '$(if $(call yes,$(WITH_GEOTIFF)),yes,no: penstock-terrain-import reads no GeoTIFF)' \
 	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
 	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
 	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'

@@ -51,6 +51,7 @@ CASES = [
     Case("hbem-solve", HBEM + "point:3,0,0", HBEM + "point:2,0,0", "out.hdf", keeps=True),
     Case("spmv-bench", "", "spmv-bench {t}/s.mtx --device cpu --least-time 0.0001", "-"),
     Case("gravity-invert", INVERT + "--regularisation 1e-9", INVERT + "--regularisation 1e-8 --bounds 0,9", keeps=True),
+    Case("terrain-import", "terrain-import -q {s}/model.asc OUT", "terrain-import -q {s}/model.asc OUT --stations above:1m"),
     Case("prism-field", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT --field gradients", "prism-field -q {s}/prisms.txt {s}/stations.txt OUT"),
     Case("probe", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 90,0", "probe -q {s}/history.h5 {s}/s.hdf OUT --direction 0,0"),
     Case("spectrum", "spectrum -q {s}/trace.h5 OUT --frequencies 0.05", "spectrum -q {s}/trace.h5 OUT --frequencies 0.1"),

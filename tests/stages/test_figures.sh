@@ -92,6 +92,8 @@ say hbem-field solution.hdf field.h5 --directions 4
 echo "-1 1 -2 2 -3 3 1" > prisms.txt
 echo "4 1 -2" > stations.txt
 say prism-field prisms.txt stations.txt prisms.h5 --field gradients --gravity 1e-9
+printf 'ncols 2\nnrows 2\nxllcorner 7\nyllcorner 45\ncellsize .01\n30 40\n10 -20\n' > model.asc
+say terrain-import model.asc terrain.h5 --coordinates geographic --stations above:1m
 printf '4 4 2\n0 0 0\n4*100\n4*100\n2*100\n' > cells.msh
 awk 'BEGIN { print 16; for (i = 0; i < 16; ++i) print 50 + 100 * (i % 4), 50 + 100 * int(i / 4), 5, .3 / (1 + (i % 4 - 1) ^ 2 + (int(i / 4) - 1) ^ 2), .02 }' > observed.txt
 say gravity-invert observed.txt cells.msh inverted.h5 --regularisation 1e-9

@@ -48,6 +48,7 @@ refused preprocess/one/h.c '#include <hdf5.h>' 'hdf5.h belongs only in formats/'
 refused tests/t.c '#include <mpi.h>' 'mpi.h belongs only in runtime/comm.c'
 refused runtime/x.c '#include "scotch/ptscotch.h"' 'ptscotch.h belongs only in runtime/partitioner.c'
 refused preprocess/two/m.c '#include <gmshc.h>' 'gmshc.h belongs only in preprocess/mesh_import/'
+refused preprocess/two/m.c '#include <geotiff/xtiffio.h>' 'xtiffio.h belongs only in preprocess/terrain_import/'
 refused kernels/tdbem/op.c '#include <cuda_runtime.h>' 'cuda_runtime.h belongs only in'
 refused runtime/a.h '#include "runtime/d.h"' 'does not compile on its own' 1
 refused runtime/d.h 'ps_unknown f(void);' 'does not compile on its own' 1

@@ -39,6 +39,8 @@ make penstock-hmatrix-assemble small.clusters.h5 small.slp.h5 --mode dense
 make penstock-hbem-solve small.hdf small.slp.h5 small.solution.h5 --problem dirichlet --form indirect --data point:0,0,0.2
 echo "-1 1 -2 2 -3 3 1" > prisms.txt
 echo "4 1 -2" > stations.txt
+awk 'BEGIN { printf "ncols 300\nnrows 300\nxllcorner 5e5\nyllcorner 4e6\ncellsize 10\n"
+    for (j = 0; j < 300; ++j) { for (i = 0; i < 300; ++i) printf "%g ", 50 + i % 7 + j % 5; print "" } }' > model.asc
 
 python3 - <<'PYTHON' || exit 1
 import json
@@ -130,6 +132,7 @@ gravity-assemble cube.hdf {}
 transmission-optimize {} --nodes 33,33,33 --length 1,1,1
 cluster-build ball.hdf {}
 prism-field prisms.txt stations.txt {}
+terrain-import model.asc {} --stations above:1m
 gravity-anomaly cube.load.hdf.u {}
 sphere-exact {} --radius 1 --speed 1 --quantity soft-far --angles 0,90 --emitter plane:dir=0,0,1:width=2:delay=20 --dt .1 --steps 100
 dgtd-sphere {} --radius 1 --eps 4 --frequencies 1e8 --at 0,0,3

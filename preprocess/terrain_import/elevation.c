@@ -1,0 +1,219 @@
+/* Elevation models: which reader, what all of them must hold. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "preprocess/terrain_import/terrain.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "stage/plan.h"
+
+void elevation_release(elevation *e)
+{
+    free(e->height);
+    *e = (elevation){0};
+}
+
+/* ---- for readers ---- */
+
+double length_of_unit(const char *name)
+{
+    static const struct {
+        const char *name;
+        double metres;
+    } known[] = {{"m", 1},           {"meter", 1},
+                 {"meters", 1},      {"metre", 1},
+                 {"metres", 1},      {"km", 1000},
+                 {"kilometer", 1e3}, {"kilometers", 1e3},
+                 {"kilometre", 1e3}, {"kilometres", 1e3},
+                 {"ft", 0.3048},     {"foot", 0.3048},
+                 {"feet", 0.3048},   {"us-ft", 1200. / 3937},
+                 {"gpm", 1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+        if (strcasecmp(name, known[i].name) == 0) return known[i].metres;
+    return 0;
+}
+
+/* What the grid itself takes: prisms, which depend on gaps and layers, are planned later. */
+ps_status elevation_allocate(const ps_run *run, elevation *e)
+{
+    static const int64_t most = (int64_t)1 << 31;
+    if (e->count[0] < 1 || e->count[1] < 1 || e->count[0] > most / e->count[1])
+        return ps_fail(PS_INVALID, "%s: a grid of %lld x %lld points; 1 to %lld are taken", e->path,
+                       (long long)e->count[0], (long long)e->count[1], (long long)most);
+    int64_t bytes = 8 * e->count[0] * e->count[1];
+    if (bytes > run->host_memory)
+        return ps_fail(PS_EXHAUSTED,
+                       "%s: %lld x %lld heights take %.4g MB; --host-memory is %.4g MB", e->path,
+                       (long long)e->count[0], (long long)e->count[1], 1e-6 * (double)bytes,
+                       1e-6 * (double)run->host_memory);
+    return PS_ALLOC(&e->height, e->count[0] * e->count[1], "heights");
+}
+
+ps_status elevation_axis(elevation *e, int axis, double first, double last)
+{
+    int64_t n = e->count[axis];
+    if (n < 2)
+        return ps_fail(PS_INVALID, "%s: one point along %c does not tell how wide its cell is",
+                       e->path, "xy"[axis]);
+    e->first[axis] = first;
+    e->step[axis] = (last - first) / (double)(n - 1);
+    if (!isfinite(e->step[axis]) || e->step[axis] == 0)
+        return ps_fail(PS_INVALID, "%s: %c goes from %.10g to %.10g in %lld points", e->path,
+                       "xy"[axis], first, last, (long long)n);
+    return PS_OK;
+}
+
+static void swap(double *a, double *b)
+{
+    double t = *a;
+    *a = *b;
+    *b = t;
+}
+
+void elevation_turn(elevation *e)
+{
+    const int64_t nx = e->count[0], ny = e->count[1];
+    if (e->step[0] < 0) {
+        for (int64_t j = 0; j < ny; ++j)
+            for (int64_t i = 0; i < nx / 2; ++i)
+                swap(&e->height[j * nx + i], &e->height[j * nx + nx - 1 - i]);
+    }
+    if (e->step[1] < 0) {
+        for (int64_t j = 0; j < ny / 2; ++j)
+            for (int64_t i = 0; i < nx; ++i)
+                swap(&e->height[j * nx + i], &e->height[(ny - 1 - j) * nx + i]);
+    }
+    for (int d = 0; d < 2; ++d) {
+        if (e->step[d] > 0) continue;
+        e->first[d] += (double)(e->count[d] - 1) * e->step[d];
+        e->step[d] = -e->step[d];
+    }
+}
+
+/* ---- what the numbers are ---- */
+
+static bool looks_like_degrees(const elevation *e)
+{
+    double x = e->first[0] + e->step[0] * (double)e->count[0];
+    double y = e->first[1] + e->step[1] * (double)e->count[1];
+    return e->first[0] >= -361 && x <= 361 && e->first[1] >= -91 && y <= 91;
+}
+
+static ps_status settle_coordinates(const reading *how, elevation *e)
+{
+    if (how->coordinates != COORDINATES_UNKNOWN) e->coordinates = how->coordinates;
+    bool degrees = looks_like_degrees(e);
+    if (e->coordinates == COORDINATES_UNKNOWN && degrees)
+        return ps_fail(PS_INVALID,
+                       "%s does not say whether x from %.8g and y from %.8g are degrees or m: "
+                       "--coordinates does",
+                       e->path, e->first[0], e->first[1]);
+    if (e->coordinates == COORDINATES_UNKNOWN) {
+        e->coordinates = COORDINATES_PROJECTED;
+        ps_warning("%s does not name its reference system: x and y are taken for m", e->path);
+    }
+    double south = e->first[1] - e->step[1] / 2;
+    double north = e->first[1] + e->step[1] * ((double)e->count[1] - 0.5);
+    if (e->coordinates == COORDINATES_GEOGRAPHIC && (!degrees || south < -90 || north > 90))
+        return ps_fail(PS_INVALID,
+                       "%s: longitudes from %.8g and latitudes from %.8g to %.8g are no "
+                       "degrees of one globe",
+                       e->path, e->first[0], south, north);
+    return PS_OK;
+}
+
+/* Flags that writers leave without naming them. */
+static ps_status check_flags(const reading *how, const elevation *e)
+{
+    static const double flags[] = {-9999, -99999, -32768, -32767, 32767, 65535, 9999, 99999};
+    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
+        for (size_t f = 0; f < sizeof flags / sizeof *flags; ++f)
+            if (e->height[c] == flags[f])
+                return ps_refuse(how->run, "flags",
+                                 "%s: the height at x %.10g, y %.10g is %g, a usual flag of gaps "
+                                 "that the file does not name: --no-data %g takes it for one",
+                                 e->path, e->first[0] + e->step[0] * (double)(c % e->count[0]),
+                                 e->first[1] + e->step[1] * (double)(c / e->count[0]), flags[f],
+                                 flags[f]);
+    return PS_OK;
+}
+
+static ps_status check_heights(const reading *how, const elevation *e)
+{
+    static const double lowest = -12000, highest = 9500; /* of the Earth, with some room */
+    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
+        if (e->height[c] < lowest || e->height[c] > highest)
+            return ps_refuse(how->run, "heights",
+                             "%s: the height at x %.10g, y %.10g is %g m; %g to %g are expected: "
+                             "check --height-unit and --no-data",
+                             e->path, e->first[0] + e->step[0] * (double)(c % e->count[0]),
+                             e->first[1] + e->step[1] * (double)(c / e->count[0]), e->height[c],
+                             lowest, highest);
+    return PS_OK;
+}
+
+static ps_status settle_heights(const reading *how, elevation *e)
+{
+    if (how->height_unit > 0) e->height_unit = how->height_unit;
+    if (e->height_unit == 0) e->height_unit = 1;
+    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c) {
+        if (how->has_no_data && e->height[c] == how->no_data) e->height[c] = NAN;
+        if (!isfinite(e->height[c])) e->height[c] = NAN;
+    }
+    PS_TRY(check_flags(how, e));
+    e->gaps = 0;
+    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c) {
+        e->height[c] *= e->height_unit;
+        e->gaps += isnan(e->height[c]);
+    }
+    return check_heights(how, e);
+}
+
+/* ---- which reader ---- */
+
+static bool begins_with(const unsigned char *head, const char *with, size_t length)
+{
+    return memcmp(head, with, length) == 0;
+}
+
+ps_status elevation_read(const char *path, const reading *how, elevation *out)
+{
+    unsigned char head[8] = {0};
+    *out = (elevation){.path = path};
+    FILE *file = fopen(path, "rb");
+    if (!file) return ps_fail(PS_INVALID, "%s cannot be opened: %m", path);
+    size_t got = fread(head, 1, sizeof head, file);
+    fclose(file);
+    if (got < sizeof head)
+        return ps_fail(PS_INVALID, "%s is no elevation model: %zu bytes", path, got);
+    if (begins_with(head, "CDF", 3) || begins_with(head, "\x89HDF", 4))
+        PS_TRY(read_netcdf(path, how, out));
+    else if (begins_with(head, "II", 2) || begins_with(head, "MM", 2))
+        PS_TRY(read_geotiff(path, how, out));
+    else
+        PS_TRY(read_ascii(path, how, out));
+    elevation_turn(out);
+    PS_TRY(settle_coordinates(how, out));
+    return settle_heights(how, out);
+}
+
+ps_status elevation_same_grid(const elevation *a, const elevation *b)
+{
+    bool same = a->coordinates == b->coordinates;
+    for (int d = 0; d < 2; ++d) {
+        double far = (double)(a->count[d] - 1) * (a->step[d] - b->step[d]);
+        same = same && a->count[d] == b->count[d] &&
+               fabs(a->first[d] - b->first[d]) < 1e-3 * a->step[d] && fabs(far) < 1e-3 * a->step[d];
+    }
+    if (same) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s has %lld x %lld points from %.10g, %.10g in steps of %.10g, %.10g, and %s "
+                   "%lld x %lld from %.10g, %.10g in steps of %.10g, %.10g: surfaces must have the "
+                   "same points; resample one",
+                   a->path, (long long)a->count[0], (long long)a->count[1], a->first[0],
+                   a->first[1], a->step[0], a->step[1], b->path, (long long)b->count[0],
+                   (long long)b->count[1], b->first[0], b->first[1], b->step[0], b->step[1]);
+}
