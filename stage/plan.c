@@ -1,5 +1,7 @@
 #include "stage/plan.h"
 
+#include <sys/stat.h>
+
 #include "formats/store_memory.h"
 #include "runtime/ledger.h"
 
@@ -36,4 +38,18 @@ ps_status ps_plan_tell(const ps_run *run, const ps_need *need)
     ps_status status = ps_plan_take(run, need, report);
     ps_report_print(&report);
     return status;
+}
+
+ps_status ps_plan_reading(const ps_run *run, const char *const *paths, int count)
+{
+    ps_need need = {.arrays = 0};
+    for (int i = 0; i < count; ++i) {
+        ps_store *store;
+        struct stat file;
+        PS_TRY(ps_store_open_unchecked(paths[i], NULL, 0, &store));
+        need.arrays += 2 * ps_store_reader_bytes(store);
+        need.seconds += stat(paths[i], &file) == 0 ? 1e-9 * (double)file.st_size : 0;
+        ps_store_close(&store);
+    }
+    return ps_plan_tell(run, &need);
 }

@@ -30,5 +30,8 @@ typedef struct ps_need {
 ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report);
 /* The same with a report of its own, printed with --plan. */
 ps_status ps_plan_tell(const ps_run *run, const ps_need *need);
+/* Of a program that reads files chunk by chunk and writes none, or a picture: two chunks of each.
+ */
+ps_status ps_plan_reading(const ps_run *run, const char *const *paths, int count);
 
 #endif

@@ -4,6 +4,7 @@
 #include "postprocess/compare/figure_table.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 
 enum { NORM_DATASETS, NORM_SPACE_TIME };
 
@@ -70,6 +71,7 @@ static ps_status run_compare(ps_run *run)
         return ps_fail(PS_USAGE, "--measure deviation belongs to --norm space-time");
     if (chosen.absolute && chosen.measure == MEASURE_DEVIATION)
         return ps_fail(PS_USAGE, "--measure deviation is relative; leave out --absolute");
+    if (run->plan) return ps_plan_reading(run, run->operands, run->operand_count);
     ps_report *report = ps_report_new(run);
     ps_status status = norm == NORM_SPACE_TIME ? compare_signals(run->operands[0], run->operands[1],
                                                                  &chosen, report, &result)

@@ -51,7 +51,7 @@ static ps_status run_inspect(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(run->operands[0], NULL, 0, &store));
-    if (run->plan) return ps_plan_tell(run, &(ps_need){.arrays = 1 << 20});
+    if (run->plan) return ps_plan_reading(run, run->operands, run->operand_count);
     if (csv) {
         ps_status printed = inspect_print_csv(run->operands[0], store);
         ps_store_close(&store);

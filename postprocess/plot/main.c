@@ -7,6 +7,7 @@
 #include "runtime/log.h"
 #include "runtime/options.h"
 #include "runtime/program.h"
+#include "stage/plan.h"
 
 typedef struct plot_kind {
     const char *name;
@@ -101,6 +102,7 @@ static ps_status run_plot(ps_run *run)
     if (!output) return ps_fail(PS_USAGE, "--output FILE.png, .svg or .pdf is missing");
     request.files = run->operands + 1;
     request.file_count = run->operand_count - 1;
+    if (run->plan) return ps_plan_reading(run, request.files, request.file_count);
     PS_TRY(canvas_open(&c, output, width ? width : kind->width, height ? height : kind->height));
     ps_status status = kind->draw(&request, &c);
     if (status != PS_OK) {

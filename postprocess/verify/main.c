@@ -13,6 +13,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/plan.h"
 
 static bool quick;
 static int64_t exact_rows;
@@ -112,6 +113,7 @@ static ps_status run_verify(ps_run *run)
 {
     int bad = 0;
     ps_status worst = PS_OK;
+    if (run->plan) return ps_plan_reading(run, run->operands, run->operand_count);
     ps_report *report = ps_report_new(run);
     for (int i = 0; i < run->operand_count; ++i) {
         ps_status status = check_file(run->operands[i], run->host_memory, report);

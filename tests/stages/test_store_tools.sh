@@ -25,6 +25,11 @@ expect 3 "cannot be opened" penstock-inspect absent.h5
 
 # ---- verify: good, damaged, lost, and what is no file of ours ----
 expect 0 good penstock-verify run.h5 run.part0000.h5
+for reader in "verify run.h5" "compare run.h5 run.h5" "plot trace run.h5 --output no.svg"; do
+    expect 0 least_memory penstock-$reader --plan
+    grep -q "good\|verdict" out && fail "$reader --plan does more than plan"
+done
+[ ! -e no.svg ] || fail "a plan drew its picture"
 expect 0 '"good": true' penstock-verify run.h5 --quick --json
 kept=run.part0001.h5.kept
 cp run.part0001.h5 "$kept"
