@@ -131,6 +131,9 @@ typedef struct backend {
     ps_status (*upwind)(void *state, const ps_dgtd_upwind *upwind);
     ps_status (*upwind_start)(void *state);
     ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
+    /* States of a matched layer (march->pml) to the host's arrays, or from there: they are on the
+     * device wherever the fields are. NULL for the CPU, which steps the host's. */
+    ps_status (*layer)(void *state, bool save);
 } backend;
 
 extern const backend backend_cpu, backend_device;

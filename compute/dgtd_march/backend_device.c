@@ -306,6 +306,16 @@ static ps_status device_upwind_start(void *opened)
     return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->march.electric, x->stream);
 }
 
+/* All work of the march is over where states of checkpoints are fetched. */
+static ps_status device_layer(void *opened, bool save)
+{
+    device_state *x = opened;
+    if (!x->march.pml) return PS_OK;
+    PS_TRY(join(x));
+    return save ? ps_dgtd_device_pml_get(&x->pml, &x->system, x->stream)
+                : ps_dgtd_device_pml_put(&x->pml, &x->system, x->stream);
+}
+
 /* ---- a window ---- */
 
 static ps_window *device_window(void *opened) { return ((device_state *)opened)->window; }
@@ -348,5 +358,6 @@ const backend backend_device = {.name = "cuda",
                                 .push = device_push,
                                 .upwind = device_state_add_upwind,
                                 .upwind_start = device_upwind_start,
+                                .layer = device_layer,
                                 .window = device_window,
                                 .convert = device_convert};

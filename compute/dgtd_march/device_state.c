@@ -159,6 +159,18 @@ static ps_status open_border(device_state *x)
     return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
 }
 
+static ps_status open_layer(device_state *x)
+{
+    const ps_dgtd_pml *host = x->setup.march->pml;
+    ps_dgtd_pml_shape shape = host && host->turned ? PS_DGTD_PML_BALL : PS_DGTD_PML_BOX;
+    void *memory = NULL;
+    if (!host) return PS_OK;
+    PS_TRY(take_memory(x, ps_dgtd_device_pml_bytes(host, shape, &x->system), &memory));
+    ps_dgtd_device_pml_attach(&x->pml, host, &x->system, memory);
+    x->march.pml = &x->pml;
+    return ps_dgtd_device_pml_upload(&x->pml, &x->system, x->stream);
+}
+
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,
                               ps_dgtd_device_current *out)
 {
@@ -314,6 +326,7 @@ static ps_status open_all(device_state *x, int ordinal)
     PS_TRY(open_system(x));
     PS_TRY(open_fields(x));
     PS_TRY(open_border(x));
+    PS_TRY(open_layer(x));
     PS_TRY(open_currents(x));
     PS_TRY(open_probes(x));
     PS_TRY(open_faces(x));

@@ -17,6 +17,7 @@ typedef struct device_state {
     ps_dgtd_device_border border;
     ps_dgtd_device_current *currents;
     ps_dgtd_device_upwind upwind;
+    ps_dgtd_device_pml pml;
     ps_dgtd_device_march march;
     void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */
     int piece_count;

@@ -92,9 +92,6 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     ps_device *device;
     char name[32];
     if (m->backend != &backend_device) return PS_OK;
-    if (p->header->has_layer)
-        return ps_fail(PS_USAGE, "a model with a matched layer (--pml) marches on CPU cores: give "
-                                 "--device cpu");
     snprintf(name, sizeof name, "cuda:%d", m->ordinal);
     PS_TRY(ps_device_open(name, 0, &device));
     int64_t available = ps_device_describe(device).memory_free / 20 * 19;
@@ -104,6 +101,7 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     int64_t geometry = groups * tiles_geometry_bytes(p);
     int64_t former = groups * tiles_field_bytes(p);
     if (p->header->upwind) fixed += 4 * groups * PS_DGTD_ALIGN;
+    if (p->pml.rows > 0) fixed += layer_bytes(p);
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;

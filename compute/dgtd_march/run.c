@@ -252,6 +252,7 @@ ps_status march_begin(march *m)
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
+    if (m->backend->layer) PS_TRY(ps_comm_agree(m->backend->layer(m->state, false)));
     for (int field = 0; field < 2 && m->exchange; ++field)
         PS_TRY(exchange_all(m->exchange, (ps_dgtd_field)field));
     return upwind_start(m);
@@ -360,7 +361,9 @@ static ps_status log_rows(march *m, int64_t count)
 
 static ps_status keep_state(march *m)
 {
-    PS_TRY(ps_comm_agree(m->tiles ? tiles_flush(m) : m->backend->save(m->state)));
+    ps_status status = m->tiles ? tiles_flush(m) : m->backend->save(m->state);
+    if (status == PS_OK && m->backend->layer) status = m->backend->layer(m->state, true);
+    PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_state_save(&m->record, m->done));
     if (m->tiles) tiles_kept(m);
     return PS_OK;

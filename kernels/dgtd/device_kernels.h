@@ -22,6 +22,16 @@ typedef struct ps_dgtd_border_parts {
     double t[PS_DGTD_DEVICE_PARTS];
 } ps_dgtd_border_parts;
 
+/* Rows [begin, end) of a layer, by part. */
+typedef struct ps_dgtd_pml_parts {
+    int count;
+    int64_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
+} ps_dgtd_pml_parts;
+/* which: the field whose new values pass the filters, or -1 to keep the old ones. */
+ps_status ps_dgtd_pml_cuda(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
+                           const ps_dgtd_pml_parts *parts, int which, void *field,
+                           ps_stream *stream);
+
 ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
                             ps_dgtd_field field, const void *values, ps_stream *stream);
 ps_status ps_dgtd_upwind_cuda(const ps_dgtd_device_sweep *sweep,

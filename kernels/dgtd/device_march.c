@@ -166,6 +166,7 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     ps_dgtd_border_parts border;
     if (find_border(x, field, parts, count, 1, &border))
         PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, field, target, &border, stream));
+    if (x->pml) PS_TRY(ps_dgtd_device_pml_keep(x->pml, x->device, target, parts, count, stream));
     PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
@@ -174,7 +175,8 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
         PS_TRY(add_currents(x, parts + k, stream));
     if (find_border(x, field, parts, count, 0, &border))
         PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
-    return PS_OK;
+    return x->pml ? ps_dgtd_device_pml_apply(x->pml, x->device, field, target, parts, count, stream)
+                  : PS_OK;
 }
 
 ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n,

@@ -1,10 +1,11 @@
 /*
  * device_march: whole half steps on a device (march.h): what keeps the old traces, the sweep,
- * currents, incident fields and the absorbing term, for a range of groups.
+ * currents, incident fields, the absorbing term and the layer, for a range of groups.
  */
 #ifndef PS_KERNELS_DGTD_DEVICE_MARCH_H
 #define PS_KERNELS_DGTD_DEVICE_MARCH_H
 
+#include "kernels/dgtd/device_pml.h"
 #include "kernels/dgtd/device_upwind.h"
 
 /* A border (border.h) on a device. Its matrices are for coefficients: fill the host's border with
@@ -57,6 +58,7 @@ typedef struct ps_dgtd_device_march {
     const ps_dgtd_device_current *currents; /* [current_count] */
     int64_t current_count;
     const ps_dgtd_device_upwind *upwind; /* NULL: centred flux */
+    const ps_dgtd_device_pml *pml;       /* NULL: no layer; none of its elements absorbs */
     double dt;                           /* m              */
     int64_t start; /* step whose half steps are the first: the traces of old fields are taken anew
                       then, afterwards each half step leaves them for the next of its field */

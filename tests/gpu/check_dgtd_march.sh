@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
-wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode} " == *" $1 "* ]]; }
+wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
@@ -131,6 +131,48 @@ rm -f part*
 march u.h5 part.h5 $run --stop-after 0.4
 march u.h5 part.h5 $run --restart
 agree "upwind restarted, same bits" whole part 0
+fi
+# A matched layer: against the cores; a window, a file, a stop and ranks to the same bits.
+if wanted layer; then
+penstock-mesh-box -q cut.hdf --cells 7 --shake .2 > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf one.h5 > said.txt 2>&1 && penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 ||
+    bad "the mesh of the layer"
+layered() { # MESH ORDER OPTIONS
+    penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material default:eps=1 --boundary outer:absorbing --pml auto:layers=3 \
+        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+}
+for flux in centred upwind; do
+    for order in 1 2 3 4; do
+        layered one.h5 $order --flux $flux
+        for precision in fp64 fp32; do
+            run="--steps 150 $record --precision $precision --force"
+            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
+            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind $run || { bad "layer P$order $precision $flux"; continue; }
+            agree "layer P$order $precision $flux" cpu gpu $tolerance
+        done
+        [ $order = 2 ] || continue
+        run="--steps 150 $record --device $kind --force"
+        for place in "" "--state file --visit-steps 1"; do
+            march m.h5 window.h5 $run --device-memory $(window_of .85 m.h5 x.h5 $run) $place || { bad "layer, window $place"; continue; }
+            agree "layer, $flux, window $place" gpu window 0
+        done
+    done
+    layered one.h5 2 --flux $flux
+    run="$record --steps 4000 --checkpoint-every 400steps --device $kind"
+    march m.h5 whole.h5 $run --force
+    rm -f part*
+    march m.h5 part.h5 $run --stop-after 0.4
+    [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+    march m.h5 part.h5 $run --restart
+    agree "layer restarted, $flux, same bits" whole part 0
+    [ "$RANKS" -gt 1 ] || continue
+    layered cut.h5 2 --flux $flux
+    run="--steps 100 $record --precision fp64 --force --device $kind"
+    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || { bad "layer on $RANKS ranks"; continue; }
+    agree "layer, $flux, $RANKS ranks" alone direct 1e-11
+    agree "layer, $flux, the halo directly and by the host" host direct 0
+done
 fi
 if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9

@@ -16,8 +16,9 @@ typedef struct dgtd_device {
     ps_dgtd_device_border border;
     ps_dgtd_device_current current;
     ps_dgtd_device_upwind upwind;
+    ps_dgtd_device_pml pml;
     ps_dgtd_device_march march;
-    void *memory, *border_memory, *current_memory, *upwind_memory, *field[2], *scratch;
+    void *memory, *border_memory, *current_memory, *upwind_memory, *pml_memory, *field[2], *scratch;
     int64_t field_bytes, scratch_bytes;
 } dgtd_device;
 
@@ -27,6 +28,7 @@ static inline void dgtd_device_release(dgtd_device *x)
     ps_device_free(x->device, x->border_memory);
     ps_device_free(x->device, x->current_memory);
     ps_device_free(x->device, x->upwind_memory);
+    ps_device_free(x->device, x->pml_memory);
     ps_device_free(x->device, x->field[0]);
     ps_device_free(x->device, x->field[1]);
     ps_device_free(x->device, x->scratch);
@@ -101,6 +103,17 @@ static inline ps_status dgtd_device_add_upwind(dgtd_device *x, const ps_dgtd_upw
     PS_TRY(ps_dgtd_device_upwind_upload(&x->upwind, &x->system, host, x->stream));
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->field[0], x->stream);
+}
+
+/* A layer of the host's that was filled, with its states. */
+static inline ps_status dgtd_device_add_pml(dgtd_device *x, const ps_dgtd_pml *host)
+{
+    ps_dgtd_pml_shape shape = host->turned ? PS_DGTD_PML_BALL : PS_DGTD_PML_BOX;
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_pml_bytes(host, shape, &x->system),
+                           &x->pml_memory));
+    ps_dgtd_device_pml_attach(&x->pml, host, &x->system, x->pml_memory);
+    x->march.pml = &x->pml;
+    return ps_dgtd_device_pml_upload(&x->pml, &x->system, x->stream);
 }
 
 /* Fields of the host to the device and back, in the host's layout and basis. */

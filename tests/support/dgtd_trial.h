@@ -24,15 +24,29 @@ typedef struct setting {
     const char *name;
     bool absorbing, averaged, incident, total, current, lossy, upwind;
     ps_dgtd_incident_kind kind;
+    bool layer; /* in some elements, of a shape */
+    ps_dgtd_pml_shape shape;
 } setting;
 
 static const setting settings[] = {
-    {"metal", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE},
+    {"metal", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, false,
+     PS_DGTD_PML_BOX},
     {"absorbing averaged, plane wave", true, true, true, false, false, true, false,
-     PS_DGTD_PLANE_WAVE},
-    {"absorbing paper, dipole", true, false, true, false, false, true, false, PS_DGTD_DIPOLE},
-    {"total/scattered, current", true, true, true, true, true, true, false, PS_DGTD_PLANE_WAVE},
-    {"upwind, plane wave, current", true, true, true, false, true, true, true, PS_DGTD_PLANE_WAVE},
+     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX},
+    {"absorbing paper, dipole", true, false, true, false, false, true, false, PS_DGTD_DIPOLE, false,
+     PS_DGTD_PML_BOX},
+    {"total/scattered, current", true, true, true, true, true, true, false, PS_DGTD_PLANE_WAVE,
+     false, PS_DGTD_PML_BOX},
+    {"upwind, plane wave, current", true, true, true, false, true, true, true, PS_DGTD_PLANE_WAVE,
+     false, PS_DGTD_PML_BOX},
+    {"layer of a box", true, true, true, false, true, false, false, PS_DGTD_PLANE_WAVE, true,
+     PS_DGTD_PML_BOX},
+    {"layer of a ball", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, true,
+     PS_DGTD_PML_BALL},
+    {"layer of a box, upwind", false, true, false, false, false, false, true, PS_DGTD_PLANE_WAVE,
+     true, PS_DGTD_PML_BOX},
+    {"layer of a ball, upwind", true, true, true, false, true, false, true, PS_DGTD_PLANE_WAVE,
+     true, PS_DGTD_PML_BALL},
 };
 
 /* The same system in a precision and in double, and the device's. */
@@ -44,7 +58,8 @@ typedef struct trial {
     ps_dgtd_current current;
     ps_dgtd_march march;                  /* of exact */
     ps_dgtd_upwind upwind, device_upwind; /* of exact, and of x for the device */
-    uint8_t *total;
+    ps_dgtd_pml pml, device_pml;          /* likewise */
+    uint8_t *total, *layer;
     dgtd_device d;
 } trial;
 
@@ -152,6 +167,56 @@ static inline void release_upwind(ps_dgtd_upwind *u)
     free(u->former[1]);
 }
 
+static inline void fill_pml(const trial *t, const dgtd_case *x, ps_dgtd_pml_shape shape,
+                            ps_dgtd_pml *p)
+{
+    ps_dgtd_pml_bytes bytes;
+    ps_dgtd_pml_profile profile = {.shape = shape,
+                                   .inner = {{.3, -1, .35}, {2, .7, .7}},
+                                   .thickness = {{.3, 0, .35}, {0, .3, .3}},
+                                   .centre = {.51, .5, .49},
+                                   .radius = .2,
+                                   .grading = 2,
+                                   .kappa = 2,
+                                   .alpha = .3};
+    for (int k = 0; k < 6; ++k) profile.sigma[k / 3][k % 3] = 20;
+    if (shape == PS_DGTD_PML_BALL) profile.thickness[0][0] = .7;
+    ps_dgtd_pml_count(p, &x->system, t->layer);
+    ps_dgtd_pml_size(p, &x->system, shape, &bytes);
+    p->groups = dgtd_array(bytes.groups);
+    p->layer = dgtd_array(bytes.layer);
+    p->factors = dgtd_array(bytes.factors);
+    p->frames = bytes.frames ? dgtd_array(bytes.frames) : NULL;
+    p->former = dgtd_array(bytes.former);
+    for (int k = 0; k < 2; ++k) {
+        p->state[k] = dgtd_array(bytes.state);
+        memset(p->state[k], 0, bytes.state);
+    }
+    ps_dgtd_pml_fill(p, &profile, &x->system, &x->body, t->layer, t->march.dt);
+}
+
+/* Two of three elements, so that groups have elements of both sorts; none that absorbs, whose
+ * traces a device keeps before the layer's filters. */
+static inline ps_status add_pml(trial *t, ps_dgtd_pml_shape shape)
+{
+    PS_TRY(PS_ALLOC(&t->layer, t->x.mesh.elements, "layer"));
+    for (int64_t e = 0; e < t->x.mesh.elements; ++e) {
+        t->layer[e] = e % 3 > 0 && e > 20;
+        for (int64_t f = 4 * e; f < 4 * e + 4; ++f)
+            if (t->x.mesh.links[f] < 0 && t->x.mesh.kinds[f] == PS_DGTD_ABSORBING) t->layer[e] = 0;
+    }
+    fill_pml(t, &t->exact, shape, &t->pml);
+    fill_pml(t, &t->x, shape, &t->device_pml);
+    t->march.pml = &t->pml;
+    return dgtd_device_add_pml(&t->d, &t->device_pml);
+}
+
+static inline void release_pml(ps_dgtd_pml *p)
+{
+    free(p->groups), free(p->layer), free(p->factors), free(p->frames);
+    free(p->state[0]), free(p->state[1]), free(p->former);
+}
+
 static inline ps_status start(trial *t, ps_device *device, int order, ps_precision precision,
                               ps_dgtd_device_mode mode, const setting *s)
 {
@@ -172,6 +237,7 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
     random_fields(t, &t->d.tables->bases);
     if (s->absorbing) PS_TRY(add_border(t, s));
     if (s->current) PS_TRY(add_current(t));
+    if (s->layer) PS_TRY(add_pml(t, s->shape));
     PS_TRY(dgtd_device_put(&t->d, t->x.field));
     return s->upwind ? add_upwind(t) : PS_OK;
 }
@@ -185,6 +251,9 @@ static inline void stop(trial *t)
     dgtd_border_release(&t->device_border);
     free(t->current.slots);
     free(t->current.loads);
+    release_pml(&t->pml);
+    release_pml(&t->device_pml);
+    free(t->layer);
     free(t->total);
     dgtd_case_release(&t->x);
     dgtd_case_release(&t->exact);
