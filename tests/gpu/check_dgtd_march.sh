@@ -138,7 +138,7 @@ penstock-mesh-box -q cut.hdf --cells 7 --shake .2 > said.txt 2>&1 &&
     penstock-mesh-partition -q cut.hdf one.h5 > said.txt 2>&1 && penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 ||
     bad "the mesh of the layer"
 layered() { # MESH ORDER OPTIONS
-    penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material default:eps=1 --boundary outer:absorbing --pml auto:layers=3 \
+    penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material default:eps=1 --boundary outer:absorbing --pml auto:layers=3:reflection=1e-3 \
         --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
 }
 for flux in centred upwind; do
