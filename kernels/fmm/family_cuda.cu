@@ -35,6 +35,14 @@ __host__ __device__ constexpr int team_threads(int order)
     return lines <= 16 ? 16 : (lines + WARP - 1) / WARP * WARP;
 }
 
+/* Whether a parent has any children: a leaf of an adaptive tree has none. */
+KERNEL_INLINE bool has_children(const int32_t *codes)
+{
+    for (int c = 0; c < CHILDREN; ++c)
+        if (codes[c] >= 0) return true;
+    return false;
+}
+
 /* Children at a time. */
 __host__ __device__ constexpr int teams(int order)
 {
@@ -88,6 +96,7 @@ __global__ __launch_bounds__(THREADS_MAX) void m2m(const __grid_constant__ launc
     const int64_t parent = blockIdx.x;
     const int side = blockIdx.y;
     const int32_t *codes = in.family.children + parent * CHILDREN;
+    if (in.add && !has_children(codes)) return;
     for (int c = 0; c < CHILDREN; ++c) {
         int32_t code = codes[c];
         const real *from =
@@ -114,6 +123,7 @@ __global__ __launch_bounds__(THREADS_MAX) void l2l(const __grid_constant__ launc
     const int64_t parent = blockIdx.x;
     const int side = blockIdx.y;
     const int32_t *codes = in.family.children + parent * CHILDREN;
+    if (!has_children(codes)) return;
     const real *from = static_cast<const real *>(in.family.parent.values) +
                        side * in.family.parent.stride + parent * points;
     for (int m = threadIdx.x; m < points; m += blockDim.x) {

@@ -9,7 +9,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/fmm/device_ops.h"
+#include "kernels/fmm/device_adaptive.h"
 }
 
 namespace
@@ -31,11 +31,12 @@ struct launch {
     int order, sides;
     bool add;
     double polynomials[ORDER_MAX][ORDER_MAX]; /* as in ps_fmm_interpolation */
+    const ps_fmm_device_leaf *each;           /* leaves of any levels; NULL: of one */
 };
 
 /* A warp's leaf. */
 struct leaf {
-    int64_t number;
+    int64_t number; /* of its vector */
     int begin, end;
     double centre[3], scale;
 };
@@ -45,6 +46,16 @@ __device__ bool find_leaf(const launch &in, leaf *out)
     const ps_fmm_device_leaves &l = in.leaves;
     out->number = (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
     if (out->number >= l.cells) return false;
+    if (in.each) {
+        const ps_fmm_device_leaf one = in.each[out->number];
+        out->number = one.vector;
+        out->begin = one.begin;
+        out->end = one.end;
+        out->scale = 2 / one.width;
+        for (int d = 0; d < 3; ++d)
+            out->centre[d] = one.centre[d];
+        return true;
+    }
     double width = ldexp(l.box.width, -l.level);
     out->begin = l.set.start[out->number];
     out->end = l.set.start[out->number + 1];
@@ -319,18 +330,30 @@ template <typename real> ps_status start_l2p_any(const launch &in, cudaStream_t 
                               : start_l2p_order<real, false>(in, stream);
 }
 
+ps_status run_p2m(const ps_fmm_device_method *method, const launch &in, ps_stream *stream)
+{
+    if (in.leaves.cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    return method->far == PS_SINGLE ? start_p2m_order<float>(in, on)
+                                    : start_p2m_order<double>(in, on);
+}
+
+ps_status run_l2p(const ps_fmm_device_method *method, const launch &in, ps_stream *stream)
+{
+    if (in.leaves.cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    return method->far == PS_SINGLE ? start_l2p_any<float>(in, on) : start_l2p_any<double>(in, on);
+}
+
 } // namespace
 
 extern "C" ps_status ps_fmm_device_p2m(const ps_fmm_device_method *method,
                                        const ps_fmm_device_leaves *leaves,
                                        const ps_fmm_device_vectors *multipoles, ps_stream *stream)
 {
-    if (leaves->cells == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    launch in = launch_of(method, leaves, multipoles, false);
-    return method->far == PS_SINGLE ? start_p2m_order<float>(in, on)
-                                    : start_p2m_order<double>(in, on);
+    return run_p2m(method, launch_of(method, leaves, multipoles, false), stream);
 }
 
 extern "C" ps_status ps_fmm_device_l2p(const ps_fmm_device_method *method,
@@ -338,9 +361,24 @@ extern "C" ps_status ps_fmm_device_l2p(const ps_fmm_device_method *method,
                                        const ps_fmm_device_vectors *locals, bool add,
                                        ps_stream *stream)
 {
-    if (leaves->cells == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    launch in = launch_of(method, leaves, locals, add);
-    return method->far == PS_SINGLE ? start_l2p_any<float>(in, on) : start_l2p_any<double>(in, on);
+    return run_l2p(method, launch_of(method, leaves, locals, add), stream);
+}
+
+extern "C" ps_status ps_fmm_device_p2m_any(const ps_fmm_device_method *method,
+                                           const ps_fmm_device_any_leaves *leaves,
+                                           const ps_fmm_device_vectors *multipoles,
+                                           ps_stream *stream)
+{
+    launch in = launch_of(method, &leaves->leaves, multipoles, false);
+    in.each = leaves->each;
+    return run_p2m(method, in, stream);
+}
+
+extern "C" ps_status ps_fmm_device_l2p_any(const ps_fmm_device_method *method,
+                                           const ps_fmm_device_any_leaves *leaves,
+                                           const ps_fmm_device_vectors *locals, ps_stream *stream)
+{
+    launch in = launch_of(method, &leaves->leaves, locals, true);
+    in.each = leaves->each;
+    return run_l2p(method, in, stream);
 }

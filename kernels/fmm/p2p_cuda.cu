@@ -15,7 +15,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/fmm/device_ops.h"
+#include "kernels/fmm/device_adaptive.h"
 }
 
 namespace
@@ -54,12 +54,16 @@ int64_t tiles_max(int64_t leaves, int64_t particles) { return particles / 32 + 3
 /* ---- tiles ---- */
 
 /* Lists the tiles of 256 leaves in a stretch of its own; *count is how many there are. */
-__global__ void list_tiles(const int32_t *start, int64_t leaves, int targets, unsigned *count,
-                           tile *tiles)
+__global__ void list_tiles(const int32_t *start, const ps_fmm_device_leaf *each, int64_t leaves,
+                           int targets, unsigned *count, tile *tiles)
 {
     __shared__ unsigned sums[COUNTING / WARP], base;
     int64_t leaf = (int64_t)blockIdx.x * COUNTING + threadIdx.x;
-    int32_t first = leaf < leaves ? start[leaf] : 0, end = leaf < leaves ? start[leaf + 1] : 0;
+    int32_t first = 0, end = 0;
+    if (leaf < leaves) {
+        first = each ? each[leaf].begin : start[leaf];
+        end = each ? each[leaf].end : start[leaf + 1];
+    }
     unsigned own = 0;
     for (int i = first; i < end; i += targets * tile_sets(end - i, targets)) ++own;
     unsigned sum = own;
@@ -90,7 +94,25 @@ struct launch {
     int each;       /* tiles a block at a time */
     unsigned *next; /* [sides] tiles taken beyond the first of each block; NULL: no more than those */
     bool add;
+    /* Leaves of any levels, their sources by runs; NULL: by `near`. */
+    const ps_fmm_device_leaf *any;
+    const int32_t *run_start;
+    const ps_fmm_device_run *runs;
 };
+
+/* The end of a leaf's targets. */
+KERNEL_INLINE int leaf_end(const launch &in, int leaf)
+{
+    return in.any ? in.any[leaf].end : in.targets.set.start[leaf + 1];
+}
+
+/* Parts of a leaf's list of sources: as many runs as a warp has room for. */
+KERNEL_INLINE int parts_of(const launch &in, int leaf)
+{
+    if (!in.any) return 1;
+    int count = in.run_start[leaf + 1] - in.run_start[leaf];
+    return max(1, (count + PS_FMM_DEVICE_NEAR - 1) / PS_FMM_DEVICE_NEAR);
+}
 
 /* The sources of a tile as one list 0 .. total: number v of run i is at x[i] + v. */
 struct runs {
@@ -156,6 +178,40 @@ __device__ void find_runs(const launch &in, int leaf, int lane, runs *out)
     if (same && own != ~0u) {
         out->own = sum - count;
         out->own_end = sum;
+    }
+    __syncwarp();
+}
+
+/* By a warp: a part of the runs of a leaf. */
+__device__ void take_runs(const launch &in, int leaf, int part, int lane, runs *out)
+{
+    const int run = in.run_start[leaf] + part * PS_FMM_DEVICE_NEAR + lane;
+    const int own = in.any[leaf].own, own_end = in.any[leaf].own_end;
+    const bool there = lane < PS_FMM_DEVICE_NEAR && run < in.run_start[leaf + 1];
+    ps_fmm_device_run one = {0, 0};
+    if (there) one = in.runs[run];
+    const int count = one.end - one.begin;
+    const bool has_own = there && own < own_end && one.begin <= own && own_end <= one.end;
+    int sum = count;
+    for (int step = 1; step < WARP; step *= 2) {
+        int before = __shfl_up_sync(ALL, sum, step);
+        if (lane >= step) sum += before;
+    }
+    const int all = __popc(__ballot_sync(ALL, there));
+    const bool any_own = __any_sync(ALL, has_own);
+    if (there) {
+        out->x[lane] = in.sources.one.rows + one.begin - (sum - count);
+        out->stride[lane] = in.sources.one.stride;
+        out->prefix[lane] = sum - count;
+    }
+    if (lane == WARP - 1) {
+        out->prefix[all] = sum;
+        out->total = sum;
+        if (!any_own) out->own = out->own_end = 0;
+    }
+    if (has_own) {
+        out->own = sum - count + own - one.begin;
+        out->own_end = out->own + own_end - own;
     }
     __syncwarp();
 }
@@ -296,12 +352,16 @@ template <typename real>
 KERNEL_INLINE void take_targets(const launch &in, tile t, int lanes, targets_of<real> *out)
 {
     const ps_fmm_device_sources &own = in.targets.set;
-    out->end = own.start[t.leaf + 1];
+    out->end = leaf_end(in, t.leaf);
     out->first = t.first + (int)(threadIdx.x % WARP) / lanes * shape<real>::targets;
     for (int d = 0; d < 3; ++d) out->offset[d] = 0;
-    if (sizeof(real) < sizeof(double))
-        cell_centre(in.targets.box, ldexp(in.targets.box.width, -in.targets.level),
-                    in.targets.keys[t.leaf], out->offset);
+    if (sizeof(real) < sizeof(double)) {
+        if (in.any)
+            for (int d = 0; d < 3; ++d) out->offset[d] = in.any[t.leaf].centre[d];
+        else
+            cell_centre(in.targets.box, ldexp(in.targets.box.width, -in.targets.level),
+                        in.targets.keys[t.leaf], out->offset);
+    }
 #pragma unroll
     for (int i = 0; i < shape<real>::targets; ++i)
 #pragma unroll
@@ -313,7 +373,7 @@ KERNEL_INLINE void take_targets(const launch &in, tile t, int lanes, targets_of<
 
 /* Adds or puts the sums that a lane has. */
 template <typename real, bool gradient, int lanes>
-KERNEL_INLINE void put_sums(const launch &in, int side, const targets_of<real> &to,
+KERNEL_INLINE void put_sums(const launch &in, int side, bool add, const targets_of<real> &to,
                             const double *sums)
 {
     constexpr int targets = shape<real>::targets, values = (gradient ? 4 : 1) * targets;
@@ -328,13 +388,13 @@ KERNEL_INLINE void put_sums(const launch &in, int side, const targets_of<real> &
         int64_t stride = in.targets.set.stride;
         double *at = component == 0 ? in.targets.potential + side * stride
                                     : in.targets.gradient + (3 * side + component - 1) * stride;
-        at[number] = in.add ? at[number] + sums[i] : sums[i];
+        at[number] = add ? at[number] + sums[i] : sums[i];
     }
 }
 
 /* One tile by a warp, `lanes` a set of targets. */
 template <typename real, int kernel, bool gradient, int lanes>
-__device__ void run_tile(const launch &in, tile t, int side, team &own)
+__device__ void run_tile(const launch &in, tile t, int side, bool add, team &own)
 {
     constexpr int targets = shape<real>::targets, values = (gradient ? 4 : 1) * targets;
     constexpr int each = values > lanes ? values / lanes : 1;
@@ -372,28 +432,42 @@ __device__ void run_tile(const launch &in, tile t, int side, team &own)
 #pragma unroll
         for (int i = 0; i < each; ++i) result[i] += (double)sums[i];
     }
-    put_sums<real, gradient, lanes>(in, side, to, result);
+    put_sums<real, gradient, lanes>(in, side, add, to, result);
+}
+
+/* A part of a tile's sources; the first one overwrites or adds as is asked, others add. */
+template <typename real, int kernel, bool gradient>
+KERNEL_INLINE void do_part(const launch &in, const tile &t, int part, int side, team &own)
+{
+    const bool add = in.add || part > 0;
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+    if (in.any)
+        take_runs(in, t.leaf, part, threadIdx.x, &own.all);
+    else
+        find_runs(in, t.leaf, threadIdx.x, &own.all);
+    switch (tile_sets(leaf_end(in, t.leaf) - t.first, shape<real>::targets)) {
+    case 8:
+        run_tile<real, kernel, gradient, 4>(in, t, side, add, own);
+        break;
+    case 4:
+        run_tile<real, kernel, gradient, 8>(in, t, side, add, own);
+        break;
+    case 2:
+        run_tile<real, kernel, gradient, 16>(in, t, side, add, own);
+        break;
+    default:
+        run_tile<real, kernel, gradient, 32>(in, t, side, add, own);
+    }
 }
 
 template <typename real, int kernel, bool gradient>
 KERNEL_INLINE void do_tile(const launch &in, const tile &t, int side, team &own)
 {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncwarp();
-    find_runs(in, t.leaf, threadIdx.x, &own.all);
-    switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
-    case 8:
-        run_tile<real, kernel, gradient, 4>(in, t, side, own);
-        break;
-    case 4:
-        run_tile<real, kernel, gradient, 8>(in, t, side, own);
-        break;
-    case 2:
-        run_tile<real, kernel, gradient, 16>(in, t, side, own);
-        break;
-    default:
-        run_tile<real, kernel, gradient, 32>(in, t, side, own);
-    }
+    const int parts = parts_of(in, t.leaf);
+#pragma unroll 1
+    for (int part = 0; part < parts; ++part)
+        do_part<real, kernel, gradient>(in, t, part, side, own);
 }
 
 /* The first of the tiles that a block takes next. */
@@ -448,32 +522,35 @@ extern "C" int64_t ps_fmm_device_p2p_workspace(int64_t leaves, int64_t particles
     return COUNTER_BYTES + tiles_max(leaves, particles) * (int64_t)sizeof(tile);
 }
 
-extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
-                                           const ps_fmm_device_p2p *p2p, ps_stream *stream)
+namespace
 {
-    const ps_fmm_device_leaves *t = &p2p->targets;
+
+/* Lists the tiles and sums them; `in` lacks what is of the tiles. blocks as in ps_fmm_device_p2p. */
+ps_status run(const ps_fmm_device_method *method, launch in, int limit, void *workspace,
+              ps_stream *stream)
+{
+    const ps_fmm_device_leaves *t = &in.targets;
     int64_t most = tiles_max(t->cells, t->particles);
     if (t->cells == 0) return PS_OK;
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    unsigned *count = static_cast<unsigned *>(p2p->workspace);
-    tile *tiles = reinterpret_cast<tile *>(static_cast<char *>(p2p->workspace) + COUNTER_BYTES);
-    const int each =
-        t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
-    launch in = {*t,    p2p->near, p2p->sources, method->function.parameter,
-                 count, tiles,     each,         p2p->blocks > 0 ? count + 1 : nullptr,
-                 p2p->add};
+    unsigned *count = static_cast<unsigned *>(workspace);
+    tile *tiles = reinterpret_cast<tile *>(static_cast<char *>(workspace) + COUNTER_BYTES);
+    in.count = count;
+    in.tiles = tiles;
+    in.each = t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
+    in.next = limit > 0 ? count + 1 : nullptr;
     PS_CUDA(cudaMemsetAsync(count, 0, COUNTER_BYTES, on));
     list_tiles<<<(unsigned)((t->cells + COUNTING - 1) / COUNTING), COUNTING, 0, on>>>(
-        t->set.start, t->cells,
+        t->set.start, in.any, t->cells,
         method->near == PS_SINGLE ? shape<float>::targets : shape<double>::targets, count, tiles);
     PS_CUDA(cudaGetLastError());
-    int64_t blocks = (most + each - 1) / each;
-    if (p2p->blocks > 0) {
+    int64_t blocks = (most + in.each - 1) / in.each;
+    if (limit > 0) {
         int device, multiprocessors;
         PS_CUDA(cudaGetDevice(&device));
         PS_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-        int64_t room = (int64_t)p2p->blocks * multiprocessors;
+        int64_t room = (int64_t)limit * multiprocessors;
         blocks = blocks < room ? blocks : room;
     }
     dim3 grid((unsigned)blocks, (unsigned)method->sides);
@@ -483,4 +560,29 @@ extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
         start<double>(in, method->function.kernel, grid, on);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
+}
+
+} // namespace
+
+extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
+                                           const ps_fmm_device_p2p *p2p, ps_stream *stream)
+{
+    launch in = {.targets = p2p->targets,
+                 .near = p2p->near,
+                 .sources = p2p->sources,
+                 .parameter = method->function.parameter,
+                 .add = p2p->add};
+    return run(method, in, p2p->blocks, p2p->workspace, stream);
+}
+
+extern "C" ps_status ps_fmm_device_p2p_any_run(const ps_fmm_device_method *method,
+                                               const ps_fmm_device_p2p_any *p2p, ps_stream *stream)
+{
+    launch in = {.targets = p2p->targets.leaves,
+                 .sources = {.one = p2p->sources},
+                 .parameter = method->function.parameter,
+                 .any = p2p->targets.each,
+                 .run_start = p2p->run_start,
+                 .runs = p2p->runs};
+    return run(method, in, 0, p2p->workspace, stream);
 }

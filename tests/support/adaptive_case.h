@@ -22,6 +22,7 @@ typedef enum adaptive_places {
     ADAPTIVE_COINCIDENT, /* a third at each of two places, others anywhere */
     ADAPTIVE_PAIRS,      /* dense spots 1e-9 wide                          */
     ADAPTIVE_FAR_AWAY,   /* a cusp at coordinates of 1e5                   */
+    ADAPTIVE_ONE_FAR,    /* a cube 1e-4 wide, and one particle 1 away */
     ADAPTIVE_ONE_PLACE,
     ADAPTIVE_PLACES
 } adaptive_places;
@@ -52,6 +53,9 @@ static inline void adaptive_place(adaptive_places places, uint64_t seed, int64_t
     case ADAPTIVE_PAIRS:
         for (int d = 0; d < 3; ++d) p[d] = floor(2.999 * u[d]) / 3 + 1e-9 * u[3 + d];
         break;
+    case ADAPTIVE_ONE_FAR:
+        for (int d = 0; d < 3; ++d) p[d] = i == 5 ? 1 : 1e-4 * u[d];
+        break;
     case ADAPTIVE_ONE_PLACE:
         for (int d = 0; d < 3; ++d) p[d] = 0.7;
         break;
@@ -77,12 +81,15 @@ static inline ps_status adaptive_case_set(adaptive_case *c, int set, adaptive_pl
     PS_TRY(PS_ALLOC(&c->made[set], 4 * n + 1, "particles"));
     double *x = c->made[set];
     double *const columns[3] = {x, x + n, x + 2 * n};
-    if (places == ADAPTIVE_PLUMMER)
+    if (places == ADAPTIVE_PLUMMER) {
         ps_distribution_positions(PS_DISTRIBUTION_PLUMMER, (uint64_t)set, 0, n, columns);
-    for (int64_t i = 0; i < n; ++i) {
-        double p[3];
-        adaptive_place(places, (uint64_t)set + 7, i, p);
-        for (int d = 0; d < 3 && places != ADAPTIVE_PLUMMER; ++d) x[d * n + i] = p[d];
+    } else {
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; ++i) {
+            double p[3];
+            adaptive_place(places, (uint64_t)set + 7, i, p);
+            for (int d = 0; d < 3; ++d) x[d * n + i] = p[d];
+        }
     }
     ps_distribution_charges(PS_CHARGES_UNIFORM, (uint64_t)set + 1, 0, 0, n, x + 3 * n);
     c->tree.sets[set].points = (ps_tree_points){n, x, x + n, x + 2 * n};

@@ -1,0 +1,154 @@
+/*
+ * check_fmm_adaptive: adaptive trees on the CUDA device against the same on cores: cube, Plummer,
+ * cusps, planes and lines, particles at one place, a cusp far away, one particle far from all; one
+ * set and two; precisions, kernels; with W and X lists and without; all twice, for the same bits.
+ * Ends with "N passed, N failed, N skipped".
+ *
+ *     check_fmm_adaptive [LARGEST]    cases of at most so many particles: for a checker of memory
+ */
+#include <omp.h>
+#include <stdio.h>
+
+#include "tests/support/adaptive_device_case.h"
+#include "tests/support/verdict.h"
+
+typedef struct check_case {
+    const char *name;
+    adaptive_places places;
+    int64_t count, targets; /* targets 0: the sources */
+    int order;
+    int64_t leaf_size, points; /* rule.points; 0: the device's own */
+    ps_precision far, near;
+    ps_fmm_function function;
+    double bound; /* of the difference of potentials; ten times that of gradients */
+} check_case;
+
+/* Relative L2 distance of columns [first, end) of two results. */
+static double apart(const double *x, const double *y, int64_t count, int first, int end)
+{
+    double difference = 0, size = 0;
+    for (int64_t i = first * count; i < end * count; ++i) {
+        difference += (x[i] - y[i]) * (x[i] - y[i]);
+        size += y[i] * y[i];
+    }
+    return sqrt(size > 0 ? difference / size : difference);
+}
+
+static ps_status judge(const char *what, double value, double bound)
+{
+    if (value <= bound) return PS_OK; /* NaN is not */
+    return ps_fail(PS_FAILED, "%s differs by %.3g from the cores', allowed %.3g", what, value,
+                   bound);
+}
+
+static ps_status compare(const check_case *c, const adaptive_case *h, const ps_adaptive_plan *plan,
+                         double *results, double *again)
+{
+    int64_t n = h->count[h->tree.same ? 0 : 1];
+    adaptive_device_case d;
+    ps_status status;
+    PS_GUARD(status, done, adaptive_device_open(&d));
+    PS_GUARD(status, done, adaptive_device_take(&d, h, plan, c->far, c->near));
+    PS_GUARD(status, done, adaptive_device_run(&d, true, NULL, NULL));
+    PS_GUARD(status, done, adaptive_device_fetch(&d, results));
+    PS_GUARD(status, done, adaptive_device_run(&d, false, NULL, NULL));
+    PS_GUARD(status, done, adaptive_device_fetch(&d, again));
+    double potential = apart(results, h->results, n, 0, 1);
+    double gradient = apart(results, h->results, n, 1, 4);
+    printf("%s: levels %d leaves %lld W %lld X %lld: potential %.2g gradient %.2g from the cores\n",
+           c->name, h->tree.levels, (long long)h->tree.leaves,
+           (long long)plan->part[PS_PLAN_M2P_CELLS].count,
+           (long long)plan->part[PS_PLAN_P2L_CELL].count, potential, gradient);
+    PS_GUARD(status, done, judge("the potential", potential, c->bound));
+    PS_GUARD(status, done, judge("the gradient", gradient, 10 * c->bound));
+    if (memcmp(results, again, (size_t)(4 * n) * 8))
+        PS_GUARD(status, done, ps_fail(PS_FAILED, "the bits do not repeat"));
+done:
+    adaptive_device_release(&d);
+    return status;
+}
+
+static ps_status check(const check_case *c)
+{
+    adaptive_case h;
+    ps_adaptive_plan plan = {0};
+    ps_adaptive_rule rule = ps_adaptive_device_rule(c->order);
+    int64_t n = c->targets ? c->targets : c->count;
+    double *results = malloc((size_t)(4 * n) * 8), *again = malloc((size_t)(4 * n) * 8);
+    ps_status status;
+    if (c->points) rule.points = c->points;
+    PS_GUARD(status, done, adaptive_case_tree(&h, c->places, c->count, c->targets, c->leaf_size));
+    h.problem.function = c->function;
+    PS_GUARD(status, done, adaptive_case_init(&h, c->order, omp_get_max_threads()));
+    h.problem.rule = rule;
+    PS_GUARD(status, done, adaptive_case_run(&h));
+    PS_GUARD(status, done, ps_adaptive_plan_make(&h.tree, rule, &plan));
+    status = compare(c, &h, &plan, results, again);
+done:
+    free(results);
+    free(again);
+    ps_adaptive_plan_release(&plan);
+    adaptive_case_release(&h);
+    return status;
+}
+
+#define FP64 PS_DOUBLE, PS_DOUBLE
+#define MIXED PS_DOUBLE, PS_SINGLE
+#define FP32 PS_SINGLE, PS_SINGLE
+#define SAME 1e-12
+#define ROUGH 3e-6
+#define NEARLY 1e-2 /* a line has pairs so close that fp32 hardly tells them apart */
+#define INVERSE                                                                                    \
+    {                                                                                              \
+        PS_FMM_INVERSE, 0                                                                          \
+    }
+
+static const check_case cases[] = {
+    /* Small ones, for a checker of memory, first. */
+    {"one particle", ADAPTIVE_CUBE, 1, 0, 3, 40, 0, FP64, INVERSE, SAME},
+    {"one leaf", ADAPTIVE_CUBE, 33, 0, 3, 40, 0, FP64, INVERSE, SAME},
+    {"one place", ADAPTIVE_ONE_PLACE, 65, 0, 3, 20, 0, FP64, INVERSE, SAME},
+    {"Plummer, W, X", ADAPTIVE_PLUMMER, 900, 0, 3, 30, 4, FP64, INVERSE, SAME},
+    {"cusp, W, X, two sets", ADAPTIVE_CUSP, 800, 500, 3, 30, 4, FP64, INVERSE, SAME},
+    {"duplicates, fp32", ADAPTIVE_COINCIDENT, 700, 0, 3, 30, 4, FP32, INVERSE, ROUGH},
+    {"cusp, l 10", ADAPTIVE_CUSP, 600, 0, 10, 30, 4, FP64, INVERSE, SAME},
+    /* Larger ones. */
+    {"cube", ADAPTIVE_CUBE, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"Plummer, l 3", ADAPTIVE_PLUMMER, 20000, 0, 3, 64, 0, FP64, INVERSE, SAME},
+    {"Plummer, l 4", ADAPTIVE_PLUMMER, 20000, 0, 4, 64, 0, FP64, INVERSE, SAME},
+    {"Plummer, l 5", ADAPTIVE_PLUMMER, 200000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"Plummer, l 7", ADAPTIVE_PLUMMER, 20000, 0, 7, 96, 8, FP64, INVERSE, SAME},
+    {"Plummer, mixed", ADAPTIVE_PLUMMER, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
+    {"Plummer, fp32", ADAPTIVE_PLUMMER, 20000, 0, 5, 96, 0, FP32, INVERSE, ROUGH},
+    {"Plummer, two sets", ADAPTIVE_PLUMMER, 20000, 15000, 5, 60, 0, FP64, INVERSE, SAME},
+    {"cusp 1e-6", ADAPTIVE_CUSP, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"cusp 1e-6, W, X", ADAPTIVE_CUSP, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
+    {"cusp 1e-6, mixed", ADAPTIVE_CUSP, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
+    {"cusp 1e-12", ADAPTIVE_DEEP_CUSP, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
+    {"cusp 1e-12, mixed", ADAPTIVE_DEEP_CUSP, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},
+    {"plane and lines", ADAPTIVE_PLANE, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"plane and lines, mixed", ADAPTIVE_PLANE, 20000, 0, 5, 96, 0, MIXED, INVERSE, NEARLY},
+    {"duplicates", ADAPTIVE_COINCIDENT, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"duplicates, mixed", ADAPTIVE_COINCIDENT, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
+    {"dense spots", ADAPTIVE_PAIRS, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
+    {"cusp at 1e5", ADAPTIVE_FAR_AWAY, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"one far away", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
+    {"one far away, mixed", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},
+    {"cusp, yukawa", ADAPTIVE_CUSP, 5000, 0, 3, 60, 8, FP64, {PS_FMM_YUKAWA, 3}, SAME},
+    {"Plummer, r^2", ADAPTIVE_PLUMMER, 5000, 0, 3, 60, 8, FP64, {PS_FMM_SQUARE, 0}, SAME},
+};
+
+int main(int argc, char **argv)
+{
+    int64_t largest = argc > 1 ? atoll(argv[1]) : INT64_MAX;
+    int passed = 0, failed = 0;
+    if (verdict_no_device()) return 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        if (cases[i].count > largest) continue;
+        ps_status status = check(&cases[i]);
+        if (status != PS_OK) printf("%s: FAILED: %s\n", cases[i].name, ps_message());
+        fflush(stdout);
+        status == PS_OK ? ++passed : ++failed;
+    }
+    return verdict(passed, failed);
+}

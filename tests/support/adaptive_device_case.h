@@ -1,0 +1,147 @@
+/* adaptive_device_case: an adaptive_case on a CUDA device (kernels/fmm/adaptive_device.h), with its
+ * plan, operators, memory, streams and events. */
+#ifndef PS_TESTS_SUPPORT_ADAPTIVE_DEVICE_CASE_H
+#define PS_TESTS_SUPPORT_ADAPTIVE_DEVICE_CASE_H
+
+#include "kernels/fmm/adaptive_device.h"
+#include "kernels/fmm/device_table.h"
+#include "tests/support/adaptive_case.h"
+
+typedef struct adaptive_device_case {
+    const adaptive_case *host;
+    ps_adaptive_device run;
+    ps_device *device;
+    ps_stream *streams[2];
+    ps_event *forked, *met, *marks[PS_ADAPTIVE_DEVICE_STAGES + 1];
+    ps_fmm_device_table tables[PS_ADAPTIVE_LEVELS];
+    void *table_blocks[PS_ADAPTIVE_LEVELS], *rows[2], *results, *block;
+    int64_t bytes;
+} adaptive_device_case;
+
+static inline void adaptive_device_release(adaptive_device_case *c)
+{
+    if (!c->device) return;
+    for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) ps_device_free(c->device, c->table_blocks[l]);
+    void *memory[] = {c->rows[0], c->rows[1], c->results, c->block};
+    for (int i = 0; i < 4; ++i) ps_device_free(c->device, memory[i]);
+    for (int e = 0; e <= PS_ADAPTIVE_DEVICE_STAGES; ++e) ps_event_close(&c->marks[e]);
+    ps_event_close(&c->forked);
+    ps_event_close(&c->met);
+    for (int s = 0; s < 2; ++s) ps_stream_close(&c->streams[s]);
+    ps_device_close(&c->device);
+}
+
+static inline ps_status adaptive_device_open(adaptive_device_case *c)
+{
+    *c = (adaptive_device_case){0};
+    PS_TRY(ps_device_open("cuda:0", 0, &c->device));
+    PS_TRY(ps_stream_open_ahead(c->device, &c->streams[0]));
+    PS_TRY(ps_stream_open(c->device, &c->streams[1]));
+    PS_TRY(ps_event_open(c->device, &c->forked));
+    PS_TRY(ps_event_open(c->device, &c->met));
+    for (int e = 0; e <= PS_ADAPTIVE_DEVICE_STAGES; ++e)
+        PS_TRY(ps_event_open(c->device, &c->marks[e]));
+    return PS_OK;
+}
+
+/* Memory again, of the size that is wanted. */
+static inline ps_status adaptive_device_again(adaptive_device_case *c, void **memory, int64_t bytes)
+{
+    ps_device_free(c->device, *memory);
+    *memory = NULL;
+    return ps_device_alloc(c->device, bytes, memory);
+}
+
+static inline ps_status adaptive_device_table(adaptive_device_case *c, int level)
+{
+    const ps_fmm_m2l_table *table = c->host->problem.tables[level];
+    int64_t bytes = ps_fmm_device_table_bytes(table);
+    void *block;
+    PS_TRY(ps_alloc(&block, bytes, 1, "operators for the device"));
+    ps_status status = ps_fmm_device_table_pack(table, block, &c->tables[level]);
+    if (status == PS_OK) status = adaptive_device_again(c, &c->table_blocks[level], bytes);
+    if (status == PS_OK)
+        status = ps_copy_to_device(c->streams[0], c->table_blocks[level], block, bytes);
+    if (status == PS_OK) status = ps_stream_wait(c->streams[0]);
+    c->tables[level].block = c->table_blocks[level];
+    free(block);
+    return status;
+}
+
+/* Operators of the host's problem, which is in fp64. */
+static inline ps_status adaptive_device_tables(adaptive_device_case *c)
+{
+    const ps_adaptive_problem *p = &c->host->problem;
+    for (int l = 2; l < c->host->tree.levels; ++l) {
+        bool again = l > 2 && p->tables[l] == p->tables[2];
+        if (!again) PS_TRY(adaptive_device_table(c, l));
+        c->run.tables[l] = &c->tables[again ? 2 : l];
+        c->run.factors[l] = p->factors[l];
+    }
+    return PS_OK;
+}
+
+/* Particles in the order of the tree. */
+static inline ps_status adaptive_device_particles(adaptive_device_case *c)
+{
+    const adaptive_case *h = c->host;
+    int last = h->tree.same ? 0 : 1;
+    for (int set = 0; set <= last; ++set) {
+        int64_t bytes = 8 * (set ? 3 : 4) * h->count[set];
+        PS_TRY(adaptive_device_again(c, &c->rows[set], bytes));
+        PS_TRY(ps_copy_to_device(c->streams[0], c->rows[set], h->sorted[set], bytes));
+        c->run.rows[set] = c->rows[set];
+    }
+    PS_TRY(adaptive_device_again(c, &c->results, 8 * 4 * h->count[last]));
+    c->run.results = c->results;
+    return ps_stream_wait(c->streams[0]);
+}
+
+/* For a plan of the host's tree; may be called again. */
+static inline ps_status adaptive_device_take(adaptive_device_case *c, const adaptive_case *host,
+                                             const ps_adaptive_plan *plan, ps_precision far,
+                                             ps_precision near)
+{
+    c->host = host;
+    c->run.plan = plan;
+    c->run.method = (ps_fmm_device_method){.sides = 1,
+                                           .far = far,
+                                           .near = near,
+                                           .function = host->problem.function,
+                                           .interpolation = host->problem.interpolation};
+    c->run.gradient = true;
+    c->run.far = c->streams[0];
+    c->run.forked = c->forked;
+    c->run.met = c->met;
+    c->run.marks = c->marks;
+    PS_TRY(adaptive_device_tables(c));
+    PS_TRY(adaptive_device_particles(c));
+    c->bytes = ps_adaptive_device_place(&c->run, NULL);
+    PS_TRY(adaptive_device_again(c, &c->block, c->bytes));
+    ps_adaptive_device_place(&c->run, c->block);
+    return ps_adaptive_device_load(&c->run);
+}
+
+/* Seconds, and those of the stages; serial: all on one stream. Waits. */
+static inline ps_status adaptive_device_run(adaptive_device_case *c, bool serial, double *seconds,
+                                            double *stages)
+{
+    c->run.near = c->streams[serial ? 0 : 1];
+    PS_TRY(ps_adaptive_device_run(&c->run));
+    PS_TRY(ps_stream_wait(c->streams[0]));
+    if (stages)
+        for (int s = 0; s < PS_ADAPTIVE_DEVICE_STAGES; ++s)
+            PS_TRY(ps_event_seconds(c->marks[s], c->marks[s + 1], &stages[s]));
+    return seconds ? ps_event_seconds(c->marks[0], c->marks[PS_ADAPTIVE_DEVICE_STAGES], seconds)
+                   : PS_OK;
+}
+
+/* Results in the order of the tree: [4][targets]. */
+static inline ps_status adaptive_device_fetch(adaptive_device_case *c, double *results)
+{
+    int64_t n = c->host->count[c->host->tree.same ? 0 : 1];
+    PS_TRY(ps_copy_to_host(c->streams[0], results, c->results, 8 * 4 * n));
+    return ps_stream_wait(c->streams[0]);
+}
+
+#endif
