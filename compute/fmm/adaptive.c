@@ -1,6 +1,7 @@
 /*
- * The adaptive tree on the cores of one process (specs/fmm_adaptive.md): whether it is better than
- * the tree of the file, its particles in memory, its evaluation, its results in the file's order.
+ * The adaptive tree in one process, on cores or a device (specs/fmm_adaptive.md): whether it is
+ * better than the tree of the file, its particles in memory, its evaluation, its results in the
+ * file's order.
  */
 #include <math.h>
 #include <omp.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "compute/fmm/adaptive.h"
+#include "compute/fmm/adaptive_gpu.h"
 #include "kernels/fmm/adaptive_evaluate.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
@@ -28,6 +30,7 @@ struct fmm_adaptive {
     void *blocks[PS_ADAPTIVE_LEVELS], *vectors, *workspace;
     double ranks[PS_ADAPTIVE_LEVELS]; /* mean ones */
     double building;
+    fmm_adaptive_gpu *gpu; /* NULL: on cores */
 };
 
 /* ---- whether ---- */
@@ -72,6 +75,16 @@ static bool is_uneven(const fmm_problem *p)
     return (squares / n > skew * (n / leaves) && work > more * ideal) || work > much_more * ideal;
 }
 
+/* Whether the adaptive tree, where it is asked for, is evaluated on a CUDA device. */
+static bool is_for_device(const fmm_run *r)
+{
+    static const bool proven = false;
+    const char *device = r->run->device;
+    if (!proven || r->options->tree != FMM_TREE_ADAPTIVE || strcmp(device, "cpu") == 0)
+        return false;
+    return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
+}
+
 /* Why the adaptive tree cannot be had; NULL: it can. */
 static const char *obstacle(const fmm_run *r)
 {
@@ -80,10 +93,10 @@ static const char *obstacle(const fmm_run *r)
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
-    if (strncmp(device, "cuda", 4) == 0)
+    if (strncmp(device, "cuda", 4) == 0 && !is_for_device(r))
         return "the adaptive tree is evaluated on cores alone yet: --device cpu";
     if (strcmp(device, "cpu") != 0 && o->tree == FMM_TREE_AUTO && ps_device_count() > 0)
-        return "the adaptive tree is evaluated on cores alone yet: --device cpu";
+        return "on a device it is used where --tree adaptive asks for it, yet";
     if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
     return NULL;
 }
@@ -193,6 +206,12 @@ static ps_status invert(fmm_adaptive *a, const fmm_problem *p)
     return PS_OK;
 }
 
+static ps_adaptive_rule rule_of(const fmm_adaptive *a, const fmm_problem *p)
+{
+    int order = p->fmm.interpolation.order;
+    return a->gpu ? ps_adaptive_device_rule(order) : ps_adaptive_rule_of(order);
+}
+
 static ps_status build(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
@@ -210,7 +229,7 @@ static ps_status build(fmm_run *r)
     free(made[1]);
     PS_TRY(status);
     PS_TRY(invert(a, p));
-    a->problem.rule = ps_adaptive_rule_of(p->fmm.interpolation.order);
+    a->problem.rule = rule_of(a, p);
     status = ps_adaptive_count(&a->tree, &a->problem.rule, &a->work);
     a->building = ps_clock() - start;
     return status;
@@ -250,6 +269,7 @@ static ps_status compare(fmm_run *r)
         return PS_OK;
     }
     PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
+    if (is_for_device(r)) PS_TRY(fmm_adaptive_gpu_open(r->run, &r->adaptive->gpu));
     PS_TRY(build(r));
     double work = adaptive_work(r->adaptive, p);
     if (!must && work > clearly * uniform_work(p)) {
@@ -279,6 +299,8 @@ ps_status fmm_adaptive_choose(fmm_run *r)
 ps_status fmm_adaptive_operators(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
+    /* Of a device's vectors in fp32, too, operators are in fp64. */
+    ps_precision precision = a->gpu ? PS_DOUBLE : r->problem.fmm.far;
     ps_fmm_level_set set = {.last = a->tree.levels - 1,
                          .box = &a->tree.box,
                          .tables = a->problem.tables,
@@ -286,7 +308,7 @@ ps_status fmm_adaptive_operators(fmm_run *r)
                          .own = a->tables,
                          .blocks = a->blocks,
                          .mean_rank = a->ranks};
-    return fmm_operators_of(r->options, r->problem.fmm.far, &r->problem, &set);
+    return fmm_operators_of(r->options, precision, &r->problem, &set);
 }
 
 static void configure(fmm_adaptive *a, const fmm_problem *p)
@@ -294,7 +316,7 @@ static void configure(fmm_adaptive *a, const fmm_problem *p)
     ps_adaptive_problem *q = &a->problem;
     int64_t count = p->header->count[last_set(p)];
     q->tree = &a->tree;
-    q->rule = ps_adaptive_rule_of(p->fmm.interpolation.order);
+    q->rule = rule_of(a, p);
     q->function = p->fmm.function;
     q->sides = p->fmm.sides;
     q->far = p->fmm.far;
@@ -326,9 +348,12 @@ static int64_t evaluation_bytes(const fmm_run *r)
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
     int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[last_set(p)];
-    bytes += ps_adaptive_vector_bytes(&a->problem);
-    bytes += ps_adaptive_workspace(&a->problem, r->run->threads) +
-             r->run->threads * 8 * (1 + 5 * p->fmm.sides) * PIECE;
+    if (a->gpu)
+        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
+    else
+        bytes += ps_adaptive_vector_bytes(&a->problem) +
+                 ps_adaptive_workspace(&a->problem, r->run->threads);
+    bytes += r->run->threads * 8 * (1 + 5 * p->fmm.sides) * PIECE;
     int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }
@@ -339,7 +364,9 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     configure(r->adaptive, &r->problem);
-    ps_status status = fmm_share_memory(r, evaluation_bytes(r), 0);
+    fmm_adaptive_gpu *gpu = r->adaptive->gpu;
+    if (gpu) PS_TRY(fmm_adaptive_gpu_plan(gpu, r->run, &r->adaptive->problem));
+    ps_status status = fmm_share_memory(r, evaluation_bytes(r), gpu ? gpu->bytes : 0);
     if (status != PS_EXHAUSTED || !first || must) return status;
     go_uniform(r, "--host-memory does not hold what an adaptive one takes");
     r->problem.pairs = 0;
@@ -444,21 +471,27 @@ static ps_status take_all(fmm_run *r)
     return ps_first_failure(&failure);
 }
 
-ps_status fmm_adaptive_run(fmm_run *r)
+/* On cores. */
+static ps_status evaluate(fmm_adaptive *a, const fmm_problem *p, int threads)
 {
-    fmm_adaptive *a = r->adaptive;
-    const fmm_problem *p = &r->problem;
-    int threads = r->run->threads;
-    PS_TRY(sum_checks(r));
-    double start = ps_clock();
-    PS_TRY(ps_alloc_buffer((void **)&a->results,
-                           8 * 4 * p->fmm.sides * p->header->count[last_set(p)], "results"));
     PS_TRY(ps_alloc_buffer(&a->vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
                            "multipoles and locals"));
     PS_TRY(ps_alloc_buffer(&a->workspace, ps_adaptive_workspace(&a->problem, threads),
                            "room for threads"));
     configure(a, p);
-    PS_TRY(ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace));
+    return ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace);
+}
+
+ps_status fmm_adaptive_run(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    PS_TRY(sum_checks(r));
+    double start = ps_clock();
+    PS_TRY(ps_alloc_buffer((void **)&a->results,
+                           8 * 4 * p->fmm.sides * p->header->count[last_set(p)], "results"));
+    PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
+                  : evaluate(a, p, r->run->threads));
     r->seconds = ps_clock() - start;
     return take_all(r);
 }
@@ -479,7 +512,8 @@ void fmm_adaptive_report(const fmm_run *r, ps_report *report)
     ps_report_int(report, "p2l", a->work.p2l);
     ps_report_real(report, "work_of_uniform", uniform_work(&r->problem) / r->problem.pairs);
     ps_report_real(report, "building", a->building);
-    if (r->seconds <= 0) return; /* a plan */
+    if (a->gpu) fmm_adaptive_gpu_report(a->gpu, r->seconds > 0, report);
+    if (a->gpu || r->seconds <= 0) return; /* a plan */
     ps_report_section(report, "stages");
     for (int s = 0; s < PS_ADAPTIVE_STAGES; ++s)
         ps_report_real(report, ps_adaptive_stage_names[s], a->problem.seconds[s]);
@@ -502,6 +536,7 @@ void fmm_adaptive_close(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     if (!a) return;
     fmm_adaptive_empty(r);
+    fmm_adaptive_gpu_close(&a->gpu);
     for (int set = 0; set < 2; ++set) {
         free(a->columns[set]);
         free(a->tree.sets[set].keys);
