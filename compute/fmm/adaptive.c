@@ -78,7 +78,7 @@ static bool is_uneven(const fmm_problem *p)
 /* Whether the adaptive tree, where it is asked for, is evaluated on a CUDA device. */
 static bool is_for_device(const fmm_run *r)
 {
-    static const bool proven = false;
+    static const bool proven = true;
     const char *device = r->run->device;
     if (!proven || r->options->tree != FMM_TREE_ADAPTIVE || strcmp(device, "cpu") == 0)
         return false;
