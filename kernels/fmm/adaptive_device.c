@@ -35,8 +35,10 @@ int64_t ps_adaptive_device_place(ps_adaptive_device *d, void *block)
 {
     int64_t used = 0;
     for (int i = 0; i < PS_PLAN_PARTS; ++i)
-        d->part[i] =
-            ps_device_part(block, &used, (d->plan->part[i].count + 1) * d->plan->part[i].size);
+        d->part[i] = d->grown
+                         ? d->grown[i]
+                         : ps_device_part(block, &used,
+                                          (d->plan->part[i].count + 1) * d->plan->part[i].size);
     d->multipoles = ps_device_part(block, &used, vectors_bytes(d));
     d->locals = ps_device_part(block, &used, vectors_bytes(d));
     for (int l = FAR_LEVEL; l < tree_of(d)->levels; ++l)

@@ -29,6 +29,7 @@ extern const char *const ps_adaptive_device_stage_names[PS_ADAPTIVE_DEVICE_STAGE
 
 typedef struct ps_adaptive_device {
     /* ---- the caller's ---- */
+    void *const *grown; /* [PS_PLAN_PARTS] on the device already (adaptive_growth.h); NULL: none */
     const ps_adaptive_plan *plan; /* its tree's shape and box are read, too       */
     ps_fmm_device_method method;  /* near: fp64 is taken where leaves do not suit */
     bool gradient;

@@ -1,7 +1,9 @@
 /*
  * bench_fmm_adaptive: adaptive trees on one device: times of the sums and of their stages, with the
- * errors of potential and gradient against direct sums of a sample. Tree and lists are made by the
- * threads of the host, which is told beside; particles lie on the device in the tree's order.
+ * errors of potential and gradient against direct sums of a sample. "sums": tree and lists are made
+ * by the threads of the host, which is told beside, and particles lie on the device in the tree's
+ * order. "whole": from particles in any order on the device to results in it, the device making
+ * the tree and its lists.
  *
  *     bench_fmm_adaptive plummer|cube COUNT LEAF_SIZES ORDERS [SAMPLES]
  *
@@ -34,6 +36,36 @@ static void describe(const job *j, const char *precision, const adaptive_device_
     fflush(stdout);
 }
 
+/* All on the device: sort, tree, lists, sums, order. */
+static ps_status time_whole(const job *j, const adaptive_case *h, ps_adaptive_rule rule,
+                            adaptive_device_case *d, const char *precision, double error)
+{
+    static const char *const names[ADAPTIVE_WHOLE_STAGES] = {"sort", "gather", "tree and lists",
+                                                             "sums", "scatter"};
+    double best = INFINITY, seconds, stages[ADAPTIVE_WHOLE_STAGES], kept[ADAPTIVE_WHOLE_STAGES];
+    adaptive_whole w;
+    ps_status status;
+    int64_t memory = ps_device_describe(d->device).memory_free;
+    PS_GUARD(status, done,
+             adaptive_whole_open(d, memory - memory / 8 - 150 * j->count - (int64_t)2e9, &w));
+    for (int round = 0; round <= ROUNDS; ++round) {
+        PS_GUARD(status, done, adaptive_whole_run(d, &w, rule, &seconds, stages));
+        if (round == 0 || seconds >= best) continue;
+        best = seconds;
+        memcpy(kept, stages, sizeof kept);
+    }
+    printf("RESULT %s %lld l %d %s leaf %lld: whole %.2f ms, gradient error %.2g:",
+           j->places == ADAPTIVE_CUBE ? "cube" : "plummer", (long long)j->count, j->order,
+           precision, (long long)j->leaf_size, 1e3 * best, error);
+    for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s) printf(" %s %.2f", names[s], 1e3 * kept[s]);
+    printf("; tree's memory %.2f GB\n", 1e-9 * (double)w.used);
+    fflush(stdout);
+done:
+    if (status != PS_OK) printf("whole: FAILED: %s\n", ps_message());
+    adaptive_whole_close(d, &w);
+    return PS_OK; /* what follows is of its own */
+}
+
 static ps_status time_precision(const job *j, adaptive_case *h, const ps_adaptive_plan *plan,
                                 adaptive_device_case *d, bool mixed)
 {
@@ -50,7 +82,7 @@ static ps_status time_precision(const job *j, adaptive_case *h, const ps_adaptiv
     PS_TRY(adaptive_device_fetch(d, h->results));
     PS_TRY(adaptive_case_errors(h, j->samples, errors));
     describe(j, mixed ? "mixed" : "fp64", d, best, kept, errors);
-    return PS_OK;
+    return time_whole(j, h, plan->rule, d, mixed ? "mixed" : "fp64", errors[1]);
 }
 
 /* A tree and its plan serve all orders and precisions. */

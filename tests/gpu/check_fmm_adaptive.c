@@ -41,6 +41,42 @@ static ps_status judge(const char *what, double value, double bound)
                    bound);
 }
 
+/* Sort, tree, lists and all on the device against the host's tree, to whose order results come. */
+static ps_status compare_whole(const check_case *c, const adaptive_case *h, adaptive_device_case *d,
+                               ps_adaptive_rule rule, double *results, double *again)
+{
+    int64_t n = h->count[0], memory = 64 * (int64_t)1e6 + 20000 * n;
+    double seconds, stages[ADAPTIVE_WHOLE_STAGES];
+    adaptive_whole w;
+    ps_status status;
+    PS_GUARD(status, done, adaptive_whole_open(d, memory, &w));
+    status = adaptive_whole_run(d, &w, rule, &seconds, stages);
+    if (status == PS_INVALID) {
+        printf("    tree on the device: refused, for the host: %s\n", ps_message());
+        status = PS_OK;
+        goto done;
+    }
+    PS_GUARD(status, done, status);
+    PS_GUARD(status, done, adaptive_whole_fetch(d, &w, again));
+    for (int r = 0; r < 4; ++r)
+        ps_tree_gather(again + r * n, h->tree.sets[0].order, n, results + r * n);
+    double potential = apart(results, h->results, n, 0, 1);
+    double gradient = apart(results, h->results, n, 1, 4);
+    printf("    tree on the device: levels %d cells %lld: potential %.2g gradient %.2g\n",
+           w.tree.levels, (long long)w.tree.cells, potential, gradient);
+    if (w.tree.cells != h->tree.cells || w.tree.leaves != h->tree.leaves)
+        PS_GUARD(status, done, ps_fail(PS_FAILED, "the tree of the device is another one"));
+    PS_GUARD(status, done, judge("with its tree, the potential", potential, c->bound));
+    PS_GUARD(status, done, judge("with its tree, the gradient", gradient, 10 * c->bound));
+    PS_GUARD(status, done, adaptive_whole_run(d, &w, rule, &seconds, stages));
+    PS_GUARD(status, done, adaptive_whole_fetch(d, &w, results));
+    if (memcmp(results, again, (size_t)(4 * n) * 8))
+        PS_GUARD(status, done, ps_fail(PS_FAILED, "with its tree, the bits do not repeat"));
+done:
+    adaptive_whole_close(d, &w);
+    return status;
+}
+
 static ps_status compare(const check_case *c, const adaptive_case *h, const ps_adaptive_plan *plan,
                          double *results, double *again)
 {
@@ -63,6 +99,7 @@ static ps_status compare(const check_case *c, const adaptive_case *h, const ps_a
     PS_GUARD(status, done, judge("the gradient", gradient, 10 * c->bound));
     if (memcmp(results, again, (size_t)(4 * n) * 8))
         PS_GUARD(status, done, ps_fail(PS_FAILED, "the bits do not repeat"));
+    if (h->tree.same) status = compare_whole(c, h, &d, plan->rule, results, again);
 done:
     adaptive_device_release(&d);
     return status;

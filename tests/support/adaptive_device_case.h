@@ -4,7 +4,9 @@
 #define PS_TESTS_SUPPORT_ADAPTIVE_DEVICE_CASE_H
 
 #include "kernels/fmm/adaptive_device.h"
+#include "kernels/fmm/device_growth.h"
 #include "kernels/fmm/device_table.h"
+#include "kernels/fmm/device_tree.h"
 #include "tests/support/adaptive_case.h"
 
 typedef struct adaptive_device_case {
@@ -134,6 +136,119 @@ static inline ps_status adaptive_device_run(adaptive_device_case *c, bool serial
             PS_TRY(ps_event_seconds(c->marks[s], c->marks[s + 1], &stages[s]));
     return seconds ? ps_event_seconds(c->marks[0], c->marks[PS_ADAPTIVE_DEVICE_STAGES], seconds)
                    : PS_OK;
+}
+
+/* ---- all of it on the device: sort, tree, lists, sums, and results back in the made order ---- */
+
+typedef enum adaptive_whole_stage {
+    ADAPTIVE_WHOLE_SORT,
+    ADAPTIVE_WHOLE_GATHER,
+    ADAPTIVE_WHOLE_TREE, /* with lists; the host waits some 20 times */
+    ADAPTIVE_WHOLE_SUMS,
+    ADAPTIVE_WHOLE_SCATTER,
+    ADAPTIVE_WHOLE_STAGES
+} adaptive_whole_stage;
+
+typedef struct adaptive_whole {
+    void *columns, *results; /* on the device, as made: [4][n] each */
+    void *sorting, *memory;
+    int64_t sort_bytes, memory_bytes;
+    ps_device_sort sort;
+    ps_adaptive_tree tree; /* its shape */
+    ps_adaptive_plan plan; /* counts    */
+    void *parts[PS_PLAN_PARTS];
+    int64_t used;
+    ps_event *marks[ADAPTIVE_WHOLE_STAGES + 1];
+} adaptive_whole;
+
+/* After adaptive_device_take, whose method and tables serve; memory for trees and vectors. */
+static inline ps_status adaptive_whole_open(adaptive_device_case *c, int64_t memory,
+                                            adaptive_whole *w)
+{
+    const adaptive_case *h = c->host;
+    int64_t n = h->count[0];
+    *w = (adaptive_whole){.memory_bytes = memory};
+    w->sort = (ps_device_sort){.count = n, .level = PS_GROWTH_LEVEL, .box = h->tree.box};
+    PS_TRY(ps_device_sort_bytes(&w->sort, c->streams[0], &w->sort_bytes));
+    PS_TRY(ps_device_alloc(c->device, w->sort_bytes, &w->sorting));
+    PS_TRY(ps_device_alloc(c->device, memory, &w->memory));
+    PS_TRY(ps_device_alloc(c->device, 32 * n, &w->columns));
+    PS_TRY(ps_device_alloc(c->device, 32 * n, &w->results));
+    for (int e = 0; e <= ADAPTIVE_WHOLE_STAGES; ++e) PS_TRY(ps_event_open(c->device, &w->marks[e]));
+    ps_device_sort_attach(&w->sort, w->sorting);
+    PS_TRY(ps_copy_to_device(c->streams[0], w->columns, h->made[0], 32 * n));
+    return ps_stream_wait(c->streams[0]);
+}
+
+static inline void adaptive_whole_close(adaptive_device_case *c, adaptive_whole *w)
+{
+    void *memory[] = {w->columns, w->results, w->sorting, w->memory};
+    for (int i = 0; i < 4; ++i) ps_device_free(c->device, memory[i]);
+    for (int e = 0; e <= ADAPTIVE_WHOLE_STAGES; ++e) ps_event_close(&w->marks[e]);
+}
+
+static inline ps_status adaptive_whole_grow(adaptive_device_case *c, adaptive_whole *w,
+                                            ps_adaptive_rule rule)
+{
+    ps_device_growth growth = {
+        .stream = c->streams[0], .block = w->memory, .bytes = w->memory_bytes};
+    ps_growth_engine engine = ps_device_growth_engine(&growth);
+    w->tree = (ps_adaptive_tree){.box = c->host->tree.box,
+                                 .leaf_size = c->host->tree.leaf_size,
+                                 .same = true,
+                                 .sets = {{.points = {.count = c->host->count[0]}}}};
+    PS_TRY(ps_adaptive_grow(&engine, w->sort.keys, rule, &w->tree, &w->plan, w->parts));
+    w->used = growth.used;
+    return PS_OK;
+}
+
+/* Evaluates; seconds from the first kernel to the last one, by the device's clock, the host's
+ * waits within. PS_INVALID: the tree is for the host. */
+static inline ps_status adaptive_whole_run(adaptive_device_case *c, adaptive_whole *w,
+                                           ps_adaptive_rule rule, double *seconds, double *stages)
+{
+    int64_t n = c->host->count[0];
+    double *x = (double *)w->columns, *rows = (double *)c->rows[0];
+    double *from = (double *)c->results, *to = (double *)w->results;
+    ps_tree_points points = {n, x, x + n, x + 2 * n};
+    ps_device_columns in = {.count = 4}, out = {.count = 4};
+    for (int r = 0; r < 4; ++r) {
+        in.from[r] = x + r * n;
+        in.to[r] = rows + r * n;
+        out.from[r] = from + r * n;
+        out.to[r] = to + r * n;
+    }
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_SORT], c->streams[0]));
+    PS_TRY(ps_device_sort_run(&w->sort, &points, c->streams[0]));
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_GATHER], c->streams[0]));
+    PS_TRY(ps_device_gather(&w->sort, &in, c->streams[0]));
+    PS_TRY(ps_device_sort_invert(&w->sort, c->streams[0]));
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_TREE], c->streams[0]));
+    PS_TRY(adaptive_whole_grow(c, w, rule));
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_SUMS], c->streams[0]));
+    ps_adaptive_device run = c->run;
+    run.plan = &w->plan;
+    run.grown = w->parts;
+    run.near = c->streams[1];
+    if (w->used + ps_adaptive_device_place(&run, NULL) > w->memory_bytes)
+        return ps_fail(PS_EXHAUSTED, "the vectors do not fit beside the tree");
+    ps_adaptive_device_place(&run, (char *)w->memory + w->used);
+    PS_TRY(ps_adaptive_device_run(&run));
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_SCATTER], c->streams[0]));
+    PS_TRY(ps_device_scatter(&w->sort, &out, c->streams[0]));
+    PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_STAGES], c->streams[0]));
+    PS_TRY(ps_stream_wait(c->streams[0]));
+    for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s)
+        PS_TRY(ps_event_seconds(w->marks[s], w->marks[s + 1], &stages[s]));
+    return ps_event_seconds(w->marks[0], w->marks[ADAPTIVE_WHOLE_STAGES], seconds);
+}
+
+/* Results in the order in which particles were made, from the device: [4][n]. */
+static inline ps_status adaptive_whole_fetch(adaptive_device_case *c, const adaptive_whole *w,
+                                             double *results)
+{
+    PS_TRY(ps_copy_to_host(c->streams[0], results, w->results, 32 * c->host->count[0]));
+    return ps_stream_wait(c->streams[0]);
 }
 
 /* Results in the order of the tree: [4][targets]. */

@@ -1,0 +1,223 @@
+#include "kernels/fmm/adaptive_growth.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a growth needs on its way. */
+typedef struct growth {
+    const ps_growth_engine *engine;
+    ps_growth_arrays a;
+    ps_adaptive_tree *tree;
+    ps_adaptive_plan *plan;
+    int64_t capacity; /* of cells */
+} growth;
+
+static ps_status each(growth *g, ps_growth_step step, int64_t count)
+{
+    return count > 0 ? g->engine->each(g->engine->self, step, &g->a, count) : PS_OK;
+}
+
+static ps_status room(growth *g, int64_t count, size_t size, void *out)
+{
+    return g->engine->room(g->engine->self, (count + 1) * (int64_t)size, (void **)out);
+}
+
+static ps_status part(growth *g, ps_adaptive_part which, int64_t count, size_t size)
+{
+    g->plan->part[which].count = count;
+    g->plan->part[which].size = (int64_t)size;
+    return room(g, count, size, &g->a.part[which]);
+}
+
+/* to[count + 1] = sums of from[count], and their whole. from has a number more. */
+static ps_status scan(growth *g, int32_t *from, int32_t *to, int64_t count, int32_t *whole)
+{
+    PS_TRY(g->engine->zero(g->engine->self, from + count, sizeof *from));
+    PS_TRY(g->engine->scan(g->engine->self, from, to, count + 1));
+    return g->engine->take(g->engine->self, whole, to + count, sizeof *whole);
+}
+
+/* ---- cells ---- */
+
+/* As many cells as leaves of an eighth of their size on average, the least of a cube, make. */
+static ps_status make_room(growth *g, int64_t particles)
+{
+    ps_growth_arrays *a = &g->a;
+    g->capacity = 12 * particles / a->leaf_size + 4096;
+    if (g->capacity > INT32_MAX / 256)
+        return ps_fail(PS_EXHAUSTED, "too many cells for one device");
+    PS_TRY(room(g, g->capacity, sizeof *a->cell, &a->cell));
+    PS_TRY(room(g, g->capacity, sizeof *a->around, &a->around));
+    PS_TRY(room(g, 8 * g->capacity, sizeof(int32_t), &a->borders));
+    for (int i = 0; i < 2; ++i) {
+        PS_TRY(room(g, g->capacity, sizeof(int32_t), &a->count[i]));
+        PS_TRY(room(g, g->capacity, sizeof(int32_t), &a->start[i]));
+    }
+    PS_TRY(room(g, 1, sizeof(int32_t), &a->overfull));
+    return g->engine->zero(g->engine->self, a->overfull, sizeof(int32_t));
+}
+
+/* Divides the cells of a level. */
+static ps_status divide(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t cells = a->end - a->first, children;
+    PS_TRY(each(g, PS_GROWTH_BORDERS, 8 * (int64_t)cells));
+    PS_TRY(each(g, PS_GROWTH_COUNT, cells));
+    PS_TRY(scan(g, a->count[0], a->start[0], cells, &children));
+    if (a->end + (int64_t)children > g->capacity)
+        return ps_fail(PS_EXHAUSTED, "more cells of an adaptive tree than a device has room for");
+    PS_TRY(each(g, PS_GROWTH_FILL, 8 * (int64_t)cells));
+    PS_TRY(each(g, PS_GROWTH_AROUND, 27 * (int64_t)children));
+    a->first = a->end;
+    a->end += children;
+    a->level_start[++a->level] = a->first;
+    return PS_OK;
+}
+
+static ps_status make_root(growth *g, int64_t particles)
+{
+    ps_growth_arrays *a = &g->a;
+    PS_TRY(make_room(g, particles));
+    /* The root: by hand, as everything else of it is 0 but for what is -1. */
+    a->end = 1;
+    a->level_start[0] = 0;
+    a->cells = (int32_t)particles; /* for the step alone */
+    return each(g, PS_GROWTH_ROOT, 1);
+}
+
+static ps_status make_cells(growth *g, int64_t particles)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t overfull;
+    PS_TRY(make_root(g, particles));
+    while (a->end > a->first && a->level < PS_GROWTH_LEVELS) PS_TRY(divide(g));
+    a->levels = a->end > a->first ? a->level + 1 : a->level;
+    a->level_start[a->levels] = a->end;
+    a->cells = a->end;
+    PS_TRY(g->engine->take(g->engine->self, &overfull, a->overfull, sizeof overfull));
+    if (!overfull) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "an adaptive tree of more than %d levels, or more than %d particles "
+                   "at one place, is made on the host",
+                   PS_GROWTH_LEVELS, a->leaf_size);
+}
+
+/* ---- leaves, blocks ---- */
+
+static ps_status make_kinds(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t divided;
+    PS_TRY(each(g, PS_GROWTH_KINDS, a->cells));
+    PS_TRY(room(g, a->cells, sizeof(int32_t), &a->leaf_number));
+    PS_TRY(room(g, a->cells, sizeof(int32_t), &a->divided));
+    PS_TRY(scan(g, a->count[0], a->leaf_number, a->cells, &a->leaves));
+    PS_TRY(scan(g, a->count[1], a->divided, a->cells, &divided));
+    for (int l = 0; l <= a->levels; ++l)
+        PS_TRY(g->engine->take(g->engine->self, &a->divided_start[l],
+                               a->divided + a->level_start[l], sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_SOURCES, a->leaves, sizeof(ps_fmm_device_leaf)));
+    PS_TRY(part(g, PS_PLAN_BOXES, a->cells, sizeof(ps_fmm_device_cell)));
+    PS_TRY(part(g, PS_PLAN_M2P_LEAF, a->leaves, sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_P2L_CELL, a->cells, sizeof(int32_t)));
+    return each(g, PS_GROWTH_BOXES, a->cells);
+}
+
+static ps_status make_far(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int64_t rows = a->levels > 1 ? a->divided_start[a->levels] - a->divided_start[1] : 0;
+    g->plan->block_start[0] = g->plan->block_start[1] = g->plan->block_start[2] = 0;
+    for (int l = 2; l < a->levels; ++l)
+        g->plan->block_start[l + 1] = a->divided_start[l] - a->divided_start[1];
+    PS_TRY(part(g, PS_PLAN_CHILDREN, 8 * (int64_t)a->cells, sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_BLOCK, a->cells, sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_FAR, rows * PS_FMM_DEVICE_FAR, sizeof(int32_t)));
+    return each(g, PS_GROWTH_FAR, 28 * (int64_t)a->cells);
+}
+
+static ps_status make_order(growth *g)
+{
+    enum { BITS = 27 + 3 + 5 };
+    ps_growth_arrays *a = &g->a;
+    PS_TRY(room(g, a->cells, sizeof *a->labels, &a->labels));
+    PS_TRY(room(g, a->cells, sizeof *a->numbers, &a->numbers));
+    PS_TRY(part(g, PS_PLAN_ORDER, a->cells, sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_OCTANTS, 9 * a->levels, sizeof(int32_t)));
+    PS_TRY(each(g, PS_GROWTH_LABELS, a->cells));
+    PS_TRY(g->engine->sort(g->engine->self, &a->labels, &a->numbers, a->cells, BITS));
+    PS_TRY(each(g, PS_GROWTH_ORDER, a->cells));
+    return each(g, PS_GROWTH_OCTANTS, 9 * a->levels);
+}
+
+/* ---- lists ---- */
+
+static ps_status make_lists(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t raw, far, runs;
+    PS_TRY(part(g, PS_PLAN_M2P_START, a->leaves + 1, sizeof(int32_t)));
+    PS_TRY(part(g, PS_PLAN_RUN_START, a->leaves + 1, sizeof(int32_t)));
+    PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
+    PS_TRY(scan(g, a->count[0], a->start[0], a->leaves, &raw));
+    PS_TRY(scan(g, a->count[1], a->part[PS_PLAN_M2P_START], a->leaves, &far));
+    PS_TRY(room(g, raw, sizeof *a->raw, &a->raw));
+    PS_TRY(part(g, PS_PLAN_M2P_CELLS, far, sizeof(int32_t)));
+    PS_TRY(each(g, PS_GROWTH_LIST_FILL, a->leaves));
+    PS_TRY(scan(g, a->count[0], a->part[PS_PLAN_RUN_START], a->leaves, &runs));
+    PS_TRY(part(g, PS_PLAN_RUNS, runs, sizeof(ps_fmm_device_run)));
+    PS_TRY(each(g, PS_GROWTH_LIST_PACK, a->leaves));
+    if (far == 0) g->plan->part[PS_PLAN_M2P_LEAF].count = 0;
+    return PS_OK;
+}
+
+static ps_status make_near(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t near;
+    PS_TRY(part(g, PS_PLAN_P2L_START, a->cells + 1, sizeof(int32_t)));
+    PS_TRY(each(g, PS_GROWTH_NEAR_COUNT, a->cells));
+    PS_TRY(scan(g, a->count[0], a->part[PS_PLAN_P2L_START], a->cells, &near));
+    PS_TRY(part(g, PS_PLAN_P2L_RUNS, near, sizeof(ps_fmm_device_run)));
+    if (near == 0) g->plan->part[PS_PLAN_P2L_CELL].count = 0;
+    return near ? each(g, PS_GROWTH_NEAR_FILL, a->cells) : PS_OK;
+}
+
+/* ---- all ---- */
+
+static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
+{
+    const ps_growth_arrays *a = &g->a;
+    ps_adaptive_tree *t = g->tree;
+    t->levels = a->levels;
+    t->cells = a->cells;
+    t->leaves = a->leaves;
+    for (int l = 0; l <= a->levels; ++l) t->level_start[l] = a->level_start[l];
+    g->plan->narrowest = ldexp(t->box.width, 1 - a->levels);
+    g->plan->widest = t->box.width;
+    memcpy(parts, a->part, sizeof a->part);
+}
+
+ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
+                           ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
+                           void *parts[PS_PLAN_PARTS])
+{
+    int64_t particles = tree->sets[0].points.count;
+    growth g = {.engine = engine, .tree = tree, .plan = plan};
+    if (!tree->same || particles < 1 || particles > INT32_MAX || tree->leaf_size > INT32_MAX)
+        return ps_fail(PS_INVALID, "this adaptive tree is made on the host");
+    *plan = (ps_adaptive_plan){.tree = tree, .rule = rule};
+    g.a.box = tree->box;
+    g.a.keys = keys;
+    g.a.leaf_size = (int32_t)tree->leaf_size;
+    g.a.points = (int32_t)rule.points;
+    PS_TRY(make_cells(&g, particles));
+    PS_TRY(make_kinds(&g));
+    PS_TRY(make_far(&g));
+    PS_TRY(make_order(&g));
+    PS_TRY(make_lists(&g));
+    PS_TRY(make_near(&g));
+    tell(&g, parts);
+    return PS_OK;
+}

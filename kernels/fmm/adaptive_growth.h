@@ -1,0 +1,77 @@
+/*
+ * adaptive_growth: an adaptive tree and its lists, made where the particles are: what
+ * ps_adaptive_divide and ps_adaptive_plan_make do, level by level and each step for all cells side
+ * by side, by an *engine*: a CUDA device, or the host in tests. One set of particles whose keys on
+ * level PS_GROWTH_LEVEL are sorted; a tree that would be deeper, or has a leaf of more particles
+ * than allowed, is refused, for the host to make. Leaves are in the order of cells.
+ */
+#ifndef PS_KERNELS_FMM_ADAPTIVE_GROWTH_H
+#define PS_KERNELS_FMM_ADAPTIVE_GROWTH_H
+
+#include "kernels/fmm/adaptive_plan.h"
+
+enum { PS_GROWTH_LEVEL = 20, PS_GROWTH_LEVELS = PS_GROWTH_LEVEL + 1 };
+
+typedef enum ps_growth_step {                       /* and what each index is */
+                              PS_GROWTH_ROOT,       /* 1: the root            */
+                              PS_GROWTH_BORDERS,    /* cells of the level x 8 */
+                              PS_GROWTH_COUNT,      /* cells of the level     */
+                              PS_GROWTH_FILL,       /* cells of the level x 8 */
+                              PS_GROWTH_AROUND,     /* their children x 27    */
+                              PS_GROWTH_KINDS,      /* cells                  */
+                              PS_GROWTH_BOXES,      /* cells                  */
+                              PS_GROWTH_FAR,        /* cells x 28             */
+                              PS_GROWTH_LABELS,     /* cells                  */
+                              PS_GROWTH_ORDER,      /* cells                  */
+                              PS_GROWTH_OCTANTS,    /* levels x 9             */
+                              PS_GROWTH_LIST_COUNT, /* leaves                 */
+                              PS_GROWTH_LIST_FILL,  /* leaves                 */
+                              PS_GROWTH_LIST_PACK,  /* leaves                 */
+                              PS_GROWTH_NEAR_COUNT, /* cells                  */
+                              PS_GROWTH_NEAR_FILL,  /* cells                  */
+                              PS_GROWTH_STEPS
+} ps_growth_step;
+
+/* What the steps read and write: arrays of the engine's memory. */
+typedef struct ps_growth_arrays {
+    ps_octree_box box;
+    const uint64_t *keys;
+    int32_t leaf_size, points; /* points: of the rule, whose pairs are 0 */
+    int32_t level, levels, first, end, cells, leaves;
+    int32_t level_start[PS_GROWTH_LEVELS + 1];
+    int32_t divided_start[PS_GROWTH_LEVELS + 1]; /* divided cells before each level */
+    ps_adaptive_cell *cell;
+    int32_t (*around)[27];
+    int32_t *borders;               /* [cells of the level][8]                           */
+    int32_t *count[2], *start[2];   /* what is scanned, and its sums                     */
+    int32_t *leaf_number, *divided; /* [cells + 1]: leaves, divided cells before each    */
+    uint64_t *labels;
+    int32_t *numbers;
+    int32_t *overfull;      /* [1] */
+    ps_fmm_device_run *raw; /* of leaves, from start[0]; not yet merged             */
+    void *part[PS_PLAN_PARTS];
+} ps_growth_arrays;
+
+/* All but `take` only enqueue. */
+typedef struct ps_growth_engine {
+    void *self;
+    ps_status (*each)(void *self, ps_growth_step step, const ps_growth_arrays *arrays,
+                      int64_t count);
+    /* to[i] = from[0] + .. + from[i - 1], i < count */
+    ps_status (*scan)(void *self, const int32_t *from, int32_t *to, int64_t count);
+    /* Stable, by labels; both arrays are replaced. */
+    ps_status (*sort)(void *self, uint64_t **labels, int32_t **numbers, int64_t count, int bits);
+    ps_status (*zero)(void *self, void *at, int64_t bytes);
+    ps_status (*take)(void *self, void *host, const void *from, int64_t bytes); /* waits */
+    /* PS_EXHAUSTED if there is no more. Kept until the engine's memory is used anew. */
+    ps_status (*room)(void *self, int64_t bytes, void **out);
+} ps_growth_engine;
+
+/* tree: box, leaf_size and sets[0].points.count are set, and same; shape alone is made: levels,
+ * level_start, cells, leaves. plan: counts of parts, block_start, widths; the parts themselves are
+ * `parts`, of the engine. PS_INVALID: the host is to make it; PS_EXHAUSTED without memory. */
+ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
+                           ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
+                           void *parts[PS_PLAN_PARTS]);
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * The steps of adaptive_growth.h, one index of one step at a time: the includer defines
+ * KERNEL_INLINE, after kernels/fmm/adaptive_growth.h. Run by adaptive_growth_cuda.cu, and on the
+ * host by the tests.
+ */
+KERNEL_INLINE int32_t cell_size(const ps_adaptive_cell *c)
+{
+    return (int32_t)(c->sources.end - c->sources.begin);
+}
+
+/* ---- dividing ---- */
+
+KERNEL_INLINE int octant_at(const ps_growth_arrays *g, int level, int64_t i)
+{
+    return (int)(g->keys[i] >> 3 * (PS_GROWTH_LEVEL - level) & 7);
+}
+
+KERNEL_INLINE bool is_divided(const ps_growth_arrays *g, const ps_adaptive_cell *c)
+{
+    return cell_size(c) > g->leaf_size && c->level < PS_GROWTH_LEVEL;
+}
+
+/* `cells` is the number of particles here. */
+KERNEL_INLINE void step_root(const ps_growth_arrays *g, int64_t i)
+{
+    ps_adaptive_cell c = {0};
+    c.sources.end = c.targets.end = g->cells;
+    c.parent = c.child = -1;
+    g->cell[i] = c;
+    for (int n = 0; n < 27; ++n) g->around[i][n] = n == 13 ? 0 : -1;
+}
+
+KERNEL_INLINE void step_borders(const ps_growth_arrays *g, int64_t i)
+{
+    const ps_adaptive_cell *c = &g->cell[g->first + i / 8];
+    int octant = (int)(i % 8);
+    int64_t low = c->sources.begin, high = c->sources.end;
+    if (!is_divided(g, c)) return;
+    while (low < high && octant > 0) {
+        int64_t middle = low + (high - low) / 2;
+        if (octant_at(g, c->level + 1, middle) < octant)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    g->borders[i] = (int32_t)low;
+}
+
+KERNEL_INLINE int32_t border_end(const ps_growth_arrays *g, const ps_adaptive_cell *c, int64_t i)
+{
+    return i % 8 == 7 ? (int32_t)c->sources.end : g->borders[i + 1];
+}
+
+KERNEL_INLINE void step_count(const ps_growth_arrays *g, int64_t i)
+{
+    ps_adaptive_cell *c = &g->cell[g->first + i];
+    int children = 0;
+    if (is_divided(g, c))
+        for (int o = 0; o < 8; ++o) children += border_end(g, c, 8 * i + o) > g->borders[8 * i + o];
+    else if (cell_size(c) > g->leaf_size)
+        *g->overfull = 1;
+    c->children = (uint8_t)children;
+    g->count[0][i] = children;
+}
+
+KERNEL_INLINE void step_fill(const ps_growth_arrays *g, int64_t i)
+{
+    int32_t parent = (int32_t)(g->first + i / 8);
+    ps_adaptive_cell *p = &g->cell[parent];
+    int octant = (int)(i % 8), before = 0;
+    if (octant == 0) p->child = p->children ? g->end + g->start[0][i / 8] : -1;
+    if (p->children == 0) return;
+    int32_t begin = g->borders[i], end = border_end(g, p, i);
+    if (begin == end) return;
+    for (int64_t o = i - octant; o < i; ++o) before += border_end(g, p, o) > g->borders[o];
+    ps_adaptive_cell c = {0};
+    c.sources.begin = c.targets.begin = begin;
+    c.sources.end = c.targets.end = end;
+    for (int d = 0; d < 3; ++d) c.place[d] = 2 * p->place[d] + (octant >> (2 - d) & 1);
+    c.parent = parent;
+    c.child = -1;
+    c.octant = (uint8_t)octant;
+    c.level = (uint8_t)(p->level + 1);
+    g->cell[g->end + g->start[0][i / 8] + before] = c;
+}
+
+/* The child of a cell in an octant, or -1. */
+KERNEL_INLINE int32_t child_in(const ps_growth_arrays *g, int32_t cell, int octant)
+{
+    const ps_adaptive_cell *c = &g->cell[cell];
+    for (int32_t i = c->child; i < c->child + c->children; ++i)
+        if (g->cell[i].octant == octant) return i;
+    return -1;
+}
+
+KERNEL_INLINE void step_around(const ps_growth_arrays *g, int64_t i)
+{
+    int32_t cell = (int32_t)(g->end + i / 27);
+    const ps_adaptive_cell *c = &g->cell[cell];
+    int n = (int)(i % 27), part = 0, octant = 0;
+    const int step[3] = {9, 3, 1};
+    for (int d = 0; d < 3; ++d) {
+        int v = (c->octant >> (2 - d) & 1) + n / step[d] % 3 + 1; /* 2 more than the place */
+        part = 3 * part + v / 2;
+        octant = 2 * octant + (v & 1);
+    }
+    int32_t uncle = g->around[c->parent][part];
+    g->around[cell][n] = uncle >= 0 ? child_in(g, uncle, octant) : -1;
+}
+
+/* ---- kinds of cells ---- */
+
+KERNEL_INLINE void step_kinds(const ps_growth_arrays *g, int64_t i)
+{
+    ps_adaptive_cell *c = &g->cell[i];
+    uint32_t mask = 0;
+    for (int n = 0; n < 27; ++n) {
+        int32_t other = g->around[i][n];
+        if (other >= 0 && g->cell[other].children == 0) mask |= (uint32_t)1 << n;
+    }
+    c->leaves_around = mask;
+    g->count[0][i] = c->children == 0;
+    g->count[1][i] = c->children != 0;
+}
+
+KERNEL_INLINE void step_boxes(const ps_growth_arrays *g, int64_t i)
+{
+    const ps_adaptive_cell *c = &g->cell[i];
+    ps_fmm_device_cell box;
+    box.width = ldexp(g->box.width, -c->level);
+    for (int d = 0; d < 3; ++d)
+        box.centre[d] = g->box.corner[d] + ((double)c->place[d] + 0.5) * box.width;
+    ((ps_fmm_device_cell *)g->part[PS_PLAN_BOXES])[i] = box;
+    ((int32_t *)g->part[PS_PLAN_P2L_CELL])[i] = (int32_t)i;
+    if (c->children) return;
+    int32_t number = g->leaf_number[i];
+    ps_fmm_device_leaf leaf = {0};
+    for (int d = 0; d < 3; ++d) leaf.centre[d] = box.centre[d];
+    leaf.width = box.width;
+    leaf.begin = leaf.own = (int32_t)c->sources.begin;
+    leaf.end = leaf.own_end = (int32_t)c->sources.end;
+    leaf.vector = (int32_t)i;
+    ((ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES])[number] = leaf;
+    ((int32_t *)g->part[PS_PLAN_M2P_LEAF])[number] = number;
+}
+
+KERNEL_INLINE void codes_of(const ps_growth_arrays *g, int32_t cell, int32_t *codes)
+{
+    for (int o = 0; o < 8; ++o) codes[o] = -1;
+    if (cell < 0) return;
+    const ps_adaptive_cell *c = &g->cell[cell];
+    for (int32_t i = c->child; i < c->child + c->children; ++i)
+        codes[g->cell[i].octant] = i - g->level_start[c->level + 1];
+}
+
+KERNEL_INLINE void step_far(const ps_growth_arrays *g, int64_t i)
+{
+    int32_t cell = (int32_t)(i / 28), n = (int32_t)(i % 28);
+    const ps_adaptive_cell *c = &g->cell[cell];
+    if (n == 27) {
+        codes_of(g, cell, (int32_t *)g->part[PS_PLAN_CHILDREN] + 8 * (int64_t)cell);
+        if (cell == 0) ((int32_t *)g->part[PS_PLAN_BLOCK])[0] = 0;
+        for (int32_t k = c->child; k < c->child + c->children; ++k)
+            ((int32_t *)g->part[PS_PLAN_BLOCK])[k] = g->divided[cell] - g->divided_start[c->level];
+        return;
+    }
+    if (c->children == 0 || c->level == 0) return;
+    int64_t row = g->divided[cell] - g->divided_start[1];
+    codes_of(g, g->around[cell][n],
+             (int32_t *)g->part[PS_PLAN_FAR] + row * PS_FMM_DEVICE_FAR + 8 * n);
+}
+
+/* ---- the order of cells ---- */
+
+enum { GROWTH_AROUND_BITS = 27, GROWTH_LABEL_BITS = 27 + 3 + 5 };
+
+KERNEL_INLINE void step_labels(const ps_growth_arrays *g, int64_t i)
+{
+    const ps_adaptive_cell *c = &g->cell[i];
+    uint64_t label = ((uint64_t)c->level << 3 | c->octant) << GROWTH_AROUND_BITS;
+    for (int n = 0; n < 27 && c->parent >= 0; ++n)
+        label |= (uint64_t)(g->around[c->parent][n] >= 0) << n;
+    g->labels[i] = label;
+    g->numbers[i] = (int32_t)i;
+}
+
+KERNEL_INLINE void step_order(const ps_growth_arrays *g, int64_t i)
+{
+    int32_t cell = g->numbers[i];
+    ((int32_t *)g->part[PS_PLAN_ORDER])[i] = cell - g->level_start[g->cell[cell].level];
+}
+
+KERNEL_INLINE void step_octants(const ps_growth_arrays *g, int64_t i)
+{
+    int level = (int)(i / 9);
+    int32_t low = g->level_start[level], high = g->level_start[level + 1], first = low;
+    uint64_t label = (((uint64_t)level << 3) + (uint64_t)(i % 9)) << GROWTH_AROUND_BITS;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (g->labels[middle] < label)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    ((int32_t *)g->part[PS_PLAN_OCTANTS])[i] = low - first;
+}
+
+/* ---- lists ---- */
+
+KERNEL_INLINE bool touch(const ps_adaptive_cell *a, const ps_adaptive_cell *b)
+{
+    const ps_adaptive_cell *coarse = a->level <= b->level ? a : b, *fine = coarse == a ? b : a;
+    int shift = fine->level - coarse->level;
+    for (int d = 0; d < 3; ++d)
+        if (fine->place[d] + 1 < coarse->place[d] << shift ||
+            fine->place[d] > (coarse->place[d] + 1) << shift)
+            return false;
+    return true;
+}
+
+/* Where lists go; NULL: they are counted. */
+typedef struct growth_lists {
+    ps_fmm_device_run *direct, *near;
+    int32_t *far;
+    int32_t directs, fars, nears;
+} growth_lists;
+
+KERNEL_INLINE void put_run(const ps_growth_arrays *g, int32_t cell, ps_fmm_device_run *to,
+                           int32_t *count)
+{
+    if (to) {
+        to[*count].begin = (int32_t)g->cell[cell].sources.begin;
+        to[*count].end = (int32_t)g->cell[cell].sources.end;
+    }
+    ++*count;
+}
+
+/* The leaves beside a cell and its ancestors: U, X (adaptive_lists.c). */
+KERNEL_INLINE void find_coarse_of(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+{
+    const ps_adaptive_cell *c = &g->cell[cell];
+    for (int32_t a = cell; a >= 0; a = g->cell[a].parent)
+        for (int n = 0; n < 27; ++n) {
+            if (!(g->cell[a].leaves_around >> n & 1)) continue;
+            int32_t leaf = g->around[a][n];
+            if (touch(c, &g->cell[leaf])) {
+                if (c->children == 0) put_run(g, leaf, out->direct, &out->directs);
+            } else if (touch(&g->cell[c->parent], &g->cell[leaf])) {
+                if (c->children == 0 && cell_size(c) <= g->points)
+                    put_run(g, leaf, out->direct, &out->directs);
+                else
+                    put_run(g, leaf, out->near, &out->nears);
+            }
+        }
+}
+
+/* What lies below a cell that a leaf touches: U and W. */
+KERNEL_INLINE void descend_from(const ps_growth_arrays *g, const ps_adaptive_cell *leaf,
+                                int32_t top, growth_lists *out)
+{
+    int32_t at = g->cell[top].child;
+    while (at >= 0) {
+        const ps_adaptive_cell *c = &g->cell[at];
+        bool beside = touch(leaf, c);
+        if (beside && c->children) {
+            at = c->child;
+            continue;
+        }
+        if (beside || cell_size(c) <= g->points) {
+            put_run(g, at, out->direct, &out->directs);
+        } else {
+            if (out->far) out->far[out->fars] = at;
+            ++out->fars;
+        }
+        while (at >= 0) { /* the next one that is not below */
+            const ps_adaptive_cell *p = &g->cell[g->cell[at].parent];
+            if (at + 1 < p->child + p->children) {
+                ++at;
+                break;
+            }
+            at = g->cell[at].parent;
+            if (at == top) at = -1;
+        }
+    }
+}
+
+KERNEL_INLINE void lists_of(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+{
+    find_coarse_of(g, cell, out);
+    for (int n = 0; n < 27; ++n) {
+        int32_t other = g->around[cell][n];
+        if (other >= 0 && g->cell[other].children) descend_from(g, &g->cell[cell], other, out);
+    }
+}
+
+KERNEL_INLINE int32_t cell_of_leaf(const ps_growth_arrays *g, int64_t leaf)
+{
+    return ((const ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES])[leaf].vector;
+}
+
+KERNEL_INLINE void step_list_count(const ps_growth_arrays *g, int64_t i)
+{
+    growth_lists lists = {0};
+    lists_of(g, cell_of_leaf(g, i), &lists);
+    g->count[0][i] = lists.directs;
+    g->count[1][i] = lists.fars;
+}
+
+/* Ascending, and what follows each other is one; returns how many. */
+KERNEL_INLINE int32_t sort_runs(ps_fmm_device_run *runs, int32_t count)
+{
+    int32_t gap = 1, kept = 0;
+    while (3 * gap + 1 < count) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int32_t i = gap; i < count; ++i) {
+            ps_fmm_device_run run = runs[i];
+            int32_t j = i;
+            for (; j >= gap && runs[j - gap].begin > run.begin; j -= gap) runs[j] = runs[j - gap];
+            runs[j] = run;
+        }
+    for (int32_t i = 0; i < count; ++i) {
+        if (kept > 0 && runs[kept - 1].end == runs[i].begin)
+            runs[kept - 1].end = runs[i].end;
+        else
+            runs[kept++] = runs[i];
+    }
+    return kept;
+}
+
+KERNEL_INLINE void step_list_fill(const ps_growth_arrays *g, int64_t i)
+{
+    growth_lists lists = {0};
+    lists.direct = g->raw + g->start[0][i];
+    lists.far =
+        (int32_t *)g->part[PS_PLAN_M2P_CELLS] + ((const int32_t *)g->part[PS_PLAN_M2P_START])[i];
+    lists_of(g, cell_of_leaf(g, i), &lists);
+    g->count[0][i] = sort_runs(lists.direct, lists.directs);
+}
+
+KERNEL_INLINE void step_list_pack(const ps_growth_arrays *g, int64_t i)
+{
+    const int32_t *start = (const int32_t *)g->part[PS_PLAN_RUN_START];
+    const ps_fmm_device_run *from = g->raw + g->start[0][i];
+    ps_fmm_device_run *to = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] + start[i];
+    for (int32_t r = 0; r < start[i + 1] - start[i]; ++r) to[r] = from[r];
+}
+
+KERNEL_INLINE void step_near_count(const ps_growth_arrays *g, int64_t i)
+{
+    growth_lists lists = {0};
+    find_coarse_of(g, (int32_t)i, &lists);
+    g->count[0][i] = lists.nears;
+}
+
+KERNEL_INLINE void step_near_fill(const ps_growth_arrays *g, int64_t i)
+{
+    growth_lists lists = {0};
+    lists.near = (ps_fmm_device_run *)g->part[PS_PLAN_P2L_RUNS] +
+                 ((const int32_t *)g->part[PS_PLAN_P2L_START])[i];
+    find_coarse_of(g, (int32_t)i, &lists);
+}
+
+KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, int64_t i)
+{
+    switch (step) {
+    case PS_GROWTH_ROOT:
+        step_root(g, i);
+        break;
+    case PS_GROWTH_BORDERS:
+        step_borders(g, i);
+        break;
+    case PS_GROWTH_COUNT:
+        step_count(g, i);
+        break;
+    case PS_GROWTH_FILL:
+        step_fill(g, i);
+        break;
+    case PS_GROWTH_AROUND:
+        step_around(g, i);
+        break;
+    case PS_GROWTH_KINDS:
+        step_kinds(g, i);
+        break;
+    case PS_GROWTH_BOXES:
+        step_boxes(g, i);
+        break;
+    case PS_GROWTH_FAR:
+        step_far(g, i);
+        break;
+    case PS_GROWTH_LABELS:
+        step_labels(g, i);
+        break;
+    case PS_GROWTH_ORDER:
+        step_order(g, i);
+        break;
+    case PS_GROWTH_OCTANTS:
+        step_octants(g, i);
+        break;
+    case PS_GROWTH_LIST_COUNT:
+        step_list_count(g, i);
+        break;
+    case PS_GROWTH_LIST_FILL:
+        step_list_fill(g, i);
+        break;
+    case PS_GROWTH_LIST_PACK:
+        step_list_pack(g, i);
+        break;
+    case PS_GROWTH_NEAR_COUNT:
+        step_near_count(g, i);
+        break;
+    case PS_GROWTH_NEAR_FILL:
+        step_near_fill(g, i);
+        break;
+    default:
+        break;
+    }
+}
