@@ -48,7 +48,7 @@ static ps_status scan(void *self, const int32_t *from, int32_t *to, int64_t coun
 {
     ps_device_growth *g = self;
     int64_t bytes = 0, used = g->used;
-    void *workspace;
+    void *workspace = NULL;
     PS_TRY(ps_device_growth_scan(g->stream, from, to, count, NULL, &bytes));
     PS_TRY(room(self, bytes, &workspace));
     g->used = used; /* what comes later on the stream may take its place */
@@ -61,7 +61,7 @@ static ps_status sort(void *self, uint64_t **labels, int32_t **numbers, int64_t 
     uint64_t *both[2] = {*labels, NULL};
     int32_t *pair[2] = {*numbers, NULL};
     int64_t bytes = 0;
-    void *workspace;
+    void *workspace = NULL;
     int current = 0;
     PS_TRY(room(self, count * (int64_t)sizeof **labels, (void **)&both[1]));
     PS_TRY(room(self, count * (int64_t)sizeof **numbers, (void **)&pair[1]));
