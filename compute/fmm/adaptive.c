@@ -302,12 +302,12 @@ ps_status fmm_adaptive_operators(fmm_run *r)
     /* Of a device's vectors in fp32, too, operators are in fp64. */
     ps_precision precision = a->gpu ? PS_DOUBLE : r->problem.fmm.far;
     ps_fmm_level_set set = {.last = a->tree.levels - 1,
-                         .box = &a->tree.box,
-                         .tables = a->problem.tables,
-                         .factors = a->problem.factors,
-                         .own = a->tables,
-                         .blocks = a->blocks,
-                         .mean_rank = a->ranks};
+                            .box = &a->tree.box,
+                            .tables = a->problem.tables,
+                            .factors = a->problem.factors,
+                            .own = a->tables,
+                            .blocks = a->blocks,
+                            .mean_rank = a->ranks};
     return fmm_operators_of(r->options, precision, &r->problem, &set);
 }
 
