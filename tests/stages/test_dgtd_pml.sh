@@ -31,6 +31,16 @@ expect 0 "" penstock-dgtd-march m.h5 balance.h5 --steps 60 --precision fp64 --ba
 expect 0 "" penstock-inspect --csv balance.h5
 within "$(awk -F, 'NR > 1 { v = $8 < 0 ? -$8 : $8; if (v > m) m = v; if ($7 > s) s = $7 } END { print m / s }' out)" 0 1e-12 "balance"
 
+# ---- a pulse along a guide of metal and magnetic walls, at normal incidence: hardly any of it stays ----
+expect 0 "" penstock-mesh-box guide.hdf --cells 14,2,2 --size 1.4,.2,.2
+expect 0 "" penstock-mesh-partition guide.hdf guide.h5
+expect 0 "" penstock-dgtd-setup guide.h5 g.h5 --order 2 --material default:eps=1 --boundary 101:absorbing --boundary 102:absorbing \
+    --boundary 103:pmc --boundary 104:pmc --boundary 105:pec --boundary 106:pec --pml auto --allow cut -q \
+    --source current:at=.7,.1,.1:axis=0,0,1:radius=.35:moment=1e-12:width=3ns:frequency=300e6
+expect 0 "" penstock-dgtd-march g.h5 g.out.h5 --time 35e-9 --json -q
+energy() { grep -oE "\"$1\": *[0-9.e+-]+" out | grep -oE "[0-9.e+-]+$"; }
+within "$(awk "BEGIN { print $(energy electric_energy) / $(energy largest_electric_energy) }")" 0 2e-5 "energy that stays"
+
 # two ranks, to rounding
 expect 0 "" penstock-dgtd-setup two.h5 m2.h5 --order 1 --material default:eps=1 --boundary outer:absorbing --source $source --pml auto:layers=3:reflection=1e-3 -q
 expect 0 "" penstock-dgtd-march m2.h5 one.h5 --steps 60 --probe .4,.6,.5 --precision fp64 -q

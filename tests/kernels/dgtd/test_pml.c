@@ -101,6 +101,89 @@ static void filters_are_the_stretch(void **state)
     release(&c);
 }
 
+/* |s| by which component k of what is added along the frame is multiplied: |s_k/(s_a s_b)|. */
+static double stretch_gain(const layer_case *c, const double point[3], double w, int k)
+{
+    double kappa[3], sigma[3], s[3], a = c->profile.alpha, square = a * a + w * w;
+    ps_dgtd_pml_stretch(&c->profile, point, kappa, sigma);
+    for (int i = 0; i < 3; ++i)
+        s[i] = hypot(kappa[i] + sigma[i] * a / square, sigma[i] * w / square);
+    return s[k] / (s[(k + 1) % 3] * s[(k + 2) % 3]);
+}
+
+/* What comes out of waves along frame direction k, per element: amplitude along it, and what else
+ * there is. */
+static void drive(layer_case *c, int k, double angle, double *along, double *across)
+{
+    int64_t n = c->x.mesh.elements;
+    int lanes = ps_dgtd_lanes(PS_DOUBLE);
+    memset(c->x.field[0], 0, dgtd_case_field_bytes(&c->x));
+    for (int i = 0; i < 2; ++i) {
+        ps_dgtd_pml_bytes bytes;
+        ps_dgtd_pml_size(&c->pml, &c->x.system, c->profile.shape, &bytes);
+        memset(c->pml.state[i], 0, bytes.state);
+    }
+    double *sums = calloc(6 * (size_t)n, sizeof *sums), last[3];
+    for (int t = 0; t < 400; ++t) {
+        ps_dgtd_pml_keep(&c->pml, &c->x.system, c->x.field[0], 0, c->x.system.groups);
+        for (int64_t e = 0; e < n; ++e)
+            for (int i = 0; i < 3; ++i) {
+                double m = c->pml.turned
+                               ? c->pml.frames[(e / lanes * 9 + 3 * k + i) * lanes + e % lanes]
+                               : (double)(i == k);
+                ps_dgtd_set_node(&c->x.system, c->x.field[0], e, i, 0, m * cos(angle * t));
+            }
+        memset(c->pml.former, 0, (size_t)c->pml.rows * 3 * (size_t)c->x.reference.nodes * 64);
+        ps_dgtd_pml_apply(&c->pml, &c->x.system, PS_DGTD_E, c->x.field[0], 0, c->x.system.groups);
+        for (int64_t e = 0; e < n && t >= 320; ++e)
+            for (int i = 0; i < 3; ++i) {
+                last[i] = ps_dgtd_get(&c->x.system, c->x.field[0], e, i, 0);
+                sums[6 * e + 2 * i] += last[i] * cos(angle * t) / 40;
+                sums[6 * e + 2 * i + 1] += last[i] * sin(angle * t) / 40;
+            }
+    }
+    for (int64_t e = 0; e < n; ++e) {
+        double parallel[2] = {0}, whole = 0;
+        for (int i = 0; i < 6; ++i) {
+            double m = c->pml.turned
+                           ? c->pml.frames[(e / lanes * 9 + 3 * k + i / 2) * lanes + e % lanes]
+                           : (double)(i / 2 == k);
+            parallel[i % 2] += m * sums[6 * e + i];
+            whole += sums[6 * e + i] * sums[6 * e + i];
+        }
+        along[e] = hypot(parallel[0], parallel[1]);
+        across[e] = sqrt(fabs(whole - along[e] * along[e]));
+    }
+    free(sums);
+}
+
+/* All components, where one, two or three directions are stretched and in frames. */
+static void fields_pass_the_stretch(void **state)
+{
+    const double dt = .05, angle = 2 * dgtd_pi / 40, w = 2 / dt * tan(angle / 2);
+    for (int shape = 0; shape < 2; ++shape) {
+        layer_case c;
+        init(&c, 1, PS_DOUBLE, (ps_dgtd_pml_shape)shape, 1);
+        c.profile.kappa = 1;
+        c.profile.alpha = 2; /* the start is over soon */
+        ps_dgtd_pml_fill(&c.pml, &c.profile, &c.x.system, &c.x.body, c.layer, dt);
+        double *along = calloc((size_t)c.x.mesh.elements, sizeof *along);
+        double *across = calloc((size_t)c.x.mesh.elements, sizeof *across);
+        for (int k = 0; k < 3; ++k) {
+            drive(&c, k, angle, along, across);
+            for (int64_t e = 0; e < c.x.mesh.elements; ++e) {
+                double point[3];
+                dgtd_case_point(&c.x, e, (double[]){.25, .25, .25, .25}, point);
+                check_near(along[e], stretch_gain(&c, point, w, k), 1e-6, 1e-6);
+                check_near(across[e], 0, 1e-6, 0);
+            }
+        }
+        free(along);
+        free(across);
+        release(&c);
+    }
+}
+
 static double march_on(layer_case *c, int64_t steps)
 {
     ps_dgtd_march m = {.system = &c->x.system,
