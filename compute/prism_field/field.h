@@ -11,7 +11,7 @@ typedef struct field {
     const ps_run *run;
     ps_prism_kind kind;
     double gravity, accuracy, epsilon; /* accuracy 0: none was asked */
-    int order, height;
+    int order, order_most, height;
     ps_prism_rows prisms;   /* x0 x1 y0 y1 z0 z1, density or magnetisation */
     ps_prism_rows stations; /* x y z */
     ps_prism_bodies bodies;

@@ -14,10 +14,13 @@
 static struct {
     int field;
     double accuracy, gravity;
-    int64_t order, height;
+    int64_t order, order_most, height;
     const char *prism_data, *station_data, *table;
-} chosen = {
-    .accuracy = 1e-5, .gravity = 6.67430e-11, .prism_data = "prisms", .station_data = "stations"};
+} chosen = {.accuracy = 1e-5,
+            .order_most = 12,
+            .gravity = 6.67430e-11,
+            .prism_data = "prisms",
+            .station_data = "stations"};
 
 static const ps_option options[] = {
     PS_CHOICE("field", &chosen.field, "gravity|gradients|magnetic", PS_IDENTITY,
@@ -26,6 +29,8 @@ static const ps_option options[] = {
             "relative error that the result has at most, by samples against direct sums"),
     PS_INT("order", &chosen.order, "L", 0, 12, PS_IDENTITY,
            "points an axis of the far field instead; the error is told"),
+    PS_INT("order-most", &chosen.order_most, "L", 3, 12, PS_IDENTITY,
+           "highest order that --accuracy may take: operators of order 12 cost half a minute"),
     PS_INT("height", &chosen.height, "H", 0, 20, PS_IDENTITY,
            "of the trees; 1: direct sums; 0: of the least work"),
     PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY,
@@ -153,6 +158,7 @@ static ps_status run_field(ps_run *run)
                .accuracy = chosen.order > 0 ? 0 : chosen.accuracy,
                .epsilon = pow(10, -(double)chosen.order),
                .order = (int)chosen.order,
+               .order_most = (int)chosen.order_most,
                .height = (int)chosen.height};
     ps_product product;
     ps_product_init(run, PS_PRISM_FIELD_FORMAT, PS_PRISM_FIELD_VERSION, &product);

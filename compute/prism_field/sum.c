@@ -188,7 +188,6 @@ static double excess_of(const field *f)
 
 /* ---- sums ---- */
 
-enum { ORDER_MAX = 12 };
 static const double digits_an_order = 0.72;
 
 static ps_status evaluate(field *f, bool again)
@@ -212,9 +211,9 @@ static ps_status give_up(const field *f)
 
 static ps_status raise_order(field *f, double excess)
 {
-    if (f->order == ORDER_MAX) return give_up(f);
+    if (f->order == f->order_most) return give_up(f);
     int more = (int)fmin(fmax(ceil(log10(excess) / digits_an_order), 1), 3);
-    if (f->order + more > ORDER_MAX) more = ORDER_MAX - f->order;
+    if (f->order + more > f->order_most) more = f->order_most - f->order;
     f->order += more;
     f->epsilon *= pow(10, -more);
     ps_info("errors are %.2g times what is allowed: once more with order %d", excess, f->order);
@@ -225,7 +224,7 @@ static ps_status reach(field *f)
 {
     if (f->accuracy > 0) {
         f->order =
-            (int)fmin(fmax(ceil((0.2 - log10(f->accuracy)) / digits_an_order), 3), ORDER_MAX);
+            (int)fmin(fmax(ceil((0.2 - log10(f->accuracy)) / digits_an_order), 3), f->order_most);
         f->epsilon = pow(10, -f->order);
     }
     for (bool again = false;; again = true) {

@@ -94,20 +94,44 @@ static void put_panels(const cut *k, double factor, canvas *c)
     const double *z = m->edges[2] + k->at[2], *y = m->edges[1] + k->at[1];
     canvas_put(c, "set xlabel 'x (km)'\nset ylabel 'y (km)'\n");
     canvas_put(c,
-               "set size 1,0.62\nset origin 0,0.36\nset size ratio -1\n"
+               "set size 1,0.56\nset origin 0,0.35\nset size ratio -1\nset tmargin 2\n"
                "set label 1 'z from %.4g to %.4g km' at graph 1,1.03 right\n",
                z[0] / 1e3, z[1] / 1e3);
     put_ranges(m, 1, c);
     canvas_put(c, draw, "L", factor);
-    canvas_put(c, ", $S using 1:2 with points pt 7 ps 0.4 lc rgb '#222222'\n");
-    canvas_put(
-        c,
-        "unset title\nset size noratio\nset size 1,0.36\nset origin 0,0\nset ylabel 'z (km)'\n"
-        "set label 1 'y from %.6g to %.6g km' at graph 1,1.05 right\n",
-        y[0] / 1e3, y[1] / 1e3);
+    canvas_put(c, ", $S using 1:2 with points pt 7 ps 0.4 lc rgb '#888888'\n");
+    canvas_put(c,
+               "unset label 2\nunset label 3\nunset colorbox\nset size noratio\nset size "
+               "1,0.36\nset origin "
+               "0,0\nset ylabel 'z (km)'\n"
+               "set label 1 'y from %.6g to %.6g km' at graph 1,1.05 right\n",
+               y[0] / 1e3, y[1] / 1e3);
     put_ranges(m, 2, c);
     canvas_put(c, draw, "U", factor);
     canvas_put(c, "\nunset multiplot\n");
+}
+
+/* Above both panels, whose own labels say where they cut. */
+static void put_title(const plot_request *r, canvas *c)
+{
+    canvas_put(c, "set label 2 ");
+    canvas_put_quoted(c, r->title ? r->title : "the model and the stations");
+    canvas_put(c, " at screen 0.48,0.965 center noenhanced textcolor rgb '#222222'\n");
+}
+
+/* The colours' range says nothing of the values beyond it; the picture does. */
+static void tell_clipped(const ps_prism_model *m, const double ends[2], canvas *c)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t n = 0; n < m->cells; ++n) {
+        low = fmin(low, value_of(m, n));
+        high = fmax(high, value_of(m, n));
+    }
+    if (low >= ends[0] && high <= ends[1]) return;
+    canvas_put(c,
+               "set label 3 'values from %.4g to %.4g %s: those beyond the colours have the last "
+               "one' at screen 0.48,0.925 center noenhanced textcolor rgb '#666666'\n",
+               low, high, ps_prism_model_units(m));
 }
 
 static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canvas *c)
@@ -126,7 +150,8 @@ static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canv
     put_stations(m, c);
     canvas_put(c, "unset grid\nunset key\nset multiplot\nset lmargin at screen 0.12\n"
                   "set rmargin at screen 0.84\n");
-    canvas_title(c, r->title ? r->title : "the model and the stations");
+    put_title(r, c);
+    tell_clipped(m, ends, c);
     put_panels(&k, factor, c);
     return PS_OK;
 }
@@ -142,7 +167,8 @@ static ps_status draw_residuals(const plot_request *r, const ps_prism_model *m, 
     put_ranges(m, 1, c);
     canvas_put(
         c,
-        "unset key\nset xlabel 'x (km)'\nset ylabel 'y (km)'\nset size ratio -1\nset rmargin at screen 0.84\n"
+        "unset key\nset xlabel 'x (km)'\nset ylabel 'y (km)'\nset size ratio -1\nset rmargin at "
+        "screen 0.84\n"
         "set cbrange [%.4g:%.4g]\nset label 1 'chi2 %.4g of %lld stations' at graph 1,1.03 right\n"
         "plot $S using 1:2:3 with points pt 7 ps 1.2 lc palette, $S using 1:2 with points pt 6 "
         "ps 1.2 lc rgb '#888888'\n",

@@ -26,6 +26,14 @@ expect 0 "" field t.txt u.txt g.h5 --height 5 --accuracy 1e-4 --threads 2
 expect 0 "" penstock-compare f.h5 g.h5 --tolerance 0
 expect 0 "up to date" field t.txt u.txt f.h5 --height 5 --accuracy 1e-4
 
+# What is not reached at the highest order is refused with what was, and nothing is written; a low order is raised first.
+rm -f no.h5
+expect 5 "an accuracy of 1e-08 is not reached: at order 4 errors are up to" field t.txt u.txt no.h5 --height 5 --accuracy 1e-8 --order-most 4
+[ ! -e no.h5 ] || fail "a result that misses the accuracy was written"
+# Densities of both signs cancel: the order that does for one sign does not do.
+awk '{ $7 *= (NR * 7919) % 2 ? 1 : -1.0001; print }' t.txt > signed.txt
+expect 0 "once more with order" field signed.txt u.txt signed.h5 --height 5 --accuracy 0.0111
+
 # A prism and its eight parts.
 awk 'BEGIN { for (c = 0; c < 8; ++c) { split(c % 2 ? ".3 1" : "-1 .3", x); split(int(c / 2) % 2 ? "-.7 2" : "-2 -.7", y); split(c > 3 ? "2 3" : "-3 2", z)
         print x[1], x[2], y[1], y[2], z[1], z[2], 1 } }' > parts.txt
