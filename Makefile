@@ -7,6 +7,7 @@
 #   make trust      every solver against something exact, clean and ugly: a table
 #   make info       what was found on this machine
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
+#   make wheel      a Python wheel with programs and libraries, in dist/      make sdist
 #
 # Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE_CODE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
 # WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
@@ -152,7 +153,7 @@ $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(
 ALL_BIN += $(BIN)/penstock
 
 .PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
-        bench-programs demo install uninstall clean help format print-build print-compile print-link check-planted FORCE
+        bench-programs demo install uninstall wheel sdist clean help format print-build print-compile print-link check-planted FORCE
 all: programs plugin shared
 lib: $(LIB)
 shared: $(SO)
@@ -348,6 +349,13 @@ uninstall:
 	rm -f $(foreach p,$(PROGRAMS),$(D)/share/bash-completion/completions/penstock-$(p)) $(D)/share/bash-completion/completions/penstock
 	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock $(D)/include/penstock
 	rm -f $(D)/lib/libpenstock.so* $(D)/lib/pkgconfig/penstock.pc
+
+# ---- packages of Python ----
+DIST ?= dist
+wheel: all
+	python3 python/penstock_build.py wheel $(B) $(VERSION) $(DIST)
+sdist:
+	python3 python/penstock_build.py sdist $(VERSION) $(DIST)
 
 info:
 	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import warnings
@@ -25,6 +26,13 @@ def find(program):
     if path is None:
         raise PenstockError(f"{name} was not found in {os.pathsep.join(folders)}: install Penstock, or set PENSTOCK_BIN", 3)
     return path
+
+
+def main():
+    """penstock, penstock-NAME of a wheel: the program of this name in place of this process."""
+    name = Path(sys.argv[0]).name
+    path = find(name[len("penstock-"):] or "help")
+    os.execv(path, [path, *sys.argv[1:]])
 
 
 def arguments(options):
