@@ -5,34 +5,57 @@
  * order. "whole": from particles in any order on the device to results in it, the device making
  * the tree and its lists.
  *
- *     bench_fmm_adaptive plummer|cube COUNT LEAF_SIZES ORDERS [SAMPLES]
+ *     bench_fmm_adaptive [plummer|cube|clusters COUNT LEAF_SIZES ORDERS [SAMPLES]]
  *
- * e.g. bench_fmm_adaptive plummer 8000000 64,96,128 4,5. Accuracy is measured, not promised.
+ * e.g. bench_fmm_adaptive plummer 8000000 64,96,128 4,5; without arguments Plummer's 8 and 30
+ * million and 100 million in clusters. JSON records of "whole" and of the gradient's error, the
+ * talk on stderr. Accuracy is measured, not promised. The floor counts P2P in slots of
+ * multiply-adds (19 a pair in fp64, 14 in fp32), alone.
  */
 #include <omp.h>
 #include <stdio.h>
 
+#include "runtime/program.h"
 #include "tests/support/adaptive_device_case.h"
 
 enum { ROUNDS = 4 };
+static const double slots[2] = {55.9e12 / 2, 32.3e12 / 2}; /* multiply-adds/s, fp32, fp64 */
+static const char *const names_of[ADAPTIVE_PLACES] = {
+    [ADAPTIVE_CUBE] = "cube", [ADAPTIVE_PLUMMER] = "plummer", [ADAPTIVE_CLUSTERS] = "clusters"};
 
 typedef struct job {
     adaptive_places places;
     int64_t count, samples, leaf_size;
     int order;
+    double pairs; /* of P2P */
 } job;
 
 static void describe(const job *j, const char *precision, const adaptive_device_case *d,
                      const double seconds[2], const double *stages, const double errors[3])
 {
-    printf("RESULT %s %lld l %d %s leaf %lld: sums %.2f ms (one stream %.2f), gradient error %.2g, "
-           "potential error %.2g, %.2f GB\n    ms of stages on one stream (meet: P2P):",
-           j->places == ADAPTIVE_CUBE ? "cube" : "plummer", (long long)j->count, j->order,
-           precision, (long long)j->leaf_size, 1e3 * seconds[1], 1e3 * seconds[0], errors[1],
-           errors[0], 1e-9 * (double)d->bytes);
+    fprintf(
+        stderr,
+        "RESULT %s %lld l %d %s leaf %lld: sums %.2f ms (one stream %.2f), gradient error %.2g, "
+        "potential error %.2g, %.2f GB\n    ms of stages on one stream (meet: P2P):",
+        names_of[j->places], (long long)j->count, j->order, precision, (long long)j->leaf_size,
+        1e3 * seconds[1], 1e3 * seconds[0], errors[1], errors[0], 1e-9 * (double)d->bytes);
     for (int s = 0; s < PS_ADAPTIVE_DEVICE_STAGES; ++s)
-        printf(" %s %.2f", ps_adaptive_device_stage_names[s], 1e3 * stages[s]);
-    printf("\n");
+        fprintf(stderr, " %s %.2f", ps_adaptive_device_stage_names[s], 1e3 * stages[s]);
+    fprintf(stderr, "\n");
+}
+
+static void record(const job *j, const char *precision, const adaptive_device_case *d,
+                   const char *quantity, double value, const char *unit)
+{
+    bool fp32 = strcmp(precision, "mixed") == 0, time = unit[0] == 's';
+    double floor = time ? j->pairs * (fp32 ? 14 / slots[0] : 19 / slots[1]) : 0;
+    printf(
+        "{\"case\": \"fmm-%s-%lldm\", \"quantity\": \"%s, %s, order %d\", \"value\": %.4g, "
+        "\"unit\": \"%s\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, leaves "
+        "of %lld\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
+        names_of[j->places], (long long)(j->count / 1000000), quantity, precision, j->order, value,
+        unit, floor, floor / value, (long long)j->count, (long long)j->leaf_size,
+        ps_device_describe(d->device).name, ps_revision());
     fflush(stdout);
 }
 
@@ -54,14 +77,15 @@ static ps_status time_whole(const job *j, const adaptive_case *h, ps_adaptive_ru
         best = seconds;
         memcpy(kept, stages, sizeof kept);
     }
-    printf("RESULT %s %lld l %d %s leaf %lld: whole %.2f ms, gradient error %.2g:",
-           j->places == ADAPTIVE_CUBE ? "cube" : "plummer", (long long)j->count, j->order,
-           precision, (long long)j->leaf_size, 1e3 * best, error);
+    fprintf(stderr, "RESULT %s %lld l %d %s leaf %lld: whole %.2f ms, gradient error %.2g:",
+            names_of[j->places], (long long)j->count, j->order, precision, (long long)j->leaf_size,
+            1e3 * best, error);
     for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s) printf(" %s %.2f", names[s], 1e3 * kept[s]);
-    printf("; tree's memory %.2f GB\n", 1e-9 * (double)w.used);
-    fflush(stdout);
+    fprintf(stderr, "; tree's memory %.2f GB\n", 1e-9 * (double)w.used);
+    record(j, precision, d, "whole", best, "s");
+    record(j, precision, d, "error of the gradient", error, "1");
 done:
-    if (status != PS_OK) printf("whole: FAILED: %s\n", ps_message());
+    if (status != PS_OK) fprintf(stderr, "whole: FAILED: %s\n", ps_message());
     adaptive_whole_close(d, &w);
     return PS_OK; /* what follows is of its own */
 }
@@ -86,7 +110,7 @@ static ps_status time_precision(const job *j, adaptive_case *h, const ps_adaptiv
 }
 
 /* A tree and its plan serve all orders and precisions. */
-static ps_status bench(const job *first, char *orders, adaptive_device_case *d)
+static ps_status bench(const job *first, const char *orders, adaptive_device_case *d)
 {
     adaptive_case h;
     ps_adaptive_plan plan = {0};
@@ -101,13 +125,16 @@ static ps_status bench(const job *first, char *orders, adaptive_device_case *d)
     seconds[1] = ps_clock() - start;
     PS_GUARD(status, done, ps_adaptive_count(&h.tree, &plan.rule, &work));
     double n = (double)j.count;
-    printf(
+    j.pairs = (double)work.direct;
+    fprintf(
+        stderr,
         "leaf %lld: levels %d cells %lld leaves %lld; a particle: pairs %.0f V %.1f M2P %.3f P2L "
         "%.3f; host, %d threads: particles, sort and tree %.2f s, lists %.2f s\n",
         (long long)j.leaf_size, h.tree.levels, (long long)h.tree.cells, (long long)h.tree.leaves,
         (double)work.direct / n, (double)work.m2l / n, (double)work.m2p / n, (double)work.p2l / n,
         omp_get_max_threads(), seconds[0], seconds[1]);
-    for (char *at = orders; *at && status == PS_OK; at += strcspn(at, ","), at += *at == ',') {
+    for (const char *at = orders; *at && status == PS_OK;
+         at += strcspn(at, ","), at += *at == ',') {
         j.order = atoi(at);
         for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) {
             free(h.blocks[l]);
@@ -128,22 +155,40 @@ done:
     return status;
 }
 
+static ps_status bench_leaves(job *j, const char *leaves, const char *orders,
+                              adaptive_device_case *d)
+{
+    ps_status status = PS_OK;
+    for (const char *at = leaves; *at && status == PS_OK;
+         at += strcspn(at, ","), at += *at == ',') {
+        j->leaf_size = atoll(at);
+        status = bench(j, orders, d);
+    }
+    return status;
+}
+
+static ps_status bench_all(adaptive_device_case *d)
+{
+    job j = {.places = ADAPTIVE_PLUMMER, .count = 8000000, .samples = 300};
+    PS_TRY(bench_leaves(&j, "96", "4,5", d));
+    j.count = 30000000;
+    PS_TRY(bench_leaves(&j, "96", "4,5", d));
+    j = (job){.places = ADAPTIVE_CLUSTERS, .count = 100000000, .samples = 100};
+    return bench_leaves(&j, "96", "4", d);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 5) {
-        fprintf(stderr, "bench_fmm_adaptive plummer|cube COUNT LEAF_SIZES ORDERS [SAMPLES]\n");
-        return 2;
-    }
-    job j = {.places = strcmp(argv[1], "cube") == 0 ? ADAPTIVE_CUBE : ADAPTIVE_PLUMMER,
-             .count = atoll(argv[2]),
-             .samples = argc > 5 ? atoll(argv[5]) : 300};
     adaptive_device_case d;
     ps_status status = adaptive_device_open(&d);
-    for (char *at = argv[3]; *at && status == PS_OK; at += strcspn(at, ","), at += *at == ',') {
-        j.leaf_size = atoll(at);
-        status = bench(&j, argv[4], &d);
+    if (status == PS_OK && argc < 5) status = bench_all(&d);
+    if (status == PS_OK && argc >= 5) {
+        job j = {.count = atoll(argv[2]), .samples = argc > 5 ? atoll(argv[5]) : 300};
+        for (int p = 0; p < ADAPTIVE_PLACES; ++p)
+            if (names_of[p] && strcmp(argv[1], names_of[p]) == 0) j.places = (adaptive_places)p;
+        status = bench_leaves(&j, argv[3], argv[4], &d);
     }
-    if (status != PS_OK) printf("FAILED: %s\n", ps_message());
+    if (status != PS_OK) fprintf(stderr, "FAILED: %s\n", ps_message());
     adaptive_device_release(&d);
     return status != PS_OK;
 }
