@@ -5,7 +5,6 @@
 
 #include "compute/tdbem_march/march.h"
 #include "kernels/common/mesh_measure.h"
-#include "kernels/tdbem/cut.h"
 #include "kernels/tdbem/incident_check.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
@@ -61,21 +60,6 @@ static ps_status check_start(const ps_run *run, const problem *p, const ps_emitt
 
 /* ---- point sources ---- */
 
-static ps_status nearest(const problem *p, const double place[3], double *distance, double *edge)
-{
-    const ps_surface_mesh *mesh = &p->mesh;
-    *distance = INFINITY;
-    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
-        ps_triangle triangle;
-        PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles + 3 * t, 1, &triangle));
-        double d = ps_triangle_distance(&triangle, place);
-        if (d >= *distance) continue;
-        *distance = d;
-        *edge = ps_triangle_longest_edge(&triangle);
-    }
-    return PS_OK;
-}
-
 static ps_status check_place(const ps_run *run, const problem *p, const ps_emitter *emitter)
 {
     const ps_surface_mesh *mesh = &p->mesh;
@@ -91,7 +75,7 @@ static ps_status check_place(const ps_run *run, const problem *p, const ps_emitt
                              "outside",
                              x[0], x[1], x[2]));
     }
-    PS_TRY(nearest(p, x, &distance, &edge));
+    PS_TRY(ps_nearest_triangle(mesh, x, &distance, &edge));
     if (distance >= edge / 2) return PS_OK;
     return ps_refuse(run, "close-source",
                      "the point source at %g,%g,%g is %.3g m from the surface, where edges are "

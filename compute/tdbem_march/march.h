@@ -10,6 +10,7 @@
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/summation.h"
 #include "compute/tdbem_march/workers.h"
+#include "formats/incident_file.h"
 #include "kernels/tdbem/load.h"
 #include "runtime/ledger.h"
 #include "runtime/program.h"
@@ -21,6 +22,7 @@ typedef struct march_options {
     int64_t steps;
     double time; /* s; instead of steps */
     ps_text_list emitters;
+    const char *incident; /* the file of loads instead; NULL: none */
     int64_t group;
     const char *far;   /* the file of the far lags; NULL: none */
     int64_t far_group; /* 0: as long as can be */
@@ -42,6 +44,7 @@ typedef struct problem {
     ps_store *mesh_store;
     ps_incident incident;
     ps_load load;
+    ps_incident_file *recorded; /* the loads, with --incident; else NULL */
     ps_csr m0;        /* until the solver takes it */
     near_tally *near; /* until the matrices are made */
     double *weights;  /* [unknowns] share of the surface: triangle areas or a third of those around
@@ -55,6 +58,8 @@ typedef struct problem {
  * together. Release it also after a failure. */
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
 void problem_release(problem *problem);
+/* out[unknowns] = l^n, of emitters or of the file; work: ps_load_workspace. */
+ps_status problem_load(const problem *problem, int64_t n, double *out, double *work);
 /* The files that a run depends on. */
 ps_status problem_inputs(const problem *problem, ps_product *product);
 void problem_history_header(const problem *problem, const march_options *options,

@@ -10,9 +10,12 @@
 static ps_status read_options(const march_options *options, double speed, ps_incident *out)
 {
     out->speed = speed;
-    if (options->emitters.count == 0)
+    if (options->emitters.count == 0 && !options->incident)
         return ps_fail(PS_USAGE, "what comes in? Give --emitter, as in --emitter "
-                                 "plane:dir=0,0,1:shape=gaussian:width=1e-3");
+                                 "plane:dir=0,0,1:shape=gaussian:width=1e-3, or --incident FILE");
+    if (options->emitters.count > 0 && options->incident)
+        return ps_fail(PS_USAGE, "give --emitter or --incident, not both: penstock-incident takes "
+                                 "emitters as --source, too");
     if (options->emitters.count > PS_EMITTERS_MAX)
         return ps_fail(PS_USAGE, "--emitter may be given %d times, not %d", PS_EMITTERS_MAX,
                        options->emitters.count);
@@ -105,6 +108,52 @@ static ps_status open_far(const ps_run *run, const march_options *options, probl
     return far_set_group(&p->far, options->far_group, options->group);
 }
 
+/* Loads of another mesh, step, speed, equation or rule would be taken for those of this run. */
+static ps_status check_recorded(const ps_run *run, const problem *p, const char *path)
+{
+    const ps_incident_header *h = ps_incident_file_header(p->recorded);
+    const ps_slice_header *s = &p->tiles.header;
+    if (strcmp(h->mesh_hash, p->mesh.content_hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s holds loads of another mesh than %s (content %s, not %s): make it again "
+                       "with penstock-incident",
+                       path, run->operands[1], h->mesh_hash, p->mesh.content_hash);
+    if (h->formulation != s->formulation || h->unknowns != s->unknowns)
+        return ps_fail(PS_INVALID, "%s holds loads of %s with %lld unknowns, %s is %s with %lld",
+                       path, ps_formulation_name(h->formulation), (long long)h->unknowns,
+                       run->operands[0], ps_formulation_name(s->formulation),
+                       (long long)s->unknowns);
+    if (h->dt != s->dt || h->speed != s->speed)
+        return ps_fail(PS_INVALID,
+                       "%s holds loads of steps of %.17g s at %.17g m/s, %s has %.17g s and %.17g "
+                       "m/s: make it again, with --like %s",
+                       path, h->dt, h->speed, run->operands[0], s->dt, s->speed, run->operands[0]);
+    if (h->space_points != PS_LOAD_SPACE_POINTS || h->time_points != PS_LOAD_TIME_POINTS)
+        return ps_fail(PS_INVALID, "%s was made by rules of %lld and %lld points, not %d and %d",
+                       path, (long long)h->space_points, (long long)h->time_points,
+                       PS_LOAD_SPACE_POINTS, PS_LOAD_TIME_POINTS);
+    if (h->steps < p->steps)
+        return ps_fail(PS_INVALID,
+                       "%s holds loads of %lld steps, %lld are to be marched: make it longer, or "
+                       "march less; what comes in later is not known",
+                       path, (long long)h->steps, (long long)p->steps);
+    return PS_OK;
+}
+
+static ps_status open_recorded(const ps_run *run, const march_options *options, problem *p)
+{
+    if (!options->incident) return PS_OK;
+    PS_TRY(ps_incident_file_open(options->incident, &p->recorded));
+    return check_recorded(run, p, options->incident);
+}
+
+ps_status problem_load(const problem *p, int64_t n, double *out, double *work)
+{
+    if (p->recorded) return ps_incident_file_read(p->recorded, n, out);
+    ps_load_evaluate(&p->load, n, out, work);
+    return PS_OK;
+}
+
 static ps_status open_inputs(const ps_run *run, const march_options *options, problem *p)
 {
     PS_TRY(read_options(options, 1, &p->incident)); /* bad options first, files later */
@@ -119,6 +168,7 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(check_belonging(run, p));
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
+    PS_TRY(open_recorded(run, options, p));
     PS_TRY(march_check_incoming(run, p));
     p->tolerance = options->tolerance > 0           ? options->tolerance
                    : header->precision == PS_SINGLE ? 1e-7
@@ -140,6 +190,7 @@ void problem_release(problem *p)
     ps_surface_mesh_release(&p->mesh);
     ps_store_close(&p->mesh_store);
     ps_csr_release(&p->m0);
+    ps_incident_file_close(&p->recorded);
     free(p->weights);
     memset(p, 0, sizeof *p);
 }
@@ -148,6 +199,8 @@ ps_status problem_inputs(const problem *p, ps_product *product)
 {
     PS_TRY(ps_product_input(product, "matrix", tiles_store(&p->tiles)));
     PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
+    if (p->recorded)
+        PS_TRY(ps_product_input(product, "incident", ps_incident_file_store(p->recorded)));
     return p->far.group > 0 ? ps_product_input(product, "far", tiles_store(&p->far.tiles)) : PS_OK;
 }
 

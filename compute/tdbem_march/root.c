@@ -144,6 +144,11 @@ ps_status root_open(const root_config *config, root *out)
     PS_TRY(open_near(out, config->near));
     PS_TRY(open_m0(out, config->m0));
     PS_TRY(open_load(out, config->load));
+    out->read = config->read;
+    out->read_from = config->read_from;
+    if (out->read)
+        PS_TRY(ps_device_alloc_pinned(out->device, out->group * out->unknowns * 8,
+                                      &out->host_loads));
     PS_TRY(open_vectors(out, config->weights));
     ps_group_solve *s = &out->solve;
     s->unknowns = out->unknowns;
@@ -161,12 +166,24 @@ void root_close(root *r)
     for (int p = 0; p < r->piece_count; ++p) ps_device_free(r->device, r->pieces[p]);
     ps_device_free_pinned(r->device, r->recent);
     ps_device_free_pinned(r->device, r->steps);
+    ps_device_free_pinned(r->device, r->host_loads);
     ps_event_close(&r->done);
     for (int e = 0; e < 3; ++e) ps_event_close(&r->laps[e]);
     memset(r, 0, sizeof *r);
 }
 
 /* ---- groups ---- */
+
+/* What was read for the group before has been copied: its steps were waited for. */
+static ps_status make_loads(root *r, int64_t n0, int64_t count)
+{
+    if (!r->read)
+        return ps_device_load_run(&r->load, n0, count, r->loads, r->load_work, r->stream);
+    double *rows = r->host_loads;
+    for (int64_t g = 0; g < count; ++g)
+        PS_TRY(r->read(r->read_from, n0 + g, rows + g * r->unknowns));
+    return ps_copy_to_device(r->stream, r->loads, rows, count * r->unknowns * 8);
+}
 
 ps_status root_solve(root *r, const void *sums, int64_t stride, int64_t n0, int64_t count)
 {
@@ -175,7 +192,7 @@ ps_status root_solve(root *r, const void *sums, int64_t stride, int64_t n0, int6
     s->sums_stride = stride;
     s->count = count;
     PS_TRY(ps_event_record(r->laps[0], r->stream));
-    PS_TRY(ps_device_load_run(&r->load, n0, count, r->loads, r->load_work, r->stream));
+    PS_TRY(make_loads(r, n0, count));
     PS_TRY(ps_event_record(r->laps[1], r->stream));
     PS_TRY(ps_group_solve_run(s, r->stream));
     PS_TRY(ps_event_record(r->laps[2], r->stream));

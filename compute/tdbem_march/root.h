@@ -14,12 +14,17 @@
 #include "kernels/tdbem/load.h"
 #include "kernels/tdbem/load_device.h"
 
+/* Loads of step n; out[unknowns] in host memory. */
+typedef ps_status ps_load_reader(const void *context, int64_t n, double *out);
+
 typedef struct root_config {
     ps_device *device;
     ps_stream *stream;
     const ps_near *near; /* of all slices; not needed after opening */
     const ps_csr *m0;    /* borrowed for as long as the root lives */
     const ps_load *load;
+    ps_load_reader *read; /* loads that come from the host instead; NULL: none */
+    const void *read_from;
     const double *weights; /* [unknowns] for the mean */
     double tolerance;
     int64_t group;
@@ -35,6 +40,9 @@ typedef struct root {
     ps_group_solve solve; /* device pointers */
     ps_device_load load;
     double *load_work;
+    ps_load_reader *read;
+    const void *read_from;
+    void *host_loads;          /* [group][unknowns], pinned, where they are read */
     double *loads;             /* [group][unknowns] on the device */
     void *pieces[ROOT_PIECES]; /* all device memory */
     int piece_count;

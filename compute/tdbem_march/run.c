@@ -165,7 +165,7 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     lap(&m->clock.radiation, &since);
     PS_TRY(ps_comm_sum_f64(m->sums, rows));
     lap(&m->clock.communication, &since);
-    ps_load_evaluate(&m->problem->load, n, m->load, m->load_work);
+    PS_TRY(problem_load(m->problem, n, m->load, m->load_work));
     lap(&m->clock.load, &since);
     for (int64_t i = 0; i < rows; ++i) m->sums[i] = m->load[i] - m->sums[i];
     ps_status status = solver_step(&m->solver, n, m->load, m->sums, recent_step(m, g), &m->figures);

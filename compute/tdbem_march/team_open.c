@@ -75,6 +75,11 @@ static ps_status open_device(team *t, int d, int ordinal)
     return ps_fill_zero(at->stream, at->window.data, ps_past_window_bytes(&at->window));
 }
 
+static ps_status read_load(const void *context, int64_t n, double *out)
+{
+    return problem_load(context, n, out, NULL); /* of a file, which needs no workspace */
+}
+
 /* The near matrices of all slices, and the root on the first device. */
 static ps_status open_root(team *t, int64_t host_memory)
 {
@@ -87,6 +92,8 @@ static ps_status open_root(team *t, int64_t host_memory)
                           .near = &near,
                           .m0 = &m->solver.m0,
                           .load = &p->load,
+                          .read = p->recorded ? read_load : NULL,
+                          .read_from = p,
                           .weights = p->weights,
                           .tolerance = p->tolerance,
                           .group = m->options->group};

@@ -8,6 +8,7 @@
 #ifndef PS_KERNELS_TDBEM_INCIDENT_CHECK_H
 #define PS_KERNELS_TDBEM_INCIDENT_CHECK_H
 
+#include "formats/surface_mesh.h"
 #include "kernels/tdbem/incident.h"
 
 /* Angular frequencies (rad/s) up to which values are accurate (w h/c and w dt < .6, guide 2.9), and
@@ -25,5 +26,9 @@ double ps_pulse_energy_above(const ps_emitter *emitter, double w);
  * the pulse has begun there, or is over. The delay must be settled. */
 double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
                         const double *points);
+
+/* The distance of a place from the surface, and the longest edge of the nearest triangle (m). */
+ps_status ps_nearest_triangle(const ps_surface_mesh *mesh, const double place[3], double *distance,
+                              double *edge);
 
 #endif

@@ -20,6 +20,9 @@
 #include "formats/surface_mesh.h"
 #include "kernels/tdbem/incident.h"
 
+/* Points of the rules. */
+enum { PS_LOAD_SPACE_POINTS = 7, PS_LOAD_TIME_POINTS = 3 };
+
 typedef struct ps_load {
     ps_formulation formulation;
     const ps_surface_mesh *mesh; /* borrowed */

@@ -3,7 +3,7 @@
  * includer defines LEAF, what goes before a function, and includes incident_body.h before.
  */
 
-enum { SPACE_POINTS = 7, TIME_POINTS = 3 };
+enum { SPACE_POINTS = PS_LOAD_SPACE_POINTS, TIME_POINTS = PS_LOAD_TIME_POINTS };
 
 /* All that a load depends on but the mesh. */
 typedef struct wave {

@@ -34,6 +34,7 @@ CASES = [
     Case("mesh-box", "mesh-box -q OUT --cells 2", "mesh-box -q OUT --cells 3", "out.hdf"),
     Case("mesh-partition", "mesh-partition -q {s}/box.hdf OUT --parts 2", "mesh-partition -q {s}/box.hdf OUT --parts 3"),
     Case("slice-assemble", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True),
+    Case("incident", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 4 --source plane:dir=0,0,1:width=5", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 9 --source monopole:at=0,0,5:width=5"),
     Case("slice-block", "slice-block -q {s}/slices.h5 OUT --values f16", "slice-block -q {s}/slices.h5 OUT"),
     Case("dgtd-setup", SETUP + SOURCE + "200e6", SETUP + SOURCE + "300e6"),
     Case("particle-import", "particle-import --generate cube --count 99 OUT", "particle-import {t}/table.txt OUT"),

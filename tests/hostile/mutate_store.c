@@ -19,6 +19,7 @@
 #include "formats/gravity_map.h"
 #include "formats/hbem_solution.h"
 #include "formats/history.h"
+#include "formats/incident_file.h"
 #include "formats/hmatrix.h"
 #include "formats/octree.h"
 #include "formats/particles.h"
@@ -153,6 +154,20 @@ static ps_status read_history(const char *path)
         status = ps_history_read(history, s, 1, row);
     free(row);
     ps_history_close(&history);
+    return status;
+}
+
+static ps_status read_incident(const char *path)
+{
+    ps_incident_file *file;
+    PS_TRY(ps_incident_file_open(path, &file));
+    const ps_incident_header *h = ps_incident_file_header(file);
+    double *row = malloc((size_t)h->unknowns * 8);
+    ps_status status = PS_OK;
+    for (int64_t n = 1; n <= h->steps && n < 500 && status == PS_OK; ++n)
+        status = ps_incident_file_read(file, n, row);
+    free(row);
+    ps_incident_file_close(&file);
     return status;
 }
 
@@ -312,6 +327,7 @@ static const struct {
                {PS_OCTREE_FORMAT, read_octree},
                {PS_BOX_FIELD_FORMAT, read_box},
                {"penstock-history", read_history},
+               {PS_INCIDENT_FILE_FORMAT, read_incident},
                {"penstock-trace", read_trace},
                {PS_PHASORS_FORMAT, read_phasors},
                {PS_SLICE_MATRIX_FORMAT, read_slices},

@@ -26,6 +26,7 @@ seeds() {
     made penstock-slice-assemble -q s.hdf slices.h5 --courant 2 --speed 1
     made penstock-slice-block -q slices.h5 blocks.h5
     made penstock-tdbem-march slices.h5 s.hdf history.h5 --steps 10 --emitter plane:dir=0,0,1:width=5
+    made penstock-incident s.hdf sound.h5 --like slices.h5 --steps 6 --source plane:dir=0,0,1:width=5
     made penstock-probe history.h5 s.hdf trace.h5 --direction 0,0
     made penstock-cluster-build s.hdf clusters.h5 --leaf 16
     made penstock-hmatrix-assemble clusters.h5 matrix.h5 --epsilon 1e-3

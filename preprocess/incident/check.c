@@ -1,0 +1,159 @@
+/* What is refused of sources: speeds, places, beginnings, frequencies (specs/incident_file.md). */
+#include <math.h>
+
+#include "kernels/common/mesh_measure.h"
+#include "kernels/common/vec3.h"
+#include "preprocess/incident/check.h"
+#include "runtime/log.h"
+
+static const double mach_limit = .95, start_level = 1e-4, energy_level = .01;
+
+static ps_status check_place(const ps_run *run, const check_of *c, const source_text *s, double tau)
+{
+    const ps_surface_mesh *mesh = c->mesh;
+    double x[3], velocity[3], acceleration[3], distance, edge;
+    ps_sound_motion(&s->sound, tau, x, velocity, acceleration);
+    if (mesh->closed && fabs(ps_winding_number(mesh->vertices, mesh->triangles,
+                                               mesh->triangle_count, NULL, NULL, 0, x)) > .5)
+        return ps_refuse(run, "inner-source",
+                         "--source \"%s\" is inside the closed body at %g s (%g,%g,%g): nothing "
+                         "of it gets out from there; keep it outside",
+                         s->text, tau, x[0], x[1], x[2]);
+    PS_TRY(ps_nearest_triangle(mesh, x, &distance, &edge));
+    if (distance >= edge / 2) return PS_OK;
+    return ps_refuse(run, "close-source",
+                     "--source \"%s\" is %.3g m from the surface at %g s, where edges are %.3g m: "
+                     "its field varies too fast there; keep %.3g m away, or refine the mesh",
+                     s->text, distance, tau, edge, edge / 2);
+}
+
+/* The way is looked at every half an edge, of circles one turn. */
+static ps_status check_way(const ps_run *run, const check_of *c, const source_text *s)
+{
+    double speed = ps_sound_speed(&s->sound), end = c->duration;
+    if (s->sound.turning != 0 && ps_norm3(s->sound.velocity) == 0)
+        end = fmin(end, 2 * M_PI / fabs(s->sound.turning));
+    double places = 1 + ceil(speed * end / (c->edge / 2));
+    double most = 64 + 2e9 / (double)c->mesh->triangle_count;
+    if (places > most) places = most;
+    for (double k = 0; k < places; ++k) {
+        ps_status status = check_place(run, c, s, end * k / places);
+        if (status != PS_OK) return status;
+    }
+    return PS_OK;
+}
+
+/* |q| over its largest before `tau`. */
+static double level_before(const ps_signal *g, double tau)
+{
+    double before = 0, all = 0;
+    if (g->kind == PS_SIGNAL_TONE) return 0;
+    if (g->kind == PS_SIGNAL_PULSE)
+        return ps_pulse_tail(g->pulse.shape, (g->pulse.delay - tau) / g->pulse.width);
+    for (int64_t k = 0; k < g->count; ++k) {
+        double q = fabs(g->samples[2 * k]);
+        all = fmax(all, q);
+        if (g->start + (double)k * g->step <= tau) before = fmax(before, q);
+    }
+    return all > 0 ? before / all : 0;
+}
+
+/* Latest time at which sound leaves the source that is on the body at t = 0. */
+static double heard_at_start(const check_of *c, const ps_sound *sound)
+{
+    double nearest = INFINITY, first = INFINITY;
+    for (int64_t v = 0; v < c->mesh->vertex_count; ++v) {
+        const double *x = c->mesh->vertices + 3 * v;
+        double away[3];
+        nearest = fmin(nearest, ps_distance3(x, sound->place));
+        ps_subtract3(x, sound->centre, away);
+        first = fmin(first, ps_dot3(sound->place, away));
+    }
+    return sound->kind == PS_SOUND_PLANE ? -first / c->speed
+                                         : -nearest / (c->speed + ps_sound_speed(sound));
+}
+
+static ps_status check_start(const ps_run *run, const check_of *c, const source_text *s)
+{
+    double there = level_before(&s->sound.signal, heard_at_start(c, &s->sound));
+    if (there <= start_level) return PS_OK;
+    return ps_refuse(run, "loud-start",
+                     "--source \"%s\" is on the body at t = 0 already (up to %.2g of its peak), "
+                     "but all must be quiet then; leave the delay out, or make it longer",
+                     s->text, there);
+}
+
+/* A source that comes nearer is heard at up to 1/(1 - M) of its frequencies. */
+static ps_status check_band(const ps_run *run, const check_of *c, const source_text *s, double mach)
+{
+    ps_band band = ps_band_of(c->edge, c->dt, c->speed);
+    const ps_signal *g = &s->sound.signal;
+    double usable = band.usable * (1 - mach), resolved = band.resolved * (1 - mach), above = 0;
+    double rough = 0;
+    if (g->kind == PS_SIGNAL_PULSE) {
+        above = ps_pulse_energy_above(&g->pulse, resolved);
+        rough = ps_pulse_energy_above(&g->pulse, usable);
+    } else {
+        double w = g->kind == PS_SIGNAL_TONE ? 2 * M_PI * g->frequency : 0;
+        if (g->kind == PS_SIGNAL_TONE) w = fmax(w, M_PI / g->ramp);
+        w = fmax(w, fabs(s->sound.turning));
+        above = w > resolved;
+        rough = w > usable;
+    }
+    if (above > energy_level)
+        return ps_refuse(run, "short-pulse",
+                         "--source \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to "
+                         "which edges of %.3g m and steps of %.3g s resolve waves; it would be "
+                         "folded into the rest. Use a longer width or ramp, a lower frequency, or "
+                         "a finer mesh and step",
+                         s->text, 100 * above, band.resolved / (2 * M_PI), c->edge, c->dt);
+    if (rough > energy_level)
+        ps_warning("--source \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to which "
+                   "mesh and step are accurate",
+                   s->text, 100 * rough, band.usable / (2 * M_PI));
+    if (s->recording.cut > energy_level)
+        ps_warning("%s: %.2g %% of its energy lies above %.4g Hz and is left out", s->wave,
+                   100 * s->recording.cut, band.usable / (2 * M_PI));
+    return PS_OK;
+}
+
+ps_status check_source(const ps_run *run, const check_of *c, const source_text *s)
+{
+    double mach = ps_sound_speed(&s->sound) / c->speed;
+    if (mach >= mach_limit)
+        return ps_fail(PS_INVALID,
+                       "--source \"%s\" reaches %.3g times the speed of sound (%g m/s): the "
+                       "retarded time is found below %g times only",
+                       s->text, mach, c->speed, mach_limit);
+    if (s->sound.kind != PS_SOUND_PLANE) PS_TRY(check_way(run, c, s));
+    PS_TRY(check_start(run, c, s));
+    return check_band(run, c, s, mach);
+}
+
+ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,
+                       const source_text *sources, int count)
+{
+    double least = INFINITY, most = -INFINITY, away[3];
+    for (int64_t v = 0; v < c->mesh->vertex_count; ++v) {
+        ps_subtract3(c->mesh->vertices + 3 * v, mirror->place, away);
+        double height = ps_dot3(mirror->normal, away);
+        least = fmin(least, height);
+        most = fmax(most, height);
+    }
+    if (least < 0 && most > 0)
+        return ps_fail(PS_INVALID, "--mirror: the plane cuts the body (%.3g m to %.3g m from it)",
+                       least, most);
+    for (int i = 0; i < count; ++i) {
+        ps_subtract3(sources[i].sound.place, mirror->place, away);
+        if (sources[i].sound.kind != PS_SOUND_PLANE &&
+            ps_dot3(mirror->normal, away) * (least + most) <= 0)
+            return ps_fail(PS_INVALID, "--mirror: --source \"%s\" begins beyond the plane",
+                           sources[i].text);
+    }
+    return ps_refuse(run, "mirror-incident-only",
+                     "--mirror: the plane's images are in what comes in, but penstock-tdbem-march "
+                     "does not let the plane reflect what the body scatters; what comes back from "
+                     "the plane (after %.3g m) would be missing. Put the body's own mirror image "
+                     "into the mesh instead",
+                     2 * fmin(fabs(least), fabs(most)));
+}

@@ -1,0 +1,18 @@
+/* check: what penstock-incident refuses of sources. */
+#ifndef PS_PREPROCESS_INCIDENT_CHECK_H
+#define PS_PREPROCESS_INCIDENT_CHECK_H
+
+#include "preprocess/incident/incident.h"
+
+/* What sources are held against. */
+typedef struct check_of {
+    const ps_surface_mesh *mesh;
+    double edge, dt, speed, duration; /* mean edge m, s, m/s, s */
+} check_of;
+
+/* PS_INVALID, or a warning where --allow names it. The signal is settled. */
+ps_status check_source(const ps_run *run, const check_of *c, const source_text *source);
+ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,
+                       const source_text *sources, int count);
+
+#endif

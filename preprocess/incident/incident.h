@@ -1,0 +1,41 @@
+/*
+ * incident: what the files of penstock-incident share: sources from text, recorded signals.
+ */
+#ifndef PS_PREPROCESS_INCIDENT_INCIDENT_H
+#define PS_PREPROCESS_INCIDENT_INCIDENT_H
+
+#include "formats/surface_mesh.h"
+#include "kernels/tdbem/incident_check.h"
+#include "kernels/tdbem/sound.h"
+#include "stage/product.h"
+
+enum { SOURCES_MAX = 16 };
+
+/* What a recorded signal lost on its way. */
+typedef struct recording {
+    double *samples; /* [count][2], owned */
+    double rate;     /* Hz, of the file   */
+    double cut;      /* share of its energy above what mesh and step take */
+} recording;
+
+/* A source as text, e.g. "monopole:at=2,0,0:about=0,0,0:turns=5:frequency=0:ramp=.4". The wave it
+ * names, if any, is left to be read. */
+typedef struct source_text {
+    const char *text;
+    ps_sound sound;
+    bool delayed; /* :delay was given */
+    double delay;
+    char wave[512];
+    int column;  /* of a table, or channel, from 1 */
+    double rate; /* of a table without times, Hz; 0: it has them */
+    recording recording;
+} source_text;
+
+/* PS_USAGE, naming source and part. */
+ps_status source_parse(const char *text, source_text *out);
+
+/* Reads source->wave, WAV or table, filters it to what lies below `top` (rad/s) and makes it the
+ * signal of the source, from where it begins. PS_INVALID for gaps, NaN and unknown files. */
+ps_status recording_read(source_text *source, double top);
+
+#endif

@@ -1,0 +1,329 @@
+/* penstock-incident: the loads of sounds on a mesh, step by step. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/incident_file.h"
+#include "kernels/common/vec3.h"
+#include "preprocess/incident/check.h"
+#include "preprocess/incident/figure_table.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+#include "runtime/scope.h"
+#include "stage/plan.h"
+
+static struct {
+    ps_text_list sources;
+    const char *like, *mirror;
+    int64_t steps;
+    double dt, speed, time;
+    int formulation;
+} chosen;
+
+static const ps_option options[] = {
+    PS_LIST("source", &chosen.sources, "TEXT", PS_IDENTITY,
+            "a sound, up to 16 times: plane:dir=X,Y,Z, monopole:at=X,Y,Z or "
+            "dipole:at=X,Y,Z:force=X,Y,Z; if it moves, :velocity=X,Y,Z and :turns=HZ "
+            ":about=X,Y,Z:axis=X,Y,Z; then :width=SECONDS (:shape, :frequency, :delay as of "
+            "tdbem-march --emitter), :frequency=HZ:ramp=SECONDS (0: constant) or :wave=FILE "
+            "(:column=N :rate=HZ :delay=SECONDS), and :amplitude=PA (Pa m, Pa m^2)"),
+    PS_TEXT("like", &chosen.like, "MATRIX", 0,
+            "take step, speed and equation from this slice or block matrix"),
+    PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e9, PS_IDENTITY, "step, without --like"),
+    PS_REAL("speed", &chosen.speed, "M/S", 0, 1e12, PS_IDENTITY, "of sound, without --like"),
+    PS_CHOICE("formulation", &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
+              PS_IDENTITY, "equation, without --like"),
+    PS_INT("steps", &chosen.steps, "N", 0, 1e9, PS_IDENTITY, "number of time steps"),
+    PS_REAL("time", &chosen.time, "SECONDS", 0, 1e300, PS_IDENTITY,
+            "time to cover, instead of --steps"),
+    PS_TEXT("mirror", &chosen.mirror, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
+            "plane through a point with a normal, rigid or soft, whose images of the sources come "
+            "in, too"),
+    PS_OPTION_END};
+
+static const ps_allowance allowances[] = {
+    {"short-pulse", "signals beyond what mesh and step resolve"},
+    {"loud-start", "signals that are on the body already at t = 0"},
+    {"inner-source", "sources that pass inside of a closed body"},
+    {"close-source", "sources that come nearer to the surface than half an edge"},
+    {"mirror-incident-only", "a plane that mirrors the sources alone"},
+    {NULL, NULL}};
+
+typedef struct job {
+    ps_surface_mesh mesh;
+    ps_store *mesh_store, *like;
+    source_text sources[SOURCES_MAX];
+    ps_sound sounds[SOURCES_MAX];
+    int count;
+    ps_sounds all;
+    ps_load load;
+    ps_incident none;
+    ps_incident_header header;
+    double largest;
+} job;
+
+static void job_release(job *j)
+{
+    for (int i = 0; i < j->count; ++i) free(j->sources[i].recording.samples);
+    ps_surface_mesh_release(&j->mesh);
+    ps_store_close(&j->mesh_store);
+    ps_store_close(&j->like);
+}
+
+/* ---- what is asked for ---- */
+
+static ps_status parse_sources(job *j)
+{
+    if (chosen.sources.count == 0 || chosen.sources.count > SOURCES_MAX)
+        return ps_fail(PS_USAGE,
+                       "--source is given 1 to %d times, as in --source "
+                       "monopole:at=0,0,5:wave=engine.wav",
+                       SOURCES_MAX);
+    for (int i = 0; i < chosen.sources.count; ++i)
+        PS_TRY(source_parse(chosen.sources.items[i], &j->sources[i]));
+    j->count = chosen.sources.count;
+    return PS_OK;
+}
+
+static ps_status parse_mirror(ps_mirror *out)
+{
+    char copy[256], *rest = NULL, *part[3] = {0};
+    int count = 0, place = 0, normal = 0;
+    if (!chosen.mirror) return PS_OK;
+    snprintf(copy, sizeof copy, "%s", chosen.mirror);
+    for (char *w = strtok_r(copy, ":", &rest); w && count < 3; w = strtok_r(NULL, ":", &rest))
+        part[count++] = w;
+    bool good = count == 3 && ps_parse_reals(part[0], ',', out->place, 3, &place) == PS_OK &&
+                ps_parse_reals(part[1], ',', out->normal, 3, &normal) == PS_OK && place == 3 &&
+                normal == 3 && ps_norm3(out->normal) > 0;
+    if (good) out->sign = !strcmp(part[2], "rigid") ? 1 : !strcmp(part[2], "soft") ? -1 : 0;
+    if (!good || out->sign == 0)
+        return ps_fail(PS_USAGE, "--mirror: \"%s\" is not X,Y,Z:NX,NY,NZ:rigid or :soft",
+                       chosen.mirror);
+    double length = ps_norm3(out->normal);
+    for (int k = 0; k < 3; ++k) out->normal[k] /= length;
+    return PS_OK;
+}
+
+/* Step, speed and equation: of a matrix, or given. */
+static ps_status settle_grid(job *j)
+{
+    ps_slice_header s = {
+        .formulation = (ps_formulation)chosen.formulation, .dt = chosen.dt, .speed = chosen.speed};
+    if (chosen.like && (chosen.dt > 0 || chosen.speed > 0 || chosen.formulation))
+        return ps_fail(PS_USAGE, "--dt, --speed and --formulation are those of --like: leave them "
+                                 "out");
+    if (chosen.like) {
+        PS_TRY(ps_store_open(chosen.like, NULL, 0, &j->like));
+        ps_status status = ps_slice_header_get(j->like, &s);
+        if (status != PS_OK) return ps_context(status, "--like %s", chosen.like);
+        if (s.mesh_hash[0] && strcmp(s.mesh_hash, j->mesh.content_hash) != 0)
+            return ps_fail(PS_INVALID, "%s was assembled from another mesh (content %s, not %s)",
+                           chosen.like, s.mesh_hash, j->mesh.content_hash);
+    } else if (!(chosen.dt > 0 && chosen.speed > 0)) {
+        return ps_fail(PS_USAGE, "give --like MATRIX, or --dt, --speed and --formulation");
+    }
+    if ((chosen.steps > 0) == (chosen.time > 0))
+        return ps_fail(PS_USAGE, "how long? Give either --steps N or --time SECONDS");
+    double steps = chosen.steps > 0 ? (double)chosen.steps : ceil(chosen.time / s.dt - 1e-9);
+    if (!(steps >= 1 && steps < 1e9)) return ps_fail(PS_USAGE, "%g steps are not 1 to 1e9", steps);
+    bool hard = s.formulation == PS_SOUND_HARD;
+    j->header =
+        (ps_incident_header){.formulation = s.formulation,
+                             .steps = (int64_t)steps,
+                             .unknowns = hard ? j->mesh.vertex_count : j->mesh.triangle_count,
+                             .dt = s.dt,
+                             .speed = s.speed,
+                             .space_points = PS_LOAD_SPACE_POINTS,
+                             .time_points = PS_LOAD_TIME_POINTS};
+    snprintf(j->header.mesh_uuid, sizeof j->header.mesh_uuid, "%s", j->mesh.uuid);
+    snprintf(j->header.mesh_hash, sizeof j->header.mesh_hash, "%s", j->mesh.content_hash);
+    return PS_OK;
+}
+
+static double mean_edge(const ps_surface_mesh *mesh)
+{
+    double sum = 0;
+    for (int64_t n = 0; n < 3 * mesh->triangle_count; ++n) {
+        const int32_t *t = mesh->triangles;
+        sum += ps_distance3(mesh->vertices + 3 * (int64_t)t[n],
+                            mesh->vertices + 3 * (int64_t)t[n % 3 == 2 ? n - 2 : n + 1]);
+    }
+    return sum / (3 * (double)mesh->triangle_count);
+}
+
+/* When the signal begins: quiet on the whole body at t = 0 unless a delay says otherwise. */
+static void settle_start(const job *j, source_text *s)
+{
+    ps_signal *g = &s->sound.signal;
+    double first = 0;
+    if (s->delayed && g->kind == PS_SIGNAL_PULSE) g->pulse.delay = s->delay;
+    if (s->sound.kind == PS_SOUND_PLANE) {
+        first = INFINITY;
+        for (int64_t v = 0; v < j->mesh.vertex_count; ++v)
+            first = fmin(first, ps_dot3(s->sound.place, j->mesh.vertices + 3 * v));
+    }
+    if (g->kind == PS_SIGNAL_PULSE && !s->delayed) {
+        ps_incident one = {1, {g->pulse}, j->header.speed};
+        one.emitters[0].delay = NAN;
+        ps_incident_settle(&one, 0, NULL); /* from a delay of 0 on, in its own time */
+        g->pulse.delay = one.emitters[0].delay - first / j->header.speed;
+    }
+    if (g->kind == PS_SIGNAL_RECORDED && !s->delayed) g->start = -first / j->header.speed;
+    /* The front of a tone touches the body at t = 0. */
+    if (g->kind == PS_SIGNAL_TONE && s->sound.kind == PS_SOUND_PLANE)
+        for (int k = 0; k < 3; ++k) s->sound.centre[k] = first * s->sound.place[k];
+}
+
+static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
+{
+    check_of c = {&j->mesh, mean_edge(&j->mesh), j->header.dt, j->header.speed,
+                  (double)j->header.steps * j->header.dt};
+    double top = ps_band_of(c.edge, c.dt, c.speed).usable;
+    for (int i = 0; i < j->count; ++i) {
+        source_text *s = &j->sources[i];
+        char name[24];
+        if (s->wave[0]) {
+            snprintf(name, sizeof name, "wave-%d", i);
+            PS_TRY(recording_read(s, top));
+            PS_TRY(ps_product_file(product, name, s->wave));
+        }
+        settle_start(j, s);
+        PS_TRY(check_source(run, &c, s));
+        j->sounds[i] = s->sound;
+    }
+    j->all = (ps_sounds){.count = j->count,
+                         .sounds = j->sounds,
+                         .mirror = j->all.mirror,
+                         .speed = c.speed,
+                         .edge = c.edge};
+    if (j->all.mirror.sign != 0)
+        PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
+    j->load = (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt};
+    return PS_OK;
+}
+
+static ps_status prepare(const ps_run *run, job *j, ps_product *product)
+{
+    PS_TRY(parse_sources(j));
+    PS_TRY(parse_mirror(&j->all.mirror));
+    PS_TRY(ps_surface_mesh_load(run->operands[0], &j->mesh));
+    PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, INT32_MAX, &j->mesh_store));
+    PS_TRY(settle_grid(j));
+    PS_TRY(ps_product_input(product, "mesh", j->mesh_store));
+    if (j->like) PS_TRY(ps_product_input(product, "like", j->like));
+    return settle_sources(run, j, product);
+}
+
+/* ---- the file ---- */
+
+static ps_status fill(job *j, ps_incident_file *field, double *row, double *work)
+{
+    ps_progress progress;
+    ps_progress_start(&progress, "loads", "steps", 0, j->header.steps);
+    for (int64_t n = 1; n <= j->header.steps; ++n) {
+        ps_sounds_load(&j->all, &j->load, n, row, work);
+        for (int64_t i = 0; i < j->header.unknowns; ++i) {
+            if (!isfinite(row[i]))
+                return ps_fail(PS_FAILED, "the load of unknown %lld at step %lld is not finite",
+                               (long long)i, (long long)n);
+            j->largest = fmax(j->largest, fabs(row[i]));
+        }
+        PS_TRY(ps_incident_file_append(field, row));
+        ps_progress_update(&progress, n);
+    }
+    ps_progress_end(&progress);
+    return PS_OK;
+}
+
+static void close_field(ps_incident_file **field) { ps_incident_file_close(field); }
+
+static ps_status make_file(job *j, const ps_product *product)
+{
+    PS_SCOPED_MEMORY double *row = NULL;
+    PS_SCOPED_MEMORY double *work = NULL;
+    PS_SCOPED(close_field) ps_incident_file *field = NULL;
+    PS_TRY(PS_ALLOC(&row, j->header.unknowns, "a step"));
+    PS_TRY(PS_ALLOC(&work, ps_load_workspace(&j->load) + 1, "a step"));
+    PS_TRY(ps_incident_file_create(product->path, &product->identity, &j->header, &field));
+    ps_store *store = ps_incident_file_store(field);
+    PS_TRY(ps_product_record(product, store));
+    PS_TRY(ps_store_put_int(store, "/", "source_count", j->count));
+    for (int i = 0; i < j->count; ++i) {
+        char name[24];
+        snprintf(name, sizeof name, "source_%d", i);
+        PS_TRY(ps_store_put_text(store, "/", name, j->sources[i].text));
+    }
+    PS_TRY(fill(j, field, row, work));
+    return ps_incident_file_commit(&field);
+}
+
+static ps_status tell(const ps_run *run, const job *j)
+{
+    ps_report *r = ps_report_new(run);
+    double mach = 0, cut = 0;
+    bool recorded = false;
+    for (int i = 0; i < j->count; ++i) {
+        mach = fmax(mach, ps_sound_speed(&j->sounds[i]) / j->header.speed);
+        cut = fmax(cut, j->sources[i].recording.cut);
+        recorded |= j->sources[i].wave[0] != 0;
+    }
+    ps_report_int(r, "unknowns", j->header.unknowns);
+    ps_report_int(r, "steps", j->header.steps);
+    ps_report_int(r, "sources", j->count);
+    ps_report_quantity(r, "largest_load", j->largest,
+                       j->header.formulation == PS_SOUND_HARD ? "Pa m s" : "Pa m^2");
+    ps_report_real(r, "mach_number", mach);
+    if (recorded) {
+        ps_report_real(r, "kept_below",
+                       ps_band_of(j->all.edge, j->header.dt, j->header.speed).usable / (2 * M_PI));
+        ps_report_real(r, "cut_energy", cut);
+    }
+    ps_report_run(r, ps_memory_peak());
+    ps_report_print(&r);
+    return PS_OK;
+}
+
+static ps_status run_incident(ps_run *run)
+{
+    PS_SCOPED(job_release) job j = {.count = 0};
+    ps_product product;
+    ps_product_init(run, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &product);
+    PS_TRY(prepare(run, &j, &product));
+    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    int64_t row = 8 * j.header.unknowns, chunk = row > 4 << 20 ? row : 4 << 20;
+    double points = 21. * (double)j.mesh.triangle_count * j.count * (double)j.header.steps;
+    const ps_need need = {.arrays = row + chunk + 8 * ps_load_workspace(&j.load),
+                          .writer = chunk,
+                          .disk = row * j.header.steps,
+                          .seconds = 5e-7 * points / (double)run->threads};
+    PS_TRY(ps_plan_tell(run, &need));
+    if (run->plan) return PS_OK;
+    PS_TRY(make_file(&j, &product));
+    return tell(run, &j);
+}
+
+static const ps_program program = {
+    .name = "incident",
+    .synopsis = "MESH OUTPUT",
+    .description =
+        "Writes the loads that sounds put on the mesh in every step, for penstock-tdbem-march "
+        "--incident: recorded signals, sources that move and turn, dipoles, planes that mirror. "
+        "Recordings (WAV, or tables of time and value) are low-passed to what mesh and step take; "
+        "what that leaves out is told. Sources that meet the body, are faster than .95 of sound, "
+        "begin before t = 0 or send what mesh and step do not resolve are refused.",
+    .examples =
+        "  penstock-incident hull.h5 hull.sound.h5 --like hull.slices.h5 --steps 2000 \\\n"
+        "      --source monopole:at=0,0,30:wave=engine.wav:amplitude=2\n"
+        "  penstock-incident hull.h5 rotor.h5 --like hull.slices.h5 --time .5 \\\n"
+        "      --source dipole:at=2,0,1:about=0,0,1:axis=0,0,1:turns=20:force=0,0,1:frequency=0"
+        ":ramp=.1",
+    .options = options,
+    .figures = figure_table,
+    .allowances = allowances,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_incident};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }
