@@ -1,7 +1,6 @@
 /*
  * The adaptive tree in one process, on cores or a device (specs/fmm_adaptive.md): whether it is
- * better than the tree of the file, its particles in memory, its evaluation, its results in the
- * file's order.
+ * better than the tree of the file, its particles in memory, its plan; adaptive_run.c evaluates it.
  */
 #include <math.h>
 #include <omp.h>
@@ -9,29 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/adaptive.h"
-#include "compute/fmm/adaptive_gpu.h"
-#include "kernels/fmm/adaptive_evaluate.h"
+#include "compute/fmm/adaptive_parts.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-
-enum { PIECE = 1 << 16 /* targets whose results are taken at a time */ };
-
-struct fmm_adaptive {
-    ps_adaptive_tree tree;
-    ps_adaptive_work work;
-    ps_adaptive_problem problem;
-    double *columns[2]; /* sorted: [3 + S][sources], targets apart: [3][targets]          */
-    double *results;    /* of the targets, sorted: [4 S][targets]                         */
-    int64_t *inverse;   /* of each target of the file its place among the sorted ones     */
-    ps_fmm_m2l_table tables[PS_ADAPTIVE_LEVELS];
-    void *blocks[PS_ADAPTIVE_LEVELS], *vectors, *workspace;
-    double ranks[PS_ADAPTIVE_LEVELS]; /* mean ones */
-    double building;
-    fmm_adaptive_gpu *gpu; /* NULL: on cores */
-};
+#include "runtime/sizes.h"
 
 /* ---- whether ---- */
 
@@ -103,27 +85,21 @@ static const char *obstacle(const fmm_run *r)
 
 /* ---- particles ---- */
 
-static int rows_of(const fmm_problem *p, int set) { return set ? 3 : 3 + p->fmm.sides; }
-
-static int last_set(const fmm_problem *p) { return p->same ? 0 : 1; }
-
 /* Bytes while particles are sorted: as read and as sorted, keys, order, workspace of one set. */
 static int64_t sorting_bytes(const fmm_problem *p)
 {
     int64_t bytes = 0;
-    for (int set = 0; set <= last_set(p); ++set)
-        bytes += 8 * p->header->count[set] * (2 * rows_of(p, set) + 2) +
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
+        bytes += 8 * p->header->count[set] * (2 * fmm_adaptive_rows(p, set) + 2) +
                  8 * ps_adaptive_sort_workspace(p->header->count[set]);
     return bytes;
 }
-
-static ps_octree_side side_of(int set) { return set ? PS_OCTREE_TARGETS : PS_OCTREE_SOURCES; }
 
 /* Reads all particles of a set, tile by tile, into rows of `count` numbers. */
 static ps_status read_set(const fmm_problem *p, int set, double *to)
 {
     int64_t tiles, count = p->header->count[set];
-    const int64_t *start = ps_octree_tile_start(p->file, side_of(set), &tiles);
+    const int64_t *start = ps_octree_tile_start(p->file, fmm_adaptive_side(set), &tiles);
     ps_failure failure = {0};
 #pragma omp parallel
     {
@@ -132,11 +108,12 @@ static ps_status read_set(const fmm_problem *p, int set, double *to)
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < tiles; ++t) {
             double *columns[PS_PARTICLE_COLUMNS_MAX];
-            for (int c = 0; c < rows_of(p, set); ++c) columns[c] = to + c * count + start[t];
+            for (int c = 0; c < fmm_adaptive_rows(p, set); ++c)
+                columns[c] = to + c * count + start[t];
             if (!ps_has_failed(&failure))
-                ps_note_failure(&failure, fmm_source_read(&source, side_of(set), start[t],
+                ps_note_failure(&failure, fmm_source_read(&source, fmm_adaptive_side(set), start[t],
                                                           start[t + 1] - start[t], columns,
-                                                          rows_of(p, set), NULL));
+                                                          fmm_adaptive_rows(p, set), NULL));
         }
         fmm_source_release(&source);
     }
@@ -169,7 +146,7 @@ static ps_status sort_set(fmm_adaptive *a, const fmm_problem *p, int set)
 static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const made[2])
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int set = 0; set <= last_set(p); ++set) {
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
         int64_t count = p->header->count[set];
         PS_TRY(read_set(p, set, made[set]));
         for (int d = 0; d < 3; ++d) widen(made[set] + d * count, count, &lower[d], &upper[d]);
@@ -177,15 +154,15 @@ static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const
             (ps_tree_points){count, made[set], made[set] + count, made[set] + 2 * count};
     }
     PS_TRY(ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest));
-    for (int set = 0; set <= last_set(p); ++set) PS_TRY(sort_set(a, p, set));
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set) PS_TRY(sort_set(a, p, set));
     PS_TRY(ps_adaptive_divide(&a->tree));
-    for (int set = 0; set <= last_set(p); ++set) {
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
         int64_t count = p->header->count[set];
         free(a->tree.sets[set].keys);
         a->tree.sets[set].keys = NULL;
-        PS_TRY(ps_alloc_buffer((void **)&a->columns[set], 8 * rows_of(p, set) * count,
+        PS_TRY(ps_alloc_buffer((void **)&a->columns[set], 8 * fmm_adaptive_rows(p, set) * count,
                                "sorted particles"));
-        for (int row = 0; row < rows_of(p, set); ++row)
+        for (int row = 0; row < fmm_adaptive_rows(p, set); ++row)
             ps_tree_gather(made[set] + row * count, a->tree.sets[set].order, count,
                            a->columns[set] + row * count);
     }
@@ -194,7 +171,7 @@ static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const
 
 static ps_status invert(fmm_adaptive *a, const fmm_problem *p)
 {
-    int set = last_set(p);
+    int set = fmm_adaptive_last(p);
     int64_t count = p->header->count[set], *order = a->tree.sets[set].order;
     PS_TRY(ps_alloc_buffer((void **)&a->inverse, 8 * count, "the order of particles"));
 #pragma omp parallel for schedule(static)
@@ -221,9 +198,10 @@ static ps_status build(fmm_run *r)
     a->tree.same = p->same;
     a->tree.leaf_size = ps_adaptive_leaf_size(p->fmm.interpolation.order);
     a->tree.room = ps_grow;
-    for (int set = 0; set <= last_set(p) && status == PS_OK; ++set)
-        status = ps_alloc_buffer((void **)&made[set], 8 * rows_of(p, set) * p->header->count[set],
-                                 "particles");
+    for (int set = 0; set <= fmm_adaptive_last(p) && status == PS_OK; ++set)
+        status =
+            ps_alloc_buffer((void **)&made[set],
+                            8 * fmm_adaptive_rows(p, set) * p->header->count[set], "particles");
     if (status == PS_OK) status = build_tree(a, p, made);
     free(made[0]);
     free(made[1]);
@@ -268,7 +246,11 @@ static ps_status compare(fmm_run *r)
         go_uniform(r, "--host-memory does not hold the particles of an adaptive one");
         return PS_OK;
     }
+    int64_t least = 0;
+    /* Before there is another tree in memory. */
+    if (r->run->plan && !must && fmm_run_least(r, &least) != PS_OK) least = 0;
     PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
+    r->adaptive->least = least;
     if (is_for_device(r)) PS_TRY(fmm_adaptive_gpu_open(r->run, &r->adaptive->gpu));
     PS_TRY(build(r));
     double work = adaptive_work(r->adaptive, p);
@@ -311,10 +293,10 @@ ps_status fmm_adaptive_operators(fmm_run *r)
     return fmm_operators_of(r->options, precision, &r->problem, &set);
 }
 
-static void configure(fmm_adaptive *a, const fmm_problem *p)
+void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
 {
     ps_adaptive_problem *q = &a->problem;
-    int64_t count = p->header->count[last_set(p)];
+    int64_t count = p->header->count[fmm_adaptive_last(p)];
     q->tree = &a->tree;
     q->rule = rule_of(a, p);
     q->function = p->fmm.function;
@@ -335,9 +317,9 @@ static int64_t built_bytes(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
     const ps_adaptive_tree *t = &r->adaptive->tree;
-    int64_t bytes = 8 * p->header->count[last_set(p)] + 4 * t->capacity[2];
-    for (int set = 0; set <= last_set(p); ++set)
-        bytes += 8 * rows_of(p, set) * p->header->count[set];
+    int64_t bytes = 8 * p->header->count[fmm_adaptive_last(p)] + 4 * t->capacity[2];
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
+        bytes += 8 * fmm_adaptive_rows(p, set) * p->header->count[set];
     return bytes + t->capacity[0] * (int64_t)sizeof *t->cell +
            t->capacity[1] * (int64_t)sizeof *t->around;
 }
@@ -347,13 +329,13 @@ static int64_t evaluation_bytes(const fmm_run *r)
 {
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[last_set(p)];
+    int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)];
     if (a->gpu)
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
     else
         bytes += ps_adaptive_vector_bytes(&a->problem) +
                  ps_adaptive_workspace(&a->problem, r->run->threads);
-    bytes += r->run->threads * 8 * (1 + 5 * p->fmm.sides) * PIECE;
+    bytes += r->run->threads * 8 * (1 + 5 * p->fmm.sides) * FMM_ADAPTIVE_PIECE;
     int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }
@@ -363,137 +345,18 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     bool first = r->attempts == 0, must = r->options->tree == FMM_TREE_ADAPTIVE;
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
-    configure(r->adaptive, &r->problem);
+    fmm_adaptive_configure(r->adaptive, &r->problem);
     fmm_adaptive_gpu *gpu = r->adaptive->gpu;
     if (gpu) PS_TRY(fmm_adaptive_gpu_plan(gpu, r->run, &r->adaptive->problem));
     ps_status status = fmm_share_memory(r, evaluation_bytes(r), gpu ? gpu->bytes : 0);
+    /* With less --tree auto takes the octree's tree. */
+    if (status == PS_OK && r->adaptive->least > 0)
+        r->ledger.least = ps_smaller(r->ledger.least, r->adaptive->least);
     if (status != PS_EXHAUSTED || !first || must) return status;
     go_uniform(r, "--host-memory does not hold what an adaptive one takes");
     r->problem.pairs = 0;
     r->problem.far = r->problem.leaf >= 2;
     return PS_OK;
-}
-
-/* ---- the run ---- */
-
-/* Direct sums of the samples, over the sorted sources. */
-static ps_status sum_checks(fmm_run *r)
-{
-    fmm_check *checks[] = {r->work.check, r->work.samples};
-    const fmm_problem *p = &r->problem;
-    int64_t count = p->header->count[0];
-    double start = ps_clock();
-    for (int i = 0; i < 2; ++i) {
-        if (!checks[i] || checks[i]->summed) continue;
-        PS_TRY(fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
-        checks[i]->summed = true;
-    }
-    r->sample_seconds += ps_clock() - start;
-    return PS_OK;
-}
-
-/* A thread's. */
-typedef struct piece_room {
-    fmm_source source;
-    double *values; /* [5 S][PIECE] */
-    int64_t *places;
-} piece_room;
-
-/* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of theirs. */
-static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room *room,
-                            fmm_sums *sums)
-{
-    const fmm_adaptive *a = r->adaptive;
-    const fmm_problem *p = &r->problem;
-    int64_t all = p->header->count[last_set(p)];
-    int sides = p->fmm.sides;
-    const int64_t *from = a->inverse + first;
-    for (int row = 0; row < 4 * sides; ++row)
-        for (int64_t i = 0; i < count; ++i)
-            room->values[row * count + i] = a->results[row * all + from[i]];
-    fmm_values values = {room->values, count, count};
-    if (p->same) {
-        double *charges = room->values + 4 * sides * count;
-        for (int row = 0; row < sides; ++row)
-            for (int64_t i = 0; i < count; ++i)
-                charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
-        fmm_group_sums(charges, &values, sides, sums);
-    }
-    PS_TRY(
-        fmm_source_read(&room->source, side_of(last_set(p)), first, count, NULL, 0, room->places));
-    return fmm_pass_results(&r->work, first, room->places, &values);
-}
-
-static ps_status piece_room_open(const fmm_problem *p, piece_room *room)
-{
-    memset(room, 0, sizeof *room);
-    fmm_source_init(&room->source, p);
-    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * 5 * p->fmm.sides * PIECE, "results"));
-    return ps_alloc_untouched((void **)&room->places, 8 * PIECE, "places");
-}
-
-static void piece_room_close(piece_room *room)
-{
-    fmm_source_release(&room->source);
-    free(room->values);
-    free(room->places);
-}
-
-/* All results, in the order of the file; their sums in the order of pieces. */
-static ps_status take_all(fmm_run *r)
-{
-    const fmm_problem *p = &r->problem;
-    int64_t all = p->header->count[last_set(p)], pieces = (all + PIECE - 1) / PIECE;
-    int64_t each = FMM_PARTS * p->fmm.sides;
-    ps_failure failure = {0};
-    fmm_sums *sums;
-    PS_TRY(PS_ALLOC(&sums, pieces * each, "sums"));
-#pragma omp parallel
-    {
-        piece_room room;
-        ps_note_failure(&failure, piece_room_open(p, &room));
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < pieces; ++i)
-            if (!ps_has_failed(&failure))
-                ps_note_failure(&failure,
-                                take_piece(r, i * PIECE,
-                                           all - i * PIECE < PIECE ? all - i * PIECE : PIECE, &room,
-                                           sums + i * each));
-        piece_room_close(&room);
-    }
-    for (int64_t i = 0; i < pieces * each; ++i) {
-        fmm_sums *to = &r->work.sums[i % p->fmm.sides];
-        to->energy += sums[i].energy;
-        to->magnitude += sums[i].magnitude;
-        for (int d = 0; d < 3; ++d) to->force[d] += sums[i].force[d];
-    }
-    free(sums);
-    return ps_first_failure(&failure);
-}
-
-/* On cores. */
-static ps_status evaluate(fmm_adaptive *a, const fmm_problem *p, int threads)
-{
-    PS_TRY(ps_alloc_buffer(&a->vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
-                           "multipoles and locals"));
-    PS_TRY(ps_alloc_buffer(&a->workspace, ps_adaptive_workspace(&a->problem, threads),
-                           "room for threads"));
-    configure(a, p);
-    return ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace);
-}
-
-ps_status fmm_adaptive_run(fmm_run *r)
-{
-    fmm_adaptive *a = r->adaptive;
-    const fmm_problem *p = &r->problem;
-    PS_TRY(sum_checks(r));
-    double start = ps_clock();
-    PS_TRY(ps_alloc_buffer((void **)&a->results,
-                           8 * 4 * p->fmm.sides * p->header->count[last_set(p)], "results"));
-    PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
-                  : evaluate(a, p, r->run->threads));
-    r->seconds = ps_clock() - start;
-    return take_all(r);
 }
 
 /* ---- after ---- */

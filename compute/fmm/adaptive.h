@@ -5,7 +5,7 @@
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_H
 #define PS_COMPUTE_FMM_ADAPTIVE_H
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 
 /* Once: r->adaptive, if --tree asks for it, or if it is allowed, can be had and is clearly less
  * work. PS_USAGE if it is asked for where it cannot be had. OpenMP inside. */

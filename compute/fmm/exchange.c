@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "compute/fmm/flow.h"
+#include "compute/fmm/run.h"
 #include "runtime/memory.h"
 
 enum { BATCH_BYTES = 4 << 20 /* sent by all ranks in one call */ };

@@ -1,6 +1,6 @@
 /* What lies where within --host-memory, line by line. */
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 #include "formats/store_memory.h"
 #include "runtime/memory.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"

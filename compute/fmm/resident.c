@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compute/fmm/check_device.h"
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 #include "kernels/fmm/device_evaluate.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"

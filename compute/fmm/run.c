@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -132,6 +132,31 @@ ps_status fmm_run_prepare(fmm_run *r)
     PS_TRY(fmm_run_recount(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     return PS_OK;
+}
+
+/* What an attempt at the octree's tree would prepare, and give back. */
+static ps_status prepare_other(fmm_run *other, int64_t *least)
+{
+    PS_TRY(fmm_operators_build(other->options, other->problem.fmm.far, &other->problem));
+    PS_TRY(fmm_run_prepare(other));
+    *least = other->ledger.least;
+    return PS_OK;
+}
+
+ps_status fmm_run_least(const fmm_run *r, int64_t *least)
+{
+    fmm_run other = *r;
+    other.adaptive = NULL;
+    other.problem.pairs = 0;
+    other.problem.far = other.problem.leaf >= 2;
+    other.attempts = 1; /* its lists were checked, or will be */
+    ps_status status = prepare_other(&other, least);
+    fmm_pool_close(&other.pool);
+    fmm_gpus_close(&other.work.gpus);
+    fmm_problem_forget(&other.problem);
+    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) free(other.problem.blocks[l]);
+    ps_memory_trim();
+    return status;
 }
 
 ps_status fmm_run_recount(fmm_run *r)

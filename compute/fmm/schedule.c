@@ -1,7 +1,7 @@
 /* Priorities, forecasts and the trace. */
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/run.h"
 
 enum {
     P2P_LARGE = FMM_KINDS,

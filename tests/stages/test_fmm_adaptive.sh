@@ -68,6 +68,8 @@ need=$(least $fmm plummer.tree.h5 --order 6 --threads 1 --tree uniform)
 expect 0 "is used: --host-memory" $fmm plummer.tree.h5 other.h5 --order 6 --threads 1 --force --host-memory $((need - 400000))
 is_tree uniform "with too little memory"
 need=$(least $fmm plummer.tree.h5 --order 3 --tree adaptive --threads 1)
+either=$(least $fmm plummer.tree.h5 --order 3 --threads 1)
+[ "$either" -lt $((need - 1000000)) ] || fail "--tree auto needs $either B and the adaptive tree $need B: it does with less"
 expect 4 "" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --threads 1 --host-memory $((need / 2))
 expect 0 "" $fmm plummer.tree.h5 other.h5 --order 3 --tree adaptive --threads 1 --host-memory "$need" --force
 is_tree adaptive "with the least memory"

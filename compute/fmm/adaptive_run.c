@@ -1,0 +1,132 @@
+/* The evaluation of an adaptive tree, and its results in the order of the file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/adaptive_parts.h"
+#include "runtime/first_failure.h"
+#include "runtime/memory.h"
+
+/* Direct sums of the samples, over the sorted sources. */
+static ps_status sum_checks(fmm_run *r)
+{
+    fmm_check *checks[] = {r->work.check, r->work.samples};
+    const fmm_problem *p = &r->problem;
+    int64_t count = p->header->count[0];
+    double start = ps_clock();
+    for (int i = 0; i < 2; ++i) {
+        if (!checks[i] || checks[i]->summed) continue;
+        PS_TRY(fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
+        checks[i]->summed = true;
+    }
+    r->sample_seconds += ps_clock() - start;
+    return PS_OK;
+}
+
+/* A thread's. */
+typedef struct piece_room {
+    fmm_source source;
+    double *values; /* [5 S][FMM_ADAPTIVE_PIECE] */
+    int64_t *places;
+} piece_room;
+
+/* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of theirs. */
+static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room *room,
+                            fmm_sums *sums)
+{
+    const fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    int64_t all = p->header->count[fmm_adaptive_last(p)];
+    int sides = p->fmm.sides;
+    const int64_t *from = a->inverse + first;
+    for (int row = 0; row < 4 * sides; ++row)
+        for (int64_t i = 0; i < count; ++i)
+            room->values[row * count + i] = a->results[row * all + from[i]];
+    fmm_values values = {room->values, count, count};
+    if (p->same) {
+        double *charges = room->values + 4 * sides * count;
+        for (int row = 0; row < sides; ++row)
+            for (int64_t i = 0; i < count; ++i)
+                charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
+        fmm_group_sums(charges, &values, sides, sums);
+    }
+    PS_TRY(fmm_source_read(&room->source, fmm_adaptive_side(fmm_adaptive_last(p)), first, count,
+                           NULL, 0, room->places));
+    return fmm_pass_results(&r->work, first, room->places, &values);
+}
+
+static ps_status piece_room_open(const fmm_problem *p, piece_room *room)
+{
+    memset(room, 0, sizeof *room);
+    fmm_source_init(&room->source, p);
+    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * 5 * p->fmm.sides * FMM_ADAPTIVE_PIECE,
+                              "results"));
+    return ps_alloc_untouched((void **)&room->places, 8 * FMM_ADAPTIVE_PIECE, "places");
+}
+
+static void piece_room_close(piece_room *room)
+{
+    fmm_source_release(&room->source);
+    free(room->values);
+    free(room->places);
+}
+
+/* All results, in the order of the file; their sums in the order of pieces. */
+static ps_status take_all(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    int64_t all = p->header->count[fmm_adaptive_last(p)],
+            pieces = (all + FMM_ADAPTIVE_PIECE - 1) / FMM_ADAPTIVE_PIECE;
+    int64_t each = FMM_PARTS * p->fmm.sides;
+    ps_failure failure = {0};
+    fmm_sums *sums;
+    PS_TRY(PS_ALLOC(&sums, pieces * each, "sums"));
+#pragma omp parallel
+    {
+        piece_room room;
+        ps_note_failure(&failure, piece_room_open(p, &room));
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < pieces; ++i)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure,
+                                take_piece(r, i * FMM_ADAPTIVE_PIECE,
+                                           all - i * FMM_ADAPTIVE_PIECE < FMM_ADAPTIVE_PIECE
+                                               ? all - i * FMM_ADAPTIVE_PIECE
+                                               : FMM_ADAPTIVE_PIECE,
+                                           &room, sums + i * each));
+        piece_room_close(&room);
+    }
+    for (int64_t i = 0; i < pieces * each; ++i) {
+        fmm_sums *to = &r->work.sums[i % p->fmm.sides];
+        to->energy += sums[i].energy;
+        to->magnitude += sums[i].magnitude;
+        for (int d = 0; d < 3; ++d) to->force[d] += sums[i].force[d];
+    }
+    free(sums);
+    return ps_first_failure(&failure);
+}
+
+/* On cores. */
+static ps_status evaluate(fmm_adaptive *a, const fmm_problem *p, int threads)
+{
+    PS_TRY(ps_alloc_buffer(&a->vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
+                           "multipoles and locals"));
+    PS_TRY(ps_alloc_buffer(&a->workspace, ps_adaptive_workspace(&a->problem, threads),
+                           "room for threads"));
+    fmm_adaptive_configure(a, p);
+    return ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace);
+}
+
+ps_status fmm_adaptive_run(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
+    PS_TRY(sum_checks(r));
+    double start = ps_clock();
+    PS_TRY(ps_alloc_buffer((void **)&a->results,
+                           8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)],
+                           "results"));
+    PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
+                  : evaluate(a, p, r->run->threads));
+    r->seconds = ps_clock() - start;
+    return take_all(r);
+}
