@@ -6,7 +6,6 @@
 
 #include "kernels/common/word_sort.h"
 #include "runtime/first_failure.h"
-#include "runtime/memory.h"
 #include "runtime/sizes.h"
 
 enum { PIECE = 1024 /* leaves or cells whose lists are made at a time */ };
@@ -25,7 +24,8 @@ static ps_status make_part(ps_adaptive_plan *p, ps_adaptive_part which, int64_t 
                        INT32_MAX);
     p->part[which].count = count;
     p->part[which].size = (int64_t)size;
-    return ps_alloc_untouched(&p->part[which].at, (count + 1) * (int64_t)size, "a plan of lists");
+    int64_t capacity = 0;
+    return p->tree->room(&p->part[which].at, &capacity, count + 1, size, "a plan of lists");
 }
 
 /* ---- boxes ---- */
@@ -149,10 +149,11 @@ static uint64_t label_of(const ps_adaptive_tree *t, int64_t c)
 static ps_status make_order(ps_adaptive_plan *p)
 {
     const ps_adaptive_tree *t = p->tree;
-    uint64_t *words;
+    uint64_t *words = NULL;
+    int64_t capacity = 0;
     PS_TRY(make_part(p, PS_PLAN_ORDER, t->cells, sizeof(int32_t)));
     PS_TRY(make_part(p, PS_PLAN_OCTANTS, 9 * t->levels, sizeof(int32_t)));
-    PS_TRY(ps_alloc_untouched((void **)&words, 32 * t->cells, "the order of cells"));
+    PS_TRY(t->room((void **)&words, &capacity, 4 * t->cells, sizeof *words, "the order of cells"));
     int32_t *order = p->part[PS_PLAN_ORDER].at, *octants = p->part[PS_PLAN_OCTANTS].at;
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < t->cells; ++c) {
@@ -182,10 +183,10 @@ typedef struct piece {
     int64_t used, capacity;
 } piece;
 
-static ps_status append(piece *p, const void *entry, size_t size)
+static ps_status append(const ps_adaptive_tree *t, piece *p, const void *entry, size_t size)
 {
     if (p->used == p->capacity)
-        PS_TRY(ps_grow(&p->entries, &p->capacity, p->used + 1, size, "lists"));
+        PS_TRY(t->room(&p->entries, &p->capacity, p->used + 1, size, "lists"));
     memcpy((char *)p->entries + (size_t)p->used++ * size, entry, size);
     return PS_OK;
 }
@@ -203,17 +204,18 @@ static ps_status append_runs(const ps_adaptive_tree *t, const ps_adaptive_list *
             last->end = run.end;
             continue;
         }
-        PS_TRY(append(p, &run, sizeof run));
+        PS_TRY(append(t, p, &run, sizeof run));
         ++p->count[item];
     }
     return PS_OK;
 }
 
-static ps_status append_cells(const ps_adaptive_list *list, int64_t item, piece *p)
+static ps_status append_cells(const ps_adaptive_tree *t, const ps_adaptive_list *list, int64_t item,
+                              piece *p)
 {
     p->count[item] = (int32_t)list->count;
     for (int64_t i = 0; i < list->count; ++i)
-        PS_TRY(append(p, &list->items[i], sizeof *list->items));
+        PS_TRY(append(t, p, &list->items[i], sizeof *list->items));
     return PS_OK;
 }
 
@@ -258,7 +260,7 @@ static ps_status list_leaves(const work *w, int64_t number, ps_adaptive_lists *l
     for (int64_t i = first; i < end; ++i) {
         PS_TRY(ps_adaptive_lists_of(t, &w->plan->rule, t->leaf[i], lists));
         PS_TRY(append_runs(t, &lists->direct, i - first, &w->runs[number]));
-        PS_TRY(append_cells(&lists->far, i - first, &w->far[number]));
+        PS_TRY(append_cells(t, &lists->far, i - first, &w->far[number]));
     }
     return PS_OK;
 }
@@ -307,11 +309,13 @@ static ps_status join_all(ps_adaptive_plan *p, const work *w)
 static ps_status make_lists(ps_adaptive_plan *p)
 {
     int64_t leaves = p->tree->leaves / PIECE + 1, cells = p->tree->cells / PIECE + 1;
-    piece *pieces;
-    PS_TRY(PS_ALLOC(&pieces, 2 * leaves + cells, "pieces of lists"));
+    int64_t all = 2 * leaves + cells, capacity = 0;
+    piece *pieces = NULL;
+    PS_TRY(p->tree->room((void **)&pieces, &capacity, all, sizeof *pieces, "pieces of lists"));
+    memset(pieces, 0, (size_t)all * sizeof *pieces);
     work w = {p, pieces, pieces + leaves, pieces + 2 * leaves};
     ps_status status = join_all(p, &w);
-    for (int64_t i = 0; i < 2 * leaves + cells; ++i) free(pieces[i].entries);
+    for (int64_t i = 0; i < all; ++i) free(pieces[i].entries);
     free(pieces);
     return status;
 }

@@ -3,6 +3,10 @@
 #ifndef PS_TESTS_SUPPORT_GROWTH_HOST_H
 #define PS_TESTS_SUPPORT_GROWTH_HOST_H
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "kernels/common/word_sort.h"
 #include "kernels/fmm/adaptive_growth.h"
 
