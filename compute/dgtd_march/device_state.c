@@ -168,7 +168,9 @@ static ps_status open_layer(device_state *x)
     PS_TRY(take_memory(x, ps_dgtd_device_pml_bytes(host, shape, &x->system), &memory));
     ps_dgtd_device_pml_attach(&x->pml, host, &x->system, memory);
     x->march.pml = &x->pml;
-    return ps_dgtd_device_pml_upload(&x->pml, &x->system, x->stream);
+    PS_SCOPED_MEMORY float *work = NULL;
+    PS_TRY(PS_ALLOC(&work, ps_dgtd_device_pml_work(&x->pml, &x->system), "the matched layer"));
+    return ps_dgtd_device_pml_upload(&x->pml, &x->system, work, x->stream);
 }
 
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,

@@ -1,10 +1,6 @@
 #include "kernels/dgtd/device_pml.h"
 
-#include <stdlib.h>
-
 #include "kernels/dgtd/device_kernels.h"
-#include "runtime/memory.h"
-#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 #ifndef PS_WITH_CUDA
@@ -66,14 +62,17 @@ static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t
     return ps_stream_wait(stream);
 }
 
+int64_t ps_dgtd_device_pml_work(const ps_dgtd_device_pml *x, const ps_dgtd_device *device)
+{
+    if (device->precision != PS_SINGLE) return 0;
+    return x->host->rows * ps_dgtd_lanes(device->precision) * PS_DGTD_PML_FACTORS;
+}
+
 ps_status ps_dgtd_device_pml_upload(const ps_dgtd_device_pml *x, const ps_dgtd_device *device,
-                                    ps_stream *stream)
+                                    float *work, ps_stream *stream)
 {
     const ps_dgtd_pml *host = x->host;
     int64_t slots = host->rows * ps_dgtd_lanes(device->precision);
-    PS_SCOPED_MEMORY float *work = NULL;
-    if (device->precision == PS_SINGLE)
-        PS_TRY(PS_ALLOC(&work, slots * PS_DGTD_PML_FACTORS, "the matched layer"));
     PS_TRY(ps_copy_to_device(stream, x->groups, host->groups,
                              host->rows * (int64_t)sizeof *x->groups));
     PS_TRY(

@@ -17,13 +17,15 @@ typedef struct ps_dgtd_device_pml {
 } ps_dgtd_device_pml;
 
 /* Bytes on the device for a layer of the host that was counted; the pointers, once it is filled;
- * the tables, which waits. The host's layer must stay as long as the device's is used. */
+ * the tables, which waits, through work[ps_dgtd_device_pml_work] of the host. The host's layer must
+ * stay as long as the device's is used. */
 int64_t ps_dgtd_device_pml_bytes(const ps_dgtd_pml *host, ps_dgtd_pml_shape shape,
                                  const ps_dgtd_device *device);
 void ps_dgtd_device_pml_attach(ps_dgtd_device_pml *pml, const ps_dgtd_pml *host,
                                const ps_dgtd_device *device, void *memory);
+int64_t ps_dgtd_device_pml_work(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device);
 ps_status ps_dgtd_device_pml_upload(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
-                                    ps_stream *stream);
+                                    float *work, ps_stream *stream);
 
 /* States from the host's layer to the device, or back. Waits. */
 ps_status ps_dgtd_device_pml_put(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/sizes.h"
+
 /* What a growth needs on its way. */
 typedef struct growth {
     const ps_growth_engine *engine;
@@ -43,9 +45,7 @@ static ps_status scan(growth *g, int32_t *from, int32_t *to, int64_t count, int3
 static ps_status make_room(growth *g, int64_t particles)
 {
     ps_growth_arrays *a = &g->a;
-    g->capacity = 12 * particles / a->leaf_size + 4096;
-    if (g->capacity > INT32_MAX / 256)
-        return ps_fail(PS_EXHAUSTED, "too many cells for one device");
+    g->capacity = ps_smaller(12 * particles / a->leaf_size + 4096, INT32_MAX / 256);
     PS_TRY(room(g, g->capacity, sizeof *a->cell, &a->cell));
     PS_TRY(room(g, g->capacity, sizeof *a->around, &a->around));
     PS_TRY(room(g, 8 * g->capacity, sizeof(int32_t), &a->borders));

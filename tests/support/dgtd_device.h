@@ -113,7 +113,10 @@ static inline ps_status dgtd_device_add_pml(dgtd_device *x, const ps_dgtd_pml *h
                            &x->pml_memory));
     ps_dgtd_device_pml_attach(&x->pml, host, &x->system, x->pml_memory);
     x->march.pml = &x->pml;
-    return ps_dgtd_device_pml_upload(&x->pml, &x->system, x->stream);
+    float *work = calloc((size_t)ps_dgtd_device_pml_work(&x->pml, &x->system) + 1, sizeof *work);
+    ps_status status = ps_dgtd_device_pml_upload(&x->pml, &x->system, work, x->stream);
+    free(work);
+    return status;
 }
 
 /* Fields of the host to the device and back, in the host's layout and basis. */
