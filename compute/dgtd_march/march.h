@@ -66,8 +66,8 @@ typedef struct problem {
     double *weights;             /* [4][materials] eps, mu, sigma, 1 */
     ps_dgtd_system system;
     ps_dgtd_border border;
-    ps_dgtd_pml pml;   /* rows 0: no layer here */
-    int32_t *told;     /* [told_count] elements outside of the layer, whose fields are written */
+    ps_dgtd_pml pml; /* rows 0: no layer here */
+    int32_t *told;   /* [told_count] elements outside of the layer, whose fields are written */
     int64_t told_count;
     ps_dgtd_incident incident;
     bool has_mode;

@@ -61,7 +61,8 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device);
 int64_t fmm_largest_group(const fmm_run *r); /* particles of a group of leaves of targets */
 /* Counts tasks and pieces, and decides what lies where: fmm_share_memory. */
 ps_status fmm_run_prepare(fmm_run *r);
-/* The least memory of the run by the octree's tree, of one whose tree is another: local, one rank. */
+/* The least memory of the run by the octree's tree, of one whose tree is another: local, one rank.
+ */
 ps_status fmm_run_least(const fmm_run *r, int64_t *least);
 /* Sends and receives these pieces; rank 0 takes results that are among them. */
 ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count);

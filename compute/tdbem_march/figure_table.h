@@ -98,7 +98,8 @@ static const ps_figure figure_table[] = {
     {"placement.tiles_fit_in_memory", "flag", "whether near tiles stay in memory"},
     {"placement.all_fit_in_memory", "flag", "whether near and far tiles do"},
     {"ledger.loads", "B", "loads of a file"},
-    {"ledger.near_matrices", "B", "matrices of the lags within a group, and what passes over them work on"},
+    {"ledger.near_matrices", "B",
+     "matrices of the lags within a group, and what passes over them work on"},
     {"ledger.budget", "B", "what --host-memory allows"},
     {NULL, NULL, NULL}};
 

@@ -22,9 +22,10 @@ static const ps_option table[] = {
             "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then "
             ":width=SECONDS and, if wanted, :shape=gaussian|derivative|ricker|modulated|step, "
             ":frequency=HZ (modulated), :delay=SECONDS, :amplitude=PA"),
-    PS_TEXT("incident", &options.incident, "FILE", 0,
-            "what comes in, instead of --emitter: loads that penstock-incident made for this mesh and "
-            "step"),
+    PS_TEXT(
+        "incident", &options.incident, "FILE", 0,
+        "what comes in, instead of --emitter: loads that penstock-incident made for this mesh and "
+        "step"),
     PS_INT("group", &options.group, "N", 1, PS_GROUP_MAX, PS_IDENTITY,
            "steps computed in one sweep (8, 16, 32)"),
     PS_TEXT("far", &options.far, "FILE", 0,

@@ -45,11 +45,11 @@ typedef struct problem {
     ps_incident incident;
     ps_load load;
     ps_incident_file *recorded; /* the loads, with --incident; else NULL */
-    ps_csr m0;        /* until the solver takes it */
-    near_tally *near; /* until the matrices are made */
-    double *weights;  /* [unknowns] share of the surface: triangle areas or a third of those around
-                         a vertex; they sum up to 1 */
-    double area;      /* m^2 */
+    ps_csr m0;                  /* until the solver takes it */
+    near_tally *near;           /* until the matrices are made */
+    double *weights; /* [unknowns] share of the surface: triangle areas or a third of those around
+                        a vertex; they sum up to 1 */
+    double area;     /* m^2 */
     int64_t steps;
     double tolerance;
 } problem;

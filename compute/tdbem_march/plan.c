@@ -65,8 +65,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
                       (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double));
     if (p->recorded)
         ps_ledger_add(l, PS_ROOM_HOST, "loads",
-                      ps_incident_file_bytes(p->recorded) + (int64_t)sizeof(double) * rows *
-                                                                 options->group);
+                      ps_incident_file_bytes(p->recorded) +
+                          (int64_t)sizeof(double) * rows * options->group);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
     m->tiles = unpacked_bytes(&p->tiles);

@@ -147,8 +147,8 @@ ps_status root_open(const root_config *config, root *out)
     out->read = config->read;
     out->read_from = config->read_from;
     if (out->read)
-        PS_TRY(ps_device_alloc_pinned(out->device, out->group * out->unknowns * 8,
-                                      &out->host_loads));
+        PS_TRY(
+            ps_device_alloc_pinned(out->device, out->group * out->unknowns * 8, &out->host_loads));
     PS_TRY(open_vectors(out, config->weights));
     ps_group_solve *s = &out->solve;
     s->unknowns = out->unknowns;
@@ -177,8 +177,7 @@ void root_close(root *r)
 /* What was read for the group before has been copied: its steps were waited for. */
 static ps_status make_loads(root *r, int64_t n0, int64_t count)
 {
-    if (!r->read)
-        return ps_device_load_run(&r->load, n0, count, r->loads, r->load_work, r->stream);
+    if (!r->read) return ps_device_load_run(&r->load, n0, count, r->loads, r->load_work, r->stream);
     double *rows = r->host_loads;
     for (int64_t g = 0; g < count; ++g)
         PS_TRY(r->read(r->read_from, n0 + g, rows + g * r->unknowns));

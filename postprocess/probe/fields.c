@@ -247,9 +247,10 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
                      .potential = potential_of(source)};
     ps_status status = PS_OK;
     if (total && source->incident.count == 0)
-        return ps_fail(PS_USAGE, "--field total: the history was marched with --incident FILE, which "
-                                 "tells what comes in on the surface, not at points; there is the "
-                                 "scattered field");
+        return ps_fail(PS_USAGE,
+                       "--field total: the history was marched with --incident FILE, which "
+                       "tells what comes in on the surface, not at points; there is the "
+                       "scattered field");
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
     ps_progress_start(&sum.progress, "summing", "samples", 0, receivers->count * range->count);

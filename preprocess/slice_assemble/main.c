@@ -12,8 +12,8 @@
 #include "runtime/scope.h"
 #include "stage/product.h"
 
-static assemble_options chosen = {
-    .scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343}, .checkpoint_every = {.seconds = 60}};
+static assemble_options chosen = {.scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343},
+                                  .checkpoint_every = {.seconds = 60}};
 /* --points: an outer rule, or the first of 6 and 12 points that is passive. */
 static int rule;
 static const int rule_points[] = {0, 3, 6, 7, 12};
@@ -24,7 +24,8 @@ static const ps_option options[] = {
               PS_IDENTITY,
               "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: "
               "P1 vertices, hypersingular"),
-    PS_REAL("dt", &chosen.scene.dt, "SECONDS", 0, 1e30, PS_IDENTITY, "time step; or give --courant"),
+    PS_REAL("dt", &chosen.scene.dt, "SECONDS", 0, 1e30, PS_IDENTITY,
+            "time step; or give --courant"),
     PS_REAL("courant", &chosen.scene.courant, "H_OVER_D", 0, 1e30, PS_IDENTITY,
             "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual"),
     PS_REAL("speed", &chosen.scene.speed, "M/S", 1e-30, 1e30, PS_IDENTITY, "speed of sound c"),
@@ -152,8 +153,7 @@ static void name_journal(const char *path, char out[4200])
 
 /* What a journal must agree in: options, mesh and tiles. */
 static ps_status open_journal(const char *path, const assemble_plan *plan,
-                              const ps_product *product,
-                              ps_journal **out)
+                              const ps_product *product, ps_journal **out)
 {
     PS_SCOPED_MEMORY char *identity = NULL;
     char base[4200], more[256];

@@ -80,7 +80,8 @@ static ps_status time_whole(const job *j, const adaptive_case *h, ps_adaptive_ru
     fprintf(stderr, "RESULT %s %lld l %d %s leaf %lld: whole %.2f ms, gradient error %.2g:",
             names_of[j->places], (long long)j->count, j->order, precision, (long long)j->leaf_size,
             1e3 * best, error);
-    for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s) fprintf(stderr, " %s %.2f", names[s], 1e3 * kept[s]);
+    for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s)
+        fprintf(stderr, " %s %.2f", names[s], 1e3 * kept[s]);
     fprintf(stderr, "; tree's memory %.2f GB\n", 1e-9 * (double)w.used);
     record(j, precision, d, "whole", best, "s");
     record(j, precision, d, "error of the gradient", error, "1");

@@ -127,8 +127,9 @@ static void test_polar(void **state)
     two_triangles(corners, order, t);
     for (int layer = 0; layer < 2; ++layer) {
         double _Complex out[9], sum = 0;
-        check_at_most(ps_hbem_polar_moments(&rules, &t[0], &t[1], layer, 0, 1e-8 * known[layer], out),
-                      1e-5 * known[layer]);
+        check_at_most(
+            ps_hbem_polar_moments(&rules, &t[0], &t[1], layer, 0, 1e-8 * known[layer], out),
+            1e-5 * known[layer]);
         for (int e = 0; e < 9; ++e) sum += out[e];
         check_near(fabs(creal(sum)), known[layer], 0, 1e-7);
     }
