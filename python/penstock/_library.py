@@ -3,6 +3,8 @@ import ctypes as c
 import os
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -176,3 +178,11 @@ class Handle:
 
     def __del__(self):
         self.close()
+
+
+def positions(places):
+    """Places as an array [n][3] of fp64."""
+    out = np.asarray(places, float)
+    if out.ndim != 2 or out.shape[1] != 3:
+        raise PenstockError(f"positions [n][3] are expected, not {list(out.shape)}", 2)
+    return out

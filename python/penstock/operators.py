@@ -71,7 +71,7 @@ class _Matrix(lib.Handle):
 def fmm(sources, charges, targets=None, kernel="inverse", parameter=0.0, accuracy=1e-6, gradient=False):
     """Potentials of particles at [n][3] with charges [n] or [sides][n], at the targets [m][3] (None: the sources):
     [m] or [sides][m]; with gradient also [m][3] or [sides][m][3]; last the figures reached. specs/fmm.md has the kernels."""
-    columns = lambda p: [np.ascontiguousarray(np.asarray(p, float)[:, d]) for d in range(3)]
+    columns = lambda p: [np.ascontiguousarray(lib.positions(p)[:, d]) for d in range(3)]
     x, y = columns(sources), columns(sources if targets is None else targets)
     q = np.ascontiguousarray(np.atleast_2d(np.asarray(charges, float)))
     if q.ndim != 2 or q.shape[1] != len(x[0]):

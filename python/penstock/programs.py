@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._library import HERE, PenstockError, Stopped
+from ._library import HERE, PenstockError, Stopped, positions as _positions
 from .files import Mesh
 
 
@@ -190,7 +190,7 @@ def import_mesh(mesh, output, tags=None, names=None, **options):
 
 def import_particles(positions, charges, output, **options):
     """Particles [n][3] with charges [n] or [sides][n] as a file of Penstock, by penstock-particle-import; its figures."""
-    columns = np.column_stack([np.asarray(positions, float), *np.atleast_2d(np.asarray(charges, float))])
+    columns = np.column_stack([_positions(positions), *np.atleast_2d(np.asarray(charges, float))])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "particles.csv"
         header = ",".join(["x", "y", "z"] + [f"q{i}" for i in range(columns.shape[1] - 3)])

@@ -151,6 +151,8 @@ class Matrices(unittest.TestCase):
 class Sums(unittest.TestCase):
     def test_against_program_and_definition(self):
         x, q = random.random((3000, 3)), random.random((2, 3000)) - 0.5
+        with self.assertRaisesRegex(penstock.PenstockError, "positions"):
+            penstock.fmm(np.ones((5, 4)), np.ones(5))
         phi, gradient, figures = penstock.fmm(x, q, gradient=True, accuracy=1e-3)
         self.assertLess(figures["potential"], 1e-3)
         d = x[:50, None] - x[None]
