@@ -11,6 +11,7 @@
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 #include "stage/plan.h"
 
 static struct {
@@ -292,7 +293,8 @@ static ps_status run_incident(ps_run *run)
     ps_product_init(run, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &product);
     PS_TRY(prepare(run, &j, &product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
-    int64_t row = 8 * j.header.unknowns, chunk = row > 4 << 20 ? row : 4 << 20;
+    int64_t row = 8 * j.header.unknowns;
+    int64_t chunk = ps_smaller(row * j.header.steps, ps_larger(row, 4 << 20));
     double points = 21. * (double)j.mesh.triangle_count * j.count * (double)j.header.steps;
     const ps_need need = {.arrays = row + chunk + 8 * ps_load_workspace(&j.load),
                           .writer = chunk,

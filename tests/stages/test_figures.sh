@@ -64,6 +64,8 @@ say slice-assemble sphere.hdf slices.h5 --courant 2 --speed 1 --points 3
 say slice-block slices.h5 warp.h5 --layout warp
 more slice-block slices.h5 --table
 say tdbem-march warp.h5 sphere.hdf run.h5 --steps 60 --emitter plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start
+say incident sphere.hdf loads.h5 --like slices.h5 --steps 60 --source plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start
+more tdbem-march warp.h5 sphere.hdf played.h5 --steps 60 --incident loads.h5
 say probe run.h5 sphere.hdf far.h5 --directions 3
 say spectrum far.h5 response.h5 --frequencies 0.05
 say sphere-exact exact.h5 --like run.h5 --mesh sphere.hdf --quantity hard-surface

@@ -133,6 +133,7 @@ transmission-optimize {} --nodes 33,33,33 --length 1,1,1
 cluster-build ball.hdf {}
 prism-field prisms.txt stations.txt {}
 terrain-import model.asc {} --stations above:1m
+incident ball.hdf {} --like ball.h5 --steps 40 --source plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start
 gravity-anomaly cube.load.hdf.u {}
 sphere-exact {} --radius 1 --speed 1 --quantity soft-far --angles 0,90 --emitter plane:dir=0,0,1:width=2:delay=20 --dt .1 --steps 100
 dgtd-sphere {} --radius 1 --eps 4 --frequencies 1e8 --at 0,0,3
