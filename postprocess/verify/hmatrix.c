@@ -19,7 +19,7 @@
 #include "runtime/scope.h"
 
 /* Of the tolerance: what near pairs are integrated to, and what may be left of a row. */
-static const double pair_error = .1, row_error = .3;
+static const double pair_error = .03, row_error = .5;
 
 typedef struct comparison {
     ps_hmatrix_file *file;
