@@ -3,7 +3,8 @@
  * taken in polar coordinates about the foot of the point, along the radius in closed form (the
  * smooth rest of waves by Gauss), along each edge by Gauss in u, l = |d| sinh u, d the distance of
  * the edge's line; the outer triangle is halved until 49 points on it and on its quarters agree.
- * Hundreds of times as dear as the rules: what these are held against.
+ * Hundreds of times as dear as the rules: what these are held against. Radial and angular coordinates
+ * with a sinh along edges after Khayat and Wilton, IEEE Trans. Antennas Propag. 53 (2005) 3180.
  */
 #ifndef PS_KERNELS_HBEM_POLAR_H
 #define PS_KERNELS_HBEM_POLAR_H
