@@ -4,16 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/row_series.h"
 #include "runtime/memory.h"
 
 struct ps_history {
     ps_store *store;
     ps_history_header header;
-    int dataset;
-    int64_t chunk_rows, row_bytes;
-    char *rows;     /* a chunk: being filled, or the one read last */
-    int64_t filled; /* writing: rows in it */
-    int64_t chunk;  /* writing: the next to write; reading: the one held, -1: none */
+    ps_row_series densities;
 };
 
 static ps_status header_check(const ps_history_header *header)
@@ -59,23 +56,9 @@ static ps_status get_header(ps_store *store, ps_history_header *header)
     return PS_OK;
 }
 
-/* Reads the dataset's shape and makes room for a chunk. */
-static ps_status find_densities(ps_history *history)
+static ps_type type_of(const ps_history_header *header)
 {
-    const ps_history_header *header = &history->header;
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(history->store, "/densities", &history->dataset));
-    PS_TRY(ps_store_dataset(history->store, history->dataset, &info));
-    ps_type type = header->slices.precision == PS_SINGLE ? PS_F32 : PS_F64;
-    if (info.type != type || info.rank != 2 || info.dims[0] != header->steps ||
-        info.dims[1] != header->slices.unknowns)
-        return ps_fail(PS_INVALID, "%s: /densities is not [%lld][%lld] of the type its header says",
-                       ps_store_path(history->store), (long long)header->steps,
-                       (long long)header->slices.unknowns);
-    history->chunk_rows = info.chunk_rows;
-    history->row_bytes = header->slices.unknowns * (int64_t)ps_type_size(type);
-    return PS_ALLOC(&history->rows, history->chunk_rows * history->row_bytes,
-                    "a chunk of a history");
+    return header->slices.precision == PS_SINGLE ? PS_F32 : PS_F64;
 }
 
 /* ---- writing ---- */
@@ -84,16 +67,14 @@ static ps_status define_densities(ps_history *history)
 {
     const ps_slice_header *slices = &history->header.slices;
     ps_dataset_spec spec = {.name = "/densities",
-                            .type = slices->precision == PS_SINGLE ? PS_F32 : PS_F64,
+                            .type = type_of(&history->header),
                             .rank = 2,
                             .dims = {history->header.steps, slices->unknowns},
                             .units = slices->formulation == PS_SOUND_HARD ? "Pa" : "Pa/m",
                             .description =
                                 "a^n of step n = row + 1; unknowns in the order of the mesh file"};
-    int id;
     PS_TRY(put_header(history->store, &history->header));
-    PS_TRY(ps_store_define(history->store, &spec, &id));
-    return find_densities(history);
+    return ps_row_series_define(history->store, &spec, &history->densities);
 }
 
 ps_status ps_history_create(const char *path, const ps_store_identity *identity,
@@ -116,45 +97,15 @@ ps_status ps_history_create(const char *path, const ps_store_identity *identity,
     return status;
 }
 
-static ps_status flush_rows(ps_history *history)
-{
-    if (history->filled == 0) return PS_OK;
-    PS_TRY(ps_store_write_chunk(history->store, history->dataset, history->chunk, history->rows,
-                                history->filled * history->header.slices.unknowns, NULL));
-    ++history->chunk;
-    history->filled = 0;
-    return PS_OK;
-}
-
 ps_status ps_history_append(ps_history *history, int64_t count, const void *rows)
 {
-    const char *from = rows;
-    if (history->chunk * history->chunk_rows + history->filled + count > history->header.steps)
-        return ps_fail(PS_FAILED, "%s: more than %lld steps appended",
-                       ps_store_path(history->store), (long long)history->header.steps);
-    while (count) {
-        int64_t fit = history->chunk_rows - history->filled;
-        if (fit > count) fit = count;
-        memcpy(history->rows + history->filled * history->row_bytes, from,
-               (size_t)(fit * history->row_bytes));
-        from += fit * history->row_bytes;
-        history->filled += fit;
-        count -= fit;
-        if (history->filled == history->chunk_rows) PS_TRY(flush_rows(history));
-    }
-    return PS_OK;
+    return ps_row_series_append(&history->densities, count, rows);
 }
 
 ps_status ps_history_commit(ps_history **out)
 {
     ps_history *history = *out;
-    int64_t held = history->chunk * history->chunk_rows + history->filled;
-    ps_status status = PS_OK;
-    if (held != history->header.steps)
-        status =
-            ps_fail(PS_FAILED, "%s: %lld of %lld steps appended", ps_store_path(history->store),
-                    (long long)held, (long long)history->header.steps);
-    if (status == PS_OK) status = flush_rows(history);
+    ps_status status = ps_row_series_finish(&history->densities);
     if (status == PS_OK) status = ps_store_commit(&history->store);
     ps_history_close(out);
     return status;
@@ -167,11 +118,14 @@ ps_status ps_history_open(const char *path, ps_history **out)
     ps_history *history;
     *out = NULL;
     PS_TRY(PS_ALLOC(&history, 1, "a history"));
-    history->chunk = -1;
     ps_status status = ps_store_open(path, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &history->store);
     if (status == PS_OK) {
         status = get_header(history->store, &history->header);
-        if (status == PS_OK) status = find_densities(history);
+        const ps_history_header *header = &history->header;
+        const int64_t shape[2] = {header->steps, header->slices.unknowns};
+        if (status == PS_OK)
+            status = ps_row_series_find(history->store, "/densities", type_of(header), shape,
+                                        &history->densities);
         if (status != PS_OK) status = ps_context(status, "%s", path);
     }
     if (status == PS_OK)
@@ -188,28 +142,6 @@ const ps_history_header *ps_history_header_of(const ps_history *history)
 
 ps_store *ps_history_store(ps_history *history) { return history->store; }
 
-static ps_status hold_chunk(ps_history *history, int64_t chunk)
-{
-    if (history->chunk == chunk) return PS_OK;
-    history->chunk = -1;
-    PS_TRY(ps_store_read_chunk(history->store, history->dataset, chunk,
-                               history->chunk_rows * history->row_bytes, history->rows));
-    history->chunk = chunk;
-    return PS_OK;
-}
-
-static void widen_row(const ps_history *history, int64_t row, double *out)
-{
-    int64_t n = history->header.slices.unknowns;
-    const char *from = history->rows + row * history->row_bytes;
-    if (history->header.slices.precision == PS_DOUBLE) {
-        memcpy(out, from, (size_t)history->row_bytes);
-        return;
-    }
-    const float *single = (const float *)from;
-    for (int64_t i = 0; i < n; ++i) out[i] = single[i];
-}
-
 ps_status ps_history_read(ps_history *history, int64_t first, int64_t count, double *out)
 {
     const ps_history_header *header = &history->header;
@@ -217,10 +149,14 @@ ps_status ps_history_read(ps_history *history, int64_t first, int64_t count, dou
         return ps_fail(PS_USAGE, "%s: steps %lld to %lld wanted, it holds 1 to %lld",
                        ps_store_path(history->store), (long long)first,
                        (long long)(first + count - 1), (long long)header->steps);
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t row = first - 1 + i;
-        PS_TRY(hold_chunk(history, row / history->chunk_rows));
-        widen_row(history, row % history->chunk_rows, out + i * header->slices.unknowns);
+    int64_t n = header->slices.unknowns;
+    for (int64_t i = 0; i < count; ++i, out += n) {
+        const void *row;
+        PS_TRY(ps_row_series_read(&history->densities, first - 1 + i, &row));
+        if (header->slices.precision == PS_DOUBLE)
+            memcpy(out, row, (size_t)n * sizeof *out);
+        else
+            for (int64_t j = 0; j < n; ++j) out[j] = ((const float *)row)[j];
     }
     return PS_OK;
 }
@@ -229,7 +165,7 @@ void ps_history_close(ps_history **history)
 {
     if (!*history) return;
     ps_store_close(&(*history)->store);
-    free((*history)->rows);
+    ps_row_series_release(&(*history)->densities);
     free(*history);
     *history = NULL;
 }

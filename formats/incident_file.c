@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/row_series.h"
 #include "runtime/memory.h"
 
 struct ps_incident_file {
     ps_incident_header header;
     ps_store *store;
-    int dataset;
-    int64_t chunk_rows, chunk, filled; /* the chunk in rows[]; -1: none */
-    double *rows;                      /* [chunk_rows][unknowns] */
+    ps_row_series loads;
 };
 
 static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
@@ -60,20 +59,6 @@ static ps_status get_header(const ps_store *s, ps_incident_header *h)
     return check(h);
 }
 
-/* Finds the dataset, checks its shape and makes room for a chunk. */
-static ps_status find_loads(ps_incident_file *f)
-{
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(f->store, "/loads", &f->dataset));
-    PS_TRY(ps_store_dataset(f->store, f->dataset, &info));
-    if (info.type != PS_F64 || info.rank != 2 || info.dims[0] != f->header.steps ||
-        info.dims[1] != f->header.unknowns)
-        return ps_fail(PS_INVALID, "/loads is not [%lld][%lld] of f64 as the header says",
-                       (long long)f->header.steps, (long long)f->header.unknowns);
-    f->chunk_rows = info.chunk_rows;
-    return PS_ALLOC(&f->rows, info.chunk_rows * info.dims[1], "a chunk of an incident field");
-}
-
 static ps_status define(ps_incident_file *f)
 {
     ps_dataset_spec spec = {.name = "/loads",
@@ -83,8 +68,7 @@ static ps_status define(ps_incident_file *f)
                             .units = f->header.formulation == PS_SOUND_HARD ? "Pa m s" : "Pa m^2",
                             .description = "l^n of step n = row + 1"};
     PS_TRY(put_header(f->store, &f->header));
-    PS_TRY(ps_store_define(f->store, &spec, &f->dataset));
-    return find_loads(f);
+    return ps_row_series_define(f->store, &spec, &f->loads);
 }
 
 ps_status ps_incident_file_create(const char *path, const ps_store_identity *identity,
@@ -107,33 +91,15 @@ ps_status ps_incident_file_create(const char *path, const ps_store_identity *ide
     return status;
 }
 
-static ps_status flush(ps_incident_file *f)
-{
-    if (f->filled == 0) return PS_OK;
-    PS_TRY(ps_store_write_chunk(f->store, f->dataset, f->chunk, f->rows,
-                                f->filled * f->header.unknowns, NULL));
-    ++f->chunk;
-    f->filled = 0;
-    return PS_OK;
-}
-
 ps_status ps_incident_file_append(ps_incident_file *f, const double *row)
 {
-    if (f->chunk * f->chunk_rows + f->filled == f->header.steps)
-        return ps_fail(PS_FAILED, "internal error: more than %lld steps of an incident field",
-                       (long long)f->header.steps);
-    memcpy(f->rows + f->filled * f->header.unknowns, row, (size_t)f->header.unknowns * sizeof *row);
-    return ++f->filled == f->chunk_rows ? flush(f) : PS_OK;
+    return ps_row_series_append(&f->loads, 1, row);
 }
 
 ps_status ps_incident_file_commit(ps_incident_file **out)
 {
     ps_incident_file *f = *out;
-    int64_t held = f->chunk * f->chunk_rows + f->filled;
-    ps_status status = held == f->header.steps
-                           ? flush(f)
-                           : ps_fail(PS_FAILED, "internal error: %lld of %lld steps were appended",
-                                     (long long)held, (long long)f->header.steps);
+    ps_status status = ps_row_series_finish(&f->loads);
     if (status == PS_OK) status = ps_store_commit(&f->store);
     ps_incident_file_close(out);
     return status;
@@ -144,12 +110,13 @@ ps_status ps_incident_file_open(const char *path, ps_incident_file **out)
     ps_incident_file *f;
     *out = NULL;
     PS_TRY(PS_ALLOC(&f, 1, "an incident field"));
-    f->chunk = -1;
     ps_status status =
         ps_store_open(path, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &f->store);
     if (status == PS_OK) {
         status = get_header(f->store, &f->header);
-        if (status == PS_OK) status = find_loads(f);
+        const int64_t shape[2] = {f->header.steps, f->header.unknowns};
+        if (status == PS_OK)
+            status = ps_row_series_find(f->store, "/loads", PS_F64, shape, &f->loads);
         if (status != PS_OK) ps_context(status, "%s", path);
     }
     if (status == PS_OK)
@@ -163,7 +130,7 @@ void ps_incident_file_close(ps_incident_file **field)
 {
     if (!*field) return;
     ps_store_close(&(*field)->store);
-    free((*field)->rows);
+    ps_row_series_release(&(*field)->loads);
     free(*field);
     *field = NULL;
 }
@@ -174,21 +141,13 @@ ps_store *ps_incident_file_store(ps_incident_file *f) { return f->store; }
 
 int64_t ps_incident_file_bytes(const ps_incident_file *f)
 {
-    return 2 * f->chunk_rows * f->header.unknowns * (int64_t)sizeof(double); /* and as stored */
+    return 2 * f->loads.chunk_rows * f->loads.row_bytes; /* and as stored */
 }
 
 ps_status ps_incident_file_read(ps_incident_file *f, int64_t n, double *out)
 {
-    int64_t chunk = (n - 1) / f->chunk_rows, width = f->header.unknowns;
-    if (n < 1 || n > f->header.steps)
-        return ps_fail(PS_FAILED, "internal error: step %lld of an incident field of %lld",
-                       (long long)n, (long long)f->header.steps);
-    if (f->chunk != chunk) {
-        f->chunk = -1;
-        PS_TRY(ps_store_read_chunk(f->store, f->dataset, chunk,
-                                   PS_ROOM(f->rows, f->chunk_rows * width), f->rows));
-        f->chunk = chunk;
-    }
-    memcpy(out, f->rows + (n - 1) % f->chunk_rows * width, (size_t)width * sizeof *out);
+    const void *row;
+    PS_TRY(ps_row_series_read(&f->loads, n - 1, &row));
+    memcpy(out, row, (size_t)f->loads.row_bytes);
     return PS_OK;
 }

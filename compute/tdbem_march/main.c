@@ -99,7 +99,7 @@ static ps_status finish(march *m)
     if (ps_comm_rank() == 0) {
         ps_history_header header;
         problem_history_header(m->problem, m->options, &header);
-        status = record_finish(&m->record, m->product, &header);
+        status = record_finish(&m->record, m->product, &header, &m->problem->velocity);
     }
     return ps_comm_agree(status);
 }

@@ -11,6 +11,7 @@
 #include "compute/tdbem_march/summation.h"
 #include "compute/tdbem_march/workers.h"
 #include "formats/incident_file.h"
+#include "formats/surface_velocity.h"
 #include "kernels/tdbem/load.h"
 #include "runtime/ledger.h"
 #include "runtime/program.h"
@@ -44,9 +45,10 @@ typedef struct problem {
     ps_store *mesh_store;
     ps_incident incident;
     ps_load load;
-    ps_incident_file *recorded; /* the loads, with --incident; else NULL */
-    ps_csr m0;                  /* until the solver takes it */
-    near_tally *near;           /* until the matrices are made */
+    ps_incident_file *recorded;   /* the loads, with --incident; else NULL */
+    ps_surface_velocity velocity; /* of the surface, of that file; modes 0: it rests */
+    ps_csr m0;                    /* until the solver takes it */
+    near_tally *near;             /* until the matrices are made */
     double *weights; /* [unknowns] share of the surface: triangle areas or a third of those around
                         a vertex; they sum up to 1 */
     double area;     /* m^2 */

@@ -66,6 +66,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     if (p->recorded)
         ps_ledger_add(l, PS_ROOM_HOST, "loads",
                       ps_incident_file_bytes(p->recorded) +
+                          ps_surface_velocity_bytes(&p->velocity) +
                           (int64_t)sizeof(double) * rows * options->group);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);

@@ -144,7 +144,15 @@ static ps_status open_recorded(const ps_run *run, const march_options *options, 
 {
     if (!options->incident) return PS_OK;
     PS_TRY(ps_incident_file_open(options->incident, &p->recorded));
-    return check_recorded(run, p, options->incident);
+    PS_TRY(check_recorded(run, p, options->incident));
+    const ps_incident_header *h = ps_incident_file_header(p->recorded);
+    PS_TRY(ps_surface_velocity_get(ps_incident_file_store(p->recorded), h->steps, &p->velocity));
+    ps_surface_velocity_shorten(&p->velocity, p->steps);
+    if (p->velocity.modes == 0 || p->velocity.triangle_count == p->mesh.triangle_count)
+        return PS_OK;
+    return ps_fail(PS_INVALID, "%s moves %lld triangles, %s has %lld", options->incident,
+                   (long long)p->velocity.triangle_count, run->operands[1],
+                   (long long)p->mesh.triangle_count);
 }
 
 ps_status problem_load(const problem *p, int64_t n, double *out, double *work)
@@ -191,6 +199,7 @@ void problem_release(problem *p)
     ps_store_close(&p->mesh_store);
     ps_csr_release(&p->m0);
     ps_incident_file_close(&p->recorded);
+    ps_surface_velocity_release(&p->velocity);
     free(p->weights);
     memset(p, 0, sizeof *p);
 }

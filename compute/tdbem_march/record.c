@@ -84,12 +84,14 @@ static ps_status take_record(void *context, int64_t first_step, int64_t count, c
     return ps_history_append(context, count, payload);
 }
 
-ps_status record_finish(record *r, const ps_product *product, const ps_history_header *header)
+ps_status record_finish(record *r, const ps_product *product, const ps_history_header *header,
+                        const ps_surface_velocity *velocity)
 {
     PS_SCOPED(ps_history_close) ps_history *history = NULL;
     PS_TRY(ps_state_wait(&r->state));
     PS_TRY(ps_history_create(product->path, &product->identity, header, &history));
     PS_TRY(ps_product_record(product, ps_history_store(history)));
+    PS_TRY(ps_surface_velocity_put(velocity, ps_history_store(history)));
     PS_TRY(ps_append_log_replay(r->state.log, take_record, history));
     PS_TRY(ps_history_commit(&history));
     ps_state_close(&r->state);

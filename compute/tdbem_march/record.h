@@ -11,6 +11,7 @@
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/window.h"
 #include "formats/history.h"
+#include "formats/surface_velocity.h"
 #include "stage/product.h"
 #include "stage/state.h"
 
@@ -40,8 +41,10 @@ int64_t record_bytes(const window *past);
 /* Hands the state after `step` to the thread that writes it. */
 ps_status record_checkpoint(record *record, int64_t step, const figures *figures);
 
-/* Writes the history from the log, commits it, removes log and checkpoints. */
-ps_status record_finish(record *record, const ps_product *product, const ps_history_header *header);
+/* Writes the history from the log, commits it, removes log and checkpoints. velocity: of the
+ * surface (modes 0: it rests), which fields need beside the densities. */
+ps_status record_finish(record *record, const ps_product *product, const ps_history_header *header,
+                        const ps_surface_velocity *velocity);
 
 void record_close(record *record); /* keeps the files */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/common/vec3.h"
+#include "kernels/tdbem/facets.h"
 #include "kernels/tdbem/shell_integral.h"
 
 void ps_potential_reach(int64_t triangle_count, const ps_triangle *triangles,
@@ -118,91 +119,33 @@ static void soft_direction(const ps_potential *p, const ps_receiver *receiver,
 
 /* ---- sound-hard ---- */
 
-/* A part of a triangle: its corners in barycentric coordinates of the whole. */
-typedef struct facet {
-    double corner[3][3];
-    double share; /* of the area */
-} facet;
-
-static void place_of(const ps_triangle *triangle, const double barycentric[3], double out[3])
-{
-    for (int d = 0; d < 3; ++d)
-        out[d] = barycentric[0] * triangle->vertex[0][d] + barycentric[1] * triangle->vertex[1][d] +
-                 barycentric[2] * triangle->vertex[2][d];
-}
-
-/* Barycentric point q of a rule on a facet. */
-static void facet_point(const facet *part, const ps_triangle_rule *rule, int q, double out[3])
-{
-    const double *b = rule->barycentric[q];
-    for (int d = 0; d < 3; ++d)
-        out[d] = b[0] * part->corner[0][d] + b[1] * part->corner[1][d] + b[2] * part->corner[2][d];
-}
+/* Of one triangle at one point. */
+typedef struct near_hard {
+    const ps_potential *p;
+    int64_t triangle;
+    const double *x;
+    ps_lag_rows *rows;
+} near_hard;
 
 /* phi and phi_t/c at t_n - r/c by the hats at lags o and o+1, r = (o + part) D; `scale` holds
  * (x-y).n/r^2 and the quadrature weight. */
-static void hard_point_at(const ps_potential *p, int64_t triangle, const double x[3],
-                          const double barycentric[3], double weight, ps_lag_rows *rows)
+static void hard_point_at(void *context, const double barycentric[3], double weight)
 {
-    const ps_triangle *geometry = &p->triangles[triangle];
+    const near_hard *n = context;
+    const ps_potential *p = n->p;
+    const ps_triangle *geometry = &p->triangles[n->triangle];
+    const double *x = n->x;
     double y[3], shell = p->dt * p->speed;
-    place_of(geometry, barycentric, y);
+    ps_triangle_place(geometry, barycentric, y);
     double ray[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, r = sqrt(ps_dot3(ray, ray));
     if (r == 0) return;
     double whole = floor(r / shell), part = r / shell - whole;
     double scale = weight * ps_dot3(ray, geometry->normal) / (4 * M_PI * r * r);
     for (int a = 0; a < 3; ++a) {
-        int64_t j = p->corners[3 * triangle + a];
+        int64_t j = p->corners[3 * n->triangle + a];
         double factor = scale * barycentric[a];
-        add_weight(rows, j, (int64_t)whole, factor * ((1 - part) / r + 1 / shell));
-        add_weight(rows, j, (int64_t)whole + 1, factor * (part / r - 1 / shell));
-    }
-}
-
-static double longest_edge_of(const ps_triangle *triangle, const facet *part, double centre[3])
-{
-    double v[3][3], longest = 0;
-    for (int k = 0; k < 3; ++k) place_of(triangle, part->corner[k], v[k]);
-    for (int k = 0; k < 3; ++k) longest = fmax(longest, ps_distance3(v[k], v[(k + 1) % 3]));
-    for (int d = 0; d < 3; ++d) centre[d] = (v[0][d] + v[1][d] + v[2][d]) / 3;
-    return longest;
-}
-
-/* The four halves-sized parts of a facet. */
-static void split(const facet *whole, facet out[4])
-{
-    double middle[3][3]; /* of the edges k, k+1 */
-    for (int k = 0; k < 3; ++k)
-        for (int d = 0; d < 3; ++d)
-            middle[k][d] = (whole->corner[k][d] + whole->corner[(k + 1) % 3][d]) / 2;
-    for (int k = 0; k < 3; ++k) {
-        memcpy(out[k].corner[0], whole->corner[k], sizeof middle[0]);
-        memcpy(out[k].corner[1], middle[k], sizeof middle[0]);
-        memcpy(out[k].corner[2], middle[(k + 2) % 3], sizeof middle[0]);
-    }
-    memcpy(out[3].corner, middle, sizeof middle);
-    for (int k = 0; k < 4; ++k) out[k].share = whole->share / 4;
-}
-
-enum { SPLITS_MAX = 10 };
-
-/* Splits until an edge is below the shell's width and half the distance to the point. */
-static void hard_facet(const ps_potential *p, int64_t triangle, const double x[3],
-                       const facet *part, int depth, const ps_triangle_rule *rule,
-                       ps_lag_rows *rows)
-{
-    double centre[3], edge = longest_edge_of(&p->triangles[triangle], part, centre);
-    if (depth < SPLITS_MAX && (edge > p->dt * p->speed || edge > ps_distance3(centre, x) / 2)) {
-        facet parts[4];
-        split(part, parts);
-        for (int k = 0; k < 4; ++k) hard_facet(p, triangle, x, &parts[k], depth + 1, rule, rows);
-        return;
-    }
-    for (int q = 0; q < rule->count; ++q) {
-        double barycentric[3];
-        facet_point(part, rule, q, barycentric);
-        hard_point_at(p, triangle, x, barycentric,
-                      rule->weight[q] * part->share * p->triangles[triangle].area, rows);
+        add_weight(n->rows, j, (int64_t)whole, factor * ((1 - part) / r + 1 / shell));
+        add_weight(n->rows, j, (int64_t)whole + 1, factor * (part / r - 1 / shell));
     }
 }
 
@@ -212,7 +155,7 @@ static void hard_direction_at(const ps_potential *p, int64_t triangle, const dou
 {
     const ps_triangle *geometry = &p->triangles[triangle];
     double y[3], shell = p->dt * p->speed;
-    place_of(geometry, barycentric, y);
+    ps_triangle_place(geometry, barycentric, y);
     double s = ps_dot3(e, y) / shell + .5, whole = floor(s), part = s - whole;
     double scale = weight * ps_dot3(e, geometry->normal) / (4 * M_PI * shell);
     for (int a = 0; a < 3; ++a) {
@@ -227,10 +170,11 @@ static void hard_direction_at(const ps_potential *p, int64_t triangle, const dou
 static void hard_weights(const ps_potential *p, const ps_receiver *receiver,
                          const ps_triangle_rule *rule, ps_lag_rows *rows)
 {
-    static const facet whole = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1};
     for (int64_t t = 0; t < p->triangle_count; ++t) {
         if (!receiver->far_field) {
-            hard_facet(p, t, receiver->place, &whole, 0, rule, rows);
+            near_hard near = {p, t, receiver->place, rows};
+            ps_facets_visit(&p->triangles[t], receiver->place, p->dt * p->speed, rule,
+                            hard_point_at, &near);
             continue;
         }
         for (int q = 0; q < rule->count; ++q)

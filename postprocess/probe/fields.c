@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/tdbem/lag_sum.h"
+#include "kernels/tdbem/radiated.h"
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -223,6 +225,52 @@ static void add_incident(const field_sum *sum)
                 &sum->source->incident, sum->receivers->places + 3 * c, trace->axis[s], NULL);
 }
 
+/* ---- what the surface radiates by itself ---- */
+
+/* The lags at which the surface is heard at a receiver. */
+static void radiated_lags(const probe_source *s, const ps_receiver *receiver, int64_t *first,
+                          int64_t *lags)
+{
+    double least = INFINITY, most = -INFINITY, shell = s->dt * s->speed;
+    for (int64_t t = 0; t < s->mesh.triangle_count; ++t) {
+        const ps_triangle *triangle = &s->triangles[t];
+        double r = receiver->far_field ? -ps_dot3(receiver->place, triangle->centroid)
+                                       : ps_distance3(receiver->place, triangle->centroid);
+        least = fmin(least, r - triangle->radius);
+        most = fmax(most, r + triangle->radius);
+    }
+    *first = (int64_t)floor((receiver->far_field || least > 0 ? least : 0) / shell);
+    *lags = (int64_t)floor(most / shell) - *first + 3;
+}
+
+static ps_status add_radiated(const field_sum *sum)
+{
+    const probe_source *s = sum->source;
+    const ps_radiated radiated = {&s->velocity, s->triangles, s->dt, s->speed};
+    ps_trace *trace = sum->trace;
+    ps_status status = PS_OK;
+    if (s->velocity.modes == 0) return PS_OK;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < trace->channels; ++c) {
+        int64_t first, lags;
+        double *weights;
+        ps_receiver receiver = receiver_of(sum, c);
+        radiated_lags(s, &receiver, &first, &lags);
+        ps_status made = PS_ALLOC(&weights, ps_radiated_weights(&radiated, lags), "weights");
+        if (made != PS_OK) {
+#pragma omp critical
+            status = made;
+            continue;
+        }
+        ps_radiated_field(&radiated, receiver.place, receiver.far_field, first, lags, weights);
+        for (int64_t i = 0; i < trace->samples; ++i)
+            trace->real[i * trace->channels + c] +=
+                ps_radiated_sum(&s->velocity, s->dt, weights, first, lags, sum->range->first + i);
+        free(weights);
+    }
+    return status;
+}
+
 static ps_potential potential_of(const probe_source *s)
 {
     return (ps_potential){.hard = s->hard,
@@ -250,7 +298,7 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
         return ps_fail(PS_USAGE,
                        "--field total: the history was marched with --incident FILE, which "
                        "tells what comes in on the surface, not at points; there is the "
-                       "scattered field");
+                       "scattered field, with what the surface radiates by itself");
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
     ps_progress_start(&sum.progress, "summing", "samples", 0, receivers->count * range->count);
@@ -261,6 +309,7 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
         group_release(&sum.group);
     }
     ps_progress_end(&sum.progress);
+    if (status == PS_OK) status = add_radiated(&sum);
     if (status == PS_OK && total) add_incident(&sum);
     free(sum.past.series);
     free(sum.past.rows);

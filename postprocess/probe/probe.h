@@ -11,6 +11,7 @@
 #include "formats/history.h"
 #include "formats/receivers.h"
 #include "formats/surface_mesh.h"
+#include "formats/surface_velocity.h"
 #include "kernels/tdbem/geometry.h"
 #include "kernels/tdbem/incident.h"
 #include "kernels/tdbem/potential.h"
@@ -24,6 +25,7 @@ typedef struct probe_source {
     ps_triangle *triangles; /* [triangle_count]                          */
     double *reach;          /* [vertex_count], sound-hard                */
     ps_incident incident;
+    ps_surface_velocity velocity; /* modes 0: the surface rests */
     bool hard;
     int64_t unknowns, steps;
     double dt, speed;

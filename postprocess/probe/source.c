@@ -16,6 +16,10 @@ static ps_status check_belongs(const probe_source *s, const char *history, const
                        "%s was computed on another mesh than %s (content hash %s, not %s); name "
                        "the mesh that the slices were assembled from",
                        history, mesh, slices->mesh_hash, s->mesh.content_hash);
+    if (s->velocity.modes > 0 && s->velocity.triangle_count != s->mesh.triangle_count)
+        return ps_fail(PS_INVALID, "%s moves %lld triangles, %s has %lld", history,
+                       (long long)s->velocity.triangle_count, mesh,
+                       (long long)s->mesh.triangle_count);
     if (slices->unknowns != expected)
         return ps_fail(PS_INVALID, "%s has %lld unknowns, %s has %lld %s", history,
                        (long long)slices->unknowns, mesh, (long long)expected,
@@ -41,7 +45,8 @@ static ps_status take_header(probe_source *s)
     s->steps = s->header->steps;
     s->dt = s->header->slices.dt;
     s->speed = s->header->slices.speed;
-    return s->steps > 0 ? PS_OK : ps_fail(PS_INVALID, "the history has no steps");
+    if (s->steps < 1) return ps_fail(PS_INVALID, "the history has no steps");
+    return ps_surface_velocity_get(ps_history_store(s->history), s->steps, &s->velocity);
 }
 
 static ps_status make_geometry(probe_source *s)
@@ -76,6 +81,7 @@ void probe_source_close(probe_source *source)
     ps_history_close(&source->history);
     ps_store_close(&source->mesh_store);
     ps_surface_mesh_release(&source->mesh);
+    ps_surface_velocity_release(&source->velocity);
     free(source->triangles);
     free(source->reach);
     memset(source, 0, sizeof *source);

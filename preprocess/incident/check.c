@@ -16,15 +16,15 @@ static ps_status check_place(const ps_run *run, const check_of *c, const source_
     if (mesh->closed && fabs(ps_winding_number(mesh->vertices, mesh->triangles,
                                                mesh->triangle_count, NULL, NULL, 0, x)) > .5)
         return ps_refuse(run, "inner-source",
-                         "--source \"%s\" is inside the closed body at %g s (%g,%g,%g): nothing "
+                         "%s \"%s\" is inside the closed body at %g s (%g,%g,%g): nothing "
                          "of it gets out from there; keep it outside",
-                         s->text, tau, x[0], x[1], x[2]);
+                         s->option, s->text, tau, x[0], x[1], x[2]);
     PS_TRY(ps_nearest_triangle(mesh, x, &distance, &edge));
     if (distance >= edge / 2) return PS_OK;
     return ps_refuse(run, "close-source",
-                     "--source \"%s\" is %.3g m from the surface at %g s, where edges are %.3g m: "
+                     "%s \"%s\" is %.3g m from the surface at %g s, where edges are %.3g m: "
                      "its field varies too fast there; keep %.3g m away, or refine the mesh",
-                     s->text, distance, tau, edge, edge / 2);
+                     s->option, s->text, distance, tau, edge, edge / 2);
 }
 
 /* The way is looked at every half an edge, of circles one turn. */
@@ -73,14 +73,14 @@ static double heard_at_start(const check_of *c, const ps_sound *sound)
                                          : -nearest / (c->speed + ps_sound_speed(sound));
 }
 
-static ps_status check_start(const ps_run *run, const check_of *c, const source_text *s)
+static ps_status check_start(const ps_run *run, const source_text *s, double tau)
 {
-    double there = level_before(&s->sound.signal, heard_at_start(c, &s->sound));
+    double there = level_before(&s->sound.signal, tau);
     if (there <= start_level) return PS_OK;
     return ps_refuse(run, "loud-start",
-                     "--source \"%s\" is on the body at t = 0 already (up to %.2g of its peak), "
+                     "%s \"%s\" is on the body at t = 0 already (up to %.2g of its peak), "
                      "but all must be quiet then; leave the delay out, or make it longer",
-                     s->text, there);
+                     s->option, s->text, there);
 }
 
 /* A source that comes nearer is heard at up to 1/(1 - M) of its frequencies. */
@@ -102,15 +102,16 @@ static ps_status check_band(const ps_run *run, const check_of *c, const source_t
     }
     if (above > energy_level)
         return ps_refuse(run, "short-pulse",
-                         "--source \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to "
+                         "%s \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to "
                          "which edges of %.3g m and steps of %.3g s resolve waves; it would be "
                          "folded into the rest. Use a longer width or ramp, a lower frequency, or "
                          "a finer mesh and step",
-                         s->text, 100 * above, band.resolved / (2 * M_PI), c->edge, c->dt);
+                         s->option, s->text, 100 * above, band.resolved / (2 * M_PI), c->edge,
+                         c->dt);
     if (rough > energy_level)
-        ps_warning("--source \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to which "
+        ps_warning("%s \"%s\": %.0f %% of its energy is heard above %.4g Hz, up to which "
                    "mesh and step are accurate",
-                   s->text, 100 * rough, band.usable / (2 * M_PI));
+                   s->option, s->text, 100 * rough, band.usable / (2 * M_PI));
     if (s->recording.cut > energy_level)
         ps_warning("%s: %.2g %% of its energy lies above %.4g Hz and is left out", s->wave,
                    100 * s->recording.cut, band.usable / (2 * M_PI));
@@ -122,12 +123,18 @@ ps_status check_source(const ps_run *run, const check_of *c, const source_text *
     double mach = ps_sound_speed(&s->sound) / c->speed;
     if (mach >= mach_limit)
         return ps_fail(PS_INVALID,
-                       "--source \"%s\" reaches %.3g times the speed of sound (%g m/s): the "
+                       "%s \"%s\" reaches %.3g times the speed of sound (%g m/s): the "
                        "retarded time is found below %g times only",
-                       s->text, mach, c->speed, mach_limit);
+                       s->option, s->text, mach, c->speed, mach_limit);
     if (s->sound.kind != PS_SOUND_PLANE) PS_TRY(check_way(run, c, s));
-    PS_TRY(check_start(run, c, s));
+    PS_TRY(check_start(run, s, heard_at_start(c, &s->sound)));
     return check_band(run, c, s, mach);
+}
+
+ps_status check_velocity(const ps_run *run, const check_of *c, const source_text *s)
+{
+    PS_TRY(check_start(run, s, 0));
+    return check_band(run, c, s, 0);
 }
 
 ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,

@@ -12,6 +12,7 @@ typedef struct check_of {
 
 /* PS_INVALID, or a warning where --allow names it. The signal is settled. */
 ps_status check_source(const ps_run *run, const check_of *c, const source_text *source);
+ps_status check_velocity(const ps_run *run, const check_of *c, const source_text *source);
 ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,
                        const source_text *sources, int count);
 

@@ -11,6 +11,7 @@ static const ps_figure figure_table[] = {
     {"unknowns", "1", "unknowns of the mesh"},
     {"steps", "1", "steps of the file"},
     {"sources", "1", "sources"},
+    {"velocity_modes", "1", "patterns by which the surface moves itself"},
     {"largest_load", "data", "largest load"},
     {"mach_number", "1", "largest speed of a source over that of sound"},
     {"kept_below", "Hz", "frequency up to which recordings are taken as they are"},

@@ -21,7 +21,7 @@ typedef struct recording {
 /* A source as text, e.g. "monopole:at=2,0,0:about=0,0,0:turns=5:frequency=0:ramp=.4". The wave it
  * names, if any, is left to be read. */
 typedef struct source_text {
-    const char *text;
+    const char *option, *text; /* "--source", "--velocity" */
     ps_sound sound;
     bool delayed; /* :delay was given */
     double delay;
@@ -29,10 +29,15 @@ typedef struct source_text {
     int column;  /* of a table, or channel, from 1 */
     double rate; /* of a table without times, Hz; 0: it has them */
     recording recording;
+    char where[64]; /* of --velocity: "all", or a tag of the mesh */
+    bool along;     /* of --velocity: a motion in direction sound.place, not along the normal */
 } source_text;
 
 /* PS_USAGE, naming source and part. */
 ps_status source_parse(const char *text, source_text *out);
+
+/* "all:width=1e-3:amplitude=.01", "skin:along=0,0,1:wave=shaker.wav": m/s. */
+ps_status velocity_parse(const char *text, source_text *out);
 
 /* Reads source->wave, WAV or table, filters it to what lies below `top` (rad/s) and makes it the
  * signal of the source, from where it begins. PS_INVALID for gaps, NaN and unknown files. */

@@ -8,6 +8,7 @@
 #include "kernels/common/vec3.h"
 #include "preprocess/incident/check.h"
 #include "preprocess/incident/figure_table.h"
+#include "preprocess/incident/moving.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
@@ -15,10 +16,10 @@
 #include "stage/plan.h"
 
 static struct {
-    ps_text_list sources;
+    ps_text_list sources, velocities;
     const char *like, *mirror;
     int64_t steps;
-    double dt, speed, time;
+    double dt, speed, time, density;
     int formulation;
 } chosen;
 
@@ -29,6 +30,12 @@ static const ps_option options[] = {
             ":about=X,Y,Z:axis=X,Y,Z; then :width=SECONDS (:shape, :frequency, :delay as of "
             "tdbem-march --emitter), :frequency=HZ:ramp=SECONDS (0: constant) or :wave=FILE "
             "(:column=N :rate=HZ :delay=SECONDS), and :amplitude=PA (Pa m, Pa m^2)"),
+    PS_LIST("velocity", &chosen.velocities, "TEXT", PS_IDENTITY,
+            "the surface moves by itself, up to 16 times: all or a tag of the mesh, then "
+            ":along=X,Y,Z (as a rigid body; else along its outward normals), the signal's parts as "
+            "of --source, and :amplitude=M/S"),
+    PS_REAL("density", &chosen.density, "KG/M3", 0, 1e9, PS_IDENTITY,
+            "of the fluid, with --velocity"),
     PS_TEXT("like", &chosen.like, "MATRIX", 0,
             "take step, speed and equation from this slice or block matrix"),
     PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e9, PS_IDENTITY, "step, without --like"),
@@ -53,8 +60,10 @@ static const ps_allowance allowances[] = {
 
 typedef struct job {
     ps_surface_mesh mesh;
+    moving moving;
     ps_store *mesh_store, *like;
-    source_text sources[SOURCES_MAX];
+    source_text sources[SOURCES_MAX], velocities[SOURCES_MAX];
+    int velocity_count;
     ps_sound sounds[SOURCES_MAX];
     int count;
     ps_sounds all;
@@ -67,6 +76,8 @@ typedef struct job {
 static void job_release(job *j)
 {
     for (int i = 0; i < j->count; ++i) free(j->sources[i].recording.samples);
+    for (int i = 0; i < j->velocity_count; ++i) free(j->velocities[i].recording.samples);
+    moving_release(&j->moving);
     ps_surface_mesh_release(&j->mesh);
     ps_store_close(&j->mesh_store);
     ps_store_close(&j->like);
@@ -76,14 +87,21 @@ static void job_release(job *j)
 
 static ps_status parse_sources(job *j)
 {
-    if (chosen.sources.count == 0 || chosen.sources.count > SOURCES_MAX)
+    int given = chosen.sources.count + chosen.velocities.count;
+    if (given == 0 || chosen.sources.count > SOURCES_MAX || chosen.velocities.count > SOURCES_MAX)
         return ps_fail(PS_USAGE,
-                       "--source is given 1 to %d times, as in --source "
-                       "monopole:at=0,0,5:wave=engine.wav",
+                       "--source and --velocity are given up to %d times each, one at least, as in "
+                       "--source monopole:at=0,0,5:wave=engine.wav",
                        SOURCES_MAX);
+    if ((chosen.velocities.count > 0) != (chosen.density > 0))
+        return ps_fail(PS_USAGE, "--velocity needs the fluid's --density (kg/m^3), nothing else "
+                                 "does");
     for (int i = 0; i < chosen.sources.count; ++i)
         PS_TRY(source_parse(chosen.sources.items[i], &j->sources[i]));
     j->count = chosen.sources.count;
+    for (int i = 0; i < chosen.velocities.count; ++i)
+        PS_TRY(velocity_parse(chosen.velocities.items[i], &j->velocities[i]));
+    j->velocity_count = chosen.velocities.count;
     return PS_OK;
 }
 
@@ -177,6 +195,39 @@ static void settle_start(const job *j, source_text *s)
         for (int k = 0; k < 3; ++k) s->sound.centre[k] = first * s->sound.place[k];
 }
 
+/* Reads the wave that it names, if any, and finds when it begins. */
+static ps_status settle_signal(const job *j, source_text *s, double top, const char *name,
+                               ps_product *product)
+{
+    if (s->wave[0]) {
+        PS_TRY(recording_read(s, top));
+        PS_TRY(ps_product_file(product, name, s->wave));
+    }
+    settle_start(j, s);
+    return PS_OK;
+}
+
+static ps_status settle_velocities(const ps_run *run, job *j, const check_of *c,
+                                   ps_product *product)
+{
+    double top = ps_band_of(c->edge, c->dt, c->speed).usable;
+    char name[32];
+    if (j->velocity_count == 0) return PS_OK;
+    if (j->header.formulation != PS_SOUND_HARD || !j->mesh.closed)
+        return ps_fail(PS_INVALID,
+                       "--velocity is of closed bodies and sound-hard matrices: %s is "
+                       "%s, %s",
+                       run->operands[0], j->mesh.closed ? "closed" : "open",
+                       ps_formulation_name(j->header.formulation));
+    for (int i = 0; i < j->velocity_count; ++i) {
+        snprintf(name, sizeof name, "velocity-wave-%d", i);
+        PS_TRY(settle_signal(j, &j->velocities[i], top, name, product));
+        PS_TRY(check_velocity(run, c, &j->velocities[i]));
+    }
+    return moving_init(&j->mesh, &j->header, j->velocities, j->velocity_count, chosen.density,
+                       &j->moving);
+}
+
 static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
 {
     check_of c = {&j->mesh, mean_edge(&j->mesh), j->header.dt, j->header.speed,
@@ -185,12 +236,8 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
     for (int i = 0; i < j->count; ++i) {
         source_text *s = &j->sources[i];
         char name[24];
-        if (s->wave[0]) {
-            snprintf(name, sizeof name, "wave-%d", i);
-            PS_TRY(recording_read(s, top));
-            PS_TRY(ps_product_file(product, name, s->wave));
-        }
-        settle_start(j, s);
+        snprintf(name, sizeof name, "wave-%d", i);
+        PS_TRY(settle_signal(j, s, top, name, product));
         PS_TRY(check_source(run, &c, s));
         j->sounds[i] = s->sound;
     }
@@ -202,7 +249,7 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
     if (j->all.mirror.sign != 0)
         PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
     j->load = (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt};
-    return PS_OK;
+    return settle_velocities(run, j, &c, product);
 }
 
 static ps_status prepare(const ps_run *run, job *j, ps_product *product)
@@ -225,6 +272,7 @@ static ps_status fill(job *j, ps_incident_file *field, double *row, double *work
     ps_progress_start(&progress, "loads", "steps", 0, j->header.steps);
     for (int64_t n = 1; n <= j->header.steps; ++n) {
         ps_sounds_load(&j->all, &j->load, n, row, work);
+        moving_add_load(&j->moving, n, row);
         for (int64_t i = 0; i < j->header.unknowns; ++i) {
             if (!isfinite(row[i]))
                 return ps_fail(PS_FAILED, "the load of unknown %lld at step %lld is not finite",
@@ -256,6 +304,13 @@ static ps_status make_file(job *j, const ps_product *product)
         snprintf(name, sizeof name, "source_%d", i);
         PS_TRY(ps_store_put_text(store, "/", name, j->sources[i].text));
     }
+    for (int i = 0; i < j->velocity_count; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "velocity_%d", i);
+        PS_TRY(ps_store_put_text(store, "/", name, j->velocities[i].text));
+    }
+    PS_TRY(ps_surface_velocity_put(&j->moving.velocity, store));
+    PS_TRY(moving_make_weights(&j->moving));
     PS_TRY(fill(j, field, row, work));
     return ps_incident_file_commit(&field);
 }
@@ -265,6 +320,10 @@ static ps_status tell(const ps_run *run, const job *j)
     ps_report *r = ps_report_new(run);
     double mach = 0, cut = 0;
     bool recorded = false;
+    for (int i = 0; i < j->velocity_count; ++i) {
+        cut = fmax(cut, j->velocities[i].recording.cut);
+        recorded |= j->velocities[i].wave[0] != 0;
+    }
     for (int i = 0; i < j->count; ++i) {
         mach = fmax(mach, ps_sound_speed(&j->sounds[i]) / j->header.speed);
         cut = fmax(cut, j->sources[i].recording.cut);
@@ -273,6 +332,7 @@ static ps_status tell(const ps_run *run, const job *j)
     ps_report_int(r, "unknowns", j->header.unknowns);
     ps_report_int(r, "steps", j->header.steps);
     ps_report_int(r, "sources", j->count);
+    ps_report_int(r, "velocity_modes", j->moving.velocity.modes);
     ps_report_quantity(r, "largest_load", j->largest,
                        j->header.formulation == PS_SOUND_HARD ? "Pa m s" : "Pa m^2");
     ps_report_real(r, "mach_number", mach);
@@ -296,7 +356,9 @@ static ps_status run_incident(ps_run *run)
     int64_t row = 8 * j.header.unknowns;
     int64_t chunk = ps_smaller(row * j.header.steps, ps_larger(row, 4 << 20));
     double points = 21. * (double)j.mesh.triangle_count * j.count * (double)j.header.steps;
-    const ps_need need = {.arrays = row + chunk + 8 * ps_load_workspace(&j.load),
+    points += moving_work(&j.moving);
+    const ps_need need = {.arrays = row + chunk + 8 * ps_load_workspace(&j.load) +
+                                    moving_bytes(&j.moving),
                           .writer = chunk,
                           .disk = row * j.header.steps,
                           .seconds = 5e-7 * points / (double)run->threads};
@@ -314,13 +376,16 @@ static const ps_program program = {
         "--incident: recorded signals, sources that move and turn, dipoles, planes that mirror. "
         "Recordings (WAV, or tables of time and value) are low-passed to what mesh and step take; "
         "what that leaves out is told. Sources that meet the body, are faster than .95 of sound, "
-        "begin before t = 0 or send what mesh and step do not resolve are refused.",
+        "begin before t = 0 or send what mesh and step do not resolve are refused. With --velocity "
+        "the surface itself sounds: the loads of a prescribed normal velocity.",
     .examples =
         "  penstock-incident hull.h5 hull.sound.h5 --like hull.slices.h5 --steps 2000 \\\n"
         "      --source monopole:at=0,0,30:wave=engine.wav:amplitude=2\n"
         "  penstock-incident hull.h5 rotor.h5 --like hull.slices.h5 --time .5 \\\n"
         "      --source dipole:at=2,0,1:about=0,0,1:axis=0,0,1:turns=20:force=0,0,1:frequency=0"
-        ":ramp=.1",
+        ":ramp=.1\n"
+        "  penstock-incident hull.h5 hum.h5 --like hull.slices.h5 --time .5 --density 1000 \\\n"
+        "      --velocity engine-room:frequency=80:ramp=.05:amplitude=1e-3",
     .options = options,
     .figures = figure_table,
     .allowances = allowances,

@@ -9,6 +9,7 @@
 
 typedef struct reading {
     source_text *s;
+    bool surface; /* of --velocity: it has no place */
     bool placed, directed, forced, turned, waved, toned;
     char pulse[256]; /* the parts of a pulse, for ps_emitter_parse */
 } reading;
@@ -19,15 +20,16 @@ static ps_status vector(const reading *r, const char *name, const char *value, d
     if (ps_parse_reals(value, ',', out, 3, &count) == PS_OK && count == 3 && isfinite(out[0]) &&
         isfinite(out[1]) && isfinite(out[2]))
         return PS_OK;
-    return ps_fail(PS_USAGE, "--source \"%s\": %s=%s is not X,Y,Z", r->s->text, name, value);
+    return ps_fail(PS_USAGE, "%s \"%s\": %s=%s is not X,Y,Z", r->s->option, r->s->text, name,
+                   value);
 }
 
 static ps_status number(const reading *r, const char *name, const char *value, double least,
                         double *out)
 {
     if (ps_parse_real(value, out) == PS_OK && isfinite(*out) && *out >= least) return PS_OK;
-    return ps_fail(PS_USAGE, "--source \"%s\": %s=%s is not a number from %g on", r->s->text, name,
-                   value, least);
+    return ps_fail(PS_USAGE, "%s \"%s\": %s=%s is not a number from %g on", r->s->option,
+                   r->s->text, name, value, least);
 }
 
 static ps_status unit(const reading *r, const char *name, const char *value, double out[3])
@@ -35,7 +37,7 @@ static ps_status unit(const reading *r, const char *name, const char *value, dou
     PS_TRY(vector(r, name, value, out));
     double length = ps_norm3(out);
     if (!(length > 0))
-        return ps_fail(PS_USAGE, "--source \"%s\": %s is no direction", r->s->text, name);
+        return ps_fail(PS_USAGE, "%s \"%s\": %s is no direction", r->s->option, r->s->text, name);
     for (int k = 0; k < 3; ++k) out[k] /= length;
     return PS_OK;
 }
@@ -87,10 +89,10 @@ static ps_status take_what(reading *r, const char *name, const char *value)
         if (signal->frequency == 0) return PS_OK;
     } else if (strcmp(name, "width") != 0 && strcmp(name, "shape") != 0) {
         return ps_fail(PS_USAGE,
-                       "--source \"%s\": no part is called \"%s\"; there are at, dir, velocity, "
-                       "about, axis, turns, force, amplitude, delay, and width, shape, frequency, "
-                       "or frequency, ramp, or wave, column, rate",
-                       r->s->text, name);
+                       "%s \"%s\": no part is called \"%s\"; there are %samplitude, delay, and "
+                       "width, shape, frequency, or frequency, ramp, or wave, column, rate",
+                       r->s->option, r->s->text, name,
+                       r->surface ? "along, " : "at, dir, velocity, about, axis, turns, force, ");
     }
     size_t used = strlen(r->pulse);
     snprintf(r->pulse + used, sizeof r->pulse - used, ":%s=%s", name, value);
@@ -104,15 +106,15 @@ static ps_status settle_signal(reading *r)
     bool pulse = strstr(r->pulse, ":width=") != NULL;
     if (r->waved + pulse + (signal->ramp > 0) != 1)
         return ps_fail(PS_USAGE,
-                       "--source \"%s\": it sends one of a pulse (width=SECONDS), a tone "
+                       "%s \"%s\": it sends one of a pulse (width=SECONDS), a tone "
                        "(frequency=HZ:ramp=SECONDS) and a recording (wave=FILE)",
-                       r->s->text);
+                       r->s->option, r->s->text);
     signal->kind = r->waved ? PS_SIGNAL_RECORDED : pulse ? PS_SIGNAL_PULSE : PS_SIGNAL_TONE;
     if (signal->kind == PS_SIGNAL_TONE && (!r->toned || r->s->delayed))
         return ps_fail(PS_USAGE,
-                       "--source \"%s\": a tone has frequency=HZ (0: constant) and begins at 0, "
+                       "%s \"%s\": a tone has frequency=HZ (0: constant) and begins at 0, "
                        "without a delay",
-                       r->s->text);
+                       r->s->option, r->s->text);
     if (!pulse) return PS_OK;
     char text[300];
     snprintf(text, sizeof text, "uniform%s", r->pulse);
@@ -125,14 +127,50 @@ static ps_status settle(reading *r)
     bool plane = sound->kind == PS_SOUND_PLANE;
     const char *text = r->s->text;
     if (plane ? !r->directed || r->placed : !r->placed || r->directed)
-        return ps_fail(PS_USAGE, "--source \"%s\": %s", text,
+        return ps_fail(PS_USAGE, "%s \"%s\": %s", r->s->option, text,
                        plane ? "a plane wave has dir=X,Y,Z, no position"
                              : "it needs at=X,Y,Z, and no dir");
     if (plane && (r->turned || ps_norm3(sound->velocity) > 0))
-        return ps_fail(PS_USAGE, "--source \"%s\": a plane wave does not move", text);
+        return ps_fail(PS_USAGE, "%s \"%s\": a plane wave does not move", r->s->option, text);
     if ((sound->kind == PS_SOUND_DIPOLE) != r->forced)
-        return ps_fail(PS_USAGE, "--source \"%s\": dipoles, and only they, have force=X,Y,Z", text);
+        return ps_fail(PS_USAGE, "%s \"%s\": dipoles, and only they, have force=X,Y,Z",
+                       r->s->option, text);
     return settle_signal(r);
+}
+
+/* The parts behind the first word of `copy`, which strtok_r has cut. */
+static ps_status take_parts(reading *r, char **rest)
+{
+    char *word;
+    while ((word = strtok_r(NULL, ":", rest))) {
+        char *value = strchr(word, '=');
+        bool taken = false;
+        if (!value)
+            return ps_fail(PS_USAGE, "%s \"%s\": \"%s\" is not name=value", r->s->option,
+                           r->s->text, word);
+        *value++ = 0;
+        if (r->surface && !strcmp(word, "along")) {
+            r->s->along = true;
+            PS_TRY(unit(r, word, value, r->s->sound.place));
+            continue;
+        }
+        if (!r->surface) PS_TRY(take_where(r, word, value, &taken));
+        if (!taken) PS_TRY(take_what(r, word, value));
+    }
+    return PS_OK;
+}
+
+enum { TEXT_MAX = 1024 };
+
+static ps_status begin(const char *option, const char *text, source_text *out, char *copy)
+{
+    *out = (source_text){.option = option, .text = text, .column = 0};
+    out->sound.signal.amplitude = 1;
+    out->sound.axis[2] = 1;
+    if (strlen(text) >= TEXT_MAX)
+        return ps_fail(PS_USAGE, "%s: longer than %d characters", option, TEXT_MAX - 1);
+    strcpy(copy, text);
+    return PS_OK;
 }
 
 ps_status source_parse(const char *text, source_text *out)
@@ -144,14 +182,9 @@ ps_status source_parse(const char *text, source_text *out)
                  {"point", PS_SOUND_MONOPOLE},
                  {"monopole", PS_SOUND_MONOPOLE},
                  {"dipole", PS_SOUND_DIPOLE}};
-    char copy[1024], *rest = NULL;
-    *out = (source_text){.text = text, .column = 0};
-    out->sound.signal.amplitude = 1;
-    out->sound.axis[2] = 1;
+    char copy[TEXT_MAX], *rest = NULL;
     reading r = {.s = out};
-    if (strlen(text) >= sizeof copy)
-        return ps_fail(PS_USAGE, "--source: longer than %zu characters", sizeof copy - 1);
-    strcpy(copy, text);
+    PS_TRY(begin("--source", text, out, copy));
     char *word = strtok_r(copy, ":", &rest);
     size_t k = 0;
     while (k < 4 && (!word || strcmp(word, kinds[k].name) != 0)) ++k;
@@ -160,14 +193,19 @@ ps_status source_parse(const char *text, source_text *out)
             PS_USAGE,
             "--source \"%s\": it begins with plane:, monopole: (point:) or dipole:", text);
     out->sound.kind = kinds[k].kind;
-    while ((word = strtok_r(NULL, ":", &rest))) {
-        char *value = strchr(word, '=');
-        bool taken = false;
-        if (!value)
-            return ps_fail(PS_USAGE, "--source \"%s\": \"%s\" is not name=value", text, word);
-        *value++ = 0;
-        PS_TRY(take_where(&r, word, value, &taken));
-        if (!taken) PS_TRY(take_what(&r, word, value));
-    }
+    PS_TRY(take_parts(&r, &rest));
     return settle(&r);
+}
+
+ps_status velocity_parse(const char *text, source_text *out)
+{
+    char copy[TEXT_MAX], *rest = NULL;
+    reading r = {.s = out, .surface = true};
+    PS_TRY(begin("--velocity", text, out, copy));
+    char *word = strtok_r(copy, ":", &rest);
+    if (!word) return ps_fail(PS_USAGE, "--velocity: it begins with all: or a tag of the mesh");
+    snprintf(out->where, sizeof out->where, "%s", word);
+    out->sound.kind = PS_SOUND_MONOPOLE; /* its signal begins where it is */
+    PS_TRY(take_parts(&r, &rest));
+    return settle_signal(&r);
 }

@@ -1,0 +1,159 @@
+#include "preprocess/incident/moving.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/vec3.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+#include "runtime/scope.h"
+
+enum { BLOCK = 64 };
+
+/* ---- patterns ---- */
+
+/* The number of a tag that is given by number or name; -1: of all triangles. */
+static ps_status find_tag(const ps_surface_mesh *mesh, const source_text *s, int64_t *out)
+{
+    char names[sizeof mesh->tag_names], *rest = NULL;
+    *out = -1;
+    if (!strcmp(s->where, "all")) return PS_OK;
+    snprintf(names, sizeof names, "%s", mesh->tag_names);
+    for (char *line = strtok_r(names, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *name = strchr(line, ' ');
+        if (name && !strcmp(name + 1, s->where)) return ps_parse_int((*name = 0, line), out);
+    }
+    if (ps_parse_int(s->where, out) == PS_OK && *out >= 0) return PS_OK;
+    return ps_fail(PS_USAGE, "--velocity \"%s\": no part of the mesh is called \"%s\"%s%s", s->text,
+                   s->where, mesh->tag_names[0] ? "; there are\n" : ", it has no names: say all",
+                   mesh->tag_names);
+}
+
+static ps_status fill_pattern(const moving *m, const source_text *s, double *pattern)
+{
+    int64_t tag, count = 0;
+    PS_TRY(find_tag(m->mesh, s, &tag));
+    for (int64_t t = 0; t < m->mesh->triangle_count; ++t) {
+        if (tag >= 0 && m->mesh->tags[t] != tag) continue;
+        pattern[t] = s->along ? ps_dot3(m->triangles[t].normal, s->sound.place) : 1;
+        ++count;
+    }
+    return count ? PS_OK
+                 : ps_fail(PS_USAGE, "--velocity \"%s\": no triangle of the mesh has tag %lld",
+                           s->text, (long long)tag);
+}
+
+/* No point of the surface is farther from another than this. */
+static double extent(const ps_surface_mesh *mesh)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t v = 0; v < mesh->vertex_count; ++v)
+        for (int k = 0; k < 3; ++k) {
+            low[k] = fmin(low[k], mesh->vertices[3 * v + k]);
+            high[k] = fmax(high[k], mesh->vertices[3 * v + k]);
+        }
+    return ps_distance3(low, high);
+}
+
+ps_status moving_init(const ps_surface_mesh *mesh, const ps_incident_header *header,
+                      const source_text *texts, int count, double density, moving *m)
+{
+    *m = (moving){.mesh = mesh,
+                  .velocity = {.modes = count,
+                               .triangle_count = mesh->triangle_count,
+                               .steps = header->steps,
+                               .density = density}};
+    ps_surface_velocity *v = &m->velocity;
+    PS_TRY(ps_surface_velocity_init(v));
+    PS_TRY(PS_ALLOC(&m->triangles, mesh->triangle_count, "triangles"));
+    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, m->triangles));
+    m->radiated = (ps_radiated){v, m->triangles, header->dt, header->speed};
+    m->lags = ps_radiated_lags(&m->radiated, extent(mesh));
+    if (m->lags > header->steps + 2) m->lags = header->steps + 2; /* later there is nothing */
+    for (int i = 0; i < count; ++i) {
+        PS_TRY(fill_pattern(m, &texts[i], v->patterns + i * v->triangle_count));
+        for (int64_t n = 0; n <= v->steps; ++n)
+            ps_signal_at(&texts[i].sound.signal, (double)n * header->dt,
+                         v->signals + 2 * (i * (v->steps + 1) + n));
+    }
+    return PS_OK;
+}
+
+void moving_release(moving *m)
+{
+    ps_surface_velocity_release(&m->velocity);
+    free(m->triangles);
+    free(m->weights);
+    memset(m, 0, sizeof *m);
+}
+
+/* ---- loads ---- */
+
+static int64_t weights_of_one(const moving *m)
+{
+    return ps_radiated_weights(&m->radiated, m->lags);
+}
+
+int64_t moving_bytes(const moving *m)
+{
+    if (m->velocity.modes == 0) return 0;
+    int64_t some = 3 * BLOCK + omp_get_max_threads();
+    return 8 * (weights_of_one(m) * (m->mesh->vertex_count + some) +
+                (BLOCK + 1) * m->velocity.triangle_count);
+}
+
+double moving_work(const moving *m)
+{
+    double triangles = (double)m->velocity.triangle_count;
+    return 7 * 4 * triangles * triangles * (double)m->velocity.modes;
+}
+
+/* A block of triangles at a time by all threads; then their corners are added in one order. */
+ps_status moving_make_weights(moving *m)
+{
+    PS_SCOPED_MEMORY double *parts = NULL;
+    PS_SCOPED_MEMORY double *work = NULL;
+    PS_SCOPED_MEMORY double *seen = NULL; /* [BLOCK + 1][triangles], the last: sums */
+    int64_t triangles = m->velocity.triangle_count, size;
+    if (m->velocity.modes == 0) return PS_OK;
+    size = weights_of_one(m);
+    PS_TRY(PS_ALLOC(&m->weights, size * m->mesh->vertex_count, "the weights of the velocity"));
+    PS_TRY(PS_ALLOC(&parts, 3 * BLOCK * size, "the weights of the velocity"));
+    PS_TRY(PS_ALLOC(&work, omp_get_max_threads() * size, "the weights of the velocity"));
+    PS_TRY(PS_ALLOC(&seen, (BLOCK + 1) * triangles, "the weights of the velocity"));
+    double *sums = seen + BLOCK * triangles;
+    ps_progress progress;
+    ps_progress_start(&progress, "velocity", "triangles", 0, triangles);
+    for (int64_t first = 0; first < triangles; first += BLOCK) {
+        int64_t count = triangles - first < BLOCK ? triangles - first : BLOCK;
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int64_t i = 0; i < count; ++i)
+            ps_radiated_load(&m->radiated, first + i, m->lags, parts + 3 * i * size,
+                             seen + i * triangles, work + omp_get_thread_num() * size);
+        for (int64_t i = 0; i < count; ++i)
+            for (int64_t t = 0; t < triangles; ++t) sums[t] += seen[i * triangles + t];
+        for (int64_t c = 0; c < 3 * count; ++c) {
+            double *sum = m->weights + size * m->mesh->triangles[3 * first + c];
+            for (int64_t k = 0; k < size; ++k) sum[k] += parts[c * size + k];
+        }
+        ps_progress_update(&progress, first + count);
+    }
+    for (int64_t c = 0; c < 3 * triangles; ++c)
+        ps_radiated_own(&m->radiated, c / 3, m->lags, sums[c / 3],
+                        m->weights + size * m->mesh->triangles[c]);
+    ps_progress_end(&progress);
+    return PS_OK;
+}
+
+void moving_add_load(const moving *m, int64_t n, double *row)
+{
+    if (m->velocity.modes == 0) return;
+    int64_t size = weights_of_one(m);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->mesh->vertex_count; ++i)
+        row[i] +=
+            ps_radiated_sum(&m->velocity, m->radiated.dt, m->weights + i * size, 0, m->lags, n);
+}
