@@ -9,6 +9,7 @@ enum {
     POLAR_SIDE = PS_HBEM_POLAR_SIDE,
     POLAR_LINE = PS_HBEM_POLAR_LINE,
     POLAR_REST = PS_HBEM_POLAR_REST,
+    POLAR_CORNERS = 8,
     POLAR_STACK = 200,
     POLAR_PIECES = 3000
 };
@@ -21,8 +22,9 @@ void ps_hbem_polar_rules_init(ps_hbem_polar_rules *rules)
 }
 
 typedef struct polar_pair {
-    const ps_hbem_triangle *outer, *inner;
-    bool layer; /* the derivative along the inner triangle's normal */
+    const ps_hbem_triangle *outer, *inner; /* about a corner of the inner one */
+    bool one;                              /* the outer triangle is the inner one */
+    bool layer;                            /* the derivative along the inner triangle's normal */
     double k;
     const ps_hbem_polar_rules *rules;
 } polar_pair;
@@ -94,7 +96,7 @@ static void polar_potentials(const polar_pair *p, const double x[3], double _Com
         if (square < least) h = height;
         least = fmin(least, square);
     }
-    if (fabs(h) < 1e-14 * y->diameter) h = 0;
+    if (p->one || fabs(h) < 1e-14 * y->diameter) h = 0;
     for (int l = 0; l < 3; ++l) {
         double side[3];
         int next = (l + 1) % 3, last = (l + 2) % 3;
@@ -110,79 +112,171 @@ static void polar_potentials(const polar_pair *p, const double x[3], double _Com
     for (int edge = 0; edge < 3; ++edge) polar_edge(p, from[edge], h, edge, hat, slope, out);
 }
 
-/* A part of the outer triangle: hats at its corners, and its share of the area. */
+/* ---- the outer triangle ---- */
+
+/* A convex part of the outer triangle, by the hats at its corners. */
+typedef struct polar_part {
+    int corners;
+    double hat[POLAR_CORNERS][3];
+} polar_part;
+
+/* A rectangle of the square that collapses to a triangle at its first corner. */
 typedef struct polar_piece {
-    double hat[3][3], share;
+    double begin[2], size[2];
     double _Complex value[9];
 } polar_piece;
 
-static void polar_integrate(const polar_pair *p, polar_piece *piece)
+static void polar_at(const polar_pair *p, const double hat[3], double x[3])
 {
+    for (int c = 0; c < 3; ++c) x[c] = 0;
+    for (int e = 0; e < 9; ++e) x[e % 3] += hat[e / 3] * p->outer->corner[e / 3][e % 3];
+}
+
+/* How far a point of the outer triangle lies outside of the plane that stands on an edge of the
+ * inner one; 0 within rounding. */
+static double polar_outside(const polar_pair *p, int edge, const double hat[3])
+{
+    const ps_hbem_triangle *y = p->inner;
+    const double *from = y->corner[edge], *to = y->corner[(edge + 1) % 3];
+    double x[3], out = 0, square = 0;
+    polar_at(p, hat, x);
+    for (int c = 0; c < 3; ++c) {
+        int a = (c + 1) % 3, b = (c + 2) % 3;
+        square += (to[c] - from[c]) * (to[c] - from[c]);
+        out += ((to[a] - from[a]) * y->normal[b] - (to[b] - from[b]) * y->normal[a]) *
+               (x[c] - from[c]);
+    }
+    out /= sqrt(square);
+    return fabs(out) < 1e-12 * (p->outer->diameter + y->diameter) ? 0 : out;
+}
+
+/* The two sides of a part; one of them has no corner where the plane does not cut it. */
+static void polar_cut(const polar_pair *p, int edge, const polar_part *part, polar_part side[2])
+{
+    double out[POLAR_CORNERS];
+    side[0].corners = side[1].corners = 0;
+    for (int l = 0; l < part->corners; ++l) out[l] = polar_outside(p, edge, part->hat[l]);
+    for (int l = 0; l < part->corners; ++l) {
+        int next = (l + 1) % part->corners;
+        const double *here = part->hat[l], *there = part->hat[next];
+        for (int s = 0; s < 2; ++s)
+            if (s ? out[l] >= 0 : out[l] <= 0)
+                memcpy(side[s].hat[side[s].corners++], here, sizeof side[s].hat[0]);
+        if (out[l] * out[next] >= 0) continue;
+        double share = out[l] / (out[l] - out[next]);
+        for (int s = 0; s < 2; ++s, side[s - 1].corners++)
+            for (int c = 0; c < 3; ++c)
+                side[s].hat[side[s].corners][c] = here[c] + share * (there[c] - here[c]);
+    }
+    /* What only touches the plane is on one side of it. */
+    double low = 0, high = 0;
+    for (int l = 0; l < part->corners; ++l) low = fmin(low, out[l]), high = fmax(high, out[l]);
+    if (high == 0)
+        side[1].corners = 0;
+    else if (low == 0)
+        side[0].corners = 0;
+}
+
+/* Twice the area of a triangle of hats, of the outer one's. */
+static double polar_share(const double *hat[3])
+{
+    double a = hat[1][0] - hat[0][0], b = hat[1][1] - hat[0][1];
+    return fabs(a * (hat[2][1] - hat[0][1]) - b * (hat[2][0] - hat[0][0]));
+}
+
+static void polar_integrate(const polar_pair *p, const double *corner[3], polar_piece *piece)
+{
+    double scale =
+        polar_share(corner) * piece->size[0] * piece->size[1] * p->outer->jacobian / (16 * atan(1));
     memset(piece->value, 0, sizeof piece->value);
     for (int q = 0; q < POLAR_SIDE * POLAR_SIDE; ++q) {
-        double u = p->rules->side.node[q % POLAR_SIDE], v = p->rules->side.node[q / POLAR_SIDE];
-        double of[3] = {1 - u, u * (1 - v), u * v}, hat[3] = {0}, x[3] = {0};
+        double u = piece->begin[0] + piece->size[0] * p->rules->side.node[q % POLAR_SIDE];
+        double v = piece->begin[1] + piece->size[1] * p->rules->side.node[q / POLAR_SIDE];
+        double of[3] = {1 - u, u * (1 - v), u * v}, hat[3] = {0}, x[3];
         double weight = p->rules->side.weight[q % POLAR_SIDE] *
-                        p->rules->side.weight[q / POLAR_SIDE] * u * piece->share *
-                        p->outer->jacobian / (16 * atan(1));
+                        p->rules->side.weight[q / POLAR_SIDE] * u * scale;
         double _Complex inner[3];
-        for (int e = 0; e < 9; ++e) hat[e % 3] += of[e / 3] * piece->hat[e / 3][e % 3];
-        for (int e = 0; e < 9; ++e) x[e % 3] += hat[e / 3] * p->outer->corner[e / 3][e % 3];
+        for (int e = 0; e < 9; ++e) hat[e % 3] += of[e / 3] * corner[e / 3][e % 3];
+        polar_at(p, hat, x);
         polar_potentials(p, x, inner);
         for (int e = 0; e < 9; ++e) piece->value[e] += weight * hat[e / 3] * inner[e % 3];
     }
 }
 
-/* Halves across the longest edge. */
-static void polar_halve(const polar_pair *p, const polar_piece *piece, polar_piece out[2])
+/* Halves a piece in both directions; returns the direction that changes more, and by how much. */
+static int polar_halve(const polar_pair *p, const double *corner[3], const polar_piece *piece,
+                       polar_piece half[2][2], double *change)
 {
-    double corner[3][3] = {{0}}, longest = -1;
-    int edge = 0;
-    for (int e = 0; e < 27; ++e)
-        corner[e / 9][e % 3] += piece->hat[e / 9][e / 3 % 3] * p->outer->corner[e / 3 % 3][e % 3];
-    for (int a = 0; a < 3; ++a) {
-        double square = 0;
-        for (int c = 0; c < 3; ++c) square += pow(corner[(a + 1) % 3][c] - corner[a][c], 2);
-        if (square > longest) edge = a;
-        longest = fmax(longest, square);
+    double most[2] = {0};
+    for (int way = 0; way < 2; ++way) {
+        for (int h = 0; h < 2; ++h) {
+            half[way][h] = *piece;
+            half[way][h].size[way] /= 2;
+            half[way][h].begin[way] += h * half[way][h].size[way];
+            polar_integrate(p, corner, &half[way][h]);
+        }
+        for (int e = 0; e < 9; ++e)
+            most[way] = fmax(most[way],
+                             cabs(half[way][0].value[e] + half[way][1].value[e] - piece->value[e]));
     }
-    for (int half = 0; half < 2; ++half) {
-        out[half] = *piece;
-        out[half].share /= 2;
-        for (int l = 0; l < 3; ++l)
-            out[half].hat[(edge + half) % 3][l] =
-                (piece->hat[edge][l] + piece->hat[(edge + 1) % 3][l]) / 2;
+    int way = most[1] > most[0];
+    *change = most[way];
+    return way;
+}
+
+/* Adds a triangle of the outer one; returns what is left. */
+static double polar_triangle(const polar_pair *p, const double *corner[3], double error,
+                             double _Complex values[9])
+{
+    polar_piece stack[POLAR_STACK] = {{.size = {1, 1}}};
+    double left = 0;
+    int waiting = 1;
+    polar_integrate(p, corner, &stack[0]);
+    for (int pieces = 0; waiting > 0; ++pieces) {
+        polar_piece own = stack[--waiting], half[2][2];
+        double change;
+        int way = polar_halve(p, corner, &own, half, &change);
+        if (change > error && pieces < POLAR_PIECES && waiting + 2 < POLAR_STACK) {
+            memcpy(stack + waiting, half[way], sizeof half[way]);
+            waiting += 2;
+            continue;
+        }
+        left += change;
+        for (int e = 0; e < 9; ++e) {
+            for (int h = 0; h < 4; ++h) values[e] += half[h / 2][h % 2].value[e];
+            values[e] -= own.value[e];
+        }
     }
+    return left;
 }
 
 double ps_hbem_polar_moments(const ps_hbem_polar_rules *rules, const ps_hbem_triangle *outer,
                              const ps_hbem_triangle *inner, bool layer, double k, double error,
                              double _Complex values[9])
 {
-    polar_pair p = {outer, inner, layer, k, rules};
-    polar_piece stack[POLAR_STACK] = {{.hat = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .share = 1}};
+    /* Far from the origin a height above a triangle would be lost in the rounding of its corners.
+     */
+    ps_hbem_triangle local[2] = {*outer, *inner};
+    bool one = true;
+    for (int e = 0; e < 18; ++e) local[e / 9].corner[e % 9 / 3][e % 3] -= inner->corner[0][e % 3];
+    for (int e = 0; e < 9; ++e)
+        one = one && local[0].corner[e / 3][e % 3] == local[1].corner[e / 3][e % 3];
+    polar_pair p = {&local[0], &local[1], one, layer, k, rules};
+    polar_part part[8] = {{3, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
     double left = 0;
-    int waiting = 1;
+    int parts = 1;
     memset(values, 0, 9 * sizeof *values);
-    polar_integrate(&p, &stack[0]);
-    for (int pieces = 0; waiting > 0; ++pieces) {
-        polar_piece own = stack[--waiting], half[2], quarter[4];
-        double most = 0;
-        polar_halve(&p, &own, half);
-        for (int h = 0; h < 2; ++h) polar_halve(&p, &half[h], &quarter[2 * h]);
-        for (int q = 0; q < 4; ++q) polar_integrate(&p, &quarter[q]);
-        for (int e = 0; e < 9; ++e) {
-            double _Complex sum = 0;
-            for (int q = 0; q < 4; ++q) sum += quarter[q].value[e];
-            most = fmax(most, cabs(sum - own.value[e]));
+    for (int edge = 0; edge < 3; ++edge)
+        for (int i = 0, end = parts; i < end; ++i) {
+            polar_part side[2];
+            polar_cut(&p, edge, &part[i], side);
+            if (side[0].corners > 0 && side[1].corners > 0) part[parts++] = side[1];
+            part[i] = side[side[0].corners == 0];
         }
-        if (most > error / 8 && pieces < POLAR_PIECES && waiting + 4 < POLAR_STACK) {
-            memcpy(stack + waiting, quarter, sizeof quarter);
-            waiting += 4;
-            continue;
+    for (int i = 0; i < parts; ++i)
+        for (int l = 2; l < part[i].corners; ++l) {
+            const double *corner[3] = {part[i].hat[0], part[i].hat[l - 1], part[i].hat[l]};
+            if (polar_share(corner) > 0) left += polar_triangle(&p, corner, error / 8, values);
         }
-        left += most;
-        for (int e = 0; e < 36; ++e) values[e % 9] += quarter[e / 9].value[e % 9];
-    }
     return left;
 }

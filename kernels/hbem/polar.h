@@ -2,7 +2,10 @@
  * polar: moments of a pair of triangles by nothing that matrix entries use: the inner triangle is
  * taken in polar coordinates about the foot of the point, along the radius in closed form (the
  * smooth rest of waves by Gauss), along each edge by Gauss in u, l = |d| sinh u, d the distance of
- * the edge's line; the outer triangle is halved until 49 points on it and on its quarters agree.
+ * the edge's line; the outer triangle is cut along the inner one's edges, as seen along its normal,
+ * and each part is a collapsed square whose rectangles are halved across the direction that changes
+ * more, until 49 points on them and on their halves agree: so that what varies fast across an edge
+ * and not along it takes few pieces, however long the edge.
  * Hundreds of times as dear as the rules: what these are held against. Radial and angular coordinates
  * with a sinh along edges after Khayat and Wilton, IEEE Trans. Antennas Propag. 53 (2005) 3180.
  */

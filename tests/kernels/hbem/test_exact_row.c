@@ -28,6 +28,36 @@ static void test_row_sums(void **state)
     hbem_case_release(&c);
 }
 
+/* A needle far from the origin: coplanar triangles, right angles, and triangles of aspect 64, where
+ * a height above a triangle is a difference of large numbers. */
+static void test_needle(void **state)
+{
+    hbem_case c = {0};
+    hbem_case_cells(&c, 1, 0);
+    for (int64_t v = 0; v < c.vertex_count; ++v) {
+        double *x = c.vertices + 3 * v, along = 64 * x[0], across = x[1];
+        x[0] = 1000 + cos(.3) * along - sin(.3) * across;
+        x[1] = sin(.3) * along + cos(.3) * across;
+    }
+    hbem_case_surface(&c);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
+    double *row = calloc((size_t)c.space.dofs, sizeof *row);
+    double *area = calloc((size_t)c.space.dofs, sizeof *area);
+    ps_hbem_space_integrals(&c.space, area);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 0);
+    ps_hbem_exact exact;
+    ps_hbem_exact_init(&op, 3e-5, &exact);
+    for (int64_t i = 0; i < c.space.dofs; i += 4) {
+        double sum = 0, left = ps_hbem_exact_row(&exact, i, row);
+        for (int64_t j = 0; j < c.space.dofs; ++j) sum += row[j];
+        check_near(sum, -area[i] / 2, 1e-5 * area[i], 0);
+        check_at_most(left, 1e-4 * area[i]);
+    }
+    free(row);
+    free(area);
+    hbem_case_release(&c);
+}
+
 /* Against the program's rules of 1e-6, for all operators and a wave. */
 static void test_against_rules(void **state)
 {
@@ -88,8 +118,8 @@ static void test_where_they_meet(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_row_sums),
-                                       cmocka_unit_test(test_against_rules),
-                                       cmocka_unit_test(test_where_they_meet)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_row_sums), cmocka_unit_test(test_needle),
+        cmocka_unit_test(test_against_rules), cmocka_unit_test(test_where_they_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
