@@ -47,7 +47,7 @@ static void test_needle(void **state)
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 0);
     ps_hbem_exact exact;
     ps_hbem_exact_init(&op, 3e-5, &exact);
-    for (int64_t i = 0; i < c.space.dofs; i += 4) {
+    for (int64_t i = 0; i < c.space.dofs; i += 11) {
         double sum = 0, left = ps_hbem_exact_row(&exact, i, row);
         for (int64_t j = 0; j < c.space.dofs; ++j) sum += row[j];
         check_near(sum, -area[i] / 2, 1e-5 * area[i], 0);
