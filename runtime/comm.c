@@ -19,6 +19,8 @@ enum { MESSAGE_SIZE = 2048 };
 /* Of this process; set by start, once. */
 static int my_rank = 0, rank_count = 1, my_local_rank = 0, local_rank_count = 1;
 
+static ps_comm_traffic traffic;
+
 /* out[i] = parts[0][i] (+) parts[1][i] (+) ... in this order; parts is [ranks][count]. */
 typedef void (*combine)(void *out, const void *parts, int64_t count, int ranks);
 
@@ -273,9 +275,25 @@ int ps_comm_size(void) { return rank_count; }
 int ps_comm_local_rank(void) { return my_local_rank; }
 int ps_comm_local_size(void) { return local_rank_count; }
 
+ps_comm_traffic ps_comm_traffic_so_far(void) { return traffic; }
+
 static ps_status reduce_all(void *data, int64_t count, size_t size, combine op)
 {
-    return rank_count > 1 ? reduce(data, count, (int64_t)size, op) : PS_OK;
+    if (rank_count == 1) return PS_OK;
+    if (op == sum_f32 || op == sum_f64 || op == sum_i64) {
+        ++traffic.sums;
+        traffic.summed += count * (int64_t)size;
+    } else {
+        ++traffic.agreements;
+    }
+    return reduce(data, count, (int64_t)size, op);
+}
+
+static void note_share(int64_t bytes)
+{
+    if (rank_count == 1) return;
+    ++traffic.shares;
+    traffic.shared += bytes;
 }
 
 ps_status ps_comm_sum_f32(float *data, int64_t count)
@@ -305,11 +323,13 @@ ps_status ps_comm_min_i64(int64_t *data, int64_t count)
 
 ps_status ps_comm_broadcast(void *data, int64_t bytes, int root)
 {
+    note_share(bytes);
     return rank_count > 1 ? broadcast(data, bytes, root) : PS_OK;
 }
 
 ps_status ps_comm_gather(const void *data, int64_t bytes, void *out)
 {
+    note_share(bytes);
     if (rank_count > 1) return gather(data, bytes, out);
     if (bytes > 0) memmove(out, data, (size_t)bytes);
     return PS_OK;
@@ -351,6 +371,15 @@ static ps_status check_exchanges(const ps_comm_exchange *exchanges, int count)
     return PS_OK;
 }
 
+static void note_exchanges(const ps_comm_exchange *exchanges, int count)
+{
+    for (int e = 0; e < count; ++e) {
+        if (exchanges[e].neighbour == my_rank || exchanges[e].send_bytes == 0) continue;
+        ++traffic.messages;
+        traffic.sent += exchanges[e].send_bytes;
+    }
+}
+
 static void release_pending(ps_comm_pending **pending)
 {
     if (!*pending) return;
@@ -365,6 +394,7 @@ ps_status ps_comm_exchange_start(const ps_comm_exchange *exchanges, int count,
     *out = NULL;
     PS_TRY(check_exchanges(exchanges, count));
     PS_TRY(PS_ALLOC(out, 1, "an exchange between ranks"));
+    note_exchanges(exchanges, count);
     if (rank_count > 1) {
         ps_status status = exchange_start(exchanges, count, *out);
         if (status != PS_OK) release_pending(out);

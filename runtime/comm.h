@@ -40,6 +40,14 @@ ps_status ps_comm_broadcast(void *data, int64_t bytes, int root);
 /* Gathers `bytes` from each rank to all: out has size * bytes. */
 ps_status ps_comm_gather(const void *data, int64_t bytes, void *out);
 
+/* What this rank has sent through this file so far, where there are several: messages of exchanges
+ * and their bytes; sums, and the bytes that it brought to them; calls that find the largest or the
+ * least of a few numbers, agreements too; broadcasts and gatherings, their bytes. Local. */
+typedef struct ps_comm_traffic {
+    int64_t messages, sent, sums, summed, agreements, shares, shared;
+} ps_comm_traffic;
+ps_comm_traffic ps_comm_traffic_so_far(void);
+
 /* True on all ranks if it is true on any. */
 bool ps_comm_any(bool condition);
 /* Agreement on failure: if any rank failed, all return the highest code; ranks that were

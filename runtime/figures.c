@@ -14,6 +14,15 @@ static const ps_figure common[] = {
     {"disk", "B", "with --plan: what is written to disk at most"},
     {"disk_free", "B", "with --plan: what is free where the output goes"},
     {"time_needs", "text", "with --plan: what would have to be known to tell the time"},
+    {"traffic.unit", "text", "with --plan --ranks: what the following are of"},
+    {"traffic.ranks", "1", "ranks"},
+    {"traffic.messages", "1", "messages from rank to rank, of all ranks"},
+    {"traffic.sent", "B", "bytes of these"},
+    {"traffic.most_messages", "1", "messages of the rank that sends most of them"},
+    {"traffic.most_sent", "B", "bytes of the rank that sends most"},
+    {"traffic.sums", "1", "sums over all ranks"},
+    {"traffic.summed", "B", "bytes that each rank brings to these sums"},
+    {"traffic.imbalance", "1", "work of the rank that has most over the mean"},
     {"ledger.*", "B", "with --plan: one line of the memory that will be held"},
     {NULL, NULL, NULL}};
 

@@ -25,7 +25,7 @@ typedef struct common_flags {
     bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 19 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -68,14 +68,19 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
                    "stop after this time, with exit code 75; the same command goes on"),
         PS_OPTION_END,
         PS_OPTION_END,
+        PS_OPTION_END,
         PS_OPTION_END};
     _Static_assert(sizeof options / sizeof options[0] == COMMON_OPTIONS, "room for all of them");
     memcpy(table, options, sizeof options);
-    ps_option *next = table + COMMON_OPTIONS - 3;
+    ps_option *next = table + COMMON_OPTIONS - 4;
     if (program->saves)
         *next++ = (ps_option)PS_INT("keep", &run->keep, "N", 1, 1000, 0,
                                     "checkpoints that stay, the newest; an older one counts where "
                                     "a newer one is damaged");
+    if (program->counts)
+        *next++ = (ps_option)PS_INT("ranks", &run->ranks, "N", 2, 1 << 20, 0,
+                                    "with --plan: count what so many ranks would send each other, "
+                                    "and how evenly they share the work");
     if (!program->allowances) return;
     describe_allowances(program->allowances, allow);
     *next = (ps_option)PS_LIST("allow", &run->allowed, "NAME", PS_IDENTITY, allow);
@@ -169,6 +174,21 @@ static ps_status check_output(const ps_run *run)
     return PS_OK;
 }
 
+/* Of several ranks, what they sent each other. Collective. */
+static void tell_traffic(void)
+{
+    ps_comm_traffic own = ps_comm_traffic_so_far(), all = own;
+    int64_t most = own.sent;
+    if (ps_comm_size() == 1 || ps_comm_sum_i64(&all.messages, 1) != PS_OK ||
+        ps_comm_sum_i64(&all.sent, 1) != PS_OK || ps_comm_max_i64(&most, 1) != PS_OK)
+        return;
+    ps_debug("%d ranks: %lld messages of %lld B, of one rank up to %lld B; each took part in %lld "
+             "sums of %lld B, %lld agreements, %lld broadcasts and gatherings of %lld B",
+             ps_comm_size(), (long long)all.messages, (long long)all.sent, (long long)most,
+             (long long)own.sums, (long long)own.summed, (long long)own.agreements,
+             (long long)own.shares, (long long)own.shared);
+}
+
 /* Parses, answers --help and --version, runs. */
 static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc,
                                char **argv)
@@ -229,7 +249,14 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     ps_trust_inputs(run.trust);
     ps_progress_open(full_name);
     run.alone = !program->parallel;
-    if (program->parallel) return program->run(&run);
+    if (run.ranks > 0 && (!run.plan || ps_comm_size() > 1))
+        return ps_fail(PS_USAGE, "--ranks %lld: goes with --plan, of a program started alone",
+                       (long long)run.ranks);
+    if (program->parallel) {
+        ps_status status = program->run(&run);
+        if (flags.verbose && (status == PS_OK || status == PS_STOPPED)) tell_traffic();
+        return status;
+    }
     return ps_comm_agree(ps_comm_rank() == 0 ? program->run(&run) : PS_OK);
 }
 

@@ -38,6 +38,7 @@ typedef struct ps_run {
     int64_t threads;            /* --threads; default OMP_NUM_THREADS or the cores there are      */
     const char *device;         /* --device auto|cpu|cuda[:N]                                     */
     double stop_after;          /* --stop-after, seconds; 0: never                                */
+    int64_t ranks;              /* --ranks: with --plan, of how many ranks; 0: not told           */
     int64_t keep;               /* --keep: checkpoints that stay, of programs that save           */
     ps_text_list allowed;       /* --allow NAME: what is only warned of (ps_refuse)               */
     const ps_figure *figures;   /* the program's table                                            */
@@ -69,6 +70,7 @@ typedef struct ps_program {
                     what ends early returns PS_STOPPED with a message that says how to go on */
     bool reads_only; /* the last operand is no output, which must not be one of the others */
     bool parallel;   /* ranks share the work. Otherwise one does it, and the others wait   */
+    bool counts;     /* its plan tells what --ranks would send (ps_report_ranks)           */
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
 } ps_program;

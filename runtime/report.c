@@ -241,6 +241,34 @@ void ps_report_run(ps_report *report, int64_t peak_memory)
     report->in_section = in_section;
 }
 
+void ps_rank_traffic_add(ps_rank_traffic *traffic, int64_t messages, int64_t sent, double work)
+{
+    traffic->messages += messages;
+    traffic->sent += sent;
+    if (messages > traffic->most_messages) traffic->most_messages = messages;
+    if (sent > traffic->most_sent) traffic->most_sent = sent;
+    traffic->work += work;
+    if (work > traffic->most_work) traffic->most_work = work;
+}
+
+void ps_report_ranks(ps_report *report, const ps_rank_traffic *traffic)
+{
+    const ps_rank_traffic *t = traffic;
+    ps_report_section(report, "traffic");
+    ps_report_text(report, "unit", t->unit);
+    ps_report_int(report, "ranks", t->ranks);
+    ps_report_int(report, "messages", t->messages);
+    ps_report_int(report, "sent", t->sent);
+    ps_report_int(report, "most_messages", t->most_messages);
+    ps_report_int(report, "most_sent", t->most_sent);
+    if (t->sums >= 0) {
+        ps_report_int(report, "sums", t->sums);
+        ps_report_int(report, "summed", t->summed);
+    }
+    ps_report_real(report, "imbalance",
+                   t->work > 0 ? t->most_work * (double)t->ranks / t->work : 1);
+}
+
 void ps_report_print(ps_report **report)
 {
     if (!report || !*report) return;

@@ -53,6 +53,18 @@ void ps_report_ints(ps_report *report, const char *name, const int64_t *values, 
 /* What every program says at its end, outside of sections: `time`, the whole run up to now, and
  * `peak_memory`, the most memory that the process (or the largest of its ranks) held, in bytes. */
 void ps_report_run(ps_report *report, int64_t peak_memory);
+/* What ranks would send each other in a unit of a run ("step", "group of steps", "run"), counted
+ * from its files; the section `traffic` of a plan (--plan --ranks N). */
+typedef struct ps_rank_traffic {
+    const char *unit;
+    int64_t ranks;
+    int64_t messages, sent, most_messages, most_sent; /* of all ranks; of the one that has most */
+    int64_t sums, summed; /* sums over all ranks, bytes that each brings to them; -1: they vary */
+    double work, most_work;
+} ps_rank_traffic;
+/* Adds one rank: its messages, their bytes, and its work in whatever measure. */
+void ps_rank_traffic_add(ps_rank_traffic *traffic, int64_t messages, int64_t sent, double work);
+void ps_report_ranks(ps_report *report, const ps_rank_traffic *traffic);
 void ps_report_print(ps_report **report); /* prints, frees, sets NULL */
 
 void ps_report_discard(ps_report **report); /* frees without printing, sets NULL */

@@ -106,7 +106,10 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     march m = {.run = run, .options = &options, .problem = p, .plan = &plan};
     ps_status status = plan_make(run, &options, p, &plan);
-    if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
+    if (run->plan && ps_comm_rank() == 0) {
+        ps_status printed = plan_print(run, p, &plan);
+        status = status == PS_OK ? printed : status;
+    }
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
     status = march_or_tidy(&m);
@@ -135,6 +138,7 @@ static const ps_program program = {
     .streams = true,
     .saves = true,
     .parallel = true,
+    .counts = true,
     .synopsis = "MODEL OUTPUT",
     .description =
         "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "

@@ -141,7 +141,8 @@ typedef struct march_plan {
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
                     march_plan *out);
-void plan_print(const ps_run *run, const problem *problem, const march_plan *plan);
+/* PS_USAGE where there are fewer parts than --ranks. */
+ps_status plan_print(const ps_run *run, const problem *problem, const march_plan *plan);
 
 /* ---- the run ---- */
 

@@ -8,6 +8,8 @@
 #include "formats/store_memory.h"
 #include "runtime/path.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
+#include "runtime/memory.h"
 
 enum { PHASOR_CHUNK = 4 << 20 }; /* as formats/phasors cuts them */
 enum { RANGES = 3 << 20 };       /* tables, hashes and threads of a state that lies in a file */
@@ -219,7 +221,28 @@ static double element_seconds(const problem *p)
     return ns[p->header->order - 1] * 1e-9 * (p->system.precision == PS_SINGLE ? 1 : 2);
 }
 
-void plan_print(const ps_run *run, const problem *p, const march_plan *m)
+/* Traces of both fields in a step, to every rank that has elements beside own ones. */
+static ps_status report_ranks(const ps_run *run, const problem *p, ps_report *report)
+{
+    int ranks = (int)run->ranks, lanes = ps_dgtd_lanes(p->system.precision);
+    int64_t face = ps_dgtd_face_bytes(&p->system);
+    ps_rank_traffic traffic = {.unit = "step", .ranks = ranks, .sums = -1};
+    PS_SCOPED_MEMORY int64_t *parts = NULL;
+    if (ranks == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&parts, ranks + 1, "the parts of the ranks"));
+    PS_TRY(ps_dgtd_model_share(p->model, ranks, parts));
+    for (int r = 0; r < ranks; ++r) {
+        PS_SCOPED(ps_dgtd_domain_release) ps_dgtd_domain d = {0};
+        int64_t faces = 0;
+        PS_TRY(ps_dgtd_model_load(p->model, parts, ranks, r, lanes, &d));
+        for (int k = 0; k < d.neighbour_count; ++k) faces += d.neighbours[k].count;
+        ps_rank_traffic_add(&traffic, 2 * d.neighbour_count, 2 * faces * face, (double)d.elements);
+    }
+    ps_report_ranks(report, &traffic);
+    return PS_OK;
+}
+
+ps_status plan_print(const ps_run *run, const problem *p, const march_plan *m)
 {
     ps_report *report = ps_report_new(run);
     double work = (double)p->domain.elements * (double)p->timing.steps;
@@ -243,5 +266,7 @@ void plan_print(const ps_run *run, const problem *p, const march_plan *m)
         ps_report_int(report, "device_budget", m->device_budget);
         ps_report_flag(report, "fields_on_device", !m->window);
     }
+    ps_status status = report_ranks(run, p, report);
     ps_report_print(&report);
+    return status;
 }

@@ -41,17 +41,32 @@ static double forecast(const fmm_run *r)
     return seconds / r->work.workers;
 }
 
-void fmm_report_plan(const fmm_run *r)
+/* Of several ranks there are tasks of the octree's own tree. */
+static ps_status report_ranks(const fmm_run *r, ps_report *report)
+{
+    ps_rank_traffic traffic;
+    if (r->run->ranks == 0) return PS_OK;
+    if (r->resident || r->adaptive)
+        return ps_fail(PS_USAGE, "--ranks: several ranks do tasks: give %s as well",
+                       r->resident ? "--resident no" : "--tree uniform");
+    PS_TRY(fmm_rank_traffic(&r->problem, r->pool, r->run->ranks, &traffic));
+    ps_report_ranks(report, &traffic);
+    return PS_OK;
+}
+
+ps_status fmm_report_plan(const fmm_run *r)
 {
     ps_report *report = ps_report_new(r->run);
+    ps_status status;
     problem_figures(r, report);
     if (r->resident || r->adaptive) {
         (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
         ps_report_section(report, NULL);
         ps_report_text(report, "time_needs", "how fast sums over these lists are here");
         ps_ledger_report(&r->ledger, r->run, report);
+        status = report_ranks(r, report);
         ps_report_print(&report);
-        return;
+        return status;
     }
     ps_report_int(report, "workers", r->work.workers);
     ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
@@ -59,7 +74,9 @@ void fmm_report_plan(const fmm_run *r)
     ps_report_real(report, "flop", all_flop(r));
     ps_report_real(report, "time", forecast(r));
     ps_ledger_report(&r->ledger, r->run, report);
+    status = report_ranks(r, report);
     ps_report_print(&report);
+    return status;
 }
 
 /* Where the time of the workers went. */

@@ -19,8 +19,12 @@
 #include "compute/fmm/flow.h"
 #include "compute/fmm/run.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
-enum { BATCH_BYTES = 4 << 20 /* sent by all ranks in one call */ };
+enum {
+    BATCH_BYTES = 4 << 20, /* sent by all ranks in one call */
+    ALL_RANKS = -1         /* as a rank: of none, who sees what all send */
+};
 
 /* ---- who has what ---- */
 
@@ -95,7 +99,8 @@ static ps_status add_transfer(mail *m, int64_t piece, int from, int to, int64_t 
     if (from == to && group < 0) return PS_OK;
     if (m->bytes > 0 && m->bytes + bytes > BATCH_BYTES) PS_TRY(send_all(m));
     m->bytes += bytes;
-    if (from != m->f->p->rank && to != m->f->p->rank) return PS_OK;
+    int rank = m->f->p->rank;
+    if (from != rank && to != rank && rank != ALL_RANKS) return PS_OK;
     PS_TRY(ps_grow((void **)&m->list, &m->capacity, m->count + 1, sizeof *m->list, "transfers"));
     m->list[m->count++] = (fmm_transfer){piece, from, to, group};
     return PS_OK;
@@ -301,4 +306,59 @@ ps_status flow_of_ranks(flow *f)
 {
     PS_TRY(f->p->by_groups ? by_groups(f) : all_at_once(f));
     return send_results(f);
+}
+
+/* ---- what they would send ---- */
+
+typedef struct census {
+    const fmm_pool *pool;
+    int64_t *messages, *sent; /* [ranks] */
+} census;
+
+static ps_status no_task(void *context, const fmm_task *task) { return PS_OK; }
+static void no_matter(void *context) {}
+
+static ps_status count_transfers(void *context, const fmm_transfer *list, int64_t count)
+{
+    census *c = context;
+    for (int64_t i = 0; i < count; ++i) {
+        if (list[i].from == list[i].to) continue;
+        ++c->messages[list[i].from];
+        c->sent[list[i].from] += fmm_pool_bytes(c->pool, list[i].piece);
+    }
+    return PS_OK;
+}
+
+static ps_status count_ranks(fmm_problem *p, census *c, ps_rank_traffic *out)
+{
+    const fmm_visit counting = {no_task, count_transfers, no_matter};
+    PS_SCOPED_MEMORY double *work = NULL;
+    PS_TRY(fmm_share_groups(p));
+    PS_TRY(PS_ALLOC(&c->messages, p->ranks, "traffic of ranks"));
+    PS_TRY(PS_ALLOC(&c->sent, p->ranks, "traffic of ranks"));
+    PS_TRY(PS_ALLOC(&work, p->ranks, "traffic of ranks"));
+    PS_TRY(fmm_flow(p, c->pool, NULL, &counting, c));
+    for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g)
+        work[fmm_owner(p, p->fmm.targets, p->leaf, g)] += weight_of(p, g);
+    for (int r = 0; r < p->ranks; ++r)
+        ps_rank_traffic_add(out, c->messages[r], c->sent[r], work[r]);
+    return PS_OK;
+}
+
+ps_status fmm_rank_traffic(const fmm_problem *problem, const fmm_pool *pool, int64_t ranks,
+                           ps_rank_traffic *out)
+{
+    fmm_problem p = *problem;
+    census c = {.pool = pool};
+    p.ranks = (int)ranks;
+    p.rank = ALL_RANKS;
+    p.boundaries = NULL;
+    p.near_first = p.leaves_at_once = false;
+    p.reductions = 1;
+    *out = (ps_rank_traffic){.unit = "run", .ranks = ranks, .sums = -1};
+    ps_status status = count_ranks(&p, &c, out);
+    free(p.boundaries);
+    free(c.messages);
+    free(c.sent);
+    return status;
 }

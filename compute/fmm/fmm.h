@@ -318,6 +318,9 @@ int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t gr
 int64_t fmm_place_groups(const fmm_problem *p, int64_t groups);
 /* Intervals of leaf groups of targets of about equal forecasts. */
 ps_status fmm_share_groups(fmm_problem *p);
+/* What so many ranks would send each other in a run, and the work of each: its forecast. */
+ps_status fmm_rank_traffic(const fmm_problem *p, const fmm_pool *pool, int64_t ranks,
+                           ps_rank_traffic *out);
 
 enum { FMM_PARTS = 4 /* of the targets of a group, for sums and reductions */ };
 /* Sums over part of the targets of a group, by right-hand side (targets are the sources): q phi,

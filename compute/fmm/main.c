@@ -413,7 +413,10 @@ static ps_status attempt(fmm_run *r, bool *again)
 {
     PS_TRY(choose_device(r));
     ps_status status = prepare(r);
-    if (r->run->plan && r->problem.rank == 0) fmm_report_plan(r);
+    if (r->run->plan && r->problem.rank == 0) {
+        ps_status told = fmm_report_plan(r);
+        status = status == PS_OK ? told : status;
+    }
     if (status != PS_OK || r->run->plan) return status;
     return compute(r, again);
 }
@@ -489,6 +492,7 @@ static const ps_program program = {
     .operands_min = 2,
     .operands_max = 2,
     .run = run_fmm,
-    .parallel = true};
+    .parallel = true,
+    .counts = true};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

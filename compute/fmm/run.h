@@ -80,7 +80,7 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task);     /* seconds on a CPU worker */
 double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU worker; 0: no code */
 ps_status fmm_save_trace(fmm_run *r);
-void fmm_report_plan(const fmm_run *r);
+ps_status fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);
 
 #endif

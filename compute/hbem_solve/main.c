@@ -283,14 +283,36 @@ static void report_results(const solve_problem *p, ps_report *r)
     for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i]);
 }
 
-static void report(const solve_problem *p)
+/* A product with each matrix of the equation, for all sides of a batch; then what is solved with
+ * sparse matrices comes from the rank that has the side. */
+static ps_status report_ranks(const solve_problem *p, ps_report *report)
 {
+    const solve_options *o = &p->options;
+    bool hard = o->problem == PROBLEM_HARD, shares = hard || o->krylov.method != PS_LOCKSTEP_CG;
+    int64_t vector = 8 * p->batch * problem_size(p), matrices = hard ? 2 : 1;
+    ps_rank_traffic traffic = {.unit = "product",
+                               .ranks = p->run->ranks,
+                               .sums = matrices + shares,
+                               .summed = (matrices + shares) * vector};
+    PS_SCOPED_MEMORY double *work = NULL;
+    if (traffic.ranks == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&work, traffic.ranks, "the shares of the ranks"));
+    for (int i = 0; i < p->matrix_count; ++i)
+        matrix_shares(&p->matrices[i], (int)traffic.ranks, work);
+    for (int64_t r = 0; r < traffic.ranks; ++r) ps_rank_traffic_add(&traffic, 0, 0, work[r]);
+    ps_report_ranks(report, &traffic);
+    return PS_OK;
+}
+
+static ps_status report(const solve_problem *p)
+{
+    ps_status status = PS_OK;
     static const char *const methods[] = {"gmres", "block", "cg"};
     ps_report *r = ps_report_new(p->run);
     int64_t bytes = 0;
     if (ps_comm_rank() > 0) {
         ps_report_discard(&r);
-        return;
+        return PS_OK;
     }
     for (int i = 0; i < p->matrix_count; ++i) bytes += p->matrices[i].bytes;
     ps_report_int(r, "unknowns", problem_dofs(p));
@@ -309,8 +331,10 @@ static void report(const solve_problem *p)
     if (p->run->plan) {
         ps_ledger_report(&p->ledger, p->run, r);
         ps_report_text(r, "time_needs", "the number of products, which --limit bounds");
+        status = report_ranks(p, r);
     }
     ps_report_print(&r);
+    return status;
 }
 
 /* ---- the run ---- */
@@ -337,7 +361,7 @@ static ps_status finish(solve_problem *p, double start)
     p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
                                p->seconds[SECONDS_ASSEMBLY] - p->seconds[SECONDS_PRODUCTS] -
                                p->seconds[SECONDS_SPARSE];
-    report(p);
+    PS_TRY(report(p));
     if (!p->converged)
         return ps_fail(PS_FAILED,
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
@@ -384,10 +408,7 @@ static ps_status run_solve(ps_run *run)
     ps_product_init(run, PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, &product);
     PS_TRY(ps_comm_agree(prepare(&p)));
     PS_TRY(list_inputs(&p, &product));
-    if (run->plan) {
-        report(&p);
-        return PS_OK;
-    }
+    if (run->plan) return report(&p);
     snprintf(more, sizeof more, "sides-at-once=%lld\n", (long long)p.batch);
     PS_TRY(ps_product_identity(&product, more, &identity));
     p.options.identity = identity;
@@ -426,6 +447,7 @@ static const ps_program program = {
     .run = run_solve,
     .streams = true,
     .saves = true,
-    .parallel = true};
+    .parallel = true,
+    .counts = true};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -19,6 +19,20 @@ static int64_t leaf_of_rank(const ps_hmatrix *shape, int rank, int ranks)
     return rank == ranks ? shape->leaf_count : leaf;
 }
 
+void matrix_shares(const matrix *m, int ranks, double *work)
+{
+    for (int r = 0; r < ranks; ++r) {
+        int64_t chunks = m->core ? m->core->plan.chunks.count : 0;
+        if (m->core) { /* equal numbers of chunks, of about equal sizes */
+            work[r] += (double)(chunks * (r + 1) / ranks - chunks * r / ranks);
+            continue;
+        }
+        int64_t end = leaf_of_rank(m->shape, r + 1, ranks);
+        for (int64_t l = leaf_of_rank(m->shape, r, ranks); l < end; ++l)
+            work[r] += (double)ps_hmatrix_numbers(m->shape, l, m->shape->blocks[l].rank);
+    }
+}
+
 static void choose_leaves(matrix *m)
 {
     const ps_hmatrix_chunks *c = m->cuts;

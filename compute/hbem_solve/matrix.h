@@ -38,6 +38,8 @@ ps_status matrix_open(const char *path, matrix *out);
 ps_status matrix_open_core(core_scene *clusters, const ps_hbem_operator_choice *choice,
                            const ps_hbem_matrix_options *options, matrix *out);
 void matrix_close(matrix *m);
+/* Adds what each of so many ranks has of it to work[ranks]: values, or chunks to be assembled. */
+void matrix_shares(const matrix *m, int ranks, double *work);
 
 /* Assembles this rank's leaves of one that is not in files (core_matrix.h). */
 ps_status matrix_assemble(matrix *m, const core_means *means);

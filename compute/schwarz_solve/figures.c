@@ -14,6 +14,33 @@ static double direct_seconds(const solve_problem *p)
            (double)p->run->threads;
 }
 
+/* Between ranks beside each other: the planes of a vector for every product, or the traces of their
+ * slabs for every exchange. Directly over ranks, a slab each is solved. */
+static void report_ranks(const solve_problem *p, ps_report *report)
+{
+    const solve_options *o = &p->options;
+    int64_t ranks = p->run->ranks, parts = o->slabs, passes = 1;
+    int64_t plane = p->grid.nodes[1] * p->grid.nodes[2];
+    bool direct = o->slabs == 1 && o->method == METHOD_DIRECT;
+    bool krylov = o->slabs == 1 && !direct;
+    if (ranks == 0 || o->subdomains) return;
+    if (krylov) parts = p->grid.nodes[0];
+    if (krylov && o->method == METHOD_BICGSTAB) passes = 2;
+    if (direct) parts = ranks;
+    if (!krylov && o->inner == METHOD_DIRECT) plane = ps_slab_box_mode_plane(&p->grid);
+    bool steps = o->method == METHOD_FIXED_POINT && o->coarse == 0;
+    ps_rank_traffic traffic = {.unit = krylov ? "iteration" : "exchange",
+                               .ranks = ranks,
+                               .sums = steps ? 1 : -1,
+                               .summed = 16 * (parts - 1)};
+    for (int64_t r = 0; r < ranks; ++r) {
+        int64_t beside = passes * ((r > 0) + (r < ranks - 1));
+        int64_t own = parts * (r + 1) / ranks - parts * r / ranks;
+        ps_rank_traffic_add(&traffic, beside, 8 * beside * plane, (double)own);
+    }
+    ps_report_ranks(report, &traffic);
+}
+
 void solve_report(const solve_problem *p)
 {
     const solve_options *o = &p->options;
@@ -44,6 +71,7 @@ void solve_report(const solve_problem *p)
             ps_report_real(r, "time", direct_seconds(p));
         else
             ps_report_text(r, "time_needs", "the number of iterations, which --limit bounds");
+        report_ranks(p, r);
     } else {
         ps_report_int(r, "iterations", p->result.iterations);
         if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2]);

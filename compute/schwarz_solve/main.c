@@ -300,7 +300,7 @@ static bool is_too_much(const solve_problem *p)
  * is given, which have no coarse space: with one the slabs stay in memory. */
 static ps_status find_least(solve_problem *p)
 {
-    if (p->options.coarse > 0 && !chosen.method) return PS_OK;
+    if (p->options.substructured || (p->options.coarse > 0 && !chosen.method)) return PS_OK;
     ps_run little = *p->run;
     solve_problem streamed = *p;
     little.host_memory = 0;
@@ -433,6 +433,7 @@ static const ps_program program = {
     .run = run_solve,
     .streams = true,
     .saves = true,
-    .parallel = true};
+    .parallel = true,
+    .counts = true};
 
 int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

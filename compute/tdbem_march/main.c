@@ -165,6 +165,7 @@ static const ps_program program = {
     .streams = true,
     .saves = true,
     .parallel = true,
+    .counts = true,
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "

@@ -5,8 +5,10 @@
 #include "compute/tdbem_march/team.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
+#include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 600 << 10, ANSWERS = 1 << 20 };
 
@@ -151,6 +153,26 @@ static void print_memory(const ps_run *run, ps_report *report, const march_plan 
         ps_report_flag(report, "all_fit_in_memory", m->fixed + m->tiles + m->far <= m->budget);
 }
 
+/* Partial sums of a group, added over ranks: on GPUs of all its steps at once, in the precision of
+ * the matrix. */
+static ps_status report_ranks(const ps_run *run, const march_options *options, const problem *p,
+                              const march_plan *m, ps_report *report)
+{
+    const ps_slice_header *header = &p->tiles.header;
+    int64_t item = m->devices > 0 && header->precision == PS_SINGLE ? 4 : 8;
+    ps_rank_traffic traffic = {.unit = "group of steps",
+                               .ranks = run->ranks,
+                               .sums = m->devices > 0 ? 1 : options->group,
+                               .summed = header->unknowns * options->group * item};
+    PS_SCOPED_MEMORY int64_t *bytes = NULL;
+    if (run->ranks == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&bytes, run->ranks, "the shares of the ranks"));
+    PS_TRY(tiles_shares(&p->tiles, (int)run->ranks, bytes));
+    for (int64_t r = 0; r < run->ranks; ++r) ps_rank_traffic_add(&traffic, 0, 0, (double)bytes[r]);
+    ps_report_ranks(report, &traffic);
+    return PS_OK;
+}
+
 ps_status plan_print(const ps_run *run, const march_options *options, const problem *p,
                      const march_plan *m)
 {
@@ -186,6 +208,7 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     ps_report_real(report, "time", compute > reading ? compute : reading);
     print_memory(run, report, m);
     ps_status status = team_plan(run, options, p, m, report);
+    if (status == PS_OK) status = report_ranks(run, options, p, m, report);
     ps_report_print(&report);
     return status;
 }

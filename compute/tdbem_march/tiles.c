@@ -6,6 +6,7 @@
 
 #include "runtime/balance.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { ROW_UNIT = 64 }; /* rows that one thread owns at least: PS_TILE_ROW_BLOCK, two warps */
 
@@ -156,6 +157,22 @@ tiles tiles_part(const tiles *all, int64_t begin, int64_t end)
         slice = tile.first_slice;
     }
     return part;
+}
+
+ps_status tiles_shares(const tiles *t, int ranks, int64_t *out)
+{
+    PS_SCOPED_MEMORY int64_t *weights = NULL, *first = NULL;
+    PS_TRY(PS_ALLOC(&weights, t->intervals + 1, "the slice intervals"));
+    PS_TRY(PS_ALLOC(&first, ranks + 1, "the slice intervals"));
+    for (int64_t i = 0; i < t->intervals; ++i)
+        for (int64_t k = t->interval_first[i]; k < t->interval_first[i + 1]; ++k)
+            weights[i] += t->unpacked_bytes[k];
+    ps_split_equal(weights, t->intervals, ranks, first);
+    for (int r = 0; r < ranks; ++r) {
+        out[r] = 0;
+        for (int64_t i = first[r]; i < first[r + 1]; ++i) out[r] += weights[i];
+    }
+    return PS_OK;
 }
 
 ps_status tiles_open_whole(const char *path, tiles *out) { return tiles_open(path, 0, 1, out); }

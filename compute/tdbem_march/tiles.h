@@ -32,6 +32,8 @@ ps_store *tiles_store(const tiles *tiles);
 /* The slice intervals [begin, end) of the share, as tiles of their own that borrow everything from
  * `all` and are not closed. */
 tiles tiles_part(const tiles *all, int64_t begin, int64_t end);
+/* Unpacked bytes of each of so many ranks, out[ranks], of what one rank has opened alone. */
+ps_status tiles_shares(const tiles *all, int ranks, int64_t *out);
 /* The whole matrix, whatever the share of `all`: opened anew, to be closed. */
 ps_status tiles_open_whole(const char *path, tiles *out);
 

@@ -13,7 +13,8 @@ count=${COUNT:-30000000}
 gpus=$(nvidia-smi -L | wc -l)
 cores=$(nproc)
 
-tree() { # distribution height
+tree() { # distribution height; one that lies in WORK is taken as it is
+    [ ! -e "$1".h5 ] || return 0
     penstock-particle-import --generate "$1" --count "$count" p.h5 > /dev/null
     penstock-octree-build p.h5 "$1".h5 --height "$2" --group "${GROUP:-1000}" --box 0,0,0,1 > /dev/null
     rm p.h5

@@ -40,7 +40,7 @@ way stab --method bicgstab --tolerance 1e-8
 way cr --method bicgcr --tolerance 1e-8
 expect 0 "" $solve direct.hdf
 for n in $ranks; do
-    expect 0 "" mpirun -n $n $solve direct.r.hdf --force
+    expect 0 "" mpirun -n $n $solve direct.r.hdf --force --method direct
     within "$(figure residual)" 0 1e-11 "residual of the direct solution on $n ranks"
     penstock-compare direct.hdf direct.r.hdf --tolerance 1e-11 --dataset '*potential' --no-attributes > out || fail "direct solution on $n ranks"
 done
