@@ -19,6 +19,12 @@ static ps_status space_size(const char *space, int64_t vertices, int64_t triangl
     return *out > 0 ? PS_OK : ps_fail(PS_INVALID, "\"%s\" is no space: p0, p1 and dp1 are", space);
 }
 
+/* Whether the file says of each solution what comes in. */
+static bool has_sources(const ps_hbem_solution_header *h)
+{
+    return strcmp(h->problem, "helmholtz") == 0;
+}
+
 static bool present(const ps_hbem_solution_header *h, int layer)
 {
     return h->layer[layer].factor != 0;
@@ -177,6 +183,15 @@ static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
     spec.rank = 1;
     spec.type = PS_I64;
     PS_TRY(ps_store_write_array(f->store, &spec, ints));
+    if (has_sources(&f->header)) {
+        for (int64_t i = 0; i < n; ++i) ints[i] = e[i].incident;
+        spec.name = "/solutions/incident";
+        PS_TRY(ps_store_write_array(f->store, &spec, ints));
+        for (int64_t i = 0; i < 6 * n; ++i) reals[i] = e[i / 6].source[i % 6];
+        spec = (ps_dataset_spec){
+            .name = "/solutions/source", .type = PS_F64, .rank = 2, .dims = {n, 6}, .units = "m"};
+        PS_TRY(ps_store_write_array(f->store, &spec, reals));
+    }
     return ps_store_put_int(f->store, "/", "converged", f->header.converged);
 }
 
@@ -184,7 +199,7 @@ ps_status ps_hbem_solution_commit(ps_hbem_solution *file)
 {
     double *reals = NULL;
     int64_t *ints = NULL;
-    ps_status status = PS_ALLOC(&reals, 3 * file->header.count, "columns of entries");
+    ps_status status = PS_ALLOC(&reals, 6 * file->header.count, "columns of entries");
     if (status == PS_OK) status = PS_ALLOC(&ints, file->header.count, "columns of entries");
     if (status == PS_OK) status = put_columns(file, reals, ints);
     if (status == PS_OK) status = ps_store_commit(&file->store);
@@ -250,13 +265,33 @@ static ps_status get_header(ps_hbem_solution *f)
     return check_header(h);
 }
 
+static ps_status get_sources(ps_hbem_solution *f, double *reals, int64_t *ints)
+{
+    int64_t n = f->header.count;
+    PS_TRY(
+        ps_store_read_array(f->store, "/solutions/incident", PS_I64, 0, n, PS_ROOM(ints, n), ints));
+    PS_TRY(ps_store_read_array(f->store, "/solutions/source", PS_F64, 0, n, PS_ROOM(reals, 6 * n),
+                               reals));
+    for (int64_t i = 0; i < n; ++i) {
+        if (ints[i] < 0 || ints[i] >= PS_INCIDENT_KINDS)
+            return ps_fail(PS_INVALID, "solution %lld: %lld is no kind of incident field",
+                           (long long)i, (long long)ints[i]);
+        f->entries[i].incident = (ps_hbem_incident)ints[i];
+        memcpy(f->entries[i].source, reals + 6 * i, sizeof f->entries[i].source);
+        for (int c = 0; c < 6; ++c)
+            if (!isfinite(reals[6 * i + c]))
+                return ps_fail(PS_INVALID, "solution %lld: its source is not finite", (long long)i);
+    }
+    return PS_OK;
+}
+
 static ps_status get_entries(ps_hbem_solution *f)
 {
     int64_t n = f->header.count, *ints = NULL;
     double *reals = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&f->entries, n, "entries of solutions"));
-    PS_GUARD(status, done, PS_ALLOC(&reals, 5 * n, "entries of solutions"));
+    PS_GUARD(status, done, PS_ALLOC(&reals, 6 * n, "entries of solutions"));
     PS_GUARD(status, done, PS_ALLOC(&ints, n, "entries of solutions"));
     PS_GUARD(status, done,
              ps_store_read_array(f->store, "/solutions/direction", PS_F64, 0, n,
@@ -271,10 +306,14 @@ static ps_status get_entries(ps_hbem_solution *f)
              ps_store_read_array(f->store, "/solutions/iterations", PS_I64, 0, n, PS_ROOM(ints, n),
                                  ints));
     for (int64_t i = 0; i < n; ++i)
-        f->entries[i] = (ps_hbem_solution_entry){reals[3 * n + i],
-                                                 {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
-                                                 reals[4 * n + i],
-                                                 ints[i]};
+        f->entries[i] =
+            (ps_hbem_solution_entry){reals[3 * n + i],
+                                     {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
+                                     reals[4 * n + i],
+                                     ints[i],
+                                     reals[3 * n + i] > 0 ? PS_INCIDENT_PLANE : PS_INCIDENT_NONE,
+                                     {0}};
+    if (has_sources(&f->header)) PS_GUARD(status, done, get_sources(f, reals, ints));
 done:
     free(reals);
     free(ints);

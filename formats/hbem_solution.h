@@ -34,12 +34,23 @@ typedef struct ps_hbem_solution_header {
     int64_t vertex_count, triangle_count; /* set by create */
 } ps_hbem_solution_header;
 
+/* What comes in. */
+typedef enum ps_hbem_incident {
+    PS_INCIDENT_PLANE,  /* e^{ik d.x}                                                         */
+    PS_INCIDENT_POINT,  /* g = e^{ikr}/(4 pi r) about place                                   */
+    PS_INCIDENT_DIPOLE, /* axis . grad g, with respect to place                               */
+    PS_INCIDENT_NONE,   /* the body vibrates                                                  */
+    PS_INCIDENT_KINDS
+} ps_hbem_incident;
+
 /* Of one solution. */
 typedef struct ps_hbem_solution_entry {
     double wavenumber; /* rad/m; 0: Laplace                        */
     double direction[3];
     double residual; /* relative, of the preconditioned system   */
     int64_t iterations;
+    ps_hbem_incident incident; /* kept for problem "helmholtz"; others: plane or none      */
+    double source[6];          /* place, axis, m; 0 where there is none                    */
 } ps_hbem_solution_entry;
 
 typedef struct ps_hbem_solution {

@@ -104,7 +104,7 @@ static ps_status do_on_cores(assembling *a)
 
 ps_status assembling_start(assembling *a, solve_problem *p, const solve_group *group, int64_t sides)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     *a = (assembling){.p = p, .sides = sides, .start = ps_clock()};
     if (p->scene_count == 0) return PS_OK;
     a->means = (core_means){

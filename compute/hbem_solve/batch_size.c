@@ -29,7 +29,7 @@ int64_t choose_batch(const solve_problem *p)
 int group_matrices(const solve_problem *p, const solve_group *group, matrix **out)
 {
     int count = 0;
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k)
+    for (int k = 0; k < SLOTS; ++k)
         if (group->matrix[k] >= 0) out[count++] = &p->matrices[group->matrix[k]];
     return count;
 }

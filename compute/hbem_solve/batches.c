@@ -64,7 +64,7 @@ static ps_status open_all(solve_problem *p, int count, matrix *const *m, const b
 /* Budget of each matrix of a group: what is left, by their sizes. */
 static ps_status open_streams(solve_problem *p, const solve_group *group, int64_t sides)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     int count = group_matrices(p, group, m);
     budget b = {.host = p->room - batch_bytes(p, sides), .sides = sides};
     if (p->device && p->scene_count == 0) PS_TRY(use_device(p, count, m, sides));
@@ -188,6 +188,32 @@ static ps_status finished(const batch *t, int64_t side, double *scratch, const d
     return constants_add(p, scratch, t->data + side * equation_data_size(p));
 }
 
+/* What comes in, as the file says it. */
+static void describe_load(const ps_hbem_load *load, ps_hbem_solution_entry *entry)
+{
+    entry->incident = load->kind == PS_LOAD_PLANE    ? PS_INCIDENT_PLANE
+                      : load->kind == PS_LOAD_POINT  ? PS_INCIDENT_POINT
+                      : load->kind == PS_LOAD_DIPOLE ? PS_INCIDENT_DIPOLE
+                                                     : PS_INCIDENT_NONE;
+    double *to = load->kind == PS_LOAD_PLANE ? entry->direction : entry->source;
+    if (entry->incident != PS_INCIDENT_NONE) memcpy(to, load->vector, sizeof load->vector);
+    if (entry->incident == PS_INCIDENT_DIPOLE) memcpy(to + 3, load->axis, sizeof load->axis);
+}
+
+/* Both traces of waves. */
+static ps_status put_traces(const batch *t, int64_t side, double *numbers)
+{
+    solve_problem *p = t->p;
+    int64_t index = t->group * p->load_count + t->first + side;
+    const ps_hbem_solution_layer *layer = p->out.header.layer;
+    double *pressure = layer[PS_LAYER_DOUBLE].factor != 0 ? numbers : NULL;
+    double *flux = layer[PS_LAYER_SINGLE].factor != 0 ? numbers + problem_size(p) : NULL;
+    PS_TRY(
+        waves_traces(t->e, t->first + side, t->solver.x + side * problem_size(p), pressure, flux));
+    if (pressure) PS_TRY(ps_hbem_solution_put(&p->out, PS_LAYER_DOUBLE, index, pressure));
+    return flux ? ps_hbem_solution_put(&p->out, PS_LAYER_SINGLE, index, flux) : PS_OK;
+}
+
 /* One side to the output; numbers[] is scratch, twice what is put. */
 static ps_status put_side(const batch *t, int64_t side, double *numbers)
 {
@@ -199,9 +225,10 @@ static ps_status put_side(const batch *t, int64_t side, double *numbers)
     ps_hbem_solution_entry entry = {.wavenumber = p->groups[t->group].wavenumber,
                                     .residual = s->residual,
                                     .iterations = s->steps};
-    for (int c = 0; c < 3 && load->kind == PS_LOAD_PLANE; ++c) entry.direction[c] = load->vector[c];
+    describe_load(load, &entry);
     p->out.entries[index] = entry;
     const double *x;
+    if (p->options.problem == PROBLEM_HARD) return put_traces(t, side, numbers);
     PS_TRY(finished(t, side, numbers + problem_size(p), &x));
     to_mesh_order(&p->spaces[p->unknown], p->parts, x, numbers);
     PS_TRY(ps_hbem_solution_put(&p->out, unknown, index, numbers));
@@ -225,6 +252,7 @@ static ps_status put_results(const batch *t)
         if (side->steps > p->steps_most) p->steps_most = side->steps;
     }
     if (ps_comm_rank() > 0) return PS_OK;
+    if (p->options.problem == PROBLEM_HARD) most = 6 * p->mesh.triangle_count; /* dp1 */
     PS_TRY(PS_ALLOC(&numbers, 2 * most, "a solution"));
     for (int64_t s = 0; s < t->sides && status == PS_OK; ++s) status = put_side(t, s, numbers);
     free(numbers);
@@ -268,7 +296,7 @@ static int64_t resident_bytes(const matrix *m)
 
 static void count_bytes(solve_problem *p, const solve_group *group)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     int count = group_matrices(p, group, m);
     for (int i = 0; i < count; ++i) {
         p->resident += resident_bytes(m[i]);
@@ -281,7 +309,7 @@ static void count_bytes(solve_problem *p, const solve_group *group)
  * sums over columns, where its leaves are on the host. */
 static ps_status check_sums(solve_problem *p, const solve_group *group)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     int count = group_matrices(p, group, m);
     for (int i = 0; i < count && p->scene_count > 0 && group->wavenumber == 0; ++i) {
         ps_hbem_kernel kernel = m[i]->header->kernel;

@@ -6,26 +6,26 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/vec3.h"
+#include "kernels/hbem/closed.h"
+#include "kernels/hbem/distance.h"
 #include "runtime/memory.h"
 
 /* One more load; grows the list. */
-static ps_status add_load(solve_problem *p, int64_t *capacity, ps_hbem_load load)
+static ps_status add_load(solve_problem *p, ps_hbem_load load)
 {
-    PS_TRY(ps_grow((void **)&p->loads, capacity, p->load_count + 1, sizeof *p->loads,
+    PS_TRY(ps_grow((void **)&p->loads, &p->load_capacity, p->load_count + 1, sizeof *p->loads,
                    "right-hand sides"));
     p->loads[p->load_count++] = load;
     return PS_OK;
 }
 
-static ps_status add_direction(solve_problem *p, int64_t *capacity, const double d[3],
-                               const char *where)
+static ps_status add_direction(solve_problem *p, const double d[3], const char *where)
 {
     double size = ps_norm3(d);
     if (!(size > 0) || !isfinite(size))
         return ps_fail(PS_USAGE, "%s: (%g, %g, %g) is no direction", where, d[0], d[1], d[2]);
-    return add_load(
-        p, capacity,
-        (ps_hbem_load){.kind = PS_LOAD_PLANE, .vector = {d[0] / size, d[1] / size, d[2] / size}});
+    return add_load(p, (ps_hbem_load){.kind = PS_LOAD_PLANE,
+                                      .vector = {d[0] / size, d[1] / size, d[2] / size}});
 }
 
 static ps_status parse_vector(const char *option, const char *text, double out[3])
@@ -36,7 +36,7 @@ static ps_status parse_vector(const char *option, const char *text, double out[3
 }
 
 /* Lines "x y z"; empty ones and # are passed over. */
-static ps_status read_directions(solve_problem *p, int64_t *capacity, const char *path)
+static ps_status read_directions(solve_problem *p, const char *path)
 {
     char line[512], where[600];
     FILE *file = fopen(path, "r");
@@ -51,14 +51,14 @@ static ps_status read_directions(solve_problem *p, int64_t *capacity, const char
         if (sscanf(line, "%lf %lf %lf %c", &d[0], &d[1], &d[2], &rest) != 3)
             status = ps_fail(PS_INVALID, "%s: \"%.60s\" is not x y z", where, line);
         else
-            status = add_direction(p, capacity, d, where);
+            status = add_direction(p, d, where);
     }
     fclose(file);
     return status;
 }
 
 /* FROM,TO,COUNT in degrees: waves that travel along (cos, sin, 0). */
-static ps_status spread_azimuths(solve_problem *p, int64_t *capacity, const char *text)
+static ps_status spread_azimuths(solve_problem *p, const char *text)
 {
     double v[3];
     PS_TRY(parse_vector("--azimuths", text, v));
@@ -67,44 +67,104 @@ static ps_status spread_azimuths(solve_problem *p, int64_t *capacity, const char
     for (int64_t i = 0; i < (int64_t)v[2]; ++i) {
         double angle = v[0] + (v[2] > 1 ? (v[1] - v[0]) * (double)i / (v[2] - 1) : 0);
         double d[3] = {cos(angle * M_PI / 180), sin(angle * M_PI / 180), 0};
-        PS_TRY(add_direction(p, capacity, d, "--azimuths"));
+        PS_TRY(add_direction(p, d, "--azimuths"));
     }
     return PS_OK;
+}
+
+/* point:X,Y,Z or dipole:X,Y,Z,DX,DY,DZ */
+static ps_status add_source(solve_problem *p, const char *text)
+{
+    double v[6];
+    int count;
+    ps_hbem_load load = {.kind = PS_LOAD_POINT};
+    const char *numbers = strchr(text, ':');
+    bool dipole = strncmp(text, "dipole:", 7) == 0;
+    if ((!dipole && strncmp(text, "point:", 6) != 0) ||
+        ps_parse_reals(numbers + 1, ',', v, 6, &count) != PS_OK || count != (dipole ? 6 : 3))
+        return ps_fail(PS_USAGE,
+                       "--source: \"%s\" is neither point:X,Y,Z nor dipole:X,Y,Z,DX,DY,DZ", text);
+    memcpy(load.vector, v, sizeof load.vector);
+    if (dipole) {
+        load.kind = PS_LOAD_DIPOLE;
+        memcpy(load.axis, v + 3, sizeof load.axis);
+        if (!(ps_norm3(load.axis) > 0))
+            return ps_fail(PS_USAGE, "--source: \"%s\" has no axis", text);
+    }
+    return add_load(p, load);
+}
+
+/* A source must lie outside of closed bodies, and no nearer than half an edge: the rules of loads
+ * do not see what changes within a triangle. */
+static ps_status check_source(const solve_problem *p, const ps_hbem_load *load)
+{
+    double distance, edge = 0, share;
+    const double *x = load->vector;
+    distance = ps_hbem_surface_distance(&p->surface, x, &edge);
+    if (distance > 0 && ps_hbem_where(&p->surface, x, &share) < 0)
+        return ps_fail(PS_INVALID,
+                       "--source: (%g, %g, %g) lies inside of a body; the problem is outside", x[0],
+                       x[1], x[2]);
+    if (distance == 0)
+        return ps_fail(PS_INVALID, "--source: (%g, %g, %g) lies on the surface", x[0], x[1], x[2]);
+    if (distance < edge / 2)
+        return ps_refuse(p->run, "close-source",
+                         "--source: (%g, %g, %g) is %.3g m from the surface, less than half an "
+                         "edge of the triangle there (%.3g m), whose load the rules would miss: "
+                         "move it away, or refine the mesh there",
+                         x[0], x[1], x[2], distance, edge);
+    return PS_OK;
+}
+
+ps_status parse_sources(solve_problem *p, const ps_text_list *list)
+{
+    for (int i = 0; i < list->count; ++i) {
+        PS_TRY(add_source(p, list->items[i]));
+        PS_TRY(check_source(p, &p->loads[p->load_count - 1]));
+    }
+    /* What vibrates is a side of its own: fields add up. */
+    if (p->boundary.vibrations > 0) return add_load(p, (ps_hbem_load){.kind = PS_LOAD_NONE});
+    return p->load_count > 0
+               ? PS_OK
+               : ps_fail(PS_USAGE, "no incident wave: give --direction X,Y,Z, --azimuths, "
+                                   "--directions, --source or --boundary TAG:velocity:..");
 }
 
 ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
                            const char *azimuths)
 {
-    int64_t capacity = 0;
     for (int i = 0; i < list->count; ++i) {
         double d[3];
         PS_TRY(parse_vector("--direction", list->items[i], d));
-        PS_TRY(add_direction(p, &capacity, d, "--direction"));
+        PS_TRY(add_direction(p, d, "--direction"));
     }
-    if (file) PS_TRY(read_directions(p, &capacity, file));
-    if (azimuths) PS_TRY(spread_azimuths(p, &capacity, azimuths));
-    if (p->load_count > 0) return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "no incident wave: give --direction X,Y,Z, --azimuths or --directions");
+    if (file) PS_TRY(read_directions(p, file));
+    return azimuths ? spread_azimuths(p, azimuths) : PS_OK;
 }
 
-/* PATH:NAME: numbers of vertices. */
-static ps_status read_table(solve_problem *p, const char *text)
+ps_status read_vertex_table(const char *what, const char *text, const ps_surface_mesh *mesh,
+                            double *out)
 {
     char path[4096], name[PS_NAME_MAX];
     const char *colon = strrchr(text, ':');
     ps_store *store;
-    int64_t count = p->mesh.vertex_count;
     if (!colon || colon - text >= (long)sizeof path || strlen(colon) > PS_NAME_MAX - 32)
-        return ps_fail(PS_USAGE, "--data file:%s: PATH:NAME is expected", text);
-    if (p->table) return ps_fail(PS_USAGE, "--data file: give one of them");
+        return ps_fail(PS_USAGE, "%s: PATH:NAME is expected", what);
     snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
     snprintf(name, sizeof name, "/VTKHDF/PointData/%s", colon + 1);
-    PS_TRY(PS_ALLOC(&p->table, count, "data of vertices"));
     PS_TRY(ps_store_open(path, NULL, 0, &store));
-    ps_status status = ps_vtkhdf_get_f64(store, name, count, 1, p->table);
+    ps_status status = ps_vtkhdf_get_f64(store, name, mesh->vertex_count, 1, out);
     ps_store_close(&store);
-    return status == PS_OK ? PS_OK : ps_context(status, "--data file:%s", text);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", what);
+}
+
+static ps_status read_table(solve_problem *p, const char *text)
+{
+    char what[300];
+    if (p->table) return ps_fail(PS_USAGE, "--data file: give one of them");
+    snprintf(what, sizeof what, "--data file:%.250s", text);
+    PS_TRY(PS_ALLOC(&p->table, p->mesh.vertex_count, "data of vertices"));
+    return read_vertex_table(what, text, &p->mesh, p->table);
 }
 
 static ps_status parse_one(solve_problem *p, const char *text, ps_hbem_load *load)
@@ -136,11 +196,10 @@ static ps_status parse_one(solve_problem *p, const char *text, ps_hbem_load *loa
 
 ps_status parse_data(solve_problem *p, const ps_text_list *list)
 {
-    int64_t capacity = 0;
     for (int i = 0; i < list->count; ++i) {
         ps_hbem_load load;
         PS_TRY(parse_one(p, list->items[i], &load));
-        PS_TRY(add_load(p, &capacity, load));
+        PS_TRY(add_load(p, load));
     }
     return p->load_count > 0 ? PS_OK
                              : ps_fail(PS_USAGE, "no boundary data: give --data, e.g. point:2,0,0");

@@ -20,10 +20,7 @@ static double sign_of(const solve_problem *p) { return p->options.interior ? 1 :
 
 static const solve_space *unknowns(const equation *e) { return &e->p->spaces[e->p->unknown]; }
 
-static matrix *matrix_of(const equation *e, ps_hbem_kernel kernel)
-{
-    return &e->p->matrices[e->group->matrix[kernel]];
-}
+matrix *equation_matrix(const equation *e, int at) { return &e->p->matrices[e->group->matrix[at]]; }
 
 int64_t equation_data_size(const solve_problem *p)
 {
@@ -47,18 +44,18 @@ ps_status equation_method(const solve_problem *p, ps_lockstep_method *out)
 /* ---- sharing sparse work by sides ---- */
 
 /* The sides of this rank among `count`. */
-static void own_sides(int64_t count, int64_t *first, int64_t *end)
+void equation_own_sides(int64_t count, int64_t *first, int64_t *end)
 {
     *first = count * ps_comm_rank() / ps_comm_size();
     *end = count * (ps_comm_rank() + 1) / ps_comm_size();
 }
 
 /* All ranks get what each has of its own sides: the rest is set to 0 and added. */
-static ps_status join_sides(int64_t count, int64_t size, double *y)
+ps_status equation_join_sides(int64_t count, int64_t size, double *y)
 {
     int64_t first, end;
     if (ps_comm_size() == 1) return PS_OK;
-    own_sides(count, &first, &end);
+    equation_own_sides(count, &first, &end);
     memset(y, 0, (size_t)(first * size) * sizeof *y);
     memset(y + end * size, 0, (size_t)((count - end) * size) * sizeof *y);
     return ps_comm_sum_f64(y, count * size);
@@ -92,10 +89,10 @@ ps_status equation_precondition(void *context, int64_t count, const double *r, d
         for (int64_t i = 0; i < count * size; ++i) z[i] = e->scale[i % size] * r[i];
         return PS_OK;
     }
-    own_sides(count, &first, &end);
+    equation_own_sides(count, &first, &end);
     ps_status status = solve_mass(e, unknowns(e), end - first, r + first * size, z + first * size);
     PS_TRY(ps_comm_agree(status));
-    PS_TRY(join_sides(count, size, z));
+    PS_TRY(equation_join_sides(count, size, z));
     e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
     return PS_OK;
 }
@@ -107,19 +104,18 @@ ps_status equation_reduce(void *context, double *sums, int64_t count)
 
 /* ---- products ---- */
 
-/* y[i] = A_i x of some matrices, over all ranks. Devices are at all of them together. */
-static ps_status multiply_all(equation *e, int matrices, matrix *const *m, int64_t count,
-                              const double *x, double *const *y)
+/* Devices are at all of them together. */
+ps_status equation_multiply(equation *e, int matrices, const multiplication *list, int64_t count)
 {
     double start = ps_clock();
     ps_status status = PS_OK;
     for (int i = 0; i < matrices && status == PS_OK; ++i)
-        status = matrix_start_product(m[i], count, x);
+        status = matrix_start_product(list[i].m, count, list[i].x);
     for (int i = 0; i < matrices && status == PS_OK; ++i)
-        status = matrix_finish_product(m[i], y[i]);
+        status = matrix_finish_product(list[i].m, list[i].y);
     PS_TRY(ps_comm_agree(status));
     for (int i = 0; i < matrices && ps_comm_size() > 1; ++i)
-        PS_TRY(ps_comm_sum_f64(y[i], e->p->parts * m[i]->shape->rows * count));
+        PS_TRY(ps_comm_sum_f64(list[i].y, e->p->parts * list[i].m->shape->rows * count));
     e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
     return PS_OK;
 }
@@ -127,7 +123,7 @@ static ps_status multiply_all(equation *e, int matrices, matrix *const *m, int64
 /* y = A x, over all ranks. */
 static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x, double *y)
 {
-    return multiply_all(e, 1, &m, count, x, &y);
+    return equation_multiply(e, 1, &(multiplication){m, x, y}, count);
 }
 
 /* y += a m (m . x) of each closed part */
@@ -151,35 +147,18 @@ static ps_status apply_real(equation *e, int64_t count, const double *x, double 
                                                          : equation_precondition(e, count, y, y);
 }
 
-static ps_status apply_hard(equation *e, int64_t count, const double *x, double *y)
-{
-    int64_t size = problem_size(e->p), first, end;
-    double *kx = e->products, *wx = e->products + count * size;
-    matrix *const both[] = {matrix_of(e, PS_KERNEL_DLP), matrix_of(e, PS_KERNEL_HYPS)};
-    PS_TRY(multiply_all(e, 2, both, count, x, (double *[]){kx, wx}));
-    double start = ps_clock();
-    own_sides(count, &first, &end);
-    ps_status status =
-        ps_burton_miller_combine(&e->miller, end - first, x + first * size, kx + first * size,
-                                 wx + first * size, y + first * size);
-    PS_TRY(ps_comm_agree(status));
-    PS_TRY(join_sides(count, size, y));
-    e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
-    return PS_OK;
-}
-
 ps_status equation_apply(void *context, int64_t count, const double *x, double *y)
 {
     equation *e = context;
-    return e->p->options.problem == PROBLEM_HARD ? apply_hard(e, count, x, y)
+    return e->p->options.problem == PROBLEM_HARD ? waves_apply(e, count, x, y)
                                                  : apply_real(e, count, x, y);
 }
 
 /* ---- right-hand sides ---- */
 
 /* Loads of f or d_n f; `items` is as ps_hbem_load_vector wants it. */
-static ps_status load_vector(equation *e, const solve_space *s, int64_t load, bool derivative,
-                             double *out)
+ps_status equation_load(equation *e, const solve_space *s, int64_t load, bool derivative,
+                        double *out)
 {
     ps_hbem_load own = e->p->loads[load];
     int64_t size = e->p->parts * s->space.dofs;
@@ -198,23 +177,6 @@ static ps_status load_vector(equation *e, const solve_space *s, int64_t load, bo
     return PS_OK;
 }
 
-static ps_status hard_right_side(equation *e, int64_t first, int64_t sides, double *b)
-{
-    int64_t size = problem_size(e->p), own, end;
-    double *f = e->products, *q = e->products + sides * size;
-    ps_status status = PS_OK;
-    own_sides(sides, &own, &end);
-    for (int64_t s = own; s < end && status == PS_OK; ++s) {
-        status = load_vector(e, unknowns(e), first + s, false, f + s * size);
-        if (status == PS_OK) status = load_vector(e, unknowns(e), first + s, true, q + s * size);
-    }
-    if (status == PS_OK)
-        status = ps_burton_miller_right_side(&e->miller, end - own, f + own * size, q + own * size,
-                                             b + own * size);
-    PS_TRY(ps_comm_agree(status));
-    return join_sides(sides, size, b);
-}
-
 /* b = K c + h M c, or K' instead, from data c. Where the data are no functions of the unknown's
  * space, h int t phi is taken of the derivative itself: K' smooths what is left out of c, M does
  * not. */
@@ -226,12 +188,13 @@ static ps_status direct_right_side(equation *e, int64_t first, int64_t sides, co
     int64_t n = problem_dofs(e->p);
     /* t = S^-1 (s/2 M + K) g;  W u = 1/2 M t - K' t inside, -(1/2 M t + K' t) outside */
     double product = dirichlet ? 1 : -1, mass = .5 * sign_of(e->p), *mc = e->products;
-    PS_TRY(multiply(e, matrix_of(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP), sides, data, b));
+    PS_TRY(multiply(e, equation_matrix(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP), sides, data,
+                    b));
     for (int64_t s = 0; s < sides; ++s) {
         if (dirichlet || from == unknowns(e))
             ps_hbem_mass_apply(&unknowns(e)->space, &from->space, data + s * from->space.dofs, mc);
         else
-            PS_TRY(load_vector(e, unknowns(e), first + s, true, mc));
+            PS_TRY(equation_load(e, unknowns(e), first + s, true, mc));
         for (int64_t i = 0; i < n; ++i) b[s * n + i] = product * b[s * n + i] + mass * mc[i];
     }
     return PS_OK;
@@ -274,9 +237,9 @@ static ps_status real_right_side(equation *e, int64_t first, int64_t sides, doub
     int64_t n = problem_dofs(p), size = equation_data_size(p);
     const solve_space *from = &p->spaces[p->data];
     for (int64_t s = 0; s < sides && size == 0; ++s)
-        PS_TRY(load_vector(e, unknowns(e), first + s, neumann, b + s * n));
+        PS_TRY(equation_load(e, unknowns(e), first + s, neumann, b + s * n));
     for (int64_t s = 0; s < sides && size > 0; ++s)
-        PS_TRY(load_vector(e, from, first + s, neumann, data + s * size));
+        PS_TRY(equation_load(e, from, first + s, neumann, data + s * size));
     if (size > 0) {
         PS_TRY(solve_mass(e, from, sides, data, data));
         PS_TRY(direct_right_side(e, first, sides, data, b));
@@ -289,7 +252,7 @@ static ps_status real_right_side(equation *e, int64_t first, int64_t sides, doub
 
 ps_status equation_right_side(equation *e, int64_t first, int64_t sides, double *b, double *data)
 {
-    return e->p->options.problem == PROBLEM_HARD ? hard_right_side(e, first, sides, b)
+    return e->p->options.problem == PROBLEM_HARD ? waves_right_side(e, first, sides, b)
                                                  : real_right_side(e, first, sides, b, data);
 }
 
@@ -313,7 +276,8 @@ int64_t equation_doubles(const solve_problem *p, int64_t sides)
 {
     bool hard = p->options.problem == PROBLEM_HARD;
     int64_t n = problem_dofs(p);
-    int64_t products = hard ? 2 * sides * problem_size(p) : n;
+    int64_t products = hard ? waves_vectors(p) * sides * problem_size(p) : n;
+    if (hard && p->boundary.vibrations > 0) products += 6 * p->surface.triangle_count;
     int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
     if (wants_factors(p) && !p->device) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
     return own + products + 2 * n;
@@ -324,10 +288,10 @@ static ps_status choose_terms(equation *e)
 {
     const solve_problem *p = e->p;
     if (p->options.problem == PROBLEM_DIRICHLET) {
-        e->main = matrix_of(e, PS_KERNEL_SLP);
+        e->main = equation_matrix(e, PS_KERNEL_SLP);
         return PS_OK;
     }
-    e->main = matrix_of(e, p->options.indirect ? PS_KERNEL_ADLP : PS_KERNEL_HYPS);
+    e->main = equation_matrix(e, p->options.indirect ? PS_KERNEL_ADLP : PS_KERNEL_HYPS);
     e->half = p->options.indirect ? .5 * sign_of(p) : 0;
     if (p->options.indirect && !p->options.interior) return PS_OK;
     e->bordering = 1 / p->area / (p->options.indirect ? 1 : sqrt(p->area / (4 * M_PI)));
@@ -404,7 +368,7 @@ static ps_status open_hard(equation *e)
     if (p->device) PS_TRY(use_device(e, count, shifts));
     if (!p->device && p->direct) PS_TRY(use_factors(e, count, shifts));
     p->seconds[SECONDS_FACTORS] += ps_clock() - start;
-    return PS_OK;
+    return waves_open(e);
 }
 
 ps_status equation_open(solve_problem *p, const solve_group *group, int64_t sides, equation *out)
@@ -416,8 +380,9 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
                                .options = {p->parts, p->options.inner_tolerance, INNER_LIMIT}};
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
                     "sparse systems"));
-    PS_TRY(
-        PS_ALLOC(&out->products, hard ? 2 * sides * problem_size(p) : problem_dofs(p), "products"));
+    PS_TRY(PS_ALLOC(&out->products,
+                    hard ? waves_vectors(p) * sides * problem_size(p) : problem_dofs(p),
+                    "products"));
     if (scales(p)) PS_TRY(open_scale(out));
     return hard ? open_hard(out) : choose_terms(out);
 }
@@ -431,6 +396,9 @@ void equation_close(equation *e)
     free(e->iterative.workspace);
     free(e->groups);
     free(e->products);
+    free(e->velocity);
+    free(e->admittance);
+    free(e->of_flux);
     free(e->integral);
     free(e->part);
     free(e->sums);

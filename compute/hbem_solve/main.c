@@ -22,7 +22,8 @@ static struct {
     int64_t pade, limit, cycle, batch;
     double tolerance, inner, radius, mean;
     ps_interval checkpoint_every;
-    ps_text_list direction, data, wavenumber;
+    double density, speed;
+    ps_text_list direction, data, wavenumber, boundary, source;
     ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
 } chosen = {.side = 1,
@@ -36,7 +37,19 @@ static struct {
 
 static const ps_option options[] = {
     PS_CHOICE("problem", &chosen.problem, "hard|dirichlet|neumann", PS_IDENTITY,
-              "sound-hard scattering (Helmholtz), or boundary data of Laplace's equation"),
+              "waves outside of bodies (Helmholtz), rigid ones unless --boundary says what they "
+              "are; or boundary data of Laplace's equation"),
+    PS_LIST("boundary", &chosen.boundary, "TAG:CONDITION", PS_IDENTITY,
+            "of a physical group (number, name, others): rigid, soft, impedance:RE[,IM] (Z over "
+            "rho c), or velocity:V, velocity:X,Y,Z, velocity:file:PATH:NAME (m/s) of one that is "
+            "rigid or has an impedance; what vibrates is a right-hand side of its own"),
+    PS_LIST("source", &chosen.source, "KIND:..", PS_IDENTITY,
+            "an incident field: point:X,Y,Z, e^{ikr}/(4 pi r), or dipole:X,Y,Z,DX,DY,DZ, D.grad "
+            "of it with respect to its place"),
+    PS_REAL("density", &chosen.density, "KG/M3", 0, 1e9, PS_IDENTITY,
+            "of the medium, for velocities and fluids; 0: not given"),
+    PS_REAL("speed", &chosen.speed, "M/S", 0, 1e9, PS_IDENTITY,
+            "of sound in the medium, for velocities and fluids; 0: not given"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
             "the way an incident plane wave travels; several times for several waves"),
     PS_TEXT("azimuths", &chosen.azimuths, "FROM,TO,COUNT", PS_IDENTITY,
@@ -140,11 +153,12 @@ static ps_status take_options(solve_problem *p)
     if (chosen.mean != 0 && finds_constants(p))
         return ps_fail(PS_USAGE, "--mean is for --side interior: outside of a body u has no "
                                  "constant that is free");
-    bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
+    bool waves = chosen.direction.count || chosen.directions || chosen.azimuths ||
+                 chosen.boundary.count || chosen.source.count;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
     if (p->options.problem != PROBLEM_HARD && waves)
-        return ps_fail(PS_USAGE, "incident waves go with --problem hard");
+        return ps_fail(PS_USAGE, "incident waves, sources and --boundary go with --problem hard");
     PS_TRY(take_assembly(&p->options));
     return equation_method(p, &p->options.krylov.method);
 }
@@ -163,13 +177,30 @@ static ps_status open_device(void *problem)
 static ps_status read_all(solve_problem *p)
 {
     PS_TRY(problem_open_mesh(p));
-    if (p->options.problem == PROBLEM_HARD)
+    if (p->options.problem == PROBLEM_HARD) {
+        PS_TRY(
+            boundary_parse(&chosen.boundary, &p->mesh, chosen.density, chosen.speed, &p->boundary));
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
-    else
+        PS_TRY(parse_sources(p, &chosen.source));
+    } else {
         PS_TRY(parse_data(p, &chosen.data));
+    }
     PS_TRY(problem_open(p, p->run->operand_count - 1 - (p->run->output != NULL),
                         p->run->operands + 1));
     ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
+    return PS_OK;
+}
+
+/* Other conditions than rigid ones, and velocities, go by the cores. */
+static ps_status keep_to_cores(solve_problem *p)
+{
+    if (!p->device || !boundary_is_general(&p->boundary)) return PS_OK;
+    if (strcmp(p->run->device, "auto") != 0)
+        return ps_fail(PS_USAGE,
+                       "--device %s: soft surfaces, impedances and velocities are "
+                       "computed by the cores",
+                       p->run->device);
+    ps_device_close(&p->device);
     return PS_OK;
 }
 
@@ -186,6 +217,7 @@ static ps_status prepare(solve_problem *p)
     ps_note_failure(&failure, read_all(p));
     ps_note_failure(&failure, ps_background_wait(&device));
     PS_TRY(ps_first_failure(&failure));
+    PS_TRY(keep_to_cores(p));
     PS_TRY(constants_find_open(p));
     return plan_memory(p);
 }
@@ -200,6 +232,10 @@ static ps_status note_sides(const solve_problem *p, ps_product *product)
     XXH3_64bits_reset(hash);
     for (int64_t i = 0; i < p->load_count; ++i)
         XXH3_64bits_update(hash, p->loads[i].vector, sizeof p->loads[i].vector);
+    for (int i = 0; i < p->boundary.vibrations; ++i)
+        if (p->boundary.vibration[i].table)
+            XXH3_64bits_update(hash, p->boundary.vibration[i].table,
+                               (size_t)p->mesh.vertex_count * sizeof(double));
     if (p->table)
         XXH3_64bits_update(hash, p->table, (size_t)p->mesh.vertex_count * sizeof *p->table);
     unsigned long long digest = XXH3_64bits_digest(hash);
@@ -228,21 +264,28 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
     static const char *const names[] = {"helmholtz-hard", "laplace-dirichlet", "laplace-neumann"};
     const solve_options *o = &p->options;
     bool hard = o->problem == PROBLEM_HARD, direct = !hard && !o->indirect;
+    bool general = hard && problem_is_general(p);
     ps_hbem_solution_header h = {
         .parts = p->parts, .count = p->load_count * p->group_count, .unknown = PS_LAYER_SINGLE};
     if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
-    snprintf(h.problem, sizeof h.problem, "%s", names[o->problem]);
+    snprintf(h.problem, sizeof h.problem, "%s", general ? "helmholtz" : names[o->problem]);
     snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);
     h.layer[h.unknown].factor = 1;
     if (direct) {
         h.layer[PS_LAYER_SINGLE].factor = o->interior ? 1 : -1;
         h.layer[PS_LAYER_DOUBLE].factor = o->interior ? -1 : 1;
     }
+    if (hard && !boundary_unknown_pressure(&p->boundary)) {
+        h.unknown = PS_LAYER_SINGLE;
+        h.layer[PS_LAYER_DOUBLE].factor = 0;
+    }
+    if (general && boundary_is_general(&p->boundary)) h.layer[PS_LAYER_SINGLE].factor = -1;
     for (int l = 0; l < PS_LAYERS; ++l) {
         ps_hbem_space_kind kind = l == (int)h.unknown ? p->unknown : p->data;
+        if (hard) kind = l == PS_LAYER_SINGLE ? waves_flux_space(p) : PS_SPACE_P1;
         snprintf(h.layer[l].space, sizeof h.layer[l].space, "%s", ps_hbem_space_name(kind));
         snprintf(h.layer[l].units, sizeof h.layer[l].units, "%s",
-                 hard                   ? "Pa"
+                 hard                   ? l == PS_LAYER_SINGLE ? "Pa/m" : "Pa"
                  : l == PS_LAYER_SINGLE ? "1/m"
                                         : "1");
     }
@@ -374,7 +417,7 @@ static ps_status finish(solve_problem *p, double start)
 /* Of matrices that are assembled here, on which no rules depend on the wave number. */
 static ps_status check_entries(solve_problem *p)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     if (p->scene_count == 0) return PS_OK;
     int count = group_matrices(p, &p->groups[0], m);
     for (int i = 0; i < count; ++i) {
@@ -418,6 +461,7 @@ static ps_status run_solve(ps_run *run)
 static const ps_allowance allowances[] = {
     {"row-sums", "entries that give constants wrong row sums, above 10 eps"},
     PS_HBEM_ALLOW_ENTRIES,
+    {"close-source", "sources nearer to the surface than half an edge"},
     {"spaces", "data in a space that cannot hold them: p1 where a normal derivative jumps, p0 for "
                "a potential"},
     {NULL, NULL}};
@@ -427,18 +471,23 @@ static const ps_program program = {
     .results = 6,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
-        "Solves boundary integral equations with H-matrices: the sound-hard body in plane waves by "
-        "Burton-Miller with an OSRC operator (K and W on p1, a pair for every wave number), or "
-        "Dirichlet and Neumann problems of Laplace. The matrices are those of "
+        "Solves boundary integral equations with H-matrices: rigid, soft and lined bodies in waves "
+        "and near sources, and bodies that vibrate, by Burton-Miller equations and their kin with "
+        "an OSRC operator (K and W on p1, a pair for every wave number; S and K' besides where "
+        "normal derivatives are not zero), or Dirichlet and Neumann problems of Laplace. The "
+        "matrices are those of "
         "penstock-hmatrix-assemble; or they are assembled in memory, from the clusters of "
         "penstock-cluster-build. All right-hand sides advance together; matrices in files that do "
         "not fit in memory are streamed. Matrices, products and sparse systems are computed on a "
         "CUDA device where there is one (--device). Checkpoints are SOLUTION.batch*.",
-    .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
-                "  penstock-hbem-solve hull.hdf clusters.h5 phi.hdf --wavenumber 4.19 "
-                "--direction 1,0,0\n"
-                "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
-                "indirect --data point:0,0,0.2",
+    .examples =
+        "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
+        "  penstock-hbem-solve head.hdf clusters.h5 ears.hdf --wavenumber 18.3 --density 1.2 \\\n"
+        "      --speed 343 --boundary 2:velocity:1 --boundary others:rigid\n"
+        "  penstock-hbem-solve hull.hdf clusters.h5 phi.hdf --wavenumber 4.19 "
+        "--direction 1,0,0\n"
+        "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
+        "indirect --data point:0,0,0.2",
     .options = options,
     .figures = figure_table,
     .allowances = allowances,

@@ -68,7 +68,7 @@ static ps_status add_streamed(const solve_problem *p, int count, matrix *const *
 static ps_status add_group(const solve_problem *p, const solve_group *group, ps_ledger *l,
                            ps_ledger *least)
 {
-    matrix *m[PS_HBEM_KERNELS];
+    matrix *m[SLOTS];
     int count = group_matrices(p, group, m);
     if (p->scene_count == 0) return add_streamed(p, count, m, l, least);
     for (int i = 0; i < count; ++i) PS_TRY(core_matrix_prepare(m[i]->core));
@@ -77,8 +77,8 @@ static ps_status add_group(const solve_problem *p, const solve_group *group, ps_
     return PS_OK;
 }
 
-/* What is left for vectors and matrices. Streams take all of it, and leave what a process varies by;
- * assembled matrices take what they take, and may come that near. */
+/* What is left for vectors and matrices. Streams take all of it, and leave what a process varies
+ * by; assembled matrices take what they take, and may come that near. */
 static int64_t room_left(const solve_problem *p)
 {
     if (p->scene_count == 0) return ps_ledger_left(&p->ledger, p->run->host_memory);

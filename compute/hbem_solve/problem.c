@@ -10,21 +10,54 @@
 
 /* ---- which matrices ---- */
 
-/* What a problem is solved with. */
-static bool needs(const solve_options *o, ps_hbem_kernel kernel)
+const slot slot_table[SLOTS] = {
+    [PS_KERNEL_SLP] = {PS_KERNEL_SLP, false},   [PS_KERNEL_DLP] = {PS_KERNEL_DLP, false},
+    [PS_KERNEL_ADLP] = {PS_KERNEL_ADLP, false}, [PS_KERNEL_HYPS] = {PS_KERNEL_HYPS, false},
+    [SLOT_DATA_SLP] = {PS_KERNEL_SLP, true},    [SLOT_DATA_ADLP] = {PS_KERNEL_ADLP, true},
+};
+
+bool problem_is_general(const solve_problem *p)
 {
+    bool plane = true;
+    for (int64_t i = 0; i < p->load_count; ++i) plane = plane && p->loads[i].kind == PS_LOAD_PLANE;
+    return boundary_is_general(&p->boundary) || !plane;
+}
+
+/* S and K' multiply q, K and W multiply p. */
+static bool waves_need(const boundary *b, int at)
+{
+    bool of_flux =
+        slot_table[at].kernel == PS_KERNEL_SLP || slot_table[at].kernel == PS_KERNEL_ADLP;
+    if (slot_table[at].data) return b->vibrations > 0;
+    return of_flux ? boundary_has_flux(b) : boundary_unknown_pressure(b);
+}
+
+/* What a problem is solved with. */
+static bool needs(const solve_problem *p, int at)
+{
+    const solve_options *o = &p->options;
+    ps_hbem_kernel kernel = slot_table[at].kernel;
+    if (o->problem == PROBLEM_HARD) return waves_need(&p->boundary, at);
+    if (slot_table[at].data) return false;
     switch (kernel) {
     case PS_KERNEL_SLP:
         return o->problem == PROBLEM_DIRICHLET;
     case PS_KERNEL_DLP:
-        return o->problem == PROBLEM_HARD || (o->problem == PROBLEM_DIRICHLET && !o->indirect);
+        return o->problem == PROBLEM_DIRICHLET && !o->indirect;
     case PS_KERNEL_ADLP:
         return o->problem == PROBLEM_NEUMANN;
-    case PS_KERNEL_HYPS:
-        return o->problem == PROBLEM_HARD || (o->problem == PROBLEM_NEUMANN && !o->indirect);
     default:
-        return false;
+        return o->problem == PROBLEM_NEUMANN && !o->indirect;
     }
+}
+
+/* The slot of a matrix. */
+static int slot_of(const solve_problem *p, const ps_hmatrix_header *h)
+{
+    bool data = p->options.problem == PROBLEM_HARD && h->space[1] == PS_SPACE_P0;
+    int at = 0;
+    while (at < SLOTS && !(slot_table[at].kernel == h->kernel && slot_table[at].data == data)) ++at;
+    return at < SLOTS ? at : (int)h->kernel;
 }
 
 static ps_status check_matrix(const solve_problem *p, const matrix *m)
@@ -33,18 +66,22 @@ static ps_status check_matrix(const solve_problem *p, const matrix *m)
     if (strcmp(h->mesh_hash, p->mesh.content_hash) != 0)
         return ps_fail(PS_INVALID, "%s belongs to another mesh (%s) than %s (%s)", m->name,
                        h->mesh_hash, ps_store_path(p->mesh_store), p->mesh.content_hash);
-    if (!needs(&p->options, h->kernel))
+    bool waves = p->options.problem == PROBLEM_HARD;
+    int at = slot_of(p, h);
+    if (!needs(p, at))
         return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", m->name,
                        ps_hbem_kernel_name(h->kernel));
-    if (p->options.problem != PROBLEM_HARD && h->wavenumber != 0)
+    if (!waves && h->wavenumber != 0)
         return ps_fail(PS_INVALID, "%s: k is %g; this problem is Laplace's, k = 0", m->name,
                        h->wavenumber);
-    if (p->options.problem == PROBLEM_HARD && !(h->wavenumber > 0))
+    if (waves && !(h->wavenumber > 0))
         return ps_fail(PS_INVALID, "%s: k is %g; scattering needs k > 0", m->name, h->wavenumber);
-    if ((p->options.problem == PROBLEM_HARD || h->kernel == PS_KERNEL_HYPS) &&
-        !(h->same && h->space[0] == PS_SPACE_P1))
-        return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and p1 are needed", m->name,
-                       ps_hbem_space_name(h->space[0]), ps_hbem_space_name(h->space[1]));
+    ps_hbem_space_kind trial = slot_table[at].data ? PS_SPACE_P0 : PS_SPACE_P1;
+    if ((waves || h->kernel == PS_KERNEL_HYPS) &&
+        !(h->space[0] == PS_SPACE_P1 && h->space[1] == trial && h->same == !slot_table[at].data))
+        return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and %s are needed", m->name,
+                       ps_hbem_space_name(h->space[0]), ps_hbem_space_name(h->space[1]),
+                       ps_hbem_space_name(trial));
     return PS_OK;
 }
 
@@ -53,8 +90,10 @@ static solve_group *group_of(solve_problem *p, double wavenumber)
 {
     for (int g = 0; g < p->group_count; ++g)
         if (p->groups[g].wavenumber == wavenumber) return &p->groups[g];
-    p->groups[p->group_count] = (solve_group){wavenumber, {-1, -1, -1, -1}};
-    return &p->groups[p->group_count++];
+    solve_group *g = &p->groups[p->group_count++];
+    g->wavenumber = wavenumber;
+    for (int at = 0; at < SLOTS; ++at) g->matrix[at] = -1;
+    return g;
 }
 
 static int by_wavenumber(const void *a, const void *b)
@@ -68,7 +107,7 @@ static ps_status sort_matrices(solve_problem *p)
     PS_TRY(PS_ALLOC(&p->groups, p->matrix_count, "wave numbers"));
     for (int i = 0; i < p->matrix_count; ++i) {
         const ps_hmatrix_header *h = p->matrices[i].header;
-        int *at = &group_of(p, h->wavenumber)->matrix[h->kernel];
+        int *at = &group_of(p, h->wavenumber)->matrix[slot_of(p, h)];
         if (*at >= 0)
             return ps_fail(PS_USAGE, "%s and %s are both the operator %s at k = %.9g: give one",
                            p->matrices[*at].name, p->matrices[i].name,
@@ -77,10 +116,12 @@ static ps_status sort_matrices(solve_problem *p)
     }
     qsort(p->groups, (size_t)p->group_count, sizeof *p->groups, by_wavenumber);
     for (int g = 0; g < p->group_count; ++g)
-        for (int k = 0; k < PS_HBEM_KERNELS; ++k)
-            if (needs(&p->options, (ps_hbem_kernel)k) && p->groups[g].matrix[k] < 0)
-                return ps_fail(PS_USAGE, "a matrix of the operator %s at k = %.9g is missing",
-                               ps_hbem_kernel_name((ps_hbem_kernel)k), p->groups[g].wavenumber);
+        for (int k = 0; k < SLOTS; ++k)
+            if (needs(p, k) && p->groups[g].matrix[k] < 0)
+                return ps_fail(PS_USAGE, "a matrix of the operator %s%s at k = %.9g is missing",
+                               ps_hbem_kernel_name(slot_table[k].kernel),
+                               slot_table[k].data ? " (--test p1 --trial p0, of velocities)" : "",
+                               p->groups[g].wavenumber);
     return PS_OK;
 }
 
@@ -107,13 +148,12 @@ static bool is_clusters(const char *path)
     return good;
 }
 
-/* The operator that is solved with. */
+/* The operator that a problem of Laplace is solved with. */
 static ps_hbem_kernel main_kernel(const solve_options *o)
 {
-    return o->problem == PROBLEM_HARD        ? PS_KERNEL_DLP
-           : o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_SLP
-           : o->indirect                     ? PS_KERNEL_ADLP
-                                             : PS_KERNEL_HYPS;
+    return o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_SLP
+           : o->indirect                   ? PS_KERNEL_ADLP
+                                           : PS_KERNEL_HYPS;
 }
 
 static ps_status check_clusters(const solve_problem *p, int count)
@@ -134,11 +174,12 @@ static ps_status check_clusters(const solve_problem *p, int count)
 /* All matrices of a wave number. */
 static ps_status open_operators(solve_problem *p, double wavenumber)
 {
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
-        if (!needs(&p->options, (ps_hbem_kernel)k)) continue;
-        bool main = p->options.problem == PROBLEM_HARD || k == (int)main_kernel(&p->options);
+    for (int k = 0; k < SLOTS; ++k) {
+        if (!needs(p, k)) continue;
+        bool main = p->options.problem == PROBLEM_HARD ? !slot_table[k].data
+                                                       : k == (int)main_kernel(&p->options);
         core_scene *scene = &p->scenes[main ? p->main_scene : p->data_scene];
-        ps_hbem_operator_choice choice = {.kernel = (ps_hbem_kernel)k, .wavenumber = wavenumber};
+        ps_hbem_operator_choice choice = {.kernel = slot_table[k].kernel, .wavenumber = wavenumber};
         matrix *m = &p->matrices[p->matrix_count];
         ps_status status = matrix_open_core(scene, &choice, &p->options.assembly, m);
         ++p->matrix_count;
@@ -159,7 +200,7 @@ static ps_status open_clusters(solve_problem *p, int count, const char *const *p
     p->scene_files = count;
     p->data_scene = count - 1;
     PS_TRY(derive_scenes(p));
-    PS_TRY(PS_ALLOC(&p->matrices, PS_HBEM_KERNELS * groups, "matrices"));
+    PS_TRY(PS_ALLOC(&p->matrices, SLOTS * groups, "matrices"));
     for (int g = 0; g < groups; ++g) {
         int before = p->matrix_count;
         PS_TRY(open_operators(p, p->options.wavenumber_count > 0 ? p->options.wavenumbers[g] : 0));
@@ -235,6 +276,11 @@ static ps_status choose_spaces(solve_problem *p)
     const solve_options *o = &p->options;
     const int *at = p->groups[0].matrix;
     p->parts = o->problem == PROBLEM_HARD ? 2 : 1;
+    if (o->problem == PROBLEM_HARD) {
+        p->unknown = PS_SPACE_P1;
+        p->data = p->boundary.vibrations > 0 ? PS_SPACE_P0 : PS_SPACE_P1;
+        return PS_OK;
+    }
     ps_hbem_kernel main = main_kernel(o);
     ps_hbem_kernel other = o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_DLP : PS_KERNEL_ADLP;
     const matrix *m = &p->matrices[at[main]];
@@ -242,7 +288,7 @@ static ps_status choose_spaces(solve_problem *p)
     if (!m->header->same)
         return ps_fail(PS_INVALID, "%s: test and trial space differ; the equation needs one space",
                        m->name);
-    if (o->problem == PROBLEM_HARD || o->indirect) return PS_OK;
+    if (o->indirect) return PS_OK;
     const matrix *right = &p->matrices[at[other]];
     p->data = right->header->space[1];
     if (right->header->space[0] == p->unknown) return PS_OK;
@@ -337,6 +383,7 @@ void problem_close(solve_problem *p)
     free(p->triangles);
     free(p->loads);
     free(p->table);
+    boundary_close(&p->boundary);
     ps_hbem_solution_close(&p->out);
     ps_store_close(&p->mesh_store);
     ps_surface_mesh_release(&p->mesh);

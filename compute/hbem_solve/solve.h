@@ -4,6 +4,7 @@
 #ifndef PS_HBEM_SOLVE_SOLVE_H
 #define PS_HBEM_SOLVE_SOLVE_H
 
+#include "compute/hbem_solve/boundary.h"
 #include "compute/hbem_solve/device_systems.h"
 #include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
@@ -49,10 +50,19 @@ typedef struct solve_space {
     const int64_t *order; /* the function at a position; borrowed from a matrix */
 } solve_space;
 
+/* What matrices of a wave number are for: the operators on unknowns (by ps_hbem_kernel), then those
+ * on given velocities, which are numbers of triangles. */
+enum { SLOT_DATA_SLP = PS_HBEM_KERNELS, SLOT_DATA_ADLP, SLOTS };
+typedef struct slot {
+    ps_hbem_kernel kernel;
+    bool data;
+} slot;
+extern const slot slot_table[SLOTS];
+
 /* Matrices of one wave number: positions in problem.matrices, -1 where there is none. */
 typedef struct solve_group {
     double wavenumber;
-    int matrix[PS_HBEM_KERNELS];
+    int matrix[SLOTS];
 } solve_group;
 
 enum {
@@ -88,13 +98,14 @@ typedef struct solve_problem {
     ps_hbem_space_kind unknown; /* space of what is solved for                      */
     ps_hbem_space_kind data;    /* of given data, in direct forms                   */
     int parts;
-    ps_hbem_load *loads; /* [load_count]: directions, or data                */
-    int64_t load_count;
-    double *table;        /* of data from a file                              */
-    double area, radius;  /* m^2, m: of mean curvature                        */
-    int64_t edges;        /* that are sharp; counted in direct forms          */
+    boundary boundary;   /* of waves                                         */
+    ps_hbem_load *loads; /* [load_count]: incident waves, or data            */
+    int64_t load_count, load_capacity;
+    double *table;                 /* of data from a file                              */
+    double area, radius;           /* m^2, m: of mean curvature                        */
+    int64_t edges;                 /* that are sharp; counted in direct forms          */
     int64_t open_constants, holes; /* of the surface of an interior Neumann problem       */
-    ps_hbem_solution out; /* rank 0                                           */
+    ps_hbem_solution out;          /* rank 0                                           */
     /* figures */
     bool direct; /* V by factors                                                        */
     int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
@@ -121,6 +132,9 @@ static inline int64_t problem_dofs(const solve_problem *p)
 }
 /* Numbers of a vector of unknowns. */
 static inline int64_t problem_size(const solve_problem *p) { return p->parts * problem_dofs(p); }
+
+/* Whether a problem of waves is more than a rigid body in plane waves. */
+bool problem_is_general(const solve_problem *p);
 
 /* ---- constants.c ---- */
 
@@ -162,7 +176,10 @@ typedef struct equation {
     factors *factors;               /* of V, on cores                           */
     device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
-    double *products;               /* [2][sides][parts][dofs] of a step                  */
+    double *products;               /* of a step: one vector, or those of waves.c         */
+    double *velocity;               /* [triangles] of what vibrates, m/s                  */
+    double *admittance;             /* [2][triangles] b                                   */
+    bool *of_flux;                  /* [dofs] q is unknown, not p                         */
     double *integral;               /* [dofs] m_i = int phi_i, where constants are open   */
     int32_t *part;                  /* [dofs] closed parts, each with a constant          */
     int64_t parts;                  /* how many                                           */
@@ -180,6 +197,33 @@ void equation_close(equation *e);
 /* b[sides] of loads [first, first + sides); data[sides], in direct forms: given data, in the order
  * of the matrices. */
 ps_status equation_right_side(equation *e, int64_t first, int64_t sides, double *b, double *data);
+/* ---- waves.c: the equation of waves ---- */
+
+/* Vectors [2][dofs] a side that it works with. */
+int64_t waves_vectors(const solve_problem *p);
+ps_status waves_open(equation *e);
+ps_status waves_apply(equation *e, int64_t count, const double *x, double *y);
+ps_status waves_right_side(equation *e, int64_t first, int64_t sides, double *b);
+/* The space of q in the output, and both traces of a solution in the order of the mesh: pressure
+ * [2][vertices], flux [2][functions]; each may be NULL. */
+ps_hbem_space_kind waves_flux_space(const solve_problem *p);
+ps_status waves_traces(equation *e, int64_t load, const double *x, double *pressure, double *flux);
+
+/* ---- equation.c again: what waves.c takes of it ---- */
+
+/* A product y = A x over all ranks; all of a list at once. */
+typedef struct multiplication {
+    matrix *m;
+    const double *x;
+    double *y;
+} multiplication;
+ps_status equation_multiply(equation *e, int count, const multiplication *list, int64_t sides);
+matrix *equation_matrix(const equation *e, int at); /* of a slot */
+void equation_own_sides(int64_t count, int64_t *first, int64_t *end);
+ps_status equation_join_sides(int64_t count, int64_t size, double *y);
+ps_status equation_load(equation *e, const solve_space *s, int64_t load, bool derivative,
+                        double *out);
+
 /* The callbacks of lockstep; context is an equation. */
 ps_status equation_apply(void *context, int64_t count, const double *x, double *y);
 ps_status equation_precondition(void *context, int64_t count, const double *r, double *z);
@@ -202,7 +246,7 @@ typedef struct assembling {
         matrix *m;
         core_means means;
         ps_background work;
-    } each[PS_HBEM_KERNELS];
+    } each[SLOTS];
     int count, started;
     double start;
 } assembling;
@@ -261,6 +305,11 @@ ps_status check_states(const solve_problem *p);
 
 ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
                            const char *azimuths);
+/* After the directions: sources, and the side of what vibrates. */
+ps_status parse_sources(solve_problem *p, const ps_text_list *list);
 ps_status parse_data(solve_problem *p, const ps_text_list *list);
+/* PATH:NAME of a field: out[vertices]; `what` comes first in messages. */
+ps_status read_vertex_table(const char *what, const char *text, const ps_surface_mesh *mesh,
+                            double *out);
 
 #endif

@@ -87,6 +87,7 @@ static ps_status derive_dirichlet(solve_problem *p)
 
 ps_status derive_scenes(solve_problem *p)
 {
+    if (p->boundary.vibrations > 0) return derive(p, PS_SPACE_P1, PS_SPACE_P0, &p->data_scene);
     bool direct = p->options.problem != PROBLEM_HARD && !p->options.indirect;
     const ps_clusters *c = &p->scenes[0].scene.clusters;
     if (!direct || p->scene_count != 1 || !c->same || !c->closed) return PS_OK;

@@ -1,7 +1,8 @@
 #include "kernels/hbem/burton_miller.h"
 
-/* y <- M^-1 y of `sides` vectors. */
-static ps_status solve_mass(ps_burton_miller *e, int64_t sides, double *y)
+#include <string.h>
+
+ps_status ps_burton_miller_mass(ps_burton_miller *e, int64_t sides, double *y)
 {
     ps_shifted_system systems[PS_OSRC_GROUP];
     int64_t size = 2 * e->matrix->dofs;
@@ -15,24 +16,31 @@ static ps_status solve_mass(ps_burton_miller *e, int64_t sides, double *y)
     return PS_OK;
 }
 
-ps_status ps_burton_miller_combine(ps_burton_miller *e, int64_t sides, const double *x, double *kx,
-                                   const double *wx, double *y)
+/* y = half/2 + own - y */
+static void finish(int64_t count, const double *half, const double *own, double *y)
 {
-    int64_t count = sides * 2 * e->matrix->dofs;
-    PS_TRY(ps_osrc_apply(e->osrc, e->matrix, &e->shifted, sides, wx, y, e->workspace));
-    PS_TRY(solve_mass(e, sides, kx));
 #pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < count; ++i) y[i] = .5 * x[i] - kx[i] - y[i];
+    for (int64_t i = 0; i < count; ++i) y[i] = (half ? .5 * half[i] : 0) + own[i] - y[i];
+}
+
+ps_status ps_burton_miller_pressure(ps_burton_miller *e, int64_t sides, const double *p, double *a,
+                                    const double *b, double *y)
+{
+    PS_TRY(ps_osrc_apply(e->osrc, e->matrix, &e->shifted, sides, b, y, e->workspace));
+    PS_TRY(ps_burton_miller_mass(e, sides, a));
+    finish(sides * 2 * e->matrix->dofs, p, a, y);
     return PS_OK;
 }
 
-ps_status ps_burton_miller_right_side(ps_burton_miller *e, int64_t sides, double *f,
-                                      const double *q, double *b)
+ps_status ps_burton_miller_flux(ps_burton_miller *e, int64_t sides, const double *q,
+                                const double *a, double *b, double *massless, double *y)
 {
     int64_t count = sides * 2 * e->matrix->dofs;
-    PS_TRY(ps_osrc_apply(e->osrc, e->matrix, &e->shifted, sides, q, b, e->workspace));
-    PS_TRY(solve_mass(e, sides, f));
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < count; ++i) b[i] = f[i] - b[i];
+    memcpy(massless, a, (size_t)count * sizeof *a);
+    PS_TRY(ps_burton_miller_mass(e, sides, massless));
+    PS_TRY(ps_osrc_apply_inverse(e->osrc, e->matrix, &e->shifted, sides, a, massless, y,
+                                 e->workspace));
+    PS_TRY(ps_burton_miller_mass(e, sides, b));
+    finish(count, q, b, y);
     return PS_OK;
 }

@@ -1,12 +1,16 @@
 /*
- * burton_miller: the equation of a sound-hard body in a plane wave (Vater, Betcke, Dilba, (10),
- * (11)):
+ * burton_miller: both equations of an exterior problem of waves, combined so that no wave number is
+ * a resonance. p is the trace of the total pressure, q its normal derivative, K, S, K', W are DLP,
+ * SLP, ADLP and HYPS on continuous linear functions, M their mass, V one of osrc.h:
  *
- *   Phi/2 - M^-1 K Phi - (V M^-1) W Phi = M^-1 f - (V M^-1) q
- *   f_i = int u_inc phi_i, q_i = int d_n u_inc phi_i
+ *   (A)  (1/2 - K) p + S q = u_inc          (B)  (1/2 + K') q + W p = d_n u_inc
  *
- * Phi is the trace of the total pressure, K and W are DLP and HYPS on continuous linear functions,
- * V one of osrc.h. Here: what goes with the products K Phi and W Phi. Vectors are [2][dofs], sides
+ *   pressure  M^-1 (A) - V M^-1 (B)      where p is unknown: Burton and Miller (Vater, Betcke,
+ *                                        Dilba, (10), (11); numerics guide 3)
+ *   flux      M^-1 (B) - V^-1 M^-1 (A)   where q is: the direct kin of Brakhage and Werner
+ *
+ * Both take what A and B leave beside the half, as loads: on the left a = S q - K p, b = K' q + W
+ * p, on the right a_i = int u_inc phi_i, b_i = int d_n u_inc phi_i. Vectors are [2][dofs], sides
  * one after the other; a side's bits do not depend on the others.
  */
 #ifndef PS_KERNELS_HBEM_BURTON_MILLER_H
@@ -21,12 +25,17 @@ typedef struct ps_burton_miller {
     double *workspace;               /* ps_osrc_workspace(dofs)          */
 } ps_burton_miller;
 
-/* y = x/2 - M^-1 kx - V M^-1 wx; kx is overwritten. Errors are those of the solvers. */
-ps_status ps_burton_miller_combine(ps_burton_miller *equation, int64_t sides, const double *x,
-                                   double *kx, const double *wx, double *y);
+/* y = p/2 + M^-1 a - V M^-1 b; p NULL: 0; a is overwritten. The half of q is b's. Errors are those
+ * of the solvers. */
+ps_status ps_burton_miller_pressure(ps_burton_miller *equation, int64_t sides, const double *p,
+                                    double *a, const double *b, double *y);
 
-/* b = M^-1 f - V M^-1 q; f is overwritten. */
-ps_status ps_burton_miller_right_side(ps_burton_miller *equation, int64_t sides, double *f,
-                                      const double *q, double *b);
+/* y = q/2 + M^-1 b - V^-1 M^-1 a; q NULL: 0; b is overwritten, `massless` (as large) as well. The
+ * half of p is a's. */
+ps_status ps_burton_miller_flux(ps_burton_miller *equation, int64_t sides, const double *q,
+                                const double *a, double *b, double *massless, double *y);
+
+/* y <- M^-1 y */
+ps_status ps_burton_miller_mass(ps_burton_miller *equation, int64_t sides, double *y);
 
 #endif

@@ -11,19 +11,24 @@
 
 typedef enum ps_load_kind {
     PS_LOAD_PLANE,  /* e^{ik d.x}, d = vector of length 1 */
-    PS_LOAD_POINT,  /* e^{ikr}/(4 pi r), r = |x - vector| */
+    PS_LOAD_POINT,  /* g = e^{ikr}/(4 pi r), r = |x - vector| */
+    PS_LOAD_DIPOLE, /* axis . grad g with respect to `vector`, m */
     PS_LOAD_LINEAR, /* vector . x                         */
     PS_LOAD_VALUE,  /* vector[0], which is its own derivative */
-    PS_LOAD_TABLE   /* numbers of vertices, linear between; its own derivative */
+    PS_LOAD_TABLE,  /* numbers of vertices, linear between; its own derivative */
+    PS_LOAD_NONE    /* 0 */
 } ps_load_kind;
 
 typedef struct ps_hbem_load {
     ps_load_kind kind;
-    double wavenumber, vector[3];
+    double wavenumber, vector[3], axis[3];
     const double *table; /* [vertices] */
     bool derivative;     /* d_n f instead of f */
 } ps_hbem_load;
 
+/* f, or its derivative along `normal`, at a place; not for tables. out[2]. */
+void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double normal[3],
+                     double out[2]);
 /* f at a point of a triangle given by its hats. out[2]. */
 void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *triangle,
                         const double hat[3], double out[2]);

@@ -112,15 +112,12 @@ static ps_status apply_combined(const ps_shifted_solver *solver, int64_t terms,
     return solver->combine(solver->context, sides, pairs, b, y);
 }
 
-ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
-                        const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
-                        double *workspace)
+/* y = sum_j weight_j (M - shift_j L)^-1 b */
+static ps_status sum_fractions(int64_t n, const ps_shifted_solver *solver, int64_t terms,
+                               double (*shift)[2], const double complex *weight, int64_t sides,
+                               const double *b, double *y, double *workspace)
 {
-    double shift[1 + PS_OSRC_TERMS_MAX][2];
-    double complex weight[1 + PS_OSRC_TERMS_MAX];
     ps_shifted_system systems[PS_OSRC_GROUP];
-    int64_t n = matrix->dofs, terms = fractions(osrc, shift, weight);
-    if (solver->combine) return apply_combined(solver, terms, weight, sides, b, y);
     memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
     for (int64_t first = 0; first < sides * terms; first += PS_OSRC_GROUP) {
         int64_t left = sides * terms - first, count = left < PS_OSRC_GROUP ? left : PS_OSRC_GROUP;
@@ -133,5 +130,39 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
         for (int64_t s = 0; s < count; ++s)
             add(n, weight[(first + s) % terms], systems[s].x, y + (first + s) / terms * 2 * n);
     }
+    return PS_OK;
+}
+
+ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
+                        const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
+                        double *workspace)
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    double complex weight[1 + PS_OSRC_TERMS_MAX];
+    int64_t terms = fractions(osrc, shift, weight);
+    if (solver->combine) return apply_combined(solver, terms, weight, sides, b, y);
+    return sum_fractions(matrix->dofs, solver, terms, shift, weight, sides, b, y, workspace);
+}
+
+ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
+                                const ps_shifted_solver *solver, int64_t sides, const double *b,
+                                const double *massless, double *y, double *workspace)
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    double complex weight[1 + PS_OSRC_TERMS_MAX] = {0}, ik = I * osrc->wavenumber, whole = ik;
+    int64_t n = matrix->dofs, terms = ps_osrc_shifts(osrc, shift);
+    if (osrc->coupling == PS_COUPLING_PLAIN) whole = 0;
+    if (terms > 0) whole *= from(osrc->c0);
+    for (int64_t j = 1; j < terms; ++j) { /* A X/(1 + B X) = A/B (1 - 1/(1 + B X)) */
+        weight[j] = -ik * from(osrc->a[j - 1]) / from(osrc->b[j - 1]);
+        whole -= weight[j];
+    }
+    if (terms == 0)
+        memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
+    else if (solver->combine)
+        PS_TRY(apply_combined(solver, terms, weight, sides, b, y));
+    else
+        PS_TRY(sum_fractions(n, solver, terms - 1, shift + 1, weight + 1, sides, b, y, workspace));
+    for (int64_t s = 0; s < sides; ++s) add(n, whole, massless + s * 2 * n, y + s * 2 * n);
     return PS_OK;
 }

@@ -62,4 +62,11 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace);
 
+/* y = V^-1 M^-1 b, the Dirichlet-to-Neumann map of the same root,
+ *     V^-1 M^-1 b = ik [(C0 + sum_j A_j/B_j) M^-1 b - sum_j A_j/B_j (M - (B_j/ke^2) L)^-1 b],
+ * ik M^-1 b for PS_COUPLING_MILLER, 0 for PS_COUPLING_PLAIN; massless: M^-1 b. */
+ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
+                                const ps_shifted_solver *solver, int64_t sides, const double *b,
+                                const double *massless, double *y, double *workspace);
+
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/vec3.h"
+#include "kernels/hbem/loads.h"
 #include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
@@ -184,10 +184,17 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
 static void add_incident(const field_task *task, double k, int64_t incidence, const double *x,
                          double value[2])
 {
-    const double *d = task->source->directions[incidence];
-    double phase = k * ps_dot3(d, x);
-    value[0] += cos(phase);
-    value[1] += sin(phase);
+    static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {PS_LOAD_PLANE, PS_LOAD_POINT,
+                                                          PS_LOAD_DIPOLE, PS_LOAD_NONE};
+    const field_entry *e = task->source->incident[incidence];
+    ps_hbem_load load = {.kind = kinds[e->incident], .wavenumber = k};
+    double own[2];
+    bool plane = e->incident == PS_INCIDENT_PLANE;
+    memcpy(load.vector, plane ? e->direction : e->source, sizeof load.vector);
+    memcpy(load.axis, e->source + 3, sizeof load.axis);
+    ps_hbem_load_at(&load, x, e->direction, own);
+    value[0] += own[0];
+    value[1] += own[1];
 }
 
 /* A value of the batch to its channel. */

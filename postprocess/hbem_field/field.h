@@ -17,6 +17,8 @@ typedef struct field_entry {
     int64_t index;
     double wavenumber, direction[3];
     double residual;
+    ps_hbem_incident incident;
+    double source[6];
 } field_entry;
 
 /* Solutions of one problem on one surface. */
@@ -29,7 +31,8 @@ typedef struct field_source {
     ps_hbem_surface surface;
     ps_hbem_space spaces[PS_LAYERS]; /* of the layers that are there                    */
     int64_t incidences, frequencies;
-    double (*directions)[3]; /* [incidences] of travel; 0: no waves              */
+    double (*directions)[3]; /* [incidences] of travel; 0: no plane waves        */
+    field_entry **incident;  /* [incidences] the first solution of each          */
     double *wavenumbers;     /* [frequencies], ascending                         */
     field_entry **table;     /* [frequencies][incidences], none missing          */
     field_entry *entries;

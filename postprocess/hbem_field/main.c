@@ -135,6 +135,12 @@ static ps_status check_quantity(const job *j)
                        "--quantity and --monostatic need an incident wave; problem %s has "
                        "none",
                        j->source.header->problem);
+    bool planes = true;
+    for (int64_t i = 0; i < j->source.incidences; ++i)
+        planes = planes && j->source.incident[i]->incident == PS_INCIDENT_PLANE;
+    if (!planes && (chosen.monostatic || chosen.quantity == TARGET_STRENGTH))
+        return ps_fail(PS_USAGE, "--monostatic and target strengths are of plane waves; some of "
+                                 "these solutions are of sources or of a body that vibrates");
     if (chosen.quantity == TOTAL && far)
         return ps_fail(PS_USAGE, "--quantity total: only points have a total field");
     if (chosen.quantity == TARGET_STRENGTH && !far && !(chosen.distance > 0))

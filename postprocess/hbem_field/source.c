@@ -11,7 +11,7 @@ bool field_is_wave(const field_source *source) { return source->header->parts ==
 
 bool field_is_scattered(const field_source *source)
 {
-    return strcmp(source->header->problem, "helmholtz-hard") == 0;
+    return strncmp(source->header->problem, "helmholtz", 9) == 0;
 }
 
 /* ---- files that belong together ---- */
@@ -51,23 +51,27 @@ static ps_status open_files(field_source *source, int count, const char *const *
 
 /* ---- the table ---- */
 
-static bool same_direction(const double *a, const double *b)
+static bool same_incident(const field_entry *a, const field_entry *b)
 {
-    double square = 0;
-    for (int c = 0; c < 3; ++c) square += (a[c] - b[c]) * (a[c] - b[c]);
-    return square < 1e-20;
+    double square = 0, most = 0;
+    for (int c = 0; c < 3; ++c)
+        square += (a->direction[c] - b->direction[c]) * (a->direction[c] - b->direction[c]);
+    for (int c = 0; c < 6; ++c) most = fmax(most, fabs(a->source[c] - b->source[c]));
+    return a->incident == b->incident && square < 1e-20 && most == 0;
 }
 
 static bool same_wavenumber(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
 
 /* Place of an entry's direction among those known, which it joins; right-hand sides without waves
  * all count. */
-static int64_t incidence_of(field_source *source, const field_entry *entry)
+static int64_t incidence_of(field_source *source, field_entry *entry)
 {
     int64_t i = entry->wavenumber > 0 ? 0 : source->incidences;
-    while (i < source->incidences && !same_direction(source->directions[i], entry->direction)) ++i;
-    if (i == source->incidences)
+    while (i < source->incidences && !same_incident(source->incident[i], entry)) ++i;
+    if (i == source->incidences) {
+        source->incident[i] = entry;
         memcpy(source->directions[source->incidences++], entry->direction, sizeof entry->direction);
+    }
     return i;
 }
 
@@ -84,6 +88,7 @@ static ps_status list_entries(field_source *source, int64_t *count)
     for (int f = 0; f < source->file_count; ++f) *count += source->files[f].header.count;
     PS_TRY(PS_ALLOC(&source->entries, *count, "solutions"));
     PS_TRY(PS_ALLOC(&source->directions, *count, "solutions"));
+    PS_TRY(PS_ALLOC(&source->incident, *count, "solutions"));
     PS_TRY(PS_ALLOC(&source->wavenumbers, *count, "solutions"));
     field_entry *to = source->entries;
     for (int f = 0; f < source->file_count; ++f)
@@ -92,6 +97,8 @@ static ps_status list_entries(field_source *source, int64_t *count)
             *to = (field_entry){
                 .file = f, .index = i, .wavenumber = from->wavenumber, .residual = from->residual};
             memcpy(to->direction, from->direction, sizeof to->direction);
+            to->incident = from->incident;
+            memcpy(to->source, from->source, sizeof to->source);
             source->wavenumbers[to - source->entries] = from->wavenumber;
         }
     qsort(source->wavenumbers, (size_t)*count, sizeof *source->wavenumbers, ps_compare_reals);
@@ -180,6 +187,7 @@ void field_source_close(field_source *source)
     free(source->files);
     free(source->triangles);
     free(source->directions);
+    free(source->incident);
     free(source->wavenumbers);
     free(source->table);
     free(source->entries);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/tag_names.h"
 #include "runtime/compare.h"
 #include "setup.h"
 
@@ -98,38 +99,11 @@ ps_status text_done(const setup_text *text, const char *known)
 
 /* ---- physical groups ---- */
 
-/* The line of tag_names that begins at *at: its number, and its name. False at the end. */
-static bool next_name(const char **at, long *tag, char name[64])
-{
-    char *rest;
-    if (!**at) return false;
-    *tag = strtol(*at, &rest, 10);
-    rest += *rest == ' ';
-    size_t length = strcspn(rest, "\n"), kept = length < 63 ? length : 63;
-    memcpy(name, rest, kept);
-    name[kept] = 0;
-    *at = rest + length + (rest[length] == '\n');
-    return true;
-}
-
 ps_status tag_number(const setup *s, const char *option, const char *text, int32_t *out)
 {
-    char *rest, name[64];
-    long tag = strtol(text, &rest, 10);
-    *out = (int32_t)tag;
-    if (*text && !*rest && tag >= 0 && tag <= INT32_MAX) return PS_OK;
-    for (const char *at = s->mesh.tag_names; next_name(&at, &tag, name);) {
-        *out = (int32_t)tag;
-        if (strcmp(name, text) == 0) return PS_OK;
-    }
-    char names[sizeof s->mesh.tag_names];
-    strcpy(names, s->mesh.tag_names);
-    for (char *c = names; *c; ++c)
-        if (*c == '\n') *c = ',';
-    return ps_fail(PS_USAGE,
-                   "--%s: \"%s\" is neither the number nor the name of a physical group "
-                   "of %s; it has names for: %s",
-                   option, text, s->input, names[0] ? names : "none");
+    char what[256];
+    snprintf(what, sizeof what, "%.160s: --%.64s", s->input, option);
+    return ps_tag_names_find(s->mesh.tag_names, what, text, out);
 }
 
 const char *tag_text(const setup *s, int32_t tag, char out[96])
@@ -137,7 +111,7 @@ const char *tag_text(const setup *s, int32_t tag, char out[96])
     char name[64];
     long number;
     snprintf(out, 96, "%d", tag);
-    for (const char *at = s->mesh.tag_names; next_name(&at, &number, name);)
+    for (const char *at = s->mesh.tag_names; ps_tag_names_next(&at, &number, name);)
         if (number == tag) {
             snprintf(out, 96, "%d (%s)", tag, name);
             break;

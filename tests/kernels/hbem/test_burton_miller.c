@@ -70,7 +70,8 @@ static ps_status apply(void *context, int64_t count, const double *x, double *y)
         multiply(n, s->k, x + 2 * n * side, kx + 2 * n * side);
         multiply(n, s->w, x + 2 * n * side, wx + 2 * n * side);
     }
-    ps_status status = ps_burton_miller_combine(&s->equation, count, x, kx, wx, y);
+    for (int64_t i = 0; i < 2 * n * count; ++i) kx[i] = -kx[i];
+    ps_status status = ps_burton_miller_pressure(&s->equation, count, x, kx, wx, y);
     free(kx);
     free(wx);
     return status;
@@ -104,7 +105,7 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     load.derivative = true;
     ps_hbem_load_vector(&load, &s->c.space, 2, items, q);
     check_ok(ps_osrc_init(&s->osrc, coupling, s->wavenumber, 1, 4));
-    check_ok(ps_burton_miller_right_side(&s->equation, 1, f, q, b));
+    check_ok(ps_burton_miller_pressure(&s->equation, 1, NULL, f, q, b));
     ps_lockstep solver;
     ps_lockstep_options options = {PS_LOCKSTEP_GMRES, 1e-5, 300, 100};
     ps_lockstep_system system = {.context = s, .shape = {2, n}, .sides = 1, .b = b, .apply = apply};
@@ -177,8 +178,9 @@ static double identity_error(int n, double k)
     double complex outer = j[2] + I * h[2];
     double complex slope = j[1] + I * h[1] - 3 / k * outer; /* h_2' = h_1 - 3/k h_2 */
     double complex v = outer / (k * slope), number;
-    check_ok(ps_burton_miller_right_side(&s.equation, 1, kx, wx, y)); /* M^-1 K x + i/k M^-1 W x */
-    for (int64_t i = 0; i < dofs; ++i) {                              /* kx is M^-1 K x now */
+    check_ok(
+        ps_burton_miller_pressure(&s.equation, 1, NULL, kx, wx, y)); /* M^-1 K x + i/k M^-1 W x */
+    for (int64_t i = 0; i < dofs; ++i) {                             /* kx is M^-1 K x now */
         double complex mk = kx[i] + I * kx[dofs + i];
         double complex mw = (y[i] + I * y[dofs + i] - mk) * k / I;
         number = .5 * x[i] - mk - v * mw - x[i];

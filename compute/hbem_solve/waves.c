@@ -1,0 +1,298 @@
+/* The equation of waves: both combined equations (kernels/hbem/burton_miller.h) for the conditions
+ * of the boundary. A function's number is p, or q where a triangle of its support is soft. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+/* Vectors of a side, [2][dofs] each. Rigid bodies need the first two. */
+enum { LEFT_A, LEFT_B, TRACE_P, TRACE_Q, SCRATCH, MASSLESS, COPY, OTHER, VECTORS };
+
+static const boundary *boundary_of(const equation *e) { return &e->p->boundary; }
+static const solve_space *space_of(const equation *e) { return &e->p->spaces[PS_SPACE_P1]; }
+static double wavenumber_of(const equation *e) { return e->group->wavenumber; }
+
+static double *vectors(const equation *e, int which, int64_t sides)
+{
+    return e->products + which * sides * problem_size(e->p);
+}
+
+int64_t waves_vectors(const solve_problem *p)
+{
+    return boundary_has_flux(&p->boundary) ? VECTORS : TRACE_P;
+}
+
+/* ---- set up ---- */
+
+/* q is unknown where a triangle of the support is soft: p is 0 on all of it. */
+static ps_status find_flux(equation *e)
+{
+    const ps_hbem_space *s = &space_of(e)->space;
+    const boundary *b = boundary_of(e);
+    PS_TRY(PS_ALLOC(&e->of_flux, s->dofs, "kinds of functions"));
+    for (int64_t i = 0; i < 3 * s->surface->triangle_count; ++i)
+        if (condition_table[b->condition[b->group_of[i / 3]].kind].flux_equation)
+            e->of_flux[s->dof_of[i]] = true;
+    return PS_OK;
+}
+
+static ps_status take_admittance(equation *e)
+{
+    const boundary *b = boundary_of(e);
+    int64_t n = e->p->surface.triangle_count;
+    PS_TRY(PS_ALLOC(&e->admittance, 2 * n, "admittances"));
+    for (int64_t t = 0; t < n; ++t)
+        for (int part = 0; part < 2; ++part)
+            e->admittance[part * n + t] = b->condition[b->group_of[t]].admittance[part];
+    return PS_OK;
+}
+
+ps_status waves_open(equation *e)
+{
+    const boundary *b = boundary_of(e);
+    if (b->has[CONDITION_SOFT]) PS_TRY(find_flux(e));
+    if (b->has[CONDITION_IMPEDANCE]) PS_TRY(take_admittance(e));
+    if (b->vibrations == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&e->velocity, e->p->surface.triangle_count, "velocities"));
+    boundary_velocity(b, &e->p->surface, e->velocity);
+    return PS_OK;
+}
+
+/* ---- traces ---- */
+
+/* out_i = int -ik b p phi_i */
+static void admit(const equation *e, const double *p, double *out)
+{
+    const ps_hbem_space *s = &space_of(e)->space;
+    int64_t n = s->dofs, triangles = s->surface->triangle_count;
+    double k = wavenumber_of(e);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; ++i) {
+        double sum[2] = {0, 0};
+        for (int64_t at = s->start[i]; at < s->start[i + 1]; ++at) {
+            int64_t t = s->item[at] / 3;
+            double share = s->surface->triangles[t].jacobian / 24;
+            double re = k * e->admittance[triangles + t] * share,
+                   im = -k * e->admittance[t] * share;
+            for (int l = 0; l < 3; ++l) {
+                int32_t j = s->dof_of[3 * t + l];
+                double own = 3 * t + l == s->item[at] ? 2 : 1;
+                sum[0] += own * (re * p[j] - im * p[n + j]);
+                sum[1] += own * (re * p[n + j] + im * p[j]);
+            }
+        }
+        out[i] = sum[0];
+        out[n + i] = sum[1];
+    }
+}
+
+/* p and q, projected onto the space, of unknowns x; without what is given. */
+static ps_status split(equation *e, int64_t sides, const double *x, double *p, double *q)
+{
+    int64_t n = problem_dofs(e->p), size = problem_size(e->p);
+    memset(q, 0, (size_t)(sides * size) * sizeof *q);
+    memcpy(p, x, (size_t)(sides * size) * sizeof *p);
+    if (boundary_of(e)->has[CONDITION_IMPEDANCE]) {
+        for (int64_t i = 0; i < sides * size && e->of_flux; ++i)
+            if (e->of_flux[i % n]) p[i] = 0;
+        for (int64_t s = 0; s < sides; ++s) admit(e, p + s * size, q + s * size);
+        PS_TRY(ps_burton_miller_mass(&e->miller, sides, q));
+    }
+    for (int64_t i = 0; i < sides * size && e->of_flux; ++i) {
+        if (!e->of_flux[i % n]) continue;
+        q[i] += x[i];
+        p[i] = 0;
+    }
+    return PS_OK;
+}
+
+/* ---- both equations ---- */
+
+static void add_mass(const equation *e, double factor, int64_t sides, const double *x, double *y)
+{
+    int64_t n = problem_dofs(e->p);
+    for (int64_t at = 0; at < 2 * sides; ++at)
+        ps_hbem_mass_add(&space_of(e)->sparse, factor, x + at * n, y + at * n);
+}
+
+/* y of each function by its own equation, of the loads a and b (overwritten) that the traces leave
+ * beside their halves. p, q NULL: 0. `offset`: sides before these in the scratch vectors. */
+static ps_status combine(equation *e, int64_t all, int64_t offset, int64_t sides, const double *p,
+                         const double *q, double *y)
+{
+    int64_t n = problem_dofs(e->p), size = problem_size(e->p), numbers = sides * size;
+    double *v[VECTORS];
+    for (int i = 0; i < VECTORS; ++i) v[i] = vectors(e, i, all) + offset * size;
+    if (sides == 0) return PS_OK;
+    bool both = boundary_unknown_pressure(boundary_of(e));
+    if (e->of_flux) {
+        memcpy(v[SCRATCH], v[LEFT_A], (size_t)numbers * sizeof *y);
+        memcpy(v[COPY], v[LEFT_B], (size_t)numbers * sizeof *y);
+        if (p) add_mass(e, .5, sides, p, v[SCRATCH]);
+        PS_TRY(ps_burton_miller_flux(&e->miller, sides, q, v[SCRATCH], v[COPY], v[MASSLESS],
+                                     both ? v[OTHER] : y));
+        if (!both) return PS_OK;
+    }
+    if (q) add_mass(e, .5, sides, q, v[LEFT_B]);
+    PS_TRY(ps_burton_miller_pressure(&e->miller, sides, p, v[LEFT_A], v[LEFT_B], y));
+    for (int64_t i = 0; i < numbers && e->of_flux; ++i)
+        if (e->of_flux[i % n]) y[i] = v[OTHER][i];
+    return PS_OK;
+}
+
+/* a = S q - K p, b = K' q + W p, of those that are there. */
+static ps_status multiply_traces(equation *e, int64_t sides, const double *p, const double *q)
+{
+    int64_t numbers = sides * problem_size(e->p);
+    bool of_p = boundary_unknown_pressure(boundary_of(e));
+    double *a = vectors(e, LEFT_A, sides), *b = vectors(e, LEFT_B, sides);
+    double *sq = of_p && q ? vectors(e, SCRATCH, sides) : a;
+    double *kq = of_p && q ? vectors(e, MASSLESS, sides) : b;
+    multiplication list[4];
+    int count = 0;
+    if (of_p) {
+        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_DLP), p, a};
+        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_HYPS), p, b};
+    }
+    if (q) {
+        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_SLP), q, sq};
+        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_ADLP), q, kq};
+    }
+    PS_TRY(equation_multiply(e, count, list, sides));
+    if (!of_p) return PS_OK;
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < numbers; ++i) {
+        a[i] = q ? sq[i] - a[i] : -a[i];
+        if (q) b[i] += kq[i];
+    }
+    return PS_OK;
+}
+
+ps_status waves_apply(equation *e, int64_t count, const double *x, double *y)
+{
+    int64_t size = problem_size(e->p), first, end;
+    bool flux = boundary_has_flux(boundary_of(e));
+    const double *p = flux ? vectors(e, TRACE_P, count) : x;
+    double *q = flux ? vectors(e, TRACE_Q, count) : NULL;
+    double start = ps_clock();
+    if (flux) PS_TRY(split(e, count, x, vectors(e, TRACE_P, count), q));
+    e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
+    PS_TRY(multiply_traces(e, count, p, q));
+    start = ps_clock();
+    equation_own_sides(count, &first, &end);
+    PS_TRY(ps_comm_agree(combine(e, count, first, end - first, p + first * size,
+                                 q ? q + first * size : NULL, y + first * size)));
+    PS_TRY(equation_join_sides(count, size, y));
+    e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
+    return PS_OK;
+}
+
+/* ---- right-hand sides ---- */
+
+/* q[2][triangles] = i k rho c v, in the order of the space p0. */
+static void given_flux(const equation *e, double *q)
+{
+    const boundary *b = boundary_of(e);
+    const ps_hbem_space *s = &e->p->spaces[PS_SPACE_P0].space;
+    for (int64_t t = 0; t < s->dofs; ++t)
+        q[s->dofs + s->dof_of[3 * t]] = wavenumber_of(e) * b->density * b->speed * e->velocity[t];
+}
+
+/* a -= S q, b -= K' q + 1/2 int q phi of what vibrates. */
+static ps_status add_vibration(equation *e, double *a, double *b)
+{
+    const ps_hbem_space *from = &e->p->spaces[PS_SPACE_P0].space, *to = &space_of(e)->space;
+    int64_t n = to->dofs;
+    double *q = NULL, *y = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&q, 2 * from->dofs, "velocities"));
+    PS_GUARD(status, done, PS_ALLOC(&y, 5 * n, "loads of velocities"));
+    given_flux(e, q);
+    const multiplication list[] = {{equation_matrix(e, SLOT_DATA_SLP), q, y},
+                                   {equation_matrix(e, SLOT_DATA_ADLP), q, y + 2 * n}};
+    PS_GUARD(status, done, equation_multiply(e, 2, list, 1));
+    ps_hbem_mass_apply(to, from, q + from->dofs, y + 4 * n); /* the real part is 0 */
+    for (int64_t i = 0; i < 2 * n; ++i) {
+        a[i] -= y[i];
+        b[i] -= y[2 * n + i] + (i < n ? 0 : .5 * y[3 * n + i]);
+    }
+done:
+    free(q);
+    free(y);
+    return status;
+}
+
+/* Loads of the incident waves of sides [own, end) of a batch; a vibration's by all ranks. */
+static ps_status load_sides(equation *e, int64_t first, int64_t sides, int64_t own, int64_t end)
+{
+    int64_t size = problem_size(e->p);
+    double *a = vectors(e, LEFT_A, sides), *b = vectors(e, LEFT_B, sides);
+    ps_status status = PS_OK;
+    for (int64_t s = own; s < end && status == PS_OK; ++s) {
+        status = equation_load(e, space_of(e), first + s, false, a + s * size);
+        if (status == PS_OK) status = equation_load(e, space_of(e), first + s, true, b + s * size);
+    }
+    PS_TRY(ps_comm_agree(status));
+    for (int64_t s = 0; s < sides; ++s)
+        if (e->p->loads[first + s].kind == PS_LOAD_NONE)
+            PS_TRY(add_vibration(e, a + s * size, b + s * size));
+    return PS_OK;
+}
+
+ps_status waves_right_side(equation *e, int64_t first, int64_t sides, double *b)
+{
+    int64_t size = problem_size(e->p), own, end;
+    equation_own_sides(sides, &own, &end);
+    PS_TRY(load_sides(e, first, sides, own, end));
+    PS_TRY(ps_comm_agree(combine(e, sides, own, end - own, NULL, NULL, b + own * size)));
+    return equation_join_sides(sides, size, b);
+}
+
+/* ---- results ---- */
+
+ps_hbem_space_kind waves_flux_space(const solve_problem *p)
+{
+    if (p->boundary.vibrations == 0) return PS_SPACE_P1;
+    return boundary_has_flux(&p->boundary) ? PS_SPACE_DP1 : PS_SPACE_P0;
+}
+
+/* q in the order of the mesh: continuous part q[2][dofs], given part of triangles or NULL. */
+static void put_flux(const equation *e, const double *q, const double *given, double *out)
+{
+    ps_hbem_space_kind kind = waves_flux_space(e->p);
+    const ps_hbem_space *one = &space_of(e)->space, *zero = &e->p->spaces[PS_SPACE_P0].space;
+    int64_t triangles = e->p->surface.triangle_count, items = 3 * triangles, n = one->dofs;
+    for (int part = 0; part < 2; ++part) {
+        for (int64_t i = 0; i < n && kind == PS_SPACE_P1; ++i)
+            out[part * n + space_of(e)->order[i]] = q[part * n + i];
+        for (int64_t t = 0; t < triangles && kind == PS_SPACE_P0; ++t)
+            out[part * triangles + t] = given ? given[part * triangles + zero->dof_of[3 * t]] : 0;
+        for (int64_t i = 0; i < items && kind == PS_SPACE_DP1; ++i)
+            out[part * items + i] = q[part * n + one->dof_of[i]] +
+                                    (given ? given[part * triangles + zero->dof_of[i]] : 0);
+    }
+}
+
+ps_status waves_traces(equation *e, int64_t load, const double *x, double *pressure, double *flux)
+{
+    int64_t n = problem_dofs(e->p), triangles = e->p->surface.triangle_count;
+    double *p = NULL, *q, *given = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&p, 4 * n, "traces"));
+    q = p + 2 * n;
+    PS_GUARD(status, done, split(e, 1, x, p, q));
+    for (int64_t i = 0; i < 2 * n && pressure; ++i)
+        pressure[i / n * n + space_of(e)->order[i % n]] = p[i];
+    if (e->p->loads[load].kind == PS_LOAD_NONE && flux) {
+        PS_GUARD(status, done, PS_ALLOC(&given, 2 * triangles, "velocities"));
+        given_flux(e, given);
+    }
+    if (flux) put_flux(e, q, given, flux);
+done:
+    free(p);
+    free(given);
+    return status;
+}

@@ -1,0 +1,138 @@
+# penstock-hbem-solve --boundary, --source: spheres against their series (numerics guide hbem-real, 4), at resonances
+# of the inside too; reciprocity of a body of two kinds; matrices in files; what is refused.
+. "$ROOT/tests/stages/lib.sh"
+needs hbem-solve hbem-field hmatrix-assemble cluster-build mesh-surface mesh-import
+pi=3.141592653589793
+
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+# far NAME LIMIT WANTED..: largest error of F at 0, 90, 180 degrees, over the largest value.
+far() {
+    local name=$1 limit=$2 error
+    shift 2
+    expect 0 "" penstock-hbem-field "$name.hdf" "$name.h5" --direction 0,0 --direction 90,0 --direction 180,0
+    error=$(/usr/bin/python3 - "$name.h5" "$@" <<'P'
+import h5py, sys, numpy as np
+f = h5py.File(sys.argv[1])
+got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
+w = np.array([float(x) for x in sys.argv[2:]])
+want = w[0::2] + 1j * w[1::2]
+print(abs(got - want).max() / abs(want).max())
+P
+)
+    within "$error" 0 "$limit" "$name"
+}
+rough="--epsilon 1e-3 --rules 1e-3"
+solve() { # NAME MESH CLUSTERS STEPS OPTIONS...: --radius 1
+    local name=$1 mesh=$2 clusters=$3 steps=$4
+    shift 4
+    expect 0 "" penstock-hbem-solve "$mesh" $clusters "$name.hdf" --radius 1 --force-coarse $rough "$@"
+    [ "$(figure steps_most)" -le "$steps" ] || fail "$name: $(figure steps_most) steps"
+}
+# 102 corners about a sphere of the same volume, so that what the corners cut off does not show.
+expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
+expect 0 "" penstock-cluster-build s5.hdf c5.h5
+wave="--direction 0,0,1"
+medium="--density 1 --speed 1"
+
+# ---- soft and impedance spheres; order 2 ----
+soft1="-1.16875307 .845609462 -.411671732 .707333352 .0872656215 .573497643"
+solve soft5 s5.hdf c5.h5 7 --wavenumber 1 $wave --boundary others:soft
+far soft5 .003 $soft1
+solve softp s5.hdf c5.h5 7 --wavenumber $pi $wave --boundary others:soft
+solve imp5 s5.hdf c5.h5 8 --wavenumber 1 $wave --boundary others:impedance:1
+far imp5 .02 -.0917112818 .792962526 -.194853072 .335316755 -.173624632 .0244023246
+
+# ---- pulsating, oscillating, and driven impedance of order 2: q = i k rho c v ----
+# turned K RE IM: i K (RE + i IM)
+turned() { awk -v k="$1" -v a="$2" -v b="$3" 'BEGIN { printf "%.9g %.9g ", -k * b, k * a }'; }
+"$BUILD/tests-programs/field_sample" s5.hdf p2.hdf legendre || fail field_sample
+for k in 1 $pi; do
+    case $k in
+    1) pulse="-.690886645 .150584339" two=".0913011006 .0357700105" ;;
+    *) pulse=".0919996683 .289025482" swing=".194649302 .243795612" two=".141144933 .0571122855" ;;
+    esac
+    solve pulse s5.hdf c5.h5 6 --wavenumber $k $medium --boundary others:velocity:1
+    far pulse .03 $(turned $k $pulse) $(turned $k $pulse) $(turned $k $pulse)
+    [ $k = 1 ] || solve swing s5.hdf c5.h5 6 --wavenumber $k $medium --boundary others:velocity:0,0,1
+    [ $k = 1 ] || far swing .06 $(turned $k $swing) 0 0 $(turned $k $swing | awk '{ print -$1, -$2 }')
+    solve two s5.hdf c5.h5 9 --wavenumber $k $medium --boundary others:impedance:1 \
+        --boundary others:velocity:file:p2.hdf:legendre
+    far two .13 $(turned $k $two) $(turned $k $two | awk '{ print -$1 / 2, -$2 / 2 }') $(turned $k $two)
+done
+
+# ---- sources far away are plane waves; a dipole is the difference of two ----
+solve far s5.hdf c5.h5 8 --wavenumber 1 $wave --source point:0,0,-5000 --source dipole:0,0,-5000,0,0,1 \
+    --source point:0,.3,2 --source point:0,.3,2.001 --source dipole:0,.3,2.0005,0,0,1
+expect 0 "" penstock-hbem-field far.hdf far.h5 --incidence all --at 0,1,2.5
+expect 0 "" penstock-hbem-field far.hdf total.h5 --incidence all --at 0,1,2.5 --quantity total
+/usr/bin/python3 - <<'P' || fail "sources"
+import h5py, numpy as np
+def values(name):
+    f = h5py.File(name)
+    return (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
+v, all = values("far.h5"), values("total.h5")
+unit = 4 * np.pi * 5000 / np.exp(5000j)
+assert abs(v[1] * unit / v[0] - 1) < 1e-3, v[1] * unit / v[0]
+assert abs(v[2] * unit / v[0] + 1j) < 1e-3, v[2] * unit / v[0]   # -ik e^{ikr}: with respect to the source
+assert abs((v[4] - v[3]) / .001 / v[5] - 1) < 1e-3
+r = np.hypot(.7, .5)
+assert abs(all[3] - v[3] - np.exp(1j * r) / (4 * np.pi * r)) < 1e-12
+P
+
+# ---- a sphere half soft, a quarter lined, the rest rigid: sources and receivers may change places ----
+/usr/bin/python3 - <<'P' || fail "a mesh of groups"
+import h5py
+f = h5py.File("s5.hdf")
+x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
+open("nodes", "w").write("".join("%.17g %.17g %.17g\\n" % tuple(p) for p in x))
+def tag(c): return 1 if c[2] > 0 else 2 if c[0] > 0 else 3
+open("elements", "w").write("".join("2 2 %d %d %d %d %d\\n" % ((tag(x[e].mean(0)),) * 2 + tuple(e + 1)) for e in t))
+P
+hand_mesh "$(cat nodes)" "$(cat elements)"
+expect 0 "" penstock-cluster-build hand.hdf ch.h5
+kinds="--boundary 1:soft --boundary 2:impedance:2,-1 --boundary others:rigid"
+solve half hand.hdf ch.h5 14 --wavenumber 2 $kinds --source point:.5,.3,1.6 --source point:-.9,.8,-1.2
+for at in .5,.3,1.6 -.9,.8,-1.2; do expect 0 "" penstock-hbem-field half.hdf at$at.h5 --incidence all --at=$at; done
+/usr/bin/python3 - <<'P' || fail "reciprocity"
+import h5py
+def value(name, i):
+    f = h5py.File(name)
+    return complex(f["/trace/real"][0, i], f["/trace/imaginary"][0, i])
+a, b = value("at.5,.3,1.6.h5", 1), value("at-.9,.8,-1.2.h5", 0)
+assert abs(a - b) < .02 * abs(a), (a, b)
+P
+
+# ---- matrices in files, streamed: the same bits ----
+files=
+for o in slp dlp adlp hyps; do
+    expect 0 "" penstock-hmatrix-assemble ch.h5 $o.h5 --operator $o --wavenumber 2 --force-coarse --chunk-size 64k $rough
+    files="$files $o.h5"
+done
+expect 0 "" penstock-hbem-solve hand.hdf $files files.hdf --radius 1 $kinds --source point:.5,.3,1.6 --source point:-.9,.8,-1.2
+solve core hand.hdf ch.h5 14 --wavenumber 2 $kinds --source point:.5,.3,1.6 --source point:-.9,.8,-1.2 --chunk-size 64k
+h5diff files.hdf core.hdf /solutions/double && h5diff files.hdf core.hdf /solutions/single || fail "files"
+
+# ---- refused ----
+refused() { # CODE TEXT OPTIONS...
+    local code=$1 text=$2
+    shift 2
+    expect "$code" "$text" penstock-hbem-solve hand.hdf ch.h5 no.hdf --wavenumber 1 --force-coarse "$@"
+}
+refused 2 "the physical group 3 has no condition" $wave --boundary 1:soft --boundary 2:rigid
+refused 2 "no triangle of the mesh is in this group" $wave --boundary 9:soft
+refused 2 "neither the number nor the name" $wave --boundary hull:soft
+refused 2 "has a condition already" $wave --boundary 1:soft --boundary 1:rigid
+refused 2 "the real part is negative" $wave --boundary others:impedance:-1
+refused 2 "say soft" $wave --boundary others:impedance:0
+refused 2 "is none of rigid" $wave --boundary others:hard
+refused 2 "--density and --speed" --boundary 1:velocity:1
+refused 2 "whose velocity is not given" $medium --boundary 1:velocity:1 --boundary others:soft --boundary 1:soft
+refused 2 "no incident wave" --boundary others:soft
+refused 3 "inside of a body" --source point:0,0,.2
+refused 3 "less than half an edge" --source point:0,0,1.05
+refused 3 "on the surface" --source point:0,0,1.020099126
+refused 2 "neither point:X,Y,Z" --source ring:0,0,1
+expect 2 "needs no matrix of the operator slp" penstock-hbem-solve hand.hdf $files no.hdf $wave
+expect 2 "adlp at k = 2 is missing" penstock-hbem-solve hand.hdf slp.h5 dlp.h5 hyps.h5 no.hdf $wave $kinds
+expect 2 "are of plane waves" penstock-hbem-field half.hdf no.h5 --monostatic
+[ ! -e no.hdf ] || fail "something was left behind"
