@@ -117,7 +117,8 @@ static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_med
 
 /* ---- writing ---- */
 
-enum { LAYER_VALUES = sizeof(ps_dgtd_layer) / sizeof(double) - 1 }; /* behind `ball` */
+/* Behind `ball`; rows are an attribute of their own. */
+enum { LAYER_ROWS = 6, LAYER_VALUES = sizeof(ps_dgtd_layer) / sizeof(double) - 1 - LAYER_ROWS };
 
 /* The layer as the attribute `matched_layer` has it. */
 static ps_status put_layer(ps_store *store, const ps_dgtd_model *m)
@@ -128,7 +129,8 @@ static ps_status put_layer(ps_store *store, const ps_dgtd_model *m)
                                                         : m->partition->elements));
     if (!m->layer) return ps_store_put_text(store, "/", "matched_layer", "none");
     PS_TRY(ps_store_put_text(store, "/", "matched_layer", x->ball ? "ball" : "box"));
-    return ps_store_put_reals(store, "/", "matched_layer_values", x->inner[0], LAYER_VALUES);
+    PS_TRY(ps_store_put_reals(store, "/", "matched_layer_values", x->inner[0], LAYER_VALUES));
+    return ps_store_put_reals(store, "/", "matched_layer_rows", x->rows[0], LAYER_ROWS);
 }
 
 static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
@@ -255,7 +257,7 @@ static ps_status get_sizes(const ps_store *store, ps_dgtd_model_header *h)
     return PS_OK;
 }
 
-/* Files of version 1 have no layer. */
+/* Files of version 1 have no layer, those of version 2 no rows in it. */
 static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
 {
     ps_dgtd_layer *x = &h->layer;
@@ -269,11 +271,14 @@ static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
     x->ball = strcmp(shape, "ball") == 0;
     if (h->has_layer) {
         PS_TRY(ps_store_get_reals(store, "/", "matched_layer_values", x->inner[0], LAYER_VALUES));
+        if (ps_store_has(store, "/", "matched_layer_rows"))
+            PS_TRY(ps_store_get_reals(store, "/", "matched_layer_rows", x->rows[0], LAYER_ROWS));
         good = (x->ball || strcmp(shape, "box") == 0) && x->grading >= 1 && x->kappa >= 1 &&
                x->alpha > 0 && (!x->ball || (x->radius > 0 && x->thickness[0][0] > 0));
         for (int k = 0; k < 6; ++k)
-            good = good && x->thickness[k / 3][k % 3] >= 0 && x->sigma[k / 3][k % 3] >= 0;
-        for (int k = 0; k < LAYER_VALUES; ++k) good = good && isfinite(x->inner[0][k]);
+            good = good && x->thickness[k / 3][k % 3] >= 0 && x->sigma[k / 3][k % 3] >= 0 &&
+                   x->rows[k / 3][k % 3] >= 0;
+        for (int k = 0; k < LAYER_VALUES + LAYER_ROWS; ++k) good = good && isfinite(x->inner[0][k]);
     }
     if (!good || h->mesh_elements < 1 || h->mesh_elements > h->elements)
         return ps_fail(PS_INVALID, "%s: matched_layer is \"%s\" with values that no layer has",
@@ -369,8 +374,7 @@ static ps_status check_arrays(const ps_dgtd_model_file *file)
     PS_TRY(ps_store_expect(s, "/mesh/kind", PS_U8, h->elements, 4));
     PS_TRY(ps_store_expect(s, "/mesh/material", PS_U16, h->elements, 1));
     PS_TRY(ps_store_expect(s, "/mesh/source", PS_I32, h->elements, 1));
-    if (h->has_layer)
-        PS_TRY(ps_store_expect(s, "/mesh/matched_layer", PS_U8, h->elements, 1));
+    if (h->has_layer) PS_TRY(ps_store_expect(s, "/mesh/matched_layer", PS_U8, h->elements, 1));
     return h->has_total ? ps_store_expect(s, "/mesh/total", PS_U8, h->elements, 1) : PS_OK;
 }
 

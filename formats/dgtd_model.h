@@ -15,7 +15,7 @@
 #include "formats/partition.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
-enum { PS_DGTD_MODEL_VERSION = 2, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_VERSION = 3, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
 
 /* Speed of light (m/s), impedance (ohm) and permittivity (F/m) of vacuum. */
 #define PS_DGTD_C0 299792458.0
@@ -61,6 +61,7 @@ typedef struct ps_dgtd_layer {
     double centre[3], radius;
     double sigma[2][3]; /* 1/m, at the outer end; ball: [0][0]                                */
     double grading, kappa, alpha;
+    double rows[2][3]; /* of equal thickness and stretch, by side; ball: [0][0]; 0: none      */
 } ps_dgtd_layer;
 
 typedef struct ps_dgtd_model_header {

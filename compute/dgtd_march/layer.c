@@ -17,6 +17,7 @@ static ps_dgtd_pml_profile profile_of(const ps_dgtd_layer *x)
     memcpy(p.thickness, x->thickness, sizeof p.thickness);
     memcpy(p.centre, x->centre, sizeof p.centre);
     memcpy(p.sigma, x->sigma, sizeof p.sigma);
+    memcpy(p.rows, x->rows, sizeof p.rows);
     return p;
 }
 

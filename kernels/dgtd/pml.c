@@ -12,41 +12,106 @@ double ps_dgtd_pml_sigma(double reflection, double grading, double thickness, do
     return -(grading + 1) * log(reflection) / (2 * thickness * slowness);
 }
 
-/* Depth beyond a side of the box as a part of the thickness there, 0 inside; *side of the two. */
-static double box_depth(const ps_dgtd_pml_profile *p, const double point[3], int d, int *side)
+/* u^grading; with rows, its mean over the one that u is in. */
+static double grown(double u, double grading, double rows)
 {
-    double depth[2] = {p->inner[0][d] - point[d], point[d] - p->inner[1][d]};
+    if (!(rows > 0) || !(u > 0)) return pow(u, grading);
+    double row = fmin(floor(u * rows), rows - 1), more = grading + 1;
+    return (pow(row + 1, more) - pow(row, more)) / (more * pow(rows, grading));
+}
+
+static double centroid(const double corners[4][3], int c)
+{
+    return (corners[0][c] + corners[1][c] + corners[2][c] + corners[3][c]) / 4;
+}
+
+/* Depth beyond a side of the box as a part of the thickness there, 0 inside; *side of the two. */
+static double box_depth(const ps_dgtd_pml_profile *p, double x, int d, int *side)
+{
+    double depth[2] = {p->inner[0][d] - x, x - p->inner[1][d]};
     *side = depth[1] > depth[0];
     double thickness = p->thickness[*side][d];
     return thickness > 0 && depth[*side] > 0 ? fmin(depth[*side] / thickness, 1) : 0;
 }
 
-static void stretch_ball(const ps_dgtd_pml_profile *p, const double point[3], double kappa[3],
+static void stretch_box(const ps_dgtd_pml_profile *p, const double corners[4][3], double kappa[3],
+                        double sigma[3])
+{
+    for (int d = 0; d < 3; ++d) {
+        int side;
+        double low = INFINITY, high = -INFINITY, u = box_depth(p, centroid(corners, d), d, &side);
+        for (int v = 0; v < 4; ++v) {
+            low = fmin(low, corners[v][d]);
+            high = fmax(high, corners[v][d]);
+        }
+        double rows = p->rows[side][d];
+        if (rows > 0) u = box_depth(p, (low + high) / 2, d, &side);
+        double part = grown(u, p->grading, rows);
+        kappa[d] = 1 + (p->kappa - 1) * part;
+        sigma[d] = p->sigma[side][d] * part;
+    }
+}
+
+/* The mean of the directions of vertices, those in line with the centre as one: the three
+ * tetrahedra of a prism have one direction. */
+static void mean_direction(const double corners[4][3], const double centre[3], double out[3])
+{
+    double unit[4][3], length = 0;
+    memset(out, 0, 3 * sizeof *out);
+    for (int v = 0; v < 4; ++v) {
+        double square = 0;
+        for (int c = 0; c < 3; ++c) square += pow(corners[v][c] - centre[c], 2);
+        for (int c = 0; c < 3; ++c) unit[v][c] = (corners[v][c] - centre[c]) / sqrt(square);
+    }
+    for (int v = 0; v < 4; ++v) {
+        int same = 0;
+        for (int w = 0; w < 4; ++w) {
+            double off = 0;
+            for (int c = 0; c < 3; ++c) off = fmax(off, fabs(unit[v][c] - unit[w][c]));
+            same += off < 1e-6;
+        }
+        for (int c = 0; c < 3; ++c) out[c] += unit[v][c] / same;
+    }
+    for (int c = 0; c < 3; ++c) length += out[c] * out[c];
+    for (int c = 0; c < 3; ++c) out[c] /= sqrt(length);
+}
+
+static double distance(const double point[3], const double centre[3])
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c) square += pow(point[c] - centre[c], 2);
+    return sqrt(square);
+}
+
+static void stretch_ball(const ps_dgtd_pml_profile *p, const double corners[4][3], double kappa[3],
                          double sigma[3])
 {
-    double square = 0, thickness = p->thickness[0][0], more = p->grading + 1;
-    for (int c = 0; c < 3; ++c) square += pow(point[c] - p->centre[c], 2);
-    double r = sqrt(square), u = fmin(fmax((r - p->radius) / thickness, 0), 1);
-    double grown = pow(u, p->grading), integral = thickness * pow(u, more) / more;
-    kappa[0] = 1 + (p->kappa - 1) * grown;
-    sigma[0] = p->sigma[0][0] * grown;
+    const double rows = p->rows[0][0], thickness = p->thickness[0][0], more = p->grading + 1;
+    double middle[3], low = INFINITY, high = 0, r, u;
+    for (int c = 0; c < 3; ++c) middle[c] = centroid(corners, c);
+    for (int v = 0; v < 4; ++v) {
+        low = fmin(low, distance(corners[v], p->centre));
+        high = fmax(high, distance(corners[v], p->centre));
+    }
+    r = rows > 0 ? (low + high) / 2 : distance(middle, p->centre);
+    u = fmin(fmax((r - p->radius) / thickness, 0), 1);
+    double part = grown(u, p->grading, rows), integral = thickness * pow(u, more) / more;
+    kappa[0] = 1 + (p->kappa - 1) * part;
+    sigma[0] = p->sigma[0][0] * part;
     kappa[1] = kappa[2] = 1 + (p->kappa - 1) * integral / r; /* r~/r, with r~ = int s dr */
     sigma[1] = sigma[2] = p->sigma[0][0] * integral / r;
 }
 
-void ps_dgtd_pml_stretch(const ps_dgtd_pml_profile *p, const double point[3], double kappa[3],
-                         double sigma[3])
+void ps_dgtd_pml_stretch(const ps_dgtd_pml_profile *p, const double corners[4][3], double kappa[3],
+                         double sigma[3], double radial[3])
 {
-    if (p->shape == PS_DGTD_PML_BALL) {
-        stretch_ball(p, point, kappa, sigma);
+    memset(radial, 0, 3 * sizeof *radial);
+    if (p->shape == PS_DGTD_PML_BOX) {
+        stretch_box(p, corners, kappa, sigma);
         return;
     }
-    for (int d = 0; d < 3; ++d) {
-        int side;
-        double grown = pow(box_depth(p, point, d, &side), p->grading);
-        kappa[d] = 1 + (p->kappa - 1) * grown;
-        sigma[d] = p->sigma[side][d] * grown;
-    }
+    stretch_ball(p, corners, kappa, sigma);
+    mean_direction(corners, p->centre, radial);
 }
 
 /* ---- rows ---- */
@@ -80,11 +145,11 @@ void ps_dgtd_pml_size(const ps_dgtd_pml *pml, const ps_dgtd_system *system, ps_d
 
 /* ---- filling ---- */
 
-static void centre_of(const ps_dgtd_body *body, int64_t e, double centre[3])
+static void corners_of(const ps_dgtd_body *body, int64_t e, double corners[4][3])
 {
-    memset(centre, 0, 3 * sizeof *centre);
-    for (int i = 0; i < 12; ++i)
-        centre[i % 3] += body->vertices[3 * (int64_t)body->tetrahedra[4 * e + i / 3] + i % 3] / 4;
+    for (int v = 0; v < 4; ++v)
+        memcpy(corners[v], body->vertices + 3 * (int64_t)body->tetrahedra[4 * e + v],
+               sizeof corners[v]);
 }
 
 /* The filters of 1/s and s; numerator and denominator of s in delays: (n0 + n1 q)/(d0 + d1 q). */
@@ -97,15 +162,12 @@ static void fill_filter(double *out, int lanes, double kappa, double sigma, doub
 }
 
 /* m_0 = r^, the others across. */
-static void fill_frame(double *out, int lanes, const double centre[3], const double point[3])
+static void fill_frame(double *out, int lanes, const double radial[3])
 {
-    double m[3][3] = {{0}}, length = 0;
+    double m[3][3] = {{radial[0], radial[1], radial[2]}}, length = 0;
     int least = 0;
-    for (int c = 0; c < 3; ++c) length += pow(point[c] - centre[c], 2);
-    for (int c = 0; c < 3; ++c) m[0][c] = (point[c] - centre[c]) / sqrt(length);
     for (int c = 1; c < 3; ++c)
         if (fabs(m[0][c]) < fabs(m[0][least])) least = c;
-    length = 0;
     for (int c = 0; c < 3; ++c) m[1][c] = (c == least) - m[0][least] * m[0][c];
     for (int c = 0; c < 3; ++c) length += m[1][c] * m[1][c];
     for (int c = 0; c < 3; ++c) m[1][c] /= sqrt(length);
@@ -131,15 +193,15 @@ void ps_dgtd_pml_fill(ps_dgtd_pml *pml, const ps_dgtd_pml_profile *p, const ps_d
         pml->groups[row] = g;
         for (int l = 0; l < lanes; ++l) {
             int64_t e = g * lanes + l;
-            double point[3], kappa[3], sigma[3];
+            double corners[4][3], kappa[3], sigma[3], radial[3];
             if (e >= system->elements || !layer[e]) continue;
             pml->layer[row * lanes + l] = 1;
-            centre_of(body, e, point);
-            ps_dgtd_pml_stretch(p, point, kappa, sigma);
+            corners_of(body, e, corners);
+            ps_dgtd_pml_stretch(p, (const double(*)[3])corners, kappa, sigma, radial);
             for (int k = 0; k < 3; ++k)
                 fill_filter(pml->factors + (row * PS_DGTD_PML_FACTORS + 6 * k) * lanes + l, lanes,
                             kappa[k], sigma[k], p->alpha, dt);
-            if (pml->turned) fill_frame(pml->frames + row * 9 * lanes + l, lanes, p->centre, point);
+            if (pml->turned) fill_frame(pml->frames + row * 9 * lanes + l, lanes, radial);
         }
         ++row;
     }

@@ -11,9 +11,12 @@
  *
  * three stages of first order a component, s(i w) at i w = (2/dt)(1 - q)/(1 + q), q a delay by dt.
  * Both fields have the same filters. Frame and stretch are constant in an element: filters then
- * act on coefficients of any basis, and commute with the mass matrix.
+ * act on coefficients of any basis, and commute with the mass matrix. Elements side by side must
+ * have the same: along a wave that grazes the layer the mean of s in one constant of the medium
+ * meets one over the mean of 1/s in another, and where these differ it comes back. Therefore layers
+ * are divided into rows, in each of which the stretch is its mean.
  *
- * box: the frame is x, y, z; ball: r^ at the centroid, s_0 = s_n, s_1 = s_2 = r~/r, r~ = int s dr.
+ * box: the frame is x, y, z; ball: r^ of the element, s_0 = s_n, s_1 = s_2 = r~/r, r~ = int s dr.
  *
  * Stages that do nothing are left out: those of directions with s = 1, and of a ball those that
  * cancel. Per element in the layer and half step: at most 75 Np flops and 9 Np values of state read
@@ -27,7 +30,8 @@
 typedef enum ps_dgtd_pml_shape { PS_DGTD_PML_BOX, PS_DGTD_PML_BALL } ps_dgtd_pml_shape;
 
 /* The stretch as a function of the place. u = depth/thickness, 0 inside, at most 1:
- * sigma = sigma_max u^grading, kappa = 1 + (kappa_max - 1) u^grading. */
+ * sigma = sigma_max u^grading, kappa = 1 + (kappa_max - 1) u^grading, or the means of these over
+ * rows of equal thickness. */
 typedef struct ps_dgtd_pml_profile {
     ps_dgtd_pml_shape shape;
     double inner[2][3];           /* m, box: lower and upper corner of what it is about       */
@@ -35,15 +39,18 @@ typedef struct ps_dgtd_pml_profile {
     double centre[3], radius;     /* m, ball                                               */
     double sigma[2][3];           /* 1/m, sigma_max by side; ball: [0][0]                  */
     double grading, kappa, alpha; /* exponent >= 1; >= 1; 1/m, > 0                      */
+    double rows[2][3];            /* by side, ball: [0][0]; 0: none                       */
 } ps_dgtd_pml_profile;
 
 /* sigma_max for which a wave of normal incidence in a medium of sqrt(eps mu) = `slowness` comes
  * back from metal behind the layer as `reflection` of itself. */
 double ps_dgtd_pml_sigma(double reflection, double grading, double thickness, double slowness);
 
-/* kappa, sigma of pieces at a point: [3] of a box, [2] of a ball. */
-void ps_dgtd_pml_stretch(const ps_dgtd_pml_profile *profile, const double point[3], double kappa[3],
-                         double sigma[3]);
+/* kappa and sigma along the frame of a tetrahedron, and the direction r^ of a ball, else 0: that of
+ * the row of the middle of its extent; without rows, those of the centroid. The three tetrahedra of
+ * a prism along r^ have the same. */
+void ps_dgtd_pml_stretch(const ps_dgtd_pml_profile *profile, const double corners[4][3],
+                         double kappa[3], double sigma[3], double radial[3]);
 
 /* Groups that have elements in the layer lie in rows, ascending; other lanes of theirs rest. */
 enum { PS_DGTD_PML_FACTORS = 18, PS_DGTD_PML_STATES = 9 };

@@ -336,7 +336,7 @@ static ps_status pass(growth *g, int axis)
     return PS_OK;
 }
 
-ps_status grow_layer(setup *s, setup_text *text)
+ps_status grow_layer(setup *s, setup_text *text, double *rows)
 {
     PS_SCOPED(release) growth g = {.s = s, .text = text->whole};
     memcpy(g.box[0], s->lower, sizeof g.box[0]);
@@ -355,6 +355,7 @@ ps_status grow_layer(setup *s, setup_text *text)
         PS_TRY(pass(&g, BALL));
     }
     PS_TRY(join_grown(&g));
+    *rows = (double)g.layers;
     memset(s->face_counts, 0, sizeof s->face_counts);
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) ++s->face_counts[s->kinds[f]];
     return PS_OK;

@@ -49,18 +49,14 @@ static void extents(const double corner[4][3], const double axis[3], double out[
 static void measure(const setup *s, const ps_dgtd_pml_profile *profile, int64_t e, worst *w)
 {
     const ps_dgtd_material *medium = s->materials + s->material[e];
-    double corner[4][3], centre[3] = {0}, kappa[3], sigma[3], radial[3], out[3];
-    for (int i = 0; i < 12; ++i) {
+    double corner[4][3], kappa[3], sigma[3], radial[3], out[3];
+    for (int i = 0; i < 12; ++i)
         corner[i / 3][i % 3] =
             s->mesh.vertices[3 * (int64_t)s->mesh.tetrahedra[4 * e + i / 3] + i % 3];
-        centre[i % 3] += corner[i / 3][i % 3] / 4;
-    }
-    ps_dgtd_pml_stretch(profile, centre, kappa, sigma);
-    for (int c = 0; c < 3; ++c) radial[c] = centre[c] - profile->centre[c];
-    double r = length(radial);
+    ps_dgtd_pml_stretch(profile, (const double(*)[3])corner, kappa, sigma, radial);
     for (int k = 0; k < (profile->shape == PS_DGTD_PML_BALL ? 1 : 3); ++k) {
         double axis[3] = {k == 0, k == 1, k == 2};
-        for (int c = 0; c < 3 && profile->shape == PS_DGTD_PML_BALL; ++c) axis[c] = radial[c] / r;
+        for (int c = 0; c < 3 && profile->shape == PS_DGTD_PML_BALL; ++c) axis[c] = radial[c];
         if (!(sigma[k] > 0)) continue;
         extents((const double(*)[3])corner, axis, out);
         double height = out[0] / out[1],
@@ -85,6 +81,7 @@ ps_status check_layer_growth(const setup *s)
     memcpy(profile.thickness, x->thickness, sizeof profile.thickness);
     memcpy(profile.centre, x->centre, sizeof profile.centre);
     memcpy(profile.sigma, x->sigma, sizeof profile.sigma);
+    memcpy(profile.rows, x->rows, sizeof profile.rows);
     if (s->header.upwind) return PS_OK;
     for (int64_t e = 0; e < s->mesh.elements; ++e)
         if (s->layer[e]) measure(s, &profile, e, &w);

@@ -102,8 +102,8 @@ ps_status fit_sphere(const double *points, int64_t count, double centre[3], doub
 /* layer_growth.c: refuses a layer in which fields grow with the centred flux. */
 ps_status check_layer_growth(const setup *s);
 
-/* grow.c: elements on the absorbing faces, in s->layer. */
-ps_status grow_layer(setup *s, setup_text *text);
+/* grow.c: elements on the absorbing faces, in s->layer, in *rows of equal thickness. */
+ps_status grow_layer(setup *s, setup_text *text, double *rows);
 ps_status set_sources(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
