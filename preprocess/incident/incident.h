@@ -39,6 +39,28 @@ ps_status source_parse(const char *text, source_text *out);
 /* "all:width=1e-3:amplitude=.01", "skin:along=0,0,1:wave=shaker.wav": m/s. */
 ps_status velocity_parse(const char *text, source_text *out);
 
+/* Samples at equal steps: values[count] of this stride, the first at `start` (s), `rate` Hz. */
+typedef struct even_samples {
+    const double *values;
+    int64_t count, stride;
+    double start, rate;
+} even_samples;
+
+/* A sinc that cuts at 1.25 top under a Gaussian whose transform falls to 1e-4 within top / 4: flat
+ * to 1e-4 below `top` (rad/s), 1e-4 above 1.5 top. */
+typedef struct low_pass {
+    double cut, sigma, reach;
+} low_pass;
+low_pass low_pass_of(double top, double rate);
+double low_passed(const even_samples *samples, const low_pass *filter, double t);
+
+/* Times of rows 0, 1, ... must go on by equal steps: one that is longer is a gap, which nothing
+ * fills. PS_INVALID with file and line. */
+typedef struct even_times {
+    double start, step;
+} even_times;
+ps_status even_time(const char *path, int64_t row, int64_t line, double time, even_times *times);
+
 /* Reads source->wave, WAV or table, filters it to what lies below `top` (rad/s) and makes it the
  * signal of the source, from where it begins. PS_INVALID for gaps, NaN and unknown files. */
 ps_status recording_read(source_text *source, double top);

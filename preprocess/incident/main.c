@@ -9,6 +9,7 @@
 #include "preprocess/incident/check.h"
 #include "preprocess/incident/figure_table.h"
 #include "preprocess/incident/moving.h"
+#include "preprocess/incident/sampled.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
@@ -17,7 +18,7 @@
 
 static struct {
     ps_text_list sources, velocities;
-    const char *like, *mirror;
+    const char *like, *mirror, *samples;
     int64_t steps;
     double dt, speed, time, density;
     int formulation;
@@ -36,6 +37,10 @@ static const ps_option options[] = {
             "of --source, and :amplitude=M/S"),
     PS_REAL("density", &chosen.density, "KG/M3", 0, 1e9, PS_IDENTITY,
             "of the fluid, with --velocity"),
+    PS_TEXT("samples", &chosen.samples, "FILE:quantity=KIND", PS_IDENTITY,
+            "pressure, slope (d_n p), gradient or normal velocity at the mesh's vertices or "
+            "centroids and equal times: text (time and values; places in :points=FILE) or HDF5 "
+            "(points, time, KIND); :resample takes another rate"),
     PS_TEXT("like", &chosen.like, "MATRIX", 0,
             "take step, speed and equation from this slice or block matrix"),
     PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e9, PS_IDENTITY, "step, without --like"),
@@ -60,7 +65,9 @@ static const ps_allowance allowances[] = {
 
 typedef struct job {
     ps_surface_mesh mesh;
+    ps_triangle *triangles;
     moving moving;
+    sampled sampled; /* without a file: none */
     ps_store *mesh_store, *like;
     source_text sources[SOURCES_MAX], velocities[SOURCES_MAX];
     int velocity_count;
@@ -78,6 +85,8 @@ static void job_release(job *j)
     for (int i = 0; i < j->count; ++i) free(j->sources[i].recording.samples);
     for (int i = 0; i < j->velocity_count; ++i) free(j->velocities[i].recording.samples);
     moving_release(&j->moving);
+    sampled_release(&j->sampled);
+    free(j->triangles);
     ps_surface_mesh_release(&j->mesh);
     ps_store_close(&j->mesh_store);
     ps_store_close(&j->like);
@@ -87,14 +96,19 @@ static void job_release(job *j)
 
 static ps_status parse_sources(job *j)
 {
-    int given = chosen.sources.count + chosen.velocities.count;
+    int given = chosen.sources.count + chosen.velocities.count + (chosen.samples != NULL);
+    bool moves = chosen.velocities.count > 0;
+    if (chosen.samples) {
+        PS_TRY(sampled_parse(chosen.samples, &j->sampled));
+        moves |= j->sampled.quantity == SAMPLED_VELOCITY;
+    }
     if (given == 0 || chosen.sources.count > SOURCES_MAX || chosen.velocities.count > SOURCES_MAX)
         return ps_fail(PS_USAGE,
-                       "--source and --velocity are given up to %d times each, one at least, as in "
-                       "--source monopole:at=0,0,5:wave=engine.wav",
+                       "--source and --velocity are given up to %d times each, one or --samples "
+                       "at least, as in --source monopole:at=0,0,5:wave=engine.wav",
                        SOURCES_MAX);
-    if ((chosen.velocities.count > 0) != (chosen.density > 0))
-        return ps_fail(PS_USAGE, "--velocity needs the fluid's --density (kg/m^3), nothing else "
+    if (moves != (chosen.density > 0))
+        return ps_fail(PS_USAGE, "velocities need the fluid's --density (kg/m^3), nothing else "
                                  "does");
     for (int i = 0; i < chosen.sources.count; ++i)
         PS_TRY(source_parse(chosen.sources.items[i], &j->sources[i]));
@@ -212,7 +226,8 @@ static ps_status settle_velocities(const ps_run *run, job *j, const check_of *c,
 {
     double top = ps_band_of(c->edge, c->dt, c->speed).usable;
     char name[32];
-    if (j->velocity_count == 0) return PS_OK;
+    bool samples = j->sampled.values && j->sampled.quantity == SAMPLED_VELOCITY;
+    if (j->velocity_count == 0 && !samples) return PS_OK;
     if (j->header.formulation != PS_SOUND_HARD || !j->mesh.closed)
         return ps_fail(PS_INVALID,
                        "--velocity is of closed bodies and sound-hard matrices: %s is "
@@ -224,8 +239,24 @@ static ps_status settle_velocities(const ps_run *run, job *j, const check_of *c,
         PS_TRY(settle_signal(j, &j->velocities[i], top, name, product));
         PS_TRY(check_velocity(run, c, &j->velocities[i]));
     }
-    return moving_init(&j->mesh, &j->header, j->velocities, j->velocity_count, chosen.density,
-                       &j->moving);
+    PS_SCOPED(ps_surface_velocity_release) ps_surface_velocity more = {.modes = 0};
+    if (samples) PS_TRY(sampled_velocity(&j->sampled, chosen.density, &more));
+    const moving_parts parts = {&j->mesh,          j->triangles, j->velocities,
+                                j->velocity_count, &more,        chosen.density};
+    return moving_init(&parts, &j->header, &j->moving);
+}
+
+static ps_status settle_samples(const ps_run *run, job *j, const check_of *c, ps_product *product)
+{
+    sampled *s = &j->sampled;
+    PS_TRY(PS_ALLOC(&j->triangles, j->mesh.triangle_count, "triangles"));
+    PS_TRY(ps_triangles_init(j->mesh.vertices, j->mesh.triangles, j->mesh.triangle_count,
+                             j->triangles));
+    if (!s->file[0]) return PS_OK;
+    PS_TRY(sampled_read(run, &j->header, &j->mesh, j->triangles,
+                        ps_band_of(c->edge, c->dt, c->speed).usable, s));
+    PS_TRY(ps_product_file(product, "samples", s->file));
+    return s->points[0] ? ps_product_file(product, "samples-points", s->points) : PS_OK;
 }
 
 static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
@@ -249,6 +280,7 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
     if (j->all.mirror.sign != 0)
         PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
     j->load = (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt};
+    PS_TRY(settle_samples(run, j, &c, product));
     return settle_velocities(run, j, &c, product);
 }
 
@@ -273,6 +305,7 @@ static ps_status fill(job *j, ps_incident_file *field, double *row, double *work
     for (int64_t n = 1; n <= j->header.steps; ++n) {
         ps_sounds_load(&j->all, &j->load, n, row, work);
         moving_add_load(&j->moving, n, row);
+        sampled_add_load(&j->sampled, n, row);
         for (int64_t i = 0; i < j->header.unknowns; ++i) {
             if (!isfinite(row[i]))
                 return ps_fail(PS_FAILED, "the load of unknown %lld at step %lld is not finite",
@@ -318,8 +351,8 @@ static ps_status make_file(job *j, const ps_product *product)
 static ps_status tell(const ps_run *run, const job *j)
 {
     ps_report *r = ps_report_new(run);
-    double mach = 0, cut = 0;
-    bool recorded = false;
+    double mach = 0, cut = j->sampled.cut;
+    bool recorded = j->sampled.file[0];
     for (int i = 0; i < j->velocity_count; ++i) {
         cut = fmax(cut, j->velocities[i].recording.cut);
         recorded |= j->velocities[i].wave[0] != 0;

@@ -58,34 +58,39 @@ static double extent(const ps_surface_mesh *mesh)
     return ps_distance3(low, high);
 }
 
-ps_status moving_init(const ps_surface_mesh *mesh, const ps_incident_header *header,
-                      const source_text *texts, int count, double density, moving *m)
+ps_status moving_init(const moving_parts *parts, const ps_incident_header *header, moving *m)
 {
+    const ps_surface_mesh *mesh = parts->mesh;
+    const ps_surface_velocity *more = parts->more;
     *m = (moving){.mesh = mesh,
-                  .velocity = {.modes = count,
+                  .triangles = parts->triangles,
+                  .velocity = {.modes = parts->count + more->modes,
                                .triangle_count = mesh->triangle_count,
                                .steps = header->steps,
-                               .density = density}};
+                               .density = parts->density}};
     ps_surface_velocity *v = &m->velocity;
+    int64_t row = v->triangle_count, times = 2 * (v->steps + 1);
     PS_TRY(ps_surface_velocity_init(v));
-    PS_TRY(PS_ALLOC(&m->triangles, mesh->triangle_count, "triangles"));
-    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, m->triangles));
     m->radiated = (ps_radiated){v, m->triangles, header->dt, header->speed};
     m->lags = ps_radiated_lags(&m->radiated, extent(mesh));
     if (m->lags > header->steps + 2) m->lags = header->steps + 2; /* later there is nothing */
-    for (int i = 0; i < count; ++i) {
-        PS_TRY(fill_pattern(m, &texts[i], v->patterns + i * v->triangle_count));
+    for (int i = 0; i < parts->count; ++i) {
+        PS_TRY(fill_pattern(m, &parts->texts[i], v->patterns + i * row));
         for (int64_t n = 0; n <= v->steps; ++n)
-            ps_signal_at(&texts[i].sound.signal, (double)n * header->dt,
-                         v->signals + 2 * (i * (v->steps + 1) + n));
+            ps_signal_at(&parts->texts[i].sound.signal, (double)n * header->dt,
+                         v->signals + i * times + 2 * n);
     }
+    if (more->modes == 0) return PS_OK;
+    memcpy(v->patterns + parts->count * row, more->patterns,
+           (size_t)(more->modes * row) * sizeof *v->patterns);
+    memcpy(v->signals + parts->count * times, more->signals,
+           (size_t)(more->modes * times) * sizeof *v->signals);
     return PS_OK;
 }
 
 void moving_release(moving *m)
 {
     ps_surface_velocity_release(&m->velocity);
-    free(m->triangles);
     free(m->weights);
     memset(m, 0, sizeof *m);
 }

@@ -9,16 +9,24 @@
 typedef struct moving {
     ps_surface_velocity velocity; /* modes 0: it rests */
     const ps_surface_mesh *mesh;  /* borrowed */
-    ps_triangle *triangles;
+    const ps_triangle *triangles;
     ps_radiated radiated;
     int64_t lags;
     double *weights; /* [vertices][modes][2][lags] */
 } moving;
 
-/* A mode of each text. The mesh must stay. PS_USAGE, with the tags there are, for a tag of no
- * triangles. */
-ps_status moving_init(const ps_surface_mesh *mesh, const ps_incident_header *header,
-                      const source_text *texts, int count, double density, moving *out);
+/* What moves: a mode of each text, and those of `more`. Mesh and triangles must stay. */
+typedef struct moving_parts {
+    const ps_surface_mesh *mesh;
+    const ps_triangle *triangles;
+    const source_text *texts;
+    int count;
+    const ps_surface_velocity *more;
+    double density;
+} moving_parts;
+
+/* PS_USAGE, with the tags there are, for a tag of no triangles. */
+ps_status moving_init(const moving_parts *parts, const ps_incident_header *header, moving *out);
 void moving_release(moving *moving);
 
 /* What the weights will take: bytes, and pairs of points. */

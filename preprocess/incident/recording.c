@@ -46,33 +46,33 @@ typedef struct numbers {
 } numbers;
 static void numbers_close(numbers *n) { ps_number_file_close(&n->file); }
 
-/* Times must go on by equal steps: one that is longer is a gap, which nothing fills. */
-static ps_status check_time(wave *w, double first, double time, int64_t line, double *step)
+ps_status even_time(const char *path, int64_t row, int64_t line, double time, even_times *t)
 {
-    if (w->count == 0) return w->start = time, PS_OK;
-    if (w->count == 1) {
-        *step = time - first;
-        w->rate = 1 / *step;
-        return *step > 0 && isfinite(w->rate)
+    if (!isfinite(time))
+        return ps_fail(PS_INVALID, "%s line %lld: the time is not finite", path, (long long)line);
+    if (row == 0) return t->start = time, PS_OK;
+    if (row == 1) {
+        t->step = time - t->start;
+        return t->step > 0 && isfinite(1 / t->step)
                    ? PS_OK
-                   : ps_fail(PS_INVALID, "%s line %lld: times do not ascend", w->path,
+                   : ps_fail(PS_INVALID, "%s line %lld: times do not ascend", path,
                              (long long)line);
     }
-    double expected = first + (double)w->count * *step;
-    if (fabs(time - expected) <= 1e-3 * *step) {
-        *step = (time - first) / (double)w->count; /* what rounding of the times leaves */
-        w->rate = 1 / *step;
+    double expected = t->start + (double)row * t->step;
+    if (fabs(time - expected) <= 1e-3 * t->step) {
+        t->step = (time - t->start) / (double)row; /* what rounding of the times leaves */
         return PS_OK;
     }
     return ps_fail(PS_INVALID,
                    "%s line %lld: a gap: time %.9g s where steps of %.9g s lead to %.9g s; "
                    "resample or cut the recording",
-                   w->path, (long long)line, time, *step, expected);
+                   path, (long long)line, time, t->step, expected);
 }
 
 static ps_status read_table(const source_text *s, wave *w)
 {
-    double row[COLUMNS], first = 0, step = 0;
+    even_times times = {0, 0};
+    double row[COLUMNS];
     int columns = 0, count;
     PS_SCOPED(numbers_close) numbers in = {NULL};
     PS_TRY(ps_number_file_open(w->path, &in.file));
@@ -89,11 +89,9 @@ static ps_status read_table(const source_text *s, wave *w)
                            w->path, (long long)line, count, columns ? columns : wanted);
         columns = count;
         if (!(s->rate > 0)) {
-            if (!isfinite(row[0]))
-                return ps_fail(PS_INVALID, "%s line %lld: the time is not finite", w->path,
-                               (long long)line);
-            if (w->count == 0) first = row[0];
-            PS_TRY(check_time(w, first, row[0], line, &step));
+            PS_TRY(even_time(w->path, w->count, line, row[0], &times));
+            w->start = times.start;
+            w->rate = 1 / times.step;
         }
         PS_TRY(add(w, row[wanted - 1]));
     }
@@ -212,13 +210,7 @@ static ps_status read_wave(const source_text *s, wave *w)
 
 /* ---- the low-pass ---- */
 
-/* A sinc that cuts at 1.25 top under a Gaussian whose transform falls to 1e-4 within top / 4: flat
- * to 1e-4 below `top`, 1e-4 above 1.5 top. */
-typedef struct low_pass {
-    double cut, sigma, reach;
-} low_pass;
-
-static low_pass low_pass_of(double top, double rate)
+low_pass low_pass_of(double top, double rate)
 {
     double most = M_PI * rate / 1.5; /* a rate too low for `top` limits it */
     if (top > most) top = most;
@@ -226,7 +218,7 @@ static low_pass low_pass_of(double top, double rate)
     return (low_pass){1.25 * top, sigma, 6 * sigma};
 }
 
-static double filtered(const wave *w, const low_pass *f, double t)
+double low_passed(const even_samples *w, const low_pass *f, double t)
 {
     double at = (t - w->start) * w->rate, half = f->reach * w->rate, sum = 0;
     int64_t first = (int64_t)ceil(at - half), last = (int64_t)floor(at + half);
@@ -235,7 +227,7 @@ static double filtered(const wave *w, const low_pass *f, double t)
     for (int64_t k = first; k <= last; ++k) {
         double q = (at - (double)k) / w->rate, x = f->cut * q;
         double sinc = fabs(x) < 1e-6 ? f->cut / M_PI : sin(x) / (M_PI * q);
-        sum += w->values[k] * sinc * exp(-q * q / (2 * f->sigma * f->sigma));
+        sum += w->values[k * w->stride] * sinc * exp(-q * q / (2 * f->sigma * f->sigma));
     }
     return sum / w->rate;
 }
@@ -265,9 +257,10 @@ ps_status recording_read(source_text *s, double top)
     signal->step = step;
     PS_TRY(PS_ALLOC(&s->recording.samples, 2 * signal->count, "the filtered signal"));
     double *samples = s->recording.samples, from = w.start - f.reach - 4 * step;
+    const even_samples even = {w.values, w.count, 1, w.start, w.rate};
 #pragma omp parallel for schedule(static)
     for (int64_t k = 0; k < signal->count; ++k)
-        samples[2 * k] = filtered(&w, &f, from + (double)k * step);
+        samples[2 * k] = low_passed(&even, &f, from + (double)k * step);
     fill_slopes(samples, signal->count, step);
     for (int64_t k = 0; k < w.count; ++k) all += w.values[k] * w.values[k] / w.rate;
     for (int64_t k = 0; k < signal->count; ++k) kept += samples[2 * k] * samples[2 * k] * step;
