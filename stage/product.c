@@ -144,13 +144,13 @@ bool ps_product_matches(const ps_product *p)
                (run->trust || run->force || is_whole(p->path));
     if (!run->alone && ps_comm_broadcast(&same, sizeof same, 0) != PS_OK) same = 0;
     if (!same) ps_stop_outdates(p->path);
+    if (same && (run->alone || ps_comm_rank() == 0)) ps_output_tidy(p->path);
     return same;
 }
 
 bool ps_product_is_up_to_date(const ps_product *p)
 {
     if (p->run->plan || !ps_product_matches(p) || p->run->force || p->open_ended) return false;
-    if (p->run->alone || ps_comm_rank() == 0) ps_output_tidy(p->path);
     ps_info("%s is up to date; --force makes it again", p->path);
     return true;
 }
