@@ -252,7 +252,7 @@ $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 # What attacks the readers, and the shim that lets calls fail. Readers run under sanitizers: formats/, runtime/, stage/ and
 # the programs that read foreign files are built a second time for it; kernels come from the library as they are.
-WATCHED := mesh-import particle-import gravity-model spmv-bench
+WATCHED := mesh-import particle-import gravity-model spmv-bench terrain-import incident prism-field gravity-invert
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/%,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
@@ -273,6 +273,7 @@ $(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))
 endef
 $(foreach p,$(filter-out $(EXCLUDED),$(WATCHED)),$(eval $(call watched_rules,$(p))))
 $(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
+$(B)/watched/bin/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(WATCHED_TESTS:=.o): $(B)/watched/tests/%.o: $(B)/generated/tests/%.c
 	@mkdir -p $(@D)
 	$(call run,cc tests/$*.c (watched)) $(CC) $(CPPFLAGS_ALL) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@

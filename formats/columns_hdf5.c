@@ -7,7 +7,6 @@
 
 #include "formats/columns_chunks.h"
 #include "formats/h5zstd.h"
-#include "formats/hdf5_trial.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 

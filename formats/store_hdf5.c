@@ -42,6 +42,28 @@ void ps_hdf5_lock(void)
 
 void ps_hdf5_unlock(void) { pthread_mutex_unlock(&hdf5_mutex); }
 
+/* ---- trials ---- */
+
+enum { TRIAL_SECONDS = 60 };
+
+static ps_status attempt_alone(void *trial)
+{
+    const ps_trial *inner = trial;
+    H5set_free_list_limits(0, 0, 0, 0, 0, 0);
+    H5garbage_collect();
+    return inner->attempt(inner->context);
+}
+
+ps_status ps_hdf5_try(const char *path, ps_status (*attempt)(void *context), void *context,
+                      ps_trial_end *out)
+{
+    ps_trial inner = {.attempt = attempt, .context = context};
+    const ps_trial trial = {path, attempt_alone, &inner, .seconds = TRIAL_SECONDS};
+    return ps_trial_run(&trial, out);
+}
+
+/* ---- failures ---- */
+
 typedef struct reason {
     char text[160];
     int error; /* errno of the system call beneath, 0 if none */

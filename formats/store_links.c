@@ -2,11 +2,10 @@
  * store_links: groups, before anything goes through them. Links and attributes that lie in a heap
  * of their own ("dense") have no checksum, and libhdf5 1.10 frees what it never set where such a
  * link is damaged. Stores of version 2 have all in headers, which are summed. Those of version 1
- * may have dense groups: a child goes through them first (hdf5_trial.h).
+ * may have dense groups: a child goes through them first (ps_hdf5_try).
  */
 #include <hdf5.h>
 
-#include "formats/hdf5_trial.h"
 #include "formats/store_private.h"
 
 enum { DEPTH_MAX = 16 };

@@ -14,6 +14,7 @@
 
 #include "formats/store.h"
 #include "runtime/output_file.h"
+#include "runtime/trial.h"
 
 typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
 
@@ -38,6 +39,9 @@ ps_status ps_hdf5_fail(ps_status code, const char *path, const char *what);
 ps_status ps_system_fail(ps_status code, const char *path, const char *what, int error);
 
 /* Lock held. */
+/* A trial (runtime/trial.h) in which libhdf5 keeps no lists of blocks of its own. Lock held. */
+ps_status ps_hdf5_try(const char *path, ps_status (*attempt)(void *context), void *context,
+                      ps_trial_end *out);
 ps_hid ps_hdf5_file_access(void);                         /* property list for files              */
 ps_hid ps_hdf5_type(ps_type type);                        /* as stored; not to be closed          */
 bool ps_hdf5_exists(ps_hid file, const char *path);       /* an object; "/" does                  */

@@ -8,7 +8,18 @@
 #include "preprocess/terrain_import/terrain.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/trial.h"
 #include "stage/plan.h"
+
+#ifndef PS_WITH_NETCDF
+#define read_netcdf NULL
+#endif
+#ifndef PS_WITH_GEOTIFF
+#define read_geotiff NULL
+#endif
+
+/* Of the child that tries a file: beside --host-memory, and at most. */
+enum { TRIAL_MORE = 1 << 30, TRIAL_SECONDS = 600 };
 
 void elevation_release(elevation *e)
 {
@@ -174,6 +185,46 @@ static ps_status settle_heights(const reading *how, elevation *e)
 
 /* ---- which reader ---- */
 
+/* Of a library of others, which may not be there. */
+typedef struct library {
+    const char *files, *name;
+    ps_status (*read)(const char *path, const reading *how, elevation *out); /* NULL: not there */
+} library;
+
+typedef struct attempt {
+    const library *library;
+    const char *path;
+    const reading *how;
+} attempt;
+
+static ps_status read_once(void *context)
+{
+    const attempt *a = context;
+    elevation e = {.path = a->path};
+    ps_status status = a->library->read(a->path, a->how, &e);
+    elevation_release(&e);
+    return status;
+}
+
+/* Such libraries believe what damaged files say: a child reads first. */
+static ps_status read_by_library(const library *l, const char *path, const reading *how,
+                                 elevation *out)
+{
+    ps_trial_end end;
+    attempt a = {l, path, how};
+    const ps_trial trial = {path, read_once, &a, how->run->host_memory + TRIAL_MORE, TRIAL_SECONDS};
+    if (!l->read)
+        return ps_fail(PS_INVALID,
+                       "%s is a %s file, and this program was built without %s: install %s-dev and "
+                       "build it again, or give an ASCII grid",
+                       path, l->files, l->name, l->name);
+    PS_TRY(ps_trial_run(&trial, &end));
+    if (end == PS_TRIAL_DIED)
+        return ps_fail(PS_INVALID, "%s is damaged: %s did not survive reading it, or took %d s",
+                       path, l->name, TRIAL_SECONDS);
+    return l->read(path, how, out);
+}
+
 static bool begins_with(const unsigned char *head, const char *with, size_t length)
 {
     return memcmp(head, with, length) == 0;
@@ -181,6 +232,8 @@ static bool begins_with(const unsigned char *head, const char *with, size_t leng
 
 ps_status elevation_read(const char *path, const reading *how, elevation *out)
 {
+    static const library netcdf = {"NetCDF", "libnetcdf", read_netcdf};
+    static const library geotiff = {"GeoTIFF", "libgeotiff", read_geotiff};
     unsigned char head[8] = {0};
     *out = (elevation){.path = path};
     FILE *file = fopen(path, "rb");
@@ -190,9 +243,9 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
     if (got < sizeof head)
         return ps_fail(PS_INVALID, "%s is no elevation model: %zu bytes", path, got);
     if (begins_with(head, "CDF", 3) || begins_with(head, "\x89HDF", 4))
-        PS_TRY(read_netcdf(path, how, out));
+        PS_TRY(read_by_library(&netcdf, path, how, out));
     else if (begins_with(head, "II", 2) || begins_with(head, "MM", 2))
-        PS_TRY(read_geotiff(path, how, out));
+        PS_TRY(read_by_library(&geotiff, path, how, out));
     else
         PS_TRY(read_ascii(path, how, out));
     elevation_turn(out);

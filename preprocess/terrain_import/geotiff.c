@@ -258,13 +258,4 @@ ps_status read_geotiff(const char *path, const reading *how, elevation *out)
     XTIFFClose(m.tiff);
     return status;
 }
-
-#else
-ps_status read_geotiff(const char *path, const reading *how, elevation *out)
-{
-    return ps_fail(PS_INVALID,
-                   "%s is a GeoTIFF file, and this program was built without libgeotiff: install "
-                   "libgeotiff-dev and build it again, or give an ASCII grid",
-                   path);
-}
 #endif

@@ -313,13 +313,4 @@ ps_status read_netcdf(const char *path, const reading *how, elevation *out)
     nc_close(s.file);
     return status;
 }
-
-#else
-ps_status read_netcdf(const char *path, const reading *how, elevation *out)
-{
-    return ps_fail(PS_INVALID,
-                   "%s is a NetCDF file, and this program was built without libnetcdf: install "
-                   "libnetcdf-dev and build it again, or give an ASCII grid",
-                   path);
-}
 #endif

@@ -9,14 +9,17 @@ kills   the process ends before the nth rename, fsync or unlink (kills-at-writes
 BUILD: the object folder; SEEDS, TEXTS: the folders of seeds, in UNDER, where files count; WORK: a folder in it, to be
 emptied, best in memory. MOST: at most so many
 of each kind a program (the n are spread evenly), 0: all. DONE: a file of what has held already, which is added to and not
-done again, so that a sweep that was interrupted goes on. The cases are in cases.py. Ends with 1 if anything did not hold.
+done again, so that a sweep that was interrupted goes on. JOBS: attacks at once, each in a folder of its own; SOON: the time
+(seconds since 1970) after which none is begun. The cases are in cases.py. Ends with 1 if anything did not hold.
 """
 import hashlib
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from cases import CASES
@@ -27,6 +30,7 @@ MOST = int(os.environ.get("MOST", "0"))
 PLACES = {"s": os.environ["SEEDS"], "t": os.environ["TEXTS"]}
 DIR = WORK / "run"
 UNDER = os.environ["UNDER"]
+JOBS, SOON = int(os.environ.get("JOBS", "1")), int(os.environ.get("SOON", "0"))
 CODES = {0, 1, 2, 3, 4, 5, 75}
 DONE = os.environ.get("DONE")
 done = dict(line.rstrip("\n").split("\t") for line in open(DONE)) if DONE and os.path.exists(DONE) else {}
@@ -51,6 +55,52 @@ def once(name, attack):
             with open(DONE, "a") as file:
                 file.write(f"{name}\t{found}\n")
     return done[name]
+
+
+# ---- many at once ----
+
+class Share:
+    """What the processes that attack at once were given: they are made when it is known."""
+    attack, items = None, []
+
+
+def settle(numbers):
+    global WORK, DIR
+    WORK = WORK / f"job{numbers.get()}"
+    WORK.mkdir(exist_ok=True)
+    DIR = WORK / "run"
+
+
+def one(number):
+    before = failures
+    return (Share.attack(*Share.items[number]), failures - before) if not is_late() else (None, 0)
+
+
+def is_late():
+    return 0 < SOON <= time.time()
+
+
+def all_of(attack, items):
+    """What attack(*item) found, of all items that came to it before it was late, JOBS at a time."""
+    global failures
+    Share.attack, Share.items = attack, items
+    if JOBS == 1:
+        found = [one(n)[0] for n in range(len(items))]
+    else:
+        fork = multiprocessing.get_context("fork")
+        numbers = fork.SimpleQueue()
+        for job in range(JOBS):
+            numbers.put(job)
+        with fork.Pool(JOBS, settle, (numbers,)) as pool:
+            both = pool.map(one, range(len(items)), chunksize=1)
+        found = [f for f, _ in both]
+        failures += sum(bad for _, bad in both)
+    return [f for f in found if f is not None]
+
+
+def told(found, items):
+    """How many there were."""
+    return f"{len(items)}" if len(found) == len(items) else f"{len(found)} ({len(items) - len(found)} left out)"
 
 
 # ---- running ----
@@ -276,8 +326,11 @@ def power_from(expected, state, what, seen):
 
 
 def check_power(expected, found):
-    for what, last, possible in spread(found):
-        once(re.sub(r" \(.*?\)", "", what), lambda: loses_power(expected, what, last, possible))  # names of temporaries are random
+    """How many states were looked at."""
+    def check(what, last, possible):  # names of temporaries are random
+        return once(re.sub(r" \(.*?\)", "", what), lambda: loses_power(expected, what, last, possible))
+
+    return len(all_of(check, spread(found)))
 
 
 def loses_power(expected, what, last, possible):
@@ -308,14 +361,12 @@ def power(case, kind):
         if not state:
             expected.old = None
         found = power_from(expected, state, f"{case.name}, {start}", seen)
-        check_power(expected, found)
-        total += len(spread(found))
+        total += check_power(expected, found)
         if case.keeps and not state:  # a second loss, while the first is being mended
             middle = [f for f in found if len(f[2]) > 2]
             for what, _, possible in middle[:: max(1, len(middle) // 3)][:3]:
                 again = power_from(expected, possible, what + ", again", seen)
-                check_power(expected, again)
-                total += len(spread(again))
+                total += check_power(expected, again)
     print(f"{case.name}: {total} states of the disk", flush=True)
 
 
@@ -391,12 +442,17 @@ def faults(case, kind):
     expected = Expected(case)
     if not expected.good:
         return
-    told = []
+    lines = []
+
+    def fails(call, rank, n):
+        return once(f"{call} {n} of {case.name} {rank}", lambda: fault(expected, call, rank, n))
+
     for call, rank, numbers, total in calls(expected, kind):
-        ends = [once(f"{call} {n} of {case.name} {rank}", lambda: fault(expected, call, rank, n)) for n in numbers]
+        items = [(call, rank, n) for n in numbers]
+        ends = all_of(fails, items)
         ended = ends.count("ended")
-        told.append(f"{call} {len(numbers)} of {total}, {len(ends) - ends.count('unheeded')} errors" + (f", {ended} ended a library" if ended else ""))
-    print(f"{case.name}: " + "; ".join(told), flush=True)
+        lines.append(f"{call} {told(ends, items)} of {total}, {len(ends) - ends.count('unheeded')} errors" + (f", {ended} ended a library" if ended else ""))
+    print(f"{case.name}: " + "; ".join(lines), flush=True)
 
 
 def kill(expected, what, call, rank, n):
@@ -413,13 +469,13 @@ def kills(case, kind):
     expected = Expected(case)
     if not expected.good:
         return
-    tried = 0
-    for call, rank, numbers, total in calls(expected, kind):
-        for n in numbers:
-            what = f"{case.name}: killed at {call} {n}" + (f" of rank {rank}" if rank else "")
-            once(what, lambda: kill(expected, what, call, rank, n))
-            tried += 1
-    print(f"{case.name}: {tried} kills", flush=True)
+
+    def dies(call, rank, n):
+        what = f"{case.name}: killed at {call} {n}" + (f" of rank {rank}" if rank else "")
+        return once(what, lambda: kill(expected, what, call, rank, n))
+
+    items = [(call, rank, n) for call, rank, numbers, _ in calls(expected, kind) for n in numbers]
+    print(f"{case.name}: {told(all_of(dies, items), items)} kills", flush=True)
 
 
 def main():
@@ -428,6 +484,9 @@ def main():
     for case in CASES:
         name = case.old.split()[0] if case.old else case.new.split()[0]
         if (names and case.name not in names) or not (BIN / ("penstock-" + name)).exists():
+            continue
+        if is_late():
+            print(f"{case.name}: left out", flush=True)
             continue
         {"power": power, "faults": faults, "allocations": faults, "kills": kills, "kills-at-writes": kills}[what](case, what)
     sys.exit(1 if failures else 0)

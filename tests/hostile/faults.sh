@@ -9,7 +9,8 @@ attack() {
     long && { most=${MOST:-0}; set --; }
     [ -z "${CASES:-}" ] || { local IFS=';'; set -- $CASES; }
     [ -d "$bulk/attack/s" ] || { seeds "$bulk/attack/s"; text_seeds "$bulk/attack/t"; }
-    UNDER=$bulk/attack SEEDS=$bulk/attack/s TEXTS=$bulk/attack/t WORK=$bulk/attack/w MOST=$most python3 "$here/attack.py" "$kind" "$@" ||
+    late && { echo "$LIMIT s are over: left out: $kind"; return; }
+    SOON=$((LIMIT ? $(date +%s) + LIMIT - SECONDS : 0)) UNDER=$bulk/attack SEEDS=$bulk/attack/s TEXTS=$bulk/attack/t WORK=$bulk/attack/w MOST=$most python3 "$here/attack.py" "$kind" "$@" ||
         fail "$kind"
 }
 

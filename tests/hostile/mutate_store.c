@@ -24,14 +24,17 @@
 #include "formats/octree.h"
 #include "formats/particles.h"
 #include "formats/phasors.h"
+#include "formats/prism_model.h"
 #include "formats/slice_matrix.h"
 #include "formats/subdomains.h"
 #include "formats/surface_mesh.h"
 #include "formats/task_trace.h"
+#include "formats/terrain.h"
 #include "formats/trace.h"
 #include "formats/transmission.h"
 #include "formats/volume_mesh.h"
 #include "formats/worker_log.h"
+#include "stage/prism_sum/rows.h"
 #include "store_model.h"
 
 enum { BATCH = 100, SECONDS_A_MUTANT = 60, ROOM = 64 << 20 };
@@ -308,6 +311,28 @@ static ps_status read_transmission(const char *path)
     return PS_OK;
 }
 
+static ps_status read_prism_model(const char *path)
+{
+    ps_prism_model model;
+    PS_TRY(ps_prism_model_load(path, &model));
+    ps_prism_model_release(&model);
+    return PS_OK;
+}
+
+/* As penstock-prism-field reads it, by names. */
+static ps_status read_terrain(const char *path)
+{
+    static const ps_prism_row_form forms[] = {{"prisms", 7, 9, "x0 .. density"},
+                                              {"stations", 3, 3, "x y z"}};
+    for (int i = 0; i < 2; ++i) {
+        ps_prism_rows rows = {0};
+        ps_status status = ps_prism_rows_read(path, &forms[i], &rows);
+        ps_prism_rows_release(&rows);
+        PS_TRY(status);
+    }
+    return PS_OK;
+}
+
 static ps_status read_hmatrix(const char *path)
 {
     ps_hmatrix_file *file;
@@ -340,6 +365,8 @@ static const struct {
                {"penstock-worker-log", read_workers},
                {PS_TRANSMISSION_FORMAT, read_transmission},
                {PS_HMATRIX_FORMAT, read_hmatrix},
+               {PS_PRISM_MODEL_FORMAT, read_prism_model},
+               {PS_TERRAIN_FORMAT, read_terrain},
                {NULL, NULL}};
 
 static ps_status read_any(const char *path, const char *format)

@@ -10,7 +10,7 @@ seeds() {
     printf '%s\n' "1 1 1 .01 .001" "2 2 1 .02 .001" "3 1 2 .01 .001" > observed.txt
     printf '4 3 2\n0 0 0\n4*1\n3*1\n2*.5\n' > mesh.msh
     printf 'ncols 2\nnrows 2\nxllcorner 500000\nyllcorner 4000000\ncellsize 100\n30 40\n10 -20\n' > model.asc
-    made penstock-terrain-import model.asc terrain.h5
+    made penstock-terrain-import model.asc terrain.h5 --stations above:1m
     made penstock-prism-field prisms.txt stations.txt field.h5
     made penstock-gravity-invert observed.txt mesh.msh model_of_prisms.h5
     made penstock-mesh-surface s.hdf --divisions 3

@@ -75,6 +75,17 @@ end_header"
       for i in 1 2 3 4 5 6; do echo "$i $i 4"; done; for i in 2 3 4 5 6; do echo "$i $((i - 1)) -1"; done; } > s.mtx
     { printf '%%%%MatrixMarket matrix coordinate real general\n4 4 5\n1 1 2\n2 2 2\n3 3 2\n4 4 2\n1 3 .5\n'; } > g.mtx
     gzip -c s.mtx > p.mtx.gz
+    # prisms, stations, what was measured there, elevation models, recorded sounds
+    printf '%s\n' 2 "-1 1 -2 2 -3 3 1" "2 3 -1 1 -3 1 2" > two.prisms
+    printf '%s\n' "x y z" "4 1 -2" "5 .5 4" "6 2 7" > three.stations
+    printf '%s\n' "1 1 1 .01 .001" "2 2 1 .02 .001" "3 1 2 .01 .001" > three.observed
+    printf '4 3 2\n0 0 0\n4*1\n3*1\n2*.5\n' > four.cells
+    local kind
+    for kind in asc nc tif; do python3 "$here/../support/elevation.py" $kind hills.$kind || fail "no seed: elevation.py $kind"; done
+    seq 0 60 | awk '{ print $1 / 10, exp(-($1 - 30) ^ 2 / 50) }' > bell.sound
+    { printf 'RIFF\244\0\0\0WAVEfmt \020\0\0\0\001\0\001\0\012\0\0\0\024\0\0\0\002\0\020\0data\200\0\0\0'
+      for i in {1..64}; do printf "\\0\\$(printf %03o $((i < 32 ? i : 64 - i)))"; done; } > bell.wav
+    penstock-mesh-surface ball.hdf --divisions 1 > /dev/null || fail "no seed: a sphere"
     cd - > /dev/null
 }
 # The program is taken from the watched build; models need the other one of their two files, which is whole.
@@ -85,6 +96,12 @@ text_command() { # FILE OUTPUT SEEDS
         *.ubc) echo "$bin/penstock-gravity-model $memory $2 --ubc-mesh $1 --ubc-model $3/grid.den" ;;
         *.den) echo "$bin/penstock-gravity-model $memory $2 --ubc-mesh $3/grid.ubc --ubc-model $1" ;;
         *.bricks) echo "$bin/penstock-gravity-model $memory $2 --nodes 9,9,9 --box -4,4,-4,4,0,4 --bricks $1" ;;
+        *.prisms) echo "$bin/penstock-prism-field -q $memory $1 $3/three.stations $2" ;;
+        *.stations) echo "$bin/penstock-prism-field -q $memory $3/two.prisms $1 $2" ;;
+        *.observed) echo "$bin/penstock-gravity-invert -q $memory $1 $3/four.cells $2 --limit 20" ;;
+        *.cells) echo "$bin/penstock-gravity-invert -q $memory $3/three.observed $1 $2 --limit 20" ;;
+        *.asc | *.nc | *.tif) echo "$bin/penstock-terrain-import -q $memory $1 $2 --stations above:1m" ;;
+        *.sound | *.wav) echo "$bin/penstock-incident -q $memory $3/ball.hdf $2 --dt .5 --speed 1 --steps 9 --source monopole:at=0,0,5:wave=$1" ;;
         *.mtx | *.mtx.gz) echo "$bin/penstock-spmv-bench $memory $1 --device cpu --least-time 0.0001" ;;
         *) echo "$bin/penstock-mesh-import $memory --gmsh-time 10 $1 $2" ;;
     esac
