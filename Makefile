@@ -254,6 +254,7 @@ $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 # the programs that read foreign files are built a second time for it; kernels come from the library as they are.
 WATCHED := mesh-import particle-import gravity-model spmv-bench terrain-import incident prism-field gravity-invert
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+WATCHED_LIB := $(B)/watched/libpenstock.a
 WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/%,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
 WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_%,$(TESTS_C))))
@@ -266,9 +267,12 @@ $(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 $(B)/watched/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,cc $< (watched)) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
-watched_link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
+watched_link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) -Wl,--as-needed $(filter %.o,$^) $(WATCHED_LIB) $(LIB) $(LIBS_X) $(LIBS) $(CUDA_LIBS) -o $@
+$(WATCHED_LIB): $(WATCHED_OBJ)
+	@rm -f $@
+	$(call run,ar $@) ar rcs $@ $^
 define watched_rules
-$(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))) $(WATCHED_OBJ) $(LIB)
+$(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))) $(WATCHED_LIB) $(LIB)
 	$$(watched_link)
 endef
 $(foreach p,$(filter-out $(EXCLUDED),$(WATCHED)),$(eval $(call watched_rules,$(p))))
@@ -277,10 +281,10 @@ $(B)/watched/bin/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(WATCHED_TESTS:=.o): $(B)/watched/tests/%.o: $(B)/generated/tests/%.c
 	@mkdir -p $(@D)
 	$(call run,cc tests/$*.c (watched)) $(CC) $(CPPFLAGS_ALL) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
-$(B)/watched/tests/%: $(B)/watched/tests/%.o $(WATCHED_OBJ) $(LIB)
-	@mkdir -p $(@D)
-	$(call run,link $@) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) $(filter %.o,$^) $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
-$(B)/watched/mutate_store: $(B)/watched/tests/hostile/mutate_store.o $(B)/watched/tests/hostile/store_model.o $(WATCHED_OBJ) $(LIB)
+$(B)/watched/tests/%: LIBS_X = -lcmocka
+$(B)/watched/tests/%: $(B)/watched/tests/%.o $(WATCHED_LIB) $(LIB)
+	$(watched_link)
+$(B)/watched/mutate_store: $(B)/watched/tests/hostile/mutate_store.o $(B)/watched/tests/hostile/store_model.o $(WATCHED_LIB) $(LIB)
 	$(watched_link)
 $(B)/hostile/mutate_text: tests/hostile/mutate_text.c
 	@mkdir -p $(@D)
