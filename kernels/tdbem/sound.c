@@ -131,6 +131,34 @@ static emission emission_of(const ps_sound *sound, double c, const double x[3], 
     return e;
 }
 
+/* r dMr/dtau/c + Mr - M^2 */
+static double near_term(double c, const emission *e)
+{
+    return ps_dot3(e->drift, e->way) * e->r / (c * c) + 1 - e->w - ps_dot3(e->mach, e->mach);
+}
+
+static double force_field(double c, const emission *e, const double force[3],
+                          const double change[3])
+{
+    double fr = ps_dot3(force, e->way), rw2 = e->r * e->w * e->w;
+    return (ps_dot3(change, e->way) / (c * rw2) + (fr - ps_dot3(force, e->mach)) / (e->r * rw2) +
+            fr * near_term(c, e) / (e->r * rw2 * e->w)) /
+           (4 * M_PI);
+}
+
+static double panel_field(const ps_sound *sound, double c, const emission *e)
+{
+    double flux[2], part[2], force[3], change[3], rw2 = e->r * e->w * e->w;
+    ps_signal_at(&sound->panel[0], e->tau, flux);
+    for (int k = 0; k < 3; ++k) {
+        ps_signal_at(&sound->panel[k + 1], e->tau, part);
+        force[k] = part[0];
+        change[k] = part[1];
+    }
+    return (flux[1] / rw2 + flux[0] * c * near_term(c, e) / (e->r * rw2 * e->w)) / (4 * M_PI) +
+           force_field(c, e, force, change);
+}
+
 static double dipole_field(const ps_sound *sound, double c, const emission *e)
 {
     double force[3], change[3], q[2], spin[3], turned[3];
@@ -142,12 +170,7 @@ static double dipole_field(const ps_sound *sound, double c, const emission *e)
         force[k] = q[0] * turned[k];
         change[k] = q[1] * turned[k] + q[0] * change[k];
     }
-    double mr = 1 - e->w, m2 = ps_dot3(e->mach, e->mach), fr = ps_dot3(force, e->way);
-    double near = ps_dot3(e->drift, e->way) * e->r / (c * c) + mr - m2;
-    return (ps_dot3(change, e->way) / (c * e->r * e->w * e->w) +
-            (fr - ps_dot3(force, e->mach)) / (e->r * e->r * e->w * e->w) +
-            fr * near / (e->r * e->r * e->w * e->w * e->w)) /
-           (4 * M_PI);
+    return force_field(c, e, force, change);
 }
 
 static double plane_time(const ps_sound *sound, double c, const double x[3], double t)
@@ -166,6 +189,7 @@ double ps_sound_field(const ps_sound *sound, double c, const double x[3], double
     }
     emission e = emission_of(sound, c, x, t);
     if (sound->kind == PS_SOUND_DIPOLE) return dipole_field(sound, c, &e);
+    if (sound->kind == PS_SOUND_PANEL) return panel_field(sound, c, &e);
     ps_signal_at(&sound->signal, e.tau, q);
     return q[0] / (4 * M_PI * e.r * e.w);
 }

@@ -5,6 +5,7 @@
  *   monopole, q(tau)   u = q/(4 pi r w)
  *   dipole, F(tau)     u = -div[F delta] * G, the field of a point force
  *   plane wave         u = q(t - e.x/c)
+ *   panel, Q and F     u = d/dt[Q/(4 pi r w)] + that of the dipole F: formula 1A (Farassat, there)
  *
  * at the retarded time tau + |x - x_s(tau)|/c = t, with R = x - x_s(tau), r = |R|, w = 1 - v.R/(r
  * c) (J. E. Ffowcs Williams, D. L. Hawkings, Phil. Trans. R. Soc. A 264, 1969; F. Farassat, NASA
@@ -34,7 +35,12 @@ typedef struct ps_signal {
 /* out = q, dq/dtau. 0 for tau <= 0 of tones. */
 void ps_signal_at(const ps_signal *signal, double tau, double out[2]);
 
-typedef enum ps_sound_kind { PS_SOUND_PLANE, PS_SOUND_MONOPOLE, PS_SOUND_DIPOLE } ps_sound_kind;
+typedef enum ps_sound_kind {
+    PS_SOUND_PLANE,
+    PS_SOUND_MONOPOLE,
+    PS_SOUND_DIPOLE,
+    PS_SOUND_PANEL
+} ps_sound_kind;
 
 typedef struct ps_sound {
     ps_sound_kind kind;
@@ -44,6 +50,8 @@ typedef struct ps_sound {
     double turning;  /* rad/s about the axis (of length 1) through the centre, which moves along */
     double force[3]; /* direction of a dipole at tau = 0; it turns with the source              */
     ps_signal signal;
+    const ps_signal
+        *panel; /* [4] of a panel: rho0 Un dS (kg/s), and the force L dS (N) in fixed axes */
 } ps_sound;
 
 /* Where a source is, its velocity and its acceleration: each [3]. */

@@ -15,7 +15,8 @@ static const ps_figure figure_table[] = {
     {"largest_load", "data", "largest load"},
     {"mach_number", "1", "largest speed of a source over that of sound"},
     {"kept_below", "Hz", "frequency up to which recordings are taken as they are"},
-    {"cut_energy", "1", "largest share of a recording's or of samples' energy that lies above and is left out"},
+    {"cut_energy", "1",
+     "largest share of a recording's or of samples' energy that lies above and is left out"},
     {NULL, NULL, NULL}};
 
 #endif

@@ -29,8 +29,9 @@ typedef struct source_text {
     int column;  /* of a table, or channel, from 1 */
     double rate; /* of a table without times, Hz; 0: it has them */
     recording recording;
-    char where[64]; /* of --velocity: "all", or a tag of the mesh */
-    bool along;     /* of --velocity: a motion in direction sound.place, not along the normal */
+    char where[512]; /* of --velocity: "all", or a tag of the mesh; of --panels: their file */
+    char fluid[512]; /* of --panels: the velocities' file; its pressures' is wave */
+    bool along;      /* of --velocity: a motion in direction sound.place, not along the normal */
 } source_text;
 
 /* PS_USAGE, naming source and part. */
@@ -38,6 +39,9 @@ ps_status source_parse(const char *text, source_text *out);
 
 /* "all:width=1e-3:amplitude=.01", "skin:along=0,0,1:wave=shaker.wav": m/s. */
 ps_status velocity_parse(const char *text, source_text *out);
+
+/* "PANELS:pressure=FILE:fluid=FILE:turns=20:about=0,0,0:axis=0,0,1:velocity=X,Y,Z". */
+ps_status panels_parse(const char *text, source_text *out);
 
 /* Samples at equal steps: values[count] of this stride, the first at `start` (s), `rate` Hz. */
 typedef struct even_samples {

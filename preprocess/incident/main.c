@@ -9,6 +9,7 @@
 #include "preprocess/incident/check.h"
 #include "preprocess/incident/figure_table.h"
 #include "preprocess/incident/moving.h"
+#include "preprocess/incident/panels.h"
 #include "preprocess/incident/sampled.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -18,7 +19,7 @@
 
 static struct {
     ps_text_list sources, velocities;
-    const char *like, *mirror, *samples;
+    const char *like, *mirror, *samples, *panels;
     int64_t steps;
     double dt, speed, time, density;
     int formulation;
@@ -41,6 +42,10 @@ static const ps_option options[] = {
             "pressure, slope (d_n p), gradient or normal velocity at the mesh's vertices or "
             "centroids and equal times: text (time and values; places in :points=FILE) or HDF5 "
             "(points, time, KIND); :resample takes another rate"),
+    PS_TEXT("panels", &chosen.panels, "FILE:pressure=FILE", PS_IDENTITY,
+            "surface data of a flow code around what sounds (Ffowcs Williams and Hawkings): panels "
+            "x,y,z,nx,ny,nz,area, pressures over times, :fluid=FILE velocities if fluid goes "
+            "through, motion as of --source; needs --density"),
     PS_TEXT("like", &chosen.like, "MATRIX", 0,
             "take step, speed and equation from this slice or block matrix"),
     PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e9, PS_IDENTITY, "step, without --like"),
@@ -68,6 +73,8 @@ typedef struct job {
     ps_triangle *triangles;
     moving moving;
     sampled sampled; /* without a file: none */
+    source_text panels;
+    sampled heard; /* of the panels */
     ps_store *mesh_store, *like;
     source_text sources[SOURCES_MAX], velocities[SOURCES_MAX];
     int velocity_count;
@@ -86,6 +93,7 @@ static void job_release(job *j)
     for (int i = 0; i < j->velocity_count; ++i) free(j->velocities[i].recording.samples);
     moving_release(&j->moving);
     sampled_release(&j->sampled);
+    sampled_release(&j->heard);
     free(j->triangles);
     ps_surface_mesh_release(&j->mesh);
     ps_store_close(&j->mesh_store);
@@ -96,20 +104,23 @@ static void job_release(job *j)
 
 static ps_status parse_sources(job *j)
 {
-    int given = chosen.sources.count + chosen.velocities.count + (chosen.samples != NULL);
-    bool moves = chosen.velocities.count > 0;
+    int given = chosen.sources.count + chosen.velocities.count + (chosen.samples != NULL) +
+                (chosen.panels != NULL);
+    bool moves = chosen.velocities.count > 0 || chosen.panels;
+    if (chosen.panels) PS_TRY(panels_parse(chosen.panels, &j->panels));
     if (chosen.samples) {
         PS_TRY(sampled_parse(chosen.samples, &j->sampled));
         moves |= j->sampled.quantity == SAMPLED_VELOCITY;
     }
     if (given == 0 || chosen.sources.count > SOURCES_MAX || chosen.velocities.count > SOURCES_MAX)
         return ps_fail(PS_USAGE,
-                       "--source and --velocity are given up to %d times each, one or --samples "
-                       "at least, as in --source monopole:at=0,0,5:wave=engine.wav",
+                       "--source and --velocity are given up to %d times each, one, --samples or "
+                       "--panels at least, as in --source monopole:at=0,0,5:wave=engine.wav",
                        SOURCES_MAX);
     if (moves != (chosen.density > 0))
-        return ps_fail(PS_USAGE, "velocities need the fluid's --density (kg/m^3), nothing else "
-                                 "does");
+        return ps_fail(PS_USAGE,
+                       "velocities and panels need the fluid's --density (kg/m^3), nothing else "
+                       "does");
     for (int i = 0; i < chosen.sources.count; ++i)
         PS_TRY(source_parse(chosen.sources.items[i], &j->sources[i]));
     j->count = chosen.sources.count;
@@ -252,9 +263,14 @@ static ps_status settle_samples(const ps_run *run, job *j, const check_of *c, ps
     PS_TRY(PS_ALLOC(&j->triangles, j->mesh.triangle_count, "triangles"));
     PS_TRY(ps_triangles_init(j->mesh.vertices, j->mesh.triangles, j->mesh.triangle_count,
                              j->triangles));
+    double top = ps_band_of(c->edge, c->dt, c->speed).usable;
+    if (chosen.panels) {
+        PS_TRY(ps_product_file(product, "panels", j->panels.where));
+        PS_TRY(ps_product_file(product, "panels-pressure", j->panels.wave));
+        if (j->panels.fluid[0]) PS_TRY(ps_product_file(product, "panels-fluid", j->panels.fluid));
+    }
     if (!s->file[0]) return PS_OK;
-    PS_TRY(sampled_read(run, &j->header, &j->mesh, j->triangles,
-                        ps_band_of(c->edge, c->dt, c->speed).usable, s));
+    PS_TRY(sampled_read(run, &j->header, &j->mesh, j->triangles, top, s));
     PS_TRY(ps_product_file(product, "samples", s->file));
     return s->points[0] ? ps_product_file(product, "samples-points", s->points) : PS_OK;
 }
@@ -306,6 +322,7 @@ static ps_status fill(job *j, ps_incident_file *field, double *row, double *work
         ps_sounds_load(&j->all, &j->load, n, row, work);
         moving_add_load(&j->moving, n, row);
         sampled_add_load(&j->sampled, n, row);
+        sampled_add_load(&j->heard, n, row);
         for (int64_t i = 0; i < j->header.unknowns; ++i) {
             if (!isfinite(row[i]))
                 return ps_fail(PS_FAILED, "the load of unknown %lld at step %lld is not finite",
@@ -317,6 +334,17 @@ static ps_status fill(job *j, ps_incident_file *field, double *row, double *work
     }
     ps_progress_end(&progress);
     return PS_OK;
+}
+
+static ps_status hear_panels(const ps_run *run, job *j)
+{
+    const panels_of of = {run,
+                          &j->header,
+                          &j->mesh,
+                          j->triangles,
+                          ps_band_of(j->all.edge, j->header.dt, j->header.speed).usable,
+                          chosen.density};
+    return panels_sample(&of, &j->panels, &j->heard);
 }
 
 static void close_field(ps_incident_file **field) { ps_incident_file_close(field); }
@@ -344,6 +372,7 @@ static ps_status make_file(job *j, const ps_product *product)
     }
     PS_TRY(ps_surface_velocity_put(&j->moving.velocity, store));
     PS_TRY(moving_make_weights(&j->moving));
+    if (chosen.panels) PS_TRY(hear_panels(product->run, j));
     PS_TRY(fill(j, field, row, work));
     return ps_incident_file_commit(&field);
 }

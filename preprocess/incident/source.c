@@ -10,6 +10,7 @@
 typedef struct reading {
     source_text *s;
     bool surface; /* of --velocity: it has no place */
+    bool panels;
     bool placed, directed, forced, turned, waved, toned;
     char pulse[256]; /* the parts of a pulse, for ps_emitter_parse */
 } reading;
@@ -154,7 +155,17 @@ static ps_status take_parts(reading *r, char **rest)
             PS_TRY(unit(r, word, value, r->s->sound.place));
             continue;
         }
+        if (r->panels && (!strcmp(word, "pressure") || !strcmp(word, "fluid"))) {
+            char *to = *word == 'p' ? r->s->wave : r->s->fluid;
+            snprintf(to, sizeof r->s->wave, "%s", value);
+            continue;
+        }
         if (!r->surface) PS_TRY(take_where(r, word, value, &taken));
+        if (r->panels && (!taken || r->placed || r->directed || r->forced))
+            return ps_fail(PS_USAGE,
+                           "--panels \"%s\": no part is called \"%s\"; there are pressure, fluid, "
+                           "velocity, about, axis, turns",
+                           r->s->text, word);
         if (!taken) PS_TRY(take_what(r, word, value));
     }
     return PS_OK;
@@ -208,4 +219,18 @@ ps_status velocity_parse(const char *text, source_text *out)
     out->sound.kind = PS_SOUND_MONOPOLE; /* its signal begins where it is */
     PS_TRY(take_parts(&r, &rest));
     return settle_signal(&r);
+}
+
+ps_status panels_parse(const char *text, source_text *out)
+{
+    char copy[TEXT_MAX], *rest = NULL;
+    reading r = {.s = out, .panels = true};
+    PS_TRY(begin("--panels", text, out, copy));
+    char *word = strtok_r(copy, ":", &rest);
+    if (!word) return ps_fail(PS_USAGE, "--panels: it begins with a file");
+    snprintf(out->where, sizeof out->where, "%s", word);
+    out->sound.kind = PS_SOUND_PANEL;
+    PS_TRY(take_parts(&r, &rest));
+    if (!out->wave[0]) snprintf(out->wave, sizeof out->wave, "%s", out->where);
+    return PS_OK;
 }

@@ -47,8 +47,7 @@ static ps_status read_text(const char *path, table *out)
 static ps_status read_hdf5(const char *path, const char *name, table *out)
 {
     PS_SCOPED(close_columns) ps_hdf5_columns *file = NULL;
-    const char *const names[2] = {name, NULL};
-    PS_TRY(ps_hdf5_columns_open(path, names, 2, &file));
+    PS_TRY(ps_hdf5_columns_open(path, &name, 1, &file));
     out->rows = ps_hdf5_columns_rows(file);
     out->width = ps_hdf5_columns_width(file, 0);
     PS_TRY(PS_ALLOC(&out->values, out->rows * out->width, "a table"));
