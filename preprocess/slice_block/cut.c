@@ -7,6 +7,7 @@
 
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/slice_clip.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/sizes.h"
@@ -250,36 +251,102 @@ void cut_plan_release(cut_plan *plan)
 
 /* ---- filling ---- */
 
+/* A record of the journal: this head, then the arrays of the tile as place_arrays has them. */
+typedef struct kept_tile {
+    int64_t index;
+    ps_block_tile tile; /* without its arrays */
+} kept_tile;
+enum { HEAD = 256 };
+_Static_assert(sizeof(kept_tile) <= HEAD, "a head has room for a tile");
+
 typedef struct filling {
     const cut_plan *plan;
     ps_block_matrix *out;
+    ps_journal *journal;
+    uint8_t *kept; /* [tiles] 1: the journal held it        */
+    char *record;  /* room for the largest, while it is read */
 } filling;
+
+static ps_status keep_tile(const filling *f, int64_t index, const ps_block_tile *tile, char *record)
+{
+    int64_t bytes = HEAD + place_arrays(&f->plan->header, &f->plan->tiles[index], NULL);
+    if (!ps_journal_wants(f->journal, bytes)) return PS_OK;
+    kept_tile head = {index, *tile};
+    head.tile.block_start = head.tile.corner_rows = NULL;
+    head.tile.corner_columns = head.tile.starts = head.tile.widths = NULL;
+    head.tile.scales = head.tile.values = NULL;
+    memset(record, 0, HEAD);
+    memcpy(record, &head, sizeof head);
+    return ps_journal_add(f->journal, record, bytes);
+}
 
 static ps_status fill_tile(const job *j, int64_t index, const workspace *own)
 {
     const filling *f = j->context;
     ps_slice_tile slices;
     ps_block_tile tile = f->plan->tiles[index];
+    if (f->kept[index]) return PS_OK;
     PS_TRY(ps_slice_matrix_read_raw(j->matrix, index, own->raw));
     PS_TRY(ps_slice_matrix_unpack(j->matrix, index, own->raw, own->unpacked, &slices));
     PS_TRY(clip(&f->plan->header, &slices, own));
-    place_arrays(&f->plan->header, &tile, own->blocks);
+    place_arrays(&f->plan->header, &tile, (char *)own->blocks + HEAD);
     ps_blocking_fill(&f->plan->header, &slices, &tile);
     if (tile.error_max > rounding_limit)
         return ps_fail(PS_INVALID,
                        "tile %lld: values beyond 2^-112 .. 2^142 do not go into halves (--values "
                        "f16)",
                        (long long)index);
-    return ps_block_matrix_write_tile(f->out, index, &tile);
+    PS_TRY(ps_block_matrix_write_tile(f->out, index, &tile));
+    return keep_tile(f, index, &tile, own->blocks);
 }
 
-ps_status cut_write(const cut_plan *plan, ps_block_matrix *out)
+/* A tile of the journal goes into the file as it is. */
+static ps_status take_tile(void *context, int64_t first, int64_t count, const void *payload,
+                           int64_t bytes)
 {
-    filling f = {plan, out};
+    filling *f = context;
+    kept_tile head;
+    memcpy(&head, payload, bytes < HEAD ? 0 : sizeof head);
+    if (bytes < HEAD || head.index < 0 || head.index >= f->plan->tiling.tile_count)
+        return ps_fail(PS_INVALID, "the journal holds what is no tile");
+    const ps_block_tile *counts = &f->plan->tiles[head.index];
+    if (bytes != HEAD + place_arrays(&f->plan->header, (ps_block_tile *)counts, NULL) ||
+        head.tile.block_count != counts->block_count || head.tile.first_row != counts->first_row ||
+        head.tile.value_count != counts->value_count || head.tile.rows != counts->rows ||
+        head.tile.first_slice != counts->first_slice || head.tile.slices != counts->slices)
+        return ps_fail(PS_INVALID, "the journal's tile %lld has another size",
+                       (long long)head.index);
+    if (f->kept[head.index]) return PS_OK;
+    f->kept[head.index] = 1;
+    memcpy(f->record, payload, (size_t)bytes);
+    place_arrays(&f->plan->header, &head.tile, f->record + HEAD);
+    return ps_block_matrix_write_tile(f->out, head.index, &head.tile);
+}
+
+static ps_status write_all(filling *f, job *j)
+{
+    const ps_block_tiling *t = &f->plan->tiling;
+    for (int64_t i = 0; i < t->tile_count; ++i)
+        j->block_bytes = ps_larger(j->block_bytes,
+                                   HEAD + place_arrays(&f->plan->header, &f->plan->tiles[i], NULL));
+    PS_TRY(PS_ALLOC(&f->kept, t->tile_count, "which tiles were kept"));
+    if (f->journal) PS_TRY(ps_alloc((void **)&f->record, j->block_bytes, 1, "a kept tile"));
+    PS_TRY(ps_journal_replay(f->journal, false, take_tile, f));
+    free(f->record); /* threads have their own */
+    f->record = NULL;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < t->tile_count; ++i) kept += f->kept[i];
+    if (kept) ps_info("%lld of %lld tiles were kept", (long long)kept, (long long)t->tile_count);
+    return for_tiles(j, f->plan->threads);
+}
+
+ps_status cut_write(const cut_plan *plan, ps_journal *journal, ps_block_matrix *out)
+{
+    filling f = {plan, out, journal, NULL, NULL};
     job j = {.matrix = plan->matrix, .what = "cutting blocks", .tile = fill_tile, .context = &f};
     PS_TRY(tile_sizes(&j));
-    for (int64_t i = 0; i < plan->tiling.tile_count; ++i)
-        j.block_bytes =
-            ps_larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));
-    return for_tiles(&j, plan->threads);
+    ps_status status = write_all(&f, &j);
+    free(f.kept);
+    free(f.record);
+    return status;
 }

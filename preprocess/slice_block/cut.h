@@ -7,6 +7,7 @@
 
 #include "formats/block_matrix.h"
 #include "formats/slice_matrix.h"
+#include "stage/journal.h"
 
 typedef struct cut_plan {
     ps_slice_matrix *matrix; /* borrowed                                    */
@@ -36,7 +37,8 @@ ps_status cut_plan_init(ps_slice_matrix *matrix, const ps_block_header *header, 
                         int64_t memory, cut_plan *out);
 void cut_plan_release(cut_plan *plan);
 
-/* Cuts and writes every tile. */
-ps_status cut_write(const cut_plan *plan, ps_block_matrix *out);
+/* Writes every tile: those that the journal holds, and the others, which are cut and kept there.
+ * NULL: there is none. */
+ps_status cut_write(const cut_plan *plan, ps_journal *journal, ps_block_matrix *out);
 
 #endif

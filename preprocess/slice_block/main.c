@@ -8,6 +8,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "stage/journal.h"
 #include "stage/plan.h"
 #include "stage/product.h"
 
@@ -18,7 +19,8 @@ static struct {
     int64_t block_rows, block_columns;
     int64_t k_from, k_below; /* k_below 0: all */
     bool table;
-} chosen = {.layout = PS_BLOCK_WARP, .block_rows = 128};
+    ps_interval checkpoint_every;
+} chosen = {.layout = PS_BLOCK_WARP, .block_rows = 128, .checkpoint_every = {.seconds = 60}};
 
 static const ps_option options[] = {
     PS_CHOICE("layout", &chosen.layout, "full|contiguous|warp", PS_IDENTITY,
@@ -40,6 +42,9 @@ static const ps_option options[] = {
     PS_FLAG("table", &chosen.table, 0,
             "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks "
             "and of warps; write nothing"),
+    PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+                "keep finished tiles (uncompressed) in OUTPUT.items until OUTPUT is there: from "
+                "then on, as far as time and disk allow; 1step: all of them; 0: none"),
     PS_OPTION_END};
 
 /* The lags that are wanted, and so the longest row-vector that there can be. */
@@ -182,7 +187,7 @@ static ps_status report_cut(const ps_run *run, const cut_plan *plan, int64_t sto
         const ps_need need = {.arrays = plan->threads * plan->thread_bytes,
                               .writer = 1 << 20,
                               .writers = plan->threads,
-                              .disk = plan->stored_bytes,
+                              .disk = plan->stored_bytes * (chosen.checkpoint_every.steps ? 2 : 1),
                               .seconds = 5e-9 * (double)plan->stored_bytes / plan->threads};
         status = ps_plan_take(run, &need, report);
     }
@@ -201,7 +206,12 @@ static int64_t stored_bytes(ps_block_matrix *matrix)
     return sum;
 }
 
-static ps_status write_blocks(const ps_product *product, cut_plan *plan)
+static void name_journal(const ps_product *product, char out[4200])
+{
+    snprintf(out, 4200, "%.4180s.items", product->path);
+}
+
+static ps_status write_blocks(const ps_product *product, cut_plan *plan, ps_journal *journal)
 {
     PS_SCOPED(ps_block_matrix_close) ps_block_matrix *out = NULL;
     PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
@@ -212,8 +222,21 @@ static ps_status write_blocks(const ps_product *product, cut_plan *plan)
     if (has_m0) PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
     PS_TRY(ps_block_matrix_create(product->path, &own, &plan->tiling, &plan->header, &out));
     PS_TRY(ps_product_record(product, ps_block_matrix_store(out)));
-    PS_TRY(cut_write(plan, out));
+    PS_TRY(cut_write(plan, journal, out));
     return ps_block_matrix_commit(&out, has_m0 ? &m0 : NULL, &plan->header);
+}
+
+static ps_status write_kept(const ps_product *product, cut_plan *plan)
+{
+    char base[4200];
+    PS_SCOPED_MEMORY char *identity = NULL;
+    ps_journal *journal = NULL;
+    name_journal(product, base);
+    PS_TRY(ps_product_identity(product, "", &identity));
+    PS_TRY(ps_journal_open(product->run, base, 0, identity, chosen.checkpoint_every, &journal));
+    ps_status status = write_blocks(product, plan, journal);
+    ps_journal_close(&journal, status == PS_OK);
+    return status;
 }
 
 static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
@@ -225,7 +248,7 @@ static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
     PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
     PS_TRY(cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan));
     if (!run->plan) {
-        PS_TRY(write_blocks(product, &plan));
+        PS_TRY(write_kept(product, &plan));
         PS_TRY(ps_block_matrix_open(product->path, &written));
     }
     return report_cut(run, &plan, written ? stored_bytes(written) : 0);
@@ -234,6 +257,7 @@ static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
 static ps_status run_slice_block(ps_run *run)
 {
     PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    char base[4200];
     ps_product product;
     ps_product_init(run, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &product);
     if (!chosen.table && !run->output && !run->plan)
@@ -241,7 +265,9 @@ static ps_status run_slice_block(ps_run *run)
     PS_TRY(ps_slice_matrix_open(run->operands[0], &matrix));
     PS_TRY(ps_product_input(&product, "slices", ps_slice_matrix_store(matrix)));
     if (chosen.table) return print_table(run, matrix);
-    return ps_product_is_up_to_date(&product) ? PS_OK : cut_slices(&product, matrix);
+    if (!ps_product_is_up_to_date(&product)) return cut_slices(&product, matrix);
+    name_journal(&product, base);
+    return ps_journal_tidy(base, &product);
 }
 
 static const ps_program program = {
@@ -253,7 +279,7 @@ static const ps_program program = {
         "NNZ % is the share of stored values that is not padding. Published tables of blocks that "
         "are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md). --k-from and --k-below make "
         "a near and a far matrix: penstock-tdbem-march keeps the one in memory and sweeps the "
-        "other once in many steps.",
+        "other once in many steps. A run that was ended goes on from finished tiles.",
     .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
                 "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "
                 "--block-columns 32\n"

@@ -14,6 +14,7 @@ SCHWARZ = "schwarz-solve -q {s}/load.hdf OUT --slabs 3 --method sweeps --checkpo
 HBEM = "hbem-solve -q {s}/small.hdf {s}/small.h5 OUT --problem dirichlet --checkpoint-every 2steps --data "
 FMM = "fmm -q {s}/tree.h5 OUT --device cpu --checkpoint-every 1step "
 SLICES = "slice-assemble -q {s}/small.hdf OUT --speed 1 --checkpoint-every 1step "
+BLOCK = "slice-block -q {s}/slices.h5 OUT --checkpoint-every 1step "
 INVERT = "gravity-invert -q {s}/observed.txt {s}/mesh.msh OUT --checkpoint-every 2steps "
 HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT --chunk-size 4K "
 
@@ -35,7 +36,7 @@ CASES = [
     Case("mesh-partition", "mesh-partition -q {s}/box.hdf OUT --parts 2", "mesh-partition -q {s}/box.hdf OUT --parts 3"),
     Case("slice-assemble", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True),
     Case("incident", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 4 --source plane:dir=0,0,1:width=5", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 9 --source monopole:at=0,0,5:width=5"),
-    Case("slice-block", "slice-block -q {s}/slices.h5 OUT --values f16", "slice-block -q {s}/slices.h5 OUT"),
+    Case("slice-block", BLOCK + "--values f16", BLOCK + "--layout full", keeps=True),
     Case("dgtd-setup", SETUP + SOURCE + "200e6", SETUP + SOURCE + "300e6"),
     Case("particle-import", "particle-import --generate cube --count 99 OUT", "particle-import {t}/table.txt OUT"),
     Case("octree-build", "octree-build {s}/p.h5 OUT --height 3 --group 40", "octree-build {s}/p.h5 OUT --height 4 --group 40"),

@@ -73,3 +73,20 @@ expect 3 "cut.h5" $block cut.h5 none.h5
 expect 4 "host-memory" $block slices.h5 none.h5 --host-memory 64K
 ls none.h5* 2> /dev/null && fail "something was left behind"
 exit 0
+
+# Killed with some tiles finished, the same command goes on from them to the same bits, in halves, too (with their errors).
+for layout in "full --block-rows 64" warp "warp --values f16"; do
+    $block slices.h5 whole.h5 --layout $layout -q --force > whole || fail "$layout"
+    for ((n = 4; n < 200; n += 3)); do
+        rm -f killed.h5*
+        LD_PRELOAD=$BUILD/hostile/fail_nth.so FAIL_CALL=write FAIL_NTH=$n FAIL_SIGNAL=9 FAIL_UNDER=$PWD \
+            $block slices.h5 killed.h5 --layout $layout --checkpoint-every 1step -q > /dev/null 2>&1
+        [ $? -eq 137 ] || fail "$layout: was not killed at write $n"
+        $block slices.h5 killed.h5 --layout $layout --checkpoint-every 1step > figures 2> said || fail "$layout: goes on"
+        grep -q "1 of 2 tiles were kept" said && break
+    done
+    grep -q "1 of 2 tiles were kept" said || fail "$layout: no tile was kept"
+    penstock-compare -q whole.h5 killed.h5 > /dev/null || fail "$layout: after a kill"
+    [ "$(grep rounding whole)" = "$(grep rounding figures)" ] || fail "$layout: other errors after a kill"
+    [ ! -e killed.h5.items ] || fail "$layout: the journal stays"
+done
