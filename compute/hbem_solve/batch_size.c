@@ -4,7 +4,7 @@
 
 ps_lockstep_system batch_system(const solve_problem *p, int64_t sides)
 {
-    return (ps_lockstep_system){.shape = {p->parts, problem_dofs(p)}, .sides = sides};
+    return (ps_lockstep_system){.shape = {p->parts, p->fields * problem_dofs(p)}, .sides = sides};
 }
 
 int64_t batch_bytes(const solve_problem *p, int64_t sides)
@@ -26,11 +26,20 @@ int64_t choose_batch(const solve_problem *p)
     return most;
 }
 
+/* A fluid with the speed of the medium shares its matrices. */
+static bool is_listed(const solve_group *group, int at)
+{
+    bool found = false;
+    for (int k = 0; k < at; ++k) found = found || group->matrix[k] == group->matrix[at];
+    return found;
+}
+
 int group_matrices(const solve_problem *p, const solve_group *group, matrix **out)
 {
     int count = 0;
     for (int k = 0; k < SLOTS; ++k)
-        if (group->matrix[k] >= 0) out[count++] = &p->matrices[group->matrix[k]];
+        if (group->matrix[k] >= 0 && !is_listed(group, k))
+            out[count++] = &p->matrices[group->matrix[k]];
     return count;
 }
 

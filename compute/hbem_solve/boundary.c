@@ -228,6 +228,18 @@ static ps_status find_named(const boundary *b, const ps_text_list *list,
     return PS_OK;
 }
 
+/* One fluid, in one body or several. */
+static ps_status take_fluid(boundary *b, const condition *c)
+{
+    if (b->density <= 0 || b->speed <= 0)
+        return ps_fail(PS_USAGE, "--boundary: a fluid body needs --density and --speed of the "
+                                 "medium around it");
+    if (b->fluid && (b->fluid->density != c->density || b->fluid->speed != c->speed))
+        return ps_fail(PS_USAGE, "--boundary: two fluids; bodies of one may be solved together");
+    b->fluid = c;
+    return PS_OK;
+}
+
 /* Conditions for all groups or for none, and velocities where they can be. */
 static ps_status check(boundary *b)
 {
@@ -249,9 +261,7 @@ static ps_status check(boundary *b)
                            "--boundary: the group %d is %s, whose velocity is not given but found; "
                            "rigid and impedance vibrate",
                            b->tag[g], condition_table[c->kind].name);
-        if (c->kind == CONDITION_FLUID && (b->density <= 0 || b->speed <= 0))
-            return ps_fail(PS_USAGE, "--boundary: a fluid body needs --density and --speed of the "
-                                     "medium around it");
+        if (c->kind == CONDITION_FLUID) PS_TRY(take_fluid(b, c));
     }
     return PS_OK;
 }

@@ -56,7 +56,8 @@ typedef struct boundary {
     vibration *vibration;
     bool *vibrates; /* [vibrations][count]: where which does  */
     bool has[CONDITIONS];
-    double density, speed; /* of the medium; 0: not given          */
+    const condition *fluid; /* the one there is, or NULL              */
+    double density, speed;  /* of the medium; 0: not given          */
 } boundary;
 
 /* Reads "TAG:CONDITION" of a list; TAG is a number, a name, or "others". All rigid where the list
@@ -79,6 +80,12 @@ static inline bool boundary_has_flux(const boundary *b)
 static inline bool boundary_is_general(const boundary *b)
 {
     return boundary_has_flux(b) || b->vibrations > 0;
+}
+
+/* Wave number inside of the fluid, if there is one, over that outside. */
+static inline double boundary_contrast(const boundary *b)
+{
+    return b->fluid ? b->speed / b->fluid->speed : 1;
 }
 
 /* velocity[triangles]: the normal velocity of all that vibrates, means of triangles, m/s. */

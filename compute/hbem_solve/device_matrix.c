@@ -277,8 +277,9 @@ ps_status device_matrix_fetch(device_matrix *m, double *y)
 
 ps_status device_matrix_stats(device_matrix *m, ps_device_stream_stats *out)
 {
-    PS_TRY(ps_stream_wait(m->stream));
     *out = (ps_device_stream_stats){0};
+    if (!m->stream || (!m->config.images && !m->chunks)) return PS_OK; /* it failed to start */
+    PS_TRY(ps_stream_wait(m->stream));
     if (m->config.images)
         out->bytes[PS_TIER_DEVICE] = device_images_bytes(m->config.images);
     else

@@ -276,7 +276,7 @@ int64_t equation_doubles(const solve_problem *p, int64_t sides)
 {
     bool hard = p->options.problem == PROBLEM_HARD;
     int64_t n = problem_dofs(p);
-    int64_t products = hard ? waves_vectors(p) * sides * problem_size(p) : n;
+    int64_t products = hard ? waves_vectors(p) * sides * p->parts * n : n;
     if (hard && p->boundary.vibrations > 0) products += 6 * p->surface.triangle_count;
     int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
     if (wants_factors(p) && !p->device) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
@@ -381,7 +381,7 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
                     "sparse systems"));
     PS_TRY(PS_ALLOC(&out->products,
-                    hard ? waves_vectors(p) * sides * problem_size(p) : problem_dofs(p),
+                    hard ? waves_vectors(p) * sides * p->parts * problem_dofs(p) : problem_dofs(p),
                     "products"));
     if (scales(p)) PS_TRY(open_scale(out));
     return hard ? open_hard(out) : choose_terms(out);
@@ -399,6 +399,7 @@ void equation_close(equation *e)
     free(e->velocity);
     free(e->admittance);
     free(e->of_flux);
+    free(e->body);
     free(e->integral);
     free(e->part);
     free(e->sums);

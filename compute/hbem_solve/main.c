@@ -41,7 +41,8 @@ static const ps_option options[] = {
               "are; or boundary data of Laplace's equation"),
     PS_LIST("boundary", &chosen.boundary, "TAG:CONDITION", PS_IDENTITY,
             "of a physical group (number, name, others): rigid, soft, impedance:RE[,IM] (Z over "
-            "rho c), or velocity:V, velocity:X,Y,Z, velocity:file:PATH:NAME (m/s) of one that is "
+            "rho c), fluid:density=..,speed=.. (all of a body), or velocity:V, velocity:X,Y,Z, "
+            "velocity:file:PATH:NAME (m/s) of one that is "
             "rigid or has an impedance; what vibrates is a right-hand side of its own"),
     PS_LIST("source", &chosen.source, "KIND:..", PS_IDENTITY,
             "an incident field: point:X,Y,Z, e^{ikr}/(4 pi r), or dipole:X,Y,Z,DX,DY,DZ, D.grad "
@@ -197,7 +198,7 @@ static ps_status keep_to_cores(solve_problem *p)
     if (!p->device || !boundary_is_general(&p->boundary)) return PS_OK;
     if (strcmp(p->run->device, "auto") != 0)
         return ps_fail(PS_USAGE,
-                       "--device %s: soft surfaces, impedances and velocities are "
+                       "--device %s: soft surfaces, impedances, fluids and velocities are "
                        "computed by the cores",
                        p->run->device);
     ps_device_close(&p->device);
@@ -326,13 +327,22 @@ static void report_results(const solve_problem *p, ps_report *r)
     for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i]);
 }
 
+/* Matrices that a product takes: those of velocities are for right-hand sides. */
+static int64_t group_size(const solve_problem *p)
+{
+    int64_t count = 0;
+    if (p->options.problem != PROBLEM_HARD) return 1;
+    for (int k = 0; k < SLOTS; ++k) count += !slot_table[k].data && p->groups[0].matrix[k] >= 0;
+    return count;
+}
+
 /* A product with each matrix of the equation, for all sides of a batch; then what is solved with
  * sparse matrices comes from the rank that has the side. */
 static ps_status report_ranks(const solve_problem *p, ps_report *report)
 {
     const solve_options *o = &p->options;
     bool hard = o->problem == PROBLEM_HARD, shares = hard || o->krylov.method != PS_LOCKSTEP_CG;
-    int64_t vector = 8 * p->batch * problem_size(p), matrices = hard ? 2 : 1;
+    int64_t vector = 8 * p->batch * problem_size(p), matrices = group_size(p);
     ps_rank_traffic traffic = {.unit = "product",
                                .ranks = p->run->ranks,
                                .sums = matrices + shares,
@@ -471,7 +481,8 @@ static const ps_program program = {
     .results = 6,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
-        "Solves boundary integral equations with H-matrices: rigid, soft and lined bodies in waves "
+        "Solves boundary integral equations with H-matrices: rigid, soft, lined and fluid bodies "
+        "in waves "
         "and near sources, and bodies that vibrate, by Burton-Miller equations and their kin with "
         "an OSRC operator (K and W on p1, a pair for every wave number; S and K' besides where "
         "normal derivatives are not zero), or Dirichlet and Neumann problems of Laplace. The "

@@ -27,6 +27,8 @@ typedef struct matrix {
     ps_hmatrix_block *blocks;
     double *scratch;
     int64_t scratch_size; /* doubles a side */
+    int slot;             /* what it is for: solve.h             */
+    double group;         /* the wave number outside that it is of, rad/m */
     int64_t sides;        /* of the product under way */
     const double *x;
     double *y;

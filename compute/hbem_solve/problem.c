@@ -11,9 +11,16 @@
 /* ---- which matrices ---- */
 
 const slot slot_table[SLOTS] = {
-    [PS_KERNEL_SLP] = {PS_KERNEL_SLP, false},   [PS_KERNEL_DLP] = {PS_KERNEL_DLP, false},
-    [PS_KERNEL_ADLP] = {PS_KERNEL_ADLP, false}, [PS_KERNEL_HYPS] = {PS_KERNEL_HYPS, false},
-    [SLOT_DATA_SLP] = {PS_KERNEL_SLP, true},    [SLOT_DATA_ADLP] = {PS_KERNEL_ADLP, true},
+    [PS_KERNEL_SLP] = {PS_KERNEL_SLP},
+    [PS_KERNEL_DLP] = {PS_KERNEL_DLP},
+    [PS_KERNEL_ADLP] = {PS_KERNEL_ADLP},
+    [PS_KERNEL_HYPS] = {PS_KERNEL_HYPS},
+    [SLOT_INNER + PS_KERNEL_SLP] = {PS_KERNEL_SLP, .inner = true},
+    [SLOT_INNER + PS_KERNEL_DLP] = {PS_KERNEL_DLP, .inner = true},
+    [SLOT_INNER + PS_KERNEL_ADLP] = {PS_KERNEL_ADLP, .inner = true},
+    [SLOT_INNER + PS_KERNEL_HYPS] = {PS_KERNEL_HYPS, .inner = true},
+    [SLOT_DATA_SLP] = {PS_KERNEL_SLP, .data = true},
+    [SLOT_DATA_ADLP] = {PS_KERNEL_ADLP, .data = true},
 };
 
 bool problem_is_general(const solve_problem *p)
@@ -29,6 +36,7 @@ static bool waves_need(const boundary *b, int at)
     bool of_flux =
         slot_table[at].kernel == PS_KERNEL_SLP || slot_table[at].kernel == PS_KERNEL_ADLP;
     if (slot_table[at].data) return b->vibrations > 0;
+    if (slot_table[at].inner) return b->fluid != NULL;
     return of_flux ? boundary_has_flux(b) : boundary_unknown_pressure(b);
 }
 
@@ -38,7 +46,7 @@ static bool needs(const solve_problem *p, int at)
     const solve_options *o = &p->options;
     ps_hbem_kernel kernel = slot_table[at].kernel;
     if (o->problem == PROBLEM_HARD) return waves_need(&p->boundary, at);
-    if (slot_table[at].data) return false;
+    if (slot_table[at].data || slot_table[at].inner) return false;
     switch (kernel) {
     case PS_KERNEL_SLP:
         return o->problem == PROBLEM_DIRICHLET;
@@ -51,13 +59,27 @@ static bool needs(const solve_problem *p, int at)
     }
 }
 
-/* The slot of a matrix. */
-static int slot_of(const solve_problem *p, const ps_hmatrix_header *h)
+static bool same_wavenumber(double a, double b) { return fabs(a - b) <= 1e-9 * b; }
+
+/* Says what a matrix of a file is for: with a fluid, one of k1 = k c/c1 where one of k is there too
+ * is that of the inside. */
+static void choose_slot(const solve_problem *p, matrix *m)
 {
-    bool data = p->options.problem == PROBLEM_HARD && h->space[1] == PS_SPACE_P0;
-    int at = 0;
-    while (at < SLOTS && !(slot_table[at].kernel == h->kernel && slot_table[at].data == data)) ++at;
-    return at < SLOTS ? at : (int)h->kernel;
+    const ps_hmatrix_header *h = m->header;
+    slot of = {h->kernel, p->options.problem == PROBLEM_HARD && h->space[1] == PS_SPACE_P0, false};
+    double contrast = boundary_contrast(&p->boundary);
+    m->group = h->wavenumber;
+    for (int i = 0; i < p->matrix_count && contrast != 1; ++i) {
+        double outside = p->matrices[i].header->wavenumber;
+        if (!same_wavenumber(contrast * outside, h->wavenumber)) continue;
+        m->group = outside;
+        of.inner = true;
+    }
+    m->slot = (int)h->kernel;
+    for (int at = 0; at < SLOTS; ++at)
+        if (slot_table[at].kernel == of.kernel && slot_table[at].data == of.data &&
+            slot_table[at].inner == of.inner)
+            m->slot = at;
 }
 
 static ps_status check_matrix(const solve_problem *p, const matrix *m)
@@ -67,7 +89,7 @@ static ps_status check_matrix(const solve_problem *p, const matrix *m)
         return ps_fail(PS_INVALID, "%s belongs to another mesh (%s) than %s (%s)", m->name,
                        h->mesh_hash, ps_store_path(p->mesh_store), p->mesh.content_hash);
     bool waves = p->options.problem == PROBLEM_HARD;
-    int at = slot_of(p, h);
+    int at = m->slot;
     if (!needs(p, at))
         return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", m->name,
                        ps_hbem_kernel_name(h->kernel));
@@ -102,12 +124,30 @@ static int by_wavenumber(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* All that is needed must be there; a fluid with the speed of the medium shares its matrices. */
+static ps_status complete_group(const solve_problem *p, solve_group *g)
+{
+    bool shared = p->boundary.fluid && boundary_contrast(&p->boundary) == 1;
+    for (int k = 0; k < PS_HBEM_KERNELS && shared; ++k) g->matrix[SLOT_INNER + k] = g->matrix[k];
+    for (int k = 0; k < SLOTS; ++k) {
+        double inside = slot_table[k].inner ? boundary_contrast(&p->boundary) : 1;
+        if (needs(p, k) && g->matrix[k] < 0)
+            return ps_fail(PS_USAGE, "a matrix of the operator %s%s at k = %.9g is missing",
+                           ps_hbem_kernel_name(slot_table[k].kernel),
+                           slot_table[k].data    ? " (--test p1 --trial p0, of velocities)"
+                           : slot_table[k].inner ? " (inside of the fluid)"
+                                                 : "",
+                           inside * g->wavenumber);
+    }
+    return PS_OK;
+}
+
 static ps_status sort_matrices(solve_problem *p)
 {
     PS_TRY(PS_ALLOC(&p->groups, p->matrix_count, "wave numbers"));
     for (int i = 0; i < p->matrix_count; ++i) {
         const ps_hmatrix_header *h = p->matrices[i].header;
-        int *at = &group_of(p, h->wavenumber)->matrix[slot_of(p, h)];
+        int *at = &group_of(p, p->matrices[i].group)->matrix[p->matrices[i].slot];
         if (*at >= 0)
             return ps_fail(PS_USAGE, "%s and %s are both the operator %s at k = %.9g: give one",
                            p->matrices[*at].name, p->matrices[i].name,
@@ -115,13 +155,7 @@ static ps_status sort_matrices(solve_problem *p)
         *at = i;
     }
     qsort(p->groups, (size_t)p->group_count, sizeof *p->groups, by_wavenumber);
-    for (int g = 0; g < p->group_count; ++g)
-        for (int k = 0; k < SLOTS; ++k)
-            if (needs(p, k) && p->groups[g].matrix[k] < 0)
-                return ps_fail(PS_USAGE, "a matrix of the operator %s%s at k = %.9g is missing",
-                               ps_hbem_kernel_name(slot_table[k].kernel),
-                               slot_table[k].data ? " (--test p1 --trial p0, of velocities)" : "",
-                               p->groups[g].wavenumber);
+    for (int g = 0; g < p->group_count; ++g) PS_TRY(complete_group(p, &p->groups[g]));
     return PS_OK;
 }
 
@@ -132,6 +166,9 @@ static ps_status open_files(solve_problem *p, int count, const char *const *path
         ps_status status = matrix_open(paths[i], &p->matrices[i]);
         ++p->matrix_count;
         PS_TRY(status);
+    }
+    for (int i = 0; i < count; ++i) {
+        choose_slot(p, &p->matrices[i]);
         PS_TRY(check_matrix(p, &p->matrices[i]));
     }
     return sort_matrices(p);
@@ -175,14 +212,20 @@ static ps_status check_clusters(const solve_problem *p, int count)
 static ps_status open_operators(solve_problem *p, double wavenumber)
 {
     for (int k = 0; k < SLOTS; ++k) {
-        if (!needs(p, k)) continue;
+        double inside = slot_table[k].inner ? boundary_contrast(&p->boundary) : 1;
+        if (!needs(p, k) || (slot_table[k].inner && inside == 1)) continue;
         bool main = p->options.problem == PROBLEM_HARD ? !slot_table[k].data
                                                        : k == (int)main_kernel(&p->options);
         core_scene *scene = &p->scenes[main ? p->main_scene : p->data_scene];
-        ps_hbem_operator_choice choice = {.kernel = slot_table[k].kernel, .wavenumber = wavenumber};
+        ps_hbem_operator_choice choice = {.kernel = slot_table[k].kernel,
+                                          .wavenumber = inside * wavenumber};
         matrix *m = &p->matrices[p->matrix_count];
         ps_status status = matrix_open_core(scene, &choice, &p->options.assembly, m);
         ++p->matrix_count;
+        m->slot = k;
+        m->group = wavenumber;
+        if (status != PS_OK && slot_table[k].inner)
+            return ps_context(status, "inside of the fluid, k = %.6g", inside * wavenumber);
         PS_TRY(status);
         PS_TRY(check_matrix(p, m));
     }
@@ -276,6 +319,7 @@ static ps_status choose_spaces(solve_problem *p)
     const solve_options *o = &p->options;
     const int *at = p->groups[0].matrix;
     p->parts = o->problem == PROBLEM_HARD ? 2 : 1;
+    p->fields = p->boundary.fluid ? 2 : 1;
     if (o->problem == PROBLEM_HARD) {
         p->unknown = PS_SPACE_P1;
         p->data = p->boundary.vibrations > 0 ? PS_SPACE_P0 : PS_SPACE_P1;

@@ -51,11 +51,17 @@ typedef struct solve_space {
 } solve_space;
 
 /* What matrices of a wave number are for: the operators on unknowns (by ps_hbem_kernel), then those
- * on given velocities, which are numbers of triangles. */
-enum { SLOT_DATA_SLP = PS_HBEM_KERNELS, SLOT_DATA_ADLP, SLOTS };
+ * of the wave number inside of fluids, then those on given velocities, which are numbers of
+ * triangles. */
+enum {
+    SLOT_INNER = PS_HBEM_KERNELS,
+    SLOT_DATA_SLP = SLOT_INNER + PS_HBEM_KERNELS,
+    SLOT_DATA_ADLP,
+    SLOTS
+};
 typedef struct slot {
     ps_hbem_kernel kernel;
-    bool data;
+    bool data, inner;
 } slot;
 extern const slot slot_table[SLOTS];
 
@@ -97,9 +103,9 @@ typedef struct solve_problem {
     solve_space spaces[3];      /* by ps_hbem_space_kind                            */
     ps_hbem_space_kind unknown; /* space of what is solved for                      */
     ps_hbem_space_kind data;    /* of given data, in direct forms                   */
-    int parts;
-    boundary boundary;   /* of waves                                         */
-    ps_hbem_load *loads; /* [load_count]: incident waves, or data            */
+    int parts, fields;          /* fields: numbers of a function, 2 where fluids have both traces */
+    boundary boundary;          /* of waves                                         */
+    ps_hbem_load *loads;        /* [load_count]: incident waves, or data            */
     int64_t load_count, load_capacity;
     double *table;                 /* of data from a file                              */
     double area, radius;           /* m^2, m: of mean curvature                        */
@@ -131,7 +137,10 @@ static inline int64_t problem_dofs(const solve_problem *p)
     return p->spaces[p->unknown].space.dofs;
 }
 /* Numbers of a vector of unknowns. */
-static inline int64_t problem_size(const solve_problem *p) { return p->parts * problem_dofs(p); }
+static inline int64_t problem_size(const solve_problem *p)
+{
+    return p->parts * p->fields * problem_dofs(p);
+}
 
 /* Whether a problem of waves is more than a rigid body in plane waves. */
 bool problem_is_general(const solve_problem *p);
@@ -180,14 +189,16 @@ typedef struct equation {
     double *velocity;               /* [triangles] of what vibrates, m/s                  */
     double *admittance;             /* [2][triangles] b                                   */
     bool *of_flux;                  /* [dofs] q is unknown, not p                         */
-    double *integral;               /* [dofs] m_i = int phi_i, where constants are open   */
-    int32_t *part;                  /* [dofs] closed parts, each with a constant          */
-    int64_t parts;                  /* how many                                           */
-    double *sums;                   /* [3][parts]: scratch                                  */
-    double *scale;                  /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
-    double bordering;               /* a of a m m^T of each part; 0: none                 */
-    double half;                    /* factor of M beside the matrix                      */
-    matrix *main;                   /* that is solved with, but for `hard`                */
+    int32_t *body;                  /* [dofs] of a fluid body, from 0; -1: of none        */
+    int64_t bodies;
+    double *integral; /* [dofs] m_i = int phi_i, where constants are open   */
+    int32_t *part;    /* [dofs] closed parts, each with a constant          */
+    int64_t parts;    /* how many                                           */
+    double *sums;     /* [3][parts]: scratch                                  */
+    double *scale;    /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
+    double bordering; /* a of a m m^T of each part; 0: none                 */
+    double half;      /* factor of M beside the matrix                      */
+    matrix *main;     /* that is solved with, but for `hard`                */
 } equation;
 
 /* Doubles of memory of an equation for batches of `sides`. */

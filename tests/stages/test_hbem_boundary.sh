@@ -60,6 +60,31 @@ for k in 1 $pi; do
     far two .13 $(turned $k $two) $(turned $k $two | awk '{ print -$1 / 2, -$2 / 2 }') $(turned $k $two)
 done
 
+# ---- fluids: weakly scattering, gas, of the same speed ----
+fluid() { # NAME STEPS DENSITY SPEED LIMIT WANTED..
+    local name=$1 steps=$2 density=$3 speed=$4
+    shift 4
+    solve $name s5.hdf c5.h5 "$steps" --wavenumber 1 $wave $medium --boundary others:fluid:density=$density,speed=$speed
+    far $name "$@"
+}
+fluid weak 4 1.043 1.052 .002 -.029740091 .00120566599 -.0352478631 .00120088364 -.0370741806 .00119700395
+fluid gas 14 .0012 .22 .009 -1.16726673 .850280668 -.409431907 .712005231 .0898323342 .584178915
+fluid dense 5 1.2 1 .004 $(/usr/bin/python3 - <<'P'
+from cmath import exp
+from math import sin, cos
+def j(n, x): return [sin(x) / x, sin(x) / x**2 - cos(x) / x][n] if n < 2 else (2 * n - 1) / x * j(n - 1, x) - j(n - 2, x)
+def h(n, x): return [-1j * exp(1j * x) / x, -exp(1j * x) * (x + 1j) / x**2][n] if n < 2 else (2 * n - 1) / x * h(n - 1, x) - h(n - 2, x)
+def d(f, n): return n * f(n, 1) - f(n + 1, 1)
+def p(n, c): return 1 if n == 0 else c if n == 1 else ((2 * n - 1) * c * p(n - 1, c) - (n - 1) * p(n - 2, c)) / n
+for c in 1, 0, -1:
+    total = 0
+    for n in range(8):
+        al = d(j, n) / (1.2 * j(n, 1))
+        total += (2 * n + 1) * -(d(j, n) - al * j(n, 1)) / (d(h, n) - al * h(n, 1)) * p(n, c) / 1j
+    print(total.real, total.imag)
+P
+)
+
 # ---- sources far away are plane waves; a dipole is the difference of two ----
 solve far s5.hdf c5.h5 8 --wavenumber 1 $wave --source point:0,0,-5000 --source dipole:0,0,-5000,0,0,1 \
     --source point:0,.3,2 --source point:0,.3,2.001 --source dipole:0,.3,2.0005,0,0,1
@@ -101,6 +126,45 @@ def value(name, i):
 a, b = value("at.5,.3,1.6.h5", 1), value("at-.9,.8,-1.2.h5", 0)
 assert abs(a - b) < .02 * abs(a), (a, b)
 P
+
+# ---- two fluid bodies and a rigid one: likewise ----
+three() { # SHIFT OF THE THIRD, ITS SIZE
+    /usr/bin/python3 - "$@" <<'P' || fail "a mesh of three bodies"
+import h5py, sys
+f = h5py.File("s3.hdf")
+x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
+shift, size = float(sys.argv[1]), float(sys.argv[2])
+at = lambda p, b: p * (size if b == 2 else 1) + [(0, 0, 0), (2.6, 0, 0), (0, shift, 0)][b]
+open("nodes", "w").write("".join("%.17g %.17g %.17g\\n" % tuple(at(p, b)) for b in range(3) for p in x))
+open("elements", "w").write("".join("2 2 %d %d %d %d %d\\n" % ((b + 1, b + 1) + tuple(e + 1 + b * len(x))) for b in range(3) for e in t))
+P
+    hand_mesh "$(cat nodes)" "$(cat elements)"
+    expect 0 "" penstock-cluster-build hand.hdf cb.h5
+}
+expect 0 "" penstock-mesh-surface s3.hdf --divisions 3
+mv hand.hdf half-mesh.hdf
+three 2.6 1
+bodies="$medium --boundary 1:fluid:density=1.5,speed=.8 --boundary 2:fluid:density=1.5,speed=.8 --boundary 3:rigid"
+solve bodies hand.hdf cb.h5 12 --wavenumber 1 $bodies --source point:1.3,1.3,.4 --source point:-1.5,-.2,1
+for at in 1.3,1.3,.4 -1.5,-.2,1; do expect 0 "" penstock-hbem-field bodies.hdf at$at.h5 --incidence all --at=$at; done
+/usr/bin/python3 - <<'P' || fail "reciprocity of three bodies"
+import h5py
+def value(name, i):
+    f = h5py.File(name)
+    return complex(f["/trace/real"][0, i], f["/trace/imaginary"][0, i])
+a, b = value("at1.3,1.3,.4.h5", 1), value("at-1.5,-.2,1.h5", 0)
+assert abs(a - b) < .02 * abs(a), (a, b)
+P
+expect 3 "bodies that touch others" penstock-hbem-solve half-mesh.hdf ch.h5 no.hdf --wavenumber 1 $wave $medium \
+    --boundary 1:fluid:density=2,speed=1 --boundary others:rigid
+expect 2 "two fluids" penstock-hbem-solve hand.hdf cb.h5 no.hdf --wavenumber 1 $wave $medium \
+    --boundary 1:fluid:density=2,speed=1 --boundary others:fluid:density=3,speed=1
+expect 2 "density (kg/m^3) and speed" penstock-hbem-solve hand.hdf cb.h5 no.hdf --wavenumber 1 $wave $medium --boundary others:fluid:speed=1
+expect 2 "a fluid body needs" penstock-hbem-solve hand.hdf cb.h5 no.hdf --wavenumber 1 $wave --boundary others:fluid:density=1,speed=1
+expect 3 "inside of the fluid, k = 20" penstock-hbem-solve hand.hdf cb.h5 no.hdf --wavenumber 1 $wave $medium --boundary others:fluid:density=2,speed=.05
+three 0 .4
+expect 3 "lies inside of another one" penstock-hbem-solve hand.hdf cb.h5 no.hdf --wavenumber 1 --force-coarse $wave $bodies
+mv half-mesh.hdf hand.hdf
 
 # ---- matrices in files, streamed: the same bits ----
 files=
