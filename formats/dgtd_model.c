@@ -140,11 +140,15 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
     size_t at = 0;
     PS_TRY(ps_store_put_int(store, "/", "polynomial_order", h->order));
     PS_TRY(ps_store_put_text(store, "/", "absorbing", h->averaged ? "averaged" : "paper"));
-    PS_TRY(ps_store_put_text(store, "/", "flux", h->upwind ? "upwind" : "centred"));
+    PS_TRY(ps_store_put_text(store, "/", "flux",
+                             h->upwind_layer ? "layer"
+                             : h->upwind     ? "upwind"
+                                             : "centred"));
     PS_TRY(ps_store_put_real(store, "/", "time_step", h->dt));
     PS_TRY(ps_store_put_real(store, "/", "time_step_seconds", h->dt / PS_DGTD_C0));
     PS_TRY(ps_store_put_real(store, "/", "limit_rule", h->dt_rule));
     PS_TRY(ps_store_put_real(store, "/", "limit_power", h->dt_power));
+    if (h->upwind_layer) PS_TRY(ps_store_put_real(store, "/", "limit_layer", h->dt_layer));
     PS_TRY(ps_store_put_int(store, "/", "total_field", m->total != NULL));
     PS_TRY(put_layer(store, m));
     PS_TRY(ps_store_put_int(store, "/", "media", h->media));
@@ -286,12 +290,25 @@ static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
     return PS_OK;
 }
 
+static ps_status get_flux(const ps_store *store, ps_dgtd_model_header *h)
+{
+    char text[16];
+    PS_TRY(ps_store_get_text(store, "/", "flux", text, sizeof text));
+    h->upwind_layer = h->has_layer && strcmp(text, "layer") == 0;
+    if (!h->upwind_layer) return get_choice(store, "flux", "centred", "upwind", &h->upwind);
+    h->upwind = true;
+    PS_TRY(ps_store_get_real(store, "/", "limit_layer", &h->dt_layer));
+    return h->dt_layer > 0
+               ? PS_OK
+               : ps_fail(PS_INVALID, "%s: limit_layer is %g m", ps_store_path(store), h->dt_layer);
+}
+
 static ps_status get_header(const ps_store *store, ps_dgtd_model_header *h)
 {
     PS_TRY(get_sizes(store, h));
     PS_TRY(get_layer(store, h));
     PS_TRY(get_choice(store, "absorbing", "paper", "averaged", &h->averaged));
-    PS_TRY(get_choice(store, "flux", "centred", "upwind", &h->upwind));
+    PS_TRY(get_flux(store, h));
     PS_TRY(ps_store_get_real(store, "/", "time_step", &h->dt));
     PS_TRY(ps_store_get_real(store, "/", "limit_rule", &h->dt_rule));
     PS_TRY(ps_store_get_real(store, "/", "limit_power", &h->dt_power));

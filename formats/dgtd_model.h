@@ -65,15 +65,17 @@ typedef struct ps_dgtd_layer {
 } ps_dgtd_layer;
 
 typedef struct ps_dgtd_model_header {
-    int order;       /* p, 1..4                                                       */
-    bool averaged;   /* absorbing term: averaged, or "paper"                          */
-    bool upwind;     /* or centred flux                                               */
-    double dt;       /* m (c0 t)                                                      */
-    double dt_rule;  /* m: C_p min sqrt(eps_i min(mu_i, mu_k)) V_i/P_i                */
-    double dt_power; /* m: by power iteration; 0: not asked for                       */
-    bool has_total;  /* there is a total-field region; incident fields enter at its
-                        surface, and at absorbing faces only inside it                */
-    bool has_layer;  /* some elements are in a perfectly matched layer                    */
+    int order;         /* p, 1..4                                                       */
+    bool averaged;     /* absorbing term: averaged, or "paper"                          */
+    bool upwind;       /* or centred flux                                               */
+    bool upwind_layer; /* upwind only between elements of the layer, with `upwind`            */
+    double dt_layer;   /* m: as dt_rule, of the layer's elements; 0: none                     */
+    double dt;         /* m (c0 t)                                                      */
+    double dt_rule;    /* m: C_p min sqrt(eps_i min(mu_i, mu_k)) V_i/P_i                */
+    double dt_power;   /* m: by power iteration; 0: not asked for                       */
+    bool has_total;    /* there is a total-field region; incident fields enter at its
+                          surface, and at absorbing faces only inside it                */
+    bool has_layer;    /* some elements are in a perfectly matched layer                    */
     ps_dgtd_layer layer;
     int64_t mesh_elements; /* of the mesh file; elements of a grown layer have later numbers */
     int64_t elements, vertex_count, parts, layer_count, media, sources;

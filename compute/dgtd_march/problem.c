@@ -239,7 +239,7 @@ static ps_status build_border(problem *p)
     ps_dgtd_border *b = &p->border;
     const uint8_t *total = p->domain.total;
     b->averaged = p->header->averaged;
-    b->upwind = p->header->upwind;
+    b->upwind = p->header->upwind && !p->header->upwind_layer;
     ps_dgtd_border_count(b, &p->system, &p->body, total);
     PS_TRY(PS_ALLOC(&b->elements, b->count, "the border"));
     PS_TRY(PS_ALLOC(&b->matrices, b->matrix_count, "the border"));

@@ -2,6 +2,7 @@
  * the state in a file, or in the memory of one device. */
 #include "kernels/dgtd/upwind.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ ps_status upwind_check(const problem *p)
 {
     double limit = p->header->dt_power > 0 ? p->header->dt_power : p->header->dt_rule;
     if (!p->header->upwind) return PS_OK;
+    if (p->header->upwind_layer) limit = fmin(limit / PS_DGTD_UPWIND_LIMIT, p->header->dt_layer);
     if (p->timing.dt > PS_DGTD_UPWIND_LIMIT * limit * (1 + 1e-9))
         return ps_fail(PS_USAGE,
                        "a step of %.4g s is unstable with the upwind flux, which takes %g of the "
@@ -47,8 +49,11 @@ static ps_status exchange_impedances(const march *m, double *numbers, double *im
     const problem *p = m->problem;
     exchange *x = m->exchange;
     double *own = numbers, *others = numbers + x->faces;
-    for (int64_t i = 0; i < x->faces; ++i)
-        own[i] = ps_dgtd_impedance(p->materials + p->system.material[x->send[i] / 4]);
+    for (int64_t i = 0; i < x->faces; ++i) {
+        int64_t e = x->send[i] / 4;
+        own[i] = ps_dgtd_impedance(p->materials + p->system.material[e]);
+        if (p->header->upwind_layer && !p->domain.layer[e]) own[i] = 0;
+    }
     PS_TRY(exchange_numbers(x, own, others));
     for (int64_t i = 0; i < x->faces; ++i)
         impedances[x->receive[i] / 4 - p->domain.halo_base] = others[i];
@@ -68,6 +73,8 @@ static ps_status fill(march *m)
         if (status == PS_OK) status = exchange_impedances(m, numbers, impedances);
     }
     if (status == PS_OK) ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials, impedances);
+    if (status == PS_OK && p->header->upwind_layer)
+        ps_dgtd_upwind_restrict(m->upwind, &p->system, p->domain.layer);
     free(numbers);
     free(impedances);
     return status;

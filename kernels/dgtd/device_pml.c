@@ -53,12 +53,15 @@ void ps_dgtd_device_pml_attach(ps_dgtd_device_pml *pml, const ps_dgtd_pml *host,
     pml->host = host;
 }
 
-/* `count` numbers of the host as reals on the device, through workspace[count]. Waits. */
+/* `count` numbers of the host as reals on the device, in single precision through workspace[count].
+ * Waits. */
 static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t count, float *work,
                             void *to, ps_stream *stream)
 {
-    for (int64_t i = 0; work && i < count; ++i) work[i] = (float)from[i];
-    PS_TRY(ps_copy_to_device(stream, to, work ? (const void *)work : from, count * real_bytes(d)));
+    bool narrow = d->precision == PS_SINGLE;
+    for (int64_t i = 0; narrow && i < count; ++i) work[i] = (float)from[i];
+    PS_TRY(
+        ps_copy_to_device(stream, to, narrow ? (const void *)work : from, count * real_bytes(d)));
     return ps_stream_wait(stream);
 }
 

@@ -50,6 +50,18 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
         }
 }
 
+void ps_dgtd_upwind_restrict(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
+                             const uint8_t *layer)
+{
+    int lanes = ps_dgtd_lanes(system->precision);
+    for (int64_t e = 0; e < system->elements; ++e)
+        for (int f = 0; f < 4; ++f) {
+            int64_t at = (e / lanes * 4 + f) * lanes + e % lanes, other = system->links[at] / 4;
+            if (!layer[e] || (other < system->elements && !layer[other]))
+                store_real(system, upwind->other, at, 0);
+        }
+}
+
 /* Slots [begin, end) of a field to its copy; whole groups, the halo's last one may be cut. */
 static void copy(const ps_dgtd_system *system, void *to, const void *from, int64_t begin,
                  int64_t end)

@@ -47,6 +47,11 @@ double ps_dgtd_impedance(const ps_dgtd_material *material);
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
                          const ps_dgtd_material *materials, const double *impedances);
 
+/* After filling: only between elements with layer[element] = 1; of the halo, those with impedance 0
+ * are in none. */
+void ps_dgtd_upwind_restrict(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
+                             const uint8_t *layer);
+
 /* former[E] = E, before the first step. */
 void ps_dgtd_upwind_start(const ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
                           const void *electric);

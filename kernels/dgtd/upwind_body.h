@@ -30,15 +30,15 @@ INLINE void add_jumps(lanes out[3][NF], const ps_dgtd_upwind_arguments *x, const
 }
 
 /* What is lifted from face f, out[c][m]: twice, since the stored LIFT is half of it. normal: n F.
- */
-INLINE void face_terms(lanes out[3][NF], const ps_dgtd_upwind_arguments *x, int64_t row, int f,
-                       const lanes normal[3], const lanes *own, const lanes *gain)
+ * 0: nothing in any lane. */
+INLINE int face_terms(lanes out[3][NF], const ps_dgtd_upwind_arguments *x, int64_t row, int f,
+                      const lanes normal[3], const lanes *own, const lanes *gain)
 {
     static const real signs[2][PS_DGTD_FACES] = {{1, 1, -1, 0}, {1, -1, 1, 0}};
     const lanes other = ((const lanes *)x->upwind->other)[row];
     const lanes square = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
     lanes along, length, shift, penalty, jump[3][NF];
-    int mixed = 0;
+    int mixed = 0, any = 0;
     for (int l = 0; l < WIDTH; ++l) {
         real zi = ((const real *)own)[l], zk = ((const real *)&other)[l];
         real g = ((const real *)gain)[l], sum = zi + zk;
@@ -46,18 +46,21 @@ INLINE void face_terms(lanes out[3][NF], const ps_dgtd_upwind_arguments *x, int6
         ((real *)&penalty)[l] = zk > 0 ? 2 * (x->field == PS_DGTD_E ? g : -g * zi * zk) / sum : 0;
         ((real *)&shift)[l] = zk > 0 ? (x->field == PS_DGTD_E ? g : -g) * (zk - zi) / sum : 0;
         mixed |= zk > 0 && zk != zi;
+        any |= zk > 0;
     }
+    if (!any) return 0;
     add_jumps(jump, x, (const real *)x->upwind->former[x->field], row, f, signs[1 - x->field]);
     for (int m = 0; m < NF; ++m) {
         along = (normal[0] * jump[0][m] + normal[1] * jump[1][m] + normal[2] * jump[2][m]) / square;
         for (int c = 0; c < 3; ++c) out[c][m] = penalty * length * (jump[c][m] - along * normal[c]);
     }
-    if (!mixed) return;
+    if (!mixed) return 1;
     add_jumps(jump, x, (const real *)x->source, row, f, signs[x->field]);
     for (int m = 0; m < NF; ++m)
         for (int c = 0; c < 3; ++c)
             out[c][m] += shift * (normal[(c + 1) % 3] * jump[(c + 2) % 3][m] -
                                   normal[(c + 2) % 3] * jump[(c + 1) % 3][m]);
+    return 1;
 }
 
 /* target += LIFT_f out */
@@ -104,7 +107,8 @@ static void PASTE3(apply, SUFFIX, ORDER)(const ps_dgtd_upwind_arguments *x, int6
         }
         for (int f = 0; f < 4; ++f) {
             for (int c = 0; c < 3; ++c) normal[f][c] /= det;
-            face_terms(terms, x, (4 * g + f) * PARTS + part, f, normal[f], &own, &gain);
+            if (!face_terms(terms, x, (4 * g + f) * PARTS + part, f, normal[f], &own, &gain))
+                continue;
             add_terms(target, (const lanes(*)[NF])terms, s->operators, f);
         }
     }

@@ -14,7 +14,8 @@
 #define OFF_SHAPE 1e-3
 #define OFF_PLANE 1e-6
 #define OFF_ROW .05 /* of a row's thickness */
-static const char known[] = "layers and thickness (of auto), reflection, grading, kappa, alpha";
+static const char known[] =
+    "layers and thickness (of auto), reflection, grading, kappa, alpha, flux";
 
 static ps_status read_layer(setup *s, setup_text *text, double *reflection, int *given_alpha)
 {
@@ -26,6 +27,12 @@ static ps_status read_layer(setup *s, setup_text *text, double *reflection, int 
     PS_TRY(text_reals(text, "grading", 1, &x->grading, NULL));
     PS_TRY(text_reals(text, "kappa", 1, &x->kappa, NULL));
     PS_TRY(text_reals(text, "alpha", 1, &x->alpha, given_alpha));
+    const char *flux = text_find(text, "flux");
+    s->layer_flux = !flux                          ? SETUP_FLUX_AUTO
+                    : strcmp(flux, "centred") == 0 ? SETUP_FLUX_CENTRED
+                                                   : SETUP_FLUX_UPWIND;
+    if (s->layer_flux == SETUP_FLUX_UPWIND && strcmp(flux, "upwind") != 0)
+        return ps_fail(PS_USAGE, "--pml %s: flux is centred or upwind", text->whole);
     x->alpha /= PS_DGTD_C0;
     if (!(*reflection > 0 && *reflection < 1) || !(x->grading >= 1 && x->grading <= 10) ||
         !(x->kappa >= 1 && x->kappa <= 100) || (*given_alpha && !(x->alpha > 0)))

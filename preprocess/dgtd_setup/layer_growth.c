@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/dgtd/pml.h"
+#include "runtime/log.h"
 #include "runtime/program.h"
 #include "setup.h"
 
@@ -66,7 +67,22 @@ static void measure(const setup *s, const ps_dgtd_pml_profile *profile, int64_t 
     }
 }
 
-ps_status check_layer_growth(const setup *s)
+/* The upwind flux in the layer alone, where it was asked for or is needed. */
+static ps_status take_upwind(setup *s, const worst *w)
+{
+    int p = s->header.order - 1;
+    bool needed = w->height < least_height[p] || w->sigma > largest_sigma[p];
+    if (!needed && s->layer_flux == SETUP_FLUX_AUTO) return PS_OK;
+    s->header.upwind = s->header.upwind_layer = true;
+    if (s->layer_flux == SETUP_FLUX_AUTO)
+        ps_info("--pml: elements are down to %.2g times as high as wide, sigma times their longest "
+                "edge is up to %.3g: the layer has the upwind flux, as fields could grow with the "
+                "centred one (below %g, above %g)",
+                w->height, w->sigma, least_height[p], largest_sigma[p]);
+    return PS_OK;
+}
+
+ps_status check_layer_growth(setup *s)
 {
     const ps_dgtd_layer *x = &s->header.layer;
     ps_dgtd_pml_profile profile = {.shape = x->ball ? PS_DGTD_PML_BALL : PS_DGTD_PML_BOX,
@@ -85,18 +101,21 @@ ps_status check_layer_growth(const setup *s)
     if (s->header.upwind) return PS_OK;
     for (int64_t e = 0; e < s->mesh.elements; ++e)
         if (s->layer[e]) measure(s, &profile, e, &w);
+    if (s->layer_flux != SETUP_FLUX_CENTRED) return take_upwind(s, &w);
     if (w.height < least_height[p])
-        return ps_refuse(s->run, "flat-layer",
-                         "--pml: %s, in the layer, is %.2g times as high along it as it is wide; "
-                         "with the centred flux fields grow where that is below %g (order %d): "
-                         "give --flux upwind, thicker rows (thickness=) or outer faces of equal "
-                         "sizes",
-                         element_text(s, w.flat, place), w.height, least_height[p], p + 1);
+        return ps_refuse(
+            s->run, "flat-layer",
+            "--pml: %s, in the layer, is %.2g times as high along it as it is wide; "
+            "with the centred flux fields grow where that is below %g (order %d): "
+            "leave out flux=centred, or give thicker rows (thickness=) or outer faces of equal "
+            "sizes",
+            element_text(s, w.flat, place), w.height, least_height[p], p + 1);
     if (w.sigma > largest_sigma[p])
-        return ps_refuse(s->run, "strong-layer",
-                         "--pml: sigma times the longest edge is %.3g at %s; with the centred flux "
-                         "fields grow above %g (order %d): give --flux upwind, more layers or a "
-                         "larger reflection",
-                         w.sigma, element_text(s, w.strong, place), largest_sigma[p], p + 1);
+        return ps_refuse(
+            s->run, "strong-layer",
+            "--pml: sigma times the longest edge is %.3g at %s; with the centred flux "
+            "fields grow above %g (order %d): leave out flux=centred, or give more layers or a "
+            "larger reflection",
+            w.sigma, element_text(s, w.strong, place), largest_sigma[p], p + 1);
     return PS_OK;
 }

@@ -30,7 +30,7 @@ static const ps_option options[] = {
     PS_TEXT("pml", &chosen.pml, "auto|TAG[:KEY=VALUE..]", PS_IDENTITY,
             "perfectly matched layer: grown on all absorbing faces (of a box or a ball), or the "
             "elements of a physical group; layers=, thickness= (m; of auto), reflection=, "
-            "grading=, kappa=, alpha= (1/s)"),
+            "grading=, kappa=, alpha= (1/s), flux=centred or upwind (of its faces)"),
     PS_CHOICE("absorbing", &chosen.absorbing, "averaged|paper", PS_IDENTITY,
               "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 "
               "of the limit)"),

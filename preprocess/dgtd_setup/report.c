@@ -102,7 +102,10 @@ ps_status report_setup(const setup *s)
         ps_report_real(r, "layer_alpha", h->layer.alpha * PS_DGTD_C0);
     }
     ps_report_text(r, "absorbing", h->averaged ? "averaged" : "paper");
-    ps_report_text(r, "flux", h->upwind ? "upwind" : "centred");
+    ps_report_text(r, "flux",
+                   h->upwind_layer ? "upwind in the layer"
+                   : h->upwind     ? "upwind"
+                                   : "centred");
     ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);
     for (int64_t m = 0; m < s->media_count && m < 64; ++m) report_medium(s, r, m);
     report_step(s, r);

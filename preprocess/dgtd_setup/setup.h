@@ -12,6 +12,7 @@
 #include "runtime/program.h"
 
 enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 16, SETUP_TAGS_SHOWN = 8 };
+enum { SETUP_FLUX_AUTO, SETUP_FLUX_CENTRED, SETUP_FLUX_UPWIND };
 
 typedef struct setup_options {
     int64_t order, applications, scale;
@@ -29,6 +30,7 @@ typedef struct setup {
     ps_partition mesh;
     uint8_t *kinds, *total;
     uint8_t *layer; /* [elements] 1 in the matched layer, or NULL */
+    int layer_flux; /* SETUP_FLUX_: of the layer, where all else has the centred one */
     uint16_t *material;
     int64_t media_count, source_count;
     ps_dgtd_medium *media;       /* [media_count] */
@@ -99,8 +101,9 @@ ps_status finish_layer(setup *s);
  * in it. PS_INVALID: in a plane. */
 ps_status fit_sphere(const double *points, int64_t count, double centre[3], double *radius,
                      double *off);
-/* layer_growth.c: refuses a layer in which fields grow with the centred flux. */
-ps_status check_layer_growth(const setup *s);
+/* layer_growth.c: a layer in which fields would grow with the centred flux has the upwind flux, or
+ * is refused. */
+ps_status check_layer_growth(setup *s);
 
 /* grow.c: elements on the absorbing faces, in s->layer, in *rows of equal thickness. */
 ps_status grow_layer(setup *s, setup_text *text, double *rows);

@@ -185,7 +185,7 @@ static ps_status find_power_limit(setup *s)
 /* The part of the centred, averaged scheme's limit up to which the chosen one is stable. */
 static double stable_share(const setup *s)
 {
-    if (s->header.upwind) return PS_DGTD_UPWIND_LIMIT;
+    if (s->header.upwind && !s->header.upwind_layer) return PS_DGTD_UPWIND_LIMIT;
     return !s->header.averaged && s->face_counts[PS_DGTD_ABSORBING] > 0 ? PAPER_FRACTION : 1;
 }
 
@@ -193,10 +193,15 @@ static double stable_share(const setup *s)
 static ps_status check_stable(setup *s)
 {
     double share = stable_share(s), dt = s->header.dt;
-    const char *why = s->header.upwind ? " (0.43 of it with --flux upwind)"
-                      : share < 1      ? " (0.8 of it with --absorbing paper)"
-                                       : "";
+    const char *why = share == PS_DGTD_UPWIND_LIMIT ? " (0.43 of it with --flux upwind)"
+                      : share < 1                   ? " (0.8 of it with --absorbing paper)"
+                                                    : "";
     char place[160];
+    if (s->header.upwind_layer && dt > PS_DGTD_UPWIND_LIMIT * s->header.dt_layer * (1 + 1e-12))
+        return ps_fail(PS_USAGE,
+                       "a time step of %.6g s (%.6g m) is unstable with the upwind flux in the "
+                       "layer, which takes 0.43 of its elements' limit, %.6g s",
+                       dt / PS_DGTD_C0, dt, s->header.dt_layer / PS_DGTD_C0);
     if (dt <= share * s->header.dt_rule * (1 + 1e-12)) return PS_OK;
     if (s->header.dt_power == 0) {
         ps_info("--dt %s is above the rule's limit of %.6g m: power iteration will tell",
@@ -234,12 +239,23 @@ static ps_status read_divided(const char *text, double *metres)
                                  text);
 }
 
+/* The upwind flux in the layer alone holds back only its elements. */
+static void limit_layer(setup *s)
+{
+    double least = INFINITY;
+    for (int64_t e = 0; e < s->mesh.elements && s->header.upwind_layer; ++e)
+        if (s->layer[e]) least = fmin(least, s->sizes[e]);
+    s->header.dt_layer =
+        s->header.upwind_layer ? ps_dgtd_step_constant(s->header.order) * least : 0;
+}
+
 static ps_status choose_step(setup *s)
 {
     const char *how = s->options->dt;
     ps_dgtd_model_header *h = &s->header;
     double fraction = s->options->fraction;
-    if (fraction == 0) fraction = h->upwind ? 0.4 : fmin(0.9, stable_share(s));
+    if (fraction == 0) fraction = h->upwind && !h->upwind_layer ? 0.4 : fmin(0.9, stable_share(s));
+    limit_layer(s);
     if (strcmp(how, "rule") == 0) {
         h->dt = fraction * h->dt_rule;
     } else if (strcmp(how, "power") == 0) {
@@ -250,6 +266,8 @@ static ps_status choose_step(setup *s)
         if (!(h->dt > 0))
             return ps_fail(PS_USAGE, "--dt %s: rule, power or a positive time is expected", how);
     }
+    if (h->upwind_layer && (strcmp(how, "rule") == 0 || strcmp(how, "power") == 0))
+        h->dt = fmin(h->dt, PS_DGTD_UPWIND_LIMIT * fraction * h->dt_layer);
     if (s->options->divide) {
         double whole;
         PS_TRY(read_divided(s->options->divide, &whole));

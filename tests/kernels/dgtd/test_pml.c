@@ -262,8 +262,21 @@ static void start_upwind(layer_case *c, ps_dgtd_upwind *u)
     ps_dgtd_upwind_start(u, &c->x.system, c->x.field[0]);
 }
 
+/* The upwind flux only between elements whose middle is in the layer along z. */
+static void restrict_upwind(layer_case *c, ps_dgtd_upwind *u)
+{
+    uint8_t *mask = calloc((size_t)c->x.mesh.elements, 1);
+    for (int64_t e = 0; e < c->x.mesh.elements; ++e) {
+        double kappa[3], sigma[3], radial[3];
+        stretch_of(c, e, kappa, sigma, radial);
+        mask[e] = sigma[2] > 0;
+    }
+    ps_dgtd_upwind_restrict(u, &c->x.system, mask);
+    free(mask);
+}
+
 /* Electric energy after 1000 steps over that of the start, with elements .3 times as high, along
- * the only direction of the layer, as wide. */
+ * the only direction of the layer, as wide. upwind: 1 everywhere, 2 in the layer. */
 static double flat_growth(int upwind)
 {
     layer_case c;
@@ -286,6 +299,7 @@ static double flat_growth(int upwind)
     ps_dgtd_pml_fill(&c.pml, &c.profile, &c.x.system, &c.x.body, c.layer, m.dt);
     if (upwind) {
         start_upwind(&c, &u);
+        if (upwind == 2) restrict_upwind(&c, &u);
         m.upwind = &u;
     }
     double first = ps_dgtd_inner(&c.x.system, &one, m.electric, m.electric, c.x.partial);
@@ -296,11 +310,12 @@ static double flat_growth(int upwind)
     return last / first;
 }
 
-/* Why the setup refuses flat elements in a layer with the centred flux. */
+/* Why flat elements of a layer have the upwind flux; between them it is enough. */
 static void flat_elements_take_the_upwind_flux(void **state)
 {
     assert_true(flat_growth(0) > 10);
     assert_true(flat_growth(1) < 1);
+    assert_true(flat_growth(2) < 1);
 }
 
 /* Random fields excite every mode of the mesh; what waves there are decays, what is static stays.
