@@ -127,7 +127,6 @@ static ps_status run_program(ps_run *run)
 }
 
 static const ps_allowance allowances[] = {
-    {"layer-window", "a matched layer whose state is in a window of a device"},
     {"part-periods",
      "a window of --transform-periods that holds no whole number of periods of a frequency"},
     {NULL, NULL}};

@@ -115,12 +115,6 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     if (options->mode_error > 0)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in one memory, not a window of "
                                  "them on a device (raise --device-memory)");
-    if (p->pml.rows > 0)
-        PS_TRY(ps_refuse(run, "layer-window",
-                         "the state takes %.1f MB of the device, of which %.1f MB may be used; a "
-                         "matched layer in a window of the device has not been tried on one: raise "
-                         "--device-memory, or take --device cpu",
-                         (double)m->device / 1e6, (double)m->device_budget / 1e6));
     m->device_window = m->device_budget - fixed;
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "pinned", geometry);
     m->fixed += geometry;

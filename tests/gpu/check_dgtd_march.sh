@@ -156,7 +156,7 @@ for flux in centred upwind; do
     done
     # A layer of the mesh, which is in layers: what grows is put along a curve, for which windows are wide.
     boundary=pec layer=2 layered long.h5 2 --flux $flux --allow flat-layer --allow strong-layer
-    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --allow layer-window --energy-every 3
+    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
         --device $kind --force"
     march m.h5 gpu.h5 $run || bad "layer, slender"
     for place in "" "--state file --visit-steps 1"; do
