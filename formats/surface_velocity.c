@@ -67,7 +67,7 @@ static ps_status read_all(ps_store *store, ps_surface_velocity *v)
     PS_TRY(ps_store_get_int(store, "/", "velocity_modes", &v->modes));
     PS_TRY(ps_store_get_int(store, "/", "velocity_triangles", &v->triangle_count));
     PS_TRY(ps_store_get_real(store, "/", "density", &v->density));
-    if (v->modes < 1 || v->triangle_count < 1 || v->modes > INT32_MAX ||
+    if (v->modes < 1 || v->steps > 1000000000 || v->triangle_count < 1 || v->modes > INT32_MAX ||
         v->triangle_count > INT32_MAX || !(v->density > 0) || !isfinite(v->density))
         return ps_fail(PS_INVALID, "%s: a velocity of %lld modes on %lld triangles, density %g",
                        ps_store_path(store), (long long)v->modes, (long long)v->triangle_count,

@@ -336,15 +336,14 @@ static ps_status fill(job *j, ps_incident_file *field, double *row, double *work
     return PS_OK;
 }
 
-static ps_status hear_panels(const ps_run *run, job *j)
+static panels_of panels_for(const ps_run *run, const job *j)
 {
-    const panels_of of = {run,
-                          &j->header,
-                          &j->mesh,
-                          j->triangles,
-                          ps_band_of(j->all.edge, j->header.dt, j->header.speed).usable,
-                          chosen.density};
-    return panels_sample(&of, &j->panels, &j->heard);
+    return (panels_of){run,
+                       &j->header,
+                       &j->mesh,
+                       j->triangles,
+                       ps_band_of(j->all.edge, j->header.dt, j->header.speed).usable,
+                       chosen.density};
 }
 
 static void close_field(ps_incident_file **field) { ps_incident_file_close(field); }
@@ -372,7 +371,8 @@ static ps_status make_file(job *j, const ps_product *product)
     }
     PS_TRY(ps_surface_velocity_put(&j->moving.velocity, store));
     PS_TRY(moving_make_weights(&j->moving));
-    if (chosen.panels) PS_TRY(hear_panels(product->run, j));
+    const panels_of of = panels_for(product->run, j);
+    if (chosen.panels) PS_TRY(panels_sample(&of, &j->panels, &j->heard));
     PS_TRY(fill(j, field, row, work));
     return ps_incident_file_commit(&field);
 }
@@ -419,8 +419,10 @@ static ps_status run_incident(ps_run *run)
     int64_t chunk = ps_smaller(row * j.header.steps, ps_larger(row, 4 << 20));
     double points = 21. * (double)j.mesh.triangle_count * j.count * (double)j.header.steps;
     points += moving_work(&j.moving);
+    const panels_of of = panels_for(run, &j);
+    int64_t heard = chosen.panels ? panels_bytes(&of, &j.panels) : 0;
     const ps_need need = {.arrays = row + chunk + 8 * ps_load_workspace(&j.load) +
-                                    moving_bytes(&j.moving),
+                                    moving_bytes(&j.moving) + heard,
                           .writer = chunk,
                           .disk = row * j.header.steps,
                           .seconds = 5e-7 * points / (double)run->threads};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
@@ -289,6 +290,21 @@ static ps_status fill(const panels *p, sampled *out)
     }
     ps_progress_end(&progress);
     return PS_OK;
+}
+
+static int64_t file_size(const char *path)
+{
+    struct stat info;
+    return path[0] && stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+}
+
+/* A number of text or HDF5 has 4 bytes at least, here 8 (in text growing by halves), and a pressure
+ * SIGNALS values with slopes. */
+int64_t panels_bytes(const panels_of *of, const source_text *s)
+{
+    int64_t values = (of->header->steps + 1 + 2 * SAMPLED_AROUND) * of->mesh->vertex_count;
+    if (of->header->formulation == PS_SOUND_HARD) values *= 3;
+    return 8 * values + 20 * file_size(s->wave) + 4 * (file_size(s->fluid) + file_size(s->where));
 }
 
 ps_status panels_sample(const panels_of *of, const source_text *text, sampled *out)

@@ -14,6 +14,8 @@ typedef struct panels_of {
     double top, density; /* rad/s up to which mesh and step are accurate; kg/m^3 */
 } panels_of;
 
+/* Bytes that takes, at most, by the sizes of the files. */
+int64_t panels_bytes(const panels_of *of, const source_text *text);
 /* Reads the files of a text of panels_parse and makes samples at the mesh's vertices of what its
  * panels send: gradients or pressures, by the equation. Threaded. */
 ps_status panels_sample(const panels_of *of, const source_text *text, sampled *out);
