@@ -345,7 +345,7 @@ static ps_status report_ranks(const solve_problem *p, ps_report *report)
     int64_t vector = 8 * p->batch * problem_size(p), matrices = group_size(p);
     ps_rank_traffic traffic = {.unit = "product",
                                .ranks = p->run->ranks,
-                               .sums = matrices + shares,
+                               .sums = p->boundary.fluid ? -1 : matrices + shares, /* bodies */
                                .summed = (matrices + shares) * vector};
     PS_SCOPED_MEMORY double *work = NULL;
     if (traffic.ranks == 0) return PS_OK;

@@ -46,8 +46,9 @@ quiet penstock-particle-import --generate cube --count 6000 p.h5
 quiet penstock-octree-build p.h5 tree.h5 --height 4 --group 16
 # ---- hbem: products ----
 quiet penstock-cluster-build t.hdf c.h5
-for o in dlp hyps; do quiet penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 2 --device cpu; done
+for o in dlp hyps adlp; do quiet penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 2 --device cpu; done
 quiet penstock-hmatrix-assemble c.h5 slp.h5 --operator slp --device cpu
+quiet penstock-hmatrix-assemble c.h5 slp2.h5 --operator slp --wavenumber 2 --device cpu
 # ---- schwarz: traces and planes ----
 quiet penstock-gravity-model model.hdf --preset chx-1 --nodes 33,25,15
 quiet penstock-gravity-assemble model.hdf load.hdf --boundary point-mass
@@ -70,12 +71,13 @@ for n in ${COUNTED:-2 3}; do
     told $n penstock-fmm tree.h5 r.h5 --order 3
     same fmm $n 0 "0 0 0 0" 1 "$sums" "1 2"
 
-    for way in "dlp.h5 hyps.h5:--direction 1,0,0" "slp.h5:--problem dirichlet --form indirect --data point:0,0,.2 --solver gmres"; do
-        solve="penstock-hbem-solve t.hdf ${way%%:*} phi.hdf ${way#*:}"
+    for way in "dlp.h5 hyps.h5:--direction 1,0,0" "slp2.h5 adlp.h5:--direction 1,0,0 --boundary others:soft" \
+        "slp.h5:--problem dirichlet --form indirect --data point:0,0,.2 --solver gmres"; do
+        solve="penstock-hbem-solve t.hdf ${way%%:--*} phi.hdf ${way#*:}"
         counted $n $solve
         told $n $solve --tolerance 1e-2; first=$sums few=$(figure products)
         told $n $solve --tolerance 1e-8
-        same "hbem ${way%%:*}" $n "$few" "$first" "$(figure products)" "$sums" "3 4"
+        same "hbem ${way%%:--*}" $n "$few" "$first" "$(figure products)" "$sums" "3 4"
     done
 
     for way in "--slabs 8 --method fixed-point --kind oo2:1 2 3 4" "--method cg:1 2" "--method bicgstab:1 2"; do
