@@ -41,21 +41,24 @@ enum { BATCH = 100, SECONDS_A_MUTANT = 60, ROOM = 64 << 20 };
 
 /* ---- readers: everything that a consumer asks for ---- */
 
-static ps_status read_surface(const char *path)
-{
-    ps_surface_mesh mesh;
-    PS_TRY(ps_surface_mesh_load(path, &mesh));
-    ps_surface_mesh_release(&mesh);
-    return PS_OK;
-}
-
-static ps_status read_volume(const char *path)
-{
-    ps_volume_mesh mesh;
-    PS_TRY(ps_volume_mesh_load(path, &mesh));
-    ps_volume_mesh_release(&mesh);
-    return PS_OK;
-}
+/* Formats that are loaded whole. What a failed load leaves is zero, or released by itself. */
+#define LOADED(name, type, load, release)                                                          \
+    static ps_status name(const char *path)                                                        \
+    {                                                                                              \
+        type all = {0};                                                                            \
+        ps_status status = load(path, &all);                                                       \
+        if (status == PS_OK) release(&all);                                                        \
+        return status;                                                                             \
+    }
+LOADED(read_surface, ps_surface_mesh, ps_surface_mesh_load, ps_surface_mesh_release)
+LOADED(read_volume, ps_volume_mesh, ps_volume_mesh_load, ps_volume_mesh_release)
+LOADED(read_trace, ps_trace, ps_trace_load, ps_trace_release)
+LOADED(read_clusters, ps_clusters, ps_clusters_load, ps_clusters_release)
+LOADED(read_map, ps_gravity_map, ps_gravity_map_load, ps_gravity_map_release)
+LOADED(read_tasks, ps_task_trace, ps_task_trace_load, ps_task_trace_release)
+LOADED(read_workers, ps_worker_log, ps_worker_log_load, ps_worker_log_release)
+LOADED(read_transmission, ps_transmission_file, ps_transmission_load, ps_transmission_file_release)
+LOADED(read_prism_model, ps_prism_model, ps_prism_model_load, ps_prism_model_release)
 
 static ps_status read_partition(const char *path)
 {
@@ -174,14 +177,6 @@ static ps_status read_incident(const char *path)
     return status;
 }
 
-static ps_status read_trace(const char *path)
-{
-    ps_trace trace;
-    PS_TRY(ps_trace_load(path, &trace));
-    ps_trace_release(&trace);
-    return PS_OK;
-}
-
 static ps_status read_phasors(const char *path)
 {
     ps_phasors *file;
@@ -241,14 +236,6 @@ static ps_status read_blocks(const char *path)
     return status;
 }
 
-static ps_status read_clusters(const char *path)
-{
-    ps_clusters c;
-    PS_TRY(ps_clusters_load(path, &c));
-    ps_clusters_release(&c);
-    return PS_OK;
-}
-
 static ps_status read_solution(const char *path)
 {
     ps_hbem_solution f;
@@ -258,14 +245,6 @@ static ps_status read_solution(const char *path)
     if (status == PS_OK) ps_surface_mesh_release(&mesh);
     ps_hbem_solution_close(&f);
     return status;
-}
-
-static ps_status read_map(const char *path)
-{
-    ps_gravity_map map;
-    PS_TRY(ps_gravity_map_load(path, &map));
-    ps_gravity_map_release(&map);
-    return PS_OK;
 }
 
 static ps_status read_subdomains(const char *path)
@@ -285,38 +264,6 @@ static ps_status read_subdomains(const char *path)
     }
     ps_subdomains_close(&f);
     return status;
-}
-
-static ps_status read_tasks(const char *path)
-{
-    ps_task_trace trace;
-    ps_status status = ps_task_trace_load(path, &trace);
-    ps_task_trace_release(&trace);
-    return status;
-}
-
-static ps_status read_workers(const char *path)
-{
-    ps_worker_log log;
-    ps_status status = ps_worker_log_load(path, &log);
-    ps_worker_log_release(&log);
-    return status;
-}
-
-static ps_status read_transmission(const char *path)
-{
-    ps_transmission_file f;
-    PS_TRY(ps_transmission_load(path, &f));
-    ps_transmission_file_release(&f);
-    return PS_OK;
-}
-
-static ps_status read_prism_model(const char *path)
-{
-    ps_prism_model model;
-    PS_TRY(ps_prism_model_load(path, &model));
-    ps_prism_model_release(&model);
-    return PS_OK;
 }
 
 /* As penstock-prism-field reads it, by names. */
@@ -344,30 +291,19 @@ static ps_status read_hmatrix(const char *path)
 static const struct {
     const char *format;
     ps_status (*read)(const char *path);
-} readers[] = {{PS_SURFACE_MESH_FORMAT, read_surface},
-               {PS_VOLUME_MESH_FORMAT, read_volume},
-               {PS_PARTITION_FORMAT, read_partition},
-               {PS_DGTD_MODEL_FORMAT, read_model},
-               {PS_PARTICLES_FORMAT, read_particles},
-               {PS_OCTREE_FORMAT, read_octree},
-               {PS_BOX_FIELD_FORMAT, read_box},
-               {"penstock-history", read_history},
-               {PS_INCIDENT_FILE_FORMAT, read_incident},
-               {"penstock-trace", read_trace},
-               {PS_PHASORS_FORMAT, read_phasors},
-               {PS_SLICE_MATRIX_FORMAT, read_slices},
-               {PS_BLOCK_MATRIX_FORMAT, read_blocks},
-               {PS_CLUSTER_FORMAT, read_clusters},
-               {PS_HBEM_SOLUTION_FORMAT, read_solution},
-               {PS_GRAVITY_MAP_FORMAT, read_map},
-               {PS_SUBDOMAINS_FORMAT, read_subdomains},
-               {"penstock-task-trace", read_tasks},
-               {"penstock-worker-log", read_workers},
-               {PS_TRANSMISSION_FORMAT, read_transmission},
-               {PS_HMATRIX_FORMAT, read_hmatrix},
-               {PS_PRISM_MODEL_FORMAT, read_prism_model},
-               {PS_TERRAIN_FORMAT, read_terrain},
-               {NULL, NULL}};
+} readers[] = {
+    {PS_SURFACE_MESH_FORMAT, read_surface},   {PS_VOLUME_MESH_FORMAT, read_volume},
+    {PS_PARTITION_FORMAT, read_partition},    {PS_DGTD_MODEL_FORMAT, read_model},
+    {PS_PARTICLES_FORMAT, read_particles},    {PS_OCTREE_FORMAT, read_octree},
+    {PS_BOX_FIELD_FORMAT, read_box},          {"penstock-history", read_history},
+    {PS_INCIDENT_FILE_FORMAT, read_incident}, {"penstock-trace", read_trace},
+    {PS_PHASORS_FORMAT, read_phasors},        {PS_SLICE_MATRIX_FORMAT, read_slices},
+    {PS_BLOCK_MATRIX_FORMAT, read_blocks},    {PS_CLUSTER_FORMAT, read_clusters},
+    {PS_HBEM_SOLUTION_FORMAT, read_solution}, {PS_GRAVITY_MAP_FORMAT, read_map},
+    {PS_SUBDOMAINS_FORMAT, read_subdomains},  {"penstock-task-trace", read_tasks},
+    {"penstock-worker-log", read_workers},    {PS_TRANSMISSION_FORMAT, read_transmission},
+    {PS_HMATRIX_FORMAT, read_hmatrix},        {PS_PRISM_MODEL_FORMAT, read_prism_model},
+    {PS_TERRAIN_FORMAT, read_terrain},        {NULL, NULL}};
 
 static ps_status read_any(const char *path, const char *format)
 {
