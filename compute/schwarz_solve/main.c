@@ -312,13 +312,11 @@ static ps_status find_least(solve_problem *p)
     return PS_OK;
 }
 
-/* Streams where the whole does not fit. */
-static ps_status plan_memory(solve_problem *p)
+static ps_status choose_way(solve_problem *p)
 {
-    solve_options *o = &p->options;
     PS_TRY(choose_device(p));
     p->way = way_of(p);
-    PS_TRY(check_precision(o));
+    PS_TRY(check_precision(&p->options));
     make_ledger(p);
     bool any = strcmp(p->run->device, "auto") == 0; /* the cores do with less */
     if (p->way == &solve_sweeps_device && is_too_much(p) && any) {
@@ -326,6 +324,13 @@ static ps_status plan_memory(solve_problem *p)
         p->way = way_of(p);
         make_ledger(p);
     }
+    return PS_OK;
+}
+
+/* Streams where the whole does not fit. Collective. */
+static ps_status plan_memory(solve_problem *p)
+{
+    solve_options *o = &p->options;
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(is_too_much(p) && cut) && !o->streamed) {
         o->streamed = true;
@@ -379,7 +384,7 @@ static ps_status prepare(solve_problem *p)
     p->end_plane = h->nodes[0];
     if (ps_comm_size() > 1) set_planes(p);
     PS_TRY(PS_ALLOC(&p->history, HISTORY_MAX, "residuals"));
-    return plan_memory(p);
+    return choose_way(p);
 }
 
 /* What a run leaves that is killed when its output is complete. */
@@ -404,6 +409,7 @@ static ps_status run_solve(ps_run *run)
 {
     PS_SCOPED(release) solve_problem p = {.run = run, .trial = !run->output};
     PS_TRY(ps_comm_agree(prepare(&p)));
+    PS_TRY(ps_comm_agree(plan_memory(&p)));
     ps_product_init(run, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &p.product);
     PS_TRY(ps_product_input(&p.product, "load", p.load.store));
     if (run->plan) solve_report(&p);

@@ -101,5 +101,10 @@ for n in $ranks; do
     expect 2 "need at least as many" mpirun -n $n $solve no.hdf --slabs $((n - 1)) --method gmres
 done
 expect 2 "is for slabs" $solve no.hdf --inner cg
+# The load cannot be opened in one rank alone: all end.
+if [ -n "$ranks" ]; then
+    LD_PRELOAD=$BUILD/hostile/fail_nth.so FAIL_CALL=open FAIL_NTH=1 FAIL_RANK=1 FAIL_UNDER=$PWD \
+        expect 3 "cannot be opened" timeout 30 mpirun -n 2 penstock-schwarz-solve $PWD/load.hdf $PWD/no.hdf --slabs 3 --method sweeps
+fi
 [ ! -e no.hdf ] && [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
 exit 0
