@@ -205,6 +205,12 @@ $(B)/postprocess/%.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/library/status.o: $(B)/generated/version.h
 $(B)/library/%.o: CPPFLAGS_X = -I$(B)/generated
 $(patsubst %.c,$(B)/%.o,$(wildcard postprocess/*.c postprocess/*/*.c)): | $(B)/generated/programs.h
+# Pages that programs write, as C texts: NAME/PAGE.html is NAME_PAGE_html.
+PAGES := $(patsubst postprocess/%,$(B)/generated/%.h,$(wildcard postprocess/*/*.html))
+$(PAGES): $(B)/generated/%.html.h: postprocess/%.html
+	@mkdir -p $(@D)
+	@{ echo 'static const char $(subst /,_,$*)_html[] ='; sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } > $@
+$(patsubst $(B)/generated/%.html.h,$(B)/postprocess/%.o,$(PAGES)): | $(PAGES)
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@

@@ -18,13 +18,12 @@ static double robust_largest(double *values, int64_t count)
     return largest > 0 ? largest : 1;
 }
 
-ps_status colour_range_choose(const plot_request *request, double *values, int64_t count,
-                              double ends[2])
+/* --range, else the percentile. */
+static ps_status choose_ends(const plot_request *request, double *values, int64_t count,
+                             bool signed_values, double ends[2])
 {
     int given = 0;
     if (!request->range) {
-        bool signed_values = false;
-        for (int64_t i = 0; i < count; ++i) signed_values |= values[i] < 0;
         ends[1] = robust_largest(values, count);
         ends[0] = signed_values ? -ends[1] : 0;
         return PS_OK;
@@ -38,19 +37,52 @@ ps_status colour_range_choose(const plot_request *request, double *values, int64
     return PS_OK;
 }
 
-double colour_range_put(const double ends[2], const char *quantity, const char *units, canvas *c)
+ps_status colour_range_choose(const plot_request *request, double *values, int64_t count,
+                              colour_range *out)
+{
+    *out = (colour_range){.reach = {INFINITY, -INFINITY}};
+    for (int64_t i = 0; i < count; ++i) {
+        if (!isfinite(values[i])) continue;
+        out->reach[0] = fmin(out->reach[0], values[i]);
+        out->reach[1] = fmax(out->reach[1], values[i]);
+    }
+    return choose_ends(request, values, count, out->reach[0] < 0, out->ends);
+}
+
+/* Both ends and round numbers between them. */
+static void put_tics(const double ends[2], const bool beyond[2], canvas *c)
+{
+    double step = canvas_round_step((ends[1] - ends[0]) / 4);
+    const char *marks[2] = {beyond[0] ? "\xe2\x89\xa4 " : "", beyond[1] ? "\xe2\x89\xa5 " : ""};
+    canvas_put(c, "set cbtics (");
+    for (double at = ceil(ends[0] / step); at * step < ends[1]; ++at)
+        if (at * step - ends[0] > 0.4 * step && ends[1] - at * step > 0.4 * step)
+            canvas_put(c, "%.9g, ", at * step);
+    canvas_put(c, "'%s%.3g' %.9g, '%s%.3g' %.9g)\n", marks[0], ends[0], ends[0], marks[1], ends[1],
+               ends[1]);
+}
+
+double colour_range_put(const colour_range *range, const char *quantity, const char *units,
+                        canvas *c)
 {
     const char *prefix = "";
     bool has_unit = units[0] && strcmp(units, "1") != 0;
-    double factor = has_unit ? canvas_prefix(fmax(fabs(ends[0]), fabs(ends[1])), &prefix) : 1;
-    char text[200];
+    double largest = fmax(fabs(range->ends[0]), fabs(range->ends[1]));
+    double factor = has_unit ? canvas_prefix(largest, &prefix) : 1;
+    double ends[2] = {range->ends[0] * factor, range->ends[1] * factor};
+    bool beyond[2] = {range->reach[0]<range->ends[0], range->reach[1]> range->ends[1]};
+    char text[300], far[80] = "";
+    if (beyond[0] || beyond[1])
+        snprintf(far, sizeof far, "; values from %.4g to %.4g", range->reach[0] * factor,
+                 range->reach[1] * factor);
     if (has_unit)
-        snprintf(text, sizeof text, "%s (%s%s)", quantity, prefix, units);
+        snprintf(text, sizeof text, "%s (%s%s)%s", quantity, prefix, units, far);
     else
-        snprintf(text, sizeof text, "%s", quantity);
-    canvas_put(c, "set cbrange [%.6g:%.6g]\nset cblabel ", ends[0] * factor, ends[1] * factor);
+        snprintf(text, sizeof text, "%s%s", quantity, far);
+    canvas_put(c, "set cbrange [%.6g:%.6g]\nset cblabel ", ends[0], ends[1]);
     canvas_put_quoted(c, text);
     canvas_put(c, " noenhanced\n");
+    put_tics(ends, beyond, c);
     if (ends[0] < 0 && ends[1] > 0)
         canvas_palette_diverging(c);
     else

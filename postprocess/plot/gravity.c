@@ -41,24 +41,24 @@ static void put_stations(const ps_gravity_map *m, canvas *c)
 }
 
 /* The choice reorders what it gets. */
-static ps_status choose_ends(const plot_request *request, const ps_gravity_map *m, double ends[2])
+static ps_status choose_ends(const plot_request *request, const ps_gravity_map *m, colour_range *out)
 {
     PS_SCOPED_MEMORY double *copy = NULL;
     int64_t count = m->nodes[0] * m->nodes[1];
     PS_TRY(PS_ALLOC(&copy, count, "colour range"));
     memcpy(copy, values_of(m), (size_t)count * sizeof *copy);
-    return colour_range_choose(request, copy, count, ends);
+    return colour_range_choose(request, copy, count, out);
 }
 
 static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, canvas *c)
 {
-    double ends[2];
+    colour_range range;
     double width = m->spacing[0] * (double)(m->nodes[0] - 1);
     double height = m->spacing[1] * (double)(m->nodes[1] - 1);
-    PS_TRY(choose_ends(request, m, ends));
+    PS_TRY(choose_ends(request, m, &range));
     if (c->height == 0)
         canvas_resize(c, c->width, (int64_t)(0.72 * (double)c->width * height / width) + 150);
-    double factor = colour_range_put(ends, "g_z", "mGal", c);
+    double factor = colour_range_put(&range, "g_z", "mGal", c);
     put_map(m, c);
     put_stations(m, c);
     canvas_title(c, request->title ? request->title

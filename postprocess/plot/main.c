@@ -39,7 +39,7 @@ static int64_t width, height;
 static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dynamic = 40};
 
 static const ps_option options[] = {
-    PS_TEXT("output", &output, "FILE", 0, "the picture, .png, .svg or .pdf (required)"),
+    PS_TEXT("output", &output, "FILE", 0, "the picture, .png, .svg or .pdf; of a view .html (required)"),
     PS_TEXT("title", &request.title, "TEXT", 0, "title above the picture"),
     PS_TEXT("labels", &request.labels, "A,B,...", 0, "names of the files in the legend"),
     PS_INT("width", &width, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
@@ -52,7 +52,7 @@ static const ps_option options[] = {
     PS_TEXT("frequencies", &request.frequencies, "F,...", 0,
             "polar: a curve for each frequency, plane: a panel, Hz"),
     PS_TEXT("field", &request.field, "NAME", 0,
-            "surface: which field (SAR, SAR_10g, magnitude, real, ...)"),
+            "surface, view: which field (SAR, SAR_10g, magnitude, real, ...)"),
     PS_TEXT("channels", &request.channels, "C,...", 0,
             "trace, spectrum: which receivers, counted from 0"),
     PS_TEXT("x-range", &request.x_range, "FROM,TO", 0,
@@ -88,7 +88,7 @@ static ps_status find_kind(const char *name, const plot_kind **out)
     return ps_fail(
         PS_USAGE,
         "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-        "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
+        "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, view, plane, stages, "
         "gantt, convergence, isolines, gravity-map, gravity-profile, prism-model, "
         "residuals",
         name, nearest);
@@ -98,11 +98,17 @@ static ps_status run_plot(ps_run *run)
 {
     const plot_kind *kind = NULL;
     canvas c;
-    PS_TRY(find_kind(run->operands[0], &kind));
-    if (!output) return ps_fail(PS_USAGE, "--output FILE.png, .svg or .pdf is missing");
+    bool view = strcmp(run->operands[0], "view") == 0;
+    if (!view) PS_TRY(find_kind(run->operands[0], &kind));
+    if (!output) return ps_fail(PS_USAGE, "--output FILE.png, .svg, .pdf or .html is missing");
     request.files = run->operands + 1;
     request.file_count = run->operand_count - 1;
     if (run->plan) return ps_plan_reading(run, request.files, request.file_count);
+    if (view) {
+        PS_TRY(plot_view(&request, output));
+        ps_info("%s written", output);
+        return PS_OK;
+    }
     PS_TRY(canvas_open(&c, output, width ? width : kind->width, height ? height : kind->height));
     ps_status status = kind->draw(&request, &c);
     if (status != PS_OK) {
@@ -118,7 +124,7 @@ static const ps_program program = {
     .name = "plot",
     .synopsis = "KIND FILE... --output PICTURE",
     .description =
-        "Draws a picture, PNG, SVG or PDF, through gnuplot. Kinds:\n"
+        "Draws a picture, PNG, SVG or PDF, through gnuplot, or a page. Kinds:\n"
         "  slice            structure of one slice (row x k), from a slice matrix\n"
         "  blocks           the blocks over that structure, from a block matrix\n"
         "  hmatrix          blocks and ranks of an H-matrix, or the blocks of a cluster tree\n"
@@ -130,6 +136,8 @@ static const ps_program program = {
         "  plane            the field on a plane as a colour map, from a trace of a plane\n"
         "  surface          the density on the surface at a time, from MESH and HISTORY; or, from "
         "FIELD, a field of triangles, or one on the skin of the tetrahedra where it is above 0\n"
+        "  view             mesh, regions and fields as a page that a browser turns: a mesh, MESH and "
+        "HISTORY, or FIELD... of one surface at several times\n"
         "  workers          shares of time and intervals of workers over the iterations, from the "
         "log that a run leaves beside its output, OUTPUT.workers.h5\n"
         "  stages           shares of wall time of runs, from such logs or from reports made with "
@@ -146,6 +154,7 @@ static const ps_program program = {
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
                 "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"
+                "  penstock-plot view mesh.hdf run.h5 --output run.html\n"
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .reads_only = true,
     .options = options,

@@ -77,14 +77,14 @@ static void put_panel_data(const ps_trace *trace, int64_t sample, double factor,
 
 /* Copies of the values of the chosen samples decide the colours. */
 static ps_status choose_range(const plot_request *request, const ps_trace *trace,
-                              const int64_t *samples, int count, double ends[2])
+                              const int64_t *samples, int count, colour_range *out)
 {
     PS_SCOPED_MEMORY double *values = NULL;
     PS_TRY(PS_ALLOC(&values, count * trace->channels, "colour range"));
     for (int i = 0; i < count; ++i)
         memcpy(values + i * trace->channels, trace->real + samples[i] * trace->channels,
                (size_t)trace->channels * sizeof *values);
-    return colour_range_choose(request, values, count * trace->channels, ends);
+    return colour_range_choose(request, values, count * trace->channels, out);
 }
 
 /* Places panel `index` of `count` side by side; the colour box goes with the last one. */
@@ -137,7 +137,7 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     int finer = (int)fmax(1, ceil(width / (4 * (double)trace->grid[1])));
     canvas_put(c, "set view map\nset pm3d interpolate %d,%d\n", finer, finer);
     canvas_put(c,
-               "set cblabel offset 1.5,0\n"
+               "set cblabel offset 0.5,0\n"
                "colour_box = 'set colorbox user origin 0.897,%.4f size 0.013,%.4f border'\n",
                low, height);
 }
@@ -173,12 +173,12 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, canvas
     int64_t samples[PANELS_MAX];
     int count = 0;
     PS_TRY(choose_times(request, trace, samples, &count));
-    double ends[2];
+    colour_range range;
     if (request->log && !request->range)
-        ends[0] = -request->dynamic, ends[1] = 0;
+        range = (colour_range){{-request->dynamic, 0}, {-request->dynamic, 0}};
     else
-        PS_TRY(choose_range(request, trace, samples, count, ends));
-    double factor = colour_range_put(ends, trace->quantity, trace->units, c);
+        PS_TRY(choose_range(request, trace, samples, count, &range));
+    double factor = colour_range_put(&range, trace->quantity, trace->units, c);
     for (int i = 0; i < count; ++i) put_panel_data(trace, samples[i], factor, i, c);
     put_frame(request, trace, axes, count, c);
     for (int i = 0; i < count; ++i) {

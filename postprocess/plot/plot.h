@@ -45,6 +45,8 @@ ps_status plot_gravity_map(const plot_request *request, canvas *c);
 ps_status plot_gravity_profile(const plot_request *request, canvas *c);
 ps_status plot_prism_model(const plot_request *request, canvas *c);
 ps_status plot_residuals(const plot_request *request, canvas *c);
+/* A page, not a drawing: no canvas. */
+ps_status plot_view(const plot_request *request, const char *output);
 
 /* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
 void plot_label(const plot_request *request, int index, char *out, size_t size);

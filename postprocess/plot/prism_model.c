@@ -119,31 +119,16 @@ static void put_title(const plot_request *r, canvas *c)
     canvas_put(c, " at screen 0.48,0.965 center noenhanced textcolor rgb '#222222'\n");
 }
 
-/* The colours' range says nothing of the values beyond it; the picture does. */
-static void tell_clipped(const ps_prism_model *m, const double ends[2], canvas *c)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t n = 0; n < m->cells; ++n) {
-        low = fmin(low, value_of(m, n));
-        high = fmax(high, value_of(m, n));
-    }
-    if (low >= ends[0] && high <= ends[1]) return;
-    canvas_put(c,
-               "set label 3 'values from %.4g to %.4g %s: those beyond the colours have the last "
-               "one' at screen 0.48,0.925 center noenhanced textcolor rgb '#666666'\n",
-               low, high, ps_prism_model_units(m));
-}
-
 static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canvas *c)
 {
     PS_SCOPED_MEMORY double *values = NULL;
-    double ends[2];
+    colour_range range;
     cut k;
     PS_TRY(find_cut(r, m, &k));
     PS_TRY(PS_ALLOC(&values, m->cells, "colour range"));
     for (int64_t n = 0; n < m->cells; ++n) values[n] = value_of(m, n);
-    PS_TRY(colour_range_choose(r, values, m->cells, ends));
-    double factor = colour_range_put(ends, m->width == 7 ? "density" : "magnetisation",
+    PS_TRY(colour_range_choose(r, values, m->cells, &range));
+    double factor = colour_range_put(&range, m->width == 7 ? "density" : "magnetisation",
                                      ps_prism_model_units(m), c);
     put_cells(&k, "L", 2, c);
     put_cells(&k, "U", 1, c);
@@ -151,7 +136,6 @@ static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canv
     canvas_put(c, "unset grid\nunset key\nset multiplot\nset lmargin at screen 0.12\n"
                   "set rmargin at screen 0.84\n");
     put_title(r, c);
-    tell_clipped(m, ends, c);
     put_panels(&k, factor, c);
     return PS_OK;
 }

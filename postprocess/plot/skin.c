@@ -17,6 +17,7 @@ typedef struct solid {
     int32_t *cells;   /* [cell_count][4]   */
     double *values;   /* [cell_count]      */
     int32_t *links;   /* [cell_count][4]   */
+    int32_t *tags;    /* [cell_count]      */
 } solid;
 
 static void solid_release(solid *s)
@@ -25,6 +26,7 @@ static void solid_release(solid *s)
     free(s->cells);
     free(s->values);
     free(s->links);
+    free(s->tags);
 }
 
 static ps_status read_solid(ps_store *store, const char *name, skin *out, solid *s)
@@ -33,17 +35,22 @@ static ps_status read_solid(ps_store *store, const char *name, skin *out, solid 
     int id;
     ps_dataset_info info;
     snprintf(path, sizeof path, "/VTKHDF/CellData/%s", name);
-    if (!ps_store_has(store, path, NULL)) return skin_no_field(store, name);
+    if (*name && !ps_store_has(store, path, NULL)) return skin_no_field(store, name);
     PS_TRY(ps_vtkhdf_get_sizes(store, 4, &s->vertex_count, &s->cell_count));
     PS_TRY(PS_ALLOC(&s->vertices, 3 * s->vertex_count, "vertices"));
     PS_TRY(PS_ALLOC(&s->cells, 4 * s->cell_count, "tetrahedra"));
     PS_TRY(PS_ALLOC(&s->values, s->cell_count, "values"));
     PS_TRY(PS_ALLOC(&s->links, 4 * s->cell_count, "faces"));
     PS_TRY(skin_read_reals(store, "/VTKHDF/Points", s->vertex_count, 3, s->vertices));
-    PS_TRY(skin_read_reals(store, path, s->cell_count, 1, s->values));
-    PS_TRY(ps_store_find(store, path, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    snprintf(out->units, sizeof out->units, "%.31s", info.units);
+    PS_TRY(PS_ALLOC(&s->tags, s->cell_count, "tags"));
+    PS_TRY(skin_read_tags(store, s->cell_count, s->tags, &out->mesh));
+    for (int64_t e = 0; !*name && e < s->cell_count; ++e) s->values[e] = 1;
+    if (*name) {
+        PS_TRY(skin_read_reals(store, path, s->cell_count, 1, s->values));
+        PS_TRY(ps_store_find(store, path, &id));
+        PS_TRY(ps_store_dataset(store, id, &info));
+        snprintf(out->units, sizeof out->units, "%.31s", info.units);
+    }
     return ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 4 * s->cell_count, 1, s->cells);
 }
 
@@ -60,6 +67,7 @@ static ps_status reduce(solid *s)
                 return ps_fail(PS_INVALID, "tetrahedron %lld has vertices that are not there",
                                (long long)e);
         memmove(s->cells + 4 * kept, s->cells + 4 * e, 4 * sizeof *s->cells);
+        s->tags[kept] = s->tags[e];
         s->values[kept++] = s->values[e];
     }
     s->cell_count = kept;
@@ -100,8 +108,9 @@ static int64_t count_faces(const solid *s)
     return count;
 }
 
-/* Triangles in the solid's vertex numbers, and the sum and number of values at each vertex. */
-static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2])
+/* Triangles in the solid's vertex numbers, the sum and number of values at each vertex, and the tag of
+ * each triangle's tetrahedron. */
+static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2], int32_t *tags)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < 4 * s->cell_count; ++i) {
@@ -112,7 +121,7 @@ static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2]
             sums[t[k]][0] += s->values[i / 4];
             ++sums[t[k]][1];
         }
-        ++at;
+        tags[at++] = s->tags[i / 4];
     }
 }
 
@@ -122,7 +131,9 @@ static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_
     int32_t *place = NULL;
     int64_t used = 0;
     for (int64_t v = 0; v < s->vertex_count; ++v) used += sums[v][1] > 0;
+    ps_surface_mesh names = out->mesh;
     PS_TRY(ps_surface_mesh_init(&out->mesh, used, count));
+    memcpy(out->mesh.tag_names, names.tag_names, sizeof names.tag_names);
     PS_TRY(PS_ALLOC(&out->corners, 3 * count, "values of the skin"));
     PS_TRY(PS_ALLOC(&place, s->vertex_count, "vertices of the skin"));
     used = 0;
@@ -143,15 +154,18 @@ static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_
 static ps_status make_skin(const solid *s, skin *out)
 {
     int64_t count = count_faces(s);
-    int32_t *triangles = NULL;
+    int32_t *triangles = NULL, *tags = NULL;
     double(*sums)[2] = NULL;
     ps_status status = PS_ALLOC(&triangles, 3 * count, "triangles of the skin");
+    if (status == PS_OK) status = PS_ALLOC(&tags, count, "tags of the skin");
     if (status == PS_OK) status = PS_ALLOC(&sums, s->vertex_count, "values of the skin");
     if (status == PS_OK) {
-        list_triangles(s, triangles, sums);
+        list_triangles(s, triangles, sums, tags);
         status = fill_skin(s, (const double(*)[2])sums, triangles, count, out);
     }
+    if (status == PS_OK) memcpy(out->mesh.tags, tags, (size_t)count * sizeof *tags);
     free(triangles);
+    free(tags);
     free(sums);
     return status;
 }
@@ -185,7 +199,7 @@ ps_status skin_load(const char *path, const char *name, skin *out)
     if (!name) name = triangles ? "magnitude" : "SAR";
     snprintf(out->name, sizeof out->name, "%s", name);
     ps_status status = PS_OK;
-    if (!triangles && strcmp(ps_store_format(store), PS_FIELD_FORMAT) != 0)
+    if (*name && !triangles && strcmp(ps_store_format(store), PS_FIELD_FORMAT) != 0)
         status = ps_fail(PS_INVALID, "it is a %s; a field (%s) or a surface with values is needed",
                          ps_store_format(store), PS_FIELD_FORMAT);
     if (status == PS_OK)

@@ -16,10 +16,13 @@ typedef struct skin {
 /* Reads the field `name` of a penstock-field file: of the cells of tetrahedra, or of the vertices
  * or cells of triangles, then also of a penstock-hbem-solution. Without a name: "SAR", of triangles
  * "magnitude". PS_INVALID with the names there are, if it has none of this name; if no value of
- * tetrahedra is above 0. Released on failure. */
+ * tetrahedra is above 0. The name "": the surface of all, of any file with triangles or tetrahedra,
+ * with its tags; corners of triangles are then NULL. Released on failure. */
 ps_status skin_load(const char *path, const char *name, skin *out);
 void skin_release(skin *s);
 
+/* The tags of `count` cells, 0 where the file has none, and their names. */
+ps_status skin_read_tags(ps_store *store, int64_t count, int32_t *tags, ps_surface_mesh *names);
 /* Of a store with triangles: part of skin_load. */
 ps_status skin_load_triangles(ps_store *store, const char *name, skin *out);
 /* A whole array of f32 or f64 as double. */

@@ -28,6 +28,15 @@ ps_status skin_read_reals(ps_store *store, const char *name, int64_t rows, int64
     return PS_OK;
 }
 
+ps_status skin_read_tags(ps_store *store, int64_t count, int32_t *tags, ps_surface_mesh *names)
+{
+    static const char tag[] = "/VTKHDF/CellData/tag";
+    if (ps_store_has(store, "/", "tag_names"))
+        PS_TRY(ps_store_get_text(store, "/", "tag_names", names->tag_names,
+                                 sizeof names->tag_names));
+    return ps_store_has(store, tag, NULL) ? ps_vtkhdf_get_i32(store, tag, count, 1, tags) : PS_OK;
+}
+
 ps_status skin_no_field(const ps_store *store, const char *name)
 {
     static const char *const prefixes[] = {"/VTKHDF/CellData/", "/VTKHDF/PointData/"};

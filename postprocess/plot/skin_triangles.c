@@ -70,15 +70,16 @@ static ps_status read_values(ps_store *store, const char *path, bool on_points, 
 ps_status skin_load_triangles(ps_store *store, const char *name, skin *out)
 {
     char path[PS_NAME_MAX];
-    bool on_points;
+    bool on_points = false;
     int64_t vertices, triangles;
-    PS_TRY(find_field(store, name, path, &on_points));
+    if (*name) PS_TRY(find_field(store, name, path, &on_points));
     PS_TRY(ps_vtkhdf_get_sizes(store, 3, &vertices, &triangles));
     PS_TRY(ps_surface_mesh_init(&out->mesh, vertices, triangles));
     PS_TRY(skin_read_reals(store, "/VTKHDF/Points", vertices, 3, out->mesh.vertices));
     PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 3 * triangles, 1, out->mesh.triangles));
     PS_TRY(check_corners(&out->mesh));
-    PS_TRY(read_values(store, path, on_points, out));
+    PS_TRY(skin_read_tags(store, triangles, out->mesh.tags, &out->mesh));
+    if (*name) PS_TRY(read_values(store, path, on_points, out));
     out->mesh.closed = out->mesh.oriented = looks_outward(&out->mesh);
     return PS_OK;
 }

@@ -102,7 +102,7 @@ static ps_status choose_steps(surface_picture *p)
     return PS_OK;
 }
 
-static ps_status read_values(surface_picture *p, double ends[2])
+static ps_status read_values(surface_picture *p, colour_range *out)
 {
     int64_t unknowns = p->header->slices.unknowns, count = p->panels * unknowns;
     PS_SCOPED_MEMORY double *copy = NULL;
@@ -112,7 +112,7 @@ static ps_status read_values(surface_picture *p, double ends[2])
         PS_TRY(ps_history_read(p->history, p->steps[i], 1, p->values + i * unknowns));
     PS_TRY(PS_ALLOC(&copy, count, "colour range"));
     memcpy(copy, p->values, (size_t)count * sizeof *copy);
-    return colour_range_choose(p->request, copy, count, ends);
+    return colour_range_choose(p->request, copy, count, out);
 }
 
 static void spread_values(surface_picture *p, const double *values)
@@ -209,9 +209,8 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
 
 static void put_frame(const surface_picture *p, canvas *c)
 {
-    canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset tics\nunset grid\n"
-                  "set pm3d corners2color c1 border retrace lw 0.9\n"
-                  "set cbtics\n");
+    canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset xtics\nunset ytics\nunset ztics\nunset grid\n"
+                  "set pm3d corners2color c1 border retrace lw 0.9\n");
     if (p->request->title && *p->request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, p->request->title);
@@ -222,29 +221,30 @@ static void put_frame(const surface_picture *p, canvas *c)
 
 /* Reads what is to be drawn and sets the colours; these are computed here, in the values' own unit.
  */
-static ps_status prepare(surface_picture *p, double ends[2])
+static ps_status prepare(surface_picture *p, colour_range *range)
 {
     bool hard = p->header && p->header->slices.formulation == PS_SOUND_HARD;
     if (p->header) {
         PS_TRY(choose_steps(p));
-        PS_TRY(read_values(p, ends));
-        colour_range_put(ends, hard ? "total pressure" : "density -du/dn", hard ? "Pa" : "Pa/m",
+        PS_TRY(read_values(p, range));
+        colour_range_put(range, hard ? "total pressure" : "density -du/dn", hard ? "Pa" : "Pa/m",
                          p->c);
         return PS_OK;
     }
     int64_t count = 3 * p->mesh.triangle_count;
     PS_TRY(PS_ALLOC(&p->values, count, "colour range"));
     memcpy(p->values, p->corners, (size_t)count * sizeof *p->values);
-    PS_TRY(colour_range_choose(p->request, p->values, count, ends));
-    colour_range_put(ends, p->name, p->units, p->c);
+    PS_TRY(colour_range_choose(p->request, p->values, count, range));
+    colour_range_put(range, p->name, p->units, p->c);
     return PS_OK;
 }
 
 static ps_status draw(surface_picture *p)
 {
     canvas *c = p->c;
-    double ends[2], box[4];
-    PS_TRY(prepare(p, ends));
+    colour_range range;
+    double box[4];
+    PS_TRY(prepare(p, &range));
     panel_box(0, p->panels, box);
     put_frame(p, c);
     for (int i = 0; i < p->panels; ++i) {
@@ -256,7 +256,7 @@ static ps_status draw(surface_picture *p)
         view.resolution = 9 * size / ((box[1] - box[0]) * (double)c->width);
         if (p->header) spread_values(p, p->values + i * p->header->slices.unknowns);
         PS_TRY(scene_init(&s, &p->mesh, p->corners, &view));
-        put_pieces(&s, ends, i, c);
+        put_pieces(&s, range.ends, i, c);
         put_panel_frame(p, &s, i, c);
         canvas_put(c, "%s\n",
                    i == 0 ? "set colorbox user origin 0.885,0.18 size 0.014,0.64 border"

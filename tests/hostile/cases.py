@@ -67,6 +67,7 @@ CASES = [
     Case("verify", "", "verify {s}/slices.h5", "-"),
     Case("compare", "", "compare {s}/trace.h5 {s}/trace.h5", "-"),
     Case("plot", "plot lengths {s}/slices.h5 --output OUT", "plot trace {s}/trace.h5 --output OUT", "out.svg"),
+    Case("report", "report {s}/trace.h5 --output OUT", "report {s}/trace.h5 {s}/s.hdf --output OUT", "out.html"),
     Case("help", "", "help", "-"),
     Case("slice-assemble, 2 ranks", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True, ranks=True),
     Case("hmatrix-assemble, 2 ranks", HMATRIX + "--epsilon 1e-2", HMATRIX + "--epsilon 1e-4", keeps=True, ranks=True),

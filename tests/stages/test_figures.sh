@@ -106,6 +106,7 @@ for file in slices.h5 warp.h5 run.h5 model.h5 slp.h5 clusters.h5 tree.h5 tasks.h
     more inspect $file --histogram
 done
 say inspect run.h5
+if command -v gnuplot > /dev/null; then say report run.h5 sphere.hdf --output page.html; else penstock-report --figures --json > report.schema.json; fi
 say help
 penstock-plot --figures --json > plot.schema.json
 [ "$(ls ./*.schema.json | wc -l)" -eq "$(grep -vc '^ *\(#\|$\)' "$ROOT/programs.list")" ] ||

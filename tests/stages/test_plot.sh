@@ -49,6 +49,7 @@ within "$(block p.gp C0 | awk 'NR == 1 || NR == 37 { s += $2 * (NR == 1 ? 1 : -1
 expect 0 "written" penstock-plot plane plane.h5 --times 0.012,0.016 --range 0.5 --output plane.png --script f.gp
 [ "$(block f.gp F0 | wc -l) $(block f.gp F0 | awk 'NR == 1 { print NF }')" = "31 21" ] || fail "plane's shape"
 grep -q "cbrange \[-500:500\]" f.gp || fail "--range 0.5 is not +-500 mPa"
+grep -q "set cbtics (.*'≥ 500' 500)" f.gp && grep -q "cblabel 'total pressure (mPa); values from" f.gp || fail "the bar does not say that values lie beyond it"
 
 # ---- stages and workers ----
 echo '{"steps": 10, "time": 5, "seconds": {"summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
@@ -100,7 +101,7 @@ refused 3 "far.h5" workers far.h5
 refused 3 "far.h5" stages far.h5
 refused 2 "60 iterations; there is none" workers run.workers.h5 --x-range 70,80
 expect 2 "does not end in .png, .svg or .pdf" penstock-plot trace far.h5 --output far.jpg
-expect 2 "--output FILE.png, .svg or .pdf is missing" penstock-plot trace far.h5
+expect 2 "--output FILE.png, .svg, .pdf or .html is missing" penstock-plot trace far.h5
 expect 2 "No such file" penstock-plot trace far.h5 --output nowhere/far.png
 mkdir alone
 cp "$(command -v penstock-plot)" alone/
