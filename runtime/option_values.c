@@ -134,3 +134,23 @@ ps_status ps_parse_reals(const char *text, char separator, double *out, int capa
         at = end;
     }
 }
+
+ps_status ps_parse_measures(const char *text, const char *measure, double *out, int capacity,
+                            int *count)
+{
+    *count = 0;
+    for (const char *at = text;; ++at) {
+        char one[64];
+        size_t length = strcspn(at, ",");
+        if (*count == capacity)
+            return ps_fail(PS_USAGE, "\"%s\" has more than %d numbers", text, capacity);
+        snprintf(one, sizeof one, "%.*s", length < sizeof one ? (int)length : 0, at);
+        ps_status status = ps_parse_measure(one, measure, &out[*count]);
+        if (status == PS_OK && !isfinite(out[*count]))
+            status = ps_fail(PS_USAGE, "\"%s\" is no number", one);
+        if (status != PS_OK) return ps_context(status, "\"%s\", a list with commas", text);
+        ++*count;
+        at += length;
+        if (!*at) return PS_OK;
+    }
+}

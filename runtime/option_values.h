@@ -13,5 +13,8 @@ ps_status ps_parse_interval(const char *text, ps_interval *out);
 /* A number, with a unit where `measure`, the argument of an option, is SECONDS, HZ or METRES.
  * PS_USAGE with a message. */
 ps_status ps_parse_measure(const char *text, const char *measure, double *out);
+/* A list with commas, each number as above: "12kHz,38kHz". */
+ps_status ps_parse_measures(const char *text, const char *measure, double *out, int capacity,
+                            int *count);
 
 #endif

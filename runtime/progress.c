@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@
 #include "runtime/memory.h"
 
 enum { LEVELS = 4, LINE = 256, STACK = 256 << 10 };
-static const double first_line = 3, terminal_lines = 1, other_lines = 20; /* s */
+static const double first_line = 3, terminal_lines = 1; /* s */
+static double other_lines = 20;
 
 typedef struct stage {
     const char *what, *unit;
@@ -108,7 +110,9 @@ static void *tick(void *unused)
     pthread_mutex_lock(&lock);
     while (ticking) {
         double now = ps_clock();
-        if (now - opened >= first_line && now - shown >= terminal_lines) show(now);
+        if (now - opened >= (at_terminal ? first_line : 0) &&
+            now - shown >= (at_terminal ? terminal_lines : other_lines))
+            show(now);
         pthread_mutex_unlock(&lock);
         nanosleep(&moment, NULL);
         pthread_mutex_lock(&lock);
@@ -136,8 +140,14 @@ void ps_progress_open(const char *program)
 {
     name = program;
     opened = ps_clock();
-    if (!isatty(STDERR_FILENO) || !ps_log_enabled(PS_LOG_INFO)) return;
-    at_terminal = ticking = true;
+    const char *every = getenv("PENSTOCK_PROGRESS");
+    double seconds = every ? strtod(every, NULL) : 0;
+    if (seconds > 0) other_lines = seconds;
+    if (!ps_log_enabled(PS_LOG_INFO)) return;
+    at_terminal = isatty(STDERR_FILENO);
+    ticking = at_terminal || seconds > 0;
+    if (!ticking) return;
+    shown = at_terminal ? 0 : opened;
     if (!start_ticker()) ticking = false;
 }
 
@@ -169,7 +179,7 @@ void ps_progress_start(ps_progress *progress, const char *what, const char *unit
                                       .total = total,
                                       .start = now,
                                       .part = -1};
-    if (!at_terminal) shown = now;
+    if (!at_terminal && !ticking) shown = now;
     pthread_mutex_unlock(&lock);
 }
 

@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/march.h"
 #include "kernels/dgtd/time_step.h"
+#include "runtime/option_values.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"
 
@@ -19,9 +20,9 @@ static ps_status read_frequencies(const march_options *options, problem *p)
 {
     for (int i = 0; i < options->frequencies.count; ++i) {
         int count;
-        PS_TRY(ps_parse_reals(options->frequencies.items[i], ',',
-                              p->frequencies + p->frequency_count,
-                              FREQUENCIES_MAX - (int)p->frequency_count, &count));
+        PS_TRY(ps_parse_measures(options->frequencies.items[i], "HZ",
+                                 p->frequencies + p->frequency_count,
+                                 FREQUENCIES_MAX - (int)p->frequency_count, &count));
         p->frequency_count += count;
     }
     for (int64_t k = 0; k < p->frequency_count; ++k)

@@ -9,6 +9,7 @@
 #include "kernels/common/vec3.h"
 #include "postprocess/dgtd_sphere/figure_table.h"
 #include "runtime/memory.h"
+#include "runtime/option_values.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
@@ -56,7 +57,7 @@ static const ps_option options[] = {
     PS_TEXT("polarisation", &chosen.polarisation, "X,Y,Z", PS_IDENTITY,
             "direction of E, orthogonal to --wave; its amplitude is 1 V/m"),
     PS_TEXT("origin", &chosen.origin, "X,Y,Z", PS_IDENTITY, "where the wave has phase 0"),
-    PS_TEXT("frequencies", &chosen.frequencies, "A,B,...", PS_IDENTITY, "Hz"),
+    PS_TEXT("frequencies", &chosen.frequencies, "A,B,...", PS_IDENTITY, "Hz, or with units: 12kHz,38kHz"),
     PS_REAL("fmin", &chosen.fmin, "HZ", 0, 1e18, PS_IDENTITY, "or from this frequency"),
     PS_REAL("fmax", &chosen.fmax, "HZ", 0, 1e18, PS_IDENTITY, "to this"),
     PS_INT("count", &chosen.count, "N", 0, FREQUENCIES_MAX, PS_IDENTITY, "in so many equal steps"),
@@ -132,7 +133,7 @@ static ps_status list_frequencies(job *j)
     double list[FREQUENCIES_MAX];
     int count = 0;
     if (chosen.frequencies)
-        PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, FREQUENCIES_MAX, &count));
+        PS_TRY(ps_parse_measures(chosen.frequencies, "HZ", list, FREQUENCIES_MAX, &count));
     else if (chosen.fmax > chosen.fmin && chosen.count > 1)
         for (; count < chosen.count; ++count)
             list[count] =

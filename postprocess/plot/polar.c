@@ -11,6 +11,7 @@
 #include "postprocess/plot/curves.h"
 #include "postprocess/plot/decibel.h"
 #include "runtime/memory.h"
+#include "runtime/option_values.h"
 #include "runtime/options.h"
 
 enum { POLAR_CURVES_MAX = 8, POLAR_FILES_MAX = 4 };
@@ -81,7 +82,7 @@ static ps_status choose_samples(const plot_request *request, const char *path, p
     }
     double wanted[POLAR_CURVES_MAX];
     ps_status status =
-        ps_parse_reals(request->frequencies, ',', wanted, POLAR_CURVES_MAX, &file->count);
+        ps_parse_measures(request->frequencies, "HZ", wanted, POLAR_CURVES_MAX, &file->count);
     if (status != PS_OK) return ps_context(status, "--frequencies");
     double last = trace->axis[trace->samples - 1];
     for (int i = 0; i < file->count; ++i) {

@@ -11,6 +11,7 @@
 #include "postprocess/plot/scene.h"
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
+#include "runtime/option_values.h"
 #include "runtime/options.h"
 #include "runtime/scope.h"
 
@@ -88,7 +89,7 @@ static ps_status choose_steps(surface_picture *p)
     p->panels = 1;
     if (!p->request->times) return strongest_step(p, &p->steps[0]);
     ps_status status =
-        ps_parse_reals(p->request->times, ',', times, SURFACE_PANELS_MAX, &p->panels);
+        ps_parse_measures(p->request->times, "SECONDS", times, SURFACE_PANELS_MAX, &p->panels);
     if (status != PS_OK) return ps_context(status, "--times");
     for (int i = 0; i < p->panels; ++i) {
         double n =
@@ -209,7 +210,8 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
 
 static void put_frame(const surface_picture *p, canvas *c)
 {
-    canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset xtics\nunset ytics\nunset ztics\nunset grid\n"
+    canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset xtics\nunset "
+                  "ytics\nunset ztics\nunset grid\n"
                   "set pm3d corners2color c1 border retrace lw 0.9\n");
     if (p->request->title && *p->request->title) {
         canvas_put(c, "set label 2 ");

@@ -6,6 +6,7 @@
 #include "postprocess/spectrum/figure_table.h"
 #include "postprocess/spectrum/spectrum.h"
 #include "runtime/log.h"
+#include "runtime/option_values.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
@@ -120,7 +121,7 @@ static ps_status transform_chosen(const ps_trace *trace, double dt, ps_trace *ou
     int count = 0;
     if (chosen.frequencies && chosen.count)
         return ps_fail(PS_USAGE, "--frequencies and --count exclude each other");
-    if (chosen.frequencies) PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, MANY, &count));
+    if (chosen.frequencies) PS_TRY(ps_parse_measures(chosen.frequencies, "HZ", list, MANY, &count));
     PS_TRY(ps_trace_init(out, count ? count : chosen.count, trace->channels, true));
     if (count)
         memcpy(out->axis, list, (size_t)count * sizeof *list);

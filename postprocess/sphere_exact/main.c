@@ -9,6 +9,7 @@
 #include "kernels/common/vec3.h"
 #include "postprocess/sphere_exact/exact.h"
 #include "runtime/memory.h"
+#include "runtime/option_values.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -96,7 +97,7 @@ static ps_status list_frequencies(plan *p)
     double list[MANY];
     int count = 0;
     p->in_frequency = true;
-    if (chosen.frequencies) PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, MANY, &count));
+    if (chosen.frequencies) PS_TRY(ps_parse_measures(chosen.frequencies, "HZ", list, MANY, &count));
     if (!chosen.frequencies && !(chosen.fmax > chosen.fmin && chosen.count > 1))
         return ps_fail(PS_USAGE, "--fmin, --fmax, --count: a rising range and at least 2 values");
     p->samples = chosen.frequencies ? count : chosen.count;

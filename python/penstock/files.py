@@ -159,7 +159,8 @@ class Mesh:
         import meshio
         kind = {3: "triangle", 4: "tetra"}[self.cells.shape[1]]
         data = {name: [values] for name, values in {"tag": self.tags, **self.cell_data}.items()}
-        return meshio.Mesh(self.points, [(kind, self.cells)], point_data=self.point_data, cell_data=data)
+        names = {name: np.array([tag, self.cells.shape[1] - 1]) for tag, name in self.names.items()}
+        return meshio.Mesh(self.points, [(kind, self.cells)], point_data=self.point_data, cell_data=data, field_data=names)
 
     def to_pyvista(self):
         import pyvista
@@ -169,7 +170,14 @@ class Mesh:
             grid.cell_data[name] = values
         for name, values in self.point_data.items():
             grid.point_data[name] = values
+        if self.names:
+            grid.field_data["tag_names"] = [f"{tag} {name}" for tag, name in self.names.items()]
         return grid
+
+
+def _names(lines):
+    """Names of tags from texts "7 wing"."""
+    return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in lines if " " in line}
 
 
 def _mesh(file):
@@ -179,9 +187,9 @@ def _mesh(file):
         raise lib.PenstockError(f"{file.path}: cells of another kind than triangles and tetrahedra", 3)
     below = lambda group: {n[len(group):]: v[...] for n, v in file.variables.items() if n.startswith(group)}
     data = below("/VTKHDF/CellData/")
-    names = dict(line.split(" ", 1) for line in file.attrs.get("tag_names", "").splitlines() if " " in line)
+    names = _names(file.attrs.get("tag_names", "").splitlines())
     return Mesh(file["/VTKHDF/Points"][...], file["/VTKHDF/Connectivity"][...].reshape(-1, width), data.pop("tag", None),
-                {int(tag): name for tag, name in names.items()}, data, below("/VTKHDF/PointData/"), file.attrs)
+                names, data, below("/VTKHDF/PointData/"), file.attrs)
 
 
 class Octree:
@@ -214,13 +222,24 @@ def _complex(values):
     return values
 
 
-def _dataset(file):
+def _history(file, values):
+    """Densities over time: at the end of each step, or of means over steps at their middle (specs/history.md)."""
+    array, units, _ = values["densities"]
+    middle = 0 if file.attrs["formulation"] == "sound-hard" else 0.5
+    values["densities"] = array, units, ("time", "unknown")
+    return {"time": (file.attrs["dt"] * (np.arange(1, len(array) + 1) - middle), "s", ("time",))}
+
+
+def _dataset(file, memory_limit):
     """All arrays: an xarray.Dataset where xarray is installed, else a dictionary of them, with .attrs."""
-    values = {}
+    values, bytes_ = {}, sum(v.dtype.itemsize * int(np.prod(v.shape, dtype=float)) for v in file.variables.values())
+    if bytes_ > (memory_limit or 0.8 * _free_memory()):
+        raise lib.PenstockError(f"{file.path}: its arrays take {bytes_} bytes, {memory_limit or 'fewer'} may be used: read the rows "
+                                "that are needed with penstock.File(path)[name][first:last], or give memory_limit", 4)
     for name, v in file.variables.items():
         array, short = v.valid(), name.lstrip("/")
         values[short] = (array, v.units, tuple(f"{short}_{d}" for d in range(array.ndim)))
-    coordinates = {}
+    coordinates = _history(file, values) if file.format == "penstock-history" else {}
     if file.format == "penstock-trace":
         axis = "frequency" if file.attrs["in_frequency"] else "time"
         for name in ("trace/real", "trace/imaginary"):
@@ -232,6 +251,8 @@ def _dataset(file):
         if "trace/imaginary" not in values:
             values["value"] = values.pop("trace/real")
     values = _complex(values)
+    if file.format == "penstock-trace":  # the file says of which unit its values are in an attribute
+        values["value"] = values["value"][0], file.attrs.get("value_units", values["value"][1]), values["value"][2]
     try:
         import xarray
     except ImportError:
@@ -239,6 +260,13 @@ def _dataset(file):
                       {n: v[1] for n, v in {**coordinates, **values}.items()})
     wrap = lambda v: (v[2], v[0], {"units": v[1]})
     return xarray.Dataset({n: wrap(v) for n, v in values.items()}, {n: wrap(v) for n, v in coordinates.items()}, file.attrs)
+
+
+def _free_memory():
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return float("inf")
 
 
 class Arrays(dict):
@@ -255,6 +283,6 @@ def open(path, memory_limit=0):
     with File(path) as file:
         if file.format == "penstock-hmatrix":
             return HMatrix(path, memory_limit)
-        if file.format in ("penstock-surface-mesh", "penstock-volume-mesh"):
+        if "VTKHDF/Connectivity" in file:  # meshes, fields and solutions
             return _mesh(file)
-        return Octree(file) if file.format == "penstock-octree" else _dataset(file)
+        return Octree(file) if file.format == "penstock-octree" else _dataset(file, memory_limit)

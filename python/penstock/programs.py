@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ._library import HERE, PenstockError, Stopped, positions as _positions
-from .files import Mesh
+from .files import Mesh, _names
 
 
 def find(program):
@@ -57,13 +57,15 @@ def _text(value):
 def run(program, *operands, progress=None, ranks=1, **options):
     """Runs penstock-PROGRAM OPERANDS --OPTIONS and returns its figures (its text, where it has none).
 
-    progress: called with every line that the program says while it runs. ranks: more than 1 through mpirun. Raises
+    progress: called with every line that the program says while it runs, once a second at least; what it raises ends the
+    program, which saves its state where it has one. ranks: more than 1 through mpirun. Raises
     Stopped on exit code 75, PenstockError with what the program said and its code on any other but 0."""
     command = [find(program), *map(os.fspath, operands), *arguments(options), "--json"]
     if ranks > 1:
         command = ["mpirun", "-n", str(ranks), *command]
     said, out = [], []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    environment = {**os.environ, "PENSTOCK_PROGRESS": "1"} if progress else None
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     reader = threading.Thread(target=lambda: out.append(process.stdout.read()))
     reader.start()
     try:
@@ -135,7 +137,8 @@ def _from_pyvista(mesh):
         raise PenstockError(f"cells of VTK types {others}: triangulate() first, triangles and tetrahedra are taken", 2)
     for kind, cells in grid.cells_dict.items():
         found.append((cells, np.asarray(data[tag])[grid.celltypes == kind] if tag else None))
-    return np.asarray(grid.points), [f[0] for f in found], [f[1] for f in found], {}
+    names = _names(map(str, grid.field_data["tag_names"])) if "tag_names" in grid.field_data else {}
+    return np.asarray(grid.points), [f[0] for f in found], [f[1] for f in found], names
 
 
 def write_mesh(path, mesh, tags=None, names=None):

@@ -1,4 +1,5 @@
 """The Python package on real files and programs (unittest). Run in an empty folder by tests/stages/test_python.sh."""
+import importlib.util
 import unittest
 import warnings
 from pathlib import Path
@@ -8,6 +9,11 @@ import numpy as np
 import penstock
 
 random = np.random.default_rng(5)
+
+
+def needs(*modules):
+    missing = [m for m in modules if importlib.util.find_spec(m) is None]
+    return unittest.skipIf(missing, f"{', '.join(missing)} is not installed")
 
 
 def off(a, b):
@@ -45,6 +51,19 @@ class Programs(unittest.TestCase):
         else:
             self.fail("a march of 400 steps ended within 1 ms")
         self.assertEqual(penstock.File("m.h5").format, "penstock-history")
+
+
+    def test_progress_that_raises_ends_the_program(self):
+        class Enough(Exception):
+            pass
+
+        def stop(line):
+            raise Enough(line)
+
+        penstock.run("mesh-surface", "large.hdf", divisions=40)
+        with self.assertRaisesRegex(Enough, "penstock-slice-assemble"):
+            penstock.run("slice-assemble", "large.hdf", "large.h5", courant=3.0, threads=1, progress=stop)
+        self.assertFalse(Path("large.h5").exists())
 
 
 class Files(unittest.TestCase):
@@ -107,6 +126,59 @@ class Files(unittest.TestCase):
         self.assertIn("line", str(seen[0].message))
         self.assertIn("1 4 2 7 7 1 2 3 4\n", Path("one.msh").read_text())
 
+    @needs("meshio", "pyvista")
+    def test_meshio_and_pyvista(self):
+        import meshio
+        import pyvista
+        mesh = penstock.open("ball.hdf")
+        tags = np.arange(len(mesh.cells)) % 2 + 1
+        mesh = penstock.Mesh(mesh.points, mesh.cells, tags, {1: "hull", 2: "the fin"})
+        for foreign, path in [(mesh.to_meshio(), "io.hdf"), (mesh.to_pyvista(), "vista.hdf")]:
+            penstock.import_mesh(foreign, path)
+            again = penstock.open(path)
+            np.testing.assert_array_equal(again.cells, mesh.cells)
+            np.testing.assert_array_equal(again.tags, tags)
+            self.assertEqual(again.names, mesh.names)
+        grid = pyvista.ImageData(dimensions=(3, 3, 3)).cast_to_unstructured_grid()
+        with self.assertRaisesRegex(penstock.PenstockError, "triangulate"):
+            penstock.write_mesh("x.msh", grid)
+        grid = grid.triangulate()
+        grid.cell_data["tag"] = np.arange(grid.n_cells) % 2 + 4
+        penstock.import_mesh(grid, "box.hdf")
+        box = penstock.open("box.hdf")
+        self.assertEqual((box.cells.shape[1], sorted(set(box.tags))), (4, [4, 5]))
+        self.assertAlmostEqual(box.to_pyvista().volume, grid.volume)
+        mixed = meshio.Mesh(box.points, [("tetra", box.cells), ("line", np.array([[0, 1]]))])
+        with self.assertWarnsRegex(UserWarning, "line"):
+            penstock.import_mesh(mixed, "mixed.hdf")
+        np.testing.assert_array_equal(penstock.open("mixed.hdf").cells, box.cells)
+
+    def test_fields_are_meshes_and_memory_is_bounded(self):
+        penstock.run("slice-assemble", "ball.hdf", "b.h5", courant=3.0)
+        penstock.run("tdbem-march", "b.h5", "ball.hdf", "b-run.h5", steps=12, emitter="plane:dir=0,0,1:width=0.05", allow=["short-pulse", "loud-start"])
+        penstock.run("probe", "b-run.h5", "ball.hdf", "b-all.h5", surface="all", snapshots="snap", every=4)
+        snapshot = penstock.open("snap.000001.hdf")
+        self.assertEqual([len(v) for v in snapshot.point_data.values()] + [len(v) for v in snapshot.cell_data.values()], [len(snapshot.cells)])
+        with self.assertRaisesRegex(penstock.PenstockError, "may be used") as caught:
+            penstock.open("b-run.h5", memory_limit=1000)
+        self.assertEqual(caught.exception.code, 4)
+
+    @needs("xarray")
+    def test_xarray(self):
+        import xarray
+        penstock.run("sphere-exact", "x.h5", frequencies="100Hz,.2kHz", angles=(0.0, 45.0, 180.0), speed=343.0, emitter="plane:dir=0,0,1:width=1e-3")
+        trace = penstock.open("x.h5")
+        self.assertIsInstance(trace, xarray.Dataset)
+        self.assertEqual(trace["value"].dims, ("frequency", "channel"))
+        self.assertEqual(trace["value"].attrs["units"], trace.attrs["value_units"])
+        self.assertEqual(trace.value.sel(frequency=190, method="nearest").frequency, 200)
+        penstock.run("slice-assemble", "ball.hdf", "b.h5", courant=3.0)
+        penstock.run("tdbem-march", "b.h5", "ball.hdf", "b-run.h5", steps=12, emitter="plane:dir=0,0,1:width=0.05", allow=["short-pulse", "loud-start"])
+        history = penstock.open("b-run.h5")
+        self.assertEqual(history.densities.dims, ("time", "unknown"))
+        dt = history.attrs["dt"]
+        np.testing.assert_allclose(history.time, (np.arange(12) + 0.5) * dt)  # means over steps: not of a rigid body
+
     def test_trace(self):
         penstock.run("sphere-exact", "exact.h5", frequencies=(100.0, 200.0), angles=(0.0, 45.0, 180.0), speed=343.0, emitter="plane:dir=0,0,1:width=1e-3")
         trace = penstock.open("exact.h5")
@@ -137,6 +209,18 @@ class Matrices(unittest.TestCase):
                 A.product(np.ones(A.shape[1] + 1))
         with self.assertRaisesRegex(penstock.PenstockError, "may be used"):
             penstock.open("a.h5", memory_limit=1000)
+
+    @needs("scipy")
+    def test_scipy_solves_with_an_hmatrix(self):
+        import scipy.sparse.linalg as sparse
+        A, entries = self.matrix("slp", "p0", "p0", 0.0)
+        self.assertIsInstance(A, sparse.LinearOperator)
+        b = random.normal(size=A.shape[0])
+        x, info = sparse.gmres(A, b, rtol=1e-10)
+        self.assertEqual(info, 0)
+        self.assertLess(off(entries @ x, b), 1e-4)
+        self.assertLess(off((2 * A + A.T) @ b, 2 * entries @ b + entries.T @ b), 1e-5)
+        self.assertLess(off(A.H @ b, entries.T @ b), 1e-5)
 
     def test_retarded_is_static_in_sum(self):
         penstock.run("mesh-surface", "m.hdf", divisions=6)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/option_values.h"
 #include "runtime/options.h"
 #include "tests/check.h"
 
@@ -210,6 +211,23 @@ static void lists_of_numbers(void **state)
     for (int i = 0; i < 7; ++i)
         check_fails(ps_parse_reals(wrong[i], ',', numbers, 3, &count), PS_USAGE, "not a list of");
     check_fails(ps_parse_reals("1,2,3,4", ',', numbers, 3, &count), PS_USAGE, "more than 3");
+}
+
+static void lists_with_units(void **state)
+{
+    double numbers[3];
+    int count;
+    check_ok(ps_parse_measures("12kHz,2.4GHz,9e2", "HZ", numbers, 3, &count));
+    assert_int_equal(count, 3);
+    check_near(numbers[0], 12e3, 0, 0);
+    check_near(numbers[1], 2.4e9, 1e-15, 0);
+    check_near(numbers[2], 900, 0, 0);
+    check_ok(ps_parse_measures("200ms", "SECONDS", numbers, 3, &count));
+    check_near(numbers[0], 0.2, 1e-15, 0);
+    const char *wrong[] = {"", "1kHz,", ",1", "1,,2", "1kHz;2", "1ms", "inf", "1 kHz,x"};
+    for (int i = 0; i < 8; ++i)
+        check_fails(ps_parse_measures(wrong[i], "HZ", numbers, 3, &count), PS_USAGE, "list");
+    check_fails(ps_parse_measures("1,2,3,4", "HZ", numbers, 3, &count), PS_USAGE, "more than 3");
 }
 
 /* Only what changes results, in the order of the tables; floating-point numbers in full. */

@@ -1,7 +1,7 @@
 # The Python package: programs, files, matrices, sums (tests/python).
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-surface slice-assemble tdbem-march sphere-exact cluster-build hmatrix-assemble mesh-import particle-import octree-build fmm
-python=/usr/bin/python3
+python=${PENSTOCK_PYTHON:-/usr/bin/python3} # another one may have SciPy, xarray, meshio, pyvista, nbclient
 "$python" -c 'import numpy' 2>/dev/null || { echo "$python has no numpy (python3-numpy)"; exit 77; }
 export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1 PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so.0
 unset HDF5_PLUGIN_PATH # nothing here needs it
