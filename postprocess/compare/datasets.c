@@ -347,6 +347,7 @@ static void attribute_text(const ps_store *store, const char *name, char *out, s
 
 static void compare_attributes(ps_store *const stores[2], ps_report *report, compare_result *result)
 {
+    bool begun = false;
     for (size_t i = 0; i < sizeof described_by / sizeof *described_by; ++i) {
         char values[2][96], text[256];
         for (int s = 0; s < 2; ++s)
@@ -354,6 +355,8 @@ static void compare_attributes(ps_store *const stores[2], ps_report *report, com
         if (strcmp(values[0], values[1]) == 0) continue;
         snprintf(text, sizeof text, "attribute %s differs: %.90s and %.90s", described_by[i],
                  values[0], values[1]);
+        if (!begun) ps_report_section(report, "attributes");
+        begun = true;
         ps_report_text(report, described_by[i], text);
         compare_note(result, text);
     }
