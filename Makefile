@@ -8,6 +8,7 @@
 #   make info       what was found on this machine
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
 #   make wheel      a Python wheel with programs and libraries, in dist/      make sdist
+#   make docs       a static site of all pages, links checked (Sphinx)
 #
 # Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE_CODE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
 # WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
@@ -153,7 +154,7 @@ $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(
 ALL_BIN += $(BIN)/penstock
 
 .PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
-        bench-programs demo install uninstall wheel sdist clean help format print-build print-compile print-link check-planted FORCE
+        bench-programs demo install uninstall wheel sdist docs clean help format print-build print-compile print-link check-planted FORCE
 all: programs plugin shared
 lib: $(LIB)
 shared: $(SO)
@@ -367,6 +368,15 @@ wheel: all
 	python3 python/penstock_build.py wheel $(B) $(VERSION) $(DIST)
 sdist:
 	python3 python/penstock_build.py sdist $(VERSION) $(DIST)
+
+# ---- a static site ----
+SPHINX ?= sphinx-build
+docs: all
+	@command -v $(SPHINX) > /dev/null || { echo "make docs needs sphinx-build and MyST (Debian: python3-sphinx python3-myst-parser)" >&2; exit 1; }
+	@rm -rf $(B)/pages && mkdir -p $(B)/pages && cp -r docs/. *.md LICENSE specs cases $(B)/pages && rm -rf $(B)/pages/cases/*/out
+	@{ echo '# Programs'; for p in $(PROGRAMS); do printf '\n## %s\n\n```text\n' $$p; $(BIN)/penstock-help $$p; printf '```\n'; done; } > $(B)/pages/programs.md
+	$(SPHINX) -q -W --keep-going -b html $(B)/pages $(B)/site
+	@echo "the site: $(B)/site/index.html"
 
 info:
 	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \
