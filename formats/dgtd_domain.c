@@ -216,6 +216,27 @@ static ps_status read_layer(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
                                PS_ROOM(d->layer, d->elements), d->layer);
 }
 
+/* What an element says of itself has to be within the levels, and Q no less than P. */
+static ps_status read_reach(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
+{
+    if (file->header.local_levels == 0) return PS_OK;
+    int64_t count = file->header.elements;
+    PS_SCOPED_MEMORY uint8_t *all = NULL;
+    PS_TRY(PS_ALLOC(&d->reach, d->halo_base + d->halo_count, "the local steps"));
+    PS_TRY(PS_ALLOC(&all, count, "the local steps"));
+    PS_TRY(
+        ps_store_read_array(file->store, "/mesh/reach", PS_U8, 0, count, PS_ROOM(all, count), all));
+    memcpy(d->reach, all + d->first, (size_t)d->elements);
+    for (int64_t i = 0; i < d->halo_count; ++i) d->reach[d->halo_base + i] = all[d->halo[i]];
+    for (int64_t e = 0; e < d->elements; ++e)
+        if (d->reach[e] < 255 &&
+            (d->reach[e] / 16 > file->header.local_levels || d->reach[e] % 16 > d->reach[e] / 16))
+            return ps_fail(PS_INVALID, "%s: element %lld takes part in levels %d and %d of %d",
+                           ps_store_path(file->store), (long long)(d->first + e), d->reach[e] % 16,
+                           d->reach[e] / 16, file->header.local_levels);
+    return PS_OK;
+}
+
 static ps_status read_total(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
 {
     uint8_t *all;
@@ -249,6 +270,7 @@ ps_status ps_dgtd_model_load(ps_dgtd_model_file *file, const int64_t *rank_parts
                          ps_store_path(file->store), (long long)out->elements);
     if (status == PS_OK) status = read_total(file, out);
     if (status == PS_OK) status = read_layer(file, out);
+    if (status == PS_OK) status = read_reach(file, out);
     if (status != PS_OK) ps_dgtd_domain_release(out);
     return status;
 }
@@ -261,6 +283,7 @@ void ps_dgtd_domain_release(ps_dgtd_domain *d)
     }
     free(d->neighbours), free(d->vertices), free(d->vertex_numbers), free(d->tetrahedra);
     free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->layer), free(d->source);
+    free(d->reach);
     free(d->halo);
     memset(d, 0, sizeof *d);
 }

@@ -151,6 +151,7 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
     if (h->upwind_layer) PS_TRY(ps_store_put_real(store, "/", "limit_layer", h->dt_layer));
     PS_TRY(ps_store_put_int(store, "/", "total_field", m->total != NULL));
     PS_TRY(put_layer(store, m));
+    PS_TRY(ps_store_put_int(store, "/", "local_levels", m->reach ? h->local_levels : 0));
     PS_TRY(ps_store_put_int(store, "/", "media", h->media));
     PS_TRY(ps_store_put_int(store, "/", "sources", h->sources));
     for (int64_t i = 0; i < h->media; ++i) {
@@ -203,7 +204,11 @@ static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
     ps_dataset_spec layer = total;
     layer.name = "/mesh/matched_layer";
     layer.description = "1 in the perfectly matched layer";
+    ps_dataset_spec reach = total;
+    reach.name = "/mesh/reach";
+    reach.description = "levels of local steps: P + 16 Q; 255 closed";
     if (m->layer) PS_TRY(ps_store_write_array(store, &layer, m->layer));
+    if (m->reach) PS_TRY(ps_store_write_array(store, &reach, m->reach));
     PS_TRY(ps_store_write_array(store, &kinds, m->kinds));
     PS_TRY(ps_store_write_array(store, &material, m->material));
     return m->total ? ps_store_write_array(store, &total, m->total) : PS_OK;
@@ -303,10 +308,24 @@ static ps_status get_flux(const ps_store *store, ps_dgtd_model_header *h)
                : ps_fail(PS_INVALID, "%s: limit_layer is %g m", ps_store_path(store), h->dt_layer);
 }
 
+/* Files of versions 1 to 3 have none. */
+static ps_status get_local(const ps_store *store, ps_dgtd_model_header *h)
+{
+    int64_t levels = 0;
+    if (ps_store_has(store, "/", "local_levels"))
+        PS_TRY(ps_store_get_int(store, "/", "local_levels", &levels));
+    if (levels < 0 || levels > PS_DGTD_MODEL_LEVELS)
+        return ps_fail(PS_INVALID, "%s: %lld levels of local steps, expected 0 to %d",
+                       ps_store_path(store), (long long)levels, PS_DGTD_MODEL_LEVELS);
+    h->local_levels = (int)levels;
+    return PS_OK;
+}
+
 static ps_status get_header(const ps_store *store, ps_dgtd_model_header *h)
 {
     PS_TRY(get_sizes(store, h));
     PS_TRY(get_layer(store, h));
+    PS_TRY(get_local(store, h));
     PS_TRY(get_choice(store, "absorbing", "paper", "averaged", &h->averaged));
     PS_TRY(get_flux(store, h));
     PS_TRY(ps_store_get_real(store, "/", "time_step", &h->dt));
@@ -391,6 +410,7 @@ static ps_status check_arrays(const ps_dgtd_model_file *file)
     PS_TRY(ps_store_expect(s, "/mesh/kind", PS_U8, h->elements, 4));
     PS_TRY(ps_store_expect(s, "/mesh/material", PS_U16, h->elements, 1));
     PS_TRY(ps_store_expect(s, "/mesh/source", PS_I32, h->elements, 1));
+    if (h->local_levels > 0) PS_TRY(ps_store_expect(s, "/mesh/reach", PS_U8, h->elements, 1));
     if (h->has_layer) PS_TRY(ps_store_expect(s, "/mesh/matched_layer", PS_U8, h->elements, 1));
     return h->has_total ? ps_store_expect(s, "/mesh/total", PS_U8, h->elements, 1) : PS_OK;
 }

@@ -15,7 +15,8 @@
 #include "formats/partition.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
-enum { PS_DGTD_MODEL_VERSION = 3, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_VERSION = 4, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_LEVELS = 8 }; /* of local steps */
 
 /* Speed of light (m/s), impedance (ohm) and permittivity (F/m) of vacuum. */
 #define PS_DGTD_C0 299792458.0
@@ -77,6 +78,7 @@ typedef struct ps_dgtd_model_header {
                           surface, and at absorbing faces only inside it                */
     bool has_layer;    /* some elements are in a perfectly matched layer                    */
     ps_dgtd_layer layer;
+    int local_levels;      /* of smaller steps inside of dt (kernels/dgtd/local_steps.h); 0: none */
     int64_t mesh_elements; /* of the mesh file; elements of a grown layer have later numbers */
     int64_t elements, vertex_count, parts, layer_count, media, sources;
     char tag_names[1024];
@@ -95,6 +97,7 @@ typedef struct ps_dgtd_model {
     const uint16_t *material; /* [elements] index of the medium                       */
     const uint8_t *total;     /* [elements] 1 in the total-field region; or NULL      */
     const uint8_t *layer;     /* [elements] 1 in the perfectly matched layer; or NULL */
+    const uint8_t *reach;     /* [elements] of the local steps; NULL: none            */
     const ps_dgtd_medium *media;
     const ps_dgtd_source *sources;
 } ps_dgtd_model;
@@ -140,6 +143,7 @@ typedef struct ps_dgtd_domain {
     uint16_t *material;      /* [elements]                                                 */
     uint8_t *total;          /* [halo_base + halo_count] or NULL                           */
     uint8_t *layer;          /* [elements] 1 in the perfectly matched layer; or NULL       */
+    uint8_t *reach;          /* [halo_base + halo_count] of the local steps; or NULL       */
     int32_t *source;         /* [elements] place in the mesh file                          */
     int32_t *halo;           /* [halo_count] element of each halo slot                     */
     int neighbour_count;

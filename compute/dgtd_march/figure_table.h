@@ -14,6 +14,8 @@ static const ps_figure figure_table[] = {
     {"run.unknowns", "1", "field values"},
     {"run.ranks", "1", "ranks"},
     {"run.steps", "1", "steps of the run"},
+    {"run.local_levels", "1", "classes of smaller steps inside of a step"},
+    {"run.updates_a_step", "1", "updates of elements in a step"},
     {"run.steps_done", "1", "steps that are done"},
     {"run.steps_in_this_start", "1", "steps since this start"},
     {"run.step", "s", "time step"},

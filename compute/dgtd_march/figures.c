@@ -58,6 +58,8 @@ void march_report(const march *m)
     ps_report_int(report, "elements", p->header->elements);
     ps_report_int(report, "order", p->header->order);
     ps_report_int(report, "steps", p->timing.steps);
+    ps_report_int(report, "local_levels", p->header->local_levels);
+    ps_report_real(report, "updates_a_step", p->updates);
     ps_report_int(report, "steps_done", m->done);
     ps_report_int(report, "steps_in_this_start", m->done - m->first);
     ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0);

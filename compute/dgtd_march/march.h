@@ -13,6 +13,7 @@
 #include "kernels/dgtd/mode.h"
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/ledger.h"
+#include "stage/dgtd_local.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 #include "stage/product.h"
@@ -67,6 +68,8 @@ typedef struct problem {
     ps_dgtd_system system;
     ps_dgtd_border border;
     ps_dgtd_pml pml; /* rows 0: no layer here */
+    ps_dgtd_local_steps local; /* levels 0: one step for all */
+    double updates;            /* of elements in a step, of all ranks */
     int32_t *told;   /* [told_count] elements outside of the layer, whose fields are written */
     int64_t told_count;
     ps_dgtd_incident incident;
@@ -119,6 +122,19 @@ void layer_start(const problem *problem); /* states of a first step */
 void layer_release(problem *problem);
 /* Bytes of the state of one field. */
 int64_t layer_state_bytes(const problem *problem);
+
+/* ---- local steps (local.c) ---- */
+
+/* Bytes of a field with its halo (run.c). */
+int64_t march_field_bytes(const problem *problem);
+int64_t local_bytes(const problem *problem);
+ps_status local_build(problem *problem);
+/* Collective: how many updates of elements a step makes, of all ranks. */
+ps_status local_count(problem *problem);
+struct march;
+/* Before the half step of E, R_1 H is put in the place of H, halo included; after it H again. */
+ps_status local_begin(struct march *march);
+void local_end(struct march *march);
 
 /* ---- the plan (plan.c) ---- */
 

@@ -67,6 +67,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_add(l, PS_ROOM_HOST, "mesh", system_bytes(p) + upwind_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "border", border_bytes(p, 1));
     if (p->pml.rows > 0) ps_ledger_add(l, PS_ROOM_HOST, "layer", layer_bytes(p));
+    if (p->header->local_levels > 0) ps_ledger_add(l, PS_ROOM_HOST, "local_steps", local_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   2 * sample_bytes(options, p) + batch_bytes(options, p));
     ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
@@ -126,10 +127,15 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
 static ps_status place_state(const ps_run *run, const march_options *options, const problem *p,
                              march_plan *m)
 {
+    const bool local = p->header->local_levels > 0;
+    if (local && (options->state == STATE_FILE || options->visit_steps > 0))
+        return ps_fail(
+            PS_USAGE, "--state file and --visit-steps make steps of all elements alike: this model "
+                      "has local steps (dgtd-setup --local-steps off)");
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
-    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits &&
+    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits && !local &&
                                                ps_comm_size() == 1 && options->mode_error == 0);
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
@@ -138,7 +144,7 @@ static ps_status place_state(const ps_run *run, const march_options *options, co
         ps_ledger_add(&m->ledger, PS_ROOM_HOST, "ranges", RANGES);
         m->fixed += RANGES;
     }
-    bool may = m->file || (ps_comm_size() == 1 && options->mode_error == 0 &&
+    bool may = m->file || (ps_comm_size() == 1 && options->mode_error == 0 && !local &&
                            options->state == STATE_AUTO && run->plan);
     int64_t state = m->fields + m->sums, least = state;
     if (may) PS_TRY(tiles_least_bytes(p, options->visit_steps, &m->state_least));
@@ -193,11 +199,15 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(place_state(run, options, p, m));
     PS_TRY(place_on_device(run, options, p, m));
     note_state(m);
-    bool one =
-        !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 && options->mode_error == 0;
+    bool one = !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 &&
+               options->mode_error == 0 && p->header->local_levels == 0;
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));
+    if (p->header->local_levels > 0 && m->backend != &backend_cpu)
+        return ps_fail(PS_USAGE,
+                       "the model has local steps, which are for CPU cores yet: --device cpu, "
+                       "or dgtd-setup --local-steps off");
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     int64_t disk_free = ps_path_room(run->output);
@@ -239,13 +249,15 @@ static ps_status report_ranks(const ps_run *run, const problem *p, ps_report *re
 ps_status plan_print(const ps_run *run, const problem *p, const march_plan *m)
 {
     ps_report *report = ps_report_new(run);
-    double work = (double)p->domain.elements * (double)p->timing.steps;
+    double work = p->updates / ps_comm_size() * (double)p->timing.steps;
     ps_report_section(report, "run");
     ps_report_int(report, "elements", p->header->elements);
     ps_report_int(report, "order", p->header->order);
     ps_report_int(report, "unknowns", 6 * p->reference.nodes * p->header->elements);
     ps_report_int(report, "ranks", ps_comm_size());
     ps_report_int(report, "steps", p->timing.steps);
+    ps_report_int(report, "local_levels", p->header->local_levels);
+    ps_report_real(report, "updates_a_step", p->updates);
     ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0);
     if (p->timing.period_steps) ps_report_int(report, "steps_a_period", p->timing.period_steps);
     ps_report_int(report, "probes", p->probe_count);

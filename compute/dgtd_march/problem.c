@@ -188,13 +188,15 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out)
 {
     memset(out, 0, sizeof *out);
-    return ps_comm_agree(open_model(run, options, out));
+    PS_TRY(ps_comm_agree(open_model(run, options, out)));
+    return local_count(out);
 }
 
 void problem_release(problem *p)
 {
     sources_release(p);
     layer_release(p);
+    ps_dgtd_local_close(&p->local);
     ps_dgtd_domain_release(&p->domain);
     ps_dgtd_model_close(&p->model);
     free(p->rank_parts);
@@ -254,6 +256,7 @@ ps_status problem_build(const march_options *options, problem *p)
     ps_status status = build_system(p);
     if (status == PS_OK) status = build_border(p);
     if (status == PS_OK) status = layer_build(p);
+    if (status == PS_OK) status = local_build(p);
     PS_TRY(ps_comm_agree(status));
     return ps_comm_agree(sources_build(p));
 }

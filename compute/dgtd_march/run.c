@@ -17,7 +17,7 @@ static const double batch_seconds = 0.5;
 
 /* ---- opening ---- */
 
-static int64_t field_bytes(const problem *p)
+int64_t march_field_bytes(const problem *p)
 {
     int lanes = ps_dgtd_lanes(p->system.precision);
     int64_t halo = (p->domain.halo_count + lanes - 1) / lanes;
@@ -44,10 +44,11 @@ static ps_status open_tiles(march *m)
 static ps_status open_fields(march *m)
 {
     problem *p = m->problem;
-    int64_t bytes = field_bytes(p);
+    int64_t bytes = march_field_bytes(p);
     m->march = (ps_dgtd_march){.system = &p->system,
                                .border = p->border.count ? &p->border : NULL,
                                .pml = p->pml.rows ? &p->pml : NULL,
+                               .local = p->header->local_levels ? &p->local.local : NULL,
                                .currents = p->currents,
                                .current_count = p->current_count,
                                .dt = p->timing.dt};
@@ -55,7 +56,8 @@ static ps_status open_fields(march *m)
                                  .mu = p->weights + p->header->media,
                                  .sigma = p->weights + 2 * p->header->media,
                                  .ones = p->weights + 3 * p->header->media,
-                                 .balance = m->options->balance};
+                                 .balance = m->options->balance,
+                                 .local = m->march.local};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
     PS_TRY(open_tiles(m));
     if (m->tiles) return PS_OK;
@@ -95,7 +97,7 @@ static ps_status open_state(march *m)
     backend_setup setup = {
         .march = &m->march,
         .energy = &m->energy,
-        .field_bytes = field_bytes(p),
+        .field_bytes = march_field_bytes(p),
         .probes = m->probes,
         .probe_count = m->probe_count,
         .rows = m->batch_max,
@@ -134,7 +136,7 @@ ps_status march_open(march *m)
     PS_TRY(ps_comm_agree(open_state(m)));
     if (m->exchange)
         PS_TRY(exchange_connect(m->exchange, m->backend, m->state, (exchange_way)m->options->halo));
-    PS_TRY(upwind_open(m, field_bytes(p)));
+    PS_TRY(upwind_open(m, march_field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
@@ -233,7 +235,7 @@ ps_state_spec march_spec(march *m)
 static ps_status start_fields(march *m)
 {
     const problem *p = m->problem;
-    size_t bytes = (size_t)field_bytes(p);
+    size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);

@@ -86,7 +86,12 @@ static void magnetic_terms(const block *x, double *terms)
 {
     const ps_dgtd_system *s = x->march->system;
     int64_t groups = s->groups;
+    const ps_dgtd_local *local = x->energy->local;
     ps_dgtd_inner_groups(s, x->energy->mu, x->before, x->after, x->begin, x->end, terms);
+    for (int64_t g = x->begin; local && g < x->end;
+         ++g) /* R_1 H^{n-1/2} in the place of H^{n-1/2} */
+        if (local->inside[g])
+            ps_dgtd_inner_groups(s, x->energy->mu, local->kept, x->after, g, g + 1, terms);
     if (!x->energy->balance) return;
     add_border(x, PS_DGTD_H, x->before, x->march->dt / 2, terms + PS_DGTD_LOST_X * groups,
                terms + PS_DGTD_SUPPLIED_X * groups);

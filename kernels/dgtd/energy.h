@@ -39,6 +39,7 @@ typedef struct ps_dgtd_energy {
     const double *eps, *mu, *sigma; /* [materials], relative; 1/m                             */
     const double *ones;             /* [materials] 1, where there is a layer (pml.h)          */
     int balance;                    /* all terms, or the energies alone                       */
+    const ps_dgtd_local *local;     /* of the march, or NULL                                  */
     void *former; /* scratch: ps_dgtd_energy_bytes, 64-byte aligned                           */
 } ps_dgtd_energy;
 

@@ -18,7 +18,9 @@ void ps_dgtd_march_half(const ps_dgtd_march *x, ps_dgtd_field field, int64_t beg
 void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)
 {
     for (int64_t s = 0; s < steps; ++s, ++x->step) {
+        if (x->local) ps_dgtd_local_apply(x->local, x->system, x->magnetic);
         ps_dgtd_march_half(x, PS_DGTD_E, 0, x->system->groups);
+        if (x->local) ps_dgtd_local_swap(x->local, x->system, x->magnetic);
         ps_dgtd_march_half(x, PS_DGTD_H, 0, x->system->groups);
     }
 }

@@ -12,6 +12,7 @@
 
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/half_step.h"
+#include "kernels/dgtd/local_steps.h"
 #include "kernels/dgtd/pml.h"
 #include "kernels/dgtd/source.h"
 #include "kernels/dgtd/upwind.h"
@@ -26,10 +27,12 @@ typedef struct ps_dgtd_march {
     int64_t step;                 /* n                                          */
     const ps_dgtd_upwind *upwind; /* NULL: centred flux                         */
     const ps_dgtd_pml *pml;       /* NULL: no layer                             */
+    const ps_dgtd_local *local;   /* NULL: one step for all elements            */
 } ps_dgtd_march;
 
 /* Half step of E (to n + 1) or of H (to n + 3/2) on groups [begin, end) while the state is at
- * march->step = n, H's after E's of the range and its neighbours. */
+ * march->step = n, H's after E's of the range and its neighbours. With local steps R_1 H is in the
+ * place of H for the half step of E, and H again for its own. */
 void ps_dgtd_march_half(const ps_dgtd_march *march, ps_dgtd_field field, int64_t begin,
                         int64_t end);
 

@@ -58,18 +58,102 @@ static double apply_once(ps_dgtd_system *system, const ps_dgtd_material *materia
     return after / before / (tau * tau);
 }
 
-double ps_dgtd_power_limit(ps_dgtd_system *system, const ps_dgtd_material *materials,
-                           int applications, const ps_dgtd_power_scratch *scratch)
+static void set_weights(ps_dgtd_system *system, const ps_dgtd_material *materials,
+                        const ps_dgtd_power_scratch *scratch)
 {
-    double rho = 0, tau = 1;
     for (int64_t m = 0; m < system->materials; ++m) {
         scratch->weights[m] = materials[m].eps;
         scratch->weights[system->materials + m] = materials[m].mu;
     }
+}
+
+double ps_dgtd_power_limit(ps_dgtd_system *system, const ps_dgtd_material *materials,
+                           int applications, const ps_dgtd_power_scratch *scratch)
+{
+    double rho = 0, tau = 1;
+    set_weights(system, materials, scratch);
     fill_random(system, scratch->magnetic);
     for (int k = 0; k < applications; ++k) {
         rho = fmax(rho, apply_once(system, materials, tau, scratch));
         tau = 1 / sqrt(rho); /* the field keeps about its size */
     }
     return 2 / sqrt(rho);
+}
+
+/* E <- dt^2 A E; returns the Rayleigh quotient of dt^2 A, (H, R H)/(E, E) for H = dt C_E E. */
+static double apply_local(ps_dgtd_system *system, const ps_dgtd_local *local,
+                          const ps_dgtd_power_scratch *x)
+{
+    double before = ps_dgtd_inner(system, x->weights, x->electric, x->electric, x->partial),
+           sum = 0;
+    ps_dgtd_half_step(system, PS_DGTD_H, x->magnetic, x->electric, 0, system->groups);
+    ps_dgtd_local_apply(local, system, x->magnetic);
+    ps_dgtd_half_step(system, PS_DGTD_E, x->electric, x->magnetic, 0, system->groups);
+    for (int64_t g = 0; g < system->groups; ++g) {
+        const void *plain = local->inside[g] ? local->kept : x->magnetic;
+        ps_dgtd_inner_groups(system, x->weights + system->materials, plain, x->magnetic, g, g + 1,
+                             x->partial);
+        sum += x->partial[g];
+    }
+    return sum / before;
+}
+
+static void set_all_factors(ps_dgtd_system *system, const ps_dgtd_material *materials, double keep,
+                            double electric, double magnetic)
+{
+    for (int64_t m = 0; m < system->materials; ++m) {
+        ps_dgtd_set_factors(system, PS_DGTD_E, m, keep, electric / materials[m].eps);
+        ps_dgtd_set_factors(system, PS_DGTD_H, m, keep, magnetic / materials[m].mu);
+    }
+}
+
+/* A step of both fields; returns the square of their norm. */
+static double march_local(ps_dgtd_system *system, const ps_dgtd_local *local,
+                          const ps_dgtd_power_scratch *x)
+{
+    ps_dgtd_local_apply(local, system, x->magnetic);
+    ps_dgtd_half_step(system, PS_DGTD_E, x->electric, x->magnetic, 0, system->groups);
+    ps_dgtd_local_swap(local, system, x->magnetic);
+    ps_dgtd_half_step(system, PS_DGTD_H, x->magnetic, x->electric, 0, system->groups);
+    return ps_dgtd_inner(system, x->weights, x->electric, x->electric, x->partial) +
+           ps_dgtd_inner(system, x->weights + system->materials, x->magnetic, x->magnetic,
+                         x->partial);
+}
+
+/* What fields grow by below 0 is more easily seen by steps than by powers: as cosh(n k), with
+ * 2 - 2 cosh k the eigenvalue. Without growth the norm stays within a factor. */
+static double lowest_of_march(ps_dgtd_system *system, const ps_dgtd_local *local, int steps,
+                              const ps_dgtd_power_scratch *x)
+{
+    static const double within = 8;
+    double early = 0, last = 0, middle = 0;
+    fill_random(system, x->electric);
+    fill_random(system, x->magnetic);
+    for (int n = 1; n <= steps && !(last > 1e200); ++n) {
+        last = march_local(system, local, x);
+        if (n <= steps / 4) early = fmax(early, last);
+        if (n <= steps / 2) middle = last;
+    }
+    if (!isfinite(last) || last > 1e200) return -INFINITY;
+    return last > within * early ? 2 - 2 * cosh(log(last / middle) / 2 / (steps - steps / 2)) : 0;
+}
+
+void ps_dgtd_local_bounds(ps_dgtd_system *system, const ps_dgtd_local *local,
+                          const ps_dgtd_material *materials, double dt, int steps,
+                          const ps_dgtd_power_scratch *scratch, double bounds[2])
+{
+    enum { APPLICATIONS = 12 };
+    set_weights(system, materials, scratch);
+    bounds[0] = INFINITY;
+    bounds[1] = 0;
+    fill_random(system, scratch->electric);
+    set_all_factors(system, materials, 0, dt, dt);
+    for (int k = 0; k < APPLICATIONS; ++k) {
+        double q = apply_local(system, local, scratch);
+        bounds[0] = fmin(bounds[0], q);
+        bounds[1] = fmax(bounds[1], q);
+    }
+    set_all_factors(system, materials, 1, dt, -dt);
+    double lowest = lowest_of_march(system, local, steps, scratch);
+    if (lowest < 0) bounds[0] = fmin(bounds[0], lowest);
 }

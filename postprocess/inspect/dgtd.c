@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "formats/dgtd_model.h"
+#include "kernels/dgtd/local_steps.h"
 #include "postprocess/inspect/inspect.h"
 
 static void report_medium(const ps_dgtd_medium *x, int64_t number, ps_report *report)
@@ -43,11 +44,35 @@ static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *re
     ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846));
 }
 
+/* Elements by the deepest level of local steps that their H makes. */
+static ps_status report_classes(ps_dgtd_model_file *model, ps_report *report)
+{
+    const ps_dgtd_model_header *h = ps_dgtd_model_head(model);
+    int64_t counts[PS_DGTD_MODEL_LEVELS + 1] = {0}, parts[] = {0, h->parts};
+    ps_dgtd_domain whole;
+    double dt = h->dt;
+    PS_TRY(ps_dgtd_model_load(model, parts, 1, 0, 16, &whole));
+    for (int64_t e = 0; e < whole.elements; ++e)
+        ++counts[whole.reach[e] == 255 ? 0 : whole.reach[e] / 16];
+    ps_dgtd_domain_release(&whole);
+    ps_report_section(report, NULL);
+    ps_report_int(report, "local_levels", h->local_levels);
+    for (int l = 0; l <= h->local_levels; ++l, dt *= ps_dgtd_local_ratio()) {
+        char section[32];
+        snprintf(section, sizeof section, "class_%d", l);
+        ps_report_section(report, section);
+        ps_report_int(report, "elements", counts[l]);
+        ps_report_real(report, "step", dt / PS_DGTD_C0);
+    }
+    return PS_OK;
+}
+
 ps_status inspect_report_model(const ps_store *store, ps_report *report)
 {
     ps_dgtd_model_file *model;
     PS_TRY(ps_dgtd_model_open(ps_store_path(store), &model));
     const ps_dgtd_model_header *h = ps_dgtd_model_head(model);
+    if (h->local_levels > 0) PS_TRY(report_classes(model, report));
     for (int64_t m = 0; m < h->media; ++m)
         report_medium(ps_dgtd_model_media(model) + m, m + 1, report);
     for (int64_t s = 0; s < h->sources; ++s)

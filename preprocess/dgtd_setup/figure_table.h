@@ -51,6 +51,16 @@ static const ps_figure figure_table[] = {
     {"time_step.scaled_factor_max", "1", "largest factor"},
     {"time_step.dt_rule_p*", "s", "step by the rule at another order"},
     {"time_step.steps_a_period_*", "1", "steps in a period of a source"},
+    {"local_steps.levels", "1", "classes of smaller steps"},
+    {"local_steps.updates_saved", "1",
+     "updates of elements with one step for all, over those with local steps"},
+    {"local_steps.step_most", "s",
+     "step that elements at borders, in layers and at the total field's surface allow"},
+    {"local_steps.bound_low", "1", "least eigenvalue of a step that was found; not below 0"},
+    {"local_steps.bound_high", "1", "largest eigenvalue of a step that was found; below 4"},
+    {"class_*.step", "s", "step of a class"},
+    {"class_*.elements", "1", "elements that need it"},
+    {"class_*.reached", "1", "elements whose field H makes steps of this class, and none smaller"},
     {NULL, NULL, NULL}};
 
 #endif

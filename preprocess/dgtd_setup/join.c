@@ -104,6 +104,7 @@ static ps_status permute(void *array, int64_t count, size_t bytes, const int32_t
 {
     char *old, *rows;
     memcpy(&old, array, sizeof old);
+    if (!old) return PS_OK;
     PS_TRY(ps_alloc_untouched((void **)&rows, count * (int64_t)bytes, "a reordered array"));
     for (int64_t i = 0; i < count; ++i)
         memcpy(rows + (size_t)i * bytes, old + (size_t)order[i] * bytes, bytes);
@@ -136,6 +137,38 @@ static ps_status move_tagged(ps_partition *m, const int32_t *place)
     return PS_OK;
 }
 
+ps_status reorder_elements(setup *s, const int32_t *order)
+{
+    ps_partition *m = &s->mesh;
+    int64_t all = m->elements;
+    PS_SCOPED_MEMORY int32_t *place = NULL;
+    PS_TRY(PS_ALLOC(&place, all, "places"));
+    for (int64_t i = 0; i < all; ++i) place[order[i]] = (int32_t)i;
+    for (int64_t f = 0; f < 4 * all; ++f)
+        if (m->links[f] >= 0) m->links[f] = 4 * place[m->links[f] / 4] + m->links[f] % 4;
+    struct {
+        void *array;
+        size_t bytes;
+    } rows[] = {{&m->tetrahedra, 4 * sizeof *m->tetrahedra},
+                {&m->links, 4 * sizeof *m->links},
+                {&m->tags, sizeof *m->tags},
+                {&m->source, sizeof *m->source},
+                {&s->kinds, 4},
+                {&s->material, sizeof *s->material},
+                {&s->layer, 1},
+                {&s->total, 1},
+                {&s->reach, 1},
+                {&s->sizes, sizeof *s->sizes}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
+        PS_TRY(permute(rows[k].array, all, rows[k].bytes, order));
+    s->limiting = place[s->limiting];
+    m->layer_count = 0;
+    free(m->layer_start);
+    m->layer_start = NULL;
+    strcpy(m->order, "hilbert");
+    return move_tagged(m, place);
+}
+
 static ps_status put_in_parts(growth *g)
 {
     setup *s = g->s;
@@ -159,23 +192,9 @@ static ps_status put_in_parts(growth *g)
         key[e] = 2 * part[e] + touches;
     }
     ps_order_by_key(key, all, 2 * m->parts, start, order);
-    for (int64_t i = 0; i < all; ++i) key[order[i]] = (int32_t)i; /* now places */
-    for (int64_t f = 0; f < 4 * all; ++f)
-        if (m->links[f] >= 0) m->links[f] = 4 * key[m->links[f] / 4] + m->links[f] % 4;
-    PS_TRY(permute(&m->tetrahedra, all, 4 * sizeof *m->tetrahedra, order));
-    PS_TRY(permute(&m->links, all, 4 * sizeof *m->links, order));
-    PS_TRY(permute(&m->tags, all, sizeof *m->tags, order));
-    PS_TRY(permute(&m->source, all, sizeof *m->source, order));
-    PS_TRY(permute(&s->kinds, all, 4, order));
-    PS_TRY(permute(&s->material, all, sizeof *s->material, order));
-    PS_TRY(permute(&s->layer, all, 1, order));
-    PS_TRY(move_tagged(m, key));
+    PS_TRY(reorder_elements(s, order));
     for (int64_t q = 0; q <= m->parts; ++q) m->part_start[q] = start[2 * q];
     for (int64_t q = 0; q < m->parts; ++q) m->interior[q] = start[2 * q + 1] - start[2 * q];
-    m->layer_count = 0;
-    free(m->layer_start);
-    m->layer_start = NULL;
-    strcpy(m->order, "hilbert");
     return PS_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "stage/product.h"
 #include "setup.h"
 
-static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule"};
+static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule", .local = "off"};
 
 static const ps_option options[] = {
     PS_INT("order", &chosen.order, "P", 1, 4, PS_IDENTITY, "polynomial order of all elements"),
@@ -39,10 +39,15 @@ static const ps_option options[] = {
             "time step: from the smallest element, by power iteration, or as given (s, ns, ps; m: "
             "metres of light)"),
     PS_REAL("fraction", &chosen.fraction, "F", 0, 1, PS_IDENTITY,
-            "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and "
+            "of the limit that rule and power take; 0: 0.9, 0.85 with --local-steps, or 0.8 with "
+            "absorbing faces and "
             "--absorbing paper, or 0.4 with --flux upwind"),
     PS_INT("applications", &chosen.applications, "N", 10, 100000, PS_IDENTITY,
            "of the power iteration"),
+    PS_TEXT("local-steps", &chosen.local, "auto|off|LEVELS", PS_IDENTITY,
+            "smaller steps for small elements alone, each level of half the size of the one "
+            "before; auto: as "
+            "many levels as save updates of elements, or none"),
     PS_INT("scale-slivers", &chosen.scale, "N", 0, 100000, PS_IDENTITY,
            "raise permittivity and permeability of the N elements that allow the smallest steps "
            "until the next one limits the step (mass scaling)"),
@@ -82,6 +87,7 @@ static ps_status write_model(const setup *s, const ps_product *product)
                            .material = s->material,
                            .total = s->total,
                            .layer = s->layer,
+                           .reach = s->header.local_levels > 0 ? s->reach : NULL,
                            .media = s->media,
                            .sources = s->sources};
     model.header.media = s->media_count;
@@ -95,7 +101,7 @@ static void release(setup *s)
     ps_store_close(&s->store);
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
-    free(s->sizes), free(s->layer);
+    free(s->sizes), free(s->layer), free(s->reach);
 }
 
 static ps_status run_setup(ps_run *run)

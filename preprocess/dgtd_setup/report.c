@@ -62,6 +62,7 @@ static void report_step(const setup *s, ps_report *r)
         snprintf(name, sizeof name, "steps_a_period_%d", (int)i + 1);
         if (omega > 0) ps_report_real(r, name, 2 * 3.14159265358979323846 / omega / h->dt);
     }
+    report_local(s, r);
 }
 
 int64_t setup_disk(const setup *s) { return 51 * s->mesh.elements + 24 * s->mesh.vertex_count; }

@@ -8,6 +8,7 @@
 #define PS_PREPROCESS_DGTD_SETUP_SETUP_H
 
 #include "formats/dgtd_model.h"
+#include "kernels/dgtd/local_steps.h"
 #include "kernels/dgtd/system.h"
 #include "runtime/program.h"
 
@@ -17,6 +18,7 @@ enum { SETUP_FLUX_AUTO, SETUP_FLUX_CENTRED, SETUP_FLUX_UPWIND };
 typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
+    const char *local;   /* auto, off or a number of levels */
     ps_text_list media, boundaries, sources;
     const char *media_file, *total, *dt, *divide, *pml;
     double fraction;
@@ -31,6 +33,7 @@ typedef struct setup {
     uint8_t *kinds, *total;
     uint8_t *layer; /* [elements] 1 in the matched layer, or NULL */
     int layer_flux; /* SETUP_FLUX_: of the layer, where all else has the centred one */
+    uint8_t *reach; /* [elements] of the local steps, or NULL */
     uint16_t *material;
     int64_t media_count, source_count;
     ps_dgtd_medium *media;       /* [media_count] */
@@ -46,6 +49,11 @@ typedef struct setup {
     int64_t close;                  /* elements whose size is within 10 % of the least */
     double gains[SETUP_GAINS];      /* of the step without the worst 10, 100, 1000 */
     double seconds_power;
+    double local_share; /* of the limit, up to which one step for all is stable          */
+    int64_t class_counts[PS_DGTD_LOCAL_LEVELS + 1], reach_counts[PS_DGTD_LOCAL_LEVELS + 1];
+    double local_gain;      /* element updates of one step for all, over those with local steps */
+    double local_bounds[2]; /* of dt^2 A, as power iteration finds them                   */
+    double local_cap;       /* m: the largest step that borders and layer leave            */
     int64_t scaled;       /* elements with raised eps and mu,       */
     double scaled_volume; /* their part of the volume */
     double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
@@ -111,6 +119,18 @@ ps_status set_sources(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
 ps_status scale_slivers(setup *s, double target);
+/* Element i of the new order is order[i] of the old one; parts stay as they are, layers do not. */
+ps_status reorder_elements(setup *s, const int32_t *order);
+
+/* local.c: classes of steps (--local-steps). */
+bool local_wanted(const setup *s);
+/* A step of all of which smaller ones are made, `fraction` of the limit each; false where they are
+ * of no use. */
+ps_status local_step(setup *s, double fraction, double *dt, bool *useful);
+/* Classes for header.dt, and the elements in their order. */
+ps_status local_classes(setup *s, double fraction);
+void report_local(const setup *s, struct ps_report *r);
+
 /* Bytes of the model. */
 int64_t setup_disk(const setup *s);
 ps_status report_setup(const setup *s);

@@ -8,6 +8,7 @@
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/time_step.h"
 #include "kernels/dgtd/upwind.h"
+#include "stage/dgtd_local.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "setup.h"
@@ -180,6 +181,63 @@ static ps_status find_power_limit(setup *s)
     return status;
 }
 
+/* ---- local steps ---- */
+
+/* Steps of random fields where the step comes from the rule. */
+enum { RULE_STEPS = 80 };
+
+static ps_status local_bounds(const setup *s, iteration *x, int applications, double bounds[2])
+{
+    ps_dgtd_local_steps steps;
+    ps_dgtd_bytes b;
+    ps_dgtd_system_bytes(&x->system, &b);
+    PS_TRY(ps_dgtd_local_open(&steps, &x->system, s->materials, s->reach, s->header.local_levels,
+                              s->header.dt, (int64_t)b.field));
+    ps_dgtd_local_bounds(&x->system, &steps.local, s->materials, s->header.dt, applications,
+                         &x->scratch, bounds);
+    ps_dgtd_local_close(&steps);
+    return PS_OK;
+}
+
+static ps_status find_local_bounds(setup *s, int applications)
+{
+    iteration *x;
+    double start = ps_clock();
+    PS_TRY(PS_ALLOC(&x, 1, "the power iteration"));
+    ps_status status = iteration_open(s, x);
+    if (status == PS_OK) status = local_bounds(s, x, applications, s->local_bounds);
+    iteration_release(x);
+    free(x);
+    s->seconds_power += ps_clock() - start;
+    return status;
+}
+
+static ps_status divide_step(setup *s);
+
+/* The classes of the step, which no random field may make grow; the fraction is lowered until none
+ * does. */
+static ps_status set_local(setup *s, double fraction)
+{
+    bool power = strcmp(s->options->dt, "power") == 0, useful = true;
+    bool given = !power && strcmp(s->options->dt, "rule") != 0;
+    for (;; fraction *= 0.93) {
+        PS_TRY(divide_step(s));
+        PS_TRY(local_classes(s, fraction));
+        if (s->header.local_levels == 0) return PS_OK;
+        PS_TRY(find_local_bounds(s, power ? (int)s->options->applications : RULE_STEPS));
+        if (s->local_bounds[0] >= -1e-9 && s->local_bounds[1] < 3.99) return PS_OK;
+        ps_info("local steps of %.3g of the limit are unstable on this mesh (eigenvalues of a step "
+                "from %.3g to %.3g, where 0 to 4 is stable): smaller ones are tried",
+                fraction, s->local_bounds[0], s->local_bounds[1]);
+        if (!given) PS_TRY(local_step(s, fraction * 0.93, &s->header.dt, &useful));
+        if (!useful || fraction < .3)
+            return ps_fail(PS_USAGE,
+                           "--local-steps %s: no stable steps were found; is a step of all "
+                           "elements stable (--dt power)?",
+                           s->options->local);
+    }
+}
+
 /* ---- the step ---- */
 
 /* The part of the centred, averaged scheme's limit up to which the chosen one is stable. */
@@ -249,11 +307,29 @@ static void limit_layer(setup *s)
         s->header.upwind_layer ? ps_dgtd_step_constant(s->header.order) * least : 0;
 }
 
+static ps_status divide_step(setup *s)
+{
+    double whole, dt = s->header.dt;
+    if (!s->options->divide) return PS_OK;
+    PS_TRY(read_divided(s->options->divide, &whole));
+    s->header.dt = whole / ceil(whole / dt * (1 - 1e-12));
+    return PS_OK;
+}
+
 static ps_status choose_step(setup *s)
 {
     const char *how = s->options->dt;
     ps_dgtd_model_header *h = &s->header;
     double fraction = s->options->fraction;
+    bool local = local_wanted(s);
+    s->local_share = stable_share(s);
+    if (local) {
+        double part = fraction > 0 ? fraction : fmin(0.85, stable_share(s));
+        bool given = strcmp(how, "rule") != 0 && strcmp(how, "power") != 0;
+        PS_TRY(local_step(s, part, &h->dt, &local));
+        if (given) PS_TRY(parse_time("dt", how, &h->dt));
+        if (local || given) return set_local(s, part);
+    }
     if (fraction == 0) fraction = h->upwind && !h->upwind_layer ? 0.4 : fmin(0.9, stable_share(s));
     limit_layer(s);
     if (strcmp(how, "rule") == 0) {
@@ -268,17 +344,12 @@ static ps_status choose_step(setup *s)
     }
     if (h->upwind_layer && (strcmp(how, "rule") == 0 || strcmp(how, "power") == 0))
         h->dt = fmin(h->dt, PS_DGTD_UPWIND_LIMIT * fraction * h->dt_layer);
-    if (s->options->divide) {
-        double whole;
-        PS_TRY(read_divided(s->options->divide, &whole));
-        h->dt = whole / ceil(whole / h->dt * (1 - 1e-12));
-    }
-    return PS_OK;
+    return divide_step(s);
 }
 
 ps_status set_step(setup *s)
 {
     PS_TRY(find_sizes(s));
     PS_TRY(choose_step(s));
-    return check_stable(s);
+    return s->header.local_levels > 0 ? PS_OK : check_stable(s);
 }

@@ -135,6 +135,36 @@ static void round_trip(void **state)
     sample_release(&s);
 }
 
+/* Levels of local steps, with those of the halo; more than the file has levels are refused. */
+static void local_steps_are_read(void **state)
+{
+    sample s;
+    ps_dgtd_model_file *model;
+    ps_dgtd_domain d;
+    const int64_t parts[] = {0, 2, PARTS};
+    uint8_t reach[6 * SIDE * SIDE * SIDE];
+    sample_init(&s);
+    for (int e = 0; e < 6 * SIDE * SIDE * SIDE; ++e)
+        reach[e] = (uint8_t)(e % 11 == 0 ? 255 : e % 3 + 16 * (e % 3 + (e % 5 == 0)));
+    s.model.reach = reach;
+    for (s.model.header.local_levels = 3; s.model.header.local_levels > 1;
+         --s.model.header.local_levels) {
+        sample_save(&s);
+        check_ok(ps_dgtd_model_open(file, &model));
+        assert_int_equal(ps_dgtd_model_head(model)->local_levels, s.model.header.local_levels);
+        ps_status status = ps_dgtd_model_load(model, parts, 2, 1, 8, &d);
+        assert_int_equal(status, s.model.header.local_levels == 3 ? PS_OK : PS_INVALID);
+        if (status == PS_OK) {
+            assert_memory_equal(d.reach, reach + d.first, (size_t)d.elements);
+            for (int64_t i = 0; i < d.halo_count; ++i)
+                assert_int_equal(d.reach[d.halo_base + i], reach[d.halo[i]]);
+            ps_dgtd_domain_release(&d);
+        }
+        ps_dgtd_model_close(&model);
+    }
+    sample_release(&s);
+}
+
 /* ---- domains ---- */
 
 typedef struct rank {

@@ -1,0 +1,217 @@
+/*
+ * local: classes of smaller steps (kernels/dgtd/local_steps.h) for elements that need them.
+ *
+ * An element of class k makes 2^k steps, each at most `fraction` of what the rule allows it.
+ * Elements with absorbing faces, in a layer or at the surface of the total field make one: what
+ * happens to their H beside the half step happens once, and they bound the step.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/mesh_parts.h"
+#include "kernels/dgtd/time_step.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+#include "runtime/scope.h"
+#include "setup.h"
+
+/* Fewer levels are taken where more save less than a twentieth; a quarter in all has to be saved.
+ */
+static const double worth_a_level = 0.95, worth_it = 1.25;
+
+bool local_wanted(const setup *s) { return strcmp(s->options->local, "off") != 0; }
+
+static bool is_special(const setup *s, int64_t e)
+{
+    bool special = s->layer && s->layer[e];
+    for (int f = 0; f < 4; ++f) {
+        int32_t link = s->mesh.links[4 * e + f];
+        special |= s->kinds[4 * e + f] == PS_DGTD_ABSORBING;
+        special |= s->total && link >= 0 && s->total[e] != s->total[link / 4];
+    }
+    return special;
+}
+
+typedef struct choice {
+    const setup *s;
+    double fraction;
+    uint8_t *classes, *closed, *marks, *reach;
+} choice;
+
+static void choice_release(choice *x)
+{
+    free(x->classes), free(x->closed), free(x->marks), free(x->reach);
+}
+
+static ps_status choice_open(const setup *s, double fraction, choice *x)
+{
+    *x = (choice){.s = s, .fraction = fraction * ps_dgtd_step_constant(s->header.order)};
+    PS_TRY(PS_ALLOC(&x->classes, s->mesh.elements, "classes of steps"));
+    PS_TRY(PS_ALLOC(&x->closed, s->mesh.elements, "classes of steps"));
+    for (int64_t e = 0; e < s->mesh.elements; ++e) x->closed[e] = is_special(s, e);
+    PS_TRY(PS_ALLOC(&x->marks, 2 * s->mesh.elements, "classes of steps"));
+    return PS_ALLOC(&x->reach, s->mesh.elements, "classes of steps");
+}
+
+/* The largest step that elements which make one alone allow. */
+static double find_cap(choice *x)
+{
+    const setup *s = x->s;
+    double least = INFINITY;
+    for (int64_t e = 0; e < s->mesh.elements; ++e)
+        if (x->closed[e]) least = fmin(least, s->sizes[e]);
+    return x->fraction * least;
+}
+
+/* Classes and reaches for a step; the updates of elements in it, over dt. */
+static double classify(choice *x, double dt, int *levels)
+{
+    const setup *s = x->s;
+    double ratio = ps_dgtd_local_ratio();
+    for (int64_t e = 0; e < s->mesh.elements; ++e) {
+        double step = dt, most = x->fraction * s->sizes[e] * (1 + 1e-9);
+        for (x->classes[e] = 0; step > most && x->classes[e] <= PS_DGTD_LOCAL_LEVELS;
+             ++x->classes[e])
+            step *= ratio;
+    }
+    *levels = ps_dgtd_local_reach(s->mesh.links, s->mesh.elements, x->classes, x->closed, x->marks,
+                                  x->reach);
+    return ps_dgtd_local_updates(x->reach, s->mesh.elements) / dt;
+}
+
+/* What one step for all takes, in updates of elements over a step. */
+static double plain_updates(const setup *s)
+{
+    return (double)s->mesh.elements / (fmin(0.9, s->local_share) * s->header.dt_rule);
+}
+
+static ps_status read_levels(const setup *s, int *first, int *last)
+{
+    char *rest;
+    const char *text = s->options->local;
+    *first = 1;
+    *last = PS_DGTD_LOCAL_LEVELS;
+    if (strcmp(text, "auto") == 0) return PS_OK;
+    long levels = strtol(text, &rest, 10);
+    if (*rest || rest == text || levels < 1 || levels > PS_DGTD_LOCAL_LEVELS)
+        return ps_fail(PS_USAGE, "--local-steps %s: auto, off or a number of levels, 1 to %d", text,
+                       PS_DGTD_LOCAL_LEVELS);
+    *first = *last = (int)levels;
+    return PS_OK;
+}
+
+ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
+{
+    PS_SCOPED(choice_release) choice x = {.s = NULL};
+    int first, last, levels;
+    double gains[PS_DGTD_LOCAL_LEVELS + 1] = {0}, steps[PS_DGTD_LOCAL_LEVELS + 1], best = 0;
+    PS_TRY(read_levels(s, &first, &last));
+    if (s->header.upwind)
+        return ps_fail(PS_USAGE,
+                       "--local-steps is for the centred flux: the upwind one is damped by "
+                       "the field of the step before, which a small element cannot wait for");
+    PS_TRY(choice_open(s, fraction, &x));
+    s->local_cap = find_cap(&x);
+    double least = x.fraction * s->sizes[s->limiting];
+    for (int l = first; l <= last; ++l) {
+        steps[l] = fmin(least * pow(ps_dgtd_local_ratio(), -l), s->local_cap);
+        gains[l] = plain_updates(s) / classify(&x, steps[l], &levels);
+        best = fmax(best, gains[l]);
+        if (steps[l] == s->local_cap) last = l;
+    }
+    for (; gains[first] < worth_a_level * best; ++first) continue;
+    *useful = gains[first] >= (strcmp(s->options->local, "auto") == 0 ? worth_it : 1);
+    *dt = steps[first];
+    if (*useful && *dt >= least * (1 + 1e-9)) return PS_OK;
+    *useful = false;
+    if (strcmp(s->options->local, "auto") != 0)
+        return ps_fail(
+            PS_USAGE,
+            "--local-steps %s: with local steps there would be %.3g times the updates of "
+            "elements: elements are of too similar sizes, or those at absorbing faces, in "
+            "layers and at the surface of the total field, which allow %.3g s, are as small",
+            s->options->local, 1 / gains[first], s->local_cap / PS_DGTD_C0);
+    ps_info("--local-steps auto: they would save a factor of %.3g, so there is one step for all",
+            gains[first]);
+    return PS_OK;
+}
+
+/* Within each part first the elements that touch no other part, each sort by the levels they are
+ * in, so that what takes part in a level lies together. */
+static ps_status sort_elements(setup *s)
+{
+    ps_partition *m = &s->mesh;
+    enum { KEYS = 256 };
+    PS_SCOPED_MEMORY int32_t *key = NULL;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
+    PS_SCOPED_MEMORY int64_t *start = NULL;
+    PS_TRY(PS_ALLOC(&key, m->elements, "the order"));
+    PS_TRY(PS_ALLOC(&order, m->elements, "the order"));
+    PS_TRY(PS_ALLOC(&start, KEYS * 2 + 1, "the order"));
+    for (int64_t q = 0; q < m->parts; ++q) {
+        int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
+        for (int64_t i = 0; i < count; ++i) {
+            uint8_t r = s->reach[first + i];
+            int levels = 16 * ps_dgtd_reach_p(r) + ps_dgtd_reach_q(r);
+            key[first + i] = (i >= m->interior[q] ? 2 * KEYS : KEYS) - 1 - levels;
+        }
+        ps_order_by_key(key + first, count, 2 * KEYS, start, order + first);
+        for (int64_t i = 0; i < count; ++i) order[first + i] += (int32_t)first;
+    }
+    return reorder_elements(s, order);
+}
+
+ps_status local_classes(setup *s, double fraction)
+{
+    PS_SCOPED(choice_release) choice x = {.s = NULL};
+    int levels;
+    PS_TRY(choice_open(s, fraction, &x));
+    s->local_cap = find_cap(&x);
+    s->local_gain = plain_updates(s) / classify(&x, s->header.dt, &levels);
+    if (levels > PS_DGTD_LOCAL_LEVELS)
+        return ps_fail(
+            PS_USAGE,
+            "a time step of %.4g s needs more than %d levels of local steps: the smallest "
+            "element allows %.4g s",
+            s->header.dt / PS_DGTD_C0, PS_DGTD_LOCAL_LEVELS,
+            x.fraction * s->sizes[s->limiting] / PS_DGTD_C0);
+    if (s->header.dt > s->local_cap * (1 + 1e-9))
+        return ps_fail(
+            PS_USAGE,
+            "a time step of %.4g s is unstable: elements at absorbing faces, in layers and "
+            "at the surface of the total field, which make no smaller steps, allow %.4g s",
+            s->header.dt / PS_DGTD_C0, s->local_cap / PS_DGTD_C0);
+    s->header.local_levels = levels;
+    for (int l = 0; l <= levels; ++l) s->class_counts[l] = s->reach_counts[l] = 0;
+    for (int64_t e = 0; e < s->mesh.elements; ++e) {
+        ++s->class_counts[x.classes[e]];
+        ++s->reach_counts[ps_dgtd_reach_q(x.reach[e])];
+    }
+    free(s->reach);
+    s->reach = x.reach;
+    x.reach = NULL;
+    return levels > 0 ? sort_elements(s) : PS_OK;
+}
+
+void report_local(const setup *s, ps_report *r)
+{
+    double dt = s->header.dt;
+    char name[32];
+    if (s->header.local_levels == 0) return;
+    ps_report_section(r, "local_steps");
+    ps_report_int(r, "levels", s->header.local_levels);
+    ps_report_real(r, "updates_saved", s->local_gain);
+    ps_report_real(r, "step_most", s->local_cap / PS_DGTD_C0);
+    ps_report_real(r, "bound_low", s->local_bounds[0]);
+    ps_report_real(r, "bound_high", s->local_bounds[1]);
+    for (int l = 0; l <= s->header.local_levels; ++l, dt *= ps_dgtd_local_ratio()) {
+        snprintf(name, sizeof name, "class_%d", l);
+        ps_report_section(r, name);
+        ps_report_real(r, "step", dt / PS_DGTD_C0);
+        ps_report_int(r, "elements", s->class_counts[l]);
+        ps_report_int(r, "reached", s->reach_counts[l]);
+    }
+}

@@ -1,0 +1,281 @@
+/* local_steps: energy, spectrum, order, classes, and that groups do not matter. */
+#include "kernels/dgtd/local_steps.h"
+
+#include "kernels/dgtd/energy.h"
+#include "stage/dgtd_local.h"
+#include "tests/check.h"
+#include "tests/support/dgtd_case.h"
+
+/* A cube of which the cells at the lower end of each axis are `ratio` times smaller than those at
+ * the upper one, with local steps of `levels` levels from `fraction` of the limit. */
+typedef struct graded {
+    dgtd_case x;
+    uint8_t *classes, *marks, *reach;
+    ps_dgtd_local_steps steps;
+    ps_dgtd_march march;
+    int levels;
+} graded;
+
+static void grade(cube_tets *mesh, double ratio)
+{
+    double q = 2 / (ratio + 1);
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; ++i) {
+        double x = mesh->vertices[i];
+        mesh->vertices[i] = q * x + (1 - q) * x * x;
+    }
+}
+
+/* The least class whose step is at most `fraction` of an element's limit. */
+static uint8_t class_of(const dgtd_case *x, int64_t e, double dt, double fraction)
+{
+    uint8_t k = 0;
+    double size = ps_dgtd_element_size(&x->body, e),
+           limit = fraction * ps_dgtd_step_constant(x->system.order) * size;
+    for (; dt > limit * (1 + 1e-9); dt *= ps_dgtd_local_ratio()) ++k;
+    return k;
+}
+
+static void graded_init(graded *g, int order, int64_t side, double shake, double ratio,
+                        const ps_dgtd_material *materials, int64_t count, double fraction,
+                        double dt, ps_precision precision)
+{
+    dgtd_case *x = &g->x;
+    memset(g, 0, sizeof *g);
+    check_ok(cube_tets_init(&x->mesh, side, shake, PS_DGTD_PEC));
+    grade(&x->mesh, ratio);
+    for (int64_t e = 0; e < x->mesh.elements; ++e) x->mesh.tags[e] = (uint16_t)(e * 7 % count);
+    for (int64_t f = 0; f < 4 * x->mesh.elements; ++f)
+        if (count > 1 && x->mesh.kinds[f] == PS_DGTD_PEC && f % 5 == 0)
+            x->mesh.kinds[f] = PS_DGTD_PMC;
+    check_ok(dgtd_case_init(x, order, precision, materials, count));
+    int64_t elements = x->mesh.elements;
+    g->classes = dgtd_array((size_t)elements);
+    g->marks = dgtd_array(2 * (size_t)elements);
+    g->reach = dgtd_array((size_t)elements);
+    for (int64_t e = 0; e < elements; ++e) g->classes[e] = class_of(x, e, dt, fraction);
+    g->levels = ps_dgtd_local_reach(x->mesh.links, elements, g->classes, NULL, g->marks, g->reach);
+    ps_dgtd_set_step(&x->system, materials, dt);
+    check_ok(ps_dgtd_local_open(&g->steps, &x->system, materials, g->reach, g->levels, dt,
+                                (int64_t)dgtd_case_field_bytes(x)));
+    g->march = (ps_dgtd_march){.system = &x->system,
+                               .dt = dt,
+                               .electric = x->field[0],
+                               .magnetic = x->field[1],
+                               .local = &g->steps.local};
+}
+
+static void graded_release(graded *g)
+{
+    ps_dgtd_local_close(&g->steps);
+    free(g->classes), free(g->marks), free(g->reach);
+    dgtd_case_release(&g->x);
+}
+
+static void randomise(dgtd_case *x, ps_dgtd_field field)
+{
+    uint64_t seed = 5 + (uint64_t)field;
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
+        for (int i = 0; i < 3 * x->reference.nodes; ++i) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3,
+                             (double)(seed >> 33) * 0x1p-31 - .5);
+        }
+}
+
+/* The step of which the least element makes 2^levels. */
+static double step_of(int order, int64_t side, double shake, double ratio, double fraction,
+                      int levels, const ps_dgtd_material *materials, int64_t count)
+{
+    graded g;
+    graded_init(&g, order, side, shake, ratio, materials, count, 1, 1e-9, PS_DOUBLE);
+    double least = ps_dgtd_step_constant(order) * dgtd_least_size(&g.x.body, NULL);
+    graded_release(&g);
+    return fraction * least * pow(ps_dgtd_local_ratio(), -levels);
+}
+
+enum { MATERIALS = 9 };
+
+static void fill_materials(ps_dgtd_material *m)
+{
+    for (int i = 0; i < MATERIALS; ++i) m[i] = (ps_dgtd_material){1 + .6 * i, 1 + .2 * (i % 3), 0};
+}
+
+/* Energies by half steps that tell them, as the program has them. */
+static double step_and_tell(graded *g, const ps_dgtd_material *m, double *terms)
+{
+    static double eps[MATERIALS], mu[MATERIALS];
+    ps_dgtd_march *x = &g->march;
+    int64_t groups = x->system->groups;
+    for (int i = 0; i < MATERIALS; ++i) eps[i] = m[i].eps, mu[i] = m[i].mu;
+    ps_dgtd_energy energy = {.eps = eps, .mu = mu, .local = x->local};
+    energy.former = dgtd_array(ps_dgtd_energy_bytes(x->system));
+    double sum = 0;
+    ps_dgtd_local_apply(x->local, x->system, x->magnetic);
+    ps_dgtd_energy_half(&energy, x, PS_DGTD_E, 0, groups, terms);
+    for (int64_t k = 0; k < groups; ++k) sum += terms[k];
+    ps_dgtd_local_swap(x->local, x->system, x->magnetic);
+    ps_dgtd_energy_half(&energy, x, PS_DGTD_H, 0, groups, terms);
+    for (int64_t k = 0; k < groups; ++k) sum += terms[k];
+    ++x->step;
+    free(energy.former);
+    return sum;
+}
+
+static void energy_is_kept(void **state)
+{
+    ps_dgtd_material m[MATERIALS];
+    fill_materials(m);
+    for (int order = 1; order <= 4; ++order) {
+        graded g;
+        int side = order < 3 ? 4 : 3;
+        double dt = step_of(order, side, .3, 12, .8, 3, m, MATERIALS);
+        graded_init(&g, order, side, .3, 12, m, MATERIALS, .8, dt, PS_DOUBLE);
+        assert_true(g.levels >= 3);
+        randomise(&g.x, PS_DGTD_E);
+        randomise(&g.x, PS_DGTD_H);
+        double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms), first = 0;
+        for (int step = 0; step < 300; ++step) {
+            double w = step_and_tell(&g, m, terms);
+            if (step == 0) first = w;
+            check_near(w, first, 0, 1e-13);
+        }
+        free(terms);
+        graded_release(&g);
+    }
+}
+
+/* Conduction takes from it, in every step. */
+static void losses_only_take(void **state)
+{
+    ps_dgtd_material m[MATERIALS];
+    fill_materials(m);
+    for (int i = 0; i < MATERIALS; ++i) m[i].sigma = i % 2;
+    graded g;
+    double dt = step_of(2, 3, .3, 12, .8, 3, m, MATERIALS), before = INFINITY;
+    graded_init(&g, 2, 3, .3, 12, m, MATERIALS, .8, dt, PS_DOUBLE);
+    randomise(&g.x, PS_DGTD_E);
+    double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms);
+    for (int step = 0; step < 200; ++step) {
+        double w = step_and_tell(&g, m, terms);
+        assert_true(w > 0 && w < before);
+        before = w;
+    }
+    free(terms);
+    graded_release(&g);
+}
+
+/* Eigenvalues of a step are within 0 and 4, which they are not with steps of the limit itself. */
+static void spectrum_tells_stability(void **state)
+{
+    static const ps_dgtd_material one = {1, 1, 0};
+    for (int order = 1; order <= 3; ++order)
+        for (int over = 0; over < 2; ++over) {
+            graded g;
+            double weights[2], bounds[2], fraction = over ? 1.1 : .75;
+            double dt = step_of(order, 3, .3, 12, fraction, 4, &one, 1);
+            graded_init(&g, order, 3, .3, 12, &one, 1, fraction, dt, PS_DOUBLE);
+            ps_dgtd_power_scratch scratch = {g.x.field[0], g.x.field[1], g.x.partial, weights};
+            ps_dgtd_local_bounds(&g.x.system, &g.steps.local, &one, dt, 40, &scratch, bounds);
+            assert_int_equal(bounds[0] > 0 && bounds[1] < 3.99, !over);
+            graded_release(&g);
+        }
+}
+
+static double cavity_error(int order, int64_t side, bool local)
+{
+    static const ps_dgtd_material one = {1, 1, 0};
+    static dgtd_rule rule;
+    dgtd_mode mode = {0};
+    graded g;
+    double worst = 0, fraction = local ? .75 : .9;
+    double dt = step_of(order, side, 0, 7, fraction, local ? 3 : 0, &one, 1);
+    int64_t steps = (int64_t)ceil(1 / dt), every = local ? 1 : 6;
+    graded_init(&g, order, side, 0, 7, &one, 1, fraction, 1 / (double)steps, PS_DOUBLE);
+    assert_int_equal(g.levels, local ? 3 : 0);
+    dgtd_rule_init(&rule, &g.x.reference, order + 3);
+    dgtd_case_interpolate(&g.x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
+    dgtd_case_interpolate(&g.x, PS_DGTD_H, dgtd_mode_value, &mode, g.march.dt / 2);
+    while (g.march.step < steps) {
+        ps_dgtd_march_steps(&g.march, every < steps - g.march.step ? every : steps - g.march.step);
+        double n = (double)g.march.step;
+        worst = fmax(
+            worst, dgtd_case_error(&g.x, &rule, PS_DGTD_E, dgtd_mode_value, &mode, n * g.march.dt) +
+                       dgtd_case_error(&g.x, &rule, PS_DGTD_H, dgtd_mode_value, &mode,
+                                       (n + .5) * g.march.dt));
+    }
+    graded_release(&g);
+    return sqrt(worst);
+}
+
+/* Errors fall with the mesh as those of one step for all, whose steps are eight times smaller. */
+static void cavity_has_the_order_of_one_step(void **state)
+{
+    for (int order = 1; order <= 3; ++order) {
+        int64_t side = order < 3 ? 4 : 2;
+        double one[2], local[2];
+        for (int fine = 0; fine < 2; ++fine) {
+            one[fine] = cavity_error(order, side << fine, false);
+            local[fine] = cavity_error(order, side << fine, true);
+        }
+        assert_true(local[0] / local[1] > .98 * one[0] / one[1]);
+        check_near(local[1], one[1], 0, .2);
+    }
+}
+
+/* A rank may have no element of the deepest levels; the swap leaves H as it was. */
+static void levels_without_elements_change_nothing(void **state)
+{
+    static const ps_dgtd_material one = {1, 1, 0};
+    graded g;
+    double dt = step_of(2, 3, .3, 12, .8, 2, &one, 1);
+    graded_init(&g, 2, 3, .3, 12, &one, 1, .8, dt, PS_SINGLE);
+    size_t bytes = dgtd_case_field_bytes(&g.x);
+    randomise(&g.x, PS_DGTD_H);
+    void *start = dgtd_array(bytes), *once = dgtd_array(bytes);
+    memcpy(start, g.x.field[1], bytes);
+    ps_dgtd_local_apply(&g.steps.local, &g.x.system, g.x.field[1]);
+    memcpy(once, g.x.field[1], bytes);
+    assert_true(memcmp(once, start, bytes) != 0);
+    ps_dgtd_local_close(&g.steps);
+    check_ok(
+        ps_dgtd_local_open(&g.steps, &g.x.system, &one, g.reach, g.levels + 1, dt, (int64_t)bytes));
+    memcpy(g.x.field[1], start, bytes);
+    ps_dgtd_local_apply(&g.steps.local, &g.x.system, g.x.field[1]);
+    for (int64_t e = 0; e < g.x.mesh.elements; ++e)
+        for (int i = 0; i < 3 * g.x.reference.nodes; ++i)
+            check_near(ps_dgtd_get(&g.x.system, g.x.field[1], e, i % 3, i / 3),
+                       ps_dgtd_get(&g.x.system, once, e, i % 3, i / 3), 2e-6, 0);
+    memcpy(g.x.field[1], start, bytes);
+    ps_dgtd_local_keep(&g.steps.local, &g.x.system, g.x.field[1]);
+    ps_dgtd_local_swap(&g.steps.local, &g.x.system, g.x.field[1]);
+    assert_memory_equal(g.x.field[1], start, bytes);
+    free(start);
+    free(once);
+    graded_release(&g);
+}
+
+static void reaches_grow_by_neighbours(void **state)
+{
+    cube_tets mesh;
+    check_ok(cube_tets_init(&mesh, 3, 0, PS_DGTD_PEC));
+    uint8_t *classes = calloc(4, (size_t)mesh.elements), *reach = classes + mesh.elements,
+            *marks = reach + mesh.elements;
+    int64_t centre = mesh.elements / 2;
+    classes[centre] = 2;
+    assert_int_equal(ps_dgtd_local_reach(mesh.links, mesh.elements, classes, NULL, marks, reach),
+                     2);
+    assert_int_equal(reach[centre], PS_DGTD_REACH(2, 2));
+    int64_t p = 0, q = 0;
+    for (int64_t e = 0; e < mesh.elements; ++e) {
+        p += ps_dgtd_reach_p(reach[e]) == 2;
+        q += ps_dgtd_reach_q(reach[e]) == 2;
+    }
+    int neighbours = 0;
+    for (int f = 0; f < 4; ++f) neighbours += mesh.links[4 * centre + f] >= 0;
+    assert_int_equal(p, 1 + neighbours);
+    assert_true(q > p);
+    check_near(ps_dgtd_local_updates(reach, mesh.elements),
+               (double)mesh.elements + 1.5 * (double)p + 1.5 * (double)q, 1e-12, 0);
+    free(classes);
+    cube_tets_release(&mesh);
+}
