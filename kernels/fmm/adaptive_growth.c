@@ -156,18 +156,15 @@ static ps_status make_order(growth *g)
 static ps_status make_lists(growth *g)
 {
     ps_growth_arrays *a = &g->a;
-    int32_t raw, far, runs;
+    int32_t runs, far;
     PS_TRY(part(g, PS_PLAN_M2P_START, a->leaves + 1, sizeof(int32_t)));
     PS_TRY(part(g, PS_PLAN_RUN_START, a->leaves + 1, sizeof(int32_t)));
     PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
-    PS_TRY(scan(g, a->count[0], a->start[0], a->leaves, &raw));
+    PS_TRY(scan(g, a->count[0], a->part[PS_PLAN_RUN_START], a->leaves, &runs));
     PS_TRY(scan(g, a->count[1], a->part[PS_PLAN_M2P_START], a->leaves, &far));
-    PS_TRY(room(g, raw, sizeof *a->raw, &a->raw));
+    PS_TRY(part(g, PS_PLAN_RUNS, runs, sizeof(ps_fmm_device_run)));
     PS_TRY(part(g, PS_PLAN_M2P_CELLS, far, sizeof(int32_t)));
     PS_TRY(each(g, PS_GROWTH_LIST_FILL, a->leaves));
-    PS_TRY(scan(g, a->count[0], a->part[PS_PLAN_RUN_START], a->leaves, &runs));
-    PS_TRY(part(g, PS_PLAN_RUNS, runs, sizeof(ps_fmm_device_run)));
-    PS_TRY(each(g, PS_GROWTH_LIST_PACK, a->leaves));
     if (far == 0) g->plan->part[PS_PLAN_M2P_LEAF].count = 0;
     return PS_OK;
 }
@@ -184,7 +181,33 @@ static ps_status make_near(growth *g)
     return near ? each(g, PS_GROWTH_NEAR_FILL, a->cells) : PS_OK;
 }
 
+/* ---- work ---- */
+
+static ps_status count_work(growth *g, ps_adaptive_work *out)
+{
+    enum { KINDS = 4 };
+    int64_t sums[KINDS * PS_GROWTH_SLOTS],
+        *all[KINDS] = {&out->direct, &out->m2l, &out->m2p, &out->p2l};
+    *out = (ps_adaptive_work){.direct_cells = g->plan->part[PS_PLAN_RUNS].count,
+                              .m2p_cells = g->plan->part[PS_PLAN_M2P_CELLS].count,
+                              .p2l_cells = g->plan->part[PS_PLAN_P2L_RUNS].count};
+    PS_TRY(room(g, KINDS * PS_GROWTH_SLOTS, sizeof *sums, &g->a.work));
+    PS_TRY(g->engine->zero(g->engine->self, g->a.work, sizeof sums));
+    PS_TRY(each(g, PS_GROWTH_WORK_LEAVES, g->a.leaves));
+    PS_TRY(each(g, PS_GROWTH_WORK_CELLS, g->a.cells));
+    PS_TRY(g->engine->take(g->engine->self, sums, g->a.work, sizeof sums));
+    for (int k = 0; k < KINDS; ++k)
+        for (int i = 0; i < PS_GROWTH_SLOTS; ++i) *all[k] += sums[k * PS_GROWTH_SLOTS + i];
+    return PS_OK;
+}
+
 /* ---- all ---- */
+
+int64_t ps_adaptive_growth_bytes(int64_t particles, int64_t leaf_size)
+{
+    enum { FOR_EACH = 10000, LEAST = 1 << 26 }; /* what is full: 12 cells, lists of half of them */
+    return FOR_EACH * (particles / leaf_size + 1) + LEAST;
+}
 
 static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
 {
@@ -195,13 +218,17 @@ static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
     t->leaves = a->leaves;
     for (int l = 0; l <= a->levels; ++l) t->level_start[l] = a->level_start[l];
     g->plan->narrowest = ldexp(t->box.width, 1 - a->levels);
-    g->plan->widest = t->box.width;
+    g->plan->widest = g->plan->narrowest;
+    for (int l = a->levels - 1; l >= 0; --l) /* the first level that is not divided whole */
+        if (a->divided_start[l + 1] - a->divided_start[l] <
+            a->level_start[l + 1] - a->level_start[l])
+            g->plan->widest = ldexp(t->box.width, -l);
     memcpy(parts, a->part, sizeof a->part);
 }
 
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
                            ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
-                           void *parts[PS_PLAN_PARTS])
+                           void *parts[PS_PLAN_PARTS], ps_adaptive_work *work)
 {
     int64_t particles = tree->sets[0].points.count;
     growth g = {.engine = engine, .tree = tree, .plan = plan};
@@ -219,5 +246,5 @@ ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
     PS_TRY(make_lists(&g));
     PS_TRY(make_near(&g));
     tell(&g, parts);
-    return PS_OK;
+    return work ? count_work(&g, work) : PS_OK;
 }

@@ -11,24 +11,26 @@
 #include "kernels/fmm/adaptive_plan.h"
 
 enum { PS_GROWTH_LEVEL = 20, PS_GROWTH_LEVELS = PS_GROWTH_LEVEL + 1 };
+enum { PS_GROWTH_SLOTS = 1024 /* of sums that many add to */ };
 
-typedef enum ps_growth_step {                       /* and what each index is */
-                              PS_GROWTH_ROOT,       /* 1: the root            */
-                              PS_GROWTH_BORDERS,    /* cells of the level x 8 */
-                              PS_GROWTH_COUNT,      /* cells of the level     */
-                              PS_GROWTH_FILL,       /* cells of the level x 8 */
-                              PS_GROWTH_AROUND,     /* their children x 27    */
-                              PS_GROWTH_KINDS,      /* cells                  */
-                              PS_GROWTH_BOXES,      /* cells                  */
-                              PS_GROWTH_FAR,        /* cells x 28             */
-                              PS_GROWTH_LABELS,     /* cells                  */
-                              PS_GROWTH_ORDER,      /* cells                  */
-                              PS_GROWTH_OCTANTS,    /* levels x 9             */
-                              PS_GROWTH_LIST_COUNT, /* leaves                 */
-                              PS_GROWTH_LIST_FILL,  /* leaves                 */
-                              PS_GROWTH_LIST_PACK,  /* leaves                 */
-                              PS_GROWTH_NEAR_COUNT, /* cells                  */
-                              PS_GROWTH_NEAR_FILL,  /* cells                  */
+typedef enum ps_growth_step {                        /* and what each index is */
+                              PS_GROWTH_ROOT,        /* 1: the root            */
+                              PS_GROWTH_BORDERS,     /* cells of the level x 8 */
+                              PS_GROWTH_COUNT,       /* cells of the level     */
+                              PS_GROWTH_FILL,        /* cells of the level x 8 */
+                              PS_GROWTH_AROUND,      /* their children x 27    */
+                              PS_GROWTH_KINDS,       /* cells                  */
+                              PS_GROWTH_BOXES,       /* cells                  */
+                              PS_GROWTH_FAR,         /* cells x 28             */
+                              PS_GROWTH_LABELS,      /* cells                  */
+                              PS_GROWTH_ORDER,       /* cells                  */
+                              PS_GROWTH_OCTANTS,     /* levels x 9             */
+                              PS_GROWTH_LIST_COUNT,  /* leaves                 */
+                              PS_GROWTH_LIST_FILL,   /* leaves                 */
+                              PS_GROWTH_NEAR_COUNT,  /* cells                  */
+                              PS_GROWTH_NEAR_FILL,   /* cells                  */
+                              PS_GROWTH_WORK_LEAVES, /* leaves                */
+                              PS_GROWTH_WORK_CELLS,  /* cells                  */
                               PS_GROWTH_STEPS
 } ps_growth_step;
 
@@ -47,8 +49,8 @@ typedef struct ps_growth_arrays {
     int32_t *leaf_number, *divided; /* [cells + 1]: leaves, divided cells before each    */
     uint64_t *labels;
     int32_t *numbers;
-    int32_t *overfull;      /* [1] */
-    ps_fmm_device_run *raw; /* of leaves, from start[0]; not yet merged             */
+    int32_t *overfull; /* [1] */
+    int64_t *work;     /* [4][PS_GROWTH_SLOTS]: direct, m2l, m2p, p2l of ps_adaptive_work */
     void *part[PS_PLAN_PARTS];
 } ps_growth_arrays;
 
@@ -69,9 +71,12 @@ typedef struct ps_growth_engine {
 
 /* tree: box, leaf_size and sets[0].points.count are set, and same; shape alone is made: levels,
  * level_start, cells, leaves. plan: counts of parts, block_start, widths; the parts themselves are
- * `parts`, of the engine. PS_INVALID: the host is to make it; PS_EXHAUSTED without memory. */
+ * `parts`, of the engine. work, if not NULL: pairs of all kinds. PS_INVALID: the host is to make
+ * it; PS_EXHAUSTED without memory. */
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
                            ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
-                           void *parts[PS_PLAN_PARTS]);
+                           void *parts[PS_PLAN_PARTS], ps_adaptive_work *work);
+/* Bytes of an engine's memory that most trees do with, the work's count included. */
+int64_t ps_adaptive_growth_bytes(int64_t particles, int64_t leaf_size);
 
 #endif

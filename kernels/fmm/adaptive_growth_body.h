@@ -1,7 +1,7 @@
 /*
  * The steps of adaptive_growth.h, one index of one step at a time: the includer defines
- * KERNEL_INLINE, after kernels/fmm/adaptive_growth.h. Run by adaptive_growth_cuda.cu, and on the
- * host by the tests.
+ * KERNEL_INLINE and GROWTH_ADD(int64_t *to, value), whose sums may come in any order, after
+ * kernels/fmm/adaptive_growth.h. Run by adaptive_growth_cuda.cu, and on the host by the tests.
  */
 KERNEL_INLINE int32_t cell_size(const ps_adaptive_cell *c)
 {
@@ -222,36 +222,68 @@ KERNEL_INLINE bool touch(const ps_adaptive_cell *a, const ps_adaptive_cell *b)
 typedef struct growth_lists {
     ps_fmm_device_run *direct, *near;
     int32_t *far;
-    int32_t directs, fars, nears;
+    int32_t directs, fars, nears, end; /* end: of the last direct run */
 } growth_lists;
 
-KERNEL_INLINE void put_run(const ps_growth_arrays *g, int32_t cell, ps_fmm_device_run *to,
-                           int32_t *count)
+/* What a leaf begins with: leaves that act directly, and colleagues that are divided, sorted by
+ * their particles. At most 27 cells touch it there, and 26 leaves its parent alone. */
+enum { GROWTH_TOPS = 27 + 26 };
+typedef struct growth_tops {
+    int32_t begin[GROWTH_TOPS], cell[GROWTH_TOPS], count;
+} growth_tops;
+
+KERNEL_INLINE void put_top(const ps_growth_arrays *g, int32_t cell, growth_tops *tops)
 {
-    if (to) {
-        to[*count].begin = (int32_t)g->cell[cell].sources.begin;
-        to[*count].end = (int32_t)g->cell[cell].sources.end;
+    int32_t begin = (int32_t)g->cell[cell].sources.begin, at = tops->count++;
+    for (; at > 0 && tops->begin[at - 1] > begin; --at) {
+        tops->begin[at] = tops->begin[at - 1];
+        tops->cell[at] = tops->cell[at - 1];
     }
-    ++*count;
+    tops->begin[at] = begin;
+    tops->cell[at] = cell;
 }
 
-/* The leaves beside a cell and its ancestors: U, X (adaptive_lists.c). */
-KERNEL_INLINE void find_coarse_of(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+/* Cells come along the Morton order: what follows each other is one run. */
+KERNEL_INLINE void put_direct(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+{
+    int32_t begin = (int32_t)g->cell[cell].sources.begin;
+    bool more = out->directs == 0 || out->end != begin;
+    out->directs += more;
+    out->end = (int32_t)g->cell[cell].sources.end;
+    if (!out->direct) return;
+    if (more) out->direct[out->directs - 1].begin = begin;
+    out->direct[out->directs - 1].end = out->end;
+}
+
+KERNEL_INLINE void put_near(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+{
+    if (out->near) {
+        out->near[out->nears].begin = (int32_t)g->cell[cell].sources.begin;
+        out->near[out->nears].end = (int32_t)g->cell[cell].sources.end;
+    }
+    ++out->nears;
+}
+
+/* The leaves beside a cell and its ancestors: X, and, of a leaf, U (adaptive_lists.c). */
+KERNEL_INLINE void find_coarse_of(const ps_growth_arrays *g, int32_t cell, growth_tops *tops,
+                                  growth_lists *out)
 {
     const ps_adaptive_cell *c = &g->cell[cell];
-    for (int32_t a = cell; a >= 0; a = g->cell[a].parent)
-        for (int n = 0; n < 27; ++n) {
-            if (!(g->cell[a].leaves_around >> n & 1)) continue;
+    for (int32_t a = cell; a >= 0; a = g->cell[a].parent) {
+        uint32_t mask = g->cell[a].leaves_around;
+        for (int n = 0; mask >> n; ++n) {
+            if (!(mask >> n & 1)) continue;
             int32_t leaf = g->around[a][n];
             if (touch(c, &g->cell[leaf])) {
-                if (c->children == 0) put_run(g, leaf, out->direct, &out->directs);
+                if (tops) put_top(g, leaf, tops);
             } else if (touch(&g->cell[c->parent], &g->cell[leaf])) {
-                if (c->children == 0 && cell_size(c) <= g->points)
-                    put_run(g, leaf, out->direct, &out->directs);
-                else
-                    put_run(g, leaf, out->near, &out->nears);
+                if (c->children || cell_size(c) > g->points)
+                    put_near(g, leaf, out);
+                else if (tops)
+                    put_top(g, leaf, tops);
             }
         }
+    }
 }
 
 /* What lies below a cell that a leaf touches: U and W. */
@@ -267,7 +299,7 @@ KERNEL_INLINE void descend_from(const ps_growth_arrays *g, const ps_adaptive_cel
             continue;
         }
         if (beside || cell_size(c) <= g->points) {
-            put_run(g, at, out->direct, &out->directs);
+            put_direct(g, at, out);
         } else {
             if (out->far) out->far[out->fars] = at;
             ++out->fars;
@@ -284,12 +316,21 @@ KERNEL_INLINE void descend_from(const ps_growth_arrays *g, const ps_adaptive_cel
     }
 }
 
+/* U and W of a leaf, along the Morton order. */
 KERNEL_INLINE void lists_of(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
 {
-    find_coarse_of(g, cell, out);
+    growth_tops tops;
+    tops.count = 0;
+    find_coarse_of(g, cell, &tops, out);
     for (int n = 0; n < 27; ++n) {
         int32_t other = g->around[cell][n];
-        if (other >= 0 && g->cell[other].children) descend_from(g, &g->cell[cell], other, out);
+        if (other >= 0 && g->cell[other].children) put_top(g, other, &tops);
+    }
+    for (int32_t i = 0; i < tops.count; ++i) {
+        if (g->cell[tops.cell[i]].children)
+            descend_from(g, &g->cell[cell], tops.cell[i], out);
+        else
+            put_direct(g, tops.cell[i], out);
     }
 }
 
@@ -306,49 +347,20 @@ KERNEL_INLINE void step_list_count(const ps_growth_arrays *g, int64_t i)
     g->count[1][i] = lists.fars;
 }
 
-/* Ascending, and what follows each other is one; returns how many. */
-KERNEL_INLINE int32_t sort_runs(ps_fmm_device_run *runs, int32_t count)
-{
-    int32_t gap = 1, kept = 0;
-    while (3 * gap + 1 < count) gap = 3 * gap + 1;
-    for (; gap > 0; gap /= 3)
-        for (int32_t i = gap; i < count; ++i) {
-            ps_fmm_device_run run = runs[i];
-            int32_t j = i;
-            for (; j >= gap && runs[j - gap].begin > run.begin; j -= gap) runs[j] = runs[j - gap];
-            runs[j] = run;
-        }
-    for (int32_t i = 0; i < count; ++i) {
-        if (kept > 0 && runs[kept - 1].end == runs[i].begin)
-            runs[kept - 1].end = runs[i].end;
-        else
-            runs[kept++] = runs[i];
-    }
-    return kept;
-}
-
 KERNEL_INLINE void step_list_fill(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
-    lists.direct = g->raw + g->start[0][i];
+    lists.direct = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] +
+                   ((const int32_t *)g->part[PS_PLAN_RUN_START])[i];
     lists.far =
         (int32_t *)g->part[PS_PLAN_M2P_CELLS] + ((const int32_t *)g->part[PS_PLAN_M2P_START])[i];
     lists_of(g, cell_of_leaf(g, i), &lists);
-    g->count[0][i] = sort_runs(lists.direct, lists.directs);
-}
-
-KERNEL_INLINE void step_list_pack(const ps_growth_arrays *g, int64_t i)
-{
-    const int32_t *start = (const int32_t *)g->part[PS_PLAN_RUN_START];
-    const ps_fmm_device_run *from = g->raw + g->start[0][i];
-    ps_fmm_device_run *to = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] + start[i];
-    for (int32_t r = 0; r < start[i + 1] - start[i]; ++r) to[r] = from[r];
 }
 
 KERNEL_INLINE void step_near_count(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
-    find_coarse_of(g, (int32_t)i, &lists);
+    find_coarse_of(g, (int32_t)i, NULL, &lists);
     g->count[0][i] = lists.nears;
 }
 
@@ -357,7 +369,48 @@ KERNEL_INLINE void step_near_fill(const ps_growth_arrays *g, int64_t i)
     growth_lists lists = {0};
     lists.near = (ps_fmm_device_run *)g->part[PS_PLAN_P2L_RUNS] +
                  ((const int32_t *)g->part[PS_PLAN_P2L_START])[i];
-    find_coarse_of(g, (int32_t)i, &lists);
+    find_coarse_of(g, (int32_t)i, NULL, &lists);
+}
+
+/* ---- work ---- */
+
+KERNEL_INLINE int64_t held_by(const ps_fmm_device_run *runs, const int32_t *start, int64_t i)
+{
+    int64_t held = 0;
+    for (int32_t r = start[i]; r < start[i + 1]; ++r) held += runs[r].end - runs[r].begin;
+    return held;
+}
+
+KERNEL_INLINE void add_work(const ps_growth_arrays *g, int which, int64_t i, int64_t value)
+{
+    if (value) GROWTH_ADD(&g->work[which * PS_GROWTH_SLOTS + i % PS_GROWTH_SLOTS], value);
+}
+
+KERNEL_INLINE void step_work_leaves(const ps_growth_arrays *g, int64_t i)
+{
+    const int32_t *fars = (const int32_t *)g->part[PS_PLAN_M2P_START];
+    const ps_fmm_device_leaf *leaf = (const ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES] + i;
+    int64_t size = leaf->end - leaf->begin;
+    add_work(g, 0, i,
+             size * held_by((const ps_fmm_device_run *)g->part[PS_PLAN_RUNS],
+                            (const int32_t *)g->part[PS_PLAN_RUN_START], i));
+    add_work(g, 2, i, size * (fars[i + 1] - fars[i]));
+}
+
+KERNEL_INLINE void step_work_cells(const ps_growth_arrays *g, int64_t i)
+{
+    const ps_adaptive_cell *c = &g->cell[i];
+    int64_t far = 0;
+    for (int n = 0; n < 27 && c->level > 1; ++n) {
+        int32_t other = g->around[c->parent][n];
+        if (other < 0) continue;
+        const ps_adaptive_cell *o = &g->cell[other];
+        for (int32_t k = o->child; k < o->child + o->children; ++k) far += !touch(c, &g->cell[k]);
+    }
+    add_work(g, 1, i, far);
+    add_work(g, 3, i,
+             held_by((const ps_fmm_device_run *)g->part[PS_PLAN_P2L_RUNS],
+                     (const int32_t *)g->part[PS_PLAN_P2L_START], i));
 }
 
 KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, int64_t i)
@@ -402,14 +455,17 @@ KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, i
     case PS_GROWTH_LIST_FILL:
         step_list_fill(g, i);
         break;
-    case PS_GROWTH_LIST_PACK:
-        step_list_pack(g, i);
-        break;
     case PS_GROWTH_NEAR_COUNT:
         step_near_count(g, i);
         break;
     case PS_GROWTH_NEAR_FILL:
         step_near_fill(g, i);
+        break;
+    case PS_GROWTH_WORK_LEAVES:
+        step_work_leaves(g, i);
+        break;
+    case PS_GROWTH_WORK_CELLS:
+        step_work_cells(g, i);
         break;
     default:
         break;

@@ -17,6 +17,17 @@ ps_adaptive_rule ps_adaptive_device_rule(int order)
     return (ps_adaptive_rule){.points = points > FEWEST ? points : FEWEST, .pairs = 0};
 }
 
+double ps_adaptive_device_m2l_pairs(int order) { return 0.74 * pow(order, 3.2); }
+
+int64_t ps_adaptive_device_leaf_size(int order)
+{
+    /* Leaves of at most S particles make so many times S ordered pairs a particle, and so many M2L
+     * over S. */
+    static const double pairs = 12.4, m2l = 660;
+    return (int64_t)sqrt(m2l / pairs *
+                         (ps_adaptive_device_m2l_pairs(order) + PS_ADAPTIVE_DEVICE_OTHERS));
+}
+
 static ps_status make_part(ps_adaptive_plan *p, ps_adaptive_part which, int64_t count, size_t size)
 {
     if (count > INT32_MAX)

@@ -49,6 +49,12 @@ typedef struct ps_adaptive_plan {
 /* What is best summed directly on a device: there M2L takes the time of a few hundred pairs and
  * M2P and P2L are no faster than P2P, so that V stays whole. */
 ps_adaptive_rule ps_adaptive_device_rule(int order);
+/* Ordered pairs of particles that take a device as long as an M2L, and as what else cells take
+ * (tree, lists, the other operators) for each M2L; the size of leaves with which all together is
+ * least (specs/fmm_adaptive.md). */
+enum { PS_ADAPTIVE_DEVICE_OTHERS = 60 };
+double ps_adaptive_device_m2l_pairs(int order);
+int64_t ps_adaptive_device_leaf_size(int order);
 
 /* Makes all parts. PS_EXHAUSTED without memory or beyond 2^31 - 1 particles or entries; release
  * also after a failure. OpenMP inside. */

@@ -12,6 +12,8 @@ namespace
 {
 
 #define KERNEL_INLINE __device__ __forceinline__
+#define GROWTH_ADD(to, value)                                                                      \
+    atomicAdd(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value))
 #include "kernels/fmm/adaptive_growth_body.h"
 
 enum { THREADS = 128 };

@@ -12,6 +12,7 @@
 
 #undef KERNEL_INLINE
 #define KERNEL_INLINE static inline
+#define GROWTH_ADD(to, value) (*(to) += (value))
 #include "kernels/fmm/adaptive_growth_body.h"
 
 typedef struct growth_host {

@@ -32,12 +32,13 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
                              .same = true,
                              .sets = {{.points = {.count = count}}}};
     if (refused) {
-        check_fails(ps_adaptive_grow(&engine, keys, rule, &tree, &plan, parts), PS_INVALID, "host");
+        check_fails(ps_adaptive_grow(&engine, keys, rule, &tree, &plan, parts, NULL), PS_INVALID,
+                    "host");
     } else {
         double *results;
         int64_t pairs;
-        ps_adaptive_work work;
-        check_ok(ps_adaptive_grow(&engine, keys, rule, &tree, &plan, parts));
+        ps_adaptive_work work, counted;
+        check_ok(ps_adaptive_grow(&engine, keys, rule, &tree, &plan, parts, &counted));
         check_ok(ps_adaptive_plan_make(&c.tree, rule, &wanted));
         for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
         assert_int_equal(tree.levels, c.tree.levels);
@@ -54,6 +55,12 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
         check_ok(adaptive_twin_run(&c, &plan, results, &pairs));
         check_ok(ps_adaptive_count(&c.tree, &rule, &work));
         assert_int_equal(pairs, work.direct);
+        assert_int_equal(counted.direct, work.direct);
+        assert_int_equal(counted.m2l, work.m2l);
+        assert_int_equal(counted.m2p, work.m2p);
+        assert_int_equal(counted.p2l, work.p2l);
+        assert_int_equal(counted.m2p_cells, work.m2p_cells);
+        assert_int_equal(counted.p2l_cells, work.p2l_cells);
         assert_int_equal(plan.part[PS_PLAN_RUNS].count, wanted.part[PS_PLAN_RUNS].count);
         assert_int_equal(plan.part[PS_PLAN_M2P_CELLS].count, work.m2p_cells);
         double worst = 0, most = 0;
