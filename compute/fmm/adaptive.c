@@ -17,54 +17,67 @@
 
 /* ---- whether ---- */
 
-/* Ordered pairs of particles that take a core as long as an M2L. */
-static double m2l_pairs(double order) { return 0.035 * pow(order, 5); }
+/* Whether sums are on a CUDA device, all at once. */
+static bool is_for_device(const fmm_run *r)
+{
+    const char *device = r->run->device;
+    if (strcmp(device, "cpu") == 0) return false;
+    if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
+    return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
+}
+
+/* Ordered pairs of particles that take as long as an M2L. */
+static double m2l_pairs(const fmm_run *r)
+{
+    int order = r->problem.fmm.interpolation.order;
+    return is_for_device(r) ? ps_adaptive_device_m2l_pairs(order) : 0.035 * pow(order, 5);
+}
 
 /* The work of the file's tree, in ordered pairs of particles. */
-static double uniform_work(const fmm_problem *p)
+static double uniform_work(const fmm_run *r)
 {
+    const fmm_problem *p = &r->problem;
     double pairs = 0, far = 0;
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g)
         pairs += (p->same ? 2 : 1) * (double)(p->lists.near_pairs[g] + p->lists.augmented_pairs[g]);
     for (int level = 2; level <= p->leaf; ++level)
         for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, level); ++g)
             far += (double)p->lists.far_pairs[level][g];
-    return pairs + far * m2l_pairs(p->fmm.interpolation.order);
+    return pairs + far * m2l_pairs(r);
 }
 
-static double adaptive_work(const fmm_adaptive *a, const fmm_problem *p)
+static double adaptive_work(const fmm_run *r)
 {
-    return (double)a->work.direct + (double)a->work.m2l * m2l_pairs(p->fmm.interpolation.order) +
-           (double)(a->work.m2p + a->work.p2l) * p->fmm.interpolation.points;
+    const ps_adaptive_work *w = &r->adaptive->work;
+    double others = is_for_device(r) ? PS_ADAPTIVE_DEVICE_OTHERS : 0;
+    return (double)w->direct + (double)w->m2l * (m2l_pairs(r) + others) +
+           (double)(w->m2p + w->p2l) * r->problem.fmm.interpolation.points;
+}
+
+static int64_t leaf_size_of(const fmm_run *r)
+{
+    int order = r->problem.fmm.interpolation.order;
+    return is_for_device(r) ? ps_adaptive_device_leaf_size(order) : ps_adaptive_leaf_size(order);
 }
 
 /* Whether the leaves of the file's tree are so unevenly filled, or its work so large, that an
  * adaptive tree may be better. */
-static bool is_uneven(const fmm_problem *p)
+static bool is_uneven(const fmm_run *r)
 {
+    const fmm_problem *p = &r->problem;
     static const double skew = 4, more = 1.25, much_more = 8;
     enum { FEWEST = 10000 };
     const ps_octree *tree = p->fmm.sources;
     double n = (double)p->header->count[0], squares = 0, leaves = (double)ps_octree_leaves(tree);
     /* pairs of particles for each one, where leaves are even */
-    double ideal = 16 * (double)ps_adaptive_leaf_size(p->fmm.interpolation.order);
-    double work = uniform_work(p) / (double)p->header->count[1];
+    double ideal = 16 * (double)leaf_size_of(r);
+    double work = uniform_work(r) / (double)p->header->count[1];
     if (n < FEWEST) return false;
     for (int64_t l = 0; l < ps_octree_leaves(tree); ++l) {
         double held = (double)(tree->particle_start[l + 1] - tree->particle_start[l]);
         squares += held * held;
     }
     return (squares / n > skew * (n / leaves) && work > more * ideal) || work > much_more * ideal;
-}
-
-/* Whether the adaptive tree, where it is asked for, is evaluated on a CUDA device. */
-static bool is_for_device(const fmm_run *r)
-{
-    static const bool proven = true;
-    const char *device = r->run->device;
-    if (!proven || r->options->tree != FMM_TREE_ADAPTIVE || strcmp(device, "cpu") == 0)
-        return false;
-    return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
 
 /* Why the adaptive tree cannot be had; NULL: it can. */
@@ -75,10 +88,9 @@ static const char *obstacle(const fmm_run *r)
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
-    if (strncmp(device, "cuda", 4) == 0 && !is_for_device(r))
-        return "the adaptive tree is evaluated on cores alone yet: --device cpu";
-    if (strcmp(device, "cpu") != 0 && o->tree == FMM_TREE_AUTO && ps_device_count() > 0)
-        return "on a device it is used where --tree adaptive asks for it, yet";
+    if (strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO && o->tree == FMM_TREE_AUTO &&
+        ps_device_count() > 0)
+        return "tasks on cores and GPUs, which --resident no asks for, have that of the octree";
     if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
     return NULL;
 }
@@ -195,9 +207,6 @@ static ps_status build(fmm_run *r)
     const fmm_problem *p = &r->problem;
     double *made[2] = {NULL, NULL}, start = ps_clock();
     ps_status status = PS_OK;
-    a->tree.same = p->same;
-    a->tree.leaf_size = ps_adaptive_leaf_size(p->fmm.interpolation.order);
-    a->tree.room = ps_grow;
     for (int set = 0; set <= fmm_adaptive_last(p) && status == PS_OK; ++set)
         status =
             ps_alloc_buffer((void **)&made[set],
@@ -222,13 +231,53 @@ static void go_uniform(fmm_run *r, const char *why)
     fmm_adaptive_close(r);
 }
 
-/* What sorting the particles takes, with what any run holds. */
-static int64_t least_memory(const fmm_run *r)
+/* What the host takes for a tree that grows on a device. */
+static int64_t traffic_bytes(const fmm_run *r)
+{
+    return fmm_traffic_staging(r) + r->run->threads * fmm_source_bytes(&r->problem);
+}
+
+/* PS_EXHAUSTED if --host-memory does not hold what sorting the particles takes. */
+static ps_status check_memory(const fmm_run *r, int64_t bytes)
 {
     ps_ledger ledger;
     ps_ledger_open(&ledger, r->run);
-    ps_ledger_add(&ledger, PS_ROOM_HOST, "sorting", sorting_bytes(&r->problem));
-    return ledger.most[PS_ROOM_HOST];
+    ps_ledger_add(&ledger, PS_ROOM_HOST, "sorting", bytes);
+    if (ledger.most[PS_ROOM_HOST] <= r->run->host_memory) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "--tree adaptive keeps all particles in memory: at least %.1f MB are "
+                   "needed to sort them, --host-memory is %.1f MB",
+                   1e-6 * (double)ledger.most[PS_ROOM_HOST], 1e-6 * (double)r->run->host_memory);
+}
+
+/* By the host, where the device cannot: because of room it does not help a tree that nobody asked
+ * for. */
+static ps_status build_on_host(fmm_run *r, ps_status why)
+{
+    PS_TRY(check_memory(r, sorting_bytes(&r->problem)));
+    if (why == PS_OK) return build(r);
+    if (why != PS_INVALID && (why != PS_EXHAUSTED || r->options->tree == FMM_TREE_AUTO)) return why;
+    ps_info("the host makes the adaptive tree: %s", ps_message());
+    return build(r);
+}
+
+static ps_status build_somewhere(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    ps_status status = PS_OK;
+    double start = ps_clock();
+    a->tree.same = r->problem.same;
+    a->tree.leaf_size = leaf_size_of(r);
+    a->tree.room = ps_grow;
+    if (!is_for_device(r)) return build_on_host(r, PS_OK);
+    PS_TRY(check_memory(r, traffic_bytes(r)));
+    PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
+    /* The program's growth has not run on a device yet; its parts have (bench_fmm_adaptive). */
+    static const bool proven = false;
+    if (!proven) return build_on_host(r, PS_OK);
+    status = fmm_adaptive_gpu_grow(r, a->gpu, rule_of(a, &r->problem), &a->tree, &a->work);
+    a->building = ps_clock() - start;
+    return status == PS_OK ? PS_OK : build_on_host(r, status);
 }
 
 /* Builds the adaptive tree and compares. */
@@ -237,24 +286,22 @@ static ps_status compare(fmm_run *r)
     static const double clearly = 0.9;
     fmm_problem *p = &r->problem;
     bool must = r->options->tree == FMM_TREE_ADAPTIVE;
-    if (least_memory(r) > r->run->host_memory) {
-        if (must)
-            return ps_fail(PS_EXHAUSTED,
-                           "--tree adaptive keeps all particles in memory: at least %.1f MB are "
-                           "needed to sort them, --host-memory is %.1f MB",
-                           1e-6 * (double)least_memory(r), 1e-6 * (double)r->run->host_memory);
-        go_uniform(r, "--host-memory does not hold the particles of an adaptive one");
-        return PS_OK;
-    }
     int64_t least = 0;
+    r->groups = ps_octree_groups(p->fmm.targets, p->leaf);
     /* Before there is another tree in memory. */
-    if (r->run->plan && !must && fmm_run_least(r, &least) != PS_OK) least = 0;
+    if (r->run->plan && !must && !is_for_device(r) && fmm_run_least(r, &least) != PS_OK) least = 0;
     PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
     r->adaptive->least = least;
-    if (is_for_device(r)) PS_TRY(fmm_adaptive_gpu_open(r->run, &r->adaptive->gpu));
-    PS_TRY(build(r));
-    double work = adaptive_work(r->adaptive, p);
-    if (!must && work > clearly * uniform_work(p)) {
+    ps_status status = build_somewhere(r);
+    if (status == PS_EXHAUSTED && !must) {
+        go_uniform(r, is_for_device(r)
+                          ? "memory does not hold the particles of an adaptive one"
+                          : "--host-memory does not hold the particles of an adaptive one");
+        return PS_OK;
+    }
+    PS_TRY(status);
+    double work = adaptive_work(r);
+    if (!must && work > clearly * uniform_work(r)) {
         fmm_adaptive_close(r);
         return PS_OK;
     }
@@ -268,7 +315,7 @@ ps_status fmm_adaptive_choose(fmm_run *r)
     int tree = r->options->tree;
     if (r->adaptive || r->chosen || tree == FMM_TREE_UNIFORM) return PS_OK;
     r->chosen = true;
-    if (tree == FMM_TREE_AUTO && !is_uneven(&r->problem)) return PS_OK;
+    if (tree == FMM_TREE_AUTO && !is_uneven(r)) return PS_OK;
     const char *why = obstacle(r);
     if (!why) return compare(r);
     if (tree == FMM_TREE_ADAPTIVE) return ps_fail(PS_USAGE, "--tree adaptive: %s", why);
@@ -330,6 +377,7 @@ static int64_t evaluation_bytes(const fmm_run *r)
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
     int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)];
+    if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
     else
@@ -347,13 +395,15 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     r->work.problem = &r->problem;
     fmm_adaptive_configure(r->adaptive, &r->problem);
     fmm_adaptive_gpu *gpu = r->adaptive->gpu;
-    if (gpu) PS_TRY(fmm_adaptive_gpu_plan(gpu, r->run, &r->adaptive->problem));
-    ps_status status = fmm_share_memory(r, evaluation_bytes(r), gpu ? gpu->bytes : 0);
+    ps_status status = gpu ? fmm_adaptive_gpu_plan(gpu, &r->adaptive->problem) : PS_OK;
+    if (status == PS_USAGE && !must) status = PS_EXHAUSTED; /* vectors too long for a device */
+    if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), gpu ? gpu->bytes : 0);
     /* With less --tree auto takes the octree's tree. */
     if (status == PS_OK && r->adaptive->least > 0)
         r->ledger.least = ps_smaller(r->ledger.least, r->adaptive->least);
     if (status != PS_EXHAUSTED || !first || must) return status;
-    go_uniform(r, "--host-memory does not hold what an adaptive one takes");
+    go_uniform(r, gpu ? "memory does not hold what an adaptive one takes"
+                      : "--host-memory does not hold what an adaptive one takes");
     r->problem.pairs = 0;
     r->problem.far = r->problem.leaf >= 2;
     return PS_OK;
@@ -373,13 +423,19 @@ void fmm_adaptive_report(const fmm_run *r, ps_report *report)
     ps_report_int(report, "m2l_pairs", a->work.m2l);
     ps_report_int(report, "m2p", a->work.m2p);
     ps_report_int(report, "p2l", a->work.p2l);
-    ps_report_real(report, "work_of_uniform", uniform_work(&r->problem) / r->problem.pairs);
+    ps_report_real(report, "work_of_uniform", uniform_work(r) / r->problem.pairs);
     ps_report_real(report, "building", a->building);
     if (a->gpu) fmm_adaptive_gpu_report(a->gpu, r->seconds > 0, report);
     if (a->gpu || r->seconds <= 0) return; /* a plan */
     ps_report_section(report, "stages");
     for (int s = 0; s < PS_ADAPTIVE_STAGES; ++s)
         ps_report_real(report, ps_adaptive_stage_names[s], a->problem.seconds[s]);
+}
+
+void fmm_adaptive_leave(fmm_run *r)
+{
+    fmm_adaptive_empty(r);
+    if (r->adaptive && r->adaptive->gpu) fmm_adaptive_gpu_empty(r->adaptive->gpu);
 }
 
 /* What is of one attempt. */

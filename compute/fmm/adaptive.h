@@ -1,5 +1,5 @@
 /*
- * adaptive: an adaptive tree of the octree's particles on the cores of one process
+ * adaptive: an adaptive tree of the octree's particles on the cores or a device of one process
  * (specs/fmm_adaptive.md).
  */
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_H
@@ -16,6 +16,7 @@ ps_status fmm_adaptive_prepare(fmm_run *r);
 ps_status fmm_adaptive_run(fmm_run *r);
 void fmm_adaptive_report(const fmm_run *r, ps_report *report);
 void fmm_adaptive_empty(fmm_run *r); /* what is of one attempt */
+void fmm_adaptive_leave(fmm_run *r); /* that, and what only another attempt would need */
 void fmm_adaptive_close(fmm_run *r);
 
 #endif

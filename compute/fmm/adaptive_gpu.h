@@ -1,14 +1,17 @@
 /*
  * adaptive_gpu: the evaluation of an adaptive tree on one CUDA device
- * (kernels/fmm/adaptive_device.h): lists by the host's threads, then particles to the device, the
- * sums, and results back, all in the tree's order.
+ * (kernels/fmm/adaptive_device.h). Either tree and lists grow there (adaptive_growth.h), from
+ * particles in the order of the file, and results come back in that order; or the host's threads
+ * make both, and particles and results move in the tree's order.
  */
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_GPU_H
 #define PS_COMPUTE_FMM_ADAPTIVE_GPU_H
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/traffic.h"
 #include "kernels/fmm/adaptive_device.h"
 #include "kernels/fmm/adaptive_evaluate.h"
+#include "kernels/fmm/device_growth.h"
+#include "kernels/fmm/device_tree.h"
 
 typedef struct fmm_adaptive_gpu {
     ps_device *device;
@@ -18,8 +21,15 @@ typedef struct fmm_adaptive_gpu {
     ps_adaptive_plan plan;
     ps_fmm_device_table tables[PS_ADAPTIVE_LEVELS];
     void *table_blocks[PS_ADAPTIVE_LEVELS], *rows[2], *results, *block;
-    int64_t bytes;                      /* of the device's memory */
-    double listing, moving, evaluation; /* seconds */
+    int64_t most, bytes; /* of the device's memory: that may be taken, that is */
+    /* ---- a tree that has grown on the device ---- */
+    bool grown;
+    fmm_traffic traffic;
+    ps_device_sort sort;
+    void *sorting, *growth, *parts[PS_PLAN_PARTS];
+    int64_t sort_bytes, growth_bytes;
+    /* ---- seconds ---- */
+    double reading, growing, listing, moving, evaluation;
     double stages[PS_ADAPTIVE_DEVICE_STAGES];
 } fmm_adaptive_gpu;
 
@@ -27,14 +37,24 @@ typedef struct fmm_adaptive_gpu {
 ps_status fmm_adaptive_gpu_open(const ps_run *run, fmm_adaptive_gpu **out);
 void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu);
 
-/* Makes the lists and counts the memory. PS_EXHAUSTED, with figures, if the device has or is
- * allowed less. The problem is borrowed, and its tables are in fp64. OpenMP inside. */
-ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *gpu, const ps_run *run,
-                                const ps_adaptive_problem *problem);
+/* Reads the particles, and makes the tree (leaf_size is set) and its lists there. PS_INVALID,
+ * PS_EXHAUSTED: the host is to make them, the message says why, and the device is as before. */
+ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *gpu, ps_adaptive_rule rule,
+                                ps_adaptive_tree *tree, ps_adaptive_work *work);
+
+/* Makes the lists, if the host made the tree, and counts the memory. PS_EXHAUSTED, with figures, if
+ * the device has or is allowed less. The problem is borrowed, and its tables are in fp64. OpenMP
+ * inside. */
+ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
 int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *gpu); /* of the lists */
 
 /* columns: [3 + S][sources], [3][targets]; results [4 S][targets] are overwritten. */
 ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *gpu, double *const columns[2], double *results);
+/* Of a tree that has grown there: direct sums of samples, the sums, and results to where they go.
+ */
+ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *gpu);
+/* Gives back what only another evaluation would need. */
+void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *gpu);
 void fmm_adaptive_gpu_report(const fmm_adaptive_gpu *gpu, bool done, ps_report *report);
 
 #endif

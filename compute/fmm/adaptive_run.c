@@ -120,8 +120,15 @@ ps_status fmm_adaptive_run(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    PS_TRY(sum_checks(r));
+    bool grown = a->gpu && a->gpu->grown;
     double start = ps_clock();
+    if (grown) {
+        PS_TRY(fmm_adaptive_gpu_run_grown(r, a->gpu));
+        r->seconds = ps_clock() - start;
+        return PS_OK;
+    }
+    PS_TRY(sum_checks(r));
+    start = ps_clock();
     PS_TRY(ps_alloc_buffer((void **)&a->results,
                            8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)],
                            "results"));

@@ -14,6 +14,7 @@
 
 #include "formats/fmm_result.h"
 #include "formats/octree.h"
+#include "formats/particles.h"
 #include "formats/task_trace.h"
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
@@ -37,7 +38,7 @@ typedef struct fmm_options {
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident, tree;
     bool gradient, journal; /* a journal from the start on */
     ps_interval checkpoint_every;
-    const char *trace, *mapping;
+    const char *trace, *mapping, *charges;
 } fmm_options;
 
 /* ---- the problem: problem.c, lists.c, operators.c ---- */
@@ -76,6 +77,8 @@ typedef struct fmm_problem {
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
     int rank, ranks, gpus, workers;         /* GPU workers, CPU workers of this rank */
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
+    ps_particle_file *charge_file; /* of --charges; NULL: none */
+    double *charges;               /* [S][sources] in the caller's order; NULL: the octree's own */
 } fmm_problem;
 
 #define FMM_ACCURACY_USUAL 3e-4 /* where nothing is said: order 5 as a rule */
@@ -87,6 +90,12 @@ ps_status fmm_lists_check(const fmm_problem *p);
 /* After the GPUs are known: whether pairs of two groups are computed from both sides at once, and
  * so the work of P2P tasks. OpenMP inside; collective. */
 ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
+/* --charges: charges.c. Opening takes sides and units (path NULL: the octree's); loading, as all
+ * that reads particles needs it, compares the places. PS_INVALID if they are others. OpenMP inside.
+ */
+ps_status fmm_charges_open(const char *path, fmm_problem *p);
+ps_status fmm_charges_load(const ps_run *run, fmm_problem *p);
+const char *fmm_charge_units(const fmm_problem *p);
 /* Forgets how an attempt was to be done: on what devices, in which order. */
 void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);

@@ -58,6 +58,9 @@ static const ps_option options[] = {
     PS_CHOICE("termination", &chosen.termination, "auto|none|bucket|kind|time|backlog|balance", 0,
               "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: "
               "balance with --gpu-kinds down and two, else backlog"),
+    PS_TEXT("charges", &chosen.charges, "FILE", 0,
+            "other charges: a particle file with the particles that OCTREE was built of, at the "
+            "same places in the same order, and one or several charges of each"),
     PS_TEXT(
         "trace", &chosen.trace, "FILE", 0,
         "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping"),
@@ -67,11 +70,10 @@ static const ps_option options[] = {
                 "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in "
                 "runs that will take long from 60s, 5min on; 1step: of all groups; 0: of none"),
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
-    PS_CHOICE(
-        "tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
-        "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
-        "memory, on the cores of one process; auto: the latter for clustered particles, where "
-        "it is clearly less work and can be had"),
+    PS_CHOICE("tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
+              "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
+              "memory, on the cores or a device of one process; auto: the latter for clustered "
+              "particles, where it is clearly less work and can be had"),
     PS_CHOICE("resident", &chosen.resident, "auto|yes|no", 0,
               "evaluate all at once in the memory of one CUDA device: where --device has one and "
               "all fits, or else fail, or never"),
@@ -129,7 +131,7 @@ static ps_status put_attributes(const fmm_run *r, ps_store *store)
 static ps_fmm_result_header header_of(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    const char *charge = p->header->charge_units, *length = p->header->length_units;
+    const char *charge = fmm_charge_units(p), *length = p->header->length_units;
     int degree = 0;
     bool has = ps_fmm_kernel_degree(p->fmm.function.kernel, &degree);
     ps_fmm_result_header h = {.count = p->header->count[1],
@@ -157,7 +159,7 @@ static ps_status write_result(fmm_run *r)
 {
     double start = ps_clock();
     free_tasks(r);
-    fmm_adaptive_empty(r);
+    fmm_adaptive_leave(r);
     ps_fmm_result_header header = header_of(r);
     PS_SCOPED(ps_fmm_result_close) ps_fmm_result *file = NULL;
     PS_TRY(ps_fmm_result_create(r->product.path, &r->product.identity, &header, &file));
@@ -442,6 +444,9 @@ static ps_status do_run(fmm_run *r)
     fmm_source_init(&r->source, &r->problem);
     ps_product_init(r->run, PS_FMM_RESULT_FORMAT, PS_FMM_RESULT_VERSION, &r->product);
     PS_TRY(ps_product_input(&r->product, "octree", ps_octree_file_store(r->problem.file)));
+    if (r->problem.charge_file)
+        PS_TRY(
+            ps_product_input(&r->product, "charges", ps_particles_store(r->problem.charge_file)));
     r->product.open_ended = r->options->trace != NULL; /* a trace is of a run */
     if (!r->run->plan) {
         snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->output);
@@ -449,6 +454,7 @@ static ps_status do_run(fmm_run *r)
         find_journal(r);
         PS_TRY(continue_order(r));
     }
+    PS_TRY(fmm_charges_load(r->run, &r->problem));
     PS_TRY(attempt(r, &again));
     while (again) {
         close_attempt(r, true);

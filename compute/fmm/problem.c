@@ -248,6 +248,7 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->far = p->leaf >= 2;
     p->reductions = 1;
     PS_TRY(choose(options, p));
+    PS_TRY(fmm_charges_open(options->charges, p));
     PS_TRY(load_trees(p));
     return load_lists(p);
 }
@@ -279,6 +280,8 @@ void fmm_problem_release(fmm_problem *p)
     free(lists->near_pairs);
     free(lists->near_flop);
     free(lists->augmented_pairs);
+    free(p->charges);
+    ps_particles_close(&p->charge_file);
     ps_octree_release(&p->trees[0]);
     ps_octree_release(&p->trees[1]);
     ps_octree_close(&p->file);

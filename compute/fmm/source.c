@@ -27,7 +27,7 @@ void fmm_source_release(fmm_source *s)
 
 static int columns_of(const fmm_source *s, int side)
 {
-    return side == PS_OCTREE_SOURCES ? 3 + ps_octree_file_header(s->file)->right_hand_sides : 3;
+    return side == PS_OCTREE_SOURCES ? 3 + s->problem->fmm.sides : 3;
 }
 
 static int64_t largest_tile(const ps_octree_file *file, ps_octree_side side)
@@ -41,8 +41,7 @@ static int64_t largest_tile(const ps_octree_file *file, ps_octree_side side)
 
 int64_t fmm_source_bytes(const fmm_problem *p)
 {
-    int64_t bytes =
-        8 * (4 + p->header->right_hand_sides) * largest_tile(p->file, PS_OCTREE_SOURCES);
+    int64_t bytes = 8 * (4 + p->fmm.sides) * largest_tile(p->file, PS_OCTREE_SOURCES);
     return p->same ? bytes : bytes + 8 * 4 * largest_tile(p->file, PS_OCTREE_TARGETS);
 }
 
@@ -126,20 +125,35 @@ static ps_status check_permutation(const fmm_source *s, ps_octree_side side, int
     return PS_OK;
 }
 
+/* The charges of --charges, by the places of the tile. */
+static void take_charges(const fmm_source *s, int64_t count)
+{
+    const fmm_problem *p = s->problem;
+    const int64_t *places = s->places[PS_OCTREE_SOURCES];
+    for (int side = 0; side < p->fmm.sides; ++side) {
+        const double *from = p->charges + side * p->header->count[0];
+        double *to = s->columns[PS_OCTREE_SOURCES][3 + side];
+        for (int64_t i = 0; i < count; ++i) to[i] = from[places[i]];
+    }
+}
+
 static ps_status hold(fmm_source *s, ps_octree_side side, int64_t tile, int64_t first, int64_t end,
                       bool columns, bool places)
 {
+    bool others = side == PS_OCTREE_SOURCES && s->problem->charge_file;
+    places = places || (columns && others && s->problem->charges);
     PS_TRY(make_room(s, side));
     if (s->tile[side] != tile) s->held_columns[side] = s->held_places[side] = false;
     s->tile[side] = -1;
-    if (columns && !s->held_columns[side]) {
-        PS_TRY(ps_octree_read(s->file, side, first, end - first, s->columns[side],
-                              columns_of(s, side), NULL));
-        PS_TRY(check_places(s, side, first, end));
-    }
     if (places && !s->held_places[side]) {
         PS_TRY(ps_octree_read(s->file, side, first, end - first, NULL, 0, s->places[side]));
         PS_TRY(check_permutation(s, side, end - first));
+    }
+    if (columns && !s->held_columns[side]) {
+        PS_TRY(ps_octree_read(s->file, side, first, end - first, s->columns[side],
+                              others ? 3 : columns_of(s, side), NULL));
+        PS_TRY(check_places(s, side, first, end));
+        if (others && s->problem->charges) take_charges(s, end - first);
     }
     s->held_columns[side] = s->held_columns[side] || columns;
     s->held_places[side] = s->held_places[side] || places;
