@@ -22,6 +22,15 @@ static ps_status read_column(ps_store *store, const ps_column *x)
                                x->rows * x->width * (int64_t)ps_type_size(x->type), x->data);
 }
 
+ps_status ps_columns_expect(const ps_store *store, const ps_column *columns, int count)
+{
+    for (int c = 0; c < count; ++c)
+        if (columns[c].rows > 0)
+            PS_TRY(ps_store_expect(store, columns[c].name, columns[c].type, columns[c].rows,
+                                   columns[c].width));
+    return PS_OK;
+}
+
 ps_status ps_columns_read(ps_store *store, const ps_column *columns, int count)
 {
     for (int c = 0; c < count; ++c)

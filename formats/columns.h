@@ -14,7 +14,10 @@ typedef struct ps_column {
 } ps_column;
 
 ps_status ps_columns_write(ps_store *store, const ps_column *columns, int count);
-/* PS_INVALID unless each is there with its type, rows and width. */
+/* PS_INVALID unless each is there with its type, rows and width; to be asked before memory is taken
+ * for what a file only announces. `data` is not looked at. */
+ps_status ps_columns_expect(const ps_store *store, const ps_column *columns, int count);
+/* PS_INVALID as above. */
 ps_status ps_columns_read(ps_store *store, const ps_column *columns, int count);
 
 #endif

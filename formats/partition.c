@@ -206,6 +206,8 @@ static ps_status read_all(ps_store *store, ps_partition *out)
 {
     ps_column columns[COLUMNS];
     PS_TRY(get_header(store, out));
+    list_columns(out, columns);
+    PS_TRY(ps_columns_expect(store, columns, COLUMNS));
     PS_TRY(ps_partition_allocate(out));
     list_columns(out, columns);
     PS_TRY(ps_columns_read(store, columns, COLUMNS));

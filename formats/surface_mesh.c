@@ -120,6 +120,7 @@ static ps_status get_all(ps_store *store, ps_surface_mesh *mesh)
 {
     int64_t vertices, triangles;
     PS_TRY(ps_vtkhdf_get_sizes(store, 3, &vertices, &triangles));
+    PS_TRY(ps_store_expect(store, "/VTKHDF/Points", PS_F64, vertices, 3));
     PS_TRY(ps_surface_mesh_init(mesh, vertices, triangles));
     PS_TRY(get_flags(store, mesh));
     PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", vertices, 3, mesh->vertices));

@@ -202,10 +202,13 @@ static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
 {
     int64_t vertices, tetrahedra, triangles;
     PS_TRY(ps_vtkhdf_get_sizes(store, 4, &vertices, &tetrahedra));
+    PS_TRY(ps_store_expect(store, "/VTKHDF/Points", PS_F64, vertices, 3));
     PS_TRY(ps_store_get_int(store, "/", "boundary_triangles", &triangles));
     if (triangles < 0 || triangles > INT32_MAX / 3)
         return ps_fail(PS_INVALID, "%s: %lld boundary triangles", ps_store_path(store),
                        (long long)triangles);
+    if (triangles > 0)
+        PS_TRY(ps_store_expect(store, "/boundary/triangles", PS_I32, triangles, 3));
     PS_TRY(ps_volume_mesh_init(mesh, vertices, tetrahedra, triangles));
     PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
     if (ps_store_has(store, "/", "tag_names"))

@@ -132,6 +132,7 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
                        "cells of %d vertices",
                        ps_store_path(store), (long long)*vertex_count, (long long)*cell_count,
                        (long long)ids, cell_size);
+    PS_TRY(ps_store_expect(store, "/VTKHDF/Connectivity", PS_I32, ids, 1));
     PS_TRY(ps_store_expect(store, "/VTKHDF/Offsets", PS_I32, *cell_count + 1, 1));
     PS_TRY(
         ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, *cell_count, 1, sizeof last, &last));

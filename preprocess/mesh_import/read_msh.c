@@ -44,6 +44,15 @@ static ps_status fail(const msh *m, const char *what)
                    what);
 }
 
+/* The number of a physical group; Gmsh gives it the orientation as its sign. */
+static ps_status group_number(const msh *m, int64_t group, int32_t *out)
+{
+    if (group < -INT32_MAX || group > INT32_MAX)
+        return fail(m, "the number of a physical group is out of range");
+    *out = (int32_t)llabs(group);
+    return PS_OK;
+}
+
 /* ---- numbers: words of text, or bytes (little-endian; checked at the header) ---- */
 
 static ps_status word(msh *m, char out[64])
@@ -161,7 +170,9 @@ static ps_status read_entity(msh *m, int dim)
     }
     PS_TRY(ps_grow((void **)&m->entities, &m->entity_room, m->entity_count + 1, sizeof(entity),
                    "entities"));
-    m->entities[m->entity_count++] = (entity){dim, (int32_t)tag, abs((int32_t)first)};
+    int32_t number = 0;
+    PS_TRY(group_number(m, first, &number));
+    m->entities[m->entity_count++] = (entity){dim, (int32_t)tag, number};
     if (dim == 0) return PS_OK;
     PS_TRY(get_size(m, &bounds));
     return skip_ints(m, bounds);
@@ -284,7 +295,7 @@ static ps_status refuse_type(const msh *m, int64_t type)
 static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group,
                              const int64_t *nodes)
 {
-    int32_t vertices[NODES_MAX], tag = abs((int32_t)group);
+    int32_t vertices[NODES_MAX], tag = 0;
     int count = nodes_of(type);
     bool wanted = type == TYPE_TRIANGLE || type == TYPE_QUADRANGLE ||
                   (type == TYPE_TETRAHEDRON && m->options->kind != IMPORT_SURFACE);
@@ -293,6 +304,7 @@ static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group
         vertices[k] = (int32_t)nodes[k];
     }
     if (!wanted) return PS_OK;
+    PS_TRY(group_number(m, group, &tag));
     return type == TYPE_TETRAHEDRON ? import_add_cell(&m->mesh->tetrahedra, vertices, tag, number)
                                     : import_add_polygon(m->mesh, vertices, count, tag, number);
 }

@@ -69,6 +69,7 @@ static ps_status plan(job *j)
 {
     int64_t vertices, elements;
     PS_TRY(ps_vtkhdf_get_sizes(j->store, 4, &vertices, &elements));
+    PS_TRY(ps_store_expect(j->store, "/VTKHDF/Points", PS_F64, vertices, 3));
     bool graph = j->method == CUT_SCOTCH && j->parts > 1;
     const ps_need need = {.arrays = memory_needed(elements, vertices, j->method, j->parts),
                           .disk = 44 * elements + 24 * vertices,

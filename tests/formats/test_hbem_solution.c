@@ -48,7 +48,10 @@ static void write_all(const ps_hbem_solution_header *header)
                 values[i] = number_of(l, s, i);
             check_ok(ps_hbem_solution_put(&out, (ps_layer)l, s, values));
         }
-        out.entries[s] = (ps_hbem_solution_entry){1 + (double)s, {0, (double)s, 1}, 1e-6, 5 + s};
+        out.entries[s] = (ps_hbem_solution_entry){.wavenumber = 1 + (double)s,
+                                                  .direction = {0, (double)s, 1},
+                                                  .residual = 1e-6,
+                                                  .iterations = 5 + s};
     }
     check_ok(ps_hbem_solution_commit(&out));
     ps_surface_mesh_release(&mesh);
