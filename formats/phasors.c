@@ -343,27 +343,45 @@ void ps_phasors_warn_unsettled(const ps_phasors *file)
                    ps_store_path(file->store), share);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A tetrahedron that is there twice, -1: none. By order and not by marks: how large a mesh is, the
+ * file only says. */
+static ps_status find_twice(const int32_t *number, int64_t rows, int32_t *twice)
+{
+    int32_t *sorted;
+    *twice = -1;
+    PS_TRY(PS_ALLOC(&sorted, rows, "numbers of elements"));
+    memcpy(sorted, number, (size_t)rows * sizeof *sorted);
+    qsort(sorted, (size_t)rows, sizeof *sorted, by_number);
+    for (int64_t i = 1; i < rows; ++i)
+        if (sorted[i] == sorted[i - 1]) *twice = sorted[i];
+    free(sorted);
+    return PS_OK;
+}
+
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material)
 {
     const ps_phasors_header *h = &file->header;
-    uint8_t *seen;
+    int32_t twice;
     PS_TRY(ps_store_read_array(file->store, "/elements/number", PS_I32, 0, h->rows,
                                PS_ROOM(number, h->rows), number));
     PS_TRY(ps_store_read_array(file->store, "/elements/material", PS_I32, 0, h->rows,
                                PS_ROOM(material, h->rows), material));
-    PS_TRY(PS_ALLOC(&seen, h->mesh_elements, "marks of elements"));
-    int64_t bad = -1;
-    for (int64_t i = 0; i < h->rows && bad < 0; ++i)
-        if (number[i] < 0 || number[i] >= h->mesh_elements || seen[number[i]]++ ||
+    PS_TRY(find_twice(number, h->rows, &twice));
+    for (int64_t i = 0; i < h->rows; ++i)
+        if (number[i] < 0 || number[i] >= h->mesh_elements || number[i] == twice ||
             material[i] < 0 || material[i] >= h->materials)
-            bad = i;
-    free(seen);
-    if (bad < 0) return PS_OK;
-    return ps_fail(PS_INVALID,
-                   "%s: element %lld is tetrahedron %d of %lld, material %d of %d: out of range, "
-                   "or a tetrahedron twice",
-                   ps_store_path(file->store), (long long)bad, number[bad],
-                   (long long)h->mesh_elements, material[bad], h->materials);
+            return ps_fail(PS_INVALID,
+                           "%s: element %lld is tetrahedron %d of %lld, material %d of %d: out of "
+                           "range, or a tetrahedron twice",
+                           ps_store_path(file->store), (long long)i, number[i],
+                           (long long)h->mesh_elements, material[i], h->materials);
+    return PS_OK;
 }
 
 bool ps_phasors_has_faces(const ps_phasors *file)

@@ -2,7 +2,8 @@
  * mutate_store COUNT SEED FOLDER FILE...: mutants of valid files, edited in structure and numbers
  * with all hashes made anew, each read by the reader of its format. Prints how many were read as
  * valid and how many were refused; ends with 1 if a reader crashed, hung, or failed with a code
- * that is no refusal, or wanted memory that such a small file cannot need. Built with sanitizers, a report of theirs is a crash.
+ * that is no refusal, or wanted memory that such a small file cannot need. Built with sanitizers, a
+ * report of theirs is a crash.
  */
 #include <signal.h>
 #include <stdio.h>
