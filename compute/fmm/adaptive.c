@@ -272,9 +272,6 @@ static ps_status build_somewhere(fmm_run *r)
     if (!is_for_device(r)) return build_on_host(r, PS_OK);
     PS_TRY(check_memory(r, traffic_bytes(r)));
     PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
-    /* The program's growth has not run on a device yet; its parts have (bench_fmm_adaptive). */
-    static const bool proven = false;
-    if (!proven) return build_on_host(r, PS_OK);
     status = fmm_adaptive_gpu_grow(r, a->gpu, rule_of(a, &r->problem), &a->tree, &a->work);
     a->building = ps_clock() - start;
     return status == PS_OK ? PS_OK : build_on_host(r, status);

@@ -315,8 +315,12 @@ ps_status start_l2p_order(const launch &in, cudaStream_t stream)
     switch (in.order) {
     case 3:
         return start_l2p<real, 3, gradient>(in, stream);
+    case 4:
+        return start_l2p<real, 4, gradient>(in, stream);
     case 5:
         return start_l2p<real, 5, gradient>(in, stream);
+    case 6:
+        return start_l2p<real, 6, gradient>(in, stream);
     case 7:
         return start_l2p<real, 7, gradient>(in, stream);
     default:

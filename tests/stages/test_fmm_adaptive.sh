@@ -58,25 +58,25 @@ on_a_device() {
     gpu="penstock-fmm --device cuda"
     tree far 12000 --height 6
     for kind in plummer far; do
-        expect 0 "" $gpu $kind.tree.h5 gpu.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
+        expect 0 "growing" $gpu $kind.tree.h5 gpu.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
         is_tree adaptive "$kind on a device"
         within "$(figure error_potential)" 0 1e-3 "potential of $kind on a device"
         within "$(figure error_gradient)" 0 1e-3 "gradient of $kind on a device"
-        expect 0 "" $gpu $kind.tree.h5 again.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
+        expect 0 "growing" $gpu $kind.tree.h5 again.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
         same again.h5 gpu.h5
-        expect 0 "" $gpu $kind.tree.h5 gpu.h5 --order 6 --tree adaptive --force
+        expect 0 "growing" $gpu $kind.tree.h5 gpu.h5 --order 6 --tree adaptive --force
         expect 0 "" $fmm $kind.tree.h5 cores.h5 --order 6 --tree adaptive --force
         penstock-compare gpu.h5 cores.h5 --tolerance 1e-4 --no-attributes > compared || { cat compared; fail "$kind: the device disagrees"; }
     done
-    expect 0 "" $gpu plummer.tree.h5 gpu.h5 --accuracy 1e-3 --precision mixed --check 500 --force
+    expect 0 "growing" $gpu plummer.tree.h5 gpu.h5 --accuracy 1e-3 --precision mixed --check 500 --force
     within "$(figure error_gradient)" 0 1e-3 "gradient in mixed precision"
-    expect 0 "" $gpu plummer.tree.h5 --order 5 --plan
+    expect 0 "growing" $gpu plummer.tree.h5 --order 5 --plan
     is_tree adaptive "chosen on a device"
     expect 0 "" $gpu cube.tree.h5 gpu.h5 --order 3 --force
     is_tree uniform "a cube on a device"
-    expect 0 "" $gpu deep.tree.h5 gpu.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
+    expect 0 "the host makes the adaptive tree" $gpu deep.tree.h5 gpu.h5 --tree adaptive --accuracy 1e-3 --check 500 --force
     within "$(figure error_gradient)" 0 1e-3 "gradient of a deep cusp on a device"
-    expect 0 "" $gpu two.tree.h5 gpu.h5 --order 6 --tree adaptive --check 300 --force
+    expect 0 "the host makes the adaptive tree" $gpu two.tree.h5 gpu.h5 --order 6 --tree adaptive --check 300 --force
     within "$(figure error_potential)" 0 1e-5 "potential of other targets on a device"
     expect 4 "GB" $gpu plummer.tree.h5 none.h5 --order 3 --tree adaptive --device-memory 1M
     expect 0 "the uniform tree" $gpu plummer.tree.h5 gpu.h5 --order 3 --device-memory 1M --force
