@@ -192,19 +192,6 @@ static ps_status read_all(solve_problem *p)
     return PS_OK;
 }
 
-/* Other conditions than rigid ones, and velocities, go by the cores. */
-static ps_status keep_to_cores(solve_problem *p)
-{
-    if (!p->device || !boundary_is_general(&p->boundary)) return PS_OK;
-    if (strcmp(p->run->device, "auto") != 0)
-        return ps_fail(PS_USAGE,
-                       "--device %s: soft surfaces, impedances, fluids and velocities are "
-                       "computed by the cores",
-                       p->run->device);
-    ps_device_close(&p->device);
-    return PS_OK;
-}
-
 /* Files are read while the device is opened. */
 static ps_status prepare(solve_problem *p)
 {
@@ -218,7 +205,6 @@ static ps_status prepare(solve_problem *p)
     ps_note_failure(&failure, read_all(p));
     ps_note_failure(&failure, ps_background_wait(&device));
     PS_TRY(ps_first_failure(&failure));
-    PS_TRY(keep_to_cores(p));
     PS_TRY(constants_find_open(p));
     return plan_memory(p);
 }
