@@ -42,7 +42,7 @@ kind() {
     cp out told
     near cores.hdf device.hdf 1e-8 "$name, files"
     bytes=$(awk '$1 == "matrices" { print $2; exit }' told)
-    run penstock-hbem-solve s.hdf $files streamed.hdf $options "$@" --device "$device" --force --device-memory $((bytes * 6 / 10 + 40000000))
+    run penstock-hbem-solve s.hdf $files streamed.hdf $options "$@" --device "$device" --force --device-memory $((bytes * 3 / 4 + 40000000))
     near device.hdf streamed.hdf 1e-12 "$name, streamed"
     run penstock-hbem-solve s.hdf c.h5 memory.hdf $options "$@" --wavenumber 4 --device "$device" --force
     grep steps_most out
