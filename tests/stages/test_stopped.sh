@@ -7,7 +7,7 @@ needs mesh-surface
 make="penstock-mesh-surface ball.hdf"
 expect 0 "" $make --divisions 4
 cp ball.hdf old.hdf
-expect 75 "the same command begins again" $make --divisions 600 --stop-after 0.05
+expect 75 "the same command begins again" $make --divisions 600 --stop-after 0.5
 [ ! -e ball.hdf ] && cmp -s ball.hdf.previous old.hdf || fail "an output of other options is still there"
 [ -z "$(ls | grep tmp)" ] || fail "something was left behind: $(ls)"
 # the output of the same options stays
@@ -15,7 +15,7 @@ cp old.hdf ball.hdf
 expect 75 "" $make --divisions 4 --force --stop-after 0.0001
 cmp -s ball.hdf old.hdf || fail "an output of the same options went"
 # nothing goes on after a stop
-$make --divisions 600 --stop-after 0.05 -q && fail "a && b went on"
+$make --divisions 600 --stop-after 0.5 -q && fail "a && b went on"
 
 # ---- an output whose bytes have rotted is not up to date ----
 expect 0 "" $make --divisions 30 --force
