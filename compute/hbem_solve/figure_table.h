@@ -14,7 +14,9 @@ static const ps_figure figure_table[] = {
     {"batch", "1", "right-hand sides at a time"},
     {"unknown_space", "text", "space of what is solved for"},
     {"data_space", "text", "space of what is given, in direct forms"},
-    {"sharp_edges", "1", "edges of more than 20 degrees between the normals, in direct forms"},
+    {"sharp_edges", "1",
+     "edges of more than 20 degrees between the normals, in direct forms and of soft and fluid "
+     "bodies"},
     {"open_constants", "1", "constants of u that a flux leaves open inside, one of each body"},
     {"method", "text", "Krylov method"},
     {"matrices", "B", "values of the matrices"},

@@ -386,7 +386,6 @@ ps_status problem_open_mesh(solve_problem *p)
     if (status == PS_OK && !open_allowed) status = ps_hbem_surface_check_closed(&p->surface);
     if (status != PS_OK) return ps_context(status, "%s", path);
     measure(p);
-    PS_TRY(find_edges(p));
     p->seconds[SECONDS_OPEN] = ps_clock() - start;
     ps_debug("mesh read in %.3f s", p->seconds[SECONDS_OPEN]);
     return PS_OK;
@@ -394,6 +393,7 @@ ps_status problem_open_mesh(solve_problem *p)
 
 ps_status problem_open(solve_problem *p, int matrix_count, const char *const *paths)
 {
+    PS_TRY(find_edges(p));
     double start = ps_clock();
     PS_TRY(open_matrices(p, matrix_count, paths));
     double matrices = ps_clock();

@@ -109,7 +109,7 @@ typedef struct solve_problem {
     int64_t load_count, load_capacity;
     double *table;                 /* of data from a file                              */
     double area, radius;           /* m^2, m: of mean curvature                        */
-    int64_t edges;                 /* that are sharp; counted in direct forms          */
+    int64_t edges;                 /* that are sharp; in direct forms, soft and fluid  */
     int64_t open_constants, holes; /* of the surface of an interior Neumann problem       */
     ps_hbem_solution out;          /* rank 0                                           */
     /* figures */
@@ -167,7 +167,7 @@ ps_status constants_add(const solve_problem *p, double *u, const double *t);
 
 /* ---- spaces.c: which spaces given data and normal derivatives want ---- */
 
-/* Counts sharp edges. */
+/* Counts sharp edges; after the conditions of the boundary are known. */
 ps_status find_edges(solve_problem *p);
 /* For one file of clusters: those of other spaces that a direct form wants, made and said. */
 ps_status derive_scenes(solve_problem *p);

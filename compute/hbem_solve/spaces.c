@@ -14,6 +14,15 @@ static const double sharp = 20;
 
 /* ---- edges ---- */
 
+/* Whether the normal derivative on a triangle is sought or given: in waves, of soft and fluid
+ * bodies. */
+static bool has_derivative(const solve_problem *p, int64_t triangle)
+{
+    const boundary *b = &p->boundary;
+    return p->options.problem != PROBLEM_HARD ||
+           condition_table[b->condition[b->group_of[triangle]].kind].flux;
+}
+
 static int64_t count_sharp(const solve_problem *p, const uint32_t *mate)
 {
     double least = cos(sharp * M_PI / 180);
@@ -21,6 +30,7 @@ static int64_t count_sharp(const solve_problem *p, const uint32_t *mate)
 #pragma omp parallel for schedule(static) reduction(+ : count)
     for (int64_t e = 0; e < sides; ++e) {
         if (mate[e] >= PS_MATE_MANY || mate[e] < e) continue;
+        if (!has_derivative(p, e / 3) && !has_derivative(p, mate[e] / 3)) continue;
         const double *a = p->triangles[e / 3].normal, *b = p->triangles[mate[e] / 3].normal;
         count += ps_dot3(a, b) < least;
     }
@@ -31,7 +41,8 @@ ps_status find_edges(solve_problem *p)
 {
     uint32_t *start = NULL, *ids = NULL, *mate = NULL;
     int64_t sides = 3 * p->mesh.triangle_count;
-    if (p->options.problem == PROBLEM_HARD || p->options.indirect) return PS_OK;
+    bool hard = p->options.problem == PROBLEM_HARD;
+    if (hard ? !boundary_has_flux(&p->boundary) : p->options.indirect) return PS_OK;
     ps_status status = PS_ALLOC(&start, p->mesh.vertex_count + 1, "edges");
     if (status == PS_OK) status = PS_ALLOC(&ids, sides, "edges");
     if (status == PS_OK) status = PS_ALLOC(&mate, sides, "edges");
@@ -105,6 +116,11 @@ ps_status derive_scenes(solve_problem *p)
 ps_status check_spaces(const solve_problem *p)
 {
     const solve_options *o = &p->options;
+    if (o->problem == PROBLEM_HARD && p->edges > 0)
+        ps_warning("the normal derivative of soft and fluid bodies is solved for in p1, but jumps "
+                   "at %lld edges of theirs sharper than %g degrees: beside them it is wrong, "
+                   "fields away from the surface are not",
+                   (long long)p->edges, sharp);
     if (o->problem == PROBLEM_HARD || o->indirect) return PS_OK;
     if (data_jump(p) && p->data == PS_SPACE_P1)
         return ps_refuse(

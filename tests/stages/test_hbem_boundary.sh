@@ -104,6 +104,13 @@ r = np.hypot(.7, .5)
 assert abs(all[3] - v[3] - np.exp(1j * r) / (4 * np.pi * r)) < 1e-12
 P
 
+# ---- a soft cube has edges where q jumps, a rigid one nothing that could ----
+expect 0 "" penstock-mesh-surface cube.hdf --shape cube --divisions 3
+expect 0 "" penstock-cluster-build cube.hdf cube.h5
+expect 0 "jumps at 36 edges" penstock-hbem-solve cube.hdf cube.h5 cube-q.hdf --wavenumber 1 $wave --boundary others:soft
+expect 0 "" penstock-hbem-solve cube.hdf cube.h5 cube-p.hdf --wavenumber 1 $wave
+! grep -q "jumps at" out err || fail "a rigid body has no unknown normal derivative"
+
 # ---- a sphere half soft, a quarter lined, the rest rigid: sources and receivers may change places ----
 /usr/bin/python3 - <<'P' || fail "a mesh of groups"
 import h5py
