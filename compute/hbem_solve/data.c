@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
-#include "kernels/hbem/distance.h"
 #include "runtime/memory.h"
 
 /* One more load; grows the list. */
@@ -94,25 +94,26 @@ static ps_status add_source(solve_problem *p, const char *text)
     return add_load(p, load);
 }
 
-/* A source must lie outside of closed bodies, and no nearer than half an edge: the rules of loads
- * do not see what changes within a triangle. */
-static ps_status check_source(const solve_problem *p, const ps_hbem_load *load)
+/* A source must be no nearer to the surface than half an edge: no function of the mesh follows what
+ * changes within a triangle. One of waves must lie outside of closed bodies. */
+static ps_status check_source(const solve_problem *p, const char *option, const ps_hbem_load *load)
 {
     double distance, edge = 0, share;
     const double *x = load->vector;
-    distance = ps_hbem_surface_distance(&p->surface, x, &edge);
-    if (distance > 0 && ps_hbem_where(&p->surface, x, &share) < 0)
-        return ps_fail(PS_INVALID,
-                       "--source: (%g, %g, %g) lies inside of a body; the problem is outside", x[0],
-                       x[1], x[2]);
+    distance =
+        ps_surface_distance(p->mesh.vertices, p->mesh.triangles, p->mesh.triangle_count, x, &edge);
     if (distance == 0)
-        return ps_fail(PS_INVALID, "--source: (%g, %g, %g) lies on the surface", x[0], x[1], x[2]);
+        return ps_fail(PS_INVALID, "%s: (%g, %g, %g) lies on the surface", option, x[0], x[1],
+                       x[2]);
+    if (p->options.problem == PROBLEM_HARD && ps_hbem_where(&p->surface, x, &share) < 0)
+        return ps_fail(PS_INVALID, "%s: (%g, %g, %g) lies inside of a body; the problem is outside",
+                       option, x[0], x[1], x[2]);
     if (distance < edge / 2)
         return ps_refuse(p->run, "close-source",
-                         "--source: (%g, %g, %g) is %.3g m from the surface, less than half an "
-                         "edge of the triangle there (%.3g m), whose load the rules would miss: "
-                         "move it away, or refine the mesh there",
-                         x[0], x[1], x[2], distance, edge);
+                         "%s: (%g, %g, %g) is %.3g m from the surface, less than half an edge of "
+                         "the triangle there (%.3g m), within which no data can follow it: move it "
+                         "away, or refine the mesh there",
+                         option, x[0], x[1], x[2], distance, edge);
     return PS_OK;
 }
 
@@ -120,7 +121,7 @@ ps_status parse_sources(solve_problem *p, const ps_text_list *list)
 {
     for (int i = 0; i < list->count; ++i) {
         PS_TRY(add_source(p, list->items[i]));
-        PS_TRY(check_source(p, &p->loads[p->load_count - 1]));
+        PS_TRY(check_source(p, "--source", &p->loads[p->load_count - 1]));
     }
     /* What vibrates is a side of its own: fields add up. */
     if (p->boundary.vibrations > 0) return add_load(p, (ps_hbem_load){.kind = PS_LOAD_NONE});
@@ -199,6 +200,7 @@ ps_status parse_data(solve_problem *p, const ps_text_list *list)
     for (int i = 0; i < list->count; ++i) {
         ps_hbem_load load;
         PS_TRY(parse_one(p, list->items[i], &load));
+        if (load.kind == PS_LOAD_POINT) PS_TRY(check_source(p, "--data point", &load));
         PS_TRY(add_load(p, load));
     }
     return p->load_count > 0 ? PS_OK

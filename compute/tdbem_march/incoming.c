@@ -75,7 +75,7 @@ static ps_status check_place(const ps_run *run, const problem *p, const ps_emitt
                              "outside",
                              x[0], x[1], x[2]));
     }
-    PS_TRY(ps_nearest_triangle(mesh, x, &distance, &edge));
+    distance = ps_surface_distance(mesh->vertices, mesh->triangles, mesh->triangle_count, x, &edge);
     if (distance >= edge / 2) return PS_OK;
     return ps_refuse(run, "close-source",
                      "the point source at %g,%g,%g is %.3g m from the surface, where edges are "

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "kernels/common/vec3.h"
@@ -171,4 +172,44 @@ double ps_winding_number(const double *vertices, const int32_t *triangles, int64
         sum += flip && flip[t] ? -angle : angle;
     }
     return sum / (4 * M_PI);
+}
+
+/* Over the triangle to its plane, else to its edges. */
+static double distance_of(double corner[3][3], const double x[3])
+{
+    double least = INFINITY, normal[3], up[3]; /* least: squared, from the edges */
+    bool inside = true;
+    ps_triangle_normal(corner[0], corner[1], corner[2], normal);
+    ps_subtract3(x, corner[0], up);
+    double height = fabs(ps_dot3(up, normal)) / ps_norm3(normal);
+    for (int e = 0; e < 3; ++e) {
+        double u[3], side[3], out[3], w[3];
+        ps_subtract3(x, corner[e], u);
+        ps_subtract3(corner[(e + 1) % 3], corner[e], side);
+        ps_cross3(side, normal, out);
+        double s = fmin(fmax(ps_dot3(u, side) / ps_dot3(side, side), 0), 1);
+        for (int c = 0; c < 3; ++c) w[c] = u[c] - s * side[c];
+        least = fmin(least, ps_dot3(w, w));
+        inside = inside && ps_dot3(out, u) <= 0;
+    }
+    return inside ? height : sqrt(least);
+}
+
+double ps_surface_distance(const double *vertices, const int32_t *triangles, int64_t count,
+                           const double place[3], double *edge)
+{
+    double least = INFINITY;
+    for (int64_t t = 0; t < count; ++t) {
+        double corner[3][3], longest = 0;
+        for (int i = 0; i < 3; ++i)
+            memcpy(corner[i], vertices + 3 * triangles[3 * t + i], sizeof corner[i]);
+        for (int i = 0; i < 3; ++i)
+            longest = fmax(longest, ps_distance3(corner[i], corner[(i + 1) % 3]));
+        if (ps_distance3(place, corner[0]) - longest >= least) continue;
+        double distance = distance_of(corner, place);
+        if (distance >= least) continue;
+        least = distance;
+        *edge = longest;
+    }
+    return least;
 }

@@ -55,4 +55,8 @@ double ps_winding_number(const double *vertices, const int32_t *triangles, int64
                          const int32_t *part, const uint8_t *flip, int32_t which,
                          const double point[3]);
 
+/* Distance of a place from the surface, and the longest edge of the triangle that is nearest (m). */
+double ps_surface_distance(const double *vertices, const int32_t *triangles, int64_t count,
+                           const double place[3], double *edge);
+
 #endif

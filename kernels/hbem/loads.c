@@ -89,6 +89,68 @@ void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *t, con
         out[0] += hat[l] * load->table[t->vertex[l]];
 }
 
+/* A part of a triangle, by the hats of its corners. */
+typedef struct load_part {
+    double hat[3][3], share; /* of the triangle's area */
+} load_part;
+
+/* The rule is of degree 4: its error falls with (diameter / 2 distance)^5, to some 1e-5 here. */
+enum { PART_DISTANCE = 3, PART_DEPTH = 60 };
+
+/* The longest edge of a part that lies too near to a source for one rule, or -1. */
+static int edge_to_halve(const ps_hbem_load *load, const ps_hbem_triangle *t, const load_part *part)
+{
+    double x[3][3] = {{0}}, away[3], edge[3], longest = 0;
+    int found = -1;
+    if (load->kind != PS_LOAD_POINT && load->kind != PS_LOAD_DIPOLE) return -1;
+    for (int i = 0; i < 3; ++i)
+        for (int l = 0; l < 3; ++l)
+            for (int c = 0; c < 3; ++c) x[i][c] += part->hat[i][l] * t->corner[l][c];
+    for (int i = 0; i < 3; ++i) {
+        for (int c = 0; c < 3; ++c) edge[c] = x[(i + 1) % 3][c] - x[i][c];
+        if (ps_norm3(edge) > longest) longest = ps_norm3(edge), found = i;
+    }
+    for (int c = 0; c < 3; ++c) away[c] = (x[0][c] + x[1][c] + x[2][c]) / 3 - load->vector[c];
+    return PART_DISTANCE * longest > ps_norm3(away) ? found : -1;
+}
+
+static void add_part(const ps_hbem_load *load, const ps_hbem_triangle *t, const ps_hbem_rule *rule,
+                     const load_part *part, double sum[2][3])
+{
+    for (int q = 0; q < rule->count; ++q) {
+        double hat[3] = {0}, value[2];
+        for (int i = 0; i < 3; ++i)
+            for (int l = 0; l < 3; ++l) hat[l] += rule->hat[q][i] * part->hat[i][l];
+        ps_hbem_load_value(load, t, hat, value);
+        for (int p = 0; p < 2; ++p)
+            for (int l = 0; l < 3; ++l)
+                sum[p][l] += rule->weight[q] * part->share * t->jacobian * hat[l] * value[p];
+    }
+}
+
+/* int f hat over a triangle: halved across its longest edges until each part is small beside its
+ * distance from a source. A half goes on, the other one waits: a halving leaves one part more. */
+static void add_triangle(const ps_hbem_load *load, const ps_hbem_triangle *t,
+                         const ps_hbem_rule *rule, double sum[2][3])
+{
+    load_part waiting[PART_DEPTH + 1] = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1}};
+    for (int count = 1; count > 0;) {
+        load_part part = waiting[--count];
+        int edge = count < PART_DEPTH ? edge_to_halve(load, t, &part) : -1;
+        if (edge < 0 || part.share < 1e-12) {
+            add_part(load, t, rule, &part, sum);
+            continue;
+        }
+        load_part *half = &waiting[count];
+        part.share /= 2;
+        half[0] = half[1] = part;
+        for (int l = 0; l < 3; ++l)
+            half[0].hat[edge][l] = half[1].hat[(edge + 1) % 3][l] =
+                (part.hat[edge][l] + part.hat[(edge + 1) % 3][l]) / 2;
+        count += 2;
+    }
+}
+
 void ps_hbem_load_vector(const ps_hbem_load *load, const ps_hbem_space *space, int parts,
                          double *items, double *out)
 {
@@ -98,13 +160,8 @@ void ps_hbem_load_vector(const ps_hbem_load *load, const ps_hbem_space *space, i
 #pragma omp parallel for schedule(static)
     for (int64_t t = 0; t < triangles; ++t) {
         const ps_hbem_triangle *at = &space->surface->triangles[t];
-        double sum[2][3] = {{0}}, value[2];
-        for (int q = 0; q < rule.count; ++q) {
-            ps_hbem_load_value(load, at, rule.hat[q], value);
-            for (int part = 0; part < 2; ++part)
-                for (int l = 0; l < 3; ++l)
-                    sum[part][l] += rule.weight[q] * at->jacobian * rule.hat[q][l] * value[part];
-        }
+        double sum[2][3] = {{0}};
+        add_triangle(load, at, &rule, sum);
         for (int part = 0; part < parts; ++part)
             for (int l = 0; l < 3; ++l) items[3 * (part * triangles + t) + l] = sum[part][l];
     }

@@ -1,6 +1,7 @@
 /*
- * loads: int f phi_i for given functions f on a surface, by the rule of 6 points; plane waves,
- * point sources and other harmonic functions, and their normal derivatives.
+ * loads: int f phi_i for given functions f on a surface, by the rule of 6 points, on parts of
+ * triangles where a source is near; plane waves, point sources and other harmonic functions, and
+ * their normal derivatives.
  */
 #ifndef PS_KERNELS_HBEM_LOADS_H
 #define PS_KERNELS_HBEM_LOADS_H

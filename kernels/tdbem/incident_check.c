@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "kernels/tdbem/cut.h"
-
 ps_band ps_band_of(double edge, double dt, double speed)
 {
     double longest = fmax(edge / speed, dt);
@@ -38,19 +36,4 @@ double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
     for (int64_t p = 0; p < count; ++p)
         first = fmin(first, ps_emitter_arrival(emitter, speed, points + 3 * p, NULL).retardation);
     return ps_pulse_tail(emitter->shape, first / emitter->width);
-}
-
-ps_status ps_nearest_triangle(const ps_surface_mesh *mesh, const double place[3], double *distance,
-                              double *edge)
-{
-    *distance = INFINITY;
-    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
-        ps_triangle triangle;
-        PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles + 3 * t, 1, &triangle));
-        double d = ps_triangle_distance(&triangle, place);
-        if (d >= *distance) continue;
-        *distance = d;
-        *edge = ps_triangle_longest_edge(&triangle);
-    }
-    return PS_OK;
 }

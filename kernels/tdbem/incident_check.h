@@ -27,8 +27,4 @@ double ps_pulse_energy_above(const ps_emitter *emitter, double w);
 double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
                         const double *points);
 
-/* The distance of a place from the surface, and the longest edge of the nearest triangle (m). */
-ps_status ps_nearest_triangle(const ps_surface_mesh *mesh, const double place[3], double *distance,
-                              double *edge);
-
 #endif

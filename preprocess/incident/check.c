@@ -19,7 +19,7 @@ static ps_status check_place(const ps_run *run, const check_of *c, const source_
                          "%s \"%s\" is inside the closed body at %g s (%g,%g,%g): nothing "
                          "of it gets out from there; keep it outside",
                          s->option, s->text, tau, x[0], x[1], x[2]);
-    PS_TRY(ps_nearest_triangle(mesh, x, &distance, &edge));
+    distance = ps_surface_distance(mesh->vertices, mesh->triangles, mesh->triangle_count, x, &edge);
     if (distance >= edge / 2) return PS_OK;
     return ps_refuse(run, "close-source",
                      "%s \"%s\" is %.3g m from the surface at %g s, where edges are %.3g m: "

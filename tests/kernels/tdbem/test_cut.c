@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/cut.h"
 #include "tests/support/thin_bodies.h"
 
@@ -23,8 +24,12 @@ static void test_distance(void **state)
                                       {1, .5, 0, 0}}; /* on it, a vertex, an edge */
     ps_triangle t;
     check_ok(ps_triangles_init(v, corners, 1, &t));
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        double edge = 0;
         check_near(ps_triangle_distance(&t, cases[c]), cases[c][3], 1e-15, 1e-15);
+        check_near(ps_surface_distance(v, corners, 1, cases[c], &edge), cases[c][3], 1e-15, 1e-15);
+        check_near(edge, sqrt(5), 1e-15, 0);
+    }
 }
 
 static ps_triangle *cut_of(const icosphere *mesh, int threads)
