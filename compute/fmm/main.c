@@ -177,7 +177,8 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
 {
     fmm_run *r = context;
     const ps_octree *tree = r->problem.fmm.targets;
-    int64_t first, end, *places;
+    PS_SCOPED_MEMORY int64_t *places = NULL;
+    int64_t first, end;
     if (group < 0 || group >= r->groups)
         return ps_fail(PS_INVALID, "the journal has results of a group that is not there");
     ps_octree_group(tree, r->problem.leaf, group, &first, &end);
@@ -185,14 +186,11 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
     if (count != 4 * r->problem.fmm.sides * targets)
         return ps_fail(PS_INVALID, "the journal has results of another size");
     PS_TRY(PS_ALLOC(&places, targets, "places of targets"));
-    ps_status status =
-        fmm_source_read(&r->source, r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS, begin,
-                        targets, NULL, 0, places);
-    if (status == PS_OK && !r->done[group])
-        status = fmm_take_results(&r->work, group, places, values, sums);
+    PS_TRY(fmm_source_read(&r->source, r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS,
+                           begin, targets, NULL, 0, places));
+    if (!r->done[group]) PS_TRY(fmm_take_results(&r->work, group, places, values, sums));
     r->done[group] = 1;
-    free(places);
-    return status;
+    return PS_OK;
 }
 
 /* The order of this attempt is part of what the journal is of. */
@@ -210,22 +208,19 @@ static ps_status open_journal(fmm_run *r)
 /* A run that is continued goes on with the order that it had come to. */
 static ps_status continue_order(fmm_run *r)
 {
-    struct {
-        int64_t order;
-        double epsilon;
-    } used = {0, 0};
-    if (!(r->problem.accuracy > 0)) return PS_OK;
+    double used[2] = {0, 0}; /* order, epsilon */
     char order[64], epsilon[64];
+    if (!(r->problem.accuracy > 0)) return PS_OK;
     if (r->problem.rank == 0 && !r->run->fresh &&
         ps_journal_value(r->journal, "used_order", order) &&
         ps_journal_value(r->journal, "used_epsilon", epsilon)) {
-        used.order = strtoll(order, NULL, 10);
-        used.epsilon = strtod(epsilon, NULL);
+        used[0] = strtod(order, NULL);
+        used[1] = strtod(epsilon, NULL);
     }
-    PS_TRY(ps_comm_broadcast(&used, sizeof used, 0));
-    if (used.order < 1 || used.order > PS_FMM_ORDER_MAX || !(used.epsilon > 0)) return PS_OK;
-    r->problem.epsilon = used.epsilon;
-    return ps_fmm_interpolation_init(&r->problem.fmm.interpolation, (int)used.order);
+    PS_TRY(ps_comm_broadcast(used, sizeof used, 0));
+    if (!(used[0] >= 1 && used[0] <= PS_FMM_ORDER_MAX && used[1] > 0)) return PS_OK;
+    r->problem.epsilon = used[1];
+    return ps_fmm_interpolation_init(&r->problem.fmm.interpolation, (int)used[0]);
 }
 
 /* ---- the run ---- */
