@@ -15,6 +15,7 @@
 #include "formats/octree.h"
 #include "kernels/fmm/kernel_function.h"
 #include "runtime/program.h"
+#include "stage/journal.h"
 
 /* ---- height.c ---- */
 
@@ -90,10 +91,11 @@ ps_status runs_fetch(const run_set *set, int64_t run, int64_t first, int64_t cou
 
 /* ---- tiles.c ---- */
 
-/* Writes all tiles of a side. *coincident grows by the particles at the place of an earlier one of
+/* Writes all tiles of a side, those of the journal first; finished ones are kept there, where there
+ * is one. *coincident grows by the particles at the place of an earlier one of
  * their leaf (within a tile, for leaves larger than one). */
-ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_octree_file *file,
-                      ps_octree_side side, int64_t *coincident);
+ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_journal *journal,
+                      ps_octree_file *file, ps_octree_side side, int64_t *coincident);
 
 /* ---- lists.c ---- */
 

@@ -23,7 +23,12 @@ static struct {
     const char *box, *targets, *height_text, *kernel;
     bool clamp;
     int height; /* 0: to be chosen */
-} chosen = {.order = 5, .height_text = "auto", .kernel = "inverse", .parameter = 1};
+    ps_interval checkpoint_every;
+} chosen = {.order = 5,
+            .height_text = "auto",
+            .kernel = "inverse",
+            .parameter = 1,
+            .checkpoint_every = {.seconds = 60}};
 
 static const ps_option options[] = {
     PS_TEXT("height", &chosen.height_text, "H", PS_IDENTITY,
@@ -48,6 +53,10 @@ static const ps_option options[] = {
             "penstock-fmm takes them only where there is no far field, height 1 or 2"),
     PS_TEXT("targets", &chosen.targets, "FILE", PS_IDENTITY,
             "particles at which results are wanted, if they are not the sources"),
+    PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+                "keep what was chosen and finished tiles (uncompressed) in OUTPUT.items until "
+                "OUTPUT is there: from then on, as far as time and disk allow; 1step: all of them; "
+                "0: none"),
     PS_OPTION_END};
 
 typedef struct build {
@@ -61,6 +70,8 @@ typedef struct build {
     ps_octree trees[2];
     tree_lists lists;
     int64_t memory; /* bytes for a run */
+    char items[4200];
+    ps_journal *journal;
 } build;
 
 static ps_status parse_height(void)
@@ -142,7 +153,7 @@ static ps_status find_height(build *b)
     work_rates rates = flop_rates((int)chosen.order);
     ps_fmm_function function = {.parameter = chosen.parameter};
     const ps_particle_header *h = ps_particles_header(b->files[0]);
-    b->height = chosen.height;
+    if (b->height == 0) b->height = chosen.height;
     if (b->height > 0) return PS_OK;
     PS_TRY(count_cells(b->files[0], &b->box, &counts));
     if (chosen.leaf_size > 0) {
@@ -161,6 +172,41 @@ static ps_status find_height(build *b)
     b->height = height_of_least_work(h->count, &counts, &rates);
     if (chosen.accuracy > 0) tell_choice(b, &counts, &rates);
     return PS_OK;
+}
+
+/* ---- the journal ---- */
+
+/* What was chosen is part of what the journal is of: measured again it might be something else. */
+static ps_status open_journal(build *b, const ps_product *product)
+{
+    char more[128];
+    PS_SCOPED_MEMORY char *identity = NULL;
+    snprintf(more, sizeof more, "used_height=%d\nused_order=%lld\nused_group=%lld\n", b->height,
+             (long long)chosen.order, (long long)b->group);
+    PS_TRY(ps_product_identity(product, more, &identity));
+    return ps_journal_open(b->run, b->items, 0, identity, chosen.checkpoint_every, &b->journal);
+}
+
+static int64_t kept_choice(const build *b, const char *name, int64_t most)
+{
+    char text[64];
+    int64_t value = 0;
+    if (!ps_journal_value(b->items, name, text) || ps_parse_int(text, &value) != PS_OK) return 0;
+    return value <= most ? value : 0;
+}
+
+/* A run that is continued has the tree that it had come to. */
+static ps_status continue_run(build *b, const ps_product *product)
+{
+    if (b->run->fresh || b->run->plan) return PS_OK; /* with nothing to go on from */
+    int64_t height = kept_choice(b, "used_height", PS_OCTREE_LEVELS_MAX);
+    int64_t order = kept_choice(b, "used_order", PS_FMM_ORDER_MAX);
+    int64_t group = kept_choice(b, "used_group", INT32_MAX);
+    if (height < 1 || order < 1 || group < 1) return PS_OK;
+    b->height = (int)height;
+    chosen.order = order;
+    b->group = group;
+    return open_journal(b, product);
 }
 
 /* Enough groups for all threads, once the leaves are known. */
@@ -239,7 +285,8 @@ static ps_status fill_file(build *b, const ps_product *product, ps_octree_file *
         PS_TRY(ps_octree_put_tree(file, (ps_octree_side)s, &b->trees[s]));
     PS_TRY(lists_write(&b->lists, &b->trees[sides - 1], sides == 1, file));
     for (int s = 0; s < sides; ++s)
-        PS_TRY(write_tiles(&b->runs[s], &b->trees[s], file, (ps_octree_side)s, coincident));
+        PS_TRY(write_tiles(&b->runs[s], &b->trees[s], b->journal, file, (ps_octree_side)s,
+                           coincident));
     return PS_OK;
 }
 
@@ -312,6 +359,7 @@ static void release(build *b)
         ps_particles_close(&b->files[s]);
     }
     lists_release(&b->lists);
+    ps_journal_close(&b->journal, false);
 }
 
 static ps_status run_build(ps_run *run)
@@ -321,7 +369,9 @@ static ps_status run_build(ps_run *run)
     ps_product product;
     ps_product_init(run, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &product);
     PS_TRY(open_particles(&b, &product));
-    if (ps_product_is_up_to_date(&product)) return PS_OK;
+    if (!run->plan) snprintf(b.items, sizeof b.items, "%.4180s.items", run->output);
+    if (ps_product_is_up_to_date(&product)) return ps_journal_tidy(b.items, &product);
+    PS_TRY(continue_run(&b, &product));
     int sides = b.files[1] ? 2 : 1;
     /* What is in memory at the end of a side stays there, so each side has its part. */
     b.memory = run->host_memory / (2 * sides);
@@ -329,8 +379,10 @@ static ps_status run_build(ps_run *run)
     PS_TRY(find_height(&b));
     if (run->plan) return plan(&b);
     for (int s = 0; s < sides; ++s) PS_TRY(sort_side(&b, s));
+    if (!b.journal) PS_TRY(open_journal(&b, &product));
     PS_TRY(lists_make(&b.trees[sides - 1], &b.trees[0], &b.lists));
     PS_TRY(write_file(&b, &product));
+    ps_journal_close(&b.journal, true);
     report_tree(run, &b.trees[sides - 1], &b.trees[0], &b.lists, (int)chosen.order);
     return PS_OK;
 }
@@ -343,7 +395,8 @@ static const ps_program program = {
                    "of leaves, where each was in PARTICLES, and for every group of cells which "
                    "groups it needs and what it will cost (specs/octree.md). Particles need not "
                    "fit memory; the cells have to. Without --height and --leaf-size the height is "
-                   "that of the least time for --accuracy, or of the least work for --order.",
+                   "that of the least time for --accuracy, or of the least work for --order. A "
+                   "run that was ended goes on from what it chose and from finished tiles.",
     .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
                 "  penstock-octree-build galaxy.h5 tree.h5 --accuracy 5\n"
                 "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"

@@ -6,8 +6,10 @@
 #include "kernels/common/counter_random.h"
 #include "kernels/common/word_sort.h"
 #include "runtime/first_failure.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 typedef struct tile_job {
@@ -16,8 +18,17 @@ typedef struct tile_job {
     ps_octree_file *file;
     ps_octree_side side;
     const int64_t *start;
-    int64_t capacity;
+    int64_t tiles, capacity;
+    ps_journal *journal;
+    uint8_t *kept; /* [tiles] 1: the journal held it */
+    int64_t coincident;
 } tile_job;
+
+/* A record of the journal: this head, the columns, the places. */
+typedef struct kept_tile {
+    int64_t side, tile, count, coincident;
+} kept_tile;
+enum { HEAD_WORDS = sizeof(kept_tile) / 8 };
 
 /* What a thread needs for a tile of `capacity` particles. */
 typedef struct tile_space {
@@ -32,9 +43,9 @@ static ps_status space_init(const tile_job *job, tile_space *s)
     const run_set *set = job->set;
     int64_t n = job->capacity;
     memset(s, 0, sizeof *s);
-    int64_t words = n * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs;
+    int64_t words = n * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs + HEAD_WORDS;
     PS_TRY(ps_alloc_untouched((void **)&s->records, 8 * words, "a tile of particles"));
-    s->scratch = s->records + n * set->record_words;
+    s->scratch = s->records + n * set->record_words + HEAD_WORDS;
     s->column[0] = (double *)(s->scratch + 2 * n);
     for (int c = 1; c < set->columns; ++c) s->column[c] = s->column[c - 1] + n;
     s->permutation = (int64_t *)(s->column[0] + n * set->columns);
@@ -158,42 +169,96 @@ static int64_t count_coincident(const tile_job *job, int64_t tile, tile_space *s
     return found;
 }
 
+/* ---- kept tiles ---- */
+
+/* The room of a tile's records, which are in their leaves by now, takes what is kept of it. */
+static ps_status keep_tile(const tile_job *job, int64_t tile, int64_t coincident, tile_space *s)
+{
+    int64_t count = job->start[tile + 1] - job->start[tile];
+    int64_t words = HEAD_WORDS + count * (job->set->columns + 1);
+    if (!ps_journal_wants(job->journal, 8 * words)) return PS_OK;
+    const kept_tile head = {job->side, tile, count, coincident};
+    uint64_t *to = s->records;
+    memcpy(to, &head, sizeof head);
+    to += HEAD_WORDS;
+    for (int c = 0; c < job->set->columns; ++c, to += count)
+        memcpy(to, s->column[c], 8 * (size_t)count);
+    memcpy(to, s->permutation, 8 * (size_t)count);
+    return ps_journal_add(job->journal, s->records, 8 * words);
+}
+
+/* A tile of the journal goes into the file as it is. */
+static ps_status take_tile(void *context, int64_t first, int64_t records, const void *payload,
+                           int64_t bytes)
+{
+    tile_job *job = context;
+    kept_tile head = {.tile = -1};
+    const double *column[PS_PARTICLE_COLUMNS_MAX + 1];
+    if (bytes >= (int64_t)sizeof head) memcpy(&head, payload, sizeof head);
+    if (head.side == !job->side) return PS_OK; /* of the other tree */
+    if (head.side != job->side || head.tile < 0 || head.tile >= job->tiles ||
+        head.count != job->start[head.tile + 1] - job->start[head.tile] ||
+        bytes != 8 * (HEAD_WORDS + head.count * (job->set->columns + 1)))
+        return ps_fail(PS_INVALID, "the journal holds what is no tile of this tree");
+    if (job->kept[head.tile]) return PS_OK;
+    job->kept[head.tile] = 1;
+    job->coincident += head.coincident;
+    column[0] = (const double *)payload + HEAD_WORDS;
+    for (int c = 1; c <= job->set->columns; ++c) column[c] = column[c - 1] + head.count;
+    return ps_octree_write_tile(job->file, job->side, head.tile, column,
+                                (const int64_t *)column[job->set->columns]);
+}
+
 /* ---- all tiles ---- */
 
 static ps_status do_tile(const tile_job *job, int64_t tile, tile_space *s, int64_t *found)
 {
     PS_TRY(fill_tile(job, tile, s));
-    *found += count_coincident(job, tile, s);
-    return ps_octree_write_tile(job->file, job->side, tile, (const double *const *)s->column,
-                                s->permutation);
+    int64_t coincident = count_coincident(job, tile, s);
+    *found += coincident;
+    PS_TRY(ps_octree_write_tile(job->file, job->side, tile, (const double *const *)s->column,
+                                s->permutation));
+    return keep_tile(job, tile, coincident, s);
 }
 
-ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_octree_file *file,
-                      ps_octree_side side, int64_t *coincident)
+static ps_status do_tiles(tile_job *job)
 {
-    int64_t tiles, found = 0, done = 0;
-    tile_job job = {.set = set, .tree = tree, .file = file, .side = side};
-    int64_t *start;
+    int64_t found = 0, done = 0;
     ps_failure failure = {0};
     ps_progress progress;
-    PS_TRY(ps_octree_tiles(tree, &start, &tiles, &job.capacity));
-    job.start = start;
-    ps_progress_start(&progress, "writing", "tiles", 0, tiles);
+    for (int64_t t = 0; t < job->tiles; ++t) done += job->kept[t];
+    if (done) ps_info("%lld of %lld tiles were kept", (long long)done, (long long)job->tiles);
+    ps_progress_start(&progress, "writing", "tiles", done, job->tiles);
 #pragma omp parallel reduction(+ : found)
     {
         tile_space space;
-        ps_note_failure(&failure, space_init(&job, &space));
+        ps_note_failure(&failure, space_init(job, &space));
 #pragma omp for schedule(dynamic)
-        for (int64_t t = 0; t < tiles; ++t) {
-            if (ps_has_failed(&failure)) continue;
-            ps_note_failure(&failure, do_tile(&job, t, &space, &found));
+        for (int64_t t = 0; t < job->tiles; ++t) {
+            if (ps_has_failed(&failure) || job->kept[t]) continue;
+            ps_note_failure(&failure, do_tile(job, t, &space, &found));
 #pragma omp critical(octree_build_progress)
             ps_progress_update(&progress, ++done);
         }
         free(space.records);
     }
     ps_progress_end(&progress);
-    free(start);
-    *coincident += found;
+    job->coincident += found;
     return ps_first_failure(&failure);
+}
+
+ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_journal *journal,
+                      ps_octree_file *file, ps_octree_side side, int64_t *coincident)
+{
+    tile_job job = {.set = set, .tree = tree, .file = file, .side = side, .journal = journal};
+    PS_SCOPED_MEMORY int64_t *start = NULL;
+    PS_SCOPED_MEMORY uint8_t *kept = NULL;
+    PS_TRY(ps_octree_tiles(tree, &start, &job.tiles, &job.capacity));
+    PS_TRY(PS_ALLOC(&kept, job.tiles, "which tiles were kept"));
+    job.start = start;
+    job.kept = kept;
+    PS_TRY(ps_journal_replay(journal, false, take_tile, &job));
+    PS_TRY(do_tiles(&job));
+    *coincident += job.coincident;
+    return PS_OK;
 }

@@ -15,6 +15,7 @@ HBEM = "hbem-solve -q {s}/small.hdf {s}/small.h5 OUT --problem dirichlet --check
 FMM = "fmm -q {s}/tree.h5 OUT --device cpu --checkpoint-every 1step "
 SLICES = "slice-assemble -q {s}/small.hdf OUT --speed 1 --checkpoint-every 1step "
 BLOCK = "slice-block -q {s}/slices.h5 OUT --checkpoint-every 1step "
+OCTREE = "octree-build {s}/p.h5 OUT --group 40 --checkpoint-every 1step "
 INVERT = "gravity-invert -q {s}/observed.txt {s}/mesh.msh OUT --checkpoint-every 2steps "
 HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT --chunk-size 4K "
 
@@ -39,7 +40,7 @@ CASES = [
     Case("slice-block", BLOCK + "--values f16", BLOCK + "--layout full", keeps=True),
     Case("dgtd-setup", SETUP + SOURCE + "200e6", SETUP + SOURCE + "300e6"),
     Case("particle-import", "particle-import --generate cube --count 99 OUT", "particle-import {t}/table.txt OUT"),
-    Case("octree-build", "octree-build {s}/p.h5 OUT --height 3 --group 40", "octree-build {s}/p.h5 OUT --height 4 --group 40"),
+    Case("octree-build", OCTREE + "--height 3", OCTREE + "--height 4 --targets {s}/p.h5", keeps=True),
     Case("gravity-model", "gravity-model OUT --preset chx-1 --nodes 7,7,7", "gravity-model OUT --preset chx-1 --nodes 9,9,9", "out.hdf"),
     Case("gravity-assemble", "gravity-assemble -q {s}/density.hdf OUT --source one --boundary zero", "gravity-assemble -q {s}/density.hdf OUT", "out.hdf"),
     Case("transmission-optimize", "transmission-optimize OUT --nodes 11,11,11 --length 1,1,1", "transmission-optimize OUT --nodes 21,21,21 --length 1,1,1"),

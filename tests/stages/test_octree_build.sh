@@ -98,6 +98,31 @@ printf '0 0 0 1\n1 1 1 1\n1 1 1 2\n0.5 0.5 0.5 1\n' > few.txt
 $import few.txt few.h5 --coincident keep > /dev/null 2>&1 || fail "few"
 expect 0 "1 particles are at the place" $build few.h5 tree.h5 --height 3 --force; is leaves 3
 
+# ---- ended early: the tree that was chosen, not that of other threads, and the same bits ----
+$import --generate ellipsoid --count 300000 some.h5 > /dev/null || fail "some"
+early() { # SIGNAL CODE: at the first write after which one of the three tiles is kept, but not all
+    for ((n = 44; n < 100; n += 5)); do
+        rm -f ended.h5*
+        LD_PRELOAD=$BUILD/hostile/fail_nth.so FAIL_CALL=write FAIL_NTH=$n FAIL_SIGNAL=$1 FAIL_UNDER=$PWD \
+            $build some.h5 ended.h5 --accuracy 3 --threads 1 --checkpoint-every 1step -q > out 2>&1
+        [ $? -eq $2 ] || { cat out; fail "signal $1 at write $n does not end it with $2"; }
+        expect 0 "" $build some.h5 ended.h5 --accuracy 3 --threads 2 --force
+        grep -q "[12] of 3 tiles were kept" err && break
+    done
+    grep -q "[12] of 3 tiles were kept" err || fail "signal $1: no tile was kept"
+    is group_size $(($(figure leaves) / 16))
+    [ -z "$(ls ended.h5.* 2> /dev/null)" ] || fail "signal $1: $(ls ended.h5.*) stays"
+    expect 0 "" $build some.h5 plain.h5 --height "$(figure height)" --group "$(figure group_size)" --force
+    same plain.h5 ended.h5
+}
+early 9 137
+early 15 75
+rm -f ended.h5
+LD_PRELOAD=$BUILD/hostile/fail_nth.so FAIL_CALL=write FAIL_NTH=70 FAIL_SIGNAL=9 FAIL_UNDER=$PWD \
+    $build some.h5 ended.h5 --height 5 --checkpoint-every 1step > /dev/null 2>&1
+expect 2 "height" $build some.h5 ended.h5 --height 6
+expect 0 "" $build some.h5 ended.h5 --height 6 --fresh
+
 # ---- refused ----
 expect 3 "out of the box" $build cube.h5 no.h5 --height 4 --box 0.1,0,0,1
 expect 0 "are outside the box" $build cube.h5 tree.h5 --height 4 --box 0.1,0,0,1 --clamp --force
