@@ -49,6 +49,8 @@ typedef struct backend_setup {
     int64_t term_rows;            /* of each, of as many values as there are groups       */
     int ranks;                    /* of the run                                           */
     const backend_window *window; /* NULL: all of the state is in one memory              */
+    const uint8_t *reach;         /* [slots] of march->local, and the material that they act on  */
+    const ps_dgtd_material *materials;
 } backend_setup;
 
 /* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
@@ -110,6 +112,16 @@ typedef struct backend {
     ps_status (*unpack)(void *state, ps_dgtd_field field);
     void *(*halo)(void *state, bool out); /* [faces][3][face nodes] of the host */
     bool beside; /* half steps are enqueued, so that others may follow before `packed` */
+    /* As pack and unpack, of an array of the state that is as long as a field. */
+    ps_status (*pack_array)(void *state, const void *array);
+    ps_status (*unpack_array)(void *state, void *array);
+
+    /* Local steps (march->local): H is kept, R_1 H is made in its place by operations, H comes
+     * back. What an operation reads of neighbours, NULL: nothing; -1: R_1 H. */
+    ps_status (*local_keep)(void *state, int64_t step);
+    ps_status (*local_op)(void *state, int op);
+    ps_status (*local_restore)(void *state);
+    void *(*local_source)(void *state, int op);
 
     /* Instead of all that: devices that write into each other's halo (kernels/dgtd/device_halo.h).
      * `share` is what the others need, `reach` takes that of the neighbours, in the order of

@@ -91,20 +91,56 @@ static ps_status cpu_take(void *opened, int64_t count, double *values, const bac
 
 static void *cpu_halo(void *opened, bool out) { return ((cpu_state *)opened)->halo[out]; }
 
-static ps_status cpu_pack(void *opened, ps_dgtd_field field)
+static ps_status cpu_pack_array(void *opened, const void *array)
 {
     const backend_setup *x = &((cpu_state *)opened)->setup;
-    ps_dgtd_halo_pack(x->march->system, field_of(x, field), x->send, x->faces,
-                      cpu_halo(opened, true));
+    ps_dgtd_halo_pack(x->march->system, array, x->send, x->faces, cpu_halo(opened, true));
     return PS_OK;
+}
+
+static ps_status cpu_unpack_array(void *opened, void *array)
+{
+    const backend_setup *x = &((cpu_state *)opened)->setup;
+    ps_dgtd_halo_unpack(x->march->system, array, x->receive, x->faces, cpu_halo(opened, false));
+    return PS_OK;
+}
+
+static ps_status cpu_pack(void *opened, ps_dgtd_field field)
+{
+    return cpu_pack_array(opened, field_of(&((cpu_state *)opened)->setup, field));
 }
 
 static ps_status cpu_unpack(void *opened, ps_dgtd_field field)
 {
-    const backend_setup *x = &((cpu_state *)opened)->setup;
-    ps_dgtd_halo_unpack(x->march->system, field_of(x, field), x->receive, x->faces,
-                        cpu_halo(opened, false));
+    return cpu_unpack_array(opened, field_of(&((cpu_state *)opened)->setup, field));
+}
+
+static ps_status cpu_local_keep(void *opened, int64_t step)
+{
+    const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
+    ps_dgtd_local_keep(m->local, m->system, m->magnetic);
     return PS_OK;
+}
+
+static ps_status cpu_local_op(void *opened, int op)
+{
+    const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
+    ps_dgtd_local_op_run(m->local, m->local->ops + op, m->magnetic);
+    return PS_OK;
+}
+
+static ps_status cpu_local_restore(void *opened)
+{
+    const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
+    ps_dgtd_local_swap(m->local, m->system, m->magnetic);
+    return PS_OK;
+}
+
+static void *cpu_local_source(void *opened, int op)
+{
+    const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
+    return op < 0 ? m->magnetic
+                  : ps_dgtd_local_op_source(m->local, m->local->ops + op, m->magnetic);
 }
 
 const backend backend_cpu = {.name = "memory",
@@ -121,4 +157,10 @@ const backend backend_cpu = {.name = "memory",
                              .pack = cpu_pack,
                              .packed = cpu_nothing,
                              .unpack = cpu_unpack,
-                             .halo = cpu_halo};
+                             .halo = cpu_halo,
+                             .pack_array = cpu_pack_array,
+                             .unpack_array = cpu_unpack_array,
+                             .local_keep = cpu_local_keep,
+                             .local_op = cpu_local_op,
+                             .local_restore = cpu_local_restore,
+                             .local_source = cpu_local_source};

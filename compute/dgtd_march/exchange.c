@@ -84,13 +84,12 @@ ps_status exchange_numbers(exchange *x, const double *out, double *in)
     return trade(x, out, in, (int64_t)sizeof *out);
 }
 
-ps_status exchange_array(exchange *x, const ps_dgtd_system *system, void *array)
+ps_status exchange_array(exchange *x, void *array)
 {
-    ps_dgtd_halo_pack(system, array, x->send, x->faces, x->backend->halo(x->state, true));
-    PS_TRY(ps_comm_exchange_start(x->neighbours, x->count, &x->pending));
+    PS_TRY(x->backend->pack_array(x->state, array));
+    PS_TRY(exchange_send(x));
     PS_TRY(ps_comm_exchange_wait(&x->pending));
-    ps_dgtd_halo_unpack(system, array, x->receive, x->faces, x->backend->halo(x->state, false));
-    return PS_OK;
+    return x->backend->unpack_array(x->state, array);
 }
 
 /* ---- directly ---- */

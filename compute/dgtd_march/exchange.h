@@ -37,8 +37,8 @@ ps_status exchange_send(exchange *exchange);
 ps_status exchange_finish(exchange *exchange, ps_dgtd_field field);
 /* The traces of a field, as a whole: at the start. */
 ps_status exchange_all(exchange *exchange, ps_dgtd_field field);
-/* The traces of an array of the host, of as many slots as a field. */
-ps_status exchange_array(exchange *exchange, const ps_dgtd_system *system, void *array);
+/* The traces of an array of the state, of as many slots as a field. */
+ps_status exchange_array(exchange *exchange, void *array);
 /* A number of each face of `send` for one of each face of `receive`; both [faces], of the host. */
 ps_status exchange_numbers(exchange *exchange, const double *out, double *in);
 

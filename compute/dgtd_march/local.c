@@ -22,18 +22,36 @@ ps_status local_count(problem *p)
     return ps_comm_sum_f64(&p->updates, 1);
 }
 
-ps_status local_begin(march *m)
+/* By level, whether elements of P, of Q touch another rank's: only then increments are exchanged. */
+ps_status local_find_traded(march *m)
 {
-    const ps_dgtd_local *x = m->march.local;
-    void *magnetic = m->march.magnetic;
-    ps_dgtd_local_keep(x, m->march.system, magnetic);
-    for (int i = 0; i < x->op_count; ++i) {
-        void *source = ps_dgtd_local_op_source(x, x->ops + i, magnetic);
-        if (m->exchange && source && i > 0) /* the first one's halo is there */
-            PS_TRY(exchange_array(m->exchange, m->march.system, source));
-        ps_dgtd_local_op_run(x, x->ops + i, magnetic);
+    const ps_dgtd_domain *d = &m->problem->domain;
+    double traded[2 * PS_DGTD_LOCAL_LEVELS] = {0};
+    for (int64_t f = 0; m->march.local && f < 4 * d->elements; ++f) {
+        if (d->links[f] / 4 < d->halo_base) continue;
+        uint8_t reach = d->reach[f / 4];
+        for (int l = 0; l < ps_dgtd_reach_p(reach); ++l) traded[2 * l] = 1;
+        for (int l = 0; l < ps_dgtd_reach_q(reach); ++l) traded[2 * l + 1] = 1;
     }
-    return m->exchange ? exchange_array(m->exchange, m->march.system, magnetic) : PS_OK;
+    PS_TRY(ps_comm_sum_f64(traded, 2 * PS_DGTD_LOCAL_LEVELS));
+    for (int i = 0; i < 2 * PS_DGTD_LOCAL_LEVELS; ++i) m->local_traded[i / 2][i % 2] = traded[i] > 0;
+    return PS_OK;
 }
 
-void local_end(march *m) { ps_dgtd_local_swap(m->march.local, m->march.system, m->march.magnetic); }
+ps_status local_begin(march *m, int64_t step)
+{
+    const backend *b = m->backend;
+    PS_TRY(b->local_keep(m->state, step));
+    for (int i = 0; i < m->march.local->op_count; ++i) {
+        const ps_dgtd_local_op *op = m->march.local->ops + i;
+        void *source = b->local_source(m->state, i);
+        bool traded = m->local_traded[op->level][op->kind == PS_DGTD_LOCAL_H];
+        if (m->exchange && source && traded && i > 0) /* the first one's halo is there */
+            PS_TRY(exchange_array(m->exchange, source));
+        PS_TRY(b->local_op(m->state, i));
+    }
+    if (!m->exchange || !m->local_traded[0][1]) return PS_OK;
+    return exchange_array(m->exchange, b->local_source(m->state, -1));
+}
+
+ps_status local_end(march *m) { return m->backend->local_restore(m->state); }

@@ -132,9 +132,10 @@ ps_status local_build(problem *problem);
 /* Collective: how many updates of elements a step makes, of all ranks. */
 ps_status local_count(problem *problem);
 struct march;
+ps_status local_find_traded(struct march *march);
 /* Before the half step of E, R_1 H is put in the place of H, halo included; after it H again. */
-ps_status local_begin(struct march *march);
-void local_end(struct march *march);
+ps_status local_begin(struct march *march, int64_t step);
+ps_status local_end(struct march *march);
 
 /* ---- the plan (plan.c) ---- */
 
@@ -190,6 +191,7 @@ typedef struct march {
     void *sums[2];
     struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
     struct exchange *exchange;     /* of several ranks; NULL: one */
+    bool local_traded[PS_DGTD_LOCAL_LEVELS][2]; /* increments that E, that H reads from other ranks */
     struct tiles *tiles;           /* out of core; NULL: in memory */
     ps_dgtd_probe *probes;         /* own ones */
     int64_t *probe_places, probe_count;

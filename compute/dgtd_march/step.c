@@ -146,9 +146,9 @@ static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_
 ps_status march_steps(march *m, int64_t count)
 {
     for (int64_t s = m->done; s < m->done + count; ++s) {
-        if (m->march.local) PS_TRY(local_begin(m));
+        if (m->march.local) PS_TRY(local_begin(m, s));
         PS_TRY(half_of_all(m, PS_DGTD_E, s, m->done));
-        if (m->march.local) local_end(m);
+        if (m->march.local) PS_TRY(local_end(m));
         PS_TRY(half_of_all(m, PS_DGTD_H, s, m->done));
     }
     return PS_OK;

@@ -8,6 +8,11 @@ static const double stretch = 1 + PS_DGTD_LOCAL_DAMPING / 4; /* d */
 
 double ps_dgtd_local_ratio(void) { return sqrt((2 * stretch * stretch - 1) / (4 * stretch)); }
 
+double ps_dgtd_local_gain(int level, double dt)
+{
+    return dt * dt * pow(ps_dgtd_local_ratio(), 2 * level) * (2 - 1 / (stretch * stretch)) / 16;
+}
+
 /* ---- classes ---- */
 
 /* out = the largest of an element and its neighbours, but of closed ones. */
@@ -115,7 +120,7 @@ void ps_dgtd_local_count(ps_dgtd_local *x, const ps_dgtd_system *system, const u
 }
 
 static void fill_level(ps_dgtd_local *x, int l, const ps_dgtd_system *system,
-                       const ps_dgtd_material *materials, const uint8_t *reach, double g)
+                       const ps_dgtd_material *materials, const uint8_t *reach, double gain)
 {
     ps_dgtd_system *s = &x->level[l].system;
     int64_t count = system->materials, slots = system->groups * ps_dgtd_lanes(system->precision);
@@ -131,7 +136,7 @@ static void fill_level(ps_dgtd_local *x, int l, const ps_dgtd_system *system,
         const ps_dgtd_material *of = materials + m % count;
         int64_t state = m / count;
         ps_dgtd_set_factors(s, PS_DGTD_E, m, 0, state == IN_P ? 1 / of->eps : 0);
-        ps_dgtd_set_factors(s, PS_DGTD_H, m, keep, state == OUTSIDE ? 0 : -g / 2 / of->mu);
+        ps_dgtd_set_factors(s, PS_DGTD_H, m, keep, state == OUTSIDE ? 0 : -gain / of->mu);
     }
     for (int which = 0; which < 2; ++which)
         list_runs(system, reach, l, which, x->level[l].runs[which]);
@@ -159,9 +164,8 @@ void ps_dgtd_local_fill(ps_dgtd_local *x, const ps_dgtd_system *system,
                         const ps_dgtd_material *materials, const uint8_t *reach, double dt)
 {
     close_faces(x, system, reach);
-    double square = dt * dt, ratio = ps_dgtd_local_ratio();
-    for (int l = 0; l < x->levels; ++l, square *= ratio * ratio)
-        fill_level(x, l, system, materials, reach, square * (2 - 1 / (stretch * stretch)) / 8);
+    for (int l = 0; l < x->levels; ++l)
+        fill_level(x, l, system, materials, reach, ps_dgtd_local_gain(l, dt));
     for (int64_t g = 0; g < system->groups; ++g) x->inside[g] = holds(system, reach, g, 0, 1);
 }
 
@@ -203,6 +207,17 @@ void ps_dgtd_local_op_run(const ps_dgtd_local *x, const ps_dgtd_local_op *op, vo
             ps_dgtd_half_step(&level->system, PS_DGTD_H, own, level->electric, begin, end);
         else
             add(&level->system, y, level->magnetic, begin, end);
+    }
+}
+
+void ps_dgtd_local_run_below(const ps_dgtd_local *x, int level, void *magnetic)
+{
+    int first = -1; /* the operations between the level's H and the sum of its increments */
+    for (int i = 0; i < x->op_count; ++i) {
+        const ps_dgtd_local_op *op = x->ops + i;
+        if (first >= 0 && op->kind == PS_DGTD_LOCAL_ADD && op->level == level) return;
+        if (first >= 0) ps_dgtd_local_op_run(x, op, magnetic);
+        if (op->kind == PS_DGTD_LOCAL_H && op->level == level) first = i;
     }
 }
 

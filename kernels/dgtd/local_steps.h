@@ -58,6 +58,8 @@ int ps_dgtd_local_reach(const int32_t *links, int64_t elements, const uint8_t *c
 
 /* tau_{l+1}/tau_l: how much smaller a step of the next level is. */
 double ps_dgtd_local_ratio(void);
+/* g/2 of a level, from 0. */
+double ps_dgtd_local_gain(int level, double dt);
 
 typedef struct ps_dgtd_local_level {
     ps_dgtd_system system; /* of the march, with masks as materials: 3 a material, those of P, of Q
@@ -107,6 +109,8 @@ double ps_dgtd_local_updates(const uint8_t *reach, int64_t elements);
 void ps_dgtd_local_keep(const ps_dgtd_local *local, const ps_dgtd_system *system,
                         const void *magnetic);
 void ps_dgtd_local_op_run(const ps_dgtd_local *local, const ps_dgtd_local_op *op, void *magnetic);
+/* R_{level+1} (both from 0) of the level's own increments of H, in place. */
+void ps_dgtd_local_run_below(const ps_dgtd_local *local, int level, void *magnetic);
 /* What an operation reads of its neighbours: y, or increments of E; NULL: nothing. */
 void *ps_dgtd_local_op_source(const ps_dgtd_local *local, const ps_dgtd_local_op *op,
                               void *magnetic);

@@ -6,7 +6,7 @@
 #ifndef PS_KERNELS_DGTD_TIME_STEP_H
 #define PS_KERNELS_DGTD_TIME_STEP_H
 
-#include "kernels/dgtd/local_steps.h"
+#include "kernels/dgtd/half_step.h"
 
 /* C_p: dt = 0.9 C_p times the least ps_dgtd_element_size is the rule; 2.61, 1.60, 1.06, 0.76 for p = 1..4. */
 double ps_dgtd_step_constant(int order);
@@ -24,13 +24,5 @@ typedef struct ps_dgtd_power_scratch {
 } ps_dgtd_power_scratch;
 double ps_dgtd_power_limit(ps_dgtd_system *system, const ps_dgtd_material *materials,
                            int applications, const ps_dgtd_power_scratch *scratch);
-
-/* Of a step with local steps: what is found of the least and the largest eigenvalue of
- * dt^2 C_H R_1 C_E, which have to be within 0 and 4: by a few applications, and by the growth of
- * random fields over `steps` steps, which tells eigenvalues below about -(2/steps)^2. Changes
- * system->steps, too. */
-void ps_dgtd_local_bounds(ps_dgtd_system *system, const ps_dgtd_local *local,
-                          const ps_dgtd_material *materials, double dt, int steps,
-                          const ps_dgtd_power_scratch *scratch, double bounds[2]);
 
 #endif

@@ -56,11 +56,13 @@ static const ps_figure figure_table[] = {
      "updates of elements with one step for all, over those with local steps"},
     {"local_steps.step_most", "s",
      "step that elements at borders, in layers and at the total field's surface allow"},
-    {"local_steps.bound_low", "1", "least eigenvalue of a step that was found; not below 0"},
-    {"local_steps.bound_high", "1", "largest eigenvalue of a step that was found; below 4"},
+    {"local_steps.bound", "1", "largest eigenvalue of a step that was found; stable below 1"},
+    {"local_steps.applications", "1", "applications that found it and those of the classes"},
+    {"local_steps.lowered", "1", "elements whose steps are smaller for stability"},
     {"class_*.step", "s", "step of a class"},
     {"class_*.elements", "1", "elements that need it"},
     {"class_*.reached", "1", "elements whose field H makes steps of this class, and none smaller"},
+    {"class_*.bound", "1", "largest eigenvalue of the class that was found; stable below 1"},
     {NULL, NULL, NULL}};
 
 #endif

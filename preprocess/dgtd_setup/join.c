@@ -158,6 +158,7 @@ ps_status reorder_elements(setup *s, const int32_t *order)
                 {&s->layer, 1},
                 {&s->total, 1},
                 {&s->reach, 1},
+                {&s->least_class, 1},
                 {&s->sizes, sizeof *s->sizes}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
         PS_TRY(permute(rows[k].array, all, rows[k].bytes, order));

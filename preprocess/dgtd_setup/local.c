@@ -66,6 +66,18 @@ static double find_cap(choice *x)
     return x->fraction * least;
 }
 
+/* Smaller steps of an element beside a closed one end at their face, a whole step does not: as a rule
+ * it is stable up to about 2.3 times the element's own limit. */
+static double find_advised(const choice *x)
+{
+    const setup *s = x->s;
+    double least = INFINITY;
+    for (int64_t f = 0; f < 4 * s->mesh.elements; ++f)
+        if (s->mesh.links[f] >= 0 && x->closed[s->mesh.links[f] / 4] && !x->closed[f / 4])
+            least = fmin(least, s->sizes[f / 4]);
+    return 2 * x->fraction * least;
+}
+
 /* Classes and reaches for a step; the updates of elements in it, over dt. */
 static double classify(choice *x, double dt, int *levels)
 {
@@ -76,6 +88,7 @@ static double classify(choice *x, double dt, int *levels)
         for (x->classes[e] = 0; step > most && x->classes[e] <= PS_DGTD_LOCAL_LEVELS;
              ++x->classes[e])
             step *= ratio;
+        if (s->least_class && x->classes[e] < s->least_class[e]) x->classes[e] = s->least_class[e];
     }
     *levels = ps_dgtd_local_reach(s->mesh.links, s->mesh.elements, x->classes, x->closed, x->marks,
                                   x->reach);
@@ -94,6 +107,7 @@ static ps_status read_levels(const setup *s, int *first, int *last)
     const char *text = s->options->local;
     *first = 1;
     *last = PS_DGTD_LOCAL_LEVELS;
+    if (s->levels_most > 0) *last = s->levels_most;
     if (strcmp(text, "auto") == 0) return PS_OK;
     long levels = strtol(text, &rest, 10);
     if (*rest || rest == text || levels < 1 || levels > PS_DGTD_LOCAL_LEVELS)
@@ -115,16 +129,17 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
                        "the field of the step before, which a small element cannot wait for");
     PS_TRY(choice_open(s, fraction, &x));
     s->local_cap = find_cap(&x);
-    double least = x.fraction * s->sizes[s->limiting];
+    double least = x.fraction * s->sizes[s->limiting], most = fmin(s->local_cap, find_advised(&x));
     for (int l = first; l <= last; ++l) {
-        steps[l] = fmin(least * pow(ps_dgtd_local_ratio(), -l), s->local_cap);
+        steps[l] = fmin(least * pow(ps_dgtd_local_ratio(), -l), most);
         gains[l] = plain_updates(s) / classify(&x, steps[l], &levels);
         best = fmax(best, gains[l]);
-        if (steps[l] == s->local_cap) last = l;
+        if (steps[l] == most) last = l;
     }
     for (; gains[first] < worth_a_level * best; ++first) continue;
     *useful = gains[first] >= (strcmp(s->options->local, "auto") == 0 ? worth_it : 1);
     *dt = steps[first];
+    s->levels_chosen = first;
     if (*useful && *dt >= least * (1 + 1e-9)) return PS_OK;
     *useful = false;
     if (strcmp(s->options->local, "auto") != 0)
@@ -137,6 +152,18 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
     ps_info("--local-steps auto: they would save a factor of %.3g, so there is one step for all",
             gains[first]);
     return PS_OK;
+}
+
+/* 16 q + p; elements in no level: 1 beside those of Q_1, otherwise 0. */
+static int levels_of(const setup *s, int64_t e)
+{
+    uint8_t r = s->reach[e];
+    int levels = 16 * ps_dgtd_reach_q(r) + ps_dgtd_reach_p(r);
+    for (int f = 0; levels == 0 && f < 4; ++f) {
+        int32_t link = s->mesh.links[4 * e + f];
+        levels = link >= 0 && ps_dgtd_reach_q(s->reach[link / 4]) > 0;
+    }
+    return levels;
 }
 
 /* Within each part first the elements that touch no other part, each sort by the levels they are
@@ -154,8 +181,7 @@ static ps_status sort_elements(setup *s)
     for (int64_t q = 0; q < m->parts; ++q) {
         int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
         for (int64_t i = 0; i < count; ++i) {
-            uint8_t r = s->reach[first + i];
-            int levels = 16 * ps_dgtd_reach_p(r) + ps_dgtd_reach_q(r);
+            int levels = levels_of(s, first + i);
             key[first + i] = (i >= m->interior[q] ? 2 * KEYS : KEYS) - 1 - levels;
         }
         ps_order_by_key(key + first, count, 2 * KEYS, start, order + first);
@@ -205,13 +231,15 @@ void report_local(const setup *s, ps_report *r)
     ps_report_int(r, "levels", s->header.local_levels);
     ps_report_real(r, "updates_saved", s->local_gain);
     ps_report_real(r, "step_most", s->local_cap / PS_DGTD_C0);
-    ps_report_real(r, "bound_low", s->local_bounds[0]);
-    ps_report_real(r, "bound_high", s->local_bounds[1]);
+    ps_report_real(r, "bound", s->local_bounds[s->header.local_levels]);
+    ps_report_int(r, "applications", s->local_applications);
+    ps_report_int(r, "lowered", s->local_lowered);
     for (int l = 0; l <= s->header.local_levels; ++l, dt *= ps_dgtd_local_ratio()) {
         snprintf(name, sizeof name, "class_%d", l);
         ps_report_section(r, name);
         ps_report_real(r, "step", dt / PS_DGTD_C0);
         ps_report_int(r, "elements", s->class_counts[l]);
         ps_report_int(r, "reached", s->reach_counts[l]);
+        if (l > 0) ps_report_real(r, "bound", s->local_bounds[l - 1]);
     }
 }

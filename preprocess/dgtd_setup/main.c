@@ -101,7 +101,7 @@ static void release(setup *s)
     ps_store_close(&s->store);
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
-    free(s->sizes), free(s->layer), free(s->reach);
+    free(s->sizes), free(s->layer), free(s->reach), free(s->least_class);
 }
 
 static ps_status run_setup(ps_run *run)
@@ -134,7 +134,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-setup",
-    .results = 3,
+    .results = 4,
     .synopsis = "PARTITION OUTPUT",
     .description =
         "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on "

@@ -34,6 +34,7 @@ typedef struct setup {
     uint8_t *layer; /* [elements] 1 in the matched layer, or NULL */
     int layer_flux; /* SETUP_FLUX_: of the layer, where all else has the centred one */
     uint8_t *reach; /* [elements] of the local steps, or NULL */
+    uint8_t *least_class; /* [elements] that their stability asks for, or NULL */
     uint16_t *material;
     int64_t media_count, source_count;
     ps_dgtd_medium *media;       /* [media_count] */
@@ -52,7 +53,10 @@ typedef struct setup {
     double local_share; /* of the limit, up to which one step for all is stable          */
     int64_t class_counts[PS_DGTD_LOCAL_LEVELS + 1], reach_counts[PS_DGTD_LOCAL_LEVELS + 1];
     double local_gain;      /* element updates of one step for all, over those with local steps */
-    double local_bounds[2]; /* of dt^2 A, as power iteration finds them                   */
+    double local_bounds[PS_DGTD_LOCAL_LEVELS + 1]; /* by level, last of the step; stable below 1 */
+    int local_applications;                        /* that found them                            */
+    int levels_most, levels_chosen;                /* by --local-steps auto; most 0: any         */
+    int64_t local_lowered;                         /* elements whose class is larger for it      */
     double local_cap;       /* m: the largest step that borders and layer leave            */
     int64_t scaled;       /* elements with raised eps and mu,       */
     double scaled_volume; /* their part of the volume */
@@ -129,6 +133,8 @@ bool local_wanted(const setup *s);
 ps_status local_step(setup *s, double fraction, double *dt, bool *useful);
 /* Classes for header.dt, and the elements in their order. */
 ps_status local_classes(setup *s, double fraction);
+/* local_check.c: classes of a step that is stable, if lowering that of some elements makes it so. */
+ps_status local_check(setup *s, double fraction, bool power, bool *stable);
 void report_local(const setup *s, struct ps_report *r);
 
 /* Bytes of the model. */

@@ -8,9 +8,9 @@
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/time_step.h"
 #include "kernels/dgtd/upwind.h"
-#include "stage/dgtd_local.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "iteration.h"
 #include "setup.h"
 
 /* Power iteration comes down to the limit from above. */
@@ -111,19 +111,13 @@ static ps_status find_sizes(setup *s)
 
 /* ---- power iteration ---- */
 
-typedef struct iteration {
-    ps_dgtd_reference reference;
-    ps_dgtd_operators operators;
-    ps_dgtd_system system;
-    ps_dgtd_power_scratch scratch;
-} iteration;
-
-static void iteration_release(iteration *x)
+void iteration_release(iteration *x)
 {
     free(x->system.tangents), free(x->system.links), free(x->system.kinds);
     free(x->system.bordered), free(x->system.material), free(x->system.steps);
     free(x->scratch.electric), free(x->scratch.magnetic);
     free(x->scratch.partial), free(x->scratch.weights);
+    for (int k = 0; k < ITERATION_VECTORS; ++k) free(x->vectors[k]);
 }
 
 static ps_status bytes_of(void *pointer, size_t bytes)
@@ -134,19 +128,20 @@ static ps_status bytes_of(void *pointer, size_t bytes)
     return PS_OK;
 }
 
-static ps_status iteration_open(const setup *s, iteration *x)
+ps_status iteration_open(const setup *s, ps_precision precision, int vectors, iteration *x)
 {
     ps_dgtd_bytes b;
     ps_dgtd_system *system = &x->system;
     ps_dgtd_reference_init(&x->reference, s->header.order);
     ps_dgtd_operators_init(&x->operators, &x->reference);
     *system = (ps_dgtd_system){.order = s->header.order,
-                               .precision = PS_DOUBLE,
+                               .precision = precision,
                                .reference = &x->reference,
                                .operators = &x->operators};
     ps_dgtd_system_count(system, s->mesh.elements, s->media_count);
     ps_dgtd_system_bytes(system, &b);
-    int64_t bytes = (int64_t)(b.tangents + b.links + b.kinds + 2 * b.field) + ps_memory_peak();
+    int64_t bytes =
+        (int64_t)(b.tangents + b.links + b.kinds + (size_t)(2 + vectors) * b.field) + ps_memory_peak();
     if (bytes > s->run->host_memory)
         return ps_fail(PS_EXHAUSTED,
                        "power iteration takes %.2f GB, --host-memory is %.2f GB; "
@@ -162,6 +157,7 @@ static ps_status iteration_open(const setup *s, iteration *x)
     PS_TRY(bytes_of(&x->scratch.magnetic, b.field));
     PS_TRY(bytes_of(&x->scratch.partial, (size_t)system->groups * sizeof(double)));
     PS_TRY(bytes_of(&x->scratch.weights, 2 * (size_t)s->media_count * sizeof(double)));
+    for (int k = 0; k < vectors; ++k) PS_TRY(bytes_of(&x->vectors[k], b.field));
     ps_dgtd_body body = setup_body(s);
     return ps_dgtd_system_fill(system, &body);
 }
@@ -171,7 +167,7 @@ static ps_status find_power_limit(setup *s)
     iteration *x;
     double start = ps_clock();
     PS_TRY(PS_ALLOC(&x, 1, "the power iteration"));
-    ps_status status = iteration_open(s, x);
+    ps_status status = iteration_open(s, PS_DOUBLE, 0, x);
     if (status == PS_OK)
         s->header.dt_power = ps_dgtd_power_limit(&x->system, s->materials,
                                                  (int)s->options->applications, &x->scratch);
@@ -183,53 +179,26 @@ static ps_status find_power_limit(setup *s)
 
 /* ---- local steps ---- */
 
-/* Steps of random fields where the step comes from the rule. */
-enum { RULE_STEPS = 80 };
-
-static ps_status local_bounds(const setup *s, iteration *x, int applications, double bounds[2])
-{
-    ps_dgtd_local_steps steps;
-    ps_dgtd_bytes b;
-    ps_dgtd_system_bytes(&x->system, &b);
-    PS_TRY(ps_dgtd_local_open(&steps, &x->system, s->materials, s->reach, s->header.local_levels,
-                              s->header.dt, (int64_t)b.field));
-    ps_dgtd_local_bounds(&x->system, &steps.local, s->materials, s->header.dt, applications,
-                         &x->scratch, bounds);
-    ps_dgtd_local_close(&steps);
-    return PS_OK;
-}
-
-static ps_status find_local_bounds(setup *s, int applications)
-{
-    iteration *x;
-    double start = ps_clock();
-    PS_TRY(PS_ALLOC(&x, 1, "the power iteration"));
-    ps_status status = iteration_open(s, x);
-    if (status == PS_OK) status = local_bounds(s, x, applications, s->local_bounds);
-    iteration_release(x);
-    free(x);
-    s->seconds_power += ps_clock() - start;
-    return status;
-}
-
 static ps_status divide_step(setup *s);
 
-/* The classes of the step, which no random field may make grow; the fraction is lowered until none
- * does. */
+/* The classes of a step that is stable; where elements with smaller steps do not make it so, the
+ * fraction is lowered. */
 static ps_status set_local(setup *s, double fraction)
 {
-    bool power = strcmp(s->options->dt, "power") == 0, useful = true;
+    bool power = strcmp(s->options->dt, "power") == 0, useful = true, stable;
     bool given = !power && strcmp(s->options->dt, "rule") != 0;
-    for (;; fraction *= 0.93) {
+    PS_TRY(PS_ALLOC(&s->least_class, s->mesh.elements, "classes of steps"));
+    for (;;) {
         PS_TRY(divide_step(s));
-        PS_TRY(local_classes(s, fraction));
-        if (s->header.local_levels == 0) return PS_OK;
-        PS_TRY(find_local_bounds(s, power ? (int)s->options->applications : RULE_STEPS));
-        if (s->local_bounds[0] >= -1e-9 && s->local_bounds[1] < 3.99) return PS_OK;
-        ps_info("local steps of %.3g of the limit are unstable on this mesh (eigenvalues of a step "
-                "from %.3g to %.3g, where 0 to 4 is stable): smaller ones are tried",
-                fraction, s->local_bounds[0], s->local_bounds[1]);
-        if (!given) PS_TRY(local_step(s, fraction * 0.93, &s->header.dt, &useful));
+        PS_TRY(local_check(s, fraction, power, &stable));
+        if (stable) return PS_OK;
+        ps_info("%d levels of local steps of %.3g of the limit are unstable on this mesh: fewer or "
+                "smaller ones are tried",
+                s->header.local_levels, fraction);
+        bool fewer = !given && strcmp(s->options->local, "auto") == 0 && s->levels_chosen > 1;
+        s->levels_most = fewer ? s->levels_chosen - 1 : 0;
+        if (!fewer) fraction *= 0.93;
+        if (!given) PS_TRY(local_step(s, fraction, &s->header.dt, &useful));
         if (!useful || fraction < .3)
             return ps_fail(PS_USAGE,
                            "--local-steps %s: no stable steps were found; is a step of all "

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats/dgtd_model.h"
 #include "kernels/common/mesh_parts.h"
 #include "partition.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
+#include "runtime/scope.h"
 
 /* ---- weights ---- */
 
@@ -29,11 +31,45 @@ static ps_status weigh_tag(job *j, const char *text)
                            tag);
 }
 
+/* 2^p + 2^q half steps of the element that lies in the mesh's file where it does in the model's. */
+static ps_status weigh_steps(job *j, const ps_dgtd_domain *d, int32_t *steps)
+{
+    int64_t known = 0;
+    for (int64_t e = 0; e < d->elements; ++e) {
+        uint8_t r = d->reach ? d->reach[e] : 0;
+        if (d->source[e] < 0 || d->source[e] >= j->mesh.elements) continue; /* grown */
+        steps[d->source[e]] = r == 255 ? 2 : (1 << r % 16) + (1 << r / 16);
+        ++known;
+    }
+    for (int64_t e = 0; e < j->mesh.elements; ++e) j->weights[e] = steps[j->mesh.source[e]];
+    return known == j->mesh.elements
+               ? PS_OK
+               : ps_fail(PS_USAGE, "--updates: the model is of %" PRId64 " elements of a mesh, %s has %" PRId64, known,
+                         j->input, j->mesh.elements);
+}
+
+static ps_status weigh_model(job *j)
+{
+    PS_SCOPED(ps_dgtd_domain_release) ps_dgtd_domain whole = {0};
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *model = NULL;
+    PS_SCOPED_MEMORY int32_t *steps = NULL;
+    PS_TRY(ps_dgtd_model_open(ps_store_path(j->model), &model));
+    const ps_dgtd_model_header *h = ps_dgtd_model_head(model);
+    const int64_t parts[] = {0, h->parts};
+    if (h->local_levels == 0)
+        return ps_fail(PS_USAGE, "--updates %s: this model has one step for all elements",
+                       ps_store_path(j->model));
+    PS_TRY(ps_dgtd_model_load(model, parts, 1, 0, 16, &whole));
+    PS_TRY(PS_ALLOC(&steps, j->mesh.elements, "weights"));
+    return weigh_steps(j, &whole, steps);
+}
+
 static ps_status weigh(job *j)
 {
-    if (j->weight_texts->count == 0) return PS_OK;
+    if (j->weight_texts->count == 0 && !j->model) return PS_OK;
     PS_TRY(PS_ALLOC(&j->weights, j->mesh.elements, "weights"));
     for (int64_t e = 0; e < j->mesh.elements; ++e) j->weights[e] = 1;
+    if (j->model) PS_TRY(weigh_model(j));
     for (int i = 0; i < j->weight_texts->count; ++i)
         PS_TRY(weigh_tag(j, j->weight_texts->items[i]));
     int64_t total = 0;
@@ -50,7 +86,7 @@ static ps_status weigh(job *j)
 static ps_status cut_by_scotch(job *j)
 {
     const ps_partition *p = &j->mesh;
-    int32_t *start = NULL, *neighbours = NULL, at = 0;
+    int32_t *start = NULL, *neighbours = NULL, *edges = NULL, at = 0;
     int64_t arcs = 4 * p->elements - j->outer_faces;
     ps_status status;
     if (arcs > INT32_MAX)
@@ -60,16 +96,21 @@ static ps_status cut_by_scotch(job *j)
                        arcs);
     PS_GUARD(status, done, PS_ALLOC(&start, p->elements + 1, "the dual graph"));
     PS_GUARD(status, done, PS_ALLOC(&neighbours, arcs, "the dual graph"));
+    if (j->model) PS_GUARD(status, done, PS_ALLOC(&edges, arcs, "the dual graph"));
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
         if (f % 4 == 0) start[f / 4] = at;
-        if (p->links[f] >= 0) neighbours[at++] = p->links[f] / 4;
+        if (p->links[f] < 0) continue;
+        int32_t a = j->weights ? j->weights[f / 4] : 1, b = j->weights ? j->weights[p->links[f] / 4] : 1;
+        if (edges) edges[at] = a < b ? b : a;
+        neighbours[at++] = p->links[f] / 4;
     }
     start[p->elements] = at;
-    ps_graph graph = {p->elements, start, neighbours, j->weights, NULL};
+    ps_graph graph = {p->elements, start, neighbours, j->weights, edges};
     status = ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
 done:
     free(start);
     free(neighbours);
+    free(edges);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "formats/dgtd_model.h"
 #include "partition.h"
 #include "preprocess/mesh_partition/figure_table.h"
 #include "runtime/log.h"
@@ -24,6 +25,7 @@ static struct {
     double imbalance;
     bool allow_pieces;
     ps_text_list weights;
+    const char *updates;
 } chosen = {.parts = 1, .imbalance = 0.01};
 
 static const ps_option options[] = {
@@ -37,6 +39,9 @@ static const ps_option options[] = {
               "in breadth-first layers over faces, for runs out of core"),
     PS_LIST("weight", &chosen.weights, "TAG:W", PS_IDENTITY,
             "elements of this physical group count as W (a whole number) instead of 1"),
+    PS_TEXT("updates", &chosen.updates, "MODEL", 0,
+            "elements count as the steps that they make in this model (dgtd-setup --local-steps) of "
+            "the same mesh, and faces between those with many are not cut if others can be"),
     PS_REAL("imbalance", &chosen.imbalance, "F", 0.0001, 1, PS_IDENTITY,
             "how far Scotch may exceed the mean weight of a part"),
     PS_FLAG("allow-pieces", &chosen.allow_pieces, PS_IDENTITY,
@@ -94,6 +99,7 @@ static ps_status write_partition(const job *j, const ps_product *product)
 static void release(job *j)
 {
     ps_store_close(&j->store);
+    ps_store_close(&j->model);
     ps_partition_release(&j->mesh);
     free(j->weights);
     free(j->part);
@@ -114,6 +120,12 @@ static ps_status run_partition(ps_run *run)
     PS_TRY(ps_store_open(j.input, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &j.store));
     PS_TRY(ps_product_input(&product, "mesh", j.store));
     PS_TRY(choose_method(&j));
+    if (chosen.updates && chosen.weights.count > 0)
+        return ps_fail(PS_USAGE, "--updates and --weight: give one of them");
+    if (chosen.updates) {
+        PS_TRY(ps_store_open(chosen.updates, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &j.model));
+        PS_TRY(ps_product_input(&product, "model", j.model));
+    }
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     PS_TRY(plan(&j));
     if (run->plan) return PS_OK;

@@ -24,6 +24,7 @@ typedef struct job {
     bool layers, allow_pieces;
     double imbalance;
     const ps_text_list *weight_texts;
+    ps_store *model; /* whose local steps count, or NULL */
     ps_partition mesh; /* what will be written                                    */
     int32_t *weights;  /* [elements] or NULL, in the order in which elements are now */
     int32_t *part;     /* [elements] likewise                                     */

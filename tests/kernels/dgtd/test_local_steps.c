@@ -2,6 +2,7 @@
 #include "kernels/dgtd/local_steps.h"
 
 #include "kernels/dgtd/energy.h"
+#include "kernels/dgtd/local_bounds.h"
 #include "stage/dgtd_local.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
@@ -164,21 +165,71 @@ static void losses_only_take(void **state)
     graded_release(&g);
 }
 
-/* Eigenvalues of a step are within 0 and 4, which they are not with steps of the limit itself. */
-static void spectrum_tells_stability(void **state)
+/* The largest eigenvalue of a level, or of the step. */
+static double bound_of(graded *g, const ps_dgtd_material *one, int level, int steps, double *shares)
+{
+    double weights[1];
+    size_t bytes = dgtd_case_field_bytes(&g->x);
+    int applications = 0;
+    ps_dgtd_local_probe probe = {.system = &g->x.system,
+                                 .local = &g->steps.local,
+                                 .materials = one,
+                                 .dt = g->march.dt,
+                                 .electric = g->x.field[0],
+                                 .magnetic = g->x.field[1],
+                                 .partial = g->x.partial,
+                                 .weights = weights};
+    for (int k = 0; k < 3; ++k) probe.vectors[k] = dgtd_array(bytes);
+    double bound = ps_dgtd_local_bound(&probe, level, steps, 0, shares, &applications);
+    for (int k = 0; k < 3; ++k) free(probe.vectors[k]);
+    assert_int_equal(applications, shares ? 2 * steps : steps);
+    return bound;
+}
+
+/* What is found of all levels tells steps that grow from those that do not. */
+static void bounds_tell_stability(void **state)
 {
     static const ps_dgtd_material one = {1, 1, 0};
     for (int order = 1; order <= 3; ++order)
         for (int over = 0; over < 2; ++over) {
             graded g;
-            double weights[2], bounds[2], fraction = over ? 1.1 : .75;
+            double fraction = over ? 1.1 : .75, most = 0, first, last;
             double dt = step_of(order, 3, .3, 12, fraction, 4, &one, 1);
             graded_init(&g, order, 3, .3, 12, &one, 1, fraction, dt, PS_DOUBLE);
-            ps_dgtd_power_scratch scratch = {g.x.field[0], g.x.field[1], g.x.partial, weights};
-            ps_dgtd_local_bounds(&g.x.system, &g.steps.local, &one, dt, 40, &scratch, bounds);
-            assert_int_equal(bounds[0] > 0 && bounds[1] < 3.99, !over);
+            for (int level = 0; level <= g.levels; ++level)
+                most = fmax(most, bound_of(&g, &one, level, 40, NULL));
+            assert_int_equal(most < .98, !over);
+            ps_dgtd_set_step(&g.x.system, &one, dt);
+            memset(g.x.field[1], 0, dgtd_case_field_bytes(&g.x));
+            randomise(&g.x, PS_DGTD_E);
+            first = ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
+            ps_dgtd_march_steps(&g.march, 200);
+            last = ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
+            assert_int_equal(last < 50 * first, !over); /* 1 over 1 less the bound */
             graded_release(&g);
         }
+}
+
+/* Against many applications of an operator; the vector has its share where elements are small. */
+static void bounds_are_eigenvalues(void **state)
+{
+    static const ps_dgtd_material one = {1, 1, 0};
+    graded g;
+    double dt = step_of(2, 3, .3, 12, .75, 3, &one, 1);
+    graded_init(&g, 2, 3, .3, 12, &one, 1, .75, dt, PS_DOUBLE);
+    double *shares = dgtd_array((size_t)g.x.system.groups * PS_DGTD_LANES_F32 * sizeof *shares);
+    for (int level = 0; level <= g.levels; ++level) {
+        double value = bound_of(&g, &one, level, 30, shares), largest = 0, p_only = 0;
+        check_near(value, bound_of(&g, &one, level, 60, NULL), 1e-3, 0);
+        for (int64_t e = 0; e < g.x.mesh.elements; ++e) {
+            largest = fmax(largest, shares[e]);
+            if (level < g.levels && ps_dgtd_reach_p(g.reach[e]) <= level)
+                p_only = fmax(p_only, shares[e]);
+        }
+        assert_true(largest == 1 && p_only == 0);
+    }
+    free(shares);
+    graded_release(&g);
 }
 
 static double cavity_error(int order, int64_t side, bool local)

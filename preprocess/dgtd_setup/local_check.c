@@ -1,0 +1,108 @@
+/*
+ * local_check: are local steps stable? The largest eigenvalues of all levels and of a step
+ * (kernels/dgtd/local_bounds.h) are asked for; where one is too large the elements that have most of
+ * its eigenvector get a smaller step, and all is looked at again.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iteration.h"
+#include "kernels/dgtd/local_bounds.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
+#include "stage/dgtd_local.h"
+
+/* What is found comes up from below: it has to stay as far below 1. With the damping .05 a level may
+ * be at .964, a step at .976, whatever the mesh (specs/dgtd_local.md). */
+static const double bound_most = 0.985, tolerance_rule = 2e-3, tolerance_power = 1e-4;
+/* Elements whose share is as large get a smaller step. */
+static const double share_least = 0.05;
+enum { ROUNDS = 12, RULE_STEPS = 40 };
+
+typedef struct check {
+    iteration of;
+    ps_dgtd_local_steps steps;
+    double *shares;
+} check;
+
+static void check_release(check *x)
+{
+    ps_dgtd_local_close(&x->steps);
+    iteration_release(&x->of);
+    free(x->shares);
+}
+
+/* Elements with large shares of what level `l` cannot keep still, and that no level below keeps: into
+ * the next one. */
+static int64_t lower(setup *s, int l, const double *shares)
+{
+    int64_t count = 0;
+    for (int64_t e = 0; e < s->mesh.elements; ++e) {
+        int p = ps_dgtd_reach_p(s->reach[e]), least = l < s->header.local_levels ? l + 1 : 0;
+        if (shares[e] < share_least || s->reach[e] == PS_DGTD_REACH_CLOSED) continue;
+        if (p != least || p == PS_DGTD_LOCAL_LEVELS) continue;
+        s->least_class[e] = (uint8_t)(p + 1);
+        ++count;
+    }
+    return count;
+}
+
+static ps_status look(setup *s, check *x, bool power, int64_t *lowered, bool *stable)
+{
+    ps_dgtd_system *system = &x->of.system;
+    ps_dgtd_bytes b;
+    PS_TRY(iteration_open(s, PS_SINGLE, ITERATION_VECTORS, &x->of));
+    ps_dgtd_system_bytes(system, &b);
+    PS_TRY(ps_dgtd_local_open(&x->steps, system, s->materials, s->reach, s->header.local_levels,
+                              s->header.dt, (int64_t)b.field));
+    PS_TRY(PS_ALLOC(&x->shares, system->groups * PS_DGTD_LANES_F32, "shares of elements"));
+    ps_dgtd_local_probe probe = {.system = system,
+                                 .local = &x->steps.local,
+                                 .materials = s->materials,
+                                 .dt = s->header.dt,
+                                 .electric = x->of.scratch.electric,
+                                 .magnetic = x->of.scratch.magnetic,
+                                 .partial = x->of.scratch.partial,
+                                 .weights = x->of.scratch.weights};
+    memcpy(probe.vectors, x->of.vectors, sizeof probe.vectors);
+    int steps = power ? PS_DGTD_LANCZOS : RULE_STEPS;
+    *stable = true;
+    *lowered = 0;
+    for (int l = s->header.local_levels - 1; l >= 0 || l == -1; --l) {
+        int level = l < 0 ? s->header.local_levels : l;
+        double *bound = s->local_bounds + level;
+        *bound = ps_dgtd_local_bound(&probe, level, steps, power ? tolerance_power : tolerance_rule,
+                                     NULL, &s->local_applications);
+        if (*bound <= bound_most) continue;
+        *stable = false;
+        if (isfinite(*bound))
+            ps_dgtd_local_bound(&probe, level, steps, tolerance_rule, x->shares,
+                                &s->local_applications);
+        int64_t count = isfinite(*bound) ? lower(s, level, x->shares) : 0;
+        ps_info("local steps: %.4g for level %d of %d, where %.3g is stable: %lld elements get a "
+                "smaller step",
+                *bound, level + 1, s->header.local_levels, bound_most, (long long)count);
+        *lowered += count;
+    }
+    return PS_OK;
+}
+
+ps_status local_check(setup *s, double fraction, bool power, bool *stable)
+{
+    int64_t lowered = 1;
+    double start = ps_clock();
+    *stable = false;
+    for (int round = 0; round < ROUNDS && lowered > 0 && !*stable; ++round) {
+        PS_SCOPED(check_release) check x = {.shares = NULL};
+        PS_TRY(local_classes(s, fraction));
+        if (s->header.local_levels == 0) break;
+        PS_TRY(look(s, &x, power, &lowered, stable));
+        s->local_lowered += *stable ? 0 : lowered;
+    }
+    *stable |= s->header.local_levels == 0;
+    if (!*stable) memset(s->least_class, 0, (size_t)s->mesh.elements);
+    s->seconds_power += ps_clock() - start;
+    return PS_OK;
+}
