@@ -1,7 +1,10 @@
 /* The header of block matrices: root attributes. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/block_matrix.h"
+#include "runtime/memory.h"
 
 enum { LAYOUTS = 3, BLOCK_ROWS_MAX = 1024, LAGS_VERSION = 2 };
 static const char *const layout_names[LAYOUTS] = {"full", "contiguous", "warp"};
@@ -106,4 +109,74 @@ ps_status ps_block_header_get(const ps_store *store, ps_block_header *header)
     PS_TRY(ps_slice_header_get(store, &header->slices));
     ps_status status = get_header(store, header);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+}
+
+/* ---- from the tiles ---- */
+
+double ps_block_fill(double nnz, double stored) { return stored > 0 ? 100 * nnz / stored : 100; }
+
+/* The tiles as slice tiles: ranges and statistics. */
+static ps_status as_slice_tiles(const ps_block_tile *tiles, int64_t count, ps_slice_tile **out)
+{
+    PS_TRY(PS_ALLOC(out, count, "table of tiles"));
+    for (int64_t t = 0; t < count; ++t) {
+        const ps_block_tile *b = &tiles[t];
+        (*out)[t] = (ps_slice_tile){.first_row = b->first_row,
+                                    .rows = b->rows,
+                                    .first_slice = b->first_slice,
+                                    .slices = b->slices,
+                                    .value_count = b->nnz,
+                                    .d_max = b->d_max,
+                                    .k_min = b->k_min,
+                                    .k_max = b->k_max,
+                                    .score = b->score,
+                                    .filled = b->filled};
+    }
+    return PS_OK;
+}
+
+/* The lags of the file hold those of its tiles. */
+static ps_status check_tile_lags(const ps_block_tile *tiles, int64_t count, const ps_block_header *h)
+{
+    for (int64_t t = 0; t < count; ++t)
+        if (tiles[t].nnz > 0 &&
+            (tiles[t].k_min < (double)h->k_from || tiles[t].k_max >= (double)h->k_below))
+            return ps_fail(PS_INVALID, "tile %lld holds lags %g..%g, where the file has %lld..%lld",
+                           (long long)t, tiles[t].k_min, tiles[t].k_max, (long long)h->k_from,
+                           (long long)h->k_below - 1);
+    return PS_OK;
+}
+
+/* Blocks, fill and rounding errors from the tiles. */
+static void derive_counts(const ps_block_tile *tiles, int64_t count, ps_block_header *h)
+{
+    double stored = 0, squares = 0, errors = 0;
+    h->block_count = 0;
+    h->rounding_max = 0;
+    for (int64_t t = 0; t < count; ++t) {
+        const ps_block_tile *tile = &tiles[t];
+        h->block_count += tile->block_count;
+        stored += (double)tile->value_count;
+        squares += tile->square_sum;
+        errors += tile->error_rms * tile->error_rms * tile->square_sum;
+        h->rounding_max = fmax(h->rounding_max, tile->error_max);
+    }
+    h->fill = ps_block_fill((double)h->slices.nnz, stored);
+    h->rounding_rms = squares > 0 ? sqrt(errors / squares) : 0;
+}
+
+ps_status ps_block_header_derive(const ps_block_tile *tiles, int64_t count, ps_block_header *header)
+{
+    ps_slice_tile *slices;
+    PS_TRY(as_slice_tiles(tiles, count, &slices));
+    ps_status status = ps_slice_tiles_cover(slices, count, header->slices.unknowns);
+    ps_slice_header_derive(slices, count, &header->slices);
+    free(slices);
+    if (header->k_end == 0) {
+        header->k_below = header->k_end = header->slices.k_max + 1;
+        if (header->layout == PS_BLOCK_WARP)
+            header->block_columns = header->slices.d_max > 0 ? header->slices.d_max : 1;
+    }
+    derive_counts(tiles, count, header);
+    return status == PS_OK ? check_tile_lags(tiles, count, header) : status;
 }

@@ -19,9 +19,28 @@ struct ps_block_matrix {
     ps_tile_set set; /* in the order of `datasets`; the last are the values */
     ps_block_header header;
     ps_block_tile *tiles; /* [set.tiles] without data pointers */
+    void **images;        /* [set.tiles] of a matrix in memory, which has no store; else NULL */
+    ps_csr m0;            /* of a matrix in memory */
     bool *written;        /* [set.tiles] while writing */
     pthread_mutex_t lock; /* guards written and tiles while writing */
 };
+
+static const char *name_of(const ps_block_matrix *m)
+{
+    return m->store ? ps_store_path(m->store) : "the matrix in memory";
+}
+
+static ps_status fault(const ps_block_matrix *m, int64_t tile, ps_status status)
+{
+    return status == PS_OK ? PS_OK
+                           : ps_context(status, "%s: tile %lld", name_of(m), (long long)tile);
+}
+
+static ps_status derive(ps_block_matrix *m)
+{
+    ps_status status = ps_block_header_derive(m->tiles, m->set.tiles, &m->header);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", name_of(m));
+}
 
 /* ---- the arrays of a tile as datasets ---- */
 
@@ -124,12 +143,24 @@ static ps_status create(const char *path, const ps_store_identity *identity,
     ps_store_identity own = *identity;
     own.format = PS_BLOCK_MATRIX_FORMAT;
     own.format_version = PS_BLOCK_MATRIX_VERSION;
-    PS_TRY(ps_block_header_check(&m->header));
-    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
-    PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
     PS_TRY(ps_store_create(path, &own, &m->store));
     m->set.store = m->store;
     return define_arrays(m, tiling);
+}
+
+static ps_status begin(const ps_block_tiling *tiling, const ps_block_header *header,
+                       ps_block_matrix **out)
+{
+    ps_block_matrix *m;
+    PS_TRY(PS_ALLOC(out, 1, "block matrix"));
+    m = *out;
+    pthread_mutex_init(&m->lock, NULL);
+    m->header = *header;
+    m->header.slices.unknowns = tiling->unknowns;
+    m->set.tiles = tiling->tile_count;
+    PS_TRY(ps_block_header_check(&m->header));
+    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
+    return PS_ALLOC(&m->written, m->set.tiles, "table of tiles");
 }
 
 ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,
@@ -137,19 +168,21 @@ ps_status ps_block_matrix_create(const char *path, const ps_store_identity *iden
                                  ps_block_matrix **out)
 {
     *out = NULL;
-    ps_block_matrix *m;
-    PS_TRY(PS_ALLOC(&m, 1, "block matrix"));
-    pthread_mutex_init(&m->lock, NULL);
-    m->header = *header;
-    m->header.slices.unknowns = tiling->unknowns;
-    m->set.tiles = tiling->tile_count;
-    ps_status status = create(path, identity, tiling, m);
-    if (status != PS_OK) ps_block_matrix_close(&m);
-    *out = m;
+    ps_status status = begin(tiling, header, out);
+    if (status == PS_OK) status = create(path, identity, tiling, *out);
+    if (status != PS_OK) ps_block_matrix_close(out);
     return status;
 }
 
-static double fill_of(double nnz, double stored) { return stored > 0 ? 100 * nnz / stored : 100; }
+ps_status ps_block_matrix_create_in_memory(const ps_block_tiling *tiling,
+                                           const ps_block_header *header, ps_block_matrix **out)
+{
+    *out = NULL;
+    ps_status status = begin(tiling, header, out);
+    if (status == PS_OK) status = PS_ALLOC(&(*out)->images, (*out)->set.tiles, "tiles in memory");
+    if (status != PS_OK) ps_block_matrix_close(out);
+    return status;
+}
 
 static ps_status record_tile(ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
 {
@@ -173,7 +206,7 @@ static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_ti
                              (double)tile->slices,
                              (double)tile->block_count,
                              (double)tile->nnz,
-                             fill_of((double)tile->nnz, (double)tile->value_count),
+                             ps_block_fill((double)tile->nnz, (double)tile->value_count),
                              tile->d_max,
                              tile->k_min,
                              tile->k_max,
@@ -194,76 +227,28 @@ static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_ti
     return PS_OK;
 }
 
+static ps_status keep_tile(ps_block_matrix *m, int64_t index, const ps_block_tile *tile,
+                           void *image)
+{
+    PS_TRY(ps_tile_set_check_index(&m->set, index));
+    PS_TRY(ps_block_tile_check(&m->header, tile));
+    PS_TRY(record_tile(m, index, tile));
+    m->images[index] = image;
+    return PS_OK;
+}
+
+ps_status ps_block_matrix_keep_tile(ps_block_matrix *matrix, int64_t index,
+                                    const ps_block_tile *tile, void *image)
+{
+    ps_status status = keep_tile(matrix, index, tile, image);
+    if (status != PS_OK) free(image);
+    return fault(matrix, index, status);
+}
+
 ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
                                      const ps_block_tile *tile)
 {
-    return ps_tile_set_fault(&matrix->set, index, write_tile(matrix, index, tile));
-}
-
-/* The tiles as slice tiles: ranges and statistics. */
-static ps_status as_slice_tiles(const ps_block_matrix *m, ps_slice_tile **out)
-{
-    PS_TRY(PS_ALLOC(out, m->set.tiles, "table of tiles"));
-    for (int64_t t = 0; t < m->set.tiles; ++t) {
-        const ps_block_tile *b = &m->tiles[t];
-        (*out)[t] = (ps_slice_tile){.first_row = b->first_row,
-                                    .rows = b->rows,
-                                    .first_slice = b->first_slice,
-                                    .slices = b->slices,
-                                    .value_count = b->nnz,
-                                    .d_max = b->d_max,
-                                    .k_min = b->k_min,
-                                    .k_max = b->k_max,
-                                    .score = b->score,
-                                    .filled = b->filled};
-    }
-    return PS_OK;
-}
-
-/* The lags of the file hold those of its tiles. */
-static ps_status check_lags(const ps_block_matrix *m)
-{
-    const ps_block_header *h = &m->header;
-    for (int64_t t = 0; t < m->set.tiles; ++t)
-        if (m->tiles[t].nnz > 0 &&
-            (m->tiles[t].k_min < (double)h->k_from || m->tiles[t].k_max >= (double)h->k_below))
-            return ps_fail(PS_INVALID, "tile %lld holds lags %g..%g, where the file has %lld..%lld",
-                           (long long)t, m->tiles[t].k_min, m->tiles[t].k_max, (long long)h->k_from,
-                           (long long)h->k_below - 1);
-    return PS_OK;
-}
-
-/* Blocks, fill and rounding errors from the tiles. */
-static void derive_counts(ps_block_matrix *m)
-{
-    ps_block_header *h = &m->header;
-    double stored = 0, squares = 0, errors = 0;
-    h->block_count = 0;
-    h->rounding_max = 0;
-    for (int64_t t = 0; t < m->set.tiles; ++t) {
-        const ps_block_tile *tile = &m->tiles[t];
-        h->block_count += tile->block_count;
-        stored += (double)tile->value_count;
-        squares += tile->square_sum;
-        errors += tile->error_rms * tile->error_rms * tile->square_sum;
-        h->rounding_max = fmax(h->rounding_max, tile->error_max);
-    }
-    h->fill = fill_of((double)h->slices.nnz, stored);
-    h->rounding_rms = squares > 0 ? sqrt(errors / squares) : 0;
-}
-
-/* Cover, counts and statistics from the tiles. */
-static ps_status derive_header(ps_block_matrix *m)
-{
-    ps_slice_tile *tiles;
-    PS_TRY(as_slice_tiles(m, &tiles));
-    ps_status status = ps_slice_tiles_cover(tiles, m->set.tiles, m->header.slices.unknowns);
-    ps_slice_header_derive(tiles, m->set.tiles, &m->header.slices);
-    free(tiles);
-    if (m->header.k_end == 0) m->header.k_below = m->header.k_end = m->header.slices.k_max + 1;
-    derive_counts(m);
-    if (status == PS_OK) status = check_lags(m);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(m->store));
+    return fault(matrix, index, write_tile(matrix, index, tile));
 }
 
 static ps_status put_m0(ps_block_matrix *m, const ps_csr *m0)
@@ -278,19 +263,33 @@ static ps_status put_m0(ps_block_matrix *m, const ps_csr *m0)
     return ps_csr_write(m->store, "/m0", "m^3 or m s", m0);
 }
 
-static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *header)
+/* The header from the tiles, all of which are there. */
+static ps_status finish_header(ps_block_matrix *m, ps_block_header *header)
 {
     for (int64_t t = 0; t < m->set.tiles; ++t)
         if (!m->written[t])
-            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written",
-                           ps_store_path(m->store), (long long)t, (long long)m->set.tiles);
+            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written", name_of(m),
+                           (long long)t, (long long)m->set.tiles);
     header->slices.precision = m->header.slices.precision;
     header->slices.unknowns = m->header.slices.unknowns;
     m->header.slices = header->slices;
-    PS_TRY(derive_header(m));
+    PS_TRY(derive(m));
     *header = m->header;
+    return PS_OK;
+}
+
+static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *header)
+{
+    PS_TRY(finish_header(m, header));
     PS_TRY(put_m0(m, m0));
     return ps_block_header_put(m->store, header);
+}
+
+ps_status ps_block_matrix_complete(ps_block_matrix *matrix, ps_csr *m0, ps_block_header *header)
+{
+    matrix->m0 = *m0;
+    *m0 = (ps_csr){0};
+    return finish_header(matrix, header);
 }
 
 ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
@@ -309,6 +308,9 @@ void ps_block_matrix_close(ps_block_matrix **matrix)
     if (!m) return;
     ps_store_close(&m->store);
     pthread_mutex_destroy(&m->lock);
+    for (int64_t t = 0; m->images && t < m->set.tiles; ++t) free(m->images[t]);
+    free(m->images);
+    ps_csr_release(&m->m0);
     free(m->tiles);
     free(m->written);
     free(m);
@@ -390,9 +392,8 @@ static ps_status open_tiles(ps_block_matrix *m)
         PS_TRY(
             ps_tile_set_check_extras(&m->set, m->set.count - 2, rounding_names, ROUNDING_EXTRAS));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
-    for (int64_t t = 0; t < m->set.tiles; ++t)
-        PS_TRY(ps_tile_set_fault(&m->set, t, get_tile(m, t)));
-    return derive_header(m);
+    for (int64_t t = 0; t < m->set.tiles; ++t) PS_TRY(fault(m, t, get_tile(m, t)));
+    return derive(m);
 }
 
 ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out)
@@ -430,30 +431,52 @@ void ps_block_matrix_tile_bytes(const ps_block_matrix *matrix, int64_t index, in
                                 int64_t *unpacked)
 {
     ps_tile_set_bytes(&matrix->set, index, raw, unpacked);
+    if (!matrix->images) return;
+    ps_block_tile tile = matrix->tiles[index];
+    *unpacked = ps_block_tile_place(&matrix->header, &tile, NULL);
+}
+
+bool ps_block_matrix_keeps(const ps_block_matrix *matrix) { return matrix->images != NULL; }
+
+const void *ps_block_matrix_image(const ps_block_matrix *matrix, int64_t index)
+{
+    return matrix->images ? matrix->images[index] : NULL;
 }
 
 ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void *raw)
 {
-    return ps_tile_set_read(&matrix->set, index, raw);
+    return matrix->images ? PS_OK : ps_tile_set_read(&matrix->set, index, raw);
 }
 
 ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,
                                ps_block_tile *tile)
 {
     PS_TRY(ps_block_matrix_tile_info(matrix, index, tile));
-    for (int d = 0; has_array(matrix, d); ++d)
+    if (matrix->images) ps_block_tile_place(&matrix->header, tile, (void *)unpacked);
+    for (int d = 0; !matrix->images && has_array(matrix, d); ++d)
         *(void **)((char *)tile + array_of(matrix, d)->member) =
             ps_tile_set_data(&matrix->set, index, d, unpacked);
     return PS_OK;
+}
+
+static ps_status copy_image(const ps_block_matrix *m, int64_t index, void *unpacked,
+                            ps_block_tile *tile)
+{
+    int64_t raw, bytes;
+    ps_block_tile own;
+    ps_block_matrix_tile_bytes(m, index, &raw, &bytes);
+    memcpy(unpacked, m->images[index], (size_t)bytes);
+    return ps_block_matrix_view(m, index, unpacked, tile ? tile : &own);
 }
 
 ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const void *raw,
                                  void *unpacked, ps_block_tile *tile)
 {
     ps_block_tile own;
+    if (matrix->images) return copy_image(matrix, index, unpacked, tile);
     PS_TRY(ps_tile_set_decode(&matrix->set, index, raw, unpacked));
     PS_TRY(ps_block_matrix_view(matrix, index, unpacked, &own));
-    PS_TRY(ps_tile_set_fault(&matrix->set, index, ps_block_tile_check(&matrix->header, &own)));
+    PS_TRY(fault(matrix, index, ps_block_tile_check(&matrix->header, &own)));
     if (tile) *tile = own;
     return PS_OK;
 }
@@ -463,6 +486,9 @@ ps_status ps_block_matrix_load_m0(ps_block_matrix *matrix, ps_csr *out)
     int64_t n = matrix->header.slices.unknowns, from = matrix->header.k_from;
     if (from > 0)
         return ps_fail(PS_INVALID, "%s: holds the lags from %lld on alone, without M^0",
-                       ps_store_path(matrix->store), (long long)from);
-    return ps_csr_read(matrix->store, "/m0", n, n, out);
+                       name_of(matrix), (long long)from);
+    if (!matrix->images) return ps_csr_read(matrix->store, "/m0", n, n, out);
+    *out = matrix->m0;
+    matrix->m0 = (ps_csr){0};
+    return PS_OK;
 }

@@ -52,6 +52,12 @@ typedef struct ps_block_header {
 ps_status ps_block_header_check(const ps_block_header *header);
 ps_status ps_block_header_put(ps_store *store, const ps_block_header *header);
 ps_status ps_block_header_get(const ps_store *store, ps_block_header *header);
+struct ps_block_tile;
+double ps_block_fill(double nnz, double stored); /* NNZ %; 100 of nothing */
+/* Counts and statistics from those of the tiles, and all lags where k_end is 0. PS_INVALID unless
+ * the tiles cover all rows and slices, and hold the header's lags. */
+ps_status ps_block_header_derive(const struct ps_block_tile *tiles, int64_t count,
+                                 ps_block_header *header);
 
 typedef struct ps_block_tile {
     int64_t first_row, rows, first_slice, slices;
@@ -74,6 +80,12 @@ typedef struct ps_block_matrix ps_block_matrix;
 
 /* Sizes of the index arrays of a tile, from its ranges, layout and counts. */
 int64_t ps_block_tile_warps(const ps_block_tile *tile);
+
+int64_t ps_block_tile_value_bytes(const ps_block_header *header); /* of one */
+/* Points the arrays that the layout has one behind the other from `memory` on, as unpacked tiles
+ * have them (NULL: nowhere); returns the bytes of all, with the slack behind each, which is to be
+ * zero. */
+int64_t ps_block_tile_place(const ps_block_header *header, ps_block_tile *tile, void *memory);
 
 /* Everything that keeps compute within bounds: counts that belong together, corners inside the
  * tile, ascending, starts and corner columns within 1..k_max, widths at most d_max, halves 0 or
@@ -99,6 +111,19 @@ ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
  * statistics are taken from the tiles and set; commits. Frees on success and failure. */
 ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
                                  ps_block_header *header);
+
+/* A matrix in memory, which is written and read as one in a file, but for: a tile is kept instead
+ * of written, with `image`, which holds its arrays as ps_block_tile_place puts them and is the
+ * matrix's from then on (free()); completed instead of committed, which takes M^0 over; it has no
+ * store. */
+ps_status ps_block_matrix_create_in_memory(const ps_block_tiling *tiling,
+                                           const ps_block_header *header, ps_block_matrix **out);
+ps_status ps_block_matrix_keep_tile(ps_block_matrix *matrix, int64_t index,
+                                    const ps_block_tile *tile, void *image);
+ps_status ps_block_matrix_complete(ps_block_matrix *matrix, ps_csr *m0, ps_block_header *header);
+bool ps_block_matrix_keeps(const ps_block_matrix *matrix); /* is in memory */
+/* The unpacked tile as it lies in memory; NULL: in a file. */
+const void *ps_block_matrix_image(const ps_block_matrix *matrix, int64_t index);
 
 /* Reading: as for slices; unpack runs ps_block_tile_check, and `values` may be read 128 bytes over
  * its end. */

@@ -1,9 +1,43 @@
-/* Tiles of blocks in memory: sizes and checks. */
+/* Tiles of blocks in memory: sizes, places and checks. */
 #include "formats/block_matrix.h"
+#include "formats/tile_set.h"
+#include "runtime/sizes.h"
 
 int64_t ps_block_tile_warps(const ps_block_tile *tile)
 {
     return (tile->rows + PS_WARP_ROWS - 1) / PS_WARP_ROWS;
+}
+
+int64_t ps_block_tile_value_bytes(const ps_block_header *header)
+{
+    return header->half ? 2 : header->slices.precision == PS_SINGLE ? 4 : 8;
+}
+
+int64_t ps_block_tile_place(const ps_block_header *header, ps_block_tile *tile, void *memory)
+{
+    bool full = header->layout == PS_BLOCK_FULL, warp = header->layout == PS_BLOCK_WARP;
+    int64_t warps = ps_block_tile_warps(tile) * tile->slices, at = 0;
+    const struct {
+        bool there;
+        void **pointer;
+        int64_t bytes;
+    } arrays[] = {
+        {full, (void **)&tile->block_start, 4 * (tile->slices + 1)},
+        {full, (void **)&tile->corner_rows, 4 * tile->block_count},
+        {full, (void **)&tile->corner_columns, 2 * tile->block_count},
+        {!full, (void **)&tile->starts,
+         2 * (warp ? warps * PS_WARP_ROWS : tile->slices * tile->rows)},
+        {warp, (void **)&tile->widths, 2 * warps},
+        {header->half, (void **)&tile->scales, warps * PS_WARP_ROWS},
+        {true, &tile->values, tile->value_count * ps_block_tile_value_bytes(header)},
+    };
+    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; ++a) {
+        if (!arrays[a].there) continue;
+        if (memory) *arrays[a].pointer = (char *)memory + at;
+        at += ps_padded(arrays[a].bytes + PS_TILE_SLACK);
+    }
+    if (!header->half) tile->scales = NULL;
+    return at;
 }
 
 static ps_status wrong_count(const char *what, int64_t count, int64_t due)

@@ -196,6 +196,17 @@ static ps_status allocate_buffers(ps_chunk_stream *stream)
     return PS_OK;
 }
 
+/* Chunks that are in memory are handed over where they lie. */
+static ps_status find_chunks(ps_chunk_stream *stream)
+{
+    const ps_chunk_stream_config *config = &stream->config;
+    PS_TRY(PS_ALLOC(&stream->data, config->chunk_count, "a chunk stream"));
+    for (int64_t c = 0; c < config->chunk_count; ++c)
+        stream->data[c] = (char *)config->lies(config->context, c);
+    stream->stats.chunks = stream->stats.resident_chunks = config->chunk_count;
+    return PS_OK;
+}
+
 ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_stream **out)
 {
     ps_status status;
@@ -204,9 +215,13 @@ ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_st
     PS_TRY(check_config(config));
     PS_TRY(PS_ALLOC(&stream, 1, "a chunk stream"));
     PS_GUARD(status, failed, copy_config(stream, config));
-    PS_GUARD(status, failed, make_plan(stream));
-    PS_GUARD(status, failed, allocate_buffers(stream));
-    if (stream->config.chunk_count > 0) {
+    if (config->lies) {
+        PS_GUARD(status, failed, find_chunks(stream));
+    } else {
+        PS_GUARD(status, failed, make_plan(stream));
+        PS_GUARD(status, failed, allocate_buffers(stream));
+    }
+    if (stream->config.chunk_count > 0 && !config->lies) {
         PS_GUARD(status, failed, open_feed(stream));
         PS_GUARD(status, failed, ps_chunk_feed_start(stream->feed));
     }
@@ -241,6 +256,8 @@ static ps_status await(ps_chunk_stream *stream, int64_t first, int64_t most, int
     ps_status status;
     int64_t end = first + most;
     if (end > stream->config.chunk_count) end = stream->config.chunk_count;
+    *count = end - first;
+    if (!stream->feed) return PS_OK;
     ps_chunk_feed_lock(stream->feed);
     while ((status = ps_chunk_feed_failure(stream->feed)) == PS_OK && !stream->data[first])
         ps_chunk_feed_wait(stream->feed);
@@ -274,6 +291,7 @@ static ps_status sweep_run(ps_chunk_stream *stream, int64_t most, int64_t *next,
     ps_status status = compute(context, first, count, (const void *const *)(stream->data + first));
     *seconds += ps_clock() - start;
     *next += count;
+    if (!stream->feed) return status;
     if (status == PS_OK)
         done_with(stream, first, count);
     else

@@ -27,6 +27,8 @@ static const ps_figure figure_table[] = {
     {"run.operations", "flop", "operations of all sums"},
     {"run.read_from_disk_a_sweep", "B", "what does not fit and is read in each sweep"},
     {"run.read_from_disk_a_far_sweep", "B", "the same of far lags"},
+    {"run.assembled_in", "s", "assembling the matrix in memory"},
+    {"run.assembling_threads", "s", "of that: computing, or waiting for GPUs, over threads"},
     {"run.opened_in", "s", "opening, up to the first step"},
     {"seconds.wait", "s", "part of the summation: waiting for data"},
     {"seconds.checkpoint_writer", "s", "beside the march: writing checkpoints"},

@@ -131,6 +131,10 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_int(report, "steps", m->done);
     ps_report_int(report, "steps_in_this_start", m->done - m->first);
     ps_report_int(report, "group", m->options->group);
+    if (m->problem->assembling) {
+        ps_report_real(report, "assembled_in", m->problem->assembling->seconds);
+        ps_report_real(report, "assembling_threads", m->problem->assembling->core_seconds);
+    }
     ps_report_real(report, "opened_in", m->clock.opening);
     report_seconds(report, m, stats);
     report_summation(report, m, stats);

@@ -87,8 +87,9 @@ static ps_status check_place(const ps_run *run, const problem *p, const ps_emitt
 /* ---- the matrices ---- */
 
 /* What the certificate of the matrix says of this run (specs/tdbem_assembly.md). */
-static void tell_passivity(const problem *p, const char *matrix)
+void march_tell_passivity(const problem *p)
 {
+    const char *matrix = p->matrix;
     const ps_passivity *c = &p->tiles.header.passivity;
     double growth = -c->least * (double)p->steps;
     int64_t points = p->tiles.header.outer_points;
@@ -116,7 +117,6 @@ ps_status march_check_incoming(const ps_run *run, const problem *p)
                      (a[2] - b[2]) * (a[2] - b[2]));
     }
     edge /= 3 * (double)p->mesh.triangle_count;
-    tell_passivity(p, run->operands[0]);
     for (int i = 0; i < p->incident.count; ++i) {
         const ps_emitter *emitter = &p->incident.emitters[i];
         PS_TRY(check_pulse(run, p, emitter, edge));

@@ -12,7 +12,10 @@
 #include "runtime/stop.h"
 #include "stage/product.h"
 
-static march_options options = {.group = 8, .checkpoint_every = {.seconds = 600}, .balance = 12};
+static march_options options = {.group = 8,
+                                .checkpoint_every = {.seconds = 600},
+                                .balance = 12,
+                                .assembling = ASSEMBLING_DEFAULTS};
 
 static const ps_option table[] = {
     PS_INT("steps", &options.steps, "N", 1, 1e9, PS_IDENTITY, "number of time steps"),
@@ -49,6 +52,22 @@ static const ps_option table[] = {
               "GPUs' memory"),
     PS_INT("balance", &options.balance, "N", 0, 10000, 0,
            "groups in which the parts of several workers may be moved; 0: equal parts that stay"),
+    PS_CHOICE(
+        "formulation", &options.assembling.assembly.scene.formulation,
+        "sound-soft-s|sound-soft-m|sound-hard", PS_IDENTITY,
+        "of a mesh that is given alone; this and the following as in penstock-slice-assemble"),
+    PS_REAL("dt", &options.assembling.assembly.scene.dt, "SECONDS", 0, 1e30, PS_IDENTITY,
+            "time step; or give --courant"),
+    PS_REAL("courant", &options.assembling.assembly.scene.courant, "H_OVER_D", 0, 1e30, PS_IDENTITY,
+            "mean edge / (speed dt), sets the time step"),
+    PS_REAL("speed", &options.assembling.assembly.scene.speed, "M/S", 1e-30, 1e30, PS_IDENTITY,
+            "speed of sound c"),
+    PS_CHOICE("points", &options.assembling.rule, "auto|3|6|7|12", PS_IDENTITY,
+              "points of the outer rule on a triangle"),
+    PS_CHOICE("precision", &options.assembling.assembly.precision, PS_FP32 "|" PS_FP64, PS_IDENTITY,
+              "of the values of k >= 1"),
+    PS_FLAG("screen", &options.assembling.assembly.scene.screen, PS_IDENTITY,
+            "sound-hard: the surface may be open, a thin rigid screen"),
     PS_OPTION_END};
 
 /* Gives all ranks what rank 0 has read from the record. */
@@ -149,12 +168,17 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
         status = status == PS_OK ? printed : status;
     }
     PS_TRY(ps_comm_agree(status));
+    if (!run->plan && p->assembling) {
+        PS_TRY(problem_assemble(run, p));
+        PS_TRY(plan_make(run, &options, p, &plan));
+    }
     return run->plan ? PS_OK : march_through(&product, p, &plan, &named);
 }
 
 static ps_status run_program(ps_run *run)
 {
     PS_SCOPED(problem_release) problem p = {.mesh_store = NULL};
+    PS_TRY(problem_operands(run));
     PS_TRY(problem_open(run, &options, &p));
     return plan_and_march(run, &p);
 }
@@ -166,11 +190,13 @@ static const ps_program program = {
     .saves = true,
     .parallel = true,
     .counts = true,
-    .synopsis = "MATRIX MESH OUTPUT",
+    .synopsis = "[MATRIX] MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "
         "writes the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface "
-        "mesh it was assembled from. Several steps share one sweep over the matrix; what does not "
+        "mesh it was assembled from; without MATRIX it is assembled into memory, where it must "
+        "fit, "
+        "with the same densities. Several steps share one sweep over the matrix; what does not "
         "fit in --host-memory is streamed from the disk in every sweep, with the same results to "
         "the bit. With --far the near lags stay in memory, and the far ones are swept once in "
         "--far-group steps. Checkpoints and a log of all steps are kept beside OUTPUT until it is "
@@ -180,13 +206,15 @@ static const ps_program program = {
     .examples =
         "  penstock-tdbem-march hull.slices.h5 hull.h5 hull.history.h5 --steps 2000 \\\n"
         "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
+        "  penstock-tdbem-march hull.h5 hull.history.h5 --formulation sound-hard --courant 2 \\\n"
+        "      --steps 2000 --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
         "  mpirun -n 4 penstock-tdbem-march hull.blocks.h5 hull.h5 out.h5 --time 0.5 --group 16 "
         "\\\n"
         "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15min",
     .options = table,
     .figures = figure_table,
     .allowances = march_allowances,
-    .operands_min = 3,
+    .operands_min = 1,
     .operands_max = 3,
     .run = run_program};
 

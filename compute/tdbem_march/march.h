@@ -4,6 +4,7 @@
 #ifndef PS_TDBEM_MARCH_MARCH_H
 #define PS_TDBEM_MARCH_MARCH_H
 
+#include "compute/tdbem_march/assembling.h"
 #include "compute/tdbem_march/far.h"
 #include "compute/tdbem_march/near.h"
 #include "compute/tdbem_march/record.h"
@@ -32,14 +33,18 @@ typedef struct march_options {
     ps_interval checkpoint_every;
     int64_t snapshots;
     bool project_mean;
-    int cpu_worker;  /* march_cpu_worker */
-    int64_t balance; /* groups in which workers' intervals may move */
+    int cpu_worker;                /* march_cpu_worker */
+    int64_t balance;               /* groups in which workers' intervals may move */
+    assembling_options assembling; /* where a mesh is given alone */
 } march_options;
 
 /* ---- inputs (problem.c) ---- */
 
 typedef struct problem {
-    tiles tiles; /* its header is that of the whole matrix, with far */
+    tiles tiles;        /* its header is that of the whole matrix, with far */
+    const char *matrix; /* the file's name, or that of the mesh, of which it is assembled */
+    const char *mesh_name;
+    assembling *assembling; /* of which it is assembled in memory; NULL: it is in a file */
     far_matrix far;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
@@ -56,12 +61,16 @@ typedef struct problem {
     double tolerance;
 } problem;
 
+/* MATRIX MESH OUTPUT, or MESH OUTPUT: which of them is the output. PS_USAGE if they are neither. */
+ps_status problem_operands(ps_run *run);
 /* Opens and checks all inputs. PS_USAGE for options, PS_INVALID for files that do not belong
  * together. Release it also after a failure. */
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
 void problem_release(problem *problem);
 /* out[unknowns] = l^n, of emitters or of the file; work: ps_load_workspace. */
 ps_status problem_load(const problem *problem, int64_t n, double *out, double *work);
+/* Assembles the matrix, where that is wanted; else nothing is done. */
+ps_status problem_assemble(const ps_run *run, problem *problem);
 /* The files that a run depends on. */
 ps_status problem_inputs(const problem *problem, ps_product *product);
 void problem_history_header(const problem *problem, const march_options *options,
@@ -70,7 +79,9 @@ void problem_history_header(const problem *problem, const march_options *options
 /* ---- what comes in (incoming.c) ---- */
 
 extern const ps_allowance march_allowances[]; /* what --allow takes */
-/* Warns of matrices that are not passive; refuses pulses that mesh and step do not resolve or that
+/* Warns of a matrix that is not passive. */
+void march_tell_passivity(const problem *problem);
+/* Refuses pulses that mesh and step do not resolve or that
  * are on the body at t = 0, and sources inside it or close to it. */
 ps_status march_check_incoming(const ps_run *run, const problem *problem);
 

@@ -69,11 +69,13 @@ static ps_status choose_tiles(near_tally *t)
         t->unpacked[t->count++] = all->unpacked_bytes[k];
     }
     t->list.chosen = t->chosen;
-    if (t->count > 0) t->buffers = largest(t->raw, t->count) + largest(t->unpacked, t->count);
+    if (t->count > 0 && !all->in_memory)
+        t->buffers = largest(t->raw, t->count) + largest(t->unpacked, t->count);
     t->config = (ps_chunk_stream_config){.chunk_count = t->count,
                                          .raw_bytes = t->raw,
                                          .unpacked_bytes = t->unpacked,
                                          .unpackers = summation_unpackers(),
+                                         .lies = tiles_lie(all),
                                          .context = &t->list,
                                          .read = tiles_read,
                                          .unpack = tiles_unpack};
@@ -111,7 +113,7 @@ static ps_status fill_tiles(near_tally *t, int64_t memory)
 {
     PS_TRY(check_room(t, memory));
     int64_t left = memory - t->bytes - t->work - t->scratch_bytes;
-    if (t->stream && t->config.host_memory > left) {
+    if (t->stream && t->config.host_memory > left && !t->config.lies) {
         t->config.host_memory = left;
         t->config.one_pass = true;
         ps_chunk_stream_close(&t->stream);
@@ -262,15 +264,15 @@ static ps_status begin_rows(near_tally *t)
 
 static const near_making compressed = {{count_rows, fill_rows}, measure_rows, begin_rows};
 
-ps_status near_count_rows(const char *matrix, int64_t group, int64_t memory, near_tally **out)
+ps_status near_count_rows(const char *matrix, tiles *from, int64_t group, int64_t memory,
+                          near_tally **out)
 {
     PS_TRY(begin(&compressed, group, out));
     near_tally *t = *out;
-    PS_TRY(tiles_open_whole(matrix, &t->whole));
-    t->list.tiles = &t->whole;
-    t->rows = (ps_near){.unknowns = t->whole.header.unknowns,
-                        .group = group,
-                        .precision = t->whole.header.precision};
+    if (!from->in_memory) PS_TRY(tiles_open_whole(matrix, &t->whole));
+    t->list.tiles = from->in_memory ? from : &t->whole;
+    t->rows = (ps_near){
+        .unknowns = from->header.unknowns, .group = group, .precision = from->header.precision};
     t->scratch_bytes = row_start_count(&t->rows) * (int64_t)sizeof *t->rows.row_start;
     PS_TRY(PS_ALLOC(&t->rows.row_start, row_start_count(&t->rows), "the near matrices"));
     return count_tiles(t, memory);

@@ -22,10 +22,11 @@ typedef struct near_matrices {
 typedef struct near_tally near_tally;
 
 /* Counts M^1 .. M^{group-1}, by warps, of this rank's tiles; or, as compressed rows, of the whole
- * matrix, opened anew. `memory` bounds what is kept (but a tile at a time is counted whatever it
- * is). Forget it after a failure, too. */
+ * matrix, opened anew where it is in a file. `memory` bounds what is kept (but a tile at a time is
+ * counted whatever it is). Forget it after a failure, too. */
 ps_status near_count_warps(tiles *tiles, int64_t group, int64_t memory, near_tally **out);
-ps_status near_count_rows(const char *matrix, int64_t group, int64_t memory, near_tally **out);
+ps_status near_count_rows(const char *matrix, tiles *tiles, int64_t group, int64_t memory,
+                          near_tally **out);
 void near_forget(near_tally **tally);
 /* Bytes of the matrices with what passes over them work on; the least that making them takes. */
 int64_t near_bytes(const near_tally *tally);

@@ -9,6 +9,7 @@
 #include "runtime/path.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 enum { STORED_BUFFERS = 3, UNPACKERS = 2, CONTEXT = 600 << 10, ANSWERS = 1 << 20 };
 
@@ -45,6 +46,19 @@ static int64_t whole_bytes(const tiles *t)
     return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(largest(t->raw_bytes, t->count));
 }
 
+/* What assembling takes is given back before the march takes its own. */
+static void open_ledger(const ps_run *run, const problem *p, ps_ledger *l)
+{
+    if (!p->assembling) {
+        ps_ledger_open(l, run);
+        return;
+    }
+    const ps_ledger *own = &p->assembling->plan.ledger;
+    *l = p->assembling->plan.process;
+    ps_ledger_add(l, PS_ROOM_HOST, "assembly", own->most[PS_ROOM_HOST] - l->now[PS_ROOM_HOST]);
+    ps_ledger_drop(l, "assembly");
+}
+
 static void measure(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -52,11 +66,12 @@ static void measure(const ps_run *run, const march_options *options, const probl
     int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
     ps_ledger *l = &m->ledger;
     m->budget = run->host_memory;
-    ps_ledger_open(l, run);
+    open_ledger(run, p, l);
     ps_ledger_add(l, PS_ROOM_HOST, "answers", ANSWERS);
     /* Each unpacks a dataset of a tile at a time, which is no more than the tile. */
-    ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
-                  UNPACKERS * (largest(p->tiles.unpacked_bytes, p->tiles.count) + CONTEXT));
+    if (!p->assembling)
+        ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
+                      UNPACKERS * (largest(p->tiles.unpacked_bytes, p->tiles.count) + CONTEXT));
     ps_ledger_add(l, PS_ROOM_HOST, "past",
                   window_bytes(header, p->tiles.columns, march_ahead(options, p)));
     ps_ledger_add(l, PS_ROOM_HOST, "sums",
@@ -73,12 +88,38 @@ static void measure(const ps_run *run, const march_options *options, const probl
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
     m->tiles = unpacked_bytes(&p->tiles);
-    m->tiles_whole = whole_bytes(&p->tiles);
-    m->tiles_least = least_buffers(&p->tiles);
+    m->tiles_whole = p->assembling ? m->tiles : whole_bytes(&p->tiles);
+    m->tiles_least = p->assembling ? m->tiles : least_buffers(&p->tiles);
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
     ps_ledger_add(l, PS_ROOM_DISK, "files", m->output);
+}
+
+/* Of a matrix that is not there yet: pairs within a group's way of each other, in a sample of rows,
+ * with all the lags below it that they may have; a value takes its column and, where it is packed,
+ * some padding. */
+static int64_t expect_near(const problem *p, int64_t group)
+{
+    enum { ROWS = 32, PACKED_ITEMS = 4 };
+    const ps_interaction *interaction = &p->assembling->problem.interaction;
+    int64_t n = interaction->unknowns, first, values = 0;
+    int64_t item = p->tiles.header.precision == PS_SINGLE ? 4 : 8;
+    for (int64_t q = 0; q < ROWS; ++q)
+        for (int64_t j = 0; j < n; ++j) {
+            int64_t i = (2 * q + 1) * n / (2 * ROWS);
+            int64_t count = ps_interval_bound(interaction, i, j, &first);
+            if (first < group) values += count < group - first ? count : group - first;
+        }
+    double a_row = (double)values / ROWS * p->assembling->plan.filled;
+    return (int64_t)(a_row * (double)n * (double)(PACKED_ITEMS * item + 4));
+}
+
+static ps_status count_tiles(const march_options *options, problem *p, const march_plan *m,
+                             int64_t room)
+{
+    return m->devices > 0 ? near_count_rows(p->matrix, &p->tiles, options->group, room, &p->near)
+                          : near_count_warps(&p->tiles, options->group, room, &p->near);
 }
 
 /* The near matrices are counted, which passes over the tiles that hold them: a run does it anyway.
@@ -91,20 +132,26 @@ static ps_status count_near(const ps_run *run, const march_options *options, pro
     int ordinals[TEAM_DEVICES];
     PS_TRY(team_devices(run, &p->tiles, ordinals, &m->devices));
     if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
-    PS_TRY(m->devices > 0 ? near_count_rows(run->operands[0], options->group, room, &p->near)
-                          : near_count_warps(&p->tiles, options->group, room, &p->near));
-    int64_t bytes = near_bytes(p->near);
+    int64_t bytes, least;
+    if (p->assembling && !p->tiles.blocks) {
+        bytes = least = expect_near(p, options->group);
+    } else {
+        near_forget(&p->near);
+        PS_TRY(count_tiles(options, p, m, room));
+        bytes = near_bytes(p->near);
+        least = near_least(p->near);
+    }
     ps_ledger_add(l, PS_ROOM_HOST, "near_matrices", bytes);
-    ps_ledger_add(l, PS_ROOM_HOST, "counting", near_least(p->near) - bytes);
+    ps_ledger_add(l, PS_ROOM_HOST, "counting", least - bytes);
     ps_ledger_drop(l, "counting");
-    if (m->devices > 0) ps_ledger_drop(l, "near_matrices");
+    if (m->devices > 0 && !p->assembling) ps_ledger_drop(l, "near_matrices");
     m->near = ps_ledger_now(l, "near_matrices");
     m->fixed = l->now[PS_ROOM_HOST];
     return PS_OK;
 }
 
 /* Tiles take what is left, at least the buffers that stream them. */
-static void add_tiles(march_plan *m)
+static void add_tiles(march_plan *m, const ps_ledger *assembly)
 {
     ps_ledger least = m->ledger;
     int64_t room = m->budget - m->fixed, near = m->tiles_whole;
@@ -115,6 +162,7 @@ static void add_tiles(march_plan *m)
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "tiles", near);
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "far_tiles", far > m->far_least ? far : m->far_least);
     m->ledger.least = least.most[PS_ROOM_HOST];
+    if (assembly) m->ledger.least = ps_larger(m->fixed + m->tiles, assembly->least);
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, problem *p, march_plan *m)
@@ -122,8 +170,11 @@ ps_status plan_make(const ps_run *run, const march_options *options, problem *p,
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
     PS_TRY(count_near(run, options, p, m));
-    add_tiles(m);
-    PS_TRY(ps_ledger_check(&m->ledger, m->budget, "a smaller --group takes less"));
+    add_tiles(m, p->assembling ? &p->assembling->plan.ledger : NULL);
+    PS_TRY(ps_ledger_check(&m->ledger, m->budget,
+                           p->assembling ? "a file of the matrix is streamed: "
+                                           "penstock-slice-assemble --layout warp"
+                                         : "a smaller --group takes less"));
     int64_t disk_free = ps_path_room(run->output);
     if (m->output > disk_free)
         return ps_fail(PS_EXHAUSTED,
@@ -205,7 +256,9 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     double compute = 2 * values * (double)p->steps / (3e9 * (double)run->threads);
     double reading = (streamed * (double)sweeps + far_streamed * far_sweeps) / 1e9;
     ps_report_section(report, NULL);
-    ps_report_real(report, "time", compute > reading ? compute : reading);
+    ps_report_real(report, "time",
+                   (compute > reading ? compute : reading) +
+                       (p->assembling ? p->assembling->plan.seconds : 0));
     print_memory(run, report, m);
     ps_status status = team_plan(run, options, p, m, report);
     if (status == PS_OK) status = report_ranks(run, options, p, m, report);

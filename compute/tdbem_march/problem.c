@@ -6,6 +6,7 @@
 #include "compute/tdbem_march/march.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 static ps_status read_options(const march_options *options, double speed, ps_incident *out)
 {
@@ -42,7 +43,7 @@ static ps_status count_steps(const march_options *options, double dt, int64_t *o
     return PS_OK;
 }
 
-static ps_status check_belonging(const ps_run *run, const problem *p)
+static ps_status check_belonging(const problem *p)
 {
     const ps_slice_header *header = &p->tiles.header;
     bool hard = header->formulation == PS_SOUND_HARD;
@@ -51,21 +52,21 @@ static ps_status check_belonging(const ps_run *run, const problem *p)
         return ps_fail(PS_INVALID,
                        "%s was assembled from another mesh than %s (content %s, not %s): give that "
                        "mesh, or assemble again",
-                       run->operands[0], run->operands[1], header->mesh_hash, p->mesh.content_hash);
+                       p->matrix, p->mesh_name, header->mesh_hash, p->mesh.content_hash);
     if (header->unknowns != there)
         return ps_fail(PS_INVALID,
                        "%s has %lld unknowns, %s has %lld %s: they do not belong together",
-                       run->operands[0], (long long)header->unknowns, run->operands[1],
-                       (long long)there, hard ? "vertices" : "triangles");
-    if (p->m0.rows != header->unknowns)
-        return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", run->operands[0],
+                       p->matrix, (long long)header->unknowns, p->mesh_name, (long long)there,
+                       hard ? "vertices" : "triangles");
+    if (!p->assembling && p->m0.rows != header->unknowns)
+        return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", p->matrix,
                        (long long)p->m0.rows, (long long)header->unknowns);
     for (int i = 0; hard && i < p->incident.count; ++i)
         if (p->incident.emitters[i].kind == PS_EMITTER_UNIFORM)
             return ps_fail(PS_USAGE,
                            "--emitter uniform has no gradient: it makes no load on the "
                            "sound-hard matrix %s",
-                           run->operands[0]);
+                           p->matrix);
     return PS_OK;
 }
 
@@ -99,17 +100,17 @@ static ps_status weigh_surface(problem *p)
     return PS_OK;
 }
 
-static ps_status open_far(const ps_run *run, const march_options *options, problem *p)
+static ps_status open_far(const march_options *options, problem *p)
 {
     if (!options->far && options->far_group > 0)
         return ps_fail(PS_USAGE, "--far-group is for runs with --far");
-    if (!options->far) return far_not_needed(run->operands[0], &p->tiles);
-    PS_TRY(far_open(options->far, run->operands[0], &p->tiles, &p->far));
+    if (!options->far) return far_not_needed(p->matrix, &p->tiles);
+    PS_TRY(far_open(options->far, p->matrix, &p->tiles, &p->far));
     return far_set_group(&p->far, options->far_group, options->group);
 }
 
 /* Loads of another mesh, step, speed, equation or rule would be taken for those of this run. */
-static ps_status check_recorded(const ps_run *run, const problem *p, const char *path)
+static ps_status check_recorded(const problem *p, const char *path)
 {
     const ps_incident_header *h = ps_incident_file_header(p->recorded);
     const ps_slice_header *s = &p->tiles.header;
@@ -117,17 +118,16 @@ static ps_status check_recorded(const ps_run *run, const problem *p, const char 
         return ps_fail(PS_INVALID,
                        "%s holds loads of another mesh than %s (content %s, not %s): make it again "
                        "with penstock-incident",
-                       path, run->operands[1], h->mesh_hash, p->mesh.content_hash);
+                       path, p->mesh_name, h->mesh_hash, p->mesh.content_hash);
     if (h->formulation != s->formulation || h->unknowns != s->unknowns)
         return ps_fail(PS_INVALID, "%s holds loads of %s with %lld unknowns, %s is %s with %lld",
-                       path, ps_formulation_name(h->formulation), (long long)h->unknowns,
-                       run->operands[0], ps_formulation_name(s->formulation),
-                       (long long)s->unknowns);
+                       path, ps_formulation_name(h->formulation), (long long)h->unknowns, p->matrix,
+                       ps_formulation_name(s->formulation), (long long)s->unknowns);
     if (h->dt != s->dt || h->speed != s->speed)
         return ps_fail(PS_INVALID,
                        "%s holds loads of steps of %.17g s at %.17g m/s, %s has %.17g s and %.17g "
                        "m/s: make it again, with --like %s",
-                       path, h->dt, h->speed, run->operands[0], s->dt, s->speed, run->operands[0]);
+                       path, h->dt, h->speed, p->matrix, s->dt, s->speed, p->matrix);
     if (h->space_points != PS_LOAD_SPACE_POINTS || h->time_points != PS_LOAD_TIME_POINTS)
         return ps_fail(PS_INVALID, "%s was made by rules of %lld and %lld points, not %d and %d",
                        path, (long long)h->space_points, (long long)h->time_points,
@@ -140,18 +140,18 @@ static ps_status check_recorded(const ps_run *run, const problem *p, const char 
     return PS_OK;
 }
 
-static ps_status open_recorded(const ps_run *run, const march_options *options, problem *p)
+static ps_status open_recorded(const march_options *options, problem *p)
 {
     if (!options->incident) return PS_OK;
     PS_TRY(ps_incident_file_open(options->incident, &p->recorded));
-    PS_TRY(check_recorded(run, p, options->incident));
+    PS_TRY(check_recorded(p, options->incident));
     const ps_incident_header *h = ps_incident_file_header(p->recorded);
     PS_TRY(ps_surface_velocity_get(ps_incident_file_store(p->recorded), h->steps, &p->velocity));
     ps_surface_velocity_shorten(&p->velocity, p->steps);
     if (p->velocity.modes == 0 || p->velocity.triangle_count == p->mesh.triangle_count)
         return PS_OK;
     return ps_fail(PS_INVALID, "%s moves %lld triangles, %s has %lld", options->incident,
-                   (long long)p->velocity.triangle_count, run->operands[1],
+                   (long long)p->velocity.triangle_count, p->mesh_name,
                    (long long)p->mesh.triangle_count);
 }
 
@@ -162,21 +162,74 @@ ps_status problem_load(const problem *p, int64_t n, double *out, double *work)
     return PS_OK;
 }
 
+/* A mesh, where the matrix is expected: it is assembled in memory. */
+static ps_status is_mesh(const char *path, bool *out)
+{
+    ps_store *store;
+    PS_TRY(ps_store_open(path, NULL, INT32_MAX, &store));
+    *out = strcmp(ps_store_format(store), PS_SURFACE_MESH_FORMAT) == 0;
+    ps_store_close(&store);
+    return PS_OK;
+}
+
+/* The matrix, and the name of the mesh. */
+static ps_status open_matrix(const ps_run *run, const march_options *options, problem *p)
+{
+    bool alone;
+    p->matrix = run->operands[0];
+    PS_TRY(is_mesh(p->matrix, &alone));
+    p->mesh_name = run->operands[alone ? 0 : 1];
+    if (!alone) {
+        PS_TRY(assembling_not_needed(&options->assembling));
+        PS_TRY(tiles_open(p->matrix, ps_comm_rank(), ps_comm_size(), &p->tiles));
+        return open_far(options, p);
+    }
+    if (options->far || options->far_group > 0)
+        return ps_fail(PS_USAGE,
+                       "--far is for matrices in files: %s is a mesh, of which all lags are "
+                       "assembled",
+                       p->matrix);
+    PS_TRY(PS_ALLOC(&p->assembling, 1, "the assembly"));
+    return assembling_open(run, &options->assembling, p->assembling, &p->tiles);
+}
+
+ps_status problem_operands(ps_run *run)
+{
+    bool alone;
+    PS_TRY(is_mesh(run->operands[0], &alone));
+    int most = alone ? 2 : 3;
+    if (run->operand_count > most || run->operand_count < most - (run->plan ? 1 : 0))
+        return ps_fail(PS_USAGE, "%s is a %s: give %s", run->operands[0], alone ? "mesh" : "matrix",
+                       alone ? "MESH OUTPUT" : "MATRIX MESH OUTPUT");
+    run->output = run->operand_count == most ? run->operands[most - 1] : NULL;
+    if (alone && run->output && ps_path_same(run->operands[0], run->output))
+        return ps_fail(PS_USAGE, "%s: is read; the output needs another name", run->output);
+    return PS_OK;
+}
+
+ps_status problem_assemble(const ps_run *run, problem *p)
+{
+    if (!p->assembling) return PS_OK;
+    PS_TRY(assembling_run(run, p->assembling, &p->tiles, &p->m0));
+    march_tell_passivity(p);
+    return PS_OK;
+}
+
 static ps_status open_inputs(const ps_run *run, const march_options *options, problem *p)
 {
     PS_TRY(read_options(options, 1, &p->incident)); /* bad options first, files later */
-    PS_TRY(tiles_open(run->operands[0], ps_comm_rank(), ps_comm_size(), &p->tiles));
-    PS_TRY(open_far(run, options, p));
+    PS_TRY(open_matrix(run, options, p));
     const ps_slice_header *header = &p->tiles.header;
     p->incident.speed = header->speed;
     PS_TRY(count_steps(options, header->dt, &p->steps));
-    PS_TRY(ps_surface_mesh_load(run->operands[1], &p->mesh));
-    PS_TRY(ps_store_open(run->operands[1], "penstock-surface-mesh", INT32_MAX, &p->mesh_store));
-    PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
-    PS_TRY(check_belonging(run, p));
+    PS_TRY(ps_surface_mesh_load(p->mesh_name, &p->mesh));
+    PS_TRY(ps_store_open(p->mesh_name, "penstock-surface-mesh", INT32_MAX, &p->mesh_store));
+    if (!p->assembling) PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
+    PS_TRY(check_belonging(p));
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
-    PS_TRY(open_recorded(run, options, p));
+    PS_TRY(open_recorded(options, p));
+    if (!p->assembling) march_tell_passivity(p);
     PS_TRY(march_check_incoming(run, p));
     p->tolerance = options->tolerance > 0           ? options->tolerance
                    : header->precision == PS_SINGLE ? 1e-7
@@ -194,6 +247,8 @@ void problem_release(problem *p)
 {
     near_forget(&p->near);
     tiles_close(&p->tiles);
+    if (p->assembling) assembling_close(p->assembling);
+    free(p->assembling);
     far_close(&p->far);
     ps_surface_mesh_release(&p->mesh);
     ps_store_close(&p->mesh_store);
@@ -206,7 +261,7 @@ void problem_release(problem *p)
 
 ps_status problem_inputs(const problem *p, ps_product *product)
 {
-    PS_TRY(ps_product_input(product, "matrix", tiles_store(&p->tiles)));
+    if (!p->assembling) PS_TRY(ps_product_input(product, "matrix", tiles_store(&p->tiles)));
     PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
     if (p->recorded)
         PS_TRY(ps_product_input(product, "incident", ps_incident_file_store(p->recorded)));

@@ -56,6 +56,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(solver_open((solver_kind)m->options->solver, &p->m0, header->precision, p->tolerance,
                        &m->solver));
     int64_t left = plan->budget - plan->fixed + plan->near;
+    if (p->tiles.in_memory) left -= plan->tiles;
     if (m->solver.factor) left -= ps_cholesky_bytes(m->solver.factor);
     PS_TRY(open_team(m, left));
     return m->team ? PS_OK : open_sums(m, plan, left);

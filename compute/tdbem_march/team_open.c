@@ -15,14 +15,14 @@
 ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *count)
 {
     const char *played = getenv("PENSTOCK_TEAM");
-    if (played && all->blocks) {
+    if (played && tiles_are_blocks(all)) {
         *count = (int)fmin(fmax(atoi(played), 0), TEAM_DEVICES);
         for (int d = 0; d < *count; ++d) ordinals[d] = -1;
         return PS_OK;
     }
     PS_TRY(ps_device_list(run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
                           TEAM_DEVICES, count));
-    if (*count == 0 || all->blocks) return PS_OK;
+    if (*count == 0 || tiles_are_blocks(all)) return PS_OK;
     if (strcmp(run->device, "auto") != 0)
         return ps_fail(PS_USAGE,
                        "--device %s: GPUs take blocks, and %s is a slice matrix: make "

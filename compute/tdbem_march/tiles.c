@@ -41,6 +41,18 @@ static void tile_bytes(const tiles *t, int64_t index, int64_t *raw, int64_t *unp
 
 /* ---- opening ---- */
 
+static void describe_blocks(tiles *t)
+{
+    const ps_block_header *header = ps_block_matrix_header(t->blocks);
+    t->header = header->slices;
+    t->k_from = header->k_from;
+    t->k_below = header->k_below;
+    t->k_end = header->k_end;
+    t->columns = header->layout == PS_BLOCK_WARP ? t->header.d_max : header->block_columns;
+    snprintf(t->layout, sizeof t->layout, "%s",
+             t->in_memory ? "in memory" : ps_block_layout_name(header->layout));
+}
+
 static ps_status open_matrix(const char *path, tiles *t)
 {
     ps_store *store;
@@ -64,13 +76,7 @@ static ps_status open_matrix(const char *path, tiles *t)
         return PS_OK;
     }
     PS_TRY(ps_block_matrix_open(path, &t->blocks));
-    const ps_block_header *header = ps_block_matrix_header(t->blocks);
-    t->header = header->slices;
-    t->k_from = header->k_from;
-    t->k_below = header->k_below;
-    t->k_end = header->k_end;
-    t->columns = header->layout == PS_BLOCK_WARP ? t->header.d_max : header->block_columns;
-    snprintf(t->layout, sizeof t->layout, "%s", ps_block_layout_name(header->layout));
+    describe_blocks(t);
     return PS_OK;
 }
 
@@ -187,6 +193,19 @@ ps_status tiles_open(const char *path, int rank, int ranks, tiles *out)
     return status;
 }
 
+ps_status tiles_of_blocks(ps_block_matrix **blocks, tiles *out)
+{
+    tiles_close(out);
+    out->blocks = *blocks;
+    *blocks = NULL;
+    out->in_memory = true;
+    describe_blocks(out);
+    PS_TRY(find_share(out, 0, 1));
+    return measure_share(out);
+}
+
+bool tiles_are_blocks(const tiles *t) { return t->blocks || t->in_memory; }
+
 void tiles_close(tiles *t)
 {
     ps_slice_matrix_close(&t->slices);
@@ -225,6 +244,17 @@ ps_status tiles_unpack(void *context, int64_t chunk, const void *raw, void *unpa
     return list->tiles->slices
                ? ps_slice_matrix_unpack(list->tiles->slices, index, raw, unpacked, &view.slices)
                : ps_block_matrix_unpack(list->tiles->blocks, index, raw, unpacked, &view.blocks);
+}
+
+static const void *lies(void *context, int64_t chunk)
+{
+    const tile_list *list = context;
+    return ps_block_matrix_image(list->tiles->blocks, file_tile(list, chunk));
+}
+
+const void *(*tiles_lie(const tiles *t))(void *list, int64_t chunk)
+{
+    return t->in_memory ? lies : NULL;
 }
 
 ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,

@@ -12,6 +12,7 @@
 typedef struct tiles {
     ps_slice_matrix *slices; /* one of the two is NULL */
     ps_block_matrix *blocks;
+    bool in_memory; /* blocks that are in no file; before they are assembled both are NULL */
     ps_slice_header header;
     char layout[16];                /* "slices", "full", "contiguous", "warp" */
     int64_t columns;                /* longest padded row-vector */
@@ -27,6 +28,10 @@ typedef struct tiles {
 /* Opens MATRIX, of either format, and finds the share of `rank` among `ranks`. */
 ps_status tiles_open(const char *path, int rank, int ranks, tiles *out);
 void tiles_close(tiles *tiles);
+/* The tiles of a matrix in memory, which it takes over; `out` is released first. One rank. */
+ps_status tiles_of_blocks(ps_block_matrix **blocks, tiles *out);
+/* GPUs can multiply them. */
+bool tiles_are_blocks(const tiles *tiles);
 ps_store *tiles_store(const tiles *tiles);
 
 /* The slice intervals [begin, end) of the share, as tiles of their own that borrow everything from
@@ -44,6 +49,8 @@ typedef struct tile_list {
 } tile_list;
 ps_status tiles_read(void *list, int64_t chunk, void *raw);
 ps_status tiles_unpack(void *list, int64_t chunk, const void *raw, void *unpacked);
+/* The callback `lies` of such a stream: NULL for tiles of a file. */
+const void *(*tiles_lie(const tiles *tiles))(void *list, int64_t chunk);
 
 /* A tile in memory, and the product that sees it. */
 typedef struct tile_view {

@@ -25,6 +25,7 @@ static const ps_figure figure_table[] = {
     {"tile_rows", "1", "rows of a tile"},
     {"tile_slices", "1", "slices of a tile"},
     {"chunks", "1", "tiles at most"},
+    {"nnz_percent", "%", "of blocks: entries of all values that they hold"},
     {"stored", "B", "what the tiles take in the file"},
     {"compression", "1", "values as they are over what is stored"},
     {"pairs", "1", "pairs of triangles that were integrated"},

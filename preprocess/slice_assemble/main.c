@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble.h"
 #include "preprocess/slice_assemble/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
@@ -11,13 +10,18 @@
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/product.h"
+#include "stage/tdbem_assembly/block_sink.h"
 
-static assemble_options chosen = {.scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343},
-                                  .checkpoint_every = {.seconds = 60}};
+static ps_assembly_options chosen = {.scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343},
+                                     .checkpoint_every = {.seconds = 60}};
 /* --points: an outer rule, or the first of 6 and 12 points that is passive. */
 static int rule;
 static const int rule_points[] = {0, 3, 6, 7, 12};
 enum { RULE_AUTO = 0, POINTS_FIRST = 6, POINTS_LAST = 12 };
+/* --layout: slices, or blocks at once. */
+static int layout;
+static int64_t block_rows = 128, block_columns;
+static ps_block_header blocks;
 
 static const ps_option options[] = {
     PS_CHOICE("formulation", &chosen.scene.formulation, "sound-soft-s|sound-soft-m|sound-hard",
@@ -43,6 +47,14 @@ static const ps_option options[] = {
            "rows of a tile, a multiple of 256; 0: chosen"),
     PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
            "slices of a tile, divides its rows; 0: chosen"),
+    PS_CHOICE(
+        "layout", &layout, "slices|warp|full|contiguous", PS_IDENTITY,
+        "slices, or the blocks that penstock-slice-block would cut of them, at once; near and "
+        "far lags, and halves, are cut of slices"),
+    PS_INT("block-rows", &block_rows, "N", 1, 1024, PS_IDENTITY,
+           "b_r of such blocks; warps have 32"),
+    PS_INT("block-columns", &block_columns, "N", 0, PS_K_LIMIT, PS_IDENTITY,
+           "b_c of full and contiguous ones, no less than the longest row-vector has values"),
     PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
                 "on cores, keep finished squares (as large as the values, uncompressed) in "
                 "OUTPUT.squares, until OUTPUT is there: in runs that will take longer from 60s, "
@@ -50,7 +62,7 @@ static const ps_option options[] = {
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
     PS_OPTION_END};
 
-static void report_plan(const assemble_problem *problem, const assemble_plan *plan,
+static void report_plan(const ps_retarded_problem *problem, const ps_assembly_plan *plan,
                         const ps_run *run)
 {
     if (ps_comm_rank() != 0) return;
@@ -66,26 +78,62 @@ static void report_plan(const assemble_problem *problem, const assemble_plan *pl
     ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling));
     ps_report_int(report, "threads", plan->threads);
     ps_report_int(report, "passivity_angles", plan->angles);
-    ps_report_int(report, "devices", assemble_devices_count(plan->devices));
+    ps_report_int(report, "devices", ps_assembly_devices_count(plan->devices));
     ps_ledger_report(&plan->ledger, run, report);
     ps_report_real(report, "time", plan->seconds);
     ps_report_print(&report);
 }
 
 /* What took how long. With devices, threads wait for them where they would compute. */
-static void report_times(ps_report *report, const assemble_plan *plan, const double sums[4])
+static void report_times(ps_report *report, const ps_assembly_plan *plan, const double sums[4])
 {
     ps_report_real(report, "pairs", sums[0]);
-    ps_report_int(report, "devices", assemble_devices_count(plan->devices));
+    ps_report_int(report, "devices", ps_assembly_devices_count(plan->devices));
     ps_report_real(report, plan->devices ? "wait_for_devices" : "compute", sums[1]);
     ps_report_real(report, "write", sums[3]);
     if (plan->devices || !(sums[0] > 0)) return; /* all was kept by an earlier run */
     ps_report_real(report, "per_triangle_pair", sums[1] / sums[0]);
 }
 
+/* What is told of the finished file. */
+typedef struct finished {
+    ps_slice_header header;
+    int64_t tiles, stored;
+    double fill; /* NNZ % of blocks; 0: slices */
+} finished;
+
+static ps_status look_at_slices(const char *path, finished *out)
+{
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    PS_TRY(ps_slice_matrix_open(path, &matrix));
+    *out = (finished){.header = *ps_slice_matrix_header(matrix),
+                      .tiles = ps_slice_matrix_tile_count(matrix)};
+    for (int64_t t = 0; t < out->tiles; ++t) {
+        int64_t raw, unpacked;
+        ps_slice_matrix_tile_bytes(matrix, t, &raw, &unpacked);
+        out->stored += raw;
+    }
+    return PS_OK;
+}
+
+static ps_status look_at_blocks(const char *path, finished *out)
+{
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *matrix = NULL;
+    PS_TRY(ps_block_matrix_open(path, &matrix));
+    *out = (finished){.header = ps_block_matrix_header(matrix)->slices,
+                      .tiles = ps_block_matrix_tile_count(matrix),
+                      .fill = ps_block_matrix_header(matrix)->fill};
+    for (int64_t t = 0; t < out->tiles; ++t) {
+        int64_t raw, unpacked;
+        ps_block_matrix_tile_bytes(matrix, t, &raw, &unpacked);
+        out->stored += raw;
+    }
+    return PS_OK;
+}
+
 /* Figures of all ranks, from the finished file. */
-static ps_status report_result(const char *path, const assemble_problem *problem,
-                               const assemble_plan *plan, const assemble_result *result,
+static ps_status report_result(const char *path, const ps_retarded_problem *problem,
+                               const ps_assembly_plan *plan, const ps_assembly_result *result,
                                const ps_run *run)
 {
     double sums[4] = {(double)result->pairs, result->core_seconds, (double)result->m0.nnz,
@@ -95,15 +143,9 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     PS_TRY(ps_comm_sum_f64(&entries, 1));
     PS_TRY(ps_comm_max_f64(&peak, 1));
     if (ps_comm_rank() != 0) return PS_OK;
-    ps_slice_matrix *matrix;
-    PS_TRY(ps_slice_matrix_open(path, &matrix));
-    const ps_slice_header *header = ps_slice_matrix_header(matrix);
-    int64_t stored = 0, tiles = ps_slice_matrix_tile_count(matrix);
-    for (int64_t t = 0; t < tiles; ++t) {
-        int64_t raw, unpacked;
-        ps_slice_matrix_tile_bytes(matrix, t, &raw, &unpacked);
-        stored += raw;
-    }
+    finished file;
+    PS_TRY(layout ? look_at_blocks(path, &file) : look_at_slices(path, &file));
+    const ps_slice_header *header = &file.header;
     ps_report *report = ps_report_new(run);
     ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
     ps_report_int(report, "unknowns", header->unknowns);
@@ -116,10 +158,11 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     ps_report_real(report, "d_mean", header->d_mean);
     ps_report_real(report, "score", header->score);
     if (problem->fixed) ps_report_int(report, "rim_vertices", problem->fixed_count);
-    ps_report_int(report, "tiles", tiles);
-    ps_report_int(report, "stored", stored);
+    ps_report_int(report, "tiles", file.tiles);
+    if (layout) ps_report_real(report, "nnz_percent", file.fill);
+    ps_report_int(report, "stored", file.stored);
     ps_report_real(report, "compression",
-                   (double)header->nnz * (header->precision ? 8 : 4) / (double)stored);
+                   (double)header->nnz * (header->precision ? 8 : 4) / (double)file.stored);
     report_times(report, plan, sums);
     if (header->passivity.angles) {
         ps_report_real(report, "passivity_least", header->passivity.least);
@@ -130,20 +173,7 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     if (!plan->devices && entries > 0) ps_report_real(report, "per_entry", sums[1] / entries);
     ps_report_run(report, (int64_t)peak);
     ps_report_print(&report);
-    ps_slice_matrix_close(&matrix);
     return PS_OK;
-}
-
-static void set_header(const assemble_problem *problem, ps_slice_header *header)
-{
-    *header = (ps_slice_header){.formulation = (ps_formulation)chosen.scene.formulation,
-                                .precision = (ps_precision)chosen.precision,
-                                .unknowns = problem->interaction.unknowns,
-                                .dt = problem->dt,
-                                .speed = chosen.scene.speed,
-                                .outer_points = chosen.scene.points};
-    memcpy(header->mesh_uuid, problem->mesh.uuid, sizeof header->mesh_uuid);
-    memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
 }
 
 static void name_journal(const char *path, char out[4200])
@@ -152,7 +182,7 @@ static void name_journal(const char *path, char out[4200])
 }
 
 /* What a journal must agree in: options, mesh and tiles. */
-static ps_status open_journal(const char *path, const assemble_plan *plan,
+static ps_status open_journal(const char *path, const ps_assembly_plan *plan,
                               const ps_product *product, ps_journal **out)
 {
     PS_SCOPED_MEMORY char *identity = NULL;
@@ -187,42 +217,79 @@ static bool may_refine(const ps_passivity *passivity)
     return refine;
 }
 
+/* What is written: a file of slices or of blocks. */
+typedef struct output {
+    ps_slice_matrix *slices;
+    ps_block_sink blocks;
+} output;
+
+static void output_close(output *out)
+{
+    ps_slice_matrix_close(&out->slices);
+    ps_block_matrix_close(&out->blocks.matrix);
+}
+
+static ps_status take_slices(void *context, int64_t index, ps_slice_tile *tile)
+{
+    return ps_slice_matrix_write_tile(context, index, tile);
+}
+
+static ps_status create_output(const char *path, const ps_assembly_plan *plan,
+                               const ps_product *product, output *out, ps_assembly_sink *sink)
+{
+    ps_store_identity identity = product->identity;
+    identity.disk_estimate = plan->disk_bytes;
+    if (layout) {
+        PS_TRY(ps_block_sink_open(path, &identity, &plan->blocks, &blocks, &out->blocks));
+        *sink = (ps_assembly_sink){&out->blocks, ps_block_sink_take};
+        return ps_product_record(product, ps_block_matrix_store(out->blocks.matrix));
+    }
+    PS_TRY(ps_slice_matrix_create(path, &identity, &plan->tiling, (ps_precision)chosen.precision,
+                                  (int)chosen.keep_bits, &out->slices));
+    *sink = (ps_assembly_sink){out->slices, take_slices};
+    return ps_product_record(product, ps_slice_matrix_store(out->slices));
+}
+
+static ps_status commit_output(output *out, const ps_assembly_result *result,
+                               ps_slice_header *header)
+{
+    header->passivity = result->passivity;
+    if (!layout) return ps_slice_matrix_commit(&out->slices, &result->m0, header);
+    blocks.slices = *header;
+    return ps_block_matrix_commit(&out->blocks.matrix, &result->m0, &blocks);
+}
+
 /* Creates this rank's file (the output itself if there is one rank), fills and commits it, unless
  * it is to be made *again by another rule. */
-static ps_status write_part(const char *path, const assemble_problem *problem,
-                            const assemble_plan *plan, const ps_product *product,
-                            assemble_result *result, bool *again)
+static ps_status write_part(const char *path, const ps_retarded_problem *problem,
+                            const ps_assembly_plan *plan, const ps_product *product,
+                            ps_assembly_result *result, bool *again)
 {
-    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    PS_SCOPED(output_close) output out = {0};
     ps_journal *journal = NULL;
+    ps_assembly_sink sink = {0};
     ps_slice_header header;
-    ps_store_identity identity = product->identity;
-    set_header(problem, &header);
-    identity.disk_estimate = plan->disk_bytes;
+    ps_assembly_header(problem, &chosen, &header);
     ps_status status = ps_comm_agree(open_journal(path, plan, product, &journal));
-    if (status == PS_OK)
-        status = ps_slice_matrix_create(path, &identity, &plan->tiling, header.precision,
-                                        (int)chosen.keep_bits, &matrix);
-    if (status == PS_OK) status = ps_product_record(product, ps_slice_matrix_store(matrix));
+    if (status == PS_OK) status = create_output(path, plan, product, &out, &sink);
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
+    if (status == PS_OK) status = ps_assembly_units(problem, plan, journal, &sink, result);
     status = ps_comm_agree(status);
-    header.passivity = result->passivity;
     *again = status == PS_OK && may_refine(&result->passivity);
-    if (status == PS_OK && !*again) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
+    if (status == PS_OK && !*again) status = commit_output(&out, result, &header);
     status = ps_comm_agree(status);
     ps_journal_close(&journal, status == PS_OK);
     return status;
 }
 
-static void result_release(assemble_result *result) { ps_csr_release(&result->m0); }
+static void result_release(ps_assembly_result *result) { ps_csr_release(&result->m0); }
 
-static ps_status assemble(const assemble_problem *problem, const assemble_plan *plan,
+static ps_status assemble(const ps_retarded_problem *problem, const ps_assembly_plan *plan,
                           const ps_product *product, bool *again)
 {
     const char *path = product->path;
     char part[4096];
-    PS_SCOPED(result_release) assemble_result result = {0};
+    PS_SCOPED(result_release) ps_assembly_result result = {0};
     bool several = ps_comm_size() > 1;
     int64_t generation = 0;
     if (several) PS_TRY(ps_store_next_generation(path, &generation));
@@ -257,7 +324,7 @@ static bool find_journal(const ps_run *run)
 }
 
 /* Ranks make the certificate together. */
-static ps_status agree_on_angles(assemble_plan *plan)
+static ps_status agree_on_angles(ps_assembly_plan *plan)
 {
     int64_t angles = plan->angles;
     PS_TRY(ps_comm_min_i64(&angles, 1));
@@ -268,17 +335,17 @@ static ps_status agree_on_angles(assemble_plan *plan)
 static ps_status plan_and_assemble(const ps_product *product, bool *again)
 {
     const ps_run *run = product->run;
-    PS_SCOPED(ps_retarded_problem_release) assemble_problem problem = {0};
-    PS_SCOPED(assemble_devices_close) assemble_devices *devices = NULL;
-    assemble_plan plan;
+    PS_SCOPED(ps_retarded_problem_release) ps_retarded_problem problem = {0};
+    PS_SCOPED(ps_assembly_devices_close) ps_assembly_devices *devices = NULL;
+    ps_assembly_plan plan;
     *again = false;
     chosen.journal = (run->output && find_journal(run)) || chosen.checkpoint_every.steps > 0;
     PS_TRY(ps_comm_agree(ps_retarded_problem_load(run->operands[0], &chosen.scene, &problem)));
-    PS_TRY(ps_comm_agree(assemble_devices_open(run, &devices)));
+    PS_TRY(ps_comm_agree(ps_assembly_devices_open(run, &devices)));
     if (devices && chosen.journal)
         return ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
                                  "computes them faster than a disk takes them; add --device cpu");
-    PS_TRY(ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan)));
+    PS_TRY(ps_comm_agree(ps_assembly_plan_init(&problem, &chosen, run, devices, &plan)));
     PS_TRY(agree_on_angles(&plan));
     if (!run->plan) return assemble(&problem, &plan, product, again);
     report_plan(&problem, &plan, run);
@@ -301,6 +368,25 @@ static ps_status tidy(const ps_product *product)
     return ps_journal_tidy(base, product);
 }
 
+/* --layout, and what does not go with it. */
+static ps_status choose_layout(void)
+{
+    static const ps_block_layout layouts[] = {PS_BLOCK_WARP, PS_BLOCK_WARP, PS_BLOCK_FULL,
+                                              PS_BLOCK_CONTIGUOUS};
+    const ps_slice_header slices = {.precision = (ps_precision)chosen.precision};
+    if (layout == 0) return PS_OK;
+    if (chosen.keep_bits)
+        return ps_fail(PS_USAGE, "--keep-bits is for slices, not for --layout %s",
+                       ps_block_layout_name(layouts[layout]));
+    if (ps_comm_size() > 1)
+        return ps_fail(PS_USAGE,
+                       "--layout %s is for one process: several ranks write slices, "
+                       "which penstock-slice-block cuts",
+                       ps_block_layout_name(layouts[layout]));
+    chosen.blocks = &blocks;
+    return ps_block_sink_header(&slices, layouts[layout], block_rows, block_columns, &blocks);
+}
+
 static ps_status run_slice_assemble(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
@@ -311,7 +397,9 @@ static ps_status run_slice_assemble(ps_run *run)
                        "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
                        "--precision fp64",
                        (long long)chosen.keep_bits);
-    ps_product_init(run, PS_SLICE_MATRIX_FORMAT, PS_SLICE_MATRIX_VERSION, &product);
+    PS_TRY(choose_layout());
+    ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,
+                    layout ? PS_BLOCK_MATRIX_VERSION : PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
     PS_TRY(ps_product_input(&product, "mesh", mesh));
@@ -337,6 +425,7 @@ static const ps_program program = {
         "journal, if there is one, or begins again.",
     .examples = "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
                 "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
+                "  penstock-slice-assemble hull.h5 blocks.h5 --courant 2 --layout warp\n"
                 "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
     .options = options,
     .figures = figure_table,

@@ -12,8 +12,6 @@
 #include "runtime/progress.h"
 #include "runtime/sizes.h"
 
-static int64_t padded(int64_t bytes) { return (bytes + 127) / 64 * 64; }
-
 /* ---- all tiles, by several threads ---- */
 
 typedef struct workspace {
@@ -156,39 +154,6 @@ ps_status cut_count(ps_slice_matrix *matrix, cut_shape *shapes, int shape_count,
     return for_tiles(&j, threads);
 }
 
-/* ---- the arrays of a tile within a thread's memory ---- */
-
-static int64_t value_bytes(const ps_block_header *header)
-{
-    return header->half ? 2 : header->slices.precision == PS_SINGLE ? 4 : 8;
-}
-
-/* Places the arrays that the layout has one behind the other from `memory`; returns the bytes. */
-static int64_t place_arrays(const ps_block_header *header, ps_block_tile *tile, void *memory)
-{
-    bool full = header->layout == PS_BLOCK_FULL, warp = header->layout == PS_BLOCK_WARP;
-    int64_t warps = ps_block_tile_warps(tile) * tile->slices, at = 0;
-    const struct {
-        void **pointer;
-        int64_t bytes;
-    } arrays[] = {
-        {(void **)&tile->block_start, full ? 4 * (tile->slices + 1) : 0},
-        {(void **)&tile->corner_rows, full ? 4 * tile->block_count : 0},
-        {(void **)&tile->corner_columns, full ? 2 * tile->block_count : 0},
-        {(void **)&tile->starts,
-         full ? 0 : 2 * (warp ? warps * PS_WARP_ROWS : tile->slices * tile->rows)},
-        {(void **)&tile->widths, warp ? 2 * warps : 0},
-        {(void **)&tile->scales, header->half ? warps * PS_WARP_ROWS : 0},
-        {&tile->values, tile->value_count * value_bytes(header)},
-    };
-    for (int a = 0; a < 7; ++a) {
-        if (memory) *arrays[a].pointer = (char *)memory + at;
-        at += padded(arrays[a].bytes);
-    }
-    if (!header->half) tile->scales = NULL;
-    return at;
-}
-
 /* ---- the plan ---- */
 
 static const double rounding_limit = 0x1p-11; /* what halves with a scale keep to */
@@ -208,19 +173,19 @@ static ps_status set_tiling(cut_plan *plan)
         t->tile_slices = ps_larger(t->tile_slices, tile->slices);
         t->block_capacity = ps_larger(t->block_capacity, tile->block_count);
         t->value_capacity = ps_larger(t->value_capacity, tile->value_count);
-        int64_t bytes = place_arrays(&plan->header, tile, NULL);
+        int64_t bytes = ps_block_tile_place(&plan->header, tile, NULL);
         blocks = ps_larger(blocks, bytes);
         plan->stored_bytes += bytes;
         plan->nnz += tile->nnz;
     }
     plan->thread_bytes = sizes.raw_bytes + sizes.unpacked_bytes + 4 * sizes.row_blocks +
                          2 * blocks; /* blocks, and their encoding */
-    if (t->value_capacity * value_bytes(&plan->header) <= CHUNK_LIMIT) return PS_OK;
+    if (t->value_capacity * ps_block_tile_value_bytes(&plan->header) <= CHUNK_LIMIT) return PS_OK;
     return ps_fail(
         PS_EXHAUSTED,
         "a tile would take %.1f GB as blocks of %lld x %lld, more than a chunk may hold: "
         "choose smaller blocks, or another layout, or order the mesh along a curve",
-        (double)(t->value_capacity * value_bytes(&plan->header)) / 1e9,
+        (double)(t->value_capacity * ps_block_tile_value_bytes(&plan->header)) / 1e9,
         (long long)plan->header.block_rows, (long long)plan->header.block_columns);
 }
 
@@ -251,7 +216,8 @@ void cut_plan_release(cut_plan *plan)
 
 /* ---- filling ---- */
 
-/* A record of the journal: this head, then the arrays of the tile as place_arrays has them. */
+/* A record of the journal: this head, then the arrays of the tile as ps_block_tile_place has them.
+ */
 typedef struct kept_tile {
     int64_t index;
     ps_block_tile tile; /* without its arrays */
@@ -269,7 +235,7 @@ typedef struct filling {
 
 static ps_status keep_tile(const filling *f, int64_t index, const ps_block_tile *tile, char *record)
 {
-    int64_t bytes = HEAD + place_arrays(&f->plan->header, &f->plan->tiles[index], NULL);
+    int64_t bytes = HEAD + ps_block_tile_place(&f->plan->header, &f->plan->tiles[index], NULL);
     if (!ps_journal_wants(f->journal, bytes)) return PS_OK;
     kept_tile head = {index, *tile};
     head.tile.block_start = head.tile.corner_rows = NULL;
@@ -289,7 +255,7 @@ static ps_status fill_tile(const job *j, int64_t index, const workspace *own)
     PS_TRY(ps_slice_matrix_read_raw(j->matrix, index, own->raw));
     PS_TRY(ps_slice_matrix_unpack(j->matrix, index, own->raw, own->unpacked, &slices));
     PS_TRY(clip(&f->plan->header, &slices, own));
-    place_arrays(&f->plan->header, &tile, (char *)own->blocks + HEAD);
+    ps_block_tile_place(&f->plan->header, &tile, (char *)own->blocks + HEAD);
     ps_blocking_fill(&f->plan->header, &slices, &tile);
     if (tile.error_max > rounding_limit)
         return ps_fail(PS_INVALID,
@@ -310,7 +276,7 @@ static ps_status take_tile(void *context, int64_t first, int64_t count, const vo
     if (bytes < HEAD || head.index < 0 || head.index >= f->plan->tiling.tile_count)
         return ps_fail(PS_INVALID, "the journal holds what is no tile");
     const ps_block_tile *counts = &f->plan->tiles[head.index];
-    if (bytes != HEAD + place_arrays(&f->plan->header, (ps_block_tile *)counts, NULL) ||
+    if (bytes != HEAD + ps_block_tile_place(&f->plan->header, (ps_block_tile *)counts, NULL) ||
         head.tile.block_count != counts->block_count || head.tile.first_row != counts->first_row ||
         head.tile.value_count != counts->value_count || head.tile.rows != counts->rows ||
         head.tile.first_slice != counts->first_slice || head.tile.slices != counts->slices)
@@ -319,7 +285,7 @@ static ps_status take_tile(void *context, int64_t first, int64_t count, const vo
     if (f->kept[head.index]) return PS_OK;
     f->kept[head.index] = 1;
     memcpy(f->record, payload, (size_t)bytes);
-    place_arrays(&f->plan->header, &head.tile, f->record + HEAD);
+    ps_block_tile_place(&f->plan->header, &head.tile, f->record + HEAD);
     return ps_block_matrix_write_tile(f->out, head.index, &head.tile);
 }
 
@@ -327,8 +293,8 @@ static ps_status write_all(filling *f, job *j)
 {
     const ps_block_tiling *t = &f->plan->tiling;
     for (int64_t i = 0; i < t->tile_count; ++i)
-        j->block_bytes = ps_larger(j->block_bytes,
-                                   HEAD + place_arrays(&f->plan->header, &f->plan->tiles[i], NULL));
+        j->block_bytes = ps_larger(
+            j->block_bytes, HEAD + ps_block_tile_place(&f->plan->header, &f->plan->tiles[i], NULL));
     PS_TRY(PS_ALLOC(&f->kept, t->tile_count, "which tiles were kept"));
     if (f->journal) PS_TRY(ps_alloc((void **)&f->record, j->block_bytes, 1, "a kept tile"));
     PS_TRY(ps_journal_replay(f->journal, false, take_tile, f));

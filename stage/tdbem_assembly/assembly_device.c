@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
 #include "kernels/tdbem/interaction_device.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -23,7 +23,7 @@ typedef struct device_slot {
     bool busy;
 } device_slot;
 
-struct assemble_devices {
+struct ps_assembly_devices {
     int count, slot_count;
     ps_device *device[DEVICES_MAX];
     void *triangles[DEVICES_MAX];
@@ -35,7 +35,7 @@ struct assemble_devices {
 
 /* ---- opening ---- */
 
-static ps_status open_all(const ps_run *run, assemble_devices *devices)
+static ps_status open_all(const ps_run *run, ps_assembly_devices *devices)
 {
     int ordinal[DEVICES_MAX], count;
     PS_TRY(ps_device_list(run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinal,
@@ -52,24 +52,24 @@ static ps_status open_all(const ps_run *run, assemble_devices *devices)
     return PS_OK;
 }
 
-ps_status assemble_devices_open(const ps_run *run, assemble_devices **out)
+ps_status ps_assembly_devices_open(const ps_run *run, ps_assembly_devices **out)
 {
-    assemble_devices *devices;
+    ps_assembly_devices *devices;
     *out = NULL;
     PS_TRY(PS_ALLOC(&devices, 1, "devices"));
     pthread_mutex_init(&devices->lock, NULL);
     pthread_cond_init(&devices->given_back, NULL);
     ps_status status = open_all(run, devices);
     if (status != PS_OK || devices->count == 0)
-        assemble_devices_close(&devices);
+        ps_assembly_devices_close(&devices);
     else
         *out = devices;
     return status;
 }
 
-void assemble_devices_close(assemble_devices **out)
+void ps_assembly_devices_close(ps_assembly_devices **out)
 {
-    assemble_devices *devices = *out;
+    ps_assembly_devices *devices = *out;
     *out = NULL;
     if (!devices) return;
     for (int s = 0; s < devices->slot_count; ++s) {
@@ -89,9 +89,15 @@ void assemble_devices_close(assemble_devices **out)
     free(devices);
 }
 
-int assemble_devices_count(const assemble_devices *devices) { return devices ? devices->count : 0; }
+int ps_assembly_devices_count(const ps_assembly_devices *devices)
+{
+    return devices ? devices->count : 0;
+}
 
-ps_device *assemble_devices_host(const assemble_devices *devices) { return devices->device[0]; }
+ps_device *ps_assembly_devices_host(const ps_assembly_devices *devices)
+{
+    return devices->device[0];
+}
 
 /* ---- planning ---- */
 
@@ -105,8 +111,9 @@ static void widen(ps_interaction_side *most, const ps_interaction_side *side)
     if (side->shells > most->shells) most->shells = side->shells;
 }
 
-ps_status assemble_devices_plan(const assemble_devices *devices, const ps_interaction *interaction,
-                                int64_t side, assemble_device_plan *out)
+ps_status ps_assembly_devices_plan(const ps_assembly_devices *devices,
+                                   const ps_interaction *interaction, int64_t side,
+                                   ps_assembly_device_plan *out)
 {
     ps_interaction_side most = {0};
     for (int64_t first = 0; first < interaction->unknowns; first += side) {
@@ -134,8 +141,9 @@ ps_status assemble_devices_plan(const assemble_devices *devices, const ps_intera
     return PS_OK;
 }
 
-ps_status assemble_devices_prepare(assemble_devices *devices, const ps_interaction *interaction,
-                                   const assemble_device_plan *plan, ps_precision precision)
+ps_status ps_assembly_devices_prepare(ps_assembly_devices *devices,
+                                      const ps_interaction *interaction,
+                                      const ps_assembly_device_plan *plan, ps_precision precision)
 {
     int64_t bytes = interaction->triangle_count * (int64_t)sizeof(ps_triangle);
     for (int s = 0; s < plan->slots * devices->count; ++s) {
@@ -162,7 +170,7 @@ ps_status assemble_devices_prepare(assemble_devices *devices, const ps_interacti
 
 /* ---- computing ---- */
 
-static device_slot *take_slot(assemble_devices *devices)
+static device_slot *take_slot(ps_assembly_devices *devices)
 {
     device_slot *slot = NULL;
     pthread_mutex_lock(&devices->lock);
@@ -176,7 +184,7 @@ static device_slot *take_slot(assemble_devices *devices)
     return slot;
 }
 
-static void give_back(assemble_devices *devices, device_slot *slot)
+static void give_back(ps_assembly_devices *devices, device_slot *slot)
 {
     pthread_mutex_lock(&devices->lock);
     slot->busy = false;
@@ -184,8 +192,8 @@ static void give_back(assemble_devices *devices, device_slot *slot)
     pthread_mutex_unlock(&devices->lock);
 }
 
-ps_status assemble_devices_compute(assemble_devices *devices, ps_interaction_tile *tile,
-                                   ps_interaction_tile *mirror)
+ps_status ps_assembly_devices_compute(ps_assembly_devices *devices, ps_interaction_tile *tile,
+                                      ps_interaction_tile *mirror)
 {
     device_slot *slot = take_slot(devices);
     ps_status status = ps_interaction_device_start(&slot->work, tile, mirror != NULL, slot->stream);
@@ -195,8 +203,8 @@ ps_status assemble_devices_compute(assemble_devices *devices, ps_interaction_til
     return status;
 }
 
-ps_status assemble_devices_time(assemble_devices *devices, const ps_interaction_tile *tile,
-                                double *seconds)
+ps_status ps_assembly_devices_time(ps_assembly_devices *devices, const ps_interaction_tile *tile,
+                                   double *seconds)
 {
     device_slot *slot = take_slot(devices);
     ps_status status = PS_OK;

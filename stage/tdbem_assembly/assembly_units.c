@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "assemble.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -33,12 +33,13 @@ static void give(ps_device *pinned, void *memory)
 }
 
 /* Devices bring values in the file's precision. */
-static bool has_singles(const assemble_plan *plan)
+static bool has_singles(const ps_assembly_plan *plan)
 {
     return plan->devices && plan->precision == PS_SINGLE;
 }
 
-static ps_status tile_init(const assemble_plan *plan, ps_device *pinned, ps_interaction_tile *tile)
+static ps_status tile_init(const ps_assembly_plan *plan, ps_device *pinned,
+                           ps_interaction_tile *tile)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     tile->value_capacity = plan->square_values;
@@ -62,7 +63,7 @@ static void tile_release(ps_device *pinned, ps_interaction_tile *tile)
     give(pinned, tile->singles);
 }
 
-int64_t assemble_buffer_bytes(const assemble_plan *plan)
+int64_t ps_assembly_buffer_bytes(const ps_assembly_plan *plan)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
@@ -71,9 +72,9 @@ int64_t assemble_buffer_bytes(const assemble_plan *plan)
            plan->tiling.value_capacity * 4;
 }
 
-ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out)
+ps_status ps_assembly_buffers_init(const ps_assembly_plan *plan, ps_assembly_buffers *out)
 {
-    out->pinned = plan->devices ? assemble_devices_host(plan->devices) : NULL;
+    out->pinned = plan->devices ? ps_assembly_devices_host(plan->devices) : NULL;
     PS_TRY(tile_init(plan, out->pinned, &out->tile));
     PS_TRY(tile_init(plan, out->pinned, &out->mirror));
     if (plan->devices) return PS_OK;
@@ -83,7 +84,7 @@ ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out
                               "values of a tile");
 }
 
-void assemble_buffers_release(assemble_buffers *buffers)
+void ps_assembly_buffers_release(ps_assembly_buffers *buffers)
 {
     tile_release(buffers->pinned, &buffers->tile);
     tile_release(buffers->pinned, &buffers->mirror);
@@ -96,14 +97,14 @@ void assemble_buffers_release(assemble_buffers *buffers)
 /* ---- units ---- */
 
 typedef struct assembly {
-    const assemble_problem *problem;
-    const assemble_plan *plan;
-    ps_slice_matrix *matrix;
+    const ps_retarded_problem *problem;
+    const ps_assembly_plan *plan;
+    const ps_assembly_sink *sink;
     ps_journal *journal; /* NULL: none                                                 */
-    assemble_certificate *certificate;
-    void *record;              /* for the journal, by one thread at a time; NULL: not needed yet  */
-    uint8_t *kept;             /* [units] 1: the journal held it                             */
-    assemble_buffers *buffers; /* of the threads                                             */
+    ps_assembly_certificate *certificate;
+    void *record;  /* for the journal, by one thread at a time; NULL: not needed yet  */
+    uint8_t *kept; /* [units] 1: the journal held it                             */
+    ps_assembly_buffers *buffers; /* of the threads                                             */
 } assembly;
 
 /* Processor time of this thread: figures per core that other work on the machine does not blur. */
@@ -135,7 +136,7 @@ static bool is_whole(const ps_slice_tiling *tiling, int64_t block)
 }
 
 /* `count` values of the square from number `first` on, as they are stored. */
-static void *stored_values(const assembly *a, assemble_buffers *buffers,
+static void *stored_values(const assembly *a, ps_assembly_buffers *buffers,
                            const ps_interaction_tile *tile, int64_t first, int64_t count)
 {
     if (tile->singles) return tile->singles + first;
@@ -146,7 +147,7 @@ static void *stored_values(const assembly *a, assemble_buffers *buffers,
 }
 
 /* Writes the stored tiles that make up the square `tile`. */
-static ps_status write_square(const assembly *a, assemble_buffers *buffers,
+static ps_status write_square(const assembly *a, ps_assembly_buffers *buffers,
                               const ps_interaction_tile *tile)
 {
     const ps_slice_tiling *tiling = &a->plan->tiling;
@@ -161,7 +162,7 @@ static ps_status write_square(const assembly *a, assemble_buffers *buffers,
         out.lengths = tile->lengths + s * tile->rows;
         for (int64_t v = 0; v < out.slices * out.rows; ++v) out.value_count += out.lengths[v];
         out.values = stored_values(a, buffers, tile, written, out.value_count);
-        PS_TRY(ps_slice_matrix_write_tile(a->matrix, index, &out));
+        PS_TRY(a->sink->take(a->sink->context, index, &out));
         written += out.value_count;
         s += out.slices;
     }
@@ -170,13 +171,13 @@ static ps_status write_square(const assembly *a, assemble_buffers *buffers,
 }
 
 /* Keeps the k = 0 entries of a square; M^0 is stored by rows, and row j of it is slice j. */
-static ps_status keep_near(assemble_buffers *buffers, const ps_interaction_tile *tile)
+static ps_status keep_near(ps_assembly_buffers *buffers, const ps_interaction_tile *tile)
 {
     PS_TRY(ps_grow((void **)&buffers->near, &buffers->near_capacity,
                    buffers->near_count + tile->near_count, sizeof *buffers->near, "M^0"));
     for (int64_t e = 0; e < tile->near_count; ++e)
         buffers->near[buffers->near_count++] =
-            (near_entry){tile->near_columns[e], tile->near_rows[e], tile->near_values[e]};
+            (ps_near_entry){tile->near_columns[e], tile->near_rows[e], tile->near_values[e]};
     return PS_OK;
 }
 
@@ -186,13 +187,13 @@ static bool is_symmetric(const ps_slice_tiling *tiling, int64_t rows, int64_t sl
 }
 
 /* The tile whose ranges are set, and its transpose unless `mirror` is NULL. */
-static ps_status compute_square(const assembly *a, assemble_buffers *buffers,
+static ps_status compute_square(const assembly *a, ps_assembly_buffers *buffers,
                                 ps_interaction_tile *tile, ps_interaction_tile *mirror)
 {
-    const assemble_plan *plan = a->plan;
+    const ps_assembly_plan *plan = a->plan;
     double start = plan->devices ? ps_clock() : thread_seconds();
     if (plan->devices) {
-        PS_TRY(assemble_devices_compute(plan->devices, tile, mirror));
+        PS_TRY(ps_assembly_devices_compute(plan->devices, tile, mirror));
     } else {
         PS_TRY(ps_interaction_compute(&a->problem->interaction, tile, buffers->workspace,
                                       plan->workspace_bytes));
@@ -205,7 +206,7 @@ static ps_status compute_square(const assembly *a, assemble_buffers *buffers,
 }
 
 /* Sets the ranges of a unit's square and of its mirror; false if it has none. */
-static bool set_ranges(const assemble_plan *plan, int64_t unit, ps_interaction_tile *tile,
+static bool set_ranges(const ps_assembly_plan *plan, int64_t unit, ps_interaction_tile *tile,
                        ps_interaction_tile *mirror)
 {
     const ps_slice_tiling *tiling = &plan->tiling;
@@ -222,10 +223,10 @@ static bool set_ranges(const assemble_plan *plan, int64_t unit, ps_interaction_t
 }
 
 static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
-                            assemble_buffers *buffers)
+                            ps_assembly_buffers *buffers)
 {
     double start = thread_seconds();
-    PS_TRY(assemble_certificate_add(a->certificate, unit, &buffers->tile));
+    PS_TRY(ps_assembly_certificate_add(a->certificate, unit, &buffers->tile));
     buffers->passivity_seconds += thread_seconds() - start;
     PS_TRY(keep_near(buffers, &buffers->tile));
     PS_TRY(write_square(a, buffers, &buffers->tile));
@@ -234,10 +235,10 @@ static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
     return write_square(a, buffers, &buffers->mirror);
 }
 
-int64_t assemble_record_bytes(const assemble_plan *plan)
+int64_t ps_assembly_record_bytes(const ps_assembly_plan *plan)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
-    return plan->journal ? assemble_journal_bytes(entries, plan->square_values, plan->precision)
+    return plan->journal ? ps_assembly_journal_bytes(entries, plan->square_values, plan->precision)
                          : 0;
 }
 
@@ -245,31 +246,31 @@ static ps_status note_unit(assembly *a, int64_t unit, const ps_interaction_tile 
 {
     ps_status status = PS_OK;
     if (!ps_journal_wants(a->journal,
-                          assemble_journal_bytes(tile->rows * tile->slices, tile->value_count,
-                                                 a->plan->precision)))
+                          ps_assembly_journal_bytes(tile->rows * tile->slices, tile->value_count,
+                                                    a->plan->precision)))
         return PS_OK;
-#pragma omp critical(assemble_record)
+#pragma omp critical(ps_assembly_record)
     {
         if (!a->record)
-            status = ps_alloc_untouched(&a->record, assemble_record_bytes(a->plan),
+            status = ps_alloc_untouched(&a->record, ps_assembly_record_bytes(a->plan),
                                         "a record of the journal");
         if (status == PS_OK)
             status =
                 ps_journal_add(a->journal, a->record,
-                               assemble_journal_pack(unit, tile, a->plan->precision, a->record));
+                               ps_assembly_journal_pack(unit, tile, a->plan->precision, a->record));
     }
     return status;
 }
 
 /* The certificate is of values as they are stored, so that it is the same where they come from a
  * journal. */
-static void round_values(const assemble_plan *plan, ps_interaction_tile *tile)
+static void round_values(const ps_assembly_plan *plan, ps_interaction_tile *tile)
 {
     if (plan->precision == PS_DOUBLE || tile->singles) return;
     for (int64_t i = 0; i < tile->value_count; ++i) tile->values[i] = (float)tile->values[i];
 }
 
-static ps_status compute_unit(assembly *a, int64_t unit, assemble_buffers *buffers)
+static ps_status compute_unit(assembly *a, int64_t unit, ps_assembly_buffers *buffers)
 {
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
     PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
@@ -283,12 +284,12 @@ static ps_status restore_unit(void *context, int64_t first, int64_t count, const
                               int64_t bytes)
 {
     assembly *a = context;
-    assemble_buffers *buffers = &a->buffers[0];
-    int64_t unit = assemble_journal_unit(record, bytes);
+    ps_assembly_buffers *buffers = &a->buffers[0];
+    int64_t unit = ps_assembly_journal_unit(record, bytes);
     if (unit < 0 || unit >= a->plan->units || a->kept[unit])
         return ps_fail(PS_INVALID, "the journal has a square that is none of this assembly");
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
-    PS_TRY(assemble_journal_unpack(record, bytes, a->plan->precision, &buffers->tile));
+    PS_TRY(ps_assembly_journal_unpack(record, bytes, a->plan->precision, &buffers->tile));
     if (mirrored)
         PS_TRY(ps_interaction_transpose(&buffers->tile, buffers->offsets, &buffers->mirror));
     a->kept[unit] = 1;
@@ -298,7 +299,7 @@ static ps_status restore_unit(void *context, int64_t first, int64_t count, const
 /* Numbers of the units to compute: all but the mirrors of others and those that were kept. */
 static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
 {
-    const assemble_plan *plan = a->plan;
+    const ps_assembly_plan *plan = a->plan;
     int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
     *count = 0;
     PS_TRY(PS_ALLOC(out, plan->units, "list of tiles"));
@@ -326,7 +327,7 @@ static ps_status compute_units(assembly *a)
         seen = status;
         if (seen != PS_OK) continue;
         ps_status mine = compute_unit(a, units[u], &a->buffers[omp_get_thread_num()]);
-#pragma omp critical(assemble_progress)
+#pragma omp critical(ps_assembly_progress)
         {
             if (mine != PS_OK && status == PS_OK) {
                 strncpy(message, ps_message(), sizeof message - 1);
@@ -345,13 +346,13 @@ static ps_status compute_units(assembly *a)
 
 static int compare_near(const void *a, const void *b)
 {
-    const near_entry *x = a, *y = b;
+    const ps_near_entry *x = a, *y = b;
     return (x->column > y->column) - (x->column < y->column);
 }
 
 /* Entries of all threads, in any order, to rows of this rank with ascending columns. */
-static ps_status gather_near(const assemble_plan *plan, const assemble_buffers *buffers,
-                             near_entry **sorted, ps_csr *m0)
+static ps_status gather_near(const ps_assembly_plan *plan, const ps_assembly_buffers *buffers,
+                             ps_near_entry **sorted, ps_csr *m0)
 {
     int64_t first = plan->tiling.first_slice, nnz = 0;
     for (int t = 0; t < plan->threads; ++t) nnz += buffers[t].near_count;
@@ -378,8 +379,8 @@ static ps_status gather_near(const assemble_plan *plan, const assemble_buffers *
 
 /* Rim vertices of a screen: a diagonal entry alone, so large that the density there is zero
  * whatever the load (specs/tdbem_assembly.md). */
-static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *plan,
-                          assemble_buffers *buffers)
+static ps_status hold_rim(const ps_retarded_problem *problem, const ps_assembly_plan *plan,
+                          ps_assembly_buffers *buffers)
 {
     if (!problem->fixed) return PS_OK;
     double largest = 0;
@@ -400,10 +401,10 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
 }
 
 /* Collective. */
-static ps_status certify(assembly *a, assemble_result *out)
+static ps_status certify(assembly *a, ps_assembly_result *out)
 {
     double start = ps_clock();
-    ps_status status = assemble_certificate_finish(a->certificate, &out->passivity);
+    ps_status status = ps_assembly_certificate_finish(a->certificate, &out->passivity);
     out->passivity_seconds += ps_clock() - start;
     return ps_comm_agree(status);
 }
@@ -419,18 +420,19 @@ static ps_status restore_and_compute(assembly *a)
     return ps_comm_agree(status);
 }
 
-ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         ps_journal *journal, ps_slice_matrix *matrix, assemble_result *out)
+ps_status ps_assembly_units(const ps_retarded_problem *problem, const ps_assembly_plan *plan,
+                            ps_journal *journal, const ps_assembly_sink *sink,
+                            ps_assembly_result *out)
 {
     memset(out, 0, sizeof *out);
-    assembly a = {.problem = problem, .plan = plan, .matrix = matrix, .journal = journal};
-    near_entry *sorted = NULL;
-    assemble_buffers *buffers;
+    assembly a = {.problem = problem, .plan = plan, .sink = sink, .journal = journal};
+    ps_near_entry *sorted = NULL;
+    ps_assembly_buffers *buffers;
     ps_status status = PS_ALLOC(&buffers, plan->threads, "threads");
     for (int t = 0; status == PS_OK && t < plan->threads; ++t)
-        status = assemble_buffers_init(plan, &buffers[t]);
+        status = ps_assembly_buffers_init(plan, &buffers[t]);
     a.buffers = buffers;
-    if (status == PS_OK) status = assemble_certificate_open(problem, plan, &a.certificate);
+    if (status == PS_OK) status = ps_assembly_certificate_open(problem, plan, &a.certificate);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = restore_and_compute(&a);
     if (status == PS_OK) status = certify(&a, out);
@@ -442,9 +444,9 @@ ps_status assemble_units(const assemble_problem *problem, const assemble_plan *p
         out->core_seconds += buffers[t].seconds;
         out->write_seconds += buffers[t].write_seconds;
         out->passivity_seconds += buffers[t].passivity_seconds;
-        assemble_buffers_release(&buffers[t]);
+        ps_assembly_buffers_release(&buffers[t]);
     }
-    assemble_certificate_close(&a.certificate);
+    ps_assembly_certificate_close(&a.certificate);
     free(sorted);
     free(buffers);
     return status;

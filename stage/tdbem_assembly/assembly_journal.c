@@ -1,14 +1,14 @@
 /* Records of the journal: squares that were computed (specs/tdbem_assembly.md). */
 #include <string.h>
 
-#include "assemble.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
 
 /* A record: this, then the arrays of the tile. */
 typedef struct square_head {
     int64_t unit, rows, slices, value_count, near_count, pairs;
 } square_head;
 
-int64_t assemble_journal_bytes(int64_t entries, int64_t values, ps_precision precision)
+int64_t ps_assembly_journal_bytes(int64_t entries, int64_t values, ps_precision precision)
 {
     return (int64_t)sizeof(square_head) + entries * 20 + values * (precision == PS_SINGLE ? 4 : 8);
 }
@@ -25,8 +25,8 @@ static const char *get(const char *at, void *to, int64_t bytes)
     return at + bytes;
 }
 
-int64_t assemble_journal_pack(int64_t unit, const ps_interaction_tile *tile, ps_precision precision,
-                              void *out)
+int64_t ps_assembly_journal_pack(int64_t unit, const ps_interaction_tile *tile,
+                                 ps_precision precision, void *out)
 {
     int64_t entries = tile->rows * tile->slices;
     square_head head = {unit,       tile->rows, tile->slices, tile->value_count, tile->near_count,
@@ -46,15 +46,15 @@ int64_t assemble_journal_pack(int64_t unit, const ps_interaction_tile *tile, ps_
     return at - (char *)out;
 }
 
-int64_t assemble_journal_unit(const void *record, int64_t bytes)
+int64_t ps_assembly_journal_unit(const void *record, int64_t bytes)
 {
     square_head head = {.unit = -1};
     if (bytes >= (int64_t)sizeof head) memcpy(&head, record, sizeof head);
     return head.unit;
 }
 
-ps_status assemble_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
-                                  ps_interaction_tile *tile)
+ps_status ps_assembly_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
+                                     ps_interaction_tile *tile)
 {
     square_head head;
     const char *at = get(record, &head, sizeof head);

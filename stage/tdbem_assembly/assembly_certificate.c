@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
@@ -20,7 +20,7 @@ typedef struct certificate_block {
     float *values;
 } certificate_block;
 
-struct assemble_certificate {
+struct ps_assembly_certificate {
     ps_formulation formulation;
     int64_t unknowns, side, row_tiles, block_count, first_column, k_max;
     int angles, steps, threads;
@@ -32,7 +32,7 @@ struct assemble_certificate {
     int angle; /* of the product */
 };
 
-int64_t assemble_certificate_bytes(const assemble_plan *plan, int angles)
+int64_t ps_assembly_certificate_bytes(const ps_assembly_plan *plan, int angles)
 {
     const ps_slice_tiling *t = &plan->tiling;
     if (angles == 0) return 0;
@@ -41,12 +41,12 @@ int64_t assemble_certificate_bytes(const assemble_plan *plan, int angles)
     return 4 * entries * angles + 8 * ps_lanczos_workspace(n, plan->lanczos_steps) + 24 * n;
 }
 
-ps_status assemble_certificate_open(const assemble_problem *problem, const assemble_plan *plan,
-                                    assemble_certificate **out)
+ps_status ps_assembly_certificate_open(const ps_retarded_problem *problem,
+                                       const ps_assembly_plan *plan, ps_assembly_certificate **out)
 {
     *out = NULL;
     if (plan->angles == 0) return PS_OK;
-    assemble_certificate *c;
+    ps_assembly_certificate *c;
     double theta[PS_PASSIVITY_ANGLES];
     const ps_slice_tiling *t = &plan->tiling;
     PS_TRY(PS_ALLOC(out, 1, "the passivity certificate"));
@@ -72,9 +72,9 @@ ps_status assemble_certificate_open(const assemble_problem *problem, const assem
     return PS_OK;
 }
 
-void assemble_certificate_close(assemble_certificate **out)
+void ps_assembly_certificate_close(ps_assembly_certificate **out)
 {
-    assemble_certificate *c = *out;
+    ps_assembly_certificate *c = *out;
     *out = NULL;
     if (!c) return;
     for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
@@ -89,8 +89,8 @@ void assemble_certificate_close(assemble_certificate **out)
 
 /* ---- gathering ---- */
 
-ps_status assemble_certificate_add(assemble_certificate *c, int64_t unit,
-                                   const ps_interaction_tile *tile)
+ps_status ps_assembly_certificate_add(ps_assembly_certificate *c, int64_t unit,
+                                      const ps_interaction_tile *tile)
 {
     if (!c) return PS_OK;
     int64_t entries = tile->rows * tile->slices;
@@ -146,14 +146,14 @@ static void add_transposed(const certificate_block *b, const float *h, const dou
     }
 }
 
-static const certificate_block *block_of(const assemble_certificate *c, int64_t row_tile,
+static const certificate_block *block_of(const ps_assembly_certificate *c, int64_t row_tile,
                                          int64_t column_tile)
 {
     return &c->blocks[(column_tile - c->first_column) * c->row_tiles + row_tile];
 }
 
 /* A thread owns a part of y: the slices of square column `column`. */
-static void multiply_column(const assemble_certificate *c, int64_t column, const double *x,
+static void multiply_column(const ps_assembly_certificate *c, int64_t column, const double *x,
                             double *y)
 {
     for (int64_t row = 0; row < c->row_tiles; ++row) {
@@ -173,7 +173,7 @@ static void multiply_column(const assemble_certificate *c, int64_t column, const
 static ps_status multiply(void *context, const double *x, double *y)
 {
     enum { THREADED = 2048 };
-    assemble_certificate *c = context;
+    ps_assembly_certificate *c = context;
     int64_t columns = c->block_count / c->row_tiles;
     for (int64_t i = 0; i < c->unknowns; ++i) c->scaled[i] = c->scale[i] * x[i];
     memset(y, 0, (size_t)c->unknowns * sizeof *y);
@@ -188,14 +188,14 @@ static ps_status multiply(void *context, const double *x, double *y)
 
 /* D^{-1/2} of kernels/tdbem/passivity.h: what one unknown's own M^0 makes of g. It is there for
  * every unknown, of which each rank has its own. */
-static void set_scale(assemble_certificate *c)
+static void set_scale(ps_assembly_certificate *c)
 {
     double factor = ps_passivity_factor(c->formulation, M_PI * angles_of[c->angle]);
     for (int64_t i = 0; i < c->unknowns; ++i)
         c->scale[i] = c->diagonal[i] > 0 ? 1 / sqrt(factor * c->diagonal[i]) : 0;
 }
 
-static ps_status find_least(assemble_certificate *c, ps_passivity *out)
+static ps_status find_least(ps_assembly_certificate *c, ps_passivity *out)
 {
     ps_lanczos_result found;
     set_scale(c);
@@ -207,7 +207,7 @@ static ps_status find_least(assemble_certificate *c, ps_passivity *out)
     return PS_OK;
 }
 
-ps_status assemble_certificate_finish(assemble_certificate *c, ps_passivity *out)
+ps_status ps_assembly_certificate_finish(ps_assembly_certificate *c, ps_passivity *out)
 {
     *out = (ps_passivity){.angles = 0};
     if (!c) return PS_OK;

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/sizes.h"
+#include "formats/tile_set.h"
+#include "stage/tdbem_assembly/block_sink.h"
 
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
@@ -30,19 +32,34 @@ static double sample_near(const ps_interaction *interaction)
     return (double)near / ROWS;
 }
 
-/* Computes a small tile; adds its time, entries, and lengths of row-vectors; [3]: the largest part
- * of their bound that these reached. */
-static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
-                             int64_t first_slice, int64_t side, double totals[4])
+/* Values of the tile as warps. */
+static double count_warps(const ps_interaction_tile *tile)
 {
-    assemble_plan small = {.tiling = {.tile_rows = side, .value_capacity = 1}, .threads = 1};
+    double values = 0;
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t begin = 0; begin < tile->rows; begin += PS_WARP_ROWS) {
+            uint16_t widest = 0;
+            for (int64_t r = begin; r < begin + PS_WARP_ROWS && r < tile->rows; ++r)
+                if (tile->lengths[s * tile->rows + r] > widest)
+                    widest = tile->lengths[s * tile->rows + r];
+            values += PS_WARP_ROWS * widest;
+        }
+    return values;
+}
+
+/* Computes a small tile; adds its time, entries, and lengths of row-vectors; [3]: the largest part
+ * of their bound that these reached; values of its warps, and their bound. */
+static ps_status sample_tile(const ps_retarded_problem *problem, int64_t first_row,
+                             int64_t first_slice, int64_t side, double totals[6])
+{
+    ps_assembly_plan small = {.tiling = {.tile_rows = side, .value_capacity = 1}, .threads = 1};
     const ps_interaction *interaction = &problem->interaction;
     small.square_values =
         ps_interaction_value_bound(interaction, first_row, side, first_slice, side);
     small.workspace_bytes =
         ps_interaction_workspace(interaction, first_row, side, first_slice, side);
-    assemble_buffers buffers = {.near = NULL};
-    ps_status status = assemble_buffers_init(&small, &buffers);
+    ps_assembly_buffers buffers = {.near = NULL};
+    ps_status status = ps_assembly_buffers_init(&small, &buffers);
     ps_interaction_tile *tile = &buffers.tile;
     tile->first_row = first_row;
     tile->first_slice = first_slice;
@@ -55,42 +72,46 @@ static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
     totals[1] += (double)(side * side);
     totals[2] += (double)tile->value_count;
     totals[3] = fmax(totals[3], (double)tile->value_count / (double)small.square_values);
-    assemble_buffers_release(&buffers);
+    totals[4] += status == PS_OK ? count_warps(tile) : 0;
+    totals[5] += ps_block_sink_warp_bound(interaction, first_row, side, first_slice, side);
+    ps_assembly_buffers_release(&buffers);
     return status;
 }
 
 /* On a device: the time of a square, as they will be computed. */
-static ps_status sample_device(const assemble_problem *problem, assemble_plan *plan)
+static ps_status sample_device(const ps_retarded_problem *problem, ps_assembly_plan *plan)
 {
     int64_t n = plan->tiling.unknowns, side = plan->tiling.tile_rows;
     ps_interaction_tile tile = {.rows = side, .slices = side, .first_slice = (n - side) / 2};
     double seconds;
-    PS_TRY(assemble_devices_prepare(plan->devices, &problem->interaction, &plan->device,
-                                    plan->precision));
-    PS_TRY(assemble_devices_time(plan->devices, &tile, &seconds));
-    plan->pair_seconds = seconds / (double)(side * side) / assemble_devices_count(plan->devices);
+    PS_TRY(ps_assembly_devices_prepare(plan->devices, &problem->interaction, &plan->device,
+                                       plan->precision));
+    PS_TRY(ps_assembly_devices_time(plan->devices, &tile, &seconds));
+    plan->pair_seconds = seconds / (double)(side * side) / ps_assembly_devices_count(plan->devices);
     return PS_OK;
 }
 
-static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
+static ps_status sample(const ps_retarded_problem *problem, ps_assembly_plan *plan)
 {
     enum { TILES = 5, SIDE = 96 };
     int64_t n = problem->interaction.unknowns, side = ps_smaller(n, SIDE);
-    double totals[4] = {0, 0, 0, 0};
+    double totals[6] = {0};
     for (int64_t q = 0; q < TILES; ++q)
         PS_TRY(sample_tile(problem, (n - side) * q / (TILES - 1),
                            (n - side) * ((2 * q + 1) % TILES) / (TILES - 1), side, totals));
     plan->pair_seconds = totals[0] / totals[1];
     plan->mean_length = totals[2] / totals[1];
     plan->filled = totals[3];
+    plan->warp_filled = totals[4] / totals[5];
     plan->near_per_row = sample_near(&problem->interaction);
     return PS_OK;
 }
 
 /* ---- tiles ---- */
 
-static ps_status choose_tiles(const assemble_problem *problem, const assemble_options *options,
-                              int64_t rows, assemble_plan *plan)
+static ps_status choose_tiles(const ps_retarded_problem *problem,
+                              const ps_assembly_options *options, int64_t rows,
+                              ps_assembly_plan *plan)
 {
     int64_t n = problem->interaction.unknowns, width = options->precision == PS_SINGLE ? 4 : 8;
     ps_slice_tiling *tiling = &plan->tiling;
@@ -155,7 +176,7 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
 }
 
 /* Bounds that hold for every tile and unit. */
-static void choose_capacities(const ps_interaction *interaction, assemble_plan *plan)
+static void choose_capacities(const ps_interaction *interaction, ps_assembly_plan *plan)
 {
     ps_slice_tiling *tiling = &plan->tiling;
     int64_t n = tiling->unknowns, rows = tiling->tile_rows, slices = tiling->tile_slices;
@@ -169,15 +190,36 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
     tiling->value_capacity = (int64_t)(wide * (1 + 1e-9)) + 5 * rows * slices;
 }
 
+/* What cutting tiles into blocks takes a thread: a tile of them, and what its chunk is more than
+ * one of slices where it is written; and all of them, where they stay. */
+static void choose_blocks(const ps_interaction *interaction, const ps_assembly_options *options,
+                          ps_assembly_plan *plan)
+{
+    const ps_slice_tiling *t = &plan->tiling;
+    int64_t n = t->unknowns;
+    if (!options->blocks) return;
+    ps_block_sink_tiling(interaction, t, options->blocks, &plan->blocks);
+    int64_t width = ps_block_tile_value_bytes(options->blocks);
+    int64_t values = plan->blocks.value_capacity * width;
+    plan->sink_bytes = values + 4 * t->tile_rows * t->tile_slices;
+    if (!options->in_memory) plan->sink_bytes += 2 * (values - t->value_capacity * width);
+    if (plan->sink_bytes < 0) plan->sink_bytes = 0;
+    double all = ps_block_sink_warp_bound(interaction, 0, n, 0, n) * plan->warp_filled;
+    double vectors = (double)n * (double)n;
+    if (options->in_memory)
+        plan->kept_bytes = (int64_t)(all * (double)width + 2.2 * vectors) +
+                           plan->blocks.tile_count * 3 * PS_TILE_SLACK * 2;
+}
+
 /* ---- memory and time ---- */
 
 /* What a thread touches of its buffers, and of those of writing, which shuffles and compresses each
  * dataset of a tile. Their sizes are bounds for all tiles, of which the fullest sampled tile tells
  * how much is filled. */
-static int64_t thread_bytes(const assemble_plan *plan, int64_t width)
+static int64_t thread_bytes(const ps_assembly_plan *plan, int64_t width)
 {
     const ps_slice_tiling *t = &plan->tiling;
-    int64_t all = assemble_buffer_bytes(plan) + 2 * t->value_capacity * width +
+    int64_t all = ps_assembly_buffer_bytes(plan) + 2 * t->value_capacity * width +
                   8 * t->tile_rows * t->tile_slices;
     int64_t values = 2 * plan->square_values * (plan->devices ? width : 8) +
                      (plan->devices ? 0 : 4 * t->value_capacity) + 2 * t->value_capacity * width;
@@ -187,7 +229,7 @@ static int64_t thread_bytes(const assemble_plan *plan, int64_t width)
     return all - (values < all ? (int64_t)((1 - plan->filled) * (double)values) : 0);
 }
 
-static void estimate(const assemble_options *options, assemble_plan *plan)
+static void estimate(const ps_assembly_options *options, ps_assembly_plan *plan)
 {
     const ps_slice_tiling *tiling = &plan->tiling;
     int64_t width = options->precision == PS_SINGLE ? 4 : 8;
@@ -202,14 +244,19 @@ static void estimate(const assemble_options *options, assemble_plan *plan)
                   (int64_t)(plan->near_per_row * mine * (16 * 2 + 16 + 12)));
     ps_ledger_add(l, PS_ROOM_HOST, "tables", ps_slice_tiling_count(tiling) * 3 * 256);
     ps_ledger_add(l, PS_ROOM_HOST, "tiles", plan->threads * thread_bytes(plan, width));
-    ps_ledger_add(l, PS_ROOM_HOST, "record", assemble_record_bytes(plan));
-    ps_ledger_add(l, PS_ROOM_HOST, "certificate", assemble_certificate_bytes(plan, plan->angles));
+    if (options->blocks)
+        ps_ledger_add(l, PS_ROOM_HOST, "cutting", plan->threads * plan->sink_bytes);
+    if (options->in_memory) ps_ledger_add(l, PS_ROOM_HOST, "blocks", plan->kept_bytes);
+    ps_ledger_add(l, PS_ROOM_HOST, "record", ps_assembly_record_bytes(plan));
+    ps_ledger_add(l, PS_ROOM_HOST, "certificate",
+                  ps_assembly_certificate_bytes(plan, plan->angles));
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
+    if (options->in_memory) plan->disk_bytes = 0;
     if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
 }
 
 /* Squares and their mirrors are computed once; writing goes on beside a device. */
-static void estimate_time(assemble_plan *plan)
+static void estimate_time(ps_assembly_plan *plan)
 {
     const ps_slice_tiling *tiling = &plan->tiling;
     double n = (double)tiling->unknowns, mine = (double)(tiling->end_slice - tiling->first_slice);
@@ -222,8 +269,8 @@ static void estimate_time(assemble_plan *plan)
 }
 
 /* The largest number of threads that the host memory can do. */
-static ps_status fit_threads(const assemble_options *options, const ps_run *run,
-                             assemble_plan *plan)
+static ps_status fit_threads(const ps_assembly_options *options, const ps_run *run,
+                             ps_assembly_plan *plan)
 {
     for (plan->threads = (int)run->threads; plan->threads >= 1; --plan->threads) {
         estimate(options, plan);
@@ -237,8 +284,8 @@ static ps_status fit_threads(const assemble_options *options, const ps_run *run,
 
 /* The passivity certificate has as many angles as fit beside all threads. Devices assemble so fast
  * that the products of Lanczos' method, which processors make, must be fewer to stay beside it. */
-static ps_status choose_threads(const assemble_options *options, const ps_run *run,
-                                assemble_plan *plan)
+static ps_status choose_threads(const ps_assembly_options *options, const ps_run *run,
+                                ps_assembly_plan *plan)
 {
     enum { STEPS = 100, STEPS_WITH_DEVICES = 32 };
     ps_status status = PS_EXHAUSTED;
@@ -254,9 +301,10 @@ static ps_status choose_threads(const assemble_options *options, const ps_run *r
 
 /* Assemblies on cores that will take long keep their squares, unless that would cost threads or
  * angles. The same tiles. */
-static void choose_journal(const assemble_options *options, const ps_run *run, assemble_plan *plan)
+static void choose_journal(const ps_assembly_options *options, const ps_run *run,
+                           ps_assembly_plan *plan)
 {
-    assemble_plan with = *plan;
+    ps_assembly_plan with = *plan;
     double every = options->checkpoint_every.seconds;
     if (plan->journal || plan->devices || every == 0 || plan->seconds < every) return;
     with.journal = true;
@@ -268,9 +316,9 @@ static void choose_journal(const assemble_options *options, const ps_run *run, a
 }
 
 /* With one thread and without a certificate. */
-static void find_least(const assemble_options *options, assemble_plan *plan)
+static void find_least(const ps_assembly_options *options, ps_assembly_plan *plan)
 {
-    assemble_plan least = *plan;
+    ps_assembly_plan least = *plan;
     least.threads = 1;
     least.angles = 0;
     least.journal = options->journal;
@@ -280,8 +328,9 @@ static void find_least(const assemble_options *options, assemble_plan *plan)
     ps_ledger_add(&plan->ledger, PS_ROOM_DISK, "files", plan->disk_bytes);
 }
 
-ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_devices *devices, assemble_plan *out)
+ps_status ps_assembly_plan_init(const ps_retarded_problem *problem,
+                                const ps_assembly_options *options, const ps_run *run,
+                                ps_assembly_devices *devices, ps_assembly_plan *out)
 {
     memset(out, 0, sizeof *out);
     out->devices = devices;
@@ -297,10 +346,11 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
         PS_TRY(choose_tiles(problem, options, rows, out));
         choose_slices(&problem->interaction, &out->tiling);
         choose_capacities(&problem->interaction, out);
+        choose_blocks(&problem->interaction, options, out);
         status = PS_OK;
         if (devices)
-            status = assemble_devices_plan(devices, &problem->interaction, out->tiling.tile_rows,
-                                           &out->device);
+            status = ps_assembly_devices_plan(devices, &problem->interaction, out->tiling.tile_rows,
+                                              &out->device);
         if (status == PS_OK) status = choose_threads(options, run, out);
         if (status != PS_EXHAUSTED || options->tile_rows || rows == ROWS_SMALL) break;
     }
@@ -309,4 +359,17 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     if (status == PS_OK) choose_journal(options, run, out);
     find_least(options, out);
     return status;
+}
+
+void ps_assembly_header(const ps_retarded_problem *problem, const ps_assembly_options *options,
+                        ps_slice_header *out)
+{
+    *out = (ps_slice_header){.formulation = (ps_formulation)options->scene.formulation,
+                             .precision = (ps_precision)options->precision,
+                             .unknowns = problem->interaction.unknowns,
+                             .dt = problem->dt,
+                             .speed = options->scene.speed,
+                             .outer_points = options->scene.points};
+    memcpy(out->mesh_uuid, problem->mesh.uuid, sizeof out->mesh_uuid);
+    memcpy(out->mesh_hash, problem->mesh.content_hash, sizeof out->mesh_hash);
 }

@@ -1,0 +1,46 @@
+/*
+ * assembling: the matrix of a run that is given a mesh alone: blocks (warps) that are assembled
+ * into memory and stay there, with the bits of those that penstock-slice-assemble --layout warp
+ * writes.
+ */
+#ifndef PS_TDBEM_MARCH_ASSEMBLING_H
+#define PS_TDBEM_MARCH_ASSEMBLING_H
+
+#include "compute/tdbem_march/tiles.h"
+#include "runtime/program.h"
+#include "stage/tdbem_assembly/slice_assembly.h"
+
+enum { ASSEMBLING_AUTO = 0 };
+
+/* The options of the command line. */
+typedef struct assembling_options {
+    ps_assembly_options assembly;
+    int rule; /* --points: auto, 3, 6, 7, 12 */
+} assembling_options;
+#define ASSEMBLING_DEFAULTS                                                                        \
+    {                                                                                              \
+        .assembly = {.scene = {.formulation = PS_SOUND_SOFT_S, .speed = 343} }                     \
+    }
+
+typedef struct assembling {
+    assembling_options options;
+    ps_block_header header;
+    ps_retarded_problem problem;
+    ps_assembly_devices *devices; /* NULL: cores assemble */
+    ps_assembly_plan plan;
+    double seconds;      /* that assembling took */
+    double core_seconds; /* threads, computing or waiting for devices */
+} assembling;
+
+/* PS_USAGE where an option of these is given though the matrix is in a file. */
+ps_status assembling_not_needed(const assembling_options *options);
+/* Plans for the mesh, within the memory of the run, and tells what the matrix will be like: *out is
+ * of the sizes that are expected, and has no values yet. PS_EXHAUSTED with the least that would do.
+ */
+ps_status assembling_open(const ps_run *run, const assembling_options *options, assembling *a,
+                          tiles *out);
+/* Assembles: *tiles is the matrix, *m0 its M^0. */
+ps_status assembling_run(const ps_run *run, assembling *a, tiles *tiles, ps_csr *m0);
+void assembling_close(assembling *a);
+
+#endif

@@ -1,0 +1,61 @@
+# A mesh without a matrix: the march assembles in memory, with the densities of the staged way to the
+# bit, by cores and by the team that GPUs make, after a stop, too; what does not fit is refused with
+# the least that does. Blocks that the assembly writes at once are those that are cut of its slices.
+set -eu
+. "$ROOT/tests/support/march.bash"
+sphere 2
+same() { penstock-compare "$1" "$2" --tolerance 0 --no-attributes > said.txt || { echo "$1 and $2 differ:"; cat said.txt; exit 1; }; }
+run="--steps 160 $plane"
+for precision in fp64 fp32; do
+    how="--courant 4 --speed 1 --precision $precision"
+    penstock-slice-assemble sphere2.h5 slices.h5 $how --force -q > /dev/null
+    penstock-slice-assemble sphere2.h5 warp.h5 $how --layout warp --force -q --json > made.json
+    penstock-slice-block slices.h5 cut.h5 --force -q > /dev/null
+    same warp.h5 cut.h5
+    penstock-verify warp.h5 > /dev/null
+    march slices.h5 sphere2.h5 staged.h5 $run --force
+    march warp.h5 sphere2.h5 blocks.h5 $run --force
+    same blocks.h5 staged.h5
+    penstock-tdbem-march sphere2.h5 whole.h5 $run $how --force -q --json > whole.json
+    same whole.h5 staged.h5
+    PENSTOCK_TEAM=1 march warp.h5 sphere2.h5 blocks.h5 $run --force
+    PENSTOCK_TEAM=1 march sphere2.h5 team.h5 $run $how --force
+    same team.h5 blocks.h5
+done
+[ "$(figure whole.json assembled_in)" != "" ]
+
+# blocks of other layouts; a column too few
+columns=$(figure made.json d_max)
+for layout in full contiguous; do
+    penstock-slice-assemble sphere2.h5 at-once.h5 $how --layout $layout --block-columns "$columns" --force -q > /dev/null
+    penstock-slice-block slices.h5 cut.h5 --layout $layout --block-columns "$columns" --force -q > /dev/null
+    same at-once.h5 cut.h5
+    fails 2 "give --block-columns" penstock-slice-assemble sphere2.h5 no.h5 $how --layout $layout
+    fails 2 "never split one" penstock-slice-assemble sphere2.h5 no.h5 $how --layout $layout --block-columns $((columns - 1))
+done
+[ ! -e no.h5 ]
+
+# sound-hard; a stop in the march, and the same command
+hard="--courant 3 --speed 1 --formulation sound-hard --precision fp64 --group 4"
+penstock-slice-assemble sphere2.h5 hard.h5 --courant 3 --speed 1 --formulation sound-hard --precision fp64 -q > /dev/null
+march hard.h5 sphere2.h5 staged.h5 $run --group 4 --force
+partly penstock-tdbem-march sphere2.h5 stopped.h5 $run $hard -q --checkpoint-every 8steps --stop-after 0.01
+[ ! -e stopped.h5 ]
+march sphere2.h5 stopped.h5 $run $hard --checkpoint-every 8steps
+same stopped.h5 staged.h5
+march sphere2.h5 stopped.h5 $run $hard # up to date: nothing is assembled
+
+# memory: what the plan tells is held, and less is refused with the least and another way
+penstock-tdbem-march sphere2.h5 $run $how --plan --json > plan.json
+least=$(figure plan.json least_memory)
+fails 4 "slice-assemble --layout warp" penstock-tdbem-march sphere2.h5 no.h5 $run $how --host-memory $((least - 3000000))
+march sphere2.h5 little.h5 $run $how --host-memory $((least + 3000000)) --threads 1
+same little.h5 whole.h5
+
+# what does not go together
+fails 2 "without a matrix" penstock-tdbem-march slices.h5 sphere2.h5 no.h5 $run --courant 4
+fails 2 "give MESH OUTPUT" penstock-tdbem-march sphere2.h5 sphere2.h5 no.h5 $run $how
+fails 2 "is read" penstock-tdbem-march sphere2.h5 sphere2.h5 $run $how
+fails 2 "--far is for matrices in files" penstock-tdbem-march sphere2.h5 no.h5 $run $how --far far.h5
+fails 2 "either --dt" penstock-tdbem-march sphere2.h5 no.h5 $run
+[ ! -e no.h5 ]
