@@ -262,7 +262,7 @@ $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 WATCHED := mesh-import particle-import gravity-model spmv-bench terrain-import incident prism-field gravity-invert
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 WATCHED_LIB := $(B)/watched/libpenstock.a
-WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/%,$(LIB_C))))
+WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/% stage/tdbem_assembly/assembly_% stage/tdbem_assembly/block_sink.c,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
 WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_%,$(TESTS_C))))
 $(B)/watched/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)

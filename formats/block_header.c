@@ -136,7 +136,8 @@ static ps_status as_slice_tiles(const ps_block_tile *tiles, int64_t count, ps_sl
 }
 
 /* The lags of the file hold those of its tiles. */
-static ps_status check_tile_lags(const ps_block_tile *tiles, int64_t count, const ps_block_header *h)
+static ps_status check_tile_lags(const ps_block_tile *tiles, int64_t count,
+                                 const ps_block_header *h)
 {
     for (int64_t t = 0; t < count; ++t)
         if (tiles[t].nnz > 0 &&

@@ -199,8 +199,9 @@ ps_status problem_operands(ps_run *run)
     PS_TRY(is_mesh(run->operands[0], &alone));
     int most = alone ? 2 : 3;
     if (run->operand_count > most || run->operand_count < most - (run->plan ? 1 : 0))
-        return ps_fail(PS_USAGE, "%s is a %s: give %s", run->operands[0], alone ? "mesh" : "matrix",
-                       alone ? "MESH OUTPUT" : "MATRIX MESH OUTPUT");
+        return ps_fail(PS_USAGE, "%s arguments: %s is a %s: give %s",
+                       run->operand_count > most ? "too many" : "too few", run->operands[0],
+                       alone ? "mesh" : "matrix", alone ? "MESH OUTPUT" : "MATRIX MESH OUTPUT");
     run->output = run->operand_count == most ? run->operands[most - 1] : NULL;
     if (alone && run->output && ps_path_same(run->operands[0], run->output))
         return ps_fail(PS_USAGE, "%s: is read; the output needs another name", run->output);

@@ -174,6 +174,79 @@ static void all_layouts_come_back(void **state)
         }
 }
 
+/* The image of a tile, as unpacking would make it. */
+static void *image_of(const ps_block_header *h, const ps_block_tile *tile)
+{
+    ps_block_tile placed = *tile;
+    void *image;
+    int64_t warps = ps_block_tile_warps(tile) * tile->slices;
+    check_ok(ps_alloc(&image, ps_block_tile_place(h, &placed, NULL), 1, "image"));
+    ps_block_tile_place(h, &placed, image);
+    memcpy(placed.values, tile->values, (size_t)(tile->value_count * ps_block_tile_value_bytes(h)));
+    if (h->layout == PS_BLOCK_FULL) {
+        memcpy(placed.block_start, tile->block_start, 4 * (size_t)(tile->slices + 1));
+        memcpy(placed.corner_rows, tile->corner_rows, 4 * (size_t)tile->block_count);
+        memcpy(placed.corner_columns, tile->corner_columns, 2 * (size_t)tile->block_count);
+    } else if (h->layout == PS_BLOCK_CONTIGUOUS) {
+        memcpy(placed.starts, tile->starts, 2 * (size_t)(tile->slices * tile->rows));
+    } else {
+        memcpy(placed.starts, tile->starts, 2 * (size_t)warps * PS_WARP_ROWS);
+        memcpy(placed.widths, tile->widths, 2 * (size_t)warps);
+    }
+    return image;
+}
+
+static void keep_tiles(const ps_block_header *h, ps_block_matrix *out)
+{
+    for (int64_t t = 0; t < ps_slice_tiling_count(&tiling); ++t) {
+        ps_slice_tile slices;
+        ps_block_tile blocks;
+        cut_tile(h, t, &slices, &blocks);
+        check_ok(ps_block_matrix_keep_tile(out, t, &blocks, image_of(h, &blocks)));
+        if (t == 1)
+            check_fails(ps_block_matrix_keep_tile(out, t, &blocks, image_of(h, &blocks)), PS_USAGE,
+                        "the matrix in memory: tile 1: it was written before");
+        synthetic_tile_free(&slices);
+        synthetic_cut_free(&blocks);
+    }
+}
+
+/* In memory: tiles, header and M^0 of the file, and sizes of what the file unpacks. */
+static void in_memory_as_in_a_file(void **state)
+{
+    for (int layout = 0; layout < 3; ++layout)
+        for (int precision = 0; precision < 2; ++precision) {
+            ps_block_header h = header_of((ps_block_layout)layout, (ps_precision)precision),
+                            own = h;
+            ps_block_tiling sizes = largest_tiling(&h);
+            ps_block_matrix *in, *kept;
+            ps_csr m0;
+            check_ok(write_file(&h, NULL));
+            check_ok(ps_block_matrix_open(file, &in));
+            check_ok(ps_block_matrix_create_in_memory(&sizes, &own, &kept));
+            keep_tiles(&own, kept);
+            check_ok(synthetic_m0(&odd, 0, 301, &m0));
+            check_ok(ps_block_matrix_complete(kept, &m0, &own));
+            assert_null(m0.values);
+            assert_memory_equal(&own, &h, sizeof own);
+            for (int64_t t = 0; t < ps_block_matrix_tile_count(kept); ++t) {
+                int64_t raw, there, here;
+                ps_block_matrix_tile_bytes(in, t, &raw, &there);
+                ps_block_matrix_tile_bytes(kept, t, &raw, &here);
+                assert_int_equal(here, there);
+                assert_int_equal(raw, 0);
+                assert_non_null(ps_block_matrix_image(kept, t));
+                assert_null(ps_block_matrix_image(in, t));
+                compare_tile(kept, t);
+            }
+            check_ok(ps_block_matrix_load_m0(kept, &m0));
+            assert_int_equal(m0.rows, 301);
+            ps_csr_release(&m0);
+            ps_block_matrix_close(&kept);
+            ps_block_matrix_close(&in);
+        }
+}
+
 /* Writes a file of these lags and reads it back. */
 static ps_block_header lags_come_back(int64_t k_from, int64_t k_below, bool half)
 {

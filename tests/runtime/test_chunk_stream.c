@@ -225,6 +225,49 @@ static void one_pass_keeps_nothing(void **state)
     assert_int_equal(s.wrong, 0);
 }
 
+static unsigned char in_memory[CHUNKS_MAX][1024];
+
+static const void *where_it_lies(void *context, int64_t chunk) { return in_memory[chunk]; }
+
+static ps_status compute_in_place(void *context, int64_t first, int64_t count,
+                                  const void *const *unpacked)
+{
+    source *s = context;
+    for (int64_t c = 0; c < count; ++c) {
+        if (unpacked[c] != in_memory[first + c]) s->wrong = 1;
+        PS_TRY(compute_chunk(context, first + c, unpacked[c]));
+    }
+    return PS_OK;
+}
+
+/* Handed over where they lie, in runs as long as asked for; no budget, nothing read. */
+static void chunks_in_memory(void **state)
+{
+    source s = new_source(30, 5);
+    for (int64_t c = 0; c < 30; ++c) {
+        unsigned char raw[1024];
+        check_ok(read_chunk(&s, c, raw));
+        check_ok(unpack_chunk(&s, c, raw, in_memory[c]));
+    }
+    ps_chunk_stream_config config = config_of(&s, 0);
+    ps_chunk_stream_stats stats;
+    ps_chunk_stream *stream;
+    config.lies = where_it_lies;
+    s.fail_read = s.fail_unpack = 0;
+    check_ok(sweep_all(&s, &config, SWEEPS, &stats));
+    check_ok(ps_chunk_stream_open(&config, &stream));
+    check_ok(ps_chunk_stream_sweep_runs(stream, 7, compute_in_place, &s));
+    ps_chunk_stream_close(&stream);
+    assert_int_equal(s.computed, (SWEEPS + 1) * 30);
+    assert_int_equal(s.wrong, 0);
+    assert_int_equal(stats.resident_chunks, 30);
+    assert_int_equal(stats.raw_bytes_read, 0);
+    assert_int_equal(stats.resident_bytes + stats.buffer_bytes, 0);
+    s.fail_compute = 4;
+    s.fail_compute_sweep = 0;
+    check_fails(sweep_all(&s, &config, SWEEPS, &stats), PS_FAILED, "compute broke at 4");
+}
+
 static void no_chunks(void **state)
 {
     source s = new_source(0, 1);

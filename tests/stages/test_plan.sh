@@ -69,6 +69,8 @@ commands = [
     "slice-assemble flat.hdf {} --courant 2 --speed 1 --points 3",
     f"tdbem-march ball.h5 ball.hdf {{}} {wave}",
     f"tdbem-march flat.h5 flat.hdf {{}} {wave}",
+    f"tdbem-march ball.hdf {{}} --courant 2 --speed 1 --points 3 {wave}",
+    f"tdbem-march flat.hdf {{}} --courant 2 --speed 1 --points 3 {wave}",
     "dgtd-march box.model.h5 {} --steps 6",
     "dgtd-march long.model.h5 {} --steps 6 --frequency 1e8 --allow part-periods",
     "fmm even.tree.h5 {} --order 3",

@@ -32,6 +32,17 @@ penstock-verify pulsating.h5 > /dev/null
 march="penstock-tdbem-march -q hard.h5 sphere2.h5 OUT --steps 150 --incident pulsating.sound.h5"
 ${march/OUT/core.h5} --host-memory "$(least ${march/OUT/core.h5})" > /dev/null
 identical pulsating.h5 core.h5
+# killed in the middle, of the march and of the making of its file, the same command goes on to the same bits
+killed_at rename:2 ${march/OUT/killed.h5} --checkpoint-every 40steps
+[ ! -e killed.h5 ] || fail "a killed march left an output"
+${march/OUT/killed.h5} --checkpoint-every 40steps --json > last.json
+identical pulsating.h5 killed.h5
+below 40 "$(awk -v n="$(figure last.json steps_in_this_start)" 'BEGIN { print 150 - n }')"
+again="${make/OUT/again.h5} --velocity all:width=2:delay=8:amplitude=.5"
+killed_at rename:1 $again
+[ ! -e again.h5 ] || fail "a killed making left an output"
+$again > /dev/null
+identical pulsating.sound.h5 again.h5
 ${make/OUT/two.h5} --velocity all:width=2:delay=8:amplitude=.2 --velocity 0:width=2:delay=8:amplitude=.3 > /dev/null
 penstock-tdbem-march -q hard.h5 sphere2.h5 sum.h5 --steps 150 --incident two.h5 > /dev/null
 penstock-compare sum.h5 pulsating.h5 --dataset /densities --no-attributes --tolerance 1e-9 > /dev/null
