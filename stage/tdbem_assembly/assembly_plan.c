@@ -201,9 +201,9 @@ static void choose_blocks(const ps_interaction *interaction, const ps_assembly_o
     ps_block_sink_tiling(interaction, t, options->blocks, &plan->blocks);
     int64_t width = ps_block_tile_value_bytes(options->blocks);
     int64_t values = plan->blocks.value_capacity * width;
-    plan->sink_bytes = values + 4 * t->tile_rows * t->tile_slices;
-    if (!options->in_memory) plan->sink_bytes += 2 * (values - t->value_capacity * width);
-    if (plan->sink_bytes < 0) plan->sink_bytes = 0;
+    plan->sink_bytes = 4 * t->tile_rows * t->tile_slices; /* offsets */
+    if (!options->in_memory)
+        plan->sink_bytes += values + ps_larger(0, 2 * (values - t->value_capacity * width));
     double all = ps_block_sink_warp_bound(interaction, 0, n, 0, n) * plan->warp_filled;
     double vectors = (double)n * (double)n;
     if (options->in_memory)
@@ -219,10 +219,10 @@ static void choose_blocks(const ps_interaction *interaction, const ps_assembly_o
 static int64_t thread_bytes(const ps_assembly_plan *plan, int64_t width)
 {
     const ps_slice_tiling *t = &plan->tiling;
-    int64_t all = ps_assembly_buffer_bytes(plan) + 2 * t->value_capacity * width +
-                  8 * t->tile_rows * t->tile_slices;
+    int64_t written = plan->kept_bytes > 0 ? 0 : 2 * t->value_capacity * width;
+    int64_t all = ps_assembly_buffer_bytes(plan) + written + 8 * t->tile_rows * t->tile_slices;
     int64_t values = 2 * plan->square_values * (plan->devices ? width : 8) +
-                     (plan->devices ? 0 : 4 * t->value_capacity) + 2 * t->value_capacity * width;
+                     (plan->devices ? 0 : 4 * t->value_capacity) + written;
     int64_t entries = t->tile_rows * t->tile_rows;
     double near = fmin((double)entries, 2 * plan->near_per_row * (double)t->tile_rows);
     if (!plan->devices) all -= 2 * 16 * (entries - (int64_t)near); /* entries of M^0 in two tiles */
