@@ -156,9 +156,14 @@ static int64_t cut_tiles(const ps_octree *tree, int64_t capacity, int64_t *start
     return tiles;
 }
 
+int64_t ps_octree_tile_room(int64_t particles)
+{
+    return particles >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
+}
+
 ps_status ps_octree_tiles(const ps_octree *tree, int64_t **start, int64_t *tiles, int64_t *capacity)
 {
-    int64_t room = tree->particles >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
+    int64_t room = ps_octree_tile_room(tree->particles);
     *capacity = room < tree->particles ? room : tree->particles;
     *tiles = cut_tiles(tree, *capacity, NULL);
     PS_TRY(PS_ALLOC(start, *tiles + 1, "tiles of particles"));

@@ -58,6 +58,8 @@ void ps_octree_group(const ps_octree *tree, int level, int64_t group, int64_t *f
 int64_t ps_octree_group_cells(const ps_octree *tree, int level, int64_t group);
 int64_t ps_octree_group_particles(const ps_octree *tree, int64_t group); /* of a leaf group */
 
+/* Particles that a chunk of a tree of so many may have. */
+int64_t ps_octree_tile_room(int64_t particles);
 /* Chunks of particles: whole groups as many as fit `capacity`, or a part of one larger group.
  * *start ([*tiles + 1], first particle of each) is the caller's to free. */
 ps_status ps_octree_tiles(const ps_octree *tree, int64_t **start, int64_t *tiles,

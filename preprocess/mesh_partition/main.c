@@ -14,10 +14,11 @@
 
 enum { AUTO, SCOTCH, BOXES, HILBERT };
 
-/* Measured peaks with a margin of a sixth, bytes an element: without a graph (80, boxes 96); what
- * Scotch adds (90). */
-#define BYTES_AN_ELEMENT 112
-#define BYTES_OF_SCOTCH 105
+/* Measured peaks with a margin of a twentieth, bytes an element; what layers (and boxes) and Scotch
+ * add. */
+#define BYTES_AN_ELEMENT 84
+#define BYTES_OF_LAYERS 14
+#define BYTES_OF_SCOTCH 133
 
 static struct {
     int64_t parts;
@@ -49,10 +50,12 @@ static const ps_option options[] = {
     PS_OPTION_END};
 
 /* Peak bytes of a run. */
-static int64_t memory_needed(int64_t elements, int64_t vertices, cut_method method, int64_t parts)
+static int64_t memory_needed(const job *j, int64_t elements, int64_t vertices, bool graph)
 {
-    int64_t graph = method == CUT_SCOTCH && parts > 1 ? BYTES_OF_SCOTCH : 0;
-    return (BYTES_AN_ELEMENT + graph) * elements + 32 * vertices;
+    int64_t more = graph                                 ? BYTES_OF_SCOTCH
+                   : j->layers || j->method == CUT_BOXES ? BYTES_OF_LAYERS
+                                                         : 0;
+    return (BYTES_AN_ELEMENT + more) * elements + 32 * vertices;
 }
 
 static ps_status choose_method(job *j)
@@ -76,7 +79,7 @@ static ps_status plan(job *j)
     PS_TRY(ps_vtkhdf_get_sizes(j->store, 4, &vertices, &elements));
     PS_TRY(ps_store_expect(j->store, "/VTKHDF/Points", PS_F64, vertices, 3));
     bool graph = j->method == CUT_SCOTCH && j->parts > 1;
-    const ps_need need = {.arrays = memory_needed(elements, vertices, j->method, j->parts),
+    const ps_need need = {.arrays = memory_needed(j, elements, vertices, graph),
                           .disk = 44 * elements + 24 * vertices,
                           .seconds = (graph ? 1e-5 : 2e-6) * (double)elements};
     ps_report *r = j->run->plan ? ps_report_new(j->run) : NULL;

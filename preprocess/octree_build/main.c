@@ -8,10 +8,13 @@
 #include "kernels/fmm/chebyshev.h"
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree.h"
+#include "kernels/fmm/tree_lists.h"
+#include "formats/store_memory.h"
 #include "preprocess/octree_build/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 #include "stage/plan.h"
 #include "stage/product.h"
 
@@ -315,8 +318,46 @@ static ps_status write_file(build *b, const ps_product *product)
 
 /* ---- the run ---- */
 
-static ps_status plan(const build *b)
+/* Bytes at most of: what stays in memory from side to side, sorting above what stays, writing above
+ * that. Numbers of cells are estimates. */
+typedef struct phases {
+    int64_t kept, sorting, writing;
+} phases;
+
+static ps_status count_side(build *b, int side, phases *p, ps_need *need)
 {
+    tree_counts counts;
+    int64_t columns = columns_of(b, side), threads = b->run->threads, cells[PS_OCTREE_LEVELS_MAX];
+    int64_t count = ps_particles_header(b->files[side])->count;
+    int64_t run = ps_smaller(run_capacity(b->memory, (int)columns), count);
+    bool several = run < count;
+    PS_TRY(count_cells(b->files[side], &b->box, &counts));
+    for (int l = 0; l < b->height; ++l) cells[l] = (int64_t)counts.cells[l];
+    int64_t leaves = cells[b->height - 1],
+            stays = several ? count / RUN_STRIDE : run * (columns + 2);
+    if (b->group == 0) find_group(b, leaves);
+    int64_t sorting = run * (columns + 2) + ps_tree_sort_workspace(run, b->height - 1) + 4 * leaves;
+    int64_t reading = ps_store_reader_bytes(ps_particles_store(b->files[side]));
+    p->sorting = ps_larger(p->sorting, p->kept + 8 * sorting + threads * reading);
+    p->kept += 8 * (stays + 2 * leaves) + ps_octree_bytes(b->height, cells);
+    int64_t tile = ps_smaller(ps_octree_tile_room(count), count);
+    int64_t tiles = ps_smaller(threads * tile, count) * (2 * columns + 6);
+    int64_t lists = threads * ps_smaller(b->group, leaves) * PS_TREE_FAR_MAX;
+    p->writing = ps_larger(p->writing, 8 * (tiles + lists));
+    need->writers = ps_larger(need->writers, ps_smaller(threads, (count + tile - 1) / tile));
+    need->writer = ps_larger(need->writer, 8 * tile);
+    need->disk += 8 * (columns + 1) * count + (several ? 8 * (columns + 2) * count : 0);
+    need->seconds += 4e-7 * (double)count;
+    return PS_OK;
+}
+
+static ps_status plan(build *b)
+{
+    ps_need need = {.arrays = 0};
+    phases p = {0, 0, 0};
+    for (int s = 0; s < (b->files[1] ? 2 : 1); ++s) PS_TRY(count_side(b, s, &p, &need));
+    p.sorting -= need.writers * ps_store_writer_bytes(need.writer); /* before anything is written */
+    need.arrays = ps_larger(p.sorting, p.kept + p.writing);
     ps_report *r = ps_report_new(b->run);
     int64_t columns = columns_of(b, 0), count = ps_particles_header(b->files[0])->count;
     int64_t capacity = run_capacity(b->memory, (int)columns);
@@ -327,11 +368,6 @@ static ps_status plan(const build *b)
     ps_report_int(r, "runs", runs);
     ps_report_int(r, "memory_of_a_run", runs > 1 ? b->memory : 8 * (columns + 6) * count);
     ps_report_int(r, "temporary_disk", runs > 1 ? 8 * (columns + 2) * count : 0);
-    const ps_need need = {.arrays = runs > 1 ? b->memory : 8 * (columns + 6) * count,
-                          .writer = 3 << 20,
-                          .disk = 8 * (columns + 1) * count +
-                                  (runs > 1 ? 8 * (columns + 2) * count : 0),
-                          .seconds = 4e-7 * (double)count};
     ps_run told = *b->run; /* whose budget counts sorted runs alone: no refusal of what would run */
     told.host_memory = INT64_MAX / 2;
     ps_status status = ps_plan_take(&told, &need, r);
