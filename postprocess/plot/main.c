@@ -19,6 +19,7 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"blocks", plot_blocks, 1000, 800},
                                   {"hmatrix", plot_hmatrix, 900, 800},
                                   {"lengths", plot_lengths, 900, 560},
+                                  {"classes", plot_classes, 900, 560},
                                   {"trace", plot_trace, 1100, 620},
                                   {"spectrum", plot_spectrum, 1100, 620},
                                   {"polar", plot_polar, 980, 760},
@@ -85,13 +86,13 @@ static ps_status find_kind(const char *name, const plot_kind **out)
         if (ps_word_distance(kinds[i].name, name) < ps_word_distance(nearest, name))
             nearest = kinds[i].name;
     }
-    return ps_fail(
-        PS_USAGE,
-        "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-        "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, view, plane, stages, "
-        "gantt, convergence, isolines, gravity-map, gravity-profile, prism-model, "
-        "residuals",
-        name, nearest);
+    return ps_fail(PS_USAGE,
+                   "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
+                   "blocks, hmatrix, lengths, classes, trace, spectrum, polar, workers, surface, "
+                   "view, plane, stages, "
+                   "gantt, convergence, isolines, gravity-map, gravity-profile, prism-model, "
+                   "residuals",
+                   name, nearest);
 }
 
 static ps_status run_plot(ps_run *run)
@@ -129,6 +130,7 @@ static const ps_program program = {
         "  blocks           the blocks over that structure, from a block matrix\n"
         "  hmatrix          blocks and ranks of an H-matrix, or the blocks of a cluster tree\n"
         "  lengths          histogram of the lengths of row-vectors, from slice matrices\n"
+        "  classes          elements and updates by class of step, from a model of dgtd-setup\n"
         "  trace            signals over time, from traces\n"
         "  spectrum         levels over frequency, from traces made by penstock-spectrum\n"
         "  polar            levels over angle at chosen frequencies, from such traces of a far "
@@ -136,7 +138,8 @@ static const ps_program program = {
         "  plane            the field on a plane as a colour map, from a trace of a plane\n"
         "  surface          the density on the surface at a time, from MESH and HISTORY; or, from "
         "FIELD, a field of triangles, or one on the skin of the tetrahedra where it is above 0\n"
-        "  view             mesh, regions and fields as a page that a browser turns: a mesh, MESH and "
+        "  view             mesh, regions and fields as a page that a browser turns: a mesh, MESH "
+        "and "
         "HISTORY, or FIELD... of one surface at several times\n"
         "  workers          shares of time and intervals of workers over the iterations, from the "
         "log that a run leaves beside its output, OUTPUT.workers.h5\n"

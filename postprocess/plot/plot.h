@@ -30,6 +30,7 @@ typedef ps_status (*plot_function)(const plot_request *request, canvas *c);
 ps_status plot_slice(const plot_request *request, canvas *c);
 ps_status plot_blocks(const plot_request *request, canvas *c);
 ps_status plot_hmatrix(const plot_request *request, canvas *c);
+ps_status plot_classes(const plot_request *request, canvas *c);
 ps_status plot_lengths(const plot_request *request, canvas *c);
 ps_status plot_trace(const plot_request *request, canvas *c);
 ps_status plot_spectrum(const plot_request *request, canvas *c);

@@ -1,6 +1,6 @@
 # Local time steps: a cube whose cells are five times smaller in the middle, from mesh to fields.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-import mesh-partition dgtd-setup dgtd-march compare inspect
+needs mesh-import mesh-partition dgtd-setup dgtd-march compare inspect plot
 export OMP_NUM_THREADS=1
 figure() { awk -v s="${2:+$1}" -v n="${2:-$1}" '/^[^ ]/ && NF == 1 { at = $1 } /^[^ ]/ && NF > 1 { at = "" }
     at == s && $1 == n { print $2; exit }' out; }
@@ -38,6 +38,11 @@ saved=$(figure local_steps updates_saved) dt=$(figure time_step dt) limit=$(figu
 setup one.h5 --order 1 $current
 within "$(awk "BEGIN { print $dt / $(figure time_step dt) }")" 2 20 "the step, against one for all"
 expect 0 "local_levels" penstock-inspect local.h5
+if command -v gnuplot > /dev/null; then
+    expect 0 "" penstock-plot classes local.h5 --output classes.svg
+    grep -q "1296 elements" classes.svg && grep -q "1: .* ps" classes.svg || fail "the picture of the classes"
+    expect 2 "one step for all" penstock-plot classes one.h5 --output no.svg
+fi
 expect 2 "a number of levels" penstock-dgtd-setup cube.h5 no.h5 --material default:eps=1 $current --local-steps 9
 expect 2 "centred flux" penstock-dgtd-setup cube.h5 no.h5 --material default:eps=1 $current --local-steps 2 --flux upwind
 
