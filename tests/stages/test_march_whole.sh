@@ -35,6 +35,15 @@ for layout in full contiguous; do
 done
 [ ! -e no.h5 ]
 
+# steps so long that neighbours have no lag but 0: row-vectors that are empty
+for layout in warp contiguous; do
+    long="--courant 0.5 --speed 1 --precision fp64"
+    penstock-slice-assemble sphere2.h5 slices.h5 $long --force -q > /dev/null 2>&1
+    penstock-slice-assemble sphere2.h5 at-once.h5 $long --layout $layout --block-columns 16 --force -q > /dev/null 2>&1
+    penstock-slice-block slices.h5 cut.h5 --layout $layout --block-columns 16 --force -q > /dev/null
+    same at-once.h5 cut.h5
+done
+
 # sound-hard; a stop in the march, and the same command
 hard="--courant 3 --speed 1 --formulation sound-hard --precision fp64 --group 4"
 penstock-slice-assemble sphere2.h5 hard.h5 --courant 3 --speed 1 --formulation sound-hard --precision fp64 -q > /dev/null
