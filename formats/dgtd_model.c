@@ -223,6 +223,7 @@ ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
     PS_TRY(ps_partition_write(store, model->partition));
     PS_TRY(put_header(store, model));
     PS_TRY(put_elements(store, model));
+    if (model->ports) PS_TRY(ps_dgtd_ports_write(store, model->ports));
     PS_TRY(put_columns(store, model));
     return ps_store_commit(&store);
 }
@@ -446,6 +447,8 @@ ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
     if (status == PS_OK) status = check_arrays(*out);
     if (status == PS_OK) status = get_starts(*out);
     if (status == PS_OK) status = get_tables(*out);
+    if (status == PS_OK)
+        status = ps_dgtd_ports_read((*out)->store, (*out)->header.elements, &(*out)->ports);
     if (status != PS_OK) ps_dgtd_model_close(out);
     return status;
 }
@@ -456,6 +459,7 @@ void ps_dgtd_model_close(ps_dgtd_model_file **file)
     ps_store_close(&(*file)->store);
     free((*file)->part_start), free((*file)->interior);
     free((*file)->media), free((*file)->sources);
+    ps_dgtd_ports_release(&(*file)->ports);
     free(*file);
     *file = NULL;
 }
@@ -463,6 +467,7 @@ void ps_dgtd_model_close(ps_dgtd_model_file **file)
 const ps_dgtd_model_header *ps_dgtd_model_head(const ps_dgtd_model_file *f) { return &f->header; }
 const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *f) { return f->media; }
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *f) { return f->sources; }
+const ps_dgtd_ports *ps_dgtd_model_ports(const ps_dgtd_model_file *f) { return &f->ports; }
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *f) { return f->part_start; }
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *f) { return f->interior; }
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *f) { return f->store; }

@@ -12,6 +12,7 @@ struct ps_dgtd_model_file {
     int64_t *part_start, *interior;
     ps_dgtd_medium *media;
     ps_dgtd_source *sources;
+    ps_dgtd_ports ports;
 };
 
 #endif

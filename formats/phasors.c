@@ -115,6 +115,8 @@ static ps_status put_header(ps_store *store, const ps_phasors_header *h)
     PS_TRY(ps_store_put_text(store, "/", "source_units", h->source_units));
     PS_TRY(ps_store_put_int(store, "/", "magnetic", h->magnetic));
     if (h->unsettled >= 0) PS_TRY(ps_store_put_real(store, "/", "unsettled", h->unsettled));
+    if (h->has_accepted)
+        PS_TRY(ps_store_put_reals(store, "/", "accepted_power", h->accepted, h->frequencies));
     return put_materials(store, h);
 }
 
@@ -272,6 +274,13 @@ static ps_status get_header(const ps_store *store, ps_phasors_header *h)
     PS_TRY(count_of(store, "frequencies", PS_PHASORS_FREQUENCIES_MAX, &h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "frequencies", h->frequency, h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "source", h->source[0], 2 * h->frequencies));
+    h->has_accepted = ps_store_has(store, "/", "accepted_power");
+    if (h->has_accepted) {
+        PS_TRY(ps_store_get_reals(store, "/", "accepted_power", h->accepted, h->frequencies));
+        for (int k = 0; k < h->frequencies; ++k)
+            if (!isfinite(h->accepted[k]))
+                return ps_fail(PS_INVALID, "accepted_power is not finite");
+    }
     h->unsettled = -1;
     if (ps_store_has(store, "/", "unsettled")) {
         PS_TRY(ps_store_get_real(store, "/", "unsettled", &h->unsettled));
@@ -328,6 +337,22 @@ ps_status ps_phasors_open(const char *path, ps_phasors **out)
     }
     if (status != PS_OK) ps_phasors_close(out);
     return status;
+}
+
+ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out)
+{
+    const ps_phasors_header *h = &file->header;
+    const double *source = h->source[frequency];
+    if (!h->has_accepted)
+        return ps_fail(PS_USAGE,
+                       "--accepted-power: %s does not say what was accepted: the run had no ports "
+                       "(dgtd-setup --port)",
+                       ps_store_path(file->store));
+    *out = h->accepted[frequency] / (source[0] * source[0] + source[1] * source[1]);
+    if (*out > 0) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "--accepted-power: at %g Hz the ports of %s take %g W instead of giving some",
+                   h->frequency[frequency], ps_store_path(file->store), -h->accepted[frequency]);
 }
 
 void ps_phasors_warn_unsettled(const ps_phasors *file)

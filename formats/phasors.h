@@ -35,6 +35,8 @@ typedef struct ps_phasors_header {
     bool magnetic;
     double unsettled; /* share of the fields that had not died away or become steady when they were
                          transformed; negative: not known                                       */
+    bool has_accepted;
+    double accepted[PS_PHASORS_FREQUENCIES_MAX]; /* W: by ports, of the fields undivided         */
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
 } ps_phasors_header;
 
@@ -77,6 +79,9 @@ void ps_phasors_close(ps_phasors **file); /* before commit: discards. NULL is fi
 /* Checks the header and the arrays' shapes. */
 ps_status ps_phasors_open(const char *path, ps_phasors **out);
 const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
+/* W that the ports of the run give the fields at a frequency, per unit of the source squared.
+ * PS_USAGE without ports, PS_INVALID where it is not positive. */
+ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out);
 /* Warns with the figure where fields had not settled, or where the file does not say. */
 void ps_phasors_warn_unsettled(const ps_phasors *file);
 

@@ -24,6 +24,7 @@ static const ps_figure figure_table[] = {
     {"run.frequencies", "1", "frequencies of the transforms"},
     {"fields.electric_energy", "J", "at the end"},
     {"fields.largest_electric_energy", "J", "largest of the run"},
+    {"fields.left", "1", "energy of the fields at the end, of the largest of its samples"},
     {"fields.mode_error", "1", "relative L2 error of a cavity's mode"},
     {"seconds.opening", "s", "up to the first step"},
     {"seconds.stepping", "s", "stepping"},

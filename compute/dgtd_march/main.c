@@ -21,6 +21,9 @@ static const ps_option table[] = {
             "time to cover, instead of --steps; the step is shortened to meet it"),
     PS_REAL("periods", &options.periods, "N", 1e-6, 1e9, PS_IDENTITY,
             "periods of the lowest --frequency to cover, instead of --steps"),
+    PS_TEXT("until-decay", &options.until_decay, "DB", PS_IDENTITY,
+            "end as soon as sources are over and the energy has fallen by so many decibels (40dB) "
+            "from its largest; --steps, --time or --periods is how long it may take"),
     PS_REAL("dt-scale", &options.dt_scale, "X", 1e-6, 10, PS_IDENTITY,
             "the model's time step times this"),
     PS_CHOICE("precision", &options.precision, PS_FP32 "|" PS_FP64, PS_IDENTITY,

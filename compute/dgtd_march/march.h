@@ -8,6 +8,7 @@
 
 #include "compute/dgtd_march/backend.h"
 #include "formats/dgtd_model.h"
+#include "formats/port_signals.h"
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/mode.h"
@@ -27,7 +28,7 @@ typedef struct march_options {
     double dt_scale;
     int precision; /* 0: fp32, 1: fp64 */
     ps_text_list probes, frequencies;
-    const char *probe_file;
+    const char *probe_file, *until_decay;
     int64_t probe_every, energy_every, transform_every, transform_periods;
     int64_t snapshots, mode_error;
     ps_interval checkpoint_every;
@@ -52,6 +53,9 @@ typedef struct timing {
     int64_t period_steps;              /* a period of the first frequency; 0: none asked for */
     int64_t quiet_after;               /* the last step at which a source acts; INT64_MAX: always */
     int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
+    double decay;        /* the energy of its largest at which a march is over; 0: at `steps` */
+    int64_t decay_every; /* steps between looks at that                                     */
+    int64_t planned;     /* steps at most                                                   */
     int64_t crossing;                  /* steps that a wave takes across the body */
 } timing;
 
@@ -77,6 +81,9 @@ typedef struct problem {
     ps_dgtd_mode mode;
     ps_dgtd_current *currents;
     int64_t current_count, frequency_count;
+    ps_dgtd_port *ports;
+    double *port_states; /* [port_count][2] */
+    int64_t port_count;
     double frequencies[FREQUENCIES_MAX]; /* Hz, ascending     */
     double omegas[FREQUENCIES_MAX];      /* 1/m               */
     int64_t probe_count;                 /* of all ranks      */
@@ -104,6 +111,21 @@ ps_status sources_mode_error(const problem *problem, int64_t step, const void *e
 /* What spectra are to be divided by: the function of the first source at t (m), and its units;
  * 1 where there is none. */
 double sources_function(const problem *problem, double t, const char **units);
+
+/* ports.c: networks between conductors. */
+ps_status ports_build(problem *problem);
+void ports_release(problem *problem);
+int64_t ports_bytes(const problem *problem);
+double ports_over_after(const problem *problem); /* m: when their sources are over; INFINITY */
+/* V_s of the first port that is driven, at t (m). */
+bool ports_source(const problem *problem, double t, double *out);
+struct march;
+/* Their currents in the step `step` -> step + 1, before the half step of E; collective. */
+ps_status ports_advance(struct march *march, int64_t step);
+/* Empty signals of all steps; and written beside OUTPUT. */
+ps_status ports_signals_init(const struct march *march, ps_port_signals *out);
+ps_status ports_signals_save(const ps_product *product, const char *path,
+                             const ps_port_signals *signals);
 
 /* probes.c */
 ps_status probes_read(const march_options *options, problem *problem);
@@ -170,6 +192,7 @@ typedef struct march_clock {
 /* Running figures of a run; doubles, as checkpoints hold them. */
 typedef struct figures {
     double largest, latest; /* 1/2 E' M E, over eps0: its largest and its last value */
+    double peak, energy;    /* W likewise */
     ps_growth_watch growth;
     /* With --balance, over eps0: W^1, what was conducted away, lost through absorbing faces and
      * supplied since, and what the next step takes over from the last one. */
@@ -198,6 +221,7 @@ typedef struct march {
     int64_t batch_max;    /* steps that rows have room for */
     double *values;       /* [batch_max][own probes][6] */
     double *rows;         /* [batch_max][row_values] of all ranks */
+    double *port_rows;    /* [batch_max][ports][2] V, A */
     double *terms[2];     /* [energy samples of a batch][groups], by field */
     double *term_sums[2]; /* of each over the groups */
     char name[4096];      /* of the run; <name>.state0 and .state1 hold a state out of core */
@@ -246,7 +270,8 @@ double march_transform_scale(const march *march);
 /* Rows of `count` steps from the samples; of all ranks, on all. */
 ps_status march_rows(march *march, int64_t count);
 /* Values of a row: 6 a probe, then sums over the mesh of the terms of E, then of H: 1 and 1 (the
- * energies), or with --balance all (kernels/dgtd/energy.h). */
+ * energies), or with --balance all (kernels/dgtd/energy.h),
+ * then voltage and current of each port. */
 enum { ELECTRIC_TERMS = PS_DGTD_SUPPLIED + 1, MAGNETIC_TERMS = PS_DGTD_TERMS };
 int64_t row_values(const march_options *options, const problem *problem);
 int64_t term_count(const march_options *options, ps_dgtd_field field);

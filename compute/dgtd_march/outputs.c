@@ -17,8 +17,22 @@
 typedef struct traces {
     const march *m;
     ps_trace probes[2], energy; /* E, H */
+    ps_port_signals ports;
     int64_t probe_samples, energy_samples;
 } traces;
+
+/* A sample of the energy; where the next one is. */
+static const double *take_energy(traces *t, const double *at)
+{
+    const march *m = t->m;
+    int64_t energies = energy_values(m->options);
+    double *row = t->energy.real + t->energy.channels * t->energy_samples++;
+    for (int64_t k = 0; k < energies; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
+    row[0] = row[1] + row[2];
+    if (m->options->balance)
+        row[6] = row[0] - m->figures.first * PS_DGTD_EPS0 + row[3] + row[4] - row[5];
+    return at + energies;
+}
 
 static ps_status take_rows(void *context, int64_t first, int64_t count, const void *payload,
                            int64_t bytes)
@@ -30,7 +44,8 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     for (int64_t n = first; n < first + count; ++n) {
         bool sampled = n % m->problem->timing.probe_every == 0,
              energy = n % m->problem->timing.energy_every == 0;
-        if (end - at < (sampled ? 6 * probes : 0) + (energy ? energies : 0))
+        int64_t ports = t->ports.ports;
+        if (end - at < (sampled ? 6 * probes : 0) + (energy ? energies : 0) + 2 * ports)
             return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
                            (long long)n);
         for (int64_t p = 0; sampled && p < probes; ++p, at += 6)
@@ -38,17 +53,14 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
                 t->probes[k / 3].real[t->probe_samples * 3 * probes + 3 * p + k % 3] =
                     k < 3 ? at[k] : at[k] / PS_DGTD_Z0;
         t->probe_samples += sampled;
-        if (!energy) continue;
-        double *row = t->energy.real + t->energy.channels * t->energy_samples++;
-        for (int64_t k = 0; k < energies; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
-        row[0] = row[1] + row[2];
-        if (m->options->balance)
-            row[6] = row[0] - m->figures.first * PS_DGTD_EPS0 + row[3] + row[4] - row[5];
-        at += energies;
+        if (energy) at = take_energy(t, at);
+        for (int64_t k = 0; k < ports; ++k, at += 2) {
+            t->ports.voltage[(n - 1) * ports + k] = at[0];
+            t->ports.current[(n - 1) * ports + k] = at[1];
+        }
     }
     return PS_OK;
 }
-
 static ps_status init_trace(const march *m, int64_t every, int64_t channels, double offset,
                             const char *quantity, const char *units, ps_trace *out)
 {
@@ -70,6 +82,7 @@ static ps_status init_traces(traces *t)
     int64_t probes = m->problem->probe_count;
     PS_TRY(init_trace(m, m->problem->timing.energy_every, m->options->balance ? 7 : 3, 0, "energy",
                       "J", &t->energy));
+    if (m->problem->port_count > 0) PS_TRY(ports_signals_init(m, &t->ports));
     for (int field = 0; field < 2 && probes; ++field) {
         PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0,
                           names[field], units[field], &t->probes[field]));
@@ -83,6 +96,22 @@ static ps_status init_traces(traces *t)
 static void path_beside(const march *m, const char *kind, char out[4200])
 {
     snprintf(out, 4200, "%s.%s.h5", m->name, kind);
+}
+
+/* What the end of a march says of its transforms. */
+typedef struct settled {
+    double unsettled, accepted[FREQUENCIES_MAX];
+} settled;
+
+/* With --until-decay: what it came to within the steps there were. */
+static void warn_of_energy(const march *m)
+{
+    const figures *f = &m->figures;
+    if (m->problem->timing.decay == 0 || f->energy <= m->problem->timing.decay * f->peak) return;
+    ps_warning("the energy fell by %.1f dB, not by the %s asked for, in all of the steps there "
+               "were: what follows is in no transform and no S-parameter. March on for longer",
+               f->peak > 0 && f->energy > 0 ? -10 * log10(f->energy / f->peak) : 0.,
+               m->options->until_decay);
 }
 
 /* Mean of 1/2 E' M E over samples [first, end). */
@@ -152,6 +181,8 @@ static ps_status write_traces(const traces *t, const ps_product *product)
         path_beside(m, field ? "magnetic" : "electric", path);
         PS_TRY(save(product, path, &t->probes[field]));
     }
+    path_beside(m, "ports", path);
+    if (t->ports.ports > 0) PS_TRY(ports_signals_save(product, path, &t->ports));
     return save(product, product->path, &t->energy);
 }
 
@@ -160,6 +191,7 @@ static void release_traces(traces *t)
     ps_trace_release(&t->probes[0]);
     ps_trace_release(&t->probes[1]);
     ps_trace_release(&t->energy);
+    ps_port_signals_release(&t->ports);
 }
 
 /* ---- phasors ---- */
@@ -187,7 +219,30 @@ static ps_status sum_source(const march *m, ps_phasors_header *h)
     return PS_OK;
 }
 
-static ps_status fill_header(const march *m, double unsettled, ps_phasors_header *h)
+/* 1/2 Re V^ I^* of all ports by the same sums, at their own times. */
+static void sum_accepted(const traces *x, double *accepted)
+{
+    const march *m = x->m;
+    const problem *p = m->problem;
+    double scale = march_transform_scale(m);
+    int64_t ports = x->ports.ports;
+    for (int64_t i = 0; i < ports * p->frequency_count; ++i) {
+        int64_t port = i / p->frequency_count, k = i % p->frequency_count;
+        double v[2] = {0}, c[2] = {0};
+        for (int64_t n = p->timing.steps; n > 0; n -= m->options->transform_every) {
+            if (!march_is_transformed(m, n - 1)) break;
+            double phase = p->omegas[k] * ((double)n - .5) * p->timing.dt;
+            double turn[2] = {scale * cos(phase), -scale * sin(phase)};
+            for (int part = 0; part < 2; ++part) {
+                v[part] += turn[part] * x->ports.voltage[(n - 1) * ports + port];
+                c[part] += turn[part] * x->ports.current[(n - 1) * ports + port];
+            }
+        }
+        accepted[k] += (v[0] * c[0] + v[1] * c[1]) / 2;
+    }
+}
+
+static ps_status fill_header(const march *m, const settled *end, ps_phasors_header *h)
 {
     const problem *p = m->problem;
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
@@ -202,7 +257,9 @@ static ps_status fill_header(const march *m, double unsettled, ps_phasors_header
     h->frequencies = (int)p->frequency_count;
     memcpy(h->frequency, p->frequencies, (size_t)p->frequency_count * sizeof *h->frequency);
     h->magnetic = true;
-    h->unsettled = unsettled;
+    h->unsettled = end->unsettled;
+    h->has_accepted = p->port_count > 0;
+    memcpy(h->accepted, end->accepted, sizeof h->accepted);
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
@@ -284,12 +341,12 @@ static ps_status write_values(march *m, ps_phasors *file)
 }
 
 static ps_status write_own_phasors(march *m, const char *path, const ps_product *product,
-                                   double unsettled)
+                                   const settled *end)
 {
     PS_SCOPED_MEMORY ps_phasors_header *header = NULL;
     PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     PS_TRY(PS_ALLOC(&header, 1, "the phasors"));
-    PS_TRY(fill_header(m, unsettled, header));
+    PS_TRY(fill_header(m, end, header));
     PS_TRY(ps_phasors_create(path, &product->identity, header, &file));
     PS_TRY(ps_product_record(product, ps_phasors_store(file)));
     PS_TRY(write_elements(m, file));
@@ -297,15 +354,15 @@ static ps_status write_own_phasors(march *m, const char *path, const ps_product 
     return ps_phasors_commit(&file);
 }
 
-static ps_status write_phasors(march *m, const ps_product *product, double unsettled)
+static ps_status write_phasors(march *m, const ps_product *product, const settled *end)
 {
     char path[4200], part[4096];
     path_beside(m, "phasors", path);
-    if (ps_comm_size() == 1) return write_own_phasors(m, path, product, unsettled);
+    if (ps_comm_size() == 1) return write_own_phasors(m, path, product, end);
     int64_t generation;
     PS_TRY(ps_store_next_generation(path, &generation));
     ps_store_part_path(path, generation, ps_comm_rank(), part);
-    PS_TRY(ps_comm_agree(write_own_phasors(m, part, product, unsettled)));
+    PS_TRY(ps_comm_agree(write_own_phasors(m, part, product, end)));
     ps_store_identity full = ps_run_identity(m->run, PS_PHASORS_FORMAT, PS_PHASORS_VERSION);
     return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, generation, ps_comm_size())
                                : PS_OK;
@@ -314,12 +371,16 @@ static ps_status write_phasors(march *m, const ps_product *product, double unset
 ps_status outputs_write(march *m, const ps_product *product)
 {
     PS_SCOPED(release_traces) traces t = {.m = m};
-    double unsettled = -1;
+    settled end = {.unsettled = -1};
     bool first = ps_comm_rank() == 0;
     PS_TRY(ps_comm_agree(first ? read_traces(&t) : PS_OK));
-    if (first) unsettled = find_unsettled(&t);
-    PS_TRY(ps_comm_broadcast(&unsettled, sizeof unsettled, 0));
+    if (first) {
+        warn_of_energy(m);
+        end.unsettled = find_unsettled(&t);
+        sum_accepted(&t, end.accepted);
+    }
+    PS_TRY(ps_comm_broadcast(&end, sizeof end, 0));
     if (m->problem->frequency_count > 0)
-        PS_TRY(ps_comm_agree(write_phasors(m, product, unsettled)));
+        PS_TRY(ps_comm_agree(write_phasors(m, product, &end)));
     return ps_comm_agree(first ? write_traces(&t, product) : PS_OK);
 }

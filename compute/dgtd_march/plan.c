@@ -68,6 +68,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_add(l, PS_ROOM_HOST, "border", border_bytes(p, 1));
     if (p->pml.rows > 0) ps_ledger_add(l, PS_ROOM_HOST, "layer", layer_bytes(p));
     if (p->header->local_levels > 0) ps_ledger_add(l, PS_ROOM_HOST, "local_steps", local_bytes(p));
+    if (ps_dgtd_model_ports(p->model)->count > 0)
+        ps_ledger_add(l, PS_ROOM_HOST, "ports", ports_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   2 * sample_bytes(options, p) + batch_bytes(options, p));
     ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
@@ -123,15 +125,23 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     return PS_OK;
 }
 
+/* Whether all elements are at the same step. */
+static bool steps_whole(const problem *p)
+{
+    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0;
+}
+
 /* In memory where it fits, or else in a file, of which a window has to be in memory. */
 static ps_status place_state(const ps_run *run, const march_options *options, const problem *p,
                              march_plan *m)
 {
-    const bool local = p->header->local_levels > 0;
+    const bool local = steps_whole(p);
     if (local && (options->state == STATE_FILE || options->visit_steps > 0))
         return ps_fail(
-            PS_USAGE, "--state file and --visit-steps make steps of all elements alike: this model "
-                      "has local steps (dgtd-setup --local-steps off)");
+            PS_USAGE,
+            "--state file and --visit-steps make steps of all elements alike: this model has "
+            "%s",
+            p->header->local_levels > 0 ? "local steps (dgtd-setup --local-steps off)" : "ports");
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
@@ -200,7 +210,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(place_on_device(run, options, p, m));
     note_state(m);
     bool one = !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 &&
-               options->mode_error == 0 && p->header->local_levels == 0;
+               options->mode_error == 0 && !steps_whole(p);
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));
@@ -208,6 +218,8 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
         return ps_fail(PS_USAGE,
                        "the model has local steps, which are for CPU cores yet: --device cpu, "
                        "or dgtd-setup --local-steps off");
+    if (ps_dgtd_model_ports(p->model)->count > 0 && m->backend != &backend_cpu)
+        return ps_fail(PS_USAGE, "the model has ports, which are for CPU cores yet: --device cpu");
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     int64_t disk_free = ps_path_room(run->output);

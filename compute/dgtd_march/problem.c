@@ -51,6 +51,41 @@ static ps_status check_options(const march_options *options, const problem *p)
 
 /* ---- time ---- */
 
+static int64_t common_multiple(int64_t a, int64_t b)
+{
+    int64_t x = a, y = b;
+    while (y) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/* Looks at the energy are at its samples and where a march that ends has its last sample of the
+ * transforms; not too often, as batches end there. */
+static ps_status set_decay(const march_options *options, timing *t)
+{
+    enum { LEAST = 64 };
+    char *unit = NULL;
+    const char *text = options->until_decay;
+    t->planned = t->steps;
+    if (!text) return PS_OK;
+    double decibels = strtod(text, &unit);
+    if (unit == text || (*unit && strcmp(unit, "dB") != 0) || !(decibels > 0 && decibels <= 200))
+        return ps_fail(PS_USAGE, "--until-decay %s: decibels above 0 and up to 200 are expected, "
+                                 "40dB for example",
+                       text);
+    if (options->transform_periods > 0)
+        return ps_fail(PS_USAGE, "--until-decay is for pulses, --transform-periods for sources "
+                                 "that go on: give one of them");
+    t->decay = pow(10, -decibels / 10);
+    int64_t multiple = common_multiple(t->energy_every, options->transform_every);
+    t->decay_every = multiple * ((LEAST + multiple - 1) / multiple);
+    t->planned = t->steps = (t->steps + multiple - 1) / multiple * multiple;
+    return PS_OK;
+}
+
 /* The step is the model's or a little less, so that a period, or the time asked for, is a whole
  * number of steps. */
 static ps_status set_timing(const march_options *options, problem *p)
@@ -80,7 +115,7 @@ static ps_status set_timing(const march_options *options, problem *p)
                        "longer",
                        (long long)options->transform_periods, (long long)window,
                        (long long)t->steps);
-    return PS_OK;
+    return set_decay(options, t);
 }
 
 /* A window that holds part of a period of some frequency adds what is left of it to the transform
@@ -180,6 +215,10 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     PS_TRY(layer_open(p));
     PS_TRY(probes_read(options, p));
     PS_TRY(sources_open(p));
+    if (p->timing.decay > 0 && p->timing.quiet_after == INT64_MAX)
+        return ps_fail(PS_USAGE, "--until-decay: a source of %s goes on for ever, and the fields "
+                                 "with it; use pulses (shape=gaussian)",
+                       run->operands[0]);
     if (options->mode_error > 0 && !p->has_mode)
         return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
     return PS_OK;
@@ -195,6 +234,7 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 void problem_release(problem *p)
 {
     sources_release(p);
+    ports_release(p);
     layer_release(p);
     ps_dgtd_local_close(&p->local);
     ps_dgtd_domain_release(&p->domain);
@@ -258,5 +298,6 @@ ps_status problem_build(const march_options *options, problem *p)
     if (status == PS_OK) status = layer_build(p);
     if (status == PS_OK) status = local_build(p);
     PS_TRY(ps_comm_agree(status));
-    return ps_comm_agree(sources_build(p));
+    PS_TRY(ps_comm_agree(sources_build(p)));
+    return ports_build(p);
 }

@@ -51,6 +51,8 @@ static ps_status open_fields(march *m)
                                .local = p->header->local_levels ? &p->local.local : NULL,
                                .currents = p->currents,
                                .current_count = p->current_count,
+                               .ports = p->ports,
+                               .port_count = p->port_count,
                                .dt = p->timing.dt};
     m->energy = (ps_dgtd_energy){.eps = p->weights,
                                  .mu = p->weights + p->header->media,
@@ -82,6 +84,7 @@ static ps_status open_rows(march *m)
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
     PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(m->options, p), "the probes"));
+    PS_TRY(PS_ALLOC(&m->port_rows, m->batch_max * 2 * p->port_count, "the ports"));
     for (int field = 0; field < 2; ++field) {
         int64_t rows = term_samples(m) * term_count(m->options, field);
         PS_TRY(PS_ALLOC(&m->terms[field], rows * p->system.groups, "the energy"));
@@ -158,6 +161,7 @@ void march_close(march *m)
     free(m->probe_places);
     free(m->values);
     free(m->rows);
+    free(m->port_rows);
     for (int field = 0; field < 2; ++field) {
         free(m->sums[field]);
         free(m->terms[field]);
@@ -199,7 +203,11 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
         {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
         {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
     memcpy(arrays + 1, fields, sizeof fields);
-    return 5 + describe_layer(p, type, arrays + 5);
+    int count = 5 + describe_layer(p, type, arrays + 5);
+    if (p->port_count > 0)
+        arrays[count++] =
+            (ps_checkpoint_array){"/ports", "1", PS_F64, 2 * p->port_count, p->port_states};
+    return count;
 }
 
 /* Where the state is, is part of what a run is. */
@@ -238,6 +246,7 @@ static ps_status start_fields(march *m)
     const problem *p = m->problem;
     size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
+    for (int64_t k = 0; k < 2 * p->port_count; ++k) p->port_states[k] = 0;
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);
     memset(m->march.magnetic, 0, bytes);
@@ -337,6 +346,10 @@ static void take_energies(march *m, int64_t step, const double *sums, double *ou
     const double *h = sums + term_count(m->options, PS_DGTD_E);
     out[0] = sums[PS_DGTD_ELECTRIC];
     out[1] = h[PS_DGTD_MAGNETIC];
+    if (step % m->problem->timing.energy_every == 0) {
+        f->energy = out[0] + out[1];
+        f->peak = fmax(f->peak, f->energy);
+    }
     if (!m->options->balance) return;
     if (step == 1) {
         f->first = out[0] + out[1];
@@ -359,7 +372,7 @@ static ps_status log_rows(march *m, int64_t count)
 {
     const timing *t = &m->problem->timing;
     int64_t width = row_values(m->options, m->problem), probes = 6 * m->problem->probe_count;
-    int64_t energies = energy_values(m->options), length = 0;
+    int64_t energies = energy_values(m->options), length = 0, ports = 2 * m->problem->port_count;
     for (int64_t i = 0; i < count; ++i) {
         int64_t step = m->done - count + 1 + i;
         const double *row = m->rows + i * width;
@@ -373,6 +386,8 @@ static ps_status log_rows(march *m, int64_t count)
             memcpy(m->rows + length, sampled, (size_t)energies * sizeof *sampled);
             length += energies;
         }
+        memmove(m->rows + length, row + width - ports, (size_t)ports * sizeof *row);
+        length += ports;
     }
     return ps_state_append(&m->record, count, m->rows, length * (int64_t)sizeof(double));
 }
@@ -395,11 +410,23 @@ static ps_status measure_error(march *m)
     return PS_OK;
 }
 
+/* With --until-decay: the march is over where its sources are and little is left of the energy. */
+static bool is_over(march *m)
+{
+    timing *t = &m->problem->timing;
+    const figures *f = &m->figures;
+    if (t->decay > 0 && m->done % t->decay_every == 0 && m->done > t->quiet_after &&
+        f->energy <= t->decay * f->peak)
+        t->steps = m->done;
+    return m->done == t->steps;
+}
+
 static ps_status keep(march *m, int64_t count)
 {
-    bool last = m->done == m->problem->timing.steps;
     PS_TRY(watch_growth(m, count));
     PS_TRY(log_rows(m, count));
+    bool last = is_over(m);
+    if (last) m->stopped = false;
     bool due = ps_state_is_due(&m->record, m->done),
          shot = m->options->snapshots > 0 && m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
@@ -418,11 +445,14 @@ static ps_status keep(march *m, int64_t count)
 static int64_t next_batch(const march *m, int64_t wanted)
 {
     const march_options *o = m->options;
-    int64_t count = m->problem->timing.steps - m->done, left;
+    const timing *t = &m->problem->timing;
+    int64_t count = t->steps - m->done, left;
     if (wanted < count) count = wanted;
     left = o->snapshots > 0 ? o->snapshots - m->done % o->snapshots : count;
     if (left < count) count = left;
     left = o->mode_error > 0 ? o->mode_error - m->done % o->mode_error : count;
+    if (left < count) count = left;
+    left = t->decay > 0 ? t->decay_every - m->done % t->decay_every : count;
     if (left < count) count = left;
     left = o->checkpoint_every.steps > 0 ? o->checkpoint_every.steps - (m->done - m->record.step)
                                          : count;
@@ -440,9 +470,9 @@ static ps_status adapt(int64_t *batch, int64_t most, double seconds, int64_t cou
 ps_status march_run(march *m)
 {
     ps_progress progress;
-    int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->tiles->visit : 1;
-    ps_progress_start(&progress, "marching", "steps", m->done, steps);
-    while (m->done < steps && !m->stopped) {
+    int64_t batch = m->tiles ? m->tiles->visit : 1;
+    ps_progress_start(&progress, "marching", "steps", m->done, m->problem->timing.steps);
+    while (m->done < m->problem->timing.steps && !m->stopped) {
         int64_t count = next_batch(m, batch);
         double start = ps_clock();
         PS_TRY(ps_comm_agree(m->tiles ? tiles_steps(m, count) : march_steps(m, count)));
@@ -451,7 +481,7 @@ ps_status march_run(march *m)
         double stepped = ps_clock();
         m->clock.stepping += stepped - start;
         m->done += count;
-        m->stopped = m->done < steps && ps_comm_any(ps_stop_requested());
+        m->stopped = m->done < m->problem->timing.steps && ps_comm_any(ps_stop_requested());
         PS_TRY(ps_comm_agree(keep(m, count)));
         m->clock.keeping += ps_clock() - stepped;
         if (m->tiles) {

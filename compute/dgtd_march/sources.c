@@ -70,7 +70,7 @@ static double over_after(const ps_dgtd_source *x, const double box[6])
 
 static ps_status watch_times(problem *p)
 {
-    double box[6], until = 0, slowest = 1, diagonal = 0;
+    double box[6], until = ports_over_after(p), slowest = 1, diagonal = 0;
     PS_TRY(bounds_of(p, box));
     for (int c = 0; c < 3; ++c) diagonal += pow(box[c] + box[3 + c], 2);
     for (int64_t s = 0; s < p->header->sources; ++s)
@@ -194,6 +194,8 @@ double sources_function(const problem *p, double t, const char **units)
 {
     double f[3];
     const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
+    *units = "V";
+    if (p->header->sources == 0 && ports_source(p, t, f)) return f[0];
     *units = "1";
     if (p->header->sources == 0 || x->kind == PS_DGTD_SOURCE_MODE) return 0;
     ps_dgtd_pulse pulse = pulse_of(x);

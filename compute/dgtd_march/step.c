@@ -13,7 +13,8 @@ int64_t term_count(const march_options *options, ps_dgtd_field field)
 
 int64_t row_values(const march_options *options, const problem *p)
 {
-    return 6 * p->probe_count + term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H);
+    return 6 * p->probe_count + term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H) +
+           2 * ps_dgtd_model_ports(p->model)->count;
 }
 
 /* Steps between samples of the terms: a balance adds up all steps. */
@@ -54,7 +55,7 @@ static double transformed_steps(const march *m)
 {
     const timing *t = &m->problem->timing;
     int64_t periods = m->options->transform_periods, every = m->options->transform_every;
-    int64_t window = periods > 0 ? periods * t->period_steps : t->steps;
+    int64_t window = periods > 0 ? periods * t->period_steps : t->planned;
     return (double)((window + every - 1) / every);
 }
 
@@ -147,6 +148,7 @@ ps_status march_steps(march *m, int64_t count)
 {
     for (int64_t s = m->done; s < m->done + count; ++s) {
         if (m->march.local) PS_TRY(local_begin(m, s));
+        PS_TRY(ports_advance(m, s));
         PS_TRY(half_of_all(m, PS_DGTD_E, s, m->done));
         if (m->march.local) PS_TRY(local_end(m));
         PS_TRY(half_of_all(m, PS_DGTD_H, s, m->done));
@@ -179,6 +181,7 @@ static double *put_terms(const march *m, ps_dgtd_field field, int64_t sample, do
 ps_status march_rows(march *m, int64_t count)
 {
     int64_t width = row_values(m->options, m->problem), sample = 0;
+    int64_t ports = 2 * m->problem->port_count;
     memset(m->rows, 0, (size_t)(count * width) * sizeof *m->rows);
     PS_TRY(take(m, count));
     for (int64_t i = 0; i < count; ++i) {
@@ -186,6 +189,8 @@ ps_status march_rows(march *m, int64_t count)
         for (int64_t p = 0; p < m->probe_count; ++p)
             memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
                    6 * sizeof *row);
+        if (ps_comm_rank() == 0)
+            memcpy(row + width - ports, m->port_rows + i * ports, (size_t)ports * sizeof *row);
         if ((m->done + 1 + i) % terms_every(m)) continue;
         to = put_terms(m, PS_DGTD_E, sample, to);
         put_terms(m, PS_DGTD_H, sample++, to);

@@ -11,14 +11,26 @@ void ps_dgtd_march_half(const ps_dgtd_march *x, ps_dgtd_field field, int64_t beg
     if (x->upwind) ps_dgtd_upwind_apply(x->upwind, x->system, field, target, source, begin, end);
     for (int64_t k = 0; field == PS_DGTD_E && k < x->current_count; ++k)
         ps_dgtd_current_apply(x->currents + k, x->system, target, t, begin, end);
+    for (int64_t k = 0; field == PS_DGTD_E && k < x->port_count; ++k)
+        ps_dgtd_port_apply(x->ports + k, x->system, target, begin, end);
     if (x->border) ps_dgtd_border_apply(x->border, x->system, field, target, t, begin, end);
     if (x->pml) ps_dgtd_pml_apply(x->pml, x->system, field, target, begin, end);
+}
+
+static void advance_ports(ps_dgtd_march *x)
+{
+    for (int64_t k = 0; k < x->port_count; ++k) {
+        double measured[2];
+        ps_dgtd_port_measure(x->ports + k, x->system, x->electric, x->magnetic, measured);
+        ps_dgtd_port_advance(x->ports + k, measured, ((double)x->step + 0.5) * x->dt, x->dt);
+    }
 }
 
 void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)
 {
     for (int64_t s = 0; s < steps; ++s, ++x->step) {
         if (x->local) ps_dgtd_local_apply(x->local, x->system, x->magnetic);
+        advance_ports(x);
         ps_dgtd_march_half(x, PS_DGTD_E, 0, x->system->groups);
         if (x->local) ps_dgtd_local_swap(x->local, x->system, x->magnetic);
         ps_dgtd_march_half(x, PS_DGTD_H, 0, x->system->groups);

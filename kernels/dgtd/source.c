@@ -74,8 +74,8 @@ static void moments_of(const ps_dgtd_current *x, const ps_dgtd_reference *refere
     }
 }
 
-/* b <- (M^ 3/4)^-1 b by Cholesky; M^ 3/4 is the mass matrix of a tetrahedron of volume 1. */
-static void divide_by_mass(const ps_dgtd_reference *reference, double *b)
+/* By Cholesky. */
+void ps_dgtd_divide_by_mass(const ps_dgtd_reference *reference, double *b)
 {
     int n = reference->nodes;
     double l[PS_DGTD_MAX_NODES][PS_DGTD_MAX_NODES];
@@ -107,7 +107,7 @@ void ps_dgtd_current_load(ps_dgtd_current *x, const ps_dgtd_reference *reference
         moments_of(x, reference, body, e, load);
         for (int i = 0; i < n; ++i) /* the polynomials add up to 1 */
             *integral += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
-        divide_by_mass(reference, load);
+        ps_dgtd_divide_by_mass(reference, load);
         x->slots[at++] = e;
     }
 }

@@ -67,6 +67,9 @@ ps_status ps_dgtd_current_fill(ps_dgtd_current *current, const ps_dgtd_reference
 void ps_dgtd_current_apply(const ps_dgtd_current *current, const ps_dgtd_system *system,
                            void *electric, double t, int64_t begin, int64_t end);
 
+/* b[nodes] <- (M^ 3/4)^-1 b; M^ 3/4 is the mass matrix of a tetrahedron of volume 1. */
+void ps_dgtd_divide_by_mass(const ps_dgtd_reference *reference, double *b);
+
 /* Adds u' j to work[g] of groups begin <= g < end, j = - int phi J at t: what it does to x' M_eps
  * x. */
 void ps_dgtd_current_work(const ps_dgtd_current *current, const ps_dgtd_system *system,

@@ -125,6 +125,12 @@ double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t s
     return get_real(system, system->steps, row * system->materials + system->material[slot]);
 }
 
+double ps_dgtd_keep(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot)
+{
+    int64_t row = field == PS_DGTD_E ? 0 : 2;
+    return get_real(system, system->steps, row * system->materials + system->material[slot]);
+}
+
 /* A slot that holds no element: a unit shape that touches only itself. */
 static void fill_resting(ps_dgtd_system *system, int64_t slot)
 {

@@ -121,8 +121,9 @@ double ps_dgtd_get(const ps_dgtd_system *system, const void *field, int64_t slot
 void ps_dgtd_set_node(const ps_dgtd_system *system, void *field, int64_t slot, int component,
                       int node, double value);
 
-/* gain of a slot in the half step of a field: dt/eps/(1+a) or -dt/mu. */
+/* gain of a slot in the half step of a field: dt/eps/(1+a) or -dt/mu; and keep. */
 double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot);
+double ps_dgtd_keep(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot);
 
 /* Tangents of a slot in double. */
 void ps_dgtd_slot_tangents(const ps_dgtd_system *system, int64_t slot, double tangents[3][3]);

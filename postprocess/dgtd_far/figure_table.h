@@ -16,6 +16,9 @@ static const ps_figure figure_table[] = {
     {"background_eps", "1", "relative permittivity of the medium around"},
     {"background_mu", "1", "relative permeability of it"},
     {"unsettled", "1", "share of the fields that had not settled when they were transformed"},
+    {"*.radiated_power", "W", "of a unit of the source"},
+    {"*.accepted_power", "W", "by the ports, likewise"},
+    {"*.efficiency", "1", "radiated over accepted power"},
     {NULL, NULL, NULL}};
 
 #endif

@@ -8,6 +8,7 @@
 #include "formats/receivers.h"
 #include "formats/store_memory.h"
 #include "formats/volume_mesh.h"
+#include "kernels/common/vec3.h"
 #include "kernels/dgtd/far_field.h"
 #include "kernels/dgtd/mesh.h"
 #include "postprocess/dgtd_far/figure_table.h"
@@ -19,19 +20,23 @@
 #include "stage/plan.h"
 #include "stage/product.h"
 
-static const double SPEED = 299792458.0;
+static const double SPEED = 299792458.0, IMPEDANCE = 376.730313668;
 
-typedef enum quantity { FAR, RCS } quantity;
+typedef enum quantity { FAR, RCS, GAIN, DIRECTIVITY } quantity;
 
 static struct {
     int quantity;
     const char *around;
+    double accepted;
     ps_receiver_words where;
 } chosen = {.where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {
-    PS_CHOICE("quantity", &chosen.quantity, "far|rcs", PS_IDENTITY,
-              "lim r E (x, y, z a channel each), or the radar cross-section"),
+    PS_CHOICE("quantity", &chosen.quantity, "far|rcs|gain|directivity", PS_IDENTITY,
+              "lim r E (x, y, z a channel each), the radar cross-section, or (as ratios, not dB) the "
+              "gain, of the power that ports accept, and the directivity, of the radiated one"),
+    PS_REAL("accepted-power", &chosen.accepted, "W", 0, 1e30, PS_IDENTITY,
+            "lim r E of this power accepted by the ports of the run; 0: per unit of the source"),
     PS_TEXT("around", &chosen.around, "TAG,...", PS_IDENTITY,
             "the surface is that of these volumes together (numbers or names of physical groups); "
             "default: the boundary of the mesh"),
@@ -50,13 +55,17 @@ typedef struct job {
     far_surface surface;
     ps_receivers receivers;
     float *electric, *magnetic;
+    double (*directions)[3], *weights; /* on the sphere, where the radiated power is wanted */
+    int64_t sphere;
+    double radiated[PS_PHASORS_FREQUENCIES_MAX]; /* W per unit of the source squared        */
     double (*sums)[2][3][2], (*out)[3][2];
 } job;
 
 static void release(job *j)
 {
     void *all[] = {j->number, j->row_of,   j->links,    j->medium, j->inside,
-                   j->kinds,  j->electric, j->magnetic, j->sums,   j->out};
+                   j->kinds,  j->electric, j->magnetic, j->sums,   j->out,
+                   j->directions, j->weights};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
     far_surface_release(&j->surface);
     ps_receivers_release(&j->receivers);
@@ -177,10 +186,10 @@ static ps_status radiate(job *j, int frequency, int64_t batch)
     const ps_phasors_header *h = j->header;
     const far_surface *s = &j->surface;
     ps_dgtd_far far = {2 * M_PI * h->frequency[frequency] / SPEED * sqrt(s->eps * s->mu),
-                       sqrt(s->mu / s->eps), j->receivers.count,
-                       (const double(*)[3])j->receivers.places, j->sums};
+                       sqrt(s->mu / s->eps), j->receivers.count + j->sphere,
+                       (const double(*)[3])j->directions, j->sums};
     int64_t at = 0;
-    memset(j->sums, 0, (size_t)j->receivers.count * sizeof *j->sums);
+    memset(j->sums, 0, (size_t)far.directions * sizeof *j->sums);
     for (int64_t first = 0; first < h->rows; first += batch) {
         int64_t count = h->rows - first < batch ? h->rows - first : batch;
         if (at == j->surface.count || j->surface.faces[at] >= 4 * (first + count)) continue;
@@ -191,31 +200,103 @@ static ps_status radiate(job *j, int frequency, int64_t batch)
     return PS_OK;
 }
 
-/* Conjugated: traces follow e^{-iwt}. */
-static void put_row(const job *j, ps_trace *trace, int64_t sample)
+static double square_of(double (*v)[2])
 {
-    for (int64_t d = 0; d < j->receivers.count; ++d) {
-        double sum = 0;
+    double sum = 0;
+    for (int c = 0; c < 3; ++c) sum += v[c][0] * v[c][0] + v[c][1] * v[c][1];
+    return sum;
+}
+
+static bool of_radiated(void)
+{
+    return chosen.quantity == GAIN || chosen.quantity == DIRECTIVITY;
+}
+
+/* Gauss points in cos(theta), equal angles about z: exact for products of harmonics as high as a
+ * source within the surface has them, k R and some more. */
+static ps_status list_sphere(job *j)
+{
+    enum { MORE = 12, MOST = 200 };
+    const ps_phasors_header *h = j->header;
+    double points[MOST], weights[MOST], reach = 0,
+           k = 2 * M_PI * h->frequency[h->frequencies - 1] / SPEED *
+               sqrt(j->surface.eps * j->surface.mu);
+    int64_t count = j->receivers.count;
+    for (int64_t i = 0; i < j->surface.count; ++i) {
+        int64_t e = j->number[j->surface.faces[i] / 4];
+        for (int v = 0; v < 4; ++v)
+            reach = fmax(reach, ps_norm3(j->tets.vertices +
+                                         3 * (int64_t)j->tets.tetrahedra[4 * e + v]));
+    }
+    double wanted = of_radiated() ? ceil(k * reach) + MORE : 0;
+    if (wanted > MOST)
+        return ps_fail(PS_USAGE, "--quantity: the surface is %.3g wavelengths about the origin; the "
+                                 "radiated power is told up to %.0f",
+                       k * reach / (2 * M_PI), (MOST - MORE) / (2 * M_PI));
+    int n = (int)wanted;
+    j->sphere = 2 * (int64_t)n * n;
+    PS_TRY(PS_ALLOC(&j->directions, count + j->sphere, "directions"));
+    PS_TRY(PS_ALLOC(&j->weights, j->sphere, "directions"));
+    memcpy(j->directions, j->receivers.places, (size_t)count * sizeof *j->directions);
+    if (n > 0) ps_dgtd_gauss(n, points, weights);
+    for (int64_t i = 0; i < j->sphere; ++i) {
+        double z = 2 * points[i / (2 * n)] - 1, angle = M_PI * (double)(i % (2 * n)) / n,
+               r = sqrt(1 - z * z);
+        const double e[3] = {r * cos(angle), r * sin(angle), z};
+        memcpy(j->directions[count + i], e, sizeof e);
+        j->weights[i] = 2 * weights[i / (2 * n)] * M_PI / n;
+    }
+    return PS_OK;
+}
+
+/* The radiated power, and what values of |lim r E|^2 are multiplied by: 4 pi times |.|^2/(2 Z) over
+ * a power for gain and directivity. */
+static ps_status find_scale(job *j, int frequency, double *out)
+{
+    double z = IMPEDANCE * sqrt(j->surface.mu / j->surface.eps), power = 0;
+    for (int64_t i = 0; i < j->sphere; ++i)
+        power += j->weights[i] * square_of(j->out[j->receivers.count + i]) / (2 * z);
+    j->radiated[frequency] = power;
+    *out = chosen.quantity == RCS ? 4 * M_PI : 1;
+    if (chosen.quantity == GAIN || chosen.accepted > 0)
+        PS_TRY(ps_phasors_accepted(j->phasors, frequency, &power));
+    if (of_radiated()) *out = 4 * M_PI / (2 * z * power);
+    if (chosen.accepted > 0 && chosen.quantity == FAR) *out = chosen.accepted / power;
+    return of_radiated() && !(power > 0)
+               ? ps_fail(PS_INVALID, "--quantity directivity: nothing is radiated")
+               : PS_OK;
+}
+
+/* Conjugated: traces follow e^{-iwt}. */
+static void put_row(const job *j, ps_trace *trace, int64_t sample, double scale)
+{
+    double root = sqrt(scale);
+    for (int64_t d = 0; d < j->receivers.count; ++d)
         for (int c = 0; c < 3; ++c) {
             const double *v = j->out[d][c];
-            sum += v[0] * v[0] + v[1] * v[1];
-            if (chosen.quantity == RCS) continue;
-            trace->real[sample * trace->channels + 3 * d + c] = v[0];
-            trace->imaginary[sample * trace->channels + 3 * d + c] = -v[1];
+            if (chosen.quantity != FAR) continue;
+            trace->real[sample * trace->channels + 3 * d + c] = root * v[0];
+            trace->imaginary[sample * trace->channels + 3 * d + c] = -root * v[1];
         }
-        if (chosen.quantity == RCS) trace->real[sample * trace->channels + d] = 4 * M_PI * sum;
-    }
+    for (int64_t d = 0; d < j->receivers.count && chosen.quantity != FAR; ++d)
+        trace->real[sample * trace->channels + d] = scale * square_of(j->out[d]);
 }
 
 static void describe(const job *j, ps_trace *trace)
 {
-    int width = chosen.quantity == RCS ? 1 : 3;
+    static const char *const names[] = {"scattered far field", "radar cross-section", "gain",
+                                        "directivity"};
+    int width = chosen.quantity == FAR ? 3 : 1;
     for (int64_t c = 0; c < trace->channels; ++c)
         memcpy(trace->places + 3 * c, j->receivers.places + 3 * (c / width), 3 * sizeof(double));
     memcpy(trace->axis, j->header->frequency, (size_t)trace->samples * sizeof *trace->axis);
     trace->in_frequency = trace->far_field = true;
-    strcpy(trace->quantity, width == 1 ? "radar cross-section" : "scattered far field");
-    if (strcmp(j->header->source_units, "V/m") == 0)
+    strcpy(trace->quantity, names[chosen.quantity]);
+    if (of_radiated())
+        strcpy(trace->units, "1");
+    else if (chosen.accepted > 0)
+        strcpy(trace->units, "V");
+    else if (strcmp(j->header->source_units, "V/m") == 0)
         strcpy(trace->units, width == 1 ? "m2" : "m");
     else
         snprintf(trace->units, sizeof trace->units, "V/(%.15s)", j->header->source_units);
@@ -233,11 +314,13 @@ static ps_status compute(job *j, ps_trace *trace)
     int64_t width = 6 * j->reference.nodes, batch = batch_of(j);
     PS_TRY(PS_ALLOC(&j->electric, batch * width, "fields of elements"));
     PS_TRY(PS_ALLOC(&j->magnetic, batch * width, "fields of elements"));
-    PS_TRY(PS_ALLOC(&j->sums, j->receivers.count, "sums of directions"));
-    PS_TRY(PS_ALLOC(&j->out, j->receivers.count, "fields of directions"));
+    PS_TRY(PS_ALLOC(&j->sums, j->receivers.count + j->sphere, "sums of directions"));
+    PS_TRY(PS_ALLOC(&j->out, j->receivers.count + j->sphere, "fields of directions"));
     for (int f = 0; f < j->header->frequencies; ++f) {
+        double scale;
         PS_TRY(radiate(j, f, batch));
-        put_row(j, trace, f);
+        PS_TRY(find_scale(j, f, &scale));
+        put_row(j, trace, f, scale);
     }
     return PS_OK;
 }
@@ -245,13 +328,14 @@ static ps_status compute(job *j, ps_trace *trace)
 /* What is taken once the surface is there: the fields of a batch, sums and a trace. */
 static ps_need need_of(const job *j)
 {
-    bool rcs = chosen.quantity == RCS;
-    int64_t directions = j->receivers.count, channels = (rcs ? 1 : 3) * directions;
+    bool rcs = chosen.quantity != FAR;
+    int64_t directions = j->receivers.count + j->sphere,
+            channels = (rcs ? 1 : 3) * j->receivers.count;
     int64_t trace = 8 * (j->header->frequencies * channels * (rcs ? 1 : 2) + 3 * channels);
     double pairs = 3.0 * (double)j->header->frequencies * (double)directions;
     return (ps_need){.arrays =
                          batch_of(j) * 12 * j->reference.nodes * (int64_t)sizeof *j->electric +
-                         directions * (int64_t)(sizeof *j->sums + sizeof *j->out) + trace +
+                         directions * (int64_t)(4 * sizeof *j->weights + sizeof *j->sums + sizeof *j->out) + trace +
                          ps_store_reader_bytes(ps_phasors_store(j->phasors)),
                      .writer = trace,
                      .disk = trace,
@@ -262,6 +346,22 @@ static ps_status take(const job *j, const ps_run *run)
 {
     const ps_need need = need_of(j);
     return ps_plan_take(run, &need, NULL);
+}
+
+/* Power and efficiency by frequency. */
+static void report_power(const job *j, ps_report *r)
+{
+    for (int f = 0; f < j->header->frequencies; ++f) {
+        char name[48];
+        double accepted;
+        snprintf(name, sizeof name, "%.9g Hz", j->header->frequency[f]);
+        ps_report_section(r, name);
+        ps_report_real(r, "radiated_power", j->radiated[f]);
+        if (!j->header->has_accepted || ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK)
+            continue;
+        ps_report_real(r, "accepted_power", accepted);
+        ps_report_real(r, "efficiency", j->radiated[f] / accepted);
+    }
 }
 
 static ps_status report(const job *j, const ps_run *run)
@@ -277,7 +377,10 @@ static ps_status report(const job *j, const ps_run *run)
     ps_report_real(r, "background_eps", j->surface.eps);
     ps_report_real(r, "background_mu", j->surface.mu);
     if (j->header->unsettled >= 0) ps_report_real(r, "unsettled", j->header->unsettled);
-    if (run->plan) status = ps_plan_take(run, &need, r);
+    if (run->plan)
+        status = ps_plan_take(run, &need, r);
+    else if (of_radiated())
+        report_power(j, r);
     ps_report_print(&r);
     return status;
 }
@@ -285,7 +388,7 @@ static ps_status report(const job *j, const ps_run *run)
 static ps_status write_trace(job *j, const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
-    bool rcs = chosen.quantity == RCS;
+    bool rcs = chosen.quantity != FAR;
     PS_TRY(take(j, product->run));
     PS_TRY(ps_trace_init(&trace, j->header->frequencies, (rcs ? 1 : 3) * j->receivers.count, !rcs));
     describe(j, &trace);
@@ -321,6 +424,7 @@ static ps_status run_far(ps_run *run)
     const far_body body = {j.tets,   j.links,  j.inside, j.row_of,
                            j.number, j.medium, j.kinds,  j.header};
     PS_TRY(far_surface_make(run, &body, &j.surface));
+    PS_TRY(list_sphere(&j));
     if (!run->plan) PS_TRY(write_trace(&j, &product));
     return report(&j, run);
 }

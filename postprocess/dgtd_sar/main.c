@@ -13,7 +13,7 @@
 #include "stage/product.h"
 
 static struct {
-    double frequency, grid, amplitude, power;
+    double frequency, grid, amplitude, power, accepted;
     const char *masses, *cut, *cut_output;
     int cut_quantity;
     ps_text_list density, at;
@@ -26,6 +26,8 @@ static const ps_option options[] = {
             "amplitude of the source, in its unit (V/m of a plane wave, A m of a current)"),
     PS_REAL("power", &chosen.power, "W", 0, 1e30, PS_IDENTITY,
             "instead: the source accepts this power (absorbed and radiated); needs H in PHASORS"),
+    PS_REAL("accepted-power", &chosen.accepted, "W", 0, 1e30, PS_IDENTITY,
+            "instead: the ports of the run accept this power, by their voltages and currents"),
     PS_LIST("density", &chosen.density, "TAG=KG/M3", PS_IDENTITY,
             "mass density of a material, by the tag or name of its volume"),
     PS_REAL("grid", &chosen.grid, "METRES", 0, 1, PS_IDENTITY,
@@ -122,6 +124,14 @@ static ps_status settle_scale(sar_job *job)
     job->scale = 1;
     for (int64_t r = 0; r < job->header->rows; ++r) absorbed += sar_element_power(job, r);
     job->scale = chosen.amplitude * chosen.amplitude;
+    if (chosen.power > 0 && chosen.accepted > 0)
+        return ps_fail(PS_USAGE, "--power and --accepted-power exclude each other");
+    if (chosen.accepted > 0) {
+        double accepted;
+        PS_TRY(ps_phasors_accepted(job->phasors, job->frequency, &accepted));
+        job->scale = chosen.accepted / accepted;
+        return PS_OK;
+    }
     if (!(chosen.power > 0)) return PS_OK;
     if (!isfinite(job->outflow))
         return ps_fail(PS_INVALID,

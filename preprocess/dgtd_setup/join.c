@@ -137,6 +137,24 @@ static ps_status move_tagged(ps_partition *m, const int32_t *place)
     return PS_OK;
 }
 
+/* Sides of ports ascend in each. */
+static void move_ports(ps_dgtd_ports *x, const int32_t *place)
+{
+    for (int64_t i = 0; i < x->sides; ++i)
+        x->faces[i] = 4 * place[x->faces[i] / 4] + x->faces[i] % 4;
+    for (int64_t k = 0, first = 0; k < x->count; first += x->spec[k++].sides)
+        for (int64_t i = first + 1; i < first + x->spec[k].sides; ++i)
+            for (int64_t j = i; j > first && x->faces[j] < x->faces[j - 1]; --j) {
+                int32_t face = x->faces[j];
+                double gradient[3];
+                memcpy(gradient, x->gradients[j], sizeof gradient);
+                x->faces[j] = x->faces[j - 1];
+                memcpy(x->gradients[j], x->gradients[j - 1], sizeof gradient);
+                x->faces[j - 1] = face;
+                memcpy(x->gradients[j - 1], gradient, sizeof gradient);
+            }
+}
+
 ps_status reorder_elements(setup *s, const int32_t *order)
 {
     ps_partition *m = &s->mesh;
@@ -163,6 +181,7 @@ ps_status reorder_elements(setup *s, const int32_t *order)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
         PS_TRY(permute(rows[k].array, all, rows[k].bytes, order));
     s->limiting = place[s->limiting];
+    move_ports(&s->ports, place);
     m->layer_count = 0;
     free(m->layer_start);
     m->layer_start = NULL;

@@ -24,6 +24,11 @@ static const ps_option options[] = {
             "current:at=:axis=:radius=:moment=, plane:dir=:pol=:amplitude=:at=, "
             "dipole:at=:axis=:moment=, each with shape=gaussian|ramp:width=:delay=:frequency=; or "
             "mode:n=:amplitude="),
+    PS_LIST("port", &chosen.ports, "NAME:faces=TAG:r=OHM:..", PS_IDENTITY,
+            "a lumped port on the faces of a group that reach from one piece of metal to another: "
+            "r=, l= (H), c= (F), connect=series|parallel, z0= of S-parameters (default r, or 50); "
+            "with amplitude= (V), shape=, width=, delay=, frequency= as of sources it is driven; "
+            "plus=TAG or axis=X,Y,Z tells the + conductor"),
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),
@@ -74,6 +79,7 @@ static ps_status make_model(setup *s)
     PS_TRY(set_layer(s));
     PS_TRY(set_total(s));
     PS_TRY(set_sources(s));
+    PS_TRY(set_ports(s));
     PS_TRY(finish_layer(s));
     return set_step(s);
 }
@@ -89,7 +95,8 @@ static ps_status write_model(const setup *s, const ps_product *product)
                            .layer = s->layer,
                            .reach = s->header.local_levels > 0 ? s->reach : NULL,
                            .media = s->media,
-                           .sources = s->sources};
+                           .sources = s->sources,
+                           .ports = &s->ports};
     model.header.media = s->media_count;
     model.header.sources = s->source_count;
     own.disk_estimate = setup_disk(s);
@@ -102,6 +109,7 @@ static void release(setup *s)
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
     free(s->sizes), free(s->layer), free(s->reach), free(s->least_class);
+    ps_dgtd_ports_release(&s->ports);
 }
 
 static ps_status run_setup(ps_run *run)

@@ -19,7 +19,7 @@ typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     const char *local;   /* auto, off or a number of levels */
-    ps_text_list media, boundaries, sources;
+    ps_text_list media, boundaries, sources, ports;
     const char *media_file, *total, *dt, *divide, *pml;
     double fraction;
 } setup_options;
@@ -40,6 +40,7 @@ typedef struct setup {
     ps_dgtd_medium *media;       /* [media_count] */
     ps_dgtd_material *materials; /* likewise, as the kernels take them */
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
+    ps_dgtd_ports ports;
     ps_dgtd_model_header header;
     double lower[3], upper[3];
     /* figures */
@@ -120,6 +121,16 @@ ps_status check_layer_growth(setup *s);
 /* grow.c: elements on the absorbing faces, in s->layer, in *rows of equal thickness. */
 ps_status grow_layer(setup *s, setup_text *text, double *rows);
 ps_status set_sources(setup *s);
+/* Shape, width, delay and carrier of a source or port; a delay that is not given lets the pulse
+ * begin at t = 0, and *fixed is 0. */
+ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed);
+/* The march begins with no field, so a source has to be quiet at t = 0 where it acts first; `ahead`
+ * (m of light) it is later there than at its origin. A delay that was not asked for is made longer,
+ * another one refused. */
+ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
+                        const char *option, const char *text);
+/* ports.c: lumped ports, once faces have conditions and the layer and sources are there. */
+ps_status set_ports(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
 ps_status scale_slivers(setup *s, double target);

@@ -36,27 +36,26 @@ static ps_status unit_of(const setup_text *text, const char *key, double v[3])
 static ps_status needed(const setup_text *text, const char *key, int given)
 {
     return given ? PS_OK
-                 : ps_fail(PS_USAGE, "--source %s: %s= is missing; keys are %s", text->whole, key,
-                           keys);
+                 : ps_fail(PS_USAGE, "--%s %s: %s= is missing; keys are %s", text->option,
+                           text->whole, key, keys);
 }
 
-/* Shape, width, delay and carrier; a delay that is not given lets the pulse begin at t = 0. */
-static ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed)
+ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed)
 {
     int wide, delayed;
     double frequency = 0;
     const char *shape = text_find(text, "shape");
     if (shape && strcmp(shape, "gaussian") != 0 && strcmp(shape, "ramp") != 0)
-        return ps_fail(PS_USAGE, "--source %s: shape=%s: there are gaussian and ramp", text->whole,
-                       shape);
+        return ps_fail(PS_USAGE, "--%s %s: shape=%s: there are gaussian and ramp", text->option,
+                       text->whole, shape);
     x->shape = shape && shape[0] == 'r' ? PS_DGTD_RAMP : PS_DGTD_GAUSSIAN;
     PS_TRY(text_time(text, "width", &x->width, &wide));
     PS_TRY(text_time(text, "delay", &x->centre, &delayed));
     PS_TRY(text_reals(text, "frequency", 1, &frequency, NULL));
     PS_TRY(needed(text, "width", wide));
     if (!(x->width > 0) || frequency < 0)
-        return ps_fail(PS_USAGE, "--source %s: width is positive, frequency (Hz) not negative",
-                       text->whole);
+        return ps_fail(PS_USAGE, "--%s %s: width is positive, frequency (Hz) not negative",
+                       text->option, text->whole);
     x->omega = 2 * pi * frequency / PS_DGTD_C0;
     if (!delayed) x->centre = x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0;
     *fixed = delayed;
@@ -71,29 +70,26 @@ static double loudness(const ps_dgtd_source *x, double t)
     return u <= 0 ? 0 : u >= 1 ? 1 : u * u * u * u * (35 - 84 * u + 70 * u * u - 20 * u * u * u);
 }
 
-/* The march begins with no field, so a source has to be quiet at t = 0 where it acts first; `ahead`
- * (m of light) it is later there than at its origin. A delay that was not asked for is made longer,
- * another one refused. */
-static ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
-                               const char *text)
+ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
+                        const char *option, const char *text)
 {
     double needed = (x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0) - ahead;
     double there = loudness(x, -ahead);
     if (there <= QUIET) return PS_OK;
     if (!fixed) {
-        ps_info("--source %s: the pulse would be at %.2g of its peak in the region at t = 0; its "
+        ps_info("--%s %s: the pulse would be at %.2g of its peak in the region at t = 0; its "
                 "delay is %.4g s instead of "
                 "%.4g s",
-                text, there, needed / PS_DGTD_C0, x->centre / PS_DGTD_C0);
+                option, text, there, needed / PS_DGTD_C0, x->centre / PS_DGTD_C0);
         x->centre = needed;
         return PS_OK;
     }
     return ps_refuse(
         s->run, "early",
-        "--source %s: at t = 0 the pulse is at %.2g of its peak already where it enters, but the "
+        "--%s %s: at t = 0 the pulse is at %.2g of its peak already where it enters, but the "
         "march begins "
         "with no field: give it a delay of %.4g s or more, or none at all for one that does",
-        text, there, needed / PS_DGTD_C0);
+        option, text, there, needed / PS_DGTD_C0);
 }
 
 /* p/eps0 in V m2 from moment (C m), or as it is. */
@@ -302,7 +298,7 @@ static ps_status check_current(const setup *s, ps_dgtd_source *x, int fixed, con
         return ps_fail(PS_USAGE, "--source %s: the mesh has no element at (%g, %g, %g)", text,
                        x->origin[0], x->origin[1], x->origin[2]);
     PS_TRY(check_ball(s, x, text));
-    PS_TRY(begin_quietly(s, x, 0, fixed, text));
+    PS_TRY(begin_quietly(s, x, 0, fixed, "source", text));
     double edge = 0, t[3][3];
     ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * at, t);
     for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * ps_norm3(t[a]));
@@ -361,7 +357,7 @@ static ps_status check_incident(const setup *s, ps_dgtd_source *x, int fixed, co
                        "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
                        " faces at which it enters belong to elements of another medium",
                        text, filled, entries);
-    PS_TRY(begin_quietly(s, x, ahead, fixed, text));
+    PS_TRY(begin_quietly(s, x, ahead, fixed, "source", text));
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
     int64_t at = element_at(s, x->origin);
     if (at >= 0 && (!s->total || s->total[at]))

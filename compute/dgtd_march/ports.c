@@ -1,0 +1,162 @@
+/* The lumped ports of a model: what they are of in this rank's elements, their steps and signals.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/march.h"
+#include "formats/port_signals.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
+
+/* Sides in own elements, by slot. */
+static int64_t own_sides(const problem *p, int64_t first, int64_t count, int32_t *faces,
+                         double (*gradients)[3])
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    int64_t own = 0;
+    for (int64_t i = first; i < first + count; ++i) {
+        int64_t slot = all->faces[i] / 4 - p->domain.first;
+        if (slot < 0 || slot >= p->domain.elements) continue;
+        faces[own] = (int32_t)(4 * slot + all->faces[i] % 4);
+        memcpy(gradients[own++], all->gradients[i], sizeof *gradients);
+    }
+    return own;
+}
+
+static ps_status build_port(problem *p, int64_t k, int64_t first)
+{
+    const ps_dgtd_port_spec *spec = ps_dgtd_model_ports(p->model)->spec + k;
+    ps_dgtd_port *x = p->ports + k;
+    PS_SCOPED_MEMORY int32_t *faces = NULL;
+    PS_SCOPED_MEMORY double(*gradients)[3] = NULL;
+    PS_TRY(PS_ALLOC(&faces, spec->sides, "a port"));
+    PS_TRY(PS_ALLOC(&gradients, spec->sides, "a port"));
+    int64_t own = own_sides(p, first, spec->sides, faces, gradients);
+    const ps_dgtd_port_sides sides = {own, faces, (const double(*)[3])gradients};
+    ps_dgtd_port_count(x, &p->reference, &sides);
+    int64_t entries = x->elements * 3 * p->reference.nodes;
+    PS_TRY(PS_ALLOC(&x->slots, x->elements, "a port"));
+    PS_TRY(PS_ALLOC(&x->places, entries, "a port"));
+    PS_TRY(PS_ALLOC(&x->volts, entries, "a port"));
+    PS_TRY(PS_ALLOC(&x->kept, entries, "a port"));
+    PS_TRY(PS_ALLOC(&x->loads, entries, "a port"));
+    PS_TRY(PS_ALLOC(&x->flux.places, x->flux.count, "a port"));
+    PS_TRY(PS_ALLOC(&x->flux.factors, x->flux.count, "a port"));
+    x->norm = spec->norm;
+    x->state = p->port_states + 2 * k;
+    x->network = (ps_dgtd_network){
+        spec->parallel,
+        spec->resistance / PS_DGTD_Z0,
+        spec->inductance * PS_DGTD_C0 / PS_DGTD_Z0,
+        spec->capacitance / PS_DGTD_EPS0,
+        {spec->amplitude, spec->centre, spec->width, spec->omega, (ps_dgtd_shape)spec->shape}};
+    ps_dgtd_port_fill(x, &p->system, &p->body, &sides);
+    return PS_OK;
+}
+
+ps_status ports_build(problem *p)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    p->port_count = all->count;
+    ps_status status = PS_ALLOC(&p->ports, all->count, "the ports");
+    if (status == PS_OK) status = PS_ALLOC(&p->port_states, 2 * all->count, "the ports");
+    for (int64_t k = 0, first = 0; k < all->count && status == PS_OK; first += all->spec[k++].sides)
+        status = build_port(p, k, first);
+    PS_TRY(ps_comm_agree(status));
+    for (int64_t k = 0; k < all->count; ++k) PS_TRY(ps_comm_sum_f64(&p->ports[k].rise, 1));
+    return PS_OK;
+}
+
+void ports_release(problem *p)
+{
+    for (int64_t k = 0; k < p->port_count && p->ports; ++k) {
+        ps_dgtd_port *x = p->ports + k;
+        free(x->slots), free(x->places), free(x->volts), free(x->kept), free(x->loads);
+        free(x->flux.places), free(x->flux.factors);
+    }
+    free(p->ports), free(p->port_states);
+}
+
+int64_t ports_bytes(const problem *p)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    int64_t element = 8 * (15 * p->reference.nodes + 24 * p->reference.face_nodes + 1);
+    return all->sides * (element + 28);
+}
+
+ps_status ports_advance(march *m, int64_t step)
+{
+    problem *p = m->problem;
+    double measured[2 * PS_DGTD_PORTS_MAX], t = ((double)step + 0.5) * m->march.dt;
+    if (p->port_count == 0) return PS_OK;
+    for (int64_t k = 0; k < p->port_count; ++k)
+        ps_dgtd_port_measure(p->ports + k, &p->system, m->march.electric, m->march.magnetic,
+                             measured + 2 * k);
+    if (ps_comm_size() > 1) PS_TRY(ps_comm_sum_f64(measured, 2 * p->port_count));
+    double *row = m->port_rows + (step - m->done) * 2 * p->port_count;
+    for (int64_t k = 0; k < p->port_count; ++k) {
+        ps_dgtd_port *x = p->ports + k;
+        ps_dgtd_port_advance(x, measured + 2 * k, t, m->march.dt);
+        row[2 * k] = x->voltage;
+        row[2 * k + 1] = x->current / PS_DGTD_Z0;
+    }
+    return PS_OK;
+}
+
+double ports_over_after(const problem *p)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    double latest = 0;
+    for (int64_t k = 0; k < all->count; ++k) {
+        const ps_dgtd_port_spec *x = all->spec + k;
+        if (x->amplitude == 0) continue;
+        latest = fmax(latest, x->shape == PS_DGTD_GAUSSIAN ? x->centre + 6 * x->width : INFINITY);
+    }
+    return latest;
+}
+
+bool ports_source(const problem *p, double t, double *out)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    for (int64_t k = 0; k < all->count; ++k) {
+        const ps_dgtd_port_spec *x = all->spec + k;
+        if (x->amplitude == 0) continue;
+        const ps_dgtd_pulse pulse = {x->amplitude, x->centre, x->width, x->omega,
+                                     (ps_dgtd_shape)x->shape};
+        *out = ps_dgtd_port_source(&pulse, t);
+        return true;
+    }
+    return false;
+}
+
+/* ---- what is written ---- */
+
+ps_status ports_signals_init(const march *m, ps_port_signals *out)
+{
+    const problem *p = m->problem;
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    PS_TRY(ps_port_signals_init(out, all->count, p->timing.steps));
+    out->dt = m->march.dt / PS_DGTD_C0;
+    out->left = m->figures.peak > 0 ? fmax(0, m->figures.energy / m->figures.peak) : 0;
+    memcpy(out->mesh_hash, p->header->mesh_hash, sizeof out->mesh_hash);
+    for (int64_t k = 0; k < all->count; ++k) {
+        out->reference[k] = all->spec[k].reference;
+        out->driven[k] = all->spec[k].amplitude != 0;
+        memcpy(out->name[k], all->spec[k].name, sizeof out->name[k]);
+    }
+    return PS_OK;
+}
+
+ps_status ports_signals_save(const ps_product *product, const char *path,
+                             const ps_port_signals *signals)
+{
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    ps_store_identity identity =
+        ps_run_identity(product->run, PS_PORT_SIGNALS_FORMAT, PS_PORT_SIGNALS_VERSION);
+    identity.options = product->identity.options;
+    PS_TRY(ps_store_create(path, &identity, &store));
+    PS_TRY(ps_product_record(product, store));
+    PS_TRY(ps_port_signals_write(store, signals));
+    return ps_store_commit(&store);
+}

@@ -1,0 +1,39 @@
+/*
+ * dgtd_ports: the lumped ports of a model (specs/dgtd_ports.md): networks, and the faces between
+ * two conductors with what E is weighted with there (kernels/dgtd/port.h).
+ */
+#ifndef PS_FORMATS_DGTD_PORTS_H
+#define PS_FORMATS_DGTD_PORTS_H
+
+#include <stdbool.h>
+
+#include "formats/store.h"
+
+enum { PS_DGTD_PORTS_MAX = 64, PS_DGTD_PORT_NAME = 32 };
+
+typedef struct ps_dgtd_port_spec {
+    char name[PS_DGTD_PORT_NAME];
+    bool parallel;
+    double resistance, inductance, capacitance; /* ohm, H, F; 0: none                     */
+    double reference;                           /* ohm, of S-parameters                   */
+    int shape;                                  /* ps_dgtd_shape of V_s                   */
+    double amplitude, centre, width, omega;     /* V (0: no source), m, m, 1/m            */
+    double norm;                                /* W = int |grad phi|^2                   */
+    int64_t sides;                              /* of its faces, after those of the ports before */
+} ps_dgtd_port_spec;
+
+typedef struct ps_dgtd_ports {
+    int64_t count, sides; /* sides: of all                                                 */
+    ps_dgtd_port_spec *spec;
+    int32_t *faces; /* [sides] 4 * element + face, ascending in each port                  */
+    double (*gradients)[3]; /* [sides] 1/m: grad phi times 1/2, or 1 where there is no other side */
+} ps_dgtd_ports;
+
+ps_status ps_dgtd_ports_allocate(ps_dgtd_ports *ports, int64_t count, int64_t sides);
+void ps_dgtd_ports_release(ps_dgtd_ports *ports);
+/* Nothing where there are none. */
+ps_status ps_dgtd_ports_write(ps_store *store, const ps_dgtd_ports *ports);
+/* None where the file has none. PS_INVALID for values that no port of `elements` elements has. */
+ps_status ps_dgtd_ports_read(ps_store *store, int64_t elements, ps_dgtd_ports *out);
+
+#endif

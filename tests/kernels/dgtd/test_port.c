@@ -1,0 +1,196 @@
+/* port: its voltage before a step is known, and energy of field and network stays or falls. */
+#include "kernels/dgtd/port.h"
+
+#include "tests/check.h"
+#include "tests/support/dgtd_case.h"
+
+enum { MATERIALS = 5, SIDES_MAX = 64 };
+
+typedef struct ported {
+    dgtd_case x;
+    ps_dgtd_port port;
+    ps_dgtd_march march;
+    int32_t faces[SIDES_MAX];
+    double gradients[SIDES_MAX][3];
+    ps_dgtd_port_sides sides;
+    double state[2];
+} ported;
+
+static const ps_dgtd_material materials[MATERIALS] = {
+    {1, 1, 0}, {2, 1.5, 0}, {4, 1, 0}, {1, 2, 0}, {3, 1, 0}};
+
+static double uniform(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 33) * 0x1p-31 - .5;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return (*(const int32_t *)a > *(const int32_t *)b) -
+           (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+/* Both sides of some inner faces and some PMC faces. */
+static void choose_sides(ported *p)
+{
+    const cube_tets *mesh = &p->x.mesh;
+    uint64_t seed = 3;
+    int count = 0, inner = 0;
+    for (int32_t f = 0; f < 4 * mesh->elements && count < SIDES_MAX - 2; f += 5) {
+        int32_t other = mesh->links[f];
+        bool known = false;
+        for (int k = 0; k < count; ++k) known |= p->faces[k] == f;
+        if (known || (other < 0 && mesh->kinds[f] != PS_DGTD_PMC)) continue;
+        if (other >= 0 && inner++ > 12) continue;
+        p->faces[count++] = f;
+        if (other >= 0) p->faces[count++] = other;
+    }
+    qsort(p->faces, (size_t)count, sizeof *p->faces, ascending);
+    for (int k = 0; k < count; ++k)
+        for (int c = 0; c < 3; ++c) p->gradients[k][c] = uniform(&seed);
+    p->sides = (ps_dgtd_port_sides){count, p->faces, (const double(*)[3])p->gradients};
+}
+
+static void ported_init(ported *p, int order, ps_dgtd_network network, double fraction)
+{
+    dgtd_case *x = &p->x;
+    memset(p, 0, sizeof *p);
+    check_ok(cube_tets_init(&x->mesh, 2, .2, PS_DGTD_PEC));
+    for (int64_t e = 0; e < x->mesh.elements; ++e) x->mesh.tags[e] = (uint16_t)(e * 7 % MATERIALS);
+    for (int64_t f = 0; f < 4 * x->mesh.elements; ++f)
+        if (x->mesh.kinds[f] == PS_DGTD_PEC && f % 5 == 0) x->mesh.kinds[f] = PS_DGTD_PMC;
+    check_ok(dgtd_case_init(x, order, PS_DOUBLE, materials, MATERIALS));
+    double dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&x->body, NULL);
+    ps_dgtd_set_step(&x->system, materials, dt);
+    choose_sides(p);
+    ps_dgtd_port *port = &p->port;
+    *port = (ps_dgtd_port){.network = network, .norm = .7, .state = p->state};
+    ps_dgtd_port_count(port, &x->reference, &p->sides);
+    size_t entries = (size_t)(port->elements * 3 * x->reference.nodes);
+    port->slots = dgtd_array((size_t)port->elements * 8);
+    port->places = dgtd_array(entries * 8);
+    port->volts = dgtd_array(entries * 8);
+    port->kept = dgtd_array(entries * 8);
+    port->loads = dgtd_array(entries * 8);
+    port->flux.places = dgtd_array((size_t)port->flux.count * 8);
+    port->flux.factors = dgtd_array((size_t)port->flux.count * 8);
+    ps_dgtd_port_fill(port, &x->system, &x->body, &p->sides);
+    p->march = (ps_dgtd_march){.system = &x->system,
+                               .dt = dt,
+                               .electric = x->field[0],
+                               .magnetic = x->field[1],
+                               .ports = port,
+                               .port_count = 1};
+    uint64_t seed = 17;
+    for (int field = 0; field < 2; ++field)
+        for (int64_t e = 0; e < x->mesh.elements; ++e)
+            for (int i = 0; i < 3 * x->reference.nodes; ++i)
+                ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3, uniform(&seed));
+}
+
+static void ported_release(ported *p)
+{
+    ps_dgtd_port *x = &p->port;
+    free(x->slots), free(x->places), free(x->volts), free(x->kept), free(x->loads);
+    free(x->flux.places), free(x->flux.factors);
+    dgtd_case_release(&p->x);
+}
+
+static double voltage_of(const ported *p)
+{
+    double measured[2];
+    ps_dgtd_port_measure(&p->port, &p->x.system, p->x.field[0], p->x.field[1], measured);
+    return measured[0];
+}
+
+static void voltage_is_known_before_the_step(void **state)
+{
+    for (int order = 1; order <= 4; ++order) {
+        ported p;
+        double measured[2];
+        ported_init(&p, order, (ps_dgtd_network){.resistance = .3}, .9);
+        int64_t groups = p.x.system.groups;
+        ps_dgtd_port_measure(&p.port, &p.x.system, p.x.field[0], p.x.field[1], measured);
+        void *before = dgtd_array(dgtd_case_field_bytes(&p.x));
+        memcpy(before, p.x.field[0], dgtd_case_field_bytes(&p.x));
+        p.march.port_count = 0;
+        ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
+        check_near(voltage_of(&p), measured[1], 0, 1e-12);
+        memcpy(p.x.field[0], before, dgtd_case_field_bytes(&p.x));
+        p.march.port_count = 1;
+        p.port.current = 2.5;
+        ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
+        check_near(voltage_of(&p), measured[1] + 2.5 * p.port.rise, 0, 1e-12);
+        assert_true(p.port.rise > 0);
+        free(before);
+        ported_release(&p);
+    }
+}
+
+/* Of L and C, where the step has come to. */
+static double network_energy(const ported *p)
+{
+    const ps_dgtd_network *n = &p->port.network;
+    const double *s = p->port.state;
+    double v = voltage_of(p);
+    if (n->parallel) return n->inductance * s[0] * s[0] / 2 + n->capacitance * v * v / 2;
+    return n->inductance * s[0] * s[0] / 2 +
+           (n->capacitance > 0 ? s[1] * s[1] / (2 * n->capacitance) : 0);
+}
+
+/* Of field and network after each of 400 steps: the largest rise and the whole fall, of the first.
+ */
+static void follow_energy(int order, ps_dgtd_network network, double *rise, double *fall)
+{
+    ported p;
+    double eps[MATERIALS], mu[MATERIALS], first = 0, last = 0;
+    for (int m = 0; m < MATERIALS; ++m) eps[m] = materials[m].eps, mu[m] = materials[m].mu;
+    ported_init(&p, order, network, .95);
+    *rise = 0;
+    for (int step = 0; step < 400; ++step) {
+        memcpy(p.x.former, p.x.field[1], dgtd_case_field_bytes(&p.x));
+        ps_dgtd_march_steps(&p.march, 1);
+        /* E^{n+1} between H^{n+1/2}, which is `former`, and H^{n+3/2} */
+        double w =
+            dgtd_march_energy(&p.march, p.x.former, eps, mu, p.x.partial) + network_energy(&p);
+        if (step == 0) first = w;
+        if (step > 0) *rise = fmax(*rise, (w - last) / first);
+        last = w;
+    }
+    *fall = 1 - last / first;
+    ported_release(&p);
+}
+
+static void energy_stays_without_resistance(void **state)
+{
+    static const ps_dgtd_network networks[] = {
+        {.inductance = .4},
+        {.capacitance = .2},
+        {.inductance = .4, .capacitance = .2},
+        {.parallel = true, .inductance = .4},
+        {.parallel = true, .capacitance = .2},
+        {.parallel = true, .inductance = .4, .capacitance = .2}};
+    for (int k = 0; k < 6; ++k) {
+        double rise, fall;
+        follow_energy(1 + k % 3, networks[k], &rise, &fall);
+        check_at_most(rise, 1e-13);
+        check_at_most(fabs(fall), 1e-12);
+    }
+}
+
+static void energy_falls_by_resistance(void **state)
+{
+    static const ps_dgtd_network networks[] = {
+        {.resistance = .02},
+        {.resistance = 50},
+        {.resistance = .3, .inductance = .4, .capacitance = .2},
+        {.parallel = true, .resistance = .3, .inductance = .4, .capacitance = .2},
+        {.parallel = true, .resistance = 1}};
+    for (int k = 0; k < 5; ++k) {
+        double rise, fall;
+        follow_energy(1 + k % 3, networks[k], &rise, &fall);
+        check_at_most(rise, 1e-14);
+        assert_true(fall > 1e-4);
+    }
+}

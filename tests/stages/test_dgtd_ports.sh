@@ -1,0 +1,87 @@
+# Lumped ports: a line between plates with a port at either end against its exact S-parameters and impedances, reciprocity,
+# the balance of energy, ranks, restart, an end by decay, Touchstone; and what is refused.
+set -eu
+. "$ROOT/tests/support/dgtd_march.bash"
+cat > line.geo << 'T'
+SetFactory("OpenCASCADE");
+Box(1) = {0, 0, 0, 1, .2, .2};
+Physical Volume("air", 1) = {1};
+Physical Surface("one", 11) = {1};
+Physical Surface("two", 12) = {2};
+Physical Surface("sides", 13) = {3, 4};
+Physical Surface("plates", 14) = {5, 6};
+Mesh.MeshSizeMin = .1; Mesh.MeshSizeMax = .1;
+T
+penstock-mesh-import line.geo line.hdf -q > /dev/null
+penstock-mesh-partition line.hdf line.h5 --parts 3 -q > /dev/null
+setup="penstock-dgtd-setup line.h5 OUT --force -q --order 2 --material default:eps=1 --boundary plates:pec --boundary sides:pmc"
+open="--boundary one:pmc --boundary two:pmc"
+drive=width=1.5ns:frequency=300e6
+z=376.730313668
+${setup/OUT/one.m.h5} $open --port one:faces=one:r=$z:$drive --port two:faces=two:r=$z > /dev/null
+${setup/OUT/two.m.h5} $open --port one:faces=one:r=$z --port two:faces=two:r=$z:$drive > /dev/null
+# the second run ends in other networks, which S and Z do not depend on
+${setup/OUT/other.m.h5} $open --port one:faces=one:r=$z:l=1e-8:connect=series:z0=$z \
+    --port two:faces=two:r=300:c=2e-13:connect=parallel:z0=$z:$drive > /dev/null
+for run in one two other; do
+    dgtd $run.m.h5 $run.h5 --time 30ns --precision fp64 --balance --energy-every 1
+done
+penstock-inspect --csv one.h5 | awk -F, 'NR > 1 { d = $8 < 0 ? -$8 : $8; if (d > worst) worst = d; if ($7 > most) most = $7 }
+    END { print "imbalance", worst / most; exit !(most > 0 && worst < 1e-13 * most) }'
+
+# S by frequency: |S11| below 1e-3, S21 = exp(-ikL) to 3e-3, S21 = S12
+check_s() {
+    awk -v equal="$1" '!/^[!#]/ { n++; k = 2 * 3.14159265358979 * $1 / 299792458
+        near(sqrt($2^2 + $3^2), 1e-3); near(sqrt(($4 - cos(k))^2 + ($5 + sin(k))^2), 3e-3)
+        near(sqrt(($4 - $6)^2 + ($5 - $7)^2), equal); near(sqrt($8^2 + $9^2), 1e-3) }
+        END { exit !(n == 3) || bad }
+        function near(x, bound) { if (!(x < bound)) { print "at", $1, "Hz", x, "is not below", bound; bad = 1 } }' line.s2p
+}
+frequencies="--frequencies 150MHz,300MHz,450MHz"
+penstock-dgtd-ports -q one.ports.h5 two.ports.h5 s.h5 $frequencies --touchstone line.s2p > /dev/null
+grep -qx "# Hz S RI R 376.730313668" line.s2p
+check_s 1e-4
+penstock-dgtd-ports -q one.ports.h5 other.ports.h5 s.h5 $frequencies --touchstone line.s2p --force > /dev/null
+check_s 2e-3
+penstock-dgtd-ports -q one.ports.h5 other.ports.h5 z.h5 --frequencies 200MHz,250MHz --quantity z > /dev/null
+penstock-inspect --csv z.h5 | awk -F, -v z=$z 'NR > 1 { n++; k = 2 * 3.14159265358979 * $1 / 299792458
+    if (($3 - z * cos(k) / sin(k))^2 + $2^2 > (2e-3 * z)^2 || ($5 - z / sin(k))^2 + $4^2 > (4e-3 * z)^2) { print; exit 1 } }
+    END { exit n != 2 }'
+
+# the end by decay, the same after a stop
+penstock-dgtd-march -q one.m.h5 decay.h5 --time 200ns --until-decay 30dB --precision fp64 --json > out.json
+awk -v left="$(figure out.json left)" -v steps="$(figure out.json steps)" \
+    'BEGIN { print steps, "steps,", left, "left"; exit !(left > 0 && left <= 1e-3 && steps % 64 == 0 && steps < 1000) }'
+
+# bits: stopped and continued; ranks
+partly dgtd one.m.h5 part.h5 --time 9ns --precision fp64 --stop-after 1e-3
+dgtd one.m.h5 part.h5 --time 9ns --precision fp64
+dgtd one.m.h5 whole.h5 --time 9ns --precision fp64
+identical part.ports.h5 whole.ports.h5
+mpirun -n 2 penstock-dgtd-march -q one.m.h5 ranks.h5 --time 9ns --precision fp64 > /dev/null
+penstock-compare -q ranks.ports.h5 whole.ports.h5 --tolerance 1e-10 > /dev/null
+
+# fields that the march has not seen the end of
+dgtd one.m.h5 short.one.h5 --time 6ns 2> /dev/null
+dgtd two.m.h5 short.two.h5 --time 6ns 2> /dev/null
+fails 3 "of the largest energy is in the fields still" penstock-dgtd-ports short.one.ports.h5 short.two.ports.h5 bad.h5 --frequencies 300MHz
+[ ! -e bad.h5 ]
+fails 3 "S there is the rounding" penstock-dgtd-ports one.ports.h5 two.ports.h5 bad.h5 --frequencies 8GHz
+fails 2 "as many runs as there are ports" penstock-dgtd-ports one.ports.h5 bad.h5 --frequencies 300MHz
+fails 3 "not independent" penstock-dgtd-ports one.ports.h5 one.ports.h5 bad.h5 --frequencies 300MHz
+fails 2 "are a file .s2p" penstock-dgtd-ports one.ports.h5 two.ports.h5 bad.h5 --frequencies 300MHz --touchstone x.s1p
+fails 2 "decibels above 0" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --until-decay -3dB
+fails 2 "this model has ports" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
+
+# ports that are none
+bad=${setup/OUT/bad.h5}
+fails 2 "all zero" $bad $open --port x:faces=one
+fails 2 "no element touches it" $bad $open --port x:faces=77:r=50
+fails 2 "which shorts it" $bad $open --port x:faces=plates:r=50
+fails 2 "touch 4 conductors" $bad $open --port x:faces=sides:r=50
+fails 2 "absorbing" $bad --boundary one:absorbing --boundary two:pmc --port x:faces=one:r=50
+fails 2 "is not known here" $bad $open --port x:faces=one:r=50:q=1
+fails 2 "two ports of this name" $bad $open --port x:faces=one:r=50 --port x:faces=two:r=50
+fails 2 "another port has faces" $bad $open --port x:faces=one:r=50 --port y:faces=one:r=50
+fails 2 "has its resistance" $bad $open --port x:faces=one:c=1e-12:connect=parallel:$drive
+fails 2 "upwind flux damps" $bad $open --flux upwind --port x:faces=one:r=50
