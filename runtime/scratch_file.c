@@ -1,11 +1,14 @@
 #include "runtime/scratch_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/path.h"
@@ -64,4 +67,63 @@ ps_status ps_scratch_read(int file, void *data, int64_t bytes, int64_t at)
         bytes -= done;
     }
     return PS_OK;
+}
+
+/* ---- folders ---- */
+
+static void remove_files(const char *path)
+{
+    DIR *folder = opendir(path);
+    for (struct dirent *e; folder && (e = readdir(folder));) unlinkat(dirfd(folder), e->d_name, 0);
+    if (folder) closedir(folder);
+    rmdir(path);
+}
+
+/* Outlives a kill of its parent, in a session of its own, and holds nothing that the parent has
+ * open. */
+static _Noreturn void wait_and_remove(const char *path, int end)
+{
+    char nothing;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    dup2(end, 0);
+    close_range(1, ~0u, 0);
+    while (read(0, &nothing, 1) != 0 && errno == EINTR) {
+    }
+    remove_files(path);
+    _exit(0);
+}
+
+ps_status ps_scratch_folder_make(ps_scratch_folder *folder)
+{
+    int ends[2];
+    const char *base = getenv("TMPDIR");
+    *folder = (ps_scratch_folder){.alive = -1};
+    if (pipe2(ends, O_CLOEXEC) != 0) return ps_fail(PS_EXHAUSTED, "no pipe: %s", strerror(errno));
+    snprintf(folder->path, sizeof folder->path, "%.3800s/penstock-XXXXXX",
+             base && *base ? base : "/tmp");
+    bool made = mkdtemp(folder->path) != NULL;
+    folder->remover = made ? fork() : -1;
+    if (folder->remover == 0) wait_and_remove(folder->path, ends[0]);
+    folder->alive = ends[1];
+    close(ends[0]);
+    if (folder->remover > 0) return PS_OK;
+    int error = errno;
+    close(ends[1]);
+    if (made) rmdir(folder->path);
+    ps_status status = ps_fail(PS_EXHAUSTED, "no temporary folder %s: %s; set TMPDIR", folder->path,
+                               strerror(error));
+    folder->path[0] = '\0';
+    return status;
+}
+
+void ps_scratch_folder_remove(ps_scratch_folder *folder)
+{
+    if (!folder->path[0]) return;
+    close(folder->alive);
+    while (waitpid(folder->remover, NULL, 0) < 0 && errno == EINTR) {
+    }
+    folder->path[0] = '\0';
 }

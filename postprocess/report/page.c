@@ -8,14 +8,15 @@
 #include "runtime/base64.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
+#include "runtime/scratch_file.h"
 
 /* A drawing with more elements than this is smaller as points. */
 enum { SVG_MAX = 300000 };
 
 typedef struct page_writer {
     FILE *file;
-    bool deep;                    /* every chunk was read */
-    char folder[REPORT_PATH_MAX]; /* for pictures, until they are in the page */
+    bool deep;                /* every chunk was read */
+    ps_scratch_folder folder; /* for pictures, until they are in the page */
     report_files *files;
     report_counts *counts;
 } page_writer;
@@ -128,7 +129,7 @@ static ps_status put_drawing(page_writer *w, const report_drawing *d)
     char path[REPORT_PATH_MAX + 16];
     size_t length = 0;
     int code = 0;
-    snprintf(path, sizeof path, "%s/picture.%s", w->folder, d->view ? "html" : "svg");
+    snprintf(path, sizeof path, "%s/picture.%s", w->folder.path, d->view ? "html" : "svg");
     PS_TRY(draw(d, path, &said, &code));
     if (code == 0) PS_TRY(read_whole(path, &data, &length));
     unlink(path);
@@ -136,7 +137,7 @@ static ps_status put_drawing(page_writer *w, const report_drawing *d)
         free(said);
         free(data);
         said = data = NULL;
-        snprintf(path, sizeof path, "%s/picture.png", w->folder);
+        snprintf(path, sizeof path, "%s/picture.png", w->folder.path);
         PS_TRY(draw(d, path, &said, &code));
         if (code == 0) PS_TRY(read_whole(path, &data, &length));
         unlink(path);
@@ -236,13 +237,8 @@ ps_status report_write(FILE *page, const char *title, bool deep, report_files *f
                        report_counts *counts)
 {
     page_writer w = {.file = page, .deep = deep, .files = files, .counts = counts};
-    const char *place = getenv("TMPDIR");
-    snprintf(w.folder, sizeof w.folder, "%s/penstock-report.XXXXXX",
-             place && *place ? place : "/tmp");
-    if (!mkdtemp(w.folder))
-        return ps_fail(PS_EXHAUSTED, "no folder %s for pictures: %s; set TMPDIR", w.folder,
-                       strerror(errno));
+    PS_TRY(ps_scratch_folder_make(&w.folder));
     ps_status status = put_body(&w, title);
-    rmdir(w.folder);
+    ps_scratch_folder_remove(&w.folder);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "kernels/common/space_curve.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scratch_file.h"
 #include "runtime/status.h"
 
 typedef enum import_kind { IMPORT_AUTO, IMPORT_SURFACE, IMPORT_VOLUME } import_kind;
@@ -82,7 +83,8 @@ ps_status import_settle(import_mesh *mesh, const char *path);
  * inner suffix, in a folder that import_input_release removes. */
 typedef struct import_input {
     const char *name; /* as given */
-    char path[4096], folder[4096];
+    char path[4200];
+    ps_scratch_folder folder;
     char suffix[16]; /* lower case, inner: ".msh" */
 } import_input;
 ps_status import_input_open(const char *name, import_input *input);

@@ -111,16 +111,9 @@ static ps_status unzstd(const char *name, FILE *out, void *block)
 /* Into a file of the inner name in a folder of its own, as readers go by the suffix. */
 static ps_status decompress(import_input *input, bool gzip)
 {
-    const char *base = getenv("TMPDIR");
     void *block = NULL;
-    snprintf(input->folder, sizeof input->folder, "%.3800s/penstock-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(input->folder)) {
-        ps_status status = ps_fail(PS_EXHAUSTED, "%s: no folder to decompress into (%s): %s",
-                                   input->name, input->folder, strerror(errno));
-        input->folder[0] = '\0';
-        return status;
-    }
-    snprintf(input->path, sizeof input->path, "%.4000s/mesh%s", input->folder, input->suffix);
+    PS_TRY(ps_scratch_folder_make(&input->folder));
+    snprintf(input->path, sizeof input->path, "%s/mesh%s", input->folder.path, input->suffix);
     FILE *out = fopen(input->path, "wb");
     if (!out) return ps_fail(PS_EXHAUSTED, "%s: %s", input->path, strerror(errno));
     ps_status status = ps_alloc(&block, 2 * BLOCK_BYTES, 1, "decompression");
@@ -154,13 +147,7 @@ ps_status import_input_open(const char *name, import_input *input)
     return PS_OK;
 }
 
-void import_input_release(import_input *input)
-{
-    if (!input->folder[0]) return;
-    unlink(input->path);
-    rmdir(input->folder);
-    input->folder[0] = '\0';
-}
+void import_input_release(import_input *input) { ps_scratch_folder_remove(&input->folder); }
 
 bool import_has_suffix(const import_input *input, const char *const *list)
 {

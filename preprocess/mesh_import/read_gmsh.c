@@ -18,6 +18,7 @@
 #include "preprocess/mesh_import/gmsh_pipe.h"
 #include "preprocess/mesh_import/sandbox.h"
 #include "runtime/log.h"
+#include "runtime/scope.h"
 
 typedef struct child {
     int pipe;
@@ -353,23 +354,17 @@ static ps_status run_gmsh(const import_input *input, const char *path,
 /* A name that Gmsh knows: it goes by the spelling of suffixes, and takes what it does not know for
  * a script. A link of the lower-case suffix stands for the file; a .geo keeps its folder, from
  * which it includes others. */
-static ps_status known_name(const import_input *input, char folder[], char path[], size_t size)
+static ps_status known_name(const import_input *input, ps_scratch_folder *folder, char path[],
+                            size_t size)
 {
     size_t length = strlen(input->path), suffix = strlen(input->suffix);
     char *real;
-    folder[0] = '\0';
     snprintf(path, size, "%s", input->path);
     if (strcmp(input->path + length - suffix, input->suffix) == 0) return PS_OK;
     if (strcmp(input->suffix, ".geo") == 0)
         return ps_fail(PS_INVALID, "%s: a script of Gmsh ends in .geo, in lower case", input->name);
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, size, "%.3800s/penstock-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(folder)) {
-        folder[0] = '\0';
-        return ps_fail(PS_EXHAUSTED, "%s: no folder for a link to it: %s", input->name,
-                       strerror(errno));
-    }
-    snprintf(path, size, "%.4000s/mesh%s", folder, input->suffix);
+    PS_TRY(ps_scratch_folder_make(folder));
+    snprintf(path, size, "%s/mesh%s", folder->path, input->suffix);
     real = realpath(input->path, NULL);
     bool good = real && symlink(real, path) == 0;
     free(real);
@@ -380,10 +375,11 @@ static ps_status known_name(const import_input *input, char folder[], char path[
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh)
 {
-    char folder[4096], path[4096];
+    PS_SCOPED(ps_scratch_folder_remove) ps_scratch_folder folder = {.alive = -1};
+    char path[4200];
     bool forbidden = false;
     if (!import_is_geometry(input)) PS_TRY(import_check_announced(input));
-    ps_status status = known_name(input, folder, path, sizeof path);
+    ps_status status = known_name(input, &folder, path, sizeof path);
     if (status == PS_OK) status = run_gmsh(input, path, options, true, &forbidden, mesh);
     if (forbidden) {
         status = ps_refuse(options->run, "geo-commands",
@@ -393,10 +389,6 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
         import_mesh_release(mesh);
         import_mesh_init(mesh);
         if (status == PS_OK) status = run_gmsh(input, path, options, false, &forbidden, mesh);
-    }
-    if (folder[0]) {
-        unlink(path);
-        rmdir(folder);
     }
     return status;
 }
