@@ -1,5 +1,5 @@
 # A mesh without a matrix: the march assembles in memory, with the densities of the staged way to the
-# bit, by cores and by the team that GPUs make, after a stop, too; what does not fit is refused with
+# bit, by cores and by the team that GPUs make, after a stop and a kill, too; what does not fit is refused with
 # the least that does. Blocks that the assembly writes at once are those that are cut of its slices.
 set -eu
 . "$ROOT/tests/support/march.bash"
@@ -52,7 +52,12 @@ partly penstock-tdbem-march sphere2.h5 stopped.h5 $run $hard -q --checkpoint-eve
 [ ! -e stopped.h5 ]
 march sphere2.h5 stopped.h5 $run $hard --checkpoint-every 8steps
 same stopped.h5 staged.h5
-march sphere2.h5 stopped.h5 $run $hard # up to date: nothing is assembled
+fails 0 "up to date" penstock-tdbem-march sphere2.h5 stopped.h5 $run $hard --checkpoint-every 8steps
+killed_at rename:2 penstock-tdbem-march sphere2.h5 killed.h5 $run $hard -q --checkpoint-every 40steps
+[ ! -e killed.h5 ]
+penstock-tdbem-march sphere2.h5 killed.h5 $run $hard -q --checkpoint-every 40steps --json > last.json
+same killed.h5 staged.h5
+below "$(figure last.json steps_in_this_start)" 120
 
 # memory: what the plan tells is held, and less is refused with the least and another way
 penstock-tdbem-march sphere2.h5 $run $how --plan --json > plan.json
