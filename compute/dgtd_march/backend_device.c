@@ -146,8 +146,10 @@ static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const back
     ps_dgtd_device_part list[PS_DGTD_DEVICE_PARTS];
     for (int k = 0; k < count; ++k)
         list[k] = (ps_dgtd_device_part){parts[k].step, parts[k].begin, parts[k].end};
-    if (field == PS_DGTD_H) PS_TRY(keep_former(x, parts, count));
+    bool local = x->local.host != NULL; /* then it is R_1 H that the energy has */
+    if (field == PS_DGTD_H && !local) PS_TRY(keep_former(x, parts, count));
     PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->now));
+    if (field == PS_DGTD_E && local) PS_TRY(keep_former(x, parts, count));
     return add_terms(x, field, parts, count);
 }
 
@@ -240,15 +242,19 @@ static void *device_halo(void *opened, bool out)
     return ((device_state *)opened)->host_faces[out];
 }
 
-static ps_status device_pack(void *opened, ps_dgtd_field field)
+static ps_status device_pack_array(void *opened, const void *array)
 {
     device_state *x = opened;
     int64_t faces = x->setup.faces;
     PS_TRY(ps_event_record(x->swept, x->stream));
     PS_TRY(ps_event_wait(x->swept, x->beside));
-    PS_TRY(ps_dgtd_device_halo_pack(&x->system, field_of(x, field), x->send, faces, x->faces[1],
-                                    x->beside));
+    PS_TRY(ps_dgtd_device_halo_pack(&x->system, array, x->send, faces, x->faces[1], x->beside));
     return ps_copy_to_host(x->beside, x->host_faces[1], x->faces[1], faces * x->face_bytes);
+}
+
+static ps_status device_pack(void *opened, ps_dgtd_field field)
+{
+    return device_pack_array(opened, field_of(opened, field));
 }
 
 static ps_status device_packed(void *opened)
@@ -256,15 +262,49 @@ static ps_status device_packed(void *opened)
     return ps_stream_wait(((device_state *)opened)->beside);
 }
 
-static ps_status device_unpack(void *opened, ps_dgtd_field field)
+static ps_status device_unpack_array(void *opened, void *array)
 {
     device_state *x = opened;
     int64_t faces = x->setup.faces;
     PS_TRY(ps_copy_to_device(x->beside, x->faces[0], x->host_faces[0], faces * x->face_bytes));
-    PS_TRY(ps_dgtd_device_halo_unpack(&x->system, field_of(x, field), x->receive, faces,
-                                      x->faces[0], x->beside));
+    PS_TRY(
+        ps_dgtd_device_halo_unpack(&x->system, array, x->receive, faces, x->faces[0], x->beside));
     PS_TRY(ps_event_record(x->come, x->beside));
     return ps_event_wait(x->come, x->stream);
+}
+
+static ps_status device_unpack(void *opened, ps_dgtd_field field)
+{
+    return device_unpack_array(opened, field_of(opened, field));
+}
+
+/* ---- local steps ---- */
+
+static ps_status device_local_keep(void *opened, int64_t step)
+{
+    device_state *x = opened;
+    return ps_dgtd_device_local_keep(&x->local, x->march.magnetic, x->stream);
+}
+
+static ps_status device_local_op(void *opened, int op)
+{
+    device_state *x = opened;
+    return ps_dgtd_device_local_op(&x->local, x->local.host->ops + op, x->march.magnetic,
+                                   x->stream);
+}
+
+static ps_status device_local_restore(void *opened)
+{
+    device_state *x = opened;
+    return ps_dgtd_device_local_restore(&x->local, x->march.magnetic, x->stream);
+}
+
+static void *device_local_source(void *opened, int op)
+{
+    device_state *x = opened;
+    void *magnetic = x->march.magnetic;
+    if (op < 0) return magnetic;
+    return ps_dgtd_device_local_source(&x->local, x->local.host->ops + op, magnetic);
 }
 
 /* ---- the halo, device to device: see device_halo.h for what may run beside what ---- */
@@ -350,6 +390,12 @@ const backend backend_device = {.name = "cuda",
                                 .packed = device_packed,
                                 .unpack = device_unpack,
                                 .halo = device_halo,
+                                .pack_array = device_pack_array,
+                                .unpack_array = device_unpack_array,
+                                .local_keep = device_local_keep,
+                                .local_op = device_local_op,
+                                .local_restore = device_local_restore,
+                                .local_source = device_local_source,
                                 .beside = true,
                                 .share = device_share,
                                 .reach = device_state_reach,

@@ -173,6 +173,25 @@ static ps_status open_layer(device_state *x)
     return ps_dgtd_device_pml_upload(&x->pml, &x->system, work, x->stream);
 }
 
+static ps_status open_local(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    const ps_dgtd_local *host = s->march->local;
+    PS_SCOPED_MEMORY double *work = NULL;
+    ps_dgtd_slot_range *ranges = NULL;
+    void *memory = NULL;
+    if (!host) return PS_OK;
+    ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, NULL);
+    PS_TRY(PS_ALLOC(&ranges, ps_dgtd_device_local_ranges(&x->local), "the local steps"));
+    ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, ranges);
+    PS_TRY(PS_ALLOC(&work, 4 * x->system.materials, "the local steps"));
+    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, s->halo_slots),
+                       &memory));
+    ps_dgtd_device_local_attach(&x->local, s->halo_slots, memory);
+    return ps_dgtd_device_local_upload(&x->local, s->march->system, s->materials, s->march->dt,
+                                       work, x->stream);
+}
+
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,
                               ps_dgtd_device_current *out)
 {
@@ -329,6 +348,7 @@ static ps_status open_all(device_state *x, int ordinal)
     PS_TRY(open_fields(x));
     PS_TRY(open_border(x));
     PS_TRY(open_layer(x));
+    PS_TRY(open_local(x));
     PS_TRY(open_currents(x));
     PS_TRY(open_probes(x));
     PS_TRY(open_faces(x));
@@ -364,5 +384,6 @@ void device_state_close(void *opened)
     ps_device_close(&x->device);
     free(x->tables);
     free(x->currents);
+    free(x->local.ranges);
     free(x);
 }

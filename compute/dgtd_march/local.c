@@ -1,10 +1,18 @@
 /* Local steps of a run: what they take, and what they do before and after the half step of E. */
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/march.h"
+#include "kernels/dgtd/device_local.h"
 
 int64_t local_bytes(const problem *p)
 {
     return ps_dgtd_local_bytes(&p->system, p->domain.reach, p->header->local_levels);
+}
+
+int64_t local_device_bytes(const problem *p)
+{
+    ps_dgtd_device device;
+    ps_dgtd_device_shape(&device, &p->system, PS_DGTD_FUSED);
+    return ps_dgtd_device_local_bytes(&device, p->header->local_levels, p->domain.halo_count);
 }
 
 ps_status local_build(problem *p)

@@ -107,9 +107,16 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     int64_t former = groups * tiles_field_bytes(p);
     if (p->header->upwind) fixed += 4 * groups * PS_DGTD_ALIGN;
     if (p->pml.rows > 0) fixed += layer_bytes(p);
+    if (p->header->local_levels > 0) fixed += local_device_bytes(p);
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
+    if (p->header->local_levels > 0)
+        return ps_fail(PS_EXHAUSTED,
+                       "with local steps all of the state has to be on the device: it takes "
+                       "%.1f MB, of which %.1f MB may be used (several ranks, or dgtd-setup "
+                       "--local-steps off)",
+                       (double)m->device / 1e6, (double)m->device_budget / 1e6);
     if (ps_comm_size() > 1)
         return ps_fail(PS_EXHAUSTED,
                        "a rank's state takes %.1f MB of the device, of which %.1f MB may be used; "
@@ -214,10 +221,6 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));
-    if (p->header->local_levels > 0 && m->backend != &backend_cpu)
-        return ps_fail(PS_USAGE,
-                       "the model has local steps, which are for CPU cores yet: --device cpu, "
-                       "or dgtd-setup --local-steps off");
     if (ps_dgtd_model_ports(p->model)->count > 0 && m->backend != &backend_cpu)
         return ps_fail(PS_USAGE, "the model has ports, which are for CPU cores yet: --device cpu");
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))

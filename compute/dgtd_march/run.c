@@ -115,7 +115,9 @@ static ps_status open_state(march *m)
         .terms = {m->terms[0], m->terms[1]},
         .term_rows = term_samples(m),
         .ranks = ps_comm_size(),
-        .window = m->plan->window ? &m->tiles->request : NULL};
+        .window = m->plan->window ? &m->tiles->request : NULL,
+        .reach = p->domain.reach,
+        .materials = p->materials};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -308,16 +310,15 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
     }
 }
 
-/* With local steps 1/2 E'ME is at most W over 1 less the bound of the setup, 0.985, whatever acts on
- * the fields (specs/dgtd_local.md). */
+/* With local steps 1/2 E'ME is at most W over 1 less the bound of the setup, 0.985, whatever acts
+ * on the fields (specs/dgtd_local.md). */
 static ps_status watch_local(const march *m, int64_t step, double electric, double magnetic)
 {
     if (!m->march.local || electric <= 100 * (electric + magnetic)) return PS_OK;
     return ps_fail(PS_FAILED,
                    "step %lld: the electric energy is %.3g J where all of it is %.3g J: the local "
                    "steps are unstable. Lower the step (--dt-scale), or dgtd-setup --fraction",
-                   (long long)step, electric * PS_DGTD_EPS0,
-                   (electric + magnetic) * PS_DGTD_EPS0);
+                   (long long)step, electric * PS_DGTD_EPS0, (electric + magnetic) * PS_DGTD_EPS0);
 }
 
 static ps_status watch_growth(march *m, int64_t count)

@@ -15,6 +15,21 @@ typedef struct ps_dgtd_device_sweep {
     int count;
 } ps_dgtd_device_sweep;
 
+/* A half step of slots [begin, end), by part: a part whose bit of `fresh` is set goes to
+ * `increments`, whose old values are not read; the others to `target`. */
+typedef struct ps_dgtd_local_sweep {
+    const ps_dgtd_device *device;
+    ps_dgtd_field field;
+    void *target, *increments;
+    const void *source;
+    int count;
+    uint32_t fresh;
+    uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
+} ps_dgtd_local_sweep;
+ps_status ps_dgtd_local_step_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream);
+/* target += source in these slots. */
+ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream);
+
 /* Elements [begin, end) of the border, by part, and the times of their half steps. */
 typedef struct ps_dgtd_border_parts {
     int count;

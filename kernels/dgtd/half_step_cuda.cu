@@ -43,6 +43,8 @@ template <typename real> struct view {
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
+    real *increments; /* LOCAL: of the parts whose bit is set: what they become, whatever it was */
+    uint32_t fresh;
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
@@ -209,8 +211,8 @@ __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real
     });
 }
 
-/* The half step of the element of a slot. */
-template <typename real, int P>
+/* The half step of the element of a slot. LOCAL: one of local steps (device_local.h). */
+template <typename real, int P, bool LOCAL>
 __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, double *shared)
 {
     constexpr int NP = lattice<P>::nodes, L = lanes<real>;
@@ -230,38 +232,40 @@ __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, doub
                      t[0][2] * (t[1][0] * t[2][1] - t[1][1] * t[2][0]);
     const real gain = __ldg(x.gain + material) / (2 * det);
     for (int k = 0; k < 9; ++k) t[k / 3][k % 3] *= gain;
-    real *__restrict__ target = x.target + (g * (3 * NP * L) + lane);
+    const bool fresh = LOCAL && (x.fresh >> blockIdx.y & 1);
+    real *__restrict__ target = (fresh ? x.increments : x.target) + (g * (3 * NP * L) + lane);
     each<3 * NP>([&](auto at) {
         constexpr int c = at / NP, n = at % NP;
         real *to = target + at * L;
-        __stcs(to, keep * __ldcs(to) +
+        const real before = fresh ? real(0) : keep * __ldcs(to);
+        __stcs(to, before +
                        (t[0][c] * r.template at<0, n>() + t[1][c] * r.template at<1, n>() +
                         t[2][c] * r.template at<2, n>()));
     });
 }
 
-template <typename real, int P>
+template <typename real, int P, bool LOCAL>
 __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
     const __grid_constant__ view<real> x)
 {
     extern __shared__ double shared[];
     const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * threads<real, P>() + threadIdx.x;
-    if (slot < x.end[blockIdx.y]) advance<real, P>(x, slot, shared);
+    if (slot < x.end[blockIdx.y]) advance<real, P, LOCAL>(x, slot, shared);
 }
 
-template <typename real, int P>
-ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
+template <typename real, int P, bool LOCAL>
+ps_status launch(const ps_dgtd_local_sweep *s, cudaStream_t queue)
 {
     const ps_dgtd_device *d = s->device;
     const real *steps = static_cast<const real *>(d->steps) + 2 * d->materials * s->field;
     view<real> x = {static_cast<const real *>(d->tangents), d->links, d->kinds, d->bordered,
                     d->material, steps, steps + d->materials,
                     static_cast<const real *>(s->source), static_cast<real *>(s->target), {},
-                    {}, {}};
+                    {}, {}, static_cast<real *>(s->increments), s->fresh};
     uint32_t most = 0;
     for (int k = 0; k < s->count; ++k) {
-        x.begin[k] = (uint32_t)s->parts[k].begin * lanes<real>;
-        x.end[k] = (uint32_t)s->parts[k].end * lanes<real>;
+        x.begin[k] = s->begin[k];
+        x.end[k] = s->end[k];
         most = x.end[k] - x.begin[k] > most ? x.end[k] - x.begin[k] : most;
     }
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
@@ -269,27 +273,45 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
     const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
     constexpr int bytes = shared_bytes<real, P>;
     static_assert(bytes <= 48 << 10, "more than a block has without asking");
-    half_step<real, P><<<blocks, threads<real, P>(), bytes, queue>>>(x);
+    half_step<real, P, LOCAL><<<blocks, threads<real, P>(), bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-template <typename real> ps_status by_order(const ps_dgtd_device_sweep *s, cudaStream_t queue)
+template <typename real, bool LOCAL>
+ps_status by_order(const ps_dgtd_local_sweep *s, cudaStream_t queue)
 {
     switch (s->device->order) {
-    case 1: return launch<real, 1>(s, queue);
-    case 2: return launch<real, 2>(s, queue);
-    case 3: return launch<real, 3>(s, queue);
-    default: return launch<real, 4>(s, queue);
+    case 1: return launch<real, 1, LOCAL>(s, queue);
+    case 2: return launch<real, 2, LOCAL>(s, queue);
+    case 3: return launch<real, 3, LOCAL>(s, queue);
+    default: return launch<real, 4, LOCAL>(s, queue);
     }
+}
+
+template <bool LOCAL> ps_status by_precision(const ps_dgtd_local_sweep *s, ps_stream *stream)
+{
+    PS_TRY(ps_stream_enter(stream));
+    const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    return s->device->precision == PS_SINGLE ? by_order<float, LOCAL>(s, queue)
+                                             : by_order<double, LOCAL>(s, queue);
 }
 
 } // namespace
 
 extern "C" ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
-    PS_TRY(ps_stream_enter(stream));
-    const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    return s->device->precision == PS_SINGLE ? by_order<float>(s, queue)
-                                             : by_order<double>(s, queue);
+    const uint32_t lanes = s->device->precision == PS_SINGLE ? 16 : 8;
+    ps_dgtd_local_sweep slots = {s->device, s->field, s->target, nullptr, s->source, s->count,
+                                 0,         {},       {}};
+    for (int k = 0; k < s->count; ++k) {
+        slots.begin[k] = (uint32_t)s->parts[k].begin * lanes;
+        slots.end[k] = (uint32_t)s->parts[k].end * lanes;
+    }
+    return by_precision<false>(&slots, stream);
+}
+
+extern "C" ps_status ps_dgtd_local_step_cuda(const ps_dgtd_local_sweep *s, ps_stream *stream)
+{
+    return by_precision<true>(s, stream);
 }

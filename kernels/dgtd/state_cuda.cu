@@ -145,6 +145,22 @@ __global__ void add_sums(const __grid_constant__ dft_factors factors, int freque
         to[f * size] += (real)factors.of[f / 2][f % 2] * value;
 }
 
+struct slot_parts {
+    uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
+};
+
+/* A thread an element. */
+template <typename real>
+__global__ void add_slots(const __grid_constant__ slot_parts parts, int values,
+                          const real *__restrict__ from, real *__restrict__ to)
+{
+    constexpr uint32_t L = lanes<real>;
+    const uint32_t slot = parts.begin[blockIdx.y] + blockIdx.x * THREADS + threadIdx.x;
+    if (slot >= parts.end[blockIdx.y]) return;
+    const int64_t at = (int64_t)(slot / L) * values * L + slot % L;
+    for (int i = 0; i < values; ++i) to[at + i * L] += from[at + i * L];
+}
+
 /* A thread an element of the current and node. */
 template <typename real>
 __global__ void add_current(const ps_dgtd_device d, int nodes, const int64_t *__restrict__ slots,
@@ -196,6 +212,22 @@ void launch_dft(const ps_dgtd_device *d, const void *field, const double *factor
     add_sums<real><<<blocks_of((end - begin) * size), THREADS, 0, queue>>>(
         copy, frequencies, size, static_cast<const real *>(field), begin, (end - begin) * size,
         static_cast<real *>(sums));
+}
+
+template <typename real>
+void launch_add(const ps_dgtd_device *d, const ps_dgtd_local_sweep *s, cudaStream_t queue)
+{
+    slot_parts parts;
+    uint32_t most = 0;
+    for (int k = 0; k < s->count; ++k) {
+        parts.begin[k] = s->begin[k];
+        parts.end[k] = s->end[k];
+        most = s->end[k] - s->begin[k] > most ? s->end[k] - s->begin[k] : most;
+    }
+    const dim3 blocks((unsigned)blocks_of(most), (unsigned)s->count);
+    add_slots<real><<<blocks, THREADS, 0, queue>>>(parts, 3 * nodes_of(d),
+                                                   static_cast<const real *>(s->source),
+                                                   static_cast<real *>(s->target));
 }
 
 template <typename real>
@@ -302,4 +334,10 @@ extern "C" ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device,
                                           ps_stream *stream)
 {
     BY_PRECISION(launch_current, device, current, electric, rate, begin, end);
+}
+
+extern "C" ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream)
+{
+    const ps_dgtd_device *device = sweep->device;
+    BY_PRECISION(launch_add, device, sweep);
 }

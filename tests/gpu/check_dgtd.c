@@ -2,7 +2,8 @@
  * check_dgtd: half steps, borders, sources, halo, energy, probes and running sums of the CUDA
  * device against the CPU's in double, P1..P4, both precisions, both modes, on shaken cubes of
  * random materials with boundaries of all kinds. Ends with "N passed, N failed, N skipped".
- * Arguments: "quick" leaves out the long runs (for compute-sanitizer), "layer" all but layers.
+ * Arguments: "quick" leaves out the long runs (for compute-sanitizer), "layer" all but layers,
+ * "local" all but local steps.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ enum { PROBES = 7, FREQUENCIES = 3 };
 static const double limits[] = {1e-6, 1e-13};
 
 static int failed, passed;
-static bool layers_only;
+static bool layers_only, local_only;
 
 static void report(const char *what, int order, ps_precision precision, double error, double limit,
                    ps_status status)
@@ -49,6 +50,8 @@ static void check_steps(ps_device *device, int order, ps_precision precision)
             char what[100];
             double error = NAN;
             if (layers_only && !settings[s].layer) continue;
+            if (local_only && !settings[s].local) continue;
+            if (settings[s].local && mode == PS_DGTD_PAPER) continue;
             ps_status status =
                 start(&t, device, order, precision, (ps_dgtd_device_mode)mode, &settings[s]);
             if (status == PS_OK) status = run_steps(&t, &error);
@@ -332,6 +335,7 @@ int main(int argc, char **argv)
     int count = ps_device_count();
     bool quick = argc > 1 && strcmp(argv[1], "quick") == 0;
     layers_only = argc > 1 && strcmp(argv[1], "layer") == 0;
+    local_only = argc > 1 && strcmp(argv[1], "local") == 0;
     for (int d = 0; d < count; ++d) {
         char name[32];
         ps_device *device;
@@ -345,6 +349,7 @@ int main(int argc, char **argv)
             int order = i / 2 + 1;
             ps_precision precision = (ps_precision)(i % 2);
             check_steps(device, order, precision);
+            if (local_only) continue;
             check_ranges(device, order, precision);
             if (!layers_only) check_rest(device, order, precision);
             if (!quick && !layers_only) check_energy(device, order, precision);

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
-wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer} " == *" $1 "* ]]; }
+wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer local} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
@@ -178,6 +178,41 @@ for flux in centred upwind; do
     agree "layer, $flux, $RANKS ranks" alone direct 1e-11
     agree "layer, $flux, the halo directly and by the host" host direct 0
 done
+fi
+# Local steps, of two levels: against the cores, with a layer, stopped, on ranks (whose traces go by the host).
+if wanted local; then
+penstock-mesh-box -q cut.hdf --cells 9 --shake .25 --region 2:ball:.5,.5,.5,.2 > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf one.h5 > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 || bad "the mesh of the local steps"
+local_steps() { # MESH ORDER OPTIONS
+    penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material 2:eps=1 --local-steps auto --boundary outer:absorbing \
+        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+}
+for order in 1 2 3 4; do
+    for medium in eps=20,sigma=.001 "eps=20 --pml auto:layers=3:reflection=1e-3"; do
+        local_steps one.h5 $order --material 1:$medium
+        for precision in fp64 fp32; do
+            run="--steps 60 $record --precision $precision --force"
+            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
+            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind $run || { bad "local steps P$order $precision $medium"; continue; }
+            agree "local steps P$order $precision $medium" cpu gpu $tolerance
+        done
+    done
+done
+local_steps one.h5 2 --material 1:eps=20,sigma=.001
+run="$record --steps 2000 --checkpoint-every 200steps --device $kind"
+march m.h5 whole.h5 $run --force
+rm -f part*
+march m.h5 part.h5 $run --stop-after 0.4
+[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+march m.h5 part.h5 $run --restart
+agree "local steps restarted, same bits" whole part 0
+if [ "$RANKS" -gt 1 ]; then
+    local_steps cut.h5 2 --material 1:eps=20,sigma=.001
+    run="--steps 60 $record --precision fp64 --force --device $kind"
+    march m.h5 alone.h5 $run && on_ranks m.h5 ranks.h5 $run && agree "local steps, $RANKS ranks" alone ranks 1e-11 || bad "local steps on $RANKS ranks"
+fi
 fi
 if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9

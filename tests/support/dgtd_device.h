@@ -4,6 +4,7 @@
 #ifndef PS_TESTS_SUPPORT_DGTD_DEVICE_H
 #define PS_TESTS_SUPPORT_DGTD_DEVICE_H
 
+#include "kernels/dgtd/device_local.h"
 #include "kernels/dgtd/device_march.h"
 #include "runtime/memory.h"
 #include "tests/support/dgtd_case.h"
@@ -17,8 +18,10 @@ typedef struct dgtd_device {
     ps_dgtd_device_current current;
     ps_dgtd_device_upwind upwind;
     ps_dgtd_device_pml pml;
+    ps_dgtd_device_local local; /* host NULL: none */
     ps_dgtd_device_march march;
-    void *memory, *border_memory, *current_memory, *upwind_memory, *pml_memory, *field[2], *scratch;
+    void *local_memory, *memory, *border_memory, *current_memory, *upwind_memory, *pml_memory,
+        *field[2], *scratch;
     int64_t field_bytes, scratch_bytes;
 } dgtd_device;
 
@@ -29,6 +32,8 @@ static inline void dgtd_device_release(dgtd_device *x)
     ps_device_free(x->device, x->current_memory);
     ps_device_free(x->device, x->upwind_memory);
     ps_device_free(x->device, x->pml_memory);
+    ps_device_free(x->device, x->local_memory);
+    free(x->local.ranges);
     ps_device_free(x->device, x->field[0]);
     ps_device_free(x->device, x->field[1]);
     ps_device_free(x->device, x->scratch);
@@ -119,6 +124,24 @@ static inline ps_status dgtd_device_add_pml(dgtd_device *x, const ps_dgtd_pml *h
     return status;
 }
 
+/* Local steps of the host's, which were filled for the system of the device. */
+static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c,
+                                              const ps_dgtd_local *host, const uint8_t *reach)
+{
+    ps_dgtd_slot_range *ranges;
+    double *work = dgtd_array(4 * (size_t)c->system.materials * sizeof *work);
+    ps_dgtd_device_local_list(&x->local, host, &x->system, reach, NULL);
+    ranges = dgtd_array((size_t)ps_dgtd_device_local_ranges(&x->local) * sizeof *ranges);
+    ps_dgtd_device_local_list(&x->local, host, &x->system, reach, ranges);
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_local_bytes(&x->system, host->levels, 0),
+                           &x->local_memory));
+    ps_dgtd_device_local_attach(&x->local, 0, x->local_memory);
+    ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, c->body.material,
+                                                   x->march.dt, work, x->stream);
+    free(work);
+    return status;
+}
+
 /* Fields of the host to the device and back, in the host's layout and basis. */
 static inline ps_status dgtd_device_put(dgtd_device *x, void *const host[2])
 {
@@ -161,10 +184,17 @@ static inline ps_status dgtd_device_fill_random(dgtd_device *x)
 /* `steps` whole steps from step n on, enqueued. */
 static inline ps_status dgtd_device_steps(dgtd_device *x, int64_t n, int64_t steps)
 {
-    for (int64_t s = n; s < n + steps; ++s)
-        for (int f = 0; f < 2; ++f)
-            PS_TRY(ps_dgtd_device_march_half(&x->march, (ps_dgtd_field)f, s, 0, x->system.groups,
-                                             x->stream));
+    const ps_dgtd_local *local = x->local.host;
+    void *magnetic = x->march.magnetic;
+    int64_t groups = x->system.groups;
+    for (int64_t s = n; s < n + steps; ++s) {
+        if (local) PS_TRY(ps_dgtd_device_local_keep(&x->local, magnetic, x->stream));
+        for (int i = 0; local && i < local->op_count; ++i)
+            PS_TRY(ps_dgtd_device_local_op(&x->local, local->ops + i, magnetic, x->stream));
+        PS_TRY(ps_dgtd_device_march_half(&x->march, PS_DGTD_E, s, 0, groups, x->stream));
+        if (local) PS_TRY(ps_dgtd_device_local_restore(&x->local, magnetic, x->stream));
+        PS_TRY(ps_dgtd_device_march_half(&x->march, PS_DGTD_H, s, 0, groups, x->stream));
+    }
     return PS_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "stage/dgtd_local.h"
 #include "tests/support/dgtd_device.h"
 
 enum { MATERIALS = 50, SIDE = 3 };
@@ -26,27 +27,33 @@ typedef struct setting {
     ps_dgtd_incident_kind kind;
     bool layer; /* in some elements, of a shape */
     ps_dgtd_pml_shape shape;
+    bool local; /* steps of up to four classes, at random */
 } setting;
 
 static const setting settings[] = {
     {"metal", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, false,
-     PS_DGTD_PML_BOX},
+     PS_DGTD_PML_BOX, false},
     {"absorbing averaged, plane wave", true, true, true, false, false, true, false,
-     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX},
+     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX, false},
     {"absorbing paper, dipole", true, false, true, false, false, true, false, PS_DGTD_DIPOLE, false,
-     PS_DGTD_PML_BOX},
+     PS_DGTD_PML_BOX, false},
     {"total/scattered, current", true, true, true, true, true, true, false, PS_DGTD_PLANE_WAVE,
-     false, PS_DGTD_PML_BOX},
+     false, PS_DGTD_PML_BOX, false},
     {"upwind, plane wave, current", true, true, true, false, true, true, true, PS_DGTD_PLANE_WAVE,
-     false, PS_DGTD_PML_BOX},
+     false, PS_DGTD_PML_BOX, false},
     {"layer of a box", true, true, true, false, true, false, false, PS_DGTD_PLANE_WAVE, true,
-     PS_DGTD_PML_BOX},
+     PS_DGTD_PML_BOX, false},
     {"layer of a ball", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, true,
-     PS_DGTD_PML_BALL},
+     PS_DGTD_PML_BALL, false},
     {"layer of a box, upwind", false, true, false, false, false, false, true, PS_DGTD_PLANE_WAVE,
-     true, PS_DGTD_PML_BOX},
+     true, PS_DGTD_PML_BOX, false},
     {"layer of a ball, upwind", true, true, true, false, true, false, true, PS_DGTD_PLANE_WAVE,
-     true, PS_DGTD_PML_BALL},
+     true, PS_DGTD_PML_BALL, false},
+    {.name = "local steps", .averaged = true, .lossy = true, .local = true},
+    {"local steps, total/scattered, current", true, true, true, true, true, true, false,
+     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX, true},
+    {"local steps, layer of a box", true, true, true, false, true, false, false, PS_DGTD_PLANE_WAVE,
+     true, PS_DGTD_PML_BOX, true},
 };
 
 /* The same system in a precision and in double, and the device's. */
@@ -59,7 +66,8 @@ typedef struct trial {
     ps_dgtd_march march;                  /* of exact */
     ps_dgtd_upwind upwind, device_upwind; /* of exact, and of x for the device */
     ps_dgtd_pml pml, device_pml;          /* likewise */
-    uint8_t *total, *layer;
+    uint8_t *total, *layer, *reach;
+    ps_dgtd_local_steps local, device_local; /* likewise */
     dgtd_device d;
 } trial;
 
@@ -217,6 +225,35 @@ static inline void release_pml(ps_dgtd_pml *p)
     free(p->state[0]), free(p->state[1]), free(p->former);
 }
 
+/* Elements with absorbing faces, at the total field's surface and in the layer are closed. */
+static inline ps_status add_local(trial *t)
+{
+    const cube_tets *mesh = &t->x.mesh;
+    int64_t count = mesh->elements;
+    uint64_t seed = 23;
+    uint8_t *classes = dgtd_array(4 * (size_t)count), *closed = classes + count;
+    t->reach = dgtd_array((size_t)t->x.system.groups * PS_DGTD_LANES_F32);
+    for (int64_t e = 0; e < count; ++e) {
+        double r = next_random(&seed);
+        classes[e] = (uint8_t)((r > .8) + (r > .93) + (r > .97) + (r > .99));
+        closed[e] = t->layer && t->layer[e];
+        for (int64_t f = 4 * e; f < 4 * e + 4; ++f) {
+            int32_t link = mesh->links[f];
+            closed[e] |= mesh->kinds[f] == PS_DGTD_ABSORBING;
+            closed[e] |= link >= 0 && t->total && t->total[e] != t->total[link / 4];
+        }
+    }
+    int levels =
+        ps_dgtd_local_reach(mesh->links, count, classes, closed, classes + 2 * count, t->reach);
+    free(classes);
+    PS_TRY(ps_dgtd_local_open(&t->local, &t->exact.system, t->materials, t->reach, levels,
+                              t->march.dt, (int64_t)dgtd_case_field_bytes(&t->exact)));
+    PS_TRY(ps_dgtd_local_open(&t->device_local, &t->x.system, t->materials, t->reach, levels,
+                              t->march.dt, (int64_t)dgtd_case_field_bytes(&t->x)));
+    t->march.local = &t->local.local;
+    return dgtd_device_add_local(&t->d, &t->x, &t->device_local.local, t->reach);
+}
+
 static inline ps_status start(trial *t, ps_device *device, int order, ps_precision precision,
                               ps_dgtd_device_mode mode, const setting *s)
 {
@@ -238,6 +275,7 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
     if (s->absorbing) PS_TRY(add_border(t, s));
     if (s->current) PS_TRY(add_current(t));
     if (s->layer) PS_TRY(add_pml(t, s->shape));
+    if (s->local) PS_TRY(add_local(t));
     PS_TRY(dgtd_device_put(&t->d, t->x.field));
     return s->upwind ? add_upwind(t) : PS_OK;
 }
@@ -253,6 +291,9 @@ static inline void stop(trial *t)
     free(t->current.loads);
     release_pml(&t->pml);
     release_pml(&t->device_pml);
+    ps_dgtd_local_close(&t->local);
+    ps_dgtd_local_close(&t->device_local);
+    free(t->reach);
     free(t->layer);
     free(t->total);
     dgtd_case_release(&t->x);

@@ -1,0 +1,216 @@
+#include "kernels/dgtd/device_local.h"
+
+#include <string.h>
+
+#include "kernels/dgtd/device_kernels.h"
+#include "runtime/sizes.h"
+
+#ifndef PS_WITH_CUDA
+ps_status ps_dgtd_local_step_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+enum { OF_E, OF_INCREMENTS, AT_ONCE };
+
+/* ---- lists ---- */
+
+/* Is an element in a list of a level? */
+static bool is_in(const ps_dgtd_local *x, uint8_t reach, int level, int list)
+{
+    int p = ps_dgtd_reach_p(reach), q = ps_dgtd_reach_q(reach);
+    bool next = level + 1 < x->levels && q > level + 1;
+    if (list == OF_E) return p > level;
+    return q > level && next == (list == OF_INCREMENTS);
+}
+
+/* Ranges behind the `count`-th of what is_in() is told of, or of groups that are kept (level -1).
+ */
+static int64_t add_ranges(const ps_dgtd_device_local *x, const uint8_t *reach, int level, int list,
+                          int64_t count)
+{
+    int64_t items = level < 0 ? x->system.groups : x->system.elements;
+    bool before = false;
+    for (int64_t i = 0; i < items; ++i) {
+        bool now = level < 0 ? x->host->inside[i] : is_in(x->host, reach[i], level, list);
+        if (x->ranges && now && !before) x->ranges[count].begin = (uint32_t)i;
+        count += now && !before;
+        if (x->ranges && now) x->ranges[count - 1].end = (uint32_t)i + 1;
+        before = now;
+    }
+    return count;
+}
+
+void ps_dgtd_device_local_list(ps_dgtd_device_local *x, const ps_dgtd_local *host,
+                               const ps_dgtd_device *device, const uint8_t *reach,
+                               ps_dgtd_slot_range *ranges)
+{
+    *x = (ps_dgtd_device_local){.host = host, .system = *device, .ranges = ranges};
+    for (int i = 0; i < PS_DGTD_LOCAL_LISTS; ++i) {
+        int level = i / PS_DGTD_LISTS;
+        bool kept = i + 1 == PS_DGTD_LOCAL_LISTS;
+        x->start[i + 1] = x->start[i];
+        if (kept || level < host->levels)
+            x->start[i + 1] =
+                add_ranges(x, reach, kept ? -1 : level, i % PS_DGTD_LISTS, x->start[i]);
+    }
+}
+
+int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *x)
+{
+    return x->start[PS_DGTD_LOCAL_LISTS];
+}
+
+/* ---- memory ---- */
+
+static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
+
+static int64_t place(ps_dgtd_device_local *x, int levels, char *memory)
+{
+    ps_dgtd_device *d = &x->system;
+    int64_t used = 0, slots = d->groups * ps_dgtd_lanes(d->precision);
+    for (int l = 0; l < levels; ++l) {
+        x->electric[l] = ps_device_part(memory, &used, x->field_bytes);
+        if (l + 1 < levels) x->magnetic[l] = ps_device_part(memory, &used, x->field_bytes);
+        x->steps[l] = ps_device_part(memory, &used, 4 * d->materials * real_bytes(d));
+    }
+    x->kept = ps_device_part(memory, &used, x->field_bytes);
+    d->links = ps_device_part(memory, &used, 4 * slots * (int64_t)sizeof *d->links);
+    d->kinds = ps_device_part(memory, &used, 4 * slots);
+    d->bordered = ps_device_part(memory, &used, d->groups);
+    return used;
+}
+
+int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots)
+{
+    ps_dgtd_device_local x = {.system = *device};
+    x.field_bytes = ps_dgtd_device_field_bytes(device, halo_slots);
+    return place(&x, levels, NULL);
+}
+
+void ps_dgtd_device_local_attach(ps_dgtd_device_local *x, int64_t halo_slots, void *memory)
+{
+    x->field_bytes = ps_dgtd_device_field_bytes(&x->system, halo_slots);
+    place(x, x->host->levels, memory);
+}
+
+static ps_status copy_faces(const ps_dgtd_device_local *x, ps_stream *stream)
+{
+    const ps_dgtd_device *d = &x->system;
+    int64_t faces = 4 * d->groups * ps_dgtd_lanes(d->precision);
+    PS_TRY(ps_copy_to_device(stream, d->links, x->host->links, faces * (int64_t)sizeof *d->links));
+    PS_TRY(ps_copy_to_device(stream, d->kinds, x->host->kinds, faces));
+    return ps_copy_to_device(stream, d->bordered, x->host->bordered, d->groups);
+}
+
+ps_status ps_dgtd_device_local_upload(const ps_dgtd_device_local *x, const ps_dgtd_system *system,
+                                      const ps_dgtd_material *materials, double dt, double *work,
+                                      ps_stream *stream)
+{
+    ps_dgtd_system told = *system;
+    told.steps = work;
+    PS_TRY(copy_faces(x, stream));
+    for (int l = 0; l < x->host->levels; ++l) {
+        double gain = ps_dgtd_local_gain(l, dt);
+        for (int64_t m = 0; m < system->materials; ++m) {
+            ps_dgtd_set_factors(&told, PS_DGTD_E, m, 0, 1 / materials[m].eps);
+            ps_dgtd_set_factors(&told, PS_DGTD_H, m, 1, -gain / materials[m].mu);
+        }
+        PS_TRY(ps_copy_to_device(stream, x->steps[l], work,
+                                 4 * system->materials * real_bytes(&x->system)));
+        PS_TRY(ps_stream_wait(stream)); /* `work` is used again */
+        PS_TRY(ps_fill_zero(stream, x->electric[l], x->field_bytes));
+        if (x->magnetic[l]) PS_TRY(ps_fill_zero(stream, x->magnetic[l], x->field_bytes));
+    }
+    return ps_stream_wait(stream);
+}
+
+/* ---- steps ---- */
+
+static ps_status copy_kept(const ps_dgtd_device_local *x, void *to, const void *from,
+                           ps_stream *stream)
+{
+    int64_t groups = x->system.groups, size = ps_dgtd_device_field_bytes(&x->system, 0);
+    size = groups > 0 ? size / groups : 0;
+    for (int64_t k = x->start[PS_DGTD_LOCAL_LISTS - 1]; k < x->start[PS_DGTD_LOCAL_LISTS]; ++k) {
+        int64_t begin = x->ranges[k].begin, end = x->ranges[k].end;
+        PS_TRY(ps_copy_on_device(stream, (char *)to + begin * size,
+                                 (const char *)from + begin * size, (end - begin) * size));
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_local_keep(const ps_dgtd_device_local *x, const void *magnetic,
+                                    ps_stream *stream)
+{
+    return copy_kept(x, x->kept, magnetic, stream);
+}
+
+ps_status ps_dgtd_device_local_restore(const ps_dgtd_device_local *x, void *magnetic,
+                                       ps_stream *stream)
+{
+    return copy_kept(x, magnetic, x->kept, stream);
+}
+
+static void *array_of(const ps_dgtd_device_local *x, int y, void *magnetic)
+{
+    return y < 0 ? magnetic : x->magnetic[y];
+}
+
+void *ps_dgtd_device_local_source(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
+                                  void *magnetic)
+{
+    if (op->kind == PS_DGTD_LOCAL_E) return array_of(x, op->y, magnetic);
+    return op->kind == PS_DGTD_LOCAL_H ? x->electric[op->level] : NULL;
+}
+
+/* Runs what is listed so far. */
+static ps_status flush(ps_dgtd_local_sweep *s, bool add, ps_stream *stream)
+{
+    ps_status status = PS_OK;
+    if (s->count > 0)
+        status = add ? ps_dgtd_local_add_cuda(s, stream) : ps_dgtd_local_step_cuda(s, stream);
+    s->count = 0;
+    s->fresh = 0;
+    return status;
+}
+
+static ps_status run_list(const ps_dgtd_device_local *x, ps_dgtd_local_sweep *s, int level,
+                          int list, bool add, ps_stream *stream)
+{
+    int at = PS_DGTD_LISTS * level + list;
+    for (int64_t k = x->start[at]; k < x->start[at + 1]; ++k) {
+        s->begin[s->count] = x->ranges[k].begin;
+        s->end[s->count] = x->ranges[k].end;
+        if (list != AT_ONCE) s->fresh |= 1u << s->count;
+        if (++s->count == PS_DGTD_DEVICE_PARTS) PS_TRY(flush(s, add, stream));
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
+                                  void *magnetic, ps_stream *stream)
+{
+    bool add = op->kind == PS_DGTD_LOCAL_ADD;
+    void *y = array_of(x, op->y, magnetic), *own = x->magnetic[op->level];
+    ps_dgtd_device device = x->system;
+    device.steps = x->steps[op->level];
+    ps_dgtd_local_sweep s = {.device = &device, .field = PS_DGTD_H, .target = y, .increments = own};
+    if (!ps_stream_handle(stream))
+        return ps_fail(PS_FAILED, "local steps of a device need CUDA; the CPU has its own");
+    s.source = add ? own : ps_dgtd_device_local_source(x, op, magnetic);
+    if (op->kind == PS_DGTD_LOCAL_E) {
+        s.field = PS_DGTD_E;
+        s.increments = x->electric[op->level];
+        PS_TRY(run_list(x, &s, op->level, OF_E, add, stream));
+    } else {
+        PS_TRY(run_list(x, &s, op->level, OF_INCREMENTS, add, stream));
+    }
+    if (op->kind == PS_DGTD_LOCAL_H) PS_TRY(run_list(x, &s, op->level, AT_ONCE, add, stream));
+    return flush(&s, add, stream);
+}
