@@ -49,7 +49,7 @@ typedef struct ps_slab_entry {
 typedef struct ps_slab_sweep {
     const ps_fast_device *tables;
     const ps_slab_entry *entries; /* device memory, as the rest */
-    int64_t slabs;
+    int64_t slabs, rows; /* rows: open planes, the most of a slab */
     const void *load; /* NULL: none */
     const void *g;    /* NULL where no face has a trace */
     void *field, *factor, *out;

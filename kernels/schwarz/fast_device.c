@@ -166,6 +166,7 @@ ps_status ps_fast_device_solve(const ps_fast_device *f, const void *b, void *x, 
     ps_slab_sweep sweep = {.tables = f,
                            .entries = f->entry,
                            .slabs = 1,
+                           .rows = open,
                            .load = field,
                            .field = field,
                            .factor = scratch};

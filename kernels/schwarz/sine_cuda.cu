@@ -393,17 +393,21 @@ __global__ void __launch_bounds__(THREADS, 1) transform(const __grid_constant__ 
         for (int s = 0; s < t.sines.steps; ++s) {
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
-            ahead.fetch(memory + next * stride, gate(gates + next));
+            /* A scheduler has a warp of each group: one asks for the next step, while the other one
+             * multiplies. */
+            if (group == 0) ahead.fetch(memory + next * stride, gate(gates + next));
 #if __CUDA_ARCH__ >= 900
             gate(gates + now).wait(turn);
 #endif
             const double *b = memory + now * stride + 8 * first;
             const real *x = reinterpret_cast<const real *>(memory + now * stride + B_SIZE) + lines;
 #pragma unroll
-            for (int k = 0; k < DEPTH; k += 8)
+            for (int k = 0; k < DEPTH; k += 8) {
                 if (2 * (s * DEPTH + k) < t.sines.n)
                     sums.template add<MODES, stage>(x + k * stage::DEPTH_STRIDE, b + k * pitch,
                                                     pitch, tiles);
+                if (k == 0 && group == 1) ahead.fetch(memory + next * stride, gate(gates + next));
+            }
             if (++now == STAGES) {
                 now = 0;
                 turn ^= 1;

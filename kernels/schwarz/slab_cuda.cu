@@ -1,4 +1,5 @@
-/* Tridiagonal systems along x on CUDA (fast_device.h, slab_device.h): a thread a mode of a slab. */
+/* Tridiagonal systems along x on CUDA (fast_device.h, slab_device.h): a warp a piece of 32 modes of
+ * a slab, or, where a slab has more than 527 planes, a thread a mode. */
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"
@@ -6,9 +7,35 @@ extern "C" {
 #include "kernels/schwarz/device_kernels.h"
 }
 
-namespace {
+namespace
+{
 
-enum { THREADS = 128, AHEAD = 8 /* planes that are asked for at once */ };
+/* Of numbers far from the ends of the range, to rounding, without the branches of a division: these
+ * are of each row. */
+__device__ __forceinline__ double reciprocal(double x)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+#pragma unroll
+    for (int i = 0; i < 2; ++i) { /* of third order: 20 bits, 60, all */
+        const double e = fma(-x, r, 1.);
+        r = fma(r, fma(e, e, e), r);
+    }
+    return r;
+}
+
+#define LEAF __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define RECIPROCAL(x) reciprocal(x)
+#include "kernels/schwarz/mode_pieces_body.h"
+
+enum {
+    THREADS = 128,
+    AHEAD = 8, /* planes that are asked for at once */
+    LANES = 32,
+    FEW_PIECES = 8, /* two blocks of a multiprocessor */
+    MOST_PIECES = 16
+};
 
 /* What a sweep has: arrays by mode, plane after plane `size` apart. */
 template <typename real> struct sweep_view {
@@ -37,9 +64,12 @@ template <typename real>
 __device__ mode_view<real> find_mode(const sweep_view<real> &v, int64_t mode)
 {
     const ps_slab_entry *s = v.entries + blockIdx.y;
-    mode_view<real> m = {s, v.load ? v.load + s->load * v.size + mode : nullptr,
+    mode_view<real> m = {s,
+                         v.load ? v.load + s->load * v.size + mode : nullptr,
                          v.field + s->field * v.size + mode,
-                         v.factor + s->field * v.size + mode, v.mu[mode], v.inverse[mode]};
+                         v.factor + s->field * v.size + mode,
+                         v.mu[mode],
+                         v.inverse[mode]};
 #pragma unroll
     for (int side = 0; side < 2; ++side)
         m.trace[side] = s->trace[side] >= 0 ? (double)v.g[s->trace[side] * v.size + mode] : 0;
@@ -49,8 +79,7 @@ __device__ mode_view<real> find_mode(const sweep_view<real> &v, int64_t mode)
 }
 
 /* Right-hand side of a plane, times 1 / (m_j m_k): loads of planes between slabs are halved. */
-template <typename real>
-__device__ double right_side(const mode_view<real> &m, int i, double load)
+template <typename real> __device__ double right_side(const mode_view<real> &m, int i, double load)
 {
     const int side = i == 0 ? 0 : i == m.slab->planes - 1 ? 1 : -1;
     if (side < 0 || m.slab->trace[side] < 0) return load * m.inverse;
@@ -144,18 +173,93 @@ __global__ void __launch_bounds__(THREADS) sweep(const __grid_constant__ sweep_v
             v.out[m.slab->sent[side] * v.size + mode] = (real)(both * face[side] - m.trace[side]);
 }
 
-template <typename real>
-__global__ void copy_fixed(const ps_slab slab, const real *b, real *x)
+/* The same by a warp for each piece of 32 modes, rows in registers (mode_pieces_body.h). */
+template <typename real, int MOST, int BLOCKS>
+__global__ void __launch_bounds__(LANES *MOST, BLOCKS)
+    sweep_pieces(const __grid_constant__ sweep_view<real> v, int longest)
+{
+    extern __shared__ double memory[]; /* factors [longest][pieces][LANES], items of pieces */
+    const int pieces = blockDim.y, piece = threadIdx.y, row = pieces * LANES;
+    const int64_t asked = (int64_t)blockIdx.x * LANES + threadIdx.x;
+    const bool there = asked < v.size;
+    const int64_t mode = there ? asked : v.size - 1;
+    const mode_view<real> m = find_mode(v, mode);
+    const int rows = m.last - m.first + 2; /* and one where the last separator would be */
+    const int begin = m.first + rows * piece / pieces;
+    const int end = m.first + rows * (piece + 1) / pieces - 1; /* the separator */
+    piece_rows p = {end - begin, -1 / v.h + m.mu * v.mass[1], 2 / v.h + m.mu * v.mass[0],
+                    diagonal(v, m, begin), diagonal(v, m, end - 1)};
+    double *factor = memory + piece * LANES + threadIdx.x, *item = factor + longest * row;
+    double value[PIECE_ROWS], beside = 0;
+    const real *from = m.load + begin * v.size;
+#pragma unroll
+    for (int i = 0; i < PIECE_ROWS; ++i) {
+        value[i] = m.load && i < p.count ? (double)*from : 0;
+        from += v.size;
+    }
+    if (m.load && piece < pieces - 1) beside = (double)m.load[end * v.size];
+    const int traced = m.slab->trace[1] >= 0 && piece == pieces - 1 ? p.count - 1 : -1;
+    if (m.slab->trace[0] >= 0 && piece == 0) value[0] = value[0] / 2 + m.trace[0];
+#pragma unroll
+    for (int i = 0; i < PIECE_ROWS; ++i) {
+        if (i == traced) value[i] = value[i] / 2 + m.trace[1];
+        value[i] *= m.inverse;
+    }
+    eliminate_piece(&p, value, factor, item, row);
+    item[SEPARATOR * row] = beside * m.inverse;
+    __syncthreads();
+    if (piece == 0) solve_separators(pieces, p.off, p.inside, item, LANES);
+    __syncthreads();
+    const double right = piece < pieces - 1 ? item[SEPARATOR * row] : 0;
+    const double left = piece > 0 ? item[SEPARATOR * row - LANES] : 0;
+    const double last = finish_piece(&p, value, factor, row, left, right);
+    if (!there) return;
+    real *to = m.field + begin * v.size;
+#pragma unroll
+    for (int i = 0; i < PIECE_ROWS; ++i, to += v.size)
+        if (i < p.count) *to = (real)value[i];
+    if (piece < pieces - 1) m.field[end * v.size] = (real)right;
+    if (piece == 0) set_fixed_planes(v, m);
+    const double both = m.inverse == 0 ? 0 : (v.p + v.q * m.mu) / m.inverse;
+#pragma unroll
+    for (int side = 0; side < 2; ++side)
+        if (piece == (side == 0 ? 0 : pieces - 1) && v.out && m.slab->sent[side] >= 0)
+            v.out[m.slab->sent[side] * v.size + mode] =
+                (real)(both * (side == 0 ? value[0] : last) - pick(m.trace, side));
+}
+
+/* A warp a line: all of it where a face is fixed, else its two ends. */
+template <typename real> __global__ void copy_fixed(const ps_slab slab, const real *b, real *x)
 {
     const int64_t ny = slab.grid.nodes[1], nz = slab.grid.nodes[2];
-    const int64_t line = (int64_t)blockIdx.x * THREADS + threadIdx.x, i = line / ny, j = line % ny;
+    const int64_t line = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
+    const int64_t i = line / ny, j = line % ny;
     if (i >= slab.grid.nodes[0]) return;
     const bool whole = (i == 0 && !slab.free[0]) || (i == slab.grid.nodes[0] - 1 && !slab.free[1]);
     const int64_t step = whole || j == 0 || j == ny - 1 ? 1 : nz - 1;
-    for (int64_t k = 0; k < nz; k += step) x[line * nz + k] = b[line * nz + k];
+    for (int64_t k = threadIdx.x % LANES * step; k < nz; k += LANES * step)
+        x[line * nz + k] = b[line * nz + k];
 }
 
-template <typename real> void launch_sweep(const ps_slab_sweep *s, cudaStream_t on)
+/* Pieces that so many rows take. */
+int pieces_of(int64_t rows) { return (int)(rows / (PIECE_ROWS + 1)) + 1; }
+
+template <typename real>
+ps_status launch_pieces(const sweep_view<real> &v, int64_t slabs, int64_t rows, cudaStream_t on)
+{
+    const int pieces = pieces_of(rows), longest = (int)(rows / pieces);
+    const int bytes = (int)sizeof(double) * LANES * pieces * (longest + PIECE_ITEMS);
+    const dim3 blocks((unsigned)((v.size + LANES - 1) / LANES), (unsigned)slabs);
+    const dim3 threads(LANES, (unsigned)pieces);
+    auto kernel = pieces > FEW_PIECES ? sweep_pieces<real, MOST_PIECES, 1>
+                                      : sweep_pieces<real, FEW_PIECES, 2>;
+    PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<blocks, threads, bytes, on>>>(v, longest);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+template <typename real> ps_status launch_sweep(const ps_slab_sweep *s, cudaStream_t on)
 {
     const ps_fast_device *f = s->tables;
     const ps_q1_grid *grid = &f->slab.grid;
@@ -174,7 +278,10 @@ template <typename real> void launch_sweep(const ps_slab_sweep *s, cudaStream_t 
                                 s->p,
                                 s->q};
     const dim3 blocks((unsigned)((v.size + THREADS - 1) / THREADS), (unsigned)s->slabs);
+    if (pieces_of(s->rows) <= MOST_PIECES) return launch_pieces(v, s->slabs, s->rows, on);
     sweep<<<blocks, THREADS, 0, on>>>(v);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
 }
 
 } // namespace
@@ -183,12 +290,8 @@ extern "C" ps_status ps_slab_sweep_cuda(const ps_slab_sweep *s, ps_stream *strea
 {
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    if (s->tables->precision == PS_SINGLE)
-        launch_sweep<float>(s, on);
-    else
-        launch_sweep<double>(s, on);
-    PS_CUDA(cudaGetLastError());
-    return PS_OK;
+    return s->tables->precision == PS_SINGLE ? launch_sweep<float>(s, on)
+                                             : launch_sweep<double>(s, on);
 }
 
 extern "C" ps_status ps_copy_fixed_cuda(ps_precision precision, const ps_slab *slab, const void *b,
@@ -197,7 +300,7 @@ extern "C" ps_status ps_copy_fixed_cuda(ps_precision precision, const ps_slab *s
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const int64_t lines = slab->grid.nodes[0] * slab->grid.nodes[1];
-    const unsigned blocks = (unsigned)((lines + THREADS - 1) / THREADS);
+    const unsigned blocks = (unsigned)((LANES * lines + THREADS - 1) / THREADS);
     if (precision == PS_SINGLE)
         copy_fixed<<<blocks, THREADS, 0, on>>>(*slab, static_cast<const float *>(b),
                                                static_cast<float *>(x));

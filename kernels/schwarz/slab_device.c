@@ -127,6 +127,7 @@ static ps_slab_sweep sweep_of(const ps_slab_device *box, const void *load, const
     return (ps_slab_sweep){.tables = &box->tables,
                            .entries = box->entries,
                            .slabs = box->plan.end - box->plan.first,
+                           .rows = first_plane(&box->plan, 1) + 1,
                            .load = load,
                            .g = g,
                            .field = box->field,

@@ -4,7 +4,7 @@
  * 12, 264 x 264 x 286 = 19,933,056 nodes, f = 1 on 250 x 250 x 15 km. JSON records on stdout;
  * fraction = floor / value. Floors: bytes that must move at the card's measured copy rate, 4.29
  * TB/s (numerics guide, section 7), or flops at its fp64 rate. Argument: "small" leaves the second
- * problem out.
+ * problem out, "direct" everything but direct solutions, which are of 75,700,000 nodes, too.
  */
 #include <stdio.h>
 
@@ -241,6 +241,14 @@ static ps_status run_transform(problem *p, void *context)
                                    p->here.stream);
 }
 
+static ps_status run_back(problem *p, void *context)
+{
+    direct_case *c = context;
+    int64_t bytes = ps_fast_device_workspace(p->precision, &p->slab) / 2;
+    return ps_fast_device_to_nodes(&c->solver, p->grid.nodes[0], c->work, p->x,
+                                   (char *)c->work + bytes, p->here.stream);
+}
+
 /* |b - A x| / |b| by the stencil product and dots of the device. */
 static ps_status residual(problem *p, double *out)
 {
@@ -270,8 +278,10 @@ static ps_status bench_direct(problem *p, const char *name)
     PS_TRY(place_alloc(&p->here, ps_fast_device_workspace(p->precision, &p->slab), &c.work));
     PS_TRY(ps_fast_device_make(p->precision, &p->slab, memory, p->here.stream, &c.solver));
     PS_TRY(timed(p, run_transform, &c, 3, &seconds));
-    fprintf(stderr, "sine transforms, one way: %.1f us, %.1f TF/s\n", 1e6 * seconds,
+    fprintf(stderr, "sine transforms, one way: %.1f us, %.1f TF/s", 1e6 * seconds,
             n * planes / seconds / 1e12);
+    PS_TRY(timed(p, run_back, &c, 3, &seconds));
+    fprintf(stderr, ", back %.1f us\n", 1e6 * seconds);
     PS_TRY(timed(p, run_direct, &c, 3, &seconds));
     PS_TRY(residual(p, &rest));
     snprintf(quantity, sizeof quantity, "direct solution, residual %.1e", rest);
@@ -460,6 +470,29 @@ static ps_status bench_large(ps_precision precision)
     return PS_OK;
 }
 
+/* Direct solutions alone. */
+static ps_status bench_directs(void)
+{
+    static const struct {
+        const char *name;
+        int64_t nodes[3];
+    } sizes[] = {{"best-1587808", {0}},
+                 {"gravity-19m9-best", {264, 264, 286}},
+                 {"gravity-75m-best", {412, 412, 446}}};
+    for (int i = 0; i < 6; ++i) {
+        ps_q1_grid grid;
+        problem p;
+        if (i / 2 == 0)
+            PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
+        else
+            PS_TRY(ps_q1_grid_make(sizes[i / 2].nodes, (const double[3]){250, 250, 15}, &grid));
+        PS_TRY(problem_make(&grid, i % 2 ? PS_SINGLE : PS_DOUBLE, "direct", &p));
+        PS_TRY(bench_direct(&p, sizes[i / 2].name));
+        problem_drop(&p);
+    }
+    return PS_OK;
+}
+
 int main(int argc, char **argv)
 {
     bool small = argc > 1 && strcmp(argv[1], "small") == 0;
@@ -468,6 +501,11 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc > 1 && strcmp(argv[1], "marches") == 0) return (int)bench_marches();
+    if (argc > 1 && strcmp(argv[1], "direct") == 0) {
+        ps_status direct = bench_directs();
+        if (direct != PS_OK) fprintf(stderr, "bench_schwarz: %s\n", ps_message());
+        return (int)direct;
+    }
     ps_status status = bench_small(PS_DOUBLE);
     if (status == PS_OK) status = bench_small(PS_SINGLE);
     if (status == PS_OK && !small) status = bench_large(PS_DOUBLE);

@@ -280,15 +280,17 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
 int main(int argc, char **argv)
 {
     int sizes = argc > 1 && strcmp(argv[1], "tiny") == 0 ? 2 : 6;
-    static const int64_t nodes[][3] = {{5, 3, 3},    {6, 5, 9},    {9, 19, 26},
-                                       {13, 67, 35}, {21, 36, 70}, {36, 45, 150}};
+    /* the last three: systems in several pieces, in many, in too many */
+    static const int64_t nodes[][3] = {{5, 3, 3},     {6, 5, 9},    {9, 19, 26},
+                                       {13, 67, 35},  {21, 36, 70}, {36, 45, 150},
+                                       {140, 11, 70}, {310, 5, 33}, {600, 5, 7}};
     if (verdict_no_device()) return 0;
     if (place_open(&here) != PS_OK) {
         printf("FAILED: %s\n0 passed, 1 failed, 0 skipped\n", ps_message());
         return 1;
     }
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
-        for (int i = 0; i < sizes; ++i) {
+        for (int i = 0; i < sizes + (sizes > 2 ? 3 : 0); ++i) {
             double error;
             ps_status status;
             for (int faces = 0; faces < 4; ++faces) {
