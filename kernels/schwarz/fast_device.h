@@ -2,7 +2,8 @@
  * fast_device: the direct solution of fast_solve.h on a CUDA device, in fp32 or fp64.
  *
  * Sine transforms are products with dense matrices, even and odd modes apart, in fp64 on the tensor
- * units (2 n (ny + nz) flops in all), tridiagonal systems one a thread. Modes have the layout of
+ * units (2 n (ny + nz) flops in all), tridiagonal systems in
+ * pieces (mode_pieces_body.h). Modes have the layout of
  * fast_solve.h: [planes][my][stride]. Work is enqueued on a stream of a CUDA device, PS_FAILED
  * without one.
  */
