@@ -1,0 +1,23 @@
+SetFactory("OpenCASCADE");
+// a, g, h: radius, gap, half length; R: ball of air; near, far: edges. Set by the Makefile.
+Sphere(1) = {0,0,0,R};
+Cylinder(2) = {0,0,g/2, 0,0,h-g/2, a};
+Cylinder(3) = {0,0,-g/2, 0,0,-(h-g/2), a};
+BooleanDifference(4) = { Volume{1}; Delete; }{ Volume{2,3}; Delete; };
+Cylinder(5) = {0,0,-g/2, 0,0,g, a};
+v() = BooleanFragments{ Volume{4}; Delete; }{ Volume{5}; Delete; };
+e = 1e-4;
+all() = Surface In BoundingBox{-a-e,-a-e,-h-e, a+e,a+e,h+e};
+gap() = Surface In BoundingBox{-a-e,-a-e,-g/2-e, a+e,a+e,g/2+e};
+gap() -= Surface In BoundingBox{-a-e,-a-e,g/2-e, a+e,a+e,g/2+e};
+gap() -= Surface In BoundingBox{-a-e,-a-e,-g/2-e, a+e,a+e,-g/2+e};
+metal() = all(); metal() -= gap();
+outer() = Surface{:}; outer() -= all();
+Physical Volume("air",1) = {v()};
+Physical Surface("outer",11) = {outer()};
+Physical Surface("metal",12) = {metal()};
+Physical Surface("gap",13) = {gap()};
+Field[1] = Distance; Field[1].SurfacesList = {all()}; Field[1].NumPointsPerCurve = 40;
+Field[2] = Threshold; Field[2].InField = 1; Field[2].SizeMin = near; Field[2].SizeMax = far; Field[2].DistMin = .004; Field[2].DistMax = .25;
+Background Field = 2;
+Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0; Mesh.MeshSizeFromCurvature = 0;
