@@ -9,7 +9,7 @@
 # Inputs are made first, all at once; then one run after the other has the machine. Environment: WHAT: families;
 # NUMBERS: of GPUs ("1 2 4 8", as many as there are); MESH: the airplane's surface (cases/tdbem-airplane), else a
 # hull with EDGE m (.42); SPACING, STEPS (10823); CELLS (51), DGTD_STEPS (4000); HULL (.11); COUNT (100000000),
-# HEIGHT (8), ORDERS ("3 5"); NODES (264,264,286); LIMIT: seconds of a run (60); DEVICE: cuda; KEEP: a folder for logs.
+# HEIGHT (8), GROUP (8000), ORDERS ("3 5"); NODES (264,264,286); LIMIT: seconds of a run (60); DEVICE: cuda; KEEP: a folder for logs.
 set -u
 here=$PWD root=$(cd "$(dirname "$0")/../.." && pwd)
 [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && KEEP=$(cd "$KEEP" && pwd); }
@@ -75,7 +75,7 @@ inputs_hbem() {
 }
 inputs_fmm() {
     penstock-particle-import --generate cube --count "${COUNT:-100000000}" p.h5 -q > /dev/null &&
-        penstock-octree-build p.h5 cube.h5 -q --height "${HEIGHT:-8}" --group 8000 --box 0,0,0,1 > /dev/null && rm p.h5
+        penstock-octree-build p.h5 cube.h5 -q --height "${HEIGHT:-8}" --group "${GROUP:-8000}" --box 0,0,0,1 > /dev/null && rm p.h5
 }
 inputs_schwarz() {
     penstock-gravity-model -q mass.hdf --body ball:0,0,7e3,3e3,100 --nodes "${NODES:-264,264,286}" > /dev/null &&
@@ -139,7 +139,7 @@ done
 if wanted fmm && [ -e cube.h5 ]; then
     on 1 resident penstock-fmm cube.h5 r.h5 --order 5 --device "$kind" --force --accuracy 0 &&
         record scale-fmm-resident "evaluation, 1 GPU" "$(of evaluation resident)" s "" "$(of particles resident) particles, order 5"
-    [ "$kind" != cuda ] || WORK=$work COUNT=${COUNT:-100000000} GROUP=8000 SHAPES=cube HEIGHT=${HEIGHT:-8} KINDS=down \
+    [ "$kind" != cuda ] || WORK=$work COUNT=${COUNT:-100000000} GROUP="${GROUP:-8000}" SHAPES=cube HEIGHT=${HEIGHT:-8} KINDS=down \
         GPUS=$(numbers | tr '\n' ' ') ACCURACIES=${ORDERS:-3 5} KEEP=$KEEP/fmm timeout $((3 * limit)) "$root/tests/gpu/bench_fmm_tasks.sh" || say "fmm: tasks failed"
     rm -f cube.h5 r.h5
 fi
