@@ -102,6 +102,20 @@ static bool read_all(int descriptor, void *out, int64_t bytes, int64_t offset)
 
 /* ---- opening ---- */
 
+/* Neither empty, nor begun as a log is, damaged perhaps, nor zeros where a head was lost with the
+ * power: somebody's. */
+static bool is_foreign(int descriptor)
+{
+    char begin[sizeof file_magic] = {0};
+    int others = 0, zeros = 0;
+    ssize_t got = pread(descriptor, begin, sizeof begin, 0);
+    for (ssize_t i = 0; i < got; ++i) {
+        others += begin[i] != file_magic[i];
+        zeros += begin[i] == 0;
+    }
+    return got < 0 || (2 * others > got && zeros < got);
+}
+
 static ps_status open_file(const char *path, int flags, ps_append_log **out)
 {
     ps_append_log *log;
@@ -117,6 +131,8 @@ static ps_status open_file(const char *path, int flags, ps_append_log **out)
     else if (flock(log->descriptor, LOCK_EX | LOCK_NB) != 0)
         status =
             ps_fail(PS_FAILED, "%s: another process is writing it; wait for that run to end", path);
+    else if (is_foreign(log->descriptor))
+        status = ps_fail(PS_USAGE, "%s is no Penstock log and would be lost: move it away", path);
     if (status == PS_OK)
         *out = log;
     else

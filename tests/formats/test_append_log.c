@@ -171,7 +171,9 @@ static void foreign_files_are_refused(void **state)
     FILE *file = fopen(path, "w");
     for (int i = 0; i < 100; ++i) fprintf(file, "hello ");
     fclose(file);
-    check_fails(ps_append_log_open(path, &log), PS_INVALID, "is no Penstock log");
+    check_fails(ps_append_log_open(path, &log), PS_USAGE, "is no Penstock log");
+    check_fails(ps_append_log_create(path, "b", "", &log), PS_USAGE, "would be lost");
+    unlink(path);
     write_new(1);
     int descriptor = open(path, O_RDWR);
     assert_int_equal(pwrite(descriptor, "\2", 1, 8), 1);
