@@ -77,6 +77,11 @@ say dgtd-march model.h5 dgtd.h5 --periods 3 --frequency 100e6 --transform-period
 "$BUILD/tests-programs/phasors_sample" sphere 3 4 mesh.hdf phasors.h5 || fail "sample"
 say dgtd-sar phasors.h5 mesh.hdf sar.hdf --grid .005 --at .001,.002,.003
 say dgtd-far phasors.h5 mesh.hdf dgtd-far.h5 --directions 4
+penstock-mesh-box -q line.hdf --cells 2 > /dev/null && penstock-mesh-partition -q line.hdf line.h5 > /dev/null || fail "line"
+more dgtd-setup line.h5 line.model.h5 --order 1 --material default:eps=1 --boundary 105:pec --boundary 106:pec --boundary outer:pmc \
+    --port end:faces=101:r=377:width=20ns
+more dgtd-march line.model.h5 line.run.h5 --time 400ns --device cpu
+say dgtd-ports line.run.ports.h5 line.s.h5 --frequencies 10e6
 say dgtd-sphere mie.h5 --radius .02 --eps 4 --quantity far --like dgtd-far.h5
 say particle-import --generate ellipsoid --count 3000 particles.h5
 say octree-build particles.h5 tree.h5
