@@ -81,7 +81,7 @@ commands = [
     "hmatrix-assemble ball.clusters.h5 {} --mode dense --chunk-size 4M",
     "hmatrix-assemble flat.clusters.h5 {} --tolerance 1e-3",
     "hbem-solve ball.hdf ball.slp.h5 {} --problem dirichlet --form indirect --data point:0,0,0.2",
-    "hbem-solve small.hdf small.clusters.h5 {} --wavenumber 1 --direction 1,0,0",
+    "hbem-solve small.hdf small.clusters.h5 {} --wavenumber 1 --direction 1,0,0 --rules 1e-2",
 ]
 faults = []
 
