@@ -35,7 +35,8 @@ int64_t fmm_samples_wanted(const fmm_problem *p)
     static const double part = 0.02, least_pairs = 4e6;
     enum { FEWEST = 16, MOST = 1000 };
     double sources = (double)p->header->count[0], pairs = part * work_in_pairs(p);
-    double samples = (pairs > least_pairs ? pairs : least_pairs) / sources;
+    double samples =
+        (pairs > least_pairs ? pairs : least_pairs) / (sources * p->lattice.images);
     return samples < FEWEST ? FEWEST : samples > MOST ? MOST : (int64_t)samples;
 }
 

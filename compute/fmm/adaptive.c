@@ -26,6 +26,12 @@ static bool is_for_device(const fmm_run *r)
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
 
+/* Whether there is no other tree for the run. */
+static bool must_be(const fmm_run *r)
+{
+    return r->options->tree == FMM_TREE_ADAPTIVE || r->problem.lattice.axes > 0;
+}
+
 /* Ordered pairs of particles that take as long as an M2L. */
 static double m2l_pairs(const fmm_run *r)
 {
@@ -154,8 +160,20 @@ static ps_status sort_set(fmm_adaptive *a, const fmm_problem *p, int set)
     return PS_OK;
 }
 
+/* Around the particles; or the box of a lattice, to which they are mapped. */
+static ps_status make_root(fmm_adaptive *a, fmm_problem *p, double *const made[2],
+                           const double lower[3], const double upper[3])
+{
+    if (p->lattice.axes == 0) return ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest);
+    PS_TRY(fmm_periodic_origin(lower, upper, p));
+    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
+        fmm_periodic_map(p, p->header->count[set], p->header->count[set], made[set]);
+    ps_adaptive_images_root(&a->tree, a->gpu != NULL);
+    return PS_OK;
+}
+
 /* The tree of particles as they were read, which then are brought into its order. */
-static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const made[2])
+static ps_status build_tree(fmm_adaptive *a, fmm_problem *p, double *const made[2])
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
@@ -165,7 +183,7 @@ static ps_status build_tree(fmm_adaptive *a, const fmm_problem *p, double *const
         a->tree.sets[set].points =
             (ps_tree_points){count, made[set], made[set] + count, made[set] + 2 * count};
     }
-    PS_TRY(ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest));
+    PS_TRY(make_root(a, p, made, lower, upper));
     for (int set = 0; set <= fmm_adaptive_last(p); ++set) PS_TRY(sort_set(a, p, set));
     PS_TRY(ps_adaptive_divide(&a->tree));
     for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
@@ -204,7 +222,7 @@ static ps_adaptive_rule rule_of(const fmm_adaptive *a, const fmm_problem *p)
 static ps_status build(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
-    const fmm_problem *p = &r->problem;
+    fmm_problem *p = &r->problem;
     double *made[2] = {NULL, NULL}, start = ps_clock();
     ps_status status = PS_OK;
     for (int set = 0; set <= fmm_adaptive_last(p) && status == PS_OK; ++set)
@@ -217,6 +235,10 @@ static ps_status build(fmm_run *r)
     PS_TRY(status);
     PS_TRY(invert(a, p));
     a->problem.rule = rule_of(a, p);
+    if (p->lattice.axes) {
+        PS_TRY(fmm_periodic_charge(r->run, p, a->columns[0], p->header->count[0]));
+        PS_TRY(fmm_periodic_images(a, p));
+    }
     status = ps_adaptive_count(&a->tree, &a->problem.rule, &a->work);
     a->building = ps_clock() - start;
     return status;
@@ -272,6 +294,7 @@ static ps_status build_somewhere(fmm_run *r)
     if (!is_for_device(r)) return build_on_host(r, PS_OK);
     PS_TRY(check_memory(r, traffic_bytes(r)));
     PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
+    if (r->problem.lattice.axes) return build_on_host(r, PS_OK);
     status = fmm_adaptive_gpu_grow(r, a->gpu, rule_of(a, &r->problem), &a->tree, &a->work);
     a->building = ps_clock() - start;
     return status == PS_OK ? PS_OK : build_on_host(r, status);
@@ -282,7 +305,7 @@ static ps_status compare(fmm_run *r)
 {
     static const double clearly = 0.9;
     fmm_problem *p = &r->problem;
-    bool must = r->options->tree == FMM_TREE_ADAPTIVE;
+    bool must = must_be(r);
     int64_t least = 0;
     r->groups = ps_octree_groups(p->fmm.targets, p->leaf);
     /* Before there is another tree in memory. */
@@ -303,19 +326,18 @@ static ps_status compare(fmm_run *r)
         return PS_OK;
     }
     p->pairs = work;
-    p->far = r->adaptive->tree.levels > 2;
+    p->far = r->adaptive->tree.levels > ps_adaptive_far_level(&r->adaptive->tree);
     return PS_OK;
 }
 
 ps_status fmm_adaptive_choose(fmm_run *r)
 {
-    int tree = r->options->tree;
-    if (r->adaptive || r->chosen || tree == FMM_TREE_UNIFORM) return PS_OK;
+    if (r->adaptive || r->chosen || r->options->tree == FMM_TREE_UNIFORM) return PS_OK;
     r->chosen = true;
-    if (tree == FMM_TREE_AUTO && !is_uneven(r)) return PS_OK;
-    const char *why = obstacle(r);
+    if (!must_be(r) && !is_uneven(r)) return PS_OK;
+    const char *why = obstacle(r), *by = r->problem.lattice.axes ? "periodic" : "tree adaptive";
     if (!why) return compare(r);
-    if (tree == FMM_TREE_ADAPTIVE) return ps_fail(PS_USAGE, "--tree adaptive: %s", why);
+    if (must_be(r)) return ps_fail(PS_USAGE, "--%s: %s", by, why);
     go_uniform(r, why);
     return PS_OK;
 }
@@ -327,7 +349,7 @@ ps_status fmm_adaptive_operators(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     /* Of a device's vectors in fp32, too, operators are in fp64. */
     ps_precision precision = a->gpu ? PS_DOUBLE : r->problem.fmm.far;
-    ps_fmm_level_set set = {.last = a->tree.levels - 1,
+    ps_fmm_level_set set = {.last = r->problem.far ? a->tree.levels - 1 : 0,
                             .box = &a->tree.box,
                             .tables = a->problem.tables,
                             .factors = a->problem.factors,
@@ -340,15 +362,16 @@ ps_status fmm_adaptive_operators(fmm_run *r)
 void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
 {
     ps_adaptive_problem *q = &a->problem;
-    int64_t count = p->header->count[fmm_adaptive_last(p)];
+    int64_t count = fmm_adaptive_count(a, fmm_adaptive_last(p));
     q->tree = &a->tree;
+    q->periodic = a->periodic;
     q->rule = rule_of(a, p);
     q->function = p->fmm.function;
     q->sides = p->fmm.sides;
     q->far = p->fmm.far;
     q->near = p->fmm.near;
     q->interpolation = p->fmm.interpolation;
-    q->sources = ps_fmm_group_particles(a->columns[0], NULL, p->header->count[0], p->fmm.sides);
+    q->sources = ps_fmm_group_particles(a->columns[0], NULL, fmm_adaptive_count(a, 0), p->fmm.sides);
     q->targets = ps_fmm_group_particles(a->columns[1], NULL, count, p->fmm.sides);
     q->targets.charges = NULL;
     ps_fmm_particles *to = p->same ? &q->sources : &q->targets;
@@ -363,7 +386,7 @@ static int64_t built_bytes(const fmm_run *r)
     const ps_adaptive_tree *t = &r->adaptive->tree;
     int64_t bytes = 8 * p->header->count[fmm_adaptive_last(p)] + 4 * t->capacity[2];
     for (int set = 0; set <= fmm_adaptive_last(p); ++set)
-        bytes += 8 * fmm_adaptive_rows(p, set) * p->header->count[set];
+        bytes += 8 * fmm_adaptive_rows(p, set) * fmm_adaptive_count(r->adaptive, set);
     return bytes + t->capacity[0] * (int64_t)sizeof *t->cell +
            t->capacity[1] * (int64_t)sizeof *t->around;
 }
@@ -373,7 +396,7 @@ static int64_t evaluation_bytes(const fmm_run *r)
 {
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int64_t bytes = 8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)];
+    int64_t bytes = 8 * 4 * p->fmm.sides * fmm_adaptive_count(a, fmm_adaptive_last(p));
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
@@ -387,7 +410,7 @@ static int64_t evaluation_bytes(const fmm_run *r)
 
 ps_status fmm_adaptive_prepare(fmm_run *r)
 {
-    bool first = r->attempts == 0, must = r->options->tree == FMM_TREE_ADAPTIVE;
+    bool first = r->attempts == 0, must = must_be(r);
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     fmm_adaptive_configure(r->adaptive, &r->problem);
@@ -420,6 +443,7 @@ void fmm_adaptive_report(const fmm_run *r, ps_report *report)
     ps_report_int(report, "m2l_pairs", a->work.m2l);
     ps_report_int(report, "m2p", a->work.m2p);
     ps_report_int(report, "p2l", a->work.p2l);
+    if (a->periodic) ps_report_int(report, "images", a->images);
     ps_report_real(report, "work_of_uniform", uniform_work(r) / r->problem.pairs);
     ps_report_real(report, "building", a->building);
     if (a->gpu) fmm_adaptive_gpu_report(a->gpu, r->seconds > 0, report);
@@ -460,6 +484,8 @@ void fmm_adaptive_close(fmm_run *r)
     }
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(a->blocks[l]);
     free(a->inverse);
+    free(a->periodic);
+    free(a->tree.twin);
     free(a->tree.cell);
     free(a->tree.around);
     free(a->tree.leaf);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 ps_status fmm_adaptive_gpu_open(const ps_run *run, fmm_adaptive_gpu **out)
@@ -231,6 +232,7 @@ ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *
     g->run.forked = g->forked;
     g->run.met = g->met;
     g->run.marks = g->marks;
+    g->run.periodic = q->periodic;
     PS_TRY(load_tables(g, q));
     if (g->grown) g->bytes += grown_bytes(g, q);
     for (int set = 0; set <= last_set(g) && !g->grown; ++set) g->bytes += column_bytes(q, set);
@@ -277,8 +279,12 @@ static ps_status send(fmm_adaptive_gpu *g, double *const columns[2])
 /* Evaluates, and waits. */
 static ps_status evaluate(fmm_adaptive_gpu *g)
 {
+    PS_SCOPED_MEMORY char *beyond = NULL;
+    PS_TRY(PS_ALLOC(&beyond, ps_adaptive_device_beyond_bytes(&g->run) + 1, "the boxes beyond"));
+    g->run.beyond = beyond;
     PS_TRY(ps_adaptive_device_run(&g->run));
     PS_TRY(ps_stream_wait(g->run.far));
+    g->run.beyond = NULL;
     for (int s = 0; s < PS_ADAPTIVE_DEVICE_STAGES; ++s)
         PS_TRY(ps_event_seconds(g->marks[s], g->marks[s + 1], &g->stages[s]));
     return ps_event_seconds(g->marks[0], g->marks[PS_ADAPTIVE_DEVICE_STAGES], &g->evaluation);

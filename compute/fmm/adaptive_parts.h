@@ -22,6 +22,8 @@ struct fmm_adaptive {
     void *blocks[PS_ADAPTIVE_LEVELS], *vectors, *workspace;
     double ranks[PS_ADAPTIVE_LEVELS]; /* mean ones */
     double building;
+    int64_t images;        /* copies of sources behind them, of a box that repeats */
+    ps_periodic *periodic; /* NULL: it does not */
     int64_t least; /* memory that the octree's tree takes at least, for a plan; 0: not asked */
     fmm_adaptive_gpu *gpu; /* NULL: on cores */
 };
@@ -36,6 +38,26 @@ static inline ps_octree_side fmm_adaptive_side(int set)
 {
     return set ? PS_OCTREE_TARGETS : PS_OCTREE_SOURCES;
 }
+
+/* Particles of a set that are in the tree, images with them. */
+static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
+{
+    return a->tree.sets[set].points.count;
+}
+
+/* ---- a box that repeats: periodic.c ---- */
+
+/* The corner of the box, from where the particles lie. PS_INVALID if they lie wider than a period
+ * along an axis that does not repeat. */
+ps_status fmm_periodic_origin(const double lower[3], const double upper[3], fmm_problem *p);
+/* Positions [3][stride] to the unit box. OpenMP inside. */
+void fmm_periodic_map(const fmm_problem *p, int64_t count, int64_t stride, double *positions);
+/* PS_INVALID if columns[3 + S][count] have a net charge that was not asked for. */
+ps_status fmm_periodic_charge(const ps_run *run, const fmm_problem *p, const double *columns,
+                              int64_t count);
+ps_status fmm_periodic_images(fmm_adaptive *a, const fmm_problem *p);
+/* What fmm_check_add does for one box. OpenMP inside. */
+ps_status fmm_periodic_direct(const fmm_adaptive *a, const fmm_problem *p, fmm_check *check);
 
 /* The problem of the order and the precision that hold now; results where there are some. */
 void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p);

@@ -15,7 +15,9 @@ static ps_status sum_checks(fmm_run *r)
     double start = ps_clock();
     for (int i = 0; i < 2; ++i) {
         if (!checks[i] || checks[i]->summed) continue;
-        PS_TRY(fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
+        PS_TRY(p->lattice.axes
+                   ? fmm_periodic_direct(r->adaptive, p, checks[i])
+                   : fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
         checks[i]->summed = true;
     }
     r->sample_seconds += ps_clock() - start;
@@ -35,12 +37,13 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
 {
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int64_t all = p->header->count[fmm_adaptive_last(p)];
+    int64_t all = fmm_adaptive_count(a, fmm_adaptive_last(p));
     int sides = p->fmm.sides;
     const int64_t *from = a->inverse + first;
     for (int row = 0; row < 4 * sides; ++row)
         for (int64_t i = 0; i < count; ++i)
             room->values[row * count + i] = a->results[row * all + from[i]];
+    fmm_periodic_scale(p, count, count, room->values);
     fmm_values values = {room->values, count, count};
     if (p->same) {
         double *charges = room->values + 4 * sides * count;
@@ -130,7 +133,7 @@ ps_status fmm_adaptive_run(fmm_run *r)
     PS_TRY(sum_checks(r));
     start = ps_clock();
     PS_TRY(ps_alloc_buffer((void **)&a->results,
-                           8 * 4 * p->fmm.sides * p->header->count[fmm_adaptive_last(p)],
+                           8 * 4 * p->fmm.sides * fmm_adaptive_count(a, fmm_adaptive_last(p)),
                            "results"));
     PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
                   : evaluate(a, p, r->run->threads));

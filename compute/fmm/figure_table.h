@@ -69,6 +69,7 @@ static const ps_figure figure_table[] = {
     {"accuracy.accuracy_samples", "1", "samples, direct sums"},
     {"accuracy.attempts", "1", "orders that were tried"},
     {"accuracy.sampling", "s", "time of direct sums"},
+    {"adaptive.images", "1", "copies of sources in the boxes around one that repeats"},
     {"check.samples", "1", "targets of --check, direct sums"},
     {"check.error_potential", "1", "relative L2 error of potentials"},
     {"check.error_gradient", "1", "relative L2 error of gradients"},

@@ -38,7 +38,9 @@ typedef struct fmm_options {
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident, tree;
     bool gradient, journal; /* a journal from the start on */
     ps_interval checkpoint_every;
-    const char *trace, *mapping, *charges;
+    const char *trace, *mapping, *charges, *periodic;
+    double period;
+    bool background;
 } fmm_options;
 
 /* ---- the problem: problem.c, lists.c, operators.c ---- */
@@ -55,6 +57,13 @@ typedef struct fmm_lists {
     int64_t augmented_particles_max, augmented_leaves_max; /* of a group */
     int64_t copied_max, groups_max;                        /* of a list in `copied`; on a level */
 } fmm_lists;
+
+/* A box that repeats, --periodic. axes 0: it does not. */
+typedef struct fmm_lattice {
+    bool along[3], background;
+    int axes, images; /* images: boxes that a direct sum goes over, 3^axes */
+    double period, origin[3];
+} fmm_lattice;
 
 typedef struct fmm_problem {
     ps_octree_file *file;
@@ -79,6 +88,7 @@ typedef struct fmm_problem {
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
     ps_particle_file *charge_file; /* of --charges; NULL: none */
     double *charges;               /* [S][sources] in the caller's order; NULL: the octree's own */
+    fmm_lattice lattice;
 } fmm_problem;
 
 #define FMM_ACCURACY_USUAL 3e-4 /* where nothing is said: order 5 as a rule */
@@ -96,6 +106,11 @@ ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
 ps_status fmm_charges_open(const char *path, fmm_problem *p);
 ps_status fmm_charges_load(const ps_run *run, fmm_problem *p);
 const char *fmm_charge_units(const fmm_problem *p);
+/* --periodic: periodic.c, as adaptive_parts.h has more of it. */
+ps_status fmm_periodic_choose(const fmm_options *options, fmm_problem *p);
+/* Results [4 S][stride] of the unit box to those of the lattice; nothing without one. */
+void fmm_periodic_scale(const fmm_problem *p, int64_t count, int64_t stride, double *results);
+ps_status fmm_periodic_put(const fmm_problem *p, ps_store *store);
 /* Forgets how an attempt was to be done: on what devices, in which order. */
 void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);

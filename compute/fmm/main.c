@@ -74,74 +74,17 @@ static const ps_option options[] = {
               "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
               "memory, on the cores or a device of one process; auto: the latter for clustered "
               "particles, where it is clearly less work and can be had"),
+    PS_TEXT("periodic", &chosen.periodic, "AXES", PS_IDENTITY,
+            "the box repeats along these axes (x, xy, xyz): 1/r is summed over the lattice, with "
+            "conducting surroundings (tin foil) if along all three; makes an adaptive tree"),
+    PS_REAL("period", &chosen.period, "L", 0, 1e300, PS_IDENTITY,
+            "its length along all of them, in the units of the particles"),
+    PS_FLAG("background", &chosen.background, PS_IDENTITY,
+            "of a charged box that repeats along three axes: a uniform charge neutralises it"),
     PS_CHOICE("resident", &chosen.resident, "auto|yes|no", 0,
               "evaluate all at once in the memory of one CUDA device: where --device has one and "
               "all fits, or else fail, or never"),
     PS_OPTION_END};
-
-/* ---- the output ---- */
-
-static ps_status put_sums(const fmm_run *r, ps_store *store)
-{
-    double energy[PS_RIGHT_HAND_SIDES_MAX], momentum[PS_RIGHT_HAND_SIDES_MAX];
-    if (!r->problem.same) return PS_OK;
-    fmm_total_sums(r, energy, momentum);
-    PS_TRY(ps_store_put_reals(store, "/", "energy", energy, r->problem.fmm.sides));
-    return ps_store_put_reals(store, "/", "momentum", momentum, r->problem.fmm.sides);
-}
-
-static ps_status put_check(const fmm_run *r, ps_store *store)
-{
-    double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
-    if (!r->work.check) return PS_OK;
-    int sides = r->problem.fmm.sides;
-    fmm_check_errors(r->work.check, potential, gradient);
-    PS_TRY(ps_store_put_int(store, "/", "check_samples", fmm_check_samples(r->work.check)));
-    PS_TRY(ps_store_put_reals(store, "/", "check_potential", potential, sides));
-    return ps_store_put_reals(store, "/", "check_gradient", gradient, sides);
-}
-
-static ps_status put_accuracy(const fmm_run *r, ps_store *store)
-{
-    if (!r->work.samples) return PS_OK;
-    PS_TRY(ps_store_put_real(store, "/", "accuracy", r->problem.accuracy));
-    PS_TRY(ps_store_put_int(store, "/", "samples", fmm_check_samples(r->work.samples)));
-    PS_TRY(ps_store_put_real(store, "/", "reached_potential", r->reached.potential));
-    if (!r->options->gradient) return PS_OK;
-    return ps_store_put_real(store, "/", "reached_gradient", r->reached.gradient);
-}
-
-static ps_status put_attributes(const fmm_run *r, ps_store *store)
-{
-    const fmm_problem *p = &r->problem;
-    const char *kernel = ps_fmm_kernel_name(p->fmm.function.kernel);
-    PS_TRY(ps_product_record(&r->product, store));
-    PS_TRY(ps_store_put_text(store, "/", "kernel", kernel));
-    PS_TRY(ps_store_put_real(store, "/", "parameter", p->fmm.function.parameter));
-    PS_TRY(ps_store_put_int(store, "/", "order", p->fmm.interpolation.order));
-    PS_TRY(ps_store_put_real(store, "/", "epsilon", p->epsilon));
-    PS_TRY(ps_store_put_int(store, "/", "height", p->header->height));
-    PS_TRY(ps_store_put_int(store, "/", "group_size", p->header->group_size));
-    PS_TRY(ps_store_put_text(store, "/", "tree", r->adaptive ? "adaptive" : "uniform"));
-    PS_TRY(put_sums(r, store));
-    PS_TRY(put_accuracy(r, store));
-    return put_check(r, store);
-}
-
-static ps_fmm_result_header header_of(const fmm_run *r)
-{
-    const fmm_problem *p = &r->problem;
-    const char *charge = fmm_charge_units(p), *length = p->header->length_units;
-    int degree = 0;
-    bool has = ps_fmm_kernel_degree(p->fmm.function.kernel, &degree);
-    ps_fmm_result_header h = {.count = p->header->count[1],
-                              .right_hand_sides = p->fmm.sides,
-                              .gradient = r->options->gradient};
-    if (!has) degree = 0;
-    ps_fmm_result_units(charge, length, degree, h.potential_units, sizeof h.potential_units);
-    ps_fmm_result_units(charge, length, degree - 1, h.gradient_units, sizeof h.gradient_units);
-    return h;
-}
 
 /* What only tasks need: gone before results are written. */
 static void free_tasks(fmm_run *r)
@@ -153,21 +96,6 @@ static void free_tasks(fmm_run *r)
     free(w->scratch);
     w->scratch = NULL;
     ps_memory_trim();
-}
-
-static ps_status write_result(fmm_run *r)
-{
-    double start = ps_clock();
-    free_tasks(r);
-    fmm_adaptive_leave(r);
-    ps_fmm_result_header header = header_of(r);
-    PS_SCOPED(ps_fmm_result_close) ps_fmm_result *file = NULL;
-    PS_TRY(ps_fmm_result_create(r->product.path, &r->product.identity, &header, &file));
-    PS_TRY(put_attributes(r, ps_fmm_result_store(file)));
-    PS_TRY(fmm_sink_write(r->work.sink, r->writing, file));
-    PS_TRY(ps_fmm_result_commit(&file));
-    r->write_seconds = ps_clock() - start;
-    return PS_OK;
 }
 
 /* ---- the journal ---- */
@@ -338,7 +266,9 @@ static ps_status compute(fmm_run *r, bool *again)
     if (*again) return PS_OK;
     if (r->options->trace) PS_TRY(fmm_save_trace(r));
     if (r->problem.rank) return PS_OK;
-    PS_TRY(write_result(r));
+    free_tasks(r);
+    fmm_adaptive_leave(r);
+    PS_TRY(fmm_write_result(r));
     return fmm_report(r);
 }
 
@@ -472,6 +402,9 @@ static ps_status run_fmm(ps_run *run)
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 
+static const ps_allowance allowances[] = {
+    {"charged", "a net charge in a box that repeats along one or two axes"}, {NULL, NULL}};
+
 static const ps_program program = {
     .name = "fmm",
     .results = 2,
@@ -489,6 +422,7 @@ static const ps_program program = {
                 "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
                 "  penstock-plot gantt trace.h5 --output gantt.png",
     .options = options,
+    .allowances = allowances,
     .figures = figure_table,
     .operands_min = 2,
     .operands_max = 2,

@@ -234,6 +234,7 @@ static ps_status choose(const fmm_options *o, fmm_problem *p)
     p->fmm.near = o->precision == 0 ? PS_DOUBLE : PS_SINGLE;
     PS_TRY(ps_fmm_kernel_parse(o->kernel, &p->fmm.function.kernel));
     PS_TRY(check_parameter(p));
+    PS_TRY(fmm_periodic_choose(o, p));
     return choose_order(o, p);
 }
 

@@ -160,12 +160,51 @@ static ps_status near_to_far(const ps_adaptive_device *d)
     return ps_fmm_device_p2l_run(&d->method, &p2l, d->far);
 }
 
+/* ---- the boxes beyond ---- */
+
+static int64_t beyond_numbers(const ps_adaptive_device *d)
+{
+    return level_cells(d, PS_IMAGES_SMOOTH) * d->method.interpolation.points;
+}
+
+int64_t ps_adaptive_device_beyond_bytes(const ps_adaptive_device *d)
+{
+    return d->periodic ? 2 * beyond_numbers(d) * real_bytes(d) : 0;
+}
+
+/* By the host: from multipoles to locals of a few cells. */
+static ps_status beyond(const ps_adaptive_device *d)
+{
+    int64_t bytes = beyond_numbers(d) * real_bytes(d);
+    for (int side = 0; side < d->method.sides; ++side) {
+        ps_fmm_device_vectors from = from_level(d, d->multipoles, PS_IMAGES_SMOOTH),
+                              to = from_level(d, d->locals, PS_IMAGES_SMOOTH);
+        const char *multipoles = (const char *)from.values + side * from.stride * real_bytes(d);
+        char *locals = (char *)to.values + side * to.stride * real_bytes(d);
+        ps_images_beyond b = {.periodic = d->periodic,
+                              .tree = tree_of(d),
+                              .interpolation = &d->method.interpolation,
+                              .precision = d->method.far,
+                              .multipoles = d->beyond,
+                              .locals = (char *)d->beyond + bytes,
+                              .side = side};
+        PS_TRY(ps_copy_to_host(d->far, d->beyond, multipoles, bytes));
+        PS_TRY(ps_copy_to_host(d->far, b.locals, locals, bytes));
+        PS_TRY(ps_stream_wait(d->far));
+        ps_adaptive_images_beyond(&b);
+        PS_TRY(ps_copy_to_device(d->far, locals, b.locals, bytes));
+        PS_TRY(ps_stream_wait(d->far)); /* the next side has the same memory of the host */
+    }
+    return PS_OK;
+}
+
 static ps_status far_field(const ps_adaptive_device *d)
 {
     PS_TRY(upward(d));
     for (int l = FAR_LEVEL; l < tree_of(d)->levels; ++l) PS_TRY(across(d, l));
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_P2L));
     PS_TRY(near_to_far(d));
+    if (d->periodic) PS_TRY(beyond(d));
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_L2L));
     for (int l = FAR_LEVEL; l < tree_of(d)->levels - 1; ++l) {
         ps_fmm_device_family family = family_of(d, d->locals, l);

@@ -11,6 +11,7 @@
 #ifndef PS_KERNELS_FMM_ADAPTIVE_DEVICE_H
 #define PS_KERNELS_FMM_ADAPTIVE_DEVICE_H
 
+#include "kernels/fmm/adaptive_images.h"
 #include "kernels/fmm/adaptive_plan.h"
 
 typedef enum ps_adaptive_device_stage {
@@ -39,6 +40,8 @@ typedef struct ps_adaptive_device {
     double *results;       /* likewise: [sides][targets], [sides][3][targets]; overwritten     */
     ps_stream *far, *near; /* may be one                                                       */
     ps_event *forked, *met;
+    const ps_periodic *periodic; /* NULL: one box. The tree has no leaves above PS_IMAGES_SMOOTH */
+    void *beyond;                /* then: ps_adaptive_device_beyond_bytes of the host            */
     ps_event **marks; /* [PS_ADAPTIVE_DEVICE_STAGES + 1], or NULL: not timed              */
     /* ---- ours ---- */
     void *part[PS_PLAN_PARTS]; /* of the plan, on the device */
@@ -49,7 +52,10 @@ typedef struct ps_adaptive_device {
 int64_t ps_adaptive_device_place(ps_adaptive_device *device, void *block);
 /* Copies the plan; the host waits. */
 ps_status ps_adaptive_device_load(ps_adaptive_device *device);
-/* Enqueues an evaluation; the far stream is done when the results are there. */
+/* Bytes of the host that what goes beyond the images takes: 0 without a lattice. */
+int64_t ps_adaptive_device_beyond_bytes(const ps_adaptive_device *device);
+/* Enqueues an evaluation; the far stream is done when the results are there. In a box that repeats
+ * the host waits amid it, and does what the boxes beyond the images do. */
 ps_status ps_adaptive_device_run(const ps_adaptive_device *device);
 
 #endif

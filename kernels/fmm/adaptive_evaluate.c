@@ -50,7 +50,7 @@ static int64_t level_cells(const ps_adaptive_tree *t, int level)
 int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *p)
 {
     int64_t bytes = 2 * ps_padded(p->sides * p->tree->cells * vector_bytes(p));
-    for (int l = 2; l < p->tree->levels; ++l)
+    for (int l = ps_adaptive_far_level(p->tree); l < p->tree->levels; ++l)
         bytes += ps_padded(p->sides * level_cells(p->tree, l) * code_bytes(p, l));
     return bytes;
 }
@@ -69,7 +69,7 @@ typedef struct room {
 static int64_t sums_bytes(const ps_adaptive_problem *p)
 {
     int64_t longest = 0;
-    for (int l = 2; l < p->tree->levels; ++l)
+    for (int l = ps_adaptive_far_level(p->tree); l < p->tree->levels; ++l)
         longest = code_bytes(p, l) > longest ? code_bytes(p, l) : longest;
     return ps_padded(PS_FMM_BLOCK * longest);
 }
@@ -219,6 +219,14 @@ static double number_at(const scene *s, const void *vector, int m)
                                   : ((const double *)vector)[m];
 }
 
+static void put_number(const scene *s, void *vector, int m, double number)
+{
+    if (s->p->far == PS_SINGLE)
+        ((float *)vector)[m] = (float)number;
+    else
+        ((double *)vector)[m] = number;
+}
+
 /* Adds a cell to the runs of sources: consecutive ones are one run. */
 static ps_status add_run(const scene *s, room *r, int64_t first, int64_t *count, ps_fmm_range range)
 {
@@ -253,13 +261,8 @@ static ps_status p2l(const scene *s, int32_t cell, room *r)
     direct(s, PS_DOUBLE, &p2p);
     for (int side = 0; side < s->p->sides; ++side) {
         void *local = vector_of(s, s->locals, side, cell);
-        for (int m = 0; m < points; ++m) {
-            double sum = number_at(s, local, m) + nodes.potential[side * points + m];
-            if (s->p->far == PS_SINGLE)
-                ((float *)local)[m] = (float)sum;
-            else
-                ((double *)local)[m] = sum;
-        }
+        for (int m = 0; m < points; ++m)
+            put_number(s, local, m, number_at(s, local, m) + nodes.potential[side * points + m]);
     }
     return PS_OK;
 }
@@ -301,7 +304,7 @@ static ps_status l2p(const scene *s, int32_t cell, room *r)
     const struct ps_fmm_cell_functions *f = ps_fmm_cell_functions_of(PS_BACKEND_CPU, s->p->far);
     const ps_adaptive_cell *c = &s->t->cell[cell];
     if (ps_adaptive_size(c->targets) == 0) return PS_OK;
-    if (c->level >= 2) {
+    if (c->level >= ps_adaptive_far_level(s->t)) {
         ps_fmm_leaf leaf = leaf_of(s, s->targets, c->targets, c);
         f->l2p(&s->p->interpolation, &leaf, vector_of(s, s->locals, 0, cell));
     }
@@ -441,14 +444,33 @@ static step of_level(const scene *s, ps_adaptive_stage stage, range_fn work, int
                   range};
 }
 
+static void beyond(const scene *s)
+{
+    double start = ps_processor_seconds();
+    int64_t first = s->t->levels > PS_IMAGES_SMOOTH ? s->t->level_start[PS_IMAGES_SMOOTH] : 0;
+    for (int side = 0; side < s->p->sides; ++side)
+        ps_adaptive_images_beyond(
+            &(ps_images_beyond){.periodic = s->p->periodic,
+                                .tree = s->t,
+                                .interpolation = &s->p->interpolation,
+                                .precision = s->p->far,
+                                .multipoles = vector_of(s, s->multipoles, side, (int32_t)first),
+                                .locals = vector_of(s, s->locals, side, (int32_t)first),
+                                .sources = &s->p->sources,
+                                .targets = s->targets,
+                                .side = side});
+    s->p->seconds[PS_ADAPTIVE_M2L] += ps_processor_seconds() - start;
+}
+
 static ps_status far_field(const scene *s, int threads, void *workspace)
 {
-    int levels = s->t->levels;
-    for (int l = levels - 1; l >= 2; --l) {
+    int levels = s->t->levels, top = ps_adaptive_far_level(s->t);
+    for (int l = levels - 1; l >= top; --l) {
         step up = of_level(s, PS_ADAPTIVE_P2M, up_range, l, RANGE);
         PS_TRY(run(s, &up, threads, workspace));
     }
-    for (int l = 2; l < levels; ++l) {
+    if (s->p->periodic) beyond(s);
+    for (int l = top; l < levels; ++l) {
         step code = of_level(s, PS_ADAPTIVE_ENCODE, encode_range, l, RANGE);
         step far = of_level(s, PS_ADAPTIVE_M2L, m2l_range, l, PS_FMM_BLOCK);
         step near = of_level(s, PS_ADAPTIVE_P2L, p2l_range, l, RANGE);
@@ -456,7 +478,7 @@ static ps_status far_field(const scene *s, int threads, void *workspace)
         PS_TRY(run(s, &code, threads, workspace));
         PS_TRY(run(s, &far, threads, workspace));
         PS_TRY(run(s, &near, threads, workspace));
-        if (l > 2) PS_TRY(run(s, &down, threads, workspace));
+        if (l > top) PS_TRY(run(s, &down, threads, workspace));
     }
     return run(s, &(step){PS_ADAPTIVE_L2P, l2p_range, 0, 0, s->t->leaves, RANGE}, threads,
                workspace);
@@ -470,7 +492,7 @@ static scene scene_of(ps_adaptive_problem *p, void *vectors)
     s.multipoles = vectors;
     s.locals = s.multipoles + all;
     char *at = s.locals + all;
-    for (int l = 2; l < s.t->levels; ++l) {
+    for (int l = ps_adaptive_far_level(s.t); l < s.t->levels; ++l) {
         s.coded[l] = at;
         at += ps_padded(p->sides * level_cells(s.t, l) * code_bytes(p, l));
     }
@@ -489,5 +511,7 @@ ps_status ps_adaptive_evaluate(ps_adaptive_problem *p, int threads, void *vector
     memset(s.targets->potential, 0, numbers * sizeof(double));
     memset(s.targets->gradient, 0, 3 * numbers * sizeof(double));
     PS_TRY(run(&s, &(step){PS_ADAPTIVE_P2P, p2p_range, 0, 0, blocks, 1}, threads, workspace));
-    return s.t->levels > 2 ? far_field(&s, threads, workspace) : PS_OK;
+    if (s.t->levels > ps_adaptive_far_level(s.t)) return far_field(&s, threads, workspace);
+    if (p->periodic) beyond(&s);
+    return PS_OK;
 }

@@ -14,7 +14,7 @@
 #ifndef PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
 #define PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
 
-#include "kernels/fmm/adaptive_lists.h"
+#include "kernels/fmm/adaptive_images.h"
 #include "kernels/fmm/cell.h"
 #include "kernels/fmm/m2l.h"
 #include "kernels/fmm/p2p.h"
@@ -38,6 +38,7 @@ typedef struct ps_adaptive_problem {
     ps_fmm_particles sources, targets; /* sorted; sources alone if they are the same */
     ps_fmm_function function;
     int sides;
+    const ps_periodic *periodic; /* NULL: one box, without images */
     ps_precision far, near; /* of vectors and their operators; of P2P */
     ps_fmm_interpolation interpolation;
     /* Of levels 2 .. levels - 1: the table, and (w/2)^a or 1. */

@@ -20,10 +20,11 @@ static inline int64_t targets_of(const ps_adaptive_cell *c) { return ps_adaptive
 /* ---- V ---- */
 
 /* A pair of V that is summed directly. */
-static inline bool is_short(const ps_adaptive_rule *rule, const ps_adaptive_cell *target,
-                            const ps_adaptive_cell *source)
+static inline bool is_short(const ps_adaptive_tree *t, const ps_adaptive_rule *rule,
+                            const ps_adaptive_cell *target, int32_t source)
 {
-    return ps_adaptive_is_leaf(target) && targets_of(target) * sources_of(source) <= rule->pairs;
+    return ps_adaptive_is_leaf(target) && !ps_adaptive_is_image(t, source) &&
+           targets_of(target) * sources_of(&t->cell[source]) <= rule->pairs;
 }
 
 /* Cells of V with sources: those that the rule takes out, or the others. codes may be NULL. */
@@ -44,10 +45,10 @@ static int list_far(const ps_adaptive_tree *t, const ps_adaptive_rule *rule, int
                 offset[d] = (int)(source->place[d] - c->place[d]);
                 reach = abs(offset[d]) > reach ? abs(offset[d]) : reach;
             }
-            if (reach < 2 || sources_of(source) == 0 || is_short(rule, c, source) != taken)
+            if (reach < 2 || sources_of(source) == 0 || is_short(t, rule, c, s) != taken)
                 continue;
             if (codes) codes[found] = (uint16_t)ps_tree_code(offset[0], offset[1], offset[2]);
-            sources[found++] = s;
+            sources[found++] = ps_adaptive_twin(t, s);
         }
     }
     return found;
@@ -79,8 +80,9 @@ static ps_status descend(const ps_adaptive_tree *t, const ps_adaptive_rule *rule
         for (int32_t s = p->child; s < p->child + p->children; ++s) {
             const ps_adaptive_cell *c = &t->cell[s];
             if (sources_of(c) == 0) continue;
+            bool few = sources_of(c) <= rule->points || ps_adaptive_is_image(t, s);
             if (!ps_adaptive_adjacent(b, c))
-                PS_TRY(append(t, sources_of(c) <= rule->points ? &out->direct : &out->far, s));
+                PS_TRY(append(t, few ? &out->direct : &out->far, s));
             else
                 PS_TRY(append(t, ps_adaptive_is_leaf(c) ? &out->direct : &out->stack, s));
         }

@@ -10,7 +10,8 @@
  *
  * What is cheaper so is summed directly (ps_adaptive_rule), and what holds no source or no target
  * is left out. Every ordered pair of a target and a source is covered exactly once: directly, by W,
- * or by V or X of one of the target's cells. Serial, no state.
+ * or by V or X of one of the target's cells. What is an image (adaptive_images.h) is in the lists
+ * like others, but V names the cell it is of, and none is in W. Serial, no state.
  */
 #ifndef PS_KERNELS_FMM_ADAPTIVE_LISTS_H
 #define PS_KERNELS_FMM_ADAPTIVE_LISTS_H

@@ -95,7 +95,8 @@ static void children_of(const ps_adaptive_tree *t, const ps_adaptive_cell *c, bo
     for (int o = 0; o < 8; ++o) codes[o] = -1;
     for (int32_t i = c->child; i < c->child + c->children; ++i)
         if (!source || ps_adaptive_size(t->cell[i].sources) > 0)
-            codes[t->cell[i].octant] = (int32_t)(i - t->level_start[c->level + 1]);
+            codes[t->cell[i].octant] =
+                (int32_t)(ps_adaptive_twin(t, i) - t->level_start[c->level + 1]);
 }
 
 /* Numbers the divided cells of each level, and says of their children which block they are. */

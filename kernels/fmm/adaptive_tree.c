@@ -168,7 +168,8 @@ static int count_children(const ps_adaptive_tree *t, const ps_adaptive_cell *c)
     int64_t border[2][9], held = ps_adaptive_size(c->sources);
     int children = 0;
     if (!t->same) held += ps_adaptive_size(c->targets);
-    if (held <= t->leaf_size || c->level >= t->deepest || is_one_place(t, c)) return 0;
+    bool must = c->level < t->least;
+    if (!must && (held <= t->leaf_size || c->level >= t->deepest || is_one_place(t, c))) return 0;
     borders_of(t, c, border);
     for (int o = 0; o < 8; ++o)
         children += border[0][o + 1] > border[0][o] || border[1][o + 1] > border[1][o];
@@ -231,6 +232,12 @@ static void mark_leaves_around(const ps_adaptive_tree *t, int32_t cell)
     t->cell[cell].leaves_around = mask;
 }
 
+void ps_adaptive_look_around(const ps_adaptive_tree *t, int32_t cell)
+{
+    find_colleagues(t, cell);
+    mark_leaves_around(t, cell);
+}
+
 static ps_status make_room(ps_adaptive_tree *t, int64_t cells)
 {
     if (cells > INT32_MAX)
@@ -288,7 +295,7 @@ static ps_status list_leaves(ps_adaptive_tree *t)
 ps_status ps_adaptive_divide(ps_adaptive_tree *t)
 {
     int64_t targets = t->sets[t->same ? 0 : 1].points.count;
-    t->leaves = t->cells = t->levels = 0;
+    t->leaves = t->cells = t->levels = t->images = 0;
     t->level_start[0] = 0;
     if (t->sets[0].points.count + targets == 0) return PS_OK;
     PS_TRY(make_room(t, 1));

@@ -54,6 +54,7 @@ typedef struct ps_adaptive_tree {
     ps_octree_box box;
     int deepest;             /* leaves lie on this level at most: ps_adaptive_root              */
     int64_t leaf_size;       /* at least 1                                                      */
+    int least;               /* cells above this level are divided whatever they hold: 0        */
     bool same;               /* one set, sets[0]; else targets are sets[1]                      */
     ps_adaptive_set sets[2]; /* sorted; after ps_adaptive_divide keys are not read any more      */
     ps_adaptive_room room;
@@ -63,7 +64,11 @@ typedef struct ps_adaptive_tree {
     ps_adaptive_cell *cell; /* [cells]                                                          */
     int32_t (*around)[27];  /* [cells] colleagues at 9 (d_x + 1) + 3 (d_y + 1) + d_z + 1, or -1 */
     int32_t *leaf;          /* [leaves] cells along the Morton order                            */
-    int64_t capacity[3];    /* of these arrays                                                  */
+    int64_t capacity[4];    /* of these arrays                                                  */
+    /* Cells behind the others, images of them in the boxes around (adaptive_images.h): in no range
+     * of a level, with sources and no targets; no memory of their own but twin. */
+    int64_t images;
+    int32_t *twin; /* [images] the cell that each is an image of */
 } ps_adaptive_tree;
 
 /* The root around [lower, upper], and the deepest level whose centres are exact. PS_INVALID if not
@@ -83,6 +88,20 @@ ps_status ps_adaptive_divide(ps_adaptive_tree *tree);
 static inline bool ps_adaptive_is_leaf(const ps_adaptive_cell *cell) { return cell->child < 0; }
 
 static inline int64_t ps_adaptive_size(ps_fmm_range range) { return range.end - range.begin; }
+
+/* Looks for a cell's colleagues again, and for leaves among them, those of its parent known. */
+void ps_adaptive_look_around(const ps_adaptive_tree *tree, int32_t cell);
+
+static inline bool ps_adaptive_is_image(const ps_adaptive_tree *tree, int32_t cell)
+{
+    return cell >= tree->cells;
+}
+
+/* The cell itself, or the one it is an image of: with the same multipole. */
+static inline int32_t ps_adaptive_twin(const ps_adaptive_tree *tree, int32_t cell)
+{
+    return cell < tree->cells ? cell : tree->twin[cell - tree->cells];
+}
 
 /* Whether the closed boxes of two cells of any levels touch. */
 bool ps_adaptive_adjacent(const ps_adaptive_cell *a, const ps_adaptive_cell *b);

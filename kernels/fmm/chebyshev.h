@@ -17,7 +17,10 @@
 
 #include "runtime/status.h"
 
-enum { PS_FMM_ORDER_MAX = 12 }; /* l; 1 is the monopole */
+enum {
+    PS_FMM_ORDER_MAX = 12, /* l; 1 is the monopole */
+    PS_FMM_POINTS_MAX = PS_FMM_ORDER_MAX * PS_FMM_ORDER_MAX * PS_FMM_ORDER_MAX
+};
 
 /* l, l^3 and what the operators read often, for one order. */
 typedef struct ps_fmm_interpolation {
