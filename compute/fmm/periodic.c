@@ -38,8 +38,10 @@ ps_status fmm_periodic_choose(const fmm_options *o, fmm_problem *p)
     box->period = o->period;
     box->background = o->background;
     if (!(o->period > 0))
-        return ps_fail(PS_USAGE, "--periodic %s needs --period L, the length of the box: the "
-                                 "particles do not tell it", o->periodic);
+        return ps_fail(PS_USAGE,
+                       "--periodic %s needs --period L, the length of the box: the "
+                       "particles do not tell it",
+                       o->periodic);
     if (o->background && box->axes < 3)
         return ps_fail(PS_USAGE, "--background is of --periodic xyz: with fewer axes there is none "
                                  "that has a potential");
@@ -102,12 +104,14 @@ ps_status fmm_periodic_charge(const ps_run *run, const fmm_problem *p, const dou
             PS_TRY(ps_refuse(run, "charged",
                              "the box has a net charge of %.9g (charges of %.9g in all): its "
                              "potential grows without bound away from it and is known up to a "
-                             "constant alone", net, size));
+                             "constant alone",
+                             net, size));
         else if (!p->lattice.background)
             return ps_fail(PS_INVALID,
                            "the box has a net charge of %.9g (charges of %.9g in all), for which "
                            "the sum over the lattice diverges: --background adds a uniform one of "
-                           "opposite sign, as for gravity in a periodic universe", net, size);
+                           "opposite sign, as for gravity in a periodic universe",
+                           net, size);
     }
     return PS_OK;
 }
@@ -142,7 +146,8 @@ static ps_status sum_beyond(const fmm_adaptive *a, const fmm_problem *p, double 
     const ps_adaptive_tree *t = &a->tree;
     bool any = t->levels > PS_IMAGES_SMOOTH;
     int64_t first = any ? t->level_start[PS_IMAGES_SMOOTH] : 0,
-            count = any ? t->level_start[PS_IMAGES_SMOOTH + 1] - first : 0, stride = count * PS_FMM_POINTS_MAX;
+            count = any ? t->level_start[PS_IMAGES_SMOOTH + 1] - first : 0,
+            stride = count * PS_FMM_POINTS_MAX;
     ps_fmm_particles sources =
         ps_fmm_group_particles(a->columns[0], NULL, t->sets[0].points.count, p->fmm.sides);
     PS_SCOPED_MEMORY double *multipoles = NULL, *moments = NULL;
@@ -227,8 +232,8 @@ ps_status fmm_periodic_direct(const fmm_adaptive *a, const fmm_problem *p, fmm_c
     fmm_periodic_scale(p, c->count, c->count, c->direct);
     for (int side = 0; side < sides; ++side)
         for (int64_t i = 0; i < n; ++i)
-            c->charge[side] += fabs(a->columns[0][(3 + side) * a->tree.sets[0].points.count + i]) /
-                               (double)n;
+            c->charge[side] +=
+                fabs(a->columns[0][(3 + side) * a->tree.sets[0].points.count + i]) / (double)n;
     return PS_OK;
 }
 
@@ -247,7 +252,8 @@ void fmm_periodic_scale(const fmm_problem *p, int64_t count, int64_t stride, dou
 ps_status fmm_periodic_put(const fmm_problem *p, ps_store *store)
 {
     static const char *const surface[] = {
-        "", "one axis: each image less its potential at the box: -2 (ln(rho/2) + gamma) / L a charge",
+        "",
+        "one axis: each image less its potential at the box: -2 (ln(rho/2) + gamma) / L a charge",
         "two axes: -2 pi |z| / L^2 a charge",
         "conducting (tin foil): no surface term; mean potential 0; uniform background"};
     char axes[4] = "";

@@ -261,8 +261,7 @@ static void take_shallow(const ps_images_beyond *b, const double *field, ps_fmm_
         double values[4];
         ps_periodic_at(b->periodic, field, at, values);
         t->potential[b->side * t->stride + i] += values[0];
-        for (int d = 0; d < 3; ++d)
-            t->gradient[(3 * b->side + d) * t->stride + i] += values[1 + d];
+        for (int d = 0; d < 3; ++d) t->gradient[(3 * b->side + d) * t->stride + i] += values[1 + d];
     }
 }
 

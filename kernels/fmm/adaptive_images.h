@@ -6,8 +6,8 @@
  * touch them: divided while they touch the box, with shifted places, and sources that are those of
  * their twins. So the lists (adaptive_lists.h) see no border, offsets of M2L are what they are
  * elsewhere, and V takes the multipole of the twin. What acts as particles (U, X; W is summed
- * directly whatever the rule) has shifted copies behind the sources. All boxes further away are one smooth operator
- * (periodic.h) between cells on level PS_IMAGES_SMOOTH.
+ * directly whatever the rule) has shifted copies behind the sources. All boxes further away are one
+ * smooth operator (periodic.h) between cells on level PS_IMAGES_SMOOTH.
  */
 #ifndef PS_KERNELS_FMM_ADAPTIVE_IMAGES_H
 #define PS_KERNELS_FMM_ADAPTIVE_IMAGES_H
@@ -23,7 +23,8 @@ enum { PS_IMAGES_BOX = 2, PS_IMAGES_SMOOTH = 4 };
 void ps_adaptive_images_root(ps_adaptive_tree *tree, bool deep);
 
 /* After ps_adaptive_divide: makes the images, and says how many copies of sources there are, which
- * does not depend on the rule: they are numbered from the sources' count on. PS_EXHAUSTED without memory. OpenMP inside. */
+ * does not depend on the rule: they are numbered from the sources' count on. PS_EXHAUSTED without
+ * memory. OpenMP inside. */
 ps_status ps_adaptive_images_make(ps_adaptive_tree *tree, const ps_adaptive_rule *rule,
                                   const bool along[3], int64_t *copies);
 /* Fills them: columns[3 + sides][stride] of the sources, sorted. OpenMP inside. */

@@ -57,8 +57,7 @@ static double two_axes(double x, double y, double z)
             double k = 2 * M_PI * sqrt(m * m + n * n), h = k / (2 * ALPHA);
             if (m + n == 0) continue;
             sum += (m ? 2 : 1) * (n ? 2 : 1) * M_PI / k * cos(2 * M_PI * m * x) *
-                   cos(2 * M_PI * n * y) *
-                   (exp(k * z) * erfc(h + s) + exp(-k * z) * erfc(h - s));
+                   cos(2 * M_PI * n * y) * (exp(k * z) * erfc(h + s) + exp(-k * z) * erfc(h - s));
         }
     return sum;
 }
@@ -175,9 +174,8 @@ static void basis_at(const ps_periodic *p, double x, double values[Q], double *s
 }
 
 /* weights[d][m][i]: of box point i at point m of the cell. */
-static void weights_of(const ps_periodic *p, const ps_fmm_interpolation *in,
-                       const double centre[3], double width,
-                       double weights[3][PS_FMM_ORDER_MAX][Q])
+static void weights_of(const ps_periodic *p, const ps_fmm_interpolation *in, const double centre[3],
+                       double width, double weights[3][PS_FMM_ORDER_MAX][Q])
 {
     for (int d = 0; d < 3; ++d)
         for (int m = 0; m < in->order; ++m)

@@ -29,7 +29,7 @@ enum {
 
 typedef struct ps_periodic {
     bool along[3];
-    double node[PS_PERIODIC_POINTS];        /* of [-1, 1]                                       */
+    double node[PS_PERIODIC_POINTS]; /* of [-1, 1]                                       */
     double even[PS_PERIODIC_POINTS][PS_PERIODIC_POINTS][PS_PERIODIC_POINTS]; /* [a][i][j]:
                                                T_2a of the difference of points i and j         */
     double pair[PS_PERIODIC_POINTS][PS_PERIODIC_POINTS][PS_PERIODIC_POINTS]

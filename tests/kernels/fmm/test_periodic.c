@@ -45,8 +45,7 @@ static void two_charges(void **state)
                                  {-1.322812544852, -1.831365629944}};
     const bool *boxes[3] = {three, two, one};
     for (int b = 0; b < 3; ++b) {
-        /* The guide's one axis and its plane lie as it has them: z is the odd one of two, and the
-         * chain runs along z. */
+        /* The values are of a chain along z. */
         const bool chain[3] = {false, false, true};
         const bool *along = b == 2 ? chain : boxes[b];
         double own[3] = {0}, apart[3], p[3], m[3];
@@ -107,8 +106,7 @@ static void between_cells(void **state)
                 up[j] = at[j] + (i == j) * e;
                 down[j] = at[j] - (i == j) * e;
             }
-            double slope =
-                ps_periodic_smooth(boxes[b], up) - ps_periodic_smooth(boxes[b], down);
+            double slope = ps_periodic_smooth(boxes[b], up) - ps_periodic_smooth(boxes[b], down);
             check_near(values[1 + i], slope / (2 * e), 1e-6, 0);
         }
     }
