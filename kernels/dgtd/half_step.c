@@ -1,5 +1,7 @@
 #include "kernels/dgtd/half_step.h"
 
+#include "kernels/dgtd/dispersion.h"
+
 enum { GROUPS_AT_ONCE = 8, THREADED_GROUPS = 64, THREADED_FACES = 1024 };
 
 PS_ISA_SELECT(struct ps_dgtd_half_step_functions, ps_dgtd_half_step)
@@ -8,11 +10,18 @@ void ps_dgtd_half_step(const ps_dgtd_system *system, ps_dgtd_field field, void *
                        const void *source, int64_t begin, int64_t end)
 {
     ps_dgtd_sweep_arguments arguments = {system, field, target, source};
+    const struct ps_dgtd_half_step_functions *functions = ps_dgtd_half_step_select();
     void (*sweep)(const ps_dgtd_sweep_arguments *, int64_t, int64_t) =
-        ps_dgtd_half_step_select()->sweep[system->precision][system->order - 1];
+        functions->sweep[system->precision][system->order - 1];
+    const int32_t *rows =
+        field == PS_DGTD_E && system->dispersion ? system->dispersion->row_of : NULL;
 #pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
-    for (int64_t g = begin; g < end; g += GROUPS_AT_ONCE)
-        sweep(&arguments, g, g + GROUPS_AT_ONCE < end ? g + GROUPS_AT_ONCE : end);
+    for (int64_t g = begin; g < end; g += GROUPS_AT_ONCE) {
+        int64_t last = g + GROUPS_AT_ONCE < end ? g + GROUPS_AT_ONCE : end;
+        for (int64_t i = g; rows && i < last; ++i)
+            if (rows[i] >= 0) functions->respond[system->precision](&arguments, i);
+        sweep(&arguments, g, last);
+    }
 }
 
 void ps_dgtd_inner_groups(const ps_dgtd_system *system, const double *weights, const void *a,

@@ -57,6 +57,8 @@ struct ps_dgtd_half_step_functions {
     void (*sweep[PS_PRECISION_COUNT][PS_DGTD_MAX_ORDER])(const ps_dgtd_sweep_arguments *, int64_t,
                                                          int64_t);
     double (*inner[PS_PRECISION_COUNT])(const ps_dgtd_inner_arguments *, int64_t);
+    /* What media with poles or a tensor do before the sweep of a group (dispersion.h). */
+    void (*respond[PS_PRECISION_COUNT])(const ps_dgtd_sweep_arguments *, int64_t);
 };
 
 #endif

@@ -6,6 +6,7 @@
 #define jump_face PASTE3(jump_face, SUFFIX, ORDER)
 #define jump_faces PASTE3(jump_faces, SUFFIX, ORDER)
 #define add_curl PASTE3(add_curl, SUFFIX, ORDER)
+#define turn_tangents PASTE3(turn_tangents, SUFFIX, ORDER)
 #define add_lift PASTE3(add_lift, SUFFIX, ORDER)
 #define sum_rows PASTE3(sum_rows, SUFFIX, ORDER)
 #define VALUES PASTE2(o->value, SUFFIX)
@@ -137,6 +138,19 @@ INLINE void sum_rows(const group *w, const ps_dgtd_operators *o, int block, lane
     }
 }
 
+/* What the curl is told by, t_a, becomes M t_a where a medium has a tensor. */
+static void turn_tangents(group *w, const ps_dgtd_system *s, int64_t g, int part)
+{
+    const int64_t row = s->dispersion->row_of[g];
+    law_lanes law;
+    if (row < 0 || !s->dispersion->row_states[3 * row + 2]) return;
+    gather_laws(&law, s, g * LANES + part * WIDTH, 0, 1);
+    for (int a = 0; a < 3; ++a) {
+        const lanes t[3] = {w->t[a][0], w->t[a][1], w->t[a][2]};
+        NAME(turn)(law.m, t, w->t[a]);
+    }
+}
+
 /* Calls a group's own values and geometry into cache; reading past the end is harmless. */
 INLINE void prefetch_group(const ps_dgtd_sweep_arguments *x, int64_t g)
 {
@@ -161,6 +175,8 @@ static void PASTE3(sweep, SUFFIX, ORDER)(const ps_dgtd_sweep_arguments *x, int64
         if (part == 0) prefetch_group(x, g + 1);
         open_group(&w, x, g, part);
         jump_faces(&w, x, g, part);
+        if (x->field == PS_DGTD_E && x->system->dispersion && x->system->dispersion->tensors)
+            turn_tangents(&w, x->system, g, part);
         for (int block = 0; block < NP / RB; ++block)
             sum_rows(&w, x->system->operators, block, target);
     }
@@ -172,6 +188,7 @@ static void PASTE3(sweep, SUFFIX, ORDER)(const ps_dgtd_sweep_arguments *x, int64
 #undef jump_face
 #undef jump_faces
 #undef add_curl
+#undef turn_tangents
 #undef add_lift
 #undef sum_rows
 #undef VALUES

@@ -71,6 +71,7 @@ typedef struct ps_dgtd_system {
     /* What a half step multiplies by, by field and material, [2][2][materials]: field' = keep
      * field + gain det^-1 (..), keep first. See ps_dgtd_set_step. */
     void *steps;
+    const struct ps_dgtd_dispersion *dispersion; /* NULL: eps is a number (dispersion.h)  */
 } ps_dgtd_system;
 
 /* The mesh and what is on it, as handed over: sorted, ordered and linked (mesh.h). */
