@@ -5,115 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
-/* ---- media and sources as columns ---- */
-
-enum { NAMES = PS_RECORD_TEXT, COLUMNS = 11 };
-
-typedef struct tables {
-    int32_t *tags, *kinds, *shapes, (*modes)[3];
-    double (*values)[4], (*pulses)[4], (*axes)[3], (*polarisations)[3], (*origins)[3],
-        (*extents)[3], *radii;
-} tables;
-
-static void tables_release(tables *t)
-{
-    free(t->tags), free(t->kinds), free(t->shapes), free(t->modes), free(t->values);
-    free(t->pulses), free(t->axes), free(t->polarisations), free(t->origins), free(t->extents);
-    free(t->radii);
-}
-
-static ps_status tables_allocate(tables *t, int64_t media, int64_t sources)
-{
-    memset(t, 0, sizeof *t);
-    PS_TRY(PS_ALLOC(&t->tags, media, "media"));
-    PS_TRY(PS_ALLOC(&t->values, media, "media"));
-    PS_TRY(PS_ALLOC(&t->kinds, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->shapes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->modes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->pulses, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->axes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->polarisations, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->origins, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->extents, sources, "sources"));
-    return PS_ALLOC(&t->radii, sources, "sources");
-}
-
-static void list_columns(const tables *t, int64_t media, int64_t sources, ps_column out[COLUMNS])
-{
-    const ps_column columns[COLUMNS] = {
-        {"/media/tag", "1", "physical group", PS_I32, media, 1, t->tags},
-        {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, media, 4,
-         t->values},
-        {"/sources/kind", "1", "0 current, 1 plane wave, 2 incident dipole, 3 mode", PS_I32,
-         sources, 1, t->kinds},
-        {"/sources/shape", "1", "pulse: 0 Gaussian, 1 ramp", PS_I32, sources, 1, t->shapes},
-        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, sources, 4,
-         t->pulses},
-        {"/sources/axis", "1", "axis of a dipole, direction of a wave, amplitude of a mode", PS_F64,
-         sources, 3, t->axes},
-        {"/sources/polarisation", "1", "of a plane wave", PS_F64, sources, 3, t->polarisations},
-        {"/sources/origin", "m", "place of a source, corner of a mode's box", PS_F64, sources, 3,
-         t->origins},
-        {"/sources/extent", "m", "sides of a mode's box", PS_F64, sources, 3, t->extents},
-        {"/sources/radius", "m", "of the ball of a current", PS_F64, sources, 1, t->radii},
-        {"/sources/mode", "1", "half waves", PS_I32, sources, 3, t->modes},
-    };
-    memcpy(out, columns, sizeof columns);
-}
-
-static void take_in(tables *t, const ps_dgtd_model *m)
-{
-    for (int64_t i = 0; i < m->header.media; ++i) {
-        const ps_dgtd_medium *x = m->media + i;
-        const double values[4] = {x->eps, x->mu, x->sigma, x->density};
-        t->tags[i] = x->tag;
-        memcpy(t->values[i], values, sizeof values);
-    }
-    for (int64_t i = 0; i < m->header.sources; ++i) {
-        const ps_dgtd_source *x = m->sources + i;
-        const double pulse[4] = {x->amplitude, x->centre, x->width, x->omega};
-        t->kinds[i] = (int32_t)x->kind;
-        t->shapes[i] = x->shape;
-        t->radii[i] = x->radius;
-        memcpy(t->pulses[i], pulse, sizeof pulse);
-        memcpy(t->axes[i], x->axis, sizeof x->axis);
-        memcpy(t->polarisations[i], x->polarisation, sizeof x->polarisation);
-        memcpy(t->origins[i], x->origin, sizeof x->origin);
-        memcpy(t->extents[i], x->extent, sizeof x->extent);
-        memcpy(t->modes[i], x->mode, sizeof x->mode);
-    }
-}
-
-static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_medium *media,
-                     ps_dgtd_source *sources)
-{
-    for (int64_t i = 0; i < h->media; ++i) {
-        const double *v = t->values[i];
-        media[i] = (ps_dgtd_medium){
-            .tag = t->tags[i], .eps = v[0], .mu = v[1], .sigma = v[2], .density = v[3]};
-    }
-    for (int64_t i = 0; i < h->sources; ++i) {
-        const double *f = t->pulses[i];
-        ps_dgtd_source *x = sources + i;
-        *x = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)t->kinds[i],
-                              .shape = t->shapes[i],
-                              .amplitude = f[0],
-                              .centre = f[1],
-                              .width = f[2],
-                              .omega = f[3],
-                              .radius = t->radii[i]};
-        memcpy(x->axis, t->axes[i], sizeof x->axis);
-        memcpy(x->polarisation, t->polarisations[i], sizeof x->polarisation);
-        memcpy(x->origin, t->origins[i], sizeof x->origin);
-        memcpy(x->extent, t->extents[i], sizeof x->extent);
-        memcpy(x->mode, t->modes[i], sizeof x->mode);
-    }
-}
+enum { NAMES = PS_RECORD_TEXT };
 
 /* ---- writing ---- */
 
@@ -166,20 +62,6 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
     return ps_store_put_text(store, "/", "media_names", names);
 }
 
-static ps_status put_columns(ps_store *store, const ps_dgtd_model *m)
-{
-    tables t;
-    ps_column columns[COLUMNS];
-    ps_status status = tables_allocate(&t, m->header.media, m->header.sources);
-    if (status == PS_OK) {
-        take_in(&t, m);
-        list_columns(&t, m->header.media, m->header.sources, columns);
-    }
-    if (status == PS_OK) status = ps_columns_write(store, columns, COLUMNS);
-    tables_release(&t);
-    return status;
-}
-
 static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
 {
     int64_t count = m->partition->elements;
@@ -224,7 +106,7 @@ ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
     PS_TRY(put_header(store, model));
     PS_TRY(put_elements(store, model));
     if (model->ports) PS_TRY(ps_dgtd_ports_write(store, model->ports));
-    PS_TRY(put_columns(store, model));
+    PS_TRY(ps_dgtd_tables_write(store, model));
     return ps_store_commit(&store);
 }
 
@@ -343,6 +225,20 @@ static ps_status get_header(const ps_store *store, ps_dgtd_model_header *h)
     return PS_OK;
 }
 
+bool ps_dgtd_medium_is_passive(const ps_dgtd_medium *x)
+{
+    bool good = true;
+    for (const ps_dgtd_pole *p = x->poles; p < x->poles + x->pole_count; ++p)
+        good = good && p->strength > 0 && isfinite(p->strength) && isfinite(p->rate) &&
+               isfinite(p->frequency) &&
+               (p->kind == PS_DGTD_DEBYE ? p->rate > 0 : p->frequency > 0 && p->rate >= 0);
+    if (!x->anisotropic) return good;
+    const double *t = x->tensor;
+    double two = t[0] * t[1] - t[3] * t[3];
+    double three = two * t[2] - t[0] * t[5] * t[5] - t[1] * t[4] * t[4] + 2 * t[3] * t[4] * t[5];
+    return good && t[0] > 0 && two > 0 && three > 0 && isfinite(three);
+}
+
 static ps_status check_values(const ps_dgtd_model_file *file)
 {
     const ps_dgtd_model_header *h = &file->header;
@@ -354,6 +250,11 @@ static ps_status check_values(const ps_dgtd_model_file *file)
                            "%s: medium of tag %d has eps %g, mu %g, sigma %g, "
                            "density %g",
                            ps_store_path(file->store), x->tag, x->eps, x->mu, x->sigma, x->density);
+        if (!ps_dgtd_medium_is_passive(x) || !(x->band[0] >= 0) || !isfinite(x->band[1]))
+            return ps_fail(PS_INVALID,
+                           "%s: medium of tag %d has poles that are not passive, a tensor that is "
+                           "not positive definite, or no band",
+                           ps_store_path(file->store), x->tag);
     }
     for (int64_t i = 0; i < h->sources; ++i) {
         const ps_dgtd_source *x = file->sources + i;
@@ -381,19 +282,12 @@ static void cut_names(ps_dgtd_model_file *file, const char *names)
 
 static ps_status get_tables(ps_dgtd_model_file *file)
 {
-    tables t;
-    ps_column columns[COLUMNS];
     char names[NAMES];
     const ps_dgtd_model_header *h = &file->header;
     PS_TRY(PS_ALLOC(&file->media, h->media, "media"));
     PS_TRY(PS_ALLOC(&file->sources, h->sources, "sources"));
     PS_TRY(ps_store_get_text(file->store, "/", "media_names", names, sizeof names));
-    ps_status status = tables_allocate(&t, h->media, h->sources);
-    if (status == PS_OK) list_columns(&t, h->media, h->sources, columns);
-    if (status == PS_OK) status = ps_columns_read(file->store, columns, COLUMNS);
-    if (status == PS_OK) take_out(&t, h, file->media, file->sources);
-    tables_release(&t);
-    PS_TRY(status);
+    PS_TRY(ps_dgtd_tables_read(file->store, h, file->media, file->sources));
     cut_names(file, names);
     return check_values(file);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/dgtd_pole.h"
 #include "formats/dgtd_ports.h"
 #include "formats/partition.h"
 
@@ -30,7 +31,15 @@ typedef struct ps_dgtd_medium {
     double sigma;   /* S/m; times PS_DGTD_Z0 for the kernels     */
     double density; /* kg/m3; 0: not given (no SAR there)        */
     char name[64];  /* of the physical group; "" if none         */
+    int pole_count; /* eps is then that of infinite frequency    */
+    ps_dgtd_pole poles[PS_DGTD_POLES_MAX];
+    bool anisotropic; /* eps is then the least eigenvalue of    */
+    double tensor[6]; /* xx, yy, zz, xy, xz, yz: relative       */
+    double band[2];   /* Hz, in which poles stand for something else; 0, 0: anywhere */
 } ps_dgtd_medium;
+
+/* Are poles and tensor such that nothing gains energy? */
+bool ps_dgtd_medium_is_passive(const ps_dgtd_medium *medium);
 
 typedef enum ps_dgtd_source_kind {
     PS_DGTD_SOURCE_CURRENT,         /* dipole spread over a ball                               */

@@ -1,4 +1,4 @@
-/* dgtd_model_internal: the open file that dgtd_model.c and dgtd_domain.c share. */
+/* dgtd_model_internal: the open file that dgtd_model.c, dgtd_tables.c and dgtd_domain.c share. */
 #ifndef PS_FORMATS_DGTD_MODEL_INTERNAL_H
 #define PS_FORMATS_DGTD_MODEL_INTERNAL_H
 
@@ -14,5 +14,10 @@ struct ps_dgtd_model_file {
     ps_dgtd_source *sources;
     ps_dgtd_ports ports;
 };
+
+/* Media and sources (dgtd_tables.c); media without names, arrays of the header's sizes. */
+ps_status ps_dgtd_tables_write(ps_store *store, const ps_dgtd_model *model);
+ps_status ps_dgtd_tables_read(ps_store *store, const ps_dgtd_model_header *header,
+                              ps_dgtd_medium *media, ps_dgtd_source *sources);
 
 #endif

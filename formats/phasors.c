@@ -62,6 +62,13 @@ static ps_status check_materials(const ps_phasors_header *h)
                            "material %d (tag %d, %s) has eps %g, mu %g, sigma %g, density %g; eps "
                            "and mu must be positive, the others not negative",
                            m, x->tag, x->name, x->eps, x->mu, x->sigma, x->density);
+        for (int f = 0; f < h->frequencies && x->dispersive; ++f)
+            if (!(h->sigma_at[f][m] >= 0) || !isfinite(h->eps_at[f][m] + h->sigma_at[f][m]))
+                return ps_fail(PS_INVALID,
+                               "material %d (tag %d, %s) has eps %g and sigma %g at %g Hz; sigma "
+                               "must not be negative",
+                               m, x->tag, x->name, h->eps_at[f][m], h->sigma_at[f][m],
+                               h->frequency[f]);
         if (strchr(x->name, '\n'))
             return ps_fail(PS_INVALID, "the name of material %d has a line end", m);
     }
@@ -105,6 +112,35 @@ static ps_status put_materials(ps_store *store, const ps_phasors_header *h)
     return ps_store_put_text(store, "/", "material_names", text);
 }
 
+static bool is_dispersive(const ps_phasors_header *h)
+{
+    bool any = false;
+    for (int m = 0; m < h->materials; ++m) any |= h->material[m].dispersive;
+    return any;
+}
+
+static void frequency_names(int frequency, char eps[PS_NAME_MAX], char sigma[PS_NAME_MAX])
+{
+    snprintf(eps, PS_NAME_MAX, "material_eps_%03d", frequency);
+    snprintf(sigma, PS_NAME_MAX, "material_sigma_%03d", frequency);
+}
+
+/* What version 2 has more. */
+static ps_status put_dispersive(ps_store *store, const ps_phasors_header *h)
+{
+    int64_t which[PS_PHASORS_MATERIALS_MAX];
+    char eps[PS_NAME_MAX], sigma[PS_NAME_MAX];
+    if (!is_dispersive(h)) return PS_OK;
+    for (int m = 0; m < h->materials; ++m) which[m] = h->material[m].dispersive;
+    PS_TRY(ps_store_put_ints(store, "/", "material_dispersive", which, h->materials));
+    for (int f = 0; f < h->frequencies; ++f) {
+        frequency_names(f, eps, sigma);
+        PS_TRY(ps_store_put_reals(store, "/", eps, h->eps_at[f], h->materials));
+        PS_TRY(ps_store_put_reals(store, "/", sigma, h->sigma_at[f], h->materials));
+    }
+    return PS_OK;
+}
+
 static ps_status put_header(ps_store *store, const ps_phasors_header *h)
 {
     PS_TRY(ps_store_put_int(store, "/", "order", h->order));
@@ -117,6 +153,7 @@ static ps_status put_header(ps_store *store, const ps_phasors_header *h)
     if (h->unsettled >= 0) PS_TRY(ps_store_put_real(store, "/", "unsettled", h->unsettled));
     if (h->has_accepted)
         PS_TRY(ps_store_put_reals(store, "/", "accepted_power", h->accepted, h->frequencies));
+    PS_TRY(put_dispersive(store, h));
     return put_materials(store, h);
 }
 
@@ -150,7 +187,7 @@ ps_status ps_phasors_create(const char *path, const ps_store_identity *identity,
     (*out)->chunk_rows = (4 << 20) / row_bytes;
     ps_store_identity own = *identity;
     own.format = PS_PHASORS_FORMAT;
-    own.format_version = PS_PHASORS_VERSION;
+    own.format_version = is_dispersive(header) ? PS_PHASORS_VERSION : 1;
     own.disk_estimate =
         header->rows * (12 + row_bytes * header->frequencies * (1 + header->magnetic));
     status = ps_store_create(path, &own, &(*out)->store);
@@ -255,9 +292,24 @@ static ps_status get_materials(const ps_store *store, ps_phasors_header *h)
         PS_TRY(ps_store_get_reals(store, "/", names[k], columns[k], h->materials));
     PS_TRY(ps_store_get_text(store, "/", "material_names", text, sizeof text));
     for (int m = 0; m < h->materials; ++m)
-        h->material[m] = (ps_phasors_material){(int)tags[m],  columns[0][m], columns[1][m],
-                                               columns[2][m], columns[3][m], ""};
+        h->material[m] = (ps_phasors_material){
+            (int)tags[m], columns[0][m], columns[1][m], columns[2][m], columns[3][m], "", false};
     get_names(text, h);
+    return PS_OK;
+}
+
+static ps_status get_dispersive(const ps_store *store, ps_phasors_header *h)
+{
+    int64_t which[PS_PHASORS_MATERIALS_MAX];
+    char eps[PS_NAME_MAX], sigma[PS_NAME_MAX];
+    if (!ps_store_has(store, "/", "material_dispersive")) return PS_OK;
+    PS_TRY(ps_store_get_ints(store, "/", "material_dispersive", which, h->materials));
+    for (int f = 0; f < h->frequencies; ++f) {
+        frequency_names(f, eps, sigma);
+        PS_TRY(ps_store_get_reals(store, "/", eps, h->eps_at[f], h->materials));
+        PS_TRY(ps_store_get_reals(store, "/", sigma, h->sigma_at[f], h->materials));
+    }
+    for (int m = 0; m < h->materials; ++m) h->material[m].dispersive = which[m] != 0;
     return PS_OK;
 }
 
@@ -288,7 +340,8 @@ static ps_status get_header(const ps_store *store, ps_phasors_header *h)
             return ps_fail(PS_INVALID, "unsettled is %g; a share of the fields is expected",
                            h->unsettled);
     }
-    return get_materials(store, h);
+    PS_TRY(get_materials(store, h));
+    return get_dispersive(store, h);
 }
 
 static ps_status find_array(ps_phasors *file, const char *name, ps_type type, int rank, int *id)
@@ -333,6 +386,7 @@ ps_status ps_phasors_open(const char *path, ps_phasors **out)
     if (status == PS_OK) {
         status = get_header((*out)->store, &(*out)->header);
         if (status == PS_OK) status = find_all(*out);
+        if (status == PS_OK) ps_phasors_choose(*out, 0);
         if (status != PS_OK) status = ps_context(status, "%s", path);
     }
     if (status != PS_OK) ps_phasors_close(out);
@@ -353,6 +407,16 @@ ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out
     return ps_fail(PS_INVALID,
                    "--accepted-power: at %g Hz the ports of %s take %g W instead of giving some",
                    h->frequency[frequency], ps_store_path(file->store), -h->accepted[frequency]);
+}
+
+void ps_phasors_choose(ps_phasors *file, int frequency)
+{
+    ps_phasors_header *h = &file->header;
+    for (int m = 0; m < h->materials; ++m) {
+        if (!h->material[m].dispersive) continue;
+        h->material[m].eps = h->eps_at[frequency][m];
+        h->material[m].sigma = h->sigma_at[frequency][m];
+    }
 }
 
 void ps_phasors_warn_unsettled(const ps_phasors *file)

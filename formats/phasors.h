@@ -15,12 +15,14 @@
 #include "formats/store.h"
 
 #define PS_PHASORS_FORMAT "penstock-dgtd-phasors"
-enum { PS_PHASORS_VERSION = 1, PS_PHASORS_FREQUENCIES_MAX = 64, PS_PHASORS_MATERIALS_MAX = 256 };
+enum { PS_PHASORS_VERSION = 2, PS_PHASORS_FREQUENCIES_MAX = 64, PS_PHASORS_MATERIALS_MAX = 256 };
 
 typedef struct ps_phasors_material {
     int tag;                        /* physical group of the mesh       */
     double eps, mu, sigma, density; /* relative, relative, S/m, kg/m3; density 0: not known */
     char name[48];                  /* no line ends; may be ""          */
+    bool dispersive; /* eps and sigma are those of a frequency (ps_phasors_choose), or eps is the
+                        least one of a tensor */
 } ps_phasors_material;
 
 typedef struct ps_phasors_header {
@@ -38,6 +40,9 @@ typedef struct ps_phasors_header {
     bool has_accepted;
     double accepted[PS_PHASORS_FREQUENCIES_MAX]; /* W: by ports, of the fields undivided         */
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
+    /* Of dispersive materials, at each frequency: relative permittivity and all losses, S/m */
+    double eps_at[PS_PHASORS_FREQUENCIES_MAX][PS_PHASORS_MATERIALS_MAX];
+    double sigma_at[PS_PHASORS_FREQUENCIES_MAX][PS_PHASORS_MATERIALS_MAX];
 } ps_phasors_header;
 
 typedef enum ps_phasors_field { PS_PHASORS_ELECTRIC, PS_PHASORS_MAGNETIC } ps_phasors_field;
@@ -82,6 +87,9 @@ const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
 /* W that the ports of the run give the fields at a frequency, per unit of the source squared.
  * PS_USAGE without ports, PS_INVALID where it is not positive. */
 ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out);
+/* From now on the header's dispersive materials have eps and sigma of this frequency; those of the
+ * first one before. */
+void ps_phasors_choose(ps_phasors *file, int frequency);
 /* Warns with the figure where fields had not settled, or where the file does not say. */
 void ps_phasors_warn_unsettled(const ps_phasors *file);
 

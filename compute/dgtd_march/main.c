@@ -132,6 +132,7 @@ static ps_status run_program(ps_run *run)
 static const ps_allowance allowances[] = {
     {"part-periods",
      "a window of --transform-periods that holds no whole number of periods of a frequency"},
+    {"band", "a --frequency outside of the band in which poles stand for a tissue"},
     {NULL, NULL}};
 
 static const ps_program program = {

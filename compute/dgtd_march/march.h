@@ -11,6 +11,7 @@
 #include "formats/port_signals.h"
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
+#include "kernels/dgtd/dispersion.h"
 #include "kernels/dgtd/mode.h"
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/ledger.h"
@@ -67,14 +68,17 @@ typedef struct problem {
     ps_dgtd_body body;                  /* views of it      */
     ps_dgtd_reference reference;
     ps_dgtd_operators *operators;
-    ps_dgtd_material *materials; /* in units of the kernels */
-    double *weights;             /* [4][materials] eps, mu, sigma, 1 */
+    ps_dgtd_material *materials;         /* in units of the kernels; sigma has the gain of poles */
+    ps_dgtd_constitution *constitutions; /* [materials] likewise, as they are given */
+    bool special;                        /* some medium has poles or a tensor */
+    ps_dgtd_dispersion dispersion;
+    double *weights; /* [4][materials] eps, mu, sigma, 1 */
     ps_dgtd_system system;
     ps_dgtd_border border;
-    ps_dgtd_pml pml; /* rows 0: no layer here */
+    ps_dgtd_pml pml;           /* rows 0: no layer here */
     ps_dgtd_local_steps local; /* levels 0: one step for all */
     double updates;            /* of elements in a step, of all ranks */
-    int32_t *told;   /* [told_count] elements outside of the layer, whose fields are written */
+    int32_t *told; /* [told_count] elements outside of the layer, whose fields are written */
     int64_t told_count;
     ps_dgtd_incident incident;
     bool has_mode;
@@ -144,6 +148,24 @@ void layer_start(const problem *problem); /* states of a first step */
 void layer_release(problem *problem);
 /* Bytes of the state of one field. */
 int64_t layer_state_bytes(const problem *problem);
+
+/* ---- media with poles or tensors (media.c): their states stay in memory ---- */
+
+ps_status media_take(problem *problem); /* materials, weights, constitutions, once dt is known */
+/* What the run asks against media; sources_build's currents against them. */
+ps_status media_check(const ps_run *run, const march_options *options, const problem *problem);
+ps_status media_check_sources(const problem *problem);
+/* The largest permittivity of any frequency. */
+double media_static_eps(const problem *problem, int64_t medium);
+/* What a medium with poles or a tensor is at the frequencies of the transforms. */
+struct ps_phasors_header;
+void media_tell(const problem *problem, int medium, struct ps_phasors_header *out);
+void media_open(problem *problem); /* counts */
+int64_t media_bytes(const problem *problem);
+int64_t media_state_bytes(const problem *problem);
+ps_status media_build(problem *problem);  /* once the system has its steps */
+void media_start(const problem *problem); /* states of a first step */
+void media_release(problem *problem);
 
 /* ---- local steps (local.c) ---- */
 

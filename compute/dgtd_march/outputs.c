@@ -263,8 +263,9 @@ static ps_status fill_header(const march *m, const settled *end, ps_phasors_head
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
-        *to = (ps_phasors_material){media[k].tag,   media[k].eps,     media[k].mu,
-                                    media[k].sigma, media[k].density, ""};
+        *to = (ps_phasors_material){media[k].tag,     media[k].eps, media[k].mu, media[k].sigma,
+                                    media[k].density, "",           false};
+        media_tell(p, k, h);
         snprintf(to->name, sizeof to->name, "%s", media[k].name);
     }
     return sum_source(m, h);
@@ -284,8 +285,7 @@ static void fill_rows(const march *m, int frequency, int field, int64_t first, i
             int part = k / (3 * nodes), component = k / nodes % 3;
             values[(r - first) * 6 * nodes + k] =
                 (float)(unit * ps_dgtd_dft_get(&p->system, m->sums[field], (int)p->frequency_count,
-                                               frequency, part, p->told[r], component,
-                                               k % nodes));
+                                               frequency, part, p->told[r], component, k % nodes));
         }
 }
 

@@ -67,6 +67,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_add(l, PS_ROOM_HOST, "mesh", system_bytes(p) + upwind_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "border", border_bytes(p, 1));
     if (p->pml.rows > 0) ps_ledger_add(l, PS_ROOM_HOST, "layer", layer_bytes(p));
+    if (p->special) ps_ledger_add(l, PS_ROOM_HOST, "poles", media_bytes(p));
     if (p->header->local_levels > 0) ps_ledger_add(l, PS_ROOM_HOST, "local_steps", local_bytes(p));
     if (ps_dgtd_model_ports(p->model)->count > 0)
         ps_ledger_add(l, PS_ROOM_HOST, "ports", ports_bytes(p));
@@ -97,6 +98,8 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     ps_device *device;
     char name[32];
     if (m->backend != &backend_device) return PS_OK;
+    if (p->special)
+        return ps_fail(PS_USAGE, "media with poles or tensors are marched on cores: --device cpu");
     snprintf(name, sizeof name, "cuda:%d", m->ordinal);
     PS_TRY(ps_device_open(name, 0, &device));
     int64_t available = ps_device_describe(device).memory_free / 20 * 19;

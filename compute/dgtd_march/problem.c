@@ -167,23 +167,6 @@ static ps_status check_window(const ps_run *run, const march_options *options, c
 
 /* ---- the model ---- */
 
-static ps_status take_materials(problem *p)
-{
-    int64_t count = p->header->media;
-    const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
-    PS_TRY(PS_ALLOC(&p->materials, count, "the materials"));
-    PS_TRY(PS_ALLOC(&p->weights, 4 * count, "the materials"));
-    for (int64_t m = 0; m < count; ++m) {
-        p->materials[m] =
-            (ps_dgtd_material){media[m].eps, media[m].mu, media[m].sigma * PS_DGTD_Z0};
-        p->weights[m] = media[m].eps;
-        p->weights[count + m] = media[m].mu;
-        p->weights[2 * count + m] = p->materials[m].sigma;
-        p->weights[3 * count + m] = 1;
-    }
-    return PS_OK;
-}
-
 static ps_status load_domain(const march_options *options, problem *p)
 {
     int ranks = ps_comm_size();
@@ -205,7 +188,7 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     p->header = ps_dgtd_model_head(p->model);
     PS_TRY(set_timing(options, p));
     PS_TRY(check_window(run, options, p));
-    PS_TRY(take_materials(p));
+    PS_TRY(media_take(p));
     PS_TRY(load_domain(options, p));
     ps_dgtd_reference_init(&p->reference, p->header->order);
     p->system = (ps_dgtd_system){.order = p->header->order,
@@ -213,12 +196,14 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
                                  .reference = &p->reference};
     ps_dgtd_system_count(&p->system, p->domain.elements, p->header->media);
     PS_TRY(layer_open(p));
+    media_open(p);
     PS_TRY(probes_read(options, p));
     PS_TRY(sources_open(p));
     if (p->timing.decay > 0 && p->timing.quiet_after == INT64_MAX)
         return ps_fail(PS_USAGE, "--until-decay: a source of %s goes on for ever, and the fields "
                                  "with it; use pulses (shape=gaussian)",
                        run->operands[0]);
+    PS_TRY(media_check(run, options, p));
     if (options->mode_error > 0 && !p->has_mode)
         return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
     return PS_OK;
@@ -236,6 +221,7 @@ void problem_release(problem *p)
     sources_release(p);
     ports_release(p);
     layer_release(p);
+    media_release(p);
     ps_dgtd_local_close(&p->local);
     ps_dgtd_domain_release(&p->domain);
     ps_dgtd_model_close(&p->model);
@@ -296,8 +282,10 @@ ps_status problem_build(const march_options *options, problem *p)
     ps_status status = build_system(p);
     if (status == PS_OK) status = build_border(p);
     if (status == PS_OK) status = layer_build(p);
+    if (status == PS_OK) status = media_build(p);
     if (status == PS_OK) status = local_build(p);
     PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_comm_agree(sources_build(p)));
+    PS_TRY(ps_comm_agree(media_check_sources(p)));
     return ports_build(p);
 }

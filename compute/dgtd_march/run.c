@@ -173,14 +173,20 @@ void march_close(march *m)
 
 /* ---- beginning ---- */
 
-/* The states of the layer, which are in memory wherever the fields are. */
+/* The states of poles and of the layer, which are in memory wherever the fields are. */
 static int describe_layer(const problem *p, ps_type type, ps_checkpoint_array *arrays)
 {
-    int64_t count = layer_state_bytes(p) / (type == PS_F32 ? 4 : 8);
+    int64_t item = type == PS_F32 ? 4 : 8, count = layer_state_bytes(p) / item;
+    if (p->special) {
+        *arrays = (ps_checkpoint_array){"/polarisation", "V/m", type, media_state_bytes(p) / item,
+                                        p->dispersion.state};
+        if (p->pml.rows == 0) return 1;
+        ++arrays;
+    }
     if (p->pml.rows == 0) return 0;
     arrays[0] = (ps_checkpoint_array){"/electric_layer", "V/m", type, count, p->pml.state[0]};
     arrays[1] = (ps_checkpoint_array){"/magnetic_layer", "V/m", type, count, p->pml.state[1]};
-    return 2;
+    return 2 + p->special;
 }
 
 static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
@@ -249,6 +255,7 @@ static ps_status start_fields(march *m)
     size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
     for (int64_t k = 0; k < 2 * p->port_count; ++k) p->port_states[k] = 0;
+    media_start(p);
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);
     memset(m->march.magnetic, 0, bytes);

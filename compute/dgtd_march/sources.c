@@ -76,7 +76,7 @@ static ps_status watch_times(problem *p)
     for (int64_t s = 0; s < p->header->sources; ++s)
         until = fmax(until, over_after(ps_dgtd_model_sources(p->model) + s, box));
     for (int64_t m = 0; m < p->header->media; ++m)
-        slowest = fmax(slowest, sqrt(p->materials[m].eps * p->materials[m].mu));
+        slowest = fmax(slowest, sqrt(media_static_eps(p, m) * p->materials[m].mu));
     double crossing = ceil(sqrt(diagonal) * slowest / p->timing.dt);
     p->timing.crossing = crossing < 1e15 ? (int64_t)crossing : (int64_t)1e15;
     double quiet = ceil(until / p->timing.dt);

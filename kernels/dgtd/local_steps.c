@@ -114,6 +114,7 @@ void ps_dgtd_local_count(ps_dgtd_local *x, const ps_dgtd_system *system, const u
         x->level[l].system.materials = STATES * system->materials;
         x->level[l].system.material = NULL;
         x->level[l].system.steps = NULL;
+        x->level[l].system.dispersion = NULL; /* poles see the whole step alone */
         for (int which = 0; which < 2; ++which)
             x->level[l].run_count[which] = list_runs(system, reach, l, which, NULL);
     }

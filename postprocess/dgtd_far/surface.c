@@ -174,7 +174,8 @@ static ps_status collect(const far_body *b, const shells *s, far_surface *out)
 
 static bool is_same(const ps_phasors_material *a, const ps_phasors_material *b)
 {
-    return a->eps == b->eps && a->mu == b->mu && a->sigma == b->sigma;
+    return a->eps == b->eps && a->mu == b->mu && a->sigma == b->sigma &&
+           a->dispersive == b->dispersive;
 }
 
 /* The medium of the outer side: of the tetrahedra outside, or at the outer boundary of those
@@ -197,6 +198,10 @@ static ps_status find_background(const far_body *b, far_surface *s)
                                found->eps, found->mu, found->sigma, m->eps, m->mu, m->sigma);
             found = m;
         }
+    if (found->dispersive)
+        return ps_fail(PS_INVALID, "the surface lies in a medium with poles or a tensor of "
+                                   "permittivity: a far field needs one number all round; choose "
+                                   "another surface by --around");
     if (found->sigma > 0)
         return ps_fail(
             PS_INVALID,
@@ -216,7 +221,7 @@ static ps_status check_outside(const ps_run *run, const far_body *b, const shell
     for (int64_t r = 0; r < b->header->rows; ++r) {
         const ps_phasors_material *m = &b->header->material[b->medium[r]];
         if (b->inside[b->number[r]]) continue;
-        elements += m->eps != s->eps || m->mu != s->mu || m->sigma > 0;
+        elements += m->eps != s->eps || m->mu != s->mu || m->sigma > 0 || m->dispersive;
         for (int f = 0; f < 4; ++f) { /* sheets */
             int32_t face = 4 * b->number[r] + f, link = b->links[face];
             walls += link >= 0 && !b->inside[link / 4] && is_closed(kind_of(b, face));

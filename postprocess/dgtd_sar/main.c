@@ -174,6 +174,7 @@ static ps_status open_job(sar_job *job, ps_product *product)
     PS_TRY(settle_masses(job));
     PS_TRY(sar_open(job, paths[0], paths[1]));
     PS_TRY(choose_frequency(job));
+    ps_phasors_choose(job->phasors, job->frequency);
     PS_TRY(settle_densities(job));
     PS_TRY(
         ps_store_open(paths[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &job->mesh_store));

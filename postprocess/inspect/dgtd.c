@@ -16,6 +16,8 @@ static void report_medium(const ps_dgtd_medium *x, int64_t number, ps_report *re
     ps_report_real(report, "mu", x->mu);
     ps_report_real(report, "sigma", x->sigma);
     ps_report_real(report, "density", x->density);
+    if (x->pole_count > 0) ps_report_int(report, "poles", x->pole_count);
+    if (x->anisotropic) ps_report_reals(report, "tensor", x->tensor, 6);
 }
 
 static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *report)

@@ -80,6 +80,8 @@ static const ps_figure figure_table[] = {
     {"medium_*.mu", "1", "relative permeability"},
     {"medium_*.sigma", "S/m", "conductivity"},
     {"medium_*.density", "kg/m3", "mass density"},
+    {"medium_*.poles", "1", "poles of its permittivity; eps is that of infinite frequency"},
+    {"medium_*.tensor", "1", "relative permittivity xx, yy, zz, xy, xz, yz; eps its least value"},
     {"source_*.kind", "text", "kind of source"},
     {"source_*.axis", "1", "direction"},
     {"source_*.origin", "m", "place"},

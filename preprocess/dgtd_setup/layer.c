@@ -293,6 +293,11 @@ static ps_status check_media(const setup *s)
         int64_t e = f / 4, other = s->mesh.links[f] < 0 ? e : s->mesh.links[f] / 4;
         const ps_dgtd_medium *a = s->media + s->material[e], *b = s->media + s->material[other];
         if (!s->layer[e] && !s->layer[other]) continue;
+        if (a->pole_count > 0 || a->anisotropic)
+            return ps_fail(PS_INVALID,
+                           "--pml: %s is in or at the layer and has poles or a tensor of "
+                           "permittivity, which the layer does not match: leave room between",
+                           element_text(s, e, place));
         if (a->sigma > 0 || a->density > 0)
             return ps_fail(PS_INVALID,
                            "--pml: %s is in or at the layer and conducts (%g S/m) or has a density "

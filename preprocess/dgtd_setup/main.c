@@ -11,9 +11,14 @@ static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule", .l
 static const ps_option options[] = {
     PS_INT("order", &chosen.order, "P", 1, 4, PS_IDENTITY, "polynomial order of all elements"),
     PS_LIST(
-        "material", &chosen.media, "TAG:eps=E,mu=M,sigma=S,rho=R", PS_IDENTITY,
+        "material", &chosen.media, "TAG:KEY=VALUE,..", PS_IDENTITY,
         "medium of the elements of a physical group (number or name; or default): relative "
-        "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)"),
+        "permittivity eps= (1; XX/YY/ZZ[/XY/XZ/YZ] of a tensor) and permeability mu= (1), "
+        "conductivity sigma= in S/m (0), density rho= in kg/m3 (0: none); poles, each as often as "
+        "wanted: debye=STRENGTH/TIME, lorentz=STRENGTH/RESONANCE/DAMPING, drude=PLASMA/DAMPING "
+        "(rad/s, 1/s), eps= being that of infinite frequency; or tissue=NAME, by Gabriel et al."),
+    PS_LIST("frequency", &chosen.frequencies, "HZ[,HZ..]", 0,
+            "tell permittivity and conductivity of all media there"),
     PS_TEXT("materials", &chosen.media_file, "FILE", PS_IDENTITY,
             "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes "
             "before"),
@@ -81,7 +86,8 @@ static ps_status make_model(setup *s)
     PS_TRY(set_sources(s));
     PS_TRY(set_ports(s));
     PS_TRY(finish_layer(s));
-    return set_step(s);
+    PS_TRY(set_step(s));
+    return check_permittivities(s);
 }
 
 static ps_status write_model(const setup *s, const ps_product *product)
@@ -108,7 +114,7 @@ static void release(setup *s)
     ps_store_close(&s->store);
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
-    free(s->sizes), free(s->layer), free(s->reach), free(s->least_class);
+    free(s->sizes), free(s->layer), free(s->reach), free(s->least_class), free(s->tissues);
     ps_dgtd_ports_release(&s->ports);
 }
 
@@ -137,6 +143,7 @@ static const ps_allowance allowances[] = {
     {"early", "a pulse that is not quiet at t = 0, where the march begins with no field"},
     {"flat-layer", "elements of a matched layer so flat that fields grow with the centred flux"},
     {"strong-layer", "a matched layer so strong for its elements that fields grow with that flux"},
+    {"absorbing-poles", "a medium with poles at a face that absorbs"},
     {"cut", "the ball of a current through which faces with a condition go"},
     {NULL, NULL}};
 

@@ -7,29 +7,29 @@
 #include "runtime/memory.h"
 #include "setup.h"
 
-enum { KEYS = 4, LINE = 512 };
+enum { LINE = 1024 };
 
-static const char known[] = "eps, mu, sigma (S/m) and rho (kg/m3)";
+static const char known[] = "eps, mu, sigma (S/m), rho (kg/m3), debye, lorentz, drude and tissue";
 
 /* What was said of one tag. */
 typedef struct statement {
     ps_dgtd_medium medium;
-    int used;
+    int used, tissue;
 } statement;
 
 typedef struct statements {
     int64_t count, capacity;
     statement *list;
     bool has_default;
+    int default_tissue;
     ps_dgtd_medium fallback;
 } statements;
 
-static ps_status read_medium(setup_text *text, ps_dgtd_medium *m)
+static ps_status read_medium(setup_text *text, ps_dgtd_medium *m, int *tissue)
 {
     *m = (ps_dgtd_medium){.eps = 1, .mu = 1};
-    PS_TRY(text_reals(text, "eps", 1, &m->eps, NULL));
+    PS_TRY(read_permittivity(text, m, tissue));
     PS_TRY(text_reals(text, "mu", 1, &m->mu, NULL));
-    PS_TRY(text_reals(text, "sigma", 1, &m->sigma, NULL));
     PS_TRY(text_reals(text, "rho", 1, &m->density, NULL));
     PS_TRY(text_done(text, known));
     if (!(m->eps > 0) || !(m->mu > 0) || !(m->sigma >= 0) || !(m->density >= 0))
@@ -51,21 +51,24 @@ static ps_status add_statement(const setup *s, const char *option, const char *w
     for (char *c = line; *c; ++c)
         if (*c == ',') *c = ':';
     PS_TRY(text_parse(option, line, &text));
-    PS_TRY(read_medium(&text, &medium));
+    int tissue;
+    PS_TRY(read_medium(&text, &medium, &tissue));
     if (strcmp(text.head, "default") == 0) {
         out->fallback = medium;
+        out->default_tissue = tissue;
         out->has_default = true;
         return PS_OK;
     }
     PS_TRY(tag_number(s, option, text.head, &medium.tag));
     for (int64_t i = 0; i < out->count; ++i) {
         if (out->list[i].medium.tag != medium.tag) continue;
+        out->list[i].tissue = tissue;
         out->list[i].medium = medium; /* --material after --materials */
         return PS_OK;
     }
     PS_TRY(
         ps_grow((void **)&out->list, &out->capacity, out->count + 1, sizeof *out->list, "media"));
-    out->list[out->count++] = (statement){medium, 0};
+    out->list[out->count++] = (statement){medium, 0, tissue};
     return PS_OK;
 }
 
@@ -114,9 +117,11 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
         ps_dgtd_medium *out = s->media + t;
         bool found = x->has_default;
         *out = x->fallback;
+        s->tissues[t] = (int16_t)x->default_tissue;
         for (int64_t i = 0; i < x->count; ++i) {
             if (x->list[i].medium.tag != tags[t]) continue;
             *out = x->list[i].medium;
+            s->tissues[t] = (int16_t)x->list[i].tissue;
             x->list[i].used = found = true;
         }
         out->tag = tags[t];
@@ -148,7 +153,7 @@ static ps_status assign(setup *s)
     int32_t *tags;
     PS_TRY(PS_ALLOC(&tags, PS_DGTD_MEDIA_MAX, "media"));
     int64_t count = distinct_tags(s->mesh.tags, s->mesh.elements, tags, PS_DGTD_MEDIA_MAX);
-    statements x = {0};
+    statements x = {.default_tissue = -1};
     ps_status status = PS_OK;
     if (count > PS_DGTD_MEDIA_MAX)
         status = ps_fail(PS_INVALID, "%s: %" PRId64 " physical groups, at most %d are possible",
@@ -156,6 +161,8 @@ static ps_status assign(setup *s)
     s->media_count = count;
     if (status == PS_OK) status = PS_ALLOC(&s->media, count, "media");
     if (status == PS_OK) status = PS_ALLOC(&s->materials, count, "media");
+    if (status == PS_OK) status = PS_ALLOC(&s->tissues, count, "media");
+    s->tissue_count = count;
     if (status == PS_OK) status = PS_ALLOC(&s->material, s->mesh.elements, "materials");
     if (status == PS_OK) status = read_statements(s, &x);
     if (status == PS_OK) status = match(s, &x, tags, count);
@@ -177,6 +184,7 @@ static ps_status assign(setup *s)
 
 ps_status set_media(setup *s)
 {
+    PS_TRY(read_frequencies(s));
     PS_TRY(assign(s));
     for (int64_t m = 0; m < s->media_count; ++m)
         s->materials[m] =

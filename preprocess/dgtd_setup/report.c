@@ -26,6 +26,7 @@ static void report_medium(const setup *s, ps_report *r, int64_t m)
     ps_report_real(r, "sigma", x->sigma);
     ps_report_real(r, "density", x->density);
     ps_report_real(r, "least_size", least);
+    report_permittivity(s, m, r);
 }
 
 static void report_step(const setup *s, ps_report *r)

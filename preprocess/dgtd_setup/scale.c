@@ -58,6 +58,7 @@ static ps_status add_medium(scaling *x, int64_t medium, int level)
     s->media[count] = s->media[medium];
     s->materials[count] = s->materials[medium];
     s->media[count].eps *= factor;
+    for (int k = 0; k < 6; ++k) s->media[count].tensor[k] *= factor;
     s->media[count].mu *= factor;
     s->materials[count].eps *= factor;
     s->materials[count].mu *= factor;

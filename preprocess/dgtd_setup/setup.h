@@ -12,14 +12,14 @@
 #include "kernels/dgtd/system.h"
 #include "runtime/program.h"
 
-enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 16, SETUP_TAGS_SHOWN = 8 };
+enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 32, SETUP_FREQUENCIES_MAX = 16, SETUP_TAGS_SHOWN = 8 };
 enum { SETUP_FLUX_AUTO, SETUP_FLUX_CENTRED, SETUP_FLUX_UPWIND };
 
 typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     const char *local;   /* auto, off or a number of levels */
-    ps_text_list media, boundaries, sources, ports;
+    ps_text_list media, boundaries, sources, ports, frequencies;
     const char *media_file, *total, *dt, *divide, *pml;
     double fraction;
 } setup_options;
@@ -36,9 +36,12 @@ typedef struct setup {
     uint8_t *reach; /* [elements] of the local steps, or NULL */
     uint8_t *least_class; /* [elements] that their stability asks for, or NULL */
     uint16_t *material;
-    int64_t media_count, source_count;
-    ps_dgtd_medium *media;       /* [media_count] */
-    ps_dgtd_material *materials; /* likewise, as the kernels take them */
+    int64_t media_count, source_count, tissue_count;
+    int16_t *tissues; /* [tissue_count] of the media given: row of the table, -1: none */
+    int frequency_count;
+    double frequencies[SETUP_FREQUENCIES_MAX]; /* Hz, at which permittivities are told */
+    ps_dgtd_medium *media;                     /* [media_count] */
+    ps_dgtd_material *materials;               /* likewise, as the kernels take them */
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
     ps_dgtd_ports ports;
     ps_dgtd_model_header header;
@@ -59,17 +62,17 @@ typedef struct setup {
     int levels_most, levels_chosen;                /* by --local-steps auto; most 0: any         */
     int64_t local_lowered;                         /* elements whose class is larger for it      */
     double local_cap;       /* m: the largest step that borders and layer leave            */
-    int64_t scaled;       /* elements with raised eps and mu,       */
-    double scaled_volume; /* their part of the volume */
-    double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
-    double scaled_factor; /* and the largest factor   */
+    int64_t scaled;         /* elements with raised eps and mu,       */
+    double scaled_volume;   /* their part of the volume */
+    double scaled_excess;   /* sum of their volumes times (factor - 1), of the whole   */
+    double scaled_factor;   /* and the largest factor   */
 } setup;
 
 /* ---- text.c: "kind:key=value:key=value" and names of physical groups ---- */
 
 typedef struct setup_text {
     const char *option, *whole; /* for messages */
-    char buffer[512], *head;    /* what stands before the first ':' */
+    char buffer[1024], *head;   /* what stands before the first ':' */
     int count;
     struct {
         char *key, *value;
@@ -100,6 +103,18 @@ int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_
 /* A region "box:..", "ball:..", "tag:..": marks[elements] is 1 where the centroid (or the tag) is
  * in it. */
 ps_status mark_region(const setup *s, const char *option, const char *text, uint8_t *marks);
+
+/* ---- poles.c: permittivities that are more than a number ---- */
+
+/* eps, sigma, poles and tissue of a medium; *tissue: its row of the table, or -1. */
+ps_status read_permittivity(setup_text *text, ps_dgtd_medium *medium, int *tissue);
+/* --frequency; */
+ps_status read_frequencies(setup *s);
+/* What conditions, sources, flux and step have to be for media with poles or tensors. */
+ps_status check_permittivities(setup *s);
+/* By the Cole-Cole formula: real part, and minus the imaginary one. */
+void tissue_permittivity(int tissue, double frequency, double out[2]);
+void report_permittivity(const setup *s, int64_t medium, struct ps_report *r);
 
 /* ---- media.c, faces.c, sources.c, step.c, report.c ---- */
 

@@ -337,7 +337,9 @@ static int64_t filled_entries(const setup *s, const ps_dgtd_source *x, int64_t *
         for (int v = 0; v < 3; ++v)
             *ahead = fmin(*ahead, lateness(x, corner_of(s, e, ps_dgtd_face_vertices[f % 4][v])));
         ++*entries;
-        filled += m->eps != 1 || m->mu != 1 || m->sigma != 0;
+        const ps_dgtd_medium *of = s->media + s->material[e];
+        filled +=
+            m->eps != 1 || m->mu != 1 || m->sigma != 0 || of->pole_count > 0 || of->anisotropic;
     }
     return filled;
 }

@@ -15,7 +15,16 @@ static const char *const file = "model.h5";
 static const ps_store_identity identity = {
     PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "test", "test", "", 0};
 
-static const ps_dgtd_medium media[2] = {{3, 4, 1.5, .25, 1000, "skin"}, {8, 1, 1, 0, 0, ""}};
+static const ps_dgtd_medium media[2] = {
+    {.tag = 3, .eps = 4, .mu = 1.5, .sigma = .25, .density = 1000, .name = "skin"},
+    {.tag = 8,
+     .eps = 1.5,
+     .mu = 1,
+     .pole_count = 3,
+     .poles = {{PS_DGTD_DEBYE, 5, 0, 2}, {PS_DGTD_DRUDE, 1, 7, 0}, {PS_DGTD_LORENTZ, 2, 3, .5}},
+     .anisotropic = true,
+     .tensor = {2, 3, 4, .5, -.25, .1},
+     .band = {1e8, 6e9}}};
 
 /* The shaken cube in five runs of the curve, of two media. */
 static void make_partition(const cube_tets *mesh, ps_partition *p)
@@ -357,6 +366,16 @@ static void model_faults(void **state)
     sample_save(&s);
     check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "time step of -1");
     s.model.header.dt = .01;
+    ps_dgtd_medium bad[2] = {media[0], media[1]};
+    s.model.media = bad;
+    bad[1].poles[0].strength = -5;
+    sample_save(&s);
+    check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "not passive");
+    bad[1] = media[1];
+    bad[1].tensor[3] = 3;
+    sample_save(&s);
+    check_fails(ps_dgtd_model_open(file, &model), PS_INVALID, "not positive definite");
+    s.model.media = media;
     s.mesh.kinds[0] = (uint8_t)(s.mesh.links[0] < 0 ? PS_DGTD_INNER : PS_DGTD_PEC);
     sample_save(&s);
     check_ok(ps_dgtd_model_open(file, &model));

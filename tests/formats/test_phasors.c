@@ -13,18 +13,19 @@ static const ps_store_identity identity = {.format = PS_PHASORS_FORMAT,
 
 static ps_phasors_header sample(int order, int64_t rows)
 {
-    return (ps_phasors_header){.order = order,
-                               .rows = rows,
-                               .mesh_elements = 2 * rows + 5,
-                               .mesh_hash = "0123456789abcdef",
-                               .frequencies = 2,
-                               .materials = 2,
-                               .frequency = {9e8, 1.8e9},
-                               .source = {{1, 0}, {.5, -2}},
-                               .source_units = "A m",
-                               .magnetic = order % 2 == 0,
-                               .unsettled = order % 2 ? -1 : .25,
-                               .material = {{1, 41.4, 1, .87, 1100, "skin"}, {7, 1, 1, 0, 0, ""}}};
+    return (ps_phasors_header){
+        .order = order,
+        .rows = rows,
+        .mesh_elements = 2 * rows + 5,
+        .mesh_hash = "0123456789abcdef",
+        .frequencies = 2,
+        .materials = 2,
+        .frequency = {9e8, 1.8e9},
+        .source = {{1, 0}, {.5, -2}},
+        .source_units = "A m",
+        .magnetic = order % 2 == 0,
+        .unsettled = order % 2 ? -1 : .25,
+        .material = {{1, 41.4, 1, .87, 1100, "skin", false}, {7, 1, 1, 0, 0, "", false}}};
 }
 
 static float value(int frequency, int field, int64_t number, int64_t i)

@@ -113,9 +113,12 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     memcpy(cut.links, mesh->links, 4 * (size_t)n * sizeof(int32_t));
     for (int64_t e = 0; e < n; ++e) cut.source[e] = (int32_t)e;
     if (cut.parts == 1) cut.interior[0] = n;
-    ps_dgtd_medium medium = {1,    number_of(argc, argv, "eps", "1"),
-                             1,    number_of(argc, argv, "sigma", "0") / PS_DGTD_Z0,
-                             1000, "cube"};
+    ps_dgtd_medium medium = {.tag = 1,
+                             .eps = number_of(argc, argv, "eps", "1"),
+                             .mu = 1,
+                             .sigma = number_of(argc, argv, "sigma", "0") / PS_DGTD_Z0,
+                             .density = 1000,
+                             .name = "cube"};
     ps_dgtd_source source;
     set_source(source_kind, &source);
     ps_dgtd_model model = {

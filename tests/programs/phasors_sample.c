@@ -188,17 +188,17 @@ static void set_header(sample *s, int order)
     bool wave = is(s, "wave"), nothing = is(s, "nothing");
     bool sphere = is(s, "sphere") || is(s, "hole") || is(s, "beside") || nothing;
     double eps = nothing ? 2 : 1;
-    s->header =
-        (ps_phasors_header){.order = order,
-                            .mesh_elements = s->mesh.tetrahedron_count,
-                            .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
-                            .materials = 2,
-                            .frequency = {FREQUENCY, 2 * FREQUENCY},
-                            .source = {{0, 2}, {0, 2}},
-                            .source_units = "V/m",
-                            .magnetic = wave || sphere,
-                            .material = {{1, sphere ? eps : 40, 1, sphere ? 0 : .8, 1000, "muscle"},
-                                         {2, wave ? 40 : eps, 1, wave ? .8 : 0, 0, "air"}}};
+    s->header = (ps_phasors_header){
+        .order = order,
+        .mesh_elements = s->mesh.tetrahedron_count,
+        .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
+        .materials = 2,
+        .frequency = {FREQUENCY, 2 * FREQUENCY},
+        .source = {{0, 2}, {0, 2}},
+        .source_units = "V/m",
+        .magnetic = wave || sphere,
+        .material = {{1, sphere ? eps : 40, 1, sphere ? 0 : .8, 1000, "muscle", false},
+                     {2, wave ? 40 : eps, 1, wave ? .8 : 0, 0, "air"}}};
     if (sphere) s->header.frequency[0] = HIGHER;
     strcpy(s->header.mesh_hash, s->mesh.content_hash);
 }
