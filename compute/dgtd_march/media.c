@@ -70,7 +70,7 @@ ps_status media_check(const ps_run *run, const march_options *options, const pro
     if (p->has_mode)
         return ps_fail(PS_USAGE, "a mode starts in a medium of one permittivity and conductivity; "
                                  "this model has media with poles or tensors");
-    if (p->dispersion.tensors && p->port_count > 0)
+    if (p->dispersion.tensors && ps_dgtd_model_ports(p->model)->count > 0)
         return ps_fail(PS_USAGE, "ports beside media with a tensor of permittivity have not been "
                                  "proven: leave out one of them");
     return check_bands(run, p);
