@@ -1,10 +1,10 @@
-/* Slabs on the devices of the ranks, in memory: traces and the vectors of the iteration live there;
- * scalars come to the host, and with several ranks the traces between them and the low modes of
- * a coarse space. */
+/* Slabs on the devices of the ranks, in memory: traces, the vectors of the iteration and the coarse
+ * space live there; scalars come to the host. Ranks write traces and low modes into each other's
+ * memory (device_board.h), or send them through the hosts. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/schwarz_solve/device.h"
+#include "compute/schwarz_solve/device_board.h"
 #include "compute/schwarz_solve/outer.h"
 #include "kernels/schwarz/traces_device.h"
 #include "runtime/memory.h"
@@ -20,12 +20,14 @@ typedef struct slabs {
     const ps_slab_links *links;
     ps_traces_device traces;
     ps_interface_vectors vectors;
-    ps_traces_modes low;    /* the coarse space; count 0: none */
+    ps_traces_modes low;   /* the coarse space, own traces; count 0: none */
+    ps_traces_low all_low; /* of all traces */
+    board board;
     double *g;              /* device: own traces */
     double *in, *out;       /* several ranks: all traces of the box */
     double *planes;         /* of a slab */
     double *pinned, *faces; /* host: scalar products; traces to and from the ranks beside */
-    double *tables, *nodes, *coarse; /* host */
+    double *tables, *nodes, *coarse; /* host; coarse: where low modes are sent through it */
     outer outer;
 } slabs;
 
@@ -42,7 +44,7 @@ static int64_t slabs_memory(const solve_problem *p)
     ps_interface_vectors elsewhere = {0};
     ps_interface problem = {
         .size = traces * face, .all = 2 * (host.slabs - 1), .vectors = &elsewhere};
-    int64_t low = p->options.coarse > 0 ? ps_slab_box_coarse_space(&host) : 0;
+    int64_t low = p->options.coarse > 0 && ps_comm_size() > 1 ? ps_slab_box_coarse_space(&host) : 0;
     return 8 *
            (ps_slab_box_size(&host) + outer_doubles(p, &problem) + 4 * face + basis_of(p) * traces +
             low + device_largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
@@ -67,18 +69,44 @@ static bool beside(const slabs *s, int side)
     return side == 0 ? s->plan.first > 0 : s->plan.end < s->plan.slabs;
 }
 
-/* The exchange of the own slabs; what goes to the ranks beside comes to `faces`. */
+/* The exchange of the own slabs; what goes to the ranks beside comes to their boards, or to
+ * `faces`. */
 static ps_status exchange_here(slabs *s, bool source, const double *g, double *out)
 {
     int64_t face = s->box.face, base = s->host.base * face, bytes = 8 * s->host.traces * face;
     PS_TRY(ps_copy_on_device(s->base.stream, s->in + base, g, bytes));
     PS_TRY(ps_slab_device_exchange(&s->box, source, s->in, s->out, s->base.stream));
+    for (int side = 0; side < 2; ++side) {
+        const double *sent = sent_of(s, side);
+        if (!beside(s, side)) continue;
+        if (s->board.own)
+            PS_TRY(ps_copy_on_device(
+                s->base.stream,
+                board_landing(&s->board, ps_comm_rank() + (side == 0 ? -1 : 1), 1 - side), sent,
+                8 * face));
+        else
+            PS_TRY(ps_copy_to_host(s->base.stream, s->faces + side * face, sent, 8 * face));
+    }
     PS_TRY(ps_copy_on_device(s->base.stream, out, s->out + base, bytes));
+    return ps_stream_wait(s->base.stream);
+}
+
+/* Where the trace for an end of the own ones lies on the device. */
+static double *end_of(const slabs *s, int side, double *out)
+{
+    return out + (side == 0 ? 0 : s->host.traces - 1) * s->box.face;
+}
+
+static ps_status exchange_boards(slabs *s, bool source, const double *g, double *out)
+{
+    int64_t bytes = 8 * s->box.face;
+    PS_TRY(s->links->agree(s->links->context, exchange_here(s, source, g, out)));
     for (int side = 0; side < 2; ++side)
         if (beside(s, side))
-            PS_TRY(ps_copy_to_host(s->base.stream, s->faces + side * face, sent_of(s, side),
-                                   8 * face));
-    return ps_stream_wait(s->base.stream);
+            PS_TRY(ps_copy_on_device(s->base.stream, end_of(s, side, out),
+                                     board_landing(&s->board, ps_comm_rank(), side), bytes));
+    s->board.turn ^= 1;
+    return PS_OK;
 }
 
 /* Traces of the ranks beside come to the ends of out. */
@@ -88,6 +116,7 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
     int64_t face = s->box.face;
     double *theirs = s->faces + 2 * face;
     if (!s->links) return ps_slab_device_exchange(&s->box, source, g, out, s->base.stream);
+    if (s->board.own) return exchange_boards(s, source, g, out);
     ps_status status = exchange_here(s, source, g, out);
     for (int side = 0; side < 2; ++side)
         if (beside(s, side))
@@ -96,9 +125,9 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
     for (int side = 0; side < 2; ++side) {
         if (!beside(s, side)) continue;
         PS_TRY(s->links->wait(s->links->context, side));
-        double *end = out + (side == 0 ? 0 : s->host.traces - 1) * face;
         if (status == PS_OK)
-            status = ps_copy_to_device(s->base.stream, end, theirs + side * face, 8 * face);
+            status = ps_copy_to_device(s->base.stream, end_of(s, side, out), theirs + side * face,
+                                       8 * face);
     }
     if (status == PS_OK) status = ps_stream_wait(s->base.stream); /* `theirs` comes again */
     return s->links->agree(s->links->context, status);
@@ -110,23 +139,38 @@ static ps_status copy_vectors(void *context, bool to_host, int64_t count, double
     return device_copy(((slabs *)context)->base.stream, to_host, count, there, here);
 }
 
-/* The low modes of the own traces go to the host, where all ranks' are solved for, and back. */
+/* The own rows of the low modes come to the boards of the others, unless something has failed. */
+static ps_status spread_low(slabs *s, ps_status status)
+{
+    int64_t at = s->host.base * s->low.count, bytes = 8 * s->host.traces * s->low.count;
+    for (int r = 0; r < ps_comm_size() && status == PS_OK; ++r)
+        if (r != ps_comm_rank())
+            status =
+                ps_copy_on_device(s->base.stream, board_low(&s->board, r) + at, s->low.low, bytes);
+    if (status == PS_OK) status = ps_stream_wait(s->base.stream);
+    return s->links->agree(s->links->context, status);
+}
+
+/* The same through the hosts, by a sum over ranks. */
+static ps_status sum_low(slabs *s, ps_status status)
+{
+    int64_t count = s->low.count, all = 2 * (s->plan.slabs - 1) * count;
+    double *own = s->coarse + s->host.base * count;
+    memset(s->coarse, 0, (size_t)all * sizeof *s->coarse);
+    if (status == PS_OK) status = copy_vectors(s, true, count * s->host.traces, s->low.low, own);
+    PS_TRY(s->links->agree(s->links->context, status));
+    PS_TRY(s->links->sum(s->links->context, s->coarse, all));
+    return copy_vectors(s, false, all, s->all_low.low, s->coarse);
+}
+
+/* The low modes of all traces are solved for on each rank. */
 static ps_status correct(void *context, double *r)
 {
     slabs *s = context;
-    int64_t all = 2 * (s->plan.slabs - 1), own = s->host.traces, count = s->low.count;
-    double *here = s->coarse, *low = here + count * own;
     ps_status status = ps_traces_device_gather(&s->low, r, s->base.stream);
-    if (status == PS_OK) status = copy_vectors(s, true, count * own, s->low.low, here);
-    PS_TRY(s->links ? s->links->agree(s->links->context, status) : status);
-    memset(low, 0, (size_t)(count * all) * sizeof *low);
-    for (int64_t m = 0; m < count; ++m)
-        memcpy(low + m * all + s->host.base, here + m * own, (size_t)own * sizeof *low);
-    if (s->links) PS_TRY(s->links->sum(s->links->context, low, count * all));
-    ps_slab_box_solve_low(&s->host, low, low + count * all);
-    for (int64_t m = 0; m < count; ++m)
-        memcpy(here + m * own, low + m * all + s->host.base, (size_t)own * sizeof *low);
-    PS_TRY(ps_copy_to_device(s->base.stream, s->low.low, here, 8 * count * own));
+    if (s->links) status = s->board.own ? spread_low(s, status) : sum_low(s, status);
+    PS_TRY(status);
+    PS_TRY(ps_traces_device_solve_low(&s->all_low, s->base.stream));
     return ps_traces_device_scatter(&s->low, r, s->base.stream);
 }
 
@@ -171,7 +215,8 @@ static int64_t lay_out(slabs *s, char *at)
                  {all, &s->out},
                  {8 * device_largest_slab(p) * p->load.plane, &s->planes},
                  {ps_traces_device_bytes(basis_of(p), s->host.traces), &s->traces.memory},
-                 {8 * s->low.count * s->host.traces, &s->low.low},
+                 {s->board.own ? 0 : 16 * s->low.count * (s->plan.slabs - 1), &s->all_low.low},
+                 {8 * s->low.count * s->plan.slabs, &s->all_low.space},
                  {4 * s->low.count, &s->low.modes}};
     int64_t bytes = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
@@ -204,6 +249,8 @@ static ps_status open_device(slabs *s)
     lay_out(s, s->base.memory);
     PS_TRY(ps_device_alloc_pinned(p->device, 8 * (sums + 4 * face), (void **)&s->pinned));
     s->faces = s->pinned + sums;
+    if (s->board.own) s->all_low.low = board_low(&s->board, ps_comm_rank());
+    s->low.low = s->all_low.low + s->host.base * s->low.count;
     s->traces.face = s->low.face = face;
     s->traces.traces = s->low.traces = s->host.traces;
     s->traces.first = s->host.base;
@@ -214,6 +261,10 @@ static ps_status open_device(slabs *s)
     PS_TRY(ps_slab_device_make(&s->plan, s->base.memory + arrays, s->base.stream, &s->box));
     PS_TRY(ps_fill_zero(s->base.stream, s->base.memory, arrays));
     PS_TRY(put_modes(s));
+    s->all_low.system = ps_slab_box_low_system(&s->host.plan);
+    s->all_low.count = s->low.count;
+    s->all_low.modes = s->low.modes;
+    s->all_low.mu = s->box.tables.mu;
     return read_loads(s);
 }
 
@@ -225,8 +276,6 @@ static ps_status open_host(slabs *s)
     PS_TRY(PS_ALLOC(&s->tables, ps_slab_box_size(&host), "the coarse space"));
     PS_TRY(ps_slab_box_make(&host, s->tables, &s->host));
     s->low.count = p->options.coarse > 0 ? ps_slab_box_low_modes(&s->host, NULL) : 0;
-    int64_t all = 2 * (host.slabs - 1), each = all + s->host.traces;
-    PS_TRY(PS_ALLOC(&s->coarse, s->low.count * each + 10 * host.slabs, "the coarse space"));
     return PS_ALLOC(&s->nodes, device_largest_slab(p) * p->load.plane, "planes of a slab");
 }
 
@@ -252,7 +301,10 @@ static ps_status slabs_open(solve_problem *p, void **state)
     s->p = p;
     s->plan = device_slab_plan(p);
     s->links = rank_links_open(&s->store);
-    PS_TRY(open_host(s));
+    ps_status status = open_host(s);
+    int64_t low = 2 * (s->plan.slabs - 1) * s->low.count;
+    PS_TRY(board_open(p, status, s->host.face, low, &s->board));
+    if (s->links && !s->board.own) PS_TRY(PS_ALLOC(&s->coarse, low, "the coarse space"));
     PS_TRY(open_device(s));
     PS_TRY(open_outer(s));
     return PS_OK;
@@ -285,6 +337,7 @@ static void slabs_close(void *state)
     if (!s) return;
     if (s->pinned) ps_device_free_pinned(s->p->device, s->pinned);
     device_base_close(s->p, &s->base);
+    board_close(s->p, &s->board);
     outer_close(&s->outer);
     free(s->tables);
     free(s->nodes);

@@ -40,4 +40,5 @@ ps_status ps_traces_modes_cuda(const ps_traces_modes *modes, bool gather, double
 {
     return none();
 }
+ps_status ps_traces_low_cuda(const ps_traces_low *low, ps_stream *stream) { return none(); }
 #endif

@@ -105,10 +105,17 @@ ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change);
 ps_status ps_slab_box_finish(ps_slab_box *box, const double *g);
 
 /* The coarse space, where plan.coarse > 0: its modes (places in a trace of modes; NULL: counts
- * alone), and (I - T) x = low in each of them, low[modes][all traces], in place. space: 10 slabs
- * doubles. Local. */
+ * alone), and (I - T) x = low in each of them, low[modes][all traces], in place. space: a double
+ * a slab. Local. */
 int64_t ps_slab_box_low_modes(const ps_slab_box *box, int32_t *modes);
 void ps_slab_box_solve_low(const ps_slab_box *box, double *low, double *space);
+/* What it takes of a plan, for the same on a device. */
+typedef struct ps_low_system {
+    int64_t slabs, layers; /* of the box, as ps_slab_first cuts it                     */
+    double h, mass[2];     /* of a layer; M(0), M(1) along x                           */
+    double p[2], q[2];     /* on left and right faces                                  */
+} ps_low_system;
+ps_low_system ps_slab_box_low_system(const ps_slab_box_plan *plan);
 
 /* Private: the coarse correction (slab_coarse.c), a `correct` of interface.h. */
 ps_status ps_slab_box_correct(void *box, double *r);

@@ -9,6 +9,8 @@ extern "C" {
 namespace {
 
 #include "kernels/linear/sums_cuda_body.h"
+#define LEAF __device__ inline
+#include "kernels/schwarz/slab_low_body.h"
 
 enum { THREADS = 256 };
 
@@ -75,11 +77,18 @@ __global__ void __launch_bounds__(THREADS)
 {
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= m.count * m.traces) return;
-    double *value = r + at % m.traces * m.face + m.modes[at / m.traces];
+    double *value = r + at / m.count * m.face + m.modes[at % m.count];
     if (gather)
         m.low[at] = *value;
     else
         *value = m.low[at];
+}
+
+__global__ void __launch_bounds__(THREADS) solve_low(const __grid_constant__ ps_traces_low l)
+{
+    const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (at >= l.count) return;
+    solve_low_mode(&l.system, l.mu[l.modes[at]], l.low + at, l.space + at, l.count);
 }
 
 unsigned blocks_of(int64_t n) { return (unsigned)((n + THREADS - 1) / THREADS); }
@@ -152,6 +161,15 @@ extern "C" ps_status ps_traces_modes_cuda(const ps_traces_modes *modes, bool gat
         move_modes<true><<<blocks, THREADS, 0, on>>>(*modes, r);
     else
         move_modes<false><<<blocks, THREADS, 0, on>>>(*modes, r);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+extern "C" ps_status ps_traces_low_cuda(const ps_traces_low *low, ps_stream *stream)
+{
+    cudaStream_t on;
+    PS_TRY(enter(stream, &on));
+    solve_low<<<blocks_of(low->count), THREADS, 0, on>>>(*low);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -73,3 +73,10 @@ ps_status ps_traces_device_scatter(const ps_traces_modes *modes, double *r, ps_s
     PS_TRY(on_cuda(stream));
     return ps_traces_modes_cuda(modes, false, r, stream);
 }
+
+ps_status ps_traces_device_solve_low(const ps_traces_low *low, ps_stream *stream)
+{
+    if (low->count == 0) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    return ps_traces_low_cuda(low, stream);
+}

@@ -9,6 +9,7 @@
 #define PS_KERNELS_SCHWARZ_TRACES_DEVICE_H
 
 #include "kernels/schwarz/interface.h"
+#include "kernels/schwarz/slab_box.h"
 #include "runtime/device.h"
 
 typedef struct ps_traces_device {
@@ -26,7 +27,7 @@ int64_t ps_traces_device_bytes(int64_t vectors, int64_t traces);
  * with CUDA's text, if a launch fails, or without a CUDA device. */
 ps_interface_vectors ps_traces_device_vectors(ps_traces_device *device, double *basis);
 
-/* low[count][traces] = the values at modes[count] of each trace of r, and back; all of it device
+/* low[traces][count] = the values at modes[count] of each trace of r, and back; all of it device
  * memory. Enqueued. */
 typedef struct ps_traces_modes {
     int64_t count, traces, face;
@@ -35,6 +36,16 @@ typedef struct ps_traces_modes {
 } ps_traces_modes;
 ps_status ps_traces_device_gather(const ps_traces_modes *modes, const double *r, ps_stream *stream);
 ps_status ps_traces_device_scatter(const ps_traces_modes *modes, double *r, ps_stream *stream);
+/* ps_slab_box_solve_low of all traces, low[2 (slabs - 1)][count], in place; mu[face]: of the modes.
+ * space[slabs][count]. All of it device memory. Enqueued. */
+typedef struct ps_traces_low {
+    ps_low_system system;
+    int64_t count;
+    const int32_t *modes;
+    const double *mu;
+    double *low, *space;
+} ps_traces_low;
+ps_status ps_traces_device_solve_low(const ps_traces_low *low, ps_stream *stream);
 
 /* Private (traces_cuda.cu). A sum of products, or y += sum factors[v] a[v], or one of the others.
  */
@@ -47,5 +58,6 @@ ps_status ps_traces_subtract_cuda(const ps_traces_device *device, const double *
 ps_status ps_traces_divide_cuda(const ps_traces_device *device, double by, double *x);
 ps_status ps_traces_modes_cuda(const ps_traces_modes *modes, bool gather, double *r,
                                ps_stream *stream);
+ps_status ps_traces_low_cuda(const ps_traces_low *low, ps_stream *stream);
 
 #endif

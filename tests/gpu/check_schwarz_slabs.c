@@ -214,7 +214,7 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
     PS_TRY(place_get(&here, PS_DOUBLE, 3 * traces, dlow, low));
     *error = 0;
     for (int64_t i = 0; i < 3 * traces; ++i) {
-        double *value = r + i % traces * face + modes[i / traces];
+        double *value = r + i / 3 * face + modes[i % 3];
         *error = fmax(*error, fabs(low[i] - *value));
         *value = low[i] = 7 + (double)i;
     }
@@ -223,6 +223,47 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
     PS_TRY(place_get(&here, PS_DOUBLE, size, dr, r + size));
     *error = fmax(*error, distance(size, r + size, r));
     free(r);
+    return PS_OK;
+}
+
+/* The coarse system of all modes against the host's. */
+static ps_status coarse(const int64_t nodes[3], int64_t slabs, double *error)
+{
+    ps_slab_box_plan plan = {
+        .slabs = slabs, .transmission = transmission, .modes = true, .threads = 1, .coarse = 1e30};
+    ps_slab_box host;
+    ps_fast_device f;
+    double *memory, *low, *got, *space;
+    int32_t *modes;
+    void *tables, *dlow, *dspace, *list;
+    PS_TRY(ps_q1_grid_make(nodes, lengths, &plan.grid));
+    ps_slab whole = ps_slab_whole(&plan.grid);
+    PS_TRY(PS_ALLOC(&memory, ps_slab_box_size(&plan), "a box"));
+    PS_TRY(ps_slab_box_make(&plan, memory, &host));
+    int64_t count = ps_slab_box_low_modes(&host, NULL), all = 2 * (slabs - 1);
+    PS_TRY(PS_ALLOC(&modes, count, "modes"));
+    ps_slab_box_low_modes(&host, modes);
+    PS_TRY(PS_ALLOC(&low, 2 * count * all + slabs, "traces"));
+    got = low + count * all;
+    space = got + count * all;
+    fill_random(44, count * all, low);
+    for (int64_t i = 0; i < count * all; ++i) got[i % all * count + i / all] = low[i];
+    PS_TRY(place_vector(&here, PS_DOUBLE, count * all, got, &dlow));
+    PS_TRY(place_alloc(&here, 8 * count * slabs, &dspace));
+    PS_TRY(place_alloc(&here, 4 * count, &list));
+    PS_TRY(ps_copy_to_device(here.stream, list, modes, 4 * count));
+    PS_TRY(place_alloc(&here, ps_fast_device_bytes(PS_DOUBLE, &whole), &tables));
+    PS_TRY(ps_fast_device_make(PS_DOUBLE, &whole, tables, here.stream, &f));
+    ps_traces_low system = {ps_slab_box_low_system(&plan), count, list, f.mu, dlow, dspace};
+    PS_TRY(ps_traces_device_solve_low(&system, here.stream));
+    PS_TRY(place_get(&here, PS_DOUBLE, count * all, dlow, got));
+    ps_slab_box_solve_low(&host, low, space);
+    *error = 0;
+    for (int64_t i = 0; i < count * all; ++i)
+        *error = fmax(*error, fabs(got[i % all * count + i / all] - low[i]));
+    free(memory);
+    free(modes);
+    free(low);
     return PS_OK;
 }
 
@@ -314,6 +355,9 @@ int main(int argc, char **argv)
         error = NAN;
         status = low_modes(face, 1 + i, &error);
         check_count(&counts, &here, status, error, 0, "low modes", PS_DOUBLE, i);
+        error = NAN;
+        status = coarse(nodes[i], 2 + i / 2, &error);
+        check_count(&counts, &here, status, error, 1e-9, "coarse system", PS_DOUBLE, i);
     }
     for (int i = 4; i < 2 * sizes + (sizes == 2); ++i) {
         double error = NAN;
