@@ -100,6 +100,8 @@ static const ps_option options[] = {
            "rows of a block that are checked when it seems converged"),
     PS_INT("max-rank", &chosen.assembly.max_rank, "R", 1, 100000, PS_IDENTITY,
            "a block that needs more is an error"),
+    PS_INT("cut-rank", &chosen.assembly.cut_rank, "R", 0, 100000, PS_IDENTITY,
+           "far blocks of waves are cut where a rank above R is expected; 0: they are not"),
     PS_FLAG("recompress", &chosen.assembly.recompress, PS_IDENTITY,
             "reduce ranks by singular values"),
     PS_FLAG("skeleton", &chosen.assembly.skeleton, PS_IDENTITY,
@@ -119,9 +121,9 @@ static ps_status take_assembly(solve_options *o)
     o->assembly = *a;
     o->assembly_given = a->tolerance != usual.tolerance || a->rules != usual.rules ||
                         a->precision != usual.precision || a->check_rows != usual.check_rows ||
-                        a->max_rank != usual.max_rank || a->recompress != usual.recompress ||
-                        a->skeleton != usual.skeleton || a->chunk_bytes != usual.chunk_bytes ||
-                        a->force_coarse;
+                        a->max_rank != usual.max_rank || a->cut_rank != usual.cut_rank ||
+                        a->recompress != usual.recompress || a->skeleton != usual.skeleton ||
+                        a->chunk_bytes != usual.chunk_bytes || a->force_coarse;
     o->wavenumber_count = chosen.wavenumber.count;
     for (int i = 0; i < o->wavenumber_count; ++i) {
         PS_TRY(ps_parse_real(chosen.wavenumber.items[i], &o->wavenumbers[i]));

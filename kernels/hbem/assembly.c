@@ -50,17 +50,24 @@ int64_t ps_hbem_leaf_bytes(const ps_hbem_assembly *assembly, int64_t leaf, int64
     return entries + bytes;
 }
 
-double ps_hbem_expected_rank(double tolerance, double wavenumber, double extent)
+/* Waves are told apart by a spread of 6/k. */
+double ps_hbem_expected_rank(double tolerance, double wavenumber, double spread)
 {
-    return 1 - log10(tolerance) + wavenumber * extent / 4;
+    return 1 - log10(tolerance) * (1 + wavenumber * spread / 6);
+}
+
+double ps_hbem_spread_of_rank(double tolerance, double wavenumber, double rank)
+{
+    double digits = -log10(tolerance);
+    return fmax(6 * (rank - 1 - digits) / digits, 1) / wavenumber;
 }
 
 int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
-                                 double extent)
+                                 double spread)
 {
     int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
     int64_t parts = wavenumber != 0 ? 2 : 1;
-    double rank = ps_hbem_expected_rank(tolerance, wavenumber, extent);
+    double rank = ps_hbem_expected_rank(tolerance, wavenumber, spread);
     double factors = ceil(rank) * (double)(m + n), dense = (double)(m * n);
     return parts * (int64_t)(leaf->far && factors < dense ? factors : dense);
 }

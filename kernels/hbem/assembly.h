@@ -37,14 +37,17 @@ typedef struct ps_hbem_assembly {
     const int32_t *plane, *stratum; /* [triangles], [test functions] as strata.h says; or NULL */
 } ps_hbem_assembly;
 
-/* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and
- * with the wavelengths across the smaller cluster. extent: that of the smaller cluster's box, m. */
-double ps_hbem_expected_rank(double tolerance, double wavenumber, double extent);
+/* The rank that a leaf is expected to have: 1 + d (1 + k spread/6), d = -log10 of the tolerance,
+ * spread as ps_cluster_spread has it, m (specs/hbem.md). */
+double ps_hbem_expected_rank(double tolerance, double wavenumber, double spread);
+
+/* The spread above which a higher rank than `rank` is expected, m: > 0. */
+double ps_hbem_spread_of_rank(double tolerance, double wavenumber, double rank);
 
 /* Numbers that a leaf is expected to take, for plans: exact where it is near; else by the expected
  * rank. The same on every machine. */
 int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
-                                 double extent);
+                                 double spread);
 
 /* Bytes of workspace that suffice for a leaf that converges within so many crosses. What lies
  * beyond the crosses that are taken is not written to. */

@@ -1,5 +1,7 @@
 /* block_tree: pairs of clusters (kernels/hbem/cluster_tree.h). */
-#include "kernels/hbem/cluster_tree.h"
+#include "kernels/hbem/block_tree.h"
+
+#include <math.h>
 
 /* Pairs from which threads descend: no more than FRONTIER. */
 enum { FRONTIER = 4096 };
@@ -26,9 +28,26 @@ bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, d
     return (first < second ? first : second) <= eta * eta * square;
 }
 
-/* Where leaves go: neither, or one of both; and which blocks are not cut. */
-typedef struct leaf_sink {
+double ps_cluster_spread(const ps_cluster_node *a, const ps_cluster_node *b)
+{
+    double apart = 0, square = square_extent(a) * square_extent(b);
+    for (int c = 0; c < 3; ++c) {
+        double twice = a->low[c] + a->high[c] - b->low[c] - b->high[c];
+        apart += twice * twice / 4;
+    }
+    return apart > 0 ? sqrt(square / apart) : 0;
+}
+
+/* What is cut, and how far. */
+typedef struct cutting {
+    const ps_cluster_tree *rows, *columns;
+    double eta, spread;
+    bool symmetric;
     int64_t uncut;
+} cutting;
+
+/* Where leaves go: neither, or one of both. */
+typedef struct leaf_sink {
     ps_hmatrix_leaf *leaves;
     ps_cluster_leaves *nodes;
     int64_t count;
@@ -38,7 +57,7 @@ typedef struct pair {
     int64_t row, column;
 } pair;
 
-static void add_leaf(const ps_block_tree *tree, pair at, bool far, leaf_sink *sink)
+static void add_leaf(const cutting *tree, pair at, bool far, leaf_sink *sink)
 {
     const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
     if (sink->leaves)
@@ -51,19 +70,26 @@ static void add_leaf(const ps_block_tree *tree, pair at, bool far, leaf_sink *si
     ++sink->count;
 }
 
+/* Whether an admissible block is to be cut, and can be. */
+static bool is_wide(const cutting *tree, const ps_cluster_node *r, const ps_cluster_node *c)
+{
+    return tree->spread > 0 && (r->child[0] >= 0 || c->child[0] >= 0) &&
+           ps_cluster_spread(r, c) > tree->spread;
+}
+
 typedef enum pair_kind { PAIR_NONE, PAIR_NEAR, PAIR_FAR, PAIR_CUT } pair_kind;
 
-static pair_kind kind_of(const ps_block_tree *tree, int64_t uncut, pair at)
+static pair_kind kind_of(const cutting *tree, pair at)
 {
     const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
     if (tree->symmetric && r->begin >= c->end) return PAIR_NONE;
-    if (ps_cluster_admissible(r, c, tree->eta)) return PAIR_FAR;
-    bool small = r->end - r->begin <= uncut && c->end - c->begin <= uncut;
+    if (ps_cluster_admissible(r, c, tree->eta)) return is_wide(tree, r, c) ? PAIR_CUT : PAIR_FAR;
+    bool small = r->end - r->begin <= tree->uncut && c->end - c->begin <= tree->uncut;
     return small || (r->child[0] < 0 && c->child[0] < 0) ? PAIR_NEAR : PAIR_CUT;
 }
 
 /* The pairs that a pair is cut into: rows outside. Returns their number. */
-static int cut(const ps_block_tree *tree, pair at, pair out[4])
+static int cut(const cutting *tree, pair at, pair out[4])
 {
     const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
     int count = 0;
@@ -74,10 +100,10 @@ static int cut(const ps_block_tree *tree, pair at, pair out[4])
     return count;
 }
 
-static void descend(const ps_block_tree *tree, pair at, leaf_sink *sink)
+static void descend(const cutting *tree, pair at, leaf_sink *sink)
 {
     pair inner[4];
-    pair_kind kind = kind_of(tree, sink->uncut, at);
+    pair_kind kind = kind_of(tree, at);
     if (kind == PAIR_FAR || kind == PAIR_NEAR) add_leaf(tree, at, kind == PAIR_FAR, sink);
     if (kind != PAIR_CUT) return;
     int count = cut(tree, at, inner);
@@ -85,7 +111,7 @@ static void descend(const ps_block_tree *tree, pair at, leaf_sink *sink)
 }
 
 /* Pairs in depth-first order whose descents together give all leaves. */
-static int frontier_of(const ps_block_tree *tree, int64_t uncut, pair out[FRONTIER])
+static int frontier_of(const cutting *tree, pair out[FRONTIER])
 {
     pair next[FRONTIER];
     int count = 1, before = 0;
@@ -94,7 +120,7 @@ static int frontier_of(const ps_block_tree *tree, int64_t uncut, pair out[FRONTI
         before = count;
         count = 0;
         for (int i = 0; i < before; ++i)
-            if (kind_of(tree, uncut, out[i]) == PAIR_CUT)
+            if (kind_of(tree, out[i]) == PAIR_CUT)
                 count += cut(tree, out[i], next + count);
             else
                 next[count++] = out[i];
@@ -103,15 +129,14 @@ static int frontier_of(const ps_block_tree *tree, int64_t uncut, pair out[FRONTI
     return count;
 }
 
-static int64_t fill(const ps_block_tree *tree, int64_t uncut, ps_hmatrix_leaf *leaves,
-                    ps_cluster_leaves *nodes)
+static int64_t fill(const cutting *tree, ps_hmatrix_leaf *leaves, ps_cluster_leaves *nodes)
 {
     pair frontier[FRONTIER];
     int64_t first[FRONTIER + 1] = {0};
-    int count = frontier_of(tree, uncut, frontier);
+    int count = frontier_of(tree, frontier);
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; ++i) {
-        leaf_sink sink = {.uncut = uncut};
+        leaf_sink sink = {0};
         descend(tree, frontier[i], &sink);
         first[i + 1] = sink.count;
     }
@@ -119,18 +144,31 @@ static int64_t fill(const ps_block_tree *tree, int64_t uncut, ps_hmatrix_leaf *l
     if (!leaves && !nodes) return first[count];
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < count; ++i) {
-        leaf_sink sink = {uncut, leaves, nodes, first[i]};
+        leaf_sink sink = {leaves, nodes, first[i]};
         descend(tree, frontier[i], &sink);
     }
     return first[count];
 }
 
+static cutting cutting_of(const ps_block_tree *tree, double spread, int64_t uncut)
+{
+    return (cutting){tree->rows, tree->columns, tree->eta, spread, tree->symmetric, uncut};
+}
+
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)
 {
-    return fill(tree, 0, leaves, NULL);
+    cutting plain = cutting_of(tree, 0, 0);
+    return fill(&plain, leaves, NULL);
 }
 
 int64_t ps_block_tree_nodes(const ps_block_tree *tree, int64_t uncut, ps_cluster_leaves *nodes)
 {
-    return fill(tree, uncut, NULL, nodes);
+    return ps_block_tree_cut(tree, 0, uncut, nodes);
+}
+
+int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, int64_t uncut,
+                          ps_cluster_leaves *nodes)
+{
+    cutting own = cutting_of(tree, spread, uncut);
+    return fill(&own, NULL, nodes);
 }

@@ -33,6 +33,8 @@ static const ps_option options[] = {
            "rows of a block that are checked when it seems converged"),
     PS_INT("max-rank", &chosen.matrix.max_rank, "R", 1, 100000, PS_IDENTITY,
            "a block that needs more is an error"),
+    PS_INT("cut-rank", &chosen.matrix.cut_rank, "R", 0, 100000, PS_IDENTITY,
+           "far blocks of waves are cut where a rank above R is expected; 0: they are not"),
     PS_FLAG("recompress", &chosen.matrix.recompress, PS_IDENTITY,
             "reduce ranks by singular values"),
     PS_FLAG("skeleton", &chosen.matrix.skeleton, PS_IDENTITY,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hbem/block_tree.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/memory.h"
 
@@ -20,13 +21,22 @@ ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method 
     return PS_OK;
 }
 
+ps_status ps_hbem_leaves_by(const ps_clusters *c, const ps_hbem_leaf_rule *rule,
+                            ps_cluster_leaves *leaves)
+{
+    const ps_cluster_tree *columns = &c->tree[c->same ? 0 : 1];
+    ps_block_tree blocks = {&c->tree[0], columns, rule->eta, rule->symmetric};
+    int64_t count = ps_block_tree_cut(&blocks, rule->spread, rule->uncut, NULL);
+    PS_TRY(ps_cluster_leaves_init(leaves, count));
+    ps_block_tree_cut(&blocks, rule->spread, rule->uncut, leaves);
+    return PS_OK;
+}
+
 ps_status ps_hbem_make_leaves(ps_clusters *c)
 {
+    ps_hbem_leaf_rule rule = {.eta = c->eta};
     if (c->same) c->tree[1] = c->tree[0];
-    ps_block_tree blocks = {&c->tree[0], &c->tree[1], c->eta, false};
-    PS_TRY(ps_cluster_leaves_init(&c->leaves, ps_block_tree_nodes(&blocks, 0, NULL)));
-    ps_block_tree_nodes(&blocks, 0, &c->leaves);
-    return PS_OK;
+    return ps_hbem_leaves_by(c, &rule, &c->leaves);
 }
 
 /* ---- of other spaces ---- */

@@ -59,16 +59,26 @@ static void bound_chunks(const cuda_backend *b, int64_t first, int64_t end, int6
     }
 }
 
+/* What a chunk may well take: ranks at the limit everywhere are many times those that there are,
+ * and small waves wait for their largest leaves each. */
+static int64_t likely(const cuda_backend *b, int64_t most)
+{
+    int64_t twice = 2 * b->chunk_bytes / b->item_bytes;
+    return most < twice ? most : twice;
+}
+
 /* The end of the wave that begins at `chunk`: so many chunks that a device is full (all, where
- * values stay there), as the arena holds in any case, and one at least. */
+ * values stay there), as the arena is likely to hold, and one at least. */
 static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const int64_t *most,
                         int64_t *bytes)
 {
     bool stays = b->taker->take_wave;
-    int64_t fits = b->memory / (stays ? 2 : 4), numbers = most[0], at = 1;
+    int64_t fits = b->memory / (stays ? 2 : 4), numbers = likely(b, most[0]), at = 1;
     int64_t wanted = stays ? end : (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes;
-    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= fits)
-        numbers += most[at++];
+    while (chunk + at < end && at < wanted &&
+           (numbers + likely(b, most[at])) * b->item_bytes <= fits)
+        numbers += likely(b, most[at++]);
+    if (at == 1) numbers = most[0];
     *bytes = numbers * b->item_bytes;
     if (*bytes > fits) *bytes = fits; /* of one chunk, whose ranks are lower */
     return chunk + at;
@@ -92,14 +102,22 @@ static ps_status compute(cuda_backend *b, wave *w, int64_t most)
     return ps_leaf_wave_compute(b, w);
 }
 
-/* Computes a wave beside the handing over of the one before, and has it handed over. */
-static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end, int64_t most)
+/* Computes the wave [chunk, *end) beside the handing over of the one before, and has it handed
+ * over; half of it, and so on, where its values do not fit. */
+static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t *end, int64_t most)
 {
     wave *w = &b->waves[b->wave_count++ % 2];
     double start = ps_clock();
     w->chunk = chunk;
-    w->end = end;
-    PS_TRY(compute(b, w, most));
+    w->end = *end;
+    ps_status status = compute(b, w, most);
+    while (status == PS_EXHAUSTED && w->end - chunk > 1) {
+        w->end = chunk + (w->end - chunk) / 2;
+        ps_debug("%s: once more with %lld chunks", b->label, (long long)(w->end - chunk));
+        status = compute(b, w, most);
+    }
+    PS_TRY(status);
+    *end = w->end;
     double done = ps_clock();
     b->base.computing += done - start;
     if (b->taker->take_wave) return ps_leaf_waves_hand_on_device(b, w);
@@ -120,7 +138,7 @@ static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int
     PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_ARENA], first_arena(b, largest)));
     for (int64_t chunk = first, next; chunk < end; chunk = next) {
         next = wave_end(b, chunk, end, most + chunk - first, &bytes);
-        PS_TRY(do_wave(b, chunk, next, bytes));
+        PS_TRY(do_wave(b, chunk, &next, bytes));
     }
     return PS_OK;
 }

@@ -4,19 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hbem/block_tree.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
 /* What ranks may exceed the expected by, in memory; what crosses may, before recompression. */
 static const double slack = 1.5, more_crosses = 3;
 
-/* Of the smaller cluster of a leaf. */
-static double extent_of(const ps_hbem_problem *p, int64_t leaf)
+static double spread_of(const ps_hbem_problem *p, int64_t leaf)
 {
     const ps_cluster_leaves *nodes = &p->tables.nodes;
     const ps_cluster_tree *tree = p->scene->clusters.tree;
-    return fmin(ps_cluster_extent(&tree[0].nodes[nodes->row[leaf]]),
-                ps_cluster_extent(&tree[1].nodes[nodes->column[leaf]]));
+    return ps_cluster_spread(&tree[0].nodes[nodes->row[leaf]], &tree[1].nodes[nodes->column[leaf]]);
 }
 
 /* Whether a leaf is expected to be kept by crosses. */
@@ -34,11 +33,11 @@ static int64_t expect(const ps_hbem_problem *p, int64_t *numbers, int64_t *most)
     int64_t touched = 0;
 #pragma omp parallel for reduction(max : touched)
     for (int64_t l = 0; l < a->leaf_count; ++l) {
-        double extent = extent_of(p, l);
-        double rank = ps_hbem_expected_rank(a->tolerance, p->op.wavenumber, extent);
+        double spread = spread_of(p, l);
+        double rank = ps_hbem_expected_rank(a->tolerance, p->op.wavenumber, spread);
         int64_t bytes = ps_hbem_leaf_bytes(a, l, (int64_t)(more_crosses * rank));
         numbers[l] =
-            ps_hbem_expected_numbers(&p->leaves[l], a->tolerance, p->op.wavenumber, extent);
+            ps_hbem_expected_numbers(&p->leaves[l], a->tolerance, p->op.wavenumber, spread);
         most[l] = is_low(&p->leaves[l], numbers[l], ps_hbem_parts(&p->op))
                       ? (int64_t)(slack * (double)numbers[l])
                       : numbers[l];

@@ -130,29 +130,30 @@ ps_status ps_hbem_problem_init(ps_hbem_problem *p, const ps_hbem_scene *scene,
     return PS_OK;
 }
 
-/* Blocks of a dense matrix: nothing is far. */
-static ps_status dense_leaves(ps_hbem_problem *p)
+/* Of a dense matrix nothing is far; of waves blocks of high ranks are cut. */
+static ps_status make_leaves(ps_hbem_problem *p, const ps_hbem_matrix_options *options)
 {
-    const ps_cluster_tree *tree = p->scene->clusters.tree;
+    const ps_clusters *c = &p->scene->clusters;
+    double k = p->op.wavenumber;
+    bool dense = strcmp(p->tables.header.mode, "dense") == 0, cut = k > 0 && options->cut_rank > 0;
+    ps_hbem_leaf_rule rule = {.symmetric = p->tables.header.symmetric, .eta = c->eta};
+    if (!dense && !cut) return ps_clusters_leaves(c, is_symmetric(p), &p->leaves, &p->tables.nodes);
+    if (dense)
+        rule = (ps_hbem_leaf_rule){rule.symmetric, -1, 0, DENSE_BLOCK};
+    else
+        rule.spread = ps_hbem_spread_of_rank(options->tolerance, k, (double)options->cut_rank);
     ps_cluster_leaves *nodes = &p->tables.nodes;
-    ps_block_tree blocks = {&tree[0], &tree[1], -1, p->tables.header.symmetric};
-    if (p->scene->clusters.same) blocks.columns = &tree[0];
-    PS_TRY(ps_cluster_leaves_init(nodes, ps_block_tree_nodes(&blocks, DENSE_BLOCK, NULL)));
-    ps_block_tree_nodes(&blocks, DENSE_BLOCK, nodes);
+    PS_TRY(ps_hbem_leaves_by(c, &rule, nodes));
     PS_TRY(PS_ALLOC(&p->leaves, nodes->count, "leaves of a matrix"));
     for (int64_t l = 0; l < nodes->count; ++l)
-        p->leaves[l] = ps_cluster_leaf_at(nodes, &tree[0], &tree[1], l);
+        p->leaves[l] = ps_cluster_leaf_at(nodes, &c->tree[0], &c->tree[c->same ? 0 : 1], l);
     return PS_OK;
 }
 
 ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_options *options)
 {
     double start = ps_clock();
-    if (strcmp(p->tables.header.mode, "dense") == 0)
-        PS_TRY(dense_leaves(p));
-    else
-        PS_TRY(
-            ps_clusters_leaves(&p->scene->clusters, is_symmetric(p), &p->leaves, &p->tables.nodes));
+    PS_TRY(make_leaves(p, options));
     p->bytes = p->tables.nodes.count * (9 + (int64_t)sizeof *p->leaves);
     p->assembly = (ps_hbem_assembly){.op = &p->op,
                                      .leaves = p->leaves,

@@ -15,13 +15,14 @@ typedef struct ps_hbem_matrix_options {
     int precision;           /* 0: fp64, 1: fp32                                         */
     double tolerance, rules; /* of crosses; of quadrature, 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
+    int64_t cut_rank; /* far blocks of waves are cut where a higher rank is expected; 0: none is */
     bool recompress, skeleton, force_coarse;
 } ps_hbem_matrix_options;
 
 #define PS_HBEM_MATRIX_DEFAULTS                                                                    \
     {                                                                                              \
         .tolerance = 1e-4, .check_rows = 8, .max_rank = 1000, .chunk_bytes = 64 << 20,             \
-        .recompress = true                                                                         \
+        .cut_rank = 40, .recompress = true                                                         \
     }
 
 /* ---- the scene ---- */
