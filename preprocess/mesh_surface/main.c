@@ -16,7 +16,7 @@
 #include "stage/plan.h"
 #include "stage/product.h"
 
-typedef enum shape_kind { SPHERE, CUBE, LSHAPE, BOX, SUBOFF } shape_kind;
+typedef enum shape_kind { SPHERE, CUBE, LSHAPE, BOX, SUBOFF, SPHEROID } shape_kind;
 enum { DIVISIONS_MAX = 16000, PLACES_MAX = INT32_MAX / 3 };
 
 static struct {
@@ -28,13 +28,15 @@ static struct {
 
 static const ps_option options[] = {
     PS_CHOICE(
-        "shape", &chosen.shape, "sphere|cube|lshape|box|suboff", PS_IDENTITY,
-        "ball; cube, L-shaped block and box of flat faces; bare hull of DARPA SUBOFF along x"),
+        "shape", &chosen.shape, "sphere|cube|lshape|box|suboff|spheroid", PS_IDENTITY,
+        "ball; cube, L-shaped block and box of flat faces; bare hull of DARPA SUBOFF along x; "
+        "spheroid about x, with edges of one length"),
     PS_INT("divisions", &chosen.divisions, "N", 1, DIVISIONS_MAX, PS_IDENTITY,
            "sphere: an octahedron's edges cut in N; flat faces: cells along the longest side"),
     PS_REAL("edge", &chosen.edge, "METRES", 1e-9, 1e9, PS_IDENTITY, "instead: about this edge, m"),
     PS_REAL("radius", &chosen.radius, "METRES", 1e-9, 1e9, PS_IDENTITY, "of the sphere, m"),
-    PS_TEXT("size", &chosen.size, "M|X,Y,Z", PS_IDENTITY, "sides of cube, L-shape and box, m"),
+    PS_TEXT("size", &chosen.size, "M|X,Y,Z", PS_IDENTITY,
+            "sides of cube, L-shape and box, or length and width of a spheroid, m"),
     PS_REAL("scale", &chosen.scale, "X", 1e-6, 1e6, PS_IDENTITY,
             "of the hull, whose model is 4.356 m long; 14.2 makes it 61.9 m"),
     PS_TEXT("centre", &chosen.centre, "X,Y,Z", PS_IDENTITY, "middle of the bounding box, m"),
@@ -56,6 +58,25 @@ typedef struct request {
 /* ---- options ---- */
 
 static double scaled_hull(double x) { return chosen.scale * ps_suboff_radius(x / chosen.scale); }
+
+static double spheroid_size[2]; /* length, width */
+
+static double spheroid_radius(double x)
+{
+    double from_end = x / spheroid_size[0];
+    return spheroid_size[1] * sqrt(fmax(from_end * (1 - from_end), 0));
+}
+
+static ps_status read_spheroid(void)
+{
+    int count;
+    if (ps_parse_reals(chosen.size, ',', spheroid_size, 2, &count) == PS_OK && count == 2 &&
+        spheroid_size[0] > 0 && spheroid_size[1] > 0)
+        return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "--size %s: length and width of the spheroid are expected, as 0.14,0.02",
+                   chosen.size);
+}
 
 static ps_status read_box(box_shape *box)
 {
@@ -88,8 +109,8 @@ static ps_status check_length(void)
 {
     if (!chosen.divisions == !(chosen.edge > 0))
         return ps_fail(PS_USAGE, "say how fine: --edge M or --divisions N, one of the two");
-    if (chosen.shape == SUBOFF && chosen.divisions)
-        return ps_fail(PS_USAGE, "--divisions: the hull takes --edge");
+    if (chosen.shape >= SUBOFF && chosen.divisions)
+        return ps_fail(PS_USAGE, "--divisions: hull and spheroid take --edge");
     if (chosen.frequency > 0 && chosen.wavenumber > 0)
         return ps_fail(PS_USAGE, "--frequency and --wavenumber exclude each other");
     return PS_OK;
@@ -106,10 +127,15 @@ static ps_status read_sphere(request *q)
     return PS_OK;
 }
 
-static ps_status read_hull(request *q)
+static ps_status read_revolved(request *q)
 {
     q->hull = (revolved_shape){
         .length = chosen.scale * ps_suboff_length(), .radius = scaled_hull, .edge = chosen.edge};
+    if (chosen.shape == SPHEROID) {
+        PS_TRY(read_spheroid());
+        q->hull.length = spheroid_size[0];
+        q->hull.radius = spheroid_radius;
+    }
     q->middle[0] = .5 * q->hull.length;
     return revolved_plan(&q->hull, &q->size);
 }
@@ -122,8 +148,8 @@ static ps_status read_request(request *q)
         return ps_fail(PS_USAGE, "--centre %s: X,Y,Z are expected", chosen.centre);
     if (chosen.shape == SPHERE)
         PS_TRY(read_sphere(q));
-    else if (chosen.shape == SUBOFF)
-        PS_TRY(read_hull(q));
+    else if (chosen.shape >= SUBOFF)
+        PS_TRY(read_revolved(q));
     else {
         PS_TRY(read_box(&q->box));
         for (int c = 0; c < 3; ++c) q->middle[c] = .5 * q->box.size[c];
@@ -142,7 +168,7 @@ static ps_status fill(const request *q, ps_surface_mesh *mesh)
     ps_status status = PS_OK;
     if (chosen.shape == SPHERE)
         sphere_fill(q->divisions, chosen.radius, mesh);
-    else if (chosen.shape == SUBOFF)
+    else if (chosen.shape >= SUBOFF)
         revolved_fill(&q->hull, mesh);
     else
         status = box_fill(&q->box, mesh);
@@ -249,13 +275,15 @@ static ps_status run_surface(ps_run *run)
 static const ps_program program = {
     .name = "mesh-surface",
     .synopsis = "OUTPUT",
-    .description = "Makes closed surfaces of triangles with outward normals: a sphere from the "
-                   "octahedron, bodies of flat faces, and the bare hull of DARPA SUBOFF by its "
-                   "published profile, bow at the lower x. Reports area, volume, edges, qualities "
-                   "and, with --frequency or --wavenumber, edges a wavelength.",
+    .description =
+        "Makes closed surfaces of triangles with outward normals: a sphere from the "
+        "octahedron, bodies of flat faces, spheroids, and the bare hull of DARPA SUBOFF by "
+        "its published profile, bow at the lower x. Reports area, volume, edges, qualities "
+        "and, with --frequency or --wavenumber, edges a wavelength.",
     .examples =
         "  penstock-mesh-surface sphere.hdf --divisions 16\n"
         "  penstock-mesh-surface block.hdf --shape lshape --size 2 --edge 0.1\n"
+        "  penstock-mesh-surface fish.hdf --shape spheroid --size 0.14,0.02 --edge 2e-3\n"
         "  penstock-mesh-surface hull.hdf --shape suboff --scale 14.2 --edge 0.11 --frequency 1000",
     .options = options,
     .figures = figure_table,

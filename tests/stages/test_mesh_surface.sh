@@ -41,6 +41,14 @@ expect 0 "" $make hull.hdf --shape suboff --edge 0.03 --force; closed hull.hdf
 within "$(figure area)" 5.96 5.99 area; within "$(figure volume)" 0.69 0.70 volume
 within "$(figure quality_min)" 0.7 1 quality; within "$(figure quality_mean)" 0.97 1 quality
 
+# Semi-axes .07 and .01: 6.98e-3 m2, 4/3 pi a b^2; and a flat one, .01 and .07.
+expect 0 "" $make fish.hdf --shape spheroid --size .14,.02 --edge 1e-3; closed fish.hdf
+within "$(figure area)" 6.96e-3 6.98e-3 area; within "$(figure volume)" 2.925e-5 2.9322e-5 volume
+within "$(figure quality_min)" 0.7 1 quality
+expect 0 "" $make flat.hdf --shape spheroid --size .02,.14 --edge 2e-3; closed flat.hdf
+within "$(figure volume)" 2.044e-4 2.0526e-4 volume
+expect 2 "length and width" $make bad.hdf --shape spheroid --edge 1e-3
+
 for threads in 1 3; do
     expect 0 "" $make again.hdf --shape suboff --edge 0.03 --threads $threads --force
     [ "$(content hull.hdf)" = "$(content again.hdf)" ] || fail "threads change the mesh"
@@ -52,7 +60,7 @@ is vertices 4202502
 
 expect 2 "--edge M or --divisions N" $make bad.hdf
 expect 2 "one of the two" $make bad.hdf --edge 1 --divisions 4
-expect 2 "the hull takes --edge" $make bad.hdf --shape suboff --divisions 4
+expect 2 "spheroid take --edge" $make bad.hdf --shape suboff --divisions 4
 expect 2 "too long" $make bad.hdf --shape suboff --edge 4
 expect 2 "sides are positive" $make bad.hdf --shape box --size 1,-1,1 --edge 1
 expect 2 "one number is expected" $make bad.hdf --shape cube --size 1,1,1 --edge 1
