@@ -14,14 +14,6 @@ static const char *const groups[] = {"/test", "/trial"};
 
 /* ---- trees ---- */
 
-double ps_cluster_extent(const ps_cluster_node *node)
-{
-    double square = 0;
-    for (int c = 0; c < 3; ++c)
-        square += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
-    return sqrt(square);
-}
-
 /* Nodes as the file has them. */
 typedef struct node_columns {
     int64_t *range, *child;
@@ -365,6 +357,8 @@ static ps_status get_mesh(ps_store *store, ps_clusters *c)
         c->triangle_count > INT32_MAX / 3)
         return ps_fail(PS_INVALID, "%lld vertices, %lld triangles", (long long)c->vertex_count,
                        (long long)c->triangle_count);
+    table_of_mesh(c, mesh);
+    PS_TRY(ps_columns_expect(store, mesh, 2));
     PS_TRY(PS_ALLOC(&c->vertices, 3 * c->vertex_count, "vertices"));
     PS_TRY(PS_ALLOC(&c->triangles, 3 * c->triangle_count, "triangles"));
     table_of_mesh(c, mesh);

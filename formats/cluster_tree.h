@@ -24,7 +24,6 @@ typedef struct ps_cluster_tree {
     int64_t *order;         /* [dofs], the caller's: the function at a position                   */
 } ps_cluster_tree;
 
-double ps_cluster_extent(const ps_cluster_node *node); /* diagonal of the box, m */
 
 /* Whole trees in a store, in a group "/test" or "/trial". */
 ps_status ps_cluster_tree_put(ps_store *store, const char *group, const ps_cluster_tree *tree);

@@ -21,7 +21,7 @@
 static bool is_for_device(const fmm_run *r)
 {
     const char *device = r->run->device;
-    if (strcmp(device, "cpu") == 0 || r->problem.lattice.axes) return false;
+    if (strcmp(device, "cpu") == 0) return false;
     if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
@@ -91,8 +91,6 @@ static const char *obstacle(const fmm_run *r)
 {
     const fmm_options *o = r->options;
     const char *device = r->run->device;
-    if (r->problem.lattice.axes && strncmp(device, "cuda", 4) == 0)
-        return "boxes that repeat are evaluated on cores yet: --device cpu";
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";

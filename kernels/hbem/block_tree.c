@@ -161,11 +161,6 @@ int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)
     return fill(&plain, leaves, NULL);
 }
 
-int64_t ps_block_tree_nodes(const ps_block_tree *tree, int64_t uncut, ps_cluster_leaves *nodes)
-{
-    return ps_block_tree_cut(tree, 0, uncut, nodes);
-}
-
 int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, int64_t uncut,
                           ps_cluster_leaves *nodes)
 {

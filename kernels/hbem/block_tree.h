@@ -11,8 +11,8 @@
 /* Both diameters over the distance of the middles, m; 0 where those coincide. */
 double ps_cluster_spread(const ps_cluster_node *a, const ps_cluster_node *b);
 
-/* ps_block_tree_nodes, with admissible blocks above a spread (m; 0: any) cut as far as clusters
- * are. */
+/* ps_block_tree_leaves by their nodes, with admissible blocks above a spread (m; 0: none) cut as far
+ * as clusters are. Blocks whose two clusters have at most `uncut` functions are leaves anyway. */
 int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, int64_t uncut,
                           ps_cluster_leaves *nodes);
 

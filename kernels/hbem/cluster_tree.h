@@ -46,10 +46,8 @@ typedef struct ps_block_tree {
     bool symmetric; /* only leaves with row_begin <= column_begin; needs rows == columns */
 } ps_block_tree;
 
-/* The leaves of the block tree in depth-first order; returns their number. leaves and nodes (the
- * same by positions and by nodes) may be NULL (count first). They tile the matrix (its upper half
- * where symmetric). Blocks whose two clusters have at most `uncut` functions are leaves anyway. */
+/* The leaves of the block tree in depth-first order; returns their number; NULL: count first. They
+ * tile the matrix (its upper half where symmetric). */
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves);
-int64_t ps_block_tree_nodes(const ps_block_tree *tree, int64_t uncut, ps_cluster_leaves *nodes);
 
 #endif

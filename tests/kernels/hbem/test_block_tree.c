@@ -1,0 +1,72 @@
+/* Leaves that are cut where waves have high ranks (kernels/hbem/block_tree.h). */
+#include "kernels/hbem/block_tree.h"
+
+#include "tests/check.h"
+#include "tests/support/hbem_hmatrix.h"
+
+/* What leaves cover of a matrix of tree->dofs squared: all of it once, or the test fails. */
+static void check_tiles(const ps_cluster_tree *tree, const ps_cluster_leaves *leaves)
+{
+    int64_t n = tree->dofs;
+    uint8_t *seen = calloc((size_t)(n * n), 1);
+    for (int64_t l = 0; l < leaves->count; ++l) {
+        const ps_cluster_node *r = &tree->nodes[leaves->row[l]],
+                              *c = &tree->nodes[leaves->column[l]];
+        for (int64_t i = r->begin; i < r->end; ++i)
+            for (int64_t j = c->begin; j < c->end; ++j) ++seen[i * n + j];
+    }
+    for (int64_t i = 0; i < n * n; ++i) assert_int_equal(seen[i], 1);
+    free(seen);
+}
+
+static ps_cluster_leaves leaves_of(const ps_block_tree *tree, double spread)
+{
+    ps_cluster_leaves leaves;
+    check_ok(ps_cluster_leaves_init(&leaves, ps_block_tree_cut(tree, spread, 0, NULL)));
+    ps_block_tree_cut(tree, spread, 0, &leaves);
+    check_tiles(tree->rows, &leaves);
+    return leaves;
+}
+
+/* Admissible leaves above a spread whose clusters could be cut. */
+static int64_t wide_leaves(const ps_cluster_tree *tree, const ps_cluster_leaves *leaves,
+                           double spread)
+{
+    int64_t count = 0;
+    for (int64_t l = 0; l < leaves->count; ++l) {
+        const ps_cluster_node *r = &tree->nodes[leaves->row[l]],
+                              *c = &tree->nodes[leaves->column[l]];
+        bool whole = r->child[0] < 0 && c->child[0] < 0;
+        count += leaves->far[l] && !whole && ps_cluster_spread(r, c) > spread;
+    }
+    return count;
+}
+
+static void wide_blocks_are_cut(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_case_sphere(&c, 10);
+    hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
+    hbem_tree_make(&tree, &c.space, 8);
+    const ps_block_tree blocks = {.rows = &tree, .columns = &tree, .eta = 2};
+    ps_cluster_leaves plain = leaves_of(&blocks, 0), cut = leaves_of(&blocks, .3);
+    ps_cluster_leaves same = leaves_of(&blocks, 1e3);
+    assert_true(wide_leaves(&tree, &plain, .3) > 10);
+    assert_int_equal(wide_leaves(&tree, &cut, .3), 0);
+    assert_true(cut.count > plain.count);
+    assert_int_equal(same.count, plain.count);
+    assert_memory_equal(same.row, plain.row, (size_t)plain.count * sizeof *plain.row);
+    assert_memory_equal(same.far, plain.far, (size_t)plain.count);
+    ps_cluster_leaves_release(&plain);
+    ps_cluster_leaves_release(&cut);
+    ps_cluster_leaves_release(&same);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(wide_blocks_are_cut)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
