@@ -1,6 +1,7 @@
 /*
  * row_series: a dataset of a store, [rows][width] over time steps, that is written in order and
- * read row by row, a chunk in memory: histories, incident fields.
+ * read row by row: histories, incident fields. Reading holds a chunk; writing holds one for each
+ * thread, at most 16, which are compressed at once.
  */
 #ifndef PS_FORMATS_ROW_SERIES_H
 #define PS_FORMATS_ROW_SERIES_H
@@ -11,7 +12,8 @@ typedef struct ps_row_series {
     ps_store *store; /* borrowed */
     int dataset;
     int64_t rows, width, row_bytes, chunk_rows;
-    char *held;     /* a chunk: being filled, or the one read last */
+    int64_t batch;  /* chunks in `held` */
+    char *held;     /* being filled, or the chunk read last */
     int64_t filled; /* writing: rows in it */
     int64_t chunk;  /* writing: the next to write; reading: the one held, -1: none */
 } ps_row_series;
