@@ -399,14 +399,14 @@ ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out
     const double *source = h->source[frequency];
     if (!h->has_accepted)
         return ps_fail(PS_USAGE,
-                       "--accepted-power: %s does not say what was accepted: the run had no ports "
-                       "(dgtd-setup --port)",
+                       "%s does not say what power was accepted: the run had no ports (dgtd-setup "
+                       "--port)",
                        ps_store_path(file->store));
     *out = h->accepted[frequency] / (source[0] * source[0] + source[1] * source[1]);
     if (*out > 0) return PS_OK;
     return ps_fail(PS_INVALID,
-                   "--accepted-power: at %g Hz the ports of %s take %g W instead of giving some",
-                   h->frequency[frequency], ps_store_path(file->store), -h->accepted[frequency]);
+                   "%s: at %g Hz its ports take %g W out of the fields instead of giving some",
+                   ps_store_path(file->store), h->frequency[frequency], -h->accepted[frequency]);
 }
 
 void ps_phasors_choose(ps_phasors *file, int frequency)

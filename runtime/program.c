@@ -25,7 +25,7 @@ typedef struct common_flags {
     bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20, THREADS_MOST = 4096 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -59,7 +59,7 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
         PS_FLAG("trust", &run->trust, 0,
                 "take inputs whose content hash is wrong or whose values are not finite, and an "
                 "output that is up to date without reading whether its bytes are whole"),
-        PS_INT("threads", &run->threads, "N", 1, 4096, 0, "threads to use"),
+        PS_INT("threads", &run->threads, "N", 1, THREADS_MOST, 0, "threads to use"),
         PS_BYTES("host-memory", &run->host_memory, "SIZE", 0, "memory to stay within, e.g. 2G"),
         PS_BYTES("device-memory", &run->device_memory, "SIZE", 0,
                  "device memory to stay within; 0: what is free"),
@@ -224,6 +224,9 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     }
     PS_TRY(check_allowed(program, &run));
     PS_TRY(check_operands(program, &run));
+    if (run.threads > THREADS_MOST) /* the default, which is not looked at with the options */
+        return ps_fail(PS_USAGE, "OMP_NUM_THREADS: %lld threads, at most %d; or give --threads",
+                       (long long)run.threads, THREADS_MOST);
     PS_TRY(check_output(&run));
     PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,

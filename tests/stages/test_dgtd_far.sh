@@ -34,6 +34,18 @@ expect 0 "up to date" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 3
 expect 4 "are needed" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 36 --host-memory 8M
 [ ! -e no.h5 ] || fail "a run that its budget does not allow has written"
 
+# directivity: the exact cross-section over that of the sphere, whose mean over all directions is 1 (midpoints: .2 %)
+around=$(awk 'BEGIN { for (i = 0; i < 12; ++i) for (j = 0; j < 8; ++j) printf "--direction %g,%g ", (i + .5) * 15, j * 45 }')
+expect 0 "radiated_power" penstock-dgtd-far sphere.h5 mesh.hdf d.h5 $around --quantity directivity
+expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf s.h5 $around --quantity rcs
+expect 0 "" penstock-dgtd-sphere exact_s.h5 $sphere --quantity rcs --like s.h5
+paste -d' ' <(values d.h5) <(values exact_s.h5) | awk '{ s = sin((int((NR - 1) / 8) + .5) * 3.14159265358979 / 12)
+    a += s; d += s * $1; r = $2 / $1; if (r > most) most = r; if (NR == 1 || r < least) least = r }
+    END { print d / a, most / least; exit !(NR == 96 && d / a > .997 && d / a < 1.004 && most / least < 1.001) }' || fail "directivity"
+expect 2 "had no ports" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --quantity gain
+expect 2 "had no ports" penstock-dgtd-sar sphere.h5 mesh.hdf no.hdf --accepted-power 1 --grid 0
+[ ! -e no.h5 ] && [ ! -e no.hdf ] || fail "what was refused is there"
+
 # metal that was left out of the mesh: its faces are no part of the surface (they took everything away again)
 "$sample" hole 3 6 hole.hdf hole.h5 || fail "sample"
 expect 0 "" penstock-dgtd-far hole.h5 hole.hdf metal.h5 --directions 36 --direction 50,30

@@ -73,6 +73,13 @@ fails 2 "are a file .s2p" penstock-dgtd-ports one.ports.h5 two.ports.h5 bad.h5 -
 fails 2 "decibels above 0" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --until-decay -3dB
 fails 2 "this model has ports" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
 
+# power: all that the ports of a line of lossy material accept is absorbed in it
+${setup/OUT/lossy.m.h5} $open --material default:eps=2:sigma=.01:rho=1000 --port one:faces=one:r=$z:$drive --port two:faces=two:r=$z > /dev/null
+dgtd lossy.m.h5 lossy.h5 --time 40ns --precision fp64 --frequency 300e6
+penstock-dgtd-sar -q lossy.phasors.h5 line.hdf lossy.hdf --accepted-power 2 --grid 0 --json > out.json
+awk -v a="$(figure out.json absorbed)" 'BEGIN { print a, "W of 2 W"; exit !(a > 1.996 && a < 2.004) }'
+fails 2 "exclude each other" penstock-dgtd-sar lossy.phasors.h5 line.hdf bad.hdf --accepted-power 1 --power 1
+
 # ports that are none
 bad=${setup/OUT/bad.h5}
 fails 2 "all zero" $bad $open --port x:faces=one
