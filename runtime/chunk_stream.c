@@ -202,7 +202,7 @@ static ps_status find_chunks(ps_chunk_stream *stream)
     const ps_chunk_stream_config *config = &stream->config;
     PS_TRY(PS_ALLOC(&stream->data, config->chunk_count, "a chunk stream"));
     for (int64_t c = 0; c < config->chunk_count; ++c)
-        stream->data[c] = (char *)config->lies(config->context, c);
+        stream->data[c] = (char *)config->in_place(config->context, c);
     stream->stats.chunks = stream->stats.resident_chunks = config->chunk_count;
     return PS_OK;
 }
@@ -215,13 +215,13 @@ ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_st
     PS_TRY(check_config(config));
     PS_TRY(PS_ALLOC(&stream, 1, "a chunk stream"));
     PS_GUARD(status, failed, copy_config(stream, config));
-    if (config->lies) {
+    if (config->in_place) {
         PS_GUARD(status, failed, find_chunks(stream));
     } else {
         PS_GUARD(status, failed, make_plan(stream));
         PS_GUARD(status, failed, allocate_buffers(stream));
     }
-    if (stream->config.chunk_count > 0 && !config->lies) {
+    if (stream->config.chunk_count > 0 && !config->in_place) {
         PS_GUARD(status, failed, open_feed(stream));
         PS_GUARD(status, failed, ps_chunk_feed_start(stream->feed));
     }

@@ -43,7 +43,7 @@ typedef struct ps_chunk_stream_config {
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
     /* Where unpacked chunks lie already, all of them; NULL: they are read. Then nothing is read,
      * unpacked or held, and no threads are started. */
-    const void *(*lies)(void *context, int64_t chunk);
+    const void *(*in_place)(void *context, int64_t chunk);
     /* Allocates and frees unpacked memory, so that a device may take pinned memory; NULL:
      * 64-byte aligned host memory. Called by the threads that open and close, for two pieces:
      * all slots, all resident chunks. */

@@ -75,7 +75,7 @@ static ps_status choose_tiles(near_tally *t)
                                          .raw_bytes = t->raw,
                                          .unpacked_bytes = t->unpacked,
                                          .unpackers = summation_unpackers(),
-                                         .lies = tiles_lie(all),
+                                         .in_place = tiles_in_place(all),
                                          .context = &t->list,
                                          .read = tiles_read,
                                          .unpack = tiles_unpack};
@@ -113,7 +113,7 @@ static ps_status fill_tiles(near_tally *t, int64_t memory)
 {
     PS_TRY(check_room(t, memory));
     int64_t left = memory - t->bytes - t->work - t->scratch_bytes;
-    if (t->stream && t->config.host_memory > left && !t->config.lies) {
+    if (t->stream && t->config.host_memory > left && !t->config.in_place) {
         t->config.host_memory = left;
         t->config.one_pass = true;
         ps_chunk_stream_close(&t->stream);

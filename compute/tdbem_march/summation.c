@@ -48,7 +48,7 @@ ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t me
                                      .unpacked_bytes = t->unpacked_bytes,
                                      .host_memory = memory,
                                      .unpackers = summation_unpackers(),
-                                     .lies = tiles_lie(t),
+                                     .in_place = tiles_in_place(t),
                                      .context = &out->list,
                                      .read = tiles_read,
                                      .unpack = tiles_unpack};

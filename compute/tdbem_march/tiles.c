@@ -246,15 +246,15 @@ ps_status tiles_unpack(void *context, int64_t chunk, const void *raw, void *unpa
                : ps_block_matrix_unpack(list->tiles->blocks, index, raw, unpacked, &view.blocks);
 }
 
-static const void *lies(void *context, int64_t chunk)
+static const void *in_place(void *context, int64_t chunk)
 {
     const tile_list *list = context;
     return ps_block_matrix_image(list->tiles->blocks, file_tile(list, chunk));
 }
 
-const void *(*tiles_lie(const tiles *t))(void *list, int64_t chunk)
+const void *(*tiles_in_place(const tiles *t))(void *list, int64_t chunk)
 {
-    return t->in_memory ? lies : NULL;
+    return t->in_memory ? in_place : NULL;
 }
 
 ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,

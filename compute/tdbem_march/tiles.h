@@ -49,8 +49,8 @@ typedef struct tile_list {
 } tile_list;
 ps_status tiles_read(void *list, int64_t chunk, void *raw);
 ps_status tiles_unpack(void *list, int64_t chunk, const void *raw, void *unpacked);
-/* The callback `lies` of such a stream: NULL for tiles of a file. */
-const void *(*tiles_lie(const tiles *tiles))(void *list, int64_t chunk);
+/* The callback `in_place` of such a stream: NULL for tiles of a file. */
+const void *(*tiles_in_place(const tiles *tiles))(void *list, int64_t chunk);
 
 /* A tile in memory, and the product that sees it. */
 typedef struct tile_view {

@@ -252,7 +252,7 @@ static void chunks_in_memory(void **state)
     ps_chunk_stream_config config = config_of(&s, 0);
     ps_chunk_stream_stats stats;
     ps_chunk_stream *stream;
-    config.lies = where_it_lies;
+    config.in_place = where_it_lies;
     s.fail_read = s.fail_unpack = 0;
     check_ok(sweep_all(&s, &config, SWEEPS, &stats));
     check_ok(ps_chunk_stream_open(&config, &stream));
