@@ -247,15 +247,32 @@ static void put_places(const job *j, ps_trace *trace)
     trace->far_field = one.far_field;
 }
 
+/* Of a wave of 1 Pa, of a source's strength (Pa m, Pa m2), or of velocities in m/s; "mixed" for
+ * incidences that are not alike. */
+static void name_values(const job *j, ps_trace *trace)
+{
+    static const char *const units[PS_INCIDENT_KINDS][2] = {[PS_INCIDENT_PLANE] = {"1", "m"},
+                                                            [PS_INCIDENT_POINT] = {"1/m", "1"},
+                                                            [PS_INCIDENT_DIPOLE] = {"1/m2", "1/m"},
+                                                            [PS_INCIDENT_NONE] = {"Pa", "Pa m"}};
+    field_entry *const *of = j->source.incident + j->task.first;
+    bool far = j->receivers.far_field, alike = true;
+    const char *how = of[0]->incident == PS_INCIDENT_NONE ? "radiated" : "scattered";
+    for (int64_t i = 1; i < j->task.count; ++i) alike &= of[i]->incident == of[0]->incident;
+    if (!alike)
+        ps_warning("these incidences are waves, sources or vibrations side by side, whose fields "
+                   "have other units each: --incidence takes one");
+    snprintf(trace->units, sizeof trace->units, "%s",
+             alike ? units[of[0]->incident][far] : "mixed");
+    snprintf(trace->quantity, sizeof trace->quantity, "%s %s",
+             chosen.quantity == TOTAL ? "total" : how, far ? "far field" : "pressure");
+}
+
 static void describe(const job *j, ps_trace *trace)
 {
-    bool far = j->receivers.far_field, scattered = field_is_scattered(&j->source);
-    const char *quantity = far                        ? "scattered far field"
-                           : !scattered               ? "potential"
-                           : chosen.quantity == TOTAL ? "total pressure"
-                                                      : "scattered pressure";
-    snprintf(trace->quantity, sizeof trace->quantity, "%s", quantity);
-    snprintf(trace->units, sizeof trace->units, "%s", far ? "m" : "1");
+    strcpy(trace->quantity, "potential");
+    strcpy(trace->units, "1");
+    if (field_is_scattered(&j->source)) name_values(j, trace);
     trace->in_frequency = true;
     trace->origin.speed = chosen.speed;
     for (int64_t f = 0; f < trace->samples; ++f)
@@ -399,7 +416,7 @@ static ps_status run_field(ps_run *run)
 
 static const ps_program program = {
     .name = "hbem-field",
-    .results = 1,
+    .results = 2,
     .synopsis = "SOLUTION... OUTPUT",
     .description =
         "Sums the fields of the densities that penstock-hbem-solve found: the scattered or total "

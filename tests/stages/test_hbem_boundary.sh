@@ -21,6 +21,8 @@ P
 )
     within "$error" 0 "$limit" "$name"
 }
+# units_are FILE UNITS
+units_are() { penstock-inspect "$1" | grep -q "value_units  *$2\$" || { penstock-inspect "$1"; fail "$1 is not in $2"; }; }
 rough="--epsilon 1e-3 --rules 1e-3"
 solve() { # NAME MESH CLUSTERS STEPS OPTIONS...: --radius 1
     local name=$1 mesh=$2 clusters=$3 steps=$4
@@ -53,6 +55,7 @@ for k in 1 $pi; do
     esac
     solve pulse s5.hdf c5.h5 6 --wavenumber $k $medium --boundary others:velocity:1
     far pulse .03 $(turned $k $pulse) $(turned $k $pulse) $(turned $k $pulse)
+    units_are pulse.h5 "Pa m"
     [ $k = 1 ] || solve swing s5.hdf c5.h5 6 --wavenumber $k $medium --boundary others:velocity:0,0,1
     [ $k = 1 ] || far swing .06 $(turned $k $swing) 0 0 $(turned $k $swing | awk '{ print -$1, -$2 }')
     solve two s5.hdf c5.h5 9 --wavenumber $k $medium --boundary others:impedance:1 \
@@ -88,7 +91,11 @@ P
 # ---- sources far away are plane waves; a dipole is the difference of two ----
 solve far s5.hdf c5.h5 8 --wavenumber 1 $wave --source point:0,0,-5000 --source dipole:0,0,-5000,0,0,1 \
     --source point:0,.3,2 --source point:0,.3,2.001 --source dipole:0,.3,2.0005,0,0,1
-expect 0 "" penstock-hbem-field far.hdf far.h5 --incidence all --at 0,1,2.5
+expect 0 "other units each" penstock-hbem-field far.hdf far.h5 --incidence all --at 0,1,2.5
+units_are far.h5 mixed
+expect 0 "" penstock-hbem-field far.hdf source.h5 --incidence 1 --at 0,1,2.5; units_are source.h5 1/m
+expect 0 "" penstock-hbem-field far.hdf source.h5 --incidence 2 --direction 0,0; units_are source.h5 1/m
+expect 0 "" penstock-hbem-field far.hdf source.h5 --incidence 0 --direction 0,0; units_are source.h5 m
 expect 0 "" penstock-hbem-field far.hdf total.h5 --incidence all --at 0,1,2.5 --quantity total
 /usr/bin/python3 - <<'P' || fail "sources"
 import h5py, numpy as np
