@@ -43,7 +43,6 @@ typedef struct cutting {
     const ps_cluster_tree *rows, *columns;
     double eta, spread;
     bool symmetric;
-    int64_t uncut;
 } cutting;
 
 /* Where leaves go: neither, or one of both. */
@@ -84,8 +83,7 @@ static pair_kind kind_of(const cutting *tree, pair at)
     const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
     if (tree->symmetric && r->begin >= c->end) return PAIR_NONE;
     if (ps_cluster_admissible(r, c, tree->eta)) return is_wide(tree, r, c) ? PAIR_CUT : PAIR_FAR;
-    bool small = r->end - r->begin <= tree->uncut && c->end - c->begin <= tree->uncut;
-    return small || (r->child[0] < 0 && c->child[0] < 0) ? PAIR_NEAR : PAIR_CUT;
+    return r->child[0] < 0 && c->child[0] < 0 ? PAIR_NEAR : PAIR_CUT;
 }
 
 /* The pairs that a pair is cut into: rows outside. Returns their number. */
@@ -150,20 +148,19 @@ static int64_t fill(const cutting *tree, ps_hmatrix_leaf *leaves, ps_cluster_lea
     return first[count];
 }
 
-static cutting cutting_of(const ps_block_tree *tree, double spread, int64_t uncut)
+static cutting cutting_of(const ps_block_tree *tree, double spread)
 {
-    return (cutting){tree->rows, tree->columns, tree->eta, spread, tree->symmetric, uncut};
+    return (cutting){tree->rows, tree->columns, tree->eta, spread, tree->symmetric};
 }
 
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)
 {
-    cutting plain = cutting_of(tree, 0, 0);
+    cutting plain = cutting_of(tree, 0);
     return fill(&plain, leaves, NULL);
 }
 
-int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, int64_t uncut,
-                          ps_cluster_leaves *nodes)
+int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, ps_cluster_leaves *nodes)
 {
-    cutting own = cutting_of(tree, spread, uncut);
+    cutting own = cutting_of(tree, spread);
     return fill(&own, NULL, nodes);
 }

@@ -12,8 +12,7 @@
 double ps_cluster_spread(const ps_cluster_node *a, const ps_cluster_node *b);
 
 /* ps_block_tree_leaves by their nodes, with admissible blocks above a spread (m; 0: none) cut as far
- * as clusters are. Blocks whose two clusters have at most `uncut` functions are leaves anyway. */
-int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, int64_t uncut,
-                          ps_cluster_leaves *nodes);
+ * as clusters are. */
+int64_t ps_block_tree_cut(const ps_block_tree *tree, double spread, ps_cluster_leaves *nodes);
 
 #endif

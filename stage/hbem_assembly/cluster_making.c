@@ -26,9 +26,9 @@ ps_status ps_hbem_leaves_by(const ps_clusters *c, const ps_hbem_leaf_rule *rule,
 {
     const ps_cluster_tree *columns = &c->tree[c->same ? 0 : 1];
     ps_block_tree blocks = {&c->tree[0], columns, rule->eta, rule->symmetric};
-    int64_t count = ps_block_tree_cut(&blocks, rule->spread, rule->uncut, NULL);
+    int64_t count = ps_block_tree_cut(&blocks, rule->spread, NULL);
     PS_TRY(ps_cluster_leaves_init(leaves, count));
-    ps_block_tree_cut(&blocks, rule->spread, rule->uncut, leaves);
+    ps_block_tree_cut(&blocks, rule->spread, leaves);
     return PS_OK;
 }
 

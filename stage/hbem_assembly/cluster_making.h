@@ -14,13 +14,11 @@ ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method 
 /* The leaves of the trees that are there, by the clusters' eta. */
 ps_status ps_hbem_make_leaves(ps_clusters *clusters);
 
-/* Leaves of a matrix of the clusters: the upper half where symmetric, blocks of clusters with at
- * most `uncut` functions left whole, far ones above a spread (block_tree.h) cut. Not the clusters'
- * own: ps_cluster_leaves_release. */
+/* Leaves of a matrix of the clusters: the upper half where symmetric, far blocks
+ * above a spread (block_tree.h) cut. Not the clusters' own: ps_cluster_leaves_release. */
 typedef struct ps_hbem_leaf_rule {
     bool symmetric;
     double eta, spread;
-    int64_t uncut;
 } ps_hbem_leaf_rule;
 
 ps_status ps_hbem_leaves_by(const ps_clusters *clusters, const ps_hbem_leaf_rule *rule,

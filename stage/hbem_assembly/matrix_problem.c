@@ -10,9 +10,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-/* Clusters that blocks of a dense matrix are not cut below. */
-enum { DENSE_BLOCK = 512 };
-
 /* ---- the scene ---- */
 
 /* Surface, spaces and rules of clusters that are there. */
@@ -130,7 +127,8 @@ ps_status ps_hbem_problem_init(ps_hbem_problem *p, const ps_hbem_scene *scene,
     return PS_OK;
 }
 
-/* Of a dense matrix nothing is far; of waves blocks of high ranks are cut. */
+/* Of a dense matrix nothing is far, and its blocks are cut as far as clusters are, since devices
+ * take no larger ones; of waves blocks of high ranks are cut. */
 static ps_status make_leaves(ps_hbem_problem *p, const ps_hbem_matrix_options *options)
 {
     const ps_clusters *c = &p->scene->clusters;
@@ -139,7 +137,7 @@ static ps_status make_leaves(ps_hbem_problem *p, const ps_hbem_matrix_options *o
     ps_hbem_leaf_rule rule = {.symmetric = p->tables.header.symmetric, .eta = c->eta};
     if (!dense && !cut) return ps_clusters_leaves(c, is_symmetric(p), &p->leaves, &p->tables.nodes);
     if (dense)
-        rule = (ps_hbem_leaf_rule){rule.symmetric, -1, 0, DENSE_BLOCK};
+        rule.eta = -1;
     else
         rule.spread = ps_hbem_spread_of_rank(options->tolerance, k, (double)options->cut_rank);
     ps_cluster_leaves *nodes = &p->tables.nodes;

@@ -80,8 +80,8 @@ static void bench_leaves(const ps_cluster_tree *tree)
     ps_cluster_leaves leaves;
     ps_block_tree blocks = {tree, tree, 2, false};
     double start = ps_clock();
-    hbem_case_ok(ps_cluster_leaves_init(&leaves, ps_block_tree_cut(&blocks, 0, 0, NULL)));
-    ps_block_tree_cut(&blocks, 0, 0, &leaves);
+    hbem_case_ok(ps_cluster_leaves_init(&leaves, ps_block_tree_cut(&blocks, 0, NULL)));
+    ps_block_tree_cut(&blocks, 0, &leaves);
     record("leaves of the block tree", ps_clock() - start, "s", tree->dofs);
     record("number of leaves", (double)leaves.count, "", tree->dofs);
     ps_cluster_leaves_release(&leaves);

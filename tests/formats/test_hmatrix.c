@@ -44,8 +44,8 @@ static void make_clusters(sample *s, bool same)
         hbem_tree_make(&k->tree[0], &s->other, 8);
     }
     ps_block_tree blocks = {.rows = &k->tree[0], .columns = &k->tree[1], .eta = 2};
-    check_ok(ps_cluster_leaves_init(&k->leaves, ps_block_tree_cut(&blocks, 0, 0, NULL)));
-    ps_block_tree_cut(&blocks, 0, 0, &k->leaves);
+    check_ok(ps_cluster_leaves_init(&k->leaves, ps_block_tree_cut(&blocks, 0, NULL)));
+    ps_block_tree_cut(&blocks, 0, &k->leaves);
 }
 
 static void free_clusters(sample *s)

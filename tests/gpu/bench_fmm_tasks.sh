@@ -21,9 +21,9 @@ tree() { # distribution height; one that lies in WORK is taken as it is
 }
 bench() { # distribution accuracy GPUs kinds
     told() { awk -v n="$1" '$1 == n { print $2; exit }' "$KEEP/$name.txt"; }
-    local name=$1-acc$2-$3-$4 devices=cuda share=$((cores / gpus * $3))
-    [ "$3" -eq "$gpus" ] || devices=cuda:0
-    taskset -c "0-$((share - 1))" penstock-fmm "$1".h5 r.h5 --order "$2" --device $devices \
+    local name=$1-acc$2-$3-$4 share=$((cores / gpus * $3))
+    CUDA_VISIBLE_DEVICES=$(seq -s, 0 $(($3 - 1))) taskset -c "0-$((share - 1))" \
+        penstock-fmm "$1".h5 r.h5 --order "$2" --device cuda \
         --workers $((share - $3)) --resident no --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
     record "fmm-tasks-$1-acc$2" "makespan, floor LP" "$(told makespan)" s "$(told lp)" \
         "$count particles, groups of ${GROUP:-1000}, $((share - $3)) cores + $3 GPU, kinds on GPUs: $4"

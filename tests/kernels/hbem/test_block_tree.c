@@ -22,8 +22,8 @@ static void check_tiles(const ps_cluster_tree *tree, const ps_cluster_leaves *le
 static ps_cluster_leaves leaves_of(const ps_block_tree *tree, double spread)
 {
     ps_cluster_leaves leaves;
-    check_ok(ps_cluster_leaves_init(&leaves, ps_block_tree_cut(tree, spread, 0, NULL)));
-    ps_block_tree_cut(tree, spread, 0, &leaves);
+    check_ok(ps_cluster_leaves_init(&leaves, ps_block_tree_cut(tree, spread, NULL)));
+    ps_block_tree_cut(tree, spread, &leaves);
     check_tiles(tree->rows, &leaves);
     return leaves;
 }
