@@ -7,7 +7,7 @@
 #include "runtime/memory.h"
 
 /* What is on its way besides the values: places that tiles pad, and tables of products. */
-static const double beside = 1.5;
+static const double beside = 1.3;
 
 /* ---- budgets ---- */
 
@@ -26,18 +26,19 @@ static ps_status does_not_fit(const char *option, double needed, int64_t there)
                    option, 1e-9 * needed, 1e-9 * (double)there);
 }
 
-/* A device keeps the values, and what is left of it is shared for assembling. */
+/* A device keeps the values, and what is left of it is shared for assembling, by what matrices are
+ * expected to take: with equal shares the larger one makes many small waves. */
 static ps_status divide_device(assembling *a)
 {
     const ps_run *run = a->p->run;
     int64_t there = run->device_memory > 0 ? run->device_memory : free_on_device(a->p);
     double needed = beside * (double)expected_bytes(a);
     if (needed > (double)there) return does_not_fit("--device-memory", needed, there);
-    a->means.work = (int64_t)(((double)there - needed) / a->count);
     for (int i = 0; i < a->count; ++i) {
         double share = beside * (double)a->each[i].m->bytes / needed;
         a->each[i].means = a->means;
         a->each[i].means.device_memory = (int64_t)(share * (double)there);
+        a->each[i].means.work = (int64_t)(share * ((double)there - needed));
     }
     return PS_OK;
 }
