@@ -78,7 +78,7 @@ static ps_status read_list(const char *path, series *s)
     bool ended = false;
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT) return PS_OK;
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
+    if (!file) return ps_path_unreadable(path);
     ps_status status = PS_OK;
     while (status == PS_OK && fgets(line, sizeof line, file)) {
         ended = strspn(line, "}\n ") == strlen(line);

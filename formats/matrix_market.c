@@ -1,12 +1,12 @@
 #include "formats/matrix_market.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
+#include "formats/gzip_file.h"
 #include "formats/number_file.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
@@ -67,10 +67,12 @@ typedef struct market {
 static ps_status read_banner(const char *path, market *m)
 {
     char line[256] = "", object[64], layout[64], field[64], symmetry[64];
-    gzFile file = gzopen(path, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
+    gzFile file;
+    PS_TRY(ps_gzip_open(path, "a Matrix Market file", &file));
     const char *got = gzgets(file, line, sizeof line);
+    ps_status status = ps_gzip_check(file, path);
     gzclose(file);
+    PS_TRY(status);
     if (!got ||
         sscanf(line, "%%%%MatrixMarket %63s %63s %63s %63s", object, layout, field, symmetry) != 4)
         return ps_fail(PS_INVALID, "%s does not begin with %%%%MatrixMarket matrix coordinate ...",

@@ -1,11 +1,10 @@
 #include "formats/number_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
+#include "formats/gzip_file.h"
 #include "runtime/memory.h"
 
 enum { LINE_BYTES = 1 << 20 };
@@ -21,18 +20,13 @@ struct ps_number_file {
 
 ps_status ps_number_file_open(const char *path, ps_number_file **out)
 {
-    struct stat info;
     ps_number_file *file;
     *out = NULL;
-    if (stat(path, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(info.st_mode)) return ps_fail(PS_INVALID, "%s is a folder, not a file", path);
-    if (S_ISREG(info.st_mode) && info.st_size == 0) return ps_fail(PS_INVALID, "%s is empty", path);
     PS_TRY(PS_ALLOC(&file, 1, "reading numbers"));
     ps_status status = PS_ALLOC(&file->line, LINE_BYTES, "reading numbers");
     file->path = strdup(path);
-    file->stream = gzopen(path, "rb");
-    if (status == PS_OK && (!file->stream || !file->path))
-        status = ps_fail(PS_INVALID, "%s cannot be read: %s", path, strerror(errno));
+    if (status == PS_OK && !file->path) status = ps_fail(PS_EXHAUSTED, "no memory for a name");
+    if (status == PS_OK) status = ps_gzip_open(path, "a file of numbers", &file->stream);
     if (status == PS_OK)
         *out = file;
     else
@@ -56,12 +50,9 @@ int64_t ps_number_file_where(const ps_number_file *file) { return file->where; }
 /* The next line without its comment; *found is false at the end. */
 static ps_status next_line(ps_number_file *f, bool *found)
 {
-    int code = Z_OK;
     *found = gzgets(f->stream, f->line, LINE_BYTES) != NULL;
-    const char *why = gzerror(f->stream, &code);
-    if (code != Z_OK && code != Z_STREAM_END)
-        return ps_fail(PS_INVALID, "%s: broken or cut short after line %lld (%s)", f->path,
-                       (long long)f->where, why);
+    ps_status status = ps_gzip_check(f->stream, f->path);
+    if (status != PS_OK) return ps_context(status, "after line %lld", (long long)f->where);
     if (!*found) return PS_OK;
     ++f->where;
     if (strlen(f->line) == LINE_BYTES - 1)

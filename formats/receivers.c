@@ -1,12 +1,12 @@
 #include "formats/receivers.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 ps_status ps_parse_vector(const char *text, double out[3])
 {
@@ -66,8 +66,8 @@ ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path)
     char line[1024];
     ps_status status = PS_OK;
     int64_t before = receivers->count;
-    FILE *file = fopen(path, "r");
-    if (!file) return ps_fail(PS_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+    FILE *file;
+    PS_TRY(ps_path_open_input(path, "a file of points", &file));
     for (int number = 1; status == PS_OK && fgets(line, sizeof line, file); ++number) {
         status = add_line(receivers, line);
         if (status != PS_OK) ps_context(status, "%s: line %d", path, number);

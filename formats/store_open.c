@@ -10,6 +10,7 @@
 #include "formats/h5zstd.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/trust.h"
 
 /* ---- the file ---- */
@@ -20,15 +21,11 @@ static ps_status look_at(ps_store *store)
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char start[8];
     struct stat found;
-    if (stat(store->path, &found) != 0)
-        return ps_fail(PS_INVALID, "%s: cannot be opened: %s", store->path, strerror(errno));
-    if (!S_ISREG(found.st_mode)) return ps_fail(PS_INVALID, "%s: is no file", store->path);
-    store->file_bytes = found.st_size;
-    FILE *file = fopen(store->path, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s: cannot be opened: %s", store->path, strerror(errno));
+    FILE *file;
+    PS_TRY(ps_path_open_input(store->path, "a file of penstock", &file));
     size_t got = fread(start, 1, sizeof start, file);
+    if (fstat(fileno(file), &found) == 0) store->file_bytes = found.st_size;
     fclose(file);
-    if (found.st_size == 0) return ps_fail(PS_INVALID, "%s: is empty", store->path);
     if (got < sizeof start || memcmp(start, signature, sizeof start) != 0)
         return ps_fail(PS_INVALID, "%s: is not an HDF5 file, so not one of penstock", store->path);
     return PS_OK;

@@ -9,6 +9,7 @@
 #include "library/code.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/threads.h"
 
 _Static_assert((int)PENSTOCK_RANK_MAX == PS_STORE_RANK_MAX &&
                    (int)PENSTOCK_NAME_MAX == PS_NAME_MAX && (int)PENSTOCK_U8 == PS_U8 &&
@@ -30,6 +31,7 @@ struct penstock_file {
 penstock_status penstock_file_open(const char *path, penstock_file **out)
 {
     ps_status status = PS_ALLOC(out, 1, "a file");
+    if (status == PS_OK) status = ps_threads_check_default();
     if (status == PS_OK) status = ps_store_open(path, NULL, 0, &(*out)->store);
     if (status != PS_OK) penstock_file_close(out);
     return code(status);

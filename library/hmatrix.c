@@ -10,6 +10,7 @@
 #include "library/code.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/threads.h"
 
 /* A plan with its arrays; made when it is first asked for. */
 typedef struct planned {
@@ -42,6 +43,7 @@ penstock_status penstock_hmatrix_open(const char *path, int64_t memory_limit,
                                       penstock_hmatrix **out)
 {
     ps_status status = PS_ALLOC(out, 1, "an H-matrix");
+    if (status == PS_OK) status = ps_threads_check_default();
     if (status == PS_OK) status = load(path, memory_limit, *out);
     if (status != PS_OK) penstock_hmatrix_close(out);
     return code(status);

@@ -9,6 +9,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/threads.h"
 #include "stage/hbem_assembly/entry_check.h"
 #include "stage/tdbem_assembly/retarded_problem.h"
 
@@ -79,6 +80,7 @@ penstock_status penstock_boundary_open(const penstock_surface *surface,
                                        penstock_boundary **out)
 {
     ps_status status = PS_ALLOC(out, 1, "a boundary operator");
+    if (status == PS_OK) status = ps_threads_check_default();
     if (status == PS_OK) status = open_boundary(surface, op, *out);
     if (status != PS_OK) penstock_boundary_close(out);
     return code(status);
@@ -208,6 +210,7 @@ penstock_status penstock_retarded_open(const penstock_surface *surface, const ch
 {
     ps_retarded_options options = {.dt = dt, .speed = speed, .points = points};
     ps_status status = PS_ALLOC(out, 1, "retarded potentials");
+    if (status == PS_OK) status = ps_threads_check_default();
     if (status == PS_OK) status = parse_formulation(formulation, &options.formulation);
     if (status == PS_OK && !(dt > 0 && speed > 0))
         status = ps_fail(PS_USAGE, "dt %g and speed %g must be above 0", dt, speed);

@@ -4,6 +4,7 @@
 
 #include "kernels/fmm/particle_set.h"
 #include "library/code.h"
+#include "runtime/threads.h"
 #include "stage/particle_sum/particle_sum.h"
 
 _Static_assert((int)PENSTOCK_SIDES_MAX == PS_FMM_SIDES_MAX, "as many right-hand sides");
@@ -11,6 +12,7 @@ _Static_assert((int)PENSTOCK_SIDES_MAX == PS_FMM_SIDES_MAX, "as many right-hand 
 static ps_status run(const penstock_sum *s, double *potential, double *gradient,
                      penstock_sum_figures *figures)
 {
+    PS_TRY(ps_threads_check_default());
     ps_particle_sum_figures f = {0};
     ps_particle_sum sum = {.sources = s->sources,
                            .targets = s->targets,

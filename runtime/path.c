@@ -31,6 +31,32 @@ void ps_path_folder(const char *path, char *out, size_t size)
         snprintf(out, size, "%.*s", length == 1 ? 1 : (int)length - 1, path);
 }
 
+ps_status ps_path_unreadable(const char *path)
+{
+    bool exhausted = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    return ps_fail(exhausted ? PS_EXHAUSTED : PS_INVALID, "%s: cannot be opened: %s", path,
+                   strerror(errno));
+}
+
+ps_status ps_path_check_input(const char *path, const char *what)
+{
+    struct stat found;
+    if (stat(path, &found) != 0) return ps_path_unreadable(path);
+    const char *is = S_ISDIR(found.st_mode)    ? "is a folder"
+                     : !S_ISREG(found.st_mode) ? "is not a regular file"
+                     : found.st_size == 0      ? "is empty"
+                                               : NULL;
+    return is ? ps_fail(PS_INVALID, "%s %s; %s is expected", path, is, what) : PS_OK;
+}
+
+ps_status ps_path_open_input(const char *path, const char *what, FILE **out)
+{
+    *out = NULL;
+    PS_TRY(ps_path_check_input(path, what));
+    *out = fopen(path, "rb");
+    return *out ? PS_OK : ps_path_unreadable(path);
+}
+
 bool ps_path_same(const char *a, const char *b)
 {
     struct stat one, other;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "runtime/status.h"
 
@@ -17,6 +18,15 @@ const char *ps_path_last(const char *path);
 size_t ps_path_stem(const char *path);
 /* The folder a path is in, "." and "/" among them, cut to `size` bytes. */
 void ps_path_folder(const char *path, char *out, size_t size);
+
+/* What errno says of a path that was to be read: PS_INVALID, but PS_EXHAUSTED where the process has
+ * no memory or no descriptor left, which is no fault of the file. */
+ps_status ps_path_unreadable(const char *path);
+/* PS_INVALID, naming the path, unless it is a regular file, or a link to one, that is not empty: a
+ * pipe would be waited for, a device read without end. `what` is expected, for the message. */
+ps_status ps_path_check_input(const char *path, const char *what);
+/* The same, and opens it to be read; close it with fclose. */
+ps_status ps_path_open_input(const char *path, const char *what, FILE **out);
 
 /* Whether both name one file that exists. */
 bool ps_path_same(const char *a, const char *b);

@@ -15,6 +15,7 @@
 #include "runtime/path.h"
 #include "runtime/progress.h"
 #include "runtime/stop.h"
+#include "runtime/threads.h"
 #include "runtime/trust.h"
 #include "version.h"
 
@@ -25,7 +26,7 @@ typedef struct common_flags {
     bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20, THREADS_MOST = 4096 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -59,7 +60,7 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
         PS_FLAG("trust", &run->trust, 0,
                 "take inputs whose content hash is wrong or whose values are not finite, and an "
                 "output that is up to date without reading whether its bytes are whole"),
-        PS_INT("threads", &run->threads, "N", 1, THREADS_MOST, 0, "threads to use"),
+        PS_INT("threads", &run->threads, "N", 1, PS_THREADS_MOST, 0, "threads to use"),
         PS_BYTES("host-memory", &run->host_memory, "SIZE", 0, "memory to stay within, e.g. 2G"),
         PS_BYTES("device-memory", &run->device_memory, "SIZE", 0,
                  "device memory to stay within; 0: what is free"),
@@ -224,9 +225,6 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     }
     PS_TRY(check_allowed(program, &run));
     PS_TRY(check_operands(program, &run));
-    if (run.threads > THREADS_MOST) /* the default, which is not looked at with the options */
-        return ps_fail(PS_USAGE, "OMP_NUM_THREADS: %lld threads, at most %d; or give --threads",
-                       (long long)run.threads, THREADS_MOST);
     PS_TRY(check_output(&run));
     PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,
@@ -234,6 +232,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                  : flags.verbose ? PS_LOG_DEBUG
                                  : PS_LOG_INFO,
                  ps_comm_rank() == 0);
+    PS_TRY(ps_threads_check(run.threads));
     omp_set_num_threads((int)run.threads);
     if (run.fresh && run.restart)
         return ps_fail(PS_USAGE, "--fresh and --restart: give one of them");
@@ -272,10 +271,25 @@ static void let_waiting_threads_sleep(char **argv)
     if (setenv("GOMP_SPINCOUNT", "2000", 1) == 0) execv("/proc/self/exe", argv);
 }
 
+/* The process that ps_main is to end; 0 once it does. */
+static pid_t running;
+
+/* Libraries call exit() where memory or threads run out: libhdf5 without a word, libgomp with code
+ * 1. A child of this process may end as it likes. */
+static void end_for_library(void)
+{
+    if (running != getpid()) return;
+    ps_stop_remove_temporaries();
+    ps_error("a library ended the program, for want of memory or threads most likely");
+    _exit(PS_EXHAUSTED);
+}
+
 int ps_main(const ps_program *program, int argc, char **argv)
 {
     if (program->streams) let_waiting_threads_sleep(argv);
-    char full_name[96];
+    static char full_name[96]; /* messages are told until the process has ended */
+    running = getpid();
+    atexit(end_for_library);
     snprintf(full_name, sizeof full_name, "penstock-%s", program->name);
     ps_log_setup(full_name, PS_LOG_INFO, true);
     ps_status status = ps_comm_start(&argc, &argv);
@@ -287,6 +301,7 @@ int ps_main(const ps_program *program, int argc, char **argv)
     if (status == PS_OK && stdout_failed())
         status = ps_fail(PS_EXHAUSTED, "the results could not be written to standard output: %s",
                          strerror(errno));
+    running = 0;
     if (status == PS_STOPPED) {
         ps_stop_set_aside();
         if (ps_comm_rank() == 0) ps_warning("%s", ps_message());

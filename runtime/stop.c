@@ -56,7 +56,7 @@ void ps_stop_set_aside(void)
     }
 }
 
-static bool remove_temporaries(void)
+bool ps_stop_remove_temporaries(void)
 {
     bool any = false;
     for (int i = 0; i < TEMPORARIES; ++i) {
@@ -72,9 +72,9 @@ static void end_at_once(void)
     if (atomic_exchange(&ending, 1)) return; /* by one thread */
     const char *what = kept;
     /* Another thread may be about to make a file whose name it has told already. */
-    if (remove_temporaries()) {
+    if (ps_stop_remove_temporaries()) {
         nanosleep(&moment, NULL);
-        remove_temporaries();
+        ps_stop_remove_temporaries();
     }
     ps_stop_set_aside();
     if (speaks) {

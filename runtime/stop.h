@@ -40,5 +40,7 @@ void ps_stop_set_aside(void);
  * forget it if it is not, and once it is renamed. */
 void ps_stop_temporary(const char *path);
 void ps_stop_forget(const char *path);
+/* Removes those that are there. True if one was told of. */
+bool ps_stop_remove_temporaries(void);
 
 #endif

@@ -1,11 +1,9 @@
 #include "stage/product.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "runtime/comm.h"
@@ -78,12 +76,9 @@ static ps_status hash_file(FILE *file, const char *path, XXH64_hash_t *out)
 ps_status ps_product_file(ps_product *p, const char *name, const char *path)
 {
     XXH64_hash_t hash = 0;
-    FILE *file = fopen(path, "rb");
-    struct stat info;
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
-    bool ends = fstat(fileno(file), &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
-    ps_status status =
-        ends ? hash_file(file, path, &hash) : ps_fail(PS_INVALID, "%s is not a regular file", path);
+    FILE *file;
+    PS_TRY(ps_path_open_input(path, "a file that can be read again", &file));
+    ps_status status = hash_file(file, path, &hash);
     fclose(file);
     PS_TRY(status);
     return ps_product_note(p, "%s=%.255s\n%s_xxh3=%016llx", name, ps_path_last(path), name,

@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/march.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 static ps_status add_point(problem *p, int64_t *capacity, const double point[3])
 {
@@ -18,9 +19,9 @@ static ps_status add_point(problem *p, int64_t *capacity, const double point[3])
 static ps_status read_file(const char *path, problem *p, int64_t *capacity)
 {
     char text[256];
-    FILE *file = fopen(path, "r");
-    if (!file) return ps_fail(PS_INVALID, "%s: cannot be read", path);
-    ps_status status = PS_OK;
+    FILE *file;
+    ps_status status = ps_path_open_input(path, "a file of points", &file);
+    if (status != PS_OK) return ps_context(status, "--probes");
     for (int line = 1; status == PS_OK && fgets(text, sizeof text, file); ++line) {
         double x[3];
         char rest[2];

@@ -9,6 +9,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 /* One more load; grows the list. */
 static ps_status add_load(solve_problem *p, ps_hbem_load load)
@@ -39,9 +40,9 @@ static ps_status parse_vector(const char *option, const char *text, double out[3
 static ps_status read_directions(solve_problem *p, const char *path)
 {
     char line[512], where[600];
-    FILE *file = fopen(path, "r");
-    if (!file) return ps_fail(PS_INVALID, "--directions: %s cannot be read", path);
-    ps_status status = PS_OK;
+    FILE *file;
+    ps_status status = ps_path_open_input(path, "a file of directions", &file);
+    if (status != PS_OK) return ps_context(status, "--directions");
     for (int number = 1; status == PS_OK && fgets(line, sizeof line, file); ++number) {
         double d[3];
         char rest;

@@ -1,13 +1,13 @@
 #include "postprocess/plot/json.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -133,7 +133,7 @@ ps_status json_read_file(const char *path, char **out)
 {
     FILE *file = fopen(path, "r");
     *out = NULL;
-    if (!file) return ps_fail(PS_INVALID, "%s cannot be read: %s", path, strerror(errno));
+    if (!file) return ps_path_unreadable(path);
     int64_t length = 0, capacity = 0;
     ps_status status = PS_OK;
     for (;;) {
@@ -144,8 +144,7 @@ ps_status json_read_file(const char *path, char **out)
         (*out)[length] = 0;
         if (got == 0) break;
     }
-    if (status == PS_OK && ferror(file))
-        status = ps_fail(PS_INVALID, "%s cannot be read: %s", path, strerror(errno));
+    if (status == PS_OK && ferror(file)) status = ps_path_unreadable(path);
     fclose(file);
     if (status != PS_OK) {
         free(*out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "setup.h"
 
 enum { LINE = 1024 };
@@ -76,9 +77,9 @@ static ps_status add_statement(const setup *s, const char *option, const char *w
 static ps_status read_file(const setup *s, const char *path, statements *out)
 {
     char line[LINE];
-    FILE *file = fopen(path, "r");
-    ps_status status = PS_OK;
-    if (!file) return ps_fail(PS_INVALID, "--materials %s: %m", path);
+    FILE *file;
+    ps_status status = ps_path_open_input(path, "a file of materials", &file);
+    if (status != PS_OK) return ps_context(status, "--materials");
     for (int number = 1; status == PS_OK && fgets(line, sizeof line, file); ++number) {
         line[strcspn(line, "#\r\n")] = 0;
         char *begin = line + strspn(line, " \t");

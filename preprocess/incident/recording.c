@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "formats/number_file.h"
 #include "preprocess/incident/incident.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/scope.h"
 
 enum { SAMPLES_MAX = 1 << 28, COLUMNS = 64 };
@@ -188,11 +188,8 @@ static ps_status read_wav(FILE *in, const source_text *s, wave *w)
 static ps_status read_wave(const source_text *s, wave *w)
 {
     unsigned char head[12] = {0};
-    struct stat info;
-    if (stat(w->path, &info) != 0 || !S_ISREG(info.st_mode))
-        return ps_fail(PS_INVALID, "%s is not a file that can be read", w->path);
-    FILE *in = fopen(w->path, "rb");
-    if (!in) return ps_fail(PS_INVALID, "%s cannot be opened", w->path);
+    FILE *in;
+    PS_TRY(ps_path_open_input(w->path, "a recorded sound", &in));
     bool wav = fread(head, sizeof head, 1, in) == 1 && !memcmp(head, "RIFF", 4) &&
                !memcmp(head + 8, "WAVE", 4);
     ps_status status = wav ? s->rate > 0

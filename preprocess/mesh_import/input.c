@@ -10,8 +10,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "formats/gzip_file.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { BLOCK_BYTES = 1 << 18 };
 
@@ -28,14 +30,8 @@ static void suffix_of(const char *name, size_t length, char out[16])
 
 static ps_status check_file(const char *name)
 {
-    struct stat info;
-    if (stat(name, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
-    if (S_ISDIR(info.st_mode))
-        return ps_fail(PS_INVALID, "%s is a folder; a mesh or geometry file is expected", name);
-    if (!S_ISREG(info.st_mode)) return ps_fail(PS_INVALID, "%s is not a regular file", name);
-    if (info.st_size == 0) return ps_fail(PS_INVALID, "%s is empty", name);
-    FILE *file = fopen(name, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    FILE *file;
+    PS_TRY(ps_path_open_input(name, "a mesh or geometry file", &file));
     fclose(file);
     return PS_OK;
 }
@@ -63,15 +59,13 @@ static ps_status put_block(FILE *out, const void *data, size_t bytes, const char
 
 static ps_status gunzip(const char *name, FILE *out, void *block)
 {
-    gzFile in = gzopen(name, "rb");
-    if (!in) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
-    ps_status status = PS_OK;
-    int got = 0, code = Z_OK;
+    gzFile in;
+    ps_status status = ps_gzip_open(name, "a mesh", &in);
+    if (status != PS_OK) return status;
+    int got = 0;
     while (status == PS_OK && (got = gzread(in, block, BLOCK_BYTES)) > 0)
         status = put_block(out, block, (size_t)got, name);
-    const char *why = gzerror(in, &code);
-    if (status == PS_OK && (got < 0 || code != Z_OK))
-        status = ps_fail(PS_INVALID, "%s: the gzip data are broken or cut short (%s)", name, why);
+    if (status == PS_OK) status = ps_gzip_check(in, name);
     if (status == PS_OK && gzdirect(in))
         status = ps_fail(PS_INVALID, "%s: not gzip data, whatever its suffix says", name);
     gzclose(in);

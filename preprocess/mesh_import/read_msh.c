@@ -9,6 +9,7 @@
 
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum {
     TYPE_LINE = 1,
@@ -429,7 +430,7 @@ ps_status import_read_msh(const import_input *input, const import_options *optio
 {
     msh m = {.name = input->name, .options = options, .mesh = mesh};
     m.file = fopen(input->path, "rb");
-    if (!m.file) return ps_fail(PS_INVALID, "%s: %s", input->name, strerror(errno));
+    if (!m.file) return ps_path_unreadable(input->name);
     mesh->vertex_word = "node";
     mesh->vertex_words = "nodes";
     mesh->cell_word = "element";

@@ -1,11 +1,11 @@
 /* STL, text and binary. The format has no shared vertices: equal positions are one vertex. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { HEADER_BYTES = 84, FACET_BYTES = 50 };
 
@@ -119,7 +119,7 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh)
 {
     unsigned char header[HEADER_BYTES] = {0};
     FILE *file = fopen(input->path, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s: %s", input->name, strerror(errno));
+    if (!file) return ps_path_unreadable(input->name);
     size_t got = fread(header, 1, sizeof header, file);
     fseeko(file, 0, SEEK_END);
     int64_t bytes = ftello(file), facets = 0;

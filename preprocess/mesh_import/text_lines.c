@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/path.h"
+
 ps_status text_lines_open(const char *path, const char *name, text_lines *lines)
 {
     *lines = (text_lines){.name = name, .file = fopen(path, "rb")};
-    return lines->file ? PS_OK : ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    return lines->file ? PS_OK : ps_path_unreadable(name);
 }
 
 void text_lines_close(text_lines *lines)

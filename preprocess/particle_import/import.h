@@ -89,7 +89,7 @@ ps_status write_generated(const import_options *options, const ps_store_identity
 
 typedef struct source {
     const char *name;
-    void *stream; /* gzFile */
+    struct gzFile_s *stream; /* gzFile */
     char *buffer;
     int64_t begin, end; /* what is left in the buffer */
     int64_t line;       /* number of the last one, from 1 */

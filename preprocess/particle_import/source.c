@@ -1,33 +1,20 @@
 /* source: bytes and lines of a file, compressed or not. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
+#include "formats/gzip_file.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
-
-static ps_status check_file(const char *name)
-{
-    struct stat info;
-    if (stat(name, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
-    if (S_ISDIR(info.st_mode))
-        return ps_fail(PS_INVALID, "%s is a folder; a file of particles is expected", name);
-    if (S_ISREG(info.st_mode) && info.st_size == 0)
-        return ps_fail(PS_INVALID, "%s is empty: there are no particles in it", name);
-    return PS_OK;
-}
 
 ps_status source_open(source *s, const char *name)
 {
     memset(s, 0, sizeof *s);
     s->name = name;
-    PS_TRY(check_file(name));
-    s->stream = gzopen(name, "rb");
-    if (!s->stream) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    PS_TRY(ps_gzip_open(name, "a file of particles", &s->stream));
     gzbuffer(s->stream, BUFFER_BYTES);
     return PS_ALLOC(&s->buffer, BUFFER_BYTES + 1, "reading a file");
 }
@@ -42,17 +29,12 @@ void source_close(source *s)
 /* Moves what is left to the front and reads on. */
 static ps_status refill(source *s)
 {
-    int code = Z_OK;
     memmove(s->buffer, s->buffer + s->begin, (size_t)(s->end - s->begin));
     s->end -= s->begin;
     s->begin = 0;
     int got = gzread(s->stream, s->buffer + s->end, (unsigned)(BUFFER_BYTES - s->end));
-    const char *why = gzerror(s->stream, &code);
-    if (got < 0 || code != Z_OK)
-        return ps_fail(PS_INVALID,
-                       "%s: cannot be read to its end, the gzip data are broken or cut "
-                       "short (%s)",
-                       s->name, why);
+    PS_TRY(ps_gzip_check(s->stream, s->name));
+    if (got < 0) return ps_path_unreadable(s->name);
     s->end += got;
     s->done = got == 0;
     return PS_OK;

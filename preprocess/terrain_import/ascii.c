@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "preprocess/terrain_import/terrain.h"
+#include "runtime/path.h"
 
 enum { COLUMNS, ROWS, X_CORNER, Y_CORNER, X_CENTRE, Y_CENTRE, CELL, NO_DATA, NAMES };
 static const char *const names[NAMES] = {"ncols",     "nrows",     "xllcorner", "yllcorner",
@@ -82,8 +83,8 @@ static ps_status read_grid(FILE *file, const reading *how, elevation *e)
 
 ps_status read_ascii(const char *path, const reading *how, elevation *out)
 {
-    FILE *file = fopen(path, "r");
-    if (!file) return ps_fail(PS_INVALID, "%s cannot be opened: %m", path);
+    FILE *file;
+    PS_TRY(ps_path_open_input(path, "an ASCII grid", &file));
     ps_status status = read_grid(file, how, out);
     fclose(file);
     return status;

@@ -8,6 +8,7 @@
 #include "preprocess/terrain_import/terrain.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/trial.h"
 #include "stage/plan.h"
 
@@ -236,8 +237,8 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
     static const library geotiff = {"GeoTIFF", "libgeotiff", read_geotiff};
     unsigned char head[8] = {0};
     *out = (elevation){.path = path};
-    FILE *file = fopen(path, "rb");
-    if (!file) return ps_fail(PS_INVALID, "%s cannot be opened: %m", path);
+    FILE *file;
+    PS_TRY(ps_path_open_input(path, "an elevation model", &file));
     size_t got = fread(head, 1, sizeof head, file);
     fclose(file);
     if (got < sizeof head)

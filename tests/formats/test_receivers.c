@@ -77,10 +77,10 @@ static void files(void **state)
     assert_true(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bad, sizeof bad - 1, 0) > 0);
     check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "line 2");
     assert_true(ftruncate(descriptor, 0) == 0);
-    check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "no points");
+    check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "is empty");
     close(descriptor);
     unlink(path);
-    check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "cannot be read");
+    check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "No such file");
     ps_receivers_release(&r);
 }
 

@@ -286,7 +286,7 @@ static void test_wrong_kinds_of_files(void **state)
     check_fails(ps_store_open("future.h5", "penstock-mesh", 7, &store), PS_INVALID,
                 "future.h5: is a penstock-test file, expected penstock-mesh");
     check_fails(ps_store_open("absent.h5", NULL, 0, &store), PS_INVALID, "No such file");
-    check_fails(ps_store_open(".", NULL, 0, &store), PS_INVALID, "is no file");
+    check_fails(ps_store_open(".", NULL, 0, &store), PS_INVALID, "is a folder");
     spit("text.h5", (const unsigned char *)"solid cube\nendsolid\n", 20);
     check_fails(ps_store_open("text.h5", NULL, 0, &store), PS_INVALID, "not an HDF5 file");
     assert_null(store);

@@ -17,6 +17,9 @@ SLICES = "slice-assemble -q {s}/small.hdf OUT --speed 1 --checkpoint-every 1step
 BLOCK = "slice-block -q {s}/slices.h5 OUT --checkpoint-every 1step "
 OCTREE = "octree-build {s}/p.h5 OUT --group 40 --checkpoint-every 1step "
 INVERT = "gravity-invert -q {s}/observed.txt {s}/mesh.msh OUT --checkpoint-every 2steps "
+PORTS = "dgtd-ports -q {s}/ports.h5 OUT --allow undecayed --frequencies "
+DATA = ("--dt .5 --speed 1 --density 1 --samples {t}/bell.samples:quantity=pressure:points={t}/bell.places "
+        "--panels {t}/flow.panels:pressure={t}/flow.pressures:fluid={t}/flow.fluid")
 HMATRIX = "hmatrix-assemble -q {s}/clusters.h5 OUT --chunk-size 4K "
 
 
@@ -37,6 +40,7 @@ CASES = [
     Case("mesh-partition", "mesh-partition -q {s}/box.hdf OUT --parts 2", "mesh-partition -q {s}/box.hdf OUT --parts 3"),
     Case("slice-assemble", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True),
     Case("incident", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 4 --source plane:dir=0,0,1:width=5", "incident -q {s}/s.hdf OUT --like {s}/slices.h5 --steps 9 --source monopole:at=0,0,5:width=5"),
+    Case("incident, data", "incident -q {t}/ball.hdf OUT --steps 9 " + DATA, "incident -q {t}/ball.hdf OUT --steps 12 " + DATA),
     Case("slice-block", BLOCK + "--values f16", BLOCK + "--layout full", keeps=True),
     Case("dgtd-setup", SETUP + SOURCE + "200e6", SETUP + SOURCE + "300e6"),
     Case("particle-import", "particle-import --generate cube --count 99 OUT", "particle-import {t}/table.txt OUT"),
@@ -48,6 +52,7 @@ CASES = [
     Case("hmatrix-assemble", HMATRIX + "--epsilon 1e-2", HMATRIX + "--epsilon 1e-4", keeps=True),
     Case("tdbem-march", MARCH + "--steps 4", MARCH + "--steps 12", keeps=True),
     Case("dgtd-march", DGTD + "--steps 6", DGTD + "--steps 10", keeps=True),
+    Case("dgtd-march, ports", "dgtd-march -q {s}/line.m.h5 OUT --steps 6", "dgtd-march -q {s}/line.m.h5 OUT --steps 10 --checkpoint-every 2steps", keeps=True),
     Case("dgtd-march, state in a file", DGTD + "--state file --steps 6", DGTD + "--state file --steps 10", keeps=True),
     Case("fmm", FMM + "--order 3", FMM + "--order 4", keeps=True),
     Case("schwarz-solve", SCHWARZ + "--tolerance 1e-2", SCHWARZ + "--tolerance 1e-3", "out.hdf", keeps=True),
@@ -61,6 +66,7 @@ CASES = [
     Case("sphere-exact", "sphere-exact -q OUT --quantity soft-far --like {s}/trace.h5", "sphere-exact -q OUT --quantity hard-far --like {s}/trace.h5"),
     Case("dgtd-sar", "dgtd-sar -q {s}/phasors.h5 {s}/phasors.hdf OUT --grid 0", "dgtd-sar -q {s}/phasors.h5 {s}/phasors.hdf OUT --grid 6e-3 --masses 1", "out.hdf"),
     Case("dgtd-far", "dgtd-far -q {s}/sphere.h5 {s}/sphere.hdf OUT --directions 12", "dgtd-far -q {s}/sphere.h5 {s}/sphere.hdf OUT --directions 36"),
+    Case("dgtd-ports", PORTS + "100MHz", PORTS + "100MHz,150MHz --quantity z"),
     Case("dgtd-sphere", "dgtd-sphere -q OUT --radius .02 --pec --frequencies 1e9 --quantity far --directions 12", "dgtd-sphere -q OUT --radius .02 --pec --frequencies 3e9 --quantity far --directions 12"),
     Case("gravity-anomaly", "gravity-anomaly -q {s}/potential.hdf OUT --profile 0,0,20e3,0,0,3", "gravity-anomaly -q {s}/potential.hdf OUT"),
     Case("hbem-field", "hbem-field -q {s}/laplace.hdf OUT --at 3,0,0", "hbem-field -q {s}/laplace.hdf OUT --at 0,0,4"),
@@ -68,6 +74,7 @@ CASES = [
     Case("verify", "", "verify {s}/slices.h5", "-"),
     Case("compare", "", "compare {s}/trace.h5 {s}/trace.h5", "-"),
     Case("plot", "plot lengths {s}/slices.h5 --output OUT", "plot trace {s}/trace.h5 --output OUT", "out.svg"),
+    Case("plot, a page", "", "plot view {s}/s.hdf {s}/history.h5 --output OUT", "out.html"),
     Case("report", "report {s}/trace.h5 --output OUT", "report {s}/trace.h5 {s}/s.hdf --output OUT", "out.html"),
     Case("help", "", "help", "-"),
     Case("slice-assemble, 2 ranks", SLICES + "--courant 3", SLICES + "--courant 2", keeps=True, ranks=True),

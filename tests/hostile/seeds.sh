@@ -18,6 +18,13 @@ seeds() {
     made penstock-mesh-partition -q box.hdf box.h5 --parts 4
     made penstock-dgtd-setup -q box.h5 model.h5 --order 1 --material 1:eps=1 --boundary outer:absorbing \
         --source plane:dir=0,0,-1:pol=1,0,0:width=0.5ns:frequency=300e6
+    made penstock-mesh-box -q line.hdf --cells 4,2,2 --size .4,.2,.2
+    made penstock-mesh-partition -q line.hdf line.h5 --parts 1
+    made penstock-dgtd-setup -q line.h5 line.m.h5 --order 1 --material default:eps=2,debye=1/1ns --boundary 101:pmc \
+        --boundary 102:pmc --boundary 103:pmc --boundary 104:pmc --boundary 105:pec --boundary 106:pec \
+        --port one:faces=101:r=50:width=3ns:frequency=100e6
+    made penstock-dgtd-march -q line.m.h5 line.h5.run.h5 --steps 60
+    mv line.h5.run.ports.h5 ports.h5; rm line.h5.run.h5
     made penstock-particle-import --generate ellipsoid --count 600 --right-hand-sides 2 p.h5
     made penstock-octree-build p.h5 tree.h5 --height 3 --box 0,0,0,1 --group 40
     made penstock-fmm tree.h5 fmm.h5 --device cpu --order 3 --trace tasks.h5
@@ -27,6 +34,9 @@ seeds() {
     made penstock-slice-block -q slices.h5 blocks.h5
     made penstock-tdbem-march slices.h5 s.hdf history.h5 --steps 10 --emitter plane:dir=0,0,1:width=5
     made penstock-incident s.hdf sound.h5 --like slices.h5 --steps 6 --source plane:dir=0,0,1:width=5
+    made penstock-mesh-surface ball.hdf --divisions 1
+    made penstock-incident ball.hdf moves.h5 --dt .5 --speed 1 --steps 9 --density 1 --formulation sound-hard \
+        --velocity all:width=9:delay=30
     made penstock-probe history.h5 s.hdf trace.h5 --direction 0,0
     made penstock-cluster-build s.hdf clusters.h5 --leaf 16
     made penstock-hmatrix-assemble clusters.h5 matrix.h5 --epsilon 1e-3

@@ -85,7 +85,14 @@ end_header"
     seq 0 60 | awk '{ print $1 / 10, exp(-($1 - 30) ^ 2 / 50) }' > bell.sound
     { printf 'RIFF\244\0\0\0WAVEfmt \020\0\0\0\001\0\001\0\012\0\0\0\024\0\0\0\002\0\020\0data\200\0\0\0'
       for i in {1..64}; do printf "\\0\\$(printf %03o $((i < 32 ? i : 64 - i)))"; done; } > bell.wav
-    penstock-mesh-surface ball.hdf --divisions 1 > /dev/null || fail "no seed: a sphere"
+    # pressures at the corners of an octahedron, panels about it with pressures and velocities
+    { printf 'OFF\n6 8 0\n1 0 0\n-1 0 0\n0 1 0\n0 -1 0\n0 0 1\n0 0 -1\n'
+      printf '3 %s\n' "0 2 4" "2 1 4" "1 3 4" "3 0 4" "2 0 5" "1 2 5" "3 1 5" "0 3 5"; } > ball.off
+    python3 "$here/../support/samples.py" ball.off pressure vertices .5 0 160 9 40 bell || fail "no seed: samples.py"
+    python3 "$here/../support/panels.py" ball.off 5 1 1 9 40 .5 160 0 0 flow || fail "no seed: panels.py"
+    mv bell.csv bell.samples; mv bell-points.csv bell.places; mv flow.csv flow.panels; mv flow-p.csv flow.pressures; mv flow-u.csv flow.fluid
+    penstock-mesh-import -q ball.off ball.hdf > /dev/null || fail "no seed: an octahedron"
+    rm ball.off
     cd - > /dev/null
 }
 # The program is taken from the watched build; models need the other one of their two files, which is whole.
@@ -102,6 +109,10 @@ text_command() { # FILE OUTPUT SEEDS
         *.cells) echo "$bin/penstock-gravity-invert -q $memory $3/three.observed $1 $2 --limit 20" ;;
         *.asc | *.nc | *.tif) echo "$bin/penstock-terrain-import -q $memory $1 $2 --stations above:1m" ;;
         *.sound | *.wav) echo "$bin/penstock-incident -q $memory $3/ball.hdf $2 --dt .5 --speed 1 --steps 9 --source monopole:at=0,0,5:wave=$1" ;;
+        *.samples | *.places | *.panels | *.pressures | *.fluid)
+            local f=$3/bell.samples p=$3/bell.places a=$3/flow.panels b=$3/flow.pressures u=$3/flow.fluid
+            case $1 in *.samples) f=$1 ;; *.places) p=$1 ;; *.panels) a=$1 ;; *.pressures) b=$1 ;; *.fluid) u=$1 ;; esac
+            echo "$bin/penstock-incident -q $memory $3/ball.hdf $2 --dt .5 --speed 1 --steps 9 --density 1 --samples $f:quantity=pressure:points=$p --panels $a:pressure=$b:fluid=$u" ;;
         *.mtx | *.mtx.gz) echo "$bin/penstock-spmv-bench $memory $1 --device cpu --least-time 0.0001" ;;
         *) echo "$bin/penstock-mesh-import $memory --gmsh-time 10 $1 $2" ;;
     esac

@@ -16,7 +16,7 @@ off() { printf "OFF\n$1\n$2$3" > "$4"; } # counts, vertices, faces, file
 good='3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n'
 
 # ---- no mesh at all ----
-refused "missing.off: No such file" missing.off
+refused "missing.off: cannot be opened: No such file" missing.off
 mkdir folder.msh; refused "is a folder" folder.msh
 : > empty.msh; refused "empty.msh is empty" empty.msh
 head -c 4096 /dev/urandom > garbage

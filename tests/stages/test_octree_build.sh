@@ -137,6 +137,7 @@ expect 3 "missing.h5" $build cube.h5 no.h5 --targets missing.h5
 head -c 300000 cube.h5 > cut.h5; expect 3 "cut.h5" $build cut.h5 no.h5
 expect 4 "host-memory" $build cube.h5 no.h5 --height 16 --host-memory 6M
 expect 2 "at most 4096" env OMP_NUM_THREADS=99999 $build cube.h5 no.h5
+(ulimit -v 4000000; expect 4 "this process can have" env OMP_NUM_THREADS=4000 $build cube.h5 no.h5) || exit 1
 ls no.h5* none.h5* 2> /dev/null && fail "something was left behind"
 
 # ---- real particles ----

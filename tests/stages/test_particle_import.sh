@@ -126,7 +126,7 @@ printf 'a b c\n' > t; expect 3 "no particles" $import t no.h5
 printf '1 2 3 4\n\0\0\1\n' > t; expect 3 "line 2: this is no line of text" $import t no.h5
 head -c 2000000 /dev/zero | tr '\0' '1' > t; expect 3 "line 1: this is no line of text" $import t no.h5
 gzip -c big.csv | head -c 100000 > t; expect 3 "cut short" $import t no.h5
-expect 3 "missing.csv: No such file" $import missing.csv no.h5
+expect 3 "missing.csv: cannot be opened: No such file" $import missing.csv no.h5
 expect 3 "is a folder" $import . no.h5
 expect 2 "there is no column w" $import p.csv no.h5 --columns x,y,z,w
 expect 2 "there is no column 9" $import p.csv no.h5 --columns 1,2,3,9
