@@ -88,20 +88,19 @@ static ps_leaf_device device_of(const job *j)
 static ps_status check_pairs(job *j)
 {
     j->device = -1;
-    if (j->device_count == 0)
+    if (j->device_count == 0 || chosen.mode == 1)
         return ps_fail(PS_USAGE, "--scheme paper needs a CUDA device, and --mode hmatrix");
     if (chosen.matrix.skeleton)
         return ps_fail(PS_USAGE, "--scheme paper takes crosses of entries: not with --skeleton");
     return PS_OK;
 }
 
-/* The device that is asked for, -1: the cores. Dense matrices stay on the cores; and, unless a
- * device is asked for, what it cannot do. */
+/* The device that is asked for, -1: the cores. Unless a device is asked for, what it cannot do stays
+ * on the cores. */
 static ps_status choose_device(job *j)
 {
-    if (chosen.mode == 0)
-        PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(),
-                              j->ordinals, DEVICES_MOST, &j->device_count));
+    PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(), j->ordinals,
+                          DEVICES_MOST, &j->device_count));
     j->device = j->device_count > 0 ? j->ordinals[0] : -1;
     if (chosen.scheme == 1) return check_pairs(j);
     if (j->device < 0) return PS_OK;

@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/lib.sh"
 passed=0
 figure() { json "$1" out; } # of the run before
-assemble() { penstock-hmatrix-assemble -q c.h5 "$@" --device "${DEVICE:-cuda}" --json > out.json || fail "$*"; }
+assemble() { penstock-hmatrix-assemble -q "${clusters:-c.h5}" "$@" --device "${DEVICE:-cuda}" --json > out.json || fail "$*"; }
 # same NAME: the values of the run before are those of the first
 same() {
     [ "$(figure values_hash)" = "$hash" ] || fail "$1: other values"
@@ -27,6 +27,17 @@ done << END
 dlp fp64
 hyps fp32
 END
+# Dense matrices: leaves that are all near, of clusters that fill what a device takes.
+penstock-mesh-surface -q ball.hdf --divisions 8 > /dev/null
+penstock-cluster-build -q ball.hdf ball.h5 --leaf 64 > /dev/null
+for operator in slp dlp adlp hyps; do
+    for how in "--precision fp32" "--precision fp64 --wavenumber 2"; do
+        clusters=ball.h5 assemble d.h5 --operator $operator $how --mode dense --force
+        penstock-verify --json d.h5 --error 4 > out.json || fail "verify, dense $operator"
+        awk -v e="$(figure error)" 'BEGIN { exit !(e < 1e-4) }' || fail "dense $operator, $how: error $(figure error)"
+        passed=$((passed + 1))
+    done
+done
 assemble k.h5 $k --chunk-size 500K --device-memory 400M --force
 time=$(figure time)
 rm -f k.*
