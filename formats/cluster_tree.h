@@ -70,6 +70,9 @@ typedef struct ps_clusters {
     ps_cluster_leaves leaves; /* of the whole matrix, depth first                            */
     char mesh_hash[17];       /* content hash of the mesh                                      */
     char content_hash[17];    /* of the file it was read from                                  */
+    /* Of a body and its image, never in a file: the body's vertices; kernels/hbem/setup.h */
+    int64_t body;
+    bool turned;
 } ps_clusters;
 
 /* Writes and commits; identity->format is set here. `mesh` is recorded as input. */

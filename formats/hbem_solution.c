@@ -72,6 +72,11 @@ static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
     PS_TRY(ps_store_put_text(f->store, "/", "problem", h->problem));
     PS_TRY(ps_store_put_text(f->store, "/", "unknown", layer_names[h->unknown]));
     PS_TRY(ps_store_put_text(f->store, "/", "mesh_hash", h->mesh_hash));
+    if (h->mirrors.count > 0) {
+        char planes[PS_MIRRORS_TEXT];
+        ps_mirrors_print(&h->mirrors, planes);
+        PS_TRY(ps_store_put_text(f->store, "/", "mirrors", planes));
+    }
     for (int l = 0; l < PS_LAYERS; ++l) {
         snprintf(name, sizeof name, "%s_factor", layer_names[l]);
         PS_TRY(ps_store_put_real(f->store, "/", name, h->layer[l].factor));
@@ -94,7 +99,8 @@ ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *ide
     out->header.vertex_count = mesh->vertex_count;
     out->header.triangle_count = mesh->triangle_count;
     own.format = PS_HBEM_SOLUTION_FORMAT;
-    own.format_version = PS_HBEM_SOLUTION_VERSION;
+    bool plain = header->mirrors.count == 0 && !header->absorbs && !header->of_files;
+    own.format_version = plain ? 1 : PS_HBEM_SOLUTION_VERSION;
     ps_status status = check_header(&out->header);
     if (status != PS_OK) return ps_context(status, "%s", path);
     PS_TRY(PS_ALLOC(&out->entries, header->count, "entries of solutions"));
@@ -174,6 +180,13 @@ static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
     spec.name = "/solutions/residual";
     spec.units = "1";
     PS_TRY(ps_store_write_array(f->store, &spec, reals));
+    if (f->header.absorbs) {
+        for (int64_t i = 0; i < n; ++i) reals[i] = e[i].absorption;
+        spec.name = "/solutions/absorption";
+        spec.units = "Np/m";
+        PS_TRY(ps_store_write_array(f->store, &spec, reals));
+        spec.units = "1";
+    }
     for (int64_t i = 0; i < 3 * n; ++i) reals[i] = e[i / 3].direction[i % 3];
     spec.name = "/solutions/direction";
     spec.rank = 2;
@@ -243,6 +256,14 @@ static ps_status find_layer(ps_hbem_solution *f, int l)
                    (long long)h->count, h->parts, (long long)layer->dofs, layer->space);
 }
 
+static ps_status get_mirrors(ps_hbem_solution *f)
+{
+    char planes[PS_MIRRORS_TEXT];
+    if (!ps_store_has(f->store, "/", "mirrors")) return PS_OK;
+    PS_TRY(ps_store_get_text(f->store, "/", "mirrors", planes, sizeof planes));
+    return ps_mirrors_scan(planes, &f->header.mirrors);
+}
+
 static ps_status get_header(ps_hbem_solution *f)
 {
     ps_hbem_solution_header *h = &f->header;
@@ -262,6 +283,7 @@ static ps_status get_header(ps_hbem_solution *f)
         PS_TRY(ps_store_get_real(f->store, "/", name, &h->layer[l].factor));
         if (present(h, l)) PS_TRY(find_layer(f, l));
     }
+    PS_TRY(get_mirrors(f));
     return check_header(h);
 }
 
@@ -281,6 +303,21 @@ static ps_status get_sources(ps_hbem_solution *f, double *reals, int64_t *ints)
         for (int c = 0; c < 6; ++c)
             if (!isfinite(reals[6 * i + c]))
                 return ps_fail(PS_INVALID, "solution %lld: its source is not finite", (long long)i);
+    }
+    return PS_OK;
+}
+
+static ps_status get_absorption(ps_hbem_solution *f, double *reals)
+{
+    int64_t n = f->header.count;
+    PS_TRY(ps_store_read_array(f->store, "/solutions/absorption", PS_F64, 0, n, PS_ROOM(reals, n),
+                               reals));
+    for (int64_t i = 0; i < n; ++i) {
+        if (!(reals[i] >= 0 && reals[i] < 1e9))
+            return ps_fail(PS_INVALID, "solution %lld: an absorption of %g Np/m is none",
+                           (long long)i, reals[i]);
+        f->entries[i].absorption = reals[i];
+        f->header.absorbs |= reals[i] > 0;
     }
     return PS_OK;
 }
@@ -312,8 +349,13 @@ static ps_status get_entries(ps_hbem_solution *f)
                                      reals[4 * n + i],
                                      ints[i],
                                      reals[3 * n + i] > 0 ? PS_INCIDENT_PLANE : PS_INCIDENT_NONE,
-                                     {0}};
+                                     {0},
+                                     0};
     if (has_sources(&f->header)) PS_GUARD(status, done, get_sources(f, reals, ints));
+    if (ps_store_has(f->store, "/solutions/absorption", NULL))
+        PS_GUARD(status, done, get_absorption(f, reals));
+    for (int64_t i = 0; i < n; ++i)
+        f->header.of_files |= f->entries[i].incident == PS_INCIDENT_FILE;
 done:
     free(reals);
     free(ints);

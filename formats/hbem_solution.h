@@ -9,10 +9,13 @@
 
 #include <stdbool.h>
 
+#include "formats/mirrors.h"
 #include "formats/surface_mesh.h"
 
 #define PS_HBEM_SOLUTION_FORMAT "penstock-hbem-solution"
-enum { PS_HBEM_SOLUTION_VERSION = 1 };
+/* 2 where there are mirror planes, absorption or incident data of files, without which a reader would
+ * sum another field; else 1 is written. */
+enum { PS_HBEM_SOLUTION_VERSION = 2 };
 
 typedef enum ps_layer { PS_LAYER_SINGLE, PS_LAYER_DOUBLE, PS_LAYERS } ps_layer;
 
@@ -32,6 +35,8 @@ typedef struct ps_hbem_solution_header {
     bool converged;
     char mesh_hash[17];
     int64_t vertex_count, triangle_count; /* set by create */
+    ps_mirrors mirrors;                   /* its sides are not kept, the surface has them */
+    bool absorbs, of_files;               /* any of the solutions                         */
 } ps_hbem_solution_header;
 
 /* What comes in. */
@@ -40,6 +45,7 @@ typedef enum ps_hbem_incident {
     PS_INCIDENT_POINT,  /* g = e^{ikr}/(4 pi r) about place                                   */
     PS_INCIDENT_DIPOLE, /* axis . grad g, with respect to place                               */
     PS_INCIDENT_NONE,   /* the body vibrates                                                  */
+    PS_INCIDENT_FILE,   /* known on the surface alone; the number of the data is source[0]    */
     PS_INCIDENT_KINDS
 } ps_hbem_incident;
 
@@ -51,6 +57,7 @@ typedef struct ps_hbem_solution_entry {
     int64_t iterations;
     ps_hbem_incident incident; /* kept for problem "helmholtz"; others: plane or none      */
     double source[6];          /* place, axis, m; 0 where there is none                    */
+    double absorption;         /* the imaginary part of k, Np/m                            */
 } ps_hbem_solution_entry;
 
 typedef struct ps_hbem_solution {

@@ -26,6 +26,13 @@ ps_status core_scene_derive(core_scene *s, const core_scene *base,
     return ps_hbem_scene_derive(&s->scene, &base->scene, space, options);
 }
 
+ps_status core_scene_mirror(core_scene *s, const core_scene *base, const ps_mirrors *mirrors,
+                            int copy, const ps_hbem_matrix_options *options)
+{
+    *s = (core_scene){.path = base->path};
+    return ps_hbem_scene_mirror(&s->scene, &base->scene, mirrors, copy, options);
+}
+
 void core_scene_close(core_scene *s)
 {
     ps_leaf_tables_close(&s->tables);

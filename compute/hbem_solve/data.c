@@ -25,8 +25,9 @@ static ps_status add_direction(solve_problem *p, const double d[3], const char *
     double size = ps_norm3(d);
     if (!(size > 0) || !isfinite(size))
         return ps_fail(PS_USAGE, "%s: (%g, %g, %g) is no direction", where, d[0], d[1], d[2]);
-    return add_load(p, (ps_hbem_load){.kind = PS_LOAD_PLANE,
-                                      .vector = {d[0] / size, d[1] / size, d[2] / size}});
+    ps_hbem_load load = {.kind = PS_LOAD_PLANE, .vector = {d[0] / size, d[1] / size, d[2] / size}};
+    PS_TRY(images_check_load(p, where, &load));
+    return add_load(p, load);
 }
 
 static ps_status parse_vector(const char *option, const char *text, double out[3])
@@ -99,16 +100,17 @@ static ps_status add_source(solve_problem *p, const char *text)
  * changes within a triangle. One of waves must lie outside of closed bodies. */
 static ps_status check_source(const solve_problem *p, const char *option, const ps_hbem_load *load)
 {
-    double distance, edge = 0, share;
+    double distance, edge = 0;
     const double *x = load->vector;
     distance =
         ps_surface_distance(p->mesh.vertices, p->mesh.triangles, p->mesh.triangle_count, x, &edge);
     if (distance == 0)
         return ps_fail(PS_INVALID, "%s: (%g, %g, %g) lies on the surface", option, x[0], x[1],
                        x[2]);
-    if (p->options.problem == PROBLEM_HARD && ps_hbem_where(&p->surface, x, &share) < 0)
+    if (p->options.problem == PROBLEM_HARD && images_where(p, x) < 0)
         return ps_fail(PS_INVALID, "%s: (%g, %g, %g) lies inside of a body; the problem is outside",
                        option, x[0], x[1], x[2]);
+    PS_TRY(images_check_load(p, option, load));
     if (distance < edge / 2)
         return ps_refuse(p->run, "close-source",
                          "%s: (%g, %g, %g) is %.3g m from the surface, less than half an edge of "

@@ -20,7 +20,12 @@ static double sign_of(const solve_problem *p) { return p->options.interior ? 1 :
 
 static const solve_space *unknowns(const equation *e) { return &e->p->spaces[e->p->unknown]; }
 
-matrix *equation_matrix(const equation *e, int at) { return &e->p->matrices[e->group->matrix[at]]; }
+/* That of a copy of a slot; NULL: none. */
+static matrix *matrix_of(const equation *e, int own, int copy)
+{
+    int at = slot_of_copy(own, copy);
+    return at < 0 ? NULL : &e->p->matrices[e->group->matrix[at]];
+}
 
 int64_t equation_data_size(const solve_problem *p)
 {
@@ -104,26 +109,50 @@ ps_status equation_reduce(void *context, double *sums, int64_t count)
 
 /* ---- products ---- */
 
-/* Devices are at all of them together. */
-ps_status equation_multiply(equation *e, int matrices, const multiplication *list, int64_t count)
+/* y += sign A x of an image */
+static ps_status add_image(equation *e, matrix *m, int copy, int64_t numbers, double *y)
+{
+    double sign = ps_mirror_sign(&e->p->options.mirrors, copy);
+    PS_TRY(matrix_finish_product(m, e->image));
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < numbers; ++i) y[i] += sign * e->image[i];
+    return PS_OK;
+}
+
+/* Of this rank's leaves. Devices are at all of them together. */
+static ps_status multiply_own(equation *e, int count, const multiplication *list, int64_t sides)
+{
+    int copies = ps_mirror_copies(&e->p->options.mirrors);
+    for (int at = 0; at < count * copies; ++at) {
+        matrix *m = matrix_of(e, list[at / copies].slot, at % copies);
+        if (m) PS_TRY(matrix_start_product(m, sides, list[at / copies].x));
+    }
+    for (int at = 0; at < count * copies; ++at) {
+        const multiplication *of = &list[at / copies];
+        matrix *m = matrix_of(e, of->slot, at % copies);
+        if (at % copies == 0)
+            PS_TRY(matrix_finish_product(m, of->y));
+        else if (m)
+            PS_TRY(add_image(e, m, at % copies, e->p->parts * m->shape->rows * sides, of->y));
+    }
+    return PS_OK;
+}
+
+ps_status equation_multiply(equation *e, int count, const multiplication *list, int64_t sides)
 {
     double start = ps_clock();
-    ps_status status = PS_OK;
-    for (int i = 0; i < matrices && status == PS_OK; ++i)
-        status = matrix_start_product(list[i].m, count, list[i].x);
-    for (int i = 0; i < matrices && status == PS_OK; ++i)
-        status = matrix_finish_product(list[i].m, list[i].y);
-    PS_TRY(ps_comm_agree(status));
-    for (int i = 0; i < matrices && ps_comm_size() > 1; ++i)
-        PS_TRY(ps_comm_sum_f64(list[i].y, e->p->parts * list[i].m->shape->rows * count));
+    PS_TRY(ps_comm_agree(multiply_own(e, count, list, sides)));
+    for (int i = 0; i < count && ps_comm_size() > 1; ++i)
+        PS_TRY(ps_comm_sum_f64(list[i].y,
+                               e->p->parts * matrix_of(e, list[i].slot, 0)->shape->rows * sides));
     e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
     return PS_OK;
 }
 
 /* y = A x, over all ranks. */
-static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x, double *y)
+static ps_status multiply(equation *e, int at, int64_t count, const double *x, double *y)
 {
-    return equation_multiply(e, 1, &(multiplication){m, x, y}, count);
+    return equation_multiply(e, 1, &(multiplication){at, x, y}, count);
 }
 
 /* y += a m (m . x) of each closed part */
@@ -165,6 +194,7 @@ ps_status equation_load(equation *e, const solve_space *s, int64_t load, bool de
     double *items;
     own.wavenumber = e->group->wavenumber;
     own.derivative = derivative;
+    own.mirrors = &e->p->options.mirrors;
     PS_TRY(PS_ALLOC(&items, 3 * e->p->parts * e->p->surface.triangle_count, "loads"));
     ps_hbem_load_vector(&own, &s->space, e->p->parts, items, out);
     free(items);
@@ -188,8 +218,7 @@ static ps_status direct_right_side(equation *e, int64_t first, int64_t sides, co
     int64_t n = problem_dofs(e->p);
     /* t = S^-1 (s/2 M + K) g;  W u = 1/2 M t - K' t inside, -(1/2 M t + K' t) outside */
     double product = dirichlet ? 1 : -1, mass = .5 * sign_of(e->p), *mc = e->products;
-    PS_TRY(multiply(e, equation_matrix(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP), sides, data,
-                    b));
+    PS_TRY(multiply(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP, sides, data, b));
     for (int64_t s = 0; s < sides; ++s) {
         if (dirichlet || from == unknowns(e))
             ps_hbem_mass_apply(&unknowns(e)->space, &from->space, data + s * from->space.dofs, mc);
@@ -278,6 +307,7 @@ int64_t equation_doubles(const solve_problem *p, int64_t sides)
     int64_t n = problem_dofs(p);
     int64_t products = hard ? waves_vectors(p) * sides * p->parts * n : n;
     if (hard && p->boundary.vibrations > 0) products += 6 * p->surface.triangle_count;
+    if (p->options.mirrors.count > 0) products += sides * p->parts * n;
     int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
     if (wants_factors(p) && !p->device) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
     return own + products + 2 * n;
@@ -288,10 +318,10 @@ static ps_status choose_terms(equation *e)
 {
     const solve_problem *p = e->p;
     if (p->options.problem == PROBLEM_DIRICHLET) {
-        e->main = equation_matrix(e, PS_KERNEL_SLP);
+        e->main = PS_KERNEL_SLP;
         return PS_OK;
     }
-    e->main = equation_matrix(e, p->options.indirect ? PS_KERNEL_ADLP : PS_KERNEL_HYPS);
+    e->main = p->options.indirect ? PS_KERNEL_ADLP : PS_KERNEL_HYPS;
     e->half = p->options.indirect ? .5 * sign_of(p) : 0;
     if (p->options.indirect && !p->options.interior) return PS_OK;
     e->bordering = 1 / p->area / (p->options.indirect ? 1 : sqrt(p->area / (4 * M_PI)));
@@ -383,6 +413,8 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
     PS_TRY(PS_ALLOC(&out->products,
                     hard ? waves_vectors(p) * sides * p->parts * problem_dofs(p) : problem_dofs(p),
                     "products"));
+    if (p->options.mirrors.count > 0)
+        PS_TRY(PS_ALLOC(&out->image, sides * p->parts * problem_dofs(p), "products with images"));
     if (scales(p)) PS_TRY(open_scale(out));
     return hard ? open_hard(out) : choose_terms(out);
 }
@@ -396,6 +428,7 @@ void equation_close(equation *e)
     free(e->iterative.workspace);
     free(e->groups);
     free(e->products);
+    free(e->image);
     free(e->velocity);
     free(e->admittance);
     free(e->of_flux);

@@ -23,7 +23,7 @@ static struct {
     double tolerance, inner, radius, mean;
     ps_interval checkpoint_every;
     double density, speed;
-    ps_text_list direction, data, wavenumber, boundary, source;
+    ps_text_list direction, data, wavenumber, boundary, source, mirror;
     ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
 } chosen = {.side = 1,
@@ -51,6 +51,10 @@ static const ps_option options[] = {
             "of the medium, for velocities and fluids; 0: not given"),
     PS_REAL("speed", &chosen.speed, "M/S", 0, 1e9, PS_IDENTITY,
             "of sound in the medium, for velocities and fluids; 0: not given"),
+    PS_LIST("mirror", &chosen.mirror, "AXIS=PLACE:KIND", PS_IDENTITY,
+            "a plane that mirrors waves, x|y|z=METRES:rigid or :soft (pressure release: the sea's "
+            "surface), or two that are perpendicular; the bodies lie on one side, or stand on a "
+            "rigid one with an open rim; for clusters"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
             "the way an incident plane wave travels; several times for several waves"),
     PS_TEXT("azimuths", &chosen.azimuths, "FROM,TO,COUNT", PS_IDENTITY,
@@ -162,6 +166,12 @@ static ps_status take_options(solve_problem *p)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
     if (p->options.problem != PROBLEM_HARD && waves)
         return ps_fail(PS_USAGE, "incident waves, sources and --boundary go with --problem hard");
+    if (p->options.problem != PROBLEM_HARD && chosen.mirror.count)
+        return ps_fail(PS_USAGE, "--mirror goes with --problem hard");
+    for (int i = 0; i < chosen.mirror.count; ++i) {
+        ps_status status = ps_mirrors_add(&p->options.mirrors, chosen.mirror.items[i]);
+        if (status != PS_OK) return ps_context(status, "--mirror");
+    }
     PS_TRY(take_assembly(&p->options));
     return equation_method(p, &p->options.krylov.method);
 }
@@ -255,7 +265,10 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
     bool hard = o->problem == PROBLEM_HARD, direct = !hard && !o->indirect;
     bool general = hard && problem_is_general(p);
     ps_hbem_solution_header h = {
-        .parts = p->parts, .count = p->load_count * p->group_count, .unknown = PS_LAYER_SINGLE};
+        .parts = p->parts,
+        .count = p->load_count * p->group_count,
+        .unknown = PS_LAYER_SINGLE,
+        .mirrors = o->mirrors};
     if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
     snprintf(h.problem, sizeof h.problem, "%s", general ? "helmholtz" : names[o->problem]);
     snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);
@@ -320,7 +333,7 @@ static int64_t group_size(const solve_problem *p)
 {
     int64_t count = 0;
     if (p->options.problem != PROBLEM_HARD) return 1;
-    for (int k = 0; k < SLOTS; ++k) count += !slot_table[k].data && p->groups[0].matrix[k] >= 0;
+    for (int k = 0; k < SLOTS; ++k) count += !slot_table[k].data && slot_table[k].copy == 0 && p->groups[0].matrix[k] >= 0;
     return count;
 }
 

@@ -10,6 +10,15 @@
 
 /* ---- which matrices ---- */
 
+#define IMAGES_FIRST(copy) (SLOTS_OWN + ((copy)-1) * SLOTS_IMAGE)
+#define IMAGES(number)                                                                             \
+    [IMAGES_FIRST(number) + PS_KERNEL_SLP] = {PS_KERNEL_SLP, .copy = (number)},                    \
+    [IMAGES_FIRST(number) + PS_KERNEL_DLP] = {PS_KERNEL_DLP, .copy = (number)},                    \
+    [IMAGES_FIRST(number) + PS_KERNEL_ADLP] = {PS_KERNEL_ADLP, .copy = (number)},                  \
+    [IMAGES_FIRST(number) + PS_KERNEL_HYPS] = {PS_KERNEL_HYPS, .copy = (number)},                  \
+    [IMAGES_FIRST(number) + PS_HBEM_KERNELS] = {PS_KERNEL_SLP, .data = true, .copy = (number)},    \
+    [IMAGES_FIRST(number) + PS_HBEM_KERNELS + 1] = {PS_KERNEL_ADLP, .data = true, .copy = (number)}
+
 const slot slot_table[SLOTS] = {
     [PS_KERNEL_SLP] = {PS_KERNEL_SLP},
     [PS_KERNEL_DLP] = {PS_KERNEL_DLP},
@@ -21,7 +30,17 @@ const slot slot_table[SLOTS] = {
     [SLOT_INNER + PS_KERNEL_HYPS] = {PS_KERNEL_HYPS, .inner = true},
     [SLOT_DATA_SLP] = {PS_KERNEL_SLP, .data = true},
     [SLOT_DATA_ADLP] = {PS_KERNEL_ADLP, .data = true},
+    IMAGES(1),
+    IMAGES(2),
+    IMAGES(3),
 };
+
+int slot_of_copy(int at, int copy)
+{
+    int place = slot_table[at].data ? PS_HBEM_KERNELS + at - SLOT_DATA_SLP : at;
+    if (copy == 0) return at;
+    return slot_table[at].inner ? -1 : SLOTS_OWN + (copy - 1) * SLOTS_IMAGE + place;
+}
 
 bool problem_is_general(const solve_problem *p)
 {
@@ -45,6 +64,7 @@ static bool needs(const solve_problem *p, int at)
 {
     const solve_options *o = &p->options;
     ps_hbem_kernel kernel = slot_table[at].kernel;
+    if (slot_table[at].copy >= ps_mirror_copies(&o->mirrors)) return false;
     if (o->problem == PROBLEM_HARD) return waves_need(&p->boundary, at);
     if (slot_table[at].data || slot_table[at].inner) return false;
     switch (kernel) {
@@ -66,7 +86,8 @@ static bool same_wavenumber(double a, double b) { return fabs(a - b) <= 1e-9 * b
 static void choose_slot(const solve_problem *p, matrix *m)
 {
     const ps_hmatrix_header *h = m->header;
-    slot of = {h->kernel, p->options.problem == PROBLEM_HARD && h->space[1] == PS_SPACE_P0, false};
+    slot of = {.kernel = h->kernel,
+               .data = p->options.problem == PROBLEM_HARD && h->space[1] == PS_SPACE_P0};
     double contrast = boundary_contrast(&p->boundary);
     m->group = h->wavenumber;
     for (int i = 0; i < p->matrix_count && contrast != 1; ++i) {
@@ -76,7 +97,7 @@ static void choose_slot(const solve_problem *p, matrix *m)
         of.inner = true;
     }
     m->slot = (int)h->kernel;
-    for (int at = 0; at < SLOTS; ++at)
+    for (int at = 0; at < SLOTS_OWN; ++at)
         if (slot_table[at].kernel == of.kernel && slot_table[at].data == of.data &&
             slot_table[at].inner == of.inner)
             m->slot = at;
@@ -100,7 +121,8 @@ static ps_status check_matrix(const solve_problem *p, const matrix *m)
         return ps_fail(PS_INVALID, "%s: k is %g; scattering needs k > 0", m->name, h->wavenumber);
     ps_hbem_space_kind trial = slot_table[at].data ? PS_SPACE_P0 : PS_SPACE_P1;
     if ((waves || h->kernel == PS_KERNEL_HYPS) &&
-        !(h->space[0] == PS_SPACE_P1 && h->space[1] == trial && h->same == !slot_table[at].data))
+        !(h->space[0] == PS_SPACE_P1 && h->space[1] == trial &&
+          h->same == (!slot_table[at].data && slot_table[at].copy == 0)))
         return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and %s are needed", m->name,
                        ps_hbem_space_name(h->space[0]), ps_hbem_space_name(h->space[1]),
                        ps_hbem_space_name(trial));
@@ -216,7 +238,10 @@ static ps_status open_operators(solve_problem *p, double wavenumber)
         if (!needs(p, k) || (slot_table[k].inner && inside == 1)) continue;
         bool main = p->options.problem == PROBLEM_HARD ? !slot_table[k].data
                                                        : k == (int)main_kernel(&p->options);
-        core_scene *scene = &p->scenes[main ? p->main_scene : p->data_scene];
+        int place = slot_table[k].copy > 0 ? p->image_scene[slot_table[k].copy][slot_table[k].data]
+                    : main                 ? p->main_scene
+                                           : p->data_scene;
+        core_scene *scene = &p->scenes[place];
         ps_hbem_operator_choice choice = {.kernel = slot_table[k].kernel,
                                           .wavenumber = inside * wavenumber};
         matrix *m = &p->matrices[p->matrix_count];
@@ -243,6 +268,7 @@ static ps_status open_clusters(solve_problem *p, int count, const char *const *p
     p->scene_files = count;
     p->data_scene = count - 1;
     PS_TRY(derive_scenes(p));
+    PS_TRY(images_derive_scenes(p));
     PS_TRY(PS_ALLOC(&p->matrices, SLOTS * groups, "matrices"));
     for (int g = 0; g < groups; ++g) {
         int before = p->matrix_count;
@@ -256,6 +282,8 @@ static ps_status open_clusters(solve_problem *p, int count, const char *const *p
 static ps_status open_matrices(solve_problem *p, int count, const char *const *paths)
 {
     if (is_clusters(paths[0])) return open_clusters(p, count, paths);
+    if (p->options.mirrors.count > 0)
+        return ps_fail(PS_USAGE, "--mirror goes with clusters: matrices in files hold no images");
     if (p->options.wavenumber_count > 0 || p->options.assembly_given)
         return ps_fail(PS_USAGE, "--wavenumber, --epsilon, --precision and what else says how to "
                                  "assemble go with clusters; matrices in files have theirs");
@@ -367,6 +395,7 @@ static void measure_curvature(solve_problem *p)
         for (int64_t e = l->start[i]; e < l->start[i + 1]; ++e)
             for (int c = 0; c < 3; ++c)
                 vector[c] += l->stiffness[e] * p->mesh.vertices[3 * s->order[l->column[e]] + c];
+        images_project(p, s->order[i], vector);
         twice += ps_norm3(vector);
     }
     if (2 * p->area < p->radius * twice) p->radius = 2 * p->area / twice;
@@ -383,7 +412,10 @@ ps_status problem_open_mesh(solve_problem *p)
         ps_hbem_surface_init(&p->surface, p->mesh.vertices, p->mesh.vertex_count, p->mesh.triangles,
                              p->mesh.triangle_count, p->triangles);
     bool open_allowed = p->options.problem == PROBLEM_DIRICHLET && p->options.indirect;
-    if (status == PS_OK && !open_allowed) status = ps_hbem_surface_check_closed(&p->surface);
+    if (status == PS_OK && p->options.mirrors.count > 0)
+        status = images_check_body(p);
+    else if (status == PS_OK && !open_allowed)
+        status = ps_hbem_surface_check_closed(&p->surface);
     if (status != PS_OK) return ps_context(status, "%s", path);
     measure(p);
     p->seconds[SECONDS_OPEN] = ps_clock() - start;

@@ -9,6 +9,7 @@
 #include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
 #include "formats/hbem_solution.h"
+#include "formats/mirrors.h"
 #include "kernels/linear/lockstep.h"
 #include "kernels/hbem/burton_miller.h"
 #include "kernels/hbem/loads.h"
@@ -40,7 +41,12 @@ typedef struct solve_options {
     bool assembly_given; /* it is not the default */
     double wavenumbers[PS_TEXT_LIST_MAX];
     int wavenumber_count;
+    ps_mirrors mirrors;
 } solve_options;
+
+/* Clusters: of at most two files, two derived ones, and images of those that are solved with and
+ * that data have. */
+enum { SCENES_OWN = 3, SCENES = SCENES_OWN + 2 * (PS_MIRROR_COPIES - 1) };
 
 /* A space in the order of the matrices, with its mass and stiffness. */
 typedef struct solve_space {
@@ -57,13 +63,20 @@ enum {
     SLOT_INNER = PS_HBEM_KERNELS,
     SLOT_DATA_SLP = SLOT_INNER + PS_HBEM_KERNELS,
     SLOT_DATA_ADLP,
-    SLOTS
+    SLOTS_OWN,
+    /* The same of images, for each copy (formats/mirrors.h): the operators on unknowns, then those
+     * on velocities. */
+    SLOTS_IMAGE = PS_HBEM_KERNELS + 2,
+    SLOTS = SLOTS_OWN + (PS_MIRROR_COPIES - 1) * SLOTS_IMAGE
 };
 typedef struct slot {
     ps_hbem_kernel kernel;
     bool data, inner;
+    int copy; /* of the trial functions: 0: the body */
 } slot;
 extern const slot slot_table[SLOTS];
+/* The slot of a copy of an own one; -1 where there is none: fluids end at their surface. */
+int slot_of_copy(int at, int copy);
 
 /* Matrices of one wave number: positions in problem.matrices, -1 where there is none. */
 typedef struct solve_group {
@@ -94,10 +107,13 @@ typedef struct solve_problem {
     ps_hbem_triangle *triangles;
     matrix *matrices;
     int matrix_count;
-    core_scene scenes[3]; /* clusters: of files, then those derived from them                     */
+    core_scene scenes[SCENES]; /* clusters: of files, then those derived from them, then images   */
     int scene_count;      /* 0: matrices are in files                                             */
     int scene_files;      /* of them: read                                                        */
     int main_scene, data_scene; /* of the operator that is solved with, of the right-hand side's */
+    int image_scene[PS_MIRROR_COPIES][2]; /* of both, by copy                                      */
+    bool touches;                         /* the body has a rim on a mirror plane,                 */
+    double touch;                         /* which is nearer than this to it, m                    */
     solve_group *groups;        /* by rising wave number */
     int group_count;
     solve_space spaces[3];      /* by ps_hbem_space_kind                            */
@@ -145,6 +161,20 @@ static inline int64_t problem_size(const solve_problem *p)
 /* Whether a problem of waves is more than a rigid body in plane waves. */
 bool problem_is_general(const solve_problem *p);
 
+/* ---- images.c: mirror planes ---- */
+
+/* Which side the body is on, and whether it touches a plane as it may. PS_INVALID where it crosses
+ * one, touches one otherwise, or is not closed with its images. */
+ps_status images_check_body(solve_problem *p);
+/* Whether a place is inside of a body, on it, or outside: ps_hbem_where, of a body with images. */
+int images_where(const solve_problem *p, const double x[3]);
+/* Whether what comes in is on the side of the body, and there at all. */
+ps_status images_check_load(const solve_problem *p, const char *option, const ps_hbem_load *load);
+/* Scenes of the images, once the others are there. */
+ps_status images_derive_scenes(solve_problem *p);
+/* Leaves of v, at vertex `vertex`, what the image of the surface about it does not cancel. */
+void images_project(const solve_problem *p, int64_t vertex, double v[3]);
+
 /* ---- constants.c ---- */
 
 /* Which closed part of the surface each function is of: part[dofs]; 0 for a vertex without
@@ -186,6 +216,7 @@ typedef struct equation {
     device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
     double *products;               /* of a step: one vector, or those of waves.c         */
+    double *image;                  /* a product with an image; NULL: there are none        */
     double *velocity;               /* [triangles] of what vibrates, m/s                  */
     double *admittance;             /* [2][triangles] b                                   */
     bool *of_flux;                  /* [dofs] q is unknown, not p                         */
@@ -198,7 +229,7 @@ typedef struct equation {
     double *scale;    /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
     double bordering; /* a of a m m^T of each part; 0: none                 */
     double half;      /* factor of M beside the matrix                      */
-    matrix *main;     /* that is solved with, but for `hard`                */
+    int main;         /* slot that is solved with, but for `hard`           */
 } equation;
 
 /* Doubles of memory of an equation for batches of `sides`. */
@@ -222,14 +253,14 @@ ps_status waves_traces(equation *e, int64_t load, const double *x, double *press
 
 /* ---- equation.c again: what waves.c takes of it ---- */
 
-/* A product y = A x over all ranks; all of a list at once. */
+/* A product y = A x over all ranks, A the matrix of a slot and, times their signs, of its images;
+ * all of a list at once. */
 typedef struct multiplication {
-    matrix *m;
+    int slot;
     const double *x;
     double *y;
 } multiplication;
 ps_status equation_multiply(equation *e, int count, const multiplication *list, int64_t sides);
-matrix *equation_matrix(const equation *e, int at); /* of a slot */
 void equation_own_sides(int64_t count, int64_t *first, int64_t *end);
 ps_status equation_join_sides(int64_t count, int64_t size, double *y);
 ps_status equation_load(equation *e, const solve_space *s, int64_t load, bool derivative,

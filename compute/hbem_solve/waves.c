@@ -87,9 +87,9 @@ static ps_status check_fluid(const equation *e, int64_t triangle)
 static ps_status check_outside(const equation *e, int64_t triangle, double volume)
 {
     const ps_hbem_triangle *t = &e->p->triangles[triangle];
-    double place[3], share;
+    double place[3];
     for (int c = 0; c < 3; ++c) place[c] = t->centroid[c] + 1e-3 * t->diameter * t->normal[c];
-    if (volume > 0 && ps_hbem_where(&e->p->surface, place, &share) >= 0) return PS_OK;
+    if (volume > 0 && images_where(e->p, place) >= 0) return PS_OK;
     return ps_fail(
         PS_INVALID,
         "--boundary: a body with a triangle at (%.6g, %.6g, %.6g) lies inside of another "
@@ -315,10 +315,10 @@ static ps_status add_inside(equation *e, int64_t sides, const double *p, const d
     double *own_p = vectors(e, INNER_P, sides), *own_q = vectors(e, INNER_Q, sides);
     double *kp = vectors(e, SCRATCH, sides), *wp = vectors(e, MASSLESS, sides);
     double *sq = vectors(e, COPY, sides), *kq = vectors(e, OTHER, sides);
-    const multiplication list[] = {{equation_matrix(e, SLOT_INNER + PS_KERNEL_DLP), own_p, kp},
-                                   {equation_matrix(e, SLOT_INNER + PS_KERNEL_HYPS), own_p, wp},
-                                   {equation_matrix(e, SLOT_INNER + PS_KERNEL_SLP), own_q, sq},
-                                   {equation_matrix(e, SLOT_INNER + PS_KERNEL_ADLP), own_q, kq}};
+    const multiplication list[] = {{SLOT_INNER + PS_KERNEL_DLP, own_p, kp},
+                                   {SLOT_INNER + PS_KERNEL_HYPS, own_p, wp},
+                                   {SLOT_INNER + PS_KERNEL_SLP, own_q, sq},
+                                   {SLOT_INNER + PS_KERNEL_ADLP, own_q, kq}};
     memcpy(a, vectors(e, LEFT_A, sides), (size_t)numbers * sizeof *a);
     memcpy(b, vectors(e, LEFT_B, sides), (size_t)numbers * sizeof *b);
     for (int64_t body = 0; body < e->bodies; ++body) {
@@ -347,12 +347,12 @@ static ps_status multiply_traces(equation *e, int64_t sides, const double *p, co
     multiplication list[4];
     int count = 0;
     if (of_p) {
-        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_DLP), p, a};
-        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_HYPS), p, b};
+        list[count++] = (multiplication){PS_KERNEL_DLP, p, a};
+        list[count++] = (multiplication){PS_KERNEL_HYPS, p, b};
     }
     if (q) {
-        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_SLP), q, sq};
-        list[count++] = (multiplication){equation_matrix(e, PS_KERNEL_ADLP), q, kq};
+        list[count++] = (multiplication){PS_KERNEL_SLP, q, sq};
+        list[count++] = (multiplication){PS_KERNEL_ADLP, q, kq};
     }
     PS_TRY(equation_multiply(e, count, list, sides));
     if (!of_p) return PS_OK;
@@ -406,8 +406,8 @@ static ps_status add_vibration(equation *e, double *a, double *b)
     PS_GUARD(status, done, PS_ALLOC(&q, 2 * from->dofs, "velocities"));
     PS_GUARD(status, done, PS_ALLOC(&y, 5 * n, "loads of velocities"));
     given_flux(e, q);
-    const multiplication list[] = {{equation_matrix(e, SLOT_DATA_SLP), q, y},
-                                   {equation_matrix(e, SLOT_DATA_ADLP), q, y + 2 * n}};
+    const multiplication list[] = {{SLOT_DATA_SLP, q, y},
+                                   {SLOT_DATA_ADLP, q, y + 2 * n}};
     PS_GUARD(status, done, equation_multiply(e, 2, list, 1));
     ps_hbem_mass_apply(to, from, q + from->dofs, y + 4 * n); /* the real part is 0 */
     for (int64_t i = 0; i < 2 * n; ++i) {

@@ -52,8 +52,8 @@ static void split(double complex value, double out[2])
     out[1] = cimag(value);
 }
 
-void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double normal[3],
-                     double out[2])
+static void load_alone(const ps_hbem_load *load, const double x[3], const double normal[3],
+                       double out[2])
 {
     out[0] = out[1] = 0;
     switch (load->kind) {
@@ -75,6 +75,20 @@ void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double n
     case PS_LOAD_TABLE:
     case PS_LOAD_NONE:
         break;
+    }
+}
+
+/* The image of f at x is f at the image of x. */
+void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double normal[3],
+                     double out[2])
+{
+    load_alone(load, x, normal, out);
+    for (int copy = 1; load->mirrors && copy < ps_mirror_copies(load->mirrors); ++copy) {
+        double place[3], direction[3], own[2], sign = ps_mirror_sign(load->mirrors, copy);
+        ps_mirror_point(load->mirrors, copy, x, place);
+        ps_mirror_vector(load->mirrors, copy, normal, direction);
+        load_alone(load, place, direction, own);
+        for (int part = 0; part < 2; ++part) out[part] += sign * own[part];
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "formats/mirrors.h"
 #include "kernels/hbem/surface.h"
 
 typedef enum ps_load_kind {
@@ -25,6 +26,7 @@ typedef struct ps_hbem_load {
     double wavenumber, vector[3], axis[3];
     const double *table; /* [vertices] */
     bool derivative;     /* d_n f instead of f */
+    const ps_mirrors *mirrors; /* f and, times their signs, its images; NULL: f alone; not of tables */
 } ps_hbem_load;
 
 /* f, or its derivative along `normal`, at a place; not for tables. out[2]. */

@@ -9,14 +9,23 @@ ps_hbem_outline ps_hbem_outline_of(const ps_clusters *clusters)
                              .vertex_count = clusters->vertex_count,
                              .triangle_count = clusters->triangle_count,
                              .space = {clusters->space[0], clusters->space[1]},
-                             .same = clusters->same};
+                             .same = clusters->same,
+                             .body = clusters->body,
+                             .turned = clusters->turned};
 }
 
 static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+/* Sizes of what the functions are on. */
+static ps_hbem_surface body_of(const ps_hbem_outline *o)
+{
+    return o->body > 0 ? (ps_hbem_surface){o->body, o->triangle_count / 2, NULL, NULL}
+                       : (ps_hbem_surface){o->vertex_count, o->triangle_count, NULL, NULL};
+}
+
 static int64_t dofs_of(const ps_hbem_outline *outline, int side)
 {
-    ps_hbem_surface sizes = {outline->vertex_count, outline->triangle_count, NULL, NULL};
+    ps_hbem_surface sizes = body_of(outline);
     return ps_hbem_space_dofs(outline->space[side], &sizes);
 }
 
@@ -60,10 +69,16 @@ ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outlin
     setup->plane = take(&at, 4 * outline->triangle_count);
     setup->stratum = take(&at, 4 * dofs_of(outline, 0));
     for (int side = 0; side < (outline->same ? 1 : 2); ++side) {
+        ps_hbem_space *space = &setup->space[side];
+        ps_hbem_half half = {outline->body, outline->triangle_count / 2, side == 1, outline->turned};
         int64_t *start = take(&at, 8 * (dofs_of(outline, side) + 1));
         int64_t *item = take(&at, 8 * items);
-        ps_hbem_space_init(&setup->space[side], outline->space[side], &setup->surface, start, item,
-                           take(&at, 4 * items));
+        int32_t *dof_of = take(&at, 4 * items);
+        if (outline->body > 0)
+            ps_hbem_space_init_half(space, outline->space[side], &setup->surface, &half, start, item,
+                                    dof_of);
+        else
+            ps_hbem_space_init(space, outline->space[side], &setup->surface, start, item, dof_of);
     }
     if (outline->same) setup->space[1] = setup->space[0];
     setup->scratch = take(&at, 4 * scratch_dofs(outline));

@@ -24,6 +24,9 @@ typedef struct ps_hbem_outline {
     int64_t vertex_count, triangle_count;
     ps_hbem_space_kind space[2];
     bool same;
+    int64_t body; /* vertices of the body of which the second half of the triangles is the image: test
+                     functions are the body's, trial functions the image's; 0: no halves            */
+    bool turned; /* the image's triangles */
 } ps_hbem_outline;
 
 /* That of a file of clusters. */

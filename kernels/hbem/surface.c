@@ -152,13 +152,30 @@ void ps_hbem_space_init(ps_hbem_space *space, ps_hbem_space_kind kind,
     list_items(space);
 }
 
+void ps_hbem_space_init_half(ps_hbem_space *space, ps_hbem_space_kind kind,
+                             const ps_hbem_surface *surface, const ps_hbem_half *half,
+                             int64_t *start, int64_t *item, int32_t *dof_of)
+{
+    const ps_hbem_surface body = {half->vertices, half->triangles, NULL, NULL};
+    int64_t items = 3 * half->triangles, first = half->image ? items : 0;
+    bool turned = half->image && half->turned;
+    *space = (ps_hbem_space){kind, surface, ps_hbem_space_dofs(kind, &body), start, item, dof_of};
+#pragma omp parallel for
+    for (int64_t e = 0; e < items; ++e) {
+        int64_t own = turned ? e - e % 3 + (3 - e % 3) % 3 : e; /* that it is the image of */
+        dof_of[first + e] = function_of(space, own);
+        dof_of[items - first + e] = -1;
+    }
+    list_items(space);
+}
+
 void ps_hbem_space_reorder(ps_hbem_space *space, const int64_t *order, int32_t *scratch)
 {
 #pragma omp parallel for
     for (int64_t p = 0; p < space->dofs; ++p) scratch[order[p]] = (int32_t)p;
 #pragma omp parallel for
     for (int64_t e = 0; e < 3 * space->surface->triangle_count; ++e)
-        space->dof_of[e] = scratch[space->dof_of[e]];
+        if (space->dof_of[e] >= 0) space->dof_of[e] = scratch[space->dof_of[e]];
     list_items(space);
 }
 

@@ -8,6 +8,7 @@
 #ifndef PS_KERNELS_HBEM_SURFACE_H
 #define PS_KERNELS_HBEM_SURFACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/hbem_kinds.h"
@@ -49,7 +50,7 @@ typedef struct ps_hbem_space {
     int64_t dofs;
     int64_t *start;  /* [dofs + 1] the items of function i are item[start[i]] .. */
     int64_t *item;   /* [3 * triangle_count], ascending                         */
-    int32_t *dof_of; /* [3 * triangle_count] the function that an item belongs to */
+    int32_t *dof_of; /* [3 * triangle_count] the function that an item belongs to; -1: none      */
 } ps_hbem_space;
 
 /* Functions of a space: triangles, vertices that have a triangle (all vertices count), 3 a
@@ -60,6 +61,19 @@ int64_t ps_hbem_space_dofs(ps_hbem_space_kind kind, const ps_hbem_surface *surfa
 void ps_hbem_space_init(ps_hbem_space *space, ps_hbem_space_kind kind,
                         const ps_hbem_surface *surface, int64_t *start, int64_t *item,
                         int32_t *dof_of);
+
+/* Half of a surface that is a body and behind it its image: triangle T + t is triangle t mirrored,
+ * its corners `turned` to 0, 2, 1 where that takes an odd number of planes. */
+typedef struct ps_hbem_half {
+    int64_t vertices, triangles; /* of the body */
+    bool image, turned;
+} ps_hbem_half;
+
+/* The functions of the body on one half; on the image function i is that of the body mirrored.
+ * Items of the other half belong to none. Arrays as above, start[functions of the body + 1]. */
+void ps_hbem_space_init_half(ps_hbem_space *space, ps_hbem_space_kind kind,
+                             const ps_hbem_surface *surface, const ps_hbem_half *half,
+                             int64_t *start, int64_t *item, int32_t *dof_of);
 
 /* Renumbers: function p becomes what order[p] was. order[dofs] is a permutation; scratch[dofs]
  * int32. */

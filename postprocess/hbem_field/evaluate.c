@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/loads.h"
 #include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
@@ -45,6 +46,7 @@ typedef struct batch {
     double *densities; /* [BATCH][parts][dofs]           */
     double *values;    /* [receivers][columns][parts]    */
     double *layer;     /* the same, of one layer         */
+    double *images;    /* [receivers][3] as an image of the body is seen                 */
     void *workspace, *there, *here;
 } batch;
 
@@ -67,6 +69,7 @@ static ps_hbem_potential_task potential_of(const batch *b, ps_layer layer, doubl
 int64_t field_memory(const field_task *task)
 {
     return 8 * BATCH * parts_of(task) * (most_dofs(task) + 2 * most_receivers(task)) +
+           24 * most_receivers(task) +
            (int64_t)sizeof(ps_hbem_triangle) * task->source->surface.triangle_count + (64 << 20);
 }
 
@@ -124,6 +127,7 @@ static ps_status batch_open(batch *b, const field_task *task)
     PS_TRY(PS_ALLOC(&b->densities, BATCH * parts_of(task) * most_dofs(task), "densities"));
     PS_TRY(PS_ALLOC(&b->values, BATCH * parts_of(task) * most_receivers(task), "fields"));
     PS_TRY(PS_ALLOC(&b->layer, BATCH * parts_of(task) * most_receivers(task), "fields"));
+    PS_TRY(PS_ALLOC(&b->images, 3 * most_receivers(task), "receivers"));
     return ps_alloc_untouched(&b->workspace, ps_hbem_potentials_bytes(&widest, task->threads),
                               "workspace");
 }
@@ -133,6 +137,7 @@ static void batch_close(batch *b)
     free(b->densities);
     free(b->values);
     free(b->layer);
+    free(b->images);
     free(b->workspace);
     free(b->here);
     if (b->there) ps_device_free(ps_stream_device(b->task->stream), b->there);
@@ -152,31 +157,76 @@ static ps_status read_densities(batch *b, ps_layer layer, int64_t frequency, int
     return PS_OK;
 }
 
-/* Both layers of a batch at receivers places[count]. */
+/* A layer at its targets, into b->layer. */
+static ps_status sum_layer(batch *b, const ps_hbem_potential_task *potential)
+{
+    const field_task *task = b->task;
+    const ps_hbem_nearness how = {REACH, NOISE[task->stream ? task->precision : PS_DOUBLE],
+                                  field_side(task->source)};
+    int64_t numbers = potential->target_count * potential->columns * parts_of(task);
+    memset(b->layer, 0, (size_t)numbers * sizeof *b->layer);
+    if (task->stream)
+        PS_TRY(sum_on_device(b, potential));
+    else
+        ps_hbem_potentials(potential, task->threads, b->workspace);
+    if (!task->receivers->far_field)
+        ps_hbem_potentials_near(potential, &how, task->threads, b->workspace);
+    return PS_OK;
+}
+
+/* Adds the layer of an image. Far away, the image of the origin is a phase off: e^{-ik x^.s}. */
+static void add_image(batch *b, int copy, double k, const double *places, int64_t count, int columns)
+{
+    const field_task *task = b->task;
+    const ps_mirrors *m = &task->source->mirrors;
+    int64_t parts = parts_of(task), each = columns * parts;
+    double origin[3] = {0, 0, 0}, sign = ps_mirror_sign(m, copy);
+    ps_mirror_point(m, copy, origin, origin);
+    for (int64_t r = 0; r < count; ++r) {
+        double phase = task->receivers->far_field ? -k * ps_dot3(places + 3 * r, origin) : 0;
+        double re = sign * cos(phase), im = sign * sin(phase);
+        for (int64_t c = 0; c < columns; ++c) {
+            const double *from = b->layer + r * each + c * parts;
+            double *to = b->values + r * each + c * parts;
+            to[0] += re * from[0] - (parts == 2 ? im * from[1] : 0);
+            if (parts == 2) to[1] += re * from[1] + im * from[0];
+        }
+    }
+}
+
+/* Where the body itself is seen as its image is from places[count]. */
+static void look_from_images(batch *b, int copy, const double *places, int64_t count)
+{
+    const ps_mirrors *m = &b->task->source->mirrors;
+    for (int64_t r = 0; r < count; ++r)
+        b->task->receivers->far_field
+            ? ps_mirror_vector(m, copy, places + 3 * r, b->images + 3 * r)
+            : ps_mirror_point(m, copy, places + 3 * r, b->images + 3 * r);
+}
+
+/* Both layers of a batch, and of its images, at receivers places[count]. */
 static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int columns,
                             int64_t count, const double *places)
 {
     const field_task *task = b->task;
     double k = task->source->wavenumbers[frequency];
     int64_t numbers = count * columns * parts_of(task);
-    const ps_hbem_nearness how = {REACH, NOISE[task->stream ? task->precision : PS_DOUBLE],
-                                  field_side(task->source)};
     memset(b->values, 0, (size_t)numbers * sizeof *b->values);
     for (int l = 0; l < PS_LAYERS; ++l) {
         ps_hbem_potential_task potential = potential_of(b, (ps_layer)l, k);
         if (potential.factor == 0) continue;
         PS_TRY(read_densities(b, (ps_layer)l, frequency, incidence, columns));
-        memset(b->layer, 0, (size_t)numbers * sizeof *b->layer);
         potential.columns = columns;
         potential.target_count = count;
         potential.targets = places;
-        if (task->stream)
-            PS_TRY(sum_on_device(b, &potential));
-        else
-            ps_hbem_potentials(&potential, task->threads, b->workspace);
-        if (!task->receivers->far_field)
-            ps_hbem_potentials_near(&potential, &how, task->threads, b->workspace);
+        PS_TRY(sum_layer(b, &potential));
         for (int64_t i = 0; i < numbers; ++i) b->values[i] += b->layer[i];
+        potential.targets = b->images;
+        for (int copy = 1; copy < ps_mirror_copies(&task->source->mirrors); ++copy) {
+            look_from_images(b, copy, places, count);
+            PS_TRY(sum_layer(b, &potential));
+            add_image(b, copy, k, places, count, columns);
+        }
     }
     return PS_OK;
 }
@@ -187,7 +237,8 @@ static void add_incident(const field_task *task, double k, int64_t incidence, co
     static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {PS_LOAD_PLANE, PS_LOAD_POINT,
                                                           PS_LOAD_DIPOLE, PS_LOAD_NONE};
     const field_entry *e = task->source->incident[incidence];
-    ps_hbem_load load = {.kind = kinds[e->incident], .wavenumber = k};
+    ps_hbem_load load = {
+        .kind = kinds[e->incident], .wavenumber = k, .mirrors = &task->source->mirrors};
     double own[2];
     bool plane = e->incident == PS_INCIDENT_PLANE;
     memcpy(load.vector, plane ? e->direction : e->source, sizeof load.vector);

@@ -36,6 +36,7 @@ typedef struct field_source {
     double *wavenumbers;     /* [frequencies], ascending                         */
     field_entry **table;     /* [frequencies][incidences], none missing          */
     field_entry *entries;
+    ps_mirrors mirrors; /* with sides */
 } field_source;
 
 /* Opens files that belong together. PS_INVALID: another surface, problem or space, a pair of
@@ -44,6 +45,8 @@ ps_status field_source_open(field_source *source, int count, const char *const *
 void field_source_close(field_source *source);
 bool field_is_wave(const field_source *source);      /* numbers have two parts                  */
 bool field_is_scattered(const field_source *source); /* there is an incident wave               */
+/* Where a place is (ps_hbem_where), of a body with its images. */
+int field_where(const field_source *source, const double x[3]);
 /* Where the field is: 1 outside the surface, -1 inside, 0 on both sides (a single layer alone). */
 int field_side(const field_source *source);
 

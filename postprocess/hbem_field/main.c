@@ -152,6 +152,28 @@ static ps_status check_quantity(const job *j)
     return PS_OK;
 }
 
+/* Behind a mirror plane there is nothing: what is summed there is an image. */
+static ps_status check_planes(const job *j)
+{
+    const ps_mirrors *m = &j->source.mirrors;
+    const ps_receivers *r = &j->receivers;
+    double touch = ps_mirror_touch(j->source.mesh.vertices, j->source.mesh.vertex_count);
+    int64_t behind = 0;
+    for (int64_t i = 0; i < r->count; ++i) {
+        const double *x = r->places + 3 * i;
+        bool wrong = false;
+        for (int plane = 0; plane < m->count; ++plane)
+            wrong |= r->far_field ? m->side[plane] * x[m->plane[plane].axis] < -1e-12
+                                  : ps_mirror_height(m, plane, x) < -touch;
+        behind += wrong;
+    }
+    if (behind == 0) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "%" PRId64 " of %" PRId64 " %s behind a mirror plane of the solution, where there "
+                   "is no field: leave them out",
+                   behind, r->count, r->far_field ? "directions point" : "points lie");
+}
+
 /* Points inside a closed surface, on it and outside: counts, and a warning of those where the
  * solution has no field. */
 static void count_sides(job *j)
@@ -160,11 +182,10 @@ static void count_sides(job *j)
     int64_t inside = 0, on = 0, n = j->receivers.count;
     int side = field_side(source);
     if (j->receivers.far_field || chosen.distance > 0) return;
-    if (ps_hbem_surface_check_closed(&source->surface) != PS_OK) return;
+    if (source->mirrors.count == 0 && ps_hbem_surface_check_closed(&source->surface) != PS_OK) return;
 #pragma omp parallel for reduction(+ : inside, on)
     for (int64_t i = 0; i < n; ++i) {
-        double share;
-        int where = ps_hbem_where(&source->surface, j->receivers.places + 3 * i, &share);
+        int where = field_where(source, j->receivers.places + 3 * i);
         inside += where < 0;
         on += where == 0;
     }
@@ -212,6 +233,7 @@ static ps_status prepare(job *j, ps_product *product)
     PS_TRY(ps_parse_vector(chosen.centre, j->centre));
     PS_TRY(open_solutions(j, product));
     PS_TRY(add_receivers(j));
+    PS_TRY(check_planes(j));
     PS_TRY(choose_incidence(j));
     PS_TRY(check_quantity(j));
     PS_TRY(ps_product_note(product, "receivers=%016llx",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"
@@ -21,10 +22,14 @@ static ps_status check_alike(const field_source *source, const char *path,
 {
     const ps_hbem_solution_header *a = source->header;
     const char *what = NULL;
+    char planes[2][PS_MIRRORS_TEXT];
     if (strcmp(a->mesh_hash, h->mesh_hash) != 0)
         what = "surface";
     else if (strcmp(a->problem, h->problem) != 0 || a->parts != h->parts)
         what = "problem";
+    ps_mirrors_print(&a->mirrors, planes[0]);
+    ps_mirrors_print(&h->mirrors, planes[1]);
+    if (!what && strcmp(planes[0], planes[1]) != 0) what = "list of mirror planes";
     for (int l = 0; !what && l < PS_LAYERS; ++l)
         if (a->layer[l].factor != h->layer[l].factor ||
             (h->layer[l].factor != 0 && strcmp(a->layer[l].space, h->layer[l].space) != 0))
@@ -164,7 +169,21 @@ static ps_status make_surface(field_source *source)
                                 mesh->triangles, mesh->triangle_count, source->triangles));
     for (int l = 0; l < PS_LAYERS; ++l)
         if (source->header->layer[l].factor != 0) PS_TRY(make_space(source, (ps_layer)l));
-    return PS_OK;
+    source->mirrors = source->header->mirrors;
+    return ps_mirrors_find_sides(&source->mirrors, mesh->vertices, mesh->vertex_count);
+}
+
+int field_where(const field_source *source, const double x[3])
+{
+    double share, sum = 0;
+    int where = ps_hbem_where(&source->surface, x, &share);
+    for (int copy = 0; copy < ps_mirror_copies(&source->mirrors); ++copy) {
+        double place[3];
+        ps_mirror_point(&source->mirrors, copy, x, place);
+        if (copy > 0) ps_hbem_where(&source->surface, place, &share);
+        sum += share;
+    }
+    return where == 0 ? 0 : sum > .5 ? -1 : 1;
 }
 
 ps_status field_source_open(field_source *source, int count, const char *const *paths)

@@ -6,6 +6,7 @@
 #include "kernels/hbem/block_tree.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method *method,
                             ps_cluster_tree *tree)
@@ -95,6 +96,80 @@ ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind te
     if (status == PS_OK)
         status = copy_of(base->triangles, 12 * base->triangle_count, (void **)&out->triangles);
     if (status == PS_OK) status = make_trees(base, out);
+    if (status != PS_OK) ps_clusters_release(out);
+    return status;
+}
+
+/* ---- of a body and its image ---- */
+
+/* Vertices of both into out->vertices; image[vertices]: where the image of each one is. */
+static void mirror_vertices(const ps_clusters *base, const ps_mirrors *m, int copy, int32_t *image,
+                            ps_clusters *out)
+{
+    double touch = ps_mirror_touch(base->vertices, base->vertex_count);
+    out->vertex_count = base->vertex_count;
+    memcpy(out->vertices, base->vertices, (size_t)base->vertex_count * 3 * sizeof(double));
+    for (int64_t v = 0; v < base->vertex_count; ++v) {
+        const double *x = base->vertices + 3 * v;
+        bool common = true;
+        for (int i = 0; i < m->count; ++i)
+            common = common && (!(copy >> i & 1) || ps_mirror_height(m, i, x) <= touch);
+        image[v] = (int32_t)(common ? v : out->vertex_count++);
+        if (!common) ps_mirror_point(m, copy, x, out->vertices + 3 * (int64_t)image[v]);
+    }
+}
+
+static void mirror_triangles(const ps_clusters *base, const int32_t *image, ps_clusters *out)
+{
+    int64_t n = base->triangle_count;
+    out->triangle_count = 2 * n;
+    memcpy(out->triangles, base->triangles, (size_t)n * 3 * sizeof *out->triangles);
+    for (int64_t t = 0; t < n; ++t)
+        for (int l = 0; l < 3; ++l)
+            out->triangles[3 * (n + t) + (out->turned ? (3 - l) % 3 : l)] =
+                image[base->triangles[3 * t + l]];
+}
+
+static void mirror_boxes(const ps_mirrors *m, int copy, ps_cluster_tree *tree)
+{
+    for (int64_t i = 0; i < tree->node_count; ++i) {
+        double low[3], high[3];
+        ps_mirror_point(m, copy, tree->nodes[i].low, low);
+        ps_mirror_point(m, copy, tree->nodes[i].high, high);
+        for (int c = 0; c < 3; ++c) {
+            tree->nodes[i].low[c] = low[c] < high[c] ? low[c] : high[c];
+            tree->nodes[i].high[c] = low[c] < high[c] ? high[c] : low[c];
+        }
+    }
+}
+
+static ps_status fill_mirrored(const ps_clusters *base, const ps_mirrors *m, int copy,
+                               ps_clusters *out)
+{
+    PS_SCOPED_MEMORY int32_t *image = NULL;
+    PS_TRY(PS_ALLOC(&out->vertices, 6 * base->vertex_count, "the image of a body"));
+    PS_TRY(PS_ALLOC(&out->triangles, 6 * base->triangle_count, "the image of a body"));
+    PS_TRY(PS_ALLOC(&image, base->vertex_count, "the image of a body"));
+    mirror_vertices(base, m, copy, image, out);
+    mirror_triangles(base, image, out);
+    PS_TRY(copy_tree(&base->tree[0], &out->tree[0]));
+    PS_TRY(copy_tree(&base->tree[base->same ? 0 : 1], &out->tree[1]));
+    mirror_boxes(m, copy, &out->tree[1]);
+    return ps_hbem_make_leaves(out);
+}
+
+ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_mirrors *mirrors, int copy,
+                                  ps_clusters *out)
+{
+    *out = *base;
+    out->vertices = NULL;
+    out->triangles = NULL;
+    out->same = false;
+    out->body = base->vertex_count;
+    out->turned = ps_mirror_turns(copy);
+    memset(out->tree, 0, sizeof out->tree);
+    memset(&out->leaves, 0, sizeof out->leaves);
+    ps_status status = fill_mirrored(base, mirrors, copy, out);
     if (status != PS_OK) ps_clusters_release(out);
     return status;
 }

@@ -30,6 +30,13 @@ static ps_status fill_scene(ps_hbem_scene *s, const ps_hbem_matrix_options *opti
     return PS_OK;
 }
 
+static ps_status finish_scene(ps_hbem_scene *scene, const ps_hbem_matrix_options *options)
+{
+    ps_status status = fill_scene(scene, options);
+    if (status != PS_OK) ps_hbem_scene_release(scene);
+    return status;
+}
+
 ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
                              const ps_hbem_matrix_options *options)
 {
@@ -37,9 +44,7 @@ ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
     memset(scene, 0, sizeof *scene);
     PS_TRY(ps_clusters_load(path, &scene->clusters));
     ps_debug("clusters read in %.3f s", ps_clock() - start);
-    ps_status status = fill_scene(scene, options);
-    if (status != PS_OK) ps_hbem_scene_release(scene);
-    return status;
+    return finish_scene(scene, options);
 }
 
 ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
@@ -48,9 +53,16 @@ ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
 {
     memset(scene, 0, sizeof *scene);
     PS_TRY(ps_hbem_derive_clusters(&base->clusters, space[0], space[1], &scene->clusters));
-    ps_status status = fill_scene(scene, options);
-    if (status != PS_OK) ps_hbem_scene_release(scene);
-    return status;
+    return finish_scene(scene, options);
+}
+
+ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
+                               const ps_mirrors *mirrors, int copy,
+                               const ps_hbem_matrix_options *options)
+{
+    memset(scene, 0, sizeof *scene);
+    PS_TRY(ps_hbem_mirror_clusters(&base->clusters, mirrors, copy, &scene->clusters));
+    return finish_scene(scene, options);
 }
 
 void ps_hbem_scene_release(ps_hbem_scene *s)

@@ -1,0 +1,201 @@
+# penstock-hbem-solve --mirror: a sphere beside one and two planes is as many spheres without planes, of all conditions; a
+# half and a quarter of a sphere that stand on rigid planes against its series; what is refused.
+. "$ROOT/tests/stages/lib.sh"
+needs hbem-solve hbem-field cluster-build mesh-surface mesh-import
+
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+cat > shape.py <<'P'
+"""shape.py SPHERE OUT.msh SHIFT IMAGES [CUT]: a sphere shifted, with its images ("z", "xz"), or what is left of it where the
+axes CUT are positive; all of it OFFSET in the end; as text MSH of one group."""
+import h5py, os, sys, numpy as np
+f = h5py.File(sys.argv[1])
+x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
+x = x + [float(v) for v in sys.argv[3].split(",")]
+if len(sys.argv) > 5:
+    t = t[np.all([x[t].mean(1)[:, "xyz".index(a)] > 0 for a in sys.argv[5]], axis=0)]
+    used = np.unique(t)
+    new = np.zeros(len(x), int)
+    new[used] = np.arange(len(used))
+    x, t = x[used], new[t]
+flips = [[1, 1, 1]] + {"-": [], "z": [[1, 1, -1]], "xz": [[1, 1, -1], [-1, 1, 1], [-1, 1, -1]]}[sys.argv[4]]
+x, t = [np.concatenate(a) for a in zip(*[(x * s, (t if np.prod(s) > 0 else t[:, [0, 2, 1]]) + i * len(x))
+                                         for i, s in enumerate(flips)])]
+x = x + [float(v) for v in os.environ.get("OFFSET", "0,0,0").split(",")]
+with open(sys.argv[2], "w") as out:
+    out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n" % len(x))
+    out.writelines("%d %.17g %.17g %.17g\n" % (i + 1, *p) for i, p in enumerate(x))
+    out.write("$EndNodes\n$Elements\n%d\n" % len(t))
+    out.writelines("%d 2 2 1 1 %d %d %d\n" % (i + 1, *(e + 1)) for i, e in enumerate(t))
+    out.write("$EndElements\n")
+P
+shape() { # NAME SHIFT IMAGES [CUT]: NAME.hdf, NAME.h5
+    local name=$1 open=
+    shift
+    /usr/bin/python3 shape.py "$sphere" "$name.msh" "$@" || fail "a mesh"
+    [ $# -lt 3 ] || open=--open
+    expect 0 "" penstock-mesh-import "$name.msh" "$name.hdf" $open
+    expect 0 "" penstock-cluster-build "$name.hdf" "$name.h5" $open
+}
+rough="--force-coarse --radius 1 --rules 1e-3 --epsilon 1e-3 --tolerance 1e-6"
+solve() { # MESH OUTPUT OPTIONS...
+    local mesh=$1 output=$2
+    shift 2
+    expect 0 "" penstock-hbem-solve "$mesh.hdf" "$mesh.h5" "$output.hdf" $rough "$@"
+}
+places="--at 0,0,3.1 --at 1.2,.3,.1 --at .1,.3,.5"
+field() { # SOLUTION...: far.NAME, at.NAME
+    local name
+    for name; do
+        expect 0 "" penstock-hbem-field "$name.hdf" "far.$name" --incidence all --direction 0,0 --direction 30,10 --direction 80,20
+        expect 0 "" penstock-hbem-field "$name.hdf" "at.$name" --incidence all --quantity total $places
+    done
+}
+# same LIMIT SUM..: the incidences of `one` against those of `all`, summed with these signs in groups.
+same() {
+    field one all
+    /usr/bin/python3 - "$@" <<'P' || fail "images: $*"
+import h5py, sys, numpy as np
+def values(name):
+    f = h5py.File(name)
+    return (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).reshape(-1, 3)
+signs = np.array([float(s) for s in sys.argv[2:]])
+for kind in "far", "at":
+    one, all = values(kind + ".one"), values(kind + ".all")
+    want = np.array([signs @ group for group in all.reshape(len(one), len(signs), 3)])
+    error = abs(one - want).max() / abs(want).max()
+    assert error < float(sys.argv[1]), (kind, error, one, want)
+P
+}
+
+# ---- a sphere above a plane is two spheres ----
+expect 0 "" penstock-mesh-surface s3.hdf --divisions 3
+sphere=s3.hdf
+shape above 0,0,1.6 -
+shape two 0,0,1.6 z
+for plane in rigid:1 soft:-1; do
+    solve above one --wavenumber 1.5 --mirror z=0:${plane%:*} --direction .6,0,-.8 --source point:.5,.3,4 --boundary others:impedance:2,-1
+    solve two all --wavenumber 1.5 --direction .6,0,-.8 --direction .6,0,.8 --source point:.5,.3,4 --source point:.5,.3,-4 \
+        --boundary others:impedance:2,-1
+    same 1e-5 1 ${plane#*:}
+done
+# Soft, and a dipole, whose axis turns with it; a plane that is nearer than a tenth of an edge.
+shape near 0,0,1.03 -
+shape pair 0,0,1.03 z
+solve near one --wavenumber 1 --mirror z=0:soft --boundary others:soft --source dipole:.5,.3,4,1,2,3
+solve pair all --wavenumber 1 --boundary others:soft --source dipole:.5,.3,4,1,2,3 --source dipole:.5,.3,-4,1,2,-3
+same 2e-3 1 -1
+# Fluids end at their surface.
+medium="--density 1 --speed 1"
+solve above one --wavenumber 1 --mirror z=0:rigid $medium --boundary others:fluid:density=1.3,speed=.8 --direction 0,0,-1
+solve two all --wavenumber 1 $medium --boundary others:fluid:density=1.3,speed=.8 --direction 0,0,-1 --direction 0,0,1
+same 1e-5 1 1
+
+# ---- two planes that are not at 0: four spheres, one of which is turned, not mirrored ----
+export OFFSET=-.2,0,.4
+shape corner 1.5,0,1.6 -
+shape four 1.5,0,1.6 xz
+unset OFFSET
+places="--at .1,0,3.1 --at 3,.3,.5 --at .1,.3,.5"
+solve corner one --wavenumber 1 --mirror z=.4:soft --mirror x=-.2:rigid --source point:2.8,.3,4.4
+solve four all --wavenumber 1 --source point:2.8,.3,4.4 --source point:2.8,.3,-3.6 --source point:-3.2,.3,4.4 --source point:-3.2,.3,-3.6
+same 1e-5 1 -1 1 -1
+cp far.one far.first
+penstock-inspect one.hdf | grep -q "x=-0.2.*:rigid,z=0.4.*:soft" || fail "the planes are not in the file"
+# The other way round is the same problem.
+solve corner one --wavenumber 1 --mirror x=-.2:rigid --mirror z=.4:soft --source point:2.8,.3,4.4
+expect 0 "" penstock-hbem-field one.hdf far.one --incidence all --direction 0,0 --direction 30,10 --direction 80,20
+h5diff far.first far.one /trace/real || fail "the order of planes"
+# Velocities, whose S and K' have images as well.
+solve corner one --wavenumber 1 --mirror z=.4:soft --mirror x=-.2:rigid $medium --boundary others:velocity:.3,0,1
+expect 0 "" penstock-hbem-field one.hdf far.one --direction 30,10 --direction 80,20
+/usr/bin/python3 - <<'P' || fail "groups of four spheres"
+lines = open("four.msh").read().split("\n")
+first = lines.index("$Elements") + 2
+count = int(lines[first - 1])
+for i in range(count):
+    words = lines[first + i].split()
+    words[3] = words[4] = str(1 + i // (count // 4))
+    lines[first + i] = " ".join(words)
+open("four.msh", "w").write("\n".join(lines))
+P
+expect 0 "" penstock-mesh-import four.msh four.hdf
+expect 0 "" penstock-cluster-build four.hdf four.h5
+solve four all --wavenumber 1 $medium --boundary 1:velocity:.3,0,1 --boundary 2:velocity:-.3,0,1 \
+    --boundary 3:velocity:-.3,0,1 --boundary 4:velocity:.3,0,1
+expect 0 "" penstock-hbem-field all.hdf far.all --direction 30,10 --direction 80,20
+/usr/bin/python3 - <<'P' || fail "velocities with images"
+import h5py, numpy as np
+a, b = [(f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel() for f in (h5py.File("far.one"), h5py.File("far.all"))]
+assert abs(a - b).max() < 5e-4 * abs(b).max(), (a, b)
+P
+
+# ---- a half and a quarter of a sphere on rigid planes: the series of the whole one ----
+expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
+sphere=s5.hdf
+for cut in z xz; do
+    shape part 0,0,0 - $cut
+    planes="--mirror z=0:rigid"
+    [ $cut = z ] || planes="$planes --mirror x=0:rigid"
+    solve part soft --wavenumber 1 $planes --direction=-.6,0,-.8 --boundary others:soft
+    [ "$(figure steps_most)" -le 8 ] || fail "$(figure steps_most) steps"
+    expect 0 "" penstock-hbem-solve part.hdf part.h5 rigid.hdf --force-coarse --wavenumber 1 $planes --direction=-.6,0,-.8
+    within "$(figure radius)" 1 1.04 "the radius of mean curvature"
+    for kind in soft rigid; do
+        expect 0 "" penstock-hbem-field $kind.hdf far.$kind --direction 0,0 --direction 30,10 --direction 80,20
+    done
+    /usr/bin/python3 - $cut <<'P' || fail "a part of a sphere"
+import cmath, h5py, math, sys, numpy as np
+def j(n, x):
+    term, total = x**n / math.prod(range(1, 2 * n + 2, 2)), 0
+    for m in range(30):
+        total += term
+        term *= -x * x / 2 / ((m + 1) * (2 * n + 2 * m + 3))
+    return total
+def h(n, x):
+    a, b = -1j * cmath.exp(1j * x) / x, -cmath.exp(1j * x) * (x + 1j) / x**2
+    for m in range(n): a, b = b, (2 * m + 3) / x * b - a
+    return a
+def d(f, n, x): return n / x * f(n, x) - f(n + 1, x)
+def far(k, c, kind):
+    total = 0
+    for n in range(10):
+        a = -d(j, n, k) / d(h, n, k) if kind == "rigid" else -j(n, k) / h(n, k)
+        total += (2 * n + 1) * a * np.polynomial.legendre.legval(c, [0] * n + [1])
+    return total / (1j * k)
+waves = [(sx * .6, 0, sz * .8) for sx in ((-1, 1) if "x" in sys.argv[1] else (-1,)) for sz in (-1, 1)]
+places = [(math.sin(a) * math.cos(b), math.sin(a) * math.sin(b), math.cos(a)) for a, b in np.radians([(0, 0), (30, 10), (80, 20)])]
+for kind, limit in ("soft", 2.5e-3), ("rigid", 6e-3):
+    f = h5py.File("far." + kind)
+    got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
+    want = np.array([sum(far(1, np.dot(d, x), kind) for d in waves) for x in places])
+    error = abs(got - want).max() / abs(want).max()
+    print(kind, error)
+    assert error < limit, (kind, error, got, want)
+P
+done
+
+# ---- refused ----
+refused() { # CODE TEXT OPTIONS...
+    local code=$1 text=$2
+    shift 2
+    expect "$code" "$text" penstock-hbem-solve above.hdf above.h5 no.hdf --wavenumber 1 --force-coarse "$@"
+}
+down="--direction 0,0,-1"
+refused 2 "is not x=PLACE:rigid or :soft" $down --mirror z=0:hard
+refused 2 "parallel to another" $down --mirror z=0:soft --mirror z=9:rigid
+refused 2 "is a third plane" $down --mirror z=0:soft --mirror x=9:rigid --mirror y=9:soft
+refused 3 "crosses the mirror plane z = 1.2" $down --mirror z=1.2:soft
+refused 3 "touches a mirror plane" $down --mirror z=.6:rigid
+refused 2 "comes from behind the mirror plane z = 0" --direction 0,0,1 --mirror z=0:soft
+refused 2 "comes from behind the mirror plane z = 0" --source point:0,0,-3 --mirror z=0:rigid
+refused 2 "leaves nothing of it" --direction 1,0,0 --mirror z=0:soft
+refused 2 "goes with --problem hard" --problem dirichlet --data value:1 --mirror z=0:soft
+shape part 0,0,0 - z
+expect 3 "lies on a soft mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=0:soft
+expect 3 "which is no rim on a mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=-.1:rigid
+expect 2 "stands on a mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=0:rigid $medium \
+    --boundary others:fluid:density=2,speed=1
+expect 3 "inside of a body" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 --source point:0,0,.3 --mirror z=0:rigid
+expect 2 "behind a mirror plane" penstock-hbem-field soft.hdf no.h5 --direction 100,0
+expect 2 "1 of 2 points lie behind a mirror plane" penstock-hbem-field soft.hdf no.h5 --at 1.1,0,1.1 --at 1.1,0,-1.1
+[ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"
