@@ -194,9 +194,10 @@ static void describe_load(const ps_hbem_load *load, ps_hbem_solution_entry *entr
     entry->incident = load->kind == PS_LOAD_PLANE    ? PS_INCIDENT_PLANE
                       : load->kind == PS_LOAD_POINT  ? PS_INCIDENT_POINT
                       : load->kind == PS_LOAD_DIPOLE ? PS_INCIDENT_DIPOLE
+                      : load->kind == PS_LOAD_TABLE  ? PS_INCIDENT_FILE
                                                      : PS_INCIDENT_NONE;
     double *to = load->kind == PS_LOAD_PLANE ? entry->direction : entry->source;
-    if (entry->incident != PS_INCIDENT_NONE) memcpy(to, load->vector, sizeof load->vector);
+    memcpy(to, load->vector, sizeof load->vector); /* of the last two a number */
     if (entry->incident == PS_INCIDENT_DIPOLE) memcpy(to + 3, load->axis, sizeof load->axis);
 }
 

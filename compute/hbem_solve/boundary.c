@@ -109,15 +109,19 @@ static ps_status parse_condition(const char *text, condition *c)
 
 /* ---- vibrations ---- */
 
-/* PATH:NAME of a penstock-field: numbers of vertices. */
+/* PATH:NAME: a normal velocity, or a velocity, of vertices or triangles. */
 static ps_status read_velocity(const char *text, const ps_surface_mesh *mesh, vibration *v)
 {
     char what[300];
     snprintf(what, sizeof what, "--boundary velocity:file:%.250s", text);
-    PS_TRY(PS_ALLOC(&v->table, mesh->vertex_count, "velocities of vertices"));
+    PS_TRY(ps_surface_fields_read(what, text, mesh, 1, &v->field));
+    if (v->field.components % 3 != 0) PS_TRY(ps_surface_field_expect(what, &v->field, 1));
+    if (v->field.components % 3 == 0) PS_TRY(ps_surface_field_expect(what, &v->field, 3));
     v->load.kind = PS_LOAD_TABLE;
-    v->load.table = v->table;
-    return read_vertex_table(what, text, mesh, v->table);
+    v->load.derivative = true;
+    v->load.sampled[1] =
+        (ps_hbem_sampled){v->field.values, v->field.components, v->field.on_points};
+    return PS_OK;
 }
 
 static ps_status parse_velocity(const char *text, const ps_surface_mesh *mesh, vibration *v)
@@ -136,10 +140,27 @@ static ps_status parse_velocity(const char *text, const ps_surface_mesh *mesh, v
     return PS_OK;
 }
 
-static ps_status add_vibration(boundary *b, const char *text, const ps_surface_mesh *mesh,
+/* The right-hand side of a label; a new one where there is none. */
+static ps_status side_of(boundary *b, const char *label, int *out)
+{
+    for (*out = 0; *out < b->sides; ++*out)
+        if (strcmp(b->label[*out], label) == 0) return PS_OK;
+    if (b->sides == VIBRATION_SIDES || strlen(label) >= sizeof b->label[0])
+        return ps_fail(PS_USAGE, "--boundary velocity@%.40s: at most %d names, of at most %d letters",
+                       label, VIBRATION_SIDES, (int)sizeof b->label[0] - 1);
+    strcpy(b->label[b->sides++], label);
+    return PS_OK;
+}
+
+/* "velocity:V" or "velocity@NAME:V", the latter of a right-hand side of its own. */
+static ps_status add_vibration(boundary *b, const char *item, const ps_surface_mesh *mesh,
                                const bool *where)
 {
     vibration *v = &b->vibration[b->vibrations];
+    const char *text = strchr(item, ':') + 1;
+    char label[64] = "";
+    if (item[8] == '@') snprintf(label, sizeof label, "%.*s", (int)(text - item) - 10, item + 9);
+    PS_TRY(side_of(b, label, &v->side));
     if (b->density <= 0 || b->speed <= 0)
         return ps_fail(PS_USAGE,
                        "--boundary velocity:%s: --density and --speed of the medium are "
@@ -151,20 +172,22 @@ static ps_status add_vibration(boundary *b, const char *text, const ps_surface_m
     return parse_velocity(text, mesh, v);
 }
 
-void boundary_velocity(const boundary *b, const ps_hbem_surface *surface, double *velocity)
+void boundary_velocity(const boundary *b, const ps_hbem_surface *surface, int side,
+                       double *velocity)
 {
+    int64_t n = surface->triangle_count;
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
 #pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t < surface->triangle_count; ++t) {
-        velocity[t] = 0;
+    for (int64_t t = 0; t < n; ++t) {
+        velocity[t] = velocity[n + t] = 0;
         for (int i = 0; i < b->vibrations; ++i) {
-            if (!b->vibrates[(int64_t)i * b->count + b->group_of[t]]) continue;
+            if (b->vibration[i].side != side || !b->vibrates[(int64_t)i * b->count + b->group_of[t]]) continue;
             for (int q = 0; q < rule.count; ++q) { /* weights add up to 1/2 */
                 double value[2];
-                ps_hbem_load_value(&b->vibration[i].load, &surface->triangles[t], rule.hat[q],
-                                   value);
-                velocity[t] += 2 * rule.weight[q] * value[0];
+                ps_hbem_load_value(&b->vibration[i].load, surface, t, rule.hat[q], value);
+                for (int part = 0; part < 2; ++part)
+                    velocity[part * n + t] += 2 * rule.weight[q] * value[part];
             }
         }
     }
@@ -188,6 +211,12 @@ static ps_status choose_groups(const boundary *b, const ps_surface_mesh *mesh, c
     return ps_fail(PS_USAGE, "--boundary %s: no triangle of the mesh is in this group", name);
 }
 
+static bool is_velocity(const char *text)
+{
+    return strncmp(text, "velocity:", 9) == 0 ||
+           (strncmp(text, "velocity@", 9) == 0 && strchr(text, ':'));
+}
+
 static ps_status take_item(boundary *b, const char *item, const ps_surface_mesh *mesh,
                            const bool *named, bool *where)
 {
@@ -197,7 +226,7 @@ static ps_status take_item(boundary *b, const char *item, const ps_surface_mesh 
         return ps_fail(PS_USAGE, "--boundary: \"%s\" is not TAG:CONDITION", item);
     snprintf(name, sizeof name, "%.*s", (int)(colon - item), item);
     PS_TRY(choose_groups(b, mesh, name, named, where));
-    if (strncmp(colon + 1, "velocity:", 9) == 0) return add_vibration(b, colon + 10, mesh, where);
+    if (is_velocity(colon + 1)) return add_vibration(b, colon + 1, mesh, where);
     condition c;
     PS_TRY(parse_condition(colon + 1, &c));
     for (int g = 0; g < b->count; ++g) {
@@ -290,7 +319,7 @@ done:
 
 void boundary_close(boundary *b)
 {
-    for (int i = 0; i < b->vibrations; ++i) free(b->vibration[i].table);
+    for (int i = 0; i < b->vibrations; ++i) ps_surface_field_release(&b->vibration[i].field);
     free(b->vibration);
     free(b->vibrates);
     free(b->tag);

@@ -11,9 +11,11 @@
 #ifndef PS_HBEM_SOLVE_BOUNDARY_H
 #define PS_HBEM_SOLVE_BOUNDARY_H
 
-#include "formats/surface_mesh.h"
+#include "formats/surface_field.h"
 #include "kernels/hbem/loads.h"
 #include "runtime/options.h"
+
+enum { VIBRATION_SIDES = 64 };
 
 typedef enum condition_kind {
     CONDITION_RIGID,
@@ -41,10 +43,11 @@ typedef struct condition {
     double density, speed; /* of a fluid, kg/m^3, m/s            */
 } condition;
 
-/* A normal velocity: a number, v.n of a vector, or numbers of vertices, m/s. */
+/* A normal velocity: a number, v.n of a vector, or those of a field, m/s. */
 typedef struct vibration {
-    ps_hbem_load load; /* real: VALUE, LINEAR (its derivative), TABLE */
-    double *table;     /* [vertices], owned                           */
+    ps_hbem_load load;      /* VALUE, LINEAR (its derivative), TABLE */
+    ps_surface_field field; /* of a table, owned                     */
+    int side;               /* which right-hand side it is of        */
 } vibration;
 
 typedef struct boundary {
@@ -55,6 +58,8 @@ typedef struct boundary {
     int vibrations;
     vibration *vibration;
     bool *vibrates; /* [vibrations][count]: where which does  */
+    int sides;      /* right-hand sides of vibrations         */
+    char label[VIBRATION_SIDES][24]; /* of each; the first has none where none is given */
     bool has[CONDITIONS];
     const condition *fluid; /* the one there is, or NULL              */
     double density, speed;  /* of the medium; 0: not given          */
@@ -88,7 +93,9 @@ static inline double boundary_contrast(const boundary *b)
     return b->fluid ? b->speed / b->fluid->speed : 1;
 }
 
-/* velocity[triangles]: the normal velocity of all that vibrates, means of triangles, m/s. */
-void boundary_velocity(const boundary *b, const ps_hbem_surface *surface, double *velocity);
+/* velocity[2][triangles]: the normal velocity of all that vibrates in a right-hand side, means of
+ * triangles, m/s: real, imaginary. */
+void boundary_velocity(const boundary *b, const ps_hbem_surface *surface, int side,
+                       double *velocity);
 
 #endif

@@ -126,12 +126,48 @@ ps_status parse_sources(solve_problem *p, const ps_text_list *list)
         PS_TRY(add_source(p, list->items[i]));
         PS_TRY(check_source(p, "--source", &p->loads[p->load_count - 1]));
     }
+    return PS_OK;
+}
+
+/* PATH:P:Q, the pressure and its normal derivative or gradient. */
+static ps_status read_incident(solve_problem *p, const char *text, ps_surface_field field[2])
+{
+    static const char *const names[2] = {"the pressure", "its normal derivative (or gradient)"};
+    char what[400];
+    ps_hbem_load load = {.kind = PS_LOAD_TABLE, .vector = {(double)p->incident_count}};
+    snprintf(what, sizeof what, "--incident %.250s", text);
+    PS_TRY(ps_surface_fields_read(what, text, &p->mesh, 2, field));
+    for (int i = 0; i < 2; ++i) {
+        bool gradient = i == 1 && field[i].components % 3 == 0;
+        snprintf(what, sizeof what, "--incident %.250s: %s", text, names[i]);
+        PS_TRY(ps_surface_field_expect(what, &field[i], gradient ? 3 : 1));
+        load.sampled[i] =
+            (ps_hbem_sampled){field[i].values, field[i].components, field[i].on_points};
+    }
+    return add_load(p, load);
+}
+
+ps_status parse_incidents(solve_problem *p, const ps_text_list *list)
+{
+    PS_TRY(PS_ALLOC(&p->incidents, list->count, "incident data"));
+    for (int i = 0; i < list->count; ++i) {
+        ps_status status = read_incident(p, list->items[i], p->incidents[i]);
+        ++p->incident_count;
+        PS_TRY(status);
+    }
+    return PS_OK;
+}
+
+ps_status end_of_waves(solve_problem *p)
+{
     /* What vibrates is a side of its own: fields add up. */
-    if (p->boundary.vibrations > 0) return add_load(p, (ps_hbem_load){.kind = PS_LOAD_NONE});
-    return p->load_count > 0
-               ? PS_OK
-               : ps_fail(PS_USAGE, "no incident wave: give --direction X,Y,Z, --azimuths, "
-                                   "--directions, --source or --boundary TAG:velocity:..");
+    for (int s = 0; s < p->boundary.sides; ++s)
+        PS_TRY(add_load(p, (ps_hbem_load){.kind = PS_LOAD_NONE, .vector = {s}}));
+    return p->load_count > 0 ? PS_OK
+                             : ps_fail(PS_USAGE,
+                                       "no incident wave: give --direction X,Y,Z, --azimuths, "
+                                       "--directions, --source, --incident or --boundary "
+                                       "TAG:velocity:..");
 }
 
 ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
@@ -146,29 +182,18 @@ ps_status parse_directions(solve_problem *p, const ps_text_list *list, const cha
     return azimuths ? spread_azimuths(p, azimuths) : PS_OK;
 }
 
-ps_status read_vertex_table(const char *what, const char *text, const ps_surface_mesh *mesh,
-                            double *out)
-{
-    char path[4096], name[PS_NAME_MAX];
-    const char *colon = strrchr(text, ':');
-    ps_store *store;
-    if (!colon || colon - text >= (long)sizeof path || strlen(colon) > PS_NAME_MAX - 32)
-        return ps_fail(PS_USAGE, "%s: PATH:NAME is expected", what);
-    snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
-    snprintf(name, sizeof name, "/VTKHDF/PointData/%s", colon + 1);
-    PS_TRY(ps_store_open(path, NULL, 0, &store));
-    ps_status status = ps_vtkhdf_get_f64(store, name, mesh->vertex_count, 1, out);
-    ps_store_close(&store);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", what);
-}
-
-static ps_status read_table(solve_problem *p, const char *text)
+/* PATH:NAME, which is given and is its own derivative. */
+static ps_status read_table(solve_problem *p, const char *text, ps_hbem_load *load)
 {
     char what[300];
-    if (p->table) return ps_fail(PS_USAGE, "--data file: give one of them");
+    ps_surface_field *f = &p->table;
+    if (f->values) return ps_fail(PS_USAGE, "--data file: give one of them");
     snprintf(what, sizeof what, "--data file:%.250s", text);
-    PS_TRY(PS_ALLOC(&p->table, p->mesh.vertex_count, "data of vertices"));
-    return read_vertex_table(what, text, &p->mesh, p->table);
+    PS_TRY(ps_surface_fields_read(what, text, &p->mesh, 1, f));
+    if (f->components != 1 || !f->on_points)
+        return ps_fail(PS_INVALID, "%s: one number a vertex is expected", what);
+    load->sampled[0] = load->sampled[1] = (ps_hbem_sampled){f->values, 1, true};
+    return PS_OK;
 }
 
 static ps_status parse_one(solve_problem *p, const char *text, ps_hbem_load *load)
@@ -188,11 +213,7 @@ static ps_status parse_one(solve_problem *p, const char *text, ps_hbem_load *loa
         load->kind = PS_LOAD_VALUE;
         return ps_parse_real(colon + 1, &load->vector[0]);
     }
-    if (length == 4 && strncmp(text, "file", length) == 0) {
-        PS_TRY(read_table(p, colon + 1));
-        load->table = p->table;
-        return PS_OK;
-    }
+    if (length == 4 && strncmp(text, "file", length) == 0) return read_table(p, colon + 1, load);
     return ps_fail(PS_USAGE,
                    "--data: \"%s\" is none of point:X,Y,Z, linear:X,Y,Z, value:C, file:PATH:NAME",
                    text);

@@ -23,7 +23,7 @@ static struct {
     double tolerance, inner, radius, mean;
     ps_interval checkpoint_every;
     double density, speed;
-    ps_text_list direction, data, wavenumber, boundary, source, mirror;
+    ps_text_list direction, data, wavenumber, boundary, source, mirror, incident;
     ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
 } chosen = {.side = 1,
@@ -43,7 +43,8 @@ static const ps_option options[] = {
             "of a physical group (number, name, others): rigid, soft, impedance:RE[,IM] (Z over "
             "rho c), fluid:density=..,speed=.. (all of a body), or velocity:V, velocity:X,Y,Z, "
             "velocity:file:PATH:NAME (m/s) of one that is "
-            "rigid or has an impedance; what vibrates is a right-hand side of its own"),
+            "rigid or has an impedance; what vibrates is a right-hand side of its own, "
+            "velocity@NAME:.. one for each name"),
     PS_LIST("source", &chosen.source, "KIND:..", PS_IDENTITY,
             "an incident field: point:X,Y,Z, e^{ikr}/(4 pi r), or dipole:X,Y,Z,DX,DY,DZ, D.grad "
             "of it with respect to its place"),
@@ -51,6 +52,10 @@ static const ps_option options[] = {
             "of the medium, for velocities and fluids; 0: not given"),
     PS_REAL("speed", &chosen.speed, "M/S", 0, 1e9, PS_IDENTITY,
             "of sound in the medium, for velocities and fluids; 0: not given"),
+    PS_LIST("incident", &chosen.incident, "PATH:P:Q", PS_IDENTITY,
+            "an incident field by fields of a file on this mesh, of vertices or triangles: P the "
+            "pressure (1 number, or 2: real, imaginary), Q its normal derivative or its gradient (3 "
+            "or 6); with --mirror what the planes send back included"),
     PS_LIST("mirror", &chosen.mirror, "AXIS=PLACE:KIND", PS_IDENTITY,
             "a plane that mirrors waves, x|y|z=METRES:rigid or :soft (pressure release: the sea's "
             "surface), or two that are perpendicular; the bodies lie on one side, or stand on a "
@@ -161,7 +166,7 @@ static ps_status take_options(solve_problem *p)
         return ps_fail(PS_USAGE, "--mean is for --side interior: outside of a body u has no "
                                  "constant that is free");
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths ||
-                 chosen.boundary.count || chosen.source.count;
+                 chosen.boundary.count || chosen.source.count || chosen.incident.count;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
     if (p->options.problem != PROBLEM_HARD && waves)
@@ -195,12 +200,17 @@ static ps_status read_all(solve_problem *p)
             boundary_parse(&chosen.boundary, &p->mesh, chosen.density, chosen.speed, &p->boundary));
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
         PS_TRY(parse_sources(p, &chosen.source));
+        PS_TRY(parse_incidents(p, &chosen.incident));
+        PS_TRY(end_of_waves(p));
     } else {
         PS_TRY(parse_data(p, &chosen.data));
     }
     PS_TRY(problem_open(p, p->run->operand_count - 1 - (p->run->output != NULL),
                         p->run->operands + 1));
     ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
+    if (p->incident_count > 0 && p->group_count > 1)
+        return ps_fail(PS_USAGE, "--incident: the data are of one wave number, here are %d",
+                       p->group_count);
     return PS_OK;
 }
 
@@ -223,6 +233,12 @@ static ps_status prepare(solve_problem *p)
 
 /* ---- identity and output ---- */
 
+static void hash_field(const solve_problem *p, const ps_surface_field *f, XXH3_state_t *hash)
+{
+    int64_t rows = f->on_points ? p->mesh.vertex_count : p->mesh.triangle_count;
+    if (f->values) XXH3_64bits_update(hash, f->values, (size_t)(rows * f->components) * 8);
+}
+
 /* The numbers that came from files. */
 static ps_status note_sides(const solve_problem *p, ps_product *product)
 {
@@ -232,11 +248,10 @@ static ps_status note_sides(const solve_problem *p, ps_product *product)
     for (int64_t i = 0; i < p->load_count; ++i)
         XXH3_64bits_update(hash, p->loads[i].vector, sizeof p->loads[i].vector);
     for (int i = 0; i < p->boundary.vibrations; ++i)
-        if (p->boundary.vibration[i].table)
-            XXH3_64bits_update(hash, p->boundary.vibration[i].table,
-                               (size_t)p->mesh.vertex_count * sizeof(double));
-    if (p->table)
-        XXH3_64bits_update(hash, p->table, (size_t)p->mesh.vertex_count * sizeof *p->table);
+        hash_field(p, &p->boundary.vibration[i].field, hash);
+    for (int i = 0; i < 2 * p->incident_count; ++i)
+        hash_field(p, &p->incidents[i / 2][i % 2], hash);
+    hash_field(p, &p->table, hash);
     unsigned long long digest = XXH3_64bits_digest(hash);
     XXH3_freeState(hash);
     return ps_product_note(product, "sides=%lld %016llx", (long long)p->load_count, digest);
@@ -268,7 +283,8 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
         .parts = p->parts,
         .count = p->load_count * p->group_count,
         .unknown = PS_LAYER_SINGLE,
-        .mirrors = o->mirrors};
+        .mirrors = o->mirrors,
+        .of_files = p->incident_count > 0};
     if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
     snprintf(h.problem, sizeof h.problem, "%s", general ? "helmholtz" : names[o->problem]);
     snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);

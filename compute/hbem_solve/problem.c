@@ -458,7 +458,10 @@ void problem_close(solve_problem *p)
     free(p->groups);
     free(p->triangles);
     free(p->loads);
-    free(p->table);
+    ps_surface_field_release(&p->table);
+    for (int i = 0; i < 2 * p->incident_count; ++i)
+        ps_surface_field_release(&p->incidents[i / 2][i % 2]);
+    free(p->incidents);
     boundary_close(&p->boundary);
     ps_hbem_solution_close(&p->out);
     ps_store_close(&p->mesh_store);

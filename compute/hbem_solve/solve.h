@@ -123,7 +123,9 @@ typedef struct solve_problem {
     boundary boundary;          /* of waves                                         */
     ps_hbem_load *loads;        /* [load_count]: incident waves, or data            */
     int64_t load_count, load_capacity;
-    double *table;                 /* of data from a file                              */
+    ps_surface_field table;        /* of data from a file                              */
+    ps_surface_field (*incidents)[2]; /* [incident_count]: pressures, derivatives         */
+    int incident_count;
     double area, radius;           /* m^2, m: of mean curvature                        */
     int64_t edges;                 /* that are sharp; in direct forms, soft and fluid  */
     int64_t open_constants, holes; /* of the surface of an interior Neumann problem       */
@@ -217,7 +219,7 @@ typedef struct equation {
     double *groups;                 /* workspace of V                           */
     double *products;               /* of a step: one vector, or those of waves.c         */
     double *image;                  /* a product with an image; NULL: there are none        */
-    double *velocity;               /* [triangles] of what vibrates, m/s                  */
+    double *velocity;               /* [2][triangles] of what vibrates, m/s: scratch      */
     double *admittance;             /* [2][triangles] b                                   */
     bool *of_flux;                  /* [dofs] q is unknown, not p                         */
     int32_t *body;                  /* [dofs] of a fluid body, from 0; -1: of none        */
@@ -347,11 +349,10 @@ ps_status check_states(const solve_problem *p);
 
 ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
                            const char *azimuths);
-/* After the directions: sources, and the side of what vibrates. */
+/* After the directions: sources, data of files, and at the end the sides of what vibrates. */
 ps_status parse_sources(solve_problem *p, const ps_text_list *list);
+ps_status parse_incidents(solve_problem *p, const ps_text_list *list);
+ps_status end_of_waves(solve_problem *p);
 ps_status parse_data(solve_problem *p, const ps_text_list *list);
-/* PATH:NAME of a field: out[vertices]; `what` comes first in messages. */
-ps_status read_vertex_table(const char *what, const char *text, const ps_surface_mesh *mesh,
-                            double *out);
 
 #endif

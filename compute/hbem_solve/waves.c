@@ -9,6 +9,7 @@
 #include "kernels/hbem/closed.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Vectors of a side, [2][dofs] each. Rigid bodies need the first two, fluids all. */
 enum {
@@ -146,9 +147,7 @@ ps_status waves_open(equation *e)
     if (b->has[CONDITION_SOFT]) PS_TRY(find_flux(e));
     if (b->has[CONDITION_IMPEDANCE]) PS_TRY(take_admittance(e));
     if (b->vibrations == 0) return PS_OK;
-    PS_TRY(PS_ALLOC(&e->velocity, e->p->surface.triangle_count, "velocities"));
-    boundary_velocity(b, &e->p->surface, e->velocity);
-    return PS_OK;
+    return PS_ALLOC(&e->velocity, 2 * e->p->surface.triangle_count, "velocities");
 }
 
 /* ---- traces ---- */
@@ -387,37 +386,37 @@ ps_status waves_apply(equation *e, int64_t count, const double *x, double *y)
 
 /* ---- right-hand sides ---- */
 
-/* q[2][triangles] = i k rho c v, in the order of the space p0. */
-static void given_flux(const equation *e, double *q)
+/* q[2][triangles] = i k rho c v of a load, in the order of the space p0. */
+static void given_flux(const equation *e, const ps_hbem_load *load, double *q)
 {
     const boundary *b = boundary_of(e);
     const ps_hbem_space *s = &e->p->spaces[PS_SPACE_P0].space;
-    for (int64_t t = 0; t < s->dofs; ++t)
-        q[s->dofs + s->dof_of[3 * t]] = wavenumber_of(e) * b->density * b->speed * e->velocity[t];
+    double factor = wavenumber_of(e) * b->density * b->speed;
+    boundary_velocity(b, &e->p->surface, (int)load->vector[0], e->velocity);
+    for (int64_t t = 0; t < s->dofs; ++t) {
+        q[s->dof_of[3 * t]] = -factor * e->velocity[s->dofs + t];
+        q[s->dofs + s->dof_of[3 * t]] = factor * e->velocity[t];
+    }
 }
 
 /* a -= S q, b -= K' q + 1/2 int q phi of what vibrates. */
-static ps_status add_vibration(equation *e, double *a, double *b)
+static ps_status add_vibration(equation *e, const ps_hbem_load *load, double *a, double *b)
 {
     const ps_hbem_space *from = &e->p->spaces[PS_SPACE_P0].space, *to = &space_of(e)->space;
     int64_t n = to->dofs;
-    double *q = NULL, *y = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&q, 2 * from->dofs, "velocities"));
-    PS_GUARD(status, done, PS_ALLOC(&y, 5 * n, "loads of velocities"));
-    given_flux(e, q);
-    const multiplication list[] = {{SLOT_DATA_SLP, q, y},
-                                   {SLOT_DATA_ADLP, q, y + 2 * n}};
-    PS_GUARD(status, done, equation_multiply(e, 2, list, 1));
-    ps_hbem_mass_apply(to, from, q + from->dofs, y + 4 * n); /* the real part is 0 */
+    PS_SCOPED_MEMORY double *q = NULL, *y = NULL;
+    PS_TRY(PS_ALLOC(&q, 2 * from->dofs, "velocities"));
+    PS_TRY(PS_ALLOC(&y, 6 * n, "loads of velocities"));
+    given_flux(e, load, q);
+    const multiplication list[] = {{SLOT_DATA_SLP, q, y}, {SLOT_DATA_ADLP, q, y + 2 * n}};
+    PS_TRY(equation_multiply(e, 2, list, 1));
+    for (int part = 0; part < 2; ++part)
+        ps_hbem_mass_apply(to, from, q + part * from->dofs, y + (4 + part) * n);
     for (int64_t i = 0; i < 2 * n; ++i) {
         a[i] -= y[i];
-        b[i] -= y[2 * n + i] + (i < n ? 0 : .5 * y[3 * n + i]);
+        b[i] -= y[2 * n + i] + .5 * y[4 * n + i];
     }
-done:
-    free(q);
-    free(y);
-    return status;
+    return PS_OK;
 }
 
 /* Loads of the incident waves of sides [own, end) of a batch; a vibration's by all ranks. */
@@ -433,7 +432,7 @@ static ps_status load_sides(equation *e, int64_t first, int64_t sides, int64_t o
     PS_TRY(ps_comm_agree(status));
     for (int64_t s = 0; s < sides; ++s)
         if (e->p->loads[first + s].kind == PS_LOAD_NONE)
-            PS_TRY(add_vibration(e, a + s * size, b + s * size));
+            PS_TRY(add_vibration(e, &e->p->loads[first + s], a + s * size, b + s * size));
     return PS_OK;
 }
 
@@ -486,7 +485,7 @@ ps_status waves_traces(equation *e, int64_t load, const double *x, double *press
         pressure[i / n * n + space_of(e)->order[i % n]] = p[i];
     if (e->p->loads[load].kind == PS_LOAD_NONE && flux) {
         PS_GUARD(status, done, PS_ALLOC(&given, 2 * triangles, "velocities"));
-        given_flux(e, given);
+        given_flux(e, &e->p->loads[load], given);
     }
     if (flux) put_flux(e, q, given, flux);
 done:

@@ -92,15 +92,28 @@ void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double n
     }
 }
 
-void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *t, const double hat[3],
-                        double out[2])
+/* A gradient is taken along the normal of the triangle. */
+static void add_sampled(const ps_hbem_sampled *s, const ps_hbem_triangle *t, int64_t triangle,
+                        const double hat[3], double out[2])
 {
+    int each = s->components % 3 == 0 ? 3 : 1;
+    for (int l = 0; l < (s->on_points ? 3 : 1); ++l) {
+        const double *at = s->values + s->components * (s->on_points ? t->vertex[l] : triangle);
+        double share = s->on_points ? hat[l] : 1;
+        for (int c = 0; c < s->components; ++c)
+            out[c / each] += share * at[c] * (each == 3 ? t->normal[c % 3] : 1);
+    }
+}
+
+void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_surface *surface, int64_t triangle,
+                        const double hat[3], double out[2])
+{
+    const ps_hbem_triangle *t = &surface->triangles[triangle];
     double x[3] = {0};
     for (int l = 0; l < 3; ++l)
         for (int c = 0; c < 3; ++c) x[c] += hat[l] * t->corner[l][c];
     ps_hbem_load_at(load, x, t->normal, out);
-    for (int l = 0; l < 3 && load->kind == PS_LOAD_TABLE; ++l)
-        out[0] += hat[l] * load->table[t->vertex[l]];
+    if (load->kind == PS_LOAD_TABLE) add_sampled(&load->sampled[load->derivative], t, triangle, hat, out);
 }
 
 /* A part of a triangle, by the hats of its corners. */
@@ -128,31 +141,33 @@ static int edge_to_halve(const ps_hbem_load *load, const ps_hbem_triangle *t, co
     return PART_DISTANCE * longest > ps_norm3(away) ? found : -1;
 }
 
-static void add_part(const ps_hbem_load *load, const ps_hbem_triangle *t, const ps_hbem_rule *rule,
-                     const load_part *part, double sum[2][3])
+static void add_part(const ps_hbem_load *load, const ps_hbem_surface *surface, int64_t triangle,
+                     const ps_hbem_rule *rule, const load_part *part, double sum[2][3])
 {
+    double jacobian = surface->triangles[triangle].jacobian;
     for (int q = 0; q < rule->count; ++q) {
         double hat[3] = {0}, value[2];
         for (int i = 0; i < 3; ++i)
             for (int l = 0; l < 3; ++l) hat[l] += rule->hat[q][i] * part->hat[i][l];
-        ps_hbem_load_value(load, t, hat, value);
+        ps_hbem_load_value(load, surface, triangle, hat, value);
         for (int p = 0; p < 2; ++p)
             for (int l = 0; l < 3; ++l)
-                sum[p][l] += rule->weight[q] * part->share * t->jacobian * hat[l] * value[p];
+                sum[p][l] += rule->weight[q] * part->share * jacobian * hat[l] * value[p];
     }
 }
 
 /* int f hat over a triangle: halved across its longest edges until each part is small beside its
  * distance from a source. A half goes on, the other one waits: a halving leaves one part more. */
-static void add_triangle(const ps_hbem_load *load, const ps_hbem_triangle *t,
+static void add_triangle(const ps_hbem_load *load, const ps_hbem_surface *surface, int64_t triangle,
                          const ps_hbem_rule *rule, double sum[2][3])
 {
+    const ps_hbem_triangle *t = &surface->triangles[triangle];
     load_part waiting[PART_DEPTH + 1] = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1}};
     for (int count = 1; count > 0;) {
         load_part part = waiting[--count];
         int edge = count < PART_DEPTH ? edge_to_halve(load, t, &part) : -1;
         if (edge < 0 || part.share < 1e-12) {
-            add_part(load, t, rule, &part, sum);
+            add_part(load, surface, triangle, rule, &part, sum);
             continue;
         }
         load_part *half = &waiting[count];
@@ -173,9 +188,8 @@ void ps_hbem_load_vector(const ps_hbem_load *load, const ps_hbem_space *space, i
     ps_hbem_rule_six(&rule);
 #pragma omp parallel for schedule(static)
     for (int64_t t = 0; t < triangles; ++t) {
-        const ps_hbem_triangle *at = &space->surface->triangles[t];
         double sum[2][3] = {{0}};
-        add_triangle(load, at, &rule, sum);
+        add_triangle(load, space->surface, t, &rule, sum);
         for (int part = 0; part < parts; ++part)
             for (int l = 0; l < 3; ++l) items[3 * (part * triangles + t) + l] = sum[part][l];
     }

@@ -17,14 +17,21 @@ typedef enum ps_load_kind {
     PS_LOAD_DIPOLE, /* axis . grad g with respect to `vector`, m */
     PS_LOAD_LINEAR, /* vector . x                         */
     PS_LOAD_VALUE,  /* vector[0], which is its own derivative */
-    PS_LOAD_TABLE,  /* numbers of vertices, linear between; its own derivative */
+    PS_LOAD_TABLE,  /* numbers of vertices, linear between, or of triangles */
     PS_LOAD_NONE    /* 0 */
 } ps_load_kind;
+
+/* Numbers of places: 1 real, 2 with an imaginary part, 3 or 6 of a gradient, real parts first. */
+typedef struct ps_hbem_sampled {
+    const double *values; /* [vertices or triangles][components] */
+    int components;
+    bool on_points;
+} ps_hbem_sampled;
 
 typedef struct ps_hbem_load {
     ps_load_kind kind;
     double wavenumber, vector[3], axis[3];
-    const double *table; /* [vertices] */
+    ps_hbem_sampled sampled[2]; /* of a table: f, and d_n f or the gradient of f */
     bool derivative;     /* d_n f instead of f */
     const ps_mirrors *mirrors; /* f and, times their signs, its images; NULL: f alone; not of tables */
 } ps_hbem_load;
@@ -33,7 +40,7 @@ typedef struct ps_hbem_load {
 void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double normal[3],
                      double out[2]);
 /* f at a point of a triangle given by its hats. out[2]. */
-void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *triangle,
+void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_surface *surface, int64_t triangle,
                         const double hat[3], double out[2]);
 
 /* out[parts][dofs] = int f phi_i; parts 1: the real part. items[parts][3 triangle_count] is

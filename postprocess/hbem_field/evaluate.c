@@ -235,7 +235,8 @@ static void add_incident(const field_task *task, double k, int64_t incidence, co
                          double value[2])
 {
     static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {PS_LOAD_PLANE, PS_LOAD_POINT,
-                                                          PS_LOAD_DIPOLE, PS_LOAD_NONE};
+                                                          PS_LOAD_DIPOLE, PS_LOAD_NONE,
+                                                          PS_LOAD_NONE};
     const field_entry *e = task->source->incident[incidence];
     ps_hbem_load load = {
         .kind = kinds[e->incident], .wavenumber = k, .mirrors = &task->source->mirrors};

@@ -141,6 +141,9 @@ static ps_status check_quantity(const job *j)
     if (!planes && (chosen.monostatic || chosen.quantity == TARGET_STRENGTH))
         return ps_fail(PS_USAGE, "--monostatic and target strengths are of plane waves; some of "
                                  "these solutions are of sources or of a body that vibrates");
+    if (chosen.quantity == TOTAL && j->source.header->of_files)
+        return ps_fail(PS_USAGE, "--quantity total: the incident field of some solutions came from a "
+                                 "file and is known on the surface alone");
     if (chosen.quantity == TOTAL && far)
         return ps_fail(PS_USAGE, "--quantity total: only points have a total field");
     if (chosen.quantity == TARGET_STRENGTH && !far && !(chosen.distance > 0))
@@ -276,7 +279,8 @@ static void name_values(const job *j, ps_trace *trace)
     static const char *const units[PS_INCIDENT_KINDS][2] = {[PS_INCIDENT_PLANE] = {"1", "m"},
                                                             [PS_INCIDENT_POINT] = {"1/m", "1"},
                                                             [PS_INCIDENT_DIPOLE] = {"1/m2", "1/m"},
-                                                            [PS_INCIDENT_NONE] = {"Pa", "Pa m"}};
+                                                            [PS_INCIDENT_NONE] = {"Pa", "Pa m"},
+                                                            [PS_INCIDENT_FILE] = {"Pa", "Pa m"}};
     field_entry *const *of = j->source.incident + j->task.first;
     bool far = j->receivers.far_field, alike = true;
     const char *how = of[0]->incident == PS_INCIDENT_NONE ? "radiated" : "scattered";
