@@ -33,6 +33,8 @@ static bool present(const ps_hbem_solution_header *h, int layer)
 /* Checks the header and sets the sizes of its spaces. */
 static ps_status check_header(ps_hbem_solution_header *h)
 {
+    if (!(h->speed >= 0 && h->speed < 1e12))
+        return ps_fail(PS_INVALID, "a speed of sound of %g m/s is none", h->speed);
     if (h->parts < 1 || h->parts > 2 || h->count < 1)
         return ps_fail(PS_INVALID, "%lld solutions of %d parts", (long long)h->count, h->parts);
     for (int l = 0; l < PS_LAYERS; ++l) {
@@ -72,6 +74,7 @@ static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
     PS_TRY(ps_store_put_text(f->store, "/", "problem", h->problem));
     PS_TRY(ps_store_put_text(f->store, "/", "unknown", layer_names[h->unknown]));
     PS_TRY(ps_store_put_text(f->store, "/", "mesh_hash", h->mesh_hash));
+    if (h->speed > 0) PS_TRY(ps_store_put_real(f->store, "/", "speed", h->speed));
     if (h->mirrors.count > 0) {
         char planes[PS_MIRRORS_TEXT];
         ps_mirrors_print(&h->mirrors, planes);
@@ -284,6 +287,8 @@ static ps_status get_header(ps_hbem_solution *f)
         if (present(h, l)) PS_TRY(find_layer(f, l));
     }
     PS_TRY(get_mirrors(f));
+    if (ps_store_has(f->store, "/", "speed"))
+        PS_TRY(ps_store_get_real(f->store, "/", "speed", &h->speed));
     return check_header(h);
 }
 

@@ -35,6 +35,7 @@ typedef struct ps_hbem_solution_header {
     bool converged;
     char mesh_hash[17];
     int64_t vertex_count, triangle_count; /* set by create */
+    double speed;                         /* of sound, m/s; 0: not told                   */
     ps_mirrors mirrors;                   /* its sides are not kept, the surface has them */
     bool absorbs, of_files;               /* any of the solutions                         */
 } ps_hbem_solution_header;

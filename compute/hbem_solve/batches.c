@@ -334,17 +334,60 @@ static ps_status open_equation(solve_problem *p, const solve_group *group, equat
     return ps_first_failure(&failure);
 }
 
+static batch batch_at(solve_problem *p, equation *e, int64_t group, int64_t number)
+{
+    batch t = {.p = p, .e = e, .group = group, .first = number * p->batch, .sides = p->batch};
+    if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;
+    return t;
+}
+
+/* Whether an earlier run finished a batch. */
+static ps_status look_at_batch(batch *t, int64_t number, bool *finished)
+{
+    PS_TRY(ps_comm_agree(allocate(t)));
+    PS_TRY(state_open(t->p, number, &t->solver, &t->state, finished));
+    if (*finished) ps_lockstep_reopen(&t->solver);
+    *finished = *finished && ps_lockstep_finished(&t->solver);
+    return PS_OK;
+}
+
+/* Whether all of a wave number is: then nothing is assembled for it. */
+static ps_status look_at_group(solve_problem *p, int64_t group, bool *finished)
+{
+    int64_t batches = (p->load_count + p->batch - 1) / p->batch;
+    equation none = {.p = p, .group = &p->groups[group]};
+    *finished = p->options.problem == PROBLEM_HARD && p->group_count > 1;
+    for (int64_t b = 0; *finished && b < batches; ++b) {
+        batch t = batch_at(p, &none, group, b);
+        ps_status status = look_at_batch(&t, group * batches + b, finished);
+        release(&t);
+        PS_TRY(status);
+    }
+    return PS_OK;
+}
+
+/* The equation of a wave number, with its matrices unless only results are to be written. */
+static ps_status open_group(solve_problem *p, const solve_group *at, bool finished, equation *e)
+{
+    if (finished) return ps_comm_agree(equation_open(p, at, p->batch, e));
+    PS_TRY(ps_comm_agree(open_equation(p, at, e)));
+    PS_TRY(ps_comm_agree(open_streams(p, at, p->batch)));
+    return check_sums(p, at);
+}
+
 static ps_status run_group(solve_problem *p, int64_t group)
 {
     const solve_group *at = &p->groups[group];
     int64_t batches = (p->load_count + p->batch - 1) / p->batch;
     equation e = {0};
-    ps_status status = ps_comm_agree(open_equation(p, at, &e));
-    if (status == PS_OK) status = ps_comm_agree(open_streams(p, at, p->batch));
-    if (status == PS_OK) status = check_sums(p, at);
+    bool finished;
+    PS_TRY(look_at_group(p, group, &finished));
+    if (!finished && p->products > 0 && ps_comm_any(ps_stop_requested()))
+        return ps_fail(PS_STOPPED, "stopped after %lld of %d wave numbers; the same command continues",
+                       (long long)group, p->group_count);
+    ps_status status = open_group(p, at, finished, &e);
     for (int64_t b = 0; status == PS_OK && b < batches; ++b) {
-        batch t = {.p = p, .e = &e, .group = group, .first = b * p->batch, .sides = p->batch};
-        if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;
+        batch t = batch_at(p, &e, group, b);
         status = run_batch(&t, group * batches + b);
         release(&t);
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "compute/hbem_solve/figure_table.h"
 #include "compute/hbem_solve/solve.h"
@@ -25,7 +24,7 @@ static struct {
     double density, speed;
     ps_text_list direction, data, wavenumber, boundary, source, mirror, incident;
     ps_hbem_matrix_options assembly;
-    const char *directions, *azimuths;
+    const char *directions, *azimuths, *wavenumbers, *frequencies;
 } chosen = {.side = 1,
             .pade = 4,
             .limit = 500,
@@ -51,7 +50,7 @@ static const ps_option options[] = {
     PS_REAL("density", &chosen.density, "KG/M3", 0, 1e9, PS_IDENTITY,
             "of the medium, for velocities and fluids; 0: not given"),
     PS_REAL("speed", &chosen.speed, "M/S", 0, 1e9, PS_IDENTITY,
-            "of sound in the medium, for velocities and fluids; 0: not given"),
+            "of sound in the medium, for velocities, fluids and frequencies; 0: not given"),
     PS_LIST("incident", &chosen.incident, "PATH:P:Q", PS_IDENTITY,
             "an incident field by fields of a file on this mesh, of vertices or triangles: P the "
             "pressure (1 number, or 2: real, imaginary), Q its normal derivative or its gradient (3 "
@@ -99,6 +98,10 @@ static const ps_option options[] = {
     PS_LIST("wavenumber", &chosen.wavenumber, "K", PS_IDENTITY,
             "rad/m; several times for several. This and the following: for clusters, with which "
             "matrices are assembled in memory"),
+    PS_TEXT("wavenumbers", &chosen.wavenumbers, "K,..|FROM:TO:N", PS_IDENTITY,
+            "a list, or N from .. to: a sweep; what is finished of one that is stopped stays"),
+    PS_TEXT("frequencies", &chosen.frequencies, "HZ,..|FROM:TO:N", PS_IDENTITY,
+            "likewise, with --speed: k = 2 pi f/speed"),
     PS_REAL("epsilon", &chosen.assembly.tolerance, "EPS", 1e-12, .5, PS_IDENTITY,
             "of cross approximation and recompression, relative"),
     PS_REAL("rules", &chosen.assembly.rules, "EPS", 0, .5, PS_IDENTITY,
@@ -133,14 +136,8 @@ static ps_status take_assembly(solve_options *o)
                         a->max_rank != usual.max_rank || a->cut_rank != usual.cut_rank ||
                         a->recompress != usual.recompress || a->skeleton != usual.skeleton ||
                         a->chunk_bytes != usual.chunk_bytes || a->force_coarse;
-    o->wavenumber_count = chosen.wavenumber.count;
-    for (int i = 0; i < o->wavenumber_count; ++i) {
-        PS_TRY(ps_parse_real(chosen.wavenumber.items[i], &o->wavenumbers[i]));
-        if (!(o->wavenumbers[i] > 0 && o->wavenumbers[i] < 1e9))
-            return ps_fail(PS_USAGE, "--wavenumber: \"%s\" is not above 0",
-                           chosen.wavenumber.items[i]);
-    }
-    return PS_OK;
+    sweep_words words = {&chosen.wavenumber, chosen.wavenumbers, chosen.frequencies, chosen.speed};
+    return sweep_parse(&words, o);
 }
 
 static ps_status take_options(solve_problem *p)
@@ -229,96 +226,6 @@ static ps_status prepare(solve_problem *p)
     PS_TRY(ps_first_failure(&failure));
     PS_TRY(constants_find_open(p));
     return plan_memory(p);
-}
-
-/* ---- identity and output ---- */
-
-static void hash_field(const solve_problem *p, const ps_surface_field *f, XXH3_state_t *hash)
-{
-    int64_t rows = f->on_points ? p->mesh.vertex_count : p->mesh.triangle_count;
-    if (f->values) XXH3_64bits_update(hash, f->values, (size_t)(rows * f->components) * 8);
-}
-
-/* The numbers that came from files. */
-static ps_status note_sides(const solve_problem *p, ps_product *product)
-{
-    XXH3_state_t *hash = XXH3_createState();
-    if (!hash) return ps_fail(PS_EXHAUSTED, "no memory for a hash");
-    XXH3_64bits_reset(hash);
-    for (int64_t i = 0; i < p->load_count; ++i)
-        XXH3_64bits_update(hash, p->loads[i].vector, sizeof p->loads[i].vector);
-    for (int i = 0; i < p->boundary.vibrations; ++i)
-        hash_field(p, &p->boundary.vibration[i].field, hash);
-    for (int i = 0; i < 2 * p->incident_count; ++i)
-        hash_field(p, &p->incidents[i / 2][i % 2], hash);
-    hash_field(p, &p->table, hash);
-    unsigned long long digest = XXH3_64bits_digest(hash);
-    XXH3_freeState(hash);
-    return ps_product_note(product, "sides=%lld %016llx", (long long)p->load_count, digest);
-}
-
-/* Mesh, then matrices or clusters. */
-static ps_status list_inputs(const solve_problem *p, ps_product *product)
-{
-    char role[PS_ROLE_MAX];
-    int count = p->scene_count > 0 ? p->scene_files : p->matrix_count;
-    PS_TRY(note_sides(p, product));
-    PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
-    for (int i = 0; i < count; ++i) {
-        snprintf(role, sizeof role, p->scene_count > 0 ? "clusters%d" : "matrix%d", i + 1);
-        PS_TRY(ps_product_input(product, role,
-                                p->scene_count > 0 ? p->scenes[i].store
-                                                   : ps_hmatrix_store(p->matrices[i].file)));
-    }
-    return PS_OK;
-}
-
-static ps_hbem_solution_header header_of(const solve_problem *p)
-{
-    static const char *const names[] = {"helmholtz-hard", "laplace-dirichlet", "laplace-neumann"};
-    const solve_options *o = &p->options;
-    bool hard = o->problem == PROBLEM_HARD, direct = !hard && !o->indirect;
-    bool general = hard && problem_is_general(p);
-    ps_hbem_solution_header h = {
-        .parts = p->parts,
-        .count = p->load_count * p->group_count,
-        .unknown = PS_LAYER_SINGLE,
-        .mirrors = o->mirrors,
-        .of_files = p->incident_count > 0};
-    if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
-    snprintf(h.problem, sizeof h.problem, "%s", general ? "helmholtz" : names[o->problem]);
-    snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);
-    h.layer[h.unknown].factor = 1;
-    if (direct) {
-        h.layer[PS_LAYER_SINGLE].factor = o->interior ? 1 : -1;
-        h.layer[PS_LAYER_DOUBLE].factor = o->interior ? -1 : 1;
-    }
-    if (hard && !boundary_unknown_pressure(&p->boundary)) {
-        h.unknown = PS_LAYER_SINGLE;
-        h.layer[PS_LAYER_DOUBLE].factor = 0;
-    }
-    if (general && boundary_is_general(&p->boundary)) h.layer[PS_LAYER_SINGLE].factor = -1;
-    for (int l = 0; l < PS_LAYERS; ++l) {
-        ps_hbem_space_kind kind = l == (int)h.unknown ? p->unknown : p->data;
-        if (hard) kind = l == PS_LAYER_SINGLE ? waves_flux_space(p) : PS_SPACE_P1;
-        snprintf(h.layer[l].space, sizeof h.layer[l].space, "%s", ps_hbem_space_name(kind));
-        snprintf(h.layer[l].units, sizeof h.layer[l].units, "%s",
-                 hard                   ? l == PS_LAYER_SINGLE ? "Pa/m" : "Pa"
-                 : l == PS_LAYER_SINGLE ? "1/m"
-                                        : "1");
-    }
-    return h;
-}
-
-static ps_status create_output(solve_problem *p, const ps_product *product)
-{
-    ps_hbem_solution_header header = header_of(p);
-    if (ps_comm_rank() > 0) {
-        p->out.header = header;
-        return PS_OK;
-    }
-    PS_TRY(ps_hbem_solution_create(product->path, &product->identity, &header, &p->mesh, &p->out));
-    return ps_product_record(product, p->out.store);
 }
 
 /* ---- figures ---- */
@@ -463,7 +370,7 @@ static ps_status solve(solve_problem *p, const ps_product *product)
     if (is_done(product)) return check_states(p) == PS_OK ? remove_checkpoints(p) : PS_OK;
     PS_TRY(check_states(p));
     PS_TRY(ps_comm_agree(check_entries(p)));
-    PS_TRY(ps_comm_agree(create_output(p, product)));
+    PS_TRY(ps_comm_agree(output_create(p, product)));
     PS_TRY(solve_batches(p));
     return finish(p, start);
 }
@@ -477,7 +384,7 @@ static ps_status run_solve(ps_run *run)
     ps_product product;
     ps_product_init(run, PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, &product);
     PS_TRY(ps_comm_agree(prepare(&p)));
-    PS_TRY(list_inputs(&p, &product));
+    PS_TRY(output_inputs(&p, &product));
     if (run->plan) return report(&p);
     snprintf(more, sizeof more, "sides-at-once=%lld\n", (long long)p.batch);
     PS_TRY(ps_product_identity(&product, more, &identity));

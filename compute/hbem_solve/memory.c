@@ -74,6 +74,7 @@ static ps_status add_group(const solve_problem *p, const solve_group *group, ps_
     for (int i = 0; i < count; ++i) PS_TRY(core_matrix_prepare(m[i]->core));
     if (!p->device) add_assembled(p, count, m, l);
     if (!p->device) add_assembled(p, count, m, least);
+    for (int i = 0; i < count && p->group_count > 1; ++i) core_matrix_drop(m[i]->core);
     return PS_OK;
 }
 

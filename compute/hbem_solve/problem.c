@@ -260,7 +260,7 @@ static ps_status open_operators(solve_problem *p, double wavenumber)
 /* Where there are several wave numbers, leaves are made anew when it is their turn. */
 static ps_status open_clusters(solve_problem *p, int count, const char *const *paths)
 {
-    int groups = p->options.wavenumber_count > 0 ? p->options.wavenumber_count : 1;
+    int groups = p->options.wavenumber_count > 0 ? p->options.wavenumber_count : 1, needed = 0;
     PS_TRY(check_clusters(p, count));
     for (; p->scene_count < count; ++p->scene_count)
         PS_TRY(core_scene_open(&p->scenes[p->scene_count], paths[p->scene_count],
@@ -269,7 +269,8 @@ static ps_status open_clusters(solve_problem *p, int count, const char *const *p
     p->data_scene = count - 1;
     PS_TRY(derive_scenes(p));
     PS_TRY(images_derive_scenes(p));
-    PS_TRY(PS_ALLOC(&p->matrices, SLOTS * groups, "matrices"));
+    for (int k = 0; k < SLOTS; ++k) needed += needs(p, k);
+    PS_TRY(PS_ALLOC(&p->matrices, needed * groups, "matrices"));
     for (int g = 0; g < groups; ++g) {
         int before = p->matrix_count;
         PS_TRY(open_operators(p, p->options.wavenumber_count > 0 ? p->options.wavenumbers[g] : 0));

@@ -17,12 +17,15 @@
 #include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "runtime/progress.h"
+#include "stage/product.h"
 #include "stage/state.h"
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
 typedef enum sparse_choice { SPARSE_AUTO, SPARSE_DIRECT, SPARSE_ITERATIVE } sparse_choice;
 typedef enum scaling_choice { SCALING_AUTO, SCALING_MASS, SCALING_DIAGONAL } scaling_choice;
 typedef enum solver_choice { SOLVER_AUTO, SOLVER_GMRES, SOLVER_BLOCK, SOLVER_CG } solver_choice;
+
+enum { SWEEP_MAX = 4096 }; /* wave numbers */
 
 typedef struct solve_options {
     problem_kind problem;
@@ -39,7 +42,7 @@ typedef struct solve_options {
     /* of matrices that are assembled here */
     ps_hbem_matrix_options assembly;
     bool assembly_given; /* it is not the default */
-    double wavenumbers[PS_TEXT_LIST_MAX];
+    double wavenumbers[SWEEP_MAX], speed; /* speed: of sound; 0: not given */
     int wavenumber_count;
     ps_mirrors mirrors;
 } solve_options;
@@ -344,6 +347,23 @@ ps_status state_save(batch_state *s);
 bool state_is_due(const batch_state *s);
 /* Whether what an earlier run left is of this run, before there is much to do. */
 ps_status check_states(const solve_problem *p);
+
+/* ---- output.c: the file that is made ---- */
+
+/* Adds mesh, matrices or clusters, and a hash of the numbers that came from files. */
+ps_status output_inputs(const solve_problem *p, ps_product *product);
+/* Creates it on rank 0, with the header that all get. */
+ps_status output_create(solve_problem *p, const ps_product *product);
+
+/* ---- sweep.c: wave numbers asked for ---- */
+
+typedef struct sweep_words {
+    const ps_text_list *wavenumber;         /* one each                     */
+    const char *wavenumbers, *frequencies; /* lists or ranges, or NULL     */
+    double speed;                           /* of sound, m/s; 0: not given  */
+} sweep_words;
+/* All of them, ascending. PS_USAGE for one that is not above 0 or is there twice. */
+ps_status sweep_parse(const sweep_words *words, solve_options *out);
 
 /* ---- data.c: right-hand sides asked for ---- */
 

@@ -29,7 +29,7 @@ static struct {
     int quantity, precision;
     bool monostatic;
     double distance, speed;
-} chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0", .speed = 1500};
+} chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0"};
 
 static const ps_option options[] = {
     PS_CHOICE("quantity", &chosen.quantity, "scattered|total|target-strength", PS_IDENTITY,
@@ -47,8 +47,8 @@ static const ps_option options[] = {
     PS_TEXT(
         "incidence", &chosen.incidence, "I|all", PS_IDENTITY,
         "which of several incident waves (or right-hand sides), from 0; all: one after the other"),
-    PS_REAL("speed", &chosen.speed, "M/S", 1e-9, 1e12, PS_IDENTITY,
-            "of sound: frequency = k speed/(2 pi)"),
+    PS_REAL("speed", &chosen.speed, "M/S", 0, 1e12, PS_IDENTITY,
+            "of sound: frequency = k speed/(2 pi); 0: that of the solutions, or 1500"),
     PS_INT("quadrature", &chosen.quadrature, "N", 0, 8, PS_IDENTITY,
            "N x N points a triangle; 0: 6 points of degree 4"),
     PS_CHOICE("precision", &chosen.precision, PS_FP64 "|" PS_FP32, PS_IDENTITY,
@@ -65,7 +65,7 @@ typedef struct job {
     field_source source;
     ps_receivers receivers;
     field_task task;
-    double centre[3];
+    double centre[3], speed; /* m, m/s */
     int64_t inside, on, outside; /* points, as seen from a closed surface; 0 of directions */
 } job;
 
@@ -217,6 +217,24 @@ static void warn_of_solutions(const job *j)
                        ps_store_path(j->source.files[f].store));
 }
 
+/* The speed of sound: asked for, or of the solutions. */
+static ps_status choose_speed(job *j)
+{
+    double told = 0;
+    for (int f = 0; f < j->source.file_count; ++f) {
+        double own = j->source.files[f].header.speed;
+        if (own > 0 && told > 0 && own != told)
+            return ps_fail(PS_INVALID, "the solutions are of media with the speeds of sound %g and %g "
+                                       "m/s: they make no spectrum", told, own);
+        if (own > 0) told = own;
+    }
+    if (chosen.speed > 0 && told > 0 && chosen.speed != told)
+        return ps_fail(PS_USAGE, "--speed %g: the solutions are of a medium with %g m/s; leave it out",
+                       chosen.speed, told);
+    j->speed = chosen.speed > 0 ? chosen.speed : told > 0 ? told : 1500;
+    return PS_OK;
+}
+
 static ps_status open_solutions(job *j, ps_product *product)
 {
     char role[PS_ROLE_MAX];
@@ -235,6 +253,7 @@ static ps_status prepare(job *j, ps_product *product)
     product->open_ended = chosen.pictures || chosen.surface;
     PS_TRY(ps_parse_vector(chosen.centre, j->centre));
     PS_TRY(open_solutions(j, product));
+    PS_TRY(choose_speed(j));
     PS_TRY(add_receivers(j));
     PS_TRY(check_planes(j));
     PS_TRY(choose_incidence(j));
@@ -300,9 +319,9 @@ static void describe(const job *j, ps_trace *trace)
     strcpy(trace->units, "1");
     if (field_is_scattered(&j->source)) name_values(j, trace);
     trace->in_frequency = true;
-    trace->origin.speed = chosen.speed;
+    trace->origin.speed = j->speed;
     for (int64_t f = 0; f < trace->samples; ++f)
-        trace->axis[f] = j->source.wavenumbers[f] * chosen.speed / (2 * M_PI);
+        trace->axis[f] = j->source.wavenumbers[f] * j->speed / (2 * M_PI);
     put_places(j, trace);
 }
 
@@ -377,7 +396,7 @@ static ps_status write_all(job *j, const ps_product *product, ps_trace *trace)
     if (chosen.pictures)
         PS_TRY(field_plane_pictures(&j->source, trace, chosen.pictures, product->options));
     if (chosen.surface)
-        PS_TRY(field_surface_pictures(&j->source, j->task.first, chosen.speed, chosen.surface,
+        PS_TRY(field_surface_pictures(&j->source, j->task.first, j->speed, chosen.surface,
                                       product->options));
     report(j, product->run, trace);
     return PS_OK;
