@@ -224,6 +224,7 @@ static ps_status put_side(const batch *t, int64_t side, double *numbers)
     const ps_hbem_load *load = &p->loads[t->first + side];
     ps_layer unknown = p->out.header.unknown;
     ps_hbem_solution_entry entry = {.wavenumber = p->groups[t->group].wavenumber,
+                                    .absorption = p->options.absorption,
                                     .residual = s->residual,
                                     .iterations = s->steps};
     describe_load(load, &entry);

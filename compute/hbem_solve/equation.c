@@ -193,6 +193,7 @@ ps_status equation_load(equation *e, const solve_space *s, int64_t load, bool de
     int64_t size = e->p->parts * s->space.dofs;
     double *items;
     own.wavenumber = e->group->wavenumber;
+    own.absorption = e->p->options.absorption;
     own.derivative = derivative;
     own.mirrors = &e->p->options.mirrors;
     PS_TRY(PS_ALLOC(&items, 3 * e->p->parts * e->p->surface.triangle_count, "loads"));

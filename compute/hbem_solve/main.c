@@ -24,7 +24,7 @@ static struct {
     double density, speed;
     ps_text_list direction, data, wavenumber, boundary, source, mirror, incident;
     ps_hbem_matrix_options assembly;
-    const char *directions, *azimuths, *wavenumbers, *frequencies;
+    const char *directions, *azimuths, *wavenumbers, *frequencies, *absorption;
 } chosen = {.side = 1,
             .pade = 4,
             .limit = 500,
@@ -59,6 +59,8 @@ static const ps_option options[] = {
             "a plane that mirrors waves, x|y|z=METRES:rigid or :soft (pressure release: the sea's "
             "surface), or two that are perpendicular; the bodies lie on one side, or stand on a "
             "rigid one with an open rim; for clusters"),
+    PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
+            "of the medium, which makes the wave number complex; for clusters, on cores"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
             "the way an incident plane wave travels; several times for several waves"),
     PS_TEXT("azimuths", &chosen.azimuths, "FROM,TO,COUNT", PS_IDENTITY,
@@ -136,7 +138,8 @@ static ps_status take_assembly(solve_options *o)
                         a->max_rank != usual.max_rank || a->cut_rank != usual.cut_rank ||
                         a->recompress != usual.recompress || a->skeleton != usual.skeleton ||
                         a->chunk_bytes != usual.chunk_bytes || a->force_coarse;
-    sweep_words words = {&chosen.wavenumber, chosen.wavenumbers, chosen.frequencies, chosen.speed};
+    sweep_words words = {&chosen.wavenumber, chosen.wavenumbers, chosen.frequencies, chosen.speed,
+                         chosen.absorption};
     return sweep_parse(&words, o);
 }
 
@@ -168,8 +171,8 @@ static ps_status take_options(solve_problem *p)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
     if (p->options.problem != PROBLEM_HARD && waves)
         return ps_fail(PS_USAGE, "incident waves, sources and --boundary go with --problem hard");
-    if (p->options.problem != PROBLEM_HARD && chosen.mirror.count)
-        return ps_fail(PS_USAGE, "--mirror goes with --problem hard");
+    if (p->options.problem != PROBLEM_HARD && (chosen.mirror.count || chosen.absorption))
+        return ps_fail(PS_USAGE, "--mirror and --absorption go with --problem hard");
     for (int i = 0; i < chosen.mirror.count; ++i) {
         ps_status status = ps_mirrors_add(&p->options.mirrors, chosen.mirror.items[i]);
         if (status != PS_OK) return ps_context(status, "--mirror");

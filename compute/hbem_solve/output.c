@@ -56,6 +56,7 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
         .parts = p->parts,
         .count = p->load_count * p->group_count,
         .unknown = PS_LAYER_SINGLE,
+        .absorbs = o->absorption > 0,
         .speed = hard ? o->speed : 0,
         .mirrors = o->mirrors,
         .of_files = p->incident_count > 0};

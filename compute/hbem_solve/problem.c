@@ -146,10 +146,17 @@ static int by_wavenumber(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether the matrices inside of a fluid are those outside: of the same speed, without absorption,
+ * which is the medium's alone. */
+static bool shares_fluid(const solve_problem *p)
+{
+    return p->boundary.fluid && boundary_contrast(&p->boundary) == 1 && p->options.absorption == 0;
+}
+
 /* All that is needed must be there; a fluid with the speed of the medium shares its matrices. */
 static ps_status complete_group(const solve_problem *p, solve_group *g)
 {
-    bool shared = p->boundary.fluid && boundary_contrast(&p->boundary) == 1;
+    bool shared = shares_fluid(p);
     for (int k = 0; k < PS_HBEM_KERNELS && shared; ++k) g->matrix[SLOT_INNER + k] = g->matrix[k];
     for (int k = 0; k < SLOTS; ++k) {
         double inside = slot_table[k].inner ? boundary_contrast(&p->boundary) : 1;
@@ -235,7 +242,7 @@ static ps_status open_operators(solve_problem *p, double wavenumber)
 {
     for (int k = 0; k < SLOTS; ++k) {
         double inside = slot_table[k].inner ? boundary_contrast(&p->boundary) : 1;
-        if (!needs(p, k) || (slot_table[k].inner && inside == 1)) continue;
+        if (!needs(p, k) || (slot_table[k].inner && shares_fluid(p))) continue;
         bool main = p->options.problem == PROBLEM_HARD ? !slot_table[k].data
                                                        : k == (int)main_kernel(&p->options);
         int place = slot_table[k].copy > 0 ? p->image_scene[slot_table[k].copy][slot_table[k].data]
@@ -243,7 +250,9 @@ static ps_status open_operators(solve_problem *p, double wavenumber)
                                            : p->data_scene;
         core_scene *scene = &p->scenes[place];
         ps_hbem_operator_choice choice = {.kernel = slot_table[k].kernel,
-                                          .wavenumber = inside * wavenumber};
+                                          .wavenumber = inside * wavenumber,
+                                          .absorption =
+                                              slot_table[k].inner ? 0 : p->options.absorption};
         matrix *m = &p->matrices[p->matrix_count];
         ps_status status = matrix_open_core(scene, &choice, &p->options.assembly, m);
         ++p->matrix_count;
@@ -285,6 +294,9 @@ static ps_status open_matrices(solve_problem *p, int count, const char *const *p
     if (is_clusters(paths[0])) return open_clusters(p, count, paths);
     if (p->options.mirrors.count > 0)
         return ps_fail(PS_USAGE, "--mirror goes with clusters: matrices in files hold no images");
+    if (p->options.absorption > 0)
+        return ps_fail(PS_USAGE, "--absorption goes with clusters: matrices in files have real wave "
+                                 "numbers");
     if (p->options.wavenumber_count > 0 || p->options.assembly_given)
         return ps_fail(PS_USAGE, "--wavenumber, --epsilon, --precision and what else says how to "
                                  "assemble go with clusters; matrices in files have theirs");

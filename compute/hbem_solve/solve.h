@@ -43,6 +43,7 @@ typedef struct solve_options {
     ps_hbem_matrix_options assembly;
     bool assembly_given; /* it is not the default */
     double wavenumbers[SWEEP_MAX], speed; /* speed: of sound; 0: not given */
+    double absorption;                    /* of the medium, Np/m           */
     int wavenumber_count;
     ps_mirrors mirrors;
 } solve_options;
@@ -361,6 +362,7 @@ typedef struct sweep_words {
     const ps_text_list *wavenumber;         /* one each                     */
     const char *wavenumbers, *frequencies; /* lists or ranges, or NULL     */
     double speed;                           /* of sound, m/s; 0: not given  */
+    const char *absorption;                 /* with a unit, or NULL         */
 } sweep_words;
 /* All of them, ascending. PS_USAGE for one that is not above 0 or is there twice. */
 ps_status sweep_parse(const sweep_words *words, solve_options *out);

@@ -45,9 +45,23 @@ static ps_status add(const char *option, const char *text, const char *measure, 
     return PS_OK;
 }
 
+/* "0.2dB/m", "0.02Np/m": 1 Np is 20 log10(e) dB. */
+static ps_status parse_absorption(const char *text, double *out)
+{
+    char *unit;
+    double value = strtod(text, &unit);
+    bool decibels = strcmp(unit, "dB/m") == 0;
+    if (unit == text || !(decibels || strcmp(unit, "Np/m") == 0) || !(value >= 0 && value < 1e9))
+        return ps_fail(PS_USAGE, "--absorption: \"%s\" is no number with dB/m or Np/m behind it, not "
+                                 "below 0", text);
+    *out = decibels ? value * M_LN10 / 20 : value;
+    return PS_OK;
+}
+
 ps_status sweep_parse(const sweep_words *words, solve_options *o)
 {
     o->speed = words->speed;
+    if (words->absorption) PS_TRY(parse_absorption(words->absorption, &o->absorption));
     for (int i = 0; i < words->wavenumber->count; ++i)
         PS_TRY(add("wavenumber", words->wavenumber->items[i], "K", 1, o));
     if (words->wavenumbers) PS_TRY(add("wavenumbers", words->wavenumbers, "K", 1, o));
@@ -57,6 +71,10 @@ ps_status sweep_parse(const sweep_words *words, solve_options *o)
     if (words->frequencies)
         PS_TRY(add("frequencies", words->frequencies, "HZ", 2 * M_PI / words->speed, o));
     qsort(o->wavenumbers, (size_t)o->wavenumber_count, sizeof *o->wavenumbers, ps_compare_reals);
+    for (int i = 0; i < o->wavenumber_count; ++i)
+        if (o->absorption > o->wavenumbers[i])
+            return ps_fail(PS_USAGE, "--absorption: %g Np/m are more than the wave number %g rad/m: that "
+                                     "is no wave", o->absorption, o->wavenumbers[i]);
     for (int i = 1; i < o->wavenumber_count; ++i)
         if (o->wavenumbers[i] <= o->wavenumbers[i - 1] * (1 + 1e-12))
             return ps_fail(PS_USAGE, "the wave number %.9g is asked for twice", o->wavenumbers[i]);

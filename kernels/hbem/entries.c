@@ -13,6 +13,9 @@ ps_status ps_hbem_operator_check(const ps_hbem_operator *op)
 {
     if (!(op->wavenumber >= 0))
         return ps_fail(PS_USAGE, "the wavenumber is %g, but must be 0 or positive", op->wavenumber);
+    if (!(op->absorption >= 0) || (op->absorption > 0 && (op->wavenumber == 0 || op->weak_far)))
+        return ps_fail(PS_USAGE, "an absorption of %g Np/m: it is of waves, with HYPS by its direct form",
+                       op->absorption);
     bool continuous = op->test->kind == PS_SPACE_P1 && op->trial->kind == PS_SPACE_P1;
     if (op->kernel == PS_KERNEL_HYPS && !continuous)
         return ps_fail(PS_USAGE, "the hypersingular operator needs continuous functions: "

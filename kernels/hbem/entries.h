@@ -29,6 +29,7 @@
 typedef struct ps_hbem_operator {
     ps_hbem_kernel kernel;
     double wavenumber; /* k, rad/m; 0: Laplace */
+    double absorption; /* the imaginary part of k, Np/m; on cores */
     const ps_hbem_space *test, *trial;
     const ps_hbem_quadrature *quadrature;
     ps_precision far_precision;
@@ -36,8 +37,15 @@ typedef struct ps_hbem_operator {
                       hundred times less accurate than the direct one; for comparison          */
 } ps_hbem_operator;
 
-/* PS_USAGE where HYPS is asked for on a space that is not continuous, or k is negative. */
+/* PS_USAGE where HYPS is asked for on a space that is not continuous, k is negative, or there is
+ * absorption without waves, or of the weak far form. */
 ps_status ps_hbem_operator_check(const ps_hbem_operator *op);
+
+/* Which functions of pair_integrals.h it takes. */
+static inline int ps_hbem_mode(const ps_hbem_operator *op)
+{
+    return op->wavenumber == 0 ? 0 : op->absorption > 0 ? 2 : 1;
+}
 
 static inline int ps_hbem_parts(const ps_hbem_operator *op) { return op->wavenumber != 0 ? 2 : 1; }
 

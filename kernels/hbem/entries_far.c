@@ -224,13 +224,13 @@ static void gather(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t st
 static void run(const ps_hbem_far *far, ps_hbem_row_job *job, const ps_hbem_panel *side,
                 ps_hbem_kernel kernel)
 {
-    int wave = ps_hbem_parts(far->op) - 1;
     job->sources = far->sources;
     job->panel = side->lanes;
     job->blocks = side->blocks;
     job->wavenumber = far->op->wavenumber;
+    job->absorption = far->op->absorption;
     job->sums = far->sums;
-    ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][wave](job);
+    ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][ps_hbem_mode(far->op)](job);
 }
 
 static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const ps_hbem_panel *side,

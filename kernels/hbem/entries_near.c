@@ -46,31 +46,50 @@ static double jacobians_of(const near *n, const pair *p)
     return all[p->side[0].triangle].jacobian * all[p->side[1].triangle].jacobian;
 }
 
-/* sum[l][m] over the triangles' own hats, J J included. */
-static void to_own(const near *n, const pair *p, const double *moments, double sum[3][3])
+/* Of a pair, by part and hats of row triangle and column triangle. */
+typedef double pair_sum[2][3][3];
+
+static int64_t block_size(const near *n)
 {
-    double scale = jacobians_of(n, p);
-    for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b)
-            sum[p->side[0].order[a]][p->side[1].order[b]] = moments[(3 * a + b) * LANES] * scale;
+    return (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
 }
 
-/* The weak form of HYPS from the moments of g on triangles x and y. */
-static void by_parts(const near *n, const int32_t pair_of[2], double sum[3][3])
+/* sum[part][l][m] over the triangles' own hats, J J included; moments of a lane. */
+static void to_own(const near *n, const pair *p, const double *moments, pair_sum sum)
+{
+    double scale = jacobians_of(n, p);
+    for (int part = 0; part < ps_hbem_parts(n->op); ++part)
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b)
+                sum[part][p->side[0].order[a]][p->side[1].order[b]] =
+                    moments[(9 * part + 3 * a + b) * LANES] * scale;
+}
+
+/* The weak form of HYPS from the moments of g on triangles x and y; k^2 may be complex. */
+static void by_parts(const near *n, const int32_t pair_of[2], pair_sum sum)
 {
     const ps_hbem_triangle *x = &n->op->test->surface->triangles[pair_of[0]];
     const ps_hbem_triangle *y = &n->op->test->surface->triangles[pair_of[1]];
-    double total = 0, k = n->op->wavenumber, curl[2][3][3];
-    for (int e = 0; e < 9; ++e) total += sum[e / 3][e % 3];
+    double total[2] = {0, 0}, k = n->op->wavenumber, loss = n->op->absorption, curl[2][3][3];
+    int parts = ps_hbem_parts(n->op);
+    for (int part = 0; part < parts; ++part) {
+        for (int e = 0; e < 9; ++e) total[part] += sum[part][e / 3][e % 3];
+        total[part] /= x->jacobian * y->jacobian;
+    }
     for (int l = 0; l < 3; ++l) {
         ps_hbem_curl(x, l, curl[0][l]);
         ps_hbem_curl(y, l, curl[1][l]);
     }
-    total /= x->jacobian * y->jacobian;
-    double product = k * k * dot(x->normal, y->normal);
+    double product = (k * k - loss * loss) * dot(x->normal, y->normal);
+    double across = 2 * k * loss * dot(x->normal, y->normal);
     for (int l = 0; l < 3; ++l)
-        for (int m = 0; m < 3; ++m)
-            sum[l][m] = dot(curl[0][l], curl[1][m]) * total - product * sum[l][m];
+        for (int m = 0; m < 3; ++m) {
+            double curls = dot(curl[0][l], curl[1][m]), own[2] = {sum[0][l][m], sum[1][l][m]};
+            for (int part = 0; part < parts; ++part)
+                sum[part][l][m] = curls * total[part] - product * own[part];
+            if (loss > 0) sum[0][l][m] += across * own[1];
+            if (loss > 0) sum[1][l][m] -= across * own[0];
+        }
 }
 
 /* Adds sum[l][m], hats of row triangle and column triangle, to the entries they belong to. */
@@ -92,14 +111,28 @@ static void transpose(double sum[3][3], double out[3][3])
     for (int e = 0; e < 9; ++e) out[e % 3][e / 3] = sum[e / 3][e % 3];
 }
 
-static void finish(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
+static void finish(const near *n, const int32_t pair_of[2], pair_sum sum)
 {
     double turned[3][3];
     if (n->op->kernel == PS_KERNEL_HYPS) by_parts(n, pair_of, sum);
-    spread(n, pair_of, sum, values);
-    if (!n->mirror || pair_of[0] == pair_of[1]) return;
-    transpose(sum, turned);
-    spread(n, (int32_t[2]){pair_of[1], pair_of[0]}, turned, values);
+    for (int part = 0; part < ps_hbem_parts(n->op); ++part) {
+        double *values = n->values + part * block_size(n);
+        spread(n, pair_of, sum[part], values);
+        if (!n->mirror || pair_of[0] == pair_of[1]) continue;
+        transpose(sum[part], turned);
+        spread(n, (int32_t[2]){pair_of[1], pair_of[0]}, turned, values);
+    }
+}
+
+/* The same of sums by hats of the first and of the second triangle of a pair. */
+static void finish_ordered(const near *n, const int32_t pair_of[2], bool exchanged, pair_sum sum)
+{
+    double turned[3][3];
+    for (int part = 0; exchanged && part < ps_hbem_parts(n->op); ++part) {
+        transpose(sum[part], turned);
+        memcpy(sum[part], turned, sizeof turned);
+    }
+    finish(n, pair_of, sum);
 }
 
 /* Adds a sum over all hats to the one entry of two triangles in P0. */
@@ -112,18 +145,17 @@ static void finish_whole(const near *n, int32_t row, int32_t column, double sum,
     if (n->mirror && i != j) values[i * height + j] += sum;
 }
 
-static void deliver(const near *n, const pair *p, bool exchanged, const double *moments,
-                    double *values)
+/* The moments of a lane. */
+static void deliver(const near *n, const pair *p, bool exchanged, const double *moments)
 {
     const int32_t of[2] = {p->side[exchanged].triangle, p->side[!exchanged].triangle};
-    double sum[3][3], turned[3][3];
-    if (n->whole) {
-        finish_whole(n, of[0], of[1], moments[0] * jacobians_of(n, p), values);
-        return;
-    }
+    pair_sum sum;
+    for (int part = 0; n->whole && part < ps_hbem_parts(n->op); ++part)
+        finish_whole(n, of[0], of[1], moments[9 * LANES * part] * jacobians_of(n, p),
+                     n->values + part * block_size(n));
+    if (n->whole) return;
     to_own(n, p, moments, sum);
-    transpose(sum, turned);
-    finish(n, of, exchanged ? turned : sum, values);
+    finish_ordered(n, of, exchanged, sum);
 }
 
 /* ---- lanes ---- */
@@ -148,23 +180,23 @@ static void flush(near *n, int class, bool exchanged)
     const struct ps_hbem_pair_functions *functions = ps_hbem_pair_functions_here();
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
     if (exchanged) kernel = ps_hbem_exchanged(kernel);
-    int parts = ps_hbem_parts(n->op);
+    int mode = ps_hbem_mode(n->op);
     for (int side = 0; side < 2; ++side) pack(n, q, side, lanes[side]);
-    ps_hbem_pair_job job = {
-        .x = lanes[0], .y = lanes[1], .moments = moments, .wavenumber = n->op->wavenumber};
+    ps_hbem_pair_job job = {.x = lanes[0],
+                            .y = lanes[1],
+                            .moments = moments,
+                            .wavenumber = n->op->wavenumber,
+                            .absorption = n->op->absorption};
     if (class < PS_PAIR_CONTACTS) {
         job.joint = quadrature->joint[class];
         job.joint_count = quadrature->joint_count[class];
-        functions->joint[n->whole][kernel][parts - 1](&job);
+        functions->joint[n->whole][kernel][mode](&job);
     } else {
         job.rule = &quadrature->rule[class - PS_PAIR_CONTACTS];
-        functions->regular[n->whole][kernel][parts - 1](&job);
+        functions->regular[n->whole][kernel][mode](&job);
     }
-    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
-    for (int part = 0; part < parts; ++part)
-        for (int lane = 0; lane < q->count; ++lane)
-            deliver(n, &q->pairs[lane], exchanged, moments + 9 * LANES * part + lane,
-                    n->values + part * size);
+    for (int lane = 0; lane < q->count; ++lane)
+        deliver(n, &q->pairs[lane], exchanged, moments + lane);
     q->count = 0;
 }
 
@@ -255,28 +287,22 @@ static void add_hard(const near *n, int32_t first, int32_t second, bool exchange
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
-    double moments[2][9], sum[3][3], turned[3][3];
+    pair_sum moments = {{{0}}};
     if (exchanged) kernel = ps_hbem_exchanged(kernel);
     ps_hbem_hard_job job = {.x = &all[first],
                             .y = &all[second],
                             .rule = &n->op->quadrature->cells,
                             .wavenumber = n->op->wavenumber,
-                            .moments = moments[0]};
+                            .absorption = n->op->absorption,
+                            .moments = moments[0][0]};
     ps_hbem_pair_functions_here()->hard[kernel](&job);
-    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
     const int32_t of[2] = {exchanged ? second : first, exchanged ? first : second};
-    for (int part = 0; part < ps_hbem_parts(n->op); ++part) {
-        double *values = n->values + part * size;
-        if (n->whole) {
-            double sums = 0;
-            for (int e = 0; e < 9; ++e) sums += moments[part][e];
-            finish_whole(n, of[0], of[1], sums, values);
-            continue;
-        }
-        memcpy(sum, moments[part], sizeof sum);
-        transpose(sum, turned);
-        finish(n, of, exchanged ? turned : sum, values);
+    for (int part = 0; n->whole && part < ps_hbem_parts(n->op); ++part) {
+        double sums = 0;
+        for (int e = 0; e < 9; ++e) sums += moments[part][e / 3][e % 3];
+        finish_whole(n, of[0], of[1], sums, n->values + part * block_size(n));
     }
+    if (!n->whole) finish_ordered(n, of, exchanged, moments);
 }
 
 static void add_pair(near *n, int32_t row, int32_t column)
@@ -329,21 +355,22 @@ static void flush_batch(near *n, batch *b)
                             .y = y,
                             .rule = &n->op->quadrature->rule[0],
                             .wavenumber = n->op->wavenumber,
+                            .absorption = n->op->absorption,
                             .moments = moments};
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
-    ps_hbem_pair_functions_here()->regular[n->whole][kernel][parts - 1](&job);
-    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
-    for (int part = 0; part < parts; ++part)
-        for (int lane = 0; lane < b->count; ++lane) {
-            double sum[3][3], *own = moments + 9 * LANES * part + lane;
-            double scale = all[b->row].jacobian * all[b->columns[lane]].jacobian;
-            if (n->whole) {
-                finish_whole(n, b->row, b->columns[lane], own[0] * scale, n->values + part * size);
-                continue;
-            }
-            for (int e = 0; e < 9; ++e) sum[e / 3][e % 3] = own[e * LANES] * scale;
-            finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum, n->values + part * size);
+    ps_hbem_pair_functions_here()->regular[n->whole][kernel][ps_hbem_mode(n->op)](&job);
+    for (int lane = 0; lane < b->count; ++lane) {
+        pair_sum sum;
+        double scale = all[b->row].jacobian * all[b->columns[lane]].jacobian;
+        for (int part = 0; part < parts; ++part) {
+            const double *own = moments + 9 * LANES * part + lane;
+            if (n->whole)
+                finish_whole(n, b->row, b->columns[lane], own[0] * scale,
+                             n->values + part * block_size(n));
+            for (int e = 0; e < 9 && !n->whole; ++e) sum[part][e / 3][e % 3] = own[e * LANES] * scale;
         }
+        if (!n->whole) finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum);
+    }
     b->count = 0;
 }
 

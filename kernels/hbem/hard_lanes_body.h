@@ -73,6 +73,9 @@ INLINE double sum_f64(const lanes_f64 *a)
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
+#define HARD_LEFT(job, kernel, d, normal, value) hard_left(job, kernel, d, normal, value)
+INLINE void hard_left(const ps_hbem_hard_job *job, int kernel, const lanes d[3],
+                      const double normal[3], lanes value[2]);
+
 #include "kernels/hbem/closed_body.h"
 #include "kernels/hbem/hard_body.h"
-#undef lanes

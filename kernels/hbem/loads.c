@@ -7,10 +7,11 @@
 #include "kernels/hbem/rules.h"
 
 /* g = e^{ikr}/(4 pi r) and its first two derivatives by r. */
-static void radial(double k, double r, double complex g[3])
+static void radial(const ps_hbem_load *load, double r, double complex g[3])
 {
-    double complex slope = I * k - 1 / r;
-    g[0] = (cos(k * r) + I * sin(k * r)) / (4 * M_PI * r);
+    double k = load->wavenumber, loss = load->absorption;
+    double complex slope = I * k - (loss + 1 / r);
+    g[0] = (cos(k * r) + I * sin(k * r)) / (4 * M_PI * r) * exp(-loss * r);
     g[1] = g[0] * slope;
     g[2] = g[0] * (slope * slope + 1 / (r * r));
 }
@@ -21,7 +22,7 @@ static double complex point_source(const ps_hbem_load *load, const double x[3],
     double r[3] = {x[0] - load->vector[0], x[1] - load->vector[1], x[2] - load->vector[2]};
     double length = ps_norm3(r);
     double complex g[3];
-    radial(load->wavenumber, length, g);
+    radial(load, length, g);
     return load->derivative ? g[1] * ps_dot3(r, normal) / length : g[0];
 }
 
@@ -31,10 +32,21 @@ static double complex dipole(const ps_hbem_load *load, const double x[3], const 
     double r[3] = {x[0] - load->vector[0], x[1] - load->vector[1], x[2] - load->vector[2]};
     double length = ps_norm3(r), along = ps_dot3(load->axis, r) / length;
     double complex g[3];
-    radial(load->wavenumber, length, g);
+    radial(load, length, g);
     if (!load->derivative) return -g[1] * along;
     return -(g[2] - g[1] / length) * along * ps_dot3(r, normal) / length -
            g[1] / length * ps_dot3(load->axis, normal);
+}
+
+/* Of an absorbing medium. */
+static void damped_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
+                        double out[2])
+{
+    double complex k = load->wavenumber + I * load->absorption;
+    double complex value = cexp(I * k * ps_dot3(load->vector, x));
+    if (load->derivative) value *= I * k * ps_dot3(load->vector, normal);
+    out[0] = creal(value);
+    out[1] = cimag(value);
 }
 
 static void plane_wave(const ps_hbem_load *load, const double x[3], const double normal[3],
@@ -58,7 +70,10 @@ static void load_alone(const ps_hbem_load *load, const double x[3], const double
     out[0] = out[1] = 0;
     switch (load->kind) {
     case PS_LOAD_PLANE:
-        plane_wave(load, x, normal, out);
+        if (load->absorption > 0)
+            damped_wave(load, x, normal, out);
+        else
+            plane_wave(load, x, normal, out);
         break;
     case PS_LOAD_POINT:
         split(point_source(load, x, normal), out);

@@ -31,6 +31,7 @@ typedef struct ps_hbem_sampled {
 typedef struct ps_hbem_load {
     ps_load_kind kind;
     double wavenumber, vector[3], axis[3];
+    double absorption; /* the imaginary part of k, Np/m: waves are 1 at the origin */
     ps_hbem_sampled sampled[2]; /* of a table: f, and d_n f or the gradient of f */
     bool derivative;     /* d_n f instead of f */
     const ps_mirrors *mirrors; /* f and, times their signs, its images; NULL: f alone; not of tables */

@@ -2,6 +2,8 @@
  * pair_integrals: kernel functions on points of triangles, summed by quadrature, several triangles
  * or pairs at once in the lanes of vector registers. g = e^{ikr}/(4 pi r), r = x - y:
  *
+ * k may have an imaginary part, the absorption, Np/m.
+ *
  *     SLP g        DLP d_ny g = g (1-ikr) (r.n_y)/r^2        ADLP d_nx g = -g (1-ikr) (r.n_x)/r^2
  *     HYPS -d_nx d_ny g = (g''-g'/r) (r.n_x)(r.n_y)/r^2 + (g'/r) n_x.n_y
  *
@@ -43,7 +45,7 @@ typedef struct ps_hbem_row_job {
     const void *panel;
     int64_t blocks;
     const ps_hbem_rule *rule;
-    double wavenumber; /* rad/m */
+    double wavenumber, absorption; /* rad/m, Np/m */
     void *sums;
 } ps_hbem_row_job;
 
@@ -55,7 +57,7 @@ typedef struct ps_hbem_pair_job {
     const ps_hbem_rule *rule;
     const ps_hbem_joint_point *joint;
     int joint_count;
-    double wavenumber;
+    double wavenumber, absorption;
     double *moments;
 } ps_hbem_pair_job;
 
@@ -64,21 +66,23 @@ typedef struct ps_hbem_pair_job {
 typedef struct ps_hbem_hard_job {
     const ps_hbem_triangle *x, *y;
     const ps_hbem_cell_rule *rule;
-    double wavenumber;
+    double wavenumber, absorption;
     double *moments;
 } ps_hbem_hard_job;
+
+enum { PS_HBEM_MODES = 3 };
 
 typedef void (*ps_hbem_row_function)(const ps_hbem_row_job *job);
 typedef void (*ps_hbem_pair_function)(const ps_hbem_pair_job *job);
 typedef void (*ps_hbem_hard_function)(const ps_hbem_hard_job *job);
 
-/* [.. ][kernel][0 Laplace, 1 Helmholtz]; pairs: [0 all moments, 1 their sum alone, as moment 0 of
+/* [.. ][kernel][0 Laplace, 1 Helmholtz, 2 Helmholtz with absorption]; pairs: [0 all moments, 1 their sum alone, as moment 0 of
  * each part, the others 0]. HYPS has no entries for pairs: near entries take the weak form.
  * */
 struct ps_hbem_pair_functions {
-    ps_hbem_row_function row[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2];
-    ps_hbem_pair_function regular[2][PS_HBEM_KERNELS][2];
-    ps_hbem_pair_function joint[2][PS_HBEM_KERNELS][2];
+    ps_hbem_row_function row[PS_PRECISION_COUNT][PS_HBEM_KERNELS][PS_HBEM_MODES];
+    ps_hbem_pair_function regular[2][PS_HBEM_KERNELS][PS_HBEM_MODES];
+    ps_hbem_pair_function joint[2][PS_HBEM_KERNELS][PS_HBEM_MODES];
     ps_hbem_hard_function hard[PS_HBEM_KERNELS];
 };
 

@@ -36,7 +36,9 @@
 #include "kernels/hbem/pair_six_body.h"
 #include "kernels/hbem/pair_near_body.h"
 #include "kernels/hbem/hard_lanes_body.h"
+#include "kernels/hbem/hard_damped_body.h"
 
+/* mode 0: Laplace, 1: waves, 2: waves in an absorbing medium */
 #define ROW(kernel, wave)                                                                          \
     static void row_f32_##kernel##wave(const ps_hbem_row_job *job)                                 \
     {                                                                                              \
@@ -65,17 +67,20 @@
     }
 ROW(SLP, 0)
 ROW(SLP, 1)
-ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR(SLP, 0)
-    PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
+ROW(SLP, 2)
+ROW(DLP, 0) ROW(DLP, 1) ROW(DLP, 2) ROW(ADLP, 0) ROW(ADLP, 1) ROW(ADLP, 2) ROW(HYPS, 0) ROW(HYPS, 1)
+    ROW(HYPS, 2) PAIR(SLP, 0) PAIR(SLP, 1) PAIR(SLP, 2) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(DLP, 2)
+        PAIR(ADLP, 0) PAIR(ADLP, 1) PAIR(ADLP, 2)
 
 #define HARD(kernel)                                                                               \
     static void hard_##kernel(const ps_hbem_hard_job *job)                                         \
     {                                                                                              \
-        hard_moments(job, PS_KERNEL_##kernel, job->moments);                                       \
+        hard_all_moments(job, PS_KERNEL_##kernel, job->moments);                                   \
     }
 HARD(SLP) HARD(DLP) HARD(ADLP)
 
-#define ENTRY(kind, kernel) [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1}
+#define ENTRY(kind, kernel)                                                                        \
+    [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1, kind##_##kernel##2}
 #define ROWS(kind)                                                                                 \
     {                                                                                              \
         ENTRY(kind, SLP), ENTRY(kind, DLP), ENTRY(kind, ADLP), ENTRY(kind, HYPS)                   \

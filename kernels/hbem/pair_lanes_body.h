@@ -101,11 +101,34 @@ INLINE void N(short_sine_cosine)(const N(lanes) * x, N(lanes) * sine, N(lanes) *
 #endif
 }
 
+/* e^{-x}, x >= 0: 2^-n e^{-r}, |r| <= ln(2)/2, and the exponential series to rounding. Beyond 690
+ * (fp32: 86) it stays what it is there. */
+INLINE void N(decay)(const N(lanes) * x, N(lanes) * out)
+{
+#if SINGLE
+    const real magic = 12582912.f, high = .693359375f, low = -2.12194440e-4f, top = 86.f;
+    const int terms = 7, bias = 127, shift = 23;
+#else
+    const real magic = 6755399441055744., high = 6.93147180369123816490e-01,
+               low = 1.90821492927058770002e-10, top = 690.;
+    const int terms = 12, bias = 1023, shift = 52;
+#endif
+    N(bits) below = (N(bits))(*x < top);
+    N(lanes) limit = top - (N(lanes)){0};
+    N(lanes) a = (N(lanes))(((N(bits)) * x & below) | ((N(bits))limit & ~below));
+    N(lanes) n = (a * (real)1.44269504088896340736 + magic) - magic;
+    N(lanes) r = (a - n * high) - n * low, sum = 1 - (N(lanes)){0};
+    for (int i = terms; i > 0; --i) sum = 1 - sum * r * (real)(1. / i);
+    N(bits) exponent = (bias - __builtin_convertvector(n, N(bits))) << shift;
+    *out = sum * (N(lanes))exponent;
+}
+
 /* Waves: e^{ikr} itself or, with `near`, e^{i(kr - phase)}, |kr - phase| <= SHORT_PHASE, sums of
- * which are turned by e^{i phase} afterwards. `wave` and `near` are constants. */
+ * which are turned by e^{i phase} afterwards; with `damped` k has the imaginary part `loss` > 0,
+ * rad/m. `wave`, `near` and `damped` are constants. */
 typedef struct N(waves) {
-    int wave, near;
-    real k;
+    int wave, near, damped;
+    real k, loss;
     N(lanes) phase, sine, cosine; /* of the phase */
 } N(waves);
 
@@ -160,6 +183,12 @@ INLINE void N(kernel)(int kernel, const N(waves) * w, const N(lanes) d[3], const
         else
             N(sine_cosine)(&phase, &sine, &cosine);
     }
+    if (w->damped) {
+        N(lanes) far = w->loss * (square * inverse), rest;
+        N(decay)(&far, &rest);
+        sine *= rest;
+        cosine *= rest;
+    }
     if (kernel == PS_KERNEL_SLP) {
         N(lanes) a = f->main * inverse;
         value[0] = w->wave ? a * cosine : a;
@@ -172,8 +201,12 @@ INLINE void N(kernel)(int kernel, const N(waves) * w, const N(lanes) d[3], const
     if (kernel == PS_KERNEL_HYPS) {
         q = f->main * a - f->product;
         p = w->wave ? q - (w->k * w->k / 3) * f->main : q;
+        if (w->damped) p += (w->loss * w->loss / 3) * f->main;
     }
     N(lanes) straight = p * cube, across = q * (w->k * a);
+    if (w->damped) straight += q * (w->loss * a);
+    if (w->damped && kernel == PS_KERNEL_HYPS)
+        across += (2 * w->k * w->loss / 3) * f->main * cube;
     value[0] = w->wave ? straight * cosine + across * sine : straight;
     if (w->wave) value[1] = straight * sine - across * cosine;
 }

@@ -98,9 +98,11 @@ INLINE void regular_with(const ps_hbem_pair_job *job, int kernel, const waves_f6
     store_moments(w->wave, (const lanes_f64(*)[3][3])total, job->moments);
 }
 
-INLINE void regular(const ps_hbem_pair_job *job, int kernel, int wave, int whole)
+INLINE void regular(const ps_hbem_pair_job *job, int kernel, int mode, int whole)
 {
-    waves_f64 w = {.wave = wave, .k = job->wavenumber};
+    const int wave = mode != 0;
+    waves_f64 w = {
+        .wave = wave, .damped = mode == 2, .k = job->wavenumber, .loss = job->absorption};
     if (wave) {
         const lanes_f64 *x = (const lanes_f64 *)job->x, *y = (const lanes_f64 *)job->y;
         const double third[3] = {1. / 3, 1. / 3, 1. / 3};
@@ -153,9 +155,11 @@ INLINE void joint_with(const ps_hbem_pair_job *job, int kernel, const waves_f64 
 
 /* No distance of a touching pair is above the reaches of both triangles from their common vertex:
  * half of it is the phase. */
-INLINE void joint(const ps_hbem_pair_job *job, int kernel, int wave, int whole)
+INLINE void joint(const ps_hbem_pair_job *job, int kernel, int mode, int whole)
 {
-    waves_f64 w = {.wave = wave, .k = job->wavenumber};
+    const int wave = mode != 0;
+    waves_f64 w = {
+        .wave = wave, .damped = mode == 2, .k = job->wavenumber, .loss = job->absorption};
     if (wave) {
         const lanes_f64 *x = (const lanes_f64 *)job->x, *y = (const lanes_f64 *)job->y;
         lanes_f64 half = w.k / 2 * (reach_from(x, x) + reach_from(y, y));

@@ -111,15 +111,19 @@ INLINE void N(sum_moments)(const ps_hbem_rule *rule, int wave, const N(lanes) * 
 
 /* One block of lanes against all sources: the body of ps_hbem_row_function. With `near` all phases
  * are short. */
-INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, int near, N(targets) * t,
-                         N(lanes) * sums)
+INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, const N(waves) * how,
+                         N(targets) * t, N(lanes) * sums)
 {
     const N(source) *source = job->sources;
-    N(waves) w = {.wave = wave, .near = near, .k = (real)job->wavenumber};
+    N(waves) w = {.wave = how->wave,
+                  .near = how->near,
+                  .damped = how->damped,
+                  .k = (real)job->wavenumber,
+                  .loss = (real)job->absorption};
     int points = job->together > 0 ? job->together : 1;
     for (int64_t s = 0; s < job->source_count; s += points)
         N(add_triangle)(source + s, points, kernel, &w, t);
-    N(sum_moments)(job->rule, wave, t->sum[0], t->sum[1], sums);
+    N(sum_moments)(job->rule, how->wave, t->sum[0], t->sum[1], sums);
 }
 
 /* The farthest that a point of a source triangle is from the middle of them, squared. */
@@ -155,8 +159,10 @@ INLINE int N(phase_is_short)(const N(targets) * t, real reach, real k)
     return k * (ROOT(largest) + ROOT(reach)) <= (real)SHORT_PHASE;
 }
 
-INLINE void N(row)(const ps_hbem_row_job *job, int kernel, int wave)
+INLINE void N(row)(const ps_hbem_row_job *job, int kernel, int wave, int damped)
 {
+    const N(waves) far = {.wave = wave, .damped = damped};
+    const N(waves) near = {.wave = wave, .near = 1, .damped = damped};
     const N(lanes) *panel = job->panel;
     N(lanes) *sums = job->sums;
     N(targets) t;
@@ -166,8 +172,8 @@ INLINE void N(row)(const ps_hbem_row_job *job, int kernel, int wave)
     for (int64_t b = 0; b < job->blocks; ++b) {
         N(set_targets)(job->rule, wave, panel + PS_HBEM_PANEL_ROWS * b, &t);
         if (wave && several && N(phase_is_short)(&t, reach, (real)job->wavenumber))
-            N(row_block)(job, kernel, wave, 1, &t, sums + 3 * (1 + wave) * b);
+            N(row_block)(job, kernel, &near, &t, sums + 3 * (1 + wave) * b);
         else
-            N(row_block)(job, kernel, wave, 0, &t, sums + 3 * (1 + wave) * b);
+            N(row_block)(job, kernel, &far, &t, sums + 3 * (1 + wave) * b);
     }
 }

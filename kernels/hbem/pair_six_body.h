@@ -331,12 +331,13 @@ INLINE void N(six_row)(const ps_hbem_row_job *job, int kernel, int wave)
 
 /* A row, however it is fastest: six sources together, with a rule of six, are the points of
  * ps_hbem_rule_six, as the rule is. */
-INLINE void N(any_row)(const ps_hbem_row_job *job, int kernel, int wave)
+INLINE void N(any_row)(const ps_hbem_row_job *job, int kernel, int mode)
 {
+    const int wave = mode != 0, damped = mode == 2;
 #ifdef __AVX512F__
-    if (job->together == 6 && job->rule->count == 6 && job->source_count <= 6 * N(SIX_TRIANGLES))
+    if (!damped && job->together == 6 && job->rule->count == 6 && job->source_count <= 6 * N(SIX_TRIANGLES))
         N(six_row)(job, kernel, wave);
     else
 #endif
-        N(row)(job, kernel, wave);
+        N(row)(job, kernel, wave, damped);
 }

@@ -1,5 +1,6 @@
 #include "kernels/hbem/potentials.h"
 
+#include <complex.h>
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -142,11 +143,13 @@ static void run_job(const ps_hbem_potential_task *task, const source_buffer *fro
                                  .strengths = from->strengths,
                                  .columns = task->columns,
                                  .wavenumber = task->wavenumber,
+                                 .absorption = task->absorption,
                                  .targets = lanes,
                                  .sums = sums};
-    int wave = ps_hbem_potential_parts(task->kind, task->wavenumber) - 1;
+    int mode = ps_hbem_potential_parts(task->kind, task->wavenumber) - 1;
+    if (mode == 1 && task->absorption > 0) mode = 2;
     memset(sums, 0, (size_t)(PS_POTENTIAL_LANES * numbers(task)) * sizeof *sums);
-    ps_hbem_potential_functions_here()->add[task->kind][wave](&job);
+    ps_hbem_potential_functions_here()->add[task->kind][mode](&job);
 }
 
 void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *workspace)
@@ -184,7 +187,7 @@ void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *w
  *     e^{iq}/r         - (1/r - k^2 r/2)     = k   [(cos q - 1 + q^2/2)/q + i sin q/q]
  *     e^{iq}(1-iq)/r^3 - (1/r^3 + k^2/(2 r)) = k^3 [(cos q + q sin q - 1 - q^2/2)/q^3
  *                                                   + i (sin q - q cos q)/q^3] */
-static void remainder_at(bool twofold, double k, double r, double out[2])
+static void remainder_alone(bool twofold, double k, double r, double out[2])
 {
     double q = k * r, s = q * q;
     if (!twofold) {
@@ -200,6 +203,33 @@ static void remainder_at(bool twofold, double k, double r, double out[2])
     double scale = twofold ? k * k * k : k;
     out[0] *= scale;
     out[1] *= scale;
+}
+
+/* The same of a complex k, by q = i k r: the series where abs(q) is small, which the digits of the
+ * terms that cancel ask for. */
+static void remainder_damped(bool twofold, double complex k, double r, double out[2])
+{
+    double complex q = I * k * r, value = 0, term = 1;
+    if (cabs(q) < .3) { /* sum over n >= 3, with q^2 where it is odd in the real series: n >= 1 */
+        for (int n = 1; n <= 14; ++n) {
+            term *= q / n;
+            if (n != 2) value += twofold ? term * (1 - n) : term;
+        }
+    } else {
+        value = twofold ? cexp(q) * (1 - q) - 1 + q * q / 2 : cexp(q) - 1 - q * q / 2;
+    }
+    value /= twofold ? r * r * r : r;
+    out[0] = creal(value);
+    out[1] = cimag(value);
+}
+
+static void remainder_at(const ps_hbem_potential_task *task, double r, double out[2])
+{
+    bool twofold = task->kind == PS_POTENTIAL_DOUBLE;
+    if (task->absorption > 0)
+        remainder_damped(twofold, task->wavenumber + I * task->absorption, r, out);
+    else
+        remainder_alone(twofold, task->wavenumber, r, out);
 }
 
 typedef struct near_sum {
@@ -235,7 +265,7 @@ static void add_remainder(const near_sum *s, const ps_hbem_triangle *t, double h
                 double r = sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
                                 (x[2] - y[2]) * (x[2] - y[2]));
                 double scale = rule->weight[q] * t->jacobian / (cuts * cuts);
-                remainder_at(twofold, k, r, value);
+                remainder_at(s->task, r, value);
                 for (int l = 0; l < 6; ++l)
                     weights[l / 2][l % 2] +=
                         scale * (twofold ? height : 1) * hat[l / 2] * value[l % 2];
@@ -275,13 +305,16 @@ static void add_jump(near_sum *s, int64_t t, const double hat[3])
 static void add_closed(near_sum *s, int64_t t)
 {
     const ps_hbem_triangle *at = &s->task->space->surface->triangles[t];
-    double k = s->task->wavenumber, weights[3][2] = {{0}};
+    double k = s->task->wavenumber, loss = s->task->absorption, weights[3][2] = {{0}};
     bool twofold = s->task->kind == PS_POTENTIAL_DOUBLE;
     ps_hbem_closed c;
     ps_hbem_closed_at(at, s->task->targets + 3 * s->target, &c);
-    for (int l = 0; l < 3; ++l)
-        weights[l][0] = twofold ? c.slope[l] + k * k / 2 * c.height * c.inverse[l]
-                                : c.inverse[l] - k * k / 2 * c.length[l];
+    for (int l = 0; l < 3; ++l) {
+        double half = (k * k - loss * loss) / 2;
+        weights[l][0] = twofold ? c.slope[l] + half * c.height * c.inverse[l]
+                                : c.inverse[l] - half * c.length[l];
+        weights[l][1] = k * loss * (twofold ? c.height * c.inverse[l] : -c.length[l]);
+    }
     if (k > 0) add_remainder(s, at, c.height, weights);
     add_weights(s, t, weights);
     if (twofold && c.on && !s->on) add_jump(s, t, c.hat);

@@ -32,6 +32,7 @@ enum { PS_POTENTIAL_LANES = 8, PS_POTENTIAL_COLUMNS_MAX = 16 };
 typedef struct ps_hbem_potential_task {
     ps_hbem_potential kind;
     double wavenumber;          /* k >= 0, rad/m                                           */
+    double absorption;          /* its imaginary part, Np/m; of fields at points           */
     double factor;              /* of the potential                                        */
     const ps_hbem_space *space; /* of the densities                                        */
     const ps_hbem_rule *rule;   /* on every triangle                                       */
@@ -79,7 +80,7 @@ typedef struct ps_hbem_potential_job {
     const double *sources;   /* [count][6]: position, normal                        */
     const double *strengths; /* [count][columns][parts]: weight x J x density       */
     int columns;
-    double wavenumber;
+    double wavenumber, absorption;
     const double *targets; /* [3][8], 64-byte aligned                             */
     double *sums;          /* [columns][parts][8], aligned: added to; without the
                               factors 1/4 pi, -ik/4 pi                            */
@@ -87,9 +88,9 @@ typedef struct ps_hbem_potential_job {
 
 typedef void (*ps_hbem_potential_function)(const ps_hbem_potential_job *job);
 
-/* [kind][0 Laplace, 1 waves]; far fields are waves, also at k = 0. */
+/* [kind][0 Laplace, 1 waves, 2 waves that are absorbed]; far fields are waves, also at k = 0. */
 struct ps_hbem_potential_functions {
-    ps_hbem_potential_function add[PS_HBEM_POTENTIALS][2];
+    ps_hbem_potential_function add[PS_HBEM_POTENTIALS][3];
 };
 
 /* The table of this machine. */

@@ -23,10 +23,11 @@
 enum { BATCH = 32 };
 
 /* The kernel function of a source for all lanes, without its constant factor. */
-INLINE void value_at(int kind, int wave, const lanes_f64 x[3], const double *source, double k,
-                     lanes_f64 value[2])
+INLINE void value_at(int kind, int mode, const ps_hbem_potential_job *job, const lanes_f64 x[3],
+                     const double *source, lanes_f64 value[2])
 {
     lanes_f64 y[3], n[3];
+    double k = job->wavenumber;
     for (int c = 0; c < 3; ++c) {
         y[c] = source[c] - (lanes_f64){0};
         n[c] = source[3 + c] - (lanes_f64){0};
@@ -34,7 +35,8 @@ INLINE void value_at(int kind, int wave, const lanes_f64 x[3], const double *sou
     if (kind == PS_POTENTIAL_SINGLE || kind == PS_POTENTIAL_DOUBLE) {
         lanes_f64 d[3];
         for (int c = 0; c < 3; ++c) d[c] = x[c] - y[c];
-        waves_f64 waves = {.wave = wave, .k = k};
+        waves_f64 waves = {
+            .wave = mode != 0, .damped = mode == 2, .k = k, .loss = job->absorption};
         factors_f64 factors = {.main = 1 - (lanes_f64){0}};
         if (kind == PS_POTENTIAL_DOUBLE) factors.main = dot_f64(d, n);
         kernel_f64(kind == PS_POTENTIAL_SINGLE ? PS_KERNEL_SLP : PS_KERNEL_DLP, &waves, d, &factors,
@@ -64,34 +66,37 @@ INLINE void add_column(int wave, int count, int stride, const double *strength,
     if (wave) sums[1] += c + d;
 }
 
-INLINE void add(const ps_hbem_potential_job *job, int kind, int wave)
+INLINE void add(const ps_hbem_potential_job *job, int kind, int mode)
 {
+    const int wave = mode != 0;
     const lanes_f64 *x = (const lanes_f64 *)job->targets;
     lanes_f64 *sums = (lanes_f64 *)job->sums, values[BATCH][2];
     int parts = 1 + wave, stride = job->columns * parts;
     for (int64_t first = 0; first < job->count; first += BATCH) {
         int count = (int)(job->count - first < BATCH ? job->count - first : BATCH);
         for (int s = 0; s < count; ++s)
-            value_at(kind, wave, x, job->sources + 6 * (first + s), job->wavenumber, values[s]);
+            value_at(kind, mode, job, x, job->sources + 6 * (first + s), values[s]);
         for (int column = 0; column < job->columns; ++column)
             add_column(wave, count, stride, job->strengths + first * stride + column * parts,
                        (const lanes_f64(*)[2])values, sums + column * parts);
     }
 }
 
-#define ADD(kind, wave)                                                                            \
-    static void add_##kind##wave(const ps_hbem_potential_job *job)                                 \
+#define ADD(kind, mode)                                                                            \
+    static void add_##kind##mode(const ps_hbem_potential_job *job)                                 \
     {                                                                                              \
-        add(job, PS_POTENTIAL_##kind, wave);                                                       \
+        add(job, PS_POTENTIAL_##kind, mode);                                                       \
     }
 ADD(SINGLE, 0)
 ADD(SINGLE, 1)
+ADD(SINGLE, 2)
 ADD(DOUBLE, 0)
 ADD(DOUBLE, 1)
+ADD(DOUBLE, 2)
 ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
 
     const struct ps_hbem_potential_functions PS_ISA_TABLE(ps_hbem_potentials_isa) = {
-        .add = {[PS_POTENTIAL_SINGLE] = {add_SINGLE0, add_SINGLE1},
-                [PS_POTENTIAL_DOUBLE] = {add_DOUBLE0, add_DOUBLE1},
+        .add = {[PS_POTENTIAL_SINGLE] = {add_SINGLE0, add_SINGLE1, add_SINGLE2},
+                [PS_POTENTIAL_DOUBLE] = {add_DOUBLE0, add_DOUBLE1, add_DOUBLE2},
                 [PS_POTENTIAL_FAR_SINGLE] = {NULL, add_FAR_SINGLE1},
                 [PS_POTENTIAL_FAR_DOUBLE] = {NULL, add_FAR_DOUBLE1}}};

@@ -215,6 +215,7 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
     for (int l = 0; l < PS_LAYERS; ++l) {
         ps_hbem_potential_task potential = potential_of(b, (ps_layer)l, k);
         if (potential.factor == 0) continue;
+        potential.absorption = task->source->absorption[frequency];
         PS_TRY(read_densities(b, (ps_layer)l, frequency, incidence, columns));
         potential.columns = columns;
         potential.target_count = count;
@@ -231,15 +232,18 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
     return PS_OK;
 }
 
-static void add_incident(const field_task *task, double k, int64_t incidence, const double *x,
-                         double value[2])
+static void add_incident(const field_task *task, int64_t frequency, int64_t incidence,
+                         const double *x, double value[2])
 {
     static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {PS_LOAD_PLANE, PS_LOAD_POINT,
                                                           PS_LOAD_DIPOLE, PS_LOAD_NONE,
                                                           PS_LOAD_NONE};
     const field_entry *e = task->source->incident[incidence];
     ps_hbem_load load = {
-        .kind = kinds[e->incident], .wavenumber = k, .mirrors = &task->source->mirrors};
+        .kind = kinds[e->incident],
+        .wavenumber = task->source->wavenumbers[frequency],
+        .absorption = task->source->absorption[frequency],
+        .mirrors = &task->source->mirrors};
     double own[2];
     bool plane = e->incident == PS_INCIDENT_PLANE;
     memcpy(load.vector, plane ? e->direction : e->source, sizeof load.vector);
@@ -258,7 +262,7 @@ static void put_value(const batch *b, int64_t frequency, int64_t incidence, int6
     int64_t channel = task->backscatter ? i : i * task->receivers->count + receiver;
     double value[2] = {from[0], parts_of(task) == 2 ? from[1] : 0};
     if (task->total)
-        add_incident(task, task->source->wavenumbers[frequency], incidence,
+        add_incident(task, frequency, incidence,
                      task->receivers->places + 3 * receiver, value);
     real[channel] = value[0];
     if (imaginary) imaginary[channel] = value[1];

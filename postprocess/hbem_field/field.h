@@ -18,7 +18,7 @@ typedef struct field_entry {
     double wavenumber, direction[3];
     double residual;
     ps_hbem_incident incident;
-    double source[6];
+    double source[6], absorption;
 } field_entry;
 
 /* Solutions of one problem on one surface. */
@@ -37,6 +37,7 @@ typedef struct field_source {
     field_entry **table;     /* [frequencies][incidences], none missing          */
     field_entry *entries;
     ps_mirrors mirrors; /* with sides */
+    double *absorption; /* [frequencies], Np/m */
 } field_source;
 
 /* Opens files that belong together. PS_INVALID: another surface, problem or space, a pair of

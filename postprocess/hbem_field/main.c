@@ -123,6 +123,23 @@ static ps_status choose_incidence(job *j)
     return PS_OK;
 }
 
+static bool absorbs(const job *j)
+{
+    for (int64_t f = 0; f < j->source.frequencies; ++f)
+        if (j->source.absorption[f] > 0) return true;
+    return false;
+}
+
+/* Where the medium absorbs, nothing is left far away, and what is at a distance depends on it. */
+static ps_status check_absorption(const job *j)
+{
+    if (!absorbs(j)) return PS_OK;
+    if (j->receivers.far_field || chosen.quantity == TARGET_STRENGTH)
+        return ps_fail(PS_USAGE, "far fields and target strengths are of media without absorption, which "
+                                 "leaves nothing far away: give points, or directions with --distance");
+    return PS_OK;
+}
+
 static ps_status check_quantity(const job *j)
 {
     bool far = j->receivers.far_field, wave = field_is_wave(&j->source);
@@ -256,6 +273,7 @@ static ps_status prepare(job *j, ps_product *product)
     PS_TRY(choose_speed(j));
     PS_TRY(add_receivers(j));
     PS_TRY(check_planes(j));
+    PS_TRY(check_absorption(j));
     PS_TRY(choose_incidence(j));
     PS_TRY(check_quantity(j));
     PS_TRY(ps_product_note(product, "receivers=%016llx",
@@ -423,6 +441,9 @@ static ps_status open_device(job *j)
 {
     PS_TRY(ps_device_open(j->run->device, ps_comm_local_rank(), &j->device));
     if (ps_device_describe(j->device).kind != PS_DEVICE_CUDA) return PS_OK;
+    if (absorbs(j) && strcmp(j->run->device, "auto") == 0) return PS_OK; /* the cores sum */
+    if (absorbs(j))
+        return ps_fail(PS_USAGE, "media that absorb are for the cores: --device cpu");
     return ps_stream_open(j->device, &j->task.stream);
 }
 

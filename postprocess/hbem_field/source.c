@@ -7,6 +7,7 @@
 #include "postprocess/hbem_field/field.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 bool field_is_wave(const field_source *source) { return source->header->parts == 2; }
 
@@ -103,6 +104,7 @@ static ps_status list_entries(field_source *source, int64_t *count)
                 .file = f, .index = i, .wavenumber = from->wavenumber, .residual = from->residual};
             memcpy(to->direction, from->direction, sizeof to->direction);
             to->incident = from->incident;
+            to->absorption = from->absorption;
             memcpy(to->source, from->source, sizeof to->source);
             source->wavenumbers[to - source->entries] = from->wavenumber;
         }
@@ -116,22 +118,30 @@ static ps_status list_entries(field_source *source, int64_t *count)
 
 static ps_status fill_table(field_source *source)
 {
-    int64_t count, *incidence = NULL;
+    int64_t count;
+    PS_SCOPED_MEMORY int64_t *incidence = NULL;
     PS_TRY(list_entries(source, &count));
     PS_TRY(PS_ALLOC(&incidence, count, "solutions"));
+    PS_TRY(PS_ALLOC(&source->absorption, source->frequencies, "solutions"));
+    for (int64_t f = 0; f < source->frequencies; ++f) source->absorption[f] = -1; /* not known */
     for (int64_t i = 0; i < count; ++i) incidence[i] = incidence_of(source, &source->entries[i]);
     ps_status status =
         PS_ALLOC(&source->table, source->frequencies * source->incidences, "solutions");
     for (int64_t i = 0; status == PS_OK && i < count; ++i) {
         int64_t f = frequency_of(source, source->entries[i].wavenumber);
         field_entry **at = &source->table[f * source->incidences + incidence[i]];
+        double *loss = &source->absorption[f];
+        if (*loss >= 0 && *loss != source->entries[i].absorption)
+            return ps_fail(PS_INVALID, "solutions of k = %g are of media that absorb differently, %g "
+                                       "and %g Np/m",
+                           source->entries[i].wavenumber, *loss, source->entries[i].absorption);
+        *loss = source->entries[i].absorption;
         if (*at)
             status = ps_fail(PS_INVALID, "the wave of k = %g from (%g, %g, %g) is there twice",
                              source->entries[i].wavenumber, source->entries[i].direction[0],
                              source->entries[i].direction[1], source->entries[i].direction[2]);
         *at = &source->entries[i];
     }
-    free(incidence);
     for (int64_t e = 0; status == PS_OK && e < source->frequencies * source->incidences; ++e)
         if (!source->table[e])
             status = ps_fail(PS_INVALID,
@@ -209,6 +219,7 @@ void field_source_close(field_source *source)
     free(source->incident);
     free(source->wavenumbers);
     free(source->table);
+    free(source->absorption);
     free(source->entries);
     memset(source, 0, sizeof *source);
 }

@@ -188,7 +188,7 @@ static ps_status assemble(job *j)
 
 static ps_status init_problem(job *j)
 {
-    ps_hbem_operator_choice choice = {(ps_hbem_kernel)chosen.kernel, chosen.wavenumber,
+    ps_hbem_operator_choice choice = {(ps_hbem_kernel)chosen.kernel, chosen.wavenumber, 0,
                                       chosen.mode == 1, chosen.hyps == 1};
     PS_TRY(ps_hbem_scene_init(&j->scene, j->run->operands[0], &chosen.matrix));
     PS_TRY(ps_hbem_problem_init(&j->problem, &j->scene, &choice, &chosen.matrix));

@@ -242,6 +242,8 @@ ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
     if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
         return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
+    if (op->absorption > 0)
+        return ps_fail(PS_USAGE, "media that absorb are for the cores: --device cpu");
     PS_TRY(ps_hbem_device_side_count(op->test, device->test, NULL, &side));
     return device->trial == device->test
                ? PS_OK

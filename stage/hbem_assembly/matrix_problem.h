@@ -57,6 +57,7 @@ void ps_hbem_scene_release(ps_hbem_scene *scene);
 typedef struct ps_hbem_operator_choice {
     ps_hbem_kernel kernel;
     double wavenumber; /* rad/m; 0: Laplace                                            */
+    double absorption; /* the imaginary part of k, Np/m: not kept in files             */
     bool dense;        /* all entries                                                  */
     bool weak;         /* HYPS: far blocks by the weak form                            */
 } ps_hbem_operator_choice;
