@@ -29,7 +29,7 @@ __device__ void hard_pair_moments(const ps_hbem_near_launch &in, const close_pai
                                   moments_of<double, 1 + wave> *m)
 {
     double own[18];
-    const ps_hbem_hard_job job = {p.first, p.second, in.op.rules.cells, in.op.wavenumber, own};
+    const ps_hbem_hard_job job = {p.first, p.second, in.op.rules.cells, in.op.wavenumber, 0, own};
     /* d_nx of the first triangle where x and y are exchanged (DLP) or are not (ADLP). */
     const bool layer = kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP;
     const bool by_first = p.exchanged == (kernel == PS_KERNEL_DLP);

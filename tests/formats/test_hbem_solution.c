@@ -90,6 +90,47 @@ static void round_trip(void **state)
     ps_hbem_solution_close(&in);
 }
 
+/* What version 1 does not have; where there is nothing of it, files are of version 1. */
+static void mirrors_and_absorption(void **state)
+{
+    ps_hbem_solution out, in;
+    ps_hbem_solution_header h = header_of();
+    ps_surface_mesh mesh = tetrahedron();
+    ps_store *store;
+    double values[24] = {0};
+    write_all(&h);
+    check_ok(ps_store_open(path, PS_HBEM_SOLUTION_FORMAT, 1, &store));
+    ps_store_close(&store);
+    check_ok(ps_mirrors_add(&h.mirrors, "z=-1.25:soft"));
+    h.absorbs = true;
+    h.speed = 1500;
+    check_ok(ps_hbem_solution_create(path, &identity, &h, &mesh, &out));
+    for (int64_t s = 0; s < 3; ++s) {
+        for (int l = 0; l < PS_LAYERS; ++l)
+            check_ok(ps_hbem_solution_put(&out, (ps_layer)l, s, values));
+        out.entries[s].wavenumber = 1;
+        out.entries[s].absorption = .25 * (double)s;
+    }
+    check_ok(ps_hbem_solution_commit(&out));
+    check_fails(ps_store_open(path, PS_HBEM_SOLUTION_FORMAT, 1, &store), PS_INVALID, "version");
+    check_ok(ps_hbem_solution_open(path, &in));
+    assert_true(in.header.absorbs && !in.header.of_files);
+    assert_int_equal(in.header.mirrors.count, 1);
+    check_near(in.header.mirrors.plane[0].place, -1.25, 0, 0);
+    check_near(in.header.speed, 1500, 0, 0);
+    check_near(in.entries[2].absorption, .5, 0, 0);
+    ps_hbem_solution_close(&in);
+    check_ok(ps_hbem_solution_create(path, &identity, &h, &mesh, &out));
+    for (int64_t s = 0; s < 3; ++s) {
+        for (int l = 0; l < PS_LAYERS; ++l)
+            check_ok(ps_hbem_solution_put(&out, (ps_layer)l, s, values));
+        out.entries[s].absorption = -1;
+    }
+    check_ok(ps_hbem_solution_commit(&out));
+    check_fails(ps_hbem_solution_open(path, &in), PS_INVALID, "an absorption of -1");
+    ps_surface_mesh_release(&mesh);
+}
+
 /* What ParaView shows: means of a dp1 layer by triangle, magnitudes of complex numbers. */
 static void shown(void **state)
 {

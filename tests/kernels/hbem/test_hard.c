@@ -21,7 +21,7 @@ static void moments_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y, ps_
     ps_hbem_joint_point *points =
         calloc((size_t)ps_hbem_quadrature_points(tolerance), sizeof *points);
     ps_hbem_quadrature_init(&quadrature, tolerance, points);
-    ps_hbem_hard_job job = {x, y, &quadrature.cells, k, out};
+    ps_hbem_hard_job job = {x, y, &quadrature.cells, k, 0, out};
     ps_hbem_pair_functions_here()->hard[kernel](&job);
     free(points);
 }

@@ -1,0 +1,53 @@
+#!/bin/bash
+# penstock-hbem-solve --mirror on a CUDA device, from the programs on PATH: bodies near and far from one plane and from two,
+# of all conditions, in both precisions, with what cores assemble and multiply; fields of them. DEVICE=cpu: all by cores.
+set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+device=${DEVICE:-cuda}
+passed=0
+fail() { echo "FAILED: $*"; cat out err 2> /dev/null; exit 1; }
+run() { timeout 60 "$@" > out 2> err || fail "$*"; }
+near() { # A B LIMIT WHAT
+    penstock-compare "$1" "$2" --no-attributes > out 2> err
+    awk -v limit="$3" 'NF == 1 { s = $1 } s ~ /^\/(solutions\/(single|double)|trace\/(real|imaginary))$/ && $1 == "relative_l2" { n++; bad += !($2 < limit); print "  " s " differs by " $2 } END { exit bad || !n }' out ||
+        fail "$4"
+    passed=$((passed + 1))
+    echo "near: $4"
+}
+run penstock-mesh-surface s.hdf --divisions 16
+run penstock-cluster-build s.hdf c.h5
+medium="--density 1000 --speed 1500"
+# images NAME OPTIONS..: by cores, and on the device
+images() {
+    local name=$1 precision
+    shift
+    run penstock-hbem-solve s.hdf c.h5 cores.hdf --wavenumber 4 --inner-tolerance 1e-12 "$@" --device cpu --force
+    grep -E "^matrices " out
+    run penstock-hbem-field cores.hdf cores.h5 --incidence all --at 0,0,1.3 --at 2,.1,.2 --device cpu --force
+    for precision in fp64 fp32; do
+        run penstock-hbem-solve s.hdf c.h5 device.hdf --wavenumber 4 --inner-tolerance 1e-12 "$@" --precision $precision --device "$device" --force
+        grep -E "^assembly_time|^device" out
+        near cores.hdf device.hdf 1e-3 "$name, $precision"
+        cp device.hdf first.hdf
+        run penstock-hbem-solve s.hdf c.h5 device.hdf --wavenumber 4 --inner-tolerance 1e-12 "$@" --precision $precision --device "$device" --force
+        near first.hdf device.hdf 1e-15 "$name, $precision, again"
+        run penstock-hbem-field device.hdf device.h5 --incidence all --at 0,0,1.3 --at 2,.1,.2 --device "$device" --force
+        near cores.h5 device.h5 1e-3 "$name, $precision, its field"
+    done
+}
+down="--direction 0,0,-1 --source point:1,1,1.5"
+images "rigid above a soft plane" --mirror z=-2.5:soft $down
+images "rigid near a rigid plane" --mirror z=-1.03:rigid $down --skeleton
+images "soft near a soft plane" --mirror z=-1.03:soft $down --boundary others:soft
+images "lined between two planes" --mirror z=-1.2:soft --mirror x=-2:rigid $down --boundary others:impedance:1,-.5
+images "vibrating above a plane" --mirror z=-1.1:rigid $down $medium --boundary others:velocity:0,0,1 --boundary others:impedance:2
+images "fluid above a plane" --mirror z=-1.1:rigid $down $medium --boundary others:fluid:density=1100,speed=1200
+# What devices do not compute is refused, or left to cores.
+penstock-hbem-solve s.hdf c.h5 no.hdf --wavenumber 4 --absorption .1Np/m $down --device "$device" > out 2> err
+[ "$device" = cpu ] || grep -q "media that absorb are for the cores" err || fail "absorption on a device"
+run penstock-hbem-solve s.hdf c.h5 auto.hdf --wavenumber 4 --absorption .1Np/m $down
+run penstock-hbem-solve s.hdf c.h5 cores.hdf --wavenumber 4 --absorption .1Np/m $down --device cpu --force
+near cores.hdf auto.hdf 1e-6 "absorption, by what is there"
+echo "$passed passed"
