@@ -15,7 +15,9 @@ enum { SMALL_ROWS = 1 << 17, LARGE_ROWS = 1 << 19, LARGE_FROM = 1 << 25 };
 struct ps_fmm_result {
     ps_store *store;
     ps_fmm_result_header header;
-    int potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX]; /* datasets */
+    /* Datasets of each side. */
+    int potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
+    int hessian[PS_RIGHT_HAND_SIDES_MAX];
 };
 
 int64_t ps_fmm_result_chunk_rows(int64_t count)
@@ -23,25 +25,49 @@ int64_t ps_fmm_result_chunk_rows(int64_t count)
     return count >= LARGE_FROM ? LARGE_ROWS : SMALL_ROWS;
 }
 
-static ps_status define_side(ps_fmm_result *file, int side)
+int ps_fmm_result_version(const ps_fmm_result_header *h)
+{
+    return h->components > 1 || h->hessian ? 2 : 1;
+}
+
+/* Numbers of a target in the file. */
+static int values_of(const ps_fmm_result_header *h)
+{
+    return (1 + (h->gradient ? 3 : 0) + (h->hessian ? 6 : 0)) * h->components * h->right_hand_sides;
+}
+
+/* [N], [N][each], of several components [N][components] and [N][components][each]. */
+static ps_status define(ps_fmm_result *file, const char *what, int side, int each, int *dataset)
 {
     const ps_fmm_result_header *h = &file->header;
     char name[32];
+    const char *units = each == 1 ? h->potential_units
+                        : each == 3 ? h->gradient_units
+                                    : h->hessian_units;
+    snprintf(name, sizeof name, "/%s%d", what, side);
     ps_dataset_spec spec = {.name = name,
                             .type = PS_F64,
                             .rank = 1,
-                            .dims = {h->count, 3},
+                            .dims = {h->count},
                             .chunk_rows = ps_fmm_result_chunk_rows(h->count),
-                            .units = h->potential_units,
-                            .description = "phi_i = sum_j q_j K(|x_i - x_j|)"};
-    snprintf(name, sizeof name, "/potential%d", side);
-    PS_TRY(ps_store_define(file->store, &spec, &file->potential[side]));
-    if (!h->gradient) return PS_OK;
-    snprintf(name, sizeof name, "/gradient%d", side);
-    spec.rank = 2;
-    spec.units = h->gradient_units;
-    spec.description = "grad phi_i";
-    return ps_store_define(file->store, &spec, &file->gradient[side]);
+                            .units = units,
+                            .description = each == 1   ? "phi_i = sum_j q_j K(|x_i - x_j|)"
+                                           : each == 3 ? "grad phi_i"
+                                                       : "second derivatives xx, xy, xz, yy, yz, zz"};
+    if (h->components > 1) spec.dims[spec.rank++] = h->components;
+    if (each > 1) spec.dims[spec.rank++] = each;
+    if (h->components > 1 && each == 1) spec.description = "of each component";
+    return ps_store_define(file->store, &spec, dataset);
+}
+
+static ps_status define_side(ps_fmm_result *file, int side)
+{
+    const ps_fmm_result_header *h = &file->header;
+    const char *value = h->components == 3 ? "velocity" : "potential";
+    const char *slope = h->components == 3 ? "velocity_gradient" : "gradient";
+    PS_TRY(define(file, value, side, 1, &file->potential[side]));
+    if (h->gradient) PS_TRY(define(file, slope, side, 3, &file->gradient[side]));
+    return h->hessian ? define(file, "hessian", side, 6, &file->hessian[side]) : PS_OK;
 }
 
 static ps_status define_all(ps_fmm_result *file)
@@ -50,6 +76,10 @@ static ps_status define_all(ps_fmm_result *file)
     PS_TRY(ps_store_put_int(file->store, "/", "count", h->count));
     PS_TRY(ps_store_put_int(file->store, "/", "right_hand_sides", h->right_hand_sides));
     PS_TRY(ps_store_put_int(file->store, "/", "gradient", h->gradient));
+    if (ps_fmm_result_version(h) > 1) {
+        PS_TRY(ps_store_put_int(file->store, "/", "components", h->components));
+        PS_TRY(ps_store_put_int(file->store, "/", "hessian", h->hessian));
+    }
     for (int side = 0; side < h->right_hand_sides; ++side) PS_TRY(define_side(file, side));
     return PS_OK;
 }
@@ -60,7 +90,8 @@ ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identi
     PS_TRY(PS_ALLOC(out, 1, "a file of results"));
     (*out)->header = *header;
     ps_store_identity own = *identity;
-    own.disk_estimate = 8 * (header->gradient ? 4 : 1) * header->right_hand_sides * header->count;
+    own.disk_estimate = 8 * (int64_t)values_of(header) * header->count;
+    own.format_version = ps_fmm_result_version(header);
     ps_status status = ps_store_create(path, &own, &(*out)->store);
     if (status == PS_OK) status = define_all(*out);
     if (status != PS_OK) ps_fmm_result_close(out);
@@ -78,26 +109,45 @@ static int64_t first_bad(const double *values, int64_t stride, int64_t rows, int
     return -1;
 }
 
-static ps_status write_sides(ps_fmm_result *file, int64_t chunk, const double *values,
-                             int64_t stride, int64_t rows, double *triples)
+/* Rows [from, from + width) side by side. */
+static ps_status write_rows(ps_fmm_result *file, int dataset, int64_t chunk, const double *from,
+                            int width, int64_t stride, int64_t rows, double *room)
 {
-    int sides = file->header.right_hand_sides;
-    for (int side = 0; side < sides; ++side) {
-        PS_TRY(ps_store_write_chunk(file->store, file->potential[side], chunk,
-                                    values + side * stride, rows, NULL));
-        if (!file->header.gradient) continue;
-        const double *from = values + (sides + 3 * side) * stride;
+    if (width > 1)
         for (int64_t i = 0; i < rows; ++i)
-            for (int d = 0; d < 3; ++d) triples[3 * i + d] = from[d * stride + i];
-        PS_TRY(ps_store_write_chunk(file->store, file->gradient[side], chunk, triples, 3 * rows,
-                                    NULL));
+            for (int d = 0; d < width; ++d) room[width * i + d] = from[d * stride + i];
+    return ps_store_write_chunk(file->store, dataset, chunk, width > 1 ? room : from, width * rows,
+                                NULL);
+}
+
+static ps_status write_sides(ps_fmm_result *file, int64_t chunk, const double *values,
+                             int64_t stride, int64_t rows, double *room)
+{
+    const ps_fmm_result_header *h = &file->header;
+    int sides = h->right_hand_sides, each = h->components, all = sides * each;
+    for (int side = 0; side < sides; ++side) {
+        const double *slopes = values + (all + 3 * each * side) * stride,
+                     *second = values + (4 * all + 6 * each * side) * stride;
+        PS_TRY(write_rows(file, file->potential[side], chunk, values + each * side * stride, each,
+                          stride, rows, room));
+        if (h->gradient)
+            PS_TRY(write_rows(file, file->gradient[side], chunk, slopes, 3 * each, stride, rows,
+                              room));
+        if (h->hessian)
+            PS_TRY(write_rows(file, file->hessian[side], chunk, second, 6 * each, stride, rows,
+                              room));
     }
     return PS_OK;
 }
 
-int64_t ps_fmm_result_write_bytes(int64_t rows)
+static int64_t widest(const ps_fmm_result_header *h)
 {
-    return 24 * rows + ps_store_writer_bytes(24 * rows);
+    return h->components * (h->hessian ? 6 : 3);
+}
+
+int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *h, int64_t rows)
+{
+    return 8 * widest(h) * rows + ps_store_writer_bytes(8 * widest(h) * rows);
 }
 
 ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,
@@ -106,15 +156,15 @@ ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *
     const ps_fmm_result_header *h = &file->header;
     int64_t chunk_rows = ps_fmm_result_chunk_rows(h->count), left = h->count - chunk * chunk_rows,
             rows = left < chunk_rows ? left : chunk_rows;
-    int64_t bad = first_bad(values, stride, rows, (h->gradient ? 4 : 1) * h->right_hand_sides);
-    PS_SCOPED_MEMORY double *triples = NULL;
+    int64_t bad = first_bad(values, stride, rows, values_of(h));
+    PS_SCOPED_MEMORY double *room = NULL;
     if (bad >= 0)
         return ps_fail(PS_INVALID,
                        "the result at target %lld is not finite: two particles are too close, or "
                        "values are too large",
                        (long long)(chunk * chunk_rows + bad));
-    PS_TRY(ps_alloc_untouched((void **)&triples, 24 * rows, "gradients of a chunk"));
-    return write_sides(file, chunk, values, stride, rows, triples);
+    PS_TRY(ps_alloc_untouched((void **)&room, 8 * widest(h) * rows, "results of a chunk"));
+    return write_sides(file, chunk, values, stride, rows, room);
 }
 
 ps_status ps_fmm_result_commit(ps_fmm_result **file)

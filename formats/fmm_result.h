@@ -10,13 +10,16 @@
 #include "formats/particles.h"
 
 #define PS_FMM_RESULT_FORMAT "penstock-fmm-result"
-enum { PS_FMM_RESULT_VERSION = 1 };
+enum { PS_FMM_RESULT_VERSION = 2 /* 1: potentials and gradients of charges alone */ };
 
 typedef struct ps_fmm_result_header {
     int64_t count; /* targets                                                                  */
     int right_hand_sides;
     bool gradient;                                /* gradients are there, too                   */
+    bool hessian;                                 /* and second derivatives                     */
+    int components;                               /* of a value: 1, complex 2, of a velocity 3  */
     char potential_units[72], gradient_units[80]; /* "1" where the particles do not say        */
+    char hessian_units[80];
 } ps_fmm_result_header;
 
 typedef struct ps_fmm_result ps_fmm_result;
@@ -27,9 +30,12 @@ ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identi
 ps_store *ps_fmm_result_store(ps_fmm_result *file); /* for attributes and inputs; borrowed */
 int64_t ps_fmm_result_chunk_rows(int64_t count);    /* targets of a chunk; the last has fewer */
 /* Bytes that writing a chunk of so many targets takes, of each thread. */
-int64_t ps_fmm_result_write_bytes(int64_t rows);
-/* Writes chunk c: values[4 sides][stride] as results of kernels/fmm lie: potentials of all sides,
- * then gradients [side][3]. Every chunk once. Thread-safe for different chunks. PS_INVALID, naming
+int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *header, int64_t rows);
+/* Version that a file with such results has. */
+int ps_fmm_result_version(const ps_fmm_result_header *header);
+/* Writes chunk c: values[rows][stride] as results of kernels/fmm lie: values of all components of
+ * all sides, then their gradients [3], then, if the header has them, second derivatives [6]. Every
+ * chunk once. Thread-safe for different chunks. PS_INVALID, naming
  * the target, for a value that is not finite. */
 ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,
                               int64_t stride);

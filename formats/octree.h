@@ -16,7 +16,7 @@
 #include "formats/particles.h"
 
 enum {
-    PS_OCTREE_VERSION = 1,
+    PS_OCTREE_VERSION = 2, /* 1: charges alone */
     PS_OCTREE_LEVELS_MAX = 21 /* heights 1 .. 21: leaves on level 20 at most */
 };
 #define PS_OCTREE_FORMAT "penstock-octree"
@@ -79,6 +79,7 @@ typedef enum ps_octree_side { PS_OCTREE_SOURCES, PS_OCTREE_TARGETS } ps_octree_s
 
 typedef struct ps_octree_header {
     int height, right_hand_sides;
+    ps_moments moments; /* what the columns of charges are */
     int64_t group_size;
     ps_octree_box box;
     bool same;        /* targets are the sources: only PS_OCTREE_SOURCES is there              */

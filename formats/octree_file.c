@@ -87,6 +87,7 @@ static ps_status put_header(ps_store *store, const ps_octree_header *h)
     PS_TRY(ps_store_put_int(store, "/", "height", h->height));
     PS_TRY(ps_store_put_int(store, "/", "group_size", h->group_size));
     PS_TRY(ps_store_put_int(store, "/", "right_hand_sides", h->right_hand_sides));
+    PS_TRY(ps_moments_put(store, h->moments));
     PS_TRY(ps_store_put_int(store, "/", "same", h->same));
     PS_TRY(ps_store_put_ints(store, "/", "count", h->count, 2));
     PS_TRY(ps_store_put_reals(store, "/", "corner", h->box.corner, 3));
@@ -100,7 +101,9 @@ ps_status ps_octree_create(const char *path, const ps_store_identity *identity,
 {
     PS_TRY(PS_ALLOC(out, 1, "an octree file"));
     (*out)->header = *header;
-    ps_status status = ps_store_create(path, identity, &(*out)->store);
+    ps_store_identity own = *identity;
+    own.format_version = ps_moments_version(header->moments);
+    ps_status status = ps_store_create(path, &own, &(*out)->store);
     if (status == PS_OK) status = put_header((*out)->store, header);
     if (status != PS_OK) ps_octree_close(out);
     return status;
@@ -243,7 +246,7 @@ static ps_status get_header(ps_store *store, ps_octree_header *h)
     h->height = (int)height;
     h->right_hand_sides = (int)sides;
     h->same = same != 0;
-    return PS_OK;
+    return ps_moments_get(store, h->right_hand_sides, &h->moments);
 }
 
 static ps_status get_tiles(ps_octree_file *file, ps_octree_side side)

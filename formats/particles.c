@@ -26,6 +26,44 @@ static const char *column_name(int column, char out[8])
     return out;
 }
 
+const char *const ps_moments_names[PS_MOMENTS_COUNT] = {"charges", "dipoles", "charges-and-dipoles",
+                                                        "forces", "complex"};
+
+int ps_moments_columns(ps_moments moments)
+{
+    static const int columns[PS_MOMENTS_COUNT] = {1, 3, 4, 3, 2};
+    return columns[moments];
+}
+
+int ps_moments_version(ps_moments moments) { return moments == PS_MOMENTS_CHARGES ? 1 : 2; }
+
+static ps_status check_moments(const char *path, ps_moments moments, int columns)
+{
+    if (columns % ps_moments_columns(moments) == 0) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: %d columns of %s, which have %d each", path, columns,
+                   ps_moments_names[moments], ps_moments_columns(moments));
+}
+
+ps_status ps_moments_put(ps_store *store, ps_moments moments)
+{
+    if (moments == PS_MOMENTS_CHARGES) return PS_OK;
+    return ps_store_put_text(store, "/", "moments", ps_moments_names[moments]);
+}
+
+ps_status ps_moments_get(const ps_store *store, int columns, ps_moments *moments)
+{
+    char name[32];
+    *moments = PS_MOMENTS_CHARGES;
+    if (ps_store_version(store) < 2) return PS_OK;
+    PS_TRY(ps_store_get_text(store, "/", "moments", name, sizeof name));
+    for (int m = 0; m < PS_MOMENTS_COUNT; ++m)
+        if (strcmp(name, ps_moments_names[m]) == 0) {
+            *moments = (ps_moments)m;
+            return check_moments(ps_store_path(store), *moments, columns);
+        }
+    return ps_fail(PS_INVALID, "%s: moments \"%s\" are not known", ps_store_path(store), name);
+}
+
 static ps_status check_header(const char *path, const ps_particle_header *h)
 {
     if (h->count < 1)
@@ -34,7 +72,7 @@ static ps_status check_header(const char *path, const ps_particle_header *h)
     if (h->right_hand_sides < 1 || h->right_hand_sides > PS_RIGHT_HAND_SIDES_MAX)
         return ps_fail(PS_INVALID, "%s: %d charges a particle; there may be 1 to %d", path,
                        h->right_hand_sides, PS_RIGHT_HAND_SIDES_MAX);
-    return PS_OK;
+    return check_moments(path, h->moments, h->right_hand_sides);
 }
 
 static ps_status new_file(const ps_particle_header *header, ps_particle_file **out)
@@ -51,6 +89,7 @@ static ps_status define_columns(ps_particle_file *file)
     const ps_particle_header *h = &file->header;
     PS_TRY(ps_store_put_int(file->store, "/", "count", h->count));
     PS_TRY(ps_store_put_int(file->store, "/", "right_hand_sides", h->right_hand_sides));
+    PS_TRY(ps_moments_put(file->store, h->moments));
     for (int c = 0; c < file->columns; ++c) {
         char name[8];
         ps_dataset_spec spec = {.name = column_name(c, name),
@@ -59,7 +98,9 @@ static ps_status define_columns(ps_particle_file *file)
                                 .dims = {h->count},
                                 .chunk_rows = file->chunk_rows,
                                 .units = c < 3 ? h->length_units : h->charge_units,
-                                .description = c < 3 ? "position" : "charge or mass"};
+                                .description = c < 3         ? "position"
+                                               : h->moments ? ps_moments_names[h->moments]
+                                                            : "charge or mass"};
         PS_TRY(ps_store_define(file->store, &spec, &file->ids[c]));
     }
     return PS_OK;
@@ -72,6 +113,7 @@ ps_status ps_particles_create(const char *path, const ps_store_identity *identit
     PS_TRY(check_header(path, header));
     PS_TRY(new_file(header, out));
     ps_store_identity own = *identity;
+    own.format_version = ps_moments_version(header->moments);
     own.disk_estimate = 8 * (int64_t)(*out)->columns * header->count;
     ps_status status = ps_store_create(path, &own, &(*out)->store);
     if (status == PS_OK) status = define_columns(*out);
@@ -167,6 +209,7 @@ static ps_status read_header(ps_store *store, ps_particle_header *h)
     PS_TRY(ps_store_get_int(store, "/", "count", &h->count));
     PS_TRY(ps_store_get_int(store, "/", "right_hand_sides", &sides));
     h->right_hand_sides = sides < 0 || sides > INT32_MAX ? 0 : (int)sides;
+    PS_TRY(ps_moments_get(store, h->right_hand_sides, &h->moments));
     return check_header(ps_store_path(store), h);
 }
 

@@ -16,14 +16,33 @@
 
 #define PS_PARTICLES_FORMAT "penstock-particles"
 enum {
-    PS_PARTICLES_VERSION = 1,
+    PS_PARTICLES_VERSION = 2, /* 1: charges alone */
     PS_RIGHT_HAND_SIDES_MAX = 8,
     PS_PARTICLE_COLUMNS_MAX = 3 + PS_RIGHT_HAND_SIDES_MAX
 };
 
+/* What the columns of charges are, of each side one after the other (specs/particles.md). */
+typedef enum ps_moments {
+    PS_MOMENTS_CHARGES,             /* q: a column a side                                      */
+    PS_MOMENTS_DIPOLES,             /* px, py, pz                                              */
+    PS_MOMENTS_CHARGES_AND_DIPOLES, /* q of all sides, then px, py, pz of each                 */
+    PS_MOMENTS_FORCES,              /* fx, fy, fz                                              */
+    PS_MOMENTS_COMPLEX,             /* real, imaginary part                                    */
+    PS_MOMENTS_COUNT
+} ps_moments;
+extern const char *const ps_moments_names[PS_MOMENTS_COUNT];
+int ps_moments_columns(ps_moments moments); /* of a side: 1, 3, 4, 3, 2 */
+/* Version of a file of particles, or of an octree, with such columns. */
+int ps_moments_version(ps_moments moments);
+/* The attribute `moments`: not there for charges. PS_INVALID for unknown ones, or if `columns` are
+ * not those of whole sides. */
+ps_status ps_moments_put(ps_store *store, ps_moments moments);
+ps_status ps_moments_get(const ps_store *store, int columns, ps_moments *moments);
+
 typedef struct ps_particle_header {
     int64_t count;
-    int right_hand_sides;                    /* 1 .. 8                                     */
+    int right_hand_sides;                    /* 1 .. 8: columns of charges or moments      */
+    ps_moments moments;                      /* what they are                              */
     char length_units[32], charge_units[32]; /* "1" where the source does not say          */
     double lower[3], upper[3];               /* extent; set by opening, ignored by create  */
 } ps_particle_header;

@@ -48,14 +48,18 @@ fmm_reached fmm_samples_errors(const fmm_problem *p, const fmm_check *c, bool gr
     ps_fmm_samples samples = {.count = c->count,
                               .even = c->even,
                               .all = c->even == p->header->count[1],
-                              .sides = c->sides,
+                              .sides = c->sum.sides,
+                              .components = ps_fmm_sum_components(&c->sum),
+                              .hessian = c->sum.derivatives > 1,
                               .direct = c->direct,
                               .taken = c->taken,
                               .charge = c->charge,
                               .function = p->fmm.function,
                               .width = p->header->box.width};
     if (PS_ALLOC(&workspace, 3 * c->count, "errors of samples") != PS_OK)
-        return (fmm_reached){NAN, NAN, NAN};
+        return (fmm_reached){NAN, NAN, NAN, NAN};
+    /* What fields of single charges are a measure for. */
+    if (c->sum.moments != PS_MOMENTS_CHARGES) samples.function.kernel = PS_FMM_INVERSE;
     return ps_fmm_sample_errors(&samples, gradient, workspace);
 }
 

@@ -21,7 +21,7 @@
 static bool is_for_device(const fmm_run *r)
 {
     const char *device = r->run->device;
-    if (strcmp(device, "cpu") == 0) return false;
+    if (strcmp(device, "cpu") == 0 || !ps_fmm_sum_is_plain(&r->problem.sum)) return false;
     if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
@@ -29,7 +29,8 @@ static bool is_for_device(const fmm_run *r)
 /* Whether there is no other tree for the run. */
 static bool must_be(const fmm_run *r)
 {
-    return r->options->tree == FMM_TREE_ADAPTIVE || r->problem.lattice.axes > 0;
+    return r->options->tree == FMM_TREE_ADAPTIVE || r->problem.lattice.axes > 0 ||
+           !ps_fmm_sum_is_plain(&r->problem.sum);
 }
 
 /* Ordered pairs of particles that take as long as an M2L. */
@@ -91,10 +92,14 @@ static const char *obstacle(const fmm_run *r)
 {
     const fmm_options *o = r->options;
     const char *device = r->run->device;
+    bool plain = ps_fmm_sum_is_plain(&r->problem.sum);
+    if (!plain && (strncmp(device, "cuda", 4) == 0 || o->resident == FMM_RESIDENT_YES))
+        return "dipoles, second derivatives, Stokeslets and Helmholtz's kernel are summed on cores "
+               "alone yet: --device cpu";
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
-    if (strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO && o->tree == FMM_TREE_AUTO &&
+    if (plain && strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO && o->tree == FMM_TREE_AUTO &&
         ps_device_count() > 0)
         return "tasks on cores and GPUs, which --resident no asks for, have that of the octree";
     if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
@@ -168,7 +173,8 @@ static ps_status make_root(fmm_adaptive *a, fmm_problem *p, double *const made[2
     PS_TRY(fmm_periodic_origin(lower, upper, p));
     for (int set = 0; set <= fmm_adaptive_last(p); ++set)
         fmm_periodic_map(p, p->header->count[set], p->header->count[set], made[set]);
-    ps_adaptive_images_root(&a->tree, a->gpu != NULL);
+    fmm_periodic_shrink(p, p->header->count[0], made[0]);
+    ps_adaptive_images_root(&a->tree, a->gpu != NULL || !ps_fmm_sum_is_plain(&p->sum));
     return PS_OK;
 }
 
@@ -335,9 +341,12 @@ ps_status fmm_adaptive_choose(fmm_run *r)
     if (r->adaptive || r->chosen || r->options->tree == FMM_TREE_UNIFORM) return PS_OK;
     r->chosen = true;
     if (!must_be(r) && !is_uneven(r)) return PS_OK;
-    const char *why = obstacle(r), *by = r->problem.lattice.axes ? "periodic" : "tree adaptive";
+    const char *why = obstacle(r), *by = r->problem.lattice.axes               ? "--periodic"
+                                         : r->options->tree == FMM_TREE_ADAPTIVE ? "--tree adaptive"
+                                         : r->options->hessian                   ? "--hessian"
+                                                                 : fmm_kernel_name(&r->problem);
     if (!why) return compare(r);
-    if (must_be(r)) return ps_fail(PS_USAGE, "--%s: %s", by, why);
+    if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s", by, why);
     go_uniform(r, why);
     return PS_OK;
 }
@@ -349,34 +358,30 @@ ps_status fmm_adaptive_operators(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     /* Of a device's vectors in fp32, too, operators are in fp64. */
     ps_precision precision = a->gpu ? PS_DOUBLE : r->problem.fmm.far;
-    ps_fmm_level_set set = {.last = r->problem.far ? a->tree.levels - 1 : 0,
-                            .box = &a->tree.box,
-                            .tables = a->problem.tables,
-                            .factors = a->problem.factors,
-                            .own = a->tables,
-                            .blocks = a->blocks,
-                            .mean_rank = a->ranks};
-    return fmm_operators_of(r->options, precision, &r->problem, &set);
+    for (int i = 0; i < ps_fmm_sum_passes(&r->problem.sum); ++i) {
+        fmm_pass_operators *own = &a->pass[i];
+        ps_fmm_pass pass = ps_fmm_sum_pass(&r->problem.sum, i);
+        ps_fmm_level_set set = {.last = r->problem.far ? a->tree.levels - 1 : 0,
+                                .box = &a->tree.box,
+                                .tables = own->tables,
+                                .factors = own->factors,
+                                .own = own->own,
+                                .blocks = own->blocks,
+                                .mean_rank = own->ranks};
+        PS_TRY(fmm_operators_of(r->options, &pass.function, precision, &r->problem, &set));
+    }
+    return PS_OK;
 }
 
 void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
 {
     ps_adaptive_problem *q = &a->problem;
-    int64_t count = fmm_adaptive_count(a, fmm_adaptive_last(p));
     q->tree = &a->tree;
-    q->periodic = a->periodic;
     q->rule = rule_of(a, p);
-    q->function = p->fmm.function;
-    q->sides = p->fmm.sides;
     q->far = p->fmm.far;
     q->near = p->fmm.near;
     q->interpolation = p->fmm.interpolation;
-    q->sources = ps_fmm_group_particles(a->columns[0], NULL, fmm_adaptive_count(a, 0), p->fmm.sides);
-    q->targets = ps_fmm_group_particles(a->columns[1], NULL, count, p->fmm.sides);
-    q->targets.charges = NULL;
-    ps_fmm_particles *to = p->same ? &q->sources : &q->targets;
-    to->potential = a->results;
-    to->gradient = a->results ? a->results + p->fmm.sides * count : NULL;
+    fmm_pass_configure(a, p, 0);
 }
 
 /* What is there since the tree was built, and counts as inputs. */
@@ -394,16 +399,16 @@ static int64_t built_bytes(const fmm_run *r)
 /* What the evaluation takes beside that, or what building it took. */
 static int64_t evaluation_bytes(const fmm_run *r)
 {
-    const fmm_adaptive *a = r->adaptive;
+    fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int64_t bytes = 8 * 4 * p->fmm.sides * fmm_adaptive_count(a, fmm_adaptive_last(p));
+    int rows = ps_fmm_sum_rows(&p->sum);
+    int64_t bytes = 8 * rows * fmm_adaptive_count(a, fmm_adaptive_last(p));
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
     else
-        bytes += ps_adaptive_vector_bytes(&a->problem) +
-                 ps_adaptive_workspace(&a->problem, r->run->threads);
-    bytes += r->run->threads * 8 * (1 + 5 * p->fmm.sides) * FMM_ADAPTIVE_PIECE;
+        bytes += fmm_pass_bytes(a, p, r->run->threads);
+    bytes += r->run->threads * 8 * (1 + rows + p->fmm.sides) * FMM_ADAPTIVE_PIECE;
     int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }
@@ -443,7 +448,7 @@ void fmm_adaptive_report(const fmm_run *r, ps_report *report)
     ps_report_int(report, "m2l_pairs", a->work.m2l);
     ps_report_int(report, "m2p", a->work.m2p);
     ps_report_int(report, "p2l", a->work.p2l);
-    if (a->periodic) ps_report_int(report, "images", a->images);
+    if (r->problem.lattice.axes) ps_report_int(report, "images", a->images);
     ps_report_real(report, "work_of_uniform", uniform_work(r) / r->problem.pairs);
     ps_report_real(report, "building", a->building);
     if (a->gpu) fmm_adaptive_gpu_report(a->gpu, r->seconds > 0, report);
@@ -465,10 +470,7 @@ void fmm_adaptive_empty(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     if (!a) return;
     free(a->results);
-    free(a->vectors);
-    free(a->workspace);
     a->results = NULL;
-    a->vectors = a->workspace = NULL;
 }
 
 void fmm_adaptive_close(fmm_run *r)
@@ -482,9 +484,11 @@ void fmm_adaptive_close(fmm_run *r)
         free(a->tree.sets[set].keys);
         free(a->tree.sets[set].order);
     }
-    for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(a->blocks[l]);
+    for (int i = 0; i < PS_FMM_PASSES_MAX; ++i) {
+        for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(a->pass[i].blocks[l]);
+        free(a->pass[i].periodic);
+    }
     free(a->inverse);
-    free(a->periodic);
     free(a->tree.twin);
     free(a->tree.cell);
     free(a->tree.around);

@@ -11,19 +11,26 @@
 
 enum { FMM_ADAPTIVE_PIECE = 1 << 16 /* targets whose results are taken at a time */ };
 
+/* Operators of a pass (moments.c), by level. */
+typedef struct fmm_pass_operators {
+    const ps_fmm_m2l_table *tables[PS_ADAPTIVE_LEVELS];
+    double factors[PS_ADAPTIVE_LEVELS], ranks[PS_ADAPTIVE_LEVELS]; /* mean ranks */
+    ps_fmm_m2l_table own[PS_ADAPTIVE_LEVELS];
+    void *blocks[PS_ADAPTIVE_LEVELS];
+    ps_periodic *periodic; /* NULL: the box does not repeat */
+} fmm_pass_operators;
+
 struct fmm_adaptive {
     ps_adaptive_tree tree;
     ps_adaptive_work work;
     ps_adaptive_problem problem;
     double *columns[2]; /* sorted: [3 + S][sources], targets apart: [3][targets]          */
-    double *results;    /* of the targets, sorted: [4 S][targets]                         */
+    double *results;    /* of the targets, sorted: [rows][targets]                        */
+    double *found;      /* of a pass, while it runs; NULL: it writes into the results     */
     int64_t *inverse;   /* of each target of the file its place among the sorted ones     */
-    ps_fmm_m2l_table tables[PS_ADAPTIVE_LEVELS];
-    void *blocks[PS_ADAPTIVE_LEVELS], *vectors, *workspace;
-    double ranks[PS_ADAPTIVE_LEVELS]; /* mean ones */
+    fmm_pass_operators pass[PS_FMM_PASSES_MAX];
     double building;
-    int64_t images;        /* copies of sources behind them, of a box that repeats */
-    ps_periodic *periodic; /* NULL: it does not */
+    int64_t images; /* copies of sources behind them, of a box that repeats */
     int64_t least; /* memory that the octree's tree takes at least, for a plan; 0: not asked */
     fmm_adaptive_gpu *gpu; /* NULL: on cores */
 };
@@ -56,10 +63,21 @@ void fmm_periodic_map(const fmm_problem *p, int64_t count, int64_t stride, doubl
 ps_status fmm_periodic_charge(const ps_run *run, const fmm_problem *p, const double *columns,
                               int64_t count);
 ps_status fmm_periodic_images(fmm_adaptive *a, const fmm_problem *p);
+/* Dipoles of columns[3 + S][stride] to those of the unit box. */
+void fmm_periodic_shrink(const fmm_problem *p, int64_t count, double *columns);
 /* What fmm_check_add does for one box. OpenMP inside. */
 ps_status fmm_periodic_direct(const fmm_adaptive *a, const fmm_problem *p, fmm_check *check);
 
 /* The problem of the order and the precision that hold now; results where there are some. */
 void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p);
+
+/* ---- passes of a sum: moments.c ---- */
+
+/* The problem becomes that of a pass. */
+void fmm_pass_configure(fmm_adaptive *a, const fmm_problem *p, int number);
+/* Of vectors, workspace and what a pass finds, of the one that takes most. */
+int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads);
+/* All of them into a->results, on cores. OpenMP inside. */
+ps_status fmm_passes_run(fmm_adaptive *a, const fmm_problem *p, int threads);
 
 #endif

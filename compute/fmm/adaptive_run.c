@@ -27,7 +27,7 @@ static ps_status sum_checks(fmm_run *r)
 /* A thread's. */
 typedef struct piece_room {
     fmm_source source;
-    double *values; /* [5 S][FMM_ADAPTIVE_PIECE] */
+    double *values; /* [rows + S][FMM_ADAPTIVE_PIECE] */
     int64_t *places;
 } piece_room;
 
@@ -38,15 +38,15 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
     int64_t all = fmm_adaptive_count(a, fmm_adaptive_last(p));
-    int sides = p->fmm.sides;
+    int sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum);
     const int64_t *from = a->inverse + first;
-    for (int row = 0; row < 4 * sides; ++row)
+    for (int row = 0; row < rows; ++row)
         for (int64_t i = 0; i < count; ++i)
             room->values[row * count + i] = a->results[row * all + from[i]];
     fmm_periodic_scale(p, count, count, room->values);
     fmm_values values = {room->values, count, count};
-    if (p->same) {
-        double *charges = room->values + 4 * sides * count;
+    if (p->same && ps_fmm_sum_is_plain(&p->sum)) {
+        double *charges = room->values + rows * count;
         for (int row = 0; row < sides; ++row)
             for (int64_t i = 0; i < count; ++i)
                 charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
@@ -61,7 +61,8 @@ static ps_status piece_room_open(const fmm_problem *p, piece_room *room)
 {
     memset(room, 0, sizeof *room);
     fmm_source_init(&room->source, p);
-    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * 5 * p->fmm.sides * FMM_ADAPTIVE_PIECE,
+    PS_TRY(ps_alloc_untouched((void **)&room->values,
+                              8 * (ps_fmm_sum_rows(&p->sum) + p->fmm.sides) * FMM_ADAPTIVE_PIECE,
                               "results"));
     return ps_alloc_untouched((void **)&room->places, 8 * FMM_ADAPTIVE_PIECE, "places");
 }
@@ -108,17 +109,6 @@ static ps_status take_all(fmm_run *r)
     return ps_first_failure(&failure);
 }
 
-/* On cores. */
-static ps_status evaluate(fmm_adaptive *a, const fmm_problem *p, int threads)
-{
-    PS_TRY(ps_alloc_buffer(&a->vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
-                           "multipoles and locals"));
-    PS_TRY(ps_alloc_buffer(&a->workspace, ps_adaptive_workspace(&a->problem, threads),
-                           "room for threads"));
-    fmm_adaptive_configure(a, p);
-    return ps_adaptive_evaluate(&a->problem, threads, a->vectors, a->workspace);
-}
-
 ps_status fmm_adaptive_run(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
@@ -133,10 +123,11 @@ ps_status fmm_adaptive_run(fmm_run *r)
     PS_TRY(sum_checks(r));
     start = ps_clock();
     PS_TRY(ps_alloc_buffer((void **)&a->results,
-                           8 * 4 * p->fmm.sides * fmm_adaptive_count(a, fmm_adaptive_last(p)),
+                           8 * ps_fmm_sum_rows(&p->sum) *
+                               fmm_adaptive_count(a, fmm_adaptive_last(p)),
                            "results"));
     PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
-                  : evaluate(a, p, r->run->threads));
+                  : fmm_passes_run(a, p, r->run->threads));
     r->seconds = ps_clock() - start;
     return take_all(r);
 }

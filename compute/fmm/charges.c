@@ -13,6 +13,8 @@
 
 ps_status fmm_charges_open(const char *path, fmm_problem *p)
 {
+    p->fmm.sides = p->header->right_hand_sides;
+    p->sum.moments = p->header->moments;
     if (!path) return PS_OK;
     PS_TRY(ps_particles_open(path, &p->charge_file));
     const ps_particle_header *h = ps_particles_header(p->charge_file);
@@ -24,6 +26,7 @@ ps_status fmm_charges_open(const char *path, fmm_problem *p)
             path, (long long)h->count, ps_store_path(ps_octree_file_store(p->file)),
             (long long)p->header->count[0]);
     p->fmm.sides = h->right_hand_sides;
+    p->sum.moments = h->moments;
     return PS_OK;
 }
 

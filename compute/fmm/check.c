@@ -34,20 +34,24 @@ static ps_status make_room(const fmm_problem *p, int64_t samples, fmm_check **ou
     PS_TRY(PS_ALLOC(out, 1, "the check"));
     fmm_check *c = *out;
     c->sides = p->fmm.sides;
+    c->sum = p->sum;
+    c->rows = ps_fmm_sum_rows(&p->sum);
     PS_TRY(PS_ALLOC(&c->targets, samples, "the check"));
-    PS_TRY(PS_ALLOC(&c->positions, (3 + 8 * c->sides) * samples, "the check"));
+    PS_TRY(PS_ALLOC(&c->positions, (3 + 2 * c->rows) * samples, "the check"));
     c->direct = c->positions + 3 * samples;
-    c->taken = c->direct + 4 * c->sides * samples;
+    c->taken = c->direct + c->rows * samples;
     c->count = samples;
     return PS_OK;
 }
 
 int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples)
 {
-    int64_t sides = p->fmm.sides, some = samples < BATCH ? samples : BATCH;
+    int64_t sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum), some = samples < BATCH ? samples : BATCH;
     if (samples == 0) return 0;
-    return 8 * (2 + 3 + 8 * sides) * samples + 8 * BLOCKS * sides * (4 * some + 1) +
-           omp_get_max_threads() * 8 * (3 + sides) * SPAN;
+    return 8 * (2 + 3 + 2 * rows) * samples + 8 * BLOCKS * (rows * some + sides) +
+           omp_get_max_threads() *
+               (8 * (3 + sides) * SPAN +
+                (ps_fmm_sum_is_plain(&p->sum) ? 0 : 8 * ps_fmm_sum_room(&p->sum, some)));
 }
 
 static ps_octree_side target_side(const fmm_problem *p)
@@ -233,22 +237,23 @@ typedef struct sum_job {
     const span *spans;
     int64_t count;
     int64_t from, some; /* targets */
-    double *sums;       /* [BLOCKS][4 S][some], then sums of |q|: [S] */
+    double *sums;       /* [BLOCKS][rows][some], then sums of |q|: [S] */
 } sum_job;
 
-static int64_t values_of(const sum_job *job) { return job->check->sides * (4 * job->some + 1); }
+static int64_t values_of(const sum_job *job) 
+{
+    return job->check->rows * job->some + job->check->sides;
+}
 
-/* Adds what a span does to the sums of its block. */
-static void add_span(const sum_job *job, const span *s, double *sums)
+/* Charges alone: as tasks sum them. */
+static void add_plain(const sum_job *job, const span *s, double *const positions[3], double *sums)
 {
     const fmm_check *c = job->check;
-    const fmm_problem *p = job->p;
-    const struct ps_fmm_p2p_functions *f = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
     const ps_fmm_range all = {0, s->count};
     ps_fmm_particles sources = ps_fmm_group_particles(s->columns, NULL, s->stride, c->sides);
     ps_fmm_particles targets = ps_fmm_group_particles(NULL, sums, job->some, c->sides);
-    for (int d = 0; d < 3; ++d) targets.position[d] = c->positions + d * c->count + job->from;
-    ps_fmm_p2p p2p = {.function = p->fmm.function,
+    for (int d = 0; d < 3; ++d) targets.position[d] = positions[d];
+    ps_fmm_p2p p2p = {.function = job->p->fmm.function,
                       .sides = c->sides,
                       .targets = &targets,
                       .sources = &sources,
@@ -256,11 +261,29 @@ static void add_span(const sum_job *job, const span *s, double *sums)
                       .runs = &all,
                       .one_sided = 1,
                       .run_count = 1,
-                      .width = p->header->box.width};
-    f->interact[p->fmm.function.kernel](&p2p);
+                      .width = job->p->header->box.width};
+    ps_fmm_interact(PS_DOUBLE, &p2p);
+}
+
+/* Adds what a span does to the sums of its block. */
+static ps_status add_span(const sum_job *job, const span *s, double *sums)
+{
+    const fmm_check *c = job->check;
+    double *positions[3];
+    for (int d = 0; d < 3; ++d) positions[d] = c->positions + d * c->count + job->from;
+    if (ps_fmm_sum_is_plain(&c->sum)) {
+        add_plain(job, s, positions, sums);
+    } else {
+        ps_fmm_rows sources = {(double *)s->columns, s->stride, s->count};
+        ps_fmm_rows results = {sums, job->some, job->some};
+        PS_SCOPED_MEMORY double *room = NULL;
+        PS_TRY(PS_ALLOC(&room, ps_fmm_sum_room(&c->sum, job->some), "direct sums"));
+        ps_fmm_sum_direct(&c->sum, (const double *const *)positions, &sources, room, &results);
+    }
     for (int side = 0; side < c->sides; ++side)
         for (int64_t i = 0; i < s->count; ++i)
-            sums[4 * c->sides * job->some + side] += fabs(s->columns[(3 + side) * s->stride + i]);
+            sums[c->rows * job->some + side] += fabs(s->columns[(3 + side) * s->stride + i]);
+    return PS_OK;
 }
 
 static ps_status sum_block(const sum_job *job, int64_t block, fmm_source *source, double *room)
@@ -276,7 +299,7 @@ static ps_status sum_block(const sum_job *job, int64_t block, fmm_source *source
             s.columns = room;
             s.stride = s.count;
         }
-        add_span(job, &s, job->sums + block * values_of(job));
+        PS_TRY(add_span(job, &s, job->sums + block * values_of(job)));
     }
     return PS_OK;
 }
@@ -308,11 +331,11 @@ static void take_blocks(const sum_job *job, fmm_check *c)
     double sources = (double)job->p->header->count[0];
     for (int64_t b = 0; b < BLOCKS; ++b) {
         const double *sums = job->sums + b * values_of(job);
-        for (int v = 0; v < 4 * c->sides; ++v)
+        for (int v = 0; v < c->rows; ++v)
             for (int64_t i = 0; i < job->some; ++i)
                 c->direct[v * c->count + job->from + i] += sums[v * job->some + i];
         for (int side = 0; side < c->sides && job->from == 0; ++side)
-            c->charge[side] += sums[4 * c->sides * job->some + side] / sources;
+            c->charge[side] += sums[c->rows * job->some + side] / sources;
     }
 }
 
@@ -407,7 +430,7 @@ void fmm_check_take(fmm_check *c, int64_t first, const fmm_values *values)
     for (int64_t at = first_from(c, first); at < c->count; ++at) {
         int64_t i = c->order[at], from = c->targets[i] - first;
         if (from >= values->count) return;
-        for (int v = 0; v < 4 * c->sides; ++v)
+        for (int v = 0; v < c->rows; ++v)
             c->taken[v * c->count + i] = values->rows[v * values->stride + from];
     }
 }
@@ -425,10 +448,12 @@ static double relative(const fmm_check *c, int first, int rows)
     return error > 0 ? sqrt(error / square) : 0;
 }
 
-void fmm_check_errors(const fmm_check *c, double *potential, double *gradient)
+void fmm_check_errors(const fmm_check *c, double *potential, double *gradient, double *hessian)
 {
-    for (int s = 0; s < c->sides; ++s) {
-        potential[s] = relative(c, s, 1);
-        gradient[s] = relative(c, c->sides + 3 * s, 3);
+    int each = ps_fmm_sum_components(&c->sum), all = each * c->sum.sides;
+    for (int s = 0; s < c->sum.sides; ++s) {
+        potential[s] = relative(c, each * s, each);
+        gradient[s] = relative(c, all + 3 * each * s, 3 * each);
+        hessian[s] = c->sum.derivatives > 1 ? relative(c, 4 * all + 6 * each * s, 6 * each) : 0;
     }
 }

@@ -10,12 +10,12 @@
 static void problem_figures(const fmm_run *r, ps_report *report)
 {
     const fmm_problem *p = &r->problem;
-    ps_report_text(report, "kernel", ps_fmm_kernel_name(p->fmm.function.kernel));
+    ps_report_text(report, "kernel", fmm_kernel_name(p));
     ps_report_int(report, "order", p->fmm.interpolation.order);
     ps_report_real(report, "epsilon", p->epsilon);
     ps_report_int(report, "particles", p->header->count[0]);
     if (!p->same) ps_report_int(report, "targets", p->header->count[1]);
-    ps_report_int(report, "right_hand_sides", p->fmm.sides);
+    ps_report_int(report, "right_hand_sides", p->sum.sides);
     ps_report_int(report, "height", p->header->height);
     ps_report_int(report, "groups", r->groups);
     ps_report_text(report, "tree", r->adaptive ? "adaptive" : "uniform");
@@ -118,20 +118,26 @@ static void rank_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "received", r->received_bytes);
 }
 
+static void put_by_side(ps_report *report, const char *name, const double *values, int sides)
+{
+    if (sides == 1)
+        ps_report_real(report, name, values[0]);
+    else
+        ps_report_reals(report, name, values, sides);
+}
+
 static void check_figures(const fmm_run *r, ps_report *report)
 {
-    double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
+    double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX],
+        hessian[PS_RIGHT_HAND_SIDES_MAX];
+    int sides = r->problem.sum.sides;
     if (!r->work.check) return;
-    fmm_check_errors(r->work.check, potential, gradient);
+    fmm_check_errors(r->work.check, potential, gradient, hessian);
     ps_report_section(report, "check");
     ps_report_int(report, "samples", fmm_check_samples(r->work.check));
-    if (r->problem.fmm.sides == 1) {
-        ps_report_real(report, "error_potential", potential[0]);
-        ps_report_real(report, "error_gradient", gradient[0]);
-    } else {
-        ps_report_reals(report, "error_potential", potential, r->problem.fmm.sides);
-        ps_report_reals(report, "error_gradient", gradient, r->problem.fmm.sides);
-    }
+    put_by_side(report, "error_potential", potential, sides);
+    put_by_side(report, "error_gradient", gradient, sides);
+    if (r->problem.sum.derivatives > 1) put_by_side(report, "error_hessian", hessian, sides);
 }
 
 static void accuracy_figures(const fmm_run *r, ps_report *report)
@@ -141,6 +147,8 @@ static void accuracy_figures(const fmm_run *r, ps_report *report)
     ps_report_real(report, "asked", r->problem.accuracy);
     ps_report_real(report, "reached_potential", r->reached.potential);
     if (r->options->gradient) ps_report_real(report, "reached_gradient", r->reached.gradient);
+    if (r->problem.sum.derivatives > 1)
+        ps_report_real(report, "reached_hessian", r->reached.hessian);
     ps_report_real(report, "largest_of_samples", r->reached.largest);
     ps_report_int(report, "accuracy_samples", fmm_check_samples(r->work.samples));
     ps_report_int(report, "attempts", r->attempts);
@@ -219,15 +227,10 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum)
 static void sum_figures(const fmm_run *r, ps_report *report)
 {
     double energy[PS_RIGHT_HAND_SIDES_MAX], momentum[PS_RIGHT_HAND_SIDES_MAX];
-    if (!r->problem.same) return;
+    if (!r->problem.same || !ps_fmm_sum_is_plain(&r->problem.sum)) return;
     fmm_total_sums(r, energy, momentum);
-    if (r->problem.fmm.sides > 1) {
-        ps_report_reals(report, "energy", energy, r->problem.fmm.sides);
-        ps_report_reals(report, "momentum", momentum, r->problem.fmm.sides);
-    } else {
-        ps_report_real(report, "energy", energy[0]);
-        ps_report_real(report, "momentum", momentum[0]);
-    }
+    put_by_side(report, "energy", energy, r->problem.fmm.sides);
+    put_by_side(report, "momentum", momentum, r->problem.fmm.sides);
 }
 
 ps_status fmm_report(fmm_run *r)

@@ -19,6 +19,7 @@
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
+#include "kernels/fmm/moment_sum.h"
 #include "kernels/fmm/sample_errors.h"
 #include "runtime/ledger.h"
 #include "runtime/program.h"
@@ -36,7 +37,7 @@ typedef struct fmm_options {
     double parameter, epsilon, accuracy;
     int64_t order, workers, check;
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident, tree;
-    bool gradient, journal; /* a journal from the start on */
+    bool gradient, hessian, journal; /* a journal from the start on */
     ps_interval checkpoint_every;
     const char *trace, *mapping, *charges, *periodic;
     double period;
@@ -69,7 +70,8 @@ typedef struct fmm_problem {
     ps_octree_file *file;
     const ps_octree_header *header;
     ps_octree trees[2]; /* [1] only if the targets are not the sources */
-    ps_fmm_problem fmm; /* trees, kernel, operators: no particles, no vectors */
+    ps_fmm_problem fmm; /* trees, kernel, operators: no particles, no vectors; sides: columns */
+    ps_fmm_sum sum;     /* what is summed: moments.c */
     fmm_lists lists;
     int leaf;        /* level of the leaves       */
     bool same, far;  /* is there a far field?     */
@@ -106,9 +108,16 @@ ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
 ps_status fmm_charges_open(const char *path, fmm_problem *p);
 ps_status fmm_charges_load(const ps_run *run, fmm_problem *p);
 const char *fmm_charge_units(const fmm_problem *p);
+/* Kernel and columns make a sum: moments.c. PS_USAGE for those that do not fit each other, or for
+ * options that only sums of charges have. */
+ps_status fmm_sum_choose(const fmm_options *options, fmm_problem *p);
+/* The least order for the accuracy that is asked, and its epsilon; PS_USAGE where none is enough. */
+ps_status fmm_sum_order(const fmm_options *options, const fmm_problem *p, int *order,
+                        double *epsilon);
+const char *fmm_kernel_name(const fmm_problem *p);
 /* --periodic: periodic.c, as adaptive_parts.h has more of it. */
 ps_status fmm_periodic_choose(const fmm_options *options, fmm_problem *p);
-/* Results [4 S][stride] of the unit box to those of the lattice; nothing without one. */
+/* Results [rows][stride] of the unit box to those of the lattice; nothing without one. */
 void fmm_periodic_scale(const fmm_problem *p, int64_t count, int64_t stride, double *results);
 ps_status fmm_periodic_put(const fmm_problem *p, ps_store *store);
 /* Forgets how an attempt was to be done: on what devices, in which order. */
@@ -116,9 +125,9 @@ void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
-/* The same for other levels than those of the octree. */
-ps_status fmm_operators_of(const fmm_options *options, ps_precision precision, fmm_problem *p,
-                           ps_fmm_level_set *set);
+/* The same for other levels than those of the octree, and of one function. */
+ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_function *function,
+                           ps_precision precision, fmm_problem *p, ps_fmm_level_set *set);
 /* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
  * PS_USAGE: vectors too long for the kernels there. */
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
@@ -268,14 +277,14 @@ ps_status fmm_source_read(fmm_source *source, ps_octree_side side, int64_t first
 /* ---- results: sink.c ---- */
 
 typedef struct fmm_sink fmm_sink;
-/* Results in memory (32 S bytes a target) if they fit `budget`, otherwise in a scratch file, sorted
+/* Results in memory (8 bytes a row of the sum and target) if they fit `budget`, otherwise in a scratch file, sorted
  * by chunks of the output. */
-ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *beside,
+ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, const char *beside,
                         fmm_sink **out);
 void fmm_sink_close(fmm_sink **sink);
-int64_t fmm_sink_bytes(int64_t targets, int sides); /* to be in memory */
+int64_t fmm_sink_bytes(int64_t targets, const ps_fmm_sum *sum); /* to be in memory */
 bool fmm_sink_in_memory(const fmm_sink *sink);
-/* Results of some targets: 4 S rows (potentials, then gradients [S][3]), `stride` numbers apart. */
+/* Results of some targets: the rows of the sum (kernels/fmm/moment_sum.h), `stride` numbers apart. */
 typedef struct fmm_values {
     const double *rows;
     int64_t stride, count;
@@ -290,8 +299,8 @@ ps_status fmm_sink_check(const fmm_sink *sink);
 /* By as many threads as `memory` has room for, at least one. */
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file);
 /* Bytes of a thread that writes, and how many have room. */
-int64_t fmm_sink_writer_bytes(int64_t targets, int sides, bool in_memory);
-int fmm_sink_writers(int64_t targets, int sides, bool in_memory, int64_t memory);
+int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, bool in_memory);
+int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, bool in_memory, int64_t memory);
 
 /* ---- tasks: flow.c, tasks.c ---- */
 
@@ -418,11 +427,12 @@ ps_status fmm_reduce(const fmm_reduction *reduction, fmm_sums *sums);
  * of them are spread evenly over all targets, the others are where errors are largest. */
 struct fmm_check {
     int64_t count, even;
-    int sides;
+    int sides, rows; /* columns of charges; rows of the sum */
+    ps_fmm_sum sum;
     bool summed;
     double charge[PS_RIGHT_HAND_SIDES_MAX]; /* mean magnitude of the sources */
     int64_t *targets, *order;               /* [count]; order: of ascending targets  */
-    double *positions, *direct, *taken;     /* [3][count], [4 S][count] both          */
+    double *positions, *direct, *taken;     /* [3][count], [rows][count] both         */
 };
 
 /* Evenly spaced targets, for --check. OpenMP inside, as in all of these. */
@@ -443,8 +453,9 @@ ps_status fmm_check_add(const fmm_problem *p, fmm_check *check, const double *co
 /* Keeps results of sorted targets from `first` on. Thread-safe. */
 void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);
-/* Relative L2 errors by side. */
-void fmm_check_errors(const fmm_check *check, double *potential, double *gradient);
+/* Relative L2 errors by side of the sum; hessian: 0 without second derivatives. */
+void fmm_check_errors(const fmm_check *check, double *potential, double *gradient,
+                      double *hessian);
 
 /* ---- --accuracy as a bound: accuracy.c ---- */
 

@@ -24,7 +24,9 @@ static const ps_option options[] = {
     PS_TEXT(
         "kernel", &chosen.kernel, "NAME", PS_IDENTITY,
         "inverse (1/r), inverse-square, inverse-fourth, distance (r), exponential (exp(-b r)), "
-        "yukawa (exp(-b r)/r), gaussian (exp(-b r^2)), square, fourth, user (user_kernel_body.h)"),
+        "yukawa (exp(-b r)/r), gaussian (exp(-b r^2)), square, fourth, user (user_kernel_body.h); "
+        "stokeslet (velocities of forces), helmholtz (exp(i b r)/r of complex charges): "
+        "penstock-particle-import --moments"),
     PS_REAL("parameter", &chosen.parameter, "B", -1e300, 1e300, PS_IDENTITY,
             "b of the kernels that have one"),
     PS_REAL("accuracy", &chosen.accuracy, "ACC", 0, PS_FMM_ORDER_MAX, PS_IDENTITY,
@@ -42,6 +44,8 @@ static const ps_option options[] = {
     PS_CHOICE("basis", &chosen.basis, "common|plain", PS_IDENTITY,
               "far-field operators of a level in one basis, or each by itself"),
     PS_FLAG("gradient", &chosen.gradient, PS_IDENTITY, "write gradients, too (on; --no-gradient)"),
+    PS_FLAG("hessian", &chosen.hessian, PS_IDENTITY,
+            "write second derivatives, too: on cores, by an adaptive tree"),
     PS_INT("check", &chosen.check, "N", 0, 1e7, PS_IDENTITY,
            "compare N targets with direct sums and record the errors; 0: none"),
     PS_INT("workers", &chosen.workers, "N", 1, 4096, 0, "CPU workers; default --threads"),
@@ -158,7 +162,7 @@ static ps_status open_work(fmm_run *r)
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
-    return fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->output,
+    return fmm_sink_open(p->header->count[1], &p->sum, r->sink_budget, r->run->output,
                          &r->work.sink);
 }
 
@@ -367,7 +371,7 @@ static ps_status do_run(fmm_run *r)
     bool again = false;
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
     fmm_source_init(&r->source, &r->problem);
-    ps_product_init(r->run, PS_FMM_RESULT_FORMAT, PS_FMM_RESULT_VERSION, &r->product);
+    ps_product_init(r->run, PS_FMM_RESULT_FORMAT, fmm_result_version(r), &r->product);
     PS_TRY(ps_product_input(&r->product, "octree", ps_octree_file_store(r->problem.file)));
     if (r->problem.charge_file)
         PS_TRY(

@@ -25,13 +25,13 @@ static bool has_results(const fmm_run *r) { return r->problem.rank == 0; }
 static int64_t results_bytes(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    return has_results(r) ? fmm_sink_bytes(p->header->count[1], p->fmm.sides) : 0;
+    return has_results(r) ? fmm_sink_bytes(p->header->count[1], &p->sum) : 0;
 }
 
 static int64_t writer_bytes(const fmm_run *r, bool in_memory)
 {
     const fmm_problem *p = &r->problem;
-    return fmm_sink_writer_bytes(p->header->count[1], p->fmm.sides, in_memory);
+    return fmm_sink_writer_bytes(p->header->count[1], &p->sum, in_memory);
 }
 
 /* What stays from the plan to the end. */
@@ -54,7 +54,8 @@ static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
 /* Results in memory, or on their way to the scratch file. */
 static void add_results(const fmm_run *r, bool in_memory, ps_ledger *l)
 {
-    int64_t records = r->work.workers * fmm_largest_group(r) * 8 * (2 + 4 * r->problem.fmm.sides);
+    int64_t records = r->work.workers * fmm_largest_group(r) * 8 *
+                      (2 + ps_fmm_sum_rows(&r->problem.sum));
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "results", in_memory ? results_bytes(r) : records);
 }
@@ -89,7 +90,9 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
 static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
 {
     const fmm_problem *p = &r->problem;
-    int64_t output = 8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1];
+    int rows = r->options->gradient ? ps_fmm_sum_rows(&p->sum)
+                                    : p->sum.sides * ps_fmm_sum_components(&p->sum);
+    int64_t output = 8 * rows * p->header->count[1];
     return output + (in_memory ? 0 : results_bytes(r)) + (in_core ? 0 : r->whole_bytes) +
            (r->keeps ? results_bytes(r) : 0);
 }
@@ -137,7 +140,7 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     r->sink_budget = in_memory ? results : 0;
     r->pool_budget = room_for_pieces(r, &r->ledger);
     r->writing = budget - r->ledger.now[PS_ROOM_HOST];
-    int writers = fmm_sink_writers(targets, r->problem.fmm.sides, in_memory, r->writing);
+    int writers = fmm_sink_writers(targets, &r->problem.sum, in_memory, r->writing);
     add_phases(r, in_memory, r->pool_budget, writers, &r->ledger);
     r->ledger.least = least.most[PS_ROOM_HOST];
     ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);

@@ -4,11 +4,11 @@
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
 
-ps_status fmm_operators_of(const fmm_options *options, ps_precision precision, fmm_problem *p,
-                           ps_fmm_level_set *set)
+ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_function *function,
+                           ps_precision precision, fmm_problem *p, ps_fmm_level_set *set)
 {
     double start = ps_clock();
-    ps_fmm_table_spec spec = {.function = p->fmm.function,
+    ps_fmm_table_spec spec = {.function = *function,
                               .order = p->fmm.interpolation.order,
                               .epsilon = p->epsilon,
                               .precision = precision};
@@ -28,7 +28,7 @@ ps_status fmm_operators_build(const fmm_options *options, ps_precision precision
                             .own = p->tables,
                             .blocks = p->blocks,
                             .mean_rank = p->mean_rank};
-    return fmm_operators_of(options, precision, p, &set);
+    return fmm_operators_of(options, &p->fmm.function, precision, p, &set);
 }
 
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,

@@ -221,18 +221,17 @@ static ps_status choose_order(const fmm_options *o, fmm_problem *p)
     p->epsilon = o->epsilon > 0 ? o->epsilon : pow(10, -order);
     if (!given && o->accuracy != 0) {
         p->accuracy = ps_fmm_tolerance(asked ? o->accuracy : FMM_ACCURACY_USUAL);
-        ps_fmm_order_for(p->fmm.function.kernel, p->accuracy, o->gradient, &order, &p->epsilon);
+        PS_TRY(fmm_sum_order(o, p, &order, &p->epsilon));
     }
     return ps_fmm_interpolation_init(&p->fmm.interpolation, order);
 }
 
 static ps_status choose(const fmm_options *o, fmm_problem *p)
 {
-    p->fmm.sides = p->header->right_hand_sides;
     p->fmm.function.parameter = o->parameter;
     p->fmm.far = o->precision == 1 ? PS_SINGLE : PS_DOUBLE;
     p->fmm.near = o->precision == 0 ? PS_DOUBLE : PS_SINGLE;
-    PS_TRY(ps_fmm_kernel_parse(o->kernel, &p->fmm.function.kernel));
+    PS_TRY(fmm_sum_choose(o, p));
     PS_TRY(check_parameter(p));
     PS_TRY(fmm_periodic_choose(o, p));
     return choose_order(o, p);
@@ -248,8 +247,8 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->ranks = ps_comm_size();
     p->far = p->leaf >= 2;
     p->reductions = 1;
-    PS_TRY(choose(options, p));
     PS_TRY(fmm_charges_open(options->charges, p));
+    PS_TRY(choose(options, p));
     PS_TRY(load_trees(p));
     return load_lists(p);
 }

@@ -82,7 +82,8 @@ double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU work
 ps_status fmm_save_trace(fmm_run *r);
 ps_status fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);
-/* Writes the output of rank 0: output.c. */
+/* Writes the output of rank 0: output.c. The version of its format. */
+int fmm_result_version(const fmm_run *r);
 ps_status fmm_write_result(fmm_run *r);
 
 #endif

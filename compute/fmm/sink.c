@@ -20,18 +20,22 @@
 
 struct fmm_sink {
     int64_t targets, rows, chunks; /* rows: of a chunk of the output        */
-    int values;                    /* 4 S                                   */
+    ps_fmm_sum sum;
+    int values;                    /* its rows                              */
     double *all;                   /* [targets][values]; NULL: in the file  */
     int file;
     _Atomic int64_t *filled; /* [chunks] records that are in the file */
     _Atomic uint64_t marks;  /* sum of the marks of all places so far */
 };
 
-int64_t fmm_sink_bytes(int64_t targets, int sides) { return 8 * 4 * sides * targets; }
+int64_t fmm_sink_bytes(int64_t targets, const ps_fmm_sum *sum)
+{
+    return 8 * ps_fmm_sum_rows(sum) * targets;
+}
 
 bool fmm_sink_in_memory(const fmm_sink *sink) { return sink->all != NULL; }
 
-ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *beside,
+ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, const char *beside,
                         fmm_sink **out)
 {
     PS_TRY(PS_ALLOC(out, 1, "results"));
@@ -39,10 +43,11 @@ ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *
     sink->targets = targets;
     sink->rows = ps_fmm_result_chunk_rows(targets);
     sink->chunks = (targets + sink->rows - 1) / sink->rows;
-    sink->values = 4 * sides;
+    sink->sum = *sum;
+    sink->values = ps_fmm_sum_rows(sum);
     sink->file = -1;
-    if (fmm_sink_bytes(targets, sides) <= budget) {
-        sink->all = ps_alloc_pages((size_t)fmm_sink_bytes(targets, sides));
+    if (fmm_sink_bytes(targets, sum) <= budget) {
+        sink->all = ps_alloc_pages((size_t)fmm_sink_bytes(targets, sum));
         if (!sink->all) return ps_fail(PS_EXHAUSTED, "no memory for the results");
 #pragma omp parallel for
         for (int64_t i = 0; i < sink->values * targets; i += 512) sink->all[i] = 0; /* its pages */
@@ -200,16 +205,19 @@ static int64_t writer_words(int values, bool in_memory)
     return in_memory ? values : 1 + 2 * values;
 }
 
-int64_t fmm_sink_writer_bytes(int64_t targets, int sides, bool in_memory)
+int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, bool in_memory)
 {
     int64_t rows = chunk_rows(targets);
-    return 8 * rows * writer_words(4 * sides, in_memory) + ps_fmm_result_write_bytes(rows);
+    const ps_fmm_result_header header = {.components = ps_fmm_sum_components(sum),
+                                         .hessian = sum->derivatives > 1};
+    return 8 * rows * writer_words(ps_fmm_sum_rows(sum), in_memory) +
+           ps_fmm_result_write_bytes(&header, rows);
 }
 
-int fmm_sink_writers(int64_t targets, int sides, bool in_memory, int64_t memory)
+int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, bool in_memory, int64_t memory)
 {
     int64_t rows = chunk_rows(targets), chunks = rows ? (targets + rows - 1) / rows : 1;
-    int64_t writers = memory / fmm_sink_writer_bytes(targets, sides, in_memory);
+    int64_t writers = memory / fmm_sink_writer_bytes(targets, sum, in_memory);
     if (writers > omp_get_max_threads()) writers = omp_get_max_threads();
     if (writers > chunks) writers = chunks;
     return writers > 1 ? (int)writers : 1;
@@ -249,7 +257,7 @@ static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result 
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file)
 {
     ps_failure failure = {0};
-    int threads = fmm_sink_writers(sink->targets, sink->values / 4, sink->all != NULL, memory);
+    int threads = fmm_sink_writers(sink->targets, &sink->sum, sink->all != NULL, memory);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t c = 0; c < sink->chunks; ++c) {
         if (ps_has_failed(&failure)) continue;

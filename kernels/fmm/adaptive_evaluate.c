@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/fmm/m2l_block.h"
+#include "kernels/fmm/moment_p2p.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
@@ -110,6 +111,7 @@ typedef struct scene {
     const ps_fmm_particles *targets;
     char *multipoles, *locals, *coded[PS_ADAPTIVE_LEVELS];
     int64_t block; /* leaves of a block of P2P */
+    bool mutual;   /* pairs of its leaves are summed from both sides */
 } scene;
 
 static void *vector_of(const scene *s, char *vectors, int side, int64_t cell)
@@ -137,7 +139,9 @@ static void lift(const scene *s, int32_t cell)
     if (ps_adaptive_size(c->sources) == 0) return;
     if (ps_adaptive_is_leaf(c)) {
         ps_fmm_leaf leaf = leaf_of(s, &s->p->sources, c->sources, c);
-        f->p2m(&s->p->interpolation, &leaf, vector_of(s, s->multipoles, 0, cell));
+        void *vector = vector_of(s, s->multipoles, 0, cell);
+        if (s->p->sources.charges) f->p2m(&s->p->interpolation, &leaf, vector);
+        if (s->p->sources.dipoles) f->p2m_dipoles(&s->p->interpolation, &leaf, vector);
         return;
     }
     for (int side = 0; side < s->p->sides; ++side)
@@ -208,11 +212,6 @@ static ps_fmm_p2p p2p_of(const scene *s, const ps_adaptive_cell *c)
     return p2p;
 }
 
-static void direct(const scene *s, ps_precision precision, const ps_fmm_p2p *p2p)
-{
-    ps_fmm_p2p_functions_of(PS_BACKEND_CPU, precision)->interact[s->p->function.kernel](p2p);
-}
-
 static double number_at(const scene *s, const void *vector, int m)
 {
     return s->p->far == PS_SINGLE ? (double)((const float *)vector)[m]
@@ -258,7 +257,7 @@ static ps_status p2l(const scene *s, int32_t cell, room *r)
     p2p.target = (ps_fmm_range){0, points};
     p2p.runs = r->runs;
     p2p.one_sided = p2p.run_count = runs;
-    direct(s, PS_DOUBLE, &p2p);
+    ps_fmm_interact(PS_DOUBLE, &p2p);
     for (int side = 0; side < s->p->sides; ++side) {
         void *local = vector_of(s, s->locals, side, cell);
         for (int m = 0; m < points; ++m)
@@ -296,7 +295,7 @@ static void m2p(const scene *s, const ps_adaptive_cell *leaf, int32_t cell, room
     p2p.target = leaf->targets;
     p2p.runs = &all;
     p2p.one_sided = p2p.run_count = 1;
-    direct(s, PS_DOUBLE, &p2p);
+    ps_fmm_interact(PS_DOUBLE, &p2p);
 }
 
 static ps_status l2p(const scene *s, int32_t cell, room *r)
@@ -306,7 +305,9 @@ static ps_status l2p(const scene *s, int32_t cell, room *r)
     if (ps_adaptive_size(c->targets) == 0) return PS_OK;
     if (c->level >= ps_adaptive_far_level(s->t)) {
         ps_fmm_leaf leaf = leaf_of(s, s->targets, c->targets, c);
-        f->l2p(&s->p->interpolation, &leaf, vector_of(s, s->locals, 0, cell));
+        const void *vector = vector_of(s, s->locals, 0, cell);
+        f->l2p(&s->p->interpolation, &leaf, vector);
+        if (s->targets->hessian) f->l2p_hessian(&s->p->interpolation, &leaf, vector);
     }
     PS_TRY(ps_adaptive_lists_of(s->t, &s->p->rule, cell, &r->lists));
     for (int64_t i = 0; i < r->lists.far.count; ++i) m2p(s, c, r->lists.far.items[i], r);
@@ -335,7 +336,7 @@ static ps_status p2p_leaf(const scene *s, int32_t cell, ps_fmm_range block, room
         one_sided = mutual ? runs : 0;
         for (int64_t i = 0; i < list->count; ++i) {
             const ps_adaptive_cell *o = &s->t->cell[list->items[i]];
-            bool shared = s->t->same && list->items[i] != cell && ps_adaptive_is_leaf(o) &&
+            bool shared = s->mutual && list->items[i] != cell && ps_adaptive_is_leaf(o) &&
                           o->sources.begin >= block.begin && o->sources.end <= block.end;
             if (shared != (mutual == 1)) continue;
             if (mutual && o->sources.begin < c->sources.begin) continue;
@@ -349,7 +350,7 @@ static ps_status p2p_leaf(const scene *s, int32_t cell, ps_fmm_range block, room
     p2p.runs = r->runs;
     p2p.one_sided = one_sided;
     p2p.run_count = runs;
-    if (runs) direct(s, near_precision(s, p2p.width), &p2p);
+    if (runs) ps_fmm_interact(near_precision(s, p2p.width), &p2p);
     return PS_OK;
 }
 
@@ -489,6 +490,7 @@ static scene scene_of(ps_adaptive_problem *p, void *vectors)
     enum { BLOCKS = 48, FEWEST = 64, MOST = 2048 };
     scene s = {.p = p, .t = p->tree, .targets = p->tree->same ? &p->sources : &p->targets};
     int64_t all = ps_padded(p->sides * s.t->cells * vector_bytes(p));
+    s.mutual = s.t->same && !ps_fmm_needs_moments(p->function.kernel, &p->sources, s.targets);
     s.multipoles = vectors;
     s.locals = s.multipoles + all;
     char *at = s.locals + all;
@@ -510,6 +512,7 @@ ps_status ps_adaptive_evaluate(ps_adaptive_problem *p, int threads, void *vector
     size_t numbers = (size_t)(p->sides * s.targets->stride);
     memset(s.targets->potential, 0, numbers * sizeof(double));
     memset(s.targets->gradient, 0, 3 * numbers * sizeof(double));
+    if (s.targets->hessian) memset(s.targets->hessian, 0, 6 * numbers * sizeof(double));
     PS_TRY(run(&s, &(step){PS_ADAPTIVE_P2P, p2p_range, 0, 0, blocks, 1}, threads, workspace));
     if (s.t->levels > ps_adaptive_far_level(s.t)) return far_field(&s, threads, workspace);
     if (p->periodic) beyond(&s);

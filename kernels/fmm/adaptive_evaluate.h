@@ -4,6 +4,9 @@
  *
  *     P2M, M2M up to level 2; M2L, P2L; L2L; L2P; M2P; P2P
  *
+ * of charges, of dipoles, or of both; potentials and gradients, and second derivatives where the
+ * targets have room for them (particle_set.h).
+ *
  *     M2P   phi_i += sum_m M_m K(x_i - y_m)     y_m: the Chebyshev points of the cell
  *     P2L   L_m += sum_j q_j K(y_m - x_j)
  *

@@ -6,6 +6,8 @@
  *     M2M   M_m += sum_n prod_d E_{o_d}[m_d][n_d] M_n(child)               (a child in octant o)
  *     L2L   L_n(child) += sum_m prod_d E_{o_d}[m_d][n_d] L_m
  *     L2P   phi = sum_m S(m, xi) L_m;  g_d likewise with S' in place d, times 2/w
+ *     dipoles   M_m += (2/w) sum_j p_j . grad S(m, xi_j)
+ *     Hessian   h_de = (2/w)^2 sum_m d_d d_e S(m, xi) L_m
  *
  * S and E: kernels/fmm/chebyshev.h. xi in fp64; everything else in the precision of the vectors;
  * potentials and gradients are added to in fp64.
@@ -15,6 +17,8 @@
  * | M2M | 6 l^4                     | child                          |
  * | L2L | 6 l^4                     | child                          |
  * | L2P | 4 l^3 + 6 l^2 + 8 l + 12 l (l-1) | particle                |
+ * | dipoles | 4 l^3 + 7 l^2      | particle and right-hand side   |
+ * | Hessian | 6 l^3 + 12 l^2     | particle and right-hand side   |
  */
 #ifndef PS_KERNELS_FMM_CELL_H
 #define PS_KERNELS_FMM_CELL_H
@@ -43,6 +47,11 @@ struct ps_fmm_cell_functions {
                 void *child);
     void (*l2p)(const ps_fmm_interpolation *interpolation, const ps_fmm_leaf *leaf,
                 const void *locals);
+    /* Of the dipoles of the leaf's particles; to their second derivatives. */
+    void (*p2m_dipoles)(const ps_fmm_interpolation *interpolation, const ps_fmm_leaf *leaf,
+                        void *multipoles);
+    void (*l2p_hessian)(const ps_fmm_interpolation *interpolation, const ps_fmm_leaf *leaf,
+                        const void *locals);
 };
 
 /* For this machine; NULL if the backend does not have them. */

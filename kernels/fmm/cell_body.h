@@ -74,6 +74,36 @@ KERNEL_INLINE void p2m(const ps_fmm_interpolation *s, int order, const ps_fmm_le
     }
 }
 
+KERNEL_INLINE void p2m_dipoles(const ps_fmm_interpolation *s, int order, const ps_fmm_leaf *leaf,
+                               real *multipoles)
+{
+    const ps_fmm_particles *from = leaf->particles;
+    for (int side = 0; side < leaf->sides; ++side) {
+        vreal sums[POINTS];
+        for (int m = 0; m < order * order * order; ++m) sums[m] = (vreal){0};
+        for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
+            vreal xi[3], dipole[3];
+            basis b;
+            for (int d = 0; d < 3; ++d)
+                dipole[d] = v_from_doubles(from->dipoles + (3 * side + d) * from->stride + i,
+                                           leaf->range.end - i, 0);
+            coordinates(leaf, i, xi);
+            basis_at(s, order, xi, true, &b);
+            for (int m0 = 0; m0 < order; ++m0)
+                for (int m1 = 0; m1 < order; ++m1) {
+                    vreal across = dipole[0] * b.slope[0][m0] * b.value[1][m1] +
+                                   dipole[1] * b.value[0][m0] * b.slope[1][m1];
+                    vreal along = dipole[2] * b.value[0][m0] * b.value[1][m1];
+                    for (int m2 = 0; m2 < order; ++m2)
+                        sums[(m0 * order + m1) * order + m2] +=
+                            across * b.value[2][m2] + along * b.slope[2][m2];
+                }
+        }
+        for (int m = 0; m < order * order * order; ++m)
+            multipoles[side * leaf->vector_stride + m] += (real)(2 / leaf->width) * v_sum(sums[m]);
+    }
+}
+
 /* phi and the gradient in cell coordinates of a vector of particles. */
 KERNEL_INLINE void expand(const real *locals, int order, const basis *b, vreal out[4])
 {
@@ -116,6 +146,74 @@ KERNEL_INLINE void l2p(const ps_fmm_interpolation *s, int order, const ps_fmm_le
             for (int d = 0; d < 3; ++d)
                 v_add_to_doubles(particles->gradient + (3 * side + d) * particles->stride + i,
                                  count, scale, out[1 + d]);
+        }
+    }
+}
+
+/* S'' of a vector of particles: T''_{n+1} = 4 T'_n + 2 x T''_n - T''_{n-1}. */
+KERNEL_INLINE void curvature_at(const ps_fmm_interpolation *s, int order, const vreal xi[3],
+                                vreal curvature[3][ORDER])
+{
+    for (int d = 0; d < 3; ++d) {
+        vreal x = xi[d], u_before = v_of(0), u = v_of(1), c_before = v_of(0), c = v_of(0);
+        for (int a = 0; a < order; ++a) curvature[d][a] = v_of(0);
+        for (int n = 1; n + 1 < order; ++n) {
+            vreal u_next = 2 * x * u - u_before;
+            vreal c_next = 4 * (real)n * u + 2 * x * c - c_before;
+            u_before = u;
+            u = u_next;
+            c_before = c;
+            c = c_next;
+            for (int a = 0; a < order; ++a) curvature[d][a] += (real)s->polynomials[n + 1][a] * c;
+        }
+    }
+}
+
+/* The second derivatives in cell coordinates, in the order of particle_set.h. */
+KERNEL_INLINE void expand_twice(const real *locals, int order, const basis *b,
+                                vreal curvature[3][ORDER], vreal out[6])
+{
+    for (int r = 0; r < 6; ++r) out[r] = (vreal){0};
+    for (int m0 = 0; m0 < order; ++m0) {
+        vreal plain = {0}, along_1 = {0}, along_2 = {0}, twice[3] = {{0}};
+        for (int m1 = 0; m1 < order; ++m1) {
+            const real *row = locals + (m0 * order + m1) * order;
+            vreal value = {0}, slope = {0}, curve = {0};
+            for (int m2 = 0; m2 < order; ++m2) {
+                value += row[m2] * b->value[2][m2];
+                slope += row[m2] * b->slope[2][m2];
+                curve += row[m2] * curvature[2][m2];
+            }
+            plain += value * b->value[1][m1];
+            along_1 += value * b->slope[1][m1];
+            along_2 += slope * b->value[1][m1];
+            twice[0] += value * curvature[1][m1];
+            twice[1] += slope * b->slope[1][m1];
+            twice[2] += curve * b->value[1][m1];
+        }
+        out[0] += plain * curvature[0][m0];
+        out[1] += along_1 * b->slope[0][m0];
+        out[2] += along_2 * b->slope[0][m0];
+        for (int r = 0; r < 3; ++r) out[3 + r] += twice[r] * b->value[0][m0];
+    }
+}
+
+KERNEL_INLINE void l2p_hessian(const ps_fmm_interpolation *s, int order, const ps_fmm_leaf *leaf,
+                               const real *locals)
+{
+    const ps_fmm_particles *particles = leaf->particles;
+    double scale = 4 / (leaf->width * leaf->width);
+    for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
+        vreal xi[3], curvature[3][ORDER], out[6];
+        basis b;
+        coordinates(leaf, i, xi);
+        basis_at(s, order, xi, true, &b);
+        curvature_at(s, order, xi, curvature);
+        for (int side = 0; side < leaf->sides; ++side) {
+            expand_twice(locals + side * leaf->vector_stride, order, &b, curvature, out);
+            for (int r = 0; r < 6; ++r)
+                v_add_to_doubles(particles->hessian + (6 * side + r) * particles->stride + i,
+                                 leaf->range.end - i, scale, out[r]);
         }
     }
 }
@@ -227,5 +325,20 @@ static void l2p_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, cons
 #undef CALL
 }
 
+static void p2m_dipoles_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, void *to)
+{
+    p2m_dipoles(s, s->order, leaf, to);
+}
+
+static void l2p_hessian_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, const void *from)
+{
+    l2p_hessian(s, s->order, leaf, from);
+}
+
 const struct ps_fmm_cell_functions PS_ISA_TABLE(CELL_TABLE) = {
-    .p2m = p2m_any, .m2m = m2m_any, .l2l = l2l_any, .l2p = l2p_any};
+    .p2m = p2m_any,
+    .m2m = m2m_any,
+    .l2l = l2l_any,
+    .l2p = l2p_any,
+    .p2m_dipoles = p2m_dipoles_any,
+    .l2p_hessian = l2p_hessian_any};

@@ -6,6 +6,7 @@
 
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
+#include "kernels/fmm/moment_p2p.h"
 #include "runtime/memory.h"
 
 enum { RANGE = 128 /* cells a thread takes at a time */ };
@@ -217,7 +218,6 @@ void ps_fmm_direct_add(const ps_fmm_function *function, int sides, double width,
                        const ps_fmm_particles *targets, int64_t count,
                        const ps_fmm_particles *sources, int64_t source_count)
 {
-    const struct ps_fmm_p2p_functions *f = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
     const ps_fmm_range all = {0, source_count};
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < count; i += 4) {
@@ -230,7 +230,7 @@ void ps_fmm_direct_add(const ps_fmm_function *function, int sides, double width,
                           .one_sided = 1,
                           .run_count = 1,
                           .width = width};
-        f->interact[function->kernel](&p2p);
+        ps_fmm_interact(PS_DOUBLE, &p2p);
     }
 }
 

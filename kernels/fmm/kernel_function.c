@@ -12,6 +12,20 @@ typedef double vreal;
 #define v_negated_product(a, b) (-((a) * (b)))
 #include "kernels/fmm/kernel_function_body.h"
 
+static void cosine(double r2, double b, double *k, double *c)
+{
+    double r = sqrt(r2);
+    *k = cos(b * r) / r;
+    *c = -(b * r * sin(b * r) + cos(b * r)) / (r2 * r);
+}
+
+static void sine(double r2, double b, double *k, double *c)
+{
+    double r = sqrt(r2);
+    *k = sin(b * r) / r;
+    *c = (b * r * cos(b * r) - sin(b * r)) / (r2 * r);
+}
+
 #ifdef PS_FMM_USER_DEGREE
 enum { USER_HAS_DEGREE = 1, USER_DEGREE = PS_FMM_USER_DEGREE };
 #else
@@ -23,7 +37,7 @@ static const struct {
     bool has_degree;
     int degree;
     void (*at)(double r2, double b, double *k, double *c);
-} kernels[PS_FMM_KERNEL_COUNT] = {
+} kernels[PS_FMM_FUNCTION_COUNT] = {
     [PS_FMM_INVERSE] = {"inverse", true, -1, v_kernel_inverse},
     [PS_FMM_INVERSE_SQUARE] = {"inverse-square", true, -2, v_kernel_inverse_square},
     [PS_FMM_INVERSE_FOURTH] = {"inverse-fourth", true, -4, v_kernel_inverse_fourth},
@@ -34,6 +48,8 @@ static const struct {
     [PS_FMM_SQUARE] = {"square", true, 2, v_kernel_square},
     [PS_FMM_FOURTH] = {"fourth", true, 4, v_kernel_fourth},
     [PS_FMM_USER] = {"user", USER_HAS_DEGREE, USER_DEGREE, v_kernel_user},
+    [PS_FMM_COSINE] = {"cosine", false, 0, cosine},
+    [PS_FMM_SINE] = {"sine", false, 0, sine},
 };
 
 const char *ps_fmm_kernel_name(ps_fmm_kernel kernel) { return kernels[kernel].name; }

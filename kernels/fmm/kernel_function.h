@@ -14,6 +14,7 @@
  * | gaussian        | exp(-b r^2)  | -2 b K        | none |
  * | square, fourth  | r^2, r^4     | 2, 4 r^2      | 2, 4 (the method is exact: for tests) |
  * | user            | kernels/fmm/user_kernel_body.h, to be edited               |
+ * | cosine, sine    | cos(b r)/r, sin(b r)/r | K'/r | none: the two parts of exp(i b r)/r    |
  *
  * K and c are written once, in kernel_function_body.h, for CPU lanes and CUDA threads alike. All
  * depend on r alone, which the 16 symmetric operators and mutual interactions need.
@@ -36,7 +37,10 @@ typedef enum ps_fmm_kernel {
     PS_FMM_SQUARE,
     PS_FMM_FOURTH,
     PS_FMM_USER,
-    PS_FMM_KERNEL_COUNT
+    PS_FMM_KERNEL_COUNT, /* those that programs offer by name */
+    PS_FMM_COSINE = PS_FMM_KERNEL_COUNT,
+    PS_FMM_SINE,
+    PS_FMM_FUNCTION_COUNT
 } ps_fmm_kernel;
 
 /* A kernel with its parameter b (1/length, gaussian 1/length^2; ignored by the others). */

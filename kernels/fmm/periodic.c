@@ -12,8 +12,26 @@ enum { REAL = 4, WAVES = 5 };
 
 static double length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* What is left of the images in space: of the nearest without their own 1/R. */
-static double real_sum(const bool along[3], const double d[3])
+/* Of a kernel what its waves leave of it at R, and, with the sign turned, what they have of it. */
+typedef double (*split)(double r);
+
+static double inverse_left(double r) { return erfc(ALPHA * r) / r; }
+
+static double inverse_waves(double r)
+{
+    return r > 0 ? erf(ALPHA * r) / r : 2 * ALPHA / sqrt(M_PI);
+}
+
+/* Of r: Hasimoto's (1959) split, whose waves are those of 1/r times -2 (1/k^2 + 1/4 alpha^2). */
+static double distance_left(double r)
+{
+    return r * erfc(ALPHA * r) - exp(-ALPHA * ALPHA * r * r) / (ALPHA * sqrt(M_PI));
+}
+
+static double distance_waves(double r) { return r - distance_left(r); }
+
+/* What is left of the images in space: of the nearest without their own kernel. */
+static double real_sum(const bool along[3], const double d[3], split left, split waves)
 {
     static const double end = 3.3;
     int reach[3];
@@ -25,27 +43,40 @@ static double real_sum(const bool along[3], const double d[3])
                 double r = length((double[3]){d[0] + x, d[1] + y, d[2] + z});
                 bool near = x >= -1 && x <= 1 && y >= -1 && y <= 1 && z >= -1 && z <= 1;
                 if (near)
-                    sum -= r > 0 ? erf(ALPHA * r) / r : 2 * ALPHA / sqrt(M_PI);
+                    sum -= waves(r);
                 else if (r < end)
-                    sum += erfc(ALPHA * r) / r;
+                    sum += left(r);
             }
     return sum;
 }
 
-static double three_axes(const double d[3])
+/* sum over waves of factor(k^2) cos(k.d) exp(-k^2/4 alpha^2), k not 0. */
+static double wave_sum(const double d[3], double (*factor)(double k2))
 {
-    double sum = -M_PI / (ALPHA * ALPHA);
+    double sum = 0;
     for (int x = 0; x <= WAVES; ++x)
         for (int y = 0; y <= WAVES; ++y)
             for (int z = 0; z <= WAVES; ++z) {
                 double k2 = 4 * M_PI * M_PI * (x * x + y * y + z * z);
                 if (x + y + z == 0) continue;
                 double times = (x ? 2 : 1) * (y ? 2 : 1) * (z ? 2 : 1);
-                sum += times * 4 * M_PI * exp(-k2 / (4 * ALPHA * ALPHA)) / k2 *
+                sum += times * factor(k2) * exp(-k2 / (4 * ALPHA * ALPHA)) *
                        cos(2 * M_PI * x * d[0]) * cos(2 * M_PI * y * d[1]) *
                        cos(2 * M_PI * z * d[2]);
             }
     return sum;
+}
+
+static double inverse_factor(double k2) { return 4 * M_PI / k2; }
+
+static double distance_factor(double k2)
+{
+    return -8 * M_PI / (k2 * k2) * (1 + k2 / (4 * ALPHA * ALPHA));
+}
+
+static double three_axes(const double d[3])
+{
+    return wave_sum(d, inverse_factor) - M_PI / (ALPHA * ALPHA);
 }
 
 /* x and y repeat. */
@@ -97,7 +128,16 @@ double ps_periodic_smooth(const bool along[3], const double d[3])
         if (along[i] == (axes == 1)) odd = i;
     int u = (odd + 1) % 3, v = (odd + 2) % 3;
     if (axes == 1) return one_axis(d[odd], hypot(d[u], d[v]));
-    return real_sum(along, d) + (axes == 3 ? three_axes(d) : two_axes(d[u], d[v], d[odd]));
+    return real_sum(along, d, inverse_left, inverse_waves) +
+           (axes == 3 ? three_axes(d) : two_axes(d[u], d[v], d[odd]));
+}
+
+static const bool all_axes[3] = {true, true, true};
+
+double ps_periodic_smooth_distance(const double d[3])
+{
+    return real_sum(all_axes, d, distance_left, distance_waves) + wave_sum(d, distance_factor) +
+           M_PI / (4 * ALPHA * ALPHA * ALPHA * ALPHA);
 }
 
 /* ---- its series ---- */
@@ -115,7 +155,7 @@ static void transform(const double matrix[Q][Q], const double *in, double *out)
 }
 
 /* series[a][b][c]: P = sum C_abc T_2a(d_0) T_2b(d_1) T_2c(d_2). */
-static void make_series(const bool along[3], double *series, double *values)
+static void make_series(const bool along[3], bool distance, double *series, double *values)
 {
     double matrix[Q][Q];
     for (int a = 0; a < Q; ++a)
@@ -126,18 +166,18 @@ static void make_series(const bool along[3], double *series, double *values)
         const int at[3] = {n / (Q * Q), n / Q % Q, n % Q};
         double d[3];
         for (int i = 0; i < 3; ++i) d[i] = cos(M_PI * (2 * at[i] + 1) / (4.0 * Q));
-        values[n] = ps_periodic_smooth(along, d);
+        values[n] = distance ? ps_periodic_smooth_distance(d) : ps_periodic_smooth(along, d);
     }
     transform(matrix, values, series);
     transform(matrix, series, values);
     transform(matrix, values, series);
 }
 
-void ps_periodic_init(const bool along[3], ps_periodic *p)
+static void init(const bool along[3], bool distance, ps_periodic *p)
 {
     double series[PS_PERIODIC_GRID], values[PS_PERIODIC_GRID];
     memcpy(p->along, along, sizeof p->along);
-    make_series(along, series, values);
+    make_series(along, distance, series, values);
     for (int i = 0; i < Q; ++i) p->node[i] = cos(M_PI * (2 * i + 1) / (2.0 * Q));
     for (int i = 0; i < Q; ++i)
         for (int j = 0; j < Q; ++j) {
@@ -152,6 +192,10 @@ void ps_periodic_init(const bool along[3], ps_periodic *p)
                     p->pair[a][b][ij / Q][ij % Q] +=
                         series[(a * Q + b) * Q + c] * p->even[c][ij / Q][ij % Q];
 }
+
+void ps_periodic_init(const bool along[3], ps_periodic *p) { init(along, false, p); }
+
+void ps_periodic_init_distance(ps_periodic *p) { init(all_axes, true, p); }
 
 /* ---- between cells and the box ---- */
 

@@ -39,8 +39,14 @@ typedef struct ps_periodic {
 /* P at d, |d_i| <= 1: exact to rounding. */
 double ps_periodic_smooth(const bool along[3], const double d[3]);
 
+/* The same of r, along three axes: sum |d + n| less those of |n|_inf <= 1, where the sum over the
+ * lattice is the periodic solution of Lap R = 2 K_per of mean 0. It has no net charge of its own: for
+ * dipoles (Stokeslets, Hasimoto 1959). */
+double ps_periodic_smooth_distance(const double d[3]);
+
 /* At least one axis. OpenMP inside. */
 void ps_periodic_init(const bool along[3], ps_periodic *periodic);
+void ps_periodic_init_distance(ps_periodic *periodic);
 
 /* Adds the multipole [l^3] of a cell of the unit box to moments[PS_PERIODIC_GRID]. */
 void ps_periodic_gather(const ps_periodic *periodic, const ps_fmm_interpolation *interpolation,

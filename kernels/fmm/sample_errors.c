@@ -97,16 +97,20 @@ static double floor_of(const ps_fmm_samples *s, double charge, bool gradient)
 
 ps_fmm_reached ps_fmm_sample_errors(const ps_fmm_samples *c, bool gradient, double *workspace)
 {
-    ps_fmm_reached reached = {0, 0, 0};
+    ps_fmm_reached reached = {0};
+    int each = c->components ? c->components : 1, all = each * c->sides;
     magnitudes m = {workspace, workspace + c->count, workspace + 2 * c->count};
     for (int s = 0; s < c->sides; ++s) {
-        measure(c, s, 1, &m);
+        measure(c, each * s, each, &m);
         double floor = floor_of(c, c->charge[s], false);
         reached.potential = worse(reached.potential, error_of(c, &m, floor, &reached.largest));
         if (!gradient) continue;
-        measure(c, c->sides + 3 * s, 3, &m);
+        measure(c, all + 3 * each * s, 3 * each, &m);
         floor = floor_of(c, c->charge[s], true);
         reached.gradient = worse(reached.gradient, error_of(c, &m, floor, &reached.largest));
+        if (!c->hessian) continue;
+        measure(c, 4 * all + 6 * each * s, 6 * each, &m);
+        reached.hessian = worse(reached.hessian, error_of(c, &m, 0, &reached.largest));
     }
     return reached;
 }
@@ -114,7 +118,8 @@ ps_fmm_reached ps_fmm_sample_errors(const ps_fmm_samples *c, bool gradient, doub
 double ps_fmm_excess(const ps_fmm_reached *reached, double accuracy)
 {
     static const double single = 10; /* so many times the accuracy is allowed to one sample */
-    return worse(worse(reached->potential, reached->gradient), reached->largest / single) /
+    return worse(worse(worse(reached->potential, reached->gradient), reached->hessian),
+                 reached->largest / single) /
            accuracy;
 }
 

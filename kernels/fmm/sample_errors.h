@@ -15,16 +15,20 @@ typedef struct ps_fmm_samples {
     int64_t count, even;
     bool all; /* every target is sampled */
     int sides;
-    const double *direct, *taken; /* [4 S][count] both: potentials [S], then gradients [S][3] */
+    const double *direct, *taken; /* [4 S][count] both: potentials [S], then gradients [S][3];
+                                     of several components [S][components], with Hessians behind */
     const double *charge;         /* [S] mean magnitude of the sources */
     ps_fmm_function function;
-    double width; /* of the box */
+    double width;   /* of the box */
+    int components; /* of a value, whose errors are one: 0 is 1 */
+    bool hessian;
 } ps_fmm_samples;
 
 /* The worst of all sides. */
 typedef struct ps_fmm_reached {
     double potential, gradient; /* 0: gradients are not wanted */
     double largest;             /* of a single sample */
+    double hessian;             /* 0: second derivatives are not wanted */
 } ps_fmm_reached;
 
 /* workspace[3 count]. */

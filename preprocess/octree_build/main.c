@@ -270,6 +270,7 @@ static void set_header(const build *b, ps_octree_header *h)
     const ps_particle_header *s = ps_particles_header(b->files[0]);
     *h = (ps_octree_header){.height = b->height,
                             .right_hand_sides = s->right_hand_sides,
+                            .moments = s->moments,
                             .group_size = b->group,
                             .box = b->box,
                             .same = !b->files[1]};
@@ -382,6 +383,8 @@ static ps_status open_particles(build *b, ps_product *product)
         return ps_fail(PS_USAGE, "--height and --leaf-size exclude one another");
     PS_TRY(ps_particles_open(b->run->operands[0], &b->files[0]));
     PS_TRY(ps_product_input(product, "sources", ps_particles_store(b->files[0])));
+    product->identity.format_version =
+        ps_moments_version(ps_particles_header(b->files[0])->moments);
     if (!chosen.targets) return PS_OK;
     PS_TRY(ps_particles_open(chosen.targets, &b->files[1]));
     return ps_product_input(product, "targets", ps_particles_store(b->files[1]));

@@ -100,14 +100,18 @@ static bool is_own(const char *path)
 }
 
 /* Our own files: what the header says there is. */
-static ps_status own_names(const char *path, char positions[16], char charges[64])
+static ps_status own_names(const char *path, const import_options *o, char positions[16],
+                           char charges[64])
 {
-    ps_particle_file *file;
+    PS_SCOPED(ps_particles_close) ps_particle_file *file = NULL;
     PS_TRY(ps_particles_open(path, &file));
+    ps_moments moments = ps_particles_header(file)->moments;
+    if (o->charges == 0 && !o->charge_names && moments != o->moments)
+        return ps_fail(PS_INVALID, "%s: its columns are %s: --moments %s", path,
+                       ps_moments_names[moments], ps_moments_names[moments]);
     int count = ps_particles_header(file)->right_hand_sides, length = 0;
     for (int s = 0; s < count; ++s) length += sprintf(charges + length, s ? ",q%d" : "q%d", s);
     strcpy(positions, "x,y,z");
-    ps_particles_close(&file);
     return PS_OK;
 }
 
@@ -117,7 +121,7 @@ ps_status read_hdf5(const import_options *o, const ps_store_identity *identity, 
     char positions[16] = "x,y,z", charges[64] = "q";
     name_list list = {.count = 0};
     ps_hdf5_columns *file;
-    if (is_own(o->input)) PS_TRY(own_names(o->input, positions, charges));
+    if (is_own(o->input)) PS_TRY(own_names(o->input, o, positions, charges));
     if (!o->positions) own.positions = positions;
     if (!o->charge_names) own.charge_names = charges;
     PS_TRY(add_names(&list, own.positions));

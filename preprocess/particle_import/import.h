@@ -31,7 +31,8 @@ typedef struct import_options {
     int pqr_columns;      /* 0 auto, 1 free, 2 fixed                                  */
     int components;       /* tipsy: 0 all, 1 gas, 2 dark, 3 star                      */
     int charges;          /* 0: from the file; else 1 + ps_charges                    */
-    int right_hand_sides; /* made charges                                             */
+    int right_hand_sides; /* made columns                                             */
+    ps_moments moments;   /* what the columns are                                     */
     uint64_t seed;
     bool keep_coincident;
     const char *length_units, *charge_units;

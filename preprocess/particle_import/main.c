@@ -14,7 +14,7 @@
 #include "stage/product.h"
 
 static struct {
-    int generate, format, charges, pqr_columns, components, coincident;
+    int generate, format, charges, pqr_columns, components, coincident, moments;
     int64_t count, seed, right_hand_sides;
     const char *columns, *positions, *charge_names, *length_units, *charge_units;
 } chosen = {
@@ -29,7 +29,12 @@ static const ps_option options[] = {
               "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or "
               "uniform where generated"),
     PS_INT("right-hand-sides", &chosen.right_hand_sides, "S", 1, PS_RIGHT_HAND_SIDES_MAX,
-           PS_IDENTITY, "charges that are made for each particle"),
+           PS_IDENTITY, "charges, or sides of moments, that are made for each particle"),
+    PS_CHOICE("moments", &chosen.moments, "charges|dipoles|charges-and-dipoles|forces|complex",
+              PS_IDENTITY,
+              "what the columns behind x, y, z are, a side after the other: q; px,py,pz; q of all "
+              "sides, then px,py,pz of each; fx,fy,fz (of Stokeslets); re,im; columns of text are "
+              "found by these names"),
     PS_CHOICE("format", &chosen.format, "auto|text|hdf5|tipsy|pqr|fma", PS_IDENTITY,
               "of the input; auto: by signature and suffix"),
     PS_TEXT("columns", &chosen.columns, "X,Y,Z,Q,...", PS_IDENTITY,
@@ -60,7 +65,10 @@ static import_options gather(const ps_run *run)
                             .pqr_columns = chosen.pqr_columns,
                             .components = chosen.components,
                             .charges = chosen.charges,
-                            .right_hand_sides = (int)chosen.right_hand_sides,
+                            .right_hand_sides =
+                                (int)chosen.right_hand_sides *
+                                ps_moments_columns((ps_moments)chosen.moments),
+                            .moments = (ps_moments)chosen.moments,
                             .seed = (uint64_t)chosen.seed,
                             .keep_coincident = chosen.coincident == 1,
                             .length_units = chosen.length_units,
@@ -145,7 +153,9 @@ static ps_status generate(import_options *o, const ps_store_identity *identity,
                           ps_particle_header *header)
 {
     if (o->charges == 0) o->charges = 1 + PS_CHARGES_UNIFORM;
-    *header = (ps_particle_header){.count = chosen.count, .right_hand_sides = o->right_hand_sides};
+    *header = (ps_particle_header){.count = chosen.count,
+                                   .right_hand_sides = o->right_hand_sides,
+                                   .moments = o->moments};
     return write_generated(o, identity, (ps_distribution)(chosen.generate - 1), chosen.count);
 }
 
@@ -154,7 +164,7 @@ static ps_status plan(const import_options *o, const ps_run *run)
 {
     ps_report *r = ps_report_new(run);
     ps_need need;
-    int columns = 3 + (int)chosen.right_hand_sides;
+    int columns = 3 + o->right_hand_sides;
     if (!o->input) {
         ps_report_int(r, "particles", chosen.count);
         need = write_need(run, chosen.count, columns);
@@ -177,7 +187,11 @@ static ps_status run_import(ps_run *run)
     ps_product product;
     int64_t coincident = -1;
     double start = ps_clock();
-    ps_product_init(run, PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, &product);
+    ps_product_init(run, PS_PARTICLES_FORMAT, ps_moments_version(o.moments), &product);
+    if (o.right_hand_sides > PS_RIGHT_HAND_SIDES_MAX)
+        return ps_fail(PS_USAGE, "--right-hand-sides %d of %s: %d columns; up to %d are possible",
+                       (int)chosen.right_hand_sides, ps_moments_names[o.moments],
+                       o.right_hand_sides, PS_RIGHT_HAND_SIDES_MAX);
     if (!o.input && run->operand_count > 1)
         return ps_fail(PS_USAGE, "--generate takes OUTPUT alone, not \"%s\" too", run->operands[1]);
     if (run->plan) return plan(&o, run);

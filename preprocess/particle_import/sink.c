@@ -18,6 +18,7 @@ ps_status sink_start(sink *s, const import_options *options, const ps_store_iden
     s->identity = identity;
     s->file_charges = file_charges;
     s->header.right_hand_sides = options->charges ? options->right_hand_sides : file_charges;
+    s->header.moments = options->moments;
     if (s->header.right_hand_sides < 1)
         return ps_fail(PS_INVALID,
                        "%s: positions without charges; --charges unit gives every "
@@ -26,6 +27,10 @@ ps_status sink_start(sink *s, const import_options *options, const ps_store_iden
     if (s->header.right_hand_sides > PS_RIGHT_HAND_SIDES_MAX)
         return ps_fail(PS_INVALID, "%s: %d charges a particle; up to %d are possible",
                        options->input, s->header.right_hand_sides, PS_RIGHT_HAND_SIDES_MAX);
+    if (s->header.right_hand_sides % ps_moments_columns(options->moments) != 0)
+        return ps_fail(PS_INVALID, "%s: %d columns behind x, y, z; --moments %s has %d a side",
+                       options->input, s->header.right_hand_sides,
+                       ps_moments_names[options->moments], ps_moments_columns(options->moments));
     s->columns = 3 + s->header.right_hand_sides;
     PS_TRY(ps_alloc_untouched((void **)&s->block[0], 8 * (int64_t)SINK_ROWS * s->columns,
                               "a block of particles"));
@@ -215,7 +220,9 @@ ps_status sink_finish(sink *s, int64_t *coincident)
 ps_status write_generated(const import_options *options, const ps_store_identity *identity,
                           ps_distribution distribution, int64_t count)
 {
-    ps_particle_header header = {.count = count, .right_hand_sides = options->right_hand_sides};
+    ps_particle_header header = {.count = count,
+                                 .right_hand_sides = options->right_hand_sides,
+                                 .moments = options->moments};
     const ps_need need = write_need(options->run, count, 3 + options->right_hand_sides);
     PS_TRY(ps_plan_take(options->run, &need, NULL));
     set_units(&header, options);

@@ -104,6 +104,39 @@ static void list_names(const layout *l, char out[512])
         length += (size_t)snprintf(out + length, 512 - length, n ? ", %s" : "%s", l->names[n]);
 }
 
+/* Columns of moments by their names: of one side with a 0 behind them or without, of others with
+ * their number; in the order of specs/particles.md. */
+static ps_status place_moments(layout *l, const import_options *o, const char *names)
+{
+    static const char *const words[PS_MOMENTS_COUNT][4] = {
+        {"q"}, {"px", "py", "pz"}, {"q", "px", "py", "pz"}, {"fx", "fy", "fz"}, {"re", "im"}};
+    int each = ps_moments_columns(o->moments), sides = 0, at[PS_RIGHT_HAND_SIDES_MAX][4];
+    for (bool found = true; found && sides < PS_RIGHT_HAND_SIDES_MAX; sides += found)
+        for (int c = 0; c < each; ++c) {
+            char name[16];
+            snprintf(name, sizeof name, "%s%d", words[o->moments][c], sides);
+            at[sides][c] = find_axis(l, name);
+            if (at[sides][c] < 0 && sides == 0) at[0][c] = find_axis(l, words[o->moments][c]);
+            found = found && at[sides][c] >= 0;
+        }
+    if (sides == 0)
+        return ps_fail(PS_INVALID,
+                       "--moments %s: no columns %s, %s%s%s%s%s (with a number behind them for several "
+                       "sides) among %s; --columns says which they are",
+                       ps_moments_names[o->moments], words[o->moments][0], words[o->moments][1],
+                       each > 2 ? ", " : "", each > 2 ? words[o->moments][2] : "",
+                       each > 3 ? ", " : "", each > 3 ? words[o->moments][3] : "", names);
+    if (sides * each > PS_RIGHT_HAND_SIDES_MAX)
+        return ps_fail(PS_INVALID, "--moments %s: %d columns; up to %d are possible",
+                       ps_moments_names[o->moments], sides * each, PS_RIGHT_HAND_SIDES_MAX);
+    bool apart = o->moments == PS_MOMENTS_CHARGES_AND_DIPOLES; /* charges of all sides come first */
+    for (int s = 0; s < sides; ++s)
+        for (int c = 0; c < each; ++c)
+            l->place[3 + (!apart ? s * each + c : c == 0 ? s : sides + 3 * s + c - 1)] = at[s][c];
+    l->used = 3 + sides * each;
+    return PS_OK;
+}
+
 /* x, y, z and charges by their names in the header. What is not called a charge is none: a column
  * of velocities would be summed like one. */
 static ps_status place_by_header(layout *l, const import_options *o)
@@ -122,6 +155,7 @@ static ps_status place_by_header(layout *l, const import_options *o)
             "and the charges",
             names);
     l->used = 3;
+    if (o->moments && !o->charges) return place_moments(l, o, names);
     for (int n = 0; n < l->name_count && !o->charges; ++n) {
         if (!names_charge(l->names[n])) continue;
         if (l->used == PS_PARTICLE_COLUMNS_MAX)
@@ -146,6 +180,11 @@ static ps_status place_in_order(layout *l, const import_options *o)
 {
     if (l->columns < 3)
         return ps_fail(PS_INVALID, "%d numbers; x y z and a charge are expected", l->columns);
+    if (o->moments && !o->charges)
+        return ps_fail(PS_INVALID,
+                       "--moments %s without a header: --columns says by number which columns are "
+                       "x, y, z and the moments",
+                       ps_moments_names[o->moments]);
     if (l->columns > 4 && !o->charges)
         return ps_fail(
             PS_INVALID,

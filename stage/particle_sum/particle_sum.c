@@ -245,8 +245,15 @@ static ps_status measure(const attempt *a, bool gradient, int64_t count, ps_fmm_
                                 .stride = count};
     ps_fmm_direct_add(&s->function, s->sides, a->tree.box.width, &targets, count,
                       &a->problem.sources, s->sources);
-    ps_fmm_samples samples = {count, count,  count == a->targets, s->sides,         direct,
-                              taken, charge, s->function,         a->tree.box.width};
+    ps_fmm_samples samples = {.count = count,
+                              .even = count,
+                              .all = count == a->targets,
+                              .sides = s->sides,
+                              .direct = direct,
+                              .taken = taken,
+                              .charge = charge,
+                              .function = s->function,
+                              .width = a->tree.box.width};
     *out = ps_fmm_sample_errors(&samples, gradient, x + 3 * count);
     return PS_OK;
 }

@@ -1,0 +1,123 @@
+/*
+ * f[0] = K and f[n + 1] = f[n]' / r of every kernel, of r2 = r^2 > 0 (moment_p2p.h). The includer
+ * has lanes_body.h in double precision.
+ */
+
+/* c r^a. */
+KERNEL_INLINE void power(int a, vreal r2, vreal f[4])
+{
+    vreal inverse = v_rsqrt(r2), square = inverse * inverse;
+    vreal value = a == 1 ? r2 * inverse : a == 2 ? r2 : a == 4 ? r2 * r2 : v_of(1);
+    for (int i = a; i < 0; ++i) value *= inverse;
+    for (int n = 0; n < 4; ++n) {
+        f[n] = value;
+        value *= (real)(a - 2 * n) * square;
+    }
+}
+
+KERNEL_INLINE void radial_inverse(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(-1, r2, f);
+}
+
+KERNEL_INLINE void radial_inverse_square(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(-2, r2, f);
+}
+
+KERNEL_INLINE void radial_inverse_fourth(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(-4, r2, f);
+}
+
+KERNEL_INLINE void radial_distance(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(1, r2, f);
+}
+
+KERNEL_INLINE void radial_square(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(2, r2, f);
+}
+
+KERNEL_INLINE void radial_fourth(vreal r2, vreal b, vreal f[4])
+{
+    (void)b;
+    power(4, r2, f);
+}
+
+KERNEL_INLINE void radial_exponential(vreal r2, vreal b, vreal f[4])
+{
+    vreal inverse = v_rsqrt(r2), t = b * (r2 * inverse), square = inverse * inverse;
+    f[0] = v_exp(-t);
+    f[1] = -b * f[0] * inverse;
+    f[2] = -f[1] * (1 + t) * square;
+    f[3] = f[1] * (3 + t * (3 + t)) * (square * square);
+}
+
+KERNEL_INLINE void radial_yukawa(vreal r2, vreal b, vreal f[4])
+{
+    vreal inverse = v_rsqrt(r2), t = b * (r2 * inverse), square = inverse * inverse;
+    f[0] = v_exp(-t) * inverse;
+    f[1] = -(1 + t) * f[0] * square;
+    f[2] = (3 + t * (3 + t)) * f[0] * (square * square);
+    f[3] = -(15 + t * (15 + t * (6 + t))) * f[0] * (square * square * square);
+}
+
+KERNEL_INLINE void radial_gaussian(vreal r2, vreal b, vreal f[4])
+{
+    f[0] = v_exp(-b * r2);
+    for (int n = 1; n < 4; ++n) f[n] = -2 * b * f[n - 1];
+}
+
+/* sin(x) and cos(x) of 0 <= x < 1e6, to about an ulp of 1: x - n pi/2 in three parts of 33 bits (Cody
+ * and Waite), then the series on [-pi/4, pi/4]. */
+KERNEL_INLINE void v_sine_cosine(vreal x, vreal *sine, vreal *cosine)
+{
+    enum { TERMS = 8 };
+    const real magic = 0x1.8p52;
+    vreal shifted = x * 0x1.45f306dc9c883p-1 + magic, n = shifted - magic;
+    vreal r = x - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2ep-69, t = r * r;
+    vreal s = v_of(0), c = v_of(0);
+    for (int k = TERMS; k >= 1; --k) {
+        s = (1 + s) * t * (real)(-1.0 / (2 * k * (2 * k + 1)));
+        c = (1 + c) * t * (real)(-1.0 / (2 * k * (2 * k - 1)));
+    }
+    s = r + r * s;
+    c = 1 + c;
+    vinteger quarter = (vinteger)shifted, odd = -(quarter & 1);
+    vreal first = (vreal)(((vinteger)s & ~odd) | ((vinteger)c & odd));
+    vreal second = (vreal)(((vinteger)c & ~odd) | ((vinteger)s & odd));
+    *sine = (vreal)((vinteger)first ^ (quarter >> 1 << 63));
+    *cosine = (vreal)((vinteger)second ^ ((quarter + 1) >> 1 << 63));
+}
+
+/* Of cos(t)/r, t = b r, with s = sin(t); and of sin(t)/r with cos(t) for cos(t) -> sin(t) and
+ * sin(t) -> -cos(t). */
+KERNEL_INLINE void oscillating(vreal t, vreal inverse, vreal c, vreal s, vreal f[4])
+{
+    vreal square = inverse * inverse, cube = inverse * square;
+    f[0] = c * inverse;
+    f[1] = -(t * s + c) * cube;
+    f[2] = (3 * (t * s + c) - t * t * c) * (cube * square);
+    f[3] = (t * t * (t * s + 6 * c) - 15 * (t * s + c)) * (cube * square * square);
+}
+
+KERNEL_INLINE void radial_cosine(vreal r2, vreal b, vreal f[4])
+{
+    vreal inverse = v_rsqrt(r2), t = b * (r2 * inverse), s, c;
+    v_sine_cosine(t, &s, &c);
+    oscillating(t, inverse, c, s, f);
+}
+
+KERNEL_INLINE void radial_sine(vreal r2, vreal b, vreal f[4])
+{
+    vreal inverse = v_rsqrt(r2), t = b * (r2 * inverse), s, c;
+    v_sine_cosine(t, &s, &c);
+    oscillating(t, inverse, s, -c, f);
+}

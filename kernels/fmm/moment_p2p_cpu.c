@@ -1,0 +1,126 @@
+/* The lanes of moment_p2p.h: sources in the lanes, one target at a time. */
+#include "kernels/fmm/moment_p2p.h"
+
+#include <math.h>
+
+#define real double
+#define LANES_SINGLE 0
+#include "kernels/common/lanes_body.h"
+#include "kernels/fmm/moment_function_body.h"
+
+enum { ROWS = 10 }; /* phi, its gradient, its second derivatives */
+
+typedef void (*radial)(vreal r2, vreal b, vreal f[4]);
+
+/* From a target to LANES sources. */
+typedef struct separation {
+    vreal r[3], f[4];
+} separation;
+
+KERNEL_INLINE void separate(const ps_fmm_p2p *p, radial function, int64_t target, int64_t from,
+                            int64_t count, separation *s)
+{
+    vreal r2 = v_of(0);
+    for (int d = 0; d < 3; ++d) {
+        s->r[d] = -v_from_doubles(p->sources->position[d] + from, count,
+                                  p->targets->position[d][target]);
+        r2 += s->r[d] * s->r[d];
+    }
+    vinteger apart = r2 > 0;
+    for (int i = (int)(count < LANES ? count : LANES); i < LANES; ++i) apart[i] = 0;
+    r2 = v_keep(apart, r2) + v_keep(~apart, v_of(1));
+    function(r2, v_of(p->function.parameter), s->f);
+    for (int n = 0; n < 4; ++n) s->f[n] = v_keep(apart, s->f[n]);
+}
+
+KERNEL_INLINE void add_charges(const separation *s, vreal q, bool twice, vreal sums[ROWS])
+{
+    vreal slope = q * s->f[1];
+    sums[0] += q * s->f[0];
+    for (int d = 0; d < 3; ++d) sums[1 + d] += slope * s->r[d];
+    if (!twice) return;
+    vreal second = q * s->f[2];
+    for (int d = 0, row = 4; d < 3; ++d)
+        for (int e = d; e < 3; ++e, ++row) {
+            sums[row] += second * s->r[d] * s->r[e];
+            if (e == d) sums[row] += slope;
+        }
+}
+
+KERNEL_INLINE void add_dipoles(const separation *s, const vreal p[3], bool twice, vreal sums[ROWS])
+{
+    vreal along = p[0] * s->r[0] + p[1] * s->r[1] + p[2] * s->r[2], second = along * s->f[2];
+    sums[0] -= along * s->f[1];
+    for (int d = 0; d < 3; ++d) sums[1 + d] -= s->f[1] * p[d] + second * s->r[d];
+    if (!twice) return;
+    vreal third = along * s->f[3];
+    for (int d = 0, row = 4; d < 3; ++d)
+        for (int e = d; e < 3; ++e, ++row) {
+            sums[row] -= s->f[2] * (p[d] * s->r[e] + p[e] * s->r[d]) + third * s->r[d] * s->r[e];
+            if (e == d) sums[row] -= second;
+        }
+}
+
+KERNEL_INLINE void sum_run(const ps_fmm_p2p *p, radial function, bool twice, bool dipoles,
+                           int64_t target, ps_fmm_range run,
+                           vreal sums[PS_FMM_SIDES_MAX][ROWS])
+{
+    const ps_fmm_particles *from = p->sources;
+    for (int64_t j = run.begin; j < run.end; j += LANES) {
+        int64_t count = run.end - j;
+        separation s;
+        separate(p, function, target, j, count, &s);
+        for (int side = 0; side < p->sides; ++side) {
+            if (from->charges)
+                add_charges(&s, v_from_doubles(from->charges + side * from->stride + j, count, 0),
+                            twice, sums[side]);
+            if (!dipoles) continue;
+            vreal moment[3];
+            for (int d = 0; d < 3; ++d)
+                moment[d] = v_from_doubles(from->dipoles + (3 * side + d) * from->stride + j,
+                                           count, 0);
+            add_dipoles(&s, moment, twice, sums[side]);
+        }
+    }
+}
+
+KERNEL_INLINE void put_sums(const ps_fmm_p2p *p, bool twice, int64_t target,
+                            vreal sums[PS_FMM_SIDES_MAX][ROWS])
+{
+    const ps_fmm_particles *to = p->targets;
+    for (int side = 0; side < p->sides; ++side) {
+        to->potential[side * to->stride + target] += v_sum(sums[side][0]);
+        for (int d = 0; d < 3; ++d)
+            to->gradient[(3 * side + d) * to->stride + target] += v_sum(sums[side][1 + d]);
+        for (int d = 0; d < 6 && twice; ++d)
+            to->hessian[(6 * side + d) * to->stride + target] += v_sum(sums[side][4 + d]);
+    }
+}
+
+KERNEL_INLINE void sum_all(const ps_fmm_p2p *p, radial function, bool twice, bool dipoles)
+{
+    for (int64_t i = p->target.begin; i < p->target.end; ++i) {
+        vreal sums[PS_FMM_SIDES_MAX][ROWS];
+        memset(sums, 0, sizeof sums[0] * (size_t)p->sides);
+        for (int64_t run = 0; run < p->run_count; ++run)
+            sum_run(p, function, twice, dipoles, i, p->runs[run], sums);
+        put_sums(p, twice, i, sums);
+    }
+}
+
+#define FOR_KERNELS(of)                                                                            \
+    of(INVERSE, inverse) of(INVERSE_SQUARE, inverse_square) of(INVERSE_FOURTH, inverse_fourth)     \
+        of(DISTANCE, distance) of(EXPONENTIAL, exponential) of(YUKAWA, yukawa)                     \
+            of(GAUSSIAN, gaussian) of(SQUARE, square) of(FOURTH, fourth) of(COSINE, cosine)        \
+                of(SINE, sine)
+
+#define FUNCTIONS(upper, name)                                                                     \
+    static void name##_00(const ps_fmm_p2p *p) { sum_all(p, radial_##name, false, false); }        \
+    static void name##_01(const ps_fmm_p2p *p) { sum_all(p, radial_##name, false, true); }         \
+    static void name##_10(const ps_fmm_p2p *p) { sum_all(p, radial_##name, true, false); }         \
+    static void name##_11(const ps_fmm_p2p *p) { sum_all(p, radial_##name, true, true); }
+FOR_KERNELS(FUNCTIONS)
+
+#define ENTRY(upper, name)                                                                         \
+    [PS_FMM_##upper] = {{name##_00, name##_01}, {name##_10, name##_11}},
+const struct ps_fmm_moment_functions PS_ISA_TABLE(ps_fmm_moment) = {.interact = {FOR_KERNELS(ENTRY)}};
