@@ -368,7 +368,7 @@ ps_status fmm_adaptive_operators(fmm_run *r)
                                 .own = own->own,
                                 .blocks = own->blocks,
                                 .mean_rank = own->ranks};
-        PS_TRY(fmm_operators_of(r->options, &pass.function, precision, &r->problem, &set));
+        PS_TRY(fmm_operators_of(r->options, &pass, precision, &r->problem, &set));
     }
     return PS_OK;
 }

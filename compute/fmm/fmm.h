@@ -111,9 +111,10 @@ const char *fmm_charge_units(const fmm_problem *p);
 /* Kernel and columns make a sum: moments.c. PS_USAGE for those that do not fit each other, or for
  * options that only sums of charges have. */
 ps_status fmm_sum_choose(const fmm_options *options, fmm_problem *p);
-/* The least order for the accuracy that is asked, and its epsilon; PS_USAGE where none is enough. */
-ps_status fmm_sum_order(const fmm_options *options, const fmm_problem *p, int *order,
-                        double *epsilon);
+/* The order that an accuracy is tried with first, and its epsilon. */
+void fmm_sum_order(const fmm_options *options, const fmm_problem *p, int *order, double *epsilon);
+/* PS_USAGE where cells hold more waves than an order does. */
+ps_status fmm_sum_check_order(const fmm_problem *p, int order);
 const char *fmm_kernel_name(const fmm_problem *p);
 /* --periodic: periodic.c, as adaptive_parts.h has more of it. */
 ps_status fmm_periodic_choose(const fmm_options *options, fmm_problem *p);
@@ -125,8 +126,8 @@ void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
-/* The same for other levels than those of the octree, and of one function. */
-ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_function *function,
+/* The same for other levels than those of the octree, and of a pass. */
+ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_pass *pass,
                            ps_precision precision, fmm_problem *p, ps_fmm_level_set *set);
 /* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
  * PS_USAGE: vectors too long for the kernels there. */

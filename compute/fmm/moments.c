@@ -90,39 +90,39 @@ ps_status fmm_sum_choose(const fmm_options *o, fmm_problem *p)
 
 /* ---- the order ---- */
 
-/* Waves of the widest cells of M2L, a quarter of the box, are interpolated as (e t / 4 l)^l, t = k
- * times their width. */
-static int order_of_waves(const fmm_problem *p, double tolerance)
+/* Waves in the widest cells of M2L, a quarter of the tree's root, are interpolated to about
+ * (e t / 4 l)^l, t = k times their width. */
+static double error_of_waves(const fmm_problem *p, int order)
 {
-    double t = p->sum.function.parameter * p->header->box.width / 4;
-    int order = 2;
-    while (order <= PS_FMM_ORDER_MAX && pow(M_E * t / (4 * order), order) > tolerance) ++order;
-    return order;
+    double root = exp2(ceil(log2(p->header->box.width)));
+    return pow(M_E * fabs(p->sum.function.parameter) * root / (16 * order), order);
 }
 
-ps_status fmm_sum_order(const fmm_options *o, const fmm_problem *p, int *order, double *epsilon)
+ps_status fmm_sum_check_order(const fmm_problem *p, int order)
+{
+    static const double least = 0.1;
+    double k = p->sum.function.parameter, width = p->header->box.width;
+    double allowed = p->accuracy > 0 ? p->accuracy : least;
+    if (p->sum.field != PS_FIELD_HELMHOLTZ || error_of_waves(p, order) <= allowed) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "--parameter %g: the box is %.3g wide, k times that is %.3g, and cells a quarter as "
+                   "wide hold too many waves for an accuracy of %.3g at order %d: this method is for "
+                   "low frequencies",
+                   k, width, k * width, allowed, order);
+}
+
+void fmm_sum_order(const fmm_options *o, const fmm_problem *p, int *order, double *epsilon)
 {
     const ps_fmm_sum *sum = &p->sum;
     bool waves = sum->field == PS_FIELD_HELMHOLTZ, stokes = sum->field == PS_FIELD_STOKESLET;
     int more = (sum->moments == PS_MOMENTS_DIPOLES ||
                 sum->moments == PS_MOMENTS_CHARGES_AND_DIPOLES) +
-               (sum->derivatives > 1) + stokes;
+               (sum->derivatives > 1) + (stokes ? 1 + sum->derivatives : 0);
     ps_fmm_kernel kernel = waves ? PS_FMM_INVERSE : p->fmm.function.kernel;
     ps_fmm_order_for(kernel, p->accuracy, o->gradient, order, epsilon);
     *order = *order + more > PS_FMM_ORDER_MAX ? PS_FMM_ORDER_MAX : *order + more;
     *epsilon *= pow(10, -more);
-    if (!waves) return PS_OK;
-    int least = order_of_waves(p, p->accuracy);
-    if (least > PS_FMM_ORDER_MAX)
-        return ps_fail(PS_USAGE,
-                       "--parameter %g: the box is %.3g wide, k times that is %.3g, and cells a "
-                       "quarter as wide hold too many waves for an accuracy of %.3g at order %d: "
-                       "this method is for low frequencies",
-                       sum->function.parameter, p->header->box.width,
-                       sum->function.parameter * p->header->box.width, p->accuracy,
-                       PS_FMM_ORDER_MAX);
-    if (*order < least) *order = least;
-    return PS_OK;
+    while (waves && *order < PS_FMM_ORDER_MAX && error_of_waves(p, *order) > p->accuracy) ++*order;
 }
 
 /* ---- passes ---- */

@@ -4,16 +4,16 @@
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
 
-ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_function *function,
+ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_pass *pass,
                            ps_precision precision, fmm_problem *p, ps_fmm_level_set *set)
 {
     double start = ps_clock();
-    ps_fmm_table_spec spec = {.function = *function,
+    ps_fmm_table_spec spec = {.function = pass->function,
                               .order = p->fmm.interpolation.order,
-                              .epsilon = p->epsilon,
+                              .epsilon = pass->truncation * p->epsilon,
                               .precision = precision};
     if (options->basis == 0)
-        spec.basis_epsilon = ps_fmm_basis_epsilon(spec.function.kernel, p->epsilon);
+        spec.basis_epsilon = ps_fmm_basis_epsilon(spec.function.kernel, spec.epsilon);
     ps_status status = ps_fmm_level_tables(&spec, set);
     p->operator_seconds = ps_clock() - start;
     return status;
@@ -28,7 +28,8 @@ ps_status fmm_operators_build(const fmm_options *options, ps_precision precision
                             .own = p->tables,
                             .blocks = p->blocks,
                             .mean_rank = p->mean_rank};
-    return fmm_operators_of(options, &p->fmm.function, precision, p, &set);
+    ps_fmm_pass pass = ps_fmm_sum_pass(&p->sum, 0);
+    return fmm_operators_of(options, &pass, precision, p, &set);
 }
 
 ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,

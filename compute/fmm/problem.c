@@ -221,8 +221,9 @@ static ps_status choose_order(const fmm_options *o, fmm_problem *p)
     p->epsilon = o->epsilon > 0 ? o->epsilon : pow(10, -order);
     if (!given && o->accuracy != 0) {
         p->accuracy = ps_fmm_tolerance(asked ? o->accuracy : FMM_ACCURACY_USUAL);
-        PS_TRY(fmm_sum_order(o, p, &order, &p->epsilon));
+        fmm_sum_order(o, p, &order, &p->epsilon);
     }
+    PS_TRY(fmm_sum_check_order(p, order));
     return ps_fmm_interpolation_init(&p->fmm.interpolation, order);
 }
 

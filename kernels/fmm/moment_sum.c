@@ -24,7 +24,7 @@ int ps_fmm_sum_passes(const ps_fmm_sum *s) { return s->field == PS_FIELD_POTENTI
 /* Of potentials: charges of all sides come before the dipoles. */
 static ps_fmm_pass potential_pass(const ps_fmm_sum *s)
 {
-    ps_fmm_pass pass = {s->function, s->sides, s->derivatives > 1 ? 2 : 1, 0, -1};
+    ps_fmm_pass pass = {s->function, s->sides, s->derivatives > 1 ? 2 : 1, 0, -1, 1};
     if (s->moments == PS_MOMENTS_DIPOLES) pass.charges = -1, pass.dipoles = 0;
     if (s->moments == PS_MOMENTS_CHARGES_AND_DIPOLES) pass.dipoles = s->sides;
     return pass;
@@ -36,10 +36,10 @@ ps_fmm_pass ps_fmm_sum_pass(const ps_fmm_sum *s, int number)
     if (s->field == PS_FIELD_POTENTIAL) return potential_pass(s);
     if (s->field == PS_FIELD_STOKESLET)
         return number == 0
-                   ? (ps_fmm_pass){{PS_FMM_INVERSE, 0}, 3 * s->sides, 1, 0, -1}
-                   : (ps_fmm_pass){{PS_FMM_DISTANCE, 0}, s->sides, 1 + s->derivatives, -1, 0};
-    return (ps_fmm_pass){
-        {number ? PS_FMM_SINE : PS_FMM_COSINE, k}, 2 * s->sides, s->derivatives > 1 ? 2 : 1, 0, -1};
+                   ? (ps_fmm_pass){{PS_FMM_INVERSE, 0}, 3 * s->sides, 1, 0, -1, 1}
+                   : (ps_fmm_pass){{PS_FMM_DISTANCE, 0}, s->sides, 1 + s->derivatives, -1, 0, .1};
+    ps_fmm_function function = {number ? PS_FMM_SINE : PS_FMM_COSINE, k};
+    return (ps_fmm_pass){function, 2 * s->sides, s->derivatives > 1 ? 2 : 1, 0, -1, 1};
 }
 
 int ps_fmm_pass_rows(const ps_fmm_pass *pass) { return rows_of(pass->sides, pass->derivatives); }

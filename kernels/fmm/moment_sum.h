@@ -39,6 +39,8 @@ typedef struct ps_fmm_pass {
     ps_fmm_function function;
     int sides, derivatives; /* 1 or 2               */
     int charges, dipoles;   /* the first column; -1: none */
+    double truncation;      /* of operators, in parts of that of the sum: 1; of r, whose second derivatives
+                               alone are wanted and which is mostly linear, .1 */
 } ps_fmm_pass;
 
 /* Whether it is what p2p.h and every tree, rank and device know: charges, to gradients. */

@@ -24,7 +24,7 @@ static void fill(double *columns, int moments)
 static void sum_at(ps_fmm_function function, const double *columns, const double x[3],
                    double out[ROWS])
 {
-    const ps_fmm_pass pass = {function, 1, 2, 0, 1};
+    const ps_fmm_pass pass = {function, 1, 2, 0, 1, 1};
     const ps_fmm_range all = {0, SOURCES};
     ps_fmm_particles sources = ps_fmm_pass_sources(&pass, columns, SOURCES);
     ps_fmm_particles targets = {.position = {x, x + 1, x + 2}, .stride = 1};
@@ -173,7 +173,7 @@ static void helmholtz(void **state)
 static void method_errors(adaptive_places places, int64_t targets, int order, double errors[4])
 {
     enum { N = 4000 };
-    const ps_fmm_pass pass = {{PS_FMM_INVERSE, 0}, 1, 2, 0, 1};
+    const ps_fmm_pass pass = {{PS_FMM_INVERSE, 0}, 1, 2, 0, 1, 1};
     adaptive_case c;
     check_ok(adaptive_case_tree(&c, places, N, targets, ps_adaptive_leaf_size(order)));
     check_ok(adaptive_case_init(&c, order, 2));
