@@ -75,6 +75,27 @@ static void particles_round_trip(void **state)
     }
 }
 
+/* Version 2 says what columns are; charges stay version 1. */
+static void moments_round_trip(void **state)
+{
+    ps_particle_file *file;
+    const double x[5] = {1, 2, 3, 4, 5}, *const columns[11] = {x, x, x, x, x, x, x, x, x, x, x};
+    ps_store_identity identity = identity_of(PS_PARTICLES_FORMAT);
+    for (int m = 0; m < PS_MOMENTS_COUNT; ++m) {
+        ps_particle_header h = {
+            .count = 5, .right_hand_sides = 2 * ps_moments_columns((ps_moments)m), .moments = m};
+        check_ok(ps_particles_create("m.h5", &identity, &h, &file));
+        check_ok(ps_particles_write_chunk(file, 0, columns));
+        check_ok(ps_particles_commit(&file));
+        check_ok(ps_particles_open("m.h5", &file));
+        assert_int_equal(ps_particles_header(file)->moments, m);
+        assert_int_equal(ps_store_version(ps_particles_store(file)), m ? 2 : 1);
+        ps_particles_close(&file);
+    }
+    ps_particle_header odd = {.count = 5, .right_hand_sides = 4, .moments = PS_MOMENTS_FORCES};
+    check_fails(ps_particles_create("no.h5", &identity, &odd, &file), PS_INVALID, "4 columns of forces");
+}
+
 static void bad_particles_are_refused(void **state)
 {
     ps_particle_file *file;
