@@ -1,6 +1,5 @@
 #include "kernels/fmm/adaptive_evaluate.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +14,6 @@ const char *const ps_adaptive_stage_names[PS_ADAPTIVE_STAGES] = {"P2M", "encode"
                                                                  "L2L", "L2P",    "P2P"};
 
 enum { RANGE = 64 /* cells a thread takes at a time */ };
-
-int64_t ps_adaptive_leaf_size(int order) { return lround(48 * pow(2, 0.5 * (order - 3))); }
-
-ps_adaptive_rule ps_adaptive_rule_of(int order)
-{
-    /* On cores an M2L costs as much as 0.035 l^5 pairs of particles (that is 110 at l = 5), if
-     * these fill vectors, which so few do not. */
-    return (ps_adaptive_rule){.points = order * order * order,
-                              .pairs = (int64_t)(0.01 * pow(order, 5))};
-}
 
 /* ---- vectors ---- */
 
@@ -151,19 +140,20 @@ static void lift(const scene *s, int32_t cell)
                    vector_of(s, s->multipoles, side, cell));
 }
 
-static void encode(const scene *s, int level, int64_t first, int64_t end)
+static ps_status encode(const scene *s, int level, int64_t first, int64_t end, room *r)
 {
     const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
     int64_t begin = s->t->level_start[level], all = level_cells(s->t, level);
     for (int side = 0; side < s->p->sides; ++side)
         f->encode(s->p->tables[level], vector_of(s, s->multipoles, side, first), end - first,
                   s->coded[level] + (side * all + first - begin) * code_bytes(s->p, level));
+    return PS_OK;
 }
 
 /* ---- across ---- */
 
 /* Cells [first, end), PS_FMM_BLOCK at most, of a level. */
-static void m2l(const scene *s, int level, int64_t first, int64_t end, room *r)
+static ps_status m2l(const scene *s, int level, int64_t first, int64_t end, room *r)
 {
     const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
     const ps_fmm_m2l_table *table = s->p->tables[level];
@@ -175,7 +165,7 @@ static void m2l(const scene *s, int level, int64_t first, int64_t end, room *r)
         used += ps_adaptive_far(s->t, &s->p->rule, (int32_t)c, b->listed + used, b->codes + used);
     }
     b->start[end - first] = used;
-    if (used == 0) return;
+    if (used == 0) return PS_OK;
     ps_fmm_m2l_block_sort(b, end - first);
     for (int side = 0; side < s->p->sides; ++side) {
         for (int64_t i = 0; i < used; ++i)
@@ -184,6 +174,7 @@ static void m2l(const scene *s, int level, int64_t first, int64_t end, room *r)
         f->decode(table, r->sums, end - first, s->p->factors[level],
                   vector_of(s, s->locals, side, first));
     }
+    return PS_OK;
 }
 
 /* The Chebyshev points of a cell as particles: charges, then results behind the positions. */
@@ -374,18 +365,6 @@ static ps_status up_range(const scene *s, int level, int64_t first, int64_t end,
     return PS_OK;
 }
 
-static ps_status encode_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    encode(s, level, first, end);
-    return PS_OK;
-}
-
-static ps_status m2l_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    m2l(s, level, first, end, r);
-    return PS_OK;
-}
-
 static ps_status p2l_range(const scene *s, int level, int64_t first, int64_t end, room *r)
 {
     for (int64_t c = first; c < end; ++c) PS_TRY(p2l(s, (int32_t)c, r));
@@ -472,8 +451,8 @@ static ps_status far_field(const scene *s, int threads, void *workspace)
     }
     if (s->p->periodic) beyond(s);
     for (int l = top; l < levels; ++l) {
-        step code = of_level(s, PS_ADAPTIVE_ENCODE, encode_range, l, RANGE);
-        step far = of_level(s, PS_ADAPTIVE_M2L, m2l_range, l, PS_FMM_BLOCK);
+        step code = of_level(s, PS_ADAPTIVE_ENCODE, encode, l, RANGE);
+        step far = of_level(s, PS_ADAPTIVE_M2L, m2l, l, PS_FMM_BLOCK);
         step near = of_level(s, PS_ADAPTIVE_P2L, p2l_range, l, RANGE);
         step down = of_level(s, PS_ADAPTIVE_L2L, down_range, l, RANGE);
         PS_TRY(run(s, &code, threads, workspace));

@@ -50,11 +50,6 @@ typedef struct ps_adaptive_problem {
     double seconds[PS_ADAPTIVE_STAGES]; /* of all processors */
 } ps_adaptive_problem;
 
-/* Leaves of at most so many particles, and what is summed directly, where errors of order l are
- * reached in the least time (specs/fmm_adaptive.md). */
-int64_t ps_adaptive_leaf_size(int order);
-ps_adaptive_rule ps_adaptive_rule_of(int order);
-
 /* Bytes of all vectors, and of the workspace for so many threads. */
 int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *problem);
 int64_t ps_adaptive_workspace(const ps_adaptive_problem *problem, int threads);

@@ -66,4 +66,9 @@ typedef struct ps_adaptive_work {
 ps_status ps_adaptive_count(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule,
                             ps_adaptive_work *out);
 
+/* Leaves of at most so many particles, and what is summed directly, where errors of order l are
+ * reached in the least time (specs/fmm_adaptive.md). */
+int64_t ps_adaptive_leaf_size(int order);
+ps_adaptive_rule ps_adaptive_rule_of(int order);
+
 #endif

@@ -97,13 +97,13 @@ compare("its gradient", [[complex(v[d], v[3 + d]) for d in range(3)] for v in go
 EOF2
 
 # ---- through the far field: bounds that are kept, on a cube and in a cluster ----
-make() { # NAME KIND MOMENTS
-    penstock-particle-import --generate "$2" --count 1500 --charges signed --moments "$3" "$1.p.h5" > made 2>&1 || fail "$1"
+make() { # NAME KIND MOMENTS OPTIONS...
+    penstock-particle-import --generate "$2" --count 1500 --charges signed --moments "$3" "$1.p.h5" "${@:4}" > made 2>&1 || fail "$1"
     penstock-octree-build "$1.p.h5" "$1.h5" > built 2>&1 || fail "$1: tree"
 }
 make cd cube dipoles
 make pb plummer charges-and-dipoles
-make ff cube forces
+make ff cube forces --right-hand-sides 2
 make cw cube complex
 kept() { # ACCURACY NAME OPTIONS...
     expect 0 "" $fmm "$2.h5" "$2.r.h5" --accuracy "$1" --check 100 --force "${@:3}"
@@ -115,6 +115,28 @@ kept 3e-3 pb --hessian
 within "$(figure reached_hessian)" 1e-12 3e-3 "second derivatives"
 kept 1e-2 ff --kernel stokeslet --no-gradient
 kept 1e-2 cw --kernel helmholtz --parameter 6
+# Forces of charges and dipoles on each other, q g + H p, sum to nothing; what forces f do at places of forces g, these do at f's.
+for d in pb.p:q0 pb.p:q1 pb.p:q2 pb.p:q3 pb.r:gradient0 pb.r:hessian0 ff.p:q0 ff.p:q1 ff.p:q2 ff.p:q3 ff.p:q4 ff.p:q5 ff.r:velocity0 \
+    ff.r:velocity1; do
+    h5dump -d "/${d#*:}" -b LE -o "${d%:*}.${d#*:}" "${d%:*}.h5" > dumped || fail "$d"
+done
+python3 - <<'EOF2' || fail "balance of forces, or reciprocity"
+import array
+get = lambda name: array.array("d", open(name, "rb").read())
+q, p, g, h = get("pb.p.q0"), [get("pb.p.q%d" % d) for d in (1, 2, 3)], get("pb.r.gradient0"), get("pb.r.hessian0")
+at, total, size = ((0, 1, 2), (1, 3, 4), (2, 4, 5)), [0] * 3, 0
+for i in range(1500):
+    force = [q[i] * g[3 * i + d] + sum(h[6 * i + at[d][e]] * p[e][i] for e in range(3)) for d in range(3)]
+    for d in range(3): total[d] += force[d]
+    size += sum(f * f for f in force) ** .5
+print("force %.1e of all" % (max(map(abs, total)) / size))
+assert max(map(abs, total)) < 1e-6 * size
+c, u = [get("ff.p.q%d" % k) for k in range(6)], [get("ff.r.velocity0"), get("ff.r.velocity1")]
+work = [[c[3 * (1 - s) + d][i] * u[s][3 * i + d] for i in range(1500) for d in range(3)] for s in range(2)]
+size = sum(map(abs, work[0])) / 4500 ** .5
+print("reciprocity %.1e" % (abs(sum(work[0]) - sum(work[1])) / size))
+assert abs(sum(work[0]) - sum(work[1])) < 3e-2 * size
+EOF2
 expect 0 "" penstock-compare cw.r.h5 cw.r.h5
 expect 0 "" penstock-inspect pb.r.h5
 grep -q hessian0 out || fail "inspect does not tell of second derivatives"
