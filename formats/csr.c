@@ -46,6 +46,23 @@ static ps_status check_row(const ps_csr *matrix, int64_t row, int64_t column_cou
     return PS_OK;
 }
 
+ps_status ps_csr_transpose(const ps_csr *m, ps_csr *out)
+{
+    PS_TRY(ps_csr_init(out, m->rows, m->nnz));
+    int64_t *start = out->row_start;
+    for (int64_t e = 0; e < m->nnz; ++e) ++start[m->columns[e] + 1];
+    for (int64_t r = 0; r < m->rows; ++r) start[r + 1] += start[r];
+    for (int64_t r = 0; r < m->rows; ++r)
+        for (int64_t e = m->row_start[r]; e < m->row_start[r + 1]; ++e) {
+            int64_t to = start[m->columns[e]]++;
+            out->columns[to] = (int32_t)r;
+            out->values[to] = m->values[e];
+        }
+    for (int64_t r = m->rows; r > 0; --r) start[r] = start[r - 1];
+    start[0] = 0;
+    return PS_OK;
+}
+
 ps_status ps_csr_check(const ps_csr *matrix, int64_t column_count)
 {
     if (matrix->row_start[0] != 0 || matrix->row_start[matrix->rows] != matrix->nnz)

@@ -27,6 +27,9 @@ void ps_csr_release(ps_csr *matrix); /* frees the arrays, zeroes the struct */
  * PS_INVALID with the first fault. */
 ps_status ps_csr_check(const ps_csr *matrix, int64_t column_count);
 
+/* *out = the transpose of a square matrix. The caller releases it. */
+ps_status ps_csr_transpose(const ps_csr *matrix, ps_csr *out);
+
 /* Writes the datasets GROUP/row_length, GROUP/columns, GROUP/values, of the given units. */
 ps_status ps_csr_write(ps_store *store, const char *group, const char *units, const ps_csr *matrix);
 

@@ -13,8 +13,6 @@ struct ps_incident_file {
     ps_row_series loads;
 };
 
-static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
-
 static ps_status check(const ps_incident_header *h)
 {
     if (h->unknowns < 1 || h->steps < 1 || !(h->dt > 0) || !isfinite(h->dt) || !(h->speed > 0) ||
@@ -29,7 +27,7 @@ static ps_status check(const ps_incident_header *h)
 
 static ps_status put_header(ps_store *s, const ps_incident_header *h)
 {
-    PS_TRY(ps_store_put_text(s, "/", "formulation", formulations[h->formulation]));
+    PS_TRY(ps_equation_put(s, h->formulation, h->combined));
     PS_TRY(ps_store_put_int(s, "/", "unknowns", h->unknowns));
     PS_TRY(ps_store_put_int(s, "/", "steps", h->steps));
     PS_TRY(ps_store_put_int(s, "/", "space_points", h->space_points));
@@ -42,12 +40,7 @@ static ps_status put_header(ps_store *s, const ps_incident_header *h)
 
 static ps_status get_header(const ps_store *s, ps_incident_header *h)
 {
-    char text[32];
-    int kind = 0;
-    PS_TRY(ps_store_get_text(s, "/", "formulation", text, sizeof text));
-    while (kind < 3 && strcmp(text, formulations[kind]) != 0) ++kind;
-    if (kind == 3) return ps_fail(PS_INVALID, "formulation \"%s\" is not known", text);
-    h->formulation = (ps_formulation)kind;
+    PS_TRY(ps_equation_get(s, &h->formulation, &h->combined));
     PS_TRY(ps_store_get_int(s, "/", "unknowns", &h->unknowns));
     PS_TRY(ps_store_get_int(s, "/", "steps", &h->steps));
     PS_TRY(ps_store_get_int(s, "/", "space_points", &h->space_points));

@@ -14,6 +14,7 @@ enum { PS_INCIDENT_FILE_VERSION = 1 };
 /* What the loads are of; a march takes them only if all of it is its own. */
 typedef struct ps_incident_header {
     ps_formulation formulation;
+    double combined; /* as in ps_slice_header */
     int64_t unknowns, steps;
     double dt, speed;                  /* s, m/s */
     int64_t space_points, time_points; /* of the rules that made them (kernels/tdbem/load.h) */

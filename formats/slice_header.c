@@ -13,6 +13,13 @@ const char *ps_formulation_name(ps_formulation formulation)
     return (unsigned)formulation < 3 ? formulations[formulation] : "unknown";
 }
 
+static const char *const combined_name = "sound-hard-combined";
+
+const char *ps_equation_name(ps_formulation formulation, double combined)
+{
+    return combined > 0 ? combined_name : ps_formulation_name(formulation);
+}
+
 static ps_status parse_formulation(const char *name, ps_formulation *out)
 {
     for (int f = 0; f < 3; ++f)
@@ -21,7 +28,27 @@ static ps_status parse_formulation(const char *name, ps_formulation *out)
             return PS_OK;
         }
     return ps_fail(PS_INVALID,
-                   "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard", name);
+                   "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard, "
+                   "sound-hard-combined",
+                   name);
+}
+
+ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined)
+{
+    PS_TRY(ps_store_put_text(store, "/", "formulation", ps_equation_name(formulation, combined)));
+    return combined > 0 ? ps_store_put_real(store, "/", "combined", combined) : PS_OK;
+}
+
+ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined)
+{
+    char name[32];
+    *combined = 0;
+    PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
+    if (strcmp(name, combined_name) != 0) return parse_formulation(name, formulation);
+    *formulation = PS_SOUND_HARD;
+    PS_TRY(ps_store_get_real(store, "/", "combined", combined));
+    if (isfinite(*combined) && *combined > 0) return PS_OK;
+    return ps_fail(PS_INVALID, "attribute combined is %g; it must be positive", *combined);
 }
 
 static ps_status precision_parse(const char *name, ps_precision *out)
@@ -66,7 +93,7 @@ ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
                  {"score", header->score},
                  {"dt", header->dt},
                  {"speed", header->speed}};
-    PS_TRY(ps_store_put_text(store, "/", "formulation", ps_formulation_name(header->formulation)));
+    PS_TRY(ps_equation_put(store, header->formulation, header->combined));
     PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
     for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
     for (int i = 0; i < 4; ++i)
@@ -120,8 +147,7 @@ static ps_status header_check(const ps_slice_header *header)
 static ps_status header_get(const ps_store *store, ps_slice_header *header)
 {
     char name[32];
-    PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
-    PS_TRY(parse_formulation(name, &header->formulation));
+    PS_TRY(ps_equation_get(store, &header->formulation, &header->combined));
     PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
     PS_TRY(precision_parse(name, &header->precision));
     PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));

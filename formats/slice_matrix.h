@@ -42,6 +42,8 @@ bool ps_passivity_is_good(const ps_passivity *passivity);
  * matrices alike. */
 typedef struct ps_slice_header {
     ps_formulation formulation;
+    double combined;        /* sound-hard: alpha of the combined field equation, whose matrices are
+                               not symmetric; 0: none                                        */
     ps_precision precision; /* of the values                                                 */
     int64_t unknowns;       /* N: triangles (sound-soft) or vertices (sound-hard)            */
     int64_t k_max;          /* K: last k with a non-zero M^k                                 */
@@ -56,6 +58,12 @@ typedef struct ps_slice_header {
     ps_passivity passivity;
     char mesh_uuid[40], mesh_hash[17]; /* the surface mesh that it was assembled from        */
 } ps_slice_header;
+
+/* The text of the attribute `formulation`: ps_formulation_name, or "sound-hard-combined". */
+const char *ps_equation_name(ps_formulation formulation, double combined);
+ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined);
+/* PS_INVALID: no such name, or an alpha that is none. */
+ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined);
 
 /* To and from the root attributes. On a master file nnz, d_max, d_mean, score and k_max are
  * those of the first part; opening a matrix takes them from the chunk table instead. _get checks
@@ -134,7 +142,7 @@ ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *iden
 ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_slice_tile *tile);
 /* Writes M^0 and the header (nnz, d_max, d_mean, score, k_max are taken from the tiles and set
  * in *header), commits. Frees on success and failure. m0: its rows first_slice .. end_slice-1
- * alone (M^0 is symmetric, so a part owns as many rows as slices): m0->rows = end_slice -
+ * alone (row j is column j of M^0, so a part owns as many rows as slices): m0->rows = end_slice -
  * first_slice, columns 0..N-1. The parts of a run need equal tile_rows and at least one slice
  * each; tile_slices and value_capacity may differ. Fails if a tile was not written. */
 ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
@@ -169,7 +177,8 @@ ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index,
 /* Sets a tile's ranges and pointers over memory that was unpacked before. */
 ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, const void *unpacked,
                                ps_slice_tile *tile);
-/* M^0, all N rows. The caller releases it. */
+/* M^0, all N rows. Row j holds column j of M^0, which matters where it is not symmetric
+ * (header.combined > 0; ps_csr_transpose). The caller releases it. */
 ps_status ps_slice_matrix_load_m0(ps_slice_matrix *matrix, ps_csr *out);
 /* Number of row-vectors of each length 0 .. PS_LENGTH_BINS-1. */
 ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_LENGTH_BINS]);

@@ -19,12 +19,12 @@ ps_status assembling_not_needed(const assembling_options *options)
     const assembling_options usual = ASSEMBLING_DEFAULTS;
     const ps_retarded_options *a = &options->assembly.scene, *b = &usual.assembly.scene;
     if (a->formulation == b->formulation && a->dt == b->dt && a->courant == b->courant &&
-        a->speed == b->speed && a->screen == b->screen && options->rule == usual.rule &&
+        a->speed == b->speed && a->screen == b->screen && !options->combined && options->rule == usual.rule &&
         options->assembly.precision == usual.assembly.precision)
         return PS_OK;
     return ps_fail(PS_USAGE,
-                   "--formulation, --dt, --courant, --speed, --points, --precision and --screen "
-                   "tell how to assemble: give them with MESH OUTPUT, without a matrix");
+                   "--formulation, --dt, --courant, --speed, --points, --precision, --screen and "
+                   "--combined tell how to assemble: give them with MESH OUTPUT, without a matrix");
 }
 
 /* ---- the plan ---- */
@@ -43,7 +43,7 @@ static ps_status load(const ps_run *run, assembling *a)
 static ps_status make_plan(const ps_run *run, assembling *a)
 {
     char text[1024];
-    PS_TRY(ps_assembly_devices_open(run, &a->devices));
+    PS_TRY(ps_assembly_devices_open(run, &a->problem.interaction, &a->devices));
     ps_status status =
         ps_assembly_plan_init(&a->problem, &a->options.assembly, run, a->devices, &a->plan);
     if (status != PS_EXHAUSTED) return status;
@@ -77,6 +77,7 @@ ps_status assembling_open(const ps_run *run, const assembling_options *options, 
 {
     *a = (assembling){.options = *options};
     a->options.assembly.in_memory = true;
+    PS_TRY(ps_combined_parse(options->combined, &a->options.assembly.scene.combined));
     a->options.assembly.scene.points = rule_points[options->rule];
     if (ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "a mesh alone is for one process: for several ranks assemble into "

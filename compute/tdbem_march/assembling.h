@@ -15,7 +15,8 @@ enum { ASSEMBLING_AUTO = 0 };
 /* The options of the command line. */
 typedef struct assembling_options {
     ps_assembly_options assembly;
-    int rule; /* --points: auto, 3, 6, 7, 12 */
+    int rule;             /* --points: auto, 3, 6, 7, 12 */
+    const char *combined; /* --combined; NULL: none */
 } assembling_options;
 #define ASSEMBLING_DEFAULTS                                                                        \
     {                                                                                              \

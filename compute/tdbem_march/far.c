@@ -58,7 +58,8 @@ static ps_status check_belonging(const char *path, const char *near_path, const 
     PS_TRY(check_lags(path, near_path, near, far));
     PS_TRY(slices_hash(near, ours));
     PS_TRY(slices_hash(far, theirs));
-    if (a->unknowns == b->unknowns && a->formulation == b->formulation && a->dt == b->dt &&
+    if (a->unknowns == b->unknowns && a->formulation == b->formulation &&
+        a->combined == b->combined && a->dt == b->dt &&
         a->speed == b->speed && a->precision == b->precision && strcmp(ours, theirs) == 0)
         return PS_OK;
     return ps_fail(PS_INVALID,

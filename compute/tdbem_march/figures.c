@@ -86,8 +86,7 @@ static void report_answers(ps_report *report, const march *m)
 {
     const figures *f = &m->figures;
     ps_report_section(report, "solve");
-    ps_report_text(report, "method",
-                   m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
+    ps_report_text(report, "method", solver_name(m->solver.kind));
     ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0);
     ps_report_int(report, "iterations_max", (int64_t)f->iterations_max);
     ps_report_section(report, "densities");

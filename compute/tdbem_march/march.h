@@ -58,6 +58,7 @@ typedef struct problem {
                         a vertex; they sum up to 1 */
     double area;     /* m^2 */
     int64_t steps;
+    solver_kind solver;
     double tolerance;
 } problem;
 

@@ -78,7 +78,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
                   summation_sums_bytes(header, options->group + p->far.group) +
                       rows * options->group * item);
     ps_ledger_add(l, PS_ROOM_HOST, "solver",
-                  solver_bytes(rows) +
+                  solver_bytes(p->solver, rows) +
                       (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double));
     if (p->recorded)
         ps_ledger_add(l, PS_ROOM_HOST, "loads",

@@ -119,10 +119,15 @@ static ps_status check_recorded(const problem *p, const char *path)
                        "%s holds loads of another mesh than %s (content %s, not %s): make it again "
                        "with penstock-incident",
                        path, p->mesh_name, h->mesh_hash, p->mesh.content_hash);
-    if (h->formulation != s->formulation || h->unknowns != s->unknowns)
+    if (h->formulation != s->formulation || h->unknowns != s->unknowns ||
+        (h->combined > 0) != (s->combined > 0))
         return ps_fail(PS_INVALID, "%s holds loads of %s with %lld unknowns, %s is %s with %lld",
-                       path, ps_formulation_name(h->formulation), (long long)h->unknowns, p->matrix,
-                       ps_formulation_name(s->formulation), (long long)s->unknowns);
+                       path, ps_equation_name(h->formulation, h->combined), (long long)h->unknowns,
+                       p->matrix, ps_equation_name(s->formulation, s->combined),
+                       (long long)s->unknowns);
+    if (h->combined != s->combined)
+        return ps_fail(PS_INVALID, "%s holds loads of --combined %g, %s has %g: make it again",
+                       path, h->combined, p->matrix, s->combined);
     if (h->dt != s->dt || h->speed != s->speed)
         return ps_fail(PS_INVALID,
                        "%s holds loads of steps of %.17g s at %.17g m/s, %s has %.17g s and %.17g "
@@ -227,8 +232,10 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(ps_store_open(p->mesh_name, "penstock-surface-mesh", INT32_MAX, &p->mesh_store));
     if (!p->assembling) PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
     PS_TRY(check_belonging(p));
+    PS_TRY(solver_choose(options->solver, header, &p->solver));
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
-    p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
+    p->load =
+        (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};
     PS_TRY(open_recorded(options, p));
     if (!p->assembling) march_tell_passivity(p);
     PS_TRY(march_check_incoming(run, p));

@@ -156,6 +156,7 @@ ps_status root_open(const root_config *config, root *out)
     s->precision = out->precision;
     s->loads = out->loads;
     s->tolerance = config->tolerance;
+    s->unsymmetric = config->load->combined > 0;
     s->limit = ITERATIONS_MAX;
     return PS_OK;
 }

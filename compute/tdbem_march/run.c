@@ -53,8 +53,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
     PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
-    PS_TRY(solver_open((solver_kind)m->options->solver, &p->m0, header->precision, p->tolerance,
-                       &m->solver));
+    PS_TRY(solver_open(p->solver, &p->m0, header->precision, p->tolerance, &m->solver));
     int64_t left = plan->budget - plan->fixed + plan->near;
     if (p->tiles.in_memory) left -= plan->tiles;
     if (m->solver.factor) left -= ps_cholesky_bytes(m->solver.factor);

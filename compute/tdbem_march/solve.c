@@ -10,15 +10,36 @@
 static const double growth_limit = 1e6;
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
 
-static int64_t workspace_of(int64_t rows)
+static ps_krylov_method method_of(solver_kind kind)
 {
-    ps_krylov_system system = {.matrix = &(ps_csr){.rows = rows}};
-    return ps_krylov_cpu_workspace(PS_KRYLOV_CG, &system);
+    return kind == SOLVER_BICGSTAB ? PS_KRYLOV_BICGSTAB : PS_KRYLOV_CG;
 }
 
-int64_t solver_bytes(int64_t rows)
+static int64_t workspace_of(solver_kind kind, int64_t rows)
 {
-    return (4 * rows + workspace_of(rows)) * (int64_t)sizeof(double);
+    ps_krylov_system system = {.matrix = &(ps_csr){.rows = rows}};
+    return ps_krylov_cpu_workspace(method_of(kind), &system);
+}
+
+ps_status solver_choose(int wanted, const ps_slice_header *header, solver_kind *out)
+{
+    *out = (solver_kind)wanted;
+    if (header->combined == 0) return PS_OK;
+    *out = SOLVER_BICGSTAB;
+    if (wanted == SOLVER_CG) return PS_OK;
+    return ps_fail(PS_USAGE, "--solver cholesky is for symmetric matrices: that of the combined "
+                             "field equation is not; leave it out");
+}
+
+const char *solver_name(solver_kind kind)
+{
+    static const char *const names[] = {"conjugate gradients", "Cholesky", "BiCGStab"};
+    return names[kind];
+}
+
+int64_t solver_bytes(solver_kind kind, int64_t rows)
+{
+    return (4 * rows + workspace_of(kind, rows)) * (int64_t)sizeof(double);
 }
 
 ps_status solver_diagonal(const ps_csr *m0, double *scale)
@@ -44,7 +65,7 @@ ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, doub
             &(ps_symmetric_rows){m->rows, m->row_start, m->columns, m->values}, &out->factor);
         return status == PS_OK ? PS_OK : ps_context(status, "--solver cholesky: M^0");
     }
-    return PS_ALLOC(&out->work, workspace_of(out->rows), "the solver");
+    return PS_ALLOC(&out->work, workspace_of(kind, out->rows), "the solver");
 }
 
 void solver_close(solver *s)
@@ -76,8 +97,8 @@ static double largest(const double *x, const double *scale, int64_t rows)
 ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, double tolerance)
 {
     return ps_fail(PS_FAILED,
-                   "step %lld: conjugate gradients stand at a relative residual of %.3g after %lld "
-                   "iterations, wanted %.3g; raise --tolerance or use --solver cholesky",
+                   "step %lld: the iteration stands at a relative residual of %.3g after %lld "
+                   "iterations, wanted %.3g; raise --tolerance or (of symmetric matrices) use --solver cholesky",
                    (long long)n, residual, (long long)iterations, tolerance);
 }
 
@@ -88,7 +109,7 @@ static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
     ps_krylov_system system = {
         .matrix = &s->m0, .inverse_diagonal = s->scale, .b = right, .x = s->x};
     ps_status status =
-        ps_krylov_cpu_solve(PS_KRYLOV_CG, &system, s->tolerance, ITERATIONS_MAX, s->work, &result);
+        ps_krylov_cpu_solve(method_of(s->kind), &system, s->tolerance, ITERATIONS_MAX, s->work, &result);
     f->iterations += (double)result.iterations;
     f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
     ++f->solves;
@@ -143,7 +164,7 @@ ps_status solver_step(solver *s, int64_t n, const double *load, const double *ri
 {
     PS_TRY(solver_note_load(n, largest(load, NULL, s->rows), largest(load, s->scale, s->rows),
                             largest(right, NULL, s->rows), f));
-    if (s->kind == SOLVER_CG)
+    if (s->kind != SOLVER_CHOLESKY)
         PS_TRY(iterate(s, n, right, f));
     else
         PS_TRY(ps_cholesky_solve(s->factor, right, s->x));

@@ -1,5 +1,6 @@
 /*
- * solve: M^0 a^n = l^n - s^n, by conjugate gradients or Cholesky, and the watch over the answer.
+ * solve: M^0 a^n = l^n - s^n, by conjugate gradients (of the combined field equation, whose M^0 is not
+ * symmetric, by BiCGStab: van der Vorst 1992) or Cholesky, and the watch over the answer.
  */
 #ifndef PS_TDBEM_MARCH_SOLVE_H
 #define PS_TDBEM_MARCH_SOLVE_H
@@ -8,7 +9,12 @@
 #include "kernels/common/growth_watch.h"
 #include "runtime/cholesky.h"
 
-typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY } solver_kind;
+typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY, SOLVER_BICGSTAB } solver_kind;
+/* SOLVER_BICGSTAB in the place of conjugate gradients where M^0 is not symmetric. PS_USAGE: Cholesky
+ * of such a matrix. */
+ps_status solver_choose(int wanted, const ps_slice_header *header, solver_kind *out);
+/* "conjugate gradients", ... */
+const char *solver_name(solver_kind kind);
 
 /* Running figures of a run; they are part of its state. */
 typedef struct figures {
@@ -17,7 +23,7 @@ typedef struct figures {
     double response;  /* |D^{-1} l| so far, D the diagonal of M^0: what the loads alone make */
     double load;      /* |l| so far                                                         */
     double last_load; /* last step with a load above 1e-12 of the largest                   */
-    double iterations, iterations_max, solves; /* of conjugate gradients                      */
+    double iterations, iterations_max, solves; /* of the iteration                            */
     double mean, mean_largest; /* of a over the surface: at the last step, largest so far     */
     double projected; /* means taken out (--project-mean), summed magnitudes                */
     ps_growth_watch growth;
@@ -42,7 +48,7 @@ typedef struct solver {
 /* scale[rows] = 1 / diagonal of M^0. PS_INVALID, naming the row, unless all of it is positive. */
 ps_status solver_diagonal(const ps_csr *m0, double *scale);
 /* Bytes that solver_open allocates (Cholesky: without the factor). */
-int64_t solver_bytes(int64_t rows);
+int64_t solver_bytes(solver_kind kind, int64_t rows);
 /* Takes over m0. tolerance: relative residual of conjugate gradients. */
 ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
                       solver *out);

@@ -311,6 +311,12 @@ bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)
 
 ps_status tiles_load_m0(const tiles *t, ps_csr *out)
 {
-    return t->slices ? ps_slice_matrix_load_m0(t->slices, out)
-                     : ps_block_matrix_load_m0(t->blocks, out);
+    ps_csr columns;
+    PS_TRY(t->slices ? ps_slice_matrix_load_m0(t->slices, &columns)
+                     : ps_block_matrix_load_m0(t->blocks, &columns));
+    *out = columns;
+    if (t->header.combined == 0) return PS_OK;
+    ps_status status = ps_csr_transpose(&columns, out);
+    ps_csr_release(&columns);
+    return status;
 }

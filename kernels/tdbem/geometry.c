@@ -80,6 +80,16 @@ double ps_triangles_extent(const ps_triangle *triangles, int64_t count)
     return ps_norm3(side);
 }
 
+double ps_triangles_thickness(const ps_triangle *triangles, int64_t count)
+{
+    double area = 0, volume = 0;
+    for (int64_t t = 0; t < count; ++t) {
+        area += triangles[t].area;
+        volume += triangles[t].area / 3 * ps_dot3(triangles[t].centroid, triangles[t].normal);
+    }
+    return 2 * volume / area / sqrt(area / (4 * M_PI));
+}
+
 double ps_triangles_mean_edge(const ps_triangle *triangles, int64_t count)
 {
     double sum = 0;

@@ -39,6 +39,10 @@ double ps_triangle_longest_edge(const ps_triangle *triangle);
  * lmax, m. */
 double ps_triangles_extent(const ps_triangle *triangles, int64_t count);
 
+/* Mean thickness of a closed surface over the radius of the sphere of its area, 2 V/A over
+ * sqrt(A/4 pi): 2/3 for a sphere, small for thin bodies. */
+double ps_triangles_thickness(const ps_triangle *triangles, int64_t count);
+
 /* Mean edge length h (every edge counted once per triangle), m. */
 double ps_triangles_mean_edge(const ps_triangle *triangles, int64_t count);
 

@@ -12,6 +12,9 @@
  * from the truth than the plain form, so the residual that ends a step is computed anew from its
  * definition; if it misses the tolerance by more than 1e-14 the iteration starts over from there.
  *
+ * An M^0 that is not symmetric (the combined field equation) is solved by BiCGStab (van der Vorst
+ * 1992) with the same scaling, start and end.
+ *
  * What the steps owe each other is added in the run's precision over one row-vector and in fp64
  * over row-vectors (on the CPU: all in fp64).
  *
@@ -28,7 +31,7 @@
 /* How a step went. Doubles alone, so that it is copied and stored as it is. */
 typedef struct ps_group_step {
     double state;      /* ps_group_state                                                         */
-    double iterations; /* of conjugate gradients                                                 */
+    double iterations; /* of the iteration                                                       */
     double residual;   /* |b - M^0 a| / |b|, from the definition on CUDA; 0 where b counts as 0  */
     double load;       /* largest |l|                                                            */
     double response;   /* largest |D^{-1} l|, D the diagonal of M^0                              */
@@ -58,6 +61,7 @@ typedef struct ps_group_solve {
     const double *loads;   /* [count][N]                                          */
     double tolerance;
     int64_t limit;        /* iterations a step                                   */
+    bool unsymmetric;     /* M^0 is: BiCGStab                                    */
     double *last[2];      /* [N] the two answers before the group, newest first; in
                              the end those of the group's end, rounded           */
     void *recent;         /* [group][N] out: a^{n0+g}                            */

@@ -10,7 +10,7 @@ int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t firs
         .first_row = first_row, .rows = rows, .first_slice = first_slice, .slices = slices};
     ps_carver carver = {NULL, 0};
     if (interaction->formulation == PS_SOUND_HARD)
-        ps_hard_compute(interaction, &tile, &carver);
+        ps_hard_compute(interaction, &tile, NULL, &carver);
     else
         ps_soft_compute(interaction, &tile, &carver);
     return carver.used + 64;
@@ -45,6 +45,13 @@ void ps_interaction_square_bounds(const ps_interaction *interaction, int64_t sid
 ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
                                  void *workspace, int64_t workspace_bytes)
 {
+    return ps_interaction_compute_both(interaction, tile, NULL, workspace, workspace_bytes);
+}
+
+ps_status ps_interaction_compute_both(const ps_interaction *interaction, ps_interaction_tile *tile,
+                                      ps_interaction_tile *mirror, void *workspace,
+                                      int64_t workspace_bytes)
+{
     int64_t needed = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
                                               tile->first_slice, tile->slices);
     if (needed > workspace_bytes)
@@ -54,6 +61,8 @@ ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interacti
     uintptr_t address = (uintptr_t)workspace;
     ps_carver carver = {(char *)workspace + (64 - address % 64) % 64, 0};
     tile->value_count = tile->near_count = tile->k_max = tile->pairs = 0;
-    return interaction->formulation == PS_SOUND_HARD ? ps_hard_compute(interaction, tile, &carver)
-                                                     : ps_soft_compute(interaction, tile, &carver);
+    if (mirror) mirror->value_count = mirror->near_count = mirror->k_max = mirror->pairs = 0;
+    return interaction->formulation == PS_SOUND_HARD
+               ? ps_hard_compute(interaction, tile, mirror, &carver)
+               : ps_soft_compute(interaction, tile, &carver);
 }

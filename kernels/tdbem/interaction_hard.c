@@ -15,14 +15,16 @@ enum { IN_ROWS = 1, IN_SLICES = 2 };
 
 typedef struct hard_tile {
     const ps_interaction *interaction;
-    ps_interaction_tile *tile;
+    ps_interaction_tile *tile, *mirror; /* mirror: combined only, or NULL                  */
     ps_outer outer;   /* all triangles that touch a row or a slice, ascending            */
     uint8_t *touches; /* [outer.count] IN_ROWS | IN_SLICES                               */
     ps_pair_batch batch;
     int64_t *offset;        /* [slices * rows + 1] into sums                                   */
     int32_t *first;         /* [slices * rows] k of the first sum                              */
     double *sums;           /* M^k, k >= 0, all row-vectors of the tile                        */
+    double *mirrored;       /* combined: those of the mirror, (s, r) at the place of (r, s)    */
     double *terms, *spline; /* [capacity + 2][9], [capacity + 2]: of one pair of triangles    */
+    double *swapped;        /* combined: terms with x on the higher triangle; else the terms   */
 } hard_tile;
 
 static int64_t gather_range(const ps_interaction *interaction, int64_t first, int64_t count,
@@ -87,8 +89,15 @@ static void lay_out(hard_tile *hard, ps_carver *carver)
                           ps_interaction_value_bound(interaction, tile->first_row, tile->rows,
                                                      tile->first_slice, tile->slices),
                           sizeof *hard->sums);
-    hard->terms = ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
+    hard->terms = hard->swapped =
+        ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
     hard->spline = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
+    if (!hard->batch.combined) return;
+    hard->swapped = ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
+    hard->mirrored = ps_carve(carver,
+                              ps_interaction_value_bound(interaction, tile->first_row, tile->rows,
+                                                         tile->first_slice, tile->slices),
+                              sizeof *hard->mirrored);
 }
 
 static void place_row_vectors(hard_tile *hard)
@@ -105,6 +114,7 @@ static void place_row_vectors(hard_tile *hard)
         }
     hard->offset[v] = offset;
     memset(hard->sums, 0, (size_t)offset * sizeof *hard->sums);
+    if (hard->mirror) memset(hard->mirrored, 0, (size_t)offset * sizeof *hard->mirrored);
 }
 
 /* int int B(r/D - (k-2)) / (4 pi r) of a pair for k = base .. base + shells + 1, from the
@@ -116,7 +126,7 @@ static void set_spline(const hard_tile *hard, const ps_pair *pair)
     for (int64_t n = 0; n < pair->shells + 2; ++n) {
         double o = (double)(n - 2), sum = 0;
         for (int64_t l = 0; l < 3; ++l) {
-            const double *a = part[l], *c = pair->sums + PS_HARD_SUMS * (n - 2 + l);
+            const double *a = part[l], *c = pair->sums + hard->batch.per_shell * (n - 2 + l);
             sum += a[0] * per * per * c[2] + (a[1] - 2 * a[0] * o) * per * c[1] +
                    (a[2] - a[1] * o + a[0] * o * o) * c[0];
         }
@@ -125,10 +135,10 @@ static void set_spline(const hard_tile *hard, const ps_pair *pair)
 }
 
 /* A triangle with itself: both orders of W alike. */
-static void average_orders(const ps_pair *pair)
+static void average_orders(const hard_tile *hard, const ps_pair *pair)
 {
     for (int64_t i = 0; i < pair->shells; ++i) {
-        double *w = pair->sums + PS_HARD_SUMS * i + 3;
+        double *w = pair->sums + hard->batch.per_shell * i + 3;
         for (int a = 0; a < 3; ++a)
             for (int b = 0; b < a; ++b)
                 w[3 * a + b] = w[3 * b + a] = (w[3 * a + b] + w[3 * b + a]) / 2;
@@ -143,23 +153,45 @@ static void set_terms(const hard_tile *hard, const ps_pair *pair, double normals
     double speed = hard->interaction->speed, shell = hard->interaction->shell;
     double wave = normals / (speed * shell), dt = shell / speed;
     for (int64_t n = 0; n < pair->shells + 2; ++n) {
-        const double *w = pair->sums + PS_HARD_SUMS * n + 3, *w1 = w - PS_HARD_SUMS;
-        const double *w2 = w1 - PS_HARD_SUMS;
+        const double *w = pair->sums + hard->batch.per_shell * n + 3;
+        const double *w1 = w - hard->batch.per_shell, *w2 = w1 - hard->batch.per_shell;
         double *term = hard->terms + 9 * n, spline = dt * hard->spline[n];
         for (int ab = 0; ab < 9; ++ab)
             term[ab] = wave * (w[ab] - 2 * w1[ab] + w2[ab]) + curls[ab] * spline;
     }
 }
 
-/* Adds term `ab` to the entry (i, j), if the tile has it. */
-static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int ab, int64_t i, int64_t j)
+/* What the double layer and the mass matrix add to the terms of both orders. */
+static void add_combined(const hard_tile *hard, const ps_pair *pair, double area)
+{
+    double factor = hard->interaction->combined / hard->interaction->speed;
+    int64_t width = hard->batch.per_shell, count = pair->shells + 2;
+    memcpy(hard->swapped, hard->terms, (size_t)(9 * count) * sizeof(double));
+    for (int64_t n = 0; n < count; ++n) {
+        const double *q = pair->sums + width * n + PS_HARD_SUMS, *q1 = q - width, *q2 = q1 - width;
+        double k = (double)(pair->base + n);
+        for (int ab = 0; ab < 18; ++ab) {
+            double *term = (ab < 9 ? hard->terms : hard->swapped) + 9 * n + ab % 9;
+            *term -= factor * ((k + 1) * q[ab] - (2 * k - 1) * q1[ab] + (k - 2) * q2[ab]);
+        }
+    }
+    for (int ab = 0; pair->row == pair->slice && ab < 9; ++ab) {
+        double half = factor * area / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */
+        hard->terms[ab] += half;
+        hard->terms[9 + ab] -= half;
+    }
+}
+
+/* Adds term[9 n] to the entry (i, j) of k = base + n: to that of a tile, whose sums they are, if it
+ * has it. */
+static ps_status add_term(const hard_tile *hard, const ps_pair *pair, const double *term, int64_t i,
+                          int64_t j, double *all)
 {
     const ps_interaction_tile *tile = hard->tile;
     int64_t r = i - tile->first_row, s = j - tile->first_slice;
     if (r < 0 || r >= tile->rows || s < 0 || s >= tile->slices) return PS_OK;
     int64_t v = s * tile->rows + r, at = pair->base - hard->first[v];
     int64_t room = hard->offset[v + 1] - hard->offset[v], n = 0, end = pair->shells + 2;
-    const double *term = hard->terms + ab;
     while (n < end && term[9 * n] == 0) ++n;
     while (end > n && term[9 * (end - 1)] == 0) --end;
     if (n < end && (at + n < 0 || at + end > room))
@@ -167,9 +199,17 @@ static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int ab, in
                        "internal error: triangles beyond the bounding spheres of vertices %lld "
                        "and %lld",
                        (long long)i, (long long)j);
-    double *sums = hard->sums + hard->offset[v] + at;
+    double *sums = all + hard->offset[v] + at;
     for (; n < end; ++n) sums[n] += term[9 * n];
     return PS_OK;
+}
+
+/* The entry (i, j), and (j, i) of the mirror, which has its place. */
+static ps_status add_entry(const hard_tile *hard, const ps_pair *pair, const double *term,
+                           const double *back, const int64_t ij[2])
+{
+    PS_TRY(add_term(hard, pair, term, ij[0], ij[1], hard->sums));
+    return hard->mirror ? add_term(hard, pair, back, ij[0], ij[1], hard->mirrored) : PS_OK;
 }
 
 static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
@@ -184,12 +224,15 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
         curls[ab] = ps_dot3(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) * per;
     }
     bool self = pair->row == pair->slice;
-    if (self) average_orders(pair);
+    if (self) average_orders(hard, pair);
     set_spline(hard, pair);
     set_terms(hard, pair, ps_dot3(s->normal, t->normal), curls);
+    if (hard->batch.combined) add_combined(hard, pair, s->area);
     for (int ab = 0; ab < 9; ++ab) {
-        PS_TRY(add_term(hard, pair, ab, p[ab / 3], q[ab % 3]));
-        if (!self) PS_TRY(add_term(hard, pair, ab, q[ab % 3], p[ab / 3]));
+        const double *term = hard->terms + ab, *back = self ? term : hard->swapped + ab;
+        const int64_t i = p[ab / 3], j = q[ab % 3];
+        PS_TRY(add_entry(hard, pair, term, back, (const int64_t[2]){i, j}));
+        if (!self) PS_TRY(add_entry(hard, pair, back, term, (const int64_t[2]){j, i}));
     }
     return PS_OK;
 }
@@ -219,6 +262,20 @@ static ps_status append_row_vectors(const hard_tile *hard)
     return PS_OK;
 }
 
+/* Slices of the tile are rows of its mirror. */
+static ps_status append_mirrored(const hard_tile *hard)
+{
+    const ps_interaction_tile *tile = hard->tile;
+    for (int64_t r = 0; r < tile->rows; ++r)
+        for (int64_t s = 0; s < tile->slices; ++s) {
+            int64_t v = s * tile->rows + r;
+            PS_TRY(ps_tile_append(hard->mirror, tile->first_slice + s, tile->first_row + r,
+                                  hard->first[v], hard->offset[v + 1] - hard->offset[v],
+                                  hard->mirrored + hard->offset[v]));
+        }
+    return PS_OK;
+}
+
 static bool concerns(const hard_tile *hard, int64_t a, int64_t b)
 {
     int x = hard->touches[a], y = hard->touches[b];
@@ -226,9 +283,9 @@ static bool concerns(const hard_tile *hard, int64_t a, int64_t b)
 }
 
 ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
-                          ps_carver *carver)
+                          ps_interaction_tile *mirror, ps_carver *carver)
 {
-    hard_tile hard = {.interaction = interaction, .tile = tile};
+    hard_tile hard = {.interaction = interaction, .tile = tile, .mirror = mirror};
     lay_out(&hard, carver);
     if (!carver->base) return PS_OK;
     gather_triangles(&hard);
@@ -242,5 +299,6 @@ ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile
             if (hard.batch.count == PS_PAIR_BATCH) PS_TRY(add_batch(&hard));
         }
     PS_TRY(add_batch(&hard));
-    return append_row_vectors(&hard);
+    PS_TRY(append_row_vectors(&hard));
+    return mirror ? append_mirrored(&hard) : PS_OK;
 }

@@ -30,24 +30,28 @@ void ps_outer_fill(const ps_interaction *interaction, ps_outer *outer);
 
 /* Sums of a pair of triangles: value i belongs to shell base + i. Soft: the integral of
  * 1/(4 pi r). Hard: moments of (r - base D) of order 0, 1, 2 over 4 pi r (C), and the nine
- * int int phi_a phi_b / (4 pi r) (W); a: corner of the lower triangle, b: of the higher. */
-enum { PS_PAIR_BATCH = 32, PS_HARD_SUMS = 12 };
+ * int int phi_a phi_b / (4 pi r) (W); a: corner of the lower triangle, b: of the higher.
+ * Combined: besides, the nine int int phi_a phi_b (x-y).n_y / (4 pi r^3) with x on the lower triangle,
+ * and the nine with x on the higher one.
+ */
+enum { PS_PAIR_BATCH = 32, PS_HARD_SUMS = 12, PS_COMBINED_SUMS = PS_HARD_SUMS + 18 };
 typedef struct ps_pair {
     int64_t row, slice;   /* soft: the entry; hard: the two triangles, lower number first     */
     int64_t base, shells; /* shells touched: base .. base + shells - 1                        */
-    double *sums;         /* [shells] or [shells][PS_HARD_SUMS]                               */
+    double *sums;         /* [shells][per_shell]                                              */
 } ps_pair;
 
 typedef struct ps_pair_batch {
     const ps_interaction *interaction;
     const ps_shell_functions *functions;
     const ps_outer *outer;
-    bool hard;
+    bool hard, combined;
+    int per_shell;    /* sums: 1, PS_HARD_SUMS or PS_COMBINED_SUMS */
     int64_t capacity; /* shells of any pair */
     int count, lane_count;
     ps_pair pairs[PS_PAIR_BATCH];
     int64_t width; /* doubles of a pair's sums */
-    double *sums;  /* [PS_PAIR_BATCH][capacity] or [..][2 + capacity + 2][PS_HARD_SUMS]: the sums of
+    double *sums;  /* [PS_PAIR_BATCH][capacity] or [..][2 + capacity + 2][per_shell]: the sums of
                       sound-hard pairs have two rows of zeros before and after              */
     ps_shell_lanes *lanes;
     ps_shell_values values;
@@ -78,6 +82,6 @@ int ps_lags(ps_formulation formulation);
 ps_status ps_soft_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
                           ps_carver *carver);
 ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
-                          ps_carver *carver);
+                          ps_interaction_tile *mirror, ps_carver *carver);
 
 #endif

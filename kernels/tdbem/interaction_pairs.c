@@ -50,8 +50,10 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver, p
     batch->interaction = interaction;
     batch->functions = ps_shell_functions_here();
     batch->hard = interaction->formulation == PS_SOUND_HARD;
+    batch->combined = batch->hard && interaction->combined > 0;
+    batch->per_shell = batch->combined ? PS_COMBINED_SUMS : batch->hard ? PS_HARD_SUMS : 1;
     batch->capacity = pair_capacity(interaction);
-    batch->width = batch->hard ? (batch->capacity + 4) * PS_HARD_SUMS : batch->capacity;
+    batch->width = batch->hard ? (batch->capacity + 4) * batch->per_shell : batch->capacity;
     batch->sums = ps_carve(carver, PS_PAIR_BATCH * batch->width, sizeof(double));
     batch->lanes = ps_carve(carver, 1, sizeof *batch->lanes);
     ps_shell_values *values = &batch->values;
@@ -62,6 +64,8 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver, p
     values->distance = ps_carve(carver, batch->capacity, sizeof *values->distance);
     for (int a = 0; a < 3; ++a)
         values->hat[a] = ps_carve(carver, batch->capacity, sizeof *values->hat[a]);
+    for (int a = 0; batch->combined && a < 3; ++a)
+        values->flux[a] = ps_carve(carver, batch->capacity, sizeof *values->flux[a]);
 }
 
 /* The shells of lane c, weighted, into the sums of its pair. */
@@ -84,13 +88,29 @@ static void add_moments(const ps_pair_batch *batch, int c, int64_t i, double ori
     sums[2] += weight * second;
 }
 
+/* The double layer at one shell. Each order is a sum of its own, not half of an average; a triangle
+ * sends nothing through itself. */
+static void add_flux(const ps_pair_batch *batch, int c, int64_t i, double *sums)
+{
+    const ps_pair *pair = &batch->pairs[batch->lane_pair[c]];
+    const double *outer = batch->lane_point[c]->barycentric;
+    bool swapped = batch->lane_swapped[c];
+    if (pair->row == pair->slice) return;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            double inner = 2 * batch->lane_weight[c] * batch->values.flux[swapped ? a : b][i][c];
+            sums[(swapped ? 9 : 0) + 3 * a + b] += outer[swapped ? b : a] * inner;
+        }
+}
+
 static void add_hard_lane(const ps_pair_batch *batch, int c, double origin, double *sums)
 {
     const ps_shell_values *v = &batch->values;
     const double *outer = batch->lane_point[c]->barycentric;
     bool swapped = batch->lane_swapped[c];
     for (int64_t i = 0; i < v->count[c]; ++i) {
-        double *sum = sums + PS_HARD_SUMS * i;
+        double *sum = sums + batch->per_shell * i;
+        if (batch->combined) add_flux(batch, c, i, sum + PS_HARD_SUMS);
         add_moments(batch, c, i, origin, sum);
         double inner[3];
         for (int b = 0; b < 3; ++b) inner[b] = batch->lane_weight[c] * v->hat[b][i][c];
@@ -108,8 +128,10 @@ static ps_status flush(ps_pair_batch *batch)
         ps_shell_lanes_set(batch->lanes, c, batch->lane_point[used - 1]->x,
                            &batch->interaction->triangles[batch->lane_triangle[used - 1]]);
     double shell = batch->interaction->shell;
-    int64_t most = (batch->hard ? batch->functions->hats
-                                : batch->functions->soft)(batch->lanes, shell, &batch->values);
+    const ps_shell_functions *f = batch->functions;
+    int64_t most = (batch->combined ? f->flux
+                    : batch->hard   ? f->hats
+                                    : f->soft)(batch->lanes, shell, &batch->values);
     for (int c = 0; c < used; ++c) {
         ps_pair *pair = &batch->pairs[batch->lane_pair[c]];
         int64_t offset = batch->values.first[c] - pair->base;
@@ -119,7 +141,8 @@ static ps_status flush(ps_pair_batch *batch)
                                       "outside its bounding spheres");
         if (end > pair->shells) pair->shells = end;
         if (batch->hard)
-            add_hard_lane(batch, c, (double)pair->base * shell, pair->sums + PS_HARD_SUMS * offset);
+            add_hard_lane(batch, c, (double)pair->base * shell,
+                          pair->sums + batch->per_shell * offset);
         else
             add_soft_lane(batch, c, pair->sums + offset);
     }
@@ -160,7 +183,7 @@ ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t 
     double *sums = batch->sums + batch->count * batch->width;
     memset(sums, 0, (size_t)batch->width * sizeof(double));
     batch->pairs[batch->count] =
-        (ps_pair){row, slice, base > 0 ? base : 0, 0, batch->hard ? sums + 2 * PS_HARD_SUMS : sums};
+        (ps_pair){row, slice, base > 0 ? base : 0, 0, batch->hard ? sums + 2 * batch->per_shell : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
     PS_TRY(add_half(batch, low, high, factor, false));

@@ -25,7 +25,10 @@ int64_t ps_load_workspace(const ps_load *load)
 
 static wave wave_of(const ps_load *load)
 {
-    wave w = {.formulation = load->formulation, .dt = load->dt, .incident = *load->incident};
+    wave w = {.formulation = load->formulation,
+              .dt = load->dt,
+              .pressure = load->combined > 0 ? load->combined / load->incident->speed : 0,
+              .incident = *load->incident};
     if (ps_triangle_rule_init(SPACE_POINTS, &w.rule) != PS_OK)
         w.rule.count = 0; /* there is such a rule */
     memcpy(w.node, ps_gauss3_node, sizeof w.node);

@@ -4,6 +4,7 @@
  *   sound-soft, S-form   l^n_i = -int_Ti u_inc(t_n)                                  (Pa m^2)
  *   sound-soft, M-form   l^n_i = -int_Ti (u_inc(t_n) - u_inc(t_{n-1}))               (Pa m^2)
  *   sound-hard           l^n_i = int_{t_{n-1}}^{t_n} int phi_i d_n u_inc             (Pa m s)
+ *   combined field       l^n_i += alpha/c int phi_i (u_inc(t_n) - u_inc(t_{n-1}))
  *
  * with t_n = n dt and all quiet for t <= 0, so that the M-form sums up to the S-form. The rule
  * in space has 7 points a triangle (degree 5), in time 3 Gauss points a step. phi_i are the
@@ -28,6 +29,7 @@ typedef struct ps_load {
     const ps_surface_mesh *mesh; /* borrowed */
     const ps_incident *incident; /* borrowed; all delays settled */
     double dt;                   /* s */
+    double combined;             /* alpha; 0: none */
 } ps_load;
 
 /* Unknowns: triangles (sound-soft) or vertices (sound-hard). */

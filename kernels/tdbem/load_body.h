@@ -9,6 +9,7 @@ enum { SPACE_POINTS = PS_LOAD_SPACE_POINTS, TIME_POINTS = PS_LOAD_TIME_POINTS };
 typedef struct wave {
     ps_formulation formulation;
     double dt;
+    double pressure; /* alpha/c of the combined field equation, s/m */
     ps_triangle_rule rule;
     double node[TIME_POINTS], weight[TIME_POINTS]; /* in time, on [0, 1] */
     ps_incident incident;
@@ -72,7 +73,16 @@ LEAF double step_slope(const wave *w, const ps_emitter *emitter, const ps_arriva
     return w->dt * sum;
 }
 
-/* corners[3] = int over the step and the triangle of phi_a d_n u_inc. */
+/* alpha/c |n| times what u_inc grows by in a step, from one emitter at one point. */
+LEAF double step_pressure(const wave *w, const ps_emitter *emitter, const ps_arrival *a, double size,
+                          int64_t n)
+{
+    double f = pulse_value(emitter, (double)n * w->dt - a->retardation);
+    if (n > 1) f -= pulse_value(emitter, (double)(n - 1) * w->dt - a->retardation);
+    return w->pressure * size * a->value * f;
+}
+
+/* corners[3] = int over the step and the triangle of phi_a d_n u_inc, and the combined part. */
 LEAF void panel_slopes(const wave *w, const panel *t, int64_t n, double *corners)
 {
     double start = (double)(n - 1) * w->dt, x[3];
@@ -85,6 +95,7 @@ LEAF void panel_slopes(const wave *w, const panel *t, int64_t n, double *corners
             if (emitter->kind == PS_EMITTER_UNIFORM) continue;
             ps_arrival a = emitter_arrival(emitter, w->incident.speed, x, t->normal);
             sum += step_slope(w, emitter, &a, start);
+            if (w->pressure > 0) sum += step_pressure(w, emitter, &a, 2 * t->area, n);
         }
         for (int a = 0; a < 3; ++a)
             corners[a] += w->rule.weight[p] / 2 * w->rule.barycentric[p][a] * sum;

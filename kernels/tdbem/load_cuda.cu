@@ -58,6 +58,7 @@ ps_status fill_wave(const ps_device_load *load, wave *w)
 {
     w->formulation = load->formulation;
     w->dt = load->dt;
+    w->pressure = load->combined > 0 ? load->combined / load->incident.speed : 0;
     w->incident = load->incident;
     memcpy(w->node, ps_gauss3_node, sizeof w->node);
     memcpy(w->weight, ps_gauss3_weight, sizeof w->weight);

@@ -16,6 +16,7 @@ ps_device_load ps_device_load_shape(const ps_load *load)
 {
     return (ps_device_load){.formulation = load->formulation,
                             .dt = load->dt,
+                            .combined = load->combined,
                             .incident = *load->incident,
                             .vertex_count = load->mesh->vertex_count,
                             .triangle_count = load->mesh->triangle_count};
@@ -69,7 +70,7 @@ ps_status ps_device_load_run(const ps_device_load *l, int64_t n, int64_t count, 
                             .triangle_count = l->triangle_count,
                             .vertices = l->vertices,
                             .triangles = l->triangles};
-    ps_load load = {l->formulation, &mesh, &l->incident, l->dt};
+    ps_load load = {l->formulation, &mesh, &l->incident, l->dt, l->combined};
     for (int64_t g = 0; g < count; ++g)
         ps_load_evaluate(&load, n + g, out + g * ps_load_unknowns(&load), workspace);
     return PS_OK;

@@ -12,7 +12,8 @@
  * triangles[3 t + a]. Pointers are the caller's memory, of the host or of a device. */
 typedef struct ps_device_load {
     ps_formulation formulation;
-    double dt; /* s */
+    double dt;       /* s */
+    double combined; /* as in ps_load */
     ps_incident incident;
     int64_t vertex_count, triangle_count;
     double *vertices;      /* [vertex_count][3], m                                   */

@@ -24,13 +24,14 @@ double ps_passivity_factor(ps_formulation formulation, double theta)
 }
 
 void ps_passivity_weights(ps_formulation formulation, int64_t k_max, const double *angles,
-                          double *weights)
+                          bool imaginary, double *weights)
 {
     for (int t = 0; t < PS_PASSIVITY_ANGLES; ++t) {
         double complex factor = factor_at(formulation, cexp(I * angles[t]));
-        for (int64_t k = 0; k <= k_max; ++k)
-            weights[k * PS_PASSIVITY_ANGLES + t] =
-                creal(factor * cexp(I * fmod((double)k * angles[t], 2 * M_PI)));
+        for (int64_t k = 0; k <= k_max; ++k) {
+            double complex weight = factor * cexp(I * fmod((double)k * angles[t], 2 * M_PI));
+            weights[k * PS_PASSIVITY_ANGLES + t] = imaginary ? cimag(weight) : creal(weight);
+        }
     }
 }
 

@@ -23,10 +23,11 @@
 
 enum { PS_PASSIVITY_ANGLES = 4 }; /* of one pass over the values */
 
-/* weights[(k_max + 1) * PS_PASSIVITY_ANGLES]: w_k of angle t at [k * PS_PASSIVITY_ANGLES + t].
- * angles[PS_PASSIVITY_ANGLES], rad, in (0, pi]. */
+/* weights[(k_max + 1) * PS_PASSIVITY_ANGLES]: w_k of angle t at [k * PS_PASSIVITY_ANGLES + t], or
+ * (imaginary) Im[g z^k], with which matrices that are not symmetric make A = g sum z^k M^k, whose
+ * Hermitian part is then asked. angles[PS_PASSIVITY_ANGLES], rad, in (0, pi]. */
 void ps_passivity_weights(ps_formulation formulation, int64_t k_max, const double *angles,
-                          double *weights);
+                          bool imaginary, double *weights);
 
 /* |g| at angle theta, rad. */
 double ps_passivity_factor(ps_formulation formulation, double theta);

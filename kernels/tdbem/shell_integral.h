@@ -3,8 +3,9 @@
  * point x, cut by shells l D <= r < (l+1) D, exactly:
  *
  *     J_p = int_T [shell l] r^p dy, p = -1, 0, 1;   G_a = int_T [shell l] phi_a(y) / r dy
+ *     F_a = int_T [shell l] phi_a(y) (x - y).n / r^3 dy
  *
- * (phi_a: hat of vertex a.) No quadrature, no case table, any position of x: inside T, on an
+ * (phi_a: hat of vertex a, n the normal of T.) No quadrature, no case table, any position of x: inside T, on an
  * edge, on a vertex, in its plane, far away. The method is that of specs/tdbem_assembly.md:
  * boundary integrals over the parts of the edges that lie inside the sphere r < R, for each R = l
  * D.
@@ -48,13 +49,16 @@ typedef struct ps_shell_values {
     double (*one)[PS_LANES];      /* J_0, m^2; hats only                                    */
     double (*distance)[PS_LANES]; /* J_1, m^3; hats only                                    */
     double (*hat[3])[PS_LANES];   /* G_a, m; hats only                                      */
+    double (*flux[3])[PS_LANES];  /* F_a, 1; flux only: of a point in the plane of T what the
+                                     sign of a distance of 0 makes of it                    */
 } ps_shell_values;
 
 /* Both return the largest count of the lanes; if that is above capacity, only the first
  * `capacity` shells are set. Reentrant. */
 typedef struct ps_shell_functions {
-    int64_t (*soft)(const ps_shell_lanes *lanes, double shell, ps_shell_values *out); /* J_{-1} */
-    int64_t (*hats)(const ps_shell_lanes *lanes, double shell, ps_shell_values *out); /* all    */
+    int64_t (*soft)(const ps_shell_lanes *lanes, double shell, ps_shell_values *out); /* J_{-1}  */
+    int64_t (*hats)(const ps_shell_lanes *lanes, double shell, ps_shell_values *out); /* but F_a */
+    int64_t (*flux)(const ps_shell_lanes *lanes, double shell, ps_shell_values *out); /* all     */
 } ps_shell_functions;
 
 /* The functions for this machine's instruction set (PENSTOCK_ISA overrides). */

@@ -304,29 +304,48 @@ LANES_INLINE edge_share uncut_share(const edge_lanes *edge, int c, const sphere_
     return share;
 }
 
-/* The same where it may cut the edge: the part a <= s <= b is inside; the rest of its angle belongs
- * to the arc r = R. */
-LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
-                                  const sphere_lanes *sphere, bool hats)
+/* The part a <= s <= b of an edge that is inside the sphere. */
+typedef struct edge_clip {
+    span part;
+    double ends, sum, length; /* a + b, distances of both ends from x, b - a                     */
+    double turn;              /* signed angle of the edge whose rays end at the sphere            */
+    bool out, in;             /* the edge is wholly outside, wholly inside                        */
+} edge_clip;
+
+LANES_INLINE edge_clip clip_edge(const edge_lanes *edge, int c, double d, double R)
 {
-    double R = sphere->radius[c], g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
+    double g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
     double s1 = edge->s1[c], s2 = s1 + edge->length[c], r1 = edge->r1[c], r2 = edge->r2[c];
     double square = madd(R, R, -foot2);
     double sr = sqrt(square > 0 ? square : 0.0);
     bool low = -sr > s1, high = s2 > sr;
     double a = low ? -sr : s1, b = high ? sr : s2;
     double ra = low ? R : r1, rb = high ? R : r2;
-    bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
-    double length = b - a;
-    span part = span_of(a, b, ra, rb, length, ag, d, foot2);
+    edge_clip clip;
+    clip.out = R <= edge->nearest[c];
+    clip.in = R >= (r1 > r2 ? r1 : r2);
+    clip.ends = a + b;
+    clip.sum = ra + rb;
+    clip.length = b - a;
+    clip.part = span_of(a, b, ra, rb, clip.length, ag, d, foot2);
     double whole = edge->angle[c];
-    double side = side_of(g), turn = side * (out ? whole : whole - part.angle);
-    double inverse = side * madd(ag, part.log, -d * part.solid);
+    clip.turn = side_of(g) * (clip.out ? whole : whole - clip.part.angle);
+    return clip;
+}
+
+/* The same where it may cut the edge: the rest of its angle belongs to the arc r = R. */
+LANES_INLINE edge_share clip_share(const edge_lanes *edge, int c, double d, const edge_clip *clip,
+                                   const sphere_lanes *sphere, bool hats)
+{
+    double R = sphere->radius[c], g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
+    bool out = clip->out, in = clip->in;
+    double side = side_of(g), turn = clip->turn, length = clip->length;
+    double inverse = side * madd(ag, clip->part.log, -d * clip->part.solid);
     double cut = out ? sphere->depth0[c] * turn : madd(sphere->depth0[c], turn, inverse);
     edge_share share = {0, 0, 0, 0};
     share.inverse = in ? edge->inverse[c] : cut;
     if (hats) {
-        double along = distance_along(a + b, ra + rb, length, foot2, part.log);
+        double along = distance_along(clip->ends, clip->sum, length, foot2, clip->part.log);
         double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
         double distance =
             (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
@@ -337,6 +356,13 @@ LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
         share.distance = in ? edge->distance[c] : distance;
     }
     return share;
+}
+
+LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
+                                  const sphere_lanes *sphere, bool hats)
+{
+    edge_clip clip = clip_edge(edge, c, d, sphere->radius[c]);
+    return clip_share(edge, c, d, &clip, sphere, hats);
 }
 
 LANES_INLINE void add_share(const edge_lanes *edge, int c, edge_share share, bool hats, inside *sum)

@@ -8,6 +8,7 @@
 #include "runtime/isa.h"
 
 #include "kernels/tdbem/shell_integral_body.h"
+#include "kernels/tdbem/shell_flux_body.h"
 
 LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, bool hats,
                                   lane_state *state, ps_shell_values *out)
@@ -40,6 +41,29 @@ LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, p
     return most;
 }
 
+/* shells() of the hats, and the flux. */
+static int64_t shells_flux(const ps_shell_lanes *in, double shell, ps_shell_values *out)
+{
+    lane_state state;
+    flux_state flux;
+    int64_t most = see_triangle(in, shell, true, &state, out);
+    inside sums[2];
+    flux_inside through[2];
+    memset(&sums[0], 0, sizeof sums[0]);
+    memset(&through[0], 0, sizeof through[0]);
+    see_flux(in, &state, &flux);
+    int64_t rows = most < out->capacity ? most : out->capacity;
+    for (int64_t row = 0; row < rows; ++row) {
+        int from = (int)(row % 2), to = 1 - from;
+        sphere_lanes sphere;
+        set_sphere(&state, (double)(row + 1), shell, true, &sphere);
+        integrate_flux(&state, &flux, &sphere, &sums[to], &through[to]);
+        store_shell(in->twice_area, &state, &sums[from], &sums[to], row, true, out);
+        store_flux(in->twice_area, &state, &flux, &through[from], &through[to], row, out);
+    }
+    return most;
+}
+
 static int64_t shells_soft(const ps_shell_lanes *lanes, double shell, ps_shell_values *out)
 {
     return shells(lanes, shell, false, out);
@@ -51,4 +75,5 @@ static int64_t shells_hats(const ps_shell_lanes *lanes, double shell, ps_shell_v
 }
 
 extern const ps_shell_functions PS_ISA_TABLE(ps_shell);
-const ps_shell_functions PS_ISA_TABLE(ps_shell) = {.soft = shells_soft, .hats = shells_hats};
+const ps_shell_functions PS_ISA_TABLE(ps_shell) = {
+    .soft = shells_soft, .hats = shells_hats, .flux = shells_flux};

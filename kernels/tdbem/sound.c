@@ -295,6 +295,9 @@ static void triangle_load(const ps_sounds *s, const ps_load *load, const ps_tria
         }
         for (int g = 0; g < TIME_POINTS; ++g)
             sum += dt * ps_gauss3_weight[g] * slope(s, x, normal, start + ps_gauss3_node[g] * dt);
+        if (load->combined > 0)
+            sum += load->combined / s->speed *
+                   (pressure(s, x, (double)n * dt) - (n > 1 ? pressure(s, x, start) : 0));
         for (int a = 0; a < 3; ++a) values[a] += weight * b[a] * sum;
     }
 }

@@ -175,6 +175,7 @@ static ps_status settle_grid(job *j)
     bool hard = s.formulation == PS_SOUND_HARD;
     j->header =
         (ps_incident_header){.formulation = s.formulation,
+                             .combined = s.combined,
                              .steps = (int64_t)steps,
                              .unknowns = hard ? j->mesh.vertex_count : j->mesh.triangle_count,
                              .dt = s.dt,
@@ -275,11 +276,23 @@ static ps_status settle_samples(const ps_run *run, job *j, const check_of *c, ps
     return s->points[0] ? ps_product_file(product, "samples-points", s->points) : PS_OK;
 }
 
+/* The combined field equation takes pressures beside normal slopes, which only sources tell. */
+static ps_status check_combined(const job *j)
+{
+    if (j->header.combined == 0) return PS_OK;
+    if (j->velocity_count == 0 && !j->sampled.file[0] && !chosen.panels) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s is of the combined field equation, for which loads are made of --source "
+                   "alone: for --velocity, --samples and --panels assemble without --combined",
+                   chosen.like);
+}
+
 static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
 {
     check_of c = {&j->mesh, mean_edge(&j->mesh), j->header.dt, j->header.speed,
                   (double)j->header.steps * j->header.dt};
     double top = ps_band_of(c.edge, c.dt, c.speed).usable;
+    PS_TRY(check_combined(j));
     for (int i = 0; i < j->count; ++i) {
         source_text *s = &j->sources[i];
         char name[24];
@@ -295,7 +308,8 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
                          .edge = c.edge};
     if (j->all.mirror.sign != 0)
         PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
-    j->load = (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt};
+    j->load = (ps_load){
+        j->header.formulation, &j->mesh, &j->none, j->header.dt, j->header.combined};
     PS_TRY(settle_samples(run, j, &c, product));
     return settle_velocities(run, j, &c, product);
 }

@@ -9,6 +9,7 @@
 
 static const ps_figure figure_table[] = {
     {"formulation", "text", "boundary condition and equation"},
+    {"combined", "1", "alpha of the combined field equation"},
     {"unknowns", "1", "unknowns of a step"},
     {"dt", "s", "time step"},
     {"h_over_D", "1", "mean edge over the thickness of a shell, c dt"},

@@ -18,6 +18,7 @@ static ps_assembly_options chosen = {.scene = {.formulation = PS_SOUND_SOFT_S, .
 static int rule;
 static const int rule_points[] = {0, 3, 6, 7, 12};
 enum { RULE_AUTO = 0, POINTS_FIRST = 6, POINTS_LAST = 12 };
+static const char *combined;
 /* --layout: slices, or blocks at once. */
 static int layout;
 static int64_t block_rows = 128, block_columns;
@@ -43,6 +44,9 @@ static const ps_option options[] = {
     PS_FLAG("screen", &chosen.scene.screen, PS_IDENTITY,
             "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
             "zero on its rim"),
+    PS_TEXT("combined", &combined, "ALPHA|auto", PS_IDENTITY,
+            "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
+            "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
     PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
            "rows of a tile, a multiple of 256; 0: chosen"),
     PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
@@ -147,7 +151,8 @@ static ps_status report_result(const char *path, const ps_retarded_problem *prob
     PS_TRY(layout ? look_at_blocks(path, &file) : look_at_slices(path, &file));
     const ps_slice_header *header = &file.header;
     ps_report *report = ps_report_new(run);
-    ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
+    ps_report_text(report, "formulation", ps_equation_name(header->formulation, header->combined));
+    if (header->combined > 0) ps_report_real(report, "combined", header->combined);
     ps_report_int(report, "unknowns", header->unknowns);
     ps_report_real(report, "dt", header->dt);
     ps_report_real(report, "h_over_D", problem->mean_edge / problem->interaction.shell);
@@ -341,7 +346,7 @@ static ps_status plan_and_assemble(const ps_product *product, bool *again)
     *again = false;
     chosen.journal = (run->output && find_journal(run)) || chosen.checkpoint_every.steps > 0;
     PS_TRY(ps_comm_agree(ps_retarded_problem_load(run->operands[0], &chosen.scene, &problem)));
-    PS_TRY(ps_comm_agree(ps_assembly_devices_open(run, &devices)));
+    PS_TRY(ps_comm_agree(ps_assembly_devices_open(run, &problem.interaction, &devices)));
     if (devices && chosen.journal)
         return ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
                                  "computes them faster than a disk takes them; add --device cpu");
@@ -387,6 +392,16 @@ static ps_status choose_layout(void)
     return ps_block_sink_header(&slices, layouts[layout], block_rows, block_columns, &blocks);
 }
 
+/* --combined, whose double layer cores assemble. */
+static ps_status choose_equation(const ps_run *run)
+{
+    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
+    if (chosen.scene.combined == 0 || strncmp(run->device, "cuda", 4) != 0) return PS_OK;
+    return ps_fail(PS_USAGE, "--combined: devices do not assemble the double layer; leave "
+                             "--device %s out",
+                   run->device);
+}
+
 static ps_status run_slice_assemble(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
@@ -398,6 +413,7 @@ static ps_status run_slice_assemble(ps_run *run)
                        "--precision fp64",
                        (long long)chosen.keep_bits);
     PS_TRY(choose_layout());
+    PS_TRY(choose_equation(run));
     ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,
                     layout ? PS_BLOCK_MATRIX_VERSION : PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(

@@ -2,6 +2,8 @@
  * The passivity certificate: H(theta) of kernels/tdbem/passivity.h, gathered square by square while
  * the slices are assembled, and its least eigenvalue. One rank holds a square of each symmetric
  * pair and uses it in both directions; with more ranks each holds all rows of its own slices.
+ * Of the combined field equation, whose matrices are not symmetric, each rank holds all rows of its
+ * own slices, real and imaginary parts of A(theta), and makes products with (A + A^H)/2.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 /* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */
 static const double angles_of[PS_PASSIVITY_ANGLES] = {1, .7, .4, .15}; /* in pi */
 
-/* A square of H: angle by angle, slice by slice, rows ascending. */
+/* A square of H: angle by angle, slice by slice, rows ascending; of A the imaginary parts follow. */
 typedef struct certificate_block {
     int64_t first_row, rows, first_slice, slices;
     float *values;
@@ -25,7 +27,8 @@ struct ps_assembly_certificate {
     int64_t unknowns, side, row_tiles, block_count, first_column, k_max;
     int angles, steps, threads;
     bool one_rank;
-    double *weights;
+    int parts;          /* real numbers of an entry: 1, or 2 of A */
+    double *weights[2]; /* real, imaginary */
     certificate_block *blocks; /* of the units, empty until they are there */
     double *diagonal;          /* of M^0 */
     double *scale, *scaled, *workspace;
@@ -37,8 +40,10 @@ int64_t ps_assembly_certificate_bytes(const ps_assembly_plan *plan, int angles)
     const ps_slice_tiling *t = &plan->tiling;
     if (angles == 0) return 0;
     int64_t n = t->unknowns, mine = t->end_slice - t->first_slice;
-    int64_t entries = mine == n ? n * (n + t->tile_rows) / 2 : n * mine;
-    return 4 * entries * angles + 8 * ps_lanczos_workspace(n, plan->lanczos_steps) + 24 * n;
+    int64_t parts = plan->unsymmetric ? 2 : 1;
+    int64_t entries = mine == n && parts == 1 ? n * (n + t->tile_rows) / 2 : n * mine;
+    return parts * (4 * entries * angles + 24 * n) +
+           8 * ps_lanczos_workspace(parts * n, plan->lanczos_steps);
 }
 
 ps_status ps_assembly_certificate_open(const ps_retarded_problem *problem,
@@ -61,15 +66,17 @@ ps_status ps_assembly_certificate_open(const ps_retarded_problem *problem,
     c->angles = plan->angles;
     c->steps = plan->lanczos_steps;
     c->threads = plan->threads;
+    c->parts = plan->unsymmetric ? 2 : 1;
     c->one_rank = t->end_slice - t->first_slice == t->unknowns;
     for (int a = 0; a < PS_PASSIVITY_ANGLES; ++a) theta[a] = M_PI * angles_of[a];
-    PS_TRY(PS_ALLOC(&c->weights, (c->k_max + 1) * PS_PASSIVITY_ANGLES, "weights"));
+    for (int part = 0; part < c->parts; ++part) {
+        PS_TRY(PS_ALLOC(&c->weights[part], (c->k_max + 1) * PS_PASSIVITY_ANGLES, "weights"));
+        ps_passivity_weights(c->formulation, c->k_max, theta, part == 1, c->weights[part]);
+    }
     PS_TRY(PS_ALLOC(&c->blocks, c->block_count, "the passivity certificate"));
     PS_TRY(PS_ALLOC(&c->diagonal, c->unknowns, "the passivity certificate"));
-    PS_TRY(PS_ALLOC(&c->scale, c->unknowns, "the passivity certificate"));
-    PS_TRY(PS_ALLOC(&c->scaled, c->unknowns, "the passivity certificate"));
-    ps_passivity_weights(c->formulation, c->k_max, theta, c->weights);
-    return PS_OK;
+    PS_TRY(PS_ALLOC(&c->scale, c->parts * c->unknowns, "the passivity certificate"));
+    return PS_ALLOC(&c->scaled, c->parts * c->unknowns, "the passivity certificate");
 }
 
 void ps_assembly_certificate_close(ps_assembly_certificate **out)
@@ -79,7 +86,8 @@ void ps_assembly_certificate_close(ps_assembly_certificate **out)
     if (!c) return;
     for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
     free(c->blocks);
-    free(c->weights);
+    free(c->weights[0]);
+    free(c->weights[1]);
     free(c->diagonal);
     free(c->scale);
     free(c->scaled);
@@ -89,43 +97,54 @@ void ps_assembly_certificate_close(ps_assembly_certificate **out)
 
 /* ---- gathering ---- */
 
+/* The real or imaginary parts of a square, at all angles. */
+static void fill_part(ps_assembly_certificate *c, const ps_interaction_tile *tile,
+                      const double *weights, float *values)
+{
+    int64_t entries = tile->rows * tile->slices;
+    float *out[PS_PASSIVITY_ANGLES];
+    for (int a = 0; a < c->angles; ++a) out[a] = values + a * entries;
+    const ps_passivity_functions *functions = ps_passivity_functions_here();
+    if (tile->singles)
+        functions->fill_f32(entries, tile->starts, tile->lengths, tile->singles, weights,
+                            c->angles, out);
+    else
+        functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, weights,
+                            c->angles, out);
+    for (int64_t e = 0; e < tile->near_count; ++e) {
+        int64_t v = (tile->near_columns[e] - tile->first_slice) * tile->rows + tile->near_rows[e] -
+                    tile->first_row;
+        for (int a = 0; a < c->angles; ++a)
+            out[a][v] += (float)(weights[a] * tile->near_values[e]);
+    }
+}
+
 ps_status ps_assembly_certificate_add(ps_assembly_certificate *c, int64_t unit,
                                       const ps_interaction_tile *tile)
 {
     if (!c) return PS_OK;
-    int64_t entries = tile->rows * tile->slices;
+    int64_t values = tile->rows * tile->slices * c->angles;
     certificate_block *block = &c->blocks[unit];
-    float *out[PS_PASSIVITY_ANGLES];
     *block =
         (certificate_block){tile->first_row, tile->rows, tile->first_slice, tile->slices, NULL};
-    PS_TRY(ps_alloc_untouched((void **)&block->values, 4 * entries * c->angles,
+    PS_TRY(ps_alloc_untouched((void **)&block->values, 4 * values * c->parts,
                               "the passivity certificate"));
-    for (int a = 0; a < c->angles; ++a) out[a] = block->values + a * entries;
-    const ps_passivity_functions *functions = ps_passivity_functions_here();
-    if (tile->singles)
-        functions->fill_f32(entries, tile->starts, tile->lengths, tile->singles, c->weights,
-                            c->angles, out);
-    else
-        functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, c->weights,
-                            c->angles, out);
-    for (int64_t e = 0; e < tile->near_count; ++e) {
+    for (int part = 0; part < c->parts; ++part)
+        fill_part(c, tile, c->weights[part], block->values + part * values);
+    for (int64_t e = 0; e < tile->near_count; ++e)
         if (tile->near_columns[e] == tile->near_rows[e])
             c->diagonal[tile->near_rows[e]] = tile->near_values[e];
-        int64_t v = (tile->near_columns[e] - tile->first_slice) * tile->rows + tile->near_rows[e] -
-                    tile->first_row;
-        for (int a = 0; a < c->angles; ++a)
-            out[a][v] += (float)(c->weights[a] * tile->near_values[e]);
-    }
     return PS_OK;
 }
 
 /* ---- products ---- */
 
-/* y of the block's rows += H x of its slices. */
-static void add_direct(const certificate_block *b, const float *h, const double *x, double *y)
+/* y of the block's rows += share H x of its slices. */
+static void add_direct(const certificate_block *b, const float *h, double share, const double *x,
+                       double *y)
 {
     for (int64_t s = 0; s < b->slices; ++s) {
-        double factor = x[b->first_slice + s];
+        double factor = share * x[b->first_slice + s];
         const float *column = h + s * b->rows;
         double *rows = y + b->first_row;
 #pragma omp simd
@@ -133,8 +152,9 @@ static void add_direct(const certificate_block *b, const float *h, const double 
     }
 }
 
-/* y of the block's slices += H^T x of its rows. */
-static void add_transposed(const certificate_block *b, const float *h, const double *x, double *y)
+/* y of the block's slices += share H^T x of its rows. */
+static void add_transposed(const certificate_block *b, const float *h, double share,
+                           const double *x, double *y)
 {
     for (int64_t s = 0; s < b->slices; ++s) {
         const float *column = h + s * b->rows;
@@ -142,7 +162,7 @@ static void add_transposed(const certificate_block *b, const float *h, const dou
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (int64_t r = 0; r < b->rows; ++r) sum += (double)column[r] * rows[r];
-        y[b->first_slice + s] += sum;
+        y[b->first_slice + s] += share * sum;
     }
 }
 
@@ -163,9 +183,43 @@ static void multiply_column(const ps_assembly_certificate *c, int64_t column, co
         if (!b->values) continue;
         const float *h = b->values + c->angle * b->rows * b->slices;
         if (mirrored)
-            add_direct(b, h, x, y);
+            add_direct(b, h, 1, x, y);
         else
-            add_transposed(b, h, x, y);
+            add_transposed(b, h, 1, x, y);
+    }
+}
+
+/* The same for (A + A^H)/2, x and y real parts, then imaginary ones: A^H to the slices of `column`. */
+static void multiply_conjugate(const ps_assembly_certificate *c, int64_t column, const double *x,
+                               double *y)
+{
+    const double *xi = x + c->unknowns;
+    double *yi = y + c->unknowns;
+    for (int64_t row = 0; row < c->row_tiles; ++row) {
+        const certificate_block *b = block_of(c, row, column);
+        int64_t entries = b->rows * b->slices;
+        const float *re = b->values + c->angle * entries, *im = re + c->angles * entries;
+        add_transposed(b, re, .5, x, y);
+        add_transposed(b, im, .5, xi, y);
+        add_transposed(b, re, .5, xi, yi);
+        add_transposed(b, im, -.5, x, yi);
+    }
+}
+
+/* A to the rows of row tile `row`. */
+static void multiply_rows(const ps_assembly_certificate *c, int64_t row, const double *x, double *y)
+{
+    const double *xi = x + c->unknowns;
+    double *yi = y + c->unknowns;
+    int64_t columns = c->block_count / c->row_tiles;
+    for (int64_t column = c->first_column; column < c->first_column + columns; ++column) {
+        const certificate_block *b = block_of(c, row, column);
+        int64_t entries = b->rows * b->slices;
+        const float *re = b->values + c->angle * entries, *im = re + c->angles * entries;
+        add_direct(b, re, .5, x, y);
+        add_direct(b, im, -.5, xi, y);
+        add_direct(b, re, .5, xi, yi);
+        add_direct(b, im, .5, x, yi);
     }
 }
 
@@ -174,13 +228,21 @@ static ps_status multiply(void *context, const double *x, double *y)
 {
     enum { THREADED = 2048 };
     ps_assembly_certificate *c = context;
-    int64_t columns = c->block_count / c->row_tiles;
-    for (int64_t i = 0; i < c->unknowns; ++i) c->scaled[i] = c->scale[i] * x[i];
-    memset(y, 0, (size_t)c->unknowns * sizeof *y);
+    int64_t columns = c->block_count / c->row_tiles, n = c->parts * c->unknowns;
+    for (int64_t i = 0; i < n; ++i) c->scaled[i] = c->scale[i] * x[i];
+    memset(y, 0, (size_t)n * sizeof *y);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
-    for (int64_t j = 0; j < columns; ++j) multiply_column(c, c->first_column + j, c->scaled, y);
-    PS_TRY(ps_comm_sum_f64(y, c->unknowns));
-    for (int64_t i = 0; i < c->unknowns; ++i) y[i] *= c->scale[i];
+    for (int64_t j = 0; j < columns; ++j) {
+        if (c->parts == 1)
+            multiply_column(c, c->first_column + j, c->scaled, y);
+        else
+            multiply_conjugate(c, c->first_column + j, c->scaled, y);
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
+    for (int64_t i = 0; i < c->row_tiles; ++i)
+        if (c->parts == 2) multiply_rows(c, i, c->scaled, y);
+    PS_TRY(ps_comm_sum_f64(y, n));
+    for (int64_t i = 0; i < n; ++i) y[i] *= c->scale[i];
     return PS_OK;
 }
 
@@ -191,18 +253,20 @@ static ps_status multiply(void *context, const double *x, double *y)
 static void set_scale(ps_assembly_certificate *c)
 {
     double factor = ps_passivity_factor(c->formulation, M_PI * angles_of[c->angle]);
-    for (int64_t i = 0; i < c->unknowns; ++i)
-        c->scale[i] = c->diagonal[i] > 0 ? 1 / sqrt(factor * c->diagonal[i]) : 0;
+    for (int64_t i = 0; i < c->parts * c->unknowns; ++i) {
+        double diagonal = c->diagonal[i % c->unknowns];
+        c->scale[i] = diagonal > 0 ? 1 / sqrt(factor * diagonal) : 0;
+    }
 }
 
 static ps_status find_least(ps_assembly_certificate *c, ps_passivity *out)
 {
     ps_lanczos_result found;
     set_scale(c);
-    PS_TRY(ps_lanczos_least(c->unknowns, c->scale, c->steps, multiply, c, c->workspace, &found));
+    PS_TRY(ps_lanczos_least(c->parts * c->unknowns, c->scale, c->steps, multiply, c, c->workspace, &found));
     *out = (ps_passivity){.least = found.least,
                           .angle = M_PI * angles_of[c->angle],
-                          .unknown = found.largest,
+                          .unknown = found.largest % c->unknowns,
                           .share = found.share};
     return PS_OK;
 }
@@ -212,7 +276,8 @@ ps_status ps_assembly_certificate_finish(ps_assembly_certificate *c, ps_passivit
     *out = (ps_passivity){.angles = 0};
     if (!c) return PS_OK;
     PS_TRY(ps_comm_agree(
-        PS_ALLOC(&c->workspace, ps_lanczos_workspace(c->unknowns, c->steps), "Lanczos' method")));
+        PS_ALLOC(&c->workspace, ps_lanczos_workspace(c->parts * c->unknowns, c->steps),
+                 "Lanczos' method")));
     PS_TRY(ps_comm_sum_f64(c->diagonal, c->unknowns));
     for (c->angle = 0; c->angle < c->angles; ++c->angle) {
         ps_passivity one;

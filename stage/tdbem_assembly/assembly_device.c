@@ -52,10 +52,12 @@ static ps_status open_all(const ps_run *run, ps_assembly_devices *devices)
     return PS_OK;
 }
 
-ps_status ps_assembly_devices_open(const ps_run *run, ps_assembly_devices **out)
+ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *interaction,
+                                   ps_assembly_devices **out)
 {
     ps_assembly_devices *devices;
     *out = NULL;
+    if (interaction->combined > 0) return PS_OK;
     PS_TRY(PS_ALLOC(&devices, 1, "devices"));
     pthread_mutex_init(&devices->lock, NULL);
     pthread_cond_init(&devices->given_back, NULL);

@@ -261,6 +261,7 @@ static void estimate_time(ps_assembly_plan *plan)
     const ps_slice_tiling *tiling = &plan->tiling;
     double n = (double)tiling->unknowns, mine = (double)(tiling->end_slice - tiling->first_slice);
     double computed = mine * (n - mine) + mine * (mine + (double)tiling->tile_rows) / 2;
+    if (plan->unsymmetric && plan->journal) computed = mine * n;
     double write = (double)plan->disk_bytes * write_seconds_a_byte;
     double compute = computed * plan->pair_seconds;
     plan->seconds =
@@ -336,6 +337,7 @@ ps_status ps_assembly_plan_init(const ps_retarded_problem *problem,
     out->devices = devices;
     out->precision = (ps_precision)options->precision;
     out->journal = options->journal;
+    out->unsymmetric = problem->interaction.combined > 0;
     PS_TRY(sample(problem, out));
     ps_ledger_open(&out->process, run);
     int64_t n = problem->interaction.unknowns;
@@ -365,6 +367,7 @@ void ps_assembly_header(const ps_retarded_problem *problem, const ps_assembly_op
                         ps_slice_header *out)
 {
     *out = (ps_slice_header){.formulation = (ps_formulation)options->scene.formulation,
+                             .combined = problem->interaction.combined,
                              .precision = (ps_precision)options->precision,
                              .unknowns = problem->interaction.unknowns,
                              .dt = problem->dt,

@@ -170,7 +170,7 @@ static ps_status write_square(const assembly *a, ps_assembly_buffers *buffers,
     return PS_OK;
 }
 
-/* Keeps the k = 0 entries of a square; M^0 is stored by rows, and row j of it is slice j. */
+/* Keeps the k = 0 entries of a square; row j of what is stored is slice j, a column of M^0. */
 static ps_status keep_near(ps_assembly_buffers *buffers, const ps_interaction_tile *tile)
 {
     PS_TRY(ps_grow((void **)&buffers->near, &buffers->near_capacity,
@@ -181,9 +181,12 @@ static ps_status keep_near(ps_assembly_buffers *buffers, const ps_interaction_ti
     return PS_OK;
 }
 
-static bool is_symmetric(const ps_slice_tiling *tiling, int64_t rows, int64_t slices)
+/* The square and its mirror are made together. A record of the journal holds one square, of which
+ * the mirror does not follow where the matrices are not symmetric. */
+static bool has_mirror(const ps_assembly_plan *plan, int64_t rows, int64_t slices)
 {
-    return is_whole(tiling, rows) && is_whole(tiling, slices);
+    return !(plan->unsymmetric && plan->journal) && is_whole(&plan->tiling, rows) &&
+           is_whole(&plan->tiling, slices);
 }
 
 /* The tile whose ranges are set, and its transpose unless `mirror` is NULL. */
@@ -195,14 +198,16 @@ static ps_status compute_square(const assembly *a, ps_assembly_buffers *buffers,
     if (plan->devices) {
         PS_TRY(ps_assembly_devices_compute(plan->devices, tile, mirror));
     } else {
-        PS_TRY(ps_interaction_compute(&a->problem->interaction, tile, buffers->workspace,
-                                      plan->workspace_bytes));
+        PS_TRY(ps_interaction_compute_both(&a->problem->interaction, tile,
+                                           plan->unsymmetric ? mirror : NULL, buffers->workspace,
+                                           plan->workspace_bytes));
     }
     buffers->seconds += (plan->devices ? ps_clock() : thread_seconds()) - start;
     buffers->pairs += tile->pairs;
     buffers->entries += tile->rows * tile->slices * (mirror ? 2 : 1);
-    return mirror && !plan->devices ? ps_interaction_transpose(tile, buffers->offsets, mirror)
-                                    : PS_OK;
+    return mirror && !plan->devices && !plan->unsymmetric
+               ? ps_interaction_transpose(tile, buffers->offsets, mirror)
+               : PS_OK;
 }
 
 /* Sets the ranges of a unit's square and of its mirror; false if it has none. */
@@ -219,7 +224,14 @@ static bool set_ranges(const ps_assembly_plan *plan, int64_t unit, ps_interactio
     mirror->rows = tile->slices;
     mirror->first_slice = tile->first_row;
     mirror->slices = tile->rows;
-    return rows != slices && is_symmetric(tiling, rows, slices);
+    return rows != slices && has_mirror(plan, rows, slices);
+}
+
+static int64_t mirror_of(const ps_assembly_plan *plan, int64_t unit)
+{
+    int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
+    int64_t rows = unit % plan->row_tiles, slices = first + unit / plan->row_tiles;
+    return (rows - first) * plan->row_tiles + slices;
 }
 
 static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
@@ -227,6 +239,9 @@ static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
 {
     double start = thread_seconds();
     PS_TRY(ps_assembly_certificate_add(a->certificate, unit, &buffers->tile));
+    if (mirrored && a->plan->unsymmetric)
+        PS_TRY(ps_assembly_certificate_add(a->certificate, mirror_of(a->plan, unit),
+                                           &buffers->mirror));
     buffers->passivity_seconds += thread_seconds() - start;
     PS_TRY(keep_near(buffers, &buffers->tile));
     PS_TRY(write_square(a, buffers, &buffers->tile));
@@ -275,6 +290,7 @@ static ps_status compute_unit(assembly *a, int64_t unit, ps_assembly_buffers *bu
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
     PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
     round_values(a->plan, &buffers->tile);
+    if (mirrored && a->plan->unsymmetric) round_values(a->plan, &buffers->mirror);
     PS_TRY(note_unit(a, unit, &buffers->tile));
     return write_unit(a, unit, mirrored, buffers);
 }
@@ -306,7 +322,7 @@ static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
     for (int64_t unit = 0; unit < plan->units; ++unit) {
         int64_t slices = first + unit / plan->row_tiles, rows = unit % plan->row_tiles;
         if (a->kept[unit]) continue;
-        if (rows <= slices || !is_symmetric(&plan->tiling, rows, slices)) (*out)[(*count)++] = unit;
+        if (rows <= slices || !has_mirror(plan, rows, slices)) (*out)[(*count)++] = unit;
     }
     return PS_OK;
 }

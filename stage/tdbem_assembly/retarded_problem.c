@@ -126,6 +126,47 @@ static ps_status set_step(const ps_retarded_options *options, ps_retarded_proble
     return PS_OK;
 }
 
+/* ---- the combined field equation ---- */
+
+ps_status ps_combined_parse(const char *text, double *out)
+{
+    char *end;
+    *out = PS_COMBINED_AUTO;
+    if (!text || strcmp(text, "auto") == 0) {
+        *out = text ? PS_COMBINED_AUTO : 0;
+        return PS_OK;
+    }
+    *out = strtod(text, &end);
+    if (end != text && *end == 0 && *out >= 0 && *out <= 2) return PS_OK;
+    return ps_fail(PS_USAGE, "--combined %s: expected auto, or a number from 0 (none) to 2; "
+                             ".25 is usual, .1 for thin bodies", text);
+}
+
+/* Above .1 lie spheroids 1:1:.1 and hulls 4:1:.25 (.18, .21), which .25 helps; below, one of 1:1:.02
+ * (.04), of which it makes the tail longer. */
+static ps_status set_combined(const ps_retarded_options *options, ps_retarded_problem *problem)
+{
+    static const double thin = .1, usual = .25, usual_thin = .1;
+    ps_interaction *interaction = &problem->interaction;
+    if (options->combined == 0) return PS_OK;
+    if (options->formulation != PS_SOUND_HARD || problem->fixed_count)
+        return ps_fail(PS_USAGE, "--combined is for closed sound-hard bodies: %s",
+                       problem->fixed_count ? "a screen has no inside that could resonate"
+                                            : "add --formulation sound-hard");
+    double thickness = ps_triangles_thickness(problem->triangles, interaction->triangle_count);
+    interaction->combined = options->combined;
+    if (options->combined < 0) {
+        interaction->combined = thickness < thin ? usual_thin : usual;
+        ps_info("--combined auto: alpha = %g (mean thickness %.2g of the radius of its area)",
+                interaction->combined, thickness);
+    }
+    if (thickness < thin)
+        ps_warning("the body is thin (mean thickness %.2g of the radius of its area): with "
+                   "--combined %g it may ring longer than without",
+                   thickness, interaction->combined);
+    return PS_OK;
+}
+
 /* ---- all ---- */
 
 /* Thin parts need a finer outer rule. */
@@ -169,6 +210,7 @@ static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem
     PS_TRY(set_step(options, problem));
     PS_TRY(ps_triangle_rule_init(options->points, &interaction->rule));
     if (hard) PS_TRY(prepare_vertices(options, problem));
+    PS_TRY(set_combined(options, problem));
     interaction->vertices = (const double(*)[3])mesh->vertices;
     interaction->corners = (const int32_t(*)[3])mesh->triangles;
     interaction->around_start = problem->around_start;

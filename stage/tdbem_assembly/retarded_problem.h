@@ -18,7 +18,12 @@ typedef struct ps_retarded_options {
     double speed;    /* m/s                               */
     int points;      /* of the outer rule: 3, 6, 7 or 12  */
     bool screen;     /* sound-hard on an open surface     */
+    double combined; /* sound-hard: alpha of the combined field equation; 0: none,
+                        PS_COMBINED_AUTO: chosen          */
 } ps_retarded_options;
+#define PS_COMBINED_AUTO (-1.0)
+/* Reads 0, a positive number up to 2, or auto. PS_USAGE. */
+ps_status ps_combined_parse(const char *text, double *out);
 
 /* The interaction points into it: it stays where it is. */
 typedef struct ps_retarded_problem {

@@ -44,8 +44,9 @@ typedef struct ps_assembly_device_plan {
     int64_t bytes;                   /* of a device, all                                     */
 } ps_assembly_device_plan;
 
-/* NULL for the CPU. Local. */
-ps_status ps_assembly_devices_open(const ps_run *run, ps_assembly_devices **out);
+/* NULL for the CPU, and for the combined field equation, which cores assemble. Local. */
+ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *interaction,
+                                   ps_assembly_devices **out);
 void ps_assembly_devices_close(ps_assembly_devices **devices);
 int ps_assembly_devices_count(const ps_assembly_devices *devices); /* 0 for NULL */
 /* One of them, for pinned memory. */
@@ -82,6 +83,7 @@ typedef struct ps_assembly_plan {
     ps_assembly_device_plan device;
     ps_precision precision; /* of the stored values                                       */
     bool journal;           /* squares are kept for a restart                             */
+    bool unsymmetric;       /* M^k(i,j) and M^k(j,i) differ                               */
     ps_block_tiling blocks; /* where tiles are cut into blocks                               */
     int64_t sink_bytes;     /* of a thread that does so                                      */
     double warp_filled;     /* part of the bound of warps that sampled tiles reached         */
@@ -159,7 +161,7 @@ ps_status ps_assembly_buffers_init(const ps_assembly_plan *plan, ps_assembly_buf
 void ps_assembly_buffers_release(ps_assembly_buffers *buffers);
 
 typedef struct ps_assembly_result {
-    ps_csr m0;            /* the rows of M^0 that belong to this rank's slices                */
+    ps_csr m0;            /* M^0: row j is its column j, of this rank's slices                */
     int64_t pairs;        /* pairs of triangles evaluated                                     */
     int64_t entries;      /* entries (i, j) that came of them                                 */
     double core_seconds;  /* computing them (with devices: waiting for them), over threads    */

@@ -1,0 +1,110 @@
+/*
+ * The flux of 1/(4 pi r) through the shells of a triangle, hat by hat: the double layer of
+ * shell_integral.h, beside all that shell_integral_body.h computes. A part of shell_integral_cpu.c.
+ *
+ * Inside the sphere r < R, by the divergence theorem in polar coordinates about x0, over all edges:
+ *     int r^-3 = 1/|d| sum sigma [ Om + (1 - |d|/R)(w - th) ],
+ *     int (y - x0) r^-3 = sum m (len/R - L),
+ * the last with the arcs replaced by their chords, as V is. Both are multiplied by
+ * (x - y).n = d, which takes 1/|d| away, so that nothing is singular in the plane of T.
+ */
+
+typedef struct flux_state {
+    lane_values offset;               /* d, signed                  */
+    lane_values log[3], solid[3];     /* of each edge wholly inside */
+} flux_state;
+
+/* int over the part inside of r^-3 times |d|, and of (y - x0) r^-3, in-plane. */
+typedef struct flux_inside {
+    lane_values turn, vu, vw;
+} flux_inside;
+
+LANES_INLINE void see_flux(const ps_shell_lanes *in, const lane_state *state, flux_state *flux)
+{
+    LANE_LOOP flux->offset[c] = in->normal[0][c] * (in->point[0][c] - in->vertex[0][0][c]) +
+                                in->normal[1][c] * (in->point[1][c] - in->vertex[0][1][c]) +
+                                in->normal[2][c] * (in->point[2][c] - in->vertex[0][2][c]);
+    for (int e = 0; e < 3; ++e) {
+        const edge_lanes *edge = &state->edge[e];
+        LANE_LOOP
+        {
+            double s1 = edge->s1[c], length = edge->length[c];
+            span whole = span_of(s1, s1 + length, edge->r1[c], edge->r2[c], length,
+                                 fabs(edge->g[c]), state->height[c], edge->foot2[c]);
+            flux->log[e][c] = whole.log;
+            flux->solid[e][c] = whole.solid;
+        }
+    }
+}
+
+LANES_INLINE void add_flux(const edge_lanes *edge, int c, double turn, double moment,
+                           flux_inside *sum)
+{
+    sum->turn[c] += turn;
+    sum->vu[c] += edge->tw[c] * moment;
+    sum->vw[c] -= edge->tu[c] * moment;
+}
+
+/* The share of edge e that is wholly inside, or (out) wholly outside. */
+LANES_INLINE void add_uncut_flux(const lane_state *state, const flux_state *flux, int e, int c,
+                                 double R, flux_inside *sum)
+{
+    const edge_lanes *edge = &state->edge[e];
+    bool out = R <= edge->nearest[c];
+    double side = side_of(edge->g[c]), beyond = (1 - state->height[c] / R) * edge->angle[c];
+    add_flux(edge, c, side * (out ? beyond : flux->solid[e][c]),
+             out ? 0.0 : edge->length[c] / R - flux->log[e][c], sum);
+}
+
+LANES_INLINE void add_cut_flux(const lane_state *state, const flux_state *flux, int e, int c,
+                               const edge_clip *clip, double R, flux_inside *sum)
+{
+    const edge_lanes *edge = &state->edge[e];
+    double side = side_of(edge->g[c]), beyond = (1 - state->height[c] / R) * clip->turn;
+    double cut = (clip->out ? 0.0 : side * clip->part.solid) + beyond;
+    double moment = clip->in ? edge->length[c] / R - flux->log[e][c]
+                             : clip->length / R - clip->part.log;
+    add_flux(edge, c, clip->in ? side * flux->solid[e][c] : cut, clip->out ? 0.0 : moment, sum);
+}
+
+/* integrate() of all, and the flux. */
+LANES_INLINE void integrate_flux(const lane_state *state, const flux_state *flux,
+                                 const sphere_lanes *sphere, inside *sum, flux_inside *through)
+{
+    memset(sum, 0, sizeof *sum);
+    memset(through, 0, sizeof *through);
+    for (int e = 0; e < 3; ++e) {
+        const edge_lanes *edge = &state->edge[e];
+        if (any_cut(edge, sphere->radius)) {
+            LANE_LOOP
+            {
+                double R = sphere->radius[c], d = state->height[c];
+                edge_clip clip = clip_edge(edge, c, d, R);
+                add_share(edge, c, clip_share(edge, c, d, &clip, sphere, true), true, sum);
+                add_cut_flux(state, flux, e, c, &clip, R, through);
+            }
+        } else {
+            add_uncut(edge, sphere, true, sum);
+            LANE_LOOP add_uncut_flux(state, flux, e, c, sphere->radius[c], through);
+        }
+    }
+}
+
+/* int phi_a (x - y).n / r^3 over the shell, for the three hats. */
+LANES_INLINE void store_flux(const lane_values twice_area, const lane_state *state,
+                             const flux_state *flux, const flux_inside *before,
+                             const flux_inside *now, int64_t row, ps_shell_values *out)
+{
+    for (int a = 0; a < 3; ++a) {
+        const edge_lanes *edge = &state->edge[(a + 1) % 3];
+        double *value = out->flux[a][row];
+        LANE_LOOP
+        {
+            double d = flux->offset[c];
+            double across = edge->tw[c] * (now->vu[c] - before->vu[c]) -
+                            edge->tu[c] * (now->vw[c] - before->vw[c]);
+            double mean = side_of(d) * edge->g[c] * (now->turn[c] - before->turn[c]);
+            value[c] = (mean - d * across) * edge->length[c] / twice_area[c];
+        }
+    }
+}
