@@ -108,7 +108,7 @@ void ps_interaction_square_bounds(const ps_interaction *interaction, int64_t sid
 ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
                                  void *workspace, int64_t workspace_bytes);
 
-/* The same, and `mirror`, the tile of exchanged ranges (set), whose entries are not those of the
+/* The same, and `mirror`, the tile of exchanged ranges (set; they do not meet), whose entries are not those of the
  * tile: of the combined field equation, both from the same integrals. NULL: the tile alone. */
 ps_status ps_interaction_compute_both(const ps_interaction *interaction, ps_interaction_tile *tile,
                                       ps_interaction_tile *mirror, void *workspace,

@@ -30,7 +30,7 @@ static void dense(const double *m, int64_t k_max, int64_t n, ps_formulation form
 static void gathered(const ps_interaction_tile *tile, ps_formulation formulation, float *out[4])
 {
     double *weights = calloc((size_t)(tile->k_max + 1) * PS_PASSIVITY_ANGLES, sizeof *weights);
-    ps_passivity_weights(formulation, tile->k_max, angles, weights);
+    ps_passivity_weights(formulation, tile->k_max, angles, false, weights);
     ps_passivity_functions_here()->fill_f64(tile->rows * tile->slices, tile->starts, tile->lengths,
                                             tile->values, weights, 4, out);
     for (int64_t e = 0; e < tile->near_count; ++e)

@@ -231,7 +231,7 @@ static void reference_moments(const interaction_case *c, int64_t s, int64_t t, i
     ps_triangle_points(&c->triangles[s], &c->interaction.rule, 1, points);
     for (int q = 0; q < c->interaction.rule.count; ++q)
         for (int64_t l = 0; l < shells; ++l) {
-            wide value[6];
+            wide value[9];
             reference_shell(points[q].x, &c->triangles[t], l, c->interaction.shell, value);
             double weight = points[q].weight / (4 * acos(-1));
             for (int p = 0; p < 3; ++p) out[l][9 + p] += weight * (double)value[p];
