@@ -233,6 +233,9 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     if (!p->assembling) PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
     PS_TRY(check_belonging(p));
     PS_TRY(solver_choose(options->solver, header, &p->solver));
+    if (options->project_mean && header->combined > 0)
+        return ps_fail(PS_USAGE, "--project-mean takes a drift out that the combined field equation "
+                                 "does not have: leave it out");
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->load =
         (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};

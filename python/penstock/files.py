@@ -225,7 +225,7 @@ def _complex(values):
 def _history(file, values):
     """Densities over time: at the end of each step, or of means over steps at their middle (specs/history.md)."""
     array, units, _ = values["densities"]
-    middle = 0 if file.attrs["formulation"] == "sound-hard" else 0.5
+    middle = 0 if file.attrs["formulation"].startswith("sound-hard") else 0.5
     values["densities"] = array, units, ("time", "unknown")
     return {"time": (file.attrs["dt"] * (np.arange(1, len(array) + 1) - middle), "s", ("time",))}
 
