@@ -144,6 +144,93 @@ __device__ void iterate(const task &t, block &k, double size, int *iterations)
     }
 }
 
+/* ---- M^0 that is not symmetric ---- */
+
+/* BiCGStab (van der Vorst 1992) from r, with D^-1 r shown: what it has in the places of vectors. */
+enum { SHADOW = Q, DIRECTION = P, V = W, HALF = S, T = Z };
+
+/* s = r - alpha v, whose product is next. Its norm is asked for the meeting's sake. */
+__device__ void half_step(const task &t, block &k, double alpha)
+{
+    double value[1] = {0};
+    for (int row = threadIdx.x; row < k.rows; row += THREADS) {
+        const double s = at(t, k, R, row) - alpha * at(t, k, V, row);
+        at(t, k, HALF, row) = s;
+        show(t, k, FACTOR, row, at(t, k, SCALE, row) * s);
+        value[0] += s * s;
+    }
+    meet<1, 0>(t, k, value);
+}
+
+/* t.s, t.t, r0.s, r0.t of t = M^0 D^-1 s. */
+__device__ void multiply_half(const task &t, block &k, double *value)
+{
+    value[0] = value[1] = value[2] = value[3] = 0;
+    each_product(t, k, [&](int row, double product) {
+        const double s = at(t, k, HALF, row), shadow = at(t, k, SHADOW, row);
+        at(t, k, T, row) = product;
+        value[0] += product * s;
+        value[1] += product * product;
+        value[2] += shadow * s;
+        value[3] += shadow * product;
+    });
+    meet<4, 0, false, false>(t, k, value);
+}
+
+/* The other half of a step; shows the next direction and the iterate; returns |r|^2. */
+__device__ double full_step(const task &t, block &k, double alpha, double omega, double beta)
+{
+    double value[1] = {0};
+    for (int row = threadIdx.x; row < k.rows; row += THREADS) {
+        const double scale = at(t, k, SCALE, row), s = at(t, k, HALF, row);
+        const double p = at(t, k, DIRECTION, row), r = s - omega * at(t, k, T, row);
+        const double x = at(t, k, X, row) + scale * (alpha * p + omega * s);
+        const double next = r + beta * (p - omega * at(t, k, V, row));
+        at(t, k, X, row) = x;
+        at(t, k, R, row) = r;
+        at(t, k, DIRECTION, row) = next;
+        show(t, k, FACTOR, row, scale * next);
+        show(t, k, ANSWER, row, x);
+        value[0] += r * r;
+    }
+    meet<1, 0>(t, k, value);
+    return value[0];
+}
+
+/* As iterate(): to the tolerance, or to the limit. */
+__device__ void iterate_unsymmetric(const task &t, block &k, double size, int *iterations)
+{
+    const double enough = t.s.tolerance * t.s.tolerance * size;
+    double value[4] = {0}; /* r0.v, |r|^2 at first */
+    each_product(t, k, [&](int row, double product) {
+        const double r = at(t, k, R, row);
+        at(t, k, V, row) = product;
+        at(t, k, SHADOW, row) = at(t, k, DIRECTION, row) = r;
+        show(t, k, ANSWER, row, at(t, k, X, row));
+        value[0] += r * product;
+        value[1] += r * r;
+    });
+    meet<2, 0, false, false>(t, k, value);
+    double rest = value[1], rho = value[1];
+    while (!(rest <= enough) && isfinite(rest) && *iterations < t.s.limit) {
+        const double alpha = rho / value[0];
+        half_step(t, k, alpha);
+        multiply_half(t, k, value);
+        const double omega = value[1] > 0 ? value[0] / value[1] : 0;
+        const double next = value[2] - omega * value[3];
+        rest = full_step(t, k, alpha, omega, next / rho * (alpha / omega));
+        ++*iterations;
+        if (rest <= enough || !isfinite(rest) || *iterations >= t.s.limit) return;
+        rho = next;
+        value[0] = 0;
+        each_product(t, k, [&](int row, double product) {
+            at(t, k, V, row) = product;
+            value[0] += at(t, k, SHADOW, row) * product;
+        });
+        meet<1, 0, false, false>(t, k, value);
+    }
+}
+
 /* Rounds the answer of a row and keeps it; value: its part of the mean, the largest. */
 template <typename real>
 __device__ void keep_answer(const task &t, const block &k, int row, int g, double *value)
@@ -180,7 +267,7 @@ __device__ double find_truth(const task &t, block &k, int g, bool zero, ps_group
     return value[0];
 }
 
-template <typename real>
+template <typename real, bool UNSYMMETRIC>
 __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 {
     int iterations = 0;
@@ -190,7 +277,10 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
     const bool zero = step->right < below_is_zero;
     const double size = sqrt(sums.size), enough = (t.s.tolerance + truth_margin) * size;
     for (step->state = PS_GROUP_SKIPPED; step->state == PS_GROUP_SKIPPED;) {
-        if (!zero) iterate(t, k, sums.size, &iterations);
+        if (!zero && UNSYMMETRIC)
+            iterate_unsymmetric(t, k, sums.size, &iterations);
+        else if (!zero)
+            iterate(t, k, sums.size, &iterations);
         const double rest = sqrt(find_truth<real>(t, k, g, zero, step));
         step->residual = zero ? 0 : rest / size;
         if (zero || rest <= enough)
@@ -282,7 +372,7 @@ template <typename real> __device__ void close_block(const task &t, const block 
     }
 }
 
-template <typename real, int HELD>
+template <typename real, int HELD, bool UNSYMMETRIC>
 __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t)
 {
     extern __shared__ double shared[];
@@ -292,7 +382,7 @@ __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant_
     for (int g = 0; g < t.s.count; ++g) {
         ps_group_step step = {};
         if (g % STRIDE == 0) pass_over_far<real>(t, k, g);
-        solve_step<real>(t, k, g, &step);
+        solve_step<real, UNSYMMETRIC>(t, k, g, &step);
         if (blockIdx.x == 0 && threadIdx.x == 0) t.s.steps[g] = step;
         if (step.state != PS_GROUP_SOLVED) return;
     }
@@ -370,16 +460,22 @@ ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
                    (long long)t->s.unknowns, limits.processors);
 }
 
-const void *kernel_for(ps_precision precision, int held)
+template <bool UNSYMMETRIC> const void *kernel_of(ps_precision precision, int held)
 {
     static const void *const kernels[PS_PRECISION_COUNT][3] = {
-        {reinterpret_cast<const void *>(solve_group<float, HOLDS_VECTORS>),
-         reinterpret_cast<const void *>(solve_group<float, HOLDS_HALO>),
-         reinterpret_cast<const void *>(solve_group<float, HOLDS_MATRIX>)},
-        {reinterpret_cast<const void *>(solve_group<double, HOLDS_VECTORS>),
-         reinterpret_cast<const void *>(solve_group<double, HOLDS_HALO>),
-         reinterpret_cast<const void *>(solve_group<double, HOLDS_MATRIX>)}};
+        {reinterpret_cast<const void *>(solve_group<float, HOLDS_VECTORS, UNSYMMETRIC>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_HALO, UNSYMMETRIC>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_MATRIX, UNSYMMETRIC>)},
+        {reinterpret_cast<const void *>(solve_group<double, HOLDS_VECTORS, UNSYMMETRIC>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_HALO, UNSYMMETRIC>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_MATRIX, UNSYMMETRIC>)}};
     return kernels[precision][held];
+}
+
+const void *kernel_for(const ps_group_solve *solve, int held)
+{
+    return solve->unsymmetric ? kernel_of<true>(solve->precision, held)
+                              : kernel_of<false>(solve->precision, held);
 }
 
 } // namespace
@@ -400,9 +496,9 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     t.s = *solve;
     lay_out(&t);
     PS_TRY(ps_stream_enter(stream));
-    PS_TRY(find_limits(kernel_for(solve->precision, HOLDS_MATRIX), &limits));
+    PS_TRY(find_limits(kernel_for(solve, HOLDS_MATRIX), &limits));
     PS_TRY(plan(&t, limits, &blocks, &held));
-    const void *kernel = kernel_for(solve->precision, held);
+    const void *kernel = kernel_for(solve, held);
     const int shared = (int)shared_bytes(t);
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     PS_CUDA(cudaMemsetAsync(solve->workspace, 0xff,

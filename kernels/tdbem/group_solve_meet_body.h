@@ -199,9 +199,10 @@ __device__ double ask_all(const task &t, const block &k, int i, const double *mi
 /*
  * All blocks meet. value[SUMS + MAXES]: each thread's share on entry, the sums and maxima over all
  * threads of all blocks on return. After it the halo holds the
- * factors shown since the last meeting. OPEN: also what was written otherwise is seen by all.
+ * factors shown since the last meeting (HALO; without, none need be). OPEN: also what was written
+ * otherwise is seen by all.
  */
-template <int SUMS, int MAXES, bool OPEN = false>
+template <int SUMS, int MAXES, bool OPEN = false, bool HALO = true>
 __device__ void meet(const task &t, block &k, double *value)
 {
     __shared__ double totals[NUMBERS];
@@ -214,7 +215,7 @@ __device__ void meet(const task &t, block &k, double *value)
         const double *mine = k.scratch + warp * THREADS;
         const double total = ask_all(t, k, warp, mine, MAXES == 0 || warp < SUMS);
         if (threadIdx.x % WARP == 0) totals[warp] = total;
-    } else {
+    } else if (HALO) {
         watch_halo(t, k, FACTOR, warp - count, WARPS - count);
     }
     fence();

@@ -33,6 +33,7 @@ typedef struct group_case {
     double tolerance;
     int64_t limit; /* iterations */
     int threads;   /* that pack; 0: all */
+    bool unsymmetric; /* M^0: what is below the diagonal is less */
     uint64_t seed;
     ps_near near;
     ps_csr m0;
@@ -142,6 +143,7 @@ static inline ps_status group_case_m0(group_case *c)
             if (j < 0 || j >= n) continue;
             double size = (1 + (double)(i % 3)) * (1 + (double)(j % 3));
             double value = size * (0.2 + group_case_random(c, i < j ? i : j, i < j ? j : i, -2));
+            if (c->unsymmetric && j < i) value *= .6;
             if (i == j) diagonal = m->nnz;
             if (i != j) outweigh += value / (1 + (double)(j % 3)) * (1 + (double)(i % 3));
             m->columns[m->nnz] = (int32_t)j;
@@ -245,6 +247,7 @@ static inline ps_status group_case_place(const group_case *c, const char *device
                           .near = c->packed,
                           .m0 = c->packed_m0,
                           .rows = &c->m0,
+                          .unsymmetric = c->unsymmetric,
                           .tolerance = c->tolerance,
                           .limit = c->limit};
     void *near, *m0;

@@ -6,7 +6,7 @@
 #include "tests/support/group_case.h"
 #include "tests/support/radiation_sum.h"
 
-static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
+static group_case make_as(int64_t unknowns, int64_t group, ps_precision precision, bool unsymmetric)
 {
     group_case c = {.unknowns = unknowns,
                     .group = group,
@@ -15,10 +15,16 @@ static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
                     .crowd = 0.9,
                     .dominance = 1.2,
                     .limit = 200,
+                    .unsymmetric = unsymmetric,
                     .seed = 5,
                     .tolerance = precision == PS_SINGLE ? 1e-7 : 1e-13};
     check_ok(group_case_make(&c));
     return c;
+}
+
+static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
+{
+    return make_as(unknowns, group, precision, false);
 }
 
 static void packing_keeps_every_entry(void **state)
@@ -161,8 +167,9 @@ static void steps_solve_their_equation(void **state)
 {
     const int64_t groups[] = {1, 4, 7, 32};
     for (int k = 0; k < 4; ++k)
-        for (int precision = 0; precision < 2; ++precision) {
-            group_case c = make(211, groups[k], (ps_precision)precision);
+        for (int of = 0; of < 4; ++of) {
+            int precision = of % 2;
+            group_case c = make_as(211, groups[k], (ps_precision)precision, of / 2 == 1);
             group_answer a;
             c.count = groups[k] > 4 ? groups[k] - 2 : groups[k];
             check_ok(group_case_run(&c, "cpu", &a));
