@@ -65,7 +65,8 @@ static void add_delayed(const spreading *p, double delay, double factor, double 
 }
 
 /* -lambda = density s': G for fields, (x-y).n_x/(4 pi r^3) [.. + (r/c) d/dt] for loads, whose
- * integral over the step is left to the difference of its ends. */
+ * integral over the step is left to the difference of its ends, as the growth of the combined
+ * equation's G is. */
 static void spread_point(void *context, const double barycentric[3], double weight)
 {
     const spreading *p = context;
@@ -76,10 +77,9 @@ static void spread_point(void *context, const double barycentric[3], double weig
     double distance = ps_norm3(ray), delay = distance / shell;
     if (distance == 0) return;
     weight *= p->factor / (4 * M_PI * distance);
-    if (!p->normal) {
-        add_delayed(p, delay, weight / r->dt, 0, 1);
-        return;
-    }
+    double field = p->normal ? r->combined / r->speed : 1;
+    if (field > 0) add_delayed(p, delay, field * weight / r->dt, 0, 1);
+    if (!p->normal || p->triangle == p->own) return;
     weight *= ps_dot3(ray, p->normal) / (distance * distance);
     p->seen[p->triangle] += weight;
     add_delayed(p, delay, -weight, 1, delay);
@@ -90,8 +90,10 @@ static void spread(spreading *p, const ps_triangle_rule *near, const ps_triangle
     const ps_radiated *r = p->radiated;
     for (p->triangle = 0; p->triangle < r->velocity->triangle_count; ++p->triangle) {
         const ps_triangle *t = &r->triangles[p->triangle];
-        if (p->triangle == p->own) continue;
-        bool away = ps_distance3(t->centroid, p->x) > 16 * t->radius;
+        if (p->triangle == p->own && r->combined == 0) continue;
+        /* Around a point of the triangle itself the rule without a point in the middle, which may be
+         * that point. */
+        bool away = p->triangle == p->own || ps_distance3(t->centroid, p->x) > 16 * t->radius;
         ps_facets_visit(t, p->x, INFINITY, away ? far : near, spread_point, p);
     }
 }

@@ -11,7 +11,8 @@
  *     l^n_i = -int_{t_{n-1}}^{t_n} int phi_i (lambda/2 + K' lambda),
  *     K' lambda = -int (x-y).n_x/(4 pi r^3) [lambda + (r/c) dlambda/dt](y, t - r/c) dy
  *
- * and -S lambda is what fields at points have beside D p. Both are sums of a signal's values and
+ * (of the combined field equation, kernels/tdbem/interaction.h, plus alpha/c int phi_i of what -S lambda
+ * grows by in the step), and -S lambda is what fields at points have beside D p. Both are sums of a signal's values and
  * slopes at whole steps, by the cubic that has both, with weights that are made once:
  *
  *     sum_q weights[0][q] s(t_{n - first - q}) + weights[1][q] dt s'(t_{n - first - q}).
@@ -32,6 +33,7 @@ typedef struct ps_radiated {
     const ps_surface_velocity *velocity; /* borrowed, as the triangles */
     const ps_triangle *triangles;
     double dt, speed; /* s, m/s */
+    double combined;  /* loads of the combined field equation: its alpha; 0: none */
 } ps_radiated;
 
 /* Lags that weights need for points up to `farthest` (m) from the surface, delays from 0 on. */

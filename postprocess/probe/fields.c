@@ -246,7 +246,7 @@ static void radiated_lags(const probe_source *s, const ps_receiver *receiver, in
 static ps_status add_radiated(const field_sum *sum)
 {
     const probe_source *s = sum->source;
-    const ps_radiated radiated = {&s->velocity, s->triangles, s->dt, s->speed};
+    const ps_radiated radiated = {&s->velocity, s->triangles, s->dt, s->speed, 0};
     ps_trace *trace = sum->trace;
     ps_status status = PS_OK;
     if (s->velocity.modes == 0) return PS_OK;

@@ -276,14 +276,15 @@ static ps_status settle_samples(const ps_run *run, job *j, const check_of *c, ps
     return s->points[0] ? ps_product_file(product, "samples-points", s->points) : PS_OK;
 }
 
-/* The combined field equation takes pressures beside normal slopes, which only sources tell. */
+/* The combined field equation takes pressures beside normal slopes, which samples do not tell. */
 static ps_status check_combined(const job *j)
 {
     if (j->header.combined == 0) return PS_OK;
-    if (j->velocity_count == 0 && !j->sampled.file[0] && !chosen.panels) return PS_OK;
+    bool samples = j->sampled.file[0] && j->sampled.quantity != SAMPLED_VELOCITY;
+    if (!samples && !chosen.panels) return PS_OK;
     return ps_fail(PS_INVALID,
-                   "%s is of the combined field equation, for which loads are made of --source "
-                   "alone: for --velocity, --samples and --panels assemble without --combined",
+                   "%s is of the combined field equation, for which loads are made of sources and "
+                   "velocities: for other --samples and --panels assemble without --combined",
                    chosen.like);
 }
 
