@@ -107,11 +107,12 @@ static inline ps_status load_case_one(const char *device, const ps_load *load, d
     return status;
 }
 
-/* All shapes and formulations on a sphere of 20 * 4^levels triangles. */
+/* All shapes and formulations, and the combined field equation, on a sphere of 20 * 4^levels triangles. */
 static inline ps_status load_case_check(const char *device, int levels, double bound)
 {
     static const char *const shapes[] = {"gaussian", "derivative", "ricker", "modulated", "step"};
-    static const ps_formulation forms[] = {PS_SOUND_SOFT_S, PS_SOUND_SOFT_M, PS_SOUND_HARD};
+    static const ps_formulation forms[] = {PS_SOUND_SOFT_S, PS_SOUND_SOFT_M, PS_SOUND_HARD,
+                                           PS_SOUND_HARD};
     icosphere sphere;
     ps_status status = PS_OK;
     icosphere_init(&sphere, levels);
@@ -119,10 +120,10 @@ static inline ps_status load_case_check(const char *device, int levels, double b
                             .triangle_count = sphere.triangle_count,
                             .vertices = sphere.vertices,
                             .triangles = sphere.triangles};
-    for (int k = 0; k < 15 && status == PS_OK; ++k) {
+    for (int k = 0; k < 20 && status == PS_OK; ++k) {
         ps_incident incident;
         status = load_case_emitters(shapes[k % 5], forms[k / 5] != PS_SOUND_HARD, &incident);
-        ps_load load = {forms[k / 5], &mesh, &incident, 0.13};
+        ps_load load = {forms[k / 5], &mesh, &incident, 0.13, k < 15 ? 0 : .25};
         if (status == PS_OK) status = load_case_one(device, &load, bound);
         if (status != PS_OK) ps_context(status, "%s, formulation %d", shapes[k % 5], k / 5);
     }

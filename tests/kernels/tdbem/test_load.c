@@ -54,7 +54,7 @@ static void brute(const ps_incident *incident, int triangle, double t, int m, do
 static void soft_loads_are_the_integrals(void **state)
 {
     ps_incident incident = two_emitters();
-    ps_load load = {PS_SOUND_SOFT_S, &mesh, &incident, 0.2};
+    ps_load load = {PS_SOUND_SOFT_S, &mesh, &incident, 0.2, 0};
     assert_int_equal(ps_load_unknowns(&load), TRIANGLES);
     assert_int_equal(ps_load_workspace(&load), 0);
     double out[TRIANGLES], pressure, slopes[3];
@@ -70,8 +70,8 @@ static void soft_loads_are_the_integrals(void **state)
 static void differences_sum_up(void **state)
 {
     ps_incident incident = two_emitters();
-    ps_load s_form = {PS_SOUND_SOFT_S, &mesh, &incident, 0.2};
-    ps_load m_form = {PS_SOUND_SOFT_M, &mesh, &incident, 0.2};
+    ps_load s_form = {PS_SOUND_SOFT_S, &mesh, &incident, 0.2, 0};
+    ps_load m_form = {PS_SOUND_SOFT_M, &mesh, &incident, 0.2, 0};
     double sum[TRIANGLES] = {0}, out[TRIANGLES];
     for (int64_t n = 1; n < 25; ++n) {
         ps_load_evaluate(&m_form, n, out, NULL);
@@ -84,7 +84,7 @@ static void differences_sum_up(void **state)
 static void hard_loads_are_the_integrals(void **state)
 {
     ps_incident incident = two_emitters();
-    ps_load load = {PS_SOUND_HARD, &mesh, &incident, 0.2};
+    ps_load load = {PS_SOUND_HARD, &mesh, &incident, 0.2, 0};
     assert_int_equal(ps_load_unknowns(&load), VERTICES);
     double out[VERTICES], work[3 * TRIANGLES], pressure, slopes[3];
     assert_int_equal(ps_load_workspace(&load), 3 * TRIANGLES);
@@ -103,11 +103,31 @@ static void hard_loads_are_the_integrals(void **state)
     }
 }
 
+/* Hats add up to 1, so the combined part of all vertices is -alpha/c times the M-form's of all
+ * triangles. */
+static void combined_loads_take_the_pressure(void **state)
+{
+    ps_incident incident = two_emitters();
+    ps_load plain = {PS_SOUND_HARD, &mesh, &incident, 0.2, 0}, combined = plain, soft = plain;
+    combined.combined = .3;
+    soft.formulation = PS_SOUND_SOFT_M;
+    for (int64_t n = 1; n < 18; ++n) {
+        double hard[VERTICES], both[VERTICES], faces[TRIANGLES], work[3 * TRIANGLES], sum = 0;
+        ps_load_evaluate(&plain, n, hard, work);
+        ps_load_evaluate(&combined, n, both, work);
+        ps_load_evaluate(&soft, n, faces, NULL);
+        for (int v = 0; v < VERTICES; ++v) sum += both[v] - hard[v];
+        for (int i = 0; i < TRIANGLES; ++i) sum += .3 / incident.speed * faces[i];
+        check_near(sum, 0, 1e-15, 0);
+        if (n == 9) check_at_most(1e-3, fabs(faces[0]));
+    }
+}
+
 static void uniform_incidence_is_the_area(void **state)
 {
     ps_incident incident = {.count = 1, .speed = 1};
     check_ok(ps_emitter_parse("uniform:width=0.5:delay=1:amplitude=3", &incident.emitters[0]));
-    ps_load load = {PS_SOUND_SOFT_S, &mesh, &incident, 0.25};
+    ps_load load = {PS_SOUND_SOFT_S, &mesh, &incident, 0.25, 0};
     double out[TRIANGLES], hard[VERTICES], work[3 * TRIANGLES], sum = 0;
     ps_load_evaluate(&load, 4, out, NULL);
     for (int i = 0; i < TRIANGLES; ++i) {
@@ -132,7 +152,7 @@ static void threads_do_not_matter(void **state)
     large.triangle_count = MANY;
     large.triangles = copies;
     ps_incident incident = two_emitters();
-    ps_load load = {PS_SOUND_HARD, &large, &incident, 0.2};
+    ps_load load = {PS_SOUND_HARD, &large, &incident, 0.2, 0};
     static double out[2][VERTICES], work[3 * MANY];
     omp_set_num_threads(1);
     ps_load_evaluate(&load, 9, out[0], work);

@@ -18,7 +18,7 @@ static void every_corner_is_at_its_vertex(void **state)
                             .vertices = sphere.vertices,
                             .triangles = sphere.triangles};
     ps_incident incident = {.speed = 1};
-    ps_load load = {PS_SOUND_HARD, &mesh, &incident, 1};
+    ps_load load = {PS_SOUND_HARD, &mesh, &incident, 1, 0};
     ps_device_load there = ps_device_load_shape(&load);
     void *memory = malloc((size_t)ps_device_load_bytes(&there));
     ps_device_load_attach(&there, memory);
