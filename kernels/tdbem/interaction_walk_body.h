@@ -173,7 +173,7 @@ __device__ __forceinline__ int see(const double point[3], const triangle_view &t
                          &length};
         if (e == 0) see_height(&at, state->height);
         see_edge(&at, state->height, &state->edge[e]);
-        measure_edge(&state->edge[e], state->height, hats);
+        measure_edge(&state->edge[e], state->height, hats, nullptr, nullptr);
         if (hats) turn_edge(&at, lanes_of(around), &state->edge[e]);
     }
     return (int)see_shells(shell, state, &out);

@@ -19,22 +19,12 @@ typedef struct flux_inside {
     lane_values turn, vu, vw;
 } flux_inside;
 
-LANES_INLINE void see_flux(const ps_shell_lanes *in, const lane_state *state, flux_state *flux)
+/* measure_edge() has set the rest. */
+LANES_INLINE void see_flux(const ps_shell_lanes *in, flux_state *flux)
 {
     LANE_LOOP flux->offset[c] = in->normal[0][c] * (in->point[0][c] - in->vertex[0][0][c]) +
                                 in->normal[1][c] * (in->point[1][c] - in->vertex[0][1][c]) +
                                 in->normal[2][c] * (in->point[2][c] - in->vertex[0][2][c]);
-    for (int e = 0; e < 3; ++e) {
-        const edge_lanes *edge = &state->edge[e];
-        LANE_LOOP
-        {
-            double s1 = edge->s1[c], length = edge->length[c];
-            span whole = span_of(s1, s1 + length, edge->r1[c], edge->r2[c], length,
-                                 fabs(edge->g[c]), state->height[c], edge->foot2[c]);
-            flux->log[e][c] = whole.log;
-            flux->solid[e][c] = whole.solid;
-        }
-    }
 }
 
 LANES_INLINE void add_flux(const edge_lanes *edge, int c, double turn, double moment,

@@ -211,8 +211,9 @@ LANES_INLINE int64_t see_shells(double shell, lane_state *state, ps_shell_values
     return most;
 }
 
-/* What an edge gives once it is wholly inside the sphere. */
-LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool hats)
+/* What an edge gives once it is wholly inside the sphere; its log and solid angle, unless NULL. */
+LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool hats, double *log,
+                               double *solid)
 {
     LANE_LOOP
     {
@@ -221,6 +222,8 @@ LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool 
         span whole = span_of(s1, s2, edge->r1[c], edge->r2[c], length, ag, d, edge->foot2[c]);
         double inverse = madd(ag, whole.log, -d * whole.solid);
         edge->angle[c] = whole.angle;
+        if (log) log[c] = whole.log;
+        if (solid) solid[c] = whole.solid;
         edge->inverse[c] = side * inverse;
         if (hats) {
             double along = distance_along(s1 + s2, edge->r1[c] + edge->r2[c], length,

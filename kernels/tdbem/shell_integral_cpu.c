@@ -10,14 +10,16 @@
 #include "kernels/tdbem/shell_integral_body.h"
 #include "kernels/tdbem/shell_flux_body.h"
 
+/* flux: NULL unless it is asked. */
 LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, bool hats,
-                                  lane_state *state, ps_shell_values *out)
+                                  lane_state *state, flux_state *flux, ps_shell_values *out)
 {
     for (int e = 0; e < 3; ++e) {
         edge_place at = {in->vertex[e], in->tangent[e], in->normal, in->point, in->length[e]};
         if (e == 0) see_height(&at, state->height);
         see_edge(&at, state->height, &state->edge[e]);
-        measure_edge(&state->edge[e], state->height, hats);
+        measure_edge(&state->edge[e], state->height, hats, flux ? flux->log[e] : NULL,
+                     flux ? flux->solid[e] : NULL);
         if (hats) turn_edge(&at, in->tangent[0], &state->edge[e]);
     }
     return see_shells(shell, state, out);
@@ -26,7 +28,7 @@ LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, bool h
 LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, ps_shell_values *out)
 {
     lane_state state;
-    int64_t most = see_triangle(in, shell, hats, &state, out);
+    int64_t most = see_triangle(in, shell, hats, &state, NULL, out);
     inside sums[2];
     memset(&sums[0], 0, sizeof sums[0]);
     int64_t rows = most < out->capacity ? most : out->capacity;
@@ -46,12 +48,12 @@ static int64_t shells_flux(const ps_shell_lanes *in, double shell, ps_shell_valu
 {
     lane_state state;
     flux_state flux;
-    int64_t most = see_triangle(in, shell, true, &state, out);
+    int64_t most = see_triangle(in, shell, true, &state, &flux, out);
     inside sums[2];
     flux_inside through[2];
     memset(&sums[0], 0, sizeof sums[0]);
     memset(&through[0], 0, sizeof through[0]);
-    see_flux(in, &state, &flux);
+    see_flux(in, &flux);
     int64_t rows = most < out->capacity ? most : out->capacity;
     for (int64_t row = 0; row < rows; ++row) {
         int from = (int)(row % 2), to = 1 - from;

@@ -329,6 +329,75 @@ static void wrong_contents_are_refused(void **state)
     }
 }
 
+/* Writes the attributes of an equation: by hand, or (name NULL) by the format. */
+static void write_equation(const char *name, double alpha)
+{
+    ps_store *store;
+    ps_store_identity identity = {.format = "penstock-slice-matrix",
+                                  .format_version = 1,
+                                  .creator = "test",
+                                  .revision = "test",
+                                  .options = ""};
+    check_ok(ps_store_create(at("equation.h5"), &identity, &store));
+    if (name) {
+        check_ok(ps_store_put_text(store, "/", "formulation", name));
+        check_ok(ps_store_put_real(store, "/", "combined", alpha));
+    } else {
+        check_ok(ps_equation_put(store, PS_SOUND_HARD, alpha));
+    }
+    check_ok(ps_store_commit(&store));
+}
+
+static ps_status read_equation(double *alpha)
+{
+    ps_store *store;
+    ps_formulation formulation;
+    check_ok(ps_store_open(at("equation.h5"), "penstock-slice-matrix", 1, &store));
+    ps_status status = ps_equation_get(store, &formulation, alpha);
+    if (status == PS_OK) assert_int_equal(formulation, PS_SOUND_HARD);
+    ps_store_close(&store);
+    return status;
+}
+
+static void the_combined_equation_has_its_alpha(void **state)
+{
+    static const double alphas[] = {0, .25}, wrong[] = {0, -.25, INFINITY, NAN};
+    double alpha;
+    for (int a = 0; a < 2; ++a) {
+        write_equation(NULL, alphas[a]);
+        check_ok(read_equation(&alpha));
+        check_near(alpha, alphas[a], 0, 0);
+    }
+    for (int a = 0; a < 4; ++a) {
+        write_equation("sound-hard-combined", wrong[a]);
+        check_fails(read_equation(&alpha), PS_INVALID, "combined");
+    }
+    write_equation("sound-harder", .25);
+    check_fails(read_equation(&alpha), PS_INVALID, "none of");
+}
+
+static void a_transpose_changes_rows_and_columns(void **state)
+{
+    ps_csr m, t;
+    check_ok(ps_csr_init(&m, 3, 4)); /* (0,2) = 5, (1,0) = 6, (1,1) = 7, (2,0) = 8 */
+    const int64_t start[] = {0, 1, 3, 4};
+    const int32_t columns[] = {2, 0, 1, 0};
+    const double values[] = {5, 6, 7, 8};
+    memcpy(m.row_start, start, sizeof start);
+    memcpy(m.columns, columns, sizeof columns);
+    memcpy(m.values, values, sizeof values);
+    check_ok(ps_csr_transpose(&m, &t));
+    check_ok(ps_csr_check(&t, 3));
+    const int64_t expected_start[] = {0, 2, 3, 4};
+    const int32_t expected_columns[] = {1, 2, 1, 0};
+    const double expected[] = {6, 8, 7, 5};
+    assert_memory_equal(t.row_start, expected_start, sizeof expected_start);
+    assert_memory_equal(t.columns, expected_columns, sizeof expected_columns);
+    for (int e = 0; e < 4; ++e) check_near(t.values[e], expected[e], 0, 0);
+    ps_csr_release(&m);
+    ps_csr_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +406,8 @@ int main(void)
         cmocka_unit_test(contradictory_tiles_are_not_written),
         cmocka_unit_test(a_missing_tile_is_noticed),
         cmocka_unit_test(wrong_contents_are_refused),
+        cmocka_unit_test(the_combined_equation_has_its_alpha),
+        cmocka_unit_test(a_transpose_changes_rows_and_columns),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
