@@ -19,8 +19,8 @@ ps_status assembling_not_needed(const assembling_options *options)
     const assembling_options usual = ASSEMBLING_DEFAULTS;
     const ps_retarded_options *a = &options->assembly.scene, *b = &usual.assembly.scene;
     if (a->formulation == b->formulation && a->dt == b->dt && a->courant == b->courant &&
-        a->speed == b->speed && a->screen == b->screen && !options->combined && options->rule == usual.rule &&
-        options->assembly.precision == usual.assembly.precision)
+        a->speed == b->speed && a->screen == b->screen && !options->combined &&
+        options->rule == usual.rule && options->assembly.precision == usual.assembly.precision)
         return PS_OK;
     return ps_fail(PS_USAGE,
                    "--formulation, --dt, --courant, --speed, --points, --precision, --screen and "

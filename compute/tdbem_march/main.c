@@ -68,9 +68,10 @@ static const ps_option table[] = {
               "of the values of k >= 1"),
     PS_FLAG("screen", &options.assembling.assembly.scene.screen, PS_IDENTITY,
             "sound-hard: the surface may be open, a thin rigid screen"),
-    PS_TEXT("combined", &options.assembling.combined, "ALPHA|auto", PS_IDENTITY,
-            "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
-            "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
+    PS_TEXT(
+        "combined", &options.assembling.combined, "ALPHA|auto", PS_IDENTITY,
+        "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
+        "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
     PS_OPTION_END};
 
 /* Gives all ranks what rank 0 has read from the record. */

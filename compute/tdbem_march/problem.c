@@ -234,11 +234,11 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(check_belonging(p));
     PS_TRY(solver_choose(options->solver, header, &p->solver));
     if (options->project_mean && header->combined > 0)
-        return ps_fail(PS_USAGE, "--project-mean takes a drift out that the combined field equation "
-                                 "does not have: leave it out");
+        return ps_fail(PS_USAGE,
+                       "--project-mean takes a drift out that the combined field equation "
+                       "does not have: leave it out");
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
-    p->load =
-        (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};
+    p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};
     PS_TRY(open_recorded(options, p));
     if (!p->assembling) march_tell_passivity(p);
     PS_TRY(march_check_incoming(run, p));

@@ -98,7 +98,8 @@ ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, d
 {
     return ps_fail(PS_FAILED,
                    "step %lld: the iteration stands at a relative residual of %.3g after %lld "
-                   "iterations, wanted %.3g; raise --tolerance or (of symmetric matrices) use --solver cholesky",
+                   "iterations, wanted %.3g; raise --tolerance or (of symmetric matrices) use "
+                   "--solver cholesky",
                    (long long)n, residual, (long long)iterations, tolerance);
 }
 
@@ -108,8 +109,8 @@ static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
     ps_krylov_result result;
     ps_krylov_system system = {
         .matrix = &s->m0, .inverse_diagonal = s->scale, .b = right, .x = s->x};
-    ps_status status =
-        ps_krylov_cpu_solve(method_of(s->kind), &system, s->tolerance, ITERATIONS_MAX, s->work, &result);
+    ps_status status = ps_krylov_cpu_solve(method_of(s->kind), &system, s->tolerance,
+                                           ITERATIONS_MAX, s->work, &result);
     f->iterations += (double)result.iterations;
     f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
     ++f->solves;

@@ -18,9 +18,10 @@ ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
 int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo)
 {
     const ps_krylov_system system = {.matrix = &(ps_csr){.rows = unknowns}};
-    int64_t here = (2 * unknowns + ps_larger(ps_krylov_cpu_workspace(PS_KRYLOV_CG, &system),
-                                             ps_krylov_cpu_workspace(PS_KRYLOV_BICGSTAB, &system))) *
-                   (int64_t)sizeof(double);
+    int64_t here =
+        (2 * unknowns + ps_larger(ps_krylov_cpu_workspace(PS_KRYLOV_CG, &system),
+                                  ps_krylov_cpu_workspace(PS_KRYLOV_BICGSTAB, &system))) *
+        (int64_t)sizeof(double);
     int64_t there = ps_group_solve_cuda_workspace(unknowns, group, halo);
     return here > there ? here : there;
 }
@@ -80,7 +81,8 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * s->last[0][i] - s->last[1][i];
     ps_krylov_result result;
     ps_krylov_system system = {.matrix = s->rows, .inverse_diagonal = s->scale, .b = right, .x = x};
-    (void)ps_krylov_cpu_solve(s->unsymmetric ? PS_KRYLOV_BICGSTAB : PS_KRYLOV_CG, &system, s->tolerance, s->limit, work, &result);
+    (void)ps_krylov_cpu_solve(s->unsymmetric ? PS_KRYLOV_BICGSTAB : PS_KRYLOV_CG, &system,
+                              s->tolerance, s->limit, work, &result);
     step->iterations = (double)result.iterations;
     step->residual = result.residual;
     step->state = result.converged ? PS_GROUP_SOLVED : PS_GROUP_NOT_CONVERGED;

@@ -9,8 +9,8 @@
  *       M^k = (W_k - 2 W_{k-1} + W_{k-2})/(c^2 dt)
  *           + dt int int curl phi_i . curl phi_j B(r/D - (k-2)) / (4 pi r)
  *   combined field equation (Burton-Miller in time; Ergin, Shanker, Michielssen, JASA 106, 1999),
- *       (alpha/c) d_t (1/2 - K) u - H u = (alpha/c) d_t u_inc + d_n u_inc: with I the mass matrix and
- *       Q_l(i,j) = int int [shell l] phi_i(x) phi_j(y) (x-y).n_y / (4 pi r^3),               (m^2)
+ *       (alpha/c) d_t (1/2 - K) u - H u = (alpha/c) d_t u_inc + d_n u_inc: with I the mass matrix
+ * and Q_l(i,j) = int int [shell l] phi_i(x) phi_j(y) (x-y).n_y / (4 pi r^3),               (m^2)
  *       M^k += alpha/c { I/2 (d_k0 - d_k1) - [(k+1) Q_k - (2k-1) Q_{k-1} + (k-2) Q_{k-2}] },
  *       which are not symmetric: Q has its outer points on the triangle of x alone.
  *
@@ -18,8 +18,8 @@
  * the surface comes close to itself, cut.h), inner integral exact; both orders are averaged. A pair
  * of triangles is always computed in the same way, whatever tile it is in, and sums run in one
  * order, so M^k(i,j) and M^k(j,i) have the same bits. Row-vectors are trimmed at both ends where
- * |M| < 1e-12 of the pair's largest. Of the combined equation the same holds for each entry, but (i,j)
- * and (j,i) differ.
+ * |M| < 1e-12 of the pair's largest. Of the combined equation the same holds for each entry, but
+ * (i,j) and (j,i) differ.
  *
  * No allocation: the caller brings the workspace. One tile a thread; tiles are independent.
  */
@@ -35,8 +35,8 @@
 typedef struct ps_interaction {
     ps_formulation formulation;
     double combined; /* sound-hard: alpha of the combined field equation; 0: none */
-    double shell; /* D = c dt, m */
-    double speed; /* c, m/s      */
+    double shell;    /* D = c dt, m */
+    double speed;    /* c, m/s      */
     int64_t unknowns, triangle_count;
     const ps_triangle *triangles; /* [triangle_count]                                        */
     ps_triangle_rule rule;        /* outer rule                                              */
@@ -108,15 +108,16 @@ void ps_interaction_square_bounds(const ps_interaction *interaction, int64_t sid
 ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
                                  void *workspace, int64_t workspace_bytes);
 
-/* The same, and `mirror`, the tile of exchanged ranges (set; they do not meet), whose entries are not those of the
- * tile: of the combined field equation, both from the same integrals. NULL: the tile alone. */
+/* The same, and `mirror`, the tile of exchanged ranges (set; they do not meet), whose entries are
+ * not those of the tile: of the combined field equation, both from the same integrals. NULL: the
+ * tile alone. */
 ps_status ps_interaction_compute_both(const ps_interaction *interaction, ps_interaction_tile *tile,
                                       ps_interaction_tile *mirror, void *workspace,
                                       int64_t workspace_bytes);
 
 /* Sets `out` (its ranges set, capacities as for computing it) to the transpose of a tile: rows and
- * slices change places. Equals, bit for bit, what computing it would give (symmetric matrices), but for the order of
- * the k = 0 entries. offsets[tile->slices]: scratch. */
+ * slices change places. Equals, bit for bit, what computing it would give (symmetric matrices), but
+ * for the order of the k = 0 entries. offsets[tile->slices]: scratch. */
 ps_status ps_interaction_transpose(const ps_interaction_tile *tile, int64_t *offsets,
                                    ps_interaction_tile *out);
 

@@ -89,8 +89,7 @@ static void lay_out(hard_tile *hard, ps_carver *carver)
                           ps_interaction_value_bound(interaction, tile->first_row, tile->rows,
                                                      tile->first_slice, tile->slices),
                           sizeof *hard->sums);
-    hard->terms = hard->swapped =
-        ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
+    hard->terms = hard->swapped = ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
     hard->spline = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
     if (!hard->batch.combined) return;
     hard->swapped = ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));

@@ -182,8 +182,8 @@ ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t 
     int64_t base = (int64_t)(nearest * (1 - 1e-12) / batch->interaction->shell);
     double *sums = batch->sums + batch->count * batch->width;
     memset(sums, 0, (size_t)batch->width * sizeof(double));
-    batch->pairs[batch->count] =
-        (ps_pair){row, slice, base > 0 ? base : 0, 0, batch->hard ? sums + 2 * batch->per_shell : sums};
+    batch->pairs[batch->count] = (ps_pair){row, slice, base > 0 ? base : 0, 0,
+                                           batch->hard ? sums + 2 * batch->per_shell : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
     PS_TRY(add_half(batch, low, high, factor, false));

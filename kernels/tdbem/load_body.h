@@ -74,8 +74,8 @@ LEAF double step_slope(const wave *w, const ps_emitter *emitter, const ps_arriva
 }
 
 /* alpha/c |n| times what u_inc grows by in a step, from one emitter at one point. */
-LEAF double step_pressure(const wave *w, const ps_emitter *emitter, const ps_arrival *a, double size,
-                          int64_t n)
+LEAF double step_pressure(const wave *w, const ps_emitter *emitter, const ps_arrival *a,
+                          double size, int64_t n)
 {
     double f = pulse_value(emitter, (double)n * w->dt - a->retardation);
     if (n > 1) f -= pulse_value(emitter, (double)(n - 1) * w->dt - a->retardation);

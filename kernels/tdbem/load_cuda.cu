@@ -11,7 +11,8 @@ extern "C" {
 #include "kernels/tdbem/quadrature.h"
 }
 
-namespace {
+namespace
+{
 
 #define LEAF __device__
 #include "kernels/tdbem/incident_body.h"
@@ -76,7 +77,7 @@ extern "C" ps_status ps_device_load_cuda(const ps_device_load *load, int64_t n, 
                                          double *out, double *workspace, ps_stream *stream)
 {
     const mesh_view mesh = {load->vertex_count, load->triangle_count, load->vertices,
-                            load->triangles, load->corner_start, load->corners};
+                            load->triangles,    load->corner_start,   load->corners};
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const dim3 panels = grid_of(mesh.triangle_count, count);
     wave w;

@@ -91,8 +91,8 @@ static void spread(spreading *p, const ps_triangle_rule *near, const ps_triangle
     for (p->triangle = 0; p->triangle < r->velocity->triangle_count; ++p->triangle) {
         const ps_triangle *t = &r->triangles[p->triangle];
         if (p->triangle == p->own && r->combined == 0) continue;
-        /* Around a point of the triangle itself the rule without a point in the middle, which may be
-         * that point. */
+        /* Around a point of the triangle itself the rule without a point in the middle, which may
+         * be that point. */
         bool away = p->triangle == p->own || ps_distance3(t->centroid, p->x) > 16 * t->radius;
         ps_facets_visit(t, p->x, INFINITY, away ? far : near, spread_point, p);
     }

@@ -11,9 +11,10 @@
  *     l^n_i = -int_{t_{n-1}}^{t_n} int phi_i (lambda/2 + K' lambda),
  *     K' lambda = -int (x-y).n_x/(4 pi r^3) [lambda + (r/c) dlambda/dt](y, t - r/c) dy
  *
- * (of the combined field equation, kernels/tdbem/interaction.h, plus alpha/c int phi_i of what -S lambda
- * grows by in the step), and -S lambda is what fields at points have beside D p. Both are sums of a signal's values and
- * slopes at whole steps, by the cubic that has both, with weights that are made once:
+ * (of the combined field equation, kernels/tdbem/interaction.h, plus alpha/c int phi_i of what -S
+ * lambda grows by in the step), and -S lambda is what fields at points have beside D p. Both are
+ * sums of a signal's values and slopes at whole steps, by the cubic that has both, with weights
+ * that are made once:
  *
  *     sum_q weights[0][q] s(t_{n - first - q}) + weights[1][q] dt s'(t_{n - first - q}).
  *

@@ -10,8 +10,8 @@
  */
 
 typedef struct flux_state {
-    lane_values offset;               /* d, signed                  */
-    lane_values log[3], solid[3];     /* of each edge wholly inside */
+    lane_values offset;           /* d, signed                  */
+    lane_values log[3], solid[3]; /* of each edge wholly inside */
 } flux_state;
 
 /* int over the part inside of r^-3 times |d|, and of (y - x0) r^-3, in-plane. */
@@ -52,8 +52,8 @@ LANES_INLINE void add_cut_flux(const lane_state *state, const flux_state *flux, 
     const edge_lanes *edge = &state->edge[e];
     double side = side_of(edge->g[c]), beyond = (1 - state->height[c] / R) * clip->turn;
     double cut = (clip->out ? 0.0 : side * clip->part.solid) + beyond;
-    double moment = clip->in ? edge->length[c] / R - flux->log[e][c]
-                             : clip->length / R - clip->part.log;
+    double moment =
+        clip->in ? edge->length[c] / R - flux->log[e][c] : clip->length / R - clip->part.log;
     add_flux(edge, c, clip->in ? side * flux->solid[e][c] : cut, clip->out ? 0.0 : moment, sum);
 }
 

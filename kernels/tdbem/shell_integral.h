@@ -5,10 +5,10 @@
  *     J_p = int_T [shell l] r^p dy, p = -1, 0, 1;   G_a = int_T [shell l] phi_a(y) / r dy
  *     F_a = int_T [shell l] phi_a(y) (x - y).n / r^3 dy
  *
- * (phi_a: hat of vertex a, n the normal of T.) No quadrature, no case table, any position of x: inside T, on an
- * edge, on a vertex, in its plane, far away. The method is that of specs/tdbem_assembly.md:
- * boundary integrals over the parts of the edges that lie inside the sphere r < R, for each R = l
- * D.
+ * (phi_a: hat of vertex a, n the normal of T.) No quadrature, no case table, any position of x:
+ * inside T, on an edge, on a vertex, in its plane, far away. The method is that of
+ * specs/tdbem_assembly.md: boundary integrals over the parts of the edges that lie inside the
+ * sphere r < R, for each R = l D.
  *
  * PS_LANES pairs (point, triangle) are treated at a time, one per vector lane; lanes share
  * nothing but the number of radii walked, and a lane's result does not depend on the others.

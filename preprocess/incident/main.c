@@ -309,8 +309,8 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
                          .edge = c.edge};
     if (j->all.mirror.sign != 0)
         PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
-    j->load = (ps_load){
-        j->header.formulation, &j->mesh, &j->none, j->header.dt, j->header.combined};
+    j->load =
+        (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt, j->header.combined};
     PS_TRY(settle_samples(run, j, &c, product));
     return settle_velocities(run, j, &c, product);
 }

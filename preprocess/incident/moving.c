@@ -71,8 +71,7 @@ ps_status moving_init(const moving_parts *parts, const ps_incident_header *heade
     ps_surface_velocity *v = &m->velocity;
     int64_t row = v->triangle_count, times = 2 * (v->steps + 1);
     PS_TRY(ps_surface_velocity_init(v));
-    m->radiated = (ps_radiated){
-        v, m->triangles, header->dt, header->speed, header->combined};
+    m->radiated = (ps_radiated){v, m->triangles, header->dt, header->speed, header->combined};
     m->lags = ps_radiated_lags(&m->radiated, extent(mesh));
     if (m->lags > header->steps + 2) m->lags = header->steps + 2; /* later there is nothing */
     for (int i = 0; i < parts->count; ++i) {

@@ -44,9 +44,10 @@ static const ps_option options[] = {
     PS_FLAG("screen", &chosen.scene.screen, PS_IDENTITY,
             "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
             "zero on its rim"),
-    PS_TEXT("combined", &combined, "ALPHA|auto", PS_IDENTITY,
-            "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
-            "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
+    PS_TEXT(
+        "combined", &combined, "ALPHA|auto", PS_IDENTITY,
+        "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
+        "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
     PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
            "rows of a tile, a multiple of 256; 0: chosen"),
     PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
@@ -397,8 +398,9 @@ static ps_status choose_equation(const ps_run *run)
 {
     PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
     if (chosen.scene.combined == 0 || strncmp(run->device, "cuda", 4) != 0) return PS_OK;
-    return ps_fail(PS_USAGE, "--combined: devices do not assemble the double layer; leave "
-                             "--device %s out",
+    return ps_fail(PS_USAGE,
+                   "--combined: devices do not assemble the double layer; leave "
+                   "--device %s out",
                    run->device);
 }
 

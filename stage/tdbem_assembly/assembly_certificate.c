@@ -16,7 +16,8 @@
 /* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */
 static const double angles_of[PS_PASSIVITY_ANGLES] = {1, .7, .4, .15}; /* in pi */
 
-/* A square of H: angle by angle, slice by slice, rows ascending; of A the imaginary parts follow. */
+/* A square of H: angle by angle, slice by slice, rows ascending; of A the imaginary parts follow.
+ */
 typedef struct certificate_block {
     int64_t first_row, rows, first_slice, slices;
     float *values;
@@ -27,8 +28,8 @@ struct ps_assembly_certificate {
     int64_t unknowns, side, row_tiles, block_count, first_column, k_max;
     int angles, steps, threads;
     bool one_rank;
-    int parts;          /* real numbers of an entry: 1, or 2 of A */
-    double *weights[2]; /* real, imaginary */
+    int parts;                 /* real numbers of an entry: 1, or 2 of A */
+    double *weights[2];        /* real, imaginary */
     certificate_block *blocks; /* of the units, empty until they are there */
     double *diagonal;          /* of M^0 */
     double *scale, *scaled, *workspace;
@@ -106,16 +107,15 @@ static void fill_part(ps_assembly_certificate *c, const ps_interaction_tile *til
     for (int a = 0; a < c->angles; ++a) out[a] = values + a * entries;
     const ps_passivity_functions *functions = ps_passivity_functions_here();
     if (tile->singles)
-        functions->fill_f32(entries, tile->starts, tile->lengths, tile->singles, weights,
-                            c->angles, out);
+        functions->fill_f32(entries, tile->starts, tile->lengths, tile->singles, weights, c->angles,
+                            out);
     else
-        functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, weights,
-                            c->angles, out);
+        functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, weights, c->angles,
+                            out);
     for (int64_t e = 0; e < tile->near_count; ++e) {
         int64_t v = (tile->near_columns[e] - tile->first_slice) * tile->rows + tile->near_rows[e] -
                     tile->first_row;
-        for (int a = 0; a < c->angles; ++a)
-            out[a][v] += (float)(weights[a] * tile->near_values[e]);
+        for (int a = 0; a < c->angles; ++a) out[a][v] += (float)(weights[a] * tile->near_values[e]);
     }
 }
 
@@ -189,7 +189,8 @@ static void multiply_column(const ps_assembly_certificate *c, int64_t column, co
     }
 }
 
-/* The same for (A + A^H)/2, x and y real parts, then imaginary ones: A^H to the slices of `column`. */
+/* The same for (A + A^H)/2, x and y real parts, then imaginary ones: A^H to the slices of `column`.
+ */
 static void multiply_conjugate(const ps_assembly_certificate *c, int64_t column, const double *x,
                                double *y)
 {
@@ -263,7 +264,8 @@ static ps_status find_least(ps_assembly_certificate *c, ps_passivity *out)
 {
     ps_lanczos_result found;
     set_scale(c);
-    PS_TRY(ps_lanczos_least(c->parts * c->unknowns, c->scale, c->steps, multiply, c, c->workspace, &found));
+    PS_TRY(ps_lanczos_least(c->parts * c->unknowns, c->scale, c->steps, multiply, c, c->workspace,
+                            &found));
     *out = (ps_passivity){.least = found.least,
                           .angle = M_PI * angles_of[c->angle],
                           .unknown = found.largest % c->unknowns,
@@ -275,9 +277,8 @@ ps_status ps_assembly_certificate_finish(ps_assembly_certificate *c, ps_passivit
 {
     *out = (ps_passivity){.angles = 0};
     if (!c) return PS_OK;
-    PS_TRY(ps_comm_agree(
-        PS_ALLOC(&c->workspace, ps_lanczos_workspace(c->parts * c->unknowns, c->steps),
-                 "Lanczos' method")));
+    PS_TRY(ps_comm_agree(PS_ALLOC(
+        &c->workspace, ps_lanczos_workspace(c->parts * c->unknowns, c->steps), "Lanczos' method")));
     PS_TRY(ps_comm_sum_f64(c->diagonal, c->unknowns));
     for (c->angle = 0; c->angle < c->angles; ++c->angle) {
         ps_passivity one;

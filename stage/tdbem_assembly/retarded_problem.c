@@ -138,11 +138,14 @@ ps_status ps_combined_parse(const char *text, double *out)
     }
     *out = strtod(text, &end);
     if (end != text && *end == 0 && *out >= 0 && *out <= 2) return PS_OK;
-    return ps_fail(PS_USAGE, "--combined %s: expected auto, or a number from 0 (none) to 2; "
-                             ".25 is usual, .1 for thin bodies", text);
+    return ps_fail(PS_USAGE,
+                   "--combined %s: expected auto, or a number from 0 (none) to 2; "
+                   ".25 is usual, .1 for thin bodies",
+                   text);
 }
 
-/* Above .1 lie spheroids 1:1:.1 and hulls 4:1:.25 (.18, .21), which .25 helps; below, one of 1:1:.02
+/* Above .1 lie spheroids 1:1:.1 and hulls 4:1:.25 (.18, .21), which .25 helps; below, one of
+ * 1:1:.02
  * (.04), of which it makes the tail longer. */
 static ps_status set_combined(const ps_retarded_options *options, ps_retarded_problem *problem)
 {

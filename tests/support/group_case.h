@@ -31,8 +31,8 @@ typedef struct group_case {
     int64_t band, apart;
     double dominance; /* of the diagonal of M^0, above 1                  */
     double tolerance;
-    int64_t limit; /* iterations */
-    int threads;   /* that pack; 0: all */
+    int64_t limit;    /* iterations */
+    int threads;      /* that pack; 0: all */
     bool unsymmetric; /* M^0: what is below the diagonal is less */
     uint64_t seed;
     ps_near near;

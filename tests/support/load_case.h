@@ -107,7 +107,8 @@ static inline ps_status load_case_one(const char *device, const ps_load *load, d
     return status;
 }
 
-/* All shapes and formulations, and the combined field equation, on a sphere of 20 * 4^levels triangles. */
+/* All shapes and formulations, and the combined field equation, on a sphere of 20 * 4^levels
+ * triangles. */
 static inline ps_status load_case_check(const char *device, int levels, double bound)
 {
     static const char *const shapes[] = {"gaussian", "derivative", "ricker", "modulated", "step"};

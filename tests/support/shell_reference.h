@@ -12,8 +12,8 @@
 
 typedef long double wide;
 
-/* Integrals over the part of the triangle with r < R: r^-1, 1, r and V = int (y - x0)/r; |d| int r^-3
- * and int (y - x0)/r^3 (guide, tdbem-any.md, 3). */
+/* Integrals over the part of the triangle with r < R: r^-1, 1, r and V = int (y - x0)/r; |d| int
+ * r^-3 and int (y - x0)/r^3 (guide, tdbem-any.md, 3). */
 typedef struct shell_reference {
     wide jm, j0, j1, v[3], turn, v3[3], d;
 } shell_reference;
@@ -68,8 +68,7 @@ static inline void reference_edge(const wide p[3], const wide q[3], const wide n
             (g * I + d * d * sg * P) / 3 - ad * ad * ad / 3 * sg * full + R * R * R / 3 * sg * out;
     }
     for (int c = 0; c < 3; ++c) sum->v[c] += m[c] * I + R * rho * (m[c] * cm - t[c] * g * ct);
-    for (int c = 0; c < 3; ++c)
-        sum->v3[c] -= m[c] * As + rho / R * (m[c] * cm - t[c] * g * ct);
+    for (int c = 0; c < 3; ++c) sum->v3[c] -= m[c] * As + rho / R * (m[c] * cm - t[c] * g * ct);
 #undef TH
 #undef F
 #undef E

@@ -10,8 +10,8 @@
 
 #include "tests/support/interaction_case.h"
 
-/* Of area 4 pi. The roots of the guide's plain equation, and all others then, come with an h that is 3 %
- * below the mean edge. */
+/* Of area 4 pi. The roots of the guide's plain equation, and all others then, come with an h that
+ * is 3 % below the mean edge. */
 static void sphere80(interaction_case *c, icosphere *mesh, double courant, double alpha)
 {
     icosphere_init(mesh, 1);
@@ -21,9 +21,10 @@ static void sphere80(interaction_case *c, icosphere *mesh, double courant, doubl
     c->interaction.combined = alpha;
 }
 
-/* What the combined equation adds is alpha/c times {I/2 (d_k0 - d_k1) - [(k+1) Q_k - (2k-1) Q_{k-1} +
- * (k-2) Q_{k-2}]}, of which the sum over k is 0 and the sum of k times it is sum_l Q_l - I/2. A closed
- * surface is seen under half of all directions, sum_l Q_l 1 = -I 1/2: so rows of it add up to -I 1. */
+/* What the combined equation adds is alpha/c times {I/2 (d_k0 - d_k1) - [(k+1) Q_k - (2k-1) Q_{k-1}
+ * + (k-2) Q_{k-2}]}, of which the sum over k is 0 and the sum of k times it is sum_l Q_l - I/2. A
+ * closed surface is seen under half of all directions, sum_l Q_l 1 = -I 1/2: so rows of it add up
+ * to -I 1. */
 static void test_moments(void **state)
 {
     icosphere mesh;
@@ -132,9 +133,8 @@ static double largest_root(const double *m, int64_t k_max, int64_t n, int *ones)
     int *pivots = malloc((size_t)n * sizeof *pivots);
     memcpy(m0, m, (size_t)(n * n) * sizeof *m0);
     memcpy(right, m + n * n, (size_t)(n * size) * sizeof *right);
-    assert_int_equal(LAPACKE_dgesv(LAPACK_COL_MAJOR, (int)n, (int)size, m0, (int)n, pivots, right,
-                                   (int)n),
-                     0);
+    assert_int_equal(
+        LAPACKE_dgesv(LAPACK_COL_MAJOR, (int)n, (int)size, m0, (int)n, pivots, right, (int)n), 0);
     for (int64_t j = 0; j < size; ++j) {
         for (int64_t i = 0; i < n; ++i) companion[j * size + i] = -right[j * n + i];
         if (j + n < size) companion[j * size + j + n] = 1;
