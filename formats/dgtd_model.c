@@ -331,6 +331,15 @@ static ps_status get_starts(ps_dgtd_model_file *file)
     return PS_OK;
 }
 
+/* A vector a face, or one at each node of a face of this order. */
+static ps_status check_port_nodes(const ps_dgtd_model_file *f)
+{
+    int64_t p = f->header.order;
+    if (f->ports.count == 0 || f->ports.nodes == 1 || f->ports.nodes == (p + 1) * (p + 2) / 2) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: modes at %d nodes a face, of order %lld", ps_store_path(f->store),
+                   f->ports.nodes, (long long)p);
+}
+
 ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
 {
     *out = NULL;
@@ -343,6 +352,7 @@ ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
     if (status == PS_OK) status = get_tables(*out);
     if (status == PS_OK)
         status = ps_dgtd_ports_read((*out)->store, (*out)->header.elements, &(*out)->ports);
+    if (status == PS_OK) status = check_port_nodes(*out);
     if (status != PS_OK) ps_dgtd_model_close(out);
     return status;
 }

@@ -17,7 +17,7 @@
 #include "formats/partition.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
-enum { PS_DGTD_MODEL_VERSION = 5, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_VERSION = 6, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
 enum { PS_DGTD_MODEL_LEVELS = 8 }; /* of local steps */
 
 /* Speed of light (m/s), impedance (ohm) and permittivity (F/m) of vacuum. */

@@ -1,5 +1,5 @@
 /*
- * port_signals: voltage and current of lumped ports over time, "penstock-dgtd-ports"
+ * port_signals: voltage and current of ports over time, "penstock-dgtd-ports"
  * (specs/dgtd_ports.md). Written by penstock-dgtd-march, read by penstock-dgtd-ports.
  */
 #ifndef PS_FORMATS_PORT_SIGNALS_H
@@ -10,7 +10,7 @@
 #include "formats/dgtd_ports.h"
 
 #define PS_PORT_SIGNALS_FORMAT "penstock-dgtd-ports"
-enum { PS_PORT_SIGNALS_VERSION = 1 };
+enum { PS_PORT_SIGNALS_VERSION = 2 };
 
 typedef struct ps_port_signals {
     int64_t ports, samples;
@@ -18,7 +18,8 @@ typedef struct ps_port_signals {
     double left;       /* energy of the fields at the end, of its largest sample              */
     double *voltage;   /* [samples][ports] V, + against -                                     */
     double *current;   /* [samples][ports] A, out of the + terminal into the field            */
-    double *reference; /* [ports] ohm                                                         */
+    double *reference; /* [ports] ohm (dgtd_ports.h)                                          */
+    ps_dgtd_port_mode *mode; /* [ports] */
     uint8_t *driven;   /* [ports] 1: its network has a source                                 */
     char (*name)[PS_DGTD_PORT_NAME];
     char mesh_hash[17]; /* of the mesh file                                                    */

@@ -86,8 +86,8 @@ typedef struct problem {
     ps_dgtd_current *currents;
     int64_t current_count, frequency_count;
     ps_dgtd_port *ports;
-    double *port_states; /* [port_count][2] */
-    int64_t port_count;
+    double *port_states; /* [port_state_count] of each port's network or line */
+    int64_t port_count, port_state_count;
     double frequencies[FREQUENCIES_MAX]; /* Hz, ascending     */
     double omegas[FREQUENCIES_MAX];      /* 1/m               */
     int64_t probe_count;                 /* of all ranks      */

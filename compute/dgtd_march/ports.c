@@ -19,21 +19,39 @@ static int64_t own_sides(const problem *p, int64_t first, int64_t count, int32_t
         int64_t slot = all->faces[i] / 4 - p->domain.first;
         if (slot < 0 || slot >= p->domain.elements) continue;
         faces[own] = (int32_t)(4 * slot + all->faces[i] % 4);
-        memcpy(gradients[own++], all->gradients[i], sizeof *gradients);
+        memcpy(gradients + own++ * all->nodes, all->gradients + i * all->nodes,
+               (size_t)all->nodes * sizeof *gradients);
     }
     return own;
 }
 
+/* What a port ends in; the line of a mode is as long as this run needs it. */
+static ps_dgtd_network network_of(const problem *p, const ps_dgtd_port_spec *spec)
+{
+    const ps_dgtd_port_mode *mode = &spec->mode;
+    ps_dgtd_network out = {
+        .parallel = spec->parallel,
+        .resistance = spec->resistance / PS_DGTD_Z0,
+        .inductance = spec->inductance * PS_DGTD_C0 / PS_DGTD_Z0,
+        .capacitance = spec->capacitance / PS_DGTD_EPS0,
+        .source = {spec->amplitude, spec->centre, spec->width, spec->omega,
+                   (ps_dgtd_shape)spec->shape},
+        .line = {(ps_dgtd_guide)mode->guide, mode->eps, mode->mu, spec->norm, mode->cutoff, 0, 0}};
+    if (mode->guide) ps_dgtd_line_size(&out.line, p->timing.dt, p->timing.steps);
+    return out;
+}
+
 static ps_status build_port(problem *p, int64_t k, int64_t first)
 {
-    const ps_dgtd_port_spec *spec = ps_dgtd_model_ports(p->model)->spec + k;
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    const ps_dgtd_port_spec *spec = all->spec + k;
     ps_dgtd_port *x = p->ports + k;
     PS_SCOPED_MEMORY int32_t *faces = NULL;
     PS_SCOPED_MEMORY double(*gradients)[3] = NULL;
     PS_TRY(PS_ALLOC(&faces, spec->sides, "a port"));
-    PS_TRY(PS_ALLOC(&gradients, spec->sides, "a port"));
+    PS_TRY(PS_ALLOC(&gradients, spec->sides * all->nodes, "a port"));
     int64_t own = own_sides(p, first, spec->sides, faces, gradients);
-    const ps_dgtd_port_sides sides = {own, faces, (const double(*)[3])gradients};
+    const ps_dgtd_port_sides sides = {own, faces, (const double(*)[3])gradients, all->nodes};
     ps_dgtd_port_count(x, &p->reference, &sides);
     int64_t entries = x->elements * 3 * p->reference.nodes;
     PS_TRY(PS_ALLOC(&x->slots, x->elements, "a port"));
@@ -44,23 +62,28 @@ static ps_status build_port(problem *p, int64_t k, int64_t first)
     PS_TRY(PS_ALLOC(&x->flux.places, x->flux.count, "a port"));
     PS_TRY(PS_ALLOC(&x->flux.factors, x->flux.count, "a port"));
     x->norm = spec->norm;
-    x->state = p->port_states + 2 * k;
-    x->network = (ps_dgtd_network){
-        spec->parallel,
-        spec->resistance / PS_DGTD_Z0,
-        spec->inductance * PS_DGTD_C0 / PS_DGTD_Z0,
-        spec->capacitance / PS_DGTD_EPS0,
-        {spec->amplitude, spec->centre, spec->width, spec->omega, (ps_dgtd_shape)spec->shape}};
     ps_dgtd_port_fill(x, &p->system, &p->body, &sides);
     return PS_OK;
+}
+
+static int64_t ports_states(const ps_dgtd_port *x)
+{
+    return x->network.line.guide ? ps_dgtd_line_states(&x->network.line) : 2;
 }
 
 ps_status ports_build(problem *p)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    int64_t at = 0;
     p->port_count = all->count;
     ps_status status = PS_ALLOC(&p->ports, all->count, "the ports");
-    if (status == PS_OK) status = PS_ALLOC(&p->port_states, 2 * all->count, "the ports");
+    for (int64_t k = 0; k < all->count && status == PS_OK; ++k) {
+        p->ports[k].network = network_of(p, all->spec + k);
+        p->port_state_count += ports_states(p->ports + k);
+    }
+    if (status == PS_OK) status = PS_ALLOC(&p->port_states, p->port_state_count, "the ports");
+    for (int64_t k = 0; k < all->count && status == PS_OK; at += ports_states(p->ports + k++))
+        p->ports[k].state = p->port_states + at;
     for (int64_t k = 0, first = 0; k < all->count && status == PS_OK; first += all->spec[k++].sides)
         status = build_port(p, k, first);
     PS_TRY(ps_comm_agree(status));
@@ -82,7 +105,12 @@ int64_t ports_bytes(const problem *p)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
     int64_t element = 8 * (15 * p->reference.nodes + 24 * p->reference.face_nodes + 1);
-    return all->sides * (element + 28);
+    int64_t bytes = all->sides * (element + 4 + 24 * all->nodes);
+    for (int64_t k = 0; k < all->count; ++k) {
+        const ps_dgtd_network network = network_of(p, all->spec + k);
+        bytes += 8 * ps_dgtd_line_states(&network.line);
+    }
+    return bytes;
 }
 
 ps_status ports_advance(march *m, int64_t step)
@@ -142,6 +170,7 @@ ps_status ports_signals_init(const march *m, ps_port_signals *out)
     memcpy(out->mesh_hash, p->header->mesh_hash, sizeof out->mesh_hash);
     for (int64_t k = 0; k < all->count; ++k) {
         out->reference[k] = all->spec[k].reference;
+        out->mode[k] = all->spec[k].mode;
         out->driven[k] = all->spec[k].amplitude != 0;
         memcpy(out->name[k], all->spec[k].name, sizeof out->name[k]);
     }

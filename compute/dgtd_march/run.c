@@ -214,7 +214,7 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
     int count = 5 + describe_layer(p, type, arrays + 5);
     if (p->port_count > 0)
         arrays[count++] =
-            (ps_checkpoint_array){"/ports", "1", PS_F64, 2 * p->port_count, p->port_states};
+            (ps_checkpoint_array){"/ports", "1", PS_F64, p->port_state_count, p->port_states};
     return count;
 }
 
@@ -254,7 +254,7 @@ static ps_status start_fields(march *m)
     const problem *p = m->problem;
     size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
-    for (int64_t k = 0; k < 2 * p->port_count; ++k) p->port_states[k] = 0;
+    for (int64_t k = 0; k < p->port_state_count; ++k) p->port_states[k] = 0;
     media_start(p);
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);

@@ -35,14 +35,18 @@ static void open_piece(const ps_dgtd_system *system, const ps_dgtd_body *body, i
 }
 
 /* w += -(1/W) int phi_node gradient dA over a face. */
-static void add_face(piece *x, int face, const double gradient[3], double norm)
+static void add_face(piece *x, int face, const double (*gradient)[3], int nodes, double norm)
 {
     const ps_dgtd_reference *r = x->system->reference;
     for (int m = 0; m < r->face_nodes; ++m) {
-        double integral = 0;
-        for (int k = 0; k < r->face_nodes; ++k) integral += r->face_mass[m * r->face_nodes + k];
-        integral *= x->areas[face] / 2;
-        for (int c = 0; c < 3; ++c) x->w[r->face[face][m]][c] -= integral * gradient[c] / norm;
+        const double *mass = r->face_mass + m * r->face_nodes;
+        double all = 0;
+        for (int k = 0; k < r->face_nodes; ++k) all += mass[k];
+        for (int k = 0; k < nodes; ++k) {
+            double integral = (nodes == 1 ? all : mass[k]) * (x->areas[face] / 2);
+            for (int c = 0; c < 3; ++c)
+                x->w[r->face[face][m]][c] -= integral * gradient[k][c] / norm;
+        }
     }
 }
 
@@ -142,7 +146,8 @@ void ps_dgtd_port_fill(ps_dgtd_port *port, const ps_dgtd_system *system, const p
         int64_t slot = sides->faces[i] / 4;
         open_piece(system, body, slot, &x);
         for (end = i; end < sides->count && sides->faces[end] / 4 == slot; ++end)
-            add_face(&x, sides->faces[end] % 4, sides->gradients[end], port->norm);
+            add_face(&x, sides->faces[end] % 4, sides->gradients + end * sides->nodes, sides->nodes,
+                     port->norm);
         close_piece(&x, at, port);
     }
 }
@@ -205,11 +210,29 @@ static double parallel_current(ps_dgtd_port *x, double mean, double change, doub
     return current;
 }
 
+/* -I is what the line takes at V - V_s: of its C, whose V is at n + 1, and of all else; or less a current source. */
+static double line_current(ps_dgtd_port *x, double ahead, double t, double dt)
+{
+    const ps_dgtd_line *line = &x->network.line;
+    int64_t active = (int64_t)(t / dt) + 2;
+    bool beside = line->guide == PS_DGTD_GUIDE_TM;
+    double capacity, first = x->state[0];
+    double taken = ps_dgtd_line_currents(line, x->state, dt, active, &capacity);
+    double source = ps_dgtd_port_source(&x->network.source, beside ? t : t + dt / 2);
+    double inside = beside ? source * sqrt(line->eps / line->mu) : 0, above = beside ? 0 : source;
+    double current = (inside - taken - capacity * (ahead - above - first) / dt) /
+                     (1 + capacity * x->rise / dt);
+    ps_dgtd_line_voltages(line, x->state, dt, active, ahead + x->rise * current - above);
+    return current;
+}
+
 void ps_dgtd_port_advance(ps_dgtd_port *x, const double measured[2], double t, double dt)
 {
     double mean = (measured[0] + measured[1]) / 2,
            source = ps_dgtd_port_source(&x->network.source, t);
-    x->current = x->network.parallel
+    x->current = x->network.line.guide != PS_DGTD_GUIDE_NONE
+                     ? line_current(x, measured[1], t, dt)
+                 : x->network.parallel
                      ? parallel_current(x, mean, measured[1] - measured[0], source, dt)
                      : series_current(x, mean, source, dt);
     x->voltage = mean + x->rise * x->current / 2;

@@ -19,6 +19,10 @@
  * give I before the half step, in which it is a current like any other. The energy of field, L and
  * C only falls by R and rises by V_s; the limit of the time step stays.
  *
+ * The mode of a guide: -grad phi is its e, W = int |e|^2, and the network is a line (port_line.h) with V_s in
+ * series to it (TE, TEM: V = V_s/2 into a matched guide at all frequencies, I without a resonance at the cut-off), or
+ * with V_s/sqrt(mu/eps) beside it (TM: likewise for I).
+ *
  * Units as in system.h: R over Z0, L over mu0 and C over eps0 in m, I times Z0.
  */
 #ifndef PS_KERNELS_DGTD_PORT_H
@@ -26,13 +30,15 @@
 
 #include <stdbool.h>
 
+#include "kernels/dgtd/port_line.h"
 #include "kernels/dgtd/source.h"
 
-/* 0: none of it. At least one is there; in parallel a source needs R. */
+/* 0: none of it. At least one is there; in parallel a source needs R. With a line none of them is. */
 typedef struct ps_dgtd_network {
     bool parallel;
     double resistance, inductance, capacitance;
     ps_dgtd_pulse source; /* of V_s, in V; amplitude 0: none */
+    ps_dgtd_line line;
 } ps_dgtd_network;
 
 /* A list of values of a field: places are offsets in reals (ps_dgtd_offset and on). */
@@ -53,16 +59,18 @@ typedef struct ps_dgtd_port {
     double *loads;           /* likewise: E changes by I times this                           */
     ps_dgtd_port_list flux;  /* of V*, from H                                             */
     double rise;             /* of the elements here; of all ranks once summed                */
-    double *state;           /* [2] of L and C: series I^n and Q, parallel the current of L   */
+    double *state;           /* [2] of L and C: series I^n and Q, parallel the current of L;
+                                or of the line (ps_dgtd_line_states)                          */
     double voltage, current; /* of the last step, at n + 1/2                             */
 } ps_dgtd_port;
 
 /* Sides of faces: 4 * slot + face, ascending, with grad phi times 1/2, or 1 where there is no other
- * side. */
+ * side: a vector a face, or one at each of its nodes. */
 typedef struct ps_dgtd_port_sides {
     int64_t count;
     const int32_t *faces;
-    const double (*gradients)[3];
+    const double (*gradients)[3]; /* [count][nodes] */
+    int nodes;                    /* 1, or the reference's face_nodes */
 } ps_dgtd_port_sides;
 
 /* V_s at t: the pulse, or of a Gaussian its width times its derivative: a constant part would leave

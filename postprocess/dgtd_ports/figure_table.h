@@ -17,6 +17,8 @@ static const ps_figure figure_table[] = {
     {"left", "1", "largest energy of the fields at the end of a run, of its largest sample"},
     {"largest_gain", "1",
      "largest power that leaves all ports of one that comes in; above 1 by errors alone"},
+    {"largest_singular_value", "1", "of S at all frequencies; above 1 by errors alone"},
+    {"asymmetry", "1", "largest |S_jk - S_kj|, of errors alone"},
     {"least_reflection", "1", "least |S11| of the frequencies"},
     {"least_reflection_at", "Hz", "where that is"},
     {"resistance_there", "ohm",

@@ -19,7 +19,7 @@
 /* Without what share of the end S is made once more; what it may change; how faint a pulse may be.
  */
 /* And the energy that may be left at the end. */
-static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = 1e-3, GAIN = 1.02;
+static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = 1e-3, GAIN = 1.02, ASYMMETRY = 1e-2;
 
 enum { FREQUENCIES = 4096 };
 
@@ -27,6 +27,7 @@ typedef enum quantity { SCATTERING, IMPEDANCE, ADMITTANCE } quantity;
 
 static struct {
     const char *frequencies, *touchstone;
+    ps_text_list shifts;
     double fmin, fmax;
     int64_t count;
     int quantity;
@@ -40,6 +41,8 @@ static const ps_option options[] = {
            "so many frequencies at equal distances from --fmin to --fmax"),
     PS_CHOICE("quantity", &chosen.quantity, "s|z|y", PS_IDENTITY,
               "what OUTPUT has: S-parameters, impedances or admittances"),
+    PS_LIST("shift", &chosen.shifts, "PORT=METRES", PS_IDENTITY,
+            "move the plane of reference of a port with a mode so far along its guide, into the mesh"),
     PS_TEXT("touchstone", &chosen.touchstone, "FILE", 0,
             "write the S-parameters as a Touchstone file, too (name.s1p, .s2p, ..)"),
     PS_OPTION_END};
@@ -52,6 +55,7 @@ typedef struct job {
     double *frequency;
     double complex *s, *out; /* [count][ports][ports] of S, of what was chosen */
     double truncation, gain, left;
+    double singular, asymmetry; /* largest singular value of S and |S_jk - S_kj| */
 } job;
 
 static void release(job *j)
@@ -72,7 +76,8 @@ static ps_status check_run(const job *j, int64_t r)
     bool driven = false, same = x->ports == first->ports;
     for (int64_t k = 0; k < x->ports && same; ++k) {
         driven |= x->driven[k] != 0;
-        same = strcmp(x->name[k], first->name[k]) == 0 && x->reference[k] == first->reference[k];
+        same = strcmp(x->name[k], first->name[k]) == 0 && x->reference[k] == first->reference[k] &&
+               memcmp(x->mode + k, first->mode + k, sizeof *x->mode) == 0;
     }
     if (!same || strcmp(x->mesh_hash, first->mesh_hash) != 0)
         return ps_fail(PS_INVALID,
@@ -147,6 +152,24 @@ static ps_status read_frequencies(job *j)
     return PS_OK;
 }
 
+static ps_status read_shift(const job *j, const char *text, double *shifts)
+{
+    const char *cut = strrchr(text, '=');
+    double metres;
+    int given = 0;
+    if (!cut || ps_parse_measures(cut + 1, "M", &metres, 1, &given) != PS_OK || given != 1)
+        return ps_fail(PS_USAGE, "--shift %s: expected PORT=METRES", text);
+    for (int64_t k = 0; k < j->ports; ++k) {
+        const char *name = j->signals->name[k];
+        if (strlen(name) != (size_t)(cut - text) || strncmp(name, text, strlen(name)) != 0) continue;
+        if (j->signals->mode[k].guide == 0)
+            return ps_fail(PS_USAGE, "--shift %s: the port is lumped: it has no guide to move a plane along", text);
+        shifts[k] = metres;
+        return PS_OK;
+    }
+    return ps_fail(PS_USAGE, "--shift %s: there is no port of this name", text);
+}
+
 /* ---- S ---- */
 
 static ps_status check_loudness(const ps_run *run, const job *j, int64_t i, double loudness)
@@ -177,6 +200,9 @@ static ps_status compute_at(const ps_run *run, job *j, scattering *x, int64_t i)
     PS_TRY(check_loudness(run, j, i, loudness));
     for (int64_t k = 0; k < size; ++k) j->truncation = fmax(j->truncation, cabs(s[k] - x->s[k]));
     for (int64_t k = 0; k < j->ports; ++k) j->gain = fmax(j->gain, norm_of_column(x, k));
+    j->singular = fmax(j->singular, scattering_norm(x));
+    for (int64_t k = 0; k < size; ++k)
+        j->asymmetry = fmax(j->asymmetry, cabs(x->s[k] - x->s[k % j->ports * j->ports + k / j->ports]));
     memcpy(s, x->s, (size_t)size * sizeof *s);
     double complex *out = j->out + i * size;
     if (chosen.quantity != SCATTERING)
@@ -187,10 +213,14 @@ static ps_status compute_at(const ps_run *run, job *j, scattering *x, int64_t i)
 
 static ps_status check_results(const ps_run *run, const job *j)
 {
-    if (j->gain > GAIN)
-        ps_warning("%.4g of the power that comes into a port leaves the ports: the signals are "
-                   "wrong by that much at least (mesh, or fields that have not decayed)",
-                   j->gain);
+    if (j->singular * j->singular > GAIN)
+        ps_warning("%.4g of the power that comes into the ports leaves them: the signals are wrong by that much at "
+                   "least (mesh, or fields that have not decayed)",
+                   j->singular * j->singular);
+    if (j->asymmetry > ASYMMETRY)
+        ps_warning("S is not symmetric by up to %.2g, though all media are reciprocal: the signals are wrong by that "
+                   "much at least",
+                   j->asymmetry);
     if (j->left > LEFT)
         PS_TRY(ps_refuse(run, "undecayed",
                          "when the signals end, %.2g of the largest energy is in the fields still: "
@@ -209,6 +239,7 @@ static ps_status compute(const ps_run *run, job *j)
 {
     PS_SCOPED(scattering_close) scattering x = {0};
     PS_TRY(scattering_open(j->ports, &x));
+    for (int k = 0; k < chosen.shifts.count; ++k) PS_TRY(read_shift(j, chosen.shifts.items[k], x.shift));
     PS_TRY(PS_ALLOC(&j->s, j->count * j->ports * j->ports, "S-parameters"));
     PS_TRY(PS_ALLOC(&j->out, j->count * j->ports * j->ports, "S-parameters"));
     for (int64_t i = 0; i < j->count; ++i) PS_TRY(compute_at(run, j, &x, i));
@@ -230,22 +261,43 @@ static void print_matrix(FILE *file, const job *j, const double complex *s)
     fprintf(file, "\n");
 }
 
+/* The wave impedance of TE and TM changes with frequency, which no version has a word for: 1, what waves of guides are
+ * normalised to, and a comment. */
+static double told_reference(const ps_port_signals *x, int64_t port)
+{
+    return scattering_cutoff(x->mode + port) > 0 ? 1 : x->reference[port];
+}
+
+static void print_ports(FILE *file, const ps_port_signals *x)
+{
+    static const char *const guides[] = {"", "TEM", "TE", "TM"};
+    for (int64_t k = 0; k < x->ports; ++k) {
+        const ps_dgtd_port_mode *mode = x->mode + k;
+        fprintf(file, "! port %lld: %s", (long long)k + 1, x->name[k]);
+        if (mode->guide) fprintf(file, ", a %s mode", guides[mode->guide]);
+        if (mode->cutoff > 0)
+            fprintf(file, " with a cut-off of %.9g Hz, normalised to its wave impedance, %.9g ohm %s sqrt(1 - (cut-off/f)^2)",
+                    scattering_cutoff(mode), x->reference[k], mode->guide == 2 ? "/" : "times");
+        fprintf(file, "\n");
+    }
+}
+
 static void print_touchstone(FILE *file, const void *context)
 {
     const job *j = context;
     const ps_port_signals *x = j->signals;
     bool one = true;
-    for (int64_t k = 1; k < j->ports; ++k) one &= x->reference[k] == x->reference[0];
+    for (int64_t k = 1; k < j->ports; ++k) one &= told_reference(x, k) == told_reference(x, 0);
     fprintf(file, "! Penstock dgtd-ports; the ends of the signals matter by %.2g\n", j->truncation);
-    for (int64_t k = 0; k < j->ports; ++k)
-        fprintf(file, "! port %lld: %s\n", (long long)k + 1, x->name[k]);
+    fprintf(file, "! largest singular value of S %.6g, largest |S_jk - S_kj| %.2g\n", j->singular, j->asymmetry);
+    print_ports(file, x);
     if (!one) fprintf(file, "[Version] 2.0\n");
-    fprintf(file, "# Hz S RI R %.12g\n", x->reference[0]);
+    fprintf(file, "# Hz S RI R %.12g\n", told_reference(x, 0));
     if (!one) {
         fprintf(file, "[Number of Ports] %lld\n", (long long)j->ports);
         if (j->ports == 2) fprintf(file, "[Two-Port Data Order] 21_12\n");
         fprintf(file, "[Number of Frequencies] %lld\n[Reference]", (long long)j->count);
-        for (int64_t k = 0; k < j->ports; ++k) fprintf(file, " %.12g", x->reference[k]);
+        for (int64_t k = 0; k < j->ports; ++k) fprintf(file, " %.12g", told_reference(x, k));
         fprintf(file, "\n[Matrix Format] Full\n[Network Data]\n");
     }
     for (int64_t i = 0; i < j->count; ++i) {
@@ -294,10 +346,14 @@ static void report_match(ps_report *r, const job *j)
     int64_t size = j->ports * j->ports, best = 0;
     for (int64_t i = 1; i < j->count; ++i)
         if (cabs(j->s[i * size]) < cabs(j->s[best * size])) best = i;
-    double complex s = j->s[best * size], z = j->signals->reference[0] * (1 + s) / (1 - s);
+    double reference = 0, beta;
+    scattering_reference(j->signals, 0, j->frequency[best], &reference, &beta);
+    double complex s = j->s[best * size], z = reference * (1 + s) / (1 - s);
     ps_report_real(r, "truncation", j->truncation);
     ps_report_real(r, "left", j->left);
     ps_report_real(r, "largest_gain", j->gain);
+    ps_report_real(r, "largest_singular_value", j->singular);
+    ps_report_real(r, "asymmetry", j->asymmetry);
     ps_report_real(r, "least_reflection", cabs(s));
     ps_report_real(r, "least_reflection_at", j->frequency[best]);
     ps_report_real(r, "resistance_there", creal(z));
@@ -355,9 +411,8 @@ static const ps_program program = {
     .results = 1,
     .synopsis = "SIGNALS... OUTPUT",
     .description =
-        "S-parameters, impedances and admittances of lumped ports over frequency, from the "
-        "voltages "
-        "and currents that penstock-dgtd-march wrote (RUN.ports.h5): one run of a model with one "
+        "S-parameters, impedances and admittances of lumped ports and of modes of guides over frequency, "
+        "from the voltages and currents that penstock-dgtd-march wrote (RUN.ports.h5): one run of a model with one "
         "port, or as many runs as there are ports, each with another port driven, whatever the "
         "ports end in. OUTPUT is a trace over frequency, e^{-iwt}, channel (row - 1) ports + "
         "column; "

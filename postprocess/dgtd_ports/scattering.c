@@ -21,6 +21,28 @@ void scattering_close(scattering *x)
     free(x->a), free(x->b), free(x->voltage), free(x->current), free(x->s), free(x->work);
 }
 
+static const double light = 299792458;
+
+double scattering_cutoff(const ps_dgtd_port_mode *x)
+{
+    return x->guide ? x->cutoff * light / (2 * M_PI * sqrt(x->eps * x->mu)) : 0;
+}
+
+bool scattering_reference(const ps_port_signals *x, int64_t port, double frequency, double *impedance, double *beta)
+{
+    enum { TEM = 1, TE, TM };
+    const ps_dgtd_port_mode *mode = x->mode + port;
+    double part = scattering_cutoff(mode) / frequency;
+    *impedance = x->reference[port];
+    *beta = 0;
+    if (part >= 1 - 1e-6) return false;
+    double root = sqrt(1 - part * part);
+    if (mode->guide) *beta = 2 * M_PI * frequency / light * sqrt(mode->eps * mode->mu) * root;
+    if (mode->guide == TE) *impedance /= root;
+    if (mode->guide == TM) *impedance *= root;
+    return true;
+}
+
 /* V^ and I^ of a port of a run; the turn by a step is made anew now and then, so that it stays one.
  */
 static void transform(const ps_port_signals *x, int64_t port, double frequency, int64_t samples,
@@ -81,6 +103,30 @@ static ps_status divide(int64_t n, const double complex *p, const double complex
     return PS_OK;
 }
 
+/* Of port k in a run. The plane moves by d: the wave that comes in has gone on by beta d there. */
+static ps_status put_waves(scattering *x, const ps_port_signals *of, int64_t run, int64_t k, double frequency,
+                           const double complex v[2])
+{
+    int64_t at = k * x->ports + run;
+    double r, beta;
+    if (!scattering_reference(of, k, frequency, &r, &beta))
+        return ps_fail(PS_USAGE,
+                       "%g Hz is not above the cut-off of port \"%s\", %.6g Hz: its mode carries no power there and has no "
+                       "S-parameters. Ask for frequencies above it",
+                       frequency, of->name[k], scattering_cutoff(of->mode + k));
+    double root = 2 * sqrt(r);
+    x->a[at] = (v[0] + r * v[1]) / root;
+    x->b[at] = (v[0] - r * v[1]) / root;
+    x->voltage[at] = v[0];
+    x->current[at] = v[1];
+    if (x->shift[k] == 0) return PS_OK;
+    x->a[at] *= cexp(-I * beta * x->shift[k]);
+    x->b[at] *= cexp(I * beta * x->shift[k]);
+    x->voltage[at] = sqrt(r) * (x->a[at] + x->b[at]);
+    x->current[at] = (x->a[at] - x->b[at]) / sqrt(r);
+    return PS_OK;
+}
+
 ps_status scattering_at(scattering *x, const ps_port_signals *signals, double frequency,
                         double part, double *loudness)
 {
@@ -91,12 +137,8 @@ ps_status scattering_at(scattering *x, const ps_port_signals *signals, double fr
         int64_t samples = (int64_t)(part * (double)of->samples);
         for (int64_t k = 0; k < n; ++k) {
             double complex v[2];
-            double r = of->reference[k], root = 2 * sqrt(r);
             transform(of, k, frequency, samples, v);
-            x->voltage[k * n + run] = v[0];
-            x->current[k * n + run] = v[1];
-            x->a[k * n + run] = (v[0] + r * v[1]) / root;
-            x->b[k * n + run] = (v[0] - r * v[1]) / root;
+            PS_TRY(put_waves(x, of, run, k, frequency, v));
             if (of->driven[k])
                 *loudness = fmin(*loudness, cabs(x->a[k * n + run]) / most_of(of, k, samples));
         }
@@ -115,4 +157,34 @@ ps_status scattering_impedance(scattering *x, bool admittance, double complex *o
     if (divide(x->ports, over, under, x->work, out) == PS_OK) return PS_OK;
     return ps_fail(PS_INVALID, "the ports have no matrix of %s: take --quantity s",
                    admittance ? "admittances" : "impedances");
+}
+
+/* Powers of s^H s, from each port alone: |s v|^2 with |v| = 1 never exceeds the square of what is sought. */
+double scattering_norm(const scattering *x)
+{
+    enum { ROUNDS = 60 };
+    int64_t n = x->ports;
+    double complex v[PS_DGTD_PORTS_MAX], w[PS_DGTD_PORTS_MAX];
+    double most = 0;
+    for (int64_t start = 0; start < n; ++start) {
+        double square = 0;
+        for (int64_t k = 0; k < n; ++k) v[k] = k == start;
+        for (int round = 0; round < ROUNDS; ++round) {
+            double size = 0;
+            for (int64_t i = 0; i < n; ++i) {
+                w[i] = 0;
+                for (int64_t k = 0; k < n; ++k) w[i] += x->s[i * n + k] * v[k];
+            }
+            square = 0;
+            for (int64_t k = 0; k < n; ++k) {
+                square += pow(cabs(w[k]), 2);
+                v[k] = 0;
+                for (int64_t i = 0; i < n; ++i) v[k] += conj(x->s[i * n + k]) * w[i];
+                size += pow(cabs(v[k]), 2);
+            }
+            for (int64_t k = 0; k < n && size > 0; ++k) v[k] /= sqrt(size);
+        }
+        most = fmax(most, square);
+    }
+    return sqrt(most);
 }

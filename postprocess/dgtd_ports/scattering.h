@@ -3,7 +3,8 @@
  *
  * a = (V + R I)/(2 sqrt R), b = (V - R I)/(2 sqrt R) with R the reference of each port; columns of
  * A and B are runs: S = B A^-1, Z = V I^-1, whatever the ports ended in. Transforms sum_i x_i
- * e^{-iwt_i} dt, E(t) = Re(E^ e^{+iwt}).
+ * e^{-iwt_i} dt, E(t) = Re(E^ e^{+iwt}). R of a mode is its wave impedance at the frequency, and its
+ * plane of reference may be moved along the guide: a and b turn by e^{-+i beta d}.
  */
 #ifndef PS_POSTPROCESS_DGTD_PORTS_SCATTERING_H
 #define PS_POSTPROCESS_DGTD_PORTS_SCATTERING_H
@@ -15,8 +16,15 @@
 /* Matrices [ports][ports], row the port, column the run or the port that is driven. */
 typedef struct scattering {
     int64_t ports;
+    double shift[PS_DGTD_PORTS_MAX]; /* m from the port's faces into the mesh; modes alone */
     double complex *a, *b, *voltage, *current, *s, *work;
 } scattering;
+
+/* The impedance that waves of a port refer to, ohm, and beta, 1/m (0 of lumped ports). False at and below the cut-off. */
+bool scattering_reference(const ps_port_signals *signals, int64_t port, double frequency, double *impedance,
+                          double *beta);
+/* Hz; 0 of lumped ports and TEM. */
+double scattering_cutoff(const ps_dgtd_port_mode *mode);
 
 ps_status scattering_open(int64_t ports, scattering *out);
 void scattering_close(scattering *x);
@@ -26,6 +34,9 @@ void scattering_close(scattering *x);
  * the runs are not independent. */
 ps_status scattering_at(scattering *x, const ps_port_signals *signals, double frequency,
                         double part, double *loudness);
+
+/* The largest singular value of s: 1 where no power is lost, above it where some is made. */
+double scattering_norm(const scattering *x);
 
 /* out = Z or Y of the same transforms. PS_INVALID: the matrix is singular. */
 ps_status scattering_impedance(scattering *x, bool admittance, double complex *out);

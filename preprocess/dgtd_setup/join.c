@@ -140,18 +140,20 @@ static ps_status move_tagged(ps_partition *m, const int32_t *place)
 /* Sides of ports ascend in each. */
 static void move_ports(ps_dgtd_ports *x, const int32_t *place)
 {
+    int64_t n = x->nodes;
     for (int64_t i = 0; i < x->sides; ++i)
         x->faces[i] = 4 * place[x->faces[i] / 4] + x->faces[i] % 4;
     for (int64_t k = 0, first = 0; k < x->count; first += x->spec[k++].sides)
         for (int64_t i = first + 1; i < first + x->spec[k].sides; ++i)
             for (int64_t j = i; j > first && x->faces[j] < x->faces[j - 1]; --j) {
                 int32_t face = x->faces[j];
-                double gradient[3];
-                memcpy(gradient, x->gradients[j], sizeof gradient);
                 x->faces[j] = x->faces[j - 1];
-                memcpy(x->gradients[j], x->gradients[j - 1], sizeof gradient);
                 x->faces[j - 1] = face;
-                memcpy(x->gradients[j - 1], gradient, sizeof gradient);
+                for (double *a = x->gradients[j * n], *b = a - 3 * n; a < x->gradients[(j + 1) * n]; ++a, ++b) {
+                    double value = *a;
+                    *a = *b;
+                    *b = value;
+                }
             }
 }
 

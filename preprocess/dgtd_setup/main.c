@@ -33,7 +33,8 @@ static const ps_option options[] = {
             "a lumped port on the faces of a group that reach from one piece of metal to another: "
             "r=, l= (H), c= (F), connect=series|parallel, z0= of S-parameters (default r, or 50); "
             "with amplitude= (V), shape=, width=, delay=, frequency= as of sources it is driven; "
-            "plus=TAG or axis=X,Y,Z tells the + conductor"),
+            "plus=TAG or axis=X,Y,Z tells the + conductor. Or mode=tem, te10, tm11, .. or the number of "
+            "a mode: the outer end (pmc) of a guide that goes on without end behind it"),
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),

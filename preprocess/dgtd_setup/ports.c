@@ -7,40 +7,27 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/reference.h"
+#include "kernels/dgtd/source.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "setup.h"
+#include "port_patch.h"
 
 static const char keys[] =
     "faces, r, l, c, connect (series or parallel), z0, plus, axis; of a source: amplitude, shape, "
     "width, delay, frequency";
 
-/* A face of a port, from one of its sides. */
-typedef struct side {
-    int32_t face, corner[3]; /* corners ascend; numbers of the mesh, then of the port */
-    bool alone;
-} side;
+static const char mode_keys[] =
+    "faces, mode (tem, te10, tm11, .. or a number), axis, plus; of a source: amplitude, shape, width, "
+    "delay, frequency";
 
-/* A port while it is made: its sides, and the vertices of its faces. */
-typedef struct patch {
-    const setup *s;
-    const char *text;
-    int32_t tag, plus; /* of metal of the + conductor; 0: by axis */
-    double axis[3];    /* from - to +; 0: by the longest way      */
-    int64_t count, vertices;
-    side *sides;
-    int32_t *vertex; /* [vertices] numbers of the mesh, ascending           */
-    int32_t *root;   /* [vertices] a conductor's least vertex, -1: no metal */
-    uint8_t *marked; /* [vertices] on a face of the group `plus`            */
-    int32_t conductor[2];
-    double *potential, *work; /* [vertices], [3][vertices] */
-} patch;
+/* Of a pulse: how many of its widths its spectrum reaches beyond its carrier, to 1e-3 of its largest. */
+static const double REACH = 5.26;
 
-static void release(patch *p)
+static void release(port_patch *p)
 {
     free(p->sides), free(p->vertex), free(p->root), free(p->marked), free(p->potential);
-    free(p->work);
+    free(p->work), free(p->fields);
 }
 
 /* ---- words ---- */
@@ -50,7 +37,7 @@ static ps_status read_name(const setup *s, const setup_text *text, ps_dgtd_port_
     size_t length = strlen(text->head);
     if (length == 0 || length >= sizeof x->name)
         return ps_fail(PS_USAGE,
-                       "--port %s: expected NAME:faces=TAG:r=OHM.., a name of 1 to %d "
+                       "--port %s: expected NAME:faces=TAG:r=OHM.. or NAME:faces=TAG:mode=.., a name of 1 to %d "
                        "letters",
                        text->whole, PS_DGTD_PORT_NAME - 1);
     strcpy(x->name, text->head);
@@ -103,7 +90,7 @@ static ps_status read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec 
     return PS_OK;
 }
 
-static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec *x, patch *p)
+static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec *x, port_patch *p)
 {
     setup_text text;
     int axis;
@@ -120,14 +107,16 @@ static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec 
                        "--port %s: the + conductor is told by an axis that is not 0, or "
                        "by plus",
                        whole);
-    PS_TRY(read_network(&text, x));
+    if (!(p->mode = text_find(&text, "mode"))) PS_TRY(read_network(&text, x));
     PS_TRY(read_drive(s, &text, x));
-    return text_done(&text, keys);
+    if (p->mode) snprintf(p->mode_text, sizeof p->mode_text, "%s", p->mode);
+    if (p->mode) p->mode = p->mode_text;
+    return text_done(&text, p->mode ? mode_keys : keys);
 }
 
 /* ---- faces ---- */
 
-static void corners_of(const setup *s, int32_t face, int32_t out[3])
+void patch_corners(const setup *s, int32_t face, int32_t out[3])
 {
     for (int v = 0; v < 3; ++v)
         out[v] = s->mesh.tetrahedra[face / 4 * 4 + ps_dgtd_face_vertices[face % 4][v]];
@@ -135,18 +124,18 @@ static void corners_of(const setup *s, int32_t face, int32_t out[3])
 
 static int by_corners(const void *a, const void *b)
 {
-    const side *x = a, *y = b;
+    const port_side *x = a, *y = b;
     int order = memcmp(x->corner, y->corner, sizeof x->corner);
     return order ? order : (x->face > y->face) - (x->face < y->face);
 }
 
-static int by_face(const void *a, const void *b)
+int patch_by_face(const void *a, const void *b)
 {
-    const side *x = a, *y = b;
+    const port_side *x = a, *y = b;
     return (x->face > y->face) - (x->face < y->face);
 }
 
-static ps_status list_sides(patch *p)
+static ps_status list_sides(port_patch *p)
 {
     const ps_partition *m = &p->s->mesh;
     char text[96];
@@ -158,7 +147,7 @@ static ps_status list_sides(patch *p)
     for (int64_t i = 0, at = 0; i < m->face_count; ++i) {
         if (m->face_tags[i] != p->tag) continue;
         p->sides[at].face = m->faces[i];
-        corners_of(p->s, m->faces[i], p->sides[at++].corner);
+        patch_corners(p->s, m->faces[i], p->sides[at++].corner);
     }
     qsort(p->sides, (size_t)p->count, sizeof *p->sides, by_corners);
     for (int64_t i = 0; i < p->count; ++i) {
@@ -171,7 +160,7 @@ static ps_status list_sides(patch *p)
     return PS_OK;
 }
 
-static ps_status check_element(const patch *p, int32_t face)
+static ps_status check_element(const port_patch *p, int32_t face)
 {
     const setup *s = p->s;
     int64_t e = face / 4;
@@ -189,11 +178,11 @@ static ps_status check_element(const patch *p, int32_t face)
                    element_text(s, e, place), why);
 }
 
-static ps_status check_sides(const patch *p)
+static ps_status check_sides(const port_patch *p)
 {
     char text[96], place[160];
     for (int64_t i = 0; i < p->count; ++i) {
-        const side *x = p->sides + i;
+        const port_side *x = p->sides + i;
         int kind = p->s->kinds[x->face];
         if (kind == PS_DGTD_PEC || kind == PS_DGTD_ABSORBING || (kind == PS_DGTD_PMC && !x->alone))
             return ps_fail(PS_USAGE,
@@ -220,14 +209,14 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static int32_t vertex_of(const patch *p, int32_t number)
+int32_t patch_vertex(const port_patch *p, int32_t number)
 {
     const int32_t *at =
         bsearch(&number, p->vertex, (size_t)p->vertices, sizeof *p->vertex, by_number);
     return at ? (int32_t)(at - p->vertex) : -1;
 }
 
-static ps_status number_vertices(patch *p)
+static ps_status number_vertices(port_patch *p)
 {
     int64_t kept = 0;
     PS_TRY(PS_ALLOC(&p->vertex, 3 * p->count, "a port"));
@@ -237,7 +226,7 @@ static ps_status number_vertices(patch *p)
         if (i == 0 || p->vertex[i] != p->vertex[i - 1]) p->vertex[kept++] = p->vertex[i];
     p->vertices = kept;
     for (int64_t i = 0; i < 3 * p->count; ++i)
-        p->sides[i / 3].corner[i % 3] = vertex_of(p, p->sides[i / 3].corner[i % 3]);
+        p->sides[i / 3].corner[i % 3] = patch_vertex(p, p->sides[i / 3].corner[i % 3]);
     PS_TRY(PS_ALLOC(&p->root, kept, "a port"));
     PS_TRY(PS_ALLOC(&p->marked, kept, "a port"));
     PS_TRY(PS_ALLOC(&p->potential, kept, "a port"));
@@ -246,22 +235,22 @@ static ps_status number_vertices(patch *p)
     return PS_OK;
 }
 
-static int32_t root_of(const patch *p, int32_t v)
+int32_t patch_root(const port_patch *p, int32_t v)
 {
     while (p->root[v] != v) v = p->root[v];
     return v;
 }
 
 /* Vertices of one metal face are one conductor. */
-static void join_face(patch *p, int32_t face)
+static void join_face(port_patch *p, int32_t face)
 {
     int32_t corner[3], first = -1;
-    corners_of(p->s, face, corner);
+    patch_corners(p->s, face, corner);
     for (int k = 0; k < 3; ++k) {
-        int32_t v = vertex_of(p, corner[k]);
+        int32_t v = patch_vertex(p, corner[k]);
         if (v < 0) continue;
         if (p->root[v] < 0) p->root[v] = v;
-        int32_t root = root_of(p, v);
+        int32_t root = patch_root(p, v);
         if (first < 0) first = root;
         if (root < first)
             p->root[first] = root, first = root;
@@ -270,21 +259,21 @@ static void join_face(patch *p, int32_t face)
     }
 }
 
-static void mark_plus(patch *p)
+static void mark_plus(port_patch *p)
 {
     const ps_partition *m = &p->s->mesh;
     for (int64_t i = 0; i < m->face_count && p->plus; ++i) {
         int32_t corner[3];
         if (m->face_tags[i] != p->plus) continue;
-        corners_of(p->s, m->faces[i], corner);
+        patch_corners(p->s, m->faces[i], corner);
         for (int k = 0; k < 3; ++k) {
-            int32_t v = vertex_of(p, corner[k]);
+            int32_t v = patch_vertex(p, corner[k]);
             if (v >= 0) p->marked[v] = 1;
         }
     }
 }
 
-static ps_status find_conductors(patch *p)
+static ps_status find_conductors(port_patch *p)
 {
     int found = 0;
     for (int64_t f = 0; f < 4 * p->s->mesh.elements; ++f)
@@ -294,7 +283,8 @@ static ps_status find_conductors(patch *p)
         if (found < 2) p->conductor[found] = v;
         ++found;
     }
-    if (found == 2) return PS_OK;
+    p->conductors = found;
+    if (found == 2 || p->mode) return PS_OK;
     return ps_fail(PS_USAGE,
                    "--port %s: its %" PRId64 " faces touch %d conductor%s (faces with --boundary "
                    "TAG:pec that hang together along it), expected 2: it has to reach from one "
@@ -303,13 +293,13 @@ static ps_status find_conductors(patch *p)
 }
 
 /* The + conductor becomes conductor[1]. */
-static ps_status tell_plus(patch *p)
+static ps_status tell_plus(port_patch *p)
 {
     double mean[2][3] = {{0}}, away[3], along = 0;
     int64_t count[2] = {0}, marked[2] = {0};
     for (int32_t v = 0; v < p->vertices; ++v) {
         if (p->root[v] < 0) continue;
-        int k = root_of(p, v) == p->conductor[1];
+        int k = patch_root(p, v) == p->conductor[1];
         const double *x = p->s->mesh.vertices + 3 * (int64_t)p->vertex[v];
         for (int c = 0; c < 3; ++c) mean[k][c] += x[c];
         ++count[k];
@@ -339,91 +329,6 @@ static ps_status tell_plus(patch *p)
     return PS_OK;
 }
 
-/* ---- the potential ---- */
-
-/* grad of the three hats of a triangle, and its area. */
-static double hats(const patch *p, const side *x, double gradient[3][3])
-{
-    const double *corner[3];
-    double a[3], b[3], normal[3], side_of[3];
-    for (int k = 0; k < 3; ++k)
-        corner[k] = p->s->mesh.vertices + 3 * (int64_t)p->vertex[x->corner[k]];
-    ps_subtract3(corner[1], corner[0], a);
-    ps_subtract3(corner[2], corner[0], b);
-    ps_cross3(a, b, normal);
-    double twice = ps_norm3(normal);
-    for (int k = 0; k < 3; ++k) {
-        ps_subtract3(corner[(k + 2) % 3], corner[(k + 1) % 3], side_of);
-        ps_cross3(normal, side_of, gradient[k]);
-        for (int c = 0; c < 3; ++c) gradient[k][c] /= twice * twice;
-    }
-    return twice / 2;
-}
-
-/* out = stiffness u over the faces, once each; rows of the conductors are zero. */
-static void apply(const patch *p, const double *u, double *out)
-{
-    memset(out, 0, (size_t)p->vertices * sizeof *out);
-    for (int64_t i = 0; i < p->count; ++i) {
-        const side *x = p->sides + i;
-        double g[3][3], sum[3] = {0};
-        double area = hats(p, x, g) * (x->alone ? 1 : .5);
-        for (int k = 0; k < 3; ++k)
-            for (int c = 0; c < 3; ++c) sum[c] += u[x->corner[k]] * g[k][c];
-        for (int k = 0; k < 3; ++k) out[x->corner[k]] += area * ps_dot3(sum, g[k]);
-    }
-    for (int32_t v = 0; v < p->vertices; ++v)
-        if (p->root[v] >= 0) out[v] = 0;
-}
-
-static double product(const patch *p, const double *a, const double *b)
-{
-    double sum = 0;
-    for (int64_t v = 0; v < p->vertices; ++v) sum += a[v] * b[v];
-    return sum;
-}
-
-/* Conjugate gradients from 0 inside and 0, 1 on the conductors. */
-static ps_status find_potential(patch *p)
-{
-    double *r = p->work, *d = r + p->vertices, *q = d + p->vertices;
-    for (int32_t v = 0; v < p->vertices; ++v)
-        p->potential[v] = p->root[v] >= 0 && root_of(p, v) == p->conductor[1];
-    apply(p, p->potential, r);
-    for (int64_t v = 0; v < p->vertices; ++v) d[v] = r[v] = -r[v];
-    double square = product(p, r, r), first = square;
-    for (int64_t k = 0; k < 20 * p->vertices + 100 && square > 1e-28 * first; ++k) {
-        apply(p, d, q);
-        double step = square / product(p, d, q), before = square;
-        for (int64_t v = 0; v < p->vertices; ++v) {
-            p->potential[v] += step * d[v];
-            r[v] -= step * q[v];
-        }
-        square = product(p, r, r);
-        for (int64_t v = 0; v < p->vertices; ++v) d[v] = r[v] + square / before * d[v];
-    }
-    return square <= 1e-20 * first
-               ? PS_OK
-               : ps_fail(PS_FAILED, "--port %s: no potential between its conductors was found",
-                         p->text);
-}
-
-static void put_gradients(patch *p, ps_dgtd_port_spec *x, int32_t *faces, double (*gradients)[3])
-{
-    qsort(p->sides, (size_t)p->count, sizeof *p->sides, by_face);
-    x->norm = 0;
-    x->sides = p->count;
-    for (int64_t i = 0; i < p->count; ++i) {
-        const side *from = p->sides + i;
-        double g[3][3], share = from->alone ? 1 : .5, area = hats(p, from, g), sum[3] = {0};
-        for (int k = 0; k < 3; ++k)
-            for (int c = 0; c < 3; ++c) sum[c] += p->potential[from->corner[k]] * g[k][c];
-        x->norm += share * area * ps_dot3(sum, sum);
-        faces[i] = from->face;
-        for (int c = 0; c < 3; ++c) gradients[i][c] = share * sum[c];
-    }
-}
-
 /* ---- all of them ---- */
 
 /* Room for the sides of one more port. */
@@ -432,32 +337,81 @@ static ps_status lengthen(ps_dgtd_ports *x, int64_t more)
     int64_t all = x->sides + more;
     int32_t *faces = realloc(x->faces, (size_t)all * sizeof *faces);
     if (faces) x->faces = faces;
-    double(*gradients)[3] = realloc(x->gradients, (size_t)all * sizeof *gradients);
+    double(*gradients)[3] = realloc(x->gradients, (size_t)(all * x->nodes) * sizeof *gradients);
     if (gradients) x->gradients = gradients;
     if (!faces || !gradients) return ps_fail(PS_EXHAUSTED, "no memory for ports");
     x->sides = all;
     return PS_OK;
 }
 
-static ps_status set_port(setup *s, const char *text, ps_dgtd_port_spec *x)
+static ps_status check_others(const setup *s, const char *text, int64_t first)
 {
-    PS_SCOPED(release) patch p = {.s = s, .text = text};
-    PS_TRY(read_port(s, text, x, &p));
-    PS_TRY(list_sides(&p));
-    PS_TRY(check_sides(&p));
-    PS_TRY(number_vertices(&p));
-    PS_TRY(find_conductors(&p));
-    mark_plus(&p);
-    PS_TRY(tell_plus(&p));
-    PS_TRY(find_potential(&p));
-    int64_t first = s->ports.sides;
-    PS_TRY(lengthen(&s->ports, p.count));
-    put_gradients(&p, x, s->ports.faces + first, s->ports.gradients + first);
     for (int64_t i = 0; i < first; ++i)
         for (int64_t k = first; k < s->ports.sides; ++k)
             if (s->ports.faces[i] == s->ports.faces[k])
                 return ps_fail(PS_USAGE, "--port %s: another port has faces of it", text);
     return PS_OK;
+}
+
+/* A pulse that a guide does not carry is refused, one that it carries in other modes too is warned of. */
+static ps_status check_band(const port_patch *p, const ps_dgtd_port_spec *x, double next)
+{
+    double slow = sqrt(x->mode.eps * x->mode.mu), unit = PS_DGTD_C0 / (2 * M_PI);
+    double top = x->omega + (x->shape == PS_DGTD_GAUSSIAN ? REACH / x->width : 0);
+    double cutoff = x->mode.cutoff / slow * unit;
+    if (x->amplitude == 0) return PS_OK;
+    if (x->mode.cutoff / slow >= top)
+        return ps_fail(PS_USAGE,
+                       "--port %s: the mode's cut-off, %.4g Hz, is above the band of the pulse, which ends at %.4g Hz: "
+                       "nothing would come in; give frequency= and width= of a band above the cut-off",
+                       p->text, cutoff, top * unit);
+    if (next > 0 && next / slow < top)
+        ps_warning("--port %s: the pulse reaches to %.4g Hz, and the next mode of the guide propagates from %.4g Hz on: "
+                   "what comes back in that one is reflected at the port",
+                   p->text, top * unit, next / slow * unit);
+    return PS_OK;
+}
+
+static ps_status find_field(port_patch *p, ps_dgtd_port_spec *x, double *next)
+{
+    if (!p->mode || p->conductors == 2) {
+        mark_plus(p);
+        if (!p->mode || strcmp(p->mode, "tem") == 0 || strcmp(p->mode, "1") == 0) PS_TRY(tell_plus(p));
+    }
+    if (!p->mode) return port_potential_find(p);
+    qsort(p->sides, (size_t)p->count, sizeof *p->sides, patch_by_face);
+    PS_TRY(guide_mode_find(p, x, next));
+    x->sides = p->count;
+    return check_band(p, x, *next);
+}
+
+/* All ports have a vector a face, or all one at each of its nodes. */
+static void put_sides(const port_patch *p, ps_dgtd_ports *all, int64_t first)
+{
+    for (int64_t i = 0; i < p->count && p->mode; ++i) all->faces[first + i] = p->sides[i].face;
+    if (p->mode)
+        memcpy(all->gradients[first * all->nodes], p->fields,
+               (size_t)(p->count * all->nodes) * sizeof *all->gradients);
+    for (int64_t i = p->count - 1; i >= 0 && !p->mode; --i)
+        for (int n = all->nodes - 1; n >= 0; --n)
+            memmove(all->gradients[(first + i) * all->nodes + n], all->gradients[first * all->nodes + i],
+                    sizeof *all->gradients);
+}
+
+static ps_status set_port(setup *s, const char *text, ps_dgtd_port_spec *x)
+{
+    PS_SCOPED(release) port_patch p = {.s = s, .text = text};
+    PS_TRY(read_port(s, text, x, &p));
+    PS_TRY(list_sides(&p));
+    PS_TRY(check_sides(&p));
+    PS_TRY(number_vertices(&p));
+    PS_TRY(find_conductors(&p));
+    PS_TRY(find_field(&p, x, s->next_cutoffs + (x - s->ports.spec)));
+    int64_t first = s->ports.sides;
+    PS_TRY(lengthen(&s->ports, p.count));
+    if (!p.mode) port_gradients(&p, x, s->ports.faces + first, s->ports.gradients + first * s->ports.nodes);
+    put_sides(&p, &s->ports, first);
+    return check_others(s, text, first);
 }
 
 ps_status set_ports(setup *s)
@@ -468,7 +422,10 @@ ps_status set_ports(setup *s)
     if (list->count > 0 && s->header.upwind && !s->header.upwind_layer)
         return ps_fail(PS_USAGE, "--port: the upwind flux damps the jump of H that is the current "
                                  "of a port: use --flux centred");
-    PS_TRY(ps_dgtd_ports_allocate(&s->ports, list->count, 0));
+    int nodes = 1, order = (int)s->header.order;
+    for (int k = 0; k < list->count; ++k)
+        if (strstr(list->items[k], ":mode=")) nodes = (order + 1) * (order + 2) / 2;
+    PS_TRY(ps_dgtd_ports_allocate(&s->ports, list->count, 0, nodes));
     for (int k = 0; k < list->count; ++k) PS_TRY(set_port(s, list->items[k], s->ports.spec + k));
     return PS_OK;
 }

@@ -1,4 +1,5 @@
 /* report: media, conditions, sources, and what the time step is made of. */
+#include <math.h>
 #include <stdio.h>
 
 #include "kernels/dgtd/time_step.h"
@@ -79,6 +80,25 @@ static ps_status report_plan(const setup *s, ps_report *r)
     return s->run->plan ? ps_plan_take(s->run, &need, r) : PS_OK;
 }
 
+/* Of ports with modes. */
+static void report_ports(const setup *s, ps_report *r)
+{
+    static const char *const guides[] = {"", "TEM", "TE", "TM"};
+    for (int64_t k = 0; k < s->ports.count; ++k) {
+        const ps_dgtd_port_spec *x = s->ports.spec + k;
+        double unit = PS_DGTD_C0 / (2 * 3.14159265358979323846 * sqrt(x->mode.eps * x->mode.mu));
+        char name[32];
+        if (!x->mode.guide) continue;
+        snprintf(name, sizeof name, "port_%d", (int)k + 1);
+        ps_report_section(r, name);
+        ps_report_text(r, "name", x->name);
+        ps_report_text(r, "mode", guides[x->mode.guide]);
+        ps_report_real(r, "impedance", x->reference);
+        if (x->mode.cutoff > 0) ps_report_real(r, "cutoff", x->mode.cutoff * unit);
+        if (s->next_cutoffs[k] > 0) ps_report_real(r, "next_cutoff", s->next_cutoffs[k] * unit);
+    }
+}
+
 ps_status report_setup(const setup *s)
 {
     const ps_dgtd_model_header *h = &s->header;
@@ -110,6 +130,7 @@ ps_status report_setup(const setup *s)
                                    : "centred");
     ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);
     for (int64_t m = 0; m < s->media_count && m < 64; ++m) report_medium(s, r, m);
+    report_ports(s, r);
     report_step(s, r);
     if (!s->run->plan) ps_report_run(r, ps_memory_peak());
     ps_status status = report_plan(s, r);

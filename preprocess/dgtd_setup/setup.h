@@ -44,6 +44,7 @@ typedef struct setup {
     ps_dgtd_material *materials;               /* likewise, as the kernels take them */
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
     ps_dgtd_ports ports;
+    double next_cutoffs[PS_DGTD_PORTS_MAX]; /* 1/m, of the mode after that of a port; 0: not sought */
     ps_dgtd_model_header header;
     double lower[3], upper[3];
     /* figures */

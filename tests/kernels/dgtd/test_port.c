@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
-enum { MATERIALS = 5, SIDES_MAX = 64 };
+enum { MATERIALS = 5, SIDES_MAX = 64, CELLS = 9, STATES = 3 * CELLS + 2 };
 
 typedef struct ported {
     dgtd_case x;
@@ -13,7 +13,7 @@ typedef struct ported {
     int32_t faces[SIDES_MAX];
     double gradients[SIDES_MAX][3];
     ps_dgtd_port_sides sides;
-    double state[2];
+    double state[STATES];
 } ported;
 
 static const ps_dgtd_material materials[MATERIALS] = {
@@ -49,7 +49,7 @@ static void choose_sides(ported *p)
     qsort(p->faces, (size_t)count, sizeof *p->faces, ascending);
     for (int k = 0; k < count; ++k)
         for (int c = 0; c < 3; ++c) p->gradients[k][c] = uniform(&seed);
-    p->sides = (ps_dgtd_port_sides){count, p->faces, (const double(*)[3])p->gradients};
+    p->sides = (ps_dgtd_port_sides){count, p->faces, (const double(*)[3])p->gradients, 1};
 }
 
 static void ported_init(ported *p, int order, ps_dgtd_network network, double fraction)
@@ -66,6 +66,7 @@ static void ported_init(ported *p, int order, ps_dgtd_network network, double fr
     choose_sides(p);
     ps_dgtd_port *port = &p->port;
     *port = (ps_dgtd_port){.network = network, .norm = .7, .state = p->state};
+    if (network.line.guide) ps_dgtd_line_size(&port->network.line, dt, 4 * (CELLS - 8));
     ps_dgtd_port_count(port, &x->reference, &p->sides);
     size_t entries = (size_t)(port->elements * 3 * x->reference.nodes);
     port->slots = dgtd_array((size_t)port->elements * 8);
@@ -128,11 +129,30 @@ static void voltage_is_known_before_the_step(void **state)
     }
 }
 
+/* Of V at n + 1, of I on either side of it. */
+static double line_energy(const ported *p)
+{
+    const ps_dgtd_line *line = &p->port.network.line;
+    double later[STATES], capacity, w = 0, dt = p->march.dt, square = line->cutoff * line->cutoff;
+    const double *s = p->port.state, *i = s + CELLS + 1, *sum = i + CELLS;
+    const double *i_later = later + CELLS + 1, *sum_later = i_later + CELLS;
+    memcpy(later, s, sizeof later);
+    ps_dgtd_line_currents(line, later, dt, CELLS, &capacity);
+    for (int k = 0; k < CELLS; ++k) {
+        w += (k ? 2 : 1) * capacity * s[k] * s[k] / 2 + line->mu / line->norm * line->cell * i[k] * i_later[k] / 2;
+        if (line->guide == PS_DGTD_GUIDE_TE)
+            w += sum[k] * sum_later[k] * line->mu / (square * line->cell * (k ? 1 : .5)) / 2;
+        if (line->guide == PS_DGTD_GUIDE_TM) w += sum[k] * sum[k] * square / line->eps * line->cell / 2;
+    }
+    return w;
+}
+
 /* Of L and C, where the step has come to. */
 static double network_energy(const ported *p)
 {
     const ps_dgtd_network *n = &p->port.network;
     const double *s = p->port.state;
+    if (n->line.guide) return line_energy(p);
     double v = voltage_of(p);
     if (n->parallel) return n->inductance * s[0] * s[0] / 2 + n->capacitance * v * v / 2;
     return n->inductance * s[0] * s[0] / 2 +
@@ -177,6 +197,39 @@ static void energy_stays_without_resistance(void **state)
         check_at_most(rise, 1e-13);
         check_at_most(fabs(fall), 1e-12);
     }
+}
+
+/* Lines that end in a short circuit: what goes in comes back. */
+static void energy_stays_with_a_line(void **state)
+{
+    static const ps_dgtd_line lines[] = {{PS_DGTD_GUIDE_TEM, 2, 1.5, 1.3, 0, 0, 0},
+                                         {PS_DGTD_GUIDE_TE, 2, 1.5, 1, 9, 0, 0},
+                                         {PS_DGTD_GUIDE_TM, 2, 1.5, 1, 9, 0, 0}};
+    for (int k = 0; k < 3; ++k) {
+        double rise, fall;
+        follow_energy(1 + k, (ps_dgtd_network){.line = lines[k]}, &rise, &fall);
+        check_at_most(rise, 1e-13);
+        check_at_most(fabs(fall), 1e-12);
+    }
+}
+
+/* A vector at each node of a face, all the same, is a vector a face. */
+static void nodes_of_a_face_may_have_vectors_of_their_own(void **state)
+{
+    enum { ORDER = 2, NODES = 6 };
+    ported p;
+    double (*each)[3] = dgtd_array(SIDES_MAX * NODES * sizeof *each);
+    ported_init(&p, ORDER, (ps_dgtd_network){.resistance = .3}, .9);
+    int64_t entries = p.port.elements * 3 * p.x.reference.nodes;
+    double *volts = dgtd_array((size_t)entries * 8), rise = p.port.rise;
+    memcpy(volts, p.port.volts, (size_t)entries * 8);
+    for (int64_t k = 0; k < p.sides.count * NODES; ++k) memcpy(each[k], p.gradients[k / NODES], sizeof *each);
+    const ps_dgtd_port_sides sides = {p.sides.count, p.faces, (const double(*)[3])each, NODES};
+    ps_dgtd_port_fill(&p.port, &p.x.system, &p.x.body, &sides);
+    for (int64_t k = 0; k < entries; ++k) check_near(p.port.volts[k], volts[k], 1e-14, 0);
+    check_near(p.port.rise, rise, 0, 1e-12);
+    free(each), free(volts);
+    ported_release(&p);
 }
 
 static void energy_falls_by_resistance(void **state)
