@@ -157,7 +157,7 @@ static ps_status read_shift(const job *j, const char *text, double *shifts)
     const char *cut = strrchr(text, '=');
     double metres;
     int given = 0;
-    if (!cut || ps_parse_measures(cut + 1, "M", &metres, 1, &given) != PS_OK || given != 1)
+    if (!cut || ps_parse_measures(cut + 1, "METRES", &metres, 1, &given) != PS_OK || given != 1)
         return ps_fail(PS_USAGE, "--shift %s: expected PORT=METRES", text);
     for (int64_t k = 0; k < j->ports; ++k) {
         const char *name = j->signals->name[k];

@@ -20,8 +20,9 @@
 
 enum { MODES_MAX = TRIANGLE_MODES_MAX };
 
-/* Modes of one cut-off to this; how well a named one has to be among those found. */
-static const double EQUAL = 1e-3, NAMED = .98;
+/* Modes of one cut-off to this; how well a named one has to be among those found; what part of its power the mean of a field has
+ * that is told by an axis. */
+static const double EQUAL = 1e-3, NAMED = .98, ALONG = .05;
 
 typedef struct mode {
     ps_dgtd_guide guide;
@@ -206,7 +207,7 @@ static ps_status take_along(search *x, int first, int end, mode *out)
         for (int64_t k = 0; k < x->space.nodes; ++k) x->u[k] += share * x->list[i].u[k];
         sum += share * share;
     }
-    if (!(sum > 1e-6 * x->walls.area))
+    if (!(sum > ALONG * x->walls.area * x->list[first].square))
         return ps_fail(PS_USAGE,
                        "--port %s: %d modes have this cut-off and none has a mean field along the axis: cut the port "
                        "by a plane of symmetry, or take another mode",
