@@ -8,6 +8,8 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
+static const double LIGHT = 299792458;
+
 enum { VALUES = 12, MODES = 4, COLUMNS = 4, FACE_NODES_MAX = 15, NAMES = PS_DGTD_PORTS_MAX * PS_DGTD_PORT_NAME };
 
 ps_status ps_dgtd_ports_allocate(ps_dgtd_ports *x, int64_t count, int64_t sides, int nodes)
@@ -66,6 +68,26 @@ ps_status ps_dgtd_ports_write(ps_store *store, const ps_dgtd_ports *x)
     if (modal) PS_TRY(ps_store_put_int(store, "/", "port_nodes", x->nodes));
     PS_TRY(ps_store_put_text(store, "/", "port_names", names));
     return ps_columns_write(store, columns, modal ? COLUMNS : COLUMNS - 1);
+}
+
+double ps_dgtd_port_cutoff(const ps_dgtd_port_mode *x)
+{
+    return x->guide ? x->cutoff * LIGHT / (2 * M_PI * sqrt(x->eps * x->mu)) : 0;
+}
+
+bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *x, double reference, double frequency, double *impedance,
+                            double *beta)
+{
+    enum { TE = 2, TM };
+    double part = ps_dgtd_port_cutoff(x) / frequency;
+    *impedance = reference;
+    *beta = 0;
+    if (part >= 1 - 1e-6) return false;
+    double root = sqrt(1 - part * part);
+    if (x->guide) *beta = 2 * M_PI * frequency / LIGHT * sqrt(x->eps * x->mu) * root;
+    if (x->guide == TE) *impedance /= root;
+    if (x->guide == TM) *impedance *= root;
+    return true;
 }
 
 ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name, const ps_dgtd_port_mode *x)

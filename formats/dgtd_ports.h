@@ -46,6 +46,12 @@ ps_status ps_dgtd_ports_write(ps_store *store, const ps_dgtd_ports *ports);
 /* None where the file has none. PS_INVALID for values that no port of `elements` elements has. */
 ps_status ps_dgtd_ports_read(ps_store *store, int64_t elements, ps_dgtd_ports *out);
 
+/* Hz; 0 of lumped ports and TEM. */
+double ps_dgtd_port_cutoff(const ps_dgtd_port_mode *mode);
+/* What waves of a port refer to, ohm: `reference`, of TE and TM their wave impedance; and beta, 1/m (0 of lumped
+ * ports). False at and below the cut-off. */
+bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *mode, double reference, double frequency, double *impedance,
+                            double *beta);
 /* PS_INVALID for what no mode has. */
 ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name, const ps_dgtd_port_mode *mode);
 

@@ -153,6 +153,8 @@ static ps_status put_header(ps_store *store, const ps_phasors_header *h)
     if (h->unsettled >= 0) PS_TRY(ps_store_put_real(store, "/", "unsettled", h->unsettled));
     if (h->has_accepted)
         PS_TRY(ps_store_put_reals(store, "/", "accepted_power", h->accepted, h->frequencies));
+    if (h->has_incident)
+        PS_TRY(ps_store_put_reals(store, "/", "incident_power", h->incident, h->frequencies));
     PS_TRY(put_dispersive(store, h));
     return put_materials(store, h);
 }
@@ -326,6 +328,13 @@ static ps_status get_header(const ps_store *store, ps_phasors_header *h)
     PS_TRY(count_of(store, "frequencies", PS_PHASORS_FREQUENCIES_MAX, &h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "frequencies", h->frequency, h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "source", h->source[0], 2 * h->frequencies));
+    h->has_incident = ps_store_has(store, "/", "incident_power");
+    if (h->has_incident) {
+        PS_TRY(ps_store_get_reals(store, "/", "incident_power", h->incident, h->frequencies));
+        for (int k = 0; k < h->frequencies; ++k)
+            if (!isfinite(h->incident[k]) || h->incident[k] < 0)
+                return ps_fail(PS_INVALID, "incident_power is no power");
+    }
     h->has_accepted = ps_store_has(store, "/", "accepted_power");
     if (h->has_accepted) {
         PS_TRY(ps_store_get_reals(store, "/", "accepted_power", h->accepted, h->frequencies));
@@ -407,6 +416,19 @@ ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out
     return ps_fail(PS_INVALID,
                    "%s: at %g Hz its ports take %g W out of the fields instead of giving some",
                    ps_store_path(file->store), h->frequency[frequency], -h->accepted[frequency]);
+}
+
+ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out)
+{
+    const ps_phasors_header *h = &file->header;
+    const double *source = h->source[frequency];
+    if (!h->has_incident || h->incident[frequency] == 0)
+        return ps_fail(PS_USAGE,
+                       "%s does not say what power came into its ports at %g Hz: no port was driven, the mode of one has "
+                       "its cut-off above, or it was made by an older dgtd-march",
+                       ps_store_path(file->store), h->frequency[frequency]);
+    *out = h->incident[frequency] / (source[0] * source[0] + source[1] * source[1]);
+    return PS_OK;
 }
 
 void ps_phasors_choose(ps_phasors *file, int frequency)

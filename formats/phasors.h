@@ -39,6 +39,8 @@ typedef struct ps_phasors_header {
                          transformed; negative: not known                                       */
     bool has_accepted;
     double accepted[PS_PHASORS_FREQUENCIES_MAX]; /* W: by ports, of the fields undivided         */
+    bool has_incident;
+    double incident[PS_PHASORS_FREQUENCIES_MAX]; /* W: that came into driven ports, likewise; 0: below a cut-off */
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
     /* Of dispersive materials, at each frequency: relative permittivity and all losses, S/m */
     double eps_at[PS_PHASORS_FREQUENCIES_MAX][PS_PHASORS_MATERIALS_MAX];
@@ -87,6 +89,8 @@ const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
 /* W that the ports of the run give the fields at a frequency, per unit of the source squared.
  * PS_USAGE without ports, PS_INVALID where it is not positive. */
 ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out);
+/* Likewise what came into the ports that are driven, by their references; PS_USAGE if the file does not say it. */
+ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out);
 /* From now on the header's dispersive materials have eps and sigma of this frequency; those of the
  * first one before. */
 void ps_phasors_choose(ps_phasors *file, int frequency);

@@ -100,7 +100,7 @@ static void path_beside(const march *m, const char *kind, char out[4200])
 
 /* What the end of a march says of its transforms. */
 typedef struct settled {
-    double unsettled, accepted[FREQUENCIES_MAX];
+    double unsettled, accepted[FREQUENCIES_MAX], incident[FREQUENCIES_MAX];
 } settled;
 
 /* With --until-decay: what it came to within the steps there were. */
@@ -219,8 +219,19 @@ static ps_status sum_source(const march *m, ps_phasors_header *h)
     return PS_OK;
 }
 
-/* 1/2 Re V^ I^* of all ports by the same sums, at their own times. */
-static void sum_accepted(const traces *x, double *accepted)
+/* What comes into a port: |V^ + R I^|^2/(8 R); of those that are driven. */
+static double incident_of(const traces *x, int64_t port, double frequency, const double v[2], const double c[2])
+{
+    double r, beta, sum = 0;
+    if (!x->ports.driven[port] ||
+        !ps_dgtd_port_impedance(x->ports.mode + port, x->ports.reference[port], frequency, &r, &beta))
+        return 0;
+    for (int part = 0; part < 2; ++part) sum += pow(v[part] + r * c[part], 2);
+    return sum / (8 * r);
+}
+
+/* 1/2 Re V^ I^* of all ports by the same sums, at their own times, and what came into them. */
+static void sum_accepted(const traces *x, double *accepted, double *incident)
 {
     const march *m = x->m;
     const problem *p = m->problem;
@@ -239,6 +250,7 @@ static void sum_accepted(const traces *x, double *accepted)
             }
         }
         accepted[k] += (v[0] * c[0] + v[1] * c[1]) / 2;
+        incident[k] += incident_of(x, port, p->frequencies[k], v, c);
     }
 }
 
@@ -260,6 +272,8 @@ static ps_status fill_header(const march *m, const settled *end, ps_phasors_head
     h->unsettled = end->unsettled;
     h->has_accepted = p->port_count > 0;
     memcpy(h->accepted, end->accepted, sizeof h->accepted);
+    h->has_incident = h->has_accepted;
+    memcpy(h->incident, end->incident, sizeof h->incident);
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
@@ -377,7 +391,7 @@ ps_status outputs_write(march *m, const ps_product *product)
     if (first) {
         warn_of_energy(m);
         end.unsettled = find_unsettled(&t);
-        sum_accepted(&t, end.accepted);
+        sum_accepted(&t, end.accepted, end.incident);
     }
     PS_TRY(ps_comm_broadcast(&end, sizeof end, 0));
     if (m->problem->frequency_count > 0)

@@ -19,6 +19,11 @@ static const ps_figure figure_table[] = {
     {"*.radiated_power", "W", "of a unit of the source"},
     {"*.accepted_power", "W", "by the ports, likewise"},
     {"*.efficiency", "1", "radiated over accepted power"},
+    {"*.incident_power", "W", "that comes into the driven ports, of a unit of the source"},
+    {"*.total_efficiency", "1", "radiated over incident power"},
+    {"*.largest_directivity", "1", "of the directions in which the radiated power was summed"},
+    {"*.largest_gain", "1", "likewise, of the accepted power"},
+    {"*.largest_realized_gain", "1", "likewise, of the incident power"},
     {NULL, NULL, NULL}};
 
 #endif

@@ -22,7 +22,7 @@
 
 static const double SPEED = 299792458.0, IMPEDANCE = 376.730313668;
 
-typedef enum quantity { FAR, RCS, GAIN, DIRECTIVITY } quantity;
+typedef enum quantity { FAR, RCS, GAIN, DIRECTIVITY, REALIZED } quantity;
 
 static struct {
     int quantity;
@@ -32,9 +32,10 @@ static struct {
 } chosen = {.where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {
-    PS_CHOICE("quantity", &chosen.quantity, "far|rcs|gain|directivity", PS_IDENTITY,
+    PS_CHOICE("quantity", &chosen.quantity, "far|rcs|gain|directivity|realized", PS_IDENTITY,
               "lim r E (x, y, z a channel each), the radar cross-section, or (as ratios, not dB) the "
-              "gain, of the power that ports accept, and the directivity, of the radiated one"),
+              "gain, of the power that ports accept, the directivity, of the radiated one, and the "
+              "realized gain, of the power that comes into the driven ports; the report has all three at their largest"),
     PS_REAL("accepted-power", &chosen.accepted, "W", 0, 1e30, PS_IDENTITY,
             "lim r E of this power accepted by the ports of the run; 0: per unit of the source"),
     PS_TEXT("around", &chosen.around, "TAG,...", PS_IDENTITY,
@@ -58,6 +59,7 @@ typedef struct job {
     double (*directions)[3], *weights; /* on the sphere, where the radiated power is wanted */
     int64_t sphere;
     double radiated[PS_PHASORS_FREQUENCIES_MAX]; /* W per unit of the source squared        */
+    double strongest[PS_PHASORS_FREQUENCIES_MAX]; /* W per steradian, likewise, of the directions of the sphere */
     double (*sums)[2][3][2], (*out)[3][2];
 } job;
 
@@ -92,6 +94,10 @@ static ps_status open_files(job *j, const char *phasors, const char *mesh)
         return ps_fail(PS_USAGE,
                        "--quantity rcs: the source of %s is no plane wave (its unit is %s)",
                        phasors, h->source_units);
+    for (int f = 0; f < h->frequencies && chosen.quantity == REALIZED; ++f) {
+        double incident;
+        PS_TRY(ps_phasors_incident(j->phasors, f, &incident));
+    }
     ps_dgtd_reference_init(&j->reference, h->order);
     ps_dgtd_sort_vertices(j->mesh.tetrahedra, j->mesh.tetrahedron_count);
     j->tets = (ps_dgtd_tets){j->mesh.vertices, j->mesh.tetrahedra, j->mesh.tetrahedron_count};
@@ -209,7 +215,7 @@ static double square_of(double (*v)[2])
 
 static bool of_radiated(void)
 {
-    return chosen.quantity == GAIN || chosen.quantity == DIRECTIVITY;
+    return chosen.quantity >= GAIN;
 }
 
 /* Gauss points in cos(theta), equal angles about z: exact for products of harmonics as high as a
@@ -254,12 +260,16 @@ static ps_status list_sphere(job *j)
 static ps_status find_scale(job *j, int frequency, double *out)
 {
     double z = IMPEDANCE * sqrt(j->surface.mu / j->surface.eps), power = 0;
-    for (int64_t i = 0; i < j->sphere; ++i)
-        power += j->weights[i] * square_of(j->out[j->receivers.count + i]) / (2 * z);
+    for (int64_t i = 0; i < j->sphere; ++i) {
+        double strength = square_of(j->out[j->receivers.count + i]) / (2 * z);
+        power += j->weights[i] * strength;
+        j->strongest[frequency] = fmax(j->strongest[frequency], strength);
+    }
     j->radiated[frequency] = power;
     *out = chosen.quantity == RCS ? 4 * M_PI : 1;
     if (chosen.quantity == GAIN || chosen.accepted > 0)
         PS_TRY(ps_phasors_accepted(j->phasors, frequency, &power));
+    if (chosen.quantity == REALIZED) PS_TRY(ps_phasors_incident(j->phasors, frequency, &power));
     if (of_radiated()) *out = 4 * M_PI / (2 * z * power);
     if (chosen.accepted > 0 && chosen.quantity == FAR) *out = chosen.accepted / power;
     return of_radiated() && !(power > 0)
@@ -285,7 +295,7 @@ static void put_row(const job *j, ps_trace *trace, int64_t sample, double scale)
 static void describe(const job *j, ps_trace *trace)
 {
     static const char *const names[] = {"scattered far field", "radar cross-section", "gain",
-                                        "directivity"};
+                                        "directivity", "realized gain"};
     int width = chosen.quantity == FAR ? 3 : 1;
     for (int64_t c = 0; c < trace->channels; ++c)
         memcpy(trace->places + 3 * c, j->receivers.places + 3 * (c / width), 3 * sizeof(double));
@@ -348,19 +358,25 @@ static ps_status take(const job *j, const ps_run *run)
     return ps_plan_take(run, &need, NULL);
 }
 
-/* Power and efficiency by frequency. */
+/* Power and efficiency by frequency, and what the strongest direction of the sphere has. */
 static void report_power(const job *j, ps_report *r)
 {
     for (int f = 0; f < j->header->frequencies; ++f) {
         char name[48];
-        double accepted;
+        double accepted, incident, strength = 4 * M_PI * j->strongest[f];
         snprintf(name, sizeof name, "%.9g Hz", j->header->frequency[f]);
         ps_report_section(r, name);
         ps_report_real(r, "radiated_power", j->radiated[f]);
+        ps_report_real(r, "largest_directivity", strength / j->radiated[f]);
         if (!j->header->has_accepted || ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK)
             continue;
         ps_report_real(r, "accepted_power", accepted);
         ps_report_real(r, "efficiency", j->radiated[f] / accepted);
+        ps_report_real(r, "largest_gain", strength / accepted);
+        if (!j->header->has_incident || ps_phasors_incident(j->phasors, f, &incident) != PS_OK) continue;
+        ps_report_real(r, "incident_power", incident);
+        ps_report_real(r, "total_efficiency", j->radiated[f] / incident);
+        ps_report_real(r, "largest_realized_gain", strength / incident);
     }
 }
 

@@ -265,7 +265,7 @@ static void print_matrix(FILE *file, const job *j, const double complex *s)
  * normalised to, and a comment. */
 static double told_reference(const ps_port_signals *x, int64_t port)
 {
-    return scattering_cutoff(x->mode + port) > 0 ? 1 : x->reference[port];
+    return ps_dgtd_port_cutoff(x->mode + port) > 0 ? 1 : x->reference[port];
 }
 
 static void print_ports(FILE *file, const ps_port_signals *x)
@@ -277,7 +277,7 @@ static void print_ports(FILE *file, const ps_port_signals *x)
         if (mode->guide) fprintf(file, ", a %s mode", guides[mode->guide]);
         if (mode->cutoff > 0)
             fprintf(file, " with a cut-off of %.9g Hz, normalised to its wave impedance, %.9g ohm %s sqrt(1 - (cut-off/f)^2)",
-                    scattering_cutoff(mode), x->reference[k], mode->guide == 2 ? "/" : "times");
+                    ps_dgtd_port_cutoff(mode), x->reference[k], mode->guide == 2 ? "/" : "times");
         fprintf(file, "\n");
     }
 }
@@ -347,7 +347,7 @@ static void report_match(ps_report *r, const job *j)
     for (int64_t i = 1; i < j->count; ++i)
         if (cabs(j->s[i * size]) < cabs(j->s[best * size])) best = i;
     double reference = 0, beta;
-    scattering_reference(j->signals, 0, j->frequency[best], &reference, &beta);
+    ps_dgtd_port_impedance(j->signals->mode, j->signals->reference[0], j->frequency[best], &reference, &beta);
     double complex s = j->s[best * size], z = reference * (1 + s) / (1 - s);
     ps_report_real(r, "truncation", j->truncation);
     ps_report_real(r, "left", j->left);

@@ -21,28 +21,6 @@ void scattering_close(scattering *x)
     free(x->a), free(x->b), free(x->voltage), free(x->current), free(x->s), free(x->work);
 }
 
-static const double light = 299792458;
-
-double scattering_cutoff(const ps_dgtd_port_mode *x)
-{
-    return x->guide ? x->cutoff * light / (2 * M_PI * sqrt(x->eps * x->mu)) : 0;
-}
-
-bool scattering_reference(const ps_port_signals *x, int64_t port, double frequency, double *impedance, double *beta)
-{
-    enum { TEM = 1, TE, TM };
-    const ps_dgtd_port_mode *mode = x->mode + port;
-    double part = scattering_cutoff(mode) / frequency;
-    *impedance = x->reference[port];
-    *beta = 0;
-    if (part >= 1 - 1e-6) return false;
-    double root = sqrt(1 - part * part);
-    if (mode->guide) *beta = 2 * M_PI * frequency / light * sqrt(mode->eps * mode->mu) * root;
-    if (mode->guide == TE) *impedance /= root;
-    if (mode->guide == TM) *impedance *= root;
-    return true;
-}
-
 /* V^ and I^ of a port of a run; the turn by a step is made anew now and then, so that it stays one.
  */
 static void transform(const ps_port_signals *x, int64_t port, double frequency, int64_t samples,
@@ -109,11 +87,11 @@ static ps_status put_waves(scattering *x, const ps_port_signals *of, int64_t run
 {
     int64_t at = k * x->ports + run;
     double r, beta;
-    if (!scattering_reference(of, k, frequency, &r, &beta))
+    if (!ps_dgtd_port_impedance(of->mode + k, of->reference[k], frequency, &r, &beta))
         return ps_fail(PS_USAGE,
                        "%g Hz is not above the cut-off of port \"%s\", %.6g Hz: its mode carries no power there and has no "
                        "S-parameters. Ask for frequencies above it",
-                       frequency, of->name[k], scattering_cutoff(of->mode + k));
+                       frequency, of->name[k], ps_dgtd_port_cutoff(of->mode + k));
     double root = 2 * sqrt(r);
     x->a[at] = (v[0] + r * v[1]) / root;
     x->b[at] = (v[0] - r * v[1]) / root;

@@ -20,12 +20,6 @@ typedef struct scattering {
     double complex *a, *b, *voltage, *current, *s, *work;
 } scattering;
 
-/* The impedance that waves of a port refer to, ohm, and beta, 1/m (0 of lumped ports). False at and below the cut-off. */
-bool scattering_reference(const ps_port_signals *signals, int64_t port, double frequency, double *impedance,
-                          double *beta);
-/* Hz; 0 of lumped ports and TEM. */
-double scattering_cutoff(const ps_dgtd_port_mode *mode);
-
 ps_status scattering_open(int64_t ports, scattering *out);
 void scattering_close(scattering *x);
 
