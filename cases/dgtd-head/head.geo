@@ -8,7 +8,8 @@ SetFactory("OpenCASCADE");
 // Bounds of dilated spheres by their poles would be too large.
 Geometry.OCCBoundsUseStl = 1;
 Mesh.StlLinearDeflection = 0.0005; Mesh.StlAngularDeflection = 0.1;
-DefineConstant[ h = 0.01, H = 0.035, A = 0.25, F = 900e6 ];
+// feed: 1 puts a strip, the faces of a port, between box and antenna: surface 18 feed.
+DefineConstant[ h = 0.01, H = 0.035, A = 0.25, F = 900e6, feed = 0 ];
 
 // Half axes of the skin; depths of the other surfaces below it.
 a = 0.078; b = 0.098; c = 0.112;
@@ -27,7 +28,15 @@ s = newreg;
 Rectangle(s) = {-half, 0, 0, 2 * half, strip};
 Rotate {{1, 0, 0}, {0, 0, 0}, Pi / 2} { Surface{s}; }
 Translate {xs, 0, z1 + gap} { Surface{s}; }
-BooleanFragments{ Volume{1}; Delete; }{ Volume{2:6}; Surface{s}; Delete; }
+sheets() = {s};
+If (feed)
+  t = newreg;
+  Rectangle(t) = {-half, 0, 0, 2 * half, gap};
+  Rotate {{1, 0, 0}, {0, 0, 0}, Pi / 2} { Surface{t}; }
+  Translate {xs, 0, z1} { Surface{t}; }
+  sheets() += t;
+EndIf
+BooleanFragments{ Volume{1}; Delete; }{ Volume{2:6}; Surface{sheets()}; Delete; }
 
 e = 1e-4;
 Macro Inside // volumes() within a box of half axes u, v, t
@@ -53,6 +62,11 @@ air() -= brain(); air() -= csf(); air() -= skull(); air() -= skin(); air() -= ph
 outer() = Surface{:};
 outer() -= brainFaces(); outer() -= csfFaces(); outer() -= skullFaces(); outer() -= skinFaces();
 outer() -= phoneFaces(); outer() -= antenna();
+If (feed)
+  port() = Surface In BoundingBox{xs - half - e, -e, z1 - e, xs + half + e, e, z1 + gap + e};
+  outer() -= port();
+  Physical Surface("feed", 18) = port();
+EndIf
 Delete { Volume{phone()}; }
 
 Physical Volume("skin", 1) = skin();
