@@ -1,0 +1,28 @@
+// An eighth of the dipole: x and y at magnetic walls, z = 0 at metal. a, g, h: radius, gap, half length; R: ball of air;
+// near, far: edges at the wire and outside. Set by the Makefile.
+SetFactory("OpenCASCADE");
+Sphere(1) = {0,0,0,R, 0, Pi/2, Pi/2};
+Cylinder(2) = {0,0,g/2, 0,0,h-g/2, a};
+BooleanDifference(4) = { Volume{1}; Delete; }{ Volume{2}; Delete; };
+Cylinder(5) = {0,0,0, 0,0,g/2, a, Pi/2};
+v() = BooleanFragments{ Volume{4}; Delete; }{ Volume{5}; Delete; };
+e = 1e-5;
+all() = Surface In BoundingBox{-e,-e,-e, a+e,a+e,h+e};
+gap() = Surface In BoundingBox{-e,-e,-e, a+e,a+e,g/2+e};
+lid() = Surface In BoundingBox{-e,-e,g/2-e, a+e,a+e,g/2+e};
+zero() = Surface In BoundingBox{-e,-e,-e, R+e,R+e,e};
+cut() = Surface In BoundingBox{-e,-e,-e, e,R+e,R+e};
+cut() += Surface In BoundingBox{-e,-e,-e, R+e,e,R+e};
+metal() = all(); metal() -= gap(); metal() += lid(); metal() -= cut();
+port() = gap(); port() -= {lid(), zero(), cut()};
+outer() = Surface{:}; outer() -= {all(), zero(), cut()};
+Physical Volume("air",1) = {v()};
+Physical Surface("outer",11) = {outer()};
+Physical Surface("metal",12) = {metal()};
+Physical Surface("gap",13) = {port()};
+Physical Surface("zero",14) = {zero()};
+Physical Surface("cut",15) = {cut()};
+Field[1] = Distance; Field[1].SurfacesList = {metal(), port()}; Field[1].NumPointsPerCurve = 40;
+Field[2] = Threshold; Field[2].InField = 1; Field[2].SizeMin = near; Field[2].SizeMax = far; Field[2].DistMin = .004; Field[2].DistMax = .25;
+Background Field = 2;
+Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0; Mesh.MeshSizeFromCurvature = 0;
