@@ -258,17 +258,23 @@ $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 # What attacks the readers, and the shim that lets calls fail. Readers run under sanitizers: formats/, runtime/, stage/ and
-# the programs that read foreign files are built a second time for it; kernels come from the library as they are.
+# the programs that read foreign files are built a second time for it, and those folders of kernels/ whose code and tests are
+# cheap to build (in one instruction set); other kernels come from the library as they are.
+WATCHED_KERNELS := linear schwarz
 WATCHED := mesh-import particle-import gravity-model spmv-bench terrain-import incident prism-field gravity-invert
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 WATCHED_LIB := $(B)/watched/libpenstock.a
-WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/% stage/tdbem_assembly/assembly_% stage/tdbem_assembly/block_sink.c,$(LIB_C))))
+WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/% stage/tdbem_assembly/assembly_% stage/tdbem_assembly/block_sink.c,$(LIB_C)))) \
+    $(foreach k,$(WATCHED_KERNELS),$(patsubst %.c,$(B)/watched/%.o,$(filter kernels/$(k)/%,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
-WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_%,$(TESTS_C))))
+# Iterations that depend on how sums are fused, and half a minute each, stay out.
+UNWATCHED_TESTS := tests/kernels/linear/test_krylov.c tests/kernels/schwarz/test_fast_solve.c
+WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_% $(foreach k,$(WATCHED_KERNELS),tests/kernels/$(k)/%),$(filter-out $(UNWATCHED_TESTS),$(TESTS_C)))))
 $(B)/watched/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/watched/runtime/program.o: $(B)/generated/version.h
 $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
+$(B)/watched/kernels/%.o: CPPFLAGS_X = -UPS_ISA_VARIANTS -DPS_ISA=base
 $(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
 $(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 $(B)/watched/%.o: %.c
