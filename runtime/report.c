@@ -203,32 +203,29 @@ void ps_report_flag(ps_report *report, const char *name, bool value)
     end(report, unit);
 }
 
-void ps_report_reals(ps_report *report, const char *name, const double *values, int64_t count)
+/* One of the two is there. */
+static void put_list(ps_report *report, const char *name, const double *reals, const int64_t *ints,
+                     int64_t count)
 {
     if (!report) return;
     const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
-    append(report, "[");
     for (int64_t i = 0; i < count; ++i) {
-        if (i) append(report, ", ");
-        put_real(report, values[i]);
+        append(report, i ? ", " : "[");
+        reals ? put_real(report, reals[i]) : put_int(report, ints[i]);
     }
-    append(report, "]");
+    append(report, count > 0 ? "]" : "[]");
     end(report, unit);
+}
+
+void ps_report_reals(ps_report *report, const char *name, const double *values, int64_t count)
+{
+    put_list(report, name, values, NULL, count);
 }
 
 void ps_report_ints(ps_report *report, const char *name, const int64_t *values, int64_t count)
 {
-    if (!report) return;
-    const char *unit = unit_of(report, name, NUMBER);
-    begin(report, name);
-    append(report, "[");
-    for (int64_t i = 0; i < count; ++i) {
-        if (i) append(report, ", ");
-        put_int(report, values[i]);
-    }
-    append(report, "]");
-    end(report, unit);
+    put_list(report, name, NULL, values, count);
 }
 
 void ps_report_run(ps_report *report, int64_t peak_memory)
