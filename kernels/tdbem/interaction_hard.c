@@ -169,10 +169,10 @@ static void add_combined(const hard_tile *hard, const ps_pair *pair, double area
     for (int64_t n = 0; n < count; ++n) {
         const double *q = pair->sums + width * n + PS_HARD_SUMS, *q1 = q - width, *q2 = q1 - width;
         double k = (double)(pair->base + n);
-        for (int ab = 0; ab < 18; ++ab) {
-            double *term = (ab < 9 ? hard->terms : hard->swapped) + 9 * n + ab % 9;
-            *term -= factor * ((k + 1) * q[ab] - (2 * k - 1) * q1[ab] + (k - 2) * q2[ab]);
-        }
+        double *term[] = {hard->terms + 9 * n, hard->swapped + 9 * n};
+        double f = factor * (k + 1), f1 = factor * (2 * k - 1), f2 = factor * (k - 2);
+        for (int order = 0; order < 2; ++order, q += 9, q1 += 9, q2 += 9)
+            for (int ab = 0; ab < 9; ++ab) term[order][ab] -= f * q[ab] - f1 * q1[ab] + f2 * q2[ab];
     }
     for (int ab = 0; pair->row == pair->slice && ab < 9; ++ab) {
         double half = factor * area / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */

@@ -96,11 +96,12 @@ static void add_flux(const ps_pair_batch *batch, int c, int64_t i, double *sums)
     const double *outer = batch->lane_point[c]->barycentric;
     bool swapped = batch->lane_swapped[c];
     if (pair->row == pair->slice) return;
+    double inner[3], weight = 2 * batch->lane_weight[c];
+    for (int b = 0; b < 3; ++b) inner[b] = weight * batch->values.flux[b][i][c];
+    const double *low = swapped ? inner : outer, *high = swapped ? outer : inner;
+    double *sum = sums + (swapped ? 9 : 0);
     for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) {
-            double inner = 2 * batch->lane_weight[c] * batch->values.flux[swapped ? a : b][i][c];
-            sums[(swapped ? 9 : 0) + 3 * a + b] += outer[swapped ? b : a] * inner;
-        }
+        for (int b = 0; b < 3; ++b) sum[3 * a + b] += low[a] * high[b];
 }
 
 static void add_hard_lane(const ps_pair_batch *batch, int c, double origin, double *sums)

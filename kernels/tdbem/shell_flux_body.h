@@ -46,15 +46,41 @@ LANES_INLINE void add_uncut_flux(const lane_state *state, const flux_state *flux
              out ? 0.0 : edge->length[c] / R - flux->log[e][c], sum);
 }
 
+/* What a cut edge's flux is made of: of the part inside. */
+typedef struct cut_lanes {
+    lane_values turn, solid, log, length;
+} cut_lanes;
+
 LANES_INLINE void add_cut_flux(const lane_state *state, const flux_state *flux, int e, int c,
-                               const edge_clip *clip, double R, flux_inside *sum)
+                               const cut_lanes *cut, double R, flux_inside *sum)
 {
     const edge_lanes *edge = &state->edge[e];
-    double side = side_of(edge->g[c]), beyond = (1 - state->height[c] / R) * clip->turn;
-    double cut = (clip->out ? 0.0 : side * clip->part.solid) + beyond;
-    double moment =
-        clip->in ? edge->length[c] / R - flux->log[e][c] : clip->length / R - clip->part.log;
-    add_flux(edge, c, clip->in ? side * flux->solid[e][c] : cut, clip->out ? 0.0 : moment, sum);
+    double r1 = edge->r1[c], r2 = edge->r2[c], side = side_of(edge->g[c]);
+    bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
+    double beyond = (1 - state->height[c] / R) * cut->turn[c];
+    double part = (out ? 0.0 : side * cut->solid[c]) + beyond;
+    double moment = (in ? edge->length[c] : cut->length[c]) / R;
+    moment -= in ? flux->log[e][c] : cut->log[c];
+    add_flux(edge, c, in ? side * flux->solid[e][c] : part, out ? 0.0 : moment, sum);
+}
+
+/* add_cut(), and the flux; in two loops, each of which becomes vector operations. */
+LANES_INLINE void add_cut_both(const lane_state *state, const flux_state *flux, int e,
+                               const sphere_lanes *sphere, inside *sum, flux_inside *through)
+{
+    const edge_lanes *edge = &state->edge[e];
+    cut_lanes cut;
+    LANE_LOOP
+    {
+        double d = state->height[c];
+        edge_clip clip = clip_edge(edge, c, d, sphere->radius[c]);
+        add_share(edge, c, clip_share(edge, c, d, clip, sphere, true), true, sum);
+        cut.turn[c] = clip.turn;
+        cut.solid[c] = clip.part.solid;
+        cut.log[c] = clip.part.log;
+        cut.length[c] = clip.length;
+    }
+    LANE_LOOP add_cut_flux(state, flux, e, c, &cut, sphere->radius[c], through);
 }
 
 /* integrate() of all, and the flux. */
@@ -64,17 +90,10 @@ LANES_INLINE void integrate_flux(const lane_state *state, const flux_state *flux
     memset(sum, 0, sizeof *sum);
     memset(through, 0, sizeof *through);
     for (int e = 0; e < 3; ++e) {
-        const edge_lanes *edge = &state->edge[e];
-        if (any_cut(edge, sphere->radius)) {
-            LANE_LOOP
-            {
-                double R = sphere->radius[c], d = state->height[c];
-                edge_clip clip = clip_edge(edge, c, d, R);
-                add_share(edge, c, clip_share(edge, c, d, &clip, sphere, true), true, sum);
-                add_cut_flux(state, flux, e, c, &clip, R, through);
-            }
+        if (any_cut(&state->edge[e], sphere->radius)) {
+            add_cut_both(state, flux, e, sphere, sum, through);
         } else {
-            add_uncut(edge, sphere, true, sum);
+            add_uncut(&state->edge[e], sphere, true, sum);
             LANE_LOOP add_uncut_flux(state, flux, e, c, sphere->radius[c], through);
         }
     }

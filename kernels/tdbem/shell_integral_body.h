@@ -337,18 +337,18 @@ LANES_INLINE edge_clip clip_edge(const edge_lanes *edge, int c, double d, double
 }
 
 /* The same where it may cut the edge: the rest of its angle belongs to the arc r = R. */
-LANES_INLINE edge_share clip_share(const edge_lanes *edge, int c, double d, const edge_clip *clip,
+LANES_INLINE edge_share clip_share(const edge_lanes *edge, int c, double d, edge_clip clip,
                                    const sphere_lanes *sphere, bool hats)
 {
     double R = sphere->radius[c], g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
-    bool out = clip->out, in = clip->in;
-    double side = side_of(g), turn = clip->turn, length = clip->length;
-    double inverse = side * madd(ag, clip->part.log, -d * clip->part.solid);
+    bool out = clip.out, in = clip.in;
+    double side = side_of(g), turn = clip.turn, length = clip.length;
+    double inverse = side * madd(ag, clip.part.log, -d * clip.part.solid);
     double cut = out ? sphere->depth0[c] * turn : madd(sphere->depth0[c], turn, inverse);
     edge_share share = {0, 0, 0, 0};
     share.inverse = in ? edge->inverse[c] : cut;
     if (hats) {
-        double along = distance_along(clip->ends, clip->sum, length, foot2, clip->part.log);
+        double along = distance_along(clip.ends, clip.sum, length, foot2, clip.part.log);
         double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
         double distance =
             (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
@@ -365,7 +365,7 @@ LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
                                   const sphere_lanes *sphere, bool hats)
 {
     edge_clip clip = clip_edge(edge, c, d, sphere->radius[c]);
-    return clip_share(edge, c, d, &clip, sphere, hats);
+    return clip_share(edge, c, d, clip, sphere, hats);
 }
 
 LANES_INLINE void add_share(const edge_lanes *edge, int c, edge_share share, bool hats, inside *sum)
