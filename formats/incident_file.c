@@ -27,7 +27,7 @@ static ps_status check(const ps_incident_header *h)
 
 static ps_status put_header(ps_store *s, const ps_incident_header *h)
 {
-    PS_TRY(ps_equation_put(s, h->formulation, h->combined));
+    PS_TRY(ps_equation_put(s, h->formulation, h->combined, &h->mirrors));
     PS_TRY(ps_store_put_int(s, "/", "unknowns", h->unknowns));
     PS_TRY(ps_store_put_int(s, "/", "steps", h->steps));
     PS_TRY(ps_store_put_int(s, "/", "space_points", h->space_points));
@@ -40,7 +40,7 @@ static ps_status put_header(ps_store *s, const ps_incident_header *h)
 
 static ps_status get_header(const ps_store *s, ps_incident_header *h)
 {
-    PS_TRY(ps_equation_get(s, &h->formulation, &h->combined));
+    PS_TRY(ps_equation_get(s, &h->formulation, &h->combined, &h->mirrors));
     PS_TRY(ps_store_get_int(s, "/", "unknowns", &h->unknowns));
     PS_TRY(ps_store_get_int(s, "/", "steps", &h->steps));
     PS_TRY(ps_store_get_int(s, "/", "space_points", &h->space_points));

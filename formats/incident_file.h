@@ -19,6 +19,7 @@ typedef struct ps_incident_header {
     double dt, speed;                  /* s, m/s */
     int64_t space_points, time_points; /* of the rules that made them (kernels/tdbem/load.h) */
     char mesh_uuid[40], mesh_hash[17];
+    ps_mirrors mirrors; /* planes whose images of the sources are in the loads */
 } ps_incident_header;
 
 typedef struct ps_incident_file ps_incident_file;

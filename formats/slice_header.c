@@ -1,10 +1,12 @@
 /* The header of slice and block matrices: root attributes. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "formats/slice_matrix.h"
 
 static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
+static const char mirrored[] = "-mirrored";
 static const double passivity_rounding = 1e-5;
 static const char *const precisions[] = {"f32", "f64"};
 
@@ -29,21 +31,33 @@ static ps_status parse_formulation(const char *name, ps_formulation *out)
         }
     return ps_fail(PS_INVALID,
                    "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard, "
-                   "sound-hard-combined",
-                   name);
+                   "sound-hard-combined, or with planes these with %s",
+                   name, mirrored);
 }
 
-ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined)
+ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined,
+                          const ps_mirrors *mirrors)
 {
-    PS_TRY(ps_store_put_text(store, "/", "formulation", ps_equation_name(formulation, combined)));
+    char name[40];
+    snprintf(name, sizeof name, "%s%s", ps_equation_name(formulation, combined),
+             mirrors->count > 0 ? mirrored : "");
+    PS_TRY(ps_store_put_text(store, "/", "formulation", name));
+    PS_TRY(ps_mirrors_put(store, mirrors));
     return combined > 0 ? ps_store_put_real(store, "/", "combined", combined) : PS_OK;
 }
 
-ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined)
+ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined,
+                          ps_mirrors *mirrors)
 {
-    char name[32];
+    char name[40];
     *combined = 0;
     PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
+    PS_TRY(ps_mirrors_get(store, mirrors));
+    size_t length = strlen(name), end = strlen(mirrored);
+    if (mirrors->count > 0 && length > end && strcmp(name + length - end, mirrored) == 0)
+        name[length - end] = 0;
+    else if (mirrors->count > 0)
+        return ps_fail(PS_INVALID, "formulation \"%s\" does not go with planes that mirror", name);
     if (strcmp(name, combined_name) != 0) return parse_formulation(name, formulation);
     *formulation = PS_SOUND_HARD;
     PS_TRY(ps_store_get_real(store, "/", "combined", combined));
@@ -93,7 +107,7 @@ ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
                  {"score", header->score},
                  {"dt", header->dt},
                  {"speed", header->speed}};
-    PS_TRY(ps_equation_put(store, header->formulation, header->combined));
+    PS_TRY(ps_equation_put(store, header->formulation, header->combined, &header->mirrors));
     PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
     for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
     for (int i = 0; i < 4; ++i)
@@ -147,7 +161,7 @@ static ps_status header_check(const ps_slice_header *header)
 static ps_status header_get(const ps_store *store, ps_slice_header *header)
 {
     char name[32];
-    PS_TRY(ps_equation_get(store, &header->formulation, &header->combined));
+    PS_TRY(ps_equation_get(store, &header->formulation, &header->combined, &header->mirrors));
     PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
     PS_TRY(precision_parse(name, &header->precision));
     PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));

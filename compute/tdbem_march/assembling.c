@@ -19,12 +19,13 @@ ps_status assembling_not_needed(const assembling_options *options)
     const assembling_options usual = ASSEMBLING_DEFAULTS;
     const ps_retarded_options *a = &options->assembly.scene, *b = &usual.assembly.scene;
     if (a->formulation == b->formulation && a->dt == b->dt && a->courant == b->courant &&
-        a->speed == b->speed && a->screen == b->screen && !options->combined &&
+        a->speed == b->speed && a->screen == b->screen && !options->combined && a->mirror.count == 0 &&
         options->rule == usual.rule && options->assembly.precision == usual.assembly.precision)
         return PS_OK;
     return ps_fail(PS_USAGE,
-                   "--formulation, --dt, --courant, --speed, --points, --precision, --screen and "
-                   "--combined tell how to assemble: give them with MESH OUTPUT, without a matrix");
+                   "--formulation, --dt, --courant, --speed, --points, --precision, --screen, "
+                   "--combined and --mirror tell how to assemble: give them with MESH OUTPUT, without a "
+                   "matrix");
 }
 
 /* ---- the plan ---- */
@@ -61,7 +62,7 @@ static ps_status expect_tiles(const assembling *a, tiles *out)
     int64_t count = a->plan.blocks.tile_count;
     *out = (tiles){.header = a->header.slices, .in_memory = true, .count = count};
     out->header.k_max = ps_interaction_k_bound(interaction);
-    out->columns = (int64_t)ceil(4 * interaction->reach_max / interaction->shell) + 5;
+    out->columns = (int64_t)ceil(4 * interaction->spread_max / interaction->shell) + 5;
     out->k_below = out->k_end = out->header.k_max + 1;
     snprintf(out->layout, sizeof out->layout, "in memory");
     out->slices_owned = out->header.unknowns;

@@ -65,16 +65,12 @@ static ps_status check_place(const ps_run *run, const problem *p, const ps_emitt
     const ps_surface_mesh *mesh = &p->mesh;
     const double *x = emitter->place;
     double distance, edge;
-    if (mesh->closed) {
-        double turns = ps_winding_number(mesh->vertices, mesh->triangles, mesh->triangle_count,
-                                         NULL, NULL, 0, x);
-        if (fabs(turns) > .5)
-            PS_TRY(ps_refuse(run, "inner-source",
-                             "the point source at %g,%g,%g is inside the closed body: nothing of "
-                             "it gets out, and the field inside is not what is computed; put it "
-                             "outside",
-                             x[0], x[1], x[2]));
-    }
+    if (ps_is_inside(mesh, &p->tiles.header.mirrors, x))
+        PS_TRY(
+            ps_refuse(run, "inner-source",
+                      "the point source at %g,%g,%g is inside the closed body: nothing of it gets "
+                      "out, and the field inside is not what is computed; put it outside",
+                      x[0], x[1], x[2]));
     distance = ps_surface_distance(mesh->vertices, mesh->triangles, mesh->triangle_count, x, &edge);
     if (distance >= edge / 2) return PS_OK;
     return ps_refuse(run, "close-source",
@@ -121,7 +117,8 @@ ps_status march_check_incoming(const ps_run *run, const problem *p)
         const ps_emitter *emitter = &p->incident.emitters[i];
         PS_TRY(check_pulse(run, p, emitter, edge));
         PS_TRY(check_start(run, p, emitter));
-        if (emitter->kind == PS_EMITTER_POINT) PS_TRY(check_place(run, p, emitter));
+        if (emitter->kind == PS_EMITTER_POINT && i < p->emitters)
+            PS_TRY(check_place(run, p, emitter));
     }
     return PS_OK;
 }

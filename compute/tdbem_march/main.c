@@ -72,6 +72,8 @@ static const ps_option table[] = {
         "combined", &options.assembling.combined, "ALPHA|auto", PS_IDENTITY,
         "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
         "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
+    PS_LIST("mirror", &options.assembling.assembly.scene.mirror, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
+            "a rigid or soft plane beyond which there is no fluid; with a matrix: its own"),
     PS_OPTION_END};
 
 /* Gives all ranks what rank 0 has read from the record. */

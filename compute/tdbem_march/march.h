@@ -48,7 +48,8 @@ typedef struct problem {
     far_matrix far;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
-    ps_incident incident;
+    ps_incident incident; /* the emitters, then their images */
+    int emitters;
     ps_load load;
     ps_incident_file *recorded;   /* the loads, with --incident; else NULL */
     ps_surface_velocity velocity; /* of the surface, of that file; modes 0: it rests */

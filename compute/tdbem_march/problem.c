@@ -133,6 +133,14 @@ static ps_status check_recorded(const problem *p, const char *path)
                        "%s holds loads of steps of %.17g s at %.17g m/s, %s has %.17g s and %.17g "
                        "m/s: make it again, with --like %s",
                        path, h->dt, h->speed, p->matrix, s->dt, s->speed, p->matrix);
+    char ours[256], theirs[256];
+    ps_mirrors_print(&s->mirrors, ours, sizeof ours);
+    ps_mirrors_print(&h->mirrors, theirs, sizeof theirs);
+    if (!ps_mirrors_same(&h->mirrors, &s->mirrors, s->speed * s->dt))
+        return ps_fail(PS_INVALID,
+                       "%s holds loads with the images of %s, %s was assembled with %s: make it "
+                       "again, with --like %s",
+                       path, theirs, p->matrix, ours, p->matrix);
     if (h->space_points != PS_LOAD_SPACE_POINTS || h->time_points != PS_LOAD_TIME_POINTS)
         return ps_fail(PS_INVALID, "%s was made by rules of %lld and %lld points, not %d and %d",
                        path, (long long)h->space_points, (long long)h->time_points,
@@ -238,6 +246,8 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
                        "--project-mean takes a drift out that the combined field equation "
                        "does not have: leave it out");
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
+    p->emitters = p->incident.count;
+    PS_TRY(ps_incident_add_images(&p->incident, &header->mirrors));
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};
     PS_TRY(open_recorded(options, p));
     if (!p->assembling) march_tell_passivity(p);
@@ -284,7 +294,7 @@ void problem_history_header(const problem *p, const march_options *options, ps_h
     *out = (ps_history_header){.slices = p->tiles.header,
                                .steps = p->steps,
                                .group = options->group,
-                               .emitter_count = p->incident.count};
-    for (int i = 0; i < p->incident.count; ++i)
+                               .emitter_count = p->emitters};
+    for (int i = 0; i < p->emitters; ++i)
         ps_emitter_print(&p->incident.emitters[i], out->emitters[i], sizeof out->emitters[i]);
 }

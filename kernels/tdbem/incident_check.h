@@ -22,6 +22,10 @@ ps_band ps_band_of(double edge, double dt, double speed);
  * of its slope. */
 double ps_pulse_energy_above(const ps_emitter *emitter, double w);
 
+/* Whether x is inside a closed body, or one that planes close with its images; open surfaces have
+ * no inside. */
+bool ps_is_inside(const ps_surface_mesh *mesh, const ps_mirrors *mirrors, const double x[3]);
+
 /* Largest |f| that there is on points[count][3] for t <= 0, over its peak: a bound. 0: quiet. 1:
  * the pulse has begun there, or is over. The delay must be settled. */
 double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,

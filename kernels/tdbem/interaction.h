@@ -21,11 +21,16 @@
  * |M| < 1e-12 of the pair's largest. Of the combined equation the same holds for each entry, but
  * (i,j) and (j,i) differ.
  *
+ * With planes that mirror (formats/mirror_planes.h) M^k(i,j) is the sum over the images of triangle
+ * j: sign times the integrals above, with the image's own normal and curls. Reflections keep
+ * distances, so the sum is as symmetric; row-vectors cover the lags of all images.
+ *
  * No allocation: the caller brings the workspace. One tile a thread; tiles are independent.
  */
 #ifndef PS_KERNELS_TDBEM_INTERACTION_H
 #define PS_KERNELS_TDBEM_INTERACTION_H
 
+#include "formats/mirror_planes.h"
 #include "formats/slice_matrix.h"
 #include "kernels/tdbem/geometry.h"
 #include "kernels/tdbem/quadrature.h"
@@ -38,12 +43,17 @@ typedef struct ps_interaction {
     double shell;    /* D = c dt, m */
     double speed;    /* c, m/s      */
     int64_t unknowns, triangle_count;
-    const ps_triangle *triangles; /* [triangle_count]                                        */
+    const ps_triangle *triangles; /* [images][triangle_count]: image m is made of the mirrored
+                                     vertices in the same order (ps_triangles_init)          */
     ps_triangle_rule rule;        /* outer rule                                              */
     const double *reach;          /* [unknowns] radius of the bounding sphere of the support:
                                      about the centroid, or (sound-hard) about the vertex    */
+    const double *spread;         /* [unknowns] lags of i and j lie within 2 (spread_i + spread_j):
+                                     the reach, where nothing mirrors                        */
     double reach_max, triangle_reach_max; /* largest of them, and of the triangles' own, m   */
+    double spread_max;
     int parts_max; /* largest number of parts an edge is cut into             */
+    ps_mirrors mirrors;
     /* sound-hard only: */
     const double (*vertices)[3]; /* [unknowns]                                              */
     const int32_t (*corners)[3]; /* [triangle_count] unknown of each corner                 */
@@ -74,6 +84,10 @@ typedef struct ps_interaction_tile {
 /* Fills `reach` [unknowns] and the maxima from the triangles (and, sound-hard, the vertices).
  * Everything else must be set. */
 void ps_interaction_set_reach(ps_interaction *interaction, double *reach);
+
+/* Fills `spread` [unknowns] where planes mirror: an image is farther away than what it mirrors by
+ * no more than twice the distances of both from the plane. After ps_interaction_set_reach. */
+void ps_interaction_set_spread(ps_interaction *interaction, double *spread);
 
 /* Number of parts an edge of the triangle is cut into for the outer rule: its `cut` (cut.h), times,
  * where the longest edge exceeds 10 D, as many as make its parts at most 8 D. */

@@ -133,15 +133,18 @@ static void set_spline(const hard_tile *hard, const ps_pair *pair)
     }
 }
 
-/* A triangle with itself: both orders of W alike. */
-static void average_orders(const hard_tile *hard, const ps_pair *pair)
+static void average_corners(double w[9])
 {
-    for (int64_t i = 0; i < pair->shells; ++i) {
-        double *w = pair->sums + hard->batch.per_shell * i + 3;
-        for (int a = 0; a < 3; ++a)
-            for (int b = 0; b < a; ++b)
-                w[3 * a + b] = w[3 * b + a] = (w[3 * a + b] + w[3 * b + a]) / 2;
-    }
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < a; ++b) w[3 * a + b] = w[3 * b + a] = (w[3 * a + b] + w[3 * b + a]) / 2;
+}
+
+/* A triangle with itself or its image: both orders alike. */
+static void average_orders(const hard_tile *hard, const ps_pair *pair, double curls[9])
+{
+    average_corners(curls);
+    for (int64_t i = 0; i < pair->shells; ++i)
+        average_corners(pair->sums + hard->batch.per_shell * i + 3);
 }
 
 /* M^k of the nine pairs of corners, k = base .. base + shells + 1; the sums have two rows of zeros
@@ -215,17 +218,21 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
 {
     const ps_interaction *interaction = hard->interaction;
     const ps_triangle *s = &interaction->triangles[pair->row];
-    const ps_triangle *t = &interaction->triangles[pair->slice];
+    const ps_triangle *t =
+        &interaction->triangles[pair->image * interaction->triangle_count + pair->slice];
     const int32_t *p = interaction->corners[pair->row], *q = interaction->corners[pair->slice];
-    double curls[9], per = 1 / (4 * s->area * t->area);
+    /* Normals and curls of the image's record turn with its corners, which kept their order. */
+    double sign = ps_mirrors_sign(&interaction->mirrors, pair->image) *
+                  ps_mirrors_hand(&interaction->mirrors, pair->image);
+    double curls[9], per = sign / (4 * s->area * t->area);
     for (int ab = 0; ab < 9; ++ab) {
         int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3; /* opposite edges */
         curls[ab] = ps_dot3(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) * per;
     }
     bool self = pair->row == pair->slice;
-    if (self) average_orders(hard, pair);
+    if (self) average_orders(hard, pair, curls);
     set_spline(hard, pair);
-    set_terms(hard, pair, ps_dot3(s->normal, t->normal), curls);
+    set_terms(hard, pair, sign * ps_dot3(s->normal, t->normal), curls);
     if (hard->batch.combined) add_combined(hard, pair, s->area);
     for (int ab = 0; ab < 9; ++ab) {
         const double *term = hard->terms + ab, *back = self ? term : hard->swapped + ab;
@@ -290,11 +297,15 @@ ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile
     gather_triangles(&hard);
     ps_outer_fill(interaction, &hard.outer);
     place_row_vectors(&hard);
+    int images = ps_mirrors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
     for (int64_t a = 0; a < hard.outer.count; ++a)
         for (int64_t b = a; b < hard.outer.count; ++b) {
             if (!concerns(&hard, a, b)) continue;
-            PS_TRY(ps_pair_batch_add(&hard.batch, a, b, hard.outer.triangle[a],
-                                     hard.outer.triangle[b]));
+            for (int m = 0; m < images; ++m)
+                PS_TRY(ps_pair_batch_add(&hard.batch, a, b,
+                                         &(ps_pair){.row = hard.outer.triangle[a],
+                                                    .slice = hard.outer.triangle[b],
+                                                    .image = m}));
             if (hard.batch.count == PS_PAIR_BATCH) PS_TRY(add_batch(&hard));
         }
     PS_TRY(add_batch(&hard));

@@ -37,6 +37,7 @@ void ps_outer_fill(const ps_interaction *interaction, ps_outer *outer);
 enum { PS_PAIR_BATCH = 32, PS_HARD_SUMS = 12, PS_COMBINED_SUMS = PS_HARD_SUMS + 18 };
 typedef struct ps_pair {
     int64_t row, slice;   /* soft: the entry; hard: the two triangles, lower number first     */
+    int image;            /* of the second; 0: itself                                         */
     int64_t base, shells; /* shells touched: base .. base + shells - 1                        */
     double *sums;         /* [shells][per_shell]                                              */
 } ps_pair;
@@ -58,15 +59,17 @@ typedef struct ps_pair_batch {
     int lane_pair[PS_LANES];
     double lane_weight[PS_LANES];
     const ps_point *lane_point[PS_LANES];
-    int64_t lane_triangle[PS_LANES];
+    const ps_triangle *lane_triangle[PS_LANES];
     bool lane_swapped[PS_LANES]; /* outer on the higher triangle */
 } ps_pair_batch;
 
 void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
                          ps_pair_batch *batch);
 /* Adds the pair of the triangles number a and b of the batch's `outer`, with the lower global
- * number first. There must be room: count < PS_PAIR_BATCH. */
-ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row, int64_t slice);
+ * number first, and with the pair's row, slice and image. There must be room: count <
+ * PS_PAIR_BATCH.
+ */
+ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, const ps_pair *pair);
 /* Completes all sums; the pairs are then read, and count set to 0 for the next batch. */
 ps_status ps_pair_batch_finish(ps_pair_batch *batch);
 

@@ -127,7 +127,7 @@ static ps_status flush(ps_pair_batch *batch)
     if (used == 0) return PS_OK;
     for (int c = used; c < PS_LANES; ++c)
         ps_shell_lanes_set(batch->lanes, c, batch->lane_point[used - 1]->x,
-                           &batch->interaction->triangles[batch->lane_triangle[used - 1]]);
+                           batch->lane_triangle[used - 1]);
     double shell = batch->interaction->shell;
     const ps_shell_functions *f = batch->functions;
     int64_t most = (batch->combined ? f->flux
@@ -151,15 +151,22 @@ static ps_status flush(ps_pair_batch *batch)
     return PS_OK;
 }
 
-/* One order of a pair: the outer points on triangle a, the inner integral over b. */
-static ps_status add_half(ps_pair_batch *batch, int64_t a, int64_t b, double factor, bool swapped)
+/* The image of triangle number a of `outer`. */
+static const ps_triangle *image_of(const ps_pair_batch *batch, int64_t a, int image)
+{
+    const ps_interaction *interaction = batch->interaction;
+    return &interaction->triangles[image * interaction->triangle_count + batch->outer->triangle[a]];
+}
+
+/* One order of a pair: the outer points on triangle a, the inner integral over the triangle. */
+static ps_status add_half(ps_pair_batch *batch, int64_t a, const ps_triangle *triangle,
+                          double factor, bool swapped)
 {
     const ps_outer *outer = batch->outer;
-    int64_t triangle = outer->triangle[b];
     for (int64_t p = outer->point_start[a]; p < outer->point_start[a + 1]; ++p) {
         const ps_point *point = &outer->points[p];
         int c = batch->lane_count++;
-        ps_shell_lanes_set(batch->lanes, c, point->x, &batch->interaction->triangles[triangle]);
+        ps_shell_lanes_set(batch->lanes, c, point->x, triangle);
         batch->lane_pair[c] = batch->count;
         batch->lane_weight[c] = factor * point->weight;
         batch->lane_point[c] = point;
@@ -170,25 +177,28 @@ static ps_status add_half(ps_pair_batch *batch, int64_t a, int64_t b, double fac
     return PS_OK;
 }
 
-ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row, int64_t slice)
+ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, const ps_pair *pair)
 {
     const ps_outer *outer = batch->outer;
     bool ordered = outer->triangle[a] <= outer->triangle[b];
     int64_t low = ordered ? a : b, high = ordered ? b : a;
-    const ps_triangle *s = &batch->interaction->triangles[outer->triangle[low]];
-    const ps_triangle *t = &batch->interaction->triangles[outer->triangle[high]];
+    const ps_triangle *s = image_of(batch, low, 0), *t = image_of(batch, high, pair->image);
     double x = s->centroid[0] - t->centroid[0], y = s->centroid[1] - t->centroid[1];
     double z = s->centroid[2] - t->centroid[2];
     double nearest = sqrt(x * x + y * y + z * z) - (s->radius + t->radius);
     int64_t base = (int64_t)(nearest * (1 - 1e-12) / batch->interaction->shell);
     double *sums = batch->sums + batch->count * batch->width;
     memset(sums, 0, (size_t)batch->width * sizeof(double));
-    batch->pairs[batch->count] = (ps_pair){row, slice, base > 0 ? base : 0, 0,
-                                           batch->hard ? sums + 2 * batch->per_shell : sums};
+    batch->pairs[batch->count] = (ps_pair){.row = pair->row,
+                                           .slice = pair->slice,
+                                           .image = pair->image,
+                                           .base = base > 0 ? base : 0,
+                                           .sums = batch->hard ? sums + 2 * batch->per_shell : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
-    PS_TRY(add_half(batch, low, high, factor, false));
-    if (!same) PS_TRY(add_half(batch, high, low, factor, true));
+    PS_TRY(add_half(batch, low, t, factor, false));
+    /* The other order, both mirrored back: images of images are the triangles themselves. */
+    if (!same) PS_TRY(add_half(batch, high, image_of(batch, low, pair->image), factor, true));
     ++batch->count;
     return PS_OK;
 }

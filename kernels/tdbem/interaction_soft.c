@@ -1,4 +1,7 @@
-/* Sound-soft tiles: an entry is a pair of triangles. */
+/* Sound-soft tiles: an entry is a pair of triangles, and its images. */
+#include <string.h>
+
+#include "runtime/sizes.h"
 #include "kernels/tdbem/interaction_internal.h"
 
 typedef struct soft_tile {
@@ -27,28 +30,45 @@ static void lay_out(soft_tile *soft, ps_carver *carver)
                      points_of(interaction, tile->first_slice, tile->slices);
     ps_outer_carve(interaction, tile->rows + tile->slices, points, carver, &soft->outer);
     ps_pair_batch_carve(interaction, carver, &soft->batch);
-    soft->row_vector = ps_carve(carver, soft->batch.capacity + 2, sizeof(double));
+    int64_t images = ps_mirrors_images(&interaction->mirrors);
+    int64_t longest = images > 1 ? ps_interaction_k_bound(interaction) : 0;
+    soft->row_vector = ps_carve(carver, soft->batch.capacity + longest + 2, sizeof(double));
     soft->batch.outer = &soft->outer;
+}
+
+/* Adds the pair's values to the row-vector that begins at k = first. */
+static void add_pair(const soft_tile *soft, const ps_pair *pair, int64_t first)
+{
+    double *m = soft->row_vector + pair->base - first;
+    double sign = ps_mirrors_sign(&soft->interaction->mirrors, pair->image);
+    bool difference = soft->interaction->formulation == PS_SOUND_SOFT_M;
+    for (int64_t i = 0; i < pair->shells; ++i) m[i] += sign * pair->sums[i];
+    for (int64_t i = 0; difference && i < pair->shells; ++i) m[i + 1] -= sign * pair->sums[i];
+}
+
+/* The row-vector of an entry from its pairs: that of the triangles and those of the images. */
+static ps_status append_entry(const soft_tile *soft, const ps_pair *pairs, int images)
+{
+    int lags = ps_lags(soft->interaction->formulation);
+    int64_t first = pairs->base, end = pairs->base;
+    for (int m = 0; m < images; ++m) {
+        first = ps_smaller(first, pairs[m].base);
+        end = ps_larger(end, pairs[m].base + pairs[m].shells + lags);
+    }
+    memset(soft->row_vector, 0, (size_t)(end - first) * sizeof *soft->row_vector);
+    for (int m = 0; m < images; ++m) add_pair(soft, &pairs[m], first);
+    return ps_tile_append(soft->tile, pairs->row, pairs->slice, first, end - first,
+                          soft->row_vector);
 }
 
 /* Row-vectors from the shells of all pairs of the batch. */
 static ps_status append_batch(soft_tile *soft)
 {
     ps_pair_batch *batch = &soft->batch;
+    int images = ps_mirrors_images(&soft->interaction->mirrors);
     PS_TRY(ps_pair_batch_finish(batch));
-    bool difference = soft->interaction->formulation == PS_SOUND_SOFT_M;
-    for (int p = 0; p < batch->count; ++p) {
-        const ps_pair *pair = &batch->pairs[p];
-        const double *m = pair->sums;
-        if (difference) {
-            for (int64_t i = 0; i <= pair->shells; ++i)
-                soft->row_vector[i] =
-                    (i < pair->shells ? pair->sums[i] : 0) - (i > 0 ? pair->sums[i - 1] : 0);
-            m = soft->row_vector;
-        }
-        PS_TRY(ps_tile_append(soft->tile, pair->row, pair->slice, pair->base,
-                              pair->shells + difference, m));
-    }
+    for (int p = 0; p < batch->count; p += images)
+        PS_TRY(append_entry(soft, &batch->pairs[p], images));
     soft->tile->pairs += batch->count;
     batch->count = 0;
     return PS_OK;
@@ -65,10 +85,14 @@ ps_status ps_soft_compute(const ps_interaction *interaction, ps_interaction_tile
     for (int64_t s = 0; s < tile->slices; ++s)
         soft.outer.triangle[tile->rows + s] = (int32_t)(tile->first_slice + s);
     ps_outer_fill(interaction, &soft.outer);
+    int images = ps_mirrors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
     for (int64_t s = 0; s < tile->slices; ++s)
         for (int64_t r = 0; r < tile->rows; ++r) {
-            PS_TRY(ps_pair_batch_add(&soft.batch, r, tile->rows + s, tile->first_row + r,
-                                     tile->first_slice + s));
+            for (int m = 0; m < images; ++m)
+                PS_TRY(ps_pair_batch_add(&soft.batch, r, tile->rows + s,
+                                         &(ps_pair){.row = tile->first_row + r,
+                                                    .slice = tile->first_slice + s,
+                                                    .image = m}));
             if (soft.batch.count == PS_PAIR_BATCH) PS_TRY(append_batch(&soft));
         }
     return append_batch(&soft);

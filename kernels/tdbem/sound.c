@@ -229,44 +229,28 @@ double ps_sound_slope(const ps_sound *sound, double c, const double x[3], const 
 
 enum { SPACE_POINTS = PS_LOAD_SPACE_POINTS, TIME_POINTS = PS_LOAD_TIME_POINTS, THREADED = 256 };
 
-static void reflect(const double normal[3], const double a[3], double out[3])
-{
-    double along = 2 * ps_dot3(normal, a);
-    for (int k = 0; k < 3; ++k) out[k] = a[k] - along * normal[k];
-}
-
 /* The image of a source is heard at x as the source itself at x mirrored. */
-static void mirrored(const ps_mirror *m, const double x[3], double out[3])
-{
-    double away[3];
-    ps_subtract3(x, m->place, away);
-    reflect(m->normal, away, out);
-    for (int k = 0; k < 3; ++k) out[k] += m->place[k];
-}
-
 static double pressure(const ps_sounds *s, const double x[3], double t)
 {
-    double sum = 0, y[3];
-    if (s->mirror.sign != 0) mirrored(&s->mirror, x, y);
-    for (int i = 0; i < s->count; ++i) {
-        sum += ps_sound_field(&s->sounds[i], s->speed, x, t);
-        if (s->mirror.sign != 0)
-            sum += s->mirror.sign * ps_sound_field(&s->sounds[i], s->speed, y, t);
+    double sum = 0;
+    for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
+        double y[3], sign = ps_mirrors_sign(&s->mirrors, m);
+        ps_mirrors_point(&s->mirrors, m, x, y);
+        for (int i = 0; i < s->count; ++i)
+            sum += sign * ps_sound_field(&s->sounds[i], s->speed, y, t);
     }
     return sum;
 }
 
 static double slope(const ps_sounds *s, const double x[3], const double v[3], double t)
 {
-    double sum = 0, y[3], u[3], reach = 1e-2 * s->edge;
-    if (s->mirror.sign != 0) {
-        mirrored(&s->mirror, x, y);
-        reflect(s->mirror.normal, v, u);
-    }
-    for (int i = 0; i < s->count; ++i) {
-        sum += ps_sound_slope(&s->sounds[i], s->speed, x, v, t, reach);
-        if (s->mirror.sign != 0)
-            sum += s->mirror.sign * ps_sound_slope(&s->sounds[i], s->speed, y, u, t, reach);
+    double sum = 0, reach = 1e-2 * s->edge;
+    for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
+        double y[3], u[3], sign = ps_mirrors_sign(&s->mirrors, m);
+        ps_mirrors_point(&s->mirrors, m, x, y);
+        ps_mirrors_vector(&s->mirrors, m, v, u);
+        for (int i = 0; i < s->count; ++i)
+            sum += sign * ps_sound_slope(&s->sounds[i], s->speed, y, u, t, reach);
     }
     return sum;
 }

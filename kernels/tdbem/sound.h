@@ -66,16 +66,10 @@ double ps_sound_field(const ps_sound *sound, double c, const double x[3], double
 double ps_sound_slope(const ps_sound *sound, double c, const double x[3], const double v[3],
                       double t, double reach);
 
-/* A plane that mirrors: the image adds sign u(x mirrored). */
-typedef struct ps_mirror {
-    double place[3], normal[3]; /* of length 1 */
-    double sign;                /* +1 rigid, -1 soft, 0: there is none */
-} ps_mirror;
-
 typedef struct ps_sounds {
     int count;
     const ps_sound *sounds;
-    ps_mirror mirror;
+    ps_mirrors mirrors;
     double speed, edge; /* c, m/s; mean edge, m */
 } ps_sounds;
 

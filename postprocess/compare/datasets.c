@@ -328,9 +328,9 @@ static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *
 
 /* The attributes that say what the numbers mean, of all formats. */
 static const char *const described_by[] = {
-    "formulation", "dt",    "speed",        "unknowns",    "k_max",       "steps",
-    "nnz",         "d_max", "outer_points", "value_units", "quantity",    "in_frequency",
-    "far_field",   "order", "mesh_hash",    "grid_rows",   "grid_columns"};
+    "formulation", "dt",           "speed",        "unknowns", "k_max",        "steps",     "nnz",
+    "d_max",       "outer_points", "value_units",  "quantity", "in_frequency", "far_field", "order",
+    "mesh_hash",   "grid_rows",    "grid_columns", "mirror_0", "mirror_1"};
 
 static void attribute_text(const ps_store *store, const char *name, char *out, size_t size)
 {

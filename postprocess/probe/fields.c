@@ -31,7 +31,9 @@ typedef struct field_sum {
     const probe_source *source;
     const ps_receivers *receivers;
     const probe_range *range;
-    ps_potential potential;
+    ps_potential potential; /* of an image                        */
+    double factor;          /* that it is multiplied by           */
+    int64_t before;         /* samples of the images before it    */
     int64_t memory;
     ps_trace *trace;
     past past;
@@ -176,7 +178,7 @@ static void sum_block(const field_sum *sum, int64_t n0, int64_t count)
     double *real = sum->trace->real + (n0 - sum->range->first) * sum->trace->channels + g->first;
     for (int64_t s = 0; s < count; ++s)
         for (int64_t i = 0; i < g->count; ++i)
-            real[s * sum->trace->channels + i] = g->out[i * count + s];
+            real[s * sum->trace->channels + i] += sum->factor * g->out[i * count + s];
 }
 
 /* Steps a block may have so that the past and the output of the group fit the rest. */
@@ -208,7 +210,8 @@ static ps_status sum_group(field_sum *sum)
         PS_TRY(past_load(&sum->past, sum->source, n0 - g->highest, count + g->highest - g->lowest));
         sum_block(sum, n0, count);
         int64_t done = n0 + count - sum->range->first;
-        ps_progress_update(&sum->progress, g->first * sum->range->count + g->count * done);
+        ps_progress_update(&sum->progress,
+                           sum->before + g->first * sum->range->count + g->count * done);
     }
     return PS_OK;
 }
@@ -271,28 +274,44 @@ static ps_status add_radiated(const field_sum *sum)
     return status;
 }
 
-static ps_potential potential_of(const probe_source *s)
+static ps_potential potential_of(const probe_source *s, int image)
 {
     return (ps_potential){.hard = s->hard,
                           .unknowns = s->unknowns,
                           .triangle_count = s->mesh.triangle_count,
-                          .triangles = s->triangles,
-                          .vertices = s->mesh.vertices,
+                          .triangles = s->triangles + image * s->mesh.triangle_count,
+                          .vertices = s->vertices + 3 * image * s->mesh.vertex_count,
                           .corners = s->mesh.triangles,
                           .reach = s->reach,
                           .dt = s->dt,
                           .speed = s->speed};
 }
 
+/* What the densities of the body, or of one of its images, send to all receivers. */
+static ps_status add_image(field_sum *sum, int image)
+{
+    const ps_mirrors *mirrors = &sum->source->header->slices.mirrors;
+    ps_status status = PS_OK;
+    sum->potential = potential_of(sum->source, image);
+    sum->before = image * sum->receivers->count * sum->range->count;
+    sum->factor = ps_mirrors_sign(mirrors, image);
+    /* The records of images keep the order of corners, which turns normals with the hand. */
+    if (sum->source->hard) sum->factor *= ps_mirrors_hand(mirrors, image);
+    for (int64_t first = 0; status == PS_OK && first < sum->receivers->count;) {
+        status = group_open(sum, first);
+        if (status == PS_OK) status = sum_group(sum);
+        first += sum->group.count;
+        group_release(&sum->group);
+    }
+    return status;
+}
+
 ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
                        const probe_range *range, int64_t memory, ps_trace *trace)
 {
-    field_sum sum = {.source = source,
-                     .receivers = receivers,
-                     .range = range,
-                     .memory = memory,
-                     .trace = trace,
-                     .potential = potential_of(source)};
+    field_sum sum = {
+        .source = source, .receivers = receivers, .range = range, .memory = memory, .trace = trace};
+    int images = ps_mirrors_images(&source->header->slices.mirrors);
     ps_status status = PS_OK;
     if (total && source->incident.count == 0)
         return ps_fail(PS_USAGE,
@@ -301,13 +320,9 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
                        "scattered field, with what the surface radiates by itself");
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
-    ps_progress_start(&sum.progress, "summing", "samples", 0, receivers->count * range->count);
-    for (int64_t first = 0; status == PS_OK && first < receivers->count;) {
-        status = group_open(&sum, first);
-        if (status == PS_OK) status = sum_group(&sum);
-        first += sum.group.count;
-        group_release(&sum.group);
-    }
+    ps_progress_start(&sum.progress, "summing", "samples", 0,
+                      images * receivers->count * range->count);
+    for (int m = 0; m < images && status == PS_OK; ++m) status = add_image(&sum, m);
     ps_progress_end(&sum.progress);
     if (status == PS_OK) status = add_radiated(&sum);
     if (status == PS_OK && total) add_incident(&sum);

@@ -107,10 +107,18 @@ static ps_status check_choice(const task *t)
 
 /* ---- what there is to do ---- */
 
-static void warn_inside(const task *t)
+static void warn_places(const task *t)
 {
-    if (t->surface || t->receivers.far_field || !t->source.mesh.closed) return;
-    int64_t first, count = probe_count_inside(&t->source, &t->receivers, &first);
+    int64_t first, count;
+    if (t->surface) return;
+    count = probe_count_beyond(&t->source, &t->receivers, &first);
+    if (count)
+        ps_warning("%lld of %lld %s beyond the plane that mirrors, where there is no fluid (the "
+                   "first: number %lld)",
+                   (long long)count, (long long)t->receivers.count,
+                   t->receivers.far_field ? "directions point" : "points lie", (long long)first);
+    if (t->receivers.far_field) return;
+    count = probe_count_inside(&t->source, &t->receivers, &first);
     if (!count) return;
     const double *x = t->receivers.places + 3 * first;
     ps_warning("%lld of %lld points lie inside the body, where the sum of layers is not a field "
@@ -215,7 +223,7 @@ static ps_status report(const task *t, const ps_run *run, const ps_trace *trace)
 static ps_status make_trace(const task *t, const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
-    warn_inside(t);
+    warn_places(t);
     PS_TRY(ps_trace_init(&trace, t->range.count, channel_count(t), false));
     PS_TRY(compute(t, product->run, &trace));
     PS_TRY(ps_product_put_trace(product, &trace));

@@ -22,7 +22,8 @@ typedef struct probe_source {
     ps_store *mesh_store;
     const ps_history_header *header; /* borrowed from history                     */
     ps_surface_mesh mesh;
-    ps_triangle *triangles; /* [triangle_count]                          */
+    ps_triangle *triangles; /* [images][triangle_count]                  */
+    double *vertices;       /* [images][vertex_count][3]                 */
     double *reach;          /* [vertex_count], sound-hard                */
     ps_incident incident;
     ps_surface_velocity velocity; /* modes 0: the surface rests */
@@ -64,6 +65,11 @@ ps_status probe_surface(const probe_source *source, const int64_t *unknowns, int
  * "<base>.000000.hdf", ..., and the list "<base>.hdf.series". PS_USAGE for other traces. */
 ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, const char *base,
                           int64_t every, const char *options);
+
+/* Number of receivers beyond planes that mirror, or directions that point there; *first as below.
+ */
+int64_t probe_count_beyond(const probe_source *source, const ps_receivers *receivers,
+                           int64_t *first);
 
 /* Number of receivers inside the closed body, *first the first of them. */
 int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
+#include "kernels/tdbem/incident_check.h"
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 
@@ -34,7 +34,7 @@ static ps_status read_emitters(probe_source *s, const char *path)
     for (int i = 0; i < s->incident.count; ++i)
         if (ps_emitter_parse(s->header->emitters[i], &s->incident.emitters[i]) != PS_OK)
             return ps_context(PS_INVALID, "%s", path);
-    return PS_OK;
+    return ps_incident_add_images(&s->incident, &s->header->slices.mirrors);
 }
 
 static ps_status take_header(probe_source *s)
@@ -52,9 +52,18 @@ static ps_status take_header(probe_source *s)
 static ps_status make_geometry(probe_source *s)
 {
     const ps_surface_mesh *mesh = &s->mesh;
-    PS_TRY(PS_ALLOC(&s->triangles, mesh->triangle_count, "triangles"));
-    PS_TRY(PS_ALLOC(&s->reach, mesh->vertex_count, "edges"));
-    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, s->triangles));
+    const ps_mirrors *mirrors = &s->header->slices.mirrors;
+    int64_t count = mesh->triangle_count, vertices = mesh->vertex_count;
+    int images = ps_mirrors_images(mirrors);
+    PS_TRY(PS_ALLOC(&s->triangles, images * count, "triangles"));
+    PS_TRY(PS_ALLOC(&s->vertices, 3 * images * vertices, "vertices"));
+    PS_TRY(PS_ALLOC(&s->reach, vertices, "edges"));
+    for (int m = 0; m < images; ++m) {
+        double *to = s->vertices + 3 * m * vertices;
+        for (int64_t v = 0; v < vertices; ++v)
+            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, to + 3 * v);
+        PS_TRY(ps_triangles_init(to, mesh->triangles, count, s->triangles + m * count));
+    }
     ps_potential_reach(mesh->triangle_count, s->triangles, mesh->triangles, s->reach);
     return PS_OK;
 }
@@ -83,6 +92,7 @@ void probe_source_close(probe_source *source)
     ps_surface_mesh_release(&source->mesh);
     ps_surface_velocity_release(&source->velocity);
     free(source->triangles);
+    free(source->vertices);
     free(source->reach);
     memset(source, 0, sizeof *source);
 }
@@ -96,6 +106,7 @@ void probe_source_describe(const probe_source *source, ps_trace_basis basis,
     origin->basis = basis;
     origin->emitter_count = source->header->emitter_count;
     memcpy(origin->emitters, source->header->emitters, sizeof origin->emitters);
+    origin->mirrors = source->header->slices.mirrors;
 }
 
 /* ---- the times there are ---- */
@@ -106,10 +117,10 @@ static double farthest_advance(const probe_source *source, const ps_receivers *r
     double farthest = -INFINITY;
     for (int64_t r = 0; r < receivers->count; ++r) {
         const double *e = receivers->places + 3 * r;
-        for (int64_t v = 0; v < source->mesh.vertex_count; ++v) {
-            const double *x = source->mesh.vertices + 3 * v;
-            farthest = fmax(farthest, ps_dot3(e, x));
-        }
+        int64_t all =
+            source->mesh.vertex_count * ps_mirrors_images(&source->header->slices.mirrors);
+        for (int64_t v = 0; v < all; ++v)
+            farthest = fmax(farthest, ps_dot3(e, source->vertices + 3 * v));
     }
     return farthest / (source->speed * source->dt);
 }
@@ -134,15 +145,33 @@ ps_status probe_range_find(const probe_source *source, const ps_receivers *recei
     return PS_OK;
 }
 
+int64_t probe_count_beyond(const probe_source *source, const ps_receivers *receivers,
+                           int64_t *first)
+{
+    const ps_mirrors *mirrors = &source->header->slices.mirrors;
+    int64_t beyond = 0;
+    for (int64_t r = receivers->count - 1; r >= 0; --r)
+        for (int p = 0; p < mirrors->count; ++p) {
+            const ps_mirror *plane = &mirrors->planes[p];
+            const double *x = receivers->places + 3 * r;
+            double height =
+                receivers->far_field ? ps_dot3(plane->normal, x) : ps_mirror_height(plane, x);
+            if (height >= -1e-9) continue;
+            ++beyond;
+            *first = r;
+            break;
+        }
+    return beyond;
+}
+
 int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
                            int64_t *first)
 {
     int64_t inside = 0, least = receivers->count;
 #pragma omp parallel for schedule(static) reduction(+ : inside) reduction(min : least)
     for (int64_t r = 0; r < receivers->count; ++r)
-        if (ps_winding_number(source->mesh.vertices, source->mesh.triangles,
-                              source->mesh.triangle_count, NULL, NULL, 0,
-                              receivers->places + 3 * r) > .5) {
+        if (ps_is_inside(&source->mesh, &source->header->slices.mirrors,
+                         receivers->places + 3 * r)) {
             ++inside;
             if (r < least) least = r;
         }

@@ -89,6 +89,11 @@ static ps_status check_target_strength(const ps_trace *trace, const ps_run *run)
     if (!trace->far_field)
         return ps_fail(PS_USAGE, "--target-strength is of a far field; %s has points",
                        run->operands[0]);
+    if (trace->origin.mirrors.count > 0)
+        return ps_fail(PS_INVALID,
+                       "--target-strength is of a body in the open: %s holds the images "
+                       "in a plane, too; use --divide",
+                       run->operands[0]);
     for (int i = 0; i < count + (chosen.pulse != NULL); ++i) {
         PS_TRY(ps_emitter_parse(i < count ? trace->origin.emitters[i] : chosen.pulse, &emitter));
         if (emitter.kind != PS_EMITTER_PLANE || count > 1)

@@ -13,8 +13,7 @@ static ps_status check_place(const ps_run *run, const check_of *c, const source_
     const ps_surface_mesh *mesh = c->mesh;
     double x[3], velocity[3], acceleration[3], distance, edge;
     ps_sound_motion(&s->sound, tau, x, velocity, acceleration);
-    if (mesh->closed && fabs(ps_winding_number(mesh->vertices, mesh->triangles,
-                                               mesh->triangle_count, NULL, NULL, 0, x)) > .5)
+    if (ps_is_inside(mesh, c->mirrors, x))
         return ps_refuse(run, "inner-source",
                          "%s \"%s\" is inside the closed body at %g s (%g,%g,%g): nothing "
                          "of it gets out from there; keep it outside",
@@ -27,6 +26,24 @@ static ps_status check_place(const ps_run *run, const check_of *c, const source_
                      s->option, s->text, distance, tau, edge, edge / 2);
 }
 
+/* Sound comes from before the planes. */
+static ps_status check_side(const check_of *c, const source_text *s, double tau)
+{
+    double x[3], velocity[3], acceleration[3];
+    bool wave = s->sound.kind == PS_SOUND_PLANE;
+    ps_sound_motion(&s->sound, tau, x, velocity, acceleration);
+    for (int p = 0; p < c->mirrors->count; ++p) {
+        const ps_mirror *plane = &c->mirrors->planes[p];
+        if (wave ? ps_dot3(plane->normal, s->sound.place) <= 1e-12 : ps_mirror_height(plane, x) > 0)
+            continue;
+        return ps_fail(PS_INVALID,
+                       "%s \"%s\" %s beyond the plane of --mirror, where there is no fluid: let it "
+                       "stay on the body's side",
+                       s->option, s->text, wave ? "comes from" : "is or gets");
+    }
+    return PS_OK;
+}
+
 /* The way is looked at every half an edge, of circles one turn. */
 static ps_status check_way(const ps_run *run, const check_of *c, const source_text *s)
 {
@@ -37,8 +54,8 @@ static ps_status check_way(const ps_run *run, const check_of *c, const source_te
     double most = 64 + 2e9 / (double)c->mesh->triangle_count;
     if (places > most) places = most;
     for (double k = 0; k < places; ++k) {
-        ps_status status = check_place(run, c, s, end * k / places);
-        if (status != PS_OK) return status;
+        PS_TRY(check_side(c, s, end * k / places));
+        PS_TRY(check_place(run, c, s, end * k / places));
     }
     return PS_OK;
 }
@@ -126,7 +143,7 @@ ps_status check_source(const ps_run *run, const check_of *c, const source_text *
                        "%s \"%s\" reaches %.3g times the speed of sound (%g m/s): the "
                        "retarded time is found below %g times only",
                        s->option, s->text, mach, c->speed, mach_limit);
-    if (s->sound.kind != PS_SOUND_PLANE) PS_TRY(check_way(run, c, s));
+    PS_TRY(s->sound.kind == PS_SOUND_PLANE ? check_side(c, s, 0) : check_way(run, c, s));
     PS_TRY(check_start(run, s, heard_at_start(c, &s->sound)));
     return check_band(run, c, s, mach);
 }
@@ -137,30 +154,19 @@ ps_status check_velocity(const ps_run *run, const check_of *c, const source_text
     return check_band(run, c, s, 0);
 }
 
-ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,
-                       const source_text *sources, int count)
+ps_status check_mirrors(const check_of *c)
 {
-    double least = INFINITY, most = -INFINITY, away[3];
-    for (int64_t v = 0; v < c->mesh->vertex_count; ++v) {
-        ps_subtract3(c->mesh->vertices + 3 * v, mirror->place, away);
-        double height = ps_dot3(mirror->normal, away);
-        least = fmin(least, height);
-        most = fmax(most, height);
+    for (int p = 0; p < c->mirrors->count; ++p) {
+        double least = INFINITY, most = -INFINITY;
+        for (int64_t v = 0; v < c->mesh->vertex_count; ++v) {
+            double height = ps_mirror_height(&c->mirrors->planes[p], c->mesh->vertices + 3 * v);
+            least = fmin(least, height);
+            most = fmax(most, height);
+        }
+        if (least < -1e-6 * c->edge)
+            return ps_fail(PS_INVALID,
+                           "--mirror: the plane cuts the body (%.3g m to %.3g m from it)", least,
+                           most);
     }
-    if (least < 0 && most > 0)
-        return ps_fail(PS_INVALID, "--mirror: the plane cuts the body (%.3g m to %.3g m from it)",
-                       least, most);
-    for (int i = 0; i < count; ++i) {
-        ps_subtract3(sources[i].sound.place, mirror->place, away);
-        if (sources[i].sound.kind != PS_SOUND_PLANE &&
-            ps_dot3(mirror->normal, away) * (least + most) <= 0)
-            return ps_fail(PS_INVALID, "--mirror: --source \"%s\" begins beyond the plane",
-                           sources[i].text);
-    }
-    return ps_refuse(run, "mirror-incident-only",
-                     "--mirror: the plane's images are in what comes in, but penstock-tdbem-march "
-                     "does not let the plane reflect what the body scatters; what comes back from "
-                     "the plane (after %.3g m) would be missing. Put the body's own mirror image "
-                     "into the mesh instead",
-                     2 * fmin(fabs(least), fabs(most)));
+    return PS_OK;
 }

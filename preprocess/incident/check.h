@@ -8,12 +8,13 @@
 typedef struct check_of {
     const ps_surface_mesh *mesh;
     double edge, dt, speed, duration; /* mean edge m, s, m/s, s */
+    const ps_mirrors *mirrors;        /* their normals point to the body */
 } check_of;
 
 /* PS_INVALID, or a warning where --allow names it. The signal is settled. */
 ps_status check_source(const ps_run *run, const check_of *c, const source_text *source);
 ps_status check_velocity(const ps_run *run, const check_of *c, const source_text *source);
-ps_status check_mirror(const ps_run *run, const check_of *c, const ps_mirror *mirror,
-                       const source_text *sources, int count);
+/* The body is before the planes, and does not reach through them. */
+ps_status check_mirrors(const check_of *c);
 
 #endif

@@ -18,8 +18,8 @@
 #include "stage/plan.h"
 
 static struct {
-    ps_text_list sources, velocities;
-    const char *like, *mirror, *samples, *panels;
+    ps_text_list sources, velocities, mirrors;
+    const char *like, *samples, *panels;
     int64_t steps;
     double dt, speed, time, density;
     int formulation;
@@ -55,9 +55,10 @@ static const ps_option options[] = {
     PS_INT("steps", &chosen.steps, "N", 0, 1e9, PS_IDENTITY, "number of time steps"),
     PS_REAL("time", &chosen.time, "SECONDS", 0, 1e300, PS_IDENTITY,
             "time to cover, instead of --steps"),
-    PS_TEXT("mirror", &chosen.mirror, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
-            "plane through a point with a normal, rigid or soft, whose images of the sources come "
-            "in, too"),
+    PS_LIST(
+        "mirror", &chosen.mirrors, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
+        "plane through a point with a normal, rigid or soft, whose images of sources and panels "
+        "come in, too; with --like its own"),
     PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
@@ -65,7 +66,6 @@ static const ps_allowance allowances[] = {
     {"loud-start", "signals that are on the body already at t = 0"},
     {"inner-source", "sources that pass inside of a closed body"},
     {"close-source", "sources that come nearer to the surface than half an edge"},
-    {"mirror-incident-only", "a plane that mirrors the sources alone"},
     {NULL, NULL}};
 
 typedef struct job {
@@ -130,34 +130,17 @@ static ps_status parse_sources(job *j)
     return PS_OK;
 }
 
-static ps_status parse_mirror(ps_mirror *out)
-{
-    char copy[256], *rest = NULL, *part[3] = {0};
-    int count = 0, place = 0, normal = 0;
-    if (!chosen.mirror) return PS_OK;
-    snprintf(copy, sizeof copy, "%s", chosen.mirror);
-    for (char *w = strtok_r(copy, ":", &rest); w && count < 3; w = strtok_r(NULL, ":", &rest))
-        part[count++] = w;
-    bool good = count == 3 && ps_parse_reals(part[0], ',', out->place, 3, &place) == PS_OK &&
-                ps_parse_reals(part[1], ',', out->normal, 3, &normal) == PS_OK && place == 3 &&
-                normal == 3 && ps_norm3(out->normal) > 0;
-    if (good) out->sign = !strcmp(part[2], "rigid") ? 1 : !strcmp(part[2], "soft") ? -1 : 0;
-    if (!good || out->sign == 0)
-        return ps_fail(PS_USAGE, "--mirror: \"%s\" is not X,Y,Z:NX,NY,NZ:rigid or :soft",
-                       chosen.mirror);
-    double length = ps_norm3(out->normal);
-    for (int k = 0; k < 3; ++k) out->normal[k] /= length;
-    return PS_OK;
-}
-
 /* Step, speed and equation: of a matrix, or given. */
 static ps_status settle_grid(job *j)
 {
     ps_slice_header s = {
         .formulation = (ps_formulation)chosen.formulation, .dt = chosen.dt, .speed = chosen.speed};
-    if (chosen.like && (chosen.dt > 0 || chosen.speed > 0 || chosen.formulation))
-        return ps_fail(PS_USAGE, "--dt, --speed and --formulation are those of --like: leave them "
-                                 "out");
+    PS_TRY(ps_mirrors_parse("--mirror", chosen.mirrors.count, chosen.mirrors.items, &s.mirrors));
+    ps_mirrors_face(&s.mirrors, j->mesh.vertex_count, j->mesh.vertices);
+    if (chosen.like &&
+        (chosen.dt > 0 || chosen.speed > 0 || chosen.formulation || chosen.mirrors.count > 0))
+        return ps_fail(PS_USAGE, "--dt, --speed, --formulation and --mirror are those of --like: "
+                                 "leave them out");
     if (chosen.like) {
         PS_TRY(ps_store_open(chosen.like, NULL, 0, &j->like));
         ps_status status = ps_slice_header_get(j->like, &s);
@@ -173,6 +156,10 @@ static ps_status settle_grid(job *j)
     double steps = chosen.steps > 0 ? (double)chosen.steps : ceil(chosen.time / s.dt - 1e-9);
     if (!(steps >= 1 && steps < 1e9)) return ps_fail(PS_USAGE, "%g steps are not 1 to 1e9", steps);
     bool hard = s.formulation == PS_SOUND_HARD;
+    if (s.mirrors.count > 0 && (chosen.samples || chosen.velocities.count > 0))
+        return ps_fail(PS_USAGE,
+                       "--velocity and --samples do not go with planes that mirror: their images "
+                       "are not made");
     j->header =
         (ps_incident_header){.formulation = s.formulation,
                              .combined = s.combined,
@@ -181,7 +168,8 @@ static ps_status settle_grid(job *j)
                              .dt = s.dt,
                              .speed = s.speed,
                              .space_points = PS_LOAD_SPACE_POINTS,
-                             .time_points = PS_LOAD_TIME_POINTS};
+                             .time_points = PS_LOAD_TIME_POINTS,
+                             .mirrors = s.mirrors};
     snprintf(j->header.mesh_uuid, sizeof j->header.mesh_uuid, "%s", j->mesh.uuid);
     snprintf(j->header.mesh_hash, sizeof j->header.mesh_hash, "%s", j->mesh.content_hash);
     return PS_OK;
@@ -290,8 +278,12 @@ static ps_status check_combined(const job *j)
 
 static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
 {
-    check_of c = {&j->mesh, mean_edge(&j->mesh), j->header.dt, j->header.speed,
-                  (double)j->header.steps * j->header.dt};
+    check_of c = {&j->mesh,
+                  mean_edge(&j->mesh),
+                  j->header.dt,
+                  j->header.speed,
+                  (double)j->header.steps * j->header.dt,
+                  &j->header.mirrors};
     double top = ps_band_of(c.edge, c.dt, c.speed).usable;
     PS_TRY(check_combined(j));
     for (int i = 0; i < j->count; ++i) {
@@ -304,11 +296,10 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
     }
     j->all = (ps_sounds){.count = j->count,
                          .sounds = j->sounds,
-                         .mirror = j->all.mirror,
+                         .mirrors = j->header.mirrors,
                          .speed = c.speed,
                          .edge = c.edge};
-    if (j->all.mirror.sign != 0)
-        PS_TRY(check_mirror(run, &c, &j->all.mirror, j->sources, j->count));
+    if (j->header.mirrors.count > 0) PS_TRY(check_mirrors(&c));
     j->load =
         (ps_load){j->header.formulation, &j->mesh, &j->none, j->header.dt, j->header.combined};
     PS_TRY(settle_samples(run, j, &c, product));
@@ -318,7 +309,6 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
 static ps_status prepare(const ps_run *run, job *j, ps_product *product)
 {
     PS_TRY(parse_sources(j));
-    PS_TRY(parse_mirror(&j->all.mirror));
     PS_TRY(ps_surface_mesh_load(run->operands[0], &j->mesh));
     PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, INT32_MAX, &j->mesh_store));
     PS_TRY(settle_grid(j));

@@ -48,6 +48,10 @@ static const ps_option options[] = {
         "combined", &combined, "ALPHA|auto", PS_IDENTITY,
         "sound-hard closed bodies: the combined field equation (Burton-Miller), without interior "
         "resonances; .25 is usual, .1 for thin bodies (auto); 0: none"),
+    PS_LIST("mirror", &chosen.scene.mirror, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
+            "a rigid or soft plane through a point with a normal (a ground, a sea surface), beyond "
+            "which there is no fluid: all sound is heard with its image, too; twice for two that "
+            "are perpendicular; on cores alone"),
     PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
            "rows of a tile, a multiple of 256; 0: chosen"),
     PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
@@ -414,6 +418,11 @@ static ps_status run_slice_assemble(ps_run *run)
                        "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
                        "--precision fp64",
                        (long long)chosen.keep_bits);
+    if (chosen.scene.mirror.count > 0 && strncmp(run->device, "cuda", 4) == 0)
+        return ps_fail(PS_USAGE,
+                       "--device %s: devices do not assemble the images of --mirror; leave "
+                       "it out, or give --device cpu",
+                       run->device);
     PS_TRY(choose_layout());
     PS_TRY(choose_equation(run));
     ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,

@@ -11,6 +11,7 @@
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "kernels/tdbem/interaction_device.h"
 #include "runtime/comm.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 enum { DEVICES_MAX = 16, SLOTS_A_DEVICE = 4 };
@@ -58,6 +59,11 @@ ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *inte
     ps_assembly_devices *devices;
     *out = NULL;
     if (interaction->combined > 0) return PS_OK;
+    if (interaction->mirrors.count > 0) {
+        if (ps_comm_rank() == 0)
+            ps_info("the images of --mirror are assembled on cores, also where there are devices");
+        return PS_OK;
+    }
     PS_TRY(PS_ALLOC(&devices, 1, "devices"));
     pthread_mutex_init(&devices->lock, NULL);
     pthread_cond_init(&devices->given_back, NULL);

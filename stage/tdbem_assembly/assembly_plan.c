@@ -142,11 +142,11 @@ static ps_status choose_tiles(const ps_retarded_problem *problem,
     return PS_OK;
 }
 
-/* Sum of reaches of [first, first + count). */
-static double reach_sum(const ps_interaction *interaction, int64_t first, int64_t count)
+/* Sum of spreads of [first, first + count). */
+static double spread_sum(const ps_interaction *interaction, int64_t first, int64_t count)
 {
     double sum = 0;
-    for (int64_t i = first; i < first + count; ++i) sum += interaction->reach[i];
+    for (int64_t i = first; i < first + count; ++i) sum += interaction->spread[i];
     return sum;
 }
 
@@ -156,8 +156,8 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
 {
     int64_t n = interaction->unknowns, step = tiling->tile_slices, ranks = ps_comm_size();
     int64_t tiles = (n + step - 1) / step, cut = 0;
-    double total = 2 * reach_sum(interaction, 0, n) + interaction->shell * (double)n, seen = 0;
-    double others = reach_sum(interaction, 0, n) / (double)n;
+    double total = 2 * spread_sum(interaction, 0, n) + interaction->shell * (double)n, seen = 0;
+    double others = spread_sum(interaction, 0, n) / (double)n;
     tiling->first_slice = tiling->end_slice = 0;
     for (int64_t rank = 0; rank <= ps_comm_rank(); ++rank) {
         tiling->first_slice = cut * step;
@@ -165,7 +165,7 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
         int64_t last = tiles - (ranks - 1 - rank), begin = cut;
         while (cut < last) {
             int64_t count = ps_smaller(step, n - cut * step);
-            double more = reach_sum(interaction, cut * step, count) +
+            double more = spread_sum(interaction, cut * step, count) +
                           (others + interaction->shell) * (double)count;
             if (cut > begin && rank + 1 < ranks && seen + more / 2 > target) break;
             seen += more;
@@ -183,9 +183,9 @@ static void choose_capacities(const ps_interaction *interaction, ps_assembly_pla
     ps_interaction_square_bounds(interaction, rows, &plan->square_values, &plan->workspace_bytes);
     double row_sum = 0, slice_sum = 0;
     for (int64_t first = 0; first < n; first += rows)
-        row_sum = fmax(row_sum, reach_sum(interaction, first, ps_smaller(rows, n - first)));
+        row_sum = fmax(row_sum, spread_sum(interaction, first, ps_smaller(rows, n - first)));
     for (int64_t first = 0; first < n; first += slices)
-        slice_sum = fmax(slice_sum, reach_sum(interaction, first, ps_smaller(slices, n - first)));
+        slice_sum = fmax(slice_sum, spread_sum(interaction, first, ps_smaller(slices, n - first)));
     double wide = 2 * (row_sum * (double)slices + slice_sum * (double)rows) / interaction->shell;
     tiling->value_capacity = (int64_t)(wide * (1 + 1e-9)) + 5 * rows * slices;
 }
@@ -372,6 +372,7 @@ void ps_assembly_header(const ps_retarded_problem *problem, const ps_assembly_op
                              .unknowns = problem->interaction.unknowns,
                              .dt = problem->dt,
                              .speed = options->scene.speed,
+                             .mirrors = problem->interaction.mirrors,
                              .outer_points = options->scene.points};
     memcpy(out->mesh_uuid, problem->mesh.uuid, sizeof out->mesh_uuid);
     memcpy(out->mesh_hash, problem->mesh.content_hash, sizeof out->mesh_hash);

@@ -32,7 +32,7 @@ static double warp_values(const ps_interaction *interaction, int64_t first_row, 
     for (int64_t begin = first_row; begin < first_row + rows; begin += PS_WARP_ROWS) {
         double widest = 0;
         for (int64_t i = begin; i < begin + PS_WARP_ROWS && i < first_row + rows; ++i)
-            widest = fmax(widest, interaction->reach[i]);
+            widest = fmax(widest, interaction->spread[i]);
         values += 2 * (widest * slices + slice_sum) / interaction->shell + 5 * slices;
     }
     return values * PS_WARP_ROWS * (1 + 1e-9);
@@ -42,7 +42,8 @@ double ps_block_sink_warp_bound(const ps_interaction *interaction, int64_t first
                                 int64_t first_slice, int64_t slices)
 {
     double slice_sum = 0;
-    for (int64_t j = first_slice; j < first_slice + slices; ++j) slice_sum += interaction->reach[j];
+    for (int64_t j = first_slice; j < first_slice + slices; ++j)
+        slice_sum += interaction->spread[j];
     return warp_values(interaction, first_row, rows, (double)slices, slice_sum);
 }
 
@@ -53,7 +54,7 @@ static int64_t warp_capacity(const ps_interaction *interaction, const ps_slice_t
     for (int64_t first = 0; first < tiling->unknowns; first += tiling->tile_slices) {
         double sum = 0;
         for (int64_t j = first; j < first + tiling->tile_slices && j < tiling->unknowns; ++j)
-            sum += interaction->reach[j];
+            sum += interaction->spread[j];
         slice_sum = fmax(slice_sum, sum);
     }
     for (int64_t first = 0; first < tiling->unknowns; first += tiling->tile_rows)

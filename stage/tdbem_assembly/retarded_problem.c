@@ -1,11 +1,14 @@
 #include "stage/tdbem_assembly/retarded_problem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/cut.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- topology (sound-hard) ---- */
 
@@ -45,6 +48,22 @@ static void count_edge(const ps_retarded_problem *problem, int32_t from, int32_t
     }
 }
 
+/* An edge in a plane that mirrors goes on in the image. There the pressure is zero on a soft plane,
+ * and free on a rigid one: 1 and 0; -1: the edge is in no plane. */
+static int in_plane(const ps_retarded_problem *problem, int32_t from, int32_t to)
+{
+    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    int found = -1;
+    for (int p = 0; p < mirrors->count; ++p) {
+        const ps_mirror *plane = &mirrors->planes[p];
+        const double *x = problem->mesh.vertices + 3 * (int64_t)from;
+        const double *y = problem->mesh.vertices + 3 * (int64_t)to;
+        double height = fmax(fabs(ps_mirror_height(plane, x)), fabs(ps_mirror_height(plane, y)));
+        if (height <= problem->touching && found < 1) found = plane->sign < 0;
+    }
+    return found;
+}
+
 /* Every edge has one triangle a direction; the rim of a screen has one alone, and its vertices are
  * fixed: the jump of the pressure is zero there. */
 static ps_status check_edges(ps_retarded_problem *problem, bool screen)
@@ -62,8 +81,10 @@ static ps_status check_edges(ps_retarded_problem *problem, bool screen)
                            "than two meet there; repair it with penstock-mesh-import --orient",
                            from, to);
         if (count[1] == 1) continue;
-        if (open++ == 0) first = n / 3;
-        problem->fixed[from] = problem->fixed[to] = 1;
+        int soft = in_plane(problem, from, to);
+        problem->cut_open |= soft >= 0;
+        if (soft < 0 && open++ == 0) first = n / 3;
+        if (soft != 0) problem->fixed[from] = problem->fixed[to] = 1;
     }
     if (open && !screen)
         return ps_fail(PS_INVALID,
@@ -81,14 +102,42 @@ static ps_status check_edges(ps_retarded_problem *problem, bool screen)
     return PS_OK;
 }
 
+/* The volume between the triangles and the planes, which the images close. */
+static double volume_before_planes(const ps_retarded_problem *problem)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    double origin[3] = {0}, sum = 0; /* a point of all planes, which are perpendicular */
+    for (int p = 0; p < problem->interaction.mirrors.count; ++p) {
+        const ps_mirror *plane = &problem->interaction.mirrors.planes[p];
+        double height = ps_mirror_height(plane, origin);
+        for (int k = 0; k < 3; ++k) origin[k] -= height * plane->normal[k];
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        const int32_t *v = mesh->triangles + 3 * t;
+        sum += ps_tetrahedron_volume(origin, mesh->vertices + 3 * (int64_t)v[0],
+                                     mesh->vertices + 3 * (int64_t)v[1],
+                                     mesh->vertices + 3 * (int64_t)v[2]);
+    }
+    return sum;
+}
+
+static ps_status check_normals(const ps_retarded_problem *problem, bool screen)
+{
+    if (problem->cut_open) {
+        if (screen || volume_before_planes(problem) > 0) return PS_OK;
+        return ps_fail(PS_INVALID, "the normals of the surface that the plane closes point inward: "
+                                   "turn its triangles round");
+    }
+    if (problem->fixed_count || problem->mesh.oriented) return PS_OK;
+    return ps_fail(PS_INVALID, "the normals of the closed surface point inward or were never "
+                               "checked; import it with penstock-mesh-import --orient");
+}
+
 static ps_status prepare_vertices(const ps_retarded_options *options, ps_retarded_problem *problem)
 {
     PS_TRY(list_triangles(problem));
     PS_TRY(check_edges(problem, options->screen));
-    if (!problem->fixed_count && !problem->mesh.oriented)
-        return ps_fail(PS_INVALID, "the normals of the closed surface point inward or were never "
-                                   "checked; import it with penstock-mesh-import --orient");
-    return PS_OK;
+    return check_normals(problem, options->screen);
 }
 
 /* ---- time step ---- */
@@ -152,6 +201,8 @@ static ps_status set_combined(const ps_retarded_options *options, ps_retarded_pr
     static const double thin = .1, usual = .25, usual_thin = .1;
     ps_interaction *interaction = &problem->interaction;
     if (options->combined == 0) return PS_OK;
+    if (interaction->mirrors.count > 0)
+        return ps_fail(PS_USAGE, "--combined and --mirror do not go together yet: leave one out");
     if (options->formulation != PS_SOUND_HARD || problem->fixed_count)
         return ps_fail(PS_USAGE, "--combined is for closed sound-hard bodies: %s",
                        problem->fixed_count ? "a screen has no inside that could resonate"
@@ -172,13 +223,72 @@ static ps_status set_combined(const ps_retarded_options *options, ps_retarded_pr
 
 /* ---- all ---- */
 
-/* Thin parts need a finer outer rule. */
+/* Thin parts need a finer outer rule, and so does what comes close to its image. */
 static ps_status set_cut(ps_retarded_problem *problem)
 {
     int32_t *order = NULL;
-    PS_TRY(PS_ALLOC(&order, problem->mesh.triangle_count, "triangles in order"));
-    ps_triangles_set_cut(problem->triangles, problem->mesh.triangle_count, order);
+    int64_t all = problem->mesh.triangle_count * ps_mirrors_images(&problem->interaction.mirrors);
+    PS_TRY(PS_ALLOC(&order, all, "triangles in order"));
+    ps_triangles_set_cut(problem->triangles, all, order);
     free(order);
+    return PS_OK;
+}
+
+/* The triangles and their images. */
+static ps_status make_triangles(ps_retarded_problem *problem)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    PS_SCOPED_MEMORY double *image = NULL;
+    int64_t count = mesh->triangle_count;
+    PS_TRY(PS_ALLOC(&problem->triangles, count * ps_mirrors_images(mirrors), "triangles"));
+    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, count, problem->triangles));
+    if (mirrors->count > 0) PS_TRY(PS_ALLOC(&image, 3 * mesh->vertex_count, "an image"));
+    for (int m = 1; m < ps_mirrors_images(mirrors); ++m) {
+        for (int64_t v = 0; v < mesh->vertex_count; ++v)
+            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
+        PS_TRY(ps_triangles_init(image, mesh->triangles, count, problem->triangles + m * count));
+    }
+    return PS_OK;
+}
+
+/* The body lies before the planes, and no triangle in one: its image would be itself. */
+static ps_status check_plane(const ps_retarded_problem *problem, const ps_mirror *plane)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    double low = INFINITY, high = -INFINITY;
+    char text[256];
+    ps_mirrors_print(&(ps_mirrors){1, {*plane}}, text, sizeof text);
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        double least = INFINITY, most = -INFINITY;
+        for (int a = 0; a < 3; ++a) {
+            double height = ps_mirror_height(plane, problem->triangles[t].vertex[a]);
+            least = fmin(least, height);
+            most = fmax(most, height);
+        }
+        low = fmin(low, least);
+        high = fmax(high, most);
+        if (most <= problem->touching && least >= -problem->touching)
+            return ps_fail(PS_INVALID,
+                           "--mirror %s: triangle %lld lies in the plane, where nothing is "
+                           "unknown: leave out the faces that stand on it, so that the surface "
+                           "ends at the plane",
+                           text, (long long)t);
+    }
+    if (low >= -problem->touching) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "--mirror %s: the plane cuts the body, which reaches from %.4g m to %.4g m of "
+                   "it: move one of them, or cut off what is beyond",
+                   text, low, high);
+}
+
+static ps_status check_planes(ps_retarded_problem *problem)
+{
+    const double on_the_plane = 1e-6; /* of the mean edge */
+    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    problem->touching =
+        on_the_plane * ps_triangles_mean_edge(problem->triangles, problem->mesh.triangle_count);
+    for (int p = 0; p < mirrors->count; ++p) PS_TRY(check_plane(problem, &mirrors->planes[p]));
     return PS_OK;
 }
 
@@ -202,9 +312,11 @@ static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem
     if (mesh->triangle_count < 2)
         return ps_fail(PS_INVALID, "%lld triangles are no surface",
                        (long long)mesh->triangle_count);
-    PS_TRY(PS_ALLOC(&problem->triangles, mesh->triangle_count, "triangles"));
-    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count,
-                             problem->triangles));
+    PS_TRY(ps_mirrors_parse("--mirror", options->mirror.count, options->mirror.items,
+                            &interaction->mirrors));
+    ps_mirrors_face(&interaction->mirrors, mesh->vertex_count, mesh->vertices);
+    PS_TRY(make_triangles(problem));
+    PS_TRY(check_planes(problem));
     PS_TRY(set_cut(problem));
     interaction->formulation = (ps_formulation)options->formulation;
     interaction->triangles = problem->triangles;
@@ -221,6 +333,10 @@ static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem
     interaction->fixed = problem->fixed;
     PS_TRY(PS_ALLOC(&problem->reach, interaction->unknowns, "bounding spheres"));
     ps_interaction_set_reach(interaction, problem->reach);
+    if (interaction->mirrors.count > 0) {
+        PS_TRY(PS_ALLOC(&problem->spread, interaction->unknowns, "lags of images"));
+        ps_interaction_set_spread(interaction, problem->spread);
+    }
     tell_parts(interaction);
     return PS_OK;
 }
@@ -251,6 +367,7 @@ void ps_retarded_problem_release(ps_retarded_problem *problem)
     ps_surface_mesh_release(&problem->mesh);
     free(problem->triangles);
     free(problem->reach);
+    free(problem->spread);
     free(problem->around_start);
     free(problem->around);
     free(problem->fixed);

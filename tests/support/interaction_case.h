@@ -23,7 +23,7 @@ static inline void interaction_case_ok(ps_status status)
 typedef struct interaction_case {
     ps_interaction interaction;
     ps_triangle *triangles;
-    double *reach;
+    double *reach, *spread;
     int64_t *around_start;
     int32_t *around;
 } interaction_case;
@@ -32,6 +32,7 @@ static inline void interaction_case_release(interaction_case *c)
 {
     free(c->triangles);
     free(c->reach);
+    free(c->spread);
     free(c->around_start);
     free(c->around);
     memset(c, 0, sizeof *c);
@@ -75,6 +76,26 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
     interaction_case_ok(ps_triangle_rule_init(points, &c->interaction.rule));
     c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
     ps_interaction_set_reach(&c->interaction, c->reach);
+}
+
+/* Puts planes before the mesh, which lies on the side of their normals. */
+static inline void interaction_case_mirror(interaction_case *c, const icosphere *mesh,
+                                           const ps_mirrors *mirrors)
+{
+    int64_t count = mesh->triangle_count, images = ps_mirrors_images(mirrors);
+    double *image = malloc((size_t)(3 * mesh->vertex_count) * sizeof *image);
+    c->triangles = realloc(c->triangles, (size_t)(images * count) * sizeof *c->triangles);
+    for (int m = 1; m < images; ++m) {
+        for (int64_t v = 0; v < mesh->vertex_count; ++v)
+            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
+        interaction_case_ok(
+            ps_triangles_init(image, mesh->triangles, count, c->triangles + m * count));
+    }
+    free(image);
+    c->interaction.triangles = c->triangles;
+    c->interaction.mirrors = *mirrors;
+    c->spread = calloc((size_t)c->interaction.unknowns, sizeof *c->spread);
+    ps_interaction_set_spread(&c->interaction, c->spread);
 }
 
 /* A tile with room for all its values; interaction_tile_release frees. */

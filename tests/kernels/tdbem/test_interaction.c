@@ -328,13 +328,14 @@ static void compare_tile(const ps_interaction_tile *tile, const double *dense, i
         assert_true(tile->near_values[e] == dense[tile->near_columns[e] * n + tile->near_rows[e]]);
 }
 
-static void check_tiles(ps_formulation formulation, int points)
+static void check_tiles(ps_formulation formulation, int points, const ps_mirrors *mirrors)
 {
     icosphere mesh;
     interaction_case c;
     icosphere_init(&mesh, 1);
     icosphere_jitter(&mesh, .08);
     interaction_case_init(&c, &mesh, formulation, points, .2);
+    if (mirrors) interaction_case_mirror(&c, &mesh, mirrors);
     int64_t k_max, n = c.interaction.unknowns;
     double *dense = interaction_dense(&c.interaction, &k_max);
     uint64_t seed = 3;
@@ -363,9 +364,19 @@ static void check_tiles(ps_formulation formulation, int points)
 
 static void test_tiles(void **state)
 {
-    check_tiles(PS_SOUND_SOFT_S, 3);
-    check_tiles(PS_SOUND_SOFT_M, 7);
-    check_tiles(PS_SOUND_HARD, 3);
+    check_tiles(PS_SOUND_SOFT_S, 3, NULL);
+    check_tiles(PS_SOUND_SOFT_M, 7, NULL);
+    check_tiles(PS_SOUND_HARD, 3, NULL);
+}
+
+/* With images the matrices stay symmetric to the bit, and row-vectors within their bounds: that the
+ * values are those of body and images is tests/stages/test_mirror.sh. */
+static void test_tiles_with_images(void **state)
+{
+    const ps_mirrors mirrors = {2, {{{0, 0, -1.5}, {0, .6, .8}, 1}, {{-2.5, 0, 0}, {1, 0, 0}, -1}}};
+    check_tiles(PS_SOUND_SOFT_S, 3, &mirrors);
+    check_tiles(PS_SOUND_SOFT_M, 3, &mirrors);
+    check_tiles(PS_SOUND_HARD, 3, &mirrors);
 }
 
 /* A capacity or workspace that is too small is an error, not an overrun. */

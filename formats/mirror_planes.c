@@ -1,0 +1,126 @@
+#include "formats/mirror_planes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/options.h"
+
+enum { MIRROR_TEXT_MAX = 256 };
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool parse_plane(const char *text, ps_mirror *out)
+{
+    char copy[MIRROR_TEXT_MAX], *rest = NULL, *part[4] = {0};
+    int count = 0, place = 0, normal = 0;
+    if (strlen(text) >= sizeof copy) return false;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *w = strtok_r(copy, ":", &rest); w && count < 4; w = strtok_r(NULL, ":", &rest))
+        part[count++] = w;
+    if (count != 3 || ps_parse_reals(part[0], ',', out->place, 3, &place) != PS_OK ||
+        ps_parse_reals(part[1], ',', out->normal, 3, &normal) != PS_OK || place != 3 || normal != 3)
+        return false;
+    double length = sqrt(dot(out->normal, out->normal));
+    /* What was made a unit vector once stays as it is, bit for bit. */
+    if (fabs(length - 1) > 1e-15)
+        for (int k = 0; k < 3; ++k) out->normal[k] /= length;
+    out->sign = !strcmp(part[2], "rigid") ? 1 : !strcmp(part[2], "soft") ? -1 : 0;
+    return out->sign != 0 && length > 0 && isfinite(length) &&
+           isfinite(dot(out->place, out->place));
+}
+
+ps_status ps_mirrors_parse(const char *option, int count, const char *const *texts, ps_mirrors *out)
+{
+    *out = (ps_mirrors){.count = 0};
+    if (count > PS_MIRRORS_MAX)
+        return ps_fail(PS_USAGE, "%s may be given %d times, not %d", option, PS_MIRRORS_MAX, count);
+    for (int p = 0; p < count; ++p)
+        if (!parse_plane(texts[p], &out->planes[p]))
+            return ps_fail(PS_USAGE, "%s: \"%s\" is not X,Y,Z:NX,NY,NZ:rigid or :soft", option,
+                           texts[p]);
+    if (count == 2 && !(fabs(dot(out->planes[0].normal, out->planes[1].normal)) < 1e-9))
+        return ps_fail(PS_USAGE,
+                       "%s: the planes \"%s\" and \"%s\" are not perpendicular: at another angle a "
+                       "finite number of images does not do",
+                       option, texts[0], texts[1]);
+    out->count = count;
+    return PS_OK;
+}
+
+void ps_mirrors_face(ps_mirrors *mirrors, int64_t count, const double *points)
+{
+    for (int p = 0; p < mirrors->count; ++p) {
+        ps_mirror *plane = &mirrors->planes[p];
+        double sum = 0;
+        for (int64_t i = 0; i < count; ++i) sum += ps_mirror_height(plane, points + 3 * i);
+        for (int k = 0; sum < 0 && k < 3; ++k) plane->normal[k] = -plane->normal[k];
+    }
+}
+
+static void print_plane(const ps_mirror *p, int digits, char *out, size_t size)
+{
+    const double *x = p->place, *n = p->normal;
+    snprintf(out, size, "%.*g,%.*g,%.*g:%.*g,%.*g,%.*g:%s", digits, x[0], digits, x[1], digits,
+             x[2], digits, n[0], digits, n[1], digits, n[2], p->sign > 0 ? "rigid" : "soft");
+}
+
+ps_status ps_mirrors_put(ps_store *store, const ps_mirrors *mirrors)
+{
+    if (mirrors->count == 0) return PS_OK;
+    PS_TRY(ps_store_put_int(store, "/", "mirror_count", mirrors->count));
+    for (int p = 0; p < mirrors->count; ++p) {
+        char name[32], text[MIRROR_TEXT_MAX];
+        snprintf(name, sizeof name, "mirror_%d", p);
+        print_plane(&mirrors->planes[p], 17, text, sizeof text);
+        PS_TRY(ps_store_put_text(store, "/", name, text));
+    }
+    return PS_OK;
+}
+
+ps_status ps_mirrors_get(const ps_store *store, ps_mirrors *out)
+{
+    char text[PS_MIRRORS_MAX][MIRROR_TEXT_MAX];
+    const char *texts[PS_MIRRORS_MAX] = {text[0], text[1]};
+    int64_t count;
+    *out = (ps_mirrors){.count = 0};
+    if (!ps_store_has(store, "/", "mirror_count")) return PS_OK;
+    PS_TRY(ps_store_get_int(store, "/", "mirror_count", &count));
+    if (count < 1 || count > PS_MIRRORS_MAX)
+        return ps_fail(PS_INVALID, "attribute mirror_count is %lld, outside 1..%d",
+                       (long long)count, PS_MIRRORS_MAX);
+    for (int p = 0; p < count; ++p) {
+        char name[32];
+        snprintf(name, sizeof name, "mirror_%d", p);
+        PS_TRY(ps_store_get_text(store, "/", name, text[p], sizeof text[p]));
+    }
+    ps_status status = ps_mirrors_parse("attribute mirror", (int)count, texts, out);
+    return status == PS_OK ? PS_OK : ps_context(PS_INVALID, "planes");
+}
+
+bool ps_mirrors_same(const ps_mirrors *a, const ps_mirrors *b, double size)
+{
+    if (a->count != b->count) return false;
+    for (int p = 0; p < a->count; ++p) {
+        const ps_mirror *s = &a->planes[p], *t = &b->planes[p];
+        if (s->sign != t->sign || !(fabs(fabs(dot(s->normal, t->normal)) - 1) < 1e-12) ||
+            !(fabs(ps_mirror_height(s, t->place)) <= 1e-9 * size))
+            return false;
+    }
+    return true;
+}
+
+void ps_mirrors_print(const ps_mirrors *mirrors, char *out, size_t size)
+{
+    size_t used = 0;
+    snprintf(out, size, "no plane");
+    for (int p = 0; p < mirrors->count && used + 1 < size; ++p) {
+        if (p > 0) used += (size_t)snprintf(out + used, size - used, " and ");
+        if (used + 1 >= size) return;
+        print_plane(&mirrors->planes[p], 6, out + used, size - used);
+        used += strlen(out + used);
+    }
+}
