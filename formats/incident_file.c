@@ -13,6 +13,13 @@ struct ps_incident_file {
     ps_row_series loads;
 };
 
+static const char *const flow_names[] = {"flow_x", "flow_y", "flow_z"};
+
+static bool flows(const ps_incident_header *h)
+{
+    return h->flow[0] != 0 || h->flow[1] != 0 || h->flow[2] != 0;
+}
+
 static ps_status check(const ps_incident_header *h)
 {
     if (h->unknowns < 1 || h->steps < 1 || !(h->dt > 0) || !isfinite(h->dt) || !(h->speed > 0) ||
@@ -34,6 +41,8 @@ static ps_status put_header(ps_store *s, const ps_incident_header *h)
     PS_TRY(ps_store_put_int(s, "/", "time_points", h->time_points));
     PS_TRY(ps_store_put_real(s, "/", "dt", h->dt));
     PS_TRY(ps_store_put_real(s, "/", "speed", h->speed));
+    for (int k = 0; flows(h) && k < 3; ++k)
+        PS_TRY(ps_store_put_real(s, "/", flow_names[k], h->flow[k]));
     PS_TRY(ps_store_put_text(s, "/", "mesh_uuid", h->mesh_uuid));
     return ps_store_put_text(s, "/", "mesh_hash", h->mesh_hash);
 }
@@ -47,6 +56,11 @@ static ps_status get_header(const ps_store *s, ps_incident_header *h)
     PS_TRY(ps_store_get_int(s, "/", "time_points", &h->time_points));
     PS_TRY(ps_store_get_real(s, "/", "dt", &h->dt));
     PS_TRY(ps_store_get_real(s, "/", "speed", &h->speed));
+    for (int k = 0; ps_store_version(s) > 1 && k < 3; ++k) {
+        PS_TRY(ps_store_get_real(s, "/", flow_names[k], &h->flow[k]));
+        if (!isfinite(h->flow[k]))
+            return ps_fail(PS_INVALID, "attribute %s is not finite", flow_names[k]);
+    }
     PS_TRY(ps_store_get_text(s, "/", "mesh_uuid", h->mesh_uuid, sizeof h->mesh_uuid));
     PS_TRY(ps_store_get_text(s, "/", "mesh_hash", h->mesh_hash, sizeof h->mesh_hash));
     return check(h);
@@ -74,7 +88,7 @@ ps_status ps_incident_file_create(const char *path, const ps_store_identity *ide
     f->header = *header;
     ps_store_identity full = *identity;
     full.format = PS_INCIDENT_FILE_FORMAT;
-    full.format_version = PS_INCIDENT_FILE_VERSION;
+    full.format_version = flows(header) ? PS_INCIDENT_FILE_VERSION : 1;
     ps_status status = ps_store_create(path, &full, &f->store);
     if (status == PS_OK) status = define(f);
     if (status == PS_OK)

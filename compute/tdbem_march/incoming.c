@@ -5,6 +5,7 @@
 
 #include "compute/tdbem_march/march.h"
 #include "kernels/common/mesh_measure.h"
+#include "kernels/common/vec3.h"
 #include "kernels/tdbem/incident_check.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
@@ -14,6 +15,7 @@ const ps_allowance march_allowances[] = {
     {"loud-start", "a pulse that is on the body already at t = 0"},
     {"inner-source", "point sources inside a closed body"},
     {"close-source", "point sources nearer to the surface than half an edge"},
+    {"flow-incident-only", "loads of a flow, which what is scattered does not see"},
     {NULL, NULL}};
 
 static const double energy_level = .01, start_level = 1e-4;
@@ -78,6 +80,21 @@ static ps_status check_place(const ps_run *run, const problem *p, const ps_emitt
                      "%.3g m: its field varies too fast there; move it to %.3g m or farther, or "
                      "refine the mesh",
                      x[0], x[1], x[2], distance, edge, edge / 2);
+}
+
+/* ---- flow ---- */
+
+ps_status march_check_flow(const ps_run *run, const ps_incident_header *h, const char *path)
+{
+    double mach = ps_norm3(h->flow) / h->speed;
+    if (mach == 0) return PS_OK;
+    return ps_refuse(
+        run, "flow-incident-only",
+        "%s holds what sources send in a flow of %.3g times the speed of sound, but what "
+        "the body scatters goes on in fluid at rest here, and the body does not turn the "
+        "flow: errors of the order of that number; make it again without --flow, or take "
+        "them",
+        path, mach);
 }
 
 /* ---- the matrices ---- */

@@ -86,6 +86,8 @@ void march_tell_passivity(const problem *problem);
 /* Refuses pulses that mesh and step do not resolve or that
  * are on the body at t = 0, and sources inside it or close to it. */
 ps_status march_check_incoming(const ps_run *run, const problem *problem);
+/* Refuses loads of a flow, whose scattering is another one. */
+ps_status march_check_flow(const ps_run *run, const ps_incident_header *header, const char *path);
 
 /* ---- the plan (plan.c) ---- */
 

@@ -153,12 +153,13 @@ static ps_status check_recorded(const problem *p, const char *path)
     return PS_OK;
 }
 
-static ps_status open_recorded(const march_options *options, problem *p)
+static ps_status open_recorded(const ps_run *run, const march_options *options, problem *p)
 {
     if (!options->incident) return PS_OK;
     PS_TRY(ps_incident_file_open(options->incident, &p->recorded));
     PS_TRY(check_recorded(p, options->incident));
     const ps_incident_header *h = ps_incident_file_header(p->recorded);
+    PS_TRY(march_check_flow(run, h, options->incident));
     PS_TRY(ps_surface_velocity_get(ps_incident_file_store(p->recorded), h->steps, &p->velocity));
     ps_surface_velocity_shorten(&p->velocity, p->steps);
     if (p->velocity.modes == 0 || p->velocity.triangle_count == p->mesh.triangle_count)
@@ -249,7 +250,7 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     p->emitters = p->incident.count;
     PS_TRY(ps_incident_add_images(&p->incident, &header->mirrors));
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt, header->combined};
-    PS_TRY(open_recorded(options, p));
+    PS_TRY(open_recorded(run, options, p));
     if (!p->assembling) march_tell_passivity(p);
     PS_TRY(march_check_incoming(run, p));
     p->tolerance = options->tolerance > 0           ? options->tolerance

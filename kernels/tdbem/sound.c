@@ -88,6 +88,13 @@ void ps_sound_motion(const ps_sound *sound, double tau, double place[3], double 
 }
 
 /* The part of the velocity along the axis adds in square, the rest at worst straight. */
+ps_sound ps_sound_in_flow(const ps_sound *sound, const double flow[3])
+{
+    ps_sound out = *sound;
+    for (int k = 0; k < 3 && sound->kind != PS_SOUND_PLANE; ++k) out.velocity[k] -= flow[k];
+    return out;
+}
+
 double ps_sound_speed(const ps_sound *sound)
 {
     double arm[3], swing[3];
@@ -229,6 +236,12 @@ double ps_sound_slope(const ps_sound *sound, double c, const double x[3], const 
 
 enum { SPACE_POINTS = PS_LOAD_SPACE_POINTS, TIME_POINTS = PS_LOAD_TIME_POINTS, THREADED = 256 };
 
+/* A receiver in the flow, as the fluid sees it. */
+static void carry(const ps_sounds *s, double t, double y[3])
+{
+    for (int k = 0; k < 3; ++k) y[k] -= s->flow[k] * t;
+}
+
 /* The image of a source is heard at x as the source itself at x mirrored. */
 static double pressure(const ps_sounds *s, const double x[3], double t)
 {
@@ -236,6 +249,7 @@ static double pressure(const ps_sounds *s, const double x[3], double t)
     for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
         double y[3], sign = ps_mirrors_sign(&s->mirrors, m);
         ps_mirrors_point(&s->mirrors, m, x, y);
+        carry(s, t, y);
         for (int i = 0; i < s->count; ++i)
             sum += sign * ps_sound_field(&s->sounds[i], s->speed, y, t);
     }
@@ -248,6 +262,7 @@ static double slope(const ps_sounds *s, const double x[3], const double v[3], do
     for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
         double y[3], u[3], sign = ps_mirrors_sign(&s->mirrors, m);
         ps_mirrors_point(&s->mirrors, m, x, y);
+        carry(s, t, y);
         ps_mirrors_vector(&s->mirrors, m, v, u);
         for (int i = 0; i < s->count; ++i)
             sum += sign * ps_sound_slope(&s->sounds[i], s->speed, y, u, t, reach);

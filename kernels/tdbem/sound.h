@@ -60,6 +60,12 @@ void ps_sound_motion(const ps_sound *sound, double tau, double place[3], double 
 /* The largest speed, m/s. */
 double ps_sound_speed(const ps_sound *sound);
 
+/* The same source, seen from fluid that flows uniformly: at rest with the fluid, source and
+ * receivers are carried the other way. Fields in the flow are those of the new source at x - flow
+ * t. Exact for the convected wave equation (1/c^2)(d_t + flow.grad)^2 u - Laplace u = source
+ * (Galilei). */
+ps_sound ps_sound_in_flow(const ps_sound *sound, const double flow[3]);
+
 /* u (Pa) at x and t. */
 double ps_sound_field(const ps_sound *sound, double c, const double x[3], double t);
 /* grad u . v (Pa/m, |v| = 1). Of dipoles by differences of the fourth order over `reach` (m). */
@@ -70,6 +76,8 @@ typedef struct ps_sounds {
     int count;
     const ps_sound *sounds;
     ps_mirrors mirrors;
+    double flow[3];     /* m/s, uniform; velocities of the sounds are those in the fluid
+                           (ps_sound_in_flow) */
     double speed, edge; /* c, m/s; mean edge, m */
 } ps_sounds;
 

@@ -86,8 +86,9 @@ static double heard_at_start(const check_of *c, const ps_sound *sound)
         ps_subtract3(x, sound->centre, away);
         first = fmin(first, ps_dot3(sound->place, away));
     }
-    return sound->kind == PS_SOUND_PLANE ? -first / c->speed
-                                         : -nearest / (c->speed + ps_sound_speed(sound));
+    return sound->kind == PS_SOUND_PLANE
+               ? -first / c->speed
+               : -nearest / (c->speed + ps_sound_speed(sound) + ps_norm3(c->flow));
 }
 
 static ps_status check_start(const ps_run *run, const source_text *s, double tau)
@@ -137,7 +138,8 @@ static ps_status check_band(const ps_run *run, const check_of *c, const source_t
 
 ps_status check_source(const ps_run *run, const check_of *c, const source_text *s)
 {
-    double mach = ps_sound_speed(&s->sound) / c->speed;
+    ps_sound carried = ps_sound_in_flow(&s->sound, c->flow); /* as the fluid sees it */
+    double mach = ps_sound_speed(&carried) / c->speed;
     if (mach >= mach_limit)
         return ps_fail(PS_INVALID,
                        "%s \"%s\" reaches %.3g times the speed of sound (%g m/s): the "

@@ -9,6 +9,7 @@ typedef struct check_of {
     const ps_surface_mesh *mesh;
     double edge, dt, speed, duration; /* mean edge m, s, m/s, s */
     const ps_mirrors *mirrors;        /* their normals point to the body */
+    const double *flow;               /* [3] m/s                         */
 } check_of;
 
 /* PS_INVALID, or a warning where --allow names it. The signal is settled. */

@@ -19,7 +19,7 @@
 
 static struct {
     ps_text_list sources, velocities, mirrors;
-    const char *like, *samples, *panels;
+    const char *like, *samples, *panels, *flow;
     int64_t steps;
     double dt, speed, time, density;
     int formulation;
@@ -46,6 +46,9 @@ static const ps_option options[] = {
             "surface data of a flow code around what sounds (Ffowcs Williams and Hawkings): panels "
             "x,y,z,nx,ny,nz,area, pressures over times, :fluid=FILE velocities if fluid goes "
             "through, motion as of --source; needs --density"),
+    PS_TEXT(
+        "flow", &chosen.flow, "X,Y,Z", PS_IDENTITY,
+        "the sources are in a uniform flow of this velocity (m/s), up to .3 of the speed of sound"),
     PS_TEXT("like", &chosen.like, "MATRIX", 0,
             "take step, speed and equation from this slice or block matrix"),
     PS_REAL("dt", &chosen.dt, "SECONDS", 0, 1e9, PS_IDENTITY, "step, without --like"),
@@ -130,6 +133,30 @@ static ps_status parse_sources(job *j)
     return PS_OK;
 }
 
+/* Only the sources' own field is that of a flow: see the limits in specs/incident_file.md. */
+static ps_status settle_flow(job *j)
+{
+    const double mach_limit = .3;
+    double *flow = j->header.flow;
+    int count = 0;
+    if (!chosen.flow) return PS_OK;
+    if (ps_parse_reals(chosen.flow, ',', flow, 3, &count) != PS_OK || count != 3)
+        return ps_fail(PS_USAGE, "--flow: \"%s\" is not a velocity X,Y,Z", chosen.flow);
+    if (chosen.samples || chosen.panels || chosen.velocities.count > 0)
+        return ps_fail(PS_USAGE,
+                       "--flow is of --source alone: --samples, --panels and --velocity are "
+                       "in fluid at rest");
+    if (!(ps_norm3(flow) <= mach_limit * j->header.speed))
+        return ps_fail(PS_INVALID,
+                       "--flow: %.4g m/s is %.3g times the speed of sound, up to %g is taken",
+                       ps_norm3(flow), ps_norm3(flow) / j->header.speed, mach_limit);
+    for (int p = 0; p < j->header.mirrors.count; ++p)
+        if (fabs(ps_dot3(flow, j->header.mirrors.planes[p].normal)) > 1e-9 * ps_norm3(flow))
+            return ps_fail(PS_INVALID,
+                           "--flow goes through the plane of --mirror: give one along it");
+    return PS_OK;
+}
+
 /* Step, speed and equation: of a matrix, or given. */
 static ps_status settle_grid(job *j)
 {
@@ -172,7 +199,7 @@ static ps_status settle_grid(job *j)
                              .mirrors = s.mirrors};
     snprintf(j->header.mesh_uuid, sizeof j->header.mesh_uuid, "%s", j->mesh.uuid);
     snprintf(j->header.mesh_hash, sizeof j->header.mesh_hash, "%s", j->mesh.content_hash);
-    return PS_OK;
+    return settle_flow(j);
 }
 
 static double mean_edge(const ps_surface_mesh *mesh)
@@ -278,12 +305,13 @@ static ps_status check_combined(const job *j)
 
 static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
 {
-    check_of c = {&j->mesh,
-                  mean_edge(&j->mesh),
-                  j->header.dt,
-                  j->header.speed,
-                  (double)j->header.steps * j->header.dt,
-                  &j->header.mirrors};
+    check_of c = {.mesh = &j->mesh,
+                  .edge = mean_edge(&j->mesh),
+                  .dt = j->header.dt,
+                  .speed = j->header.speed,
+                  .duration = (double)j->header.steps * j->header.dt,
+                  .mirrors = &j->header.mirrors,
+                  .flow = j->header.flow};
     double top = ps_band_of(c.edge, c.dt, c.speed).usable;
     PS_TRY(check_combined(j));
     for (int i = 0; i < j->count; ++i) {
@@ -292,11 +320,12 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
         snprintf(name, sizeof name, "wave-%d", i);
         PS_TRY(settle_signal(j, s, top, name, product));
         PS_TRY(check_source(run, &c, s));
-        j->sounds[i] = s->sound;
+        j->sounds[i] = ps_sound_in_flow(&s->sound, j->header.flow);
     }
     j->all = (ps_sounds){.count = j->count,
                          .sounds = j->sounds,
                          .mirrors = j->header.mirrors,
+                         .flow = {j->header.flow[0], j->header.flow[1], j->header.flow[2]},
                          .speed = c.speed,
                          .edge = c.edge};
     if (j->header.mirrors.count > 0) PS_TRY(check_mirrors(&c));
@@ -417,7 +446,8 @@ static ps_status run_incident(ps_run *run)
 {
     PS_SCOPED(job_release) job j = {.count = 0};
     ps_product product;
-    ps_product_init(run, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &product);
+    ps_product_init(run, PS_INCIDENT_FILE_FORMAT, chosen.flow ? PS_INCIDENT_FILE_VERSION : 1,
+                    &product);
     PS_TRY(prepare(run, &j, &product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     int64_t row = 8 * j.header.unknowns;
@@ -445,7 +475,9 @@ static const ps_program program = {
         "--incident: recorded signals, sources that move and turn, dipoles, planes that mirror. "
         "Recordings (WAV, or tables of time and value) are low-passed to what mesh and step take; "
         "what that leaves out is told. Sources that meet the body, are faster than .95 of sound, "
-        "begin before t = 0 or send what mesh and step do not resolve are refused. With --velocity "
+        "begin before t = 0 or send what mesh and step do not resolve are refused. With --flow the "
+        "sources are in a uniform flow, which the march does not know of: it refuses their loads "
+        "unless allowed. With --velocity "
         "the surface itself sounds: the loads of a prescribed normal velocity.",
     .examples =
         "  penstock-incident hull.h5 hull.sound.h5 --like hull.slices.h5 --steps 2000 \\\n"

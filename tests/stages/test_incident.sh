@@ -77,6 +77,33 @@ for kind in monopole dipole; do
 done
 fails 2 "not at points" penstock-probe run.h5 sphere2.h5 total.h5 $at --field total
 
+# a source in a flow: the loads are those of its exact field, sampled at the vertices
+python3 - sphere1.off > flow.txt << 'P'
+import math, sys
+words = open(sys.argv[1]).read().split()[1:]
+points = [[float(x) for x in words[3 + 3 * i:6 + 3 * i]] for i in range(int(words[0]))]
+m, b2 = .3, 1 - .09
+open("places.txt", "w").writelines("%.17g %.17g %.17g\n" % tuple(p) for p in points)
+def field(p, t):
+    x, y, z = p[0] + 2, p[1] - 3, p[2] - 1
+    r = math.sqrt(x * x + b2 * (y * y + z * z))
+    q = (t - (r - m * x) / b2 - 9) / 2.5
+    return math.exp(-q * q) / (4 * math.pi * r)
+for n in range(170):
+    print(n * .2, *("%.12g" % field(p, n * .2) for p in points))
+P
+grid="--dt .2 --speed 1 --steps 100 --formulation sound-soft-s -q"
+penstock-incident sphere1.h5 flow.h5 $grid --source monopole:at=-2,3,1:width=2.5:delay=9 --flow .3,0,0 > /dev/null 2>&1
+penstock-incident sphere1.h5 sampled.h5 $grid --samples flow.txt:quantity=pressure:points=places.txt > /dev/null
+penstock-incident sphere1.h5 rest.h5 $grid --source monopole:at=-2,3,1:width=2.5:delay=9 > /dev/null 2>&1
+close_to flow.h5 sampled.h5 .01
+penstock-compare rest.h5 sampled.h5 --tolerance .1 --no-attributes > /dev/null 2>&1 && fail "a flow makes no difference"
+penstock-slice-assemble sphere1.h5 soft.h5 --dt .2 --speed 1 -q > /dev/null
+fails 3 "errors of the order" penstock-tdbem-march soft.h5 sphere1.h5 bad.h5 --steps 100 --incident flow.h5
+fails 3 "up to 0.3" penstock-incident sphere1.h5 bad.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow .31,0,0
+fails 2 "--source alone" penstock-incident sphere1.h5 bad.h5 $grid --samples flow.txt:quantity=pressure --flow .1,0,0
+fails 3 "one along it" penstock-incident sphere1.h5 bad.h5 $grid --source monopole:at=-2,3,1:width=2.5 --flow 0,0,.1 --mirror 0,0,-2:0,0,1:rigid
+
 # refused
 make="penstock-incident sphere1.h5 bad.h5 --like hard.h5 --steps 60 -q --source"
 fails 3 "times the speed of sound" $make monopole:at=3,0,0:turns=.16:frequency=0:ramp=30

@@ -45,6 +45,27 @@ static void the_field_obeys_the_wave_equation(void **state)
     }
 }
 
+/* A source at rest in a flow along x: q(t - sigma/c)/(4 pi R*), sigma = (R* - M x)/b2, R*^2 = x^2 +
+ * b2 (y^2 + z^2), b2 = 1 - M^2 (the convected wave equation in primed coordinates). */
+static void a_source_in_a_flow_has_its_exact_field(void **state)
+{
+    (void)state;
+    const double c = 1.3, flow[3] = {.3 * c, 0, 0},
+                 x[5][3] = {{2, 0, 0}, {-3, 0, 0}, {.5, 2, -1}, {-1, .3, .2}, {0, 0, 4}};
+    ps_sound s = rotor(PS_SOUND_MONOPOLE);
+    memset(s.velocity, 0, sizeof s.velocity);
+    s.turning = 0;
+    const ps_sound carried = ps_sound_in_flow(&s, flow);
+    for (int i = 0; i < 5; ++i) {
+        const double t = 9, b2 = 1 - .09, *r = x[i];
+        double away = sqrt(r[0] * r[0] + b2 * (r[1] * r[1] + r[2] * r[2])), q[2], at[3];
+        ps_signal_at(&s.signal, t - (away - .3 * r[0]) / b2 / c, q);
+        for (int k = 0; k < 3; ++k) at[k] = s.place[k] + r[k] - flow[k] * t;
+        check_near(ps_sound_field(&carried, c, at, t), q[0] / (4 * M_PI * away), 1e-13, 1e-12);
+        assert_true(fabs(q[0]) > 1e-3);
+    }
+}
+
 static void slopes_are_those_of_the_field(void **state)
 {
     (void)state;
