@@ -31,6 +31,7 @@ typedef struct source_text {
     recording recording;
     char where[512]; /* of --velocity: "all", or a tag of the mesh; of --panels: their file */
     char fluid[512]; /* of --panels: the velocities' file; its pressures' is wave */
+    double ambient;  /* of --panels in CGNS, Pa: taken from all pressures          */
     bool along;      /* of --velocity: a motion in direction sound.place, not along the normal */
 } source_text;
 

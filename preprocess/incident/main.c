@@ -45,7 +45,7 @@ static const ps_option options[] = {
     PS_TEXT("panels", &chosen.panels, "FILE:pressure=FILE", PS_IDENTITY,
             "surface data of a flow code around what sounds (Ffowcs Williams and Hawkings): panels "
             "x,y,z,nx,ny,nz,area, pressures over times, :fluid=FILE velocities if fluid goes "
-            "through, motion as of --source; needs --density"),
+            "through, motion as of --source; or all in a CGNS file, :ambient=PA; needs --density"),
     PS_TEXT(
         "flow", &chosen.flow, "X,Y,Z", PS_IDENTITY,
         "the sources are in a uniform flow of this velocity (m/s), up to .3 of the speed of sound"),

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kernels/common/mesh_measure.h"
+#include "formats/cgns_surface.h"
 #include "kernels/common/vec3.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -49,10 +49,35 @@ static ps_status check_panel(const panels *p, int64_t i)
                    p->text->where, (long long)i + 1, length, row[6]);
 }
 
+/* All of a CGNS file, which it hands on. */
+static ps_status read_cgns(panels *p)
+{
+    const source_text *s = p->text;
+    PS_SCOPED(ps_cgns_surface_release) ps_cgns_surface c = {0};
+    if (strcmp(s->wave, s->where) != 0 || s->fluid[0])
+        return ps_fail(PS_USAGE, "--panels %s: a CGNS file has its pressures and velocities itself",
+                       s->where);
+    PS_TRY(ps_cgns_surface_read(s->where, &c));
+    if (c.times < 2) return ps_fail(PS_INVALID, "%s: one time; two are needed at least", s->where);
+    for (int64_t n = 0; n < c.times; ++n)
+        PS_TRY(even_time(s->where, n, n + 1, c.time[n], &p->times));
+    for (int64_t i = 0; i < c.times * c.panels; ++i) c.pressure[i] -= s->ambient;
+    if (c.turned) ps_info("%s: its normals point inward, and are turned", s->where);
+    p->places = (table){c.panels, COLUMNS, c.places};
+    p->pressure = (table){c.times, c.panels, c.pressure};
+    if (c.velocity) p->fluid = (table){c.times, 3 * c.panels, c.velocity};
+    c.places = c.pressure = c.velocity = NULL;
+    for (int64_t i = 0; i < p->places.rows; ++i) PS_TRY(check_panel(p, i));
+    return PS_OK;
+}
+
 static ps_status read_files(panels *p)
 {
     const source_text *s = p->text;
     even_times other;
+    if (ps_is_cgns(s->where)) return read_cgns(p);
+    if (s->ambient != 0)
+        return ps_fail(PS_USAGE, "--panels %s: ambient= is of CGNS files", s->where);
     PS_TRY(table_read(s->where, "panels", &p->places));
     if (p->places.width != COLUMNS)
         return ps_fail(PS_INVALID, "%s: %lld numbers a panel, expected x,y,z,nx,ny,nz,area",

@@ -160,11 +160,17 @@ static ps_status take_parts(reading *r, char **rest)
             snprintf(to, sizeof r->s->wave, "%s", value);
             continue;
         }
+        if (r->panels && !strcmp(word, "ambient")) {
+            if (ps_parse_real(value, &r->s->ambient) != PS_OK)
+                return ps_fail(PS_USAGE, "--panels \"%s\": ambient=%s is no pressure", r->s->text,
+                               value);
+            continue;
+        }
         if (!r->surface) PS_TRY(take_where(r, word, value, &taken));
         if (r->panels && (!taken || r->placed || r->directed || r->forced))
             return ps_fail(PS_USAGE,
                            "--panels \"%s\": no part is called \"%s\"; there are pressure, fluid, "
-                           "velocity, about, axis, turns",
+                           "ambient, velocity, about, axis, turns",
                            r->s->text, word);
         if (!taken) PS_TRY(take_what(r, word, value));
     }
