@@ -110,6 +110,35 @@ penstock-dgtd-sar -q lossy.phasors.h5 line.hdf lossy.hdf --accepted-power 2 --gr
 awk -v a="$(figure out.json absorbed)" 'BEGIN { print a, "W of 2 W"; exit !(a > 1.996 && a < 2.004) }'
 fails 2 "exclude each other" penstock-dgtd-sar lossy.phasors.h5 line.hdf bad.hdf --accepted-power 1 --power 1
 
+# gain of what comes in: V_s^2/(8 R) of a unit, less what S11 sends back
+cat > strips.geo << 'T'
+SetFactory("OpenCASCADE");
+Box(1) = {-.3, -.3, -.3, .6, .6, .6};
+Rectangle(100) = {-.02, .02, 0, .04, .1}; Rectangle(101) = {-.02, -.12, 0, .04, .1}; Rectangle(102) = {-.02, -.02, 0, .04, .04};
+BooleanFragments{ Volume{1}; Delete; }{ Surface{100:102}; Delete; }
+e = 1e-6;
+arms() = Surface In BoundingBox{-.02-e, .02-e, -e, .02+e, .12+e, e}; arms() += Surface In BoundingBox{-.02-e, -.12-e, -e, .02+e, -.02+e, e};
+port() = Surface In BoundingBox{-.02-e, -.02-e, -e, .02+e, .02+e, e};
+outer() = Surface{:}; outer() -= {port(), arms()};
+Physical Volume("air", 1) = {1};
+Physical Surface("port", 11) = {port()}; Physical Surface("arms", 12) = {arms()}; Physical Surface("outer", 13) = {outer()};
+Field[1] = Ball; Field[1].Radius = .13; Field[1].VIn = .045; Field[1].VOut = .12; Field[1].Thickness = .15;
+Background Field = 1; Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;
+T
+penstock-mesh-import strips.geo strips.hdf -q > /dev/null
+penstock-mesh-partition strips.hdf strips.h5 -q > /dev/null
+penstock-dgtd-setup strips.h5 strips.m.h5 -q --order 1 --material default:eps=1 --boundary outer:absorbing --boundary arms:pec \
+    --port feed:faces=port:r=50:axis=0,1,0:width=.8ns:frequency=500e6 > /dev/null
+dgtd strips.m.h5 strips.run.h5 --time 10ns --frequency 500e6 2> /dev/null
+penstock-dgtd-ports -q strips.run.ports.h5 strips.s.h5 --frequencies 500e6 --allow undecayed > /dev/null 2>&1
+for quantity in gain realized; do
+    penstock-dgtd-far -q strips.run.phasors.h5 strips.hdf strips.$quantity.h5 --quantity $quantity --direction 90,0 --json > $quantity.json 2> /dev/null
+done
+{ penstock-inspect --csv strips.s.h5; penstock-inspect --csv strips.gain.h5; penstock-inspect --csv strips.realized.h5; } |
+    awk -F, -v p="$(figure realized.json incident_power)" '/^5/ { n++; if (n == 1) s = $2^2 + $3^2; else x[n] = $2 }
+    END { r = x[3] / x[2] / (1 - s); print p, "W comes in;", x[2], "of the accepted power,", x[3], "of it: off by", r - 1
+        exit !(n == 3 && p / .0025 > .9999 && p / .0025 < 1.0001 && (r - 1)^2 < 1e-4) }'
+
 # ports that are none
 bad=${setup/OUT/bad.h5}
 fails 2 "all zero" $bad $open --port x:faces=one
