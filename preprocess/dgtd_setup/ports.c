@@ -344,12 +344,20 @@ static ps_status lengthen(ps_dgtd_ports *x, int64_t more)
     return PS_OK;
 }
 
+/* What one port's current does to the voltage of another within a step is not computed: they share no element. */
 static ps_status check_others(const setup *s, const char *text, int64_t first)
 {
+    char place[160];
     for (int64_t i = 0; i < first; ++i)
-        for (int64_t k = first; k < s->ports.sides; ++k)
+        for (int64_t k = first; k < s->ports.sides; ++k) {
             if (s->ports.faces[i] == s->ports.faces[k])
                 return ps_fail(PS_USAGE, "--port %s: another port has faces of it", text);
+            if (s->ports.faces[i] / 4 == s->ports.faces[k] / 4)
+                return ps_fail(PS_USAGE,
+                               "--port %s: %s has faces of another port, too; there has to be an "
+                               "element between ports: make the mesh finer there",
+                               text, element_text(s, s->ports.faces[k] / 4, place));
+        }
     return PS_OK;
 }
 

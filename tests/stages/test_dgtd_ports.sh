@@ -149,5 +149,16 @@ fails 2 "absorbing" $bad --boundary one:absorbing --boundary two:pmc --port x:fa
 fails 2 "is not known here" $bad $open --port x:faces=one:r=50:q=1
 fails 2 "two ports of this name" $bad $open --port x:faces=one:r=50 --port x:faces=two:r=50
 fails 2 "another port has faces" $bad $open --port x:faces=one:r=50 --port y:faces=one:r=50
+cat > corner.geo << 'T'
+SetFactory("OpenCASCADE");
+Box(1) = {0, 0, 0, .1, .1, .1};
+Physical Volume("air", 1) = {1};
+Physical Surface("one", 11) = {1}; Physical Surface("two", 12) = {3}; Physical Surface("sides", 13) = {2, 4}; Physical Surface("plates", 14) = {5, 6};
+Mesh.MeshSizeMin = 1; Mesh.MeshSizeMax = 1;
+T
+penstock-mesh-import corner.geo corner.hdf -q > /dev/null
+penstock-mesh-partition corner.hdf corner.h5 -q > /dev/null
+fails 2 "an element between ports" penstock-dgtd-setup corner.h5 bad.h5 -q --material default:eps=1 --boundary plates:pec --boundary sides:pmc \
+    --boundary one:pmc --boundary two:pmc --port one:faces=one:r=50 --port two:faces=two:r=50
 fails 2 "has its resistance" $bad $open --port x:faces=one:c=1e-12:connect=parallel:$drive
 fails 2 "upwind flux damps" $bad $open --flux upwind --port x:faces=one:r=50
