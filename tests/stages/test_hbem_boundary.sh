@@ -141,6 +141,25 @@ a, b = value("at.5,.3,1.6.h5", 1), value("at-.9,.8,-1.2.h5", 0)
 assert abs(a - b) < .02 * abs(a), (a, b)
 P
 
+# ---- a deep pit: reciprocity of a source in it and one outside ----
+if [ -x "$SHARED/tools/ugly-meshes" ]; then
+    "$SHARED/tools/ugly-meshes" pit .75 8 > pit.off
+    expect 0 "" penstock-mesh-import pit.off pit.hdf
+    expect 0 "" penstock-cluster-build pit.hdf pit.h5
+    expect 0 "" penstock-hbem-solve pit.hdf pit.h5 deep.hdf --force-coarse --wavenumber 4 $rough --source point:.5,.5,.5 --source point:1.5,.3,1.4
+    [ "$(figure steps_most)" -le 13 ] || fail "a pit: $(figure steps_most) steps"
+    for at in .5,.5,.5 1.5,.3,1.4; do expect 0 "" penstock-hbem-field deep.hdf pit$at.h5 --incidence all --at=$at; done
+    /usr/bin/python3 - <<'P' || fail "reciprocity of a pit"
+import h5py
+def value(name, i):
+    f = h5py.File(name)
+    return complex(f["/trace/real"][0, i], f["/trace/imaginary"][0, i])
+a, b = value("pit.5,.5,.5.h5", 1), value("pit1.5,.3,1.4.h5", 0)
+print(a, b)
+assert abs(a - b) < .02 * abs(a), (a, b)
+P
+fi
+
 # ---- two fluid bodies and a rigid one: likewise ----
 three() { # SHIFT OF THE THIRD, ITS SIZE
     /usr/bin/python3 - "$@" <<'P' || fail "a mesh of three bodies"
