@@ -92,6 +92,12 @@ static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
     return PS_OK;
 }
 
+int ps_hbem_solution_version(const ps_hbem_solution_header *h)
+{
+    bool plain = h->mirrors.count == 0 && !h->absorbs && !h->of_files;
+    return plain ? 1 : PS_HBEM_SOLUTION_VERSION;
+}
+
 ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *identity,
                                   const ps_hbem_solution_header *header,
                                   const ps_surface_mesh *mesh, ps_hbem_solution *out)
@@ -102,8 +108,7 @@ ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *ide
     out->header.vertex_count = mesh->vertex_count;
     out->header.triangle_count = mesh->triangle_count;
     own.format = PS_HBEM_SOLUTION_FORMAT;
-    bool plain = header->mirrors.count == 0 && !header->absorbs && !header->of_files;
-    own.format_version = plain ? 1 : PS_HBEM_SOLUTION_VERSION;
+    own.format_version = ps_hbem_solution_version(header);
     ps_status status = check_header(&out->header);
     if (status != PS_OK) return ps_context(status, "%s", path);
     PS_TRY(PS_ALLOC(&out->entries, header->count, "entries of solutions"));

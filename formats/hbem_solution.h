@@ -68,6 +68,9 @@ typedef struct ps_hbem_solution {
     int dataset[PS_LAYERS];
 } ps_hbem_solution;
 
+/* The version that a file of this header has: the least that says all. */
+int ps_hbem_solution_version(const ps_hbem_solution_header *header);
+
 /* Writes the mesh and defines the layers. identity: options and disk estimate; format and version
  * are set here. Close it with commit or, on failure, close. */
 ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *identity,

@@ -30,22 +30,6 @@ static ps_status note_sides(const solve_problem *p, ps_product *product)
     return ps_product_note(product, "sides=%lld %016llx", (long long)p->load_count, digest);
 }
 
-/* Mesh, then matrices or clusters. */
-ps_status output_inputs(const solve_problem *p, ps_product *product)
-{
-    char role[PS_ROLE_MAX];
-    int count = p->scene_count > 0 ? p->scene_files : p->matrix_count;
-    PS_TRY(note_sides(p, product));
-    PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
-    for (int i = 0; i < count; ++i) {
-        snprintf(role, sizeof role, p->scene_count > 0 ? "clusters%d" : "matrix%d", i + 1);
-        PS_TRY(ps_product_input(product, role,
-                                p->scene_count > 0 ? p->scenes[i].store
-                                                   : ps_hmatrix_store(p->matrices[i].file)));
-    }
-    return PS_OK;
-}
-
 static ps_hbem_solution_header header_of(const solve_problem *p)
 {
     static const char *const names[] = {"helmholtz-hard", "laplace-dirichlet", "laplace-neumann"};
@@ -83,6 +67,24 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
                                         : "1");
     }
     return h;
+}
+
+/* Mesh, then matrices or clusters. */
+ps_status output_inputs(const solve_problem *p, ps_product *product)
+{
+    char role[PS_ROLE_MAX];
+    int count = p->scene_count > 0 ? p->scene_files : p->matrix_count;
+    ps_hbem_solution_header header = header_of(p);
+    product->identity.format_version = ps_hbem_solution_version(&header);
+    PS_TRY(note_sides(p, product));
+    PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
+    for (int i = 0; i < count; ++i) {
+        snprintf(role, sizeof role, p->scene_count > 0 ? "clusters%d" : "matrix%d", i + 1);
+        PS_TRY(ps_product_input(product, role,
+                                p->scene_count > 0 ? p->scenes[i].store
+                                                   : ps_hmatrix_store(p->matrices[i].file)));
+    }
+    return PS_OK;
 }
 
 ps_status output_create(solve_problem *p, const ps_product *product)

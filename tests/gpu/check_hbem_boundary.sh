@@ -2,21 +2,7 @@
 # penstock-hbem-solve --boundary on a CUDA device, from the programs on PATH: soft, lined and vibrating bodies and sources;
 # products of matrices in files as the cores have them, matrices assembled on the device within their tolerance.
 # DEVICE=cpu runs all of it by the cores. Leaves nothing.
-set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-device=${DEVICE:-cuda}
-passed=0
-fail() { echo "FAILED: $*"; cat out err 2> /dev/null; exit 1; }
-run() { timeout 60 "$@" > out 2> err || fail "$*"; }
-near() { # A B LIMIT WHAT
-    penstock-compare "$1" "$2" --no-attributes > out 2> err
-    awk -v limit="$3" 'NF == 1 { s = $1 } s ~ /^\/solutions\/(single|double)$/ && $1 == "relative_l2" { n++; bad += !($2 < limit); print "  " s " differs by " $2 } END { exit bad || !n }' out ||
-        fail "$4"
-    passed=$((passed + 1))
-    echo "near: $4"
-}
+. "$(dirname "$0")/near.sh"
 run penstock-mesh-surface s.hdf --divisions 16
 run penstock-cluster-build s.hdf c.h5
 run penstock-cluster-build s.hdf d.h5 --test p1 --trial p0

@@ -1,21 +1,7 @@
 #!/bin/bash
 # penstock-hbem-solve --mirror on a CUDA device, from the programs on PATH: bodies near and far from one plane and from two,
 # of all conditions, in both precisions, with what cores assemble and multiply; fields of them. DEVICE=cpu: all by cores.
-set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-device=${DEVICE:-cuda}
-passed=0
-fail() { echo "FAILED: $*"; cat out err 2> /dev/null; exit 1; }
-run() { timeout 60 "$@" > out 2> err || fail "$*"; }
-near() { # A B LIMIT WHAT
-    penstock-compare "$1" "$2" --no-attributes > out 2> err
-    awk -v limit="$3" 'NF == 1 { s = $1 } s ~ /^\/(solutions\/(single|double)|trace\/(real|imaginary))$/ && $1 == "relative_l2" { n++; bad += !($2 < limit); print "  " s " differs by " $2 } END { exit bad || !n }' out ||
-        fail "$4"
-    passed=$((passed + 1))
-    echo "near: $4"
-}
+. "$(dirname "$0")/near.sh"
 run penstock-mesh-surface s.hdf --divisions 16
 run penstock-cluster-build s.hdf c.h5
 medium="--density 1000 --speed 1500"

@@ -7,31 +7,17 @@ expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
 expect 0 "" penstock-cluster-build s5.hdf s5.h5
 rough="--epsilon 1e-3 --rules 1e-3 --radius 1"
 cat > series.py <<'P'
-import cmath, h5py, math, sys, numpy as np
-def j(n, x):
-    term, total = x**n / math.prod(range(1, 2 * n + 2, 2)), 0
-    for m in range(40):
-        total += term
-        term *= -x * x / 2 / ((m + 1) * (2 * n + 2 * m + 3))
-    return total
-def h(n, x):
-    a, b = -1j * cmath.exp(1j * x) / x, -cmath.exp(1j * x) * (x + 1j) / x**2
-    for m in range(n): a, b = b, (2 * m + 3) / x * b - a
-    return a
-def d(f, n, x): return n / x * f(n, x) - f(n + 1, x)
-def scattered(k, kind, r, c):
-    total = 0
-    for n in range(12):
-        k1 = k.real / .8 # inside of the fluid, which absorbs nothing; g = 1.3
-        follow = {"impedance": 1j * k.real / k / (2 - 1j), "fluid": -k1 / k / 1.3 * d(j, n, k1) / j(n, k1), "rigid": 0}.get(kind)
-        a = -j(n, k) / h(n, k) if kind == "soft" else -(d(j, n, k) + follow * j(n, k)) / (d(h, n, k) + follow * h(n, k))
-        total += 1j**n * (2 * n + 1) * a * h(n, k * r) * np.polynomial.legendre.legval(c, [0] * n + [1])
-    return total
+import h5py, os, sys, numpy as np
+sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
+from sphere_series import fluid, rigid, scattered
+k, kind = complex(sys.argv[3]), sys.argv[2]
+# The fluid inside, g = 1.3, absorbs nothing; Z is 2 - i.
+follow = {"rigid": rigid, "soft": None, "impedance": lambda n: -1j * k.real / k / (2 - 1j), "fluid": fluid(k, 1.3, k.real / .8)}[kind]
 f = h5py.File(sys.argv[1])
 got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
 x = np.array([[float(v) for v in p.split(",")] for p in sys.argv[5:]])
 r = np.linalg.norm(x, axis=1)
-want = np.array([scattered(complex(sys.argv[3]), sys.argv[2], a, b[2] / a) for a, b in zip(r, x)])
+want = np.array([scattered(k, follow, a, b[2] / a) for a, b in zip(r, x)])
 error = abs(got - want).max() / abs(want).max()
 print(sys.argv[2], error)
 assert error < float(sys.argv[4]), (error, got, want)
