@@ -26,6 +26,7 @@ seeds() {
     made penstock-dgtd-march -q line.m.h5 line.h5.run.h5 --steps 60
     mv line.h5.run.ports.h5 ports.h5; rm line.h5.run.h5
     made penstock-particle-import --generate ellipsoid --count 600 --right-hand-sides 2 p.h5
+    made penstock-particle-import --generate cube --count 50 --moments charges-and-dipoles moments.h5
     made penstock-octree-build p.h5 tree.h5 --height 3 --box 0,0,0,1 --group 40
     made penstock-fmm tree.h5 fmm.h5 --device cpu --order 3 --trace tasks.h5
     made penstock-mesh-surface small.hdf --divisions 2
