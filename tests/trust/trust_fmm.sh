@@ -22,6 +22,21 @@ bound plummer-signed 6 ugly 1e-4 inverse
 bound plane 6 ugly 1e-4 inverse
 bound far 12 ugly 1e-4 inverse
 bound cube 4 ugly 1e-4 gaussian --parameter 1e4
+# Moments of generated particles, by an adaptive tree.
+moments() { # KIND MOMENTS clean|ugly ACCURACY OPTIONS...
+    local kind=$1 moments=$2 look=$3 accuracy=$4
+    shift 4
+    run penstock-particle-import --generate "$kind" --count 6000 --charges signed --moments "$moments" m.h5 --force &&
+        run penstock-octree-build m.h5 m.tree.h5 --force
+    local value=nothing
+    run penstock-fmm --device cpu m.tree.h5 m.r.h5 --accuracy "$accuracy" --check 300 --force "$@" && value=$(figure error_potential)
+    row fmm "$kind, $moments $*" "$look" "values, relative L2" "$accuracy" "$value"
+}
+moments cube dipoles clean 1e-4
+moments cube forces clean 1e-3 --kernel stokeslet
+moments cube complex clean 1e-4 --kernel helmholtz --parameter 10
+moments ellipsoid charges-and-dipoles ugly 1e-3 --hessian
+moments plummer forces ugly 1e-3 --kernel stokeslet
 run penstock-octree-build cube.h5 out.tree.h5 --height 4 --box 0.1,0.1,0.1,0.8 --clamp
 refused fmm "cube, a tenth outside the box" "particles in their leaves" 3 "--box that holds them" \
     penstock-fmm --device cpu out.tree.h5 none.h5
