@@ -18,6 +18,18 @@ ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3])
     return box;
 }
 
+ps_status ps_tree_check_span(const double lower[3], const double upper[3])
+{
+    static const double least = 1e-60, most = 1e60;
+    double span = 0;
+    for (int d = 0; d < 3; ++d) span = fmax(span, upper[d] - lower[d]);
+    if (span == 0 || (span >= least && span <= most)) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "the particles span %.3g: powers of their distances are numbers of fp64 from "
+                   "%g to %g; give lengths in another unit",
+                   span, least, most);
+}
+
 /* ---- keys ---- */
 
 typedef struct axis_scale {

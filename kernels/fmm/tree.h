@@ -24,6 +24,11 @@ typedef struct ps_tree_points {
 /* The cube around [lower, upper] with the same middle; width 1 where all is one point. */
 ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3]);
 
+/* PS_INVALID if particles that reach from `lower` to `upper` span less than 1e-60 or more than 1e60:
+ * fifth powers of distances, which gradients of kernels hold, and squares of results are no numbers
+ * of fp64 then, and small squares are 0, as if particles were at one place. */
+ps_status ps_tree_check_span(const double lower[3], const double upper[3]);
+
 /* Morton keys on a level: cell of an axis = floor((x - corner) 2^level / width), held within
  * 0 .. 2^level - 1. Returns how many points lie outside the closed box. */
 int64_t ps_tree_keys(const ps_octree_box *box, int level, const ps_tree_points *points,

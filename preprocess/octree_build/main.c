@@ -127,9 +127,8 @@ static ps_status find_box(build *b)
         upper[d] = fmax(s->upper[d], t->upper[d]);
     }
     b->box = ps_tree_bounding_box(lower, upper);
-    if (!isfinite(b->box.width))
-        return ps_fail(PS_INVALID, "%s: the particles are too far apart for fp64",
-                       b->run->operands[0]);
+    ps_status status = ps_tree_check_span(lower, upper);
+    if (status != PS_OK) return ps_context(status, "%s", b->run->operands[0]);
     if (!chosen.box) return PS_OK;
     PS_TRY(parse_box(chosen.box, &b->box));
     PS_TRY(check_inside(b, s, b->run->operands[0]));

@@ -73,6 +73,8 @@ def fmm(sources, charges, targets=None, kernel="inverse", parameter=0.0, accurac
     [m] or [sides][m]; with gradient also [m][3] or [sides][m][3]; last the figures reached. specs/fmm.md has the kernels."""
     columns = lambda p: [np.ascontiguousarray(lib.positions(p)[:, d]) for d in range(3)]
     x, y = columns(sources), columns(sources if targets is None else targets)
+    if np.iscomplexobj(charges):
+        raise lib.PenstockError("charges are complex: give real and imaginary parts as two sides", 2)
     q = np.ascontiguousarray(np.atleast_2d(np.asarray(charges, float)))
     if q.ndim != 2 or q.shape[1] != len(x[0]):
         raise lib.PenstockError(f"charges [{len(x[0])}] or [sides][{len(x[0])}] are expected, not {list(q.shape)}", 2)

@@ -121,6 +121,7 @@ static ps_status build_tree(attempt *a, int order)
     a->tree.room = ps_grow;
     widen(s->source, s->sources, lower, upper);
     if (a->set) widen(s->target, s->targets, lower, upper);
+    PS_TRY(ps_tree_check_span(lower, upper));
     PS_TRY(ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest));
     for (int set = 0; set <= a->set; ++set) PS_TRY(sort_set(a, set));
     PS_TRY(ps_adaptive_divide(&a->tree));

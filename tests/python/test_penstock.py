@@ -237,6 +237,10 @@ class Sums(unittest.TestCase):
         x, q = random.random((3000, 3)), random.random((2, 3000)) - 0.5
         with self.assertRaisesRegex(penstock.PenstockError, "positions"):
             penstock.fmm(np.ones((5, 4)), np.ones(5))
+        with self.assertRaisesRegex(penstock.PenstockError, "complex"):
+            penstock.fmm(x, q * 1j)
+        with self.assertRaisesRegex(penstock.PenstockError, "another unit"):
+            penstock.fmm(x * 1e-160, q)
         phi, gradient, figures = penstock.fmm(x, q, gradient=True, accuracy=1e-3)
         self.assertLess(figures["potential"], 1e-3)
         d = x[:50, None] - x[None]

@@ -135,6 +135,9 @@ expect 3 "penstock-particles" $build c.h5 no.h5
 expect 3 "missing.h5" $build missing.h5 no.h5
 expect 3 "missing.h5" $build cube.h5 no.h5 --targets missing.h5
 head -c 300000 cube.h5 > cut.h5; expect 3 "cut.h5" $build cut.h5 no.h5
+awk 'BEGIN { print "x y z q"; for (i = 0; i < 9; ++i) print i * 1e-160, 0, 0, 1 }' > small.txt
+expect 0 "" penstock-particle-import small.txt small.h5
+expect 3 "give lengths in another unit" $build small.h5 no.h5
 expect 4 "host-memory" $build cube.h5 no.h5 --height 16 --host-memory 6M
 expect 2 "at most 4096" env OMP_NUM_THREADS=99999 $build cube.h5 no.h5
 (ulimit -v 4000000; expect 4 "this process can have" env OMP_NUM_THREADS=4000 $build cube.h5 no.h5) || exit 1
