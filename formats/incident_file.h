@@ -19,8 +19,8 @@ typedef struct ps_incident_header {
     double dt, speed;                  /* s, m/s */
     int64_t space_points, time_points; /* of the rules that made them (kernels/tdbem/load.h) */
     char mesh_uuid[40], mesh_hash[17];
-    double flow[3];     /* m/s, uniform: the sources are in it; 0: at rest                  */
-    ps_mirrors mirrors; /* planes whose images of the sources are in the loads */
+    double flow[3];        /* m/s, uniform: the sources are in it; 0: at rest                  */
+    ps_reflectors mirrors; /* planes whose images of the sources are in the loads */
 } ps_incident_header;
 
 typedef struct ps_incident_file ps_incident_file;

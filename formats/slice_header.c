@@ -36,23 +36,23 @@ static ps_status parse_formulation(const char *name, ps_formulation *out)
 }
 
 ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined,
-                          const ps_mirrors *mirrors)
+                          const ps_reflectors *mirrors)
 {
     char name[40];
     snprintf(name, sizeof name, "%s%s", ps_equation_name(formulation, combined),
              mirrors->count > 0 ? mirrored : "");
     PS_TRY(ps_store_put_text(store, "/", "formulation", name));
-    PS_TRY(ps_mirrors_put(store, mirrors));
+    PS_TRY(ps_reflectors_put(store, mirrors));
     return combined > 0 ? ps_store_put_real(store, "/", "combined", combined) : PS_OK;
 }
 
 ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined,
-                          ps_mirrors *mirrors)
+                          ps_reflectors *mirrors)
 {
     char name[40];
     *combined = 0;
     PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
-    PS_TRY(ps_mirrors_get(store, mirrors));
+    PS_TRY(ps_reflectors_get(store, mirrors));
     size_t length = strlen(name), end = strlen(mirrored);
     if (mirrors->count > 0 && length > end && strcmp(name + length - end, mirrored) == 0)
         name[length - end] = 0;

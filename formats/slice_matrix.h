@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "formats/csr.h"
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 #include "formats/store.h"
 #include "runtime/isa.h"
 
@@ -57,18 +57,19 @@ typedef struct ps_slice_header {
     double speed;           /* m/s                                                           */
     int64_t outer_points;   /* outer rule: 3, 6, 7 or 12                                     */
     ps_passivity passivity;
-    ps_mirrors mirrors; /* the planes whose images it has                                 */
+    ps_reflectors mirrors; /* the planes whose images it has                                 */
     char mesh_uuid[40], mesh_hash[17]; /* the surface mesh that it was assembled from        */
 } ps_slice_header;
 
-/* The text of the attribute `formulation`: ps_formulation_name, or "sound-hard-combined"; in files with planes
+/* The text of the attribute `formulation`: ps_formulation_name, or "sound-hard-combined"; in files
+ * with planes
  * "-mirrored" behind it, which readers from before there were planes refuse. */
 const char *ps_equation_name(ps_formulation formulation, double combined);
 ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined,
-                          const ps_mirrors *mirrors);
+                          const ps_reflectors *mirrors);
 /* PS_INVALID: no such name, or an alpha or planes that are none. */
 ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, double *combined,
-                          ps_mirrors *mirrors);
+                          ps_reflectors *mirrors);
 
 /* To and from the root attributes. On a master file nnz, d_max, d_mean, score and k_max are
  * those of the first part; opening a matrix takes them from the chunk table instead. _get checks

@@ -140,7 +140,7 @@ static ps_status read_origin(const ps_store *store, ps_trace_origin *origin)
         if (!ps_store_has(store, "/", name)) break;
         PS_TRY(ps_store_get_text(store, "/", name, origin->emitters[origin->emitter_count], 256));
     }
-    return ps_mirrors_get(store, &origin->mirrors);
+    return ps_reflectors_get(store, &origin->mirrors);
 }
 
 static ps_status read_trace(ps_store *store, ps_trace *trace)
@@ -258,7 +258,7 @@ static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
         snprintf(name, sizeof name, "emitter_%d", i);
         PS_TRY(ps_store_put_text(store, "/", name, origin->emitters[i]));
     }
-    return ps_mirrors_put(store, &origin->mirrors);
+    return ps_reflectors_put(store, &origin->mirrors);
 }
 
 static ps_status write_trace(ps_store *store, const ps_trace *trace)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 #include "formats/store.h"
 
 #define PS_TRACE_FORMAT "penstock-trace"
@@ -30,7 +30,7 @@ typedef struct ps_trace_origin {
     ps_trace_basis basis;
     int emitter_count; /* the incident field, as ps_emitter_print writes it                */
     char emitters[16][256];
-    ps_mirrors mirrors; /* the planes whose images are in the values                        */
+    ps_reflectors mirrors; /* the planes whose images are in the values                        */
 } ps_trace_origin;
 
 typedef struct ps_trace {

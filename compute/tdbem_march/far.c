@@ -61,7 +61,7 @@ static ps_status check_belonging(const char *path, const char *near_path, const 
     if (a->unknowns == b->unknowns && a->formulation == b->formulation &&
         a->combined == b->combined && a->dt == b->dt && a->speed == b->speed &&
         a->precision == b->precision &&
-        ps_mirrors_same(&a->mirrors, &b->mirrors, a->speed * a->dt) && strcmp(ours, theirs) == 0)
+        ps_reflectors_same(&a->mirrors, &b->mirrors, a->speed * a->dt) && strcmp(ours, theirs) == 0)
         return PS_OK;
     return ps_fail(PS_INVALID,
                    "%s and %s were not cut from the same slice matrix (content %s and %s)", path,

@@ -134,9 +134,9 @@ static ps_status check_recorded(const problem *p, const char *path)
                        "m/s: make it again, with --like %s",
                        path, h->dt, h->speed, p->matrix, s->dt, s->speed, p->matrix);
     char ours[256], theirs[256];
-    ps_mirrors_print(&s->mirrors, ours, sizeof ours);
-    ps_mirrors_print(&h->mirrors, theirs, sizeof theirs);
-    if (!ps_mirrors_same(&h->mirrors, &s->mirrors, s->speed * s->dt))
+    ps_reflectors_print(&s->mirrors, ours, sizeof ours);
+    ps_reflectors_print(&h->mirrors, theirs, sizeof theirs);
+    if (!ps_reflectors_same(&h->mirrors, &s->mirrors, s->speed * s->dt))
         return ps_fail(PS_INVALID,
                        "%s holds loads with the images of %s, %s was assembled with %s: make it "
                        "again, with --like %s",

@@ -125,10 +125,10 @@ void ps_incident_settle(ps_incident *incident, int64_t count, const double *poin
 /* ---- images ---- */
 
 /* Waves go towards the planes, sources are before them. */
-static ps_status check_side(const ps_emitter *emitter, const ps_mirrors *mirrors)
+static ps_status check_side(const ps_emitter *emitter, const ps_reflectors *mirrors)
 {
     for (int p = 0; p < mirrors->count; ++p) {
-        const ps_mirror *plane = &mirrors->planes[p];
+        const ps_reflector *plane = &mirrors->planes[p];
         double along = ps_dot3(plane->normal, emitter->place);
         if (emitter->kind == PS_EMITTER_UNIFORM)
             return ps_fail(PS_USAGE, "a uniform emitter is no wave: planes do not mirror it");
@@ -137,7 +137,7 @@ static ps_status check_side(const ps_emitter *emitter, const ps_mirrors *mirrors
                            "the plane wave in direction %g,%g,%g comes from beyond the plane that "
                            "mirrors: let it come from the body's side",
                            emitter->place[0], emitter->place[1], emitter->place[2]);
-        if (emitter->kind == PS_EMITTER_POINT && ps_mirror_height(plane, emitter->place) <= 0)
+        if (emitter->kind == PS_EMITTER_POINT && ps_reflector_height(plane, emitter->place) <= 0)
             return ps_fail(PS_USAGE,
                            "the point source at %g,%g,%g is beyond the plane that mirrors, or in "
                            "it: put it on the body's side",
@@ -147,25 +147,25 @@ static ps_status check_side(const ps_emitter *emitter, const ps_mirrors *mirrors
 }
 
 /* The image is heard at x as the emitter at x mirrored. */
-static ps_emitter image_of(const ps_emitter *emitter, double speed, const ps_mirrors *mirrors,
+static ps_emitter image_of(const ps_emitter *emitter, double speed, const ps_reflectors *mirrors,
                            int image)
 {
     ps_emitter out = *emitter;
     double origin[3] = {0};
-    out.amplitude *= ps_mirrors_sign(mirrors, image);
+    out.amplitude *= ps_reflectors_sign(mirrors, image);
     if (emitter->kind == PS_EMITTER_POINT) {
-        ps_mirrors_point(mirrors, image, emitter->place, out.place);
+        ps_reflectors_point(mirrors, image, emitter->place, out.place);
         return out;
     }
-    ps_mirrors_point(mirrors, image, origin, origin);
-    ps_mirrors_vector(mirrors, image, emitter->place, out.place);
+    ps_reflectors_point(mirrors, image, origin, origin);
+    ps_reflectors_vector(mirrors, image, emitter->place, out.place);
     out.delay += ps_dot3(emitter->place, origin) / speed;
     return out;
 }
 
-ps_status ps_incident_add_images(ps_incident *incident, const ps_mirrors *mirrors)
+ps_status ps_incident_add_images(ps_incident *incident, const ps_reflectors *mirrors)
 {
-    int given = incident->count, images = ps_mirrors_images(mirrors);
+    int given = incident->count, images = ps_reflectors_images(mirrors);
     if (mirrors->count == 0) return PS_OK;
     if (given * images > PS_EMITTERS_MAX)
         return ps_fail(PS_USAGE,

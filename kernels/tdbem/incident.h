@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 #include "runtime/status.h"
 
 typedef enum ps_pulse_shape {
@@ -66,7 +66,7 @@ void ps_incident_settle(ps_incident *incident, int64_t count, const double *poin
 /* Puts the images of the emitters in the planes behind them; all delays are settled, and the
  * planes' normals point to where the fluid is. PS_USAGE for a uniform field, emitters beyond a
  * plane or waves from there, and for more than PS_EMITTERS_MAX with the images. */
-ps_status ps_incident_add_images(ps_incident *incident, const ps_mirrors *mirrors);
+ps_status ps_incident_add_images(ps_incident *incident, const ps_reflectors *mirrors);
 
 /* f and f' = df/dq at q (seconds): of the pulse alone, without amplitude and delay. Tails below
  * 1e-130 of the peak are 0, so that no denormal numbers enter the loads. */

@@ -31,14 +31,14 @@ double ps_pulse_energy_above(const ps_emitter *emitter, double w)
     return all > 0 ? above / all : 0;
 }
 
-bool ps_is_inside(const ps_surface_mesh *mesh, const ps_mirrors *mirrors, const double x[3])
+bool ps_is_inside(const ps_surface_mesh *mesh, const ps_reflectors *mirrors, const double x[3])
 {
     const double whole = 1 - 1e-6; /* turns about points that screens do not reach */
     double turns = 0;
     if (!mesh->closed && mirrors->count == 0) return false;
-    for (int m = 0; m < ps_mirrors_images(mirrors); ++m) {
+    for (int m = 0; m < ps_reflectors_images(mirrors); ++m) {
         double y[3];
-        ps_mirrors_point(mirrors, m, x, y);
+        ps_reflectors_point(mirrors, m, x, y);
         turns += ps_winding_number(mesh->vertices, mesh->triangles, mesh->triangle_count, NULL,
                                    NULL, 0, y);
     }

@@ -24,7 +24,7 @@ double ps_pulse_energy_above(const ps_emitter *emitter, double w);
 
 /* Whether x is inside a closed body, or one that planes close with its images; open surfaces have
  * no inside. */
-bool ps_is_inside(const ps_surface_mesh *mesh, const ps_mirrors *mirrors, const double x[3]);
+bool ps_is_inside(const ps_surface_mesh *mesh, const ps_reflectors *mirrors, const double x[3]);
 
 /* Largest |f| that there is on points[count][3] for t <= 0, over its peak: a bound. 0: quiet. 1:
  * the pulse has begun there, or is over. The delay must be settled. */

@@ -21,7 +21,7 @@
  * |M| < 1e-12 of the pair's largest. Of the combined equation the same holds for each entry, but
  * (i,j) and (j,i) differ.
  *
- * With planes that mirror (formats/mirror_planes.h) M^k(i,j) is the sum over the images of triangle
+ * With planes that mirror (formats/reflectors.h) M^k(i,j) is the sum over the images of triangle
  * j: sign times the integrals above, with the image's own normal and curls. Reflections keep
  * distances, so the sum is as symmetric; row-vectors cover the lags of all images.
  *
@@ -30,7 +30,7 @@
 #ifndef PS_KERNELS_TDBEM_INTERACTION_H
 #define PS_KERNELS_TDBEM_INTERACTION_H
 
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 #include "formats/slice_matrix.h"
 #include "kernels/tdbem/geometry.h"
 #include "kernels/tdbem/quadrature.h"
@@ -53,7 +53,7 @@ typedef struct ps_interaction {
     double reach_max, triangle_reach_max; /* largest of them, and of the triangles' own, m   */
     double spread_max;
     int parts_max; /* largest number of parts an edge is cut into             */
-    ps_mirrors mirrors;
+    ps_reflectors mirrors;
     /* sound-hard only: */
     const double (*vertices)[3]; /* [unknowns]                                              */
     const int32_t (*corners)[3]; /* [triangle_count] unknown of each corner                 */

@@ -66,7 +66,7 @@ int ps_interaction_parts(const ps_interaction *interaction, int64_t triangle)
 
 int64_t ps_interaction_k_bound(const ps_interaction *interaction)
 {
-    int64_t all = interaction->triangle_count * ps_mirrors_images(&interaction->mirrors);
+    int64_t all = interaction->triangle_count * ps_reflectors_images(&interaction->mirrors);
     double extent = ps_triangles_extent(interaction->triangles, all);
     return (int64_t)fmin(extent / interaction->shell, 1e15) + ps_lags(interaction->formulation);
 }
@@ -83,9 +83,9 @@ static void image_distances(const ps_interaction *interaction, int64_t i, int64_
 {
     const double *x = support_centre(interaction, i), *y = support_centre(interaction, j);
     *nearest = *farthest = ps_distance3(x, y);
-    for (int m = 1; m < ps_mirrors_images(&interaction->mirrors); ++m) {
+    for (int m = 1; m < ps_reflectors_images(&interaction->mirrors); ++m) {
         double image[3];
-        ps_mirrors_point(&interaction->mirrors, m, y, image);
+        ps_reflectors_point(&interaction->mirrors, m, y, image);
         *nearest = fmin(*nearest, ps_distance3(x, image));
         *farthest = fmax(*farthest, ps_distance3(x, image));
     }
@@ -105,15 +105,15 @@ int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t 
 
 void ps_interaction_set_spread(ps_interaction *interaction, double *spread)
 {
-    const ps_mirrors *mirrors = &interaction->mirrors;
+    const ps_reflectors *mirrors = &interaction->mirrors;
     interaction->spread = spread;
     interaction->spread_max = 0;
     for (int64_t i = 0; i < interaction->unknowns; ++i) {
         const double *x = support_centre(interaction, i);
         double farthest = 0;
-        for (int m = 1; m < ps_mirrors_images(mirrors); ++m) {
+        for (int m = 1; m < ps_reflectors_images(mirrors); ++m) {
             double y[3];
-            ps_mirrors_point(mirrors, m, x, y);
+            ps_reflectors_point(mirrors, m, x, y);
             farthest = fmax(farthest, ps_distance3(x, y));
         }
         spread[i] = interaction->reach[i] + farthest / 4 * (1 + 1e-9);

@@ -222,8 +222,8 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
         &interaction->triangles[pair->image * interaction->triangle_count + pair->slice];
     const int32_t *p = interaction->corners[pair->row], *q = interaction->corners[pair->slice];
     /* Normals and curls of the image's record turn with its corners, which kept their order. */
-    double sign = ps_mirrors_sign(&interaction->mirrors, pair->image) *
-                  ps_mirrors_hand(&interaction->mirrors, pair->image);
+    double sign = ps_reflectors_sign(&interaction->mirrors, pair->image) *
+                  ps_reflectors_hand(&interaction->mirrors, pair->image);
     double curls[9], per = sign / (4 * s->area * t->area);
     for (int ab = 0; ab < 9; ++ab) {
         int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3; /* opposite edges */
@@ -297,7 +297,8 @@ ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile
     gather_triangles(&hard);
     ps_outer_fill(interaction, &hard.outer);
     place_row_vectors(&hard);
-    int images = ps_mirrors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
+    int images =
+        ps_reflectors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
     for (int64_t a = 0; a < hard.outer.count; ++a)
         for (int64_t b = a; b < hard.outer.count; ++b) {
             if (!concerns(&hard, a, b)) continue;

@@ -30,7 +30,7 @@ static void lay_out(soft_tile *soft, ps_carver *carver)
                      points_of(interaction, tile->first_slice, tile->slices);
     ps_outer_carve(interaction, tile->rows + tile->slices, points, carver, &soft->outer);
     ps_pair_batch_carve(interaction, carver, &soft->batch);
-    int64_t images = ps_mirrors_images(&interaction->mirrors);
+    int64_t images = ps_reflectors_images(&interaction->mirrors);
     int64_t longest = images > 1 ? ps_interaction_k_bound(interaction) : 0;
     soft->row_vector = ps_carve(carver, soft->batch.capacity + longest + 2, sizeof(double));
     soft->batch.outer = &soft->outer;
@@ -40,7 +40,7 @@ static void lay_out(soft_tile *soft, ps_carver *carver)
 static void add_pair(const soft_tile *soft, const ps_pair *pair, int64_t first)
 {
     double *m = soft->row_vector + pair->base - first;
-    double sign = ps_mirrors_sign(&soft->interaction->mirrors, pair->image);
+    double sign = ps_reflectors_sign(&soft->interaction->mirrors, pair->image);
     bool difference = soft->interaction->formulation == PS_SOUND_SOFT_M;
     for (int64_t i = 0; i < pair->shells; ++i) m[i] += sign * pair->sums[i];
     for (int64_t i = 0; difference && i < pair->shells; ++i) m[i + 1] -= sign * pair->sums[i];
@@ -65,7 +65,7 @@ static ps_status append_entry(const soft_tile *soft, const ps_pair *pairs, int i
 static ps_status append_batch(soft_tile *soft)
 {
     ps_pair_batch *batch = &soft->batch;
-    int images = ps_mirrors_images(&soft->interaction->mirrors);
+    int images = ps_reflectors_images(&soft->interaction->mirrors);
     PS_TRY(ps_pair_batch_finish(batch));
     for (int p = 0; p < batch->count; p += images)
         PS_TRY(append_entry(soft, &batch->pairs[p], images));
@@ -85,7 +85,8 @@ ps_status ps_soft_compute(const ps_interaction *interaction, ps_interaction_tile
     for (int64_t s = 0; s < tile->slices; ++s)
         soft.outer.triangle[tile->rows + s] = (int32_t)(tile->first_slice + s);
     ps_outer_fill(interaction, &soft.outer);
-    int images = ps_mirrors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
+    int images =
+        ps_reflectors_images(&interaction->mirrors); /* 1, 2, 4: of which a batch is whole */
     for (int64_t s = 0; s < tile->slices; ++s)
         for (int64_t r = 0; r < tile->rows; ++r) {
             for (int m = 0; m < images; ++m)

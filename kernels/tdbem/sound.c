@@ -246,9 +246,9 @@ static void carry(const ps_sounds *s, double t, double y[3])
 static double pressure(const ps_sounds *s, const double x[3], double t)
 {
     double sum = 0;
-    for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
-        double y[3], sign = ps_mirrors_sign(&s->mirrors, m);
-        ps_mirrors_point(&s->mirrors, m, x, y);
+    for (int m = 0; m < ps_reflectors_images(&s->mirrors); ++m) {
+        double y[3], sign = ps_reflectors_sign(&s->mirrors, m);
+        ps_reflectors_point(&s->mirrors, m, x, y);
         carry(s, t, y);
         for (int i = 0; i < s->count; ++i)
             sum += sign * ps_sound_field(&s->sounds[i], s->speed, y, t);
@@ -259,11 +259,11 @@ static double pressure(const ps_sounds *s, const double x[3], double t)
 static double slope(const ps_sounds *s, const double x[3], const double v[3], double t)
 {
     double sum = 0, reach = 1e-2 * s->edge;
-    for (int m = 0; m < ps_mirrors_images(&s->mirrors); ++m) {
-        double y[3], u[3], sign = ps_mirrors_sign(&s->mirrors, m);
-        ps_mirrors_point(&s->mirrors, m, x, y);
+    for (int m = 0; m < ps_reflectors_images(&s->mirrors); ++m) {
+        double y[3], u[3], sign = ps_reflectors_sign(&s->mirrors, m);
+        ps_reflectors_point(&s->mirrors, m, x, y);
         carry(s, t, y);
-        ps_mirrors_vector(&s->mirrors, m, v, u);
+        ps_reflectors_vector(&s->mirrors, m, v, u);
         for (int i = 0; i < s->count; ++i)
             sum += sign * ps_sound_slope(&s->sounds[i], s->speed, y, u, t, reach);
     }

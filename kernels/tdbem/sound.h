@@ -75,7 +75,7 @@ double ps_sound_slope(const ps_sound *sound, double c, const double x[3], const 
 typedef struct ps_sounds {
     int count;
     const ps_sound *sounds;
-    ps_mirrors mirrors;
+    ps_reflectors mirrors;
     double flow[3];     /* m/s, uniform; velocities of the sounds are those in the fluid
                            (ps_sound_in_flow) */
     double speed, edge; /* c, m/s; mean edge, m */

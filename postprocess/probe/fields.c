@@ -290,13 +290,13 @@ static ps_potential potential_of(const probe_source *s, int image)
 /* What the densities of the body, or of one of its images, send to all receivers. */
 static ps_status add_image(field_sum *sum, int image)
 {
-    const ps_mirrors *mirrors = &sum->source->header->slices.mirrors;
+    const ps_reflectors *mirrors = &sum->source->header->slices.mirrors;
     ps_status status = PS_OK;
     sum->potential = potential_of(sum->source, image);
     sum->before = image * sum->receivers->count * sum->range->count;
-    sum->factor = ps_mirrors_sign(mirrors, image);
+    sum->factor = ps_reflectors_sign(mirrors, image);
     /* The records of images keep the order of corners, which turns normals with the hand. */
-    if (sum->source->hard) sum->factor *= ps_mirrors_hand(mirrors, image);
+    if (sum->source->hard) sum->factor *= ps_reflectors_hand(mirrors, image);
     for (int64_t first = 0; status == PS_OK && first < sum->receivers->count;) {
         status = group_open(sum, first);
         if (status == PS_OK) status = sum_group(sum);
@@ -311,7 +311,7 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
 {
     field_sum sum = {
         .source = source, .receivers = receivers, .range = range, .memory = memory, .trace = trace};
-    int images = ps_mirrors_images(&source->header->slices.mirrors);
+    int images = ps_reflectors_images(&source->header->slices.mirrors);
     ps_status status = PS_OK;
     if (total && source->incident.count == 0)
         return ps_fail(PS_USAGE,

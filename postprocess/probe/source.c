@@ -52,16 +52,16 @@ static ps_status take_header(probe_source *s)
 static ps_status make_geometry(probe_source *s)
 {
     const ps_surface_mesh *mesh = &s->mesh;
-    const ps_mirrors *mirrors = &s->header->slices.mirrors;
+    const ps_reflectors *mirrors = &s->header->slices.mirrors;
     int64_t count = mesh->triangle_count, vertices = mesh->vertex_count;
-    int images = ps_mirrors_images(mirrors);
+    int images = ps_reflectors_images(mirrors);
     PS_TRY(PS_ALLOC(&s->triangles, images * count, "triangles"));
     PS_TRY(PS_ALLOC(&s->vertices, 3 * images * vertices, "vertices"));
     PS_TRY(PS_ALLOC(&s->reach, vertices, "edges"));
     for (int m = 0; m < images; ++m) {
         double *to = s->vertices + 3 * m * vertices;
         for (int64_t v = 0; v < vertices; ++v)
-            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, to + 3 * v);
+            ps_reflectors_point(mirrors, m, mesh->vertices + 3 * v, to + 3 * v);
         PS_TRY(ps_triangles_init(to, mesh->triangles, count, s->triangles + m * count));
     }
     ps_potential_reach(mesh->triangle_count, s->triangles, mesh->triangles, s->reach);
@@ -118,7 +118,7 @@ static double farthest_advance(const probe_source *source, const ps_receivers *r
     for (int64_t r = 0; r < receivers->count; ++r) {
         const double *e = receivers->places + 3 * r;
         int64_t all =
-            source->mesh.vertex_count * ps_mirrors_images(&source->header->slices.mirrors);
+            source->mesh.vertex_count * ps_reflectors_images(&source->header->slices.mirrors);
         for (int64_t v = 0; v < all; ++v)
             farthest = fmax(farthest, ps_dot3(e, source->vertices + 3 * v));
     }
@@ -148,14 +148,14 @@ ps_status probe_range_find(const probe_source *source, const ps_receivers *recei
 int64_t probe_count_beyond(const probe_source *source, const ps_receivers *receivers,
                            int64_t *first)
 {
-    const ps_mirrors *mirrors = &source->header->slices.mirrors;
+    const ps_reflectors *mirrors = &source->header->slices.mirrors;
     int64_t beyond = 0;
     for (int64_t r = receivers->count - 1; r >= 0; --r)
         for (int p = 0; p < mirrors->count; ++p) {
-            const ps_mirror *plane = &mirrors->planes[p];
+            const ps_reflector *plane = &mirrors->planes[p];
             const double *x = receivers->places + 3 * r;
             double height =
-                receivers->far_field ? ps_dot3(plane->normal, x) : ps_mirror_height(plane, x);
+                receivers->far_field ? ps_dot3(plane->normal, x) : ps_reflector_height(plane, x);
             if (height >= -1e-9) continue;
             ++beyond;
             *first = r;

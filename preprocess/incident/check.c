@@ -33,8 +33,9 @@ static ps_status check_side(const check_of *c, const source_text *s, double tau)
     bool wave = s->sound.kind == PS_SOUND_PLANE;
     ps_sound_motion(&s->sound, tau, x, velocity, acceleration);
     for (int p = 0; p < c->mirrors->count; ++p) {
-        const ps_mirror *plane = &c->mirrors->planes[p];
-        if (wave ? ps_dot3(plane->normal, s->sound.place) <= 1e-12 : ps_mirror_height(plane, x) > 0)
+        const ps_reflector *plane = &c->mirrors->planes[p];
+        if (wave ? ps_dot3(plane->normal, s->sound.place) <= 1e-12
+                 : ps_reflector_height(plane, x) > 0)
             continue;
         return ps_fail(PS_INVALID,
                        "%s \"%s\" %s beyond the plane of --mirror, where there is no fluid: let it "
@@ -161,7 +162,7 @@ ps_status check_mirrors(const check_of *c)
     for (int p = 0; p < c->mirrors->count; ++p) {
         double least = INFINITY, most = -INFINITY;
         for (int64_t v = 0; v < c->mesh->vertex_count; ++v) {
-            double height = ps_mirror_height(&c->mirrors->planes[p], c->mesh->vertices + 3 * v);
+            double height = ps_reflector_height(&c->mirrors->planes[p], c->mesh->vertices + 3 * v);
             least = fmin(least, height);
             most = fmax(most, height);
         }

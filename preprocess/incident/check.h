@@ -8,7 +8,7 @@
 typedef struct check_of {
     const ps_surface_mesh *mesh;
     double edge, dt, speed, duration; /* mean edge m, s, m/s, s */
-    const ps_mirrors *mirrors;        /* their normals point to the body */
+    const ps_reflectors *mirrors;     /* their normals point to the body */
     const double *flow;               /* [3] m/s                         */
 } check_of;
 

@@ -162,8 +162,8 @@ static ps_status settle_grid(job *j)
 {
     ps_slice_header s = {
         .formulation = (ps_formulation)chosen.formulation, .dt = chosen.dt, .speed = chosen.speed};
-    PS_TRY(ps_mirrors_parse("--mirror", chosen.mirrors.count, chosen.mirrors.items, &s.mirrors));
-    ps_mirrors_face(&s.mirrors, j->mesh.vertex_count, j->mesh.vertices);
+    PS_TRY(ps_reflectors_parse("--mirror", chosen.mirrors.count, chosen.mirrors.items, &s.mirrors));
+    ps_reflectors_face(&s.mirrors, j->mesh.vertex_count, j->mesh.vertices);
     if (chosen.like &&
         (chosen.dt > 0 || chosen.speed > 0 || chosen.formulation || chosen.mirrors.count > 0))
         return ps_fail(PS_USAGE, "--dt, --speed, --formulation and --mirror are those of --like: "

@@ -234,7 +234,7 @@ static ps_status check_places(const panels *p, double *nearest)
         for (int64_t v = 0; v < mesh->vertex_count; ++v)
             *nearest = fmin(*nearest, ps_distance3(x, mesh->vertices + 3 * v));
         for (int m = 0; m < p->of->header->mirrors.count; ++m)
-            if (ps_mirror_height(&p->of->header->mirrors.planes[m], x) < 0)
+            if (ps_reflector_height(&p->of->header->mirrors.planes[m], x) < 0)
                 return ps_fail(PS_INVALID, "%s: panel %lld is beyond the plane of --mirror",
                                p->text->where, (long long)i + 1);
         if (ps_is_inside(mesh, &p->of->header->mirrors, x))
@@ -270,11 +270,11 @@ static ps_status check_places(const panels *p, double *nearest)
 
 static double heard(const panels *p, const double x[3], double t)
 {
-    const ps_mirrors *mirrors = &p->of->header->mirrors;
+    const ps_reflectors *mirrors = &p->of->header->mirrors;
     double sum = 0, y[3];
-    for (int m = 0; m < ps_mirrors_images(mirrors); ++m) {
-        double sign = ps_mirrors_sign(mirrors, m);
-        ps_mirrors_point(mirrors, m, x, y);
+    for (int m = 0; m < ps_reflectors_images(mirrors); ++m) {
+        double sign = ps_reflectors_sign(mirrors, m);
+        ps_reflectors_point(mirrors, m, x, y);
         for (int64_t i = 0; i < p->places.rows; ++i)
             sum += sign * ps_sound_field(&p->sounds[i], p->of->header->speed, y, t);
     }

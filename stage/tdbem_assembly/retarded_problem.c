@@ -52,13 +52,14 @@ static void count_edge(const ps_retarded_problem *problem, int32_t from, int32_t
  * and free on a rigid one: 1 and 0; -1: the edge is in no plane. */
 static int in_plane(const ps_retarded_problem *problem, int32_t from, int32_t to)
 {
-    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    const ps_reflectors *mirrors = &problem->interaction.mirrors;
     int found = -1;
     for (int p = 0; p < mirrors->count; ++p) {
-        const ps_mirror *plane = &mirrors->planes[p];
+        const ps_reflector *plane = &mirrors->planes[p];
         const double *x = problem->mesh.vertices + 3 * (int64_t)from;
         const double *y = problem->mesh.vertices + 3 * (int64_t)to;
-        double height = fmax(fabs(ps_mirror_height(plane, x)), fabs(ps_mirror_height(plane, y)));
+        double height =
+            fmax(fabs(ps_reflector_height(plane, x)), fabs(ps_reflector_height(plane, y)));
         if (height <= problem->touching && found < 1) found = plane->sign < 0;
     }
     return found;
@@ -108,8 +109,8 @@ static double volume_before_planes(const ps_retarded_problem *problem)
     const ps_surface_mesh *mesh = &problem->mesh;
     double origin[3] = {0}, sum = 0; /* a point of all planes, which are perpendicular */
     for (int p = 0; p < problem->interaction.mirrors.count; ++p) {
-        const ps_mirror *plane = &problem->interaction.mirrors.planes[p];
-        double height = ps_mirror_height(plane, origin);
+        const ps_reflector *plane = &problem->interaction.mirrors.planes[p];
+        double height = ps_reflector_height(plane, origin);
         for (int k = 0; k < 3; ++k) origin[k] -= height * plane->normal[k];
     }
     for (int64_t t = 0; t < mesh->triangle_count; ++t) {
@@ -227,7 +228,8 @@ static ps_status set_combined(const ps_retarded_options *options, ps_retarded_pr
 static ps_status set_cut(ps_retarded_problem *problem)
 {
     int32_t *order = NULL;
-    int64_t all = problem->mesh.triangle_count * ps_mirrors_images(&problem->interaction.mirrors);
+    int64_t all =
+        problem->mesh.triangle_count * ps_reflectors_images(&problem->interaction.mirrors);
     PS_TRY(PS_ALLOC(&order, all, "triangles in order"));
     ps_triangles_set_cut(problem->triangles, all, order);
     free(order);
@@ -238,31 +240,31 @@ static ps_status set_cut(ps_retarded_problem *problem)
 static ps_status make_triangles(ps_retarded_problem *problem)
 {
     const ps_surface_mesh *mesh = &problem->mesh;
-    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    const ps_reflectors *mirrors = &problem->interaction.mirrors;
     PS_SCOPED_MEMORY double *image = NULL;
     int64_t count = mesh->triangle_count;
-    PS_TRY(PS_ALLOC(&problem->triangles, count * ps_mirrors_images(mirrors), "triangles"));
+    PS_TRY(PS_ALLOC(&problem->triangles, count * ps_reflectors_images(mirrors), "triangles"));
     PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, count, problem->triangles));
     if (mirrors->count > 0) PS_TRY(PS_ALLOC(&image, 3 * mesh->vertex_count, "an image"));
-    for (int m = 1; m < ps_mirrors_images(mirrors); ++m) {
+    for (int m = 1; m < ps_reflectors_images(mirrors); ++m) {
         for (int64_t v = 0; v < mesh->vertex_count; ++v)
-            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
+            ps_reflectors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
         PS_TRY(ps_triangles_init(image, mesh->triangles, count, problem->triangles + m * count));
     }
     return PS_OK;
 }
 
 /* The body lies before the planes, and no triangle in one: its image would be itself. */
-static ps_status check_plane(const ps_retarded_problem *problem, const ps_mirror *plane)
+static ps_status check_plane(const ps_retarded_problem *problem, const ps_reflector *plane)
 {
     const ps_surface_mesh *mesh = &problem->mesh;
     double low = INFINITY, high = -INFINITY;
     char text[256];
-    ps_mirrors_print(&(ps_mirrors){1, {*plane}}, text, sizeof text);
+    ps_reflectors_print(&(ps_reflectors){1, {*plane}}, text, sizeof text);
     for (int64_t t = 0; t < mesh->triangle_count; ++t) {
         double least = INFINITY, most = -INFINITY;
         for (int a = 0; a < 3; ++a) {
-            double height = ps_mirror_height(plane, problem->triangles[t].vertex[a]);
+            double height = ps_reflector_height(plane, problem->triangles[t].vertex[a]);
             least = fmin(least, height);
             most = fmax(most, height);
         }
@@ -285,7 +287,7 @@ static ps_status check_plane(const ps_retarded_problem *problem, const ps_mirror
 static ps_status check_planes(ps_retarded_problem *problem)
 {
     const double on_the_plane = 1e-6; /* of the mean edge */
-    const ps_mirrors *mirrors = &problem->interaction.mirrors;
+    const ps_reflectors *mirrors = &problem->interaction.mirrors;
     problem->touching =
         on_the_plane * ps_triangles_mean_edge(problem->triangles, problem->mesh.triangle_count);
     for (int p = 0; p < mirrors->count; ++p) PS_TRY(check_plane(problem, &mirrors->planes[p]));
@@ -312,9 +314,9 @@ static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem
     if (mesh->triangle_count < 2)
         return ps_fail(PS_INVALID, "%lld triangles are no surface",
                        (long long)mesh->triangle_count);
-    PS_TRY(ps_mirrors_parse("--mirror", options->mirror.count, options->mirror.items,
-                            &interaction->mirrors));
-    ps_mirrors_face(&interaction->mirrors, mesh->vertex_count, mesh->vertices);
+    PS_TRY(ps_reflectors_parse("--mirror", options->mirror.count, options->mirror.items,
+                               &interaction->mirrors));
+    ps_reflectors_face(&interaction->mirrors, mesh->vertex_count, mesh->vertices);
     PS_TRY(make_triangles(problem));
     PS_TRY(check_planes(problem));
     PS_TRY(set_cut(problem));

@@ -343,7 +343,7 @@ static void write_equation(const char *name, double alpha)
         check_ok(ps_store_put_text(store, "/", "formulation", name));
         check_ok(ps_store_put_real(store, "/", "combined", alpha));
     } else {
-        check_ok(ps_equation_put(store, PS_SOUND_HARD, alpha, &(ps_mirrors){0}));
+        check_ok(ps_equation_put(store, PS_SOUND_HARD, alpha, &(ps_reflectors){0}));
     }
     check_ok(ps_store_commit(&store));
 }
@@ -352,7 +352,7 @@ static ps_status read_equation(double *alpha)
 {
     ps_store *store;
     ps_formulation formulation;
-    ps_mirrors planes;
+    ps_reflectors planes;
     check_ok(ps_store_open(at("equation.h5"), "penstock-slice-matrix", 1, &store));
     ps_status status = ps_equation_get(store, &formulation, alpha, &planes);
     if (status == PS_OK) assert_int_equal(formulation, PS_SOUND_HARD);

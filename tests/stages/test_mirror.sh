@@ -97,6 +97,7 @@ same_traces corner pair 1e-8
 emit="--steps 70 --emitter"
 fails 3 "the plane cuts the body" $assemble body.h5 bad.h5 --formulation sound-hard --mirror 4,0,2.4:0,0,1:rigid
 fails 2 "not perpendicular" $assemble body.h5 bad.h5 --mirror 0,0,0:0,0,1:rigid --mirror 0,0,0:0,1,1:rigid
+fails 2 "do not go together" $assemble body.h5 bad.h5 --formulation sound-hard --combined .25 --mirror 0,0,-9:0,0,1:rigid
 fails 2 "--device cpu" $assemble body.h5 bad.h5 --mirror 0,0,-9:0,0,1:rigid --device cuda
 fails 2 "from beyond the plane" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit plane:dir=0,0,1:width=2
 fails 2 "beyond the plane that mirrors" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit point:at=0,0,-3:width=2

@@ -80,14 +80,14 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
 
 /* Puts planes before the mesh, which lies on the side of their normals. */
 static inline void interaction_case_mirror(interaction_case *c, const icosphere *mesh,
-                                           const ps_mirrors *mirrors)
+                                           const ps_reflectors *mirrors)
 {
-    int64_t count = mesh->triangle_count, images = ps_mirrors_images(mirrors);
+    int64_t count = mesh->triangle_count, images = ps_reflectors_images(mirrors);
     double *image = malloc((size_t)(3 * mesh->vertex_count) * sizeof *image);
     c->triangles = realloc(c->triangles, (size_t)(images * count) * sizeof *c->triangles);
     for (int m = 1; m < images; ++m) {
         for (int64_t v = 0; v < mesh->vertex_count; ++v)
-            ps_mirrors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
+            ps_reflectors_point(mirrors, m, mesh->vertices + 3 * v, image + 3 * v);
         interaction_case_ok(
             ps_triangles_init(image, mesh->triangles, count, c->triangles + m * count));
     }

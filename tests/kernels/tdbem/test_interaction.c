@@ -328,7 +328,7 @@ static void compare_tile(const ps_interaction_tile *tile, const double *dense, i
         assert_true(tile->near_values[e] == dense[tile->near_columns[e] * n + tile->near_rows[e]]);
 }
 
-static void check_tiles(ps_formulation formulation, int points, const ps_mirrors *mirrors)
+static void check_tiles(ps_formulation formulation, int points, const ps_reflectors *mirrors)
 {
     icosphere mesh;
     interaction_case c;
@@ -373,7 +373,8 @@ static void test_tiles(void **state)
  * values are those of body and images is tests/stages/test_mirror.sh. */
 static void test_tiles_with_images(void **state)
 {
-    const ps_mirrors mirrors = {2, {{{0, 0, -1.5}, {0, .6, .8}, 1}, {{-2.5, 0, 0}, {1, 0, 0}, -1}}};
+    const ps_reflectors mirrors = {2,
+                                   {{{0, 0, -1.5}, {0, .6, .8}, 1}, {{-2.5, 0, 0}, {1, 0, 0}, -1}}};
     check_tiles(PS_SOUND_SOFT_S, 3, &mirrors);
     check_tiles(PS_SOUND_SOFT_M, 3, &mirrors);
     check_tiles(PS_SOUND_HARD, 3, &mirrors);

@@ -1,69 +1,69 @@
 /* Planes that mirror, from text, to attributes and back, and what is none. */
 #include <math.h>
 
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 #include "tests/check.h"
 
-static ps_status parse(const char *first, const char *second, ps_mirrors *out)
+static ps_status parse(const char *first, const char *second, ps_reflectors *out)
 {
     const char *texts[] = {first, second};
-    return ps_mirrors_parse("--mirror", second ? 2 : 1, texts, out);
+    return ps_reflectors_parse("--mirror", second ? 2 : 1, texts, out);
 }
 
 static void test_images(void **state)
 {
-    ps_mirrors m;
+    ps_reflectors m;
     const double x[3] = {1, 2, 5};
     double y[3];
     check_ok(parse("0,0,3:0,0,2:rigid", "-1,0,0:1,0,0:soft", &m));
-    assert_int_equal(ps_mirrors_images(&m), 4);
-    ps_mirrors_point(&m, 3, x, y);
+    assert_int_equal(ps_reflectors_images(&m), 4);
+    ps_reflectors_point(&m, 3, x, y);
     check_near(y[0], -3, 1e-14, 0);
     check_near(y[1], 2, 1e-14, 0);
     check_near(y[2], 1, 1e-14, 0);
-    ps_mirrors_vector(&m, 1, x, y);
+    ps_reflectors_vector(&m, 1, x, y);
     check_near(y[0], 1, 1e-14, 0);
     check_near(y[2], -5, 1e-14, 0);
-    assert_true(ps_mirrors_sign(&m, 1) == 1 && ps_mirrors_sign(&m, 2) == -1 &&
-                ps_mirrors_sign(&m, 3) == -1);
-    assert_true(ps_mirrors_hand(&m, 1) == -1 && ps_mirrors_hand(&m, 3) == 1);
+    assert_true(ps_reflectors_sign(&m, 1) == 1 && ps_reflectors_sign(&m, 2) == -1 &&
+                ps_reflectors_sign(&m, 3) == -1);
+    assert_true(ps_reflectors_hand(&m, 1) == -1 && ps_reflectors_hand(&m, 3) == 1);
 }
 
 /* Bit for bit, so that a run goes on with the planes of its file. */
 static void test_round_trip(void **state)
 {
-    ps_mirrors m, back;
+    ps_reflectors m, back;
     ps_store *store = NULL;
     const ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
     check_ok(parse(".1,-.2,.3:.3,-.4,1.1:soft", NULL, &m));
     check_ok(ps_store_create("planes.h5", &identity, &store));
-    check_ok(ps_mirrors_put(store, &m));
+    check_ok(ps_reflectors_put(store, &m));
     check_ok(ps_store_commit(&store));
     check_ok(ps_store_open("planes.h5", "penstock-test", 1, &store));
-    check_ok(ps_mirrors_get(store, &back));
+    check_ok(ps_reflectors_get(store, &back));
     assert_memory_equal(&m, &back, sizeof m);
     ps_store_close(&store);
 }
 
 static void test_same(void **state)
 {
-    ps_mirrors a, b;
+    ps_reflectors a, b;
     check_ok(parse("0,0,3:0,0,2:rigid", NULL, &a));
     check_ok(parse("7,-2,3:0,0,-1:rigid", NULL, &b));
-    assert_true(ps_mirrors_same(&a, &b, 1));
+    assert_true(ps_reflectors_same(&a, &b, 1));
     const double above[3] = {0, 0, 4};
-    ps_mirrors_face(&b, 1, above);
+    ps_reflectors_face(&b, 1, above);
     assert_true(b.planes[0].normal[2] == 1);
     check_ok(parse("7,-2,3:0,0,-1:soft", NULL, &b));
-    assert_false(ps_mirrors_same(&a, &b, 1));
+    assert_false(ps_reflectors_same(&a, &b, 1));
     check_ok(parse("0,0,3.01:0,0,1:rigid", NULL, &b));
-    assert_false(ps_mirrors_same(&a, &b, 1));
-    assert_false(ps_mirrors_same(&a, &(ps_mirrors){0}, 1));
+    assert_false(ps_reflectors_same(&a, &b, 1));
+    assert_false(ps_reflectors_same(&a, &(ps_reflectors){0}, 1));
 }
 
 static void test_refused(void **state)
 {
-    ps_mirrors m;
+    ps_reflectors m;
     check_fails(parse("0,0,3:0,0,2:hard", NULL, &m), PS_USAGE, "is not X,Y,Z");
     check_fails(parse("0,0,3:0,0,0:rigid", NULL, &m), PS_USAGE, "is not X,Y,Z");
     check_fails(parse("0,0:0,0,1:rigid", NULL, &m), PS_USAGE, "is not X,Y,Z");

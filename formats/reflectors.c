@@ -1,4 +1,4 @@
-#include "formats/mirror_planes.h"
+#include "formats/reflectors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static bool parse_plane(const char *text, ps_mirror *out)
+static bool parse_plane(const char *text, ps_reflector *out)
 {
     char copy[MIRROR_TEXT_MAX], *rest = NULL, *part[4] = {0};
     int count = 0, place = 0, normal = 0;
@@ -33,11 +33,13 @@ static bool parse_plane(const char *text, ps_mirror *out)
            isfinite(dot(out->place, out->place));
 }
 
-ps_status ps_mirrors_parse(const char *option, int count, const char *const *texts, ps_mirrors *out)
+ps_status ps_reflectors_parse(const char *option, int count, const char *const *texts,
+                              ps_reflectors *out)
 {
-    *out = (ps_mirrors){.count = 0};
-    if (count > PS_MIRRORS_MAX)
-        return ps_fail(PS_USAGE, "%s may be given %d times, not %d", option, PS_MIRRORS_MAX, count);
+    *out = (ps_reflectors){.count = 0};
+    if (count > PS_REFLECTORS_MAX)
+        return ps_fail(PS_USAGE, "%s may be given %d times, not %d", option, PS_REFLECTORS_MAX,
+                       count);
     for (int p = 0; p < count; ++p)
         if (!parse_plane(texts[p], &out->planes[p]))
             return ps_fail(PS_USAGE, "%s: \"%s\" is not X,Y,Z:NX,NY,NZ:rigid or :soft", option,
@@ -51,24 +53,24 @@ ps_status ps_mirrors_parse(const char *option, int count, const char *const *tex
     return PS_OK;
 }
 
-void ps_mirrors_face(ps_mirrors *mirrors, int64_t count, const double *points)
+void ps_reflectors_face(ps_reflectors *mirrors, int64_t count, const double *points)
 {
     for (int p = 0; p < mirrors->count; ++p) {
-        ps_mirror *plane = &mirrors->planes[p];
+        ps_reflector *plane = &mirrors->planes[p];
         double sum = 0;
-        for (int64_t i = 0; i < count; ++i) sum += ps_mirror_height(plane, points + 3 * i);
+        for (int64_t i = 0; i < count; ++i) sum += ps_reflector_height(plane, points + 3 * i);
         for (int k = 0; sum < 0 && k < 3; ++k) plane->normal[k] = -plane->normal[k];
     }
 }
 
-static void print_plane(const ps_mirror *p, int digits, char *out, size_t size)
+static void print_plane(const ps_reflector *p, int digits, char *out, size_t size)
 {
     const double *x = p->place, *n = p->normal;
     snprintf(out, size, "%.*g,%.*g,%.*g:%.*g,%.*g,%.*g:%s", digits, x[0], digits, x[1], digits,
              x[2], digits, n[0], digits, n[1], digits, n[2], p->sign > 0 ? "rigid" : "soft");
 }
 
-ps_status ps_mirrors_put(ps_store *store, const ps_mirrors *mirrors)
+ps_status ps_reflectors_put(ps_store *store, const ps_reflectors *mirrors)
 {
     if (mirrors->count == 0) return PS_OK;
     PS_TRY(ps_store_put_int(store, "/", "mirror_count", mirrors->count));
@@ -81,39 +83,39 @@ ps_status ps_mirrors_put(ps_store *store, const ps_mirrors *mirrors)
     return PS_OK;
 }
 
-ps_status ps_mirrors_get(const ps_store *store, ps_mirrors *out)
+ps_status ps_reflectors_get(const ps_store *store, ps_reflectors *out)
 {
-    char text[PS_MIRRORS_MAX][MIRROR_TEXT_MAX];
-    const char *texts[PS_MIRRORS_MAX] = {text[0], text[1]};
+    char text[PS_REFLECTORS_MAX][MIRROR_TEXT_MAX];
+    const char *texts[PS_REFLECTORS_MAX] = {text[0], text[1]};
     int64_t count;
-    *out = (ps_mirrors){.count = 0};
+    *out = (ps_reflectors){.count = 0};
     if (!ps_store_has(store, "/", "mirror_count")) return PS_OK;
     PS_TRY(ps_store_get_int(store, "/", "mirror_count", &count));
-    if (count < 1 || count > PS_MIRRORS_MAX)
+    if (count < 1 || count > PS_REFLECTORS_MAX)
         return ps_fail(PS_INVALID, "attribute mirror_count is %lld, outside 1..%d",
-                       (long long)count, PS_MIRRORS_MAX);
+                       (long long)count, PS_REFLECTORS_MAX);
     for (int p = 0; p < count; ++p) {
         char name[32];
         snprintf(name, sizeof name, "mirror_%d", p);
         PS_TRY(ps_store_get_text(store, "/", name, text[p], sizeof text[p]));
     }
-    ps_status status = ps_mirrors_parse("attribute mirror", (int)count, texts, out);
+    ps_status status = ps_reflectors_parse("attribute mirror", (int)count, texts, out);
     return status == PS_OK ? PS_OK : ps_context(PS_INVALID, "planes");
 }
 
-bool ps_mirrors_same(const ps_mirrors *a, const ps_mirrors *b, double size)
+bool ps_reflectors_same(const ps_reflectors *a, const ps_reflectors *b, double size)
 {
     if (a->count != b->count) return false;
     for (int p = 0; p < a->count; ++p) {
-        const ps_mirror *s = &a->planes[p], *t = &b->planes[p];
+        const ps_reflector *s = &a->planes[p], *t = &b->planes[p];
         if (s->sign != t->sign || !(fabs(fabs(dot(s->normal, t->normal)) - 1) < 1e-12) ||
-            !(fabs(ps_mirror_height(s, t->place)) <= 1e-9 * size))
+            !(fabs(ps_reflector_height(s, t->place)) <= 1e-9 * size))
             return false;
     }
     return true;
 }
 
-void ps_mirrors_print(const ps_mirrors *mirrors, char *out, size_t size)
+void ps_reflectors_print(const ps_reflectors *mirrors, char *out, size_t size)
 {
     size_t used = 0;
     snprintf(out, size, "no plane");
