@@ -51,6 +51,7 @@ typedef struct backend_setup {
     const backend_window *window; /* NULL: all of the state is in one memory              */
     const uint8_t *reach;         /* [slots] of march->local, and the material that they act on  */
     const ps_dgtd_material *materials;
+    double *port_rows; /* [rows][march->port_count][2]; zero for ports of other ranks */
 } backend_setup;
 
 /* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
@@ -143,9 +144,14 @@ typedef struct backend {
     ps_status (*upwind)(void *state, const ps_dgtd_upwind *upwind);
     ps_status (*upwind_start)(void *state);
     ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
-    /* States of a matched layer (march->pml) to the host's arrays, or from there: they are on the
-     * device wherever the fields are. NULL for the CPU, which steps the host's. */
-    ps_status (*layer)(void *state, bool save);
+    /* States of a matched layer (march->pml) and of poles (system->dispersion) to the host's arrays,
+     * or from there: they are on the device wherever the fields are. NULL for the CPU, which steps
+     * the host's. */
+    ps_status (*states)(void *state, bool save);
+    /* Ports (march->ports, each of elements of one rank) before the half step of E; their V and I
+     * times Z0 come to a row of setup->port_rows with `take`, their states as those of a layer do.
+     * NULL for the CPU, whose host makes their steps. */
+    ps_status (*ports)(void *state, int64_t step, int64_t row);
 } backend;
 
 extern const backend backend_cpu, backend_device;

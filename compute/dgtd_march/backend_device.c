@@ -224,6 +224,9 @@ static ps_status device_take(void *opened, int64_t count, double *values, const 
     PS_TRY(join(x));
     for (int field = 0; field < 2; ++field)
         PS_TRY(take_sums(x, field, sums->rows[field], sums->of[field]));
+    if (x->march.ports)
+        PS_TRY(ps_copy_to_host(x->stream, x->setup.port_rows, x->ports.signals,
+                               count * x->ports.count * 2 * (int64_t)sizeof *values));
     PS_TRY(ps_copy_to_host(x->stream, x->fetched, x->samples,
                            count * probes * 6 * (int64_t)sizeof *values));
     PS_TRY(ps_stream_wait(x->stream));
@@ -233,6 +236,19 @@ static ps_status device_take(void *opened, int64_t count, double *values, const 
             memcpy(values + (i / 2 * probes + p) * 6 + i % 2 * 3, x->fetched + (i * probes + p) * 3,
                    3 * sizeof *values);
     return PS_OK;
+}
+
+/* With direct halos the traces of H come on the other stream, which measures then, and both wait.
+ */
+static ps_status device_ports(void *opened, int64_t step, int64_t row)
+{
+    device_state *x = opened;
+    if (!x->direct) return ps_dgtd_device_march_ports(&x->march, step, row, x->stream);
+    PS_TRY(ps_event_record(x->swept, x->stream));
+    PS_TRY(ps_event_wait(x->swept, x->beside));
+    PS_TRY(ps_dgtd_device_march_ports(&x->march, step, row, x->beside));
+    PS_TRY(ps_event_record(x->come, x->beside));
+    return ps_event_wait(x->come, x->stream);
 }
 
 /* ---- the halo, on a stream of its own ---- */
@@ -347,13 +363,19 @@ static ps_status device_upwind_start(void *opened)
 }
 
 /* All work of the march is over where states of checkpoints are fetched. */
-static ps_status device_layer(void *opened, bool save)
+static ps_status device_states(void *opened, bool save)
 {
     device_state *x = opened;
-    if (!x->march.pml) return PS_OK;
     PS_TRY(join(x));
-    return save ? ps_dgtd_device_pml_get(&x->pml, &x->system, x->stream)
-                : ps_dgtd_device_pml_put(&x->pml, &x->system, x->stream);
+    if (x->march.ports)
+        PS_TRY(save ? ps_dgtd_device_ports_get(&x->ports, x->setup.march->ports, x->stream)
+                    : ps_dgtd_device_ports_put(&x->ports, x->setup.march->ports, x->stream));
+    if (x->march.pml)
+        PS_TRY(save ? ps_dgtd_device_pml_get(&x->pml, &x->system, x->stream)
+                    : ps_dgtd_device_pml_put(&x->pml, &x->system, x->stream));
+    if (!x->system.media) return PS_OK;
+    return save ? ps_dgtd_device_media_get(&x->media, &x->system, x->stream)
+                : ps_dgtd_device_media_put(&x->media, &x->system, x->stream);
 }
 
 /* ---- a window ---- */
@@ -404,6 +426,7 @@ const backend backend_device = {.name = "cuda",
                                 .push = device_push,
                                 .upwind = device_state_add_upwind,
                                 .upwind_start = device_upwind_start,
-                                .layer = device_layer,
+                                .states = device_states,
+                                .ports = device_ports,
                                 .window = device_window,
                                 .convert = device_convert};

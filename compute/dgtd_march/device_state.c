@@ -173,6 +173,17 @@ static ps_status open_layer(device_state *x)
     return ps_dgtd_device_pml_upload(&x->pml, &x->system, work, x->stream);
 }
 
+static ps_status open_media(device_state *x)
+{
+    const ps_dgtd_dispersion *host = x->setup.march->system->dispersion;
+    void *memory = NULL;
+    if (!host) return PS_OK;
+    PS_TRY(take_memory(x, ps_dgtd_device_media_bytes(host, &x->system), &memory));
+    ps_dgtd_device_media_attach(&x->media, host, &x->system, memory);
+    x->system.media = &x->media;
+    return ps_dgtd_device_media_upload(&x->media, &x->system, x->stream);
+}
+
 static ps_status open_local(device_state *x)
 {
     const backend_setup *s = &x->setup;
@@ -213,6 +224,40 @@ static ps_status open_currents(device_state *x)
             PS_TRY(open_current(x, m->currents + k, x->currents + x->march.current_count++));
     x->march.currents = x->currents;
     return PS_OK;
+}
+
+/* Lists of all ports, of which some element is here, one behind the other. */
+static ps_status copy_ports(device_state *x, const ps_dgtd_device_port_work *work)
+{
+    const ps_dgtd_march *m = x->setup.march;
+    void *memory = NULL;
+    PS_TRY(take_memory(x, ps_dgtd_device_ports_bytes(&x->ports), &memory));
+    ps_dgtd_device_ports_attach(&x->ports, m->ports, memory);
+    for (int64_t k = 0; k < m->port_count; ++k)
+        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, m->ports + k, work, x->stream));
+    x->march.ports = &x->ports;
+    return ps_dgtd_device_ports_put(&x->ports, m->ports, x->stream);
+}
+
+static ps_status open_ports(device_state *x)
+{
+    const ps_dgtd_march *m = x->setup.march;
+    PS_SCOPED_MEMORY int64_t *slots = NULL;
+    PS_SCOPED_MEMORY double *weights = NULL;
+    int64_t entries = 0;
+    if (m->port_count == 0) return PS_OK;
+    x->ports = (ps_dgtd_device_ports){
+        .count = m->port_count, .rows = x->setup.rows, .values = 3 * x->tables->reference.nodes};
+    for (int64_t k = 0; k < m->port_count; ++k)
+        if (m->ports[k].flux.count > entries) entries = m->ports[k].flux.count;
+    PS_TRY(PS_ALLOC(&slots, entries, "the ports"));
+    PS_TRY(PS_ALLOC(&x->ports.host, m->port_count, "the ports"));
+    ps_dgtd_device_port_work work = {m->system, x->tables, slots, NULL};
+    for (int64_t k = 0; k < m->port_count; ++k)
+        ps_dgtd_device_port_shape(&x->ports, k, m->ports + k, &work);
+    PS_TRY(PS_ALLOC(&weights, x->ports.items, "the ports"));
+    work.weights = weights;
+    return copy_ports(x, &work);
 }
 
 /* Slots and weights of the probes, close together. */
@@ -348,8 +393,10 @@ static ps_status open_all(device_state *x, int ordinal)
     PS_TRY(open_fields(x));
     PS_TRY(open_border(x));
     PS_TRY(open_layer(x));
+    PS_TRY(open_media(x));
     PS_TRY(open_local(x));
     PS_TRY(open_currents(x));
+    PS_TRY(open_ports(x));
     PS_TRY(open_probes(x));
     PS_TRY(open_faces(x));
     return ps_stream_wait(x->stream);
@@ -384,6 +431,7 @@ void device_state_close(void *opened)
     ps_device_close(&x->device);
     free(x->tables);
     free(x->currents);
+    free(x->ports.host);
     free(x->local.ranges);
     free(x);
 }

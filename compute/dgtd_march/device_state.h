@@ -6,6 +6,7 @@
 #include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_local.h"
 #include "kernels/dgtd/device_march.h"
+#include "kernels/dgtd/device_media.h"
 
 enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
 
@@ -19,6 +20,8 @@ typedef struct device_state {
     ps_dgtd_device_current *currents;
     ps_dgtd_device_upwind upwind;
     ps_dgtd_device_pml pml;
+    ps_dgtd_device_media media;
+    ps_dgtd_device_ports ports;
     ps_dgtd_device_local local; /* levels of its host 0: none */
     ps_dgtd_device_march march;
     void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */

@@ -126,6 +126,11 @@ bool ports_source(const problem *problem, double t, double *out);
 struct march;
 /* Their currents in the step `step` -> step + 1, before the half step of E; collective. */
 ps_status ports_advance(struct march *march, int64_t step);
+/* What this rank has of row i of the batch that was taken, V and I in V and A, [ports][2]: the sum
+ * over all ranks is the row. */
+void ports_row(const struct march *march, int64_t i, double *out);
+/* Collective: on devices each port is lumped, and of elements of one rank. */
+ps_status ports_check_device(const problem *problem);
 /* Empty signals of all steps; and written beside OUTPUT. */
 ps_status ports_signals_init(const struct march *march, ps_port_signals *out);
 ps_status ports_signals_save(const ps_product *product, const char *path,
@@ -163,6 +168,7 @@ void media_tell(const problem *problem, int medium, struct ps_phasors_header *ou
 void media_open(problem *problem); /* counts */
 int64_t media_bytes(const problem *problem);
 int64_t media_state_bytes(const problem *problem);
+int64_t media_device_bytes(const problem *problem);
 ps_status media_build(problem *problem);  /* once the system has its steps */
 void media_start(const problem *problem); /* states of a first step */
 void media_release(problem *problem);

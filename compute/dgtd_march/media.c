@@ -6,6 +6,7 @@
 
 #include "compute/dgtd_march/march.h"
 #include "formats/phasors.h"
+#include "kernels/dgtd/device_media.h"
 #include "runtime/memory.h"
 
 static bool is_plain(const ps_dgtd_medium *x) { return x->pole_count == 0 && !x->anisotropic; }
@@ -119,6 +120,13 @@ int64_t media_state_bytes(const problem *p)
     ps_dgtd_dispersion_bytes b;
     ps_dgtd_dispersion_size(&p->dispersion, &p->system, &b);
     return (int64_t)b.state;
+}
+
+int64_t media_device_bytes(const problem *p)
+{
+    ps_dgtd_device device;
+    ps_dgtd_device_shape(&device, &p->system, PS_DGTD_FUSED);
+    return ps_dgtd_device_media_bytes(&p->dispersion, &device);
 }
 
 ps_status media_build(problem *p)

@@ -91,6 +91,12 @@ static int64_t device_fixed_bytes(const march_options *options, const problem *p
     return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 1);
 }
 
+/* Whether all elements are at the same step. */
+static bool steps_whole(const problem *p)
+{
+    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0;
+}
+
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
 static ps_status place_on_device(const ps_run *run, const march_options *options, const problem *p,
                                  march_plan *m)
@@ -98,8 +104,6 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     ps_device *device;
     char name[32];
     if (m->backend != &backend_device) return PS_OK;
-    if (p->special)
-        return ps_fail(PS_USAGE, "media with poles or tensors are marched on cores: --device cpu");
     snprintf(name, sizeof name, "cuda:%d", m->ordinal);
     PS_TRY(ps_device_open(name, 0, &device));
     int64_t available = ps_device_describe(device).memory_free / 20 * 19;
@@ -110,16 +114,19 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     int64_t former = groups * tiles_field_bytes(p);
     if (p->header->upwind) fixed += 4 * groups * PS_DGTD_ALIGN;
     if (p->pml.rows > 0) fixed += layer_bytes(p);
+    if (p->special) fixed += media_device_bytes(p);
+    fixed += ports_bytes(p);
     if (p->header->local_levels > 0) fixed += local_device_bytes(p);
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
-    if (p->header->local_levels > 0)
+    if (steps_whole(p))
         return ps_fail(PS_EXHAUSTED,
-                       "with local steps all of the state has to be on the device: it takes "
-                       "%.1f MB, of which %.1f MB may be used (several ranks, or dgtd-setup "
-                       "--local-steps off)",
-                       (double)m->device / 1e6, (double)m->device_budget / 1e6);
+                       "with %s all of the state has to be on the device: it takes %.1f MB, of "
+                       "which %.1f MB may be used (several ranks%s)",
+                       p->header->local_levels > 0 ? "local steps" : "ports",
+                       (double)m->device / 1e6, (double)m->device_budget / 1e6,
+                       p->header->local_levels > 0 ? ", or dgtd-setup --local-steps off" : "");
     if (ps_comm_size() > 1)
         return ps_fail(PS_EXHAUSTED,
                        "a rank's state takes %.1f MB of the device, of which %.1f MB may be used; "
@@ -133,12 +140,6 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     m->fixed += geometry;
     m->ledger.least += geometry;
     return PS_OK;
-}
-
-/* Whether all elements are at the same step. */
-static bool steps_whole(const problem *p)
-{
-    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0;
 }
 
 /* In memory where it fits, or else in a file, of which a window has to be in memory. */
@@ -224,8 +225,6 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));
-    if (ps_dgtd_model_ports(p->model)->count > 0 && m->backend != &backend_cpu)
-        return ps_fail(PS_USAGE, "the model has ports, which are for CPU cores yet: --device cpu");
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     int64_t disk_free = ps_path_room(run->output);

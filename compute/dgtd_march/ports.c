@@ -118,6 +118,7 @@ ps_status ports_advance(march *m, int64_t step)
     problem *p = m->problem;
     double measured[2 * PS_DGTD_PORTS_MAX], t = ((double)step + 0.5) * m->march.dt;
     if (p->port_count == 0) return PS_OK;
+    if (m->backend->ports) return m->backend->ports(m->state, step, step - m->done);
     for (int64_t k = 0; k < p->port_count; ++k)
         ps_dgtd_port_measure(p->ports + k, &p->system, m->march.electric, m->march.magnetic,
                              measured + 2 * k);
@@ -127,8 +128,41 @@ ps_status ports_advance(march *m, int64_t step)
         ps_dgtd_port *x = p->ports + k;
         ps_dgtd_port_advance(x, measured + 2 * k, t, m->march.dt);
         row[2 * k] = x->voltage;
-        row[2 * k + 1] = x->current / PS_DGTD_Z0;
+        row[2 * k + 1] = x->current;
     }
+    return PS_OK;
+}
+
+void ports_row(const march *m, int64_t i, double *out)
+{
+    const int64_t count = m->problem->port_count;
+    const double *row = m->port_rows + i * 2 * count;
+    bool told = m->backend->ports || ps_comm_rank() == 0; /* on cores all ranks know all ports */
+    for (int64_t k = 0; k < count && told; ++k) {
+        out[2 * k] = row[2 * k];
+        out[2 * k + 1] = row[2 * k + 1] / PS_DGTD_Z0;
+    }
+}
+
+ps_status ports_check_device(const problem *p)
+{
+    double ranks[PS_DGTD_PORTS_MAX] = {0};
+    if (p->port_count == 0) return PS_OK;
+    for (int64_t k = 0; k < p->port_count; ++k) {
+        ranks[k] = p->ports[k].elements > 0;
+        if (p->ports[k].network.line.guide != PS_DGTD_GUIDE_NONE)
+            return ps_fail(PS_USAGE,
+                           "port '%s' ends in the line of a mode, whose steps CPU cores make yet: "
+                           "--device cpu",
+                           ps_dgtd_model_ports(p->model)->spec[k].name);
+    }
+    PS_TRY(ps_comm_sum_f64(ranks, p->port_count));
+    for (int64_t k = 0; k < p->port_count; ++k)
+        if (ranks[k] > 1)
+            return ps_fail(PS_USAGE,
+                           "port '%s' lies in elements of %d ranks, which devices cannot make its "
+                           "steps of: take another number of ranks or parts, or --device cpu",
+                           ps_dgtd_model_ports(p->model)->spec[k].name, (int)ranks[k]);
     return PS_OK;
 }
 

@@ -117,7 +117,8 @@ static ps_status open_state(march *m)
         .ranks = ps_comm_size(),
         .window = m->plan->window ? &m->tiles->request : NULL,
         .reach = p->domain.reach,
-        .materials = p->materials};
+        .materials = p->materials,
+        .port_rows = m->port_rows};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -136,6 +137,7 @@ ps_status march_open(march *m)
     m->clock.start = ps_clock();
     m->batch_max = m->options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
     PS_TRY(problem_build(m->options, p));
+    if (m->plan->backend->ports) PS_TRY(ports_check_device(p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
@@ -273,7 +275,7 @@ ps_status march_begin(march *m)
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
-    if (m->backend->layer) PS_TRY(ps_comm_agree(m->backend->layer(m->state, false)));
+    if (m->backend->states) PS_TRY(ps_comm_agree(m->backend->states(m->state, false)));
     for (int field = 0; field < 2 && m->exchange; ++field)
         PS_TRY(exchange_all(m->exchange, (ps_dgtd_field)field));
     return upwind_start(m);
@@ -403,7 +405,7 @@ static ps_status log_rows(march *m, int64_t count)
 static ps_status keep_state(march *m)
 {
     ps_status status = m->tiles ? tiles_flush(m) : m->backend->save(m->state);
-    if (status == PS_OK && m->backend->layer) status = m->backend->layer(m->state, true);
+    if (status == PS_OK && m->backend->states) status = m->backend->states(m->state, true);
     PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_state_save(&m->record, m->done));
     if (m->tiles) tiles_kept(m);

@@ -189,8 +189,7 @@ ps_status march_rows(march *m, int64_t count)
         for (int64_t p = 0; p < m->probe_count; ++p)
             memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
                    6 * sizeof *row);
-        if (ps_comm_rank() == 0)
-            memcpy(row + width - ports, m->port_rows + i * ports, (size_t)ports * sizeof *row);
+        ports_row(m, i, row + width - ports);
         if ((m->done + 1 + i) % terms_every(m)) continue;
         to = put_terms(m, PS_DGTD_E, sample, to);
         put_terms(m, PS_DGTD_H, sample++, to);

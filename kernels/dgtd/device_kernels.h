@@ -4,6 +4,7 @@
 
 #include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_march.h"
+#include "kernels/dgtd/device_port.h"
 
 /* A half step of some parts. */
 typedef struct ps_dgtd_device_sweep {
@@ -46,6 +47,12 @@ typedef struct ps_dgtd_pml_parts {
 ps_status ps_dgtd_pml_cuda(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
                            const ps_dgtd_pml_parts *parts, int which, void *field,
                            ps_stream *stream);
+
+ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *ports,
+                             const ps_dgtd_device_ports_step *step, ps_stream *stream);
+ps_status ps_dgtd_ports_apply_cuda(const ps_dgtd_device_ports *ports, const ps_dgtd_device *device,
+                                   void *electric, const ps_dgtd_device_part *part,
+                                   ps_stream *stream);
 
 ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
                             ps_dgtd_field field, const void *values, ps_stream *stream);

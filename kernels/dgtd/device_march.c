@@ -91,13 +91,7 @@ ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
                                         ps_stream *stream)
 {
     int64_t n = tables->reference.nodes;
-    for (int64_t k = 0; k < current->count; ++k)
-        for (int64_t i = 0; i < n; ++i) {
-            double sum = 0;
-            for (int64_t j = 0; j < n; ++j)
-                sum += tables->bases.from_nodes[i * n + j] * current->loads[k * n + j];
-            workspace[k * n + i] = sum;
-        }
+    ps_dgtd_device_coefficients(tables, current->loads, current->count, workspace);
     PS_TRY(ps_copy_to_device(stream, out->slots, current->slots,
                              current->count * (int64_t)sizeof *out->slots));
     PS_TRY(ps_copy_to_device(stream, out->loads, workspace,
@@ -158,6 +152,18 @@ static ps_status add_currents(const ps_dgtd_device_march *x, const ps_dgtd_devic
     return PS_OK;
 }
 
+ps_status ps_dgtd_device_march_ports(const ps_dgtd_device_march *x, int64_t n, int64_t row,
+                                     ps_stream *stream)
+{
+    const ps_dgtd_device_ports_step step = {.device = x->device,
+                                            .electric = x->electric,
+                                            .magnetic = x->magnetic,
+                                            .row = row,
+                                            .t = time_of(x, PS_DGTD_E, n),
+                                            .dt = x->dt};
+    return x->ports ? ps_dgtd_device_ports_advance(x->ports, &step, stream) : PS_OK;
+}
+
 ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_field field,
                                      const ps_dgtd_device_part *parts, int count, ps_stream *stream)
 {
@@ -171,8 +177,11 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
                                            count, stream));
-    for (int k = 0; k < count && field == PS_DGTD_E; ++k)
+    for (int k = 0; k < count && field == PS_DGTD_E; ++k) {
         PS_TRY(add_currents(x, parts + k, stream));
+        if (x->ports)
+            PS_TRY(ps_dgtd_device_ports_apply(x->ports, x->device, target, parts + k, stream));
+    }
     if (find_border(x, field, parts, count, 0, &border))
         PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
     return x->pml ? ps_dgtd_device_pml_apply(x->pml, x->device, field, target, parts, count, stream)

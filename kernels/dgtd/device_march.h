@@ -6,6 +6,7 @@
 #define PS_KERNELS_DGTD_DEVICE_MARCH_H
 
 #include "kernels/dgtd/device_pml.h"
+#include "kernels/dgtd/device_port.h"
 #include "kernels/dgtd/device_upwind.h"
 
 /* A border (border.h) on a device. Its matrices are for coefficients: fill the host's border with
@@ -59,12 +60,16 @@ typedef struct ps_dgtd_device_march {
     int64_t current_count;
     const ps_dgtd_device_upwind *upwind; /* NULL: centred flux */
     const ps_dgtd_device_pml *pml;       /* NULL: no layer; none of its elements absorbs */
+    const ps_dgtd_device_ports *ports;   /* NULL: none     */
     double dt;                           /* m              */
     int64_t start; /* step whose half steps are the first: the traces of old fields are taken anew
                       then, afterwards each half step leaves them for the next of its field */
     void *electric, *magnetic; /* E^n, H^{n+1/2} */
 } ps_dgtd_device_march;
 
+/* What ports do before the half step of E from step n on, their signals to a row; enqueued. */
+ps_status ps_dgtd_device_march_ports(const ps_dgtd_device_march *march, int64_t n, int64_t row,
+                                     ps_stream *stream);
 /* As ps_dgtd_march_half for up to PS_DGTD_DEVICE_PARTS parts that are not linked to one another,
  * each from its own step on; enqueued, waits for nothing. */
 ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *march, ps_dgtd_field field,

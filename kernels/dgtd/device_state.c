@@ -272,6 +272,8 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
     for (int k = 0; k < count; ++k) groups += parts[k].end - parts[k].begin;
     PS_TRY(check(stream, groups, &done));
     if (done) return PS_OK;
+    if (device->mode == PS_DGTD_PAPER && device->media)
+        return ps_fail(PS_FAILED, "the paper's kernels know no media with poles or tensors");
     return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
                                          : ps_dgtd_half_step_cuda(&sweep, stream);
 }
@@ -322,6 +324,17 @@ void ps_dgtd_device_probe_weights(const ps_dgtd_device_tables *tables, const dou
     for (int j = 0; j < n; ++j) {
         out[j] = 0;
         for (int i = 0; i < n; ++i) out[j] += nodal[i] * tables->bases.to_nodes[i * n + j];
+    }
+}
+
+void ps_dgtd_device_coefficients(const ps_dgtd_device_tables *tables, const double *nodal,
+                                 int64_t count, double *out)
+{
+    int64_t n = tables->reference.nodes;
+    for (int64_t i = 0; i < count * n; ++i) {
+        const double *row = tables->bases.from_nodes + i % n * n;
+        out[i] = 0;
+        for (int64_t j = 0; j < n; ++j) out[i] += row[j] * nodal[i / n * n + j];
     }
 }
 

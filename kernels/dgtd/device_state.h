@@ -46,6 +46,7 @@ typedef struct ps_dgtd_device {
     /* PAPER only: real [3][nodes][nodes] derivatives, then [4][nodes][face nodes] lifts, and
      * real [groups][3][nodes][lanes] */
     void *dense, *flux;
+    const struct ps_dgtd_device_media *media; /* NULL: eps is a number (device_media.h) */
 } ps_dgtd_device;
 
 /* Order, precision, counts and mode of `device` from the host's system; pointers NULL. */
@@ -110,6 +111,9 @@ ps_status ps_dgtd_device_add_groups(const double *terms, int64_t groups, int64_t
  * ps_dgtd_device_probe_weights, on the host. */
 void ps_dgtd_device_probe_weights(const ps_dgtd_device_tables *tables, const double *nodal,
                                   double *out);
+/* Values at nodes, [count][nodes], to coefficients, on the host. */
+void ps_dgtd_device_coefficients(const ps_dgtd_device_tables *tables, const double *nodal,
+                                 int64_t count, double *out);
 ps_status ps_dgtd_device_probe(const ps_dgtd_device *device, const void *field,
                                const int64_t *slots, const double *weights, int64_t count,
                                double *out, ps_stream *stream);

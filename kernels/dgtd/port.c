@@ -5,6 +5,10 @@
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
 
+#define LEAF static
+#include "kernels/dgtd/port_body.h"
+#undef LEAF
+
 void ps_dgtd_port_count(ps_dgtd_port *x, const ps_dgtd_reference *reference,
                         const ps_dgtd_port_sides *sides)
 {
@@ -174,41 +178,7 @@ void ps_dgtd_port_measure(const ps_dgtd_port *x, const ps_dgtd_system *system, c
         out[1] += x->flux.factors[k] * value_at(system, magnetic, x->flux.places[k]);
 }
 
-double ps_dgtd_port_source(const ps_dgtd_pulse *x, double t)
-{
-    double f[3];
-    if (x->amplitude == 0) return 0;
-    ps_dgtd_pulse_at(x, t, f);
-    return x->shape == PS_DGTD_GAUSSIAN ? x->width * f[1] : f[0];
-}
-
-/* V_s - V = R I + L dI/dt + Q/C, dQ/dt = I. */
-static double series_current(ps_dgtd_port *x, double mean, double source, double dt)
-{
-    const ps_dgtd_network *n = &x->network;
-    double elastance = n->capacitance > 0 ? 1 / n->capacitance : 0;
-    double current =
-        (source - mean + 2 * n->inductance * x->state[0] / dt - x->state[1] * elastance) /
-        (n->resistance + 2 * n->inductance / dt + dt * elastance / 2 + x->rise / 2);
-    x->state[0] = 2 * current - x->state[0];
-    x->state[1] += dt * current;
-    return current;
-}
-
-/* V_s/R - I = V/R + C dV/dt + J, L dJ/dt = V. */
-static double parallel_current(ps_dgtd_port *x, double mean, double change, double source,
-                               double dt)
-{
-    const ps_dgtd_network *n = &x->network;
-    double conductance = n->resistance > 0 ? 1 / n->resistance : 0;
-    double reluctance = n->inductance > 0 ? dt / n->inductance : 0;
-    double current =
-        (source * conductance - (conductance + reluctance / 2) * mean -
-         n->capacitance * change / dt - x->state[0]) /
-        (1 + (conductance + reluctance / 2) * x->rise / 2 + n->capacitance * x->rise / dt);
-    x->state[0] += reluctance * (mean + x->rise * current / 2);
-    return current;
-}
+double ps_dgtd_port_source(const ps_dgtd_pulse *x, double t) { return network_source(x, t); }
 
 /* -I is what the line takes at V - V_s: of its C, whose V is at n + 1, and of all else; or less a current source. */
 static double line_current(ps_dgtd_port *x, double ahead, double t, double dt)
@@ -228,14 +198,12 @@ static double line_current(ps_dgtd_port *x, double ahead, double t, double dt)
 
 void ps_dgtd_port_advance(ps_dgtd_port *x, const double measured[2], double t, double dt)
 {
-    double mean = (measured[0] + measured[1]) / 2,
-           source = ps_dgtd_port_source(&x->network.source, t);
+    const network_step step = {x->rise, (measured[0] + measured[1]) / 2, measured[1] - measured[0],
+                               network_source(&x->network.source, t), dt};
     x->current = x->network.line.guide != PS_DGTD_GUIDE_NONE
                      ? line_current(x, measured[1], t, dt)
-                 : x->network.parallel
-                     ? parallel_current(x, mean, measured[1] - measured[0], source, dt)
-                     : series_current(x, mean, source, dt);
-    x->voltage = mean + x->rise * x->current / 2;
+                     : network_current(&x->network, &step, x->state);
+    x->voltage = step.mean + x->rise * x->current / 2;
 }
 
 void ps_dgtd_port_apply(const ps_dgtd_port *x, const ps_dgtd_system *system, void *electric,

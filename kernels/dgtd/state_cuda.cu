@@ -149,7 +149,8 @@ struct slot_parts {
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
 };
 
-/* A thread an element. */
+/* A thread an element and some of its values: few elements take no longer than one such thread. */
+enum { ADDED_EACH = 4 };
 template <typename real>
 __global__ void add_slots(const __grid_constant__ slot_parts parts, int values,
                           const real *__restrict__ from, real *__restrict__ to)
@@ -158,7 +159,8 @@ __global__ void add_slots(const __grid_constant__ slot_parts parts, int values,
     const uint32_t slot = parts.begin[blockIdx.y] + blockIdx.x * THREADS + threadIdx.x;
     if (slot >= parts.end[blockIdx.y]) return;
     const int64_t at = (int64_t)(slot / L) * values * L + slot % L;
-    for (int i = 0; i < values; ++i) to[at + i * L] += from[at + i * L];
+    const int first = blockIdx.z * ADDED_EACH, last = min(first + ADDED_EACH, values);
+    for (int i = first; i < last; ++i) to[at + i * L] += from[at + i * L];
 }
 
 /* A thread an element of the current and node. */
@@ -224,8 +226,10 @@ void launch_add(const ps_dgtd_device *d, const ps_dgtd_local_sweep *s, cudaStrea
         parts.end[k] = s->end[k];
         most = s->end[k] - s->begin[k] > most ? s->end[k] - s->begin[k] : most;
     }
-    const dim3 blocks((unsigned)blocks_of(most), (unsigned)s->count);
-    add_slots<real><<<blocks, THREADS, 0, queue>>>(parts, 3 * nodes_of(d),
+    const int values = 3 * nodes_of(d);
+    const dim3 blocks((unsigned)blocks_of(most), (unsigned)s->count,
+                      (unsigned)((values + ADDED_EACH - 1) / ADDED_EACH));
+    add_slots<real><<<blocks, THREADS, 0, queue>>>(parts, values,
                                                    static_cast<const real *>(s->source),
                                                    static_cast<real *>(s->target));
 }

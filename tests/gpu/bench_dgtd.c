@@ -6,23 +6,25 @@
  * flops that are done (Bernstein coefficients) at its rate; A: each half step reads the other
  * field and geometry once, reads and writes its own, neighbours' traces free. Arguments: order
  * (0: all), iterations (1000), tile of ps_dgtd_group_shapes, "fused" for that in fp32 alone,
- * "double" for that in fp64 alone.
+ * "double" for that in fp64 alone, "debye" for fp32 without and with a pole in all
+ * elements: dgtd-debye-p1 .., whose state is read and written once more.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/program.h"
 #include "tests/support/dgtd_device.h"
+#include "tests/support/dgtd_media.h"
 
 static const double bandwidth = 4.29e12, rates[2] = {55.9e12, 32.3e12};
 static const int sides[4] = {80, 80, 60, 50};
 static const double targets[4] = {.45, .85, .70, .80};
 
-/* Bytes an element and step: 72 Np + 160 in fp32. */
+/* Bytes an element and step: 72 Np + 160 in fp32, and 24 Np of a pole. */
 static double bytes_of(const ps_dgtd_device *d, int nodes)
 {
     double real = d->precision == PS_SINGLE ? 4 : 8;
-    return 2 * (9 * nodes * real + 9 * real + 16 + 2);
+    return 2 * (9 * nodes * real + 9 * real + 16 + 2) + (d->media ? 6 * nodes * real : 0);
 }
 
 static double degree_sum(int p) /* entries of the reductions p -> p-1 .. -> 0 */
@@ -73,20 +75,22 @@ static void record(const dgtd_case *c, const dgtd_device *d, ps_dgtd_device_mode
     fprintf(stderr, "P%d %s %s: %.3f s (target %.2f), %.0f bytes %.3f s, %.0f flops %.3f s\n",
             order, name, mode == PS_DGTD_PAPER ? "paper" : "fused", seconds, targets[order - 1],
             bytes, least[0], flops, least[1]);
-    printf("{\"case\": \"dgtd-p%d%s\", \"quantity\": \"time of 1000 iterations, %s\", \"value\": "
+    printf("{\"case\": \"dgtd-%sp%d%s\", \"quantity\": \"time of 1000 iterations, %s\", \"value\": "
            "%.4f, \"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%.0f "
            "tetrahedra\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           order, mode == PS_DGTD_PAPER ? "-paper" : "", name, seconds, floor, floor / seconds, n,
-           ps_device_describe(d->device).name, ps_revision());
+           d->system.media ? "debye-" : "", order, mode == PS_DGTD_PAPER ? "-paper" : "", name,
+           seconds, floor, floor / seconds, n, ps_device_describe(d->device).name, ps_revision());
 }
 
-static ps_status measure(dgtd_case *c, ps_device *device, ps_precision precision,
+/* media: of the case; all elements have a pole where law_count is not 0. */
+static ps_status measure(dgtd_case *c, ps_device *device, const ps_dgtd_dispersion *media,
                          ps_dgtd_device_mode mode, int64_t steps)
 {
     dgtd_device d;
     double seconds = 0;
     ps_status status;
     PS_GUARD(status, done, dgtd_device_init(&d, device, c, mode, 1, 0));
+    if (media->law_count > 0) PS_GUARD(status, done, dgtd_device_add_media(&d, media));
     PS_GUARD(status, done, dgtd_device_fill_random(&d));
     PS_GUARD(status, done, time_steps(&d, steps, &seconds));
     record(c, &d, mode, 1000 * seconds / (double)steps);
@@ -101,7 +105,11 @@ static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, in
 {
     ps_dgtd_material vacuum = {1, 1, 0};
     int first = strcmp(what, "double") == 0 ? PS_DOUBLE : PS_SINGLE;
-    int last = strcmp(what, "fused") == 0 ? PS_SINGLE : PS_DOUBLE;
+    bool debye = strcmp(what, "debye") == 0;
+    int last = debye || strcmp(what, "fused") == 0 ? PS_SINGLE : PS_DOUBLE;
+    double dt = .9 * dgtd_kuhn_limit(order, sides[order - 1]);
+    const ps_dgtd_pole pole = {PS_DGTD_DEBYE, 1, 0, 1 / dt};
+    const ps_dgtd_constitution medium = {.eps = 1, .pole_count = 1, .poles = &pole};
     if (mesh->side != sides[order - 1]) {
         cube_tets_release(mesh);
         PS_TRY(cube_tets_init_tiled(mesh, sides[order - 1], 0, PS_DGTD_PEC, tile));
@@ -109,11 +117,17 @@ static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, in
     for (int precision = first; precision <= last; ++precision) {
         dgtd_case c = {.mesh = *mesh};
         PS_TRY(dgtd_case_init_system(&c, order, (ps_precision)precision, &vacuum, 1));
-        ps_dgtd_set_step(&c.system, &vacuum, .9 * dgtd_kuhn_limit(order, sides[order - 1]));
+        ps_dgtd_set_step(&c.system, &vacuum, dt);
+        ps_dgtd_dispersion media = {0};
+        if (debye) {
+            PS_TRY(measure(&c, device, &media, PS_DGTD_FUSED, steps));
+            dgtd_media_init(&media, &c, &medium, &vacuum, dt);
+        }
         for (int mode = PS_DGTD_FUSED; mode <= (*what ? PS_DGTD_FUSED : PS_DGTD_PAPER); ++mode)
             PS_TRY(
-                measure(&c, device, (ps_precision)precision, (ps_dgtd_device_mode)mode,
+                measure(&c, device, &media, (ps_dgtd_device_mode)mode,
                         precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps : steps / 10 + 1));
+        dgtd_media_release(&media);
         c.mesh = (cube_tets){0};
         dgtd_case_release(&c);
     }

@@ -3,7 +3,7 @@
  * device against the CPU's in double, P1..P4, both precisions, both modes, on shaken cubes of
  * random materials with boundaries of all kinds. Ends with "N passed, N failed, N skipped".
  * Arguments: "quick" leaves out the long runs (for compute-sanitizer), "layer" all but layers,
- * "local" all but local steps.
+ * "local" all but local steps, "poles" all but poles and ports.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ enum { PROBES = 7, FREQUENCIES = 3 };
 static const double limits[] = {1e-6, 1e-13};
 
 static int failed, passed;
-static bool layers_only, local_only;
+static bool layers_only, local_only, poles_only;
 
 static void report(const char *what, int order, ps_precision precision, double error, double limit,
                    ps_status status)
@@ -51,7 +51,8 @@ static void check_steps(ps_device *device, int order, ps_precision precision)
             double error = NAN;
             if (layers_only && !settings[s].layer) continue;
             if (local_only && !settings[s].local) continue;
-            if (settings[s].local && mode == PS_DGTD_PAPER) continue;
+            if (poles_only && !settings[s].poles && !settings[s].ports) continue;
+            if ((settings[s].local || settings[s].poles) && mode == PS_DGTD_PAPER) continue;
             ps_status status =
                 start(&t, device, order, precision, (ps_dgtd_device_mode)mode, &settings[s]);
             if (status == PS_OK) status = run_steps(&t, &error);
@@ -62,19 +63,13 @@ static void check_steps(ps_device *device, int order, ps_precision precision)
         }
 }
 
-/* Half steps by ranges, backwards, leave the same bits as at once. */
-static ps_status run_ranges(trial *a, trial *b, double *error)
+/* *error: how many fields differ. */
+static ps_status compare_bits(trial *a, trial *b, double *error)
 {
     char *bits[2];
-    int64_t groups = a->d.system.groups, bytes = ps_dgtd_device_field_bytes(&a->d.system, 0);
+    int64_t bytes = ps_dgtd_device_field_bytes(&a->d.system, 0);
     PS_TRY(ps_alloc((void **)&bits[0], bytes, 1, "bits"));
     PS_TRY(ps_alloc((void **)&bits[1], bytes, 1, "bits"));
-    PS_TRY(dgtd_device_steps(&a->d, 0, 3));
-    for (int64_t s = 0; s < 3; ++s)
-        for (int f = 0; f < 2; ++f)
-            for (int64_t g = groups; g > 0; g = g > 3 ? g - 3 : 0)
-                PS_TRY(ps_dgtd_device_march_half(&b->d.march, (ps_dgtd_field)f, s,
-                                                 g > 3 ? g - 3 : 0, g, b->d.stream));
     *error = 0;
     for (int f = 0; f < 2; ++f) {
         PS_TRY(ps_copy_to_host(a->d.stream, bits[0], a->d.field[f], bytes));
@@ -88,21 +83,37 @@ static ps_status run_ranges(trial *a, trial *b, double *error)
     return PS_OK;
 }
 
+/* Half steps by ranges, backwards, leave the same bits as at once. */
+static ps_status run_ranges(trial *a, trial *b, double *error)
+{
+    int64_t groups = a->d.system.groups;
+    PS_TRY(dgtd_device_steps(&a->d, 0, 3));
+    for (int64_t s = 0; s < 3; ++s)
+        for (int f = 0; f < 2; ++f)
+            for (int64_t g = groups; g > 0; g = g > 3 ? g - 3 : 0)
+                PS_TRY(ps_dgtd_device_march_half(&b->d.march, (ps_dgtd_field)f, s,
+                                                 g > 3 ? g - 3 : 0, g, b->d.stream));
+    return compare_bits(a, b, error);
+}
+
 static void check_ranges(ps_device *device, int order, ps_precision precision)
 {
     static const struct {
         ps_dgtd_device_mode mode;
         int setting;
-    } cases[] = {{PS_DGTD_FUSED, 3}, {PS_DGTD_PAPER, 3}, {PS_DGTD_FUSED, 5}, {PS_DGTD_FUSED, 6}};
-    for (int i = 0; i < 4; ++i) {
+    } cases[] = {{PS_DGTD_FUSED, 3}, {PS_DGTD_PAPER, 3},  {PS_DGTD_FUSED, 5},
+                 {PS_DGTD_FUSED, 6}, {PS_DGTD_FUSED, 13}, {PS_DGTD_FUSED, 15}};
+    for (int i = 0; i < 6; ++i) {
         static trial a, b;
         const setting *s = &settings[cases[i].setting];
         double error = NAN;
-        if (layers_only && !s->layer) continue;
+        if ((layers_only && !s->layer) || (poles_only && !s->poles)) continue;
         ps_status status = start(&a, device, order, precision, cases[i].mode, s);
         if (status == PS_OK) status = start(&b, device, order, precision, cases[i].mode, s);
         if (status == PS_OK) status = run_ranges(&a, &b, &error);
-        report(s->layer ? "ranges do not change bits of a layer" : "ranges do not change bits",
+        report(s->layer   ? "ranges do not change bits of a layer"
+               : s->poles ? "ranges do not change bits of poles"
+                          : "ranges do not change bits",
                order, precision, error, 0, status);
         stop(&a);
         stop(&b);
@@ -336,6 +347,7 @@ int main(int argc, char **argv)
     bool quick = argc > 1 && strcmp(argv[1], "quick") == 0;
     layers_only = argc > 1 && strcmp(argv[1], "layer") == 0;
     local_only = argc > 1 && strcmp(argv[1], "local") == 0;
+    poles_only = argc > 1 && strcmp(argv[1], "poles") == 0;
     for (int d = 0; d < count; ++d) {
         char name[32];
         ps_device *device;
@@ -351,8 +363,8 @@ int main(int argc, char **argv)
             check_steps(device, order, precision);
             if (local_only) continue;
             check_ranges(device, order, precision);
-            if (!layers_only) check_rest(device, order, precision);
-            if (!quick && !layers_only) check_energy(device, order, precision);
+            if (!layers_only && !poles_only) check_rest(device, order, precision);
+            if (!quick && !layers_only && !poles_only) check_energy(device, order, precision);
         }
         ps_device_close(&device);
     }

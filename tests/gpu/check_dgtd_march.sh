@@ -2,20 +2,22 @@
 # penstock-dgtd-march on a GPU against the CPU: energies, probes and transforms with all kinds of faces
 # and sources, both precisions, P1..P4; a stopped and restarted run to the same bits; ranks; snapshots and
 # the distance from a mode. Ends with "N passed, N failed". Environment: programs on PATH, among them the
-# tests' dgtd_model; RANKS: 2, 1 to leave ranks out; DEVICE: cuda; WHAT: some of its parts (all).
+# tests' dgtd_model; RANKS: 2, 1 to leave ranks out; DEVICE: cuda; WHAT: some of its parts (all);
+# ORDERS: of media and ports.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
-wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer local} " == *" $1 "* ]]; }
+wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer local media ports} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
 # agree WHAT RUN RUN TOLERANCE: all files of two runs
 agree() {
     local kind tolerance=$4
-    for kind in "" .electric .magnetic .phasors; do
+    for kind in "" .electric .magnetic .phasors .ports; do
+        [ -e $2$kind.h5 ] || continue
         [ "$kind" = .phasors ] && [ "$4" = 1e-11 ] && tolerance=2e-6
         penstock-compare $2$kind.h5 $3$kind.h5 --tolerance $tolerance --no-attributes > said.txt 2>&1 ||
             { bad "$1 ($kind)"; grep -h relative_l2 said.txt | head -n 3; return; }
@@ -212,6 +214,96 @@ if [ "$RANKS" -gt 1 ]; then
     local_steps cut.h5 2 --material 1:eps=20,sigma=.001
     run="--steps 60 $record --precision fp64 --force --device $kind"
     march m.h5 alone.h5 $run && on_ranks m.h5 ranks.h5 $run && agree "local steps, $RANKS ranks" alone ranks 1e-11 || bad "local steps on $RANKS ranks"
+fi
+fi
+# Media with poles, and with tensors: against the cores, both fluxes, local steps; a window, a file, a stop and ranks
+# to the same bits.
+if wanted media; then
+poles=debye=5/1ns,debye=2/.1ns,lorentz=2/3e9/5e8,drude=1e9/4e8
+penstock-mesh-box -q cut.hdf --cells 8 --shake .2 --region 2:ball:.75,.5,.5,.18 > said.txt 2>&1 &&
+    penstock-mesh-box -q long.hdf --cells 48,8,8 --size 8,1,1 --region 2:box:2,.25,.25,6,.75,.75 > said.txt 2>&1 &&
+    penstock-mesh-partition -q long.hdf long.h5 --order layers > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf one.h5 > said.txt 2>&1 && penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 ||
+    bad "the mesh of the media"
+media() { # MESH ORDER OPTIONS; outside: the medium around
+    penstock-dgtd-setup -q $1 m.h5 --force --allow early --allow cut --order $2 --material 1:eps=${outside:-1} --boundary outer:absorbing \
+        --source current:at=.22,.5,.5:axis=0,0,1:radius=.15:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+}
+for order in ${ORDERS:-1 2 3 4}; do
+    for medium in eps=3,sigma=.01,$poles "eps=4/3/5/.5/0/-.2,$poles" "eps=3,$poles --flux upwind" "eps=1,$poles --local-steps 1"; do
+        [[ $medium == *local* ]] && outside=30 || outside=1
+        media one.h5 $order --material 2:$medium
+        for precision in fp64 fp32; do
+            run="--steps 150 $record --precision $precision --force"
+            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
+            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind $run || { bad "media P$order $precision $medium"; continue; }
+            agree "media P$order $precision $medium" cpu gpu $tolerance
+        done
+    done
+done
+for medium in eps=3,sigma=.01,$poles "eps=3,$poles --flux upwind"; do
+    media long.h5 2 --material 2:$medium
+    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
+        --device $kind --force"
+    march m.h5 gpu.h5 $run || bad "media, slender"
+    for place in "" "--state file --visit-steps 1"; do
+        march m.h5 window.h5 $run --device-memory $(window_of .85 m.h5 x.h5 $run) $place || { bad "media, window $place"; continue; }
+        agree "media, window $place $medium" gpu window 0
+    done
+    media one.h5 2 --material 2:$medium
+    run="$record --steps 4000 --checkpoint-every 400steps --device $kind"
+    march m.h5 whole.h5 $run --force
+    rm -f part*
+    march m.h5 part.h5 $run --stop-after 0.3
+    [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+    march m.h5 part.h5 $run --restart
+    agree "media restarted, same bits" whole part 0
+    [ "$RANKS" -gt 1 ] || continue
+    media cut.h5 2 --material 2:$medium
+    run="--steps 100 $record --precision fp64 --force --device $kind"
+    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || { bad "media on $RANKS ranks"; continue; }
+    agree "media, $RANKS ranks" alone direct 1e-11
+    agree "media, the halo directly and by the host" host direct 0
+done
+fi
+# A line between plates with a port at either end: against the cores, local steps, a stop and ranks.
+if wanted ports; then
+penstock-mesh-box -q cut.hdf --cells 12,3,3 --size 1.2,.3,.3 --shake .2 --region 2:box:.4,0,0,.6,.3,.3 > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf one.h5 > said.txt 2>&1 &&
+    penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS --method boxes > said.txt 2>&1 || bad "the mesh of the ports"
+line() { # MESH ORDER OPTIONS
+    penstock-dgtd-setup -q $1 m.h5 --force --order $2 --material 1:eps=9 --material 2:eps=1 --boundary 101:pmc --boundary 102:pmc \
+        --boundary 103:pmc --boundary 104:pmc --boundary 105:pec --boundary 106:pec \
+        --port one:faces=101:r=300:l=5e-9:c=1e-12:width=1.5ns:frequency=300e6 --port two:faces=102:r=200:l=9e-9:c=5e-13:connect=parallel:z0=50 "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+}
+record="--probe .3,.14,.1 --frequency 1e8,2.5e8 --energy-every 3"
+for order in ${ORDERS:-1 2 3 4}; do
+    for steps in off 1; do
+        line one.h5 $order --local-steps $steps
+        for precision in fp64 fp32; do
+            run="--steps 300 $record --precision $precision --force --allow part-periods"
+            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=5e-5
+            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind $run || { bad "ports P$order $precision, local steps $steps"; continue; }
+            agree "ports P$order $precision, local steps $steps" cpu gpu $tolerance
+        done
+    done
+done
+line one.h5 2
+run="$record --steps 8000 --checkpoint-every 500steps --device $kind --allow part-periods"
+march m.h5 whole.h5 $run --force
+rm -f part*
+march m.h5 part.h5 $run --stop-after 0.3
+[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+march m.h5 part.h5 $run --restart
+agree "ports restarted, same bits" whole part 0
+if [ "$RANKS" -gt 1 ]; then
+    line cut.h5 2
+    run="--steps 300 $record --precision fp64 --force --device $kind --allow part-periods"
+    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || bad "ports on $RANKS ranks"
+    agree "ports, $RANKS ranks" alone direct 1e-11
+    agree "ports, the halo directly and by the host" host direct 0
 fi
 fi
 if wanted mode; then

@@ -6,6 +6,7 @@
 
 #include "kernels/dgtd/device_local.h"
 #include "kernels/dgtd/device_march.h"
+#include "kernels/dgtd/device_media.h"
 #include "runtime/memory.h"
 #include "tests/support/dgtd_case.h"
 
@@ -18,10 +19,12 @@ typedef struct dgtd_device {
     ps_dgtd_device_current current;
     ps_dgtd_device_upwind upwind;
     ps_dgtd_device_pml pml;
+    ps_dgtd_device_media media;
+    ps_dgtd_device_ports ports;
     ps_dgtd_device_local local; /* host NULL: none */
     ps_dgtd_device_march march;
     void *local_memory, *memory, *border_memory, *current_memory, *upwind_memory, *pml_memory,
-        *field[2], *scratch;
+        *media_memory, *ports_memory, *field[2], *scratch;
     int64_t field_bytes, scratch_bytes;
 } dgtd_device;
 
@@ -32,6 +35,9 @@ static inline void dgtd_device_release(dgtd_device *x)
     ps_device_free(x->device, x->current_memory);
     ps_device_free(x->device, x->upwind_memory);
     ps_device_free(x->device, x->pml_memory);
+    ps_device_free(x->device, x->media_memory);
+    ps_device_free(x->device, x->ports_memory);
+    free(x->ports.host);
     ps_device_free(x->device, x->local_memory);
     free(x->local.ranges);
     ps_device_free(x->device, x->field[0]);
@@ -124,6 +130,38 @@ static inline ps_status dgtd_device_add_pml(dgtd_device *x, const ps_dgtd_pml *h
     return status;
 }
 
+/* Media of the host's that were filled, with their states; before local steps. */
+static inline ps_status dgtd_device_add_media(dgtd_device *x, const ps_dgtd_dispersion *host)
+{
+    PS_TRY(
+        ps_device_alloc(x->device, ps_dgtd_device_media_bytes(host, &x->system), &x->media_memory));
+    ps_dgtd_device_media_attach(&x->media, host, &x->system, x->media_memory);
+    x->system.media = &x->media;
+    return ps_dgtd_device_media_upload(&x->media, &x->system, x->stream);
+}
+
+/* Ports of the host's, filled for the system of the device, and their states. */
+static inline ps_status dgtd_device_add_ports(dgtd_device *x, const dgtd_case *c,
+                                              const ps_dgtd_port *ports, int64_t count)
+{
+    ps_dgtd_device_port_work work = {.system = &c->system, .tables = x->tables};
+    int64_t entries = 1;
+    for (int64_t k = 0; k < count; ++k) entries += ports[k].flux.count;
+    work.slots = dgtd_array((size_t)entries * sizeof *work.slots);
+    x->ports = (ps_dgtd_device_ports){.count = count, .rows = 1, .values = 3 * c->reference.nodes};
+    x->ports.host = dgtd_array((size_t)count * sizeof *x->ports.host);
+    for (int64_t k = 0; k < count; ++k) ps_dgtd_device_port_shape(&x->ports, k, ports + k, &work);
+    work.weights = dgtd_array((size_t)x->ports.items * sizeof *work.weights);
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_ports_bytes(&x->ports), &x->ports_memory));
+    ps_dgtd_device_ports_attach(&x->ports, ports, x->ports_memory);
+    for (int64_t k = 0; k < count; ++k)
+        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, ports + k, &work, x->stream));
+    free(work.slots);
+    free(work.weights);
+    x->march.ports = &x->ports;
+    return ps_dgtd_device_ports_put(&x->ports, ports, x->stream);
+}
+
 /* Local steps of the host's, which were filled for the system of the device. */
 static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c,
                                               const ps_dgtd_local *host, const uint8_t *reach)
@@ -191,6 +229,7 @@ static inline ps_status dgtd_device_steps(dgtd_device *x, int64_t n, int64_t ste
         if (local) PS_TRY(ps_dgtd_device_local_keep(&x->local, magnetic, x->stream));
         for (int i = 0; local && i < local->op_count; ++i)
             PS_TRY(ps_dgtd_device_local_op(&x->local, local->ops + i, magnetic, x->stream));
+        PS_TRY(ps_dgtd_device_march_ports(&x->march, s, 0, x->stream));
         PS_TRY(ps_dgtd_device_march_half(&x->march, PS_DGTD_E, s, 0, groups, x->stream));
         if (local) PS_TRY(ps_dgtd_device_local_restore(&x->local, magnetic, x->stream));
         PS_TRY(ps_dgtd_device_march_half(&x->march, PS_DGTD_H, s, 0, groups, x->stream));

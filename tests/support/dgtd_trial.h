@@ -9,8 +9,10 @@
 
 #include "stage/dgtd_local.h"
 #include "tests/support/dgtd_device.h"
+#include "tests/support/dgtd_media.h"
+#include "tests/support/dgtd_ports.h"
 
-enum { MATERIALS = 50, SIDE = 3 };
+enum { MATERIALS = 50, SIDE = 3, PORTS = 3 };
 
 static inline double next_random(uint64_t *state)
 {
@@ -27,33 +29,43 @@ typedef struct setting {
     ps_dgtd_incident_kind kind;
     bool layer; /* in some elements, of a shape */
     ps_dgtd_pml_shape shape;
-    bool local; /* steps of up to four classes, at random */
+    bool local;   /* steps of up to four classes, at random */
+    bool poles;   /* in most media, of all kinds            */
+    bool tensors; /* in some                                */
+    bool ports;   /* of all sorts                           */
 } setting;
 
 static const setting settings[] = {
-    {"metal", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, false,
-     PS_DGTD_PML_BOX, false},
-    {"absorbing averaged, plane wave", true, true, true, false, false, true, false,
-     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX, false},
-    {"absorbing paper, dipole", true, false, true, false, false, true, false, PS_DGTD_DIPOLE, false,
-     PS_DGTD_PML_BOX, false},
-    {"total/scattered, current", true, true, true, true, true, true, false, PS_DGTD_PLANE_WAVE,
-     false, PS_DGTD_PML_BOX, false},
-    {"upwind, plane wave, current", true, true, true, false, true, true, true, PS_DGTD_PLANE_WAVE,
-     false, PS_DGTD_PML_BOX, false},
-    {"layer of a box", true, true, true, false, true, false, false, PS_DGTD_PLANE_WAVE, true,
-     PS_DGTD_PML_BOX, false},
-    {"layer of a ball", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE, true,
-     PS_DGTD_PML_BALL, false},
-    {"layer of a box, upwind", false, true, false, false, false, false, true, PS_DGTD_PLANE_WAVE,
-     true, PS_DGTD_PML_BOX, false},
-    {"layer of a ball, upwind", true, true, true, false, true, false, true, PS_DGTD_PLANE_WAVE,
-     true, PS_DGTD_PML_BALL, false},
+    {.name = "metal", .averaged = true},
+    {.name = "absorbing averaged, plane wave", .absorbing = true, .averaged = true,
+     .incident = true, .lossy = true},
+    {.name = "absorbing paper, dipole", .absorbing = true, .incident = true, .lossy = true,
+     .kind = PS_DGTD_DIPOLE},
+    {.name = "total/scattered, current", .absorbing = true, .averaged = true, .incident = true,
+     .total = true, .current = true, .lossy = true},
+    {.name = "upwind, plane wave, current", .absorbing = true, .averaged = true, .incident = true,
+     .current = true, .lossy = true, .upwind = true},
+    {.name = "layer of a box", .absorbing = true, .averaged = true, .incident = true,
+     .current = true, .layer = true},
+    {.name = "layer of a ball", .averaged = true, .layer = true, .shape = PS_DGTD_PML_BALL},
+    {.name = "layer of a box, upwind", .averaged = true, .upwind = true, .layer = true},
+    {.name = "layer of a ball, upwind", .absorbing = true, .averaged = true, .incident = true,
+     .current = true, .upwind = true, .layer = true, .shape = PS_DGTD_PML_BALL},
     {.name = "local steps", .averaged = true, .lossy = true, .local = true},
-    {"local steps, total/scattered, current", true, true, true, true, true, true, false,
-     PS_DGTD_PLANE_WAVE, false, PS_DGTD_PML_BOX, true},
-    {"local steps, layer of a box", true, true, true, false, true, false, false, PS_DGTD_PLANE_WAVE,
-     true, PS_DGTD_PML_BOX, true},
+    {.name = "local steps, total/scattered, current", .absorbing = true, .averaged = true,
+     .incident = true, .total = true, .current = true, .lossy = true, .local = true},
+    {.name = "local steps, layer of a box", .absorbing = true, .averaged = true, .incident = true,
+     .current = true, .layer = true, .local = true},
+    {.name = "poles", .averaged = true, .poles = true},
+    {.name = "poles and tensors", .averaged = true, .lossy = true, .poles = true, .tensors = true},
+    {.name = "poles, total/scattered, current", .absorbing = true, .averaged = true,
+     .incident = true, .total = true, .current = true, .lossy = true, .poles = true},
+    {.name = "poles, upwind, current", .absorbing = true, .averaged = true, .incident = true,
+     .current = true, .lossy = true, .upwind = true, .poles = true},
+    {.name = "poles, local steps", .averaged = true, .lossy = true, .local = true, .poles = true},
+    {.name = "ports", .averaged = true, .lossy = true, .ports = true},
+    {.name = "ports, poles, local steps", .averaged = true, .local = true, .poles = true,
+     .ports = true},
 };
 
 /* The same system in a precision and in double, and the device's. */
@@ -68,6 +80,13 @@ typedef struct trial {
     ps_dgtd_pml pml, device_pml;          /* likewise */
     uint8_t *total, *layer, *reach;
     ps_dgtd_local_steps local, device_local; /* likewise */
+    ps_dgtd_pole poles[MATERIALS][PS_DGTD_POLES_MAX];
+    double tensors[MATERIALS][6];
+    ps_dgtd_constitution media[MATERIALS];
+    ps_dgtd_dispersion dispersion, device_dispersion; /* likewise */
+    dgtd_port_sides sides[PORTS];
+    ps_dgtd_port ports[PORTS], device_ports[PORTS]; /* likewise */
+    double port_states[2][PORTS][2];
     dgtd_device d;
 } trial;
 
@@ -76,6 +95,38 @@ static inline void random_materials(trial *t, bool lossy, uint64_t *seed)
     for (int m = 0; m < MATERIALS; ++m)
         t->materials[m] = (ps_dgtd_material){1 + 5 * next_random(seed), 1 + 2 * next_random(seed),
                                              lossy ? next_random(seed) : 0};
+}
+
+/* Of every fifth medium none, else 1 to 4 poles, of the kinds in turn; rates from a hundredth of a
+ * step's to a hundred times it. A tensor has the medium's eps as a bound below. */
+static inline void random_media(trial *t, bool tensors)
+{
+    uint64_t seed = 31;
+    double rate = 1 / t->march.dt;
+    for (int m = 0; m < MATERIALS; ++m) {
+        ps_dgtd_constitution *x = &t->media[m];
+        double eps = t->materials[m].eps, off = next_random(&seed) / 3, *tensor = t->tensors[m];
+        *x = (ps_dgtd_constitution){.eps = eps, .sigma = t->materials[m].sigma};
+        x->pole_count = m % 5;
+        x->poles = t->poles[m];
+        for (int k = 0; k < x->pole_count; ++k)
+            t->poles[m][k] = (ps_dgtd_pole){.kind = (ps_dgtd_pole_kind)((m + k) % 3),
+                                            .strength = 3 * next_random(&seed) + .1,
+                                            .frequency = rate * next_random(&seed),
+                                            .rate = rate * pow(10, 4 * next_random(&seed) - 2)};
+        memcpy(tensor, (double[]){eps + 1, eps + 2, eps + 1.5, off, -off, off / 2}, sizeof *t->tensors);
+        if (tensors && m % 3 == 0) x->tensor = tensor;
+        t->materials[m].sigma +=
+            2 * rate * ps_dgtd_poles_weight(x->poles, x->pole_count, t->march.dt);
+    }
+}
+
+static inline ps_status add_media(trial *t, bool tensors)
+{
+    random_media(t, tensors);
+    dgtd_media_init(&t->dispersion, &t->exact, t->media, t->materials, t->march.dt);
+    dgtd_media_init(&t->device_dispersion, &t->x, t->media, t->materials, t->march.dt);
+    return PS_OK;
 }
 
 static inline ps_status make_mesh(cube_tets *mesh, bool absorbing)
@@ -225,6 +276,28 @@ static inline void release_pml(ps_dgtd_pml *p)
     free(p->state[0]), free(p->state[1]), free(p->former);
 }
 
+/* Ports that share elements: in series and parallel, one of them driven. */
+static inline ps_status add_ports(trial *t)
+{
+    const double dt = t->march.dt;
+    const ps_dgtd_pulse pulse = {1, 4 * dt, 3 * dt, .2 / dt, PS_DGTD_GAUSSIAN};
+    const ps_dgtd_network networks[PORTS] = {
+        {.resistance = .4, .inductance = .2, .capacitance = .3, .source = pulse},
+        {.parallel = true, .resistance = 2, .inductance = .1, .capacitance = .2},
+        {.resistance = 1, .source = pulse}};
+    for (int k = 0; k < PORTS; ++k) {
+        dgtd_choose_sides(&t->sides[k], &t->x.mesh, 11 * k);
+        dgtd_port_init(&t->ports[k], &t->exact, &t->sides[k].sides, networks[k],
+                       t->port_states[0][k]);
+        dgtd_port_init(&t->device_ports[k], &t->x, &t->sides[k].sides, networks[k],
+                       t->port_states[1][k]);
+        for (int i = 0; i < 4; ++i) t->port_states[i / 2][k][i % 2] = .3 - .2 * (i % 2) + .1 * k;
+    }
+    t->march.ports = t->ports;
+    t->march.port_count = PORTS;
+    return dgtd_device_add_ports(&t->d, &t->x, t->device_ports, PORTS);
+}
+
 /* Elements with absorbing faces, at the total field's surface and in the layer are closed. */
 static inline ps_status add_local(trial *t)
 {
@@ -270,12 +343,15 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
                   dgtd_least_size(&t->exact.body, NULL);
     ps_dgtd_set_step(&t->x.system, t->materials, t->march.dt);
     ps_dgtd_set_step(&t->exact.system, t->materials, t->march.dt);
+    if (s->poles) PS_TRY(add_media(t, s->tensors));
     PS_TRY(dgtd_device_init(&t->d, device, &t->x, mode, t->march.dt, 5));
+    if (s->poles) PS_TRY(dgtd_device_add_media(&t->d, &t->device_dispersion));
     random_fields(t, &t->d.tables->bases);
     if (s->absorbing) PS_TRY(add_border(t, s));
     if (s->current) PS_TRY(add_current(t));
     if (s->layer) PS_TRY(add_pml(t, s->shape));
     if (s->local) PS_TRY(add_local(t));
+    if (s->ports) PS_TRY(add_ports(t));
     PS_TRY(dgtd_device_put(&t->d, t->x.field));
     return s->upwind ? add_upwind(t) : PS_OK;
 }
@@ -293,6 +369,12 @@ static inline void stop(trial *t)
     release_pml(&t->device_pml);
     ps_dgtd_local_close(&t->local);
     ps_dgtd_local_close(&t->device_local);
+    for (int k = 0; k < PORTS; ++k) {
+        dgtd_port_release(&t->ports[k]);
+        dgtd_port_release(&t->device_ports[k]);
+    }
+    dgtd_media_release(&t->dispersion);
+    dgtd_media_release(&t->device_dispersion);
     free(t->reach);
     free(t->layer);
     free(t->total);

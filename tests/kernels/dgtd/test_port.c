@@ -2,55 +2,20 @@
 #include "kernels/dgtd/port.h"
 
 #include "tests/check.h"
-#include "tests/support/dgtd_case.h"
+#include "tests/support/dgtd_ports.h"
 
-enum { MATERIALS = 5, SIDES_MAX = 64, CELLS = 9, STATES = 3 * CELLS + 2 };
+enum { MATERIALS = 5, CELLS = 9, STATES = 3 * CELLS + 2 };
 
 typedef struct ported {
     dgtd_case x;
     ps_dgtd_port port;
     ps_dgtd_march march;
-    int32_t faces[SIDES_MAX];
-    double gradients[SIDES_MAX][3];
-    ps_dgtd_port_sides sides;
+    dgtd_port_sides chosen;
     double state[STATES];
 } ported;
 
 static const ps_dgtd_material materials[MATERIALS] = {
     {1, 1, 0}, {2, 1.5, 0}, {4, 1, 0}, {1, 2, 0}, {3, 1, 0}};
-
-static double uniform(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 33) * 0x1p-31 - .5;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    return (*(const int32_t *)a > *(const int32_t *)b) -
-           (*(const int32_t *)a < *(const int32_t *)b);
-}
-
-/* Both sides of some inner faces and some PMC faces. */
-static void choose_sides(ported *p)
-{
-    const cube_tets *mesh = &p->x.mesh;
-    uint64_t seed = 3;
-    int count = 0, inner = 0;
-    for (int32_t f = 0; f < 4 * mesh->elements && count < SIDES_MAX - 2; f += 5) {
-        int32_t other = mesh->links[f];
-        bool known = false;
-        for (int k = 0; k < count; ++k) known |= p->faces[k] == f;
-        if (known || (other < 0 && mesh->kinds[f] != PS_DGTD_PMC)) continue;
-        if (other >= 0 && inner++ > 12) continue;
-        p->faces[count++] = f;
-        if (other >= 0) p->faces[count++] = other;
-    }
-    qsort(p->faces, (size_t)count, sizeof *p->faces, ascending);
-    for (int k = 0; k < count; ++k)
-        for (int c = 0; c < 3; ++c) p->gradients[k][c] = uniform(&seed);
-    p->sides = (ps_dgtd_port_sides){count, p->faces, (const double(*)[3])p->gradients, 1};
-}
 
 static void ported_init(ported *p, int order, ps_dgtd_network network, double fraction)
 {
@@ -63,20 +28,10 @@ static void ported_init(ported *p, int order, ps_dgtd_network network, double fr
     check_ok(dgtd_case_init(x, order, PS_DOUBLE, materials, MATERIALS));
     double dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&x->body, NULL);
     ps_dgtd_set_step(&x->system, materials, dt);
-    choose_sides(p);
+    dgtd_choose_sides(&p->chosen, &x->mesh, 0);
     ps_dgtd_port *port = &p->port;
-    *port = (ps_dgtd_port){.network = network, .norm = .7, .state = p->state};
-    if (network.line.guide) ps_dgtd_line_size(&port->network.line, dt, 4 * (CELLS - 8));
-    ps_dgtd_port_count(port, &x->reference, &p->sides);
-    size_t entries = (size_t)(port->elements * 3 * x->reference.nodes);
-    port->slots = dgtd_array((size_t)port->elements * 8);
-    port->places = dgtd_array(entries * 8);
-    port->volts = dgtd_array(entries * 8);
-    port->kept = dgtd_array(entries * 8);
-    port->loads = dgtd_array(entries * 8);
-    port->flux.places = dgtd_array((size_t)port->flux.count * 8);
-    port->flux.factors = dgtd_array((size_t)port->flux.count * 8);
-    ps_dgtd_port_fill(port, &x->system, &x->body, &p->sides);
+    if (network.line.guide) ps_dgtd_line_size(&network.line, dt, 4 * (CELLS - 8));
+    dgtd_port_init(port, x, &p->chosen.sides, network, p->state);
     p->march = (ps_dgtd_march){.system = &x->system,
                                .dt = dt,
                                .electric = x->field[0],
@@ -87,14 +42,12 @@ static void ported_init(ported *p, int order, ps_dgtd_network network, double fr
     for (int field = 0; field < 2; ++field)
         for (int64_t e = 0; e < x->mesh.elements; ++e)
             for (int i = 0; i < 3 * x->reference.nodes; ++i)
-                ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3, uniform(&seed));
+                ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3, dgtd_uniform(&seed));
 }
 
 static void ported_release(ported *p)
 {
-    ps_dgtd_port *x = &p->port;
-    free(x->slots), free(x->places), free(x->volts), free(x->kept), free(x->loads);
-    free(x->flux.places), free(x->flux.factors);
+    dgtd_port_release(&p->port);
     dgtd_case_release(&p->x);
 }
 
@@ -218,13 +171,13 @@ static void nodes_of_a_face_may_have_vectors_of_their_own(void **state)
 {
     enum { ORDER = 2, NODES = 6 };
     ported p;
-    double (*each)[3] = dgtd_array(SIDES_MAX * NODES * sizeof *each);
+    double (*each)[3] = dgtd_array(DGTD_SIDES_MAX * NODES * sizeof *each);
     ported_init(&p, ORDER, (ps_dgtd_network){.resistance = .3}, .9);
     int64_t entries = p.port.elements * 3 * p.x.reference.nodes;
     double *volts = dgtd_array((size_t)entries * 8), rise = p.port.rise;
     memcpy(volts, p.port.volts, (size_t)entries * 8);
-    for (int64_t k = 0; k < p.sides.count * NODES; ++k) memcpy(each[k], p.gradients[k / NODES], sizeof *each);
-    const ps_dgtd_port_sides sides = {p.sides.count, p.faces, (const double(*)[3])each, NODES};
+    for (int64_t k = 0; k < p.chosen.sides.count * NODES; ++k) memcpy(each[k], p.chosen.gradients[k / NODES], sizeof *each);
+    const ps_dgtd_port_sides sides = {p.chosen.sides.count, p.chosen.faces, (const double(*)[3])each, NODES};
     ps_dgtd_port_fill(&p.port, &p.x.system, &p.x.body, &sides);
     for (int64_t k = 0; k < entries; ++k) check_near(p.port.volts[k], volts[k], 1e-14, 0);
     check_near(p.port.rise, rise, 0, 1e-12);

@@ -1,0 +1,202 @@
+#include "kernels/dgtd/device_port.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/dgtd/device_kernels.h"
+#include "runtime/sizes.h"
+
+#ifndef PS_WITH_CUDA
+ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *x, const ps_dgtd_device_ports_step *step,
+                             ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+ps_status ps_dgtd_ports_apply_cuda(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
+                                   void *electric, const ps_dgtd_device_part *part,
+                                   ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+/* ---- lists ---- */
+
+/* The slot of a place of a field, and which of its 3 nodes values it is. */
+static int64_t slot_of(const ps_dgtd_system *s, int64_t place, int64_t *value)
+{
+    int64_t lanes = ps_dgtd_lanes(s->precision), wide = 3 * (int64_t)s->reference->nodes * lanes;
+    *value = place % wide / lanes;
+    return place / wide * lanes + place % lanes;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return (*(const int64_t *)a > *(const int64_t *)b) -
+           (*(const int64_t *)a < *(const int64_t *)b);
+}
+
+/* Elements whose H a port takes: slots[port->flux.count] gets them. */
+static int64_t find_sources(const ps_dgtd_port *port, const ps_dgtd_system *s, int64_t *slots)
+{
+    int64_t count = 0, value;
+    for (int64_t i = 0; i < port->flux.count; ++i)
+        slots[i] = slot_of(s, port->flux.places[i], &value);
+    qsort(slots, (size_t)port->flux.count, sizeof *slots, ascending);
+    for (int64_t i = 0; i < port->flux.count; ++i)
+        if (i == 0 || slots[i] != slots[count - 1]) slots[count++] = slots[i];
+    return count;
+}
+
+void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dgtd_port *port,
+                               const ps_dgtd_device_port_work *work)
+{
+    ps_dgtd_device_port *x = out->host + k;
+    *x = (ps_dgtd_device_port){.network = port->network,
+                               .rise = port->rise,
+                               .elements = port->elements,
+                               .sources = find_sources(port, work->system, work->slots)};
+    int64_t items = (x->elements + x->sources) * out->values;
+    if (items > out->items) out->items = items;
+}
+
+static int64_t lay_out(ps_dgtd_device_ports *x, ps_dgtd_device_port *ports, char *memory)
+{
+    int64_t used = 0, count = x->count, wide = x->values * (int64_t)sizeof(double);
+    x->there = ps_device_part(memory, &used, count * (int64_t)sizeof *x->there);
+    x->partial = ps_device_part(memory, &used,
+                                count * 2 * PS_DGTD_PORT_BLOCKS * (int64_t)sizeof *x->partial);
+    x->done = ps_device_part(memory, &used, count * (int64_t)sizeof *x->done);
+    x->signals = ps_device_part(memory, &used, x->rows * count * 2 * (int64_t)sizeof *x->signals);
+    for (int64_t k = 0; k < count; ++k) {
+        ps_dgtd_device_port p = x->host[k];
+        p.slots = ps_device_part(memory, &used, p.elements * (int64_t)sizeof *p.slots);
+        p.source_slots = ps_device_part(memory, &used, p.sources * (int64_t)sizeof *p.slots);
+        p.volts = ps_device_part(memory, &used, p.elements * wide);
+        p.kept = ps_device_part(memory, &used, p.elements * wide);
+        p.loads = ps_device_part(memory, &used, p.elements * wide);
+        p.flux = ps_device_part(memory, &used, p.sources * wide);
+        if (ports) ports[k] = p;
+    }
+    return used;
+}
+
+int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports)
+{
+    ps_dgtd_device_ports copy = *ports;
+    return lay_out(&copy, NULL, NULL);
+}
+
+static bool share_elements(const ps_dgtd_port *a, const ps_dgtd_port *b)
+{
+    for (int64_t i = 0; i < a->elements; ++i)
+        if (bsearch(a->slots + i, b->slots, (size_t)b->elements, sizeof *b->slots, ascending))
+            return true;
+    return false;
+}
+
+void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *x, const ps_dgtd_port *ports, void *memory)
+{
+    lay_out(x, x->host, memory);
+    x->apart = true;
+    for (int64_t k = 0; k < x->count; ++k)
+        for (int64_t j = 0; j < k; ++j) x->apart &= !share_elements(ports + j, ports + k);
+}
+
+/* ---- the copy ---- */
+
+/* What a sum takes of values at nodes, [count][3][nodes], becomes what it takes of coefficients. */
+static void turn_sums(const ps_dgtd_device_tables *tables, int64_t count, double *weights)
+{
+    int nodes = tables->reference.nodes;
+    for (int64_t i = 0; i < 3 * count; ++i) {
+        double turned[PS_DGTD_MAX_NODES];
+        ps_dgtd_device_probe_weights(tables, weights + i * nodes, turned);
+        memcpy(weights + i * nodes, turned, (size_t)nodes * sizeof *turned);
+    }
+}
+
+/* The flux of an element after the other. */
+static void gather_flux(const ps_dgtd_port *port, int64_t sources,
+                        const ps_dgtd_device_port_work *work)
+{
+    int64_t values = 3 * (int64_t)work->system->reference->nodes, value;
+    memset(work->weights, 0, (size_t)(sources * values) * sizeof *work->weights);
+    for (int64_t i = 0; i < port->flux.count; ++i) {
+        int64_t slot = slot_of(work->system, port->flux.places[i], &value);
+        const int64_t *at =
+            bsearch(&slot, work->slots, (size_t)sources, sizeof *work->slots, ascending);
+        work->weights[(at - work->slots) * values + value] += port->flux.factors[i];
+    }
+}
+
+static ps_status copy_sums(const ps_dgtd_device_port_work *work, const double *from, int64_t count,
+                           double *to, ps_stream *stream)
+{
+    int64_t bytes = count * 3 * work->tables->reference.nodes * (int64_t)sizeof *to;
+    if (from != work->weights) memcpy(work->weights, from, (size_t)bytes);
+    turn_sums(work->tables, count, work->weights);
+    PS_TRY(ps_copy_to_device(stream, to, work->weights, bytes));
+    return ps_stream_wait(stream);
+}
+
+ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
+                                     const ps_dgtd_port *port, const ps_dgtd_device_port_work *work,
+                                     ps_stream *stream)
+{
+    const ps_dgtd_device_port *x = out->host + k;
+    int64_t n = x->elements, item = (int64_t)sizeof *x->slots;
+    int64_t sources = find_sources(port, work->system, work->slots);
+    PS_TRY(ps_copy_to_device(stream, x->slots, port->slots, n * item));
+    PS_TRY(ps_copy_to_device(stream, x->source_slots, work->slots, sources * item));
+    PS_TRY(copy_sums(work, port->volts, n, x->volts, stream));
+    PS_TRY(copy_sums(work, port->kept, n, x->kept, stream));
+    ps_dgtd_device_coefficients(work->tables, port->loads, 3 * n, work->weights);
+    PS_TRY(ps_copy_to_device(stream, x->loads, work->weights,
+                             n * out->values * (int64_t)sizeof *x->loads));
+    PS_TRY(ps_stream_wait(stream));
+    gather_flux(port, sources, work);
+    return copy_sums(work, work->weights, sources, x->flux, stream);
+}
+
+ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                   ps_stream *stream)
+{
+    for (int64_t k = 0; k < x->count; ++k)
+        memcpy(x->host[k].state, ports[k].state, sizeof x->host[k].state);
+    PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
+    PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
+    PS_TRY(ps_fill_zero(stream, x->signals, x->rows * x->count * 2 * (int64_t)sizeof *x->signals));
+    return ps_stream_wait(stream);
+}
+
+ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                   ps_stream *stream)
+{
+    PS_TRY(ps_copy_to_host(stream, x->host, x->there, x->count * (int64_t)sizeof *x->there));
+    PS_TRY(ps_stream_wait(stream));
+    for (int64_t k = 0; k < x->count; ++k)
+        memcpy(ports[k].state, x->host[k].state, sizeof x->host[k].state);
+    return PS_OK;
+}
+
+/* ---- steps ---- */
+
+ps_status ps_dgtd_device_ports_advance(const ps_dgtd_device_ports *x,
+                                       const ps_dgtd_device_ports_step *step, ps_stream *stream)
+{
+    if (!ps_stream_handle(stream))
+        return ps_fail(PS_FAILED, "ports of a device need CUDA; the CPU has its own");
+    return x->items > 0 ? ps_dgtd_ports_cuda(x, step, stream) : PS_OK;
+}
+
+ps_status ps_dgtd_device_ports_apply(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
+                                     void *electric, const ps_dgtd_device_part *part,
+                                     ps_stream *stream)
+{
+    if (!ps_stream_handle(stream))
+        return ps_fail(PS_FAILED, "ports of a device need CUDA; the CPU has its own");
+    return x->items > 0 && part->begin < part->end
+               ? ps_dgtd_ports_apply_cuda(x, device, electric, part, stream)
+               : PS_OK;
+}

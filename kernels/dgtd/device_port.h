@@ -1,0 +1,85 @@
+/*
+ * device_port: lumped networks (port.h) on a device: measured and advanced there, so that the host
+ * enqueues steps ahead.
+ *
+ * What V and V* take of E and H, and what I does to E, lie by elements, as coefficients; sums are
+ * in double, in an order of their own that is always the same. A step takes two launches whatever
+ * the number of ports: one measures, and the last block of a port to be done makes its network's
+ * step; one changes E (one a port, in order, where ports share elements). Bytes a step: some 24 Np
+ * (9 elements and 3 of their neighbours), of a handful of elements: it takes as long as two
+ * launches and a sum over a block.
+ *
+ * Errors as device_state.h.
+ */
+#ifndef PS_KERNELS_DGTD_DEVICE_PORT_H
+#define PS_KERNELS_DGTD_DEVICE_PORT_H
+
+#include "kernels/dgtd/device_state.h"
+#include "kernels/dgtd/port.h"
+
+/* Pointers are memory of the device. */
+typedef struct ps_dgtd_device_port {
+    ps_dgtd_network network;
+    double rise, current, state[2];
+    int64_t elements, sources;           /* with faces of it; whose H V* takes        */
+    int64_t *slots, *source_slots;       /* ascending                                 */
+    double *volts, *kept, *loads, *flux; /* [elements][3][nodes], flux of the sources */
+} ps_dgtd_device_port;
+
+typedef struct ps_dgtd_device_ports {
+    int64_t count, rows;        /* rows of steps between reads          */
+    int64_t values, items;      /* 3 nodes; elements and sources of the largest port, times that */
+    bool apart;                 /* no element belongs to two: E of all is changed at once */
+    ps_dgtd_device_port *host;  /* [count] of the caller                */
+    ps_dgtd_device_port *there; /* the rest on the device: [count]      */
+    double *partial;            /* [count][blocks][2]                   */
+    unsigned *done;             /* [count] blocks that are done, zero at first */
+    double *signals;            /* [rows][count][2] V, I times Z0       */
+} ps_dgtd_device_ports;
+
+enum { PS_DGTD_PORT_BLOCKS = 256, PS_DGTD_PORT_ITEMS = 1024 }; /* at most; items of a block */
+
+/* With what a port of the host is turned into one of a device; memory is the caller's. */
+typedef struct ps_dgtd_device_port_work {
+    const ps_dgtd_system *system;
+    const ps_dgtd_device_tables *tables;
+    int64_t *slots;  /* [flux.count of the largest port]    */
+    double *weights; /* [sources of the largest][3][nodes]; to upload alone */
+} ps_dgtd_device_port_work;
+
+/* Counts of port k, host[k], once values and rows are set. Then bytes on the device for all, and
+ * the pointers, with ports[count] of the host. */
+void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dgtd_port *port,
+                               const ps_dgtd_device_port_work *work);
+int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports);
+void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *out, const ps_dgtd_port *ports,
+                                 void *memory);
+/* The lists of port k. Waits. */
+ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
+                                     const ps_dgtd_port *port, const ps_dgtd_device_port_work *work,
+                                     ps_stream *stream);
+
+/* States of the networks of ports[count] of the host to the device, or back. Waits. */
+ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                   ps_stream *stream);
+ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                   ps_stream *stream);
+
+/* Where and when a step is made: E^n, H^{n+1/2}, t in its middle; the row that V and I go to. */
+typedef struct ps_dgtd_device_ports_step {
+    const ps_dgtd_device *device;
+    const void *electric, *magnetic;
+    int64_t row;
+    double t, dt;
+} ps_dgtd_device_ports_step;
+
+/* As ps_dgtd_port_measure and _advance of all ports that have elements here, before the half step
+ * of E; enqueued. */
+ps_status ps_dgtd_device_ports_advance(const ps_dgtd_device_ports *x,
+                                       const ps_dgtd_device_ports_step *step, ps_stream *stream);
+/* As ps_dgtd_port_apply of all; enqueued. */
+ps_status ps_dgtd_device_ports_apply(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
+                                     void *electric, const ps_dgtd_device_part *part,
+                                     ps_stream *stream);
+
+#endif
