@@ -1,6 +1,7 @@
 /*
- * What poles do to a value of E, for the host and for devices: `quantity` (a number, or as many as
- * a register holds), NAME and LEAF, what a function begins with, are the includer's.
+ * What poles do to a value of E, for the host (devices: advance_device_body.h): `quantity` (a
+ * number, or as many as a register holds), NAME and LEAF, what a function begins with, are the
+ * includer's.
  */
 
 /* sum add u, and u a step on; f[states][4]: add, own, cross, drive; u: states `stride` apart, of
