@@ -71,7 +71,7 @@ expect 2 "no --wavenumber" $solve c.h5 no.hdf $waves
 expect 2 "not above 0" $solve c.h5 no.hdf $waves --wavenumber 0
 expect 2 "go with clusters" $solve dlp.h5 hyps.h5 no.hdf $waves --wavenumber 3
 expect 2 "go with clusters" $solve dlp.h5 hyps.h5 no.hdf $waves --precision fp32
-expect 2 "both the operator dlp" $solve c.h5 no.hdf $waves --wavenumber 3 --wavenumber 3 $how
+expect 2 "is asked for twice" $solve c.h5 no.hdf $waves --wavenumber 3 --wavenumber 3 $how
 expect 2 "--wavenumber goes with --problem hard" $solve c.h5 no.hdf $dirichlet --wavenumber 3
 expect 2 "this problem takes one" $solve c.h5 c10.h5 no.hdf $waves --wavenumber 3
 expect 3 "hyps.h5" $solve c.h5 hyps.h5 no.hdf $neumann $how
