@@ -50,33 +50,23 @@ static double real_sum(const bool along[3], const double d[3], split left, split
     return sum;
 }
 
-/* sum over waves of factor(k^2) cos(k.d) exp(-k^2/4 alpha^2), k not 0. */
-static double wave_sum(const double d[3], double (*factor)(double k2))
+/* The waves of 1/r, or of r: -2 (1/k^2 + 1/4 alpha^2) times as much. */
+static double three_axes(const double d[3], bool distance)
 {
-    double sum = 0;
+    static const double square = ALPHA * ALPHA;
+    double sum = distance ? M_PI / (4 * square * square) : -M_PI / square;
     for (int x = 0; x <= WAVES; ++x)
         for (int y = 0; y <= WAVES; ++y)
             for (int z = 0; z <= WAVES; ++z) {
                 double k2 = 4 * M_PI * M_PI * (x * x + y * y + z * z);
                 if (x + y + z == 0) continue;
                 double times = (x ? 2 : 1) * (y ? 2 : 1) * (z ? 2 : 1);
-                sum += times * factor(k2) * exp(-k2 / (4 * ALPHA * ALPHA)) *
-                       cos(2 * M_PI * x * d[0]) * cos(2 * M_PI * y * d[1]) *
-                       cos(2 * M_PI * z * d[2]);
+                double wave = times * 4 * M_PI * exp(-k2 / (4 * ALPHA * ALPHA)) / k2 *
+                              cos(2 * M_PI * x * d[0]) * cos(2 * M_PI * y * d[1]) *
+                              cos(2 * M_PI * z * d[2]);
+                sum += distance ? -2 * (1 / k2 + 1 / (4 * square)) * wave : wave;
             }
     return sum;
-}
-
-static double inverse_factor(double k2) { return 4 * M_PI / k2; }
-
-static double distance_factor(double k2)
-{
-    return -8 * M_PI / (k2 * k2) * (1 + k2 / (4 * ALPHA * ALPHA));
-}
-
-static double three_axes(const double d[3])
-{
-    return wave_sum(d, inverse_factor) - M_PI / (ALPHA * ALPHA);
 }
 
 /* x and y repeat. */
@@ -129,15 +119,14 @@ double ps_periodic_smooth(const bool along[3], const double d[3])
     int u = (odd + 1) % 3, v = (odd + 2) % 3;
     if (axes == 1) return one_axis(d[odd], hypot(d[u], d[v]));
     return real_sum(along, d, inverse_left, inverse_waves) +
-           (axes == 3 ? three_axes(d) : two_axes(d[u], d[v], d[odd]));
+           (axes == 3 ? three_axes(d, false) : two_axes(d[u], d[v], d[odd]));
 }
 
 static const bool all_axes[3] = {true, true, true};
 
 double ps_periodic_smooth_distance(const double d[3])
 {
-    return real_sum(all_axes, d, distance_left, distance_waves) + wave_sum(d, distance_factor) +
-           M_PI / (4 * ALPHA * ALPHA * ALPHA * ALPHA);
+    return real_sum(all_axes, d, distance_left, distance_waves) + three_axes(d, true);
 }
 
 /* ---- its series ---- */
