@@ -343,8 +343,7 @@ ps_status fmm_adaptive_choose(fmm_run *r)
     if (!must_be(r) && !is_uneven(r)) return PS_OK;
     const char *why = obstacle(r), *by = r->problem.lattice.axes               ? "--periodic"
                                          : r->options->tree == FMM_TREE_ADAPTIVE ? "--tree adaptive"
-                                         : r->options->hessian                   ? "--hessian"
-                                                                 : fmm_kernel_name(&r->problem);
+                                                : fmm_sum_name(r->options, &r->problem);
     if (!why) return compare(r);
     if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s", by, why);
     go_uniform(r, why);

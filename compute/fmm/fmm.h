@@ -116,6 +116,8 @@ void fmm_sum_order(const fmm_options *options, const fmm_problem *p, int *order,
 /* PS_USAGE where cells hold more waves than an order does. */
 ps_status fmm_sum_check_order(const fmm_problem *p, int order);
 const char *fmm_kernel_name(const fmm_problem *p);
+/* What of it takes more than charges to gradients. */
+const char *fmm_sum_name(const fmm_options *options, const fmm_problem *p);
 /* --periodic: periodic.c, as adaptive_parts.h has more of it. */
 ps_status fmm_periodic_choose(const fmm_options *options, fmm_problem *p);
 /* Results [rows][stride] of the unit box to those of the lattice; nothing without one. */

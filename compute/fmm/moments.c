@@ -55,12 +55,17 @@ static ps_status check_moments(const fmm_options *o, const fmm_problem *p)
     return PS_OK;
 }
 
+const char *fmm_sum_name(const fmm_options *o, const fmm_problem *p)
+{
+    return o->hessian                          ? "--hessian"
+           : p->sum.field != PS_FIELD_POTENTIAL ? o->kernel
+                                                : ps_moments_names[p->sum.moments];
+}
+
 /* What an adaptive tree on cores alone has. */
 static ps_status check_options(const fmm_options *o, const fmm_problem *p)
 {
-    const char *what = o->hessian                          ? "--hessian"
-                       : p->sum.field != PS_FIELD_POTENTIAL ? o->kernel
-                                                            : ps_moments_names[p->sum.moments];
+    const char *what = fmm_sum_name(o, p);
     if (o->hessian && !o->gradient)
         return ps_fail(PS_USAGE, "--hessian is with gradients, without --no-gradient");
     if (o->hessian && p->sum.field == PS_FIELD_STOKESLET)
