@@ -101,6 +101,10 @@ static ps_status get_text(parent *p, const frame *f)
     PS_TRY(get(p, text, bytes));
     text[bytes] = '\0';
     if (f->kind == FRAME_ERROR) return ps_fail(PS_INVALID, "%s: %s", p->name, text);
+    if (f->kind == FRAME_NOTE) {
+        ps_info("%s: %s", p->name, text);
+        return PS_OK;
+    }
     if (f->kind == FRAME_WARNING) {
         if (p->warnings++ < WARNINGS_MAX) ps_warning("%s: %s", p->name, text);
         return PS_OK;

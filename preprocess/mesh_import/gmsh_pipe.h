@@ -6,7 +6,7 @@
  *   FRAME_CELLS     count u64 element numbers, count x |size| u64 node numbers; size 3: triangles,
  *                   4: tetrahedra, -4: quadrangles; tag: the physical group
  *   FRAME_NAME      count bytes: the name of physical group `tag`
- *   FRAME_WARNING, FRAME_ERROR   count bytes of text; an error is the last frame
+ *   FRAME_NOTE, FRAME_WARNING, FRAME_ERROR   count bytes of text; an error is the last frame
  *   FRAME_GENERATED the mesh was made from geometry
  *   FRAME_END       all was sent
  */
@@ -19,6 +19,7 @@ typedef enum frame_kind {
     FRAME_VERTICES = 1,
     FRAME_CELLS,
     FRAME_NAME,
+    FRAME_NOTE,
     FRAME_WARNING,
     FRAME_ERROR,
     FRAME_GENERATED,

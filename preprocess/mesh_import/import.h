@@ -105,6 +105,10 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh);
 ps_status import_read_ply(const import_input *input, import_mesh *mesh);
 ps_status import_read_off(const import_input *input, import_mesh *mesh);
 ps_status import_read_obj(const import_input *input, import_mesh *mesh);
+/* VTK's legacy files; .vtu and .vtp; Abaqus. Tetrahedra are left away if the kind is surface. */
+ps_status import_read_vtk(const import_input *input, const import_options *options, import_mesh *mesh);
+ps_status import_read_vtu(const import_input *input, const import_options *options, import_mesh *mesh);
+ps_status import_read_inp(const import_input *input, const import_options *options, import_mesh *mesh);
 
 /* ---- findings: what is wrong, where, and which option mends it ---- */
 

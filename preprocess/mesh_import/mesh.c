@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 void import_mesh_init(import_mesh *mesh)
@@ -91,7 +92,10 @@ ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int cou
 void import_add_tag_name(import_mesh *mesh, int tag, const char *name)
 {
     size_t used = strlen(mesh->tag_names), room = sizeof mesh->tag_names - used;
-    if (strlen(name) + 16 < room)
+    if (strlen(name) + 16 >= room)
+        ps_warning("no room is left for the name \"%.60s\" of tag %d: it has its number alone",
+                   name, tag);
+    else
         snprintf(mesh->tag_names + used, room, "%s%d %s", used ? "\n" : "", tag, name);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Reading through Gmsh's library, which may exit or crash on a broken file: it runs in a child
- * process that sends the mesh through a pipe, entity by entity. gmshc.h is included here and
- * nowhere else.
+ * process that sends the mesh through a pipe, entity by entity. gmshc.h is included here and in
+ * gmsh_geometry.c alone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,18 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "preprocess/mesh_import/gmsh_pipe.h"
+#include "preprocess/mesh_import/gmsh_child.h"
 #include "preprocess/mesh_import/sandbox.h"
 #include "runtime/log.h"
 #include "runtime/scope.h"
 
-typedef struct child {
-    int pipe;
-    const import_options *options;
-    const char *suffix;
-    bool geometry, confined;
-    import_kind kind;
-} child;
+typedef gmsh_child child;
 
 enum {
     ELEMENT_LINE = 1,
@@ -56,20 +50,20 @@ static void put_frame(const child *c, frame_kind kind, int size, int tag, int64_
     put(c, &f, sizeof f);
 }
 
-static void put_text(const child *c, frame_kind kind, int tag, const char *text)
+void gmsh_child_text(const child *c, frame_kind kind, int tag, const char *text)
 {
     put_frame(c, kind, 0, tag, (int64_t)strlen(text));
     put(c, text, strlen(text));
 }
 
-__attribute__((format(printf, 2, 3))) static void give_up(const child *c, const char *format, ...)
+void gmsh_child_give_up(const child *c, const char *format, ...)
 {
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    put_text(c, FRAME_ERROR, 0, text);
+    gmsh_child_text(c, FRAME_ERROR, 0, text);
     _exit(0);
 }
 
@@ -82,23 +76,23 @@ static void pass_messages(const child *c)
     gmshLoggerGet(&log, &count, &ierr);
     for (size_t i = 0; i < count && !ierr; ++i) {
         if (strncmp(log[i], "Error: ", 7) == 0 || strncmp(log[i], "Fatal: ", 7) == 0)
-            give_up(c, "Gmsh: %s", log[i] + 7);
-        if (strncmp(log[i], "Warning: ", 9) == 0) put_text(c, FRAME_WARNING, 0, log[i] + 9);
+            gmsh_child_give_up(c, "Gmsh: %s", log[i] + 7);
+        if (strncmp(log[i], "Warning: ", 9) == 0) gmsh_child_text(c, FRAME_WARNING, 0, log[i] + 9);
     }
 }
 
-static void must(const child *c, int ierr, const char *what)
+void gmsh_child_must(const child *c, int ierr, const char *what)
 {
     if (!ierr) return;
     pass_messages(c);
-    give_up(c, "Gmsh could not %s", what);
+    gmsh_child_give_up(c, "Gmsh could not %s", what);
 }
 
 static void option(const child *c, const char *name, double value)
 {
     int ierr = 0;
     gmshOptionSetNumber(name, value, &ierr);
-    must(c, ierr, name);
+    gmsh_child_must(c, ierr, name);
 }
 
 static bool has_elements(const child *c, int dim)
@@ -108,7 +102,7 @@ static bool has_elements(const child *c, int dim)
     size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
     gmshModelMeshGetElements(&types, &types_n, &tags, &tags_n, &tags_nn, &nodes, &nodes_n,
                              &nodes_nn, dim, -1, &ierr);
-    must(c, ierr, "list the elements");
+    gmsh_child_must(c, ierr, "list the elements");
     for (size_t i = 0; i < types_n; ++i) {
         gmshFree(tags[i]);
         gmshFree(nodes[i]);
@@ -122,7 +116,7 @@ static bool has_groups(const child *c, int dim)
     int *groups = NULL, ierr = 0;
     size_t count = 0;
     gmshModelGetPhysicalGroups(&groups, &count, dim, &ierr);
-    must(c, ierr, "list the physical groups");
+    gmsh_child_must(c, ierr, "list the physical groups");
     gmshFree(groups);
     return count > 0;
 }
@@ -132,6 +126,7 @@ static void generate(child *c)
 {
     int ierr = 0;
     if (c->kind == IMPORT_AUTO) c->kind = has_groups(c, 3) ? IMPORT_VOLUME : IMPORT_SURFACE;
+    if (strcmp(c->suffix, ".geo") != 0) gmsh_geometry_prepare(c);
     if (c->options->size > 0) {
         double size = c->options->size / c->options->scale;
         option(c, "Mesh.MeshSizeMin", size);
@@ -139,7 +134,7 @@ static void generate(child *c)
     }
     gmshModelMeshGenerate(c->kind == IMPORT_VOLUME ? 3 : 2, &ierr);
     pass_messages(c);
-    must(c, ierr, "mesh the geometry");
+    gmsh_child_must(c, ierr, "mesh the geometry");
     put_frame(c, FRAME_GENERATED, 0, 0, 0);
 }
 
@@ -148,12 +143,12 @@ static void send_names(const child *c)
     int *groups = NULL, ierr = 0;
     size_t count = 0;
     gmshModelGetPhysicalGroups(&groups, &count, c->kind == IMPORT_VOLUME ? -1 : 2, &ierr);
-    must(c, ierr, "list the physical groups");
+    gmsh_child_must(c, ierr, "list the physical groups");
     for (size_t i = 0; i + 1 < count; i += 2) {
         char *name = NULL;
         gmshModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
         if (!ierr && name && name[0] && groups[i] >= 2)
-            put_text(c, FRAME_NAME, groups[i + 1], name);
+            gmsh_child_text(c, FRAME_NAME, groups[i + 1], name);
         gmshFree(name);
     }
     gmshFree(groups);
@@ -166,17 +161,19 @@ static void send_nodes(const child *c, int dim, int entity)
     int ierr = 0;
     gmshModelMeshGetNodes(&numbers, &count, &coordinates, &coordinates_n, &parameters,
                           &parameters_n, dim, entity, 0, 0, &ierr);
-    must(c, ierr, "list the nodes");
+    gmsh_child_must(c, ierr, "list the nodes");
     put_frame(c, FRAME_VERTICES, 3, 0, (int64_t)count);
     put(c, numbers, count * sizeof *numbers);
     put(c, coordinates, 3 * count * sizeof *coordinates);
     gmshFree(numbers), gmshFree(coordinates), gmshFree(parameters);
 }
 
-/* The first physical group of an entity; a note if there are more. */
+/* The first physical group of an entity; a note if there are more. Formats whose regions are no
+ * groups (properties of Nastran, references of Medit) have an entity for each. */
 static int group_of(const child *c, int dim, int entity)
 {
     int *groups = NULL, ierr = 0, group = 0;
+    if (c->by_entity) return c->geometry ? gmsh_geometry_tag(c, dim, entity) : abs(entity);
     size_t count = 0;
     char text[160];
     gmshModelGetPhysicalGroupsForEntity(dim, entity, &groups, &count, &ierr);
@@ -186,7 +183,7 @@ static int group_of(const child *c, int dim, int entity)
                  "entity %d of dimension %d is in %zu physical groups: its "
                  "elements get the tag of the first, %d",
                  entity, dim, count, group);
-        put_text(c, FRAME_WARNING, 0, text);
+        gmsh_child_text(c, FRAME_WARNING, 0, text);
     }
     gmshFree(groups);
     return group;
@@ -200,12 +197,13 @@ static void refuse_type(const child *c, int type, size_t number)
     size_t local_n = 0;
     gmshModelMeshGetElementProperties(type, &name, &dim, &order, &nodes, &local, &local_n, &primary,
                                       &ierr);
-    give_up(c,
-            "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
-            "tetrahedra are read%s",
-            number, name ? name : "?", type, order,
-            order > 1 ? "; save the mesh with Mesh.ElementOrder = 1"
-                      : "; mesh without recombination, or split the elements into simplices");
+    gmsh_child_give_up(
+        c,
+        "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
+        "tetrahedra are read%s",
+        number, name ? name : "?", type, order,
+        order > 1 ? "; save the mesh with Mesh.ElementOrder = 1"
+                  : "; mesh without recombination, or split the elements into simplices");
 }
 
 static void send_elements(const child *c, int dim, int entity)
@@ -215,7 +213,7 @@ static void send_elements(const child *c, int dim, int entity)
     size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
     gmshModelMeshGetElements(&types, &types_n, &numbers, &numbers_n, &numbers_nn, &nodes, &nodes_n,
                              &nodes_nn, dim, entity, &ierr);
-    must(c, ierr, "list the elements");
+    gmsh_child_must(c, ierr, "list the elements");
     for (size_t i = 0; i < types_n; ++i) {
         if (types[i] != ELEMENT_TRIANGLE && types[i] != ELEMENT_QUADRANGLE &&
             types[i] != ELEMENT_TETRAHEDRON)
@@ -238,7 +236,7 @@ static void send_mesh(const child *c)
     int *entities = NULL, ierr = 0, top = c->kind == IMPORT_VOLUME ? 3 : 2;
     size_t count = 0;
     gmshModelGetEntities(&entities, &count, -1, &ierr);
-    must(c, ierr, "list the entities");
+    gmsh_child_must(c, ierr, "list the entities");
     for (size_t i = 0; i + 1 < count; i += 2) send_nodes(c, entities[i], entities[i + 1]);
     for (size_t i = 0; i + 1 < count; i += 2)
         if (entities[i] >= 2 && entities[i] <= top) send_elements(c, entities[i], entities[i + 1]);
@@ -260,12 +258,13 @@ static void confine(const child *c)
     char text[160];
     if (!error) return;
     if (strcmp(c->suffix, ".geo") == 0)
-        give_up(c,
-                "this system cannot confine Gmsh (%s), and .geo files can run programs: --allow "
-                "geo-commands reads it all the same",
-                strerror(error));
+        gmsh_child_give_up(
+            c,
+            "this system cannot confine Gmsh (%s), and .geo files can run programs: --allow "
+            "geo-commands reads it all the same",
+            strerror(error));
     snprintf(text, sizeof text, "Gmsh's library is not confined here: %s", strerror(error));
-    put_text(c, FRAME_WARNING, 0, text);
+    gmsh_child_text(c, FRAME_WARNING, 0, text);
 }
 
 static void run_child(child *c, const char *path)
@@ -277,7 +276,7 @@ static void run_child(child *c, const char *path)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     silence();
     gmshInitialize(0, NULL, 0, &ierr);
-    must(c, ierr, "start");
+    gmsh_child_must(c, ierr, "start");
     option(c, "General.Terminal", 0);
     option(c, "General.NumThreads", 1);
     option(c, "General.AbortOnError", 0);
@@ -286,9 +285,10 @@ static void run_child(child *c, const char *path)
     if (c->confined) confine(c);
     gmshOpen(path, &ierr);
     pass_messages(c);
-    must(c, ierr, "read the file");
+    gmsh_child_must(c, ierr, "read the file");
     if (c->geometry && !has_elements(c, 2)) generate(c);
     if (c->kind == IMPORT_AUTO) c->kind = has_elements(c, 3) ? IMPORT_VOLUME : IMPORT_SURFACE;
+    if (!c->geometry) c->by_entity = !has_groups(c, 2) && !has_groups(c, 3);
     send_names(c);
     send_mesh(c);
     put_frame(c, FRAME_END, 0, 0, 0);
@@ -338,8 +338,12 @@ static ps_status run_gmsh(const import_input *input, const char *path,
     }
     if (pid == 0) {
         close(ends[0]);
-        child c = {ends[1],  options,      input->suffix, import_is_geometry(input),
-                   confined, options->kind};
+        child c = {.pipe = ends[1],
+                   .options = options,
+                   .suffix = input->suffix,
+                   .geometry = import_is_geometry(input),
+                   .confined = confined,
+                   .kind = options->kind};
         run_child(&c, path);
     }
     close(ends[1]);

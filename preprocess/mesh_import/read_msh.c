@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 
@@ -20,6 +21,12 @@ enum {
     NODES_MAX = 8,
     TAGS_MAX = 64
 };
+
+/* Of each cell the elementary entity, which says its region where a file has no physical groups. */
+typedef struct elementary {
+    int32_t *of_cell;
+    int64_t count, room;
+} elementary;
 
 /* An entity of MSH 4: its physical group. */
 typedef struct entity {
@@ -37,6 +44,7 @@ typedef struct msh {
     int64_t item; /* of the section, for messages */
     entity *entities;
     int64_t entity_count, entity_room;
+    elementary triangles, tetrahedra;
 } msh;
 
 static ps_status fail(const msh *m, const char *what)
@@ -293,7 +301,21 @@ static ps_status refuse_type(const msh *m, int64_t type)
                    m->name, m->section, (long long)m->item, name);
 }
 
-static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group,
+/* For the cells that were added last. */
+static ps_status note_entity(elementary *e, const import_cells *cells, int64_t of)
+{
+    PS_TRY(ps_grow((void **)&e->of_cell, &e->room, cells->count, sizeof(int32_t),
+                   "elementary entities"));
+    int32_t number = llabs(of) <= INT32_MAX ? (int32_t)llabs(of) : 0;
+    while (e->count < cells->count) e->of_cell[e->count++] = number;
+    return PS_OK;
+}
+
+typedef struct place {
+    int64_t group, entity;
+} place;
+
+static ps_status add_element(msh *m, int64_t type, int64_t number, place where,
                              const int64_t *nodes)
 {
     int32_t vertices[NODES_MAX], tag = 0;
@@ -305,24 +327,30 @@ static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group
         vertices[k] = (int32_t)nodes[k];
     }
     if (!wanted) return PS_OK;
-    PS_TRY(group_number(m, group, &tag));
-    return type == TYPE_TETRAHEDRON ? import_add_cell(&m->mesh->tetrahedra, vertices, tag, number)
-                                    : import_add_polygon(m->mesh, vertices, count, tag, number);
+    PS_TRY(group_number(m, where.group, &tag));
+    if (type == TYPE_TETRAHEDRON) {
+        PS_TRY(import_add_cell(&m->mesh->tetrahedra, vertices, tag, number));
+        return note_entity(&m->tetrahedra, &m->mesh->tetrahedra, where.entity);
+    }
+    PS_TRY(import_add_polygon(m->mesh, vertices, count, tag, number));
+    return note_entity(&m->triangles, &m->mesh->triangles, where.entity);
 }
 
 /* Number, tags and nodes of one element of MSH 2; the text form has type and tags in the line. */
 static ps_status read_element_2(msh *m, int64_t type, int64_t tags, int64_t number)
 {
-    int64_t tag, group = 0, nodes[NODES_MAX];
+    int64_t tag, nodes[NODES_MAX];
+    place where = {0, 0};
     int count = nodes_of(type);
     if (count == 0) return refuse_type(m, type);
     if (tags < 0 || tags > TAGS_MAX) return fail(m, "an impossible number of tags");
     for (int64_t i = 0; i < tags; ++i) {
         PS_TRY(get_int(m, &tag));
-        if (i == 0) group = tag;
+        if (i == 0) where.group = tag;
+        if (i == 1) where.entity = tag;
     }
     for (int k = 0; k < count; ++k) PS_TRY(get_int(m, &nodes[k]));
-    return add_element(m, type, number, group, nodes);
+    return add_element(m, type, number, where, nodes);
 }
 
 static ps_status read_elements_2(msh *m)
@@ -359,15 +387,40 @@ static ps_status read_elements_4(msh *m)
         PS_TRY(get_int(m, &tag));
         PS_TRY(get_int(m, &type));
         PS_TRY(get_size(m, &count));
-        int size = nodes_of(type), group = group_of(m, dim, tag);
+        int size = nodes_of(type);
+        const place where = {group_of(m, dim, tag), tag};
         if (size == 0) return refuse_type(m, type);
         for (int64_t i = 0; i < count; ++i, ++m->item) {
             PS_TRY(get_size(m, &number));
             for (int k = 0; k < size; ++k) PS_TRY(get_size(m, &nodes[k]));
-            PS_TRY(add_element(m, type, number, group, nodes));
+            PS_TRY(add_element(m, type, number, where, nodes));
         }
     }
     return PS_OK;
+}
+
+/* A file without physical groups of these cells: the elementary entities are their tags, if there
+ * are several. */
+static bool take_entities(const elementary *e, import_cells *cells)
+{
+    bool several = false;
+    for (int64_t i = 0; i < cells->count; ++i) {
+        if (cells->tags[i] != 0) return false;
+        several |= e->of_cell[i] != e->of_cell[0];
+    }
+    if (several) memcpy(cells->tags, e->of_cell, (size_t)cells->count * sizeof *cells->tags);
+    return several;
+}
+
+static void tag_by_entities(msh *m)
+{
+    bool solids = take_entities(&m->tetrahedra, &m->mesh->tetrahedra);
+    bool faces = take_entities(&m->triangles, &m->mesh->triangles);
+    if (solids || faces)
+        ps_info("%s: %s are in no physical group: their elementary entities are the tags", m->name,
+                !faces    ? "the tetrahedra"
+                : !solids ? "the triangles"
+                          : "triangles and tetrahedra");
 }
 
 /* ---- the file ---- */
@@ -436,8 +489,11 @@ ps_status import_read_msh(const import_input *input, const import_options *optio
     mesh->cell_word = "element";
     ps_status status = read_sections(&m);
     *read = !m.leave_to_gmsh;
+    if (status == PS_OK && *read) tag_by_entities(&m);
     if (status == PS_OK && *read) status = import_numbers_to_indices(mesh, input->name);
     fclose(m.file);
     free(m.entities);
+    free(m.triangles.of_cell);
+    free(m.tetrahedra.of_cell);
     return status;
 }

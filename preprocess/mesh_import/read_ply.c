@@ -6,18 +6,18 @@
 #include <sys/stat.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "preprocess/mesh_import/number_codec.h"
 #include "preprocess/mesh_import/text_lines.h"
 
 enum { ELEMENTS_MAX = 16, PROPERTIES_MAX = 64 };
 
-typedef enum ply_type { I8, U8, I16, U16, I32, U32, F32, F64, TYPES } ply_type;
 typedef enum ply_layout { TEXT, LITTLE, BIG } ply_layout;
 
 typedef struct ply_property {
     char name[32];
-    ply_type type;
+    number_type type;
     bool list;
-    ply_type count_type;
+    number_type count_type;
 } ply_property;
 
 typedef struct ply_element {
@@ -35,19 +35,20 @@ typedef struct ply {
     import_mesh *mesh;
 } ply;
 
-static const int type_bytes[TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
-
-static ps_status type_of(const ply *p, const char *name, ply_type *out)
+static ps_status type_of(const ply *p, const char *name, number_type *out)
 {
-    static const char *const names[2][TYPES] = {
-        {"char", "uchar", "short", "ushort", "int", "uint", "float", "double"},
-        {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"}};
-    for (int row = 0; row < 2; ++row)
-        for (int type = 0; type < TYPES; ++type)
-            if (strcmp(name, names[row][type]) == 0) {
-                *out = (ply_type)type;
-                return PS_OK;
-            }
+    static const struct {
+        const char *old, *name;
+        number_type type;
+    } known[] = {{"char", "int8", NUMBER_I8},      {"uchar", "uint8", NUMBER_U8},
+                 {"short", "int16", NUMBER_I16},   {"ushort", "uint16", NUMBER_U16},
+                 {"int", "int32", NUMBER_I32},     {"uint", "uint32", NUMBER_U32},
+                 {"float", "float32", NUMBER_F32}, {"double", "float64", NUMBER_F64}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+        if (strcmp(name, known[i].old) == 0 || strcmp(name, known[i].name) == 0) {
+            *out = known[i].type;
+            return PS_OK;
+        }
     return text_lines_fail(&p->lines, "unknown type of a property");
 }
 
@@ -107,52 +108,17 @@ static ps_status read_header(ply *p)
     return ps_fail(PS_INVALID, "%s: ends within its header", p->lines.name);
 }
 
-static double decode(const unsigned char *bytes, ply_type type)
-{
-    union {
-        int8_t i8;
-        uint8_t u8;
-        int16_t i16;
-        uint16_t u16;
-        int32_t i32;
-        uint32_t u32;
-        float f32;
-        double f64;
-    } v;
-    memcpy(&v, bytes, (size_t)type_bytes[type]);
-    switch (type) {
-    case I8:
-        return v.i8;
-    case U8:
-        return v.u8;
-    case I16:
-        return v.i16;
-    case U16:
-        return v.u16;
-    case I32:
-        return v.i32;
-    case U32:
-        return v.u32;
-    case F32:
-        return v.f32;
-    default:
-        return v.f64;
-    }
-}
-
 /* One value, text or binary. */
-static ps_status read_value(ply *p, ply_type type, double *out)
+static ps_status read_value(ply *p, number_type type, double *out)
 {
-    unsigned char bytes[8], turned[8];
-    int size = type_bytes[type];
+    unsigned char bytes[8];
     if (p->layout == TEXT)
         return text_lines_real(&p->lines, out)
                    ? PS_OK
                    : text_lines_fail(&p->lines, "fewer values than the header announces");
-    if (fread(bytes, (size_t)size, 1, p->lines.file) != 1)
+    if (fread(bytes, (size_t)number_bytes(type), 1, p->lines.file) != 1)
         return ps_fail(PS_INVALID, "%s: ends before all that its header announces", p->lines.name);
-    for (int i = 0; i < size; ++i) turned[i] = bytes[size - 1 - i];
-    *out = decode(p->layout == BIG ? turned : bytes, type);
+    *out = number_decode(bytes, type, p->layout == BIG);
     return PS_OK;
 }
 
@@ -207,8 +173,8 @@ static ps_status check_counts(ply *p)
         int64_t least = 0;
         for (int k = 0; k < e->properties; ++k)
             least += p->layout == TEXT     ? 2
-                     : e->property[k].list ? type_bytes[e->property[k].count_type]
-                                           : type_bytes[e->property[k].type];
+                     : e->property[k].list ? number_bytes(e->property[k].count_type)
+                                           : number_bytes(e->property[k].type);
         if (e->count > 0 && (least == 0 || e->count > all / least))
             return ps_fail(PS_INVALID,
                            "%s: %lld of %s are announced, which a file of %lld bytes cannot hold",

@@ -28,12 +28,13 @@ ps_status import_read(const import_input *input, const import_options *options, 
     static const struct {
         const char *suffix;
         ps_status (*read)(const import_input *input, import_mesh *mesh);
-    } own[] = {{".stl", import_read_stl},
-               {".ply", import_read_ply},
-               {".off", import_read_off},
-               {".obj", import_read_obj}};
-    static const char *const through_gmsh[] = {".msh", ".vtk", ".unv", ".mesh",
-                                               ".bdf", ".nas", NULL};
+        ps_status (*read_kind)(const import_input *input, const import_options *options,
+                               import_mesh *mesh);
+    } own[] = {{".stl", import_read_stl, NULL}, {".ply", import_read_ply, NULL},
+               {".off", import_read_off, NULL}, {".obj", import_read_obj, NULL},
+               {".vtk", NULL, import_read_vtk}, {".vtu", NULL, import_read_vtu},
+               {".vtp", NULL, import_read_vtu}, {".inp", NULL, import_read_inp}};
+    static const char *const through_gmsh[] = {".msh", ".unv", ".mesh", ".bdf", ".nas", NULL};
     bool read = false;
     PS_TRY(check_size_option(input, options));
     if (strcmp(input->suffix, ".msh") == 0) {
@@ -43,16 +44,18 @@ ps_status import_read(const import_input *input, const import_options *options, 
     }
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
         if (strcmp(input->suffix, own[i].suffix) == 0) {
-            PS_TRY(own[i].read(input, mesh));
+            PS_TRY(own[i].read ? own[i].read(input, mesh) : own[i].read_kind(input, options, mesh));
             return import_settle(mesh, input->name);
         }
     if (import_is_geometry(input) || import_has_suffix(input, through_gmsh)) {
         PS_TRY(import_read_gmsh(input, options, mesh));
         return import_settle(mesh, input->name);
     }
-    return ps_fail(PS_INVALID,
-                   "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .off "
-                   ".obj .ply .unv .mesh .bdf .nas .geo .step .iges .brep, also with "
-                   ".gz or .zst",
-                   input->name, input->suffix);
+    return ps_fail(
+        PS_INVALID,
+        "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .vtu .vtp .off "
+        ".obj .ply .inp .unv .mesh .bdf .nas .geo .step .iges .brep, also with .gz or .zst; "
+        "penstock.import_mesh of Python takes what meshio reads (.med .cgns .xdmf ..), .npz and "
+        ".mat",
+        input->name, input->suffix);
 }

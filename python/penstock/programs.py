@@ -110,21 +110,50 @@ def _reason(program, said, code):
 
 # ---- inputs from arrays ----
 
-_TAGS = ("tag", "gmsh:physical", "medit:ref", "cell_tags", "MaterialIds")
+# What programs call the cell data that say regions, the surest first.
+_TAGS = ("tag", "tags", "gmsh:physical", "medit:ref", "nastran:ref", "cell_tags", "MaterialIds", "avsucd:material", "region", "material",
+         "gmsh:geometrical")
 _WIDTHS = {"triangle": 3, "tetra": 4}
+
+
+def _tags_of_sets(mesh):
+    """Of a mesh whose regions are sets of cells: tags a block and their names; a cell of several sets has the first one's."""
+    sets = {name: s for name, s in (getattr(mesh, "cell_sets", None) or {}).items() if not name.startswith("gmsh:")}
+    tags = [np.zeros(len(block.data), int) for block in mesh.cells]
+    for tag, members in enumerate(sets.values(), 1):
+        for of, chosen in zip(tags, members):
+            chosen = np.asarray([] if chosen is None else chosen, int)
+            of[chosen[of[chosen] == 0]] = tag
+    return (tags, dict(enumerate(sets, 1))) if sets else (None, {})
+
+
+def _regions(mesh):
+    """Tags a block (None: there are none) and their names."""
+    known = [name for name in _TAGS if name in mesh.cell_data]
+    whole = [name for name, v in mesh.cell_data.items() if all(np.asarray(b).ndim == 1 and np.issubdtype(b.dtype, np.integer) for b in v)]
+    name = known[0] if known else whole[0] if len(whole) == 1 else None
+    left = sorted(n for n in mesh.cell_data if n != name and not n.startswith("gmsh:"))
+    if left:
+        warnings.warn(f"cell data that are left out: {', '.join(left)}", stacklevel=5)
+    if name is None:
+        return _tags_of_sets(mesh)
+    names = {int(v[0]): text for text, v in (getattr(mesh, "field_data", None) or {}).items() if np.size(v) == 2}
+    # meshio's MED: families of cells have negative numbers and lists of names
+    names.update({abs(int(tag)): ", ".join(texts) for tag, texts in (getattr(mesh, "cell_tags", None) or {}).items() if texts})
+    return [np.abs(np.asarray(b)) for b in mesh.cell_data[name]], names
 
 
 def _from_meshio(mesh):
     blocks = [(i, b) for i, b in enumerate(mesh.cells) if b.type in _WIDTHS]
     kind = "tetra" if any(b.type == "tetra" for _, b in blocks) else "triangle"
-    tag = next((name for name in _TAGS if name in mesh.cell_data), None)
-    dropped = sorted({b.type for b in mesh.cells if b.type != kind and not (b.type == "triangle" and tag)})
+    tags, names = _regions(mesh)
+    tagged = tags is not None
+    dropped = sorted({b.type for b in mesh.cells if b.type != kind and not (b.type == "triangle" and tagged)})
     if dropped:
         warnings.warn(f"cells that are left out: {', '.join(dropped)}", stacklevel=4)
-    names = {int(v[0]): name for name, v in getattr(mesh, "field_data", {}).items()}
-    kept = [(i, b) for i, b in blocks if b.type == kind or tag]
+    kept = [(i, b) for i, b in blocks if b.type == kind or tagged]
     cells = [np.asarray(b.data) for _, b in kept]
-    return np.asarray(mesh.points), cells, [np.asarray(mesh.cell_data[tag][i]) if tag else None for i, _ in kept], names
+    return np.asarray(mesh.points), cells, [tags[i] if tagged else None for i, _ in kept], names
 
 
 def _from_pyvista(mesh):
@@ -183,8 +212,65 @@ def write_mesh(path, mesh, tags=None, names=None):
         out.write(f"$EndNodes\n$Elements\n{len(lines)}\n" + "\n".join(lines) + "\n$EndElements\n")
 
 
+# ---- files of arrays ----
+
+_ARRAYS = {"points": ("points", "p", "vertices", "nodes"), "cells": ("cells", "tetrahedra", "triangles", "t", "elements", "faces"),
+           "tags": ("tags", "tag", "regions", "region", "materials")}
+
+
+def _matlab(path):
+    """Arrays of a MATLAB file: version 7.3 is HDF5, whose arrays lie transposed, by h5py; older ones by SciPy."""
+    with path.open("rb") as file:
+        is_hdf5 = b"MATLAB 7.3" in file.read(128)
+    if is_hdf5:
+        import h5py
+        with h5py.File(path) as file:
+            return {name: file[name][...].T for name in file if isinstance(file[name], h5py.Dataset)}
+    from scipy.io import loadmat
+    return loadmat(path)
+
+
+def _from_arrays(path):
+    """points, cells, tags of an .npz or .mat file; MATLAB counts from 1, which is taken where no 0 occurs."""
+    matlab = path.suffix.lower() == ".mat"
+    held = _matlab(path) if matlab else np.load(path, allow_pickle=False)
+    found = {what: next((np.asarray(held[n]) for n in names if n in held), None) for what, names in _ARRAYS.items()}
+    if found["points"] is None or found["cells"] is None:
+        raise PenstockError(f"{path}: expected arrays {_ARRAYS['points']} and {_ARRAYS['cells']}, there are {sorted(held)}", 3)
+    points, cells = found["points"], found["cells"].astype(np.int64)
+    points = points.T if points.ndim == 2 and points.shape[1] != 3 and points.shape[0] == 3 else points
+    cells = cells.T if cells.ndim == 2 and cells.shape[1] not in (3, 4) and cells.shape[0] in (3, 4) else cells
+    cells = cells - 1 if matlab and cells.size and cells.min() >= 1 else cells
+    names = _names([str(line).strip() for line in np.ravel(held["names"])]) if "names" in held else {}
+    return Mesh(points, cells, None if found["tags"] is None else np.ravel(found["tags"]).astype(int), names)
+
+
+def _from_file(path):
+    """A mesh of a file that penstock-mesh-import does not read: arrays, else what meshio reads."""
+    if path.suffix.lower() in (".npz", ".mat"):
+        return _from_arrays(path)
+    try:
+        import meshio
+    except ImportError:
+        raise PenstockError(f"{path}: penstock-mesh-import does not read \"{path.suffix}\", and meshio, which may, is not installed", 3)
+    try:
+        return meshio.read(path)
+    except (Exception, SystemExit) as error:  # meshio ends the program over a file that it cannot read
+        raise PenstockError(f"{path}: meshio cannot read it: {error}", 3) from error
+
+
+# Of penstock-mesh-import itself.
+_OWN = {".msh", ".stl", ".vtk", ".vtu", ".vtp", ".off", ".obj", ".ply", ".inp", ".unv", ".mesh", ".bdf", ".nas", ".geo", ".step", ".stp",
+        ".iges", ".igs", ".brep", ".gz", ".zst"}
+
+
 def import_mesh(mesh, output, tags=None, names=None, **options):
-    """A mesh of arrays, meshio or pyvista as a mesh file of Penstock, by penstock-mesh-import; its figures."""
+    """A mesh of arrays, meshio or pyvista, or a file, as a mesh file of Penstock, by penstock-mesh-import; its figures. A file
+    is one that the program reads, arrays points, cells and tags in an .npz or .mat, or one that meshio reads (MED, CGNS, XDMF)."""
+    if isinstance(mesh, (str, os.PathLike)):
+        if Path(mesh).suffix.lower() in _OWN:
+            return run("mesh-import", mesh, output, **options)
+        mesh = _from_file(Path(mesh))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mesh.msh"
         write_mesh(path, mesh, tags, names)

@@ -62,6 +62,8 @@ end_header"
         printf 'MeshVersionFormatted 2\nDimension 3\nVertices\n8\n'; sed 's/$/ 0/' <<< "$corners"
         printf 'Triangles\n12\n'; awk '{ print $1 + 1, $2 + 1, $3 + 1, 7 }' <<< "$faces"; echo End
     } > cube.mesh
+    mkdir ../regions && python3 "$here/../support/two_regions.py" ../regions > /dev/null || fail "no seed: two_regions.py"
+    cp ../regions/two.inp ../regions/two_5b.vtk ../regions/two_raw.vtu ../regions/two_zlib.vtu . && rm -r ../regions
     gzip -c two.msh > packed.msh.gz
     { echo "# x,y,z,q"; seq 40 | awk '{ print sin($1) "," cos($1) "," $1 / 40 "," 1 }'; } > table.csv
     seq 40 | awk '{ print sin($1), cos($1), $1 / 40, 1 }' > table.txt
