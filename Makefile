@@ -5,8 +5,9 @@
 #   make demo       the aircraft case              make bench         CPU benchmarks
 #   make check-hostile       mutants, faults and races, in short; check-hostile-long: the whole (tests/hostile)
 #   make trust      every solver against something exact, clean and ugly: a table
+#   make validation the same with published values and curves as a page, docs/validation.md
 #   make info       what was found on this machine
-#   make install PREFIX=/usr/local DESTDIR=...     make uninstall
+#   make install PREFIX=/usr/local LIBDIR=PREFIX/lib DESTDIR=...     make uninstall
 #   make wheel      a Python wheel with programs and libraries, in dist/      make sdist
 #   make docs       a static site of all pages, links checked (Sphinx)
 #
@@ -22,6 +23,7 @@ SHELL := /bin/bash
 VERSION  := 0.1.0
 REVISION := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
 PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
 CC       ?= gcc
 ifeq ($(origin CC),default)
 CC := gcc
@@ -153,7 +155,7 @@ endef
 $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
 ALL_BIN += $(BIN)/penstock
 
-.PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
+.PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust validation check-gpu gpu-programs bench bench-gpu \
         bench-programs demo install uninstall wheel sdist docs clean help format print-build print-compile print-link check-planted FORCE
 all: programs plugin shared
 lib: $(LIB)
@@ -333,6 +335,8 @@ check-hostile-long: hostile-programs check-planted
 	@BUILD=$(CURDIR)/$(B) tests/hostile/run long
 trust: all $(TEST_PROGRAMS)
 	@BUILD=$(B) tests/trust/run
+validation: all $(TEST_PROGRAMS)
+	@BUILD=$(B) tests/trust/validate docs
 gpu-programs: all $(GPUS)
 check-gpu: gpu-programs
 	@for t in $(filter $(B)/gpu/check_%,$(GPUS)); do $$t || exit 1; done
@@ -346,17 +350,18 @@ demo: all
 
 # ---- install ----
 D := $(DESTDIR)$(PREFIX)
+L := $(DESTDIR)$(LIBDIR)
 install: all
 	install -d $(D)/bin $(D)/lib/penstock/plugin $(D)/share/man/man1 $(D)/share/bash-completion/completions $(D)/share/doc/penstock/specs
 	install -m 755 $(filter-out $(BIN)/penstock,$(ALL_BIN)) $(D)/bin
 	ln -sf penstock-help $(D)/bin/penstock
 	install -m 755 $(PLUGIN) $(D)/lib/penstock/plugin
-	install -d $(D)/lib/pkgconfig $(D)/include/penstock
-	install -m 755 $(SO).$(VERSION) $(D)/lib
-	ln -sf libpenstock.so.$(VERSION) $(D)/lib/libpenstock.so.$(SO_MAJOR)
-	ln -sf libpenstock.so.$(SO_MAJOR) $(D)/lib/libpenstock.so
+	install -d $(L)/pkgconfig $(D)/include/penstock
+	install -m 755 $(SO).$(VERSION) $(L)
+	ln -sf libpenstock.so.$(VERSION) $(L)/libpenstock.so.$(SO_MAJOR)
+	ln -sf libpenstock.so.$(SO_MAJOR) $(L)/libpenstock.so
 	install -m 644 library/penstock/*.h $(D)/include/penstock
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' library/penstock.pc.in > $(D)/lib/pkgconfig/penstock.pc
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' library/penstock.pc.in > $(L)/pkgconfig/penstock.pc
 	install -m 644 README.md LICENSE $(D)/share/doc/penstock
 	install -m 644 specs/*.md $(D)/share/doc/penstock/specs
 	$(BIN)/penstock-help --man-pages $(D)/share/man/man1
@@ -366,7 +371,7 @@ uninstall:
 	rm -f $(foreach p,$(PROGRAMS),$(D)/bin/penstock-$(p) $(D)/share/man/man1/penstock-$(p).1) $(D)/bin/penstock $(D)/share/man/man1/penstock.1
 	rm -f $(foreach p,$(PROGRAMS),$(D)/share/bash-completion/completions/penstock-$(p)) $(D)/share/bash-completion/completions/penstock
 	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock $(D)/include/penstock
-	rm -f $(D)/lib/libpenstock.so* $(D)/lib/pkgconfig/penstock.pc
+	rm -f $(L)/libpenstock.so* $(L)/pkgconfig/penstock.pc
 
 # ---- packages of Python ----
 DIST ?= dist
@@ -379,7 +384,8 @@ sdist:
 SPHINX ?= sphinx-build
 docs: all
 	@command -v $(SPHINX) > /dev/null || { echo "make docs needs sphinx-build and MyST (Debian: python3-sphinx python3-myst-parser)" >&2; exit 1; }
-	@rm -rf $(B)/pages && mkdir -p $(B)/pages && cp -r docs/. *.md LICENSE specs cases $(B)/pages && rm -rf $(B)/pages/cases/*/out
+	@rm -rf $(B)/pages && mkdir -p $(B)/pages && cp -r docs *.md LICENSE specs cases $(B)/pages && rm -rf $(B)/pages/cases/*/out
+	@mv $(B)/pages/docs/conf.py $(B)/pages/docs/index.md $(B)/pages
 	@{ echo '# Programs'; for p in $(PROGRAMS); do printf '\n## %s\n\n```text\n' $$p; $(BIN)/penstock-help $$p; printf '```\n'; done; } > $(B)/pages/programs.md
 	$(SPHINX) -q -W --keep-going -b html $(B)/pages $(B)/site
 	@echo "the site: $(B)/site/index.html"

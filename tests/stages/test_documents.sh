@@ -5,7 +5,7 @@ for page in specs/*.md; do
     name=$(basename "$page")
     [ "$name" = README.md ] || grep -q "($name)" specs/README.md || fail "$page is not in specs/README.md"
 done
-for page in *.md specs/*.md cases/*/*.md docs/tutorials/*.md; do
+for page in *.md specs/*.md cases/*/*.md docs/*.md docs/*/*.md; do
     [ -e "$page" ] || continue
     for link in $(grep -o '](\([^)#]*\)[^)]*)' "$page" | sed 's/^](//; s/[#)].*//'); do
         case $link in http*|mailto:*|'') continue ;; esac
