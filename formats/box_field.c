@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/vtkhdf.h"
+
 static void dataset_name(const ps_box_field_header *h, char out[PS_NAME_MAX])
 {
     snprintf(out, PS_NAME_MAX, "/VTKHDF/%s/%s", h->cells ? "CellData" : "PointData", h->quantity);
@@ -40,20 +42,6 @@ static ps_status set_shape(ps_box_field *f, const char *path)
 
 /* ---- writing ---- */
 
-static ps_status put_image(ps_store *store, const ps_box_field_header *h)
-{
-    static const double direction[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0};
-    const int64_t extent[6] = {0, h->nodes[2] - 1, 0, h->nodes[1] - 1, 0, h->nodes[0] - 1};
-    const double spacing[3] = {h->spacing[2], h->spacing[1], h->spacing[0]};
-    const double origin[3] = {h->origin[0], h->origin[1], -h->origin[2]};
-    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "Version", (const int64_t[2]){1, 0}, 2));
-    PS_TRY(ps_store_put_text(store, "/VTKHDF", "Type", "ImageData"));
-    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "WholeExtent", extent, 6));
-    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Origin", origin, 3));
-    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Spacing", spacing, 3));
-    return ps_store_put_reals(store, "/VTKHDF", "Direction", direction, 9);
-}
-
 static ps_status put_header(ps_box_field *f)
 {
     const ps_box_field_header *h = &f->header;
@@ -67,7 +55,10 @@ static ps_status put_header(ps_box_field *f)
                             .units = h->units,
                             .description = "x slowest, z (down) fastest"};
     PS_TRY(ps_store_define(f->store, &spec, &f->dataset));
-    PS_TRY(put_image(f->store, h));
+    const ps_vtkhdf_image image = {{h->nodes[0], h->nodes[1], h->nodes[2]},
+                                   {h->origin[0], h->origin[1], h->origin[2]},
+                                   {h->spacing[0], h->spacing[1], h->spacing[2]}};
+    PS_TRY(ps_vtkhdf_put_image(f->store, &image));
     PS_TRY(ps_store_put_ints(f->store, "/", "nodes", h->nodes, 3));
     PS_TRY(ps_store_put_reals(f->store, "/", "origin", h->origin, 3));
     PS_TRY(ps_store_put_reals(f->store, "/", "spacing", h->spacing, 3));

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_scales.h"
+#include "formats/vtkhdf.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64_t stations,
                               bool exact, bool observed)
@@ -57,6 +60,59 @@ static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], d
     return count;
 }
 
+/* /map/x and /map/y. */
+static ps_status put_axis(ps_store *store, const ps_gravity_map *map, int axis)
+{
+    PS_SCOPED_MEMORY double *values = NULL;
+    int64_t count = map->nodes[axis];
+    PS_TRY(PS_ALLOC(&values, count, "an axis of a map"));
+    for (int64_t i = 0; i < count; ++i)
+        values[i] = map->origin[axis] + (double)i * map->spacing[axis];
+    const ps_dataset_spec spec = {.name = axis ? "/map/y" : "/map/x",
+                                  .type = PS_F64,
+                                  .rank = 1,
+                                  .dims = {count},
+                                  .units = "m",
+                                  .description = axis ? "y of the nodes" : "x of the nodes"};
+    PS_TRY(ps_store_write_array(store, &spec, values));
+    PS_TRY(ps_store_put_text(store, spec.name, "standard_name",
+                             axis ? "projection_y_coordinate" : "projection_x_coordinate"));
+    return ps_store_put_text(store, spec.name, "axis", axis ? "Y" : "X");
+}
+
+static ps_status put_axes(ps_store *store, const ps_gravity_map *map)
+{
+    const ps_scaled arrays[] = {{"/map/elements", {"/map/x", "/map/y"}},
+                                {"/map/g_z", {"/map/x", "/map/y"}}};
+    PS_TRY(put_axis(store, map, 0));
+    PS_TRY(put_axis(store, map, 1));
+    PS_TRY(ps_store_put_text(store, "/", "Conventions", "CF-1.8"));
+    PS_TRY(ps_store_put_text(
+        store, "/map", "reference_system",
+        "x, y: metres of the model's grid, of no geodetic datum; z down, the map at its top"));
+    PS_TRY(ps_store_put_text(store, "/map/elements", "long_name",
+                             "vertical attraction, from the potential"));
+    if (map->map)
+        PS_TRY(ps_store_put_text(store, "/map/g_z", "long_name",
+                                 "vertical attraction, exact sums over the model"));
+    return ps_store_put_scales(store, arrays, map->map ? 2 : 1);
+}
+
+/* The map as an image of one layer of nodes, z upwards, in the order of the arrays: x slowest. */
+static ps_status put_image(ps_store *store, const ps_gravity_map *map)
+{
+    const ps_vtkhdf_image image = {{map->nodes[0], map->nodes[1], 1},
+                                   {map->origin[0], map->origin[1], map->origin[2]},
+                                   {map->spacing[0], map->spacing[1], map->spacing[2]}};
+    const ps_dataset_spec spec = {.name = "/VTKHDF/PointData/g_z",
+                                  .type = PS_F64,
+                                  .rank = 3,
+                                  .dims = {map->nodes[0], map->nodes[1], 1},
+                                  .units = "mGal"};
+    PS_TRY(ps_vtkhdf_put_image(store, &image));
+    return ps_store_write_array(store, &spec, map->map ? map->map : map->map_elements);
+}
+
 ps_status ps_gravity_map_put(ps_store *store, const ps_gravity_map *map)
 {
     ps_dataset_spec specs[ARRAYS];
@@ -65,7 +121,8 @@ ps_status ps_gravity_map_put(ps_store *store, const ps_gravity_map *map)
     PS_TRY(ps_store_put_reals(store, "/", "origin", map->origin, 3));
     PS_TRY(ps_store_put_reals(store, "/", "spacing", map->spacing, 3));
     for (int i = 0; i < count; ++i) PS_TRY(ps_store_write_array(store, &specs[i], data[i]));
-    return PS_OK;
+    PS_TRY(put_axes(store, map));
+    return put_image(store, map);
 }
 
 static ps_status shape_of(const ps_store *store, const char *name, int64_t dims[2])

@@ -228,8 +228,18 @@ bool ps_store_has(const ps_store *store, const char *object, const char *name)
 
 /* ---- provenance, and copying ---- */
 
+/* Addresses of dimension scales are of the file, too (store_scales.c). */
+static bool is_scale(const char *name)
+{
+    static const char *const names[] = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 bool ps_attribute_is_provenance(const char *object, const char *name)
 {
+    if (is_scale(name)) return true;
     static const char *const names[] = {"uuid",    "creator",      "revision",   "created",
                                         "options", "content_hash", "generation", "record_hash"};
     if (strcmp(object, "/") != 0) return false;

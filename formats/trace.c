@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_scales.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -224,6 +225,22 @@ static ps_status write_values(ps_store *store, const ps_trace *trace)
     return write_channel_numbers(store, trace->channels);
 }
 
+static ps_status write_scales(ps_store *store, const ps_trace *trace)
+{
+    const ps_scaled arrays[] = {{"/trace/real", {"/trace/axis", "/trace/channel"}},
+                                {"/trace/places", {"/trace/channel", "/trace/direction"}},
+                                {"/trace/imaginary", {"/trace/axis", "/trace/channel"}}};
+    const int32_t numbers[3] = {0, 1, 2};
+    ps_dataset_spec direction = {.name = "/trace/direction",
+                                 .type = PS_I32,
+                                 .rank = 1,
+                                 .dims = {3},
+                                 .units = "1",
+                                 .description = "x, y, z"};
+    PS_TRY(ps_store_write_array(store, &direction, numbers));
+    return ps_store_put_scales(store, arrays, trace->complex_values ? 3 : 2);
+}
+
 /* What makes generic viewers plot the file: the NXdata convention of NeXus. */
 static ps_status write_nexus(ps_store *store, const ps_trace *trace)
 {
@@ -264,6 +281,7 @@ static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 static ps_status write_trace(ps_store *store, const ps_trace *trace)
 {
     PS_TRY(write_values(store, trace));
+    PS_TRY(write_scales(store, trace));
     PS_TRY(write_description(store, trace));
     PS_TRY(write_origin(store, &trace->origin));
     return write_nexus(store, trace);

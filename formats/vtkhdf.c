@@ -114,6 +114,21 @@ ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid)
     return ps_vtkhdf_put_made(store, grid, NULL);
 }
 
+ps_status ps_vtkhdf_put_image(ps_store *store, const ps_vtkhdf_image *image)
+{
+    static const double direction[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0};
+    const int64_t extent[6] = {0, image->nodes[2] - 1, 0, image->nodes[1] - 1,
+                               0, image->nodes[0] - 1};
+    const double spacing[3] = {image->spacing[2], image->spacing[1], image->spacing[0]};
+    const double origin[3] = {image->origin[0], image->origin[1], -image->origin[2]};
+    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "Version", (const int64_t[2]){1, 0}, 2));
+    PS_TRY(ps_store_put_text(store, "/VTKHDF", "Type", "ImageData"));
+    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "WholeExtent", extent, 6));
+    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Origin", origin, 3));
+    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Spacing", spacing, 3));
+    return ps_store_put_reals(store, "/VTKHDF", "Direction", direction, 9);
+}
+
 ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_count,
                               int64_t *cell_count)
 {

@@ -40,6 +40,16 @@ ps_status ps_vtkhdf_put_made(ps_store *store, const ps_vtkhdf_grid *grid,
 ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_count,
                               int64_t *cell_count);
 
+/* A regular grid, z down, whose arrays [nodes[0]][nodes[1]][nodes[2]] have x slowest. */
+typedef struct ps_vtkhdf_image {
+    int64_t nodes[3];
+    double origin[3], spacing[3]; /* m */
+} ps_vtkhdf_image;
+
+/* Writes the attributes of /VTKHDF, type ImageData: axes are permuted and z is turned up by
+ * Direction. */
+ps_status ps_vtkhdf_put_image(ps_store *store, const ps_vtkhdf_image *image);
+
 /* Writes / reads a whole array of i32. read: PS_INVALID unless it has exactly `count` rows. */
 ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
                             const int32_t *data, int64_t count);

@@ -1,7 +1,7 @@
 # Files that users open with other programs are read by stock HDF5, which knows no plugin of ours; what
 # only our programs read is not, and says why.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-surface mesh-box prism-field particle-import octree-build fmm verify
+needs mesh-surface mesh-box prism-field particle-import octree-build fmm verify gravity-model schwarz-solve gravity-anomaly sphere-exact
 command -v h5dump > /dev/null || { echo "h5dump is not installed"; exit 77; }
 export HDF5_PLUGIN_PATH=/nowhere
 
@@ -20,5 +20,43 @@ for file in hull.hdf box.hdf prism.h5 fmm.h5; do
     [ "$(wc -l < dump)" -gt 200 ] || fail "$file: h5dump shows too little"
     expect 0 good penstock-verify "$file"
 done
+# Coordinates: dimension scales that h5py follows; of them xarray and netCDF make theirs. The map is an image for VTK.
+expect 0 "" penstock-gravity-model body.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 9,11,7
+expect 0 "" penstock-gravity-assemble body.hdf load.hdf
+expect 0 "" penstock-schwarz-solve load.hdf potential.hdf
+expect 0 "" penstock-gravity-anomaly potential.hdf map.h5 --model body.hdf
+expect 0 "" penstock-sphere-exact far.h5 --quantity hard-far --radius .1 --speed 343 --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200
+for file in map.h5 far.h5; do expect 0 good penstock-verify $file; done
+python=${PENSTOCK_PYTHON:-python3}
+"$python" -c 'import h5py' 2> /dev/null && { "$python" - << 'PY' || fail "dimension scales"; }
+import h5py
+import numpy as np
+with h5py.File("map.h5") as f:
+    g = f["map/g_z"]
+    assert [list(d.keys()) for d in g.dims] == [["x"], ["y"]], [list(d.keys()) for d in g.dims]
+    x, y = g.dims[0][0][...], g.dims[1][0][...]
+    assert g.shape == (9, 11) == (len(x), len(y)) and np.allclose(np.diff(x), f.attrs["spacing"][0]) and x[0] == f.attrs["origin"][0]
+    assert f["map/y"].attrs["standard_name"] == b"projection_y_coordinate" and f["map/x"].attrs["units"] == b"m"
+    assert (f["VTKHDF/PointData/g_z"][:, :, 0] == g[...]).all() and f["VTKHDF"].attrs["Type"] == b"ImageData"
+with h5py.File("far.h5") as f:
+    assert [list(d.keys()) for d in f["trace/real"].dims] == [["axis"], ["channel"]] == [list(d.keys()) for d in f["trace/imaginary"].dims]
+    assert (f["trace/real"].dims[0]["axis"][...] == [100, 200]).all() and list(f["trace/places"].dims[0].keys()) == ["channel"]
+try:
+    import xarray
+    assert list(xarray.open_dataset("map.h5", group="map", engine="h5netcdf").g_z.dims) == ["x", "y"]
+    assert xarray.open_dataset("far.h5", group="trace", engine="h5netcdf")["real"].sel(axis=200).shape == (3,)
+except (ImportError, ValueError):  # without h5netcdf
+    pass
+try:
+    import vtk
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName("map.h5")
+    reader.Update()
+    with h5py.File("map.h5") as f:
+        bounds, x, y, g = reader.GetOutput().GetBounds(), f["map/x"][...], f["map/y"][...], f["map/g_z"][...]
+    assert np.allclose(bounds[:4], [x[0], x[-1], y[0], y[-1]]) and np.allclose(reader.GetOutput().GetPointData().GetArray(0).GetRange(), [g.min(), g.max()])
+except ImportError:
+    pass
+PY
 h5dump octree.h5 > dump 2>&1 && fail "an octree is stored as what users open"
 exit 0
