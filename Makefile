@@ -11,7 +11,8 @@
 #   make wheel      a Python wheel with programs and libraries, in dist/      make sdist
 #   make docs       a static site of all pages, links checked (Sphinx)
 #
-# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE_CODE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
+# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, WITH_CUDA=0|1 (by itself: with an nvcc where there is a GPU),
+# DEVICE_CODE=full|check (asks for it, too), WITH_MPI=0, WITH_GMSH=0,
 # WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
@@ -54,7 +55,9 @@ WITH_GEOTIFF ?= $(call compiles,geotiff/geotiffio.h geotiff/xtiffio.h,-lgeotiff 
 HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 # The answer for an nvcc is kept: asking takes a second.
 CUDA_PROBE := build/probe-$(shell ls -lL $(NVCC) 2>/dev/null | sha1sum | cut -c1-10)
-WITH_CUDA    ?= $(if $(NVCC),$(shell [ -s $(CUDA_PROBE) ] || { mkdir -p build; \
+# Device code takes most of the time of a build: it is built where there is a GPU, or when asked for, by WITH_CUDA=1 or a DEVICE_CODE.
+CUDA_ASKED := $(or $(wildcard /dev/nvidiactl /proc/driver/nvidia/version),$(filter-out undefined,$(origin DEVICE_CODE)))
+WITH_CUDA    ?= $(if $(and $(NVCC),$(CUDA_ASKED)),$(shell [ -s $(CUDA_PROBE) ] || { mkdir -p build; \
 	printf '__global__ void k(){}\nint main(){return 0;}\n' > $(CUDA_PROBE).$$$$.cu; \
 	$(NVCC) -o /dev/null $(CUDA_PROBE).$$$$.cu 2>/dev/null && echo 1 > $(CUDA_PROBE) || echo 0 > $(CUDA_PROBE); \
 	rm -f $(CUDA_PROBE).$$$$.cu; }; cat $(CUDA_PROBE)))
@@ -390,6 +393,7 @@ docs: all
 	$(SPHINX) -q -W --keep-going -b html $(B)/pages $(B)/site
 	@echo "the site: $(B)/site/index.html"
 
+CUDA_LEFT := $(if $(and $(NVCC),$(if $(CUDA_ASKED),,1)),; there is an nvcc and no GPU: WITH_CUDA=1 builds device code)
 info:
 	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \
 	  hdf5 '$(call pc,--modversion,hdf5-serial) (serial)' zstd '$(call pc,--modversion,libzstd)' \
@@ -398,7 +402,7 @@ info:
 	  netcdf '$(if $(call yes,$(WITH_NETCDF)),yes,no: penstock-terrain-import reads no NetCDF)' \
 	  geotiff '$(if $(call yes,$(WITH_GEOTIFF)),yes,no: penstock-terrain-import reads no GeoTIFF)' \
 	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
-	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
+	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only$(CUDA_LEFT))' \
 	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'
 print-build:
 	@echo $(B)
