@@ -32,7 +32,9 @@ def main():
     """penstock, penstock-NAME of a wheel: the program of this name in place of this process."""
     name = Path(sys.argv[0]).name
     path = find(name[len("penstock-"):] or "help")
-    os.execv(path, [path, *sys.argv[1:]])
+    # penstock-help is the front command under the name "penstock"
+    own = path if name.startswith("penstock-") else str(Path(path).with_name("penstock"))
+    os.execv(path, [own, *sys.argv[1:]])
 
 
 def arguments(options):
