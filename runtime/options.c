@@ -80,6 +80,8 @@ static ps_status set_value(const ps_option *option, const char *text)
         status = ps_parse_interval(text, option->value);
         break;
     case PS_OPTION_TEXT:
+        if (!text[0] && option->argument && strncmp(option->argument, "FILE", 4) == 0)
+            return ps_fail(PS_USAGE, "--%s: an empty name is no file", option->name);
         *(const char **)option->value = text;
         return PS_OK;
     case PS_OPTION_LIST:

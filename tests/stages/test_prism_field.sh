@@ -45,6 +45,8 @@ expect 0 "" penstock-compare a.h5 b.h5 --tolerance 1e-11
 # Magnetics: B of a cube far away is that of a dipole, m = 8 A m2 along z: 2e-7 m / r^3 on the axis; inside mu0 m is in it.
 echo "-1 1 -1 1 -1 1 0 0 1" > m.txt
 printf '0 0 200\n0 0 0\n' > s.txt
+expect 2 "an empty name is no file" field m.txt s.txt none.h5 --table ""
+[ ! -e none.h5 ] || fail "an output is left"
 expect 3 "stations lie inside" field m.txt s.txt m.h5 --field magnetic
 expect 0 "" field m.txt s.txt m.h5 --field magnetic --allow stations-inside --table m.csv
 awk -F, 'NR == 2 { if ($6 / (2e2 * 8 / 200 ^ 3) > 1.00001 || $6 / (2e2 * 8 / 200 ^ 3) < .99999) { print; exit 1 } }
