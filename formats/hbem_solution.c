@@ -75,11 +75,7 @@ static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
     PS_TRY(ps_store_put_text(f->store, "/", "unknown", layer_names[h->unknown]));
     PS_TRY(ps_store_put_text(f->store, "/", "mesh_hash", h->mesh_hash));
     if (h->speed > 0) PS_TRY(ps_store_put_real(f->store, "/", "speed", h->speed));
-    if (h->mirrors.count > 0) {
-        char planes[PS_MIRRORS_TEXT];
-        ps_mirrors_print(&h->mirrors, planes);
-        PS_TRY(ps_store_put_text(f->store, "/", "mirrors", planes));
-    }
+    PS_TRY(ps_reflectors_put(f->store, &h->mirrors));
     for (int l = 0; l < PS_LAYERS; ++l) {
         snprintf(name, sizeof name, "%s_factor", layer_names[l]);
         PS_TRY(ps_store_put_real(f->store, "/", name, h->layer[l].factor));
@@ -264,14 +260,6 @@ static ps_status find_layer(ps_hbem_solution *f, int l)
                    (long long)h->count, h->parts, (long long)layer->dofs, layer->space);
 }
 
-static ps_status get_mirrors(ps_hbem_solution *f)
-{
-    char planes[PS_MIRRORS_TEXT];
-    if (!ps_store_has(f->store, "/", "mirrors")) return PS_OK;
-    PS_TRY(ps_store_get_text(f->store, "/", "mirrors", planes, sizeof planes));
-    return ps_mirrors_scan(planes, &f->header.mirrors);
-}
-
 static ps_status get_header(ps_hbem_solution *f)
 {
     ps_hbem_solution_header *h = &f->header;
@@ -291,7 +279,7 @@ static ps_status get_header(ps_hbem_solution *f)
         PS_TRY(ps_store_get_real(f->store, "/", name, &h->layer[l].factor));
         if (present(h, l)) PS_TRY(find_layer(f, l));
     }
-    PS_TRY(get_mirrors(f));
+    PS_TRY(ps_reflectors_get(f->store, &h->mirrors));
     if (ps_store_has(f->store, "/", "speed"))
         PS_TRY(ps_store_get_real(f->store, "/", "speed", &h->speed));
     return check_header(h);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "formats/mirrors.h"
+#include "formats/reflectors.h"
 #include "formats/surface_mesh.h"
 
 #define PS_HBEM_SOLUTION_FORMAT "penstock-hbem-solution"
@@ -36,7 +36,7 @@ typedef struct ps_hbem_solution_header {
     char mesh_hash[17];
     int64_t vertex_count, triangle_count; /* set by create */
     double speed;                         /* of sound, m/s; 0: not told                   */
-    ps_mirrors mirrors;                   /* its sides are not kept, the surface has them */
+    ps_reflectors mirrors;                   /* normals may point either way                  */
     bool absorbs, of_files;               /* any of the solutions                         */
 } ps_hbem_solution_header;
 

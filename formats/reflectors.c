@@ -13,10 +13,26 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static bool parse_plane(const char *text, ps_reflector *out)
+/* "z=PLACE:rigid" as "0,0,PLACE:0,0,1:rigid"; other texts as they are. */
+static void spell_out(const char *text, char *out, size_t size)
 {
-    char copy[MIRROR_TEXT_MAX], *rest = NULL, *part[4] = {0};
+    static const char axes[] = "xyz";
+    const char *at = text[0] ? strchr(axes, text[0]) : NULL;
+    const char *kind = strchr(text, ':');
+    double place[3] = {0}, normal[3] = {0};
+    snprintf(out, size, "%s", text);
+    if (!at || text[1] != '=' || !kind || sscanf(text + 2, "%lf", &place[at - axes]) != 1) return;
+    normal[at - axes] = 1;
+    snprintf(out, size, "%.17g,%.17g,%.17g:%g,%g,%g%s", place[0], place[1], place[2], normal[0],
+             normal[1], normal[2], kind);
+}
+
+static bool parse_plane(const char *given, ps_reflector *out)
+{
+    char copy[MIRROR_TEXT_MAX], text[MIRROR_TEXT_MAX + 64], *rest = NULL, *part[4] = {0};
     int count = 0, place = 0, normal = 0;
+    if (strlen(given) >= sizeof copy) return false;
+    spell_out(given, text, sizeof text);
     if (strlen(text) >= sizeof copy) return false;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *w = strtok_r(copy, ":", &rest); w && count < 4; w = strtok_r(NULL, ":", &rest))
@@ -68,6 +84,42 @@ static void print_plane(const ps_reflector *p, int digits, char *out, size_t siz
     const double *x = p->place, *n = p->normal;
     snprintf(out, size, "%.*g,%.*g,%.*g:%.*g,%.*g,%.*g:%s", digits, x[0], digits, x[1], digits,
              x[2], digits, n[0], digits, n[1], digits, n[2], p->sign > 0 ? "rigid" : "soft");
+}
+
+double ps_reflectors_touch(const double *vertices, int64_t count)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double extent = 0;
+    for (int64_t i = 0; i < 3 * count; ++i) {
+        low[i % 3] = fmin(low[i % 3], vertices[i]);
+        high[i % 3] = fmax(high[i % 3], vertices[i]);
+    }
+    for (int c = 0; c < 3; ++c) extent = fmax(extent, high[c] - low[c]);
+    return 1e-9 * extent;
+}
+
+ps_status ps_reflectors_find_sides(ps_reflectors *mirrors, const double *vertices, int64_t count)
+{
+    double touch = ps_reflectors_touch(vertices, count);
+    ps_reflectors_face(mirrors, count, vertices);
+    for (int p = 0; p < mirrors->count; ++p) {
+        double low = INFINITY, high = -INFINITY;
+        char text[MIRROR_TEXT_MAX];
+        for (int64_t v = 0; v < count; ++v) {
+            double height = ps_reflector_height(&mirrors->planes[p], vertices + 3 * v);
+            low = fmin(low, height);
+            high = fmax(high, height);
+        }
+        print_plane(&mirrors->planes[p], 6, text, sizeof text);
+        if (low < -touch && high > touch)
+            return ps_fail(PS_INVALID,
+                           "the surface crosses the mirror plane %s: it reaches from %g to %g m beside "
+                           "it; what lies beyond the plane is its image, and must not be in the mesh",
+                           text, low, high);
+        if (high <= touch)
+            return ps_fail(PS_INVALID, "all of the surface lies in the mirror plane %s", text);
+    }
+    return PS_OK;
 }
 
 ps_status ps_reflectors_put(ps_store *store, const ps_reflectors *mirrors)

@@ -6,7 +6,7 @@
  * (specs/tdbem_assembly.md).
  *
  * As text, in options and files: "X,Y,Z:NX,NY,NZ:rigid|soft", a point of the plane (m) and a
- * normal.
+ * normal; of planes across axes also "z=PLACE:rigid|soft".
  */
 #ifndef PS_FORMATS_REFLECTORS_H
 #define PS_FORMATS_REFLECTORS_H
@@ -35,6 +35,12 @@ ps_status ps_reflectors_parse(const char *option, int count, const char *const *
 
 /* Turns the normals so that they point to points[count][3], a body on one side of each plane. */
 void ps_reflectors_face(ps_reflectors *mirrors, int64_t count, const double *points);
+
+/* Places nearer than this to a plane lie on it: 1e-9 of the extent of vertices[count][3], m. */
+double ps_reflectors_touch(const double *vertices, int64_t count);
+/* The same as ps_reflectors_face; PS_INVALID where vertices lie on both sides of a plane, or all on
+ * it. */
+ps_status ps_reflectors_find_sides(ps_reflectors *mirrors, const double *vertices, int64_t count);
 
 /* To and from the root attributes mirror_count, mirror_0, ...; files without have no planes. */
 ps_status ps_reflectors_put(ps_store *store, const ps_reflectors *mirrors);

@@ -26,7 +26,7 @@ ps_status core_scene_derive(core_scene *s, const core_scene *base,
     return ps_hbem_scene_derive(&s->scene, &base->scene, space, options);
 }
 
-ps_status core_scene_mirror(core_scene *s, const core_scene *base, const ps_mirrors *mirrors,
+ps_status core_scene_mirror(core_scene *s, const core_scene *base, const ps_reflectors *mirrors,
                             int copy, const ps_hbem_matrix_options *options)
 {
     *s = (core_scene){.path = base->path};

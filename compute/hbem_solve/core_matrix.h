@@ -25,7 +25,7 @@ ps_status core_scene_derive(core_scene *scene, const core_scene *base,
                             const ps_hbem_space_kind space[2],
                             const ps_hbem_matrix_options *options);
 /* Of the functions of a scene against their images; stays where it is. */
-ps_status core_scene_mirror(core_scene *scene, const core_scene *base, const ps_mirrors *mirrors,
+ps_status core_scene_mirror(core_scene *scene, const core_scene *base, const ps_reflectors *mirrors,
                             int copy, const ps_hbem_matrix_options *options);
 void core_scene_close(core_scene *scene);
 

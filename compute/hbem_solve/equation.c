@@ -112,7 +112,7 @@ ps_status equation_reduce(void *context, double *sums, int64_t count)
 /* y += sign A x of an image */
 static ps_status add_image(equation *e, matrix *m, int copy, int64_t numbers, double *y)
 {
-    double sign = ps_mirror_sign(&e->p->options.mirrors, copy);
+    double sign = ps_reflectors_sign(&e->p->options.mirrors, copy);
     PS_TRY(matrix_finish_product(m, e->image));
 #pragma omp parallel for simd schedule(static)
     for (int64_t i = 0; i < numbers; ++i) y[i] += sign * e->image[i];
@@ -122,7 +122,7 @@ static ps_status add_image(equation *e, matrix *m, int copy, int64_t numbers, do
 /* Of this rank's leaves. Devices are at all of them together. */
 static ps_status multiply_own(equation *e, int count, const multiplication *list, int64_t sides)
 {
-    int copies = ps_mirror_copies(&e->p->options.mirrors);
+    int copies = ps_reflectors_images(&e->p->options.mirrors);
     for (int at = 0; at < count * copies; ++at) {
         matrix *m = matrix_of(e, list[at / copies].slot, at % copies);
         if (m) PS_TRY(matrix_start_product(m, sides, list[at / copies].x));

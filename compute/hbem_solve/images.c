@@ -12,17 +12,15 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
-static const char axes[] = "xyz";
-
 static const double *vertex(const solve_problem *p, int64_t v) { return p->mesh.vertices + 3 * v; }
 
 /* Bits of the planes that a vertex lies on. */
 static int planes_at(const solve_problem *p, int64_t v)
 {
-    const ps_mirrors *m = &p->options.mirrors;
+    const ps_reflectors *m = &p->options.mirrors;
     int planes = 0;
     for (int i = 0; i < m->count; ++i)
-        planes |= (ps_mirror_height(m, i, vertex(p, v)) <= p->touch) << i;
+        planes |= (ps_reflector_height(&m->planes[i], vertex(p, v)) <= p->touch) << i;
     return planes;
 }
 
@@ -56,7 +54,7 @@ static ps_status find_rim(const solve_problem *p, bool *rim)
 
 static ps_status check_vertex(solve_problem *p, const bool *rim, int64_t v)
 {
-    const ps_mirrors *m = &p->options.mirrors;
+    const ps_reflectors *m = &p->options.mirrors;
     const double *x = vertex(p, v);
     int planes = planes_at(p, v);
     if (planes && !rim[v])
@@ -66,7 +64,7 @@ static ps_status check_vertex(solve_problem *p, const bool *rim, int64_t v)
                        "triangles that lie in the plane",
                        x[0], x[1], x[2]);
     for (int i = 0; i < m->count; ++i)
-        if ((planes >> i & 1) && m->plane[i].soft)
+        if ((planes >> i & 1) && m->planes[i].sign < 0)
             return ps_fail(PS_INVALID,
                            "the rim at (%.6g, %.6g, %.6g) lies on a soft mirror plane, where the "
                            "pressure is 0: bodies that stand on one are not solved, only those on "
@@ -92,14 +90,14 @@ static ps_status check_triangle(const solve_problem *p, int64_t t)
 /* The body and all its images as one surface. */
 static ps_status check_all_closed(const solve_problem *p)
 {
-    const ps_mirrors *m = &p->options.mirrors;
-    int64_t n = p->surface.triangle_count, copies = ps_mirror_copies(m);
+    const ps_reflectors *m = &p->options.mirrors;
+    int64_t n = p->surface.triangle_count, copies = ps_reflectors_images(m);
     PS_SCOPED_MEMORY ps_hbem_triangle *all = NULL;
     PS_TRY(PS_ALLOC(&all, copies * n, "triangles and their images"));
     for (int64_t t = 0; t < copies * n; ++t) {
         all[t] = p->triangles[t % n];
-        ps_mirror_point(m, (int)(t / n), all[t].centroid, all[t].centroid);
-        ps_mirror_vector(m, (int)(t / n), all[t].normal, all[t].normal);
+        ps_reflectors_point(m, (int)(t / n), all[t].centroid, all[t].centroid);
+        ps_reflectors_vector(m, (int)(t / n), all[t].normal, all[t].normal);
     }
     ps_hbem_surface surface = {p->surface.vertex_count, copies * n, p->surface.vertices, all};
     return ps_hbem_surface_check_closed(&surface);
@@ -108,8 +106,8 @@ static ps_status check_all_closed(const solve_problem *p)
 ps_status images_check_body(solve_problem *p)
 {
     PS_SCOPED_MEMORY bool *rim = NULL;
-    p->touch = ps_mirror_touch(p->mesh.vertices, p->mesh.vertex_count);
-    PS_TRY(ps_mirrors_find_sides(&p->options.mirrors, p->mesh.vertices, p->mesh.vertex_count));
+    p->touch = ps_reflectors_touch(p->mesh.vertices, p->mesh.vertex_count);
+    PS_TRY(ps_reflectors_find_sides(&p->options.mirrors, p->mesh.vertices, p->mesh.vertex_count));
     PS_TRY(PS_ALLOC(&rim, p->mesh.vertex_count, "rims"));
     PS_TRY(find_rim(p, rim));
     for (int64_t v = 0; v < p->mesh.vertex_count; ++v) PS_TRY(check_vertex(p, rim, v));
@@ -122,13 +120,13 @@ ps_status images_check_body(solve_problem *p)
 /* An image sees of x what the body sees of the image of x. */
 int images_where(const solve_problem *p, const double x[3])
 {
-    const ps_mirrors *m = &p->options.mirrors;
+    const ps_reflectors *m = &p->options.mirrors;
     double inner, share = 0;
     int where = ps_hbem_where(&p->surface, x, &inner);
     if (!p->touches || where == 0) return where;
-    for (int copy = 0; copy < ps_mirror_copies(m); ++copy) {
+    for (int copy = 0; copy < ps_reflectors_images(m); ++copy) {
         double place[3], own;
-        ps_mirror_point(m, copy, x, place);
+        ps_reflectors_point(m, copy, x, place);
         ps_hbem_where(&p->surface, place, &own);
         share += own;
     }
@@ -136,44 +134,46 @@ int images_where(const solve_problem *p, const double x[3])
 }
 
 /* How far a source is above a plane, or how much of a wave comes towards it. */
-static double above(const ps_mirrors *m, int plane, const ps_hbem_load *load)
+static double above(const ps_reflector *plane, const ps_hbem_load *load)
 {
-    return load->kind == PS_LOAD_PLANE
-               ? -m->side[plane] * load->vector[m->plane[plane].axis]
-               : ps_mirror_height(m, plane, load->vector);
+    return load->kind == PS_LOAD_PLANE ? -ps_dot3(plane->normal, load->vector)
+                                       : ps_reflector_height(plane, load->vector);
 }
 
 ps_status images_check_load(const solve_problem *p, const char *option, const ps_hbem_load *load)
 {
-    const ps_mirrors *m = &p->options.mirrors;
+    const ps_reflectors *m = &p->options.mirrors;
     const double *x = load->vector;
     const char *what = load->kind == PS_LOAD_PLANE ? "the wave" : "the source";
+    double grazing = load->kind == PS_LOAD_PLANE ? 1e-12 : p->touch;
     for (int i = 0; i < m->count; ++i) {
-        double height = above(m, i, load);
-        if (height < 0)
+        double height = above(&m->planes[i], load);
+        char text[128];
+        ps_reflectors_print(&(ps_reflectors){1, {m->planes[i]}}, text, sizeof text);
+        if (height < -grazing)
             return ps_fail(PS_USAGE,
-                           "%s: %s (%g, %g, %g) comes from behind the mirror plane %c = %g; the body "
-                           "is on the side of %s %c",
-                           option, what, x[0], x[1], x[2], axes[m->plane[i].axis],
-                           m->plane[i].place, m->side[i] > 0 ? "larger" : "smaller",
-                           axes[m->plane[i].axis]);
-        if (height == 0 && m->plane[i].soft && load->kind != PS_LOAD_DIPOLE)
+                           "%s: %s (%g, %g, %g) comes from behind the mirror plane %s, whose normal "
+                           "points to the body",
+                           option, what, x[0], x[1], x[2], text);
+        if (height <= grazing && m->planes[i].sign < 0 && load->kind != PS_LOAD_DIPOLE)
             return ps_fail(PS_USAGE,
-                           "%s: %s (%g, %g, %g) lies in the soft mirror plane %c = %g, which leaves "
-                           "nothing of it",
-                           option, what, x[0], x[1], x[2], axes[m->plane[i].axis],
-                           m->plane[i].place);
+                           "%s: %s (%g, %g, %g) lies in the soft mirror plane %s, which leaves nothing "
+                           "of it",
+                           option, what, x[0], x[1], x[2], text);
     }
     return PS_OK;
 }
 
 void images_project(const solve_problem *p, int64_t v, double vector[3])
 {
-    const ps_mirrors *m = &p->options.mirrors;
+    const ps_reflectors *m = &p->options.mirrors;
     if (!p->touches) return;
     int planes = planes_at(p, v);
-    for (int i = 0; i < m->count; ++i)
-        if (planes >> i & 1) vector[m->plane[i].axis] = 0;
+    for (int i = 0; i < m->count; ++i) {
+        const double *n = m->planes[i].normal;
+        double along = planes >> i & 1 ? ps_dot3(n, vector) : 0;
+        for (int c = 0; c < 3; ++c) vector[c] -= along * n[c];
+    }
 }
 
 /* ---- clusters ---- */
@@ -194,7 +194,7 @@ ps_status images_derive_scenes(solve_problem *p)
                                  "off the planes only");
     /* What is open here is closed with its images, which was checked. */
     for (int s = 0; s < own && p->touches; ++s) p->scenes[s].scene.clusters.closed = true;
-    for (int copy = 1; copy < ps_mirror_copies(&p->options.mirrors); ++copy) {
+    for (int copy = 1; copy < ps_reflectors_images(&p->options.mirrors); ++copy) {
         PS_TRY(derive(p, p->main_scene, copy, &p->image_scene[copy][0]));
         if (p->boundary.vibrations > 0)
             PS_TRY(derive(p, p->data_scene, copy, &p->image_scene[copy][1]));

@@ -55,10 +55,10 @@ static const ps_option options[] = {
             "an incident field by fields of a file on this mesh, of vertices or triangles: P the "
             "pressure (1 number, or 2: real, imaginary), Q its normal derivative or its gradient (3 "
             "or 6); with --mirror what the planes send back included"),
-    PS_LIST("mirror", &chosen.mirror, "AXIS=PLACE:KIND", PS_IDENTITY,
-            "a plane that mirrors waves, x|y|z=METRES:rigid or :soft (pressure release: the sea's "
-            "surface), or two that are perpendicular; the bodies lie on one side, or stand on a "
-            "rigid one with an open rim; for clusters"),
+    PS_LIST("mirror", &chosen.mirror, "PLANE:KIND", PS_IDENTITY,
+            "a plane that mirrors waves, x|y|z=METRES or X,Y,Z:NX,NY,NZ (a point and a normal), "
+            "rigid or soft (pressure release: the sea's surface), or two that are perpendicular; the "
+            "bodies lie on one side, or stand on a rigid one with an open rim; for clusters"),
     PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
             "of the medium, which makes the wave number complex; for clusters, on cores"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
@@ -173,10 +173,8 @@ static ps_status take_options(solve_problem *p)
         return ps_fail(PS_USAGE, "incident waves, sources and --boundary go with --problem hard");
     if (p->options.problem != PROBLEM_HARD && (chosen.mirror.count || chosen.absorption))
         return ps_fail(PS_USAGE, "--mirror and --absorption go with --problem hard");
-    for (int i = 0; i < chosen.mirror.count; ++i) {
-        ps_status status = ps_mirrors_add(&p->options.mirrors, chosen.mirror.items[i]);
-        if (status != PS_OK) return ps_context(status, "--mirror");
-    }
+    PS_TRY(ps_reflectors_parse("--mirror", chosen.mirror.count, chosen.mirror.items,
+                            &p->options.mirrors));
     PS_TRY(take_assembly(&p->options));
     return equation_method(p, &p->options.krylov.method);
 }

@@ -64,7 +64,7 @@ static bool needs(const solve_problem *p, int at)
 {
     const solve_options *o = &p->options;
     ps_hbem_kernel kernel = slot_table[at].kernel;
-    if (slot_table[at].copy >= ps_mirror_copies(&o->mirrors)) return false;
+    if (slot_table[at].copy >= ps_reflectors_images(&o->mirrors)) return false;
     if (o->problem == PROBLEM_HARD) return waves_need(&p->boundary, at);
     if (slot_table[at].data || slot_table[at].inner) return false;
     switch (kernel) {

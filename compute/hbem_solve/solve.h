@@ -9,7 +9,7 @@
 #include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
 #include "formats/hbem_solution.h"
-#include "formats/mirrors.h"
+#include "formats/reflectors.h"
 #include "kernels/linear/lockstep.h"
 #include "kernels/hbem/burton_miller.h"
 #include "kernels/hbem/loads.h"
@@ -45,12 +45,12 @@ typedef struct solve_options {
     double wavenumbers[SWEEP_MAX], speed; /* speed: of sound; 0: not given */
     double absorption;                    /* of the medium, Np/m           */
     int wavenumber_count;
-    ps_mirrors mirrors;
+    ps_reflectors mirrors;
 } solve_options;
 
 /* Clusters: of at most two files, two derived ones, and images of those that are solved with and
  * that data have. */
-enum { SCENES_OWN = 3, SCENES = SCENES_OWN + 2 * (PS_MIRROR_COPIES - 1) };
+enum { SCENES_OWN = 3, SCENES = SCENES_OWN + 2 * (PS_REFLECTOR_IMAGES_MAX - 1) };
 
 /* A space in the order of the matrices, with its mass and stiffness. */
 typedef struct solve_space {
@@ -68,10 +68,10 @@ enum {
     SLOT_DATA_SLP = SLOT_INNER + PS_HBEM_KERNELS,
     SLOT_DATA_ADLP,
     SLOTS_OWN,
-    /* The same of images, for each copy (formats/mirrors.h): the operators on unknowns, then those
+    /* The same of images, for each copy (formats/reflectors.h): the operators on unknowns, then those
      * on velocities. */
     SLOTS_IMAGE = PS_HBEM_KERNELS + 2,
-    SLOTS = SLOTS_OWN + (PS_MIRROR_COPIES - 1) * SLOTS_IMAGE
+    SLOTS = SLOTS_OWN + (PS_REFLECTOR_IMAGES_MAX - 1) * SLOTS_IMAGE
 };
 typedef struct slot {
     ps_hbem_kernel kernel;
@@ -115,7 +115,7 @@ typedef struct solve_problem {
     int scene_count;      /* 0: matrices are in files                                             */
     int scene_files;      /* of them: read                                                        */
     int main_scene, data_scene; /* of the operator that is solved with, of the right-hand side's */
-    int image_scene[PS_MIRROR_COPIES][2]; /* of both, by copy                                      */
+    int image_scene[PS_REFLECTOR_IMAGES_MAX][2]; /* of both, by copy                                      */
     bool touches;                         /* the body has a rim on a mirror plane,                 */
     double touch;                         /* which is nearer than this to it, m                    */
     solve_group *groups;        /* by rising wave number */

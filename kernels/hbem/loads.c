@@ -98,10 +98,10 @@ void ps_hbem_load_at(const ps_hbem_load *load, const double x[3], const double n
                      double out[2])
 {
     load_alone(load, x, normal, out);
-    for (int copy = 1; load->mirrors && copy < ps_mirror_copies(load->mirrors); ++copy) {
-        double place[3], direction[3], own[2], sign = ps_mirror_sign(load->mirrors, copy);
-        ps_mirror_point(load->mirrors, copy, x, place);
-        ps_mirror_vector(load->mirrors, copy, normal, direction);
+    for (int copy = 1; load->mirrors && copy < ps_reflectors_images(load->mirrors); ++copy) {
+        double place[3], direction[3], own[2], sign = ps_reflectors_sign(load->mirrors, copy);
+        ps_reflectors_point(load->mirrors, copy, x, place);
+        ps_reflectors_vector(load->mirrors, copy, normal, direction);
         load_alone(load, place, direction, own);
         for (int part = 0; part < 2; ++part) out[part] += sign * own[part];
     }

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "formats/mirrors.h"
+#include "formats/reflectors.h"
 #include "kernels/hbem/surface.h"
 
 typedef enum ps_load_kind {
@@ -34,7 +34,7 @@ typedef struct ps_hbem_load {
     double absorption; /* the imaginary part of k, Np/m: waves are 1 at the origin */
     ps_hbem_sampled sampled[2]; /* of a table: f, and d_n f or the gradient of f */
     bool derivative;     /* d_n f instead of f */
-    const ps_mirrors *mirrors; /* f and, times their signs, its images; NULL: f alone; not of tables */
+    const ps_reflectors *mirrors; /* f and, times their signs, its images; NULL: f alone; not of tables */
 } ps_hbem_load;
 
 /* f, or its derivative along `normal`, at a place; not for tables. out[2]. */

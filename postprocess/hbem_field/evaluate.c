@@ -178,10 +178,10 @@ static ps_status sum_layer(batch *b, const ps_hbem_potential_task *potential)
 static void add_image(batch *b, int copy, double k, const double *places, int64_t count, int columns)
 {
     const field_task *task = b->task;
-    const ps_mirrors *m = &task->source->mirrors;
+    const ps_reflectors *m = &task->source->mirrors;
     int64_t parts = parts_of(task), each = columns * parts;
-    double origin[3] = {0, 0, 0}, sign = ps_mirror_sign(m, copy);
-    ps_mirror_point(m, copy, origin, origin);
+    double origin[3] = {0, 0, 0}, sign = ps_reflectors_sign(m, copy);
+    ps_reflectors_point(m, copy, origin, origin);
     for (int64_t r = 0; r < count; ++r) {
         double phase = task->receivers->far_field ? -k * ps_dot3(places + 3 * r, origin) : 0;
         double re = sign * cos(phase), im = sign * sin(phase);
@@ -197,11 +197,11 @@ static void add_image(batch *b, int copy, double k, const double *places, int64_
 /* Where the body itself is seen as its image is from places[count]. */
 static void look_from_images(batch *b, int copy, const double *places, int64_t count)
 {
-    const ps_mirrors *m = &b->task->source->mirrors;
+    const ps_reflectors *m = &b->task->source->mirrors;
     for (int64_t r = 0; r < count; ++r)
         b->task->receivers->far_field
-            ? ps_mirror_vector(m, copy, places + 3 * r, b->images + 3 * r)
-            : ps_mirror_point(m, copy, places + 3 * r, b->images + 3 * r);
+            ? ps_reflectors_vector(m, copy, places + 3 * r, b->images + 3 * r)
+            : ps_reflectors_point(m, copy, places + 3 * r, b->images + 3 * r);
 }
 
 /* Both layers of a batch, and of its images, at receivers places[count]. */
@@ -223,7 +223,7 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
         PS_TRY(sum_layer(b, &potential));
         for (int64_t i = 0; i < numbers; ++i) b->values[i] += b->layer[i];
         potential.targets = b->images;
-        for (int copy = 1; copy < ps_mirror_copies(&task->source->mirrors); ++copy) {
+        for (int copy = 1; copy < ps_reflectors_images(&task->source->mirrors); ++copy) {
             look_from_images(b, copy, places, count);
             PS_TRY(sum_layer(b, &potential));
             add_image(b, copy, k, places, count, columns);

@@ -36,7 +36,7 @@ typedef struct field_source {
     double *wavenumbers;     /* [frequencies], ascending                         */
     field_entry **table;     /* [frequencies][incidences], none missing          */
     field_entry *entries;
-    ps_mirrors mirrors; /* with sides */
+    ps_reflectors mirrors; /* with sides */
     double *absorption; /* [frequencies], Np/m */
 } field_source;
 

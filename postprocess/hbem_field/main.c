@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "postprocess/hbem_field/figure_table.h"
@@ -175,16 +176,16 @@ static ps_status check_quantity(const job *j)
 /* Behind a mirror plane there is nothing: what is summed there is an image. */
 static ps_status check_planes(const job *j)
 {
-    const ps_mirrors *m = &j->source.mirrors;
+    const ps_reflectors *m = &j->source.mirrors;
     const ps_receivers *r = &j->receivers;
-    double touch = ps_mirror_touch(j->source.mesh.vertices, j->source.mesh.vertex_count);
+    double touch = ps_reflectors_touch(j->source.mesh.vertices, j->source.mesh.vertex_count);
     int64_t behind = 0;
     for (int64_t i = 0; i < r->count; ++i) {
         const double *x = r->places + 3 * i;
         bool wrong = false;
         for (int plane = 0; plane < m->count; ++plane)
-            wrong |= r->far_field ? m->side[plane] * x[m->plane[plane].axis] < -1e-12
-                                  : ps_mirror_height(m, plane, x) < -touch;
+            wrong |= r->far_field ? ps_dot3(m->planes[plane].normal, x) < -1e-12
+                                  : ps_reflector_height(&m->planes[plane], x) < -touch;
         behind += wrong;
     }
     if (behind == 0) return PS_OK;
@@ -338,6 +339,7 @@ static void describe(const job *j, ps_trace *trace)
     if (field_is_scattered(&j->source)) name_values(j, trace);
     trace->in_frequency = true;
     trace->origin.speed = j->speed;
+    trace->origin.mirrors = j->source.mirrors;
     for (int64_t f = 0; f < trace->samples; ++f)
         trace->axis[f] = j->source.wavenumbers[f] * j->speed / (2 * M_PI);
     put_places(j, trace);

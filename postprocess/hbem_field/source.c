@@ -23,14 +23,11 @@ static ps_status check_alike(const field_source *source, const char *path,
 {
     const ps_hbem_solution_header *a = source->header;
     const char *what = NULL;
-    char planes[2][PS_MIRRORS_TEXT];
     if (strcmp(a->mesh_hash, h->mesh_hash) != 0)
         what = "surface";
     else if (strcmp(a->problem, h->problem) != 0 || a->parts != h->parts)
         what = "problem";
-    ps_mirrors_print(&a->mirrors, planes[0]);
-    ps_mirrors_print(&h->mirrors, planes[1]);
-    if (!what && strcmp(planes[0], planes[1]) != 0) what = "list of mirror planes";
+    if (!what && !ps_reflectors_same(&a->mirrors, &h->mirrors, 1)) what = "list of mirror planes";
     for (int l = 0; !what && l < PS_LAYERS; ++l)
         if (a->layer[l].factor != h->layer[l].factor ||
             (h->layer[l].factor != 0 && strcmp(a->layer[l].space, h->layer[l].space) != 0))
@@ -180,16 +177,16 @@ static ps_status make_surface(field_source *source)
     for (int l = 0; l < PS_LAYERS; ++l)
         if (source->header->layer[l].factor != 0) PS_TRY(make_space(source, (ps_layer)l));
     source->mirrors = source->header->mirrors;
-    return ps_mirrors_find_sides(&source->mirrors, mesh->vertices, mesh->vertex_count);
+    return ps_reflectors_find_sides(&source->mirrors, mesh->vertices, mesh->vertex_count);
 }
 
 int field_where(const field_source *source, const double x[3])
 {
     double share, sum = 0;
     int where = ps_hbem_where(&source->surface, x, &share);
-    for (int copy = 0; copy < ps_mirror_copies(&source->mirrors); ++copy) {
+    for (int copy = 0; copy < ps_reflectors_images(&source->mirrors); ++copy) {
         double place[3];
-        ps_mirror_point(&source->mirrors, copy, x, place);
+        ps_reflectors_point(&source->mirrors, copy, x, place);
         if (copy > 0) ps_hbem_where(&source->surface, place, &share);
         sum += share;
     }

@@ -103,19 +103,19 @@ ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind te
 /* ---- of a body and its image ---- */
 
 /* Vertices of both into out->vertices; image[vertices]: where the image of each one is. */
-static void mirror_vertices(const ps_clusters *base, const ps_mirrors *m, int copy, int32_t *image,
+static void mirror_vertices(const ps_clusters *base, const ps_reflectors *m, int copy, int32_t *image,
                             ps_clusters *out)
 {
-    double touch = ps_mirror_touch(base->vertices, base->vertex_count);
+    double touch = ps_reflectors_touch(base->vertices, base->vertex_count);
     out->vertex_count = base->vertex_count;
     memcpy(out->vertices, base->vertices, (size_t)base->vertex_count * 3 * sizeof(double));
     for (int64_t v = 0; v < base->vertex_count; ++v) {
         const double *x = base->vertices + 3 * v;
         bool common = true;
         for (int i = 0; i < m->count; ++i)
-            common = common && (!(copy >> i & 1) || ps_mirror_height(m, i, x) <= touch);
+            common = common && (!(copy >> i & 1) || ps_reflector_height(&m->planes[i], x) <= touch);
         image[v] = (int32_t)(common ? v : out->vertex_count++);
-        if (!common) ps_mirror_point(m, copy, x, out->vertices + 3 * (int64_t)image[v]);
+        if (!common) ps_reflectors_point(m, copy, x, out->vertices + 3 * (int64_t)image[v]);
     }
 }
 
@@ -130,20 +130,28 @@ static void mirror_triangles(const ps_clusters *base, const int32_t *image, ps_c
                 image[base->triangles[3 * t + l]];
 }
 
-static void mirror_boxes(const ps_mirrors *m, int copy, ps_cluster_tree *tree)
+/* Boxes around those of the body, mirrored. */
+static void mirror_boxes(const ps_reflectors *m, int copy, ps_cluster_tree *tree)
 {
     for (int64_t i = 0; i < tree->node_count; ++i) {
-        double low[3], high[3];
-        ps_mirror_point(m, copy, tree->nodes[i].low, low);
-        ps_mirror_point(m, copy, tree->nodes[i].high, high);
-        for (int c = 0; c < 3; ++c) {
-            tree->nodes[i].low[c] = low[c] < high[c] ? low[c] : high[c];
-            tree->nodes[i].high[c] = low[c] < high[c] ? high[c] : low[c];
+        double box[2][3], low[3], high[3];
+        memcpy(box[0], tree->nodes[i].low, sizeof box[0]);
+        memcpy(box[1], tree->nodes[i].high, sizeof box[1]);
+        for (int corner = 0; corner < 8; ++corner) {
+            double x[3];
+            for (int c = 0; c < 3; ++c) x[c] = box[corner >> c & 1][c];
+            ps_reflectors_point(m, copy, x, x);
+            for (int c = 0; c < 3; ++c) {
+                low[c] = corner == 0 || x[c] < low[c] ? x[c] : low[c];
+                high[c] = corner == 0 || x[c] > high[c] ? x[c] : high[c];
+            }
         }
+        memcpy(tree->nodes[i].low, low, sizeof low);
+        memcpy(tree->nodes[i].high, high, sizeof high);
     }
 }
 
-static ps_status fill_mirrored(const ps_clusters *base, const ps_mirrors *m, int copy,
+static ps_status fill_mirrored(const ps_clusters *base, const ps_reflectors *m, int copy,
                                ps_clusters *out)
 {
     PS_SCOPED_MEMORY int32_t *image = NULL;
@@ -158,7 +166,7 @@ static ps_status fill_mirrored(const ps_clusters *base, const ps_mirrors *m, int
     return ps_hbem_make_leaves(out);
 }
 
-ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_mirrors *mirrors, int copy,
+ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_reflectors *mirrors, int copy,
                                   ps_clusters *out)
 {
     *out = *base;
@@ -166,7 +174,7 @@ ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_mirrors *mir
     out->triangles = NULL;
     out->same = false;
     out->body = base->vertex_count;
-    out->turned = ps_mirror_turns(copy);
+    out->turned = ps_reflectors_hand(mirrors, copy) < 0;
     memset(out->tree, 0, sizeof out->tree);
     memset(&out->leaves, 0, sizeof out->leaves);
     ps_status status = fill_mirrored(base, mirrors, copy, out);

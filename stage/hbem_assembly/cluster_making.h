@@ -5,7 +5,7 @@
 #ifndef PS_HBEM_ASSEMBLY_CLUSTER_MAKING_H
 #define PS_HBEM_ASSEMBLY_CLUSTER_MAKING_H
 
-#include "formats/mirrors.h"
+#include "formats/reflectors.h"
 #include "kernels/hbem/cluster_tree.h"
 
 /* The tree of a space in the order of the mesh; ps_cluster_tree_release. */
@@ -33,7 +33,7 @@ ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind te
 /* Clusters of the functions of `base` against those of its image: the surface is the body and then
  * the image, vertices on a plane being common to both; the trial tree is that of `base` mirrored, in
  * the same order. Released on failure. */
-ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_mirrors *mirrors, int copy,
+ps_status ps_hbem_mirror_clusters(const ps_clusters *base, const ps_reflectors *mirrors, int copy,
                                   ps_clusters *out);
 
 #endif

@@ -57,7 +57,7 @@ ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
 }
 
 ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
-                               const ps_mirrors *mirrors, int copy,
+                               const ps_reflectors *mirrors, int copy,
                                const ps_hbem_matrix_options *options)
 {
     memset(scene, 0, sizeof *scene);

@@ -6,7 +6,7 @@
 #define PS_HBEM_ASSEMBLY_MATRIX_PROBLEM_H
 
 #include "formats/hmatrix.h"
-#include "formats/mirrors.h"
+#include "formats/reflectors.h"
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/program.h"
@@ -48,7 +48,7 @@ ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
                                const ps_hbem_matrix_options *options);
 /* The functions of `base` against those of its image (cluster_making.h). */
 ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
-                               const ps_mirrors *mirrors, int copy,
+                               const ps_reflectors *mirrors, int copy,
                                const ps_hbem_matrix_options *options);
 void ps_hbem_scene_release(ps_hbem_scene *scene);
 

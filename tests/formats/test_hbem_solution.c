@@ -101,7 +101,7 @@ static void mirrors_and_absorption(void **state)
     write_all(&h);
     check_ok(ps_store_open(path, PS_HBEM_SOLUTION_FORMAT, 1, &store));
     ps_store_close(&store);
-    check_ok(ps_mirrors_add(&h.mirrors, "z=-1.25:soft"));
+    check_ok(ps_reflectors_parse("--mirror", 1, (const char *[]){"z=-1.25:soft"}, &h.mirrors));
     h.absorbs = true;
     h.speed = 1500;
     check_ok(ps_hbem_solution_create(path, &identity, &h, &mesh, &out));
@@ -116,7 +116,7 @@ static void mirrors_and_absorption(void **state)
     check_ok(ps_hbem_solution_open(path, &in));
     assert_true(in.header.absorbs && !in.header.of_files);
     assert_int_equal(in.header.mirrors.count, 1);
-    check_near(in.header.mirrors.plane[0].place, -1.25, 0, 0);
+    check_near(in.header.mirrors.planes[0].place[2], -1.25, 0, 0);
     check_near(in.header.speed, 1500, 0, 0);
     check_near(in.entries[2].absorption, .5, 0, 0);
     ps_hbem_solution_close(&in);
