@@ -5,7 +5,7 @@ needs hbem-solve hbem-field cluster-build mesh-surface mesh-import
 
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 cat > shape.py <<'P'
-"""shape.py SPHERE OUT.msh SHIFT IMAGES [CUT]: a sphere shifted, with its images ("z", "xz"), or what is left of it where the
+"""shape.py SPHERE OUT.msh SHIFT IMAGES [CUT]: a sphere shifted, with its images ("z", "xz", "tilted"), or what is left of it where the
 axes CUT are positive; all of it OFFSET in the end; as text MSH of one group."""
 import h5py, os, sys, numpy as np
 f = h5py.File(sys.argv[1])
@@ -17,9 +17,11 @@ if len(sys.argv) > 5:
     new = np.zeros(len(x), int)
     new[used] = np.arange(len(used))
     x, t = x[used], new[t]
-flips = [[1, 1, 1]] + {"-": [], "z": [[1, 1, -1]], "xz": [[1, 1, -1], [-1, 1, 1], [-1, 1, -1]]}[sys.argv[4]]
-x, t = [np.concatenate(a) for a in zip(*[(x * s, (t if np.prod(s) > 0 else t[:, [0, 2, 1]]) + i * len(x))
-                                         for i, s in enumerate(flips)])]
+n = np.array([.6, 0, .8])
+images = {"-": [], "z": [[1, 1, -1]], "xz": [[1, 1, -1], [-1, 1, 1], [-1, 1, -1]], "tilted": [np.eye(3) - 2 * np.outer(n, n)]}[sys.argv[4]]
+turns = [np.eye(3)] + [np.diag(m) if np.ndim(m) == 1 else m for m in images]
+x, t = [np.concatenate(a) for a in zip(*[(x @ m.T, (t if np.linalg.det(m) > 0 else t[:, [0, 2, 1]]) + i * len(x))
+                                         for i, m in enumerate(turns)])]
 x = x + [float(v) for v in os.environ.get("OFFSET", "0,0,0").split(",")]
 with open(sys.argv[2], "w") as out:
     out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n" % len(x))
@@ -84,6 +86,12 @@ shape pair 0,0,1.03 z
 solve near one --wavenumber 1 --mirror z=0:soft --boundary others:soft --source dipole:.5,.3,4,1,2,3
 solve pair all --wavenumber 1 --boundary others:soft --source dipole:.5,.3,4,1,2,3 --source dipole:.5,.3,-4,1,2,-3
 same 2e-3 1 -1
+# A plane that is tilted, through a point of it.
+shape tilted .96,0,1.28 -
+shape both .96,0,1.28 tilted
+solve tilted one --wavenumber 1 --mirror=-.8,5,.6:.6,0,.8:soft --source point:2,.5,3
+solve both all --wavenumber 1 --source point:2,.5,3 --source point:-2.32,.5,-2.76
+same 1e-5 1 -1
 # Fluids end at their surface.
 medium="--density 1 --speed 1"
 solve above one --wavenumber 1 --mirror z=0:rigid $medium --boundary others:fluid:density=1.3,speed=.8 --direction 0,0,-1
