@@ -46,6 +46,9 @@ ps_status field_source_open(field_source *source, int count, const char *const *
 void field_source_close(field_source *source);
 bool field_is_wave(const field_source *source);      /* numbers have two parts                  */
 bool field_is_scattered(const field_source *source); /* there is an incident wave               */
+bool field_absorbs(const field_source *source); /* the medium, at any wavenumber             */
+/* Receivers behind a mirror plane, where there is nothing: what is summed there is an image. */
+int64_t field_behind(const field_source *source, const ps_receivers *receivers);
 /* Where a place is (ps_hbem_where), of a body with its images. */
 int field_where(const field_source *source, const double x[3]);
 /* Where the field is: 1 outside the surface, -1 inside, 0 on both sides (a single layer alone). */

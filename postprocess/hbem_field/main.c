@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "postprocess/hbem_field/figure_table.h"
@@ -124,17 +123,10 @@ static ps_status choose_incidence(job *j)
     return PS_OK;
 }
 
-static bool absorbs(const job *j)
-{
-    for (int64_t f = 0; f < j->source.frequencies; ++f)
-        if (j->source.absorption[f] > 0) return true;
-    return false;
-}
-
 /* Where the medium absorbs, nothing is left far away, and what is at a distance depends on it. */
 static ps_status check_absorption(const job *j)
 {
-    if (!absorbs(j)) return PS_OK;
+    if (!field_absorbs(&j->source)) return PS_OK;
     if (j->receivers.far_field || chosen.quantity == TARGET_STRENGTH)
         return ps_fail(PS_USAGE, "far fields and target strengths are of media without absorption, which "
                                  "leaves nothing far away: give points, or directions with --distance");
@@ -173,21 +165,10 @@ static ps_status check_quantity(const job *j)
     return PS_OK;
 }
 
-/* Behind a mirror plane there is nothing: what is summed there is an image. */
 static ps_status check_planes(const job *j)
 {
-    const ps_reflectors *m = &j->source.mirrors;
     const ps_receivers *r = &j->receivers;
-    double touch = ps_reflectors_touch(j->source.mesh.vertices, j->source.mesh.vertex_count);
-    int64_t behind = 0;
-    for (int64_t i = 0; i < r->count; ++i) {
-        const double *x = r->places + 3 * i;
-        bool wrong = false;
-        for (int plane = 0; plane < m->count; ++plane)
-            wrong |= r->far_field ? ps_dot3(m->planes[plane].normal, x) < -1e-12
-                                  : ps_reflector_height(&m->planes[plane], x) < -touch;
-        behind += wrong;
-    }
+    int64_t behind = field_behind(&j->source, r);
     if (behind == 0) return PS_OK;
     return ps_fail(PS_USAGE,
                    "%" PRId64 " of %" PRId64 " %s behind a mirror plane of the solution, where there "
@@ -443,8 +424,8 @@ static ps_status open_device(job *j)
 {
     PS_TRY(ps_device_open(j->run->device, ps_comm_local_rank(), &j->device));
     if (ps_device_describe(j->device).kind != PS_DEVICE_CUDA) return PS_OK;
-    if (absorbs(j) && strcmp(j->run->device, "auto") == 0) return PS_OK; /* the cores sum */
-    if (absorbs(j))
+    if (field_absorbs(&j->source) && strcmp(j->run->device, "auto") == 0) return PS_OK; /* the cores sum */
+    if (field_absorbs(&j->source))
         return ps_fail(PS_USAGE, "media that absorb are for the cores: --device cpu");
     return ps_stream_open(j->device, &j->task.stream);
 }

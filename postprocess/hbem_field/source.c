@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/compare.h"
@@ -178,6 +179,29 @@ static ps_status make_surface(field_source *source)
         if (source->header->layer[l].factor != 0) PS_TRY(make_space(source, (ps_layer)l));
     source->mirrors = source->header->mirrors;
     return ps_reflectors_find_sides(&source->mirrors, mesh->vertices, mesh->vertex_count);
+}
+
+bool field_absorbs(const field_source *source)
+{
+    for (int64_t f = 0; f < source->frequencies; ++f)
+        if (source->absorption[f] > 0) return true;
+    return false;
+}
+
+int64_t field_behind(const field_source *source, const ps_receivers *r)
+{
+    const ps_reflectors *m = &source->mirrors;
+    double touch = ps_reflectors_touch(source->mesh.vertices, source->mesh.vertex_count);
+    int64_t behind = 0;
+    for (int64_t i = 0; i < r->count; ++i) {
+        const double *x = r->places + 3 * i;
+        bool wrong = false;
+        for (int p = 0; p < m->count; ++p)
+            wrong |= r->far_field ? ps_dot3(m->planes[p].normal, x) < -1e-12
+                                  : ps_reflector_height(&m->planes[p], x) < -touch;
+        behind += wrong;
+    }
+    return behind;
 }
 
 int field_where(const field_source *source, const double x[3])
