@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/output_file.h"
 #include "runtime/status.h"
 
 typedef struct ps_store ps_store;
@@ -242,6 +243,12 @@ void ps_store_part_path(const char *path, int64_t generation, int part, char *ou
  * is. The same until that file is replaced, so that a run that goes on finds its parts.
  * Collective: all ranks get what rank 0 sees. */
 ps_status ps_store_next_generation(const char *path, int64_t *out);
+/* Keeps all others from the sets at `path`, from before the choice of a generation until the master is
+ * committed: two writers would give parts of one generation the same names. *hold is rank 0's (else
+ * NULL), for ps_output_discard. PS_FAILED, naming its process, if there is another. Collective. */
+ps_status ps_store_hold_sets(const char *path, ps_output **hold);
+/* Removes what writers of `path` and of its sets who are dead have left of temporaries. */
+void ps_store_tidy(const char *path);
 /* Removes parts of lower generations than that of the master at `path`, and of this one from
  * `parts` on. What cannot be removed stays. */
 void ps_store_remove_old_parts(const char *path, int64_t generation, int64_t parts);

@@ -85,6 +85,28 @@ ps_status ps_store_next_generation(const char *path, int64_t *out)
     return ps_comm_broadcast(out, sizeof *out, 0);
 }
 
+/* What is held of the sets at a path. */
+static void hold_name(const char *path, char name[PATH_SIZE + 16])
+{
+    snprintf(name, PATH_SIZE + 16, "%s.set", path);
+}
+
+void ps_store_tidy(const char *path)
+{
+    char name[PATH_SIZE + 16];
+    hold_name(path, name);
+    ps_output_tidy(path);
+    ps_output_tidy(name);
+}
+
+ps_status ps_store_hold_sets(const char *path, ps_output **hold)
+{
+    char name[PATH_SIZE + 16];
+    *hold = NULL;
+    hold_name(path, name);
+    return ps_comm_agree(ps_comm_rank() == 0 ? ps_output_begin(name, hold) : PS_OK);
+}
+
 /* The set that stays. */
 typedef struct kept_set {
     int64_t generation, parts;

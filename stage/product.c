@@ -9,7 +9,6 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/output_file.h"
 #include "runtime/path.h"
 #include "runtime/stop.h"
 
@@ -143,7 +142,7 @@ bool ps_product_matches(const ps_product *p)
                (run->trust || run->force || is_whole(p->path));
     if (!run->alone && ps_comm_broadcast(&same, sizeof same, 0) != PS_OK) same = 0;
     if (!same) ps_stop_outdates(p->path);
-    if (same && (run->alone || ps_comm_rank() == 0)) ps_output_tidy(p->path);
+    if (same && (run->alone || ps_comm_rank() == 0)) ps_store_tidy(p->path);
     return same;
 }
 

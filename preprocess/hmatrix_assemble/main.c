@@ -70,7 +70,8 @@ typedef struct job {
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
     ps_leaf_backend *backend;
     bool complete;      /* OUTPUT is there, of this identity */
-    int64_t generation; /* of the parts */
+    ps_output *hold;    /* on the sets of parts      */
+    int64_t generation; /* of the parts              */
 } job;
 
 static ps_leaf_device device_of(const job *j)
@@ -145,6 +146,7 @@ static ps_status compute(job *j, assemble_result *result)
                             .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
     ps_stop_keeps("complete parts are kept; the same command continues");
+    PS_TRY(ps_store_hold_sets(part.path, &j->hold));
     PS_TRY(choose_generation(j, part.path));
     part.generation = j->generation;
     double start = ps_clock();
@@ -224,6 +226,7 @@ static bool is_up_to_date(job *j)
 static void release(job *j)
 {
     if (j->backend) j->backend->close(j->backend);
+    ps_output_discard(&j->hold);
     assemble_plan_release(&j->plan);
     ps_hbem_problem_release(&j->problem);
     ps_hbem_scene_release(&j->scene);

@@ -1,6 +1,6 @@
 # A ball of muscle by four Debye poles in one pulse, in a mesh too coarse for more than some per cent: absorbed and
 # scattered power at two frequencies against Mie's series with the tissue's permittivity at each (cases/dgtd-sphere has
-# the fine one). Without the poles absorption is a third off, so the bounds see them.
+# the fine one).
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import mesh-partition dgtd-setup dgtd-march dgtd-sar dgtd-far dgtd-sphere
 . "$ROOT/tests/support/dgtd_march.bash"
