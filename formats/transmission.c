@@ -8,34 +8,45 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
+const ps_map_axes ps_map_table[PS_MAPS] = {{"oo0", "p", "k", false},
+                                           {"oo0-two-sided", "p1", "p2", false},
+                                           {"oo2", "p", "q", true},
+                                           {"oo2-two-sided", "p1", "q1", true}};
+
+static const char memory_of[] = "transmission conditions";
+
 /* ---- in memory ---- */
 
-ps_status ps_transmission_file_init(ps_transmission_file *file, int conditions, int64_t samples,
-                                    int64_t map)
+ps_status ps_transmission_file_init(ps_transmission_file *file, int conditions, int64_t samples)
 {
-    static const char what[] = "transmission conditions";
     memset(file, 0, sizeof *file);
-    if (conditions < 1 || conditions > PS_CONDITIONS_MAX || samples < 2 || map < 0)
+    if (conditions < 1 || conditions > PS_CONDITIONS_MAX || samples < 2)
         return ps_fail(PS_USAGE, "%d conditions with %lld samples", conditions, (long long)samples);
     file->conditions = conditions;
     file->samples = samples;
-    file->map = map;
-    ps_status status = PS_ALLOC(&file->k, samples, what);
-    if (status == PS_OK) status = PS_ALLOC(&file->rate, conditions * samples, what);
-    if (status == PS_OK && map) status = PS_ALLOC(&file->map_p, map, what);
-    if (status == PS_OK && map) status = PS_ALLOC(&file->map_q, map, what);
-    if (status == PS_OK && map) status = PS_ALLOC(&file->map_rate, map * map, what);
+    ps_status status = PS_ALLOC(&file->k, samples, memory_of);
+    if (status == PS_OK) status = PS_ALLOC(&file->rate, conditions * samples, memory_of);
     if (status != PS_OK) ps_transmission_file_release(file);
     return status;
+}
+
+ps_status ps_transmission_add_map(ps_transmission_file *file, ps_map_kind which)
+{
+    ps_transmission_map *m = &file->maps[which];
+    PS_TRY(PS_ALLOC(&m->x, file->map, memory_of));
+    PS_TRY(PS_ALLOC(&m->y, file->map, memory_of));
+    return PS_ALLOC(&m->rate, file->map * file->map, memory_of);
 }
 
 void ps_transmission_file_release(ps_transmission_file *file)
 {
     free(file->k);
     free(file->rate);
-    free(file->map_p);
-    free(file->map_q);
-    free(file->map_rate);
+    for (int m = 0; m < PS_MAPS; ++m) {
+        free(file->maps[m].x);
+        free(file->maps[m].y);
+        free(file->maps[m].rate);
+    }
     memset(file, 0, sizeof *file);
 }
 
@@ -48,30 +59,48 @@ int ps_transmission_find(const ps_transmission_file *file, const char *kind)
 
 /* ---- the arrays, for both directions ---- */
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 5, MAP_ARRAYS = 3 };
 
 typedef struct array {
     ps_dataset_spec spec;
     void *data;
 } array;
 
-/* Those that this file has: returns their number. */
-static int list_arrays(const ps_transmission_file *f, const char *per_length, array out[ARRAYS])
+static void list_arrays(const ps_transmission_file *f, const char *per_length, array out[ARRAYS])
 {
-    const char *unit = f->length_unit;
-    int64_t c = f->conditions, s = f->samples, n = f->map;
+    int64_t c = f->conditions, s = f->samples;
     array all[ARRAYS] = {
         {{"/conditions/coefficients", PS_F64, 2, {c, 4}, .units = "1"}, (void *)f->coefficients},
         {{"/conditions/factor", PS_F64, 1, {c}, .units = "1"}, (void *)f->factor},
         {{"/conditions/evaluations", PS_I64, 1, {c}, .units = "1"}, (void *)f->evaluations},
         {{"/curves/k", PS_F64, 1, {s}, .units = per_length}, f->k},
-        {{"/curves/factor", PS_F64, 2, {c, s}, .units = "1"}, f->rate},
-        {{"/map/p", PS_F64, 1, {n}, .units = per_length}, f->map_p},
-        {{"/map/q", PS_F64, 1, {n}, .units = unit}, f->map_q},
-        {{"/map/factor", PS_F64, 2, {n, n}, .units = "1"}, f->map_rate}};
+        {{"/curves/factor", PS_F64, 2, {c, s}, .units = "1"}, f->rate}};
     all[0].spec.description = "p1 and p2 in 1/length, q1 and q2 in length";
     memcpy(out, all, sizeof all);
-    return n ? ARRAYS : ARRAYS - 3;
+}
+
+typedef char map_names[MAP_ARRAYS][64];
+
+/* The group of a map: that of the only one in version 1. */
+static void map_group(ps_map_kind which, int version, char out[48])
+{
+    snprintf(out, 48, version < 2 ? "/map" : "/map/%s", ps_map_table[which].kind);
+}
+
+/* What is made of a map; whoever writes it adds the units of its axes. */
+static void list_map(const ps_transmission_file *f, ps_map_kind which, const char *group,
+                     map_names names, array out[MAP_ARRAYS])
+{
+    const ps_map_axes *axes = &ps_map_table[which];
+    const ps_transmission_map *m = &f->maps[which];
+    int64_t n = f->map;
+    snprintf(names[0], sizeof names[0], "%s/%s", group, axes->x);
+    snprintf(names[1], sizeof names[1], "%s/%s", group, axes->y);
+    snprintf(names[2], sizeof names[2], "%s/factor", group);
+    array all[MAP_ARRAYS] = {{{names[0], PS_F64, 1, {n}, .units = NULL}, m->x},
+                             {{names[1], PS_F64, 1, {n}, .units = NULL}, m->y},
+                             {{names[2], PS_F64, 2, {n, n}, .units = "1"}, m->rate}};
+    memcpy(out, all, sizeof all);
 }
 
 /* ---- writing ---- */
@@ -93,15 +122,32 @@ static ps_status put_attributes(ps_store *store, const ps_transmission_file *f)
     return ps_store_put_int(store, "/", "seed", f->seed);
 }
 
+static ps_status put_map(ps_store *store, const ps_transmission_file *f, ps_map_kind which,
+                         const char *per_length)
+{
+    array arrays[MAP_ARRAYS];
+    map_names names;
+    char group[48];
+    map_group(which, PS_TRANSMISSION_VERSION, group);
+    list_map(f, which, group, names, arrays);
+    arrays[0].spec.units = per_length;
+    arrays[1].spec.units = ps_map_table[which].y_is_length ? f->length_unit : per_length;
+    for (int i = 0; i < MAP_ARRAYS; ++i)
+        PS_TRY(ps_store_write_array(store, &arrays[i].spec, arrays[i].data));
+    return PS_OK;
+}
+
 static ps_status put_all(ps_store *store, const ps_transmission_file *f)
 {
     array arrays[ARRAYS];
     char per_length[24];
     snprintf(per_length, sizeof per_length, "1/%s", f->length_unit);
-    int count = list_arrays(f, per_length, arrays);
+    list_arrays(f, per_length, arrays);
     PS_TRY(put_attributes(store, f));
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < ARRAYS; ++i)
         PS_TRY(ps_store_write_array(store, &arrays[i].spec, arrays[i].data));
+    for (int m = 0; m < PS_MAPS; ++m)
+        if (f->maps[m].rate) PS_TRY(put_map(store, f, (ps_map_kind)m, per_length));
     return PS_OK;
 }
 
@@ -163,6 +209,23 @@ static ps_status read_one(ps_store *store, const array *a)
                                values * (int64_t)ps_type_size(a->spec.type), a->data);
 }
 
+/* The maps that are there; all have the same number of values an axis. */
+static ps_status get_map(ps_store *store, ps_transmission_file *f, ps_map_kind which)
+{
+    array arrays[MAP_ARRAYS];
+    map_names names;
+    char group[48];
+    int version = ps_store_version(store);
+    map_group(which, version, group);
+    if ((version < 2 && which != PS_MAP_OO2) || !ps_store_has(store, group, NULL)) return PS_OK;
+    list_map(f, which, group, names, arrays);
+    if (!f->map) PS_TRY(rows_of(store, names[0], &f->map));
+    PS_TRY(ps_transmission_add_map(f, which));
+    list_map(f, which, group, names, arrays);
+    for (int i = 0; i < MAP_ARRAYS; ++i) PS_TRY(read_one(store, &arrays[i]));
+    return PS_OK;
+}
+
 static ps_status check_conditions(const ps_transmission_file *f, const char *path)
 {
     for (int i = 0; i < f->conditions; ++i)
@@ -177,18 +240,18 @@ static ps_status check_conditions(const ps_transmission_file *f, const char *pat
 
 static ps_status get_all(ps_store *store, ps_transmission_file *out)
 {
-    int64_t conditions, samples, map = 0;
+    int64_t conditions, samples;
     array arrays[ARRAYS];
     PS_TRY(ps_store_get_int(store, "/", "conditions", &conditions));
     PS_TRY(rows_of(store, "/curves/k", &samples));
-    if (ps_store_has(store, "/map", NULL)) PS_TRY(rows_of(store, "/map/p", &map));
     if (conditions < 1 || conditions > PS_CONDITIONS_MAX)
         return ps_fail(PS_INVALID, "%s: %lld conditions; 1 to %d can be", ps_store_path(store),
                        (long long)conditions, PS_CONDITIONS_MAX);
-    PS_TRY(ps_transmission_file_init(out, (int)conditions, samples, map));
+    PS_TRY(ps_transmission_file_init(out, (int)conditions, samples));
     PS_TRY(get_attributes(store, out));
-    int count = list_arrays(out, "", arrays);
-    for (int i = 0; i < count; ++i) PS_TRY(read_one(store, &arrays[i]));
+    list_arrays(out, "", arrays);
+    for (int i = 0; i < ARRAYS; ++i) PS_TRY(read_one(store, &arrays[i]));
+    for (int m = 0; m < PS_MAPS; ++m) PS_TRY(get_map(store, out, (ps_map_kind)m));
     return check_conditions(out, ps_store_path(store));
 }
 

@@ -29,7 +29,7 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"stages", plot_stages, 900, 600},
                                   {"gantt", plot_gantt, 1280, 0},
                                   {"convergence", plot_convergence, 1000, 640},
-                                  {"isolines", plot_isolines, 900, 720},
+                                  {"isolines", plot_isolines, 1240, 0},
                                   {"gravity-map", plot_gravity_map, 900, 0},
                                   {"gravity-profile", plot_gravity_profile, 1000, 560},
                                   {"prism-model", plot_prism_model, 900, 1100},
@@ -147,7 +147,8 @@ static const ps_program program = {
         "--json\n"
         "  gantt            who did what when, from the task trace of a run\n"
         "  convergence      factor over the wave number, from transmission conditions\n"
-        "  isolines         the factor over (p, q), from transmission conditions with a map\n"
+        "  isolines         the factor over the coefficients, a panel for each kind, from transmission "
+        "conditions with maps\n"
         "  gravity-map      g_z on the top, from a gravity map\n"
         "  gravity-profile  its stations\n"
         "  prism-model      a layer and a section of a model of prisms\n"

@@ -39,10 +39,11 @@ static const ps_option options[] = {
     PS_INT("samples", &chosen.samples, "N", 2, 1 << 20, PS_IDENTITY, "wave numbers, log-spaced"),
     PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of the search"),
     PS_INT("map", &chosen.map, "N", 0, 2000, PS_IDENTITY,
-           "N x N values of the one-sided second order factor over (p, q), for isolines; 0: none"),
+           "N x N values of the factor for each kind, for isolines: over (p, k), (p1, p2), (p, q) "
+           "and (p1, q1); 0: none"),
     PS_TEXT("map-p", &chosen.map_p, "FROM,TO", PS_IDENTITY,
-            "ends of the map; default: optimum / 10 .. x 10"),
-    PS_TEXT("map-q", &chosen.map_q, "FROM,TO", PS_IDENTITY, "likewise"),
+            "ends of the maps in p; default: optimum / 10 .. x 10 (p1, p2: / 4 .. x 4)"),
+    PS_TEXT("map-q", &chosen.map_q, "FROM,TO", PS_IDENTITY, "ends in q; optimum / 10 .. x 10"),
     PS_OPTION_END};
 
 /* `count` numbers above `least` from an option's text. */
@@ -165,12 +166,12 @@ static const ps_program program = {
         "method without overlap, for slabs of a structured grid of trilinear elements or for a "
         "range of wave numbers: the least largest factor (Magoules, Cheik Ahamed, Putanowicz 2015, "
         "eqs 4 and 5) by CMA-ES, of the continuous symbol or of what the elements see. Draw the "
-        "result with penstock-plot transmission.",
+        "result with penstock-plot convergence and isolines.",
     .examples =
         "  penstock-transmission-optimize conditions.h5 --nodes 264,264,286 --length "
         "250,250,15\n"
         "  penstock-transmission-optimize table11.h5 --range 0.017386,4.415 --overlap 0.02462\n"
-        "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --kind oo2 --map 120",
+        "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --map 120",
     .options = options,
     .figures = figure_table,
     .operands_min = 1,

@@ -1,4 +1,4 @@
-/* The searches, the curves and the map. */
+/* The searches, the curves and the maps. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,34 +72,74 @@ static ps_status search_kind(const optimize_problem *o, ps_transmission_kind kin
     return PS_OK;
 }
 
-/* ---- the map ---- */
+/* ---- the maps ---- */
 
-/* The ends of an axis: as given, or two decades around the one-sided optimum. */
-static void fill_axis(const double ends[2], double middle, int64_t count, double *out)
+/* The ends of an axis: as given, or those around the optimum. */
+static void fill_axis(const double ends[2], const double around[2], double *out, int64_t count)
 {
-    double low = ends[0] > 0 ? ends[0] : middle / 10, high = ends[0] > 0 ? ends[1] : middle * 10;
+    double low = ends[0] > 0 ? ends[0] : around[0], high = ends[0] > 0 ? ends[1] : around[1];
     for (int64_t i = 0; i < count; ++i)
         out[i] = low * pow(high / low, (double)i / (double)(count - 1));
 }
 
-static ps_status make_map(const optimize_problem *o, const ps_symbol *symbol,
+static void fill_axes(const optimize_problem *o, ps_map_kind kind, const double best[4],
+                      ps_transmission_map *map)
+{
+    const double none[2] = {0, 0}, decade[2] = {best[0] / 10, best[0] * 10};
+    const double tenfold[2] = {best[1] / 10, best[1] * 10}, both[2] = {best[2] / 4, best[0] * 4};
+    const double numbers[2] = {o->k_min, o->k_max};
+    bool sides = kind == PS_MAP_OO0_TWO_SIDED;
+    fill_axis(o->map_p, sides ? both : decade, map->x, o->map);
+    if (sides)
+        fill_axis(o->map_p, both, map->y, o->map);
+    else if (kind == PS_MAP_OO0)
+        fill_axis(none, numbers, map->y, o->map);
+    else
+        fill_axis(o->map_q, tenfold, map->y, o->map);
+}
+
+/* The value of a map at (x, y): at wave number y for oo0, otherwise the largest over the samples. */
+static double map_value(const ps_symbol *symbol, ps_map_kind kind, const double best[4],
+                        const double at[2])
+{
+    double x = at[0], y = at[1];
+    switch (kind) {
+    case PS_MAP_OO0:
+        return ps_symbol_largest(symbol, &(ps_transmission){{x, x}, {0, 0}});
+    case PS_MAP_OO0_TWO_SIDED:
+        return ps_symbol_largest(symbol, &(ps_transmission){{x, y}, {0, 0}});
+    case PS_MAP_OO2:
+        return ps_symbol_largest(symbol, &(ps_transmission){{x, x}, {y, y}});
+    default:
+        return ps_symbol_largest(symbol, &(ps_transmission){{x, best[2]}, {y, best[3]}});
+    }
+}
+
+/* Over (p, k) the symbol is that of the map's own wave numbers, one sample a value. */
+static void fill_map(const ps_symbol *symbol, int64_t n, ps_map_kind kind, const double best[4],
+                     ps_transmission_map *map)
+{
+#pragma omp parallel for
+    for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+            ps_symbol one = {1, symbol->lambda + j, symbol->mu + j, symbol->decay + j};
+            double at[2] = {map->x[i], map->y[j]};
+            map->rate[i * n + j] = map_value(kind == PS_MAP_OO0 ? &one : symbol, kind, best, at);
+        }
+}
+
+static ps_status make_map(const optimize_problem *o, const ps_symbol *symbol, int condition,
                           ps_transmission_file *out)
 {
-    ps_transmission middle = {{0}, {0}};
-    double rho, hx = o->discrete ? ps_symbol_length(&o->grid) : 0;
-    ps_cmaes_result result;
-    ps_transmission_search search = {
-        PS_OO2_SYMMETRIC, symbol, {-1, hx > 0 ? log(hx / sqrt(12.0)) : -1}, (uint64_t)o->seed};
-    PS_TRY(ps_transmission_optimise(&search, &middle, &rho, &result));
-    fill_axis(o->map_p, middle.p[0], o->map, out->map_p);
-    fill_axis(o->map_q, middle.q[0], o->map, out->map_q);
-#pragma omp parallel for
-    for (int64_t i = 0; i < o->map; ++i)
-        for (int64_t j = 0; j < o->map; ++j) {
-            double p = out->map_p[i], q = out->map_q[j];
-            out->map_rate[i * o->map + j] =
-                ps_symbol_largest(symbol, &(ps_transmission){{p, p}, {q, q}});
-        }
+    ps_map_kind kind = PS_MAP_OO0;
+    while (strcmp(ps_map_table[kind].kind, out->kinds[condition]) != 0) ++kind;
+    const double *best = out->coefficients[condition];
+    samples own = {.symbol = *symbol, .memory = NULL};
+    PS_TRY(ps_transmission_add_map(out, kind));
+    fill_axes(o, kind, best, &out->maps[kind]);
+    if (kind == PS_MAP_OO0) PS_TRY(samples_make(o, o->map, &own));
+    fill_map(&own.symbol, o->map, kind, best, &out->maps[kind]);
+    free(own.memory);
     return PS_OK;
 }
 
@@ -118,7 +158,9 @@ static ps_status fill(const optimize_problem *o, const ps_symbol *symbol, ps_tra
     for (int64_t i = 0; i < symbol->count; ++i) out->k[i] = sqrt(symbol->mu[i]);
     for (int i = 0; i < out->conditions; ++i)
         PS_TRY(search_kind(o, (ps_transmission_kind)(first + i), symbol, i, out));
-    return o->map ? make_map(o, symbol, out) : PS_OK;
+    out->map = o->map;
+    for (int i = 0; o->map && i < out->conditions; ++i) PS_TRY(make_map(o, symbol, i, out));
+    return PS_OK;
 }
 
 ps_status optimize(const optimize_problem *problem, ps_transmission_file *out)
@@ -127,7 +169,7 @@ ps_status optimize(const optimize_problem *problem, ps_transmission_file *out)
     samples s = {.memory = NULL};
     find_range(&own);
     int conditions = own.kind == PS_TRANSMISSION_KINDS ? PS_TRANSMISSION_KINDS : 1;
-    PS_TRY(ps_transmission_file_init(out, conditions, own.samples, own.map));
+    PS_TRY(ps_transmission_file_init(out, conditions, own.samples));
     ps_status status = samples_make(&own, own.samples, &s);
     if (status == PS_OK) status = fill(&own, &s.symbol, out);
     free(s.memory);
