@@ -117,7 +117,7 @@ static int64_t gather_row(const ps_slab_stencil *s, const int64_t at[3], int32_t
     return count;
 }
 
-static int64_t fill_row(const ps_slab_stencil *s, int64_t row, int32_t *columns, double *values)
+int64_t ps_stencil_row(const ps_slab_stencil *s, int64_t row, int32_t *columns, double *values)
 {
     int64_t ny = s->nodes[1], nz = s->nodes[2];
     int64_t at[3] = {row / (ny * nz), row / nz % ny, row % nz};
@@ -146,12 +146,12 @@ ps_status ps_stencil_assemble(const ps_slab_stencil *s, ps_csr *matrix)
     int64_t rows = s->nodes[0] * s->nodes[1] * s->nodes[2];
     PS_TRY(check_sizes(matrix, rows, ps_stencil_entries(s)));
 #pragma omp parallel for schedule(static)
-    for (int64_t r = 0; r < rows; ++r) matrix->row_start[r + 1] = fill_row(s, r, NULL, NULL);
+    for (int64_t r = 0; r < rows; ++r) matrix->row_start[r + 1] = ps_stencil_row(s, r, NULL, NULL);
     matrix->row_start[0] = 0;
     for (int64_t r = 0; r < rows; ++r) matrix->row_start[r + 1] += matrix->row_start[r];
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < rows; ++r)
-        fill_row(s, r, matrix->columns + matrix->row_start[r],
+        ps_stencil_row(s, r, matrix->columns + matrix->row_start[r],
                  matrix->values + matrix->row_start[r]);
     return PS_OK;
 }

@@ -64,6 +64,9 @@ void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const dou
 
 /* Entries of the operator as a matrix: a row has those of its unfixed neighbours, a fixed row 1. */
 int64_t ps_stencil_entries(const ps_slab_stencil *stencil);
+/* A row of it: columns[27] ascending and values[27], or both NULL; returns the number of entries. */
+int64_t ps_stencil_row(const ps_slab_stencil *stencil, int64_t row, int32_t *columns,
+                       double *values);
 /* Fills a matrix made by ps_csr_init(matrix, nodes, ps_stencil_entries). PS_USAGE if its sizes
  * differ, PS_EXHAUSTED beyond 2^31 nodes. Threads: OpenMP. */
 ps_status ps_stencil_assemble(const ps_slab_stencil *stencil, ps_csr *matrix);

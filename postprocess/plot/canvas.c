@@ -1,6 +1,7 @@
 #include "postprocess/plot/canvas.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,22 @@ void canvas_put_quoted(canvas *c, const char *text)
         fputc((unsigned char)*text < 32 ? ' ' : *text, c->script);
     }
     fputc('\'', c->script);
+}
+
+void canvas_put_pixels(canvas *c, const char *name, const float *pixel, int64_t height, int64_t width)
+{
+    canvas_put(c, "$%s << END\n", name);
+    for (int64_t i = 0; i < height; ++i) {
+        for (int64_t j = 0; j < width; ++j) {
+            float v = pixel[i * width + j];
+            if (isnan(v))
+                canvas_put(c, "NaN ");
+            else
+                canvas_put(c, "%g ", v);
+        }
+        canvas_put(c, "\n");
+    }
+    canvas_put(c, "END\n");
 }
 
 void canvas_title(canvas *c, const char *text)

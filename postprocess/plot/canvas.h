@@ -31,6 +31,9 @@ void canvas_resize(canvas *c, int64_t width, int64_t height);
 void canvas_put(canvas *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* 'text' in gnuplot's quotes, whatever it contains. */
 void canvas_put_quoted(canvas *c, const char *text);
+/* The data block $NAME of pixel[height][width], for "matrix with image"; NaN: nothing there. */
+void canvas_put_pixels(canvas *c, const char *name, const float *pixel, int64_t height,
+                       int64_t width);
 /* set title 'text', plain (no markup). NULL or "": none. */
 void canvas_title(canvas *c, const char *text);
 

@@ -105,28 +105,12 @@ static void put_palette(const block_raster *r)
         canvas_put(r->c, "unset colorbox\n");
 }
 
-static void put_pixels(const block_raster *r)
-{
-    canvas_put(r->c, "$S << END\n");
-    for (int64_t i = 0; i < r->height; ++i) {
-        for (int64_t j = 0; j < r->width; ++j) {
-            float v = r->pixel[i * r->width + j];
-            if (isnan(v))
-                canvas_put(r->c, "NaN ");
-            else
-                canvas_put(r->c, "%g ", v);
-        }
-        canvas_put(r->c, "\n");
-    }
-    canvas_put(r->c, "END\n");
-}
-
 static void draw(const plot_request *request, const block_raster *r, const char *name)
 {
     double dy = (double)r->rows / (double)r->height, dx = (double)r->columns / (double)r->width;
     char title[512];
     canvas_put(r->c, "END\n");
-    put_pixels(r);
+    canvas_put_pixels(r->c, "S", r->pixel, r->height, r->width);
     snprintf(title, sizeof title, "%s: %lld x %lld", name, (long long)r->rows,
              (long long)r->columns);
     canvas_title(r->c, request->title ? request->title : title);

@@ -30,6 +30,7 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"gantt", plot_gantt, 1280, 0},
                                   {"convergence", plot_convergence, 1000, 640},
                                   {"isolines", plot_isolines, 1240, 0},
+                                  {"sparsity", plot_sparsity, 900, 860},
                                   {"gravity-map", plot_gravity_map, 900, 0},
                                   {"gravity-profile", plot_gravity_profile, 1000, 560},
                                   {"prism-model", plot_prism_model, 900, 1100},
@@ -65,9 +66,9 @@ static const ps_option options[] = {
     PS_INT("slice", &request.slice, "J", -1, 2147483647, 0,
            "slice, blocks: which slice; -1: the middle one; prism-model: which layer, from below"),
     PS_INT("first-row", &request.first_row, "I", 0, 2147483647, 0,
-           "slice, blocks: first row shown"),
+           "slice, blocks, sparsity: first row shown"),
     PS_INT("rows", &request.row_count, "N", 0, 2147483647, 0,
-           "slice, blocks: rows shown; 0: all of a slice, 96 of blocks"),
+           "slice, blocks, sparsity: rows shown; 0: all of a slice or a matrix, 96 of blocks"),
     PS_REAL("azimuth", &request.azimuth, "DEGREES", -360, 360, 0,
             "surface: the eye, seen from the body, from +x towards +y"),
     PS_REAL("elevation", &request.elevation, "DEGREES", -89, 89, 0,
@@ -90,8 +91,8 @@ static ps_status find_kind(const char *name, const plot_kind **out)
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
                    "blocks, hmatrix, lengths, classes, trace, spectrum, polar, workers, surface, "
                    "view, plane, stages, "
-                   "gantt, convergence, isolines, gravity-map, gravity-profile, prism-model, "
-                   "residuals",
+                   "gantt, convergence, isolines, sparsity, gravity-map, gravity-profile, "
+                   "prism-model, residuals",
                    name, nearest);
 }
 
@@ -149,6 +150,8 @@ static const ps_program program = {
         "  convergence      factor over the wave number, from transmission conditions\n"
         "  isolines         the factor over the coefficients, a panel for each kind, from transmission "
         "conditions with maps\n"
+        "  sparsity         where a matrix has entries, from a file of the Matrix Market, or from a "
+        "load or a potential on a box, whose elements' matrix it is\n"
         "  gravity-map      g_z on the top, from a gravity map\n"
         "  gravity-profile  its stations\n"
         "  prism-model      a layer and a section of a model of prisms\n"
@@ -159,6 +162,7 @@ static const ps_program program = {
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
                 "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"
                 "  penstock-plot view mesh.hdf run.h5 --output run.html\n"
+                "  penstock-plot sparsity load.hdf --rows 2000 --output pattern.png\n"
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .reads_only = true,
     .options = options,

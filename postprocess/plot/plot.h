@@ -18,7 +18,7 @@ typedef struct plot_request {
     const char *title, *labels, *channels, *times, *frequencies, *range;
     const char *field;   /* surface: which field of cells                                     */
     const char *x_range; /* "A,B"                                                            */
-    int64_t slice, first_row, row_count; /* of slices and blocks; slice -1: the middle one    */
+    int64_t slice, first_row, row_count; /* of slices, blocks, matrices; slice -1: the middle */
     bool log;        /* logarithmic values                                                   */
     bool difference; /* trace: a second panel with the differences to the first file         */
     double azimuth, elevation; /* surface: where the eye is, degrees                          */
@@ -42,6 +42,7 @@ ps_status plot_stages(const plot_request *request, canvas *c);
 ps_status plot_gantt(const plot_request *request, canvas *c);
 ps_status plot_convergence(const plot_request *request, canvas *c);
 ps_status plot_isolines(const plot_request *request, canvas *c);
+ps_status plot_sparsity(const plot_request *request, canvas *c);
 ps_status plot_gravity_map(const plot_request *request, canvas *c);
 ps_status plot_gravity_profile(const plot_request *request, canvas *c);
 ps_status plot_prism_model(const plot_request *request, canvas *c);

@@ -25,6 +25,14 @@ within "$(row 10000 4)" -3.0432506 -3.0432496 "exact g_z beside the prism"
 expect 0 "" penstock-verify map.h5 load.hdf whole.hdf prism.hdf
 expect 0 written penstock-plot gravity-map map.h5 --output map.png
 expect 0 written penstock-plot gravity-profile map.h5 --output profile.png
+# the matrix of its elements: entries in closed form (kernels/schwarz/grid.h), those that are drawn
+expect 0 written penstock-plot sparsity load.hdf --output pattern.svg --script pattern.gp
+grep -q "316231 rows, 7429127 entries .*bandwidth 3163'" pattern.gp || fail "figures of the elements' matrix"
+within "$(awk '/^\$S/ { on = 1; next } /^END/ { on = 0 }
+    function begin(y) { return int((y * 316231 + 599) / 600) }
+    on { for (j = 1; j <= NF; ++j) if ($j != "NaN") sum += $j * (begin(y + 1) - begin(y)); ++y }
+    END { print sum / 7429127 }' pattern.gp)" .99999 1.00001 "entries drawn"
+expect 2 "in cells" penstock-plot sparsity prism.hdf --output no.png
 
 # Galerkin's masses: -22.924, as the guide's table
 expect 0 "" penstock-gravity-assemble prism.hdf galerkin.hdf --mass galerkin

@@ -110,3 +110,20 @@ cp "$(command -v penstock-plot)" alone/
 expect 1 "apt-get install gnuplot-nox" env PATH=/nowhere alone/penstock-plot trace far.h5 --output refused.png
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left: $(find . -name '*.tmp')"
 echo passed
+
+# ---- sparsity: a line of 40 unknowns, whole and from its 31st row on; what is no square matrix ----
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 40, 40, 79
+    for (i = 1; i <= 40; ++i) { print i, i, 2; if (i > 1) print i, i - 1, -1 } }' | gzip > line.mtx.gz
+expect 0 written penstock-plot sparsity line.mtx.gz --output line.png --script line.gp
+is_png line.png 900 860
+block line.gp S | awk '{ for (j = 1; j <= 40; ++j) if ($j != (j - NR < -1 || j - NR > 1 ? "NaN" : 1)) bad = 1 }
+    END { exit bad || NR != 40 }' || fail "the pattern of three diagonals"
+grep -q "40 rows, 118 entries (7.38 %), bandwidth 1'" line.gp && grep -q "longest row 3, mean 2.950, deviation 0.218" line.gp ||
+    fail "figures of a line"
+expect 0 written penstock-plot sparsity line.mtx.gz --first-row 30 --rows 20 --output line.svg --script line.gp
+[ "$(block line.gp S | grep -o '\<1\>' | wc -l)" = 28 ] || fail "ten rows of a line"
+expect 2 "--first-row 40: line.mtx.gz has 40 rows" penstock-plot sparsity line.mtx.gz --first-row 40 --output no.png
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1\n2 2 -1\n' > wide.mtx
+expect 3 "a square matrix" penstock-plot sparsity wide.mtx --output no.png
+expect 3 "far.h5" penstock-plot sparsity far.h5 --output no.png
+[ ! -e no.png ] || fail "something was left behind"
