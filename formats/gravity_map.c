@@ -104,7 +104,7 @@ static ps_status put_image(ps_store *store, const ps_gravity_map *map)
     const ps_vtkhdf_image image = {{map->nodes[0], map->nodes[1], 1},
                                    {map->origin[0], map->origin[1], map->origin[2]},
                                    {map->spacing[0], map->spacing[1], map->spacing[2]}};
-    const ps_dataset_spec spec = {.name = "/VTKHDF/PointData/g_z",
+    const ps_dataset_spec spec = {.name = map->map ? "/VTKHDF/PointData/g_z" : "/VTKHDF/PointData/elements",
                                   .type = PS_F64,
                                   .rank = 3,
                                   .dims = {map->nodes[0], map->nodes[1], 1},

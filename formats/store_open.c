@@ -366,11 +366,12 @@ static ps_status check_hash(ps_store *store)
                    store->path, record, told);
 }
 
-/* Fields and traces have gaps where nothing was computed; those that ask for no kind show it. */
+/* Fields, traces and gravity maps have gaps where nothing was computed (the maps' reader checks
+ * where); those that ask for no kind show it. */
 static bool may_have_gaps(const char *format)
 {
     return !format || strcmp(format, "penstock-field") == 0 ||
-           strcmp(format, "penstock-trace") == 0;
+           strcmp(format, "penstock-trace") == 0 || strcmp(format, "penstock-gravity-map") == 0;
 }
 
 ps_status ps_store_check_finite(const ps_store *store)

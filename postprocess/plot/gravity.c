@@ -1,6 +1,6 @@
 /*
- * Gravity anomalies: the map of g_z on the top with the stations, and observed against computed
- * values (or a profile) beside each other.
+ * Gravity anomalies: the map of g_z on the top with the stations, filled with the colours of what
+ * was observed there, and observed against computed values (or a profile) beside each other.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static void put_stations(const ps_gravity_map *m, canvas *c)
     if (!m->stations) return;
     canvas_put(c, "$S << END\n");
     for (int64_t i = 0; i < m->stations; ++i)
-        canvas_put(c, "%.9g %.9g\n", m->place[3 * i] / 1000, m->place[3 * i + 1] / 1000);
+        canvas_put(c, "%.9g %.9g %.6g\n", m->place[3 * i] / 1000, m->place[3 * i + 1] / 1000,
+                   m->observed ? m->observed[i] : 0.);
     canvas_put(c, "END\n");
 }
 
@@ -71,7 +72,10 @@ static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, 
                "splot $M using 1:2:($3 * %.9g) with pm3d",
                m->origin[0] / 1000, (m->origin[0] + width) / 1000, m->origin[1] / 1000,
                (m->origin[1] + height) / 1000, factor);
-    if (m->stations) canvas_put(c, ", $S using 1:2:(0) with points pt 7 ps 0.4 lc rgb '#222222'");
+    if (m->stations)
+        canvas_put(c, ", $S using 1:2:(0) with points pt 7 ps %g lc rgb '#222222'", m->observed ? 2.3 : .4);
+    if (m->observed)
+        canvas_put(c, ", $S using 1:2:(0):($3 * %.9g) with points pt 7 ps 1.9 palette", factor);
     canvas_put(c, "\n");
     return PS_OK;
 }
@@ -106,6 +110,14 @@ static void put_rows(const ps_gravity_map *m, canvas *c)
     canvas_put(c, "END\n");
 }
 
+/* Outside of their box the elements say nothing. */
+static bool elements_say(const ps_gravity_map *m)
+{
+    for (int64_t i = 0; i < m->stations; ++i)
+        if (isfinite(m->elements[i])) return true;
+    return false;
+}
+
 static ps_status draw_profile(const plot_request *request, const ps_gravity_map *m, canvas *c)
 {
     if (m->stations < 2)
@@ -118,14 +130,16 @@ static ps_status draw_profile(const plot_request *request, const ps_gravity_map 
     canvas_put(c,
                "set xlabel '%s'\nset ylabel 'g_z (mGal)' noenhanced\nset bmargin 5\nset key at "
                "screen 0.5,0.04 center horizontal\n"
-               "set autoscale xfix\nplot $P using 1:2 with lines lw 2 lc rgb '%s' title 'from the "
-               "elements'",
-               m->observed ? "station" : "distance (km)", canvas_colour(0));
+               "set autoscale xfix\nplot ",
+               m->observed ? "station" : "distance (km)");
+    if (elements_say(m))
+        canvas_put(c, "$P using 1:2 with lines lw 2 lc rgb '%s' title 'from the elements', ",
+                   canvas_colour(0));
     if (m->exact)
-        canvas_put(c, ", $P using 1:3 with lines lw 2 dt 2 lc rgb '%s' title 'exact prisms'",
+        canvas_put(c, "$P using 1:3 with lines lw 2 dt 2 lc rgb '%s' title 'exact prisms', ",
                    canvas_colour(1));
     if (m->observed)
-        canvas_put(c, ", $P using 1:4 with points pt 7 ps 0.7 lc rgb '%s' title 'observed'",
+        canvas_put(c, "$P using 1:4 with points pt 7 ps 0.7 lc rgb '%s' title 'observed'",
                    canvas_colour(2));
     canvas_put(c, "\n");
     return PS_OK;
