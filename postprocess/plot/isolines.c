@@ -9,9 +9,9 @@
 
 enum { ONE_HEIGHT = 720, FOUR_HEIGHT = 940 };
 
-static const char *const names[PS_MAPS] = {
-    "zeroth order, symmetric", "zeroth order, non-symmetric", "second order, symmetric",
-    "second order, non-symmetric"};
+static const char *const names[PS_MAPS] = {"zeroth order, symmetric", "zeroth order, non-symmetric",
+                                           "second order, symmetric",
+                                           "second order, non-symmetric"};
 
 /* What a panel marks: the condition of the file, the least value of the map without it. */
 typedef struct map_optimum {
@@ -81,13 +81,14 @@ static void put_panel(int which, const map_optimum *best, canvas *c)
         canvas_put(c, ".05");
     else
         canvas_put(c, "%.4g, %.4g", 1.05 * best->factor, 1.25 * best->factor);
-    canvas_put(c,
-               ", .1, .2, .3, .4, .5, .6, .7, .8, .9\n"
-               "splot $M%d using 1:2:3 with pm3d nocontour, \\\n"
-               "$M%d using 1:2:3 with lines nosurface lc rgb '#ffffff' lw 1.2, \\\n"
-               "$M%d using 1:2:3 with labels nosurface textcolor rgb '#ffffff', \\\n"
-               "$O%d using 1:2:(1) with linespoints nocontour pt 7 ps 1.4 lw 1.5 lc rgb '#d62728'\n",
-               which, which, which, which);
+    canvas_put(
+        c,
+        ", .1, .2, .3, .4, .5, .6, .7, .8, .9\n"
+        "splot $M%d using 1:2:3 with pm3d nocontour, \\\n"
+        "$M%d using 1:2:3 with lines nosurface lc rgb '#ffffff' lw 1.2, \\\n"
+        "$M%d using 1:2:3 with labels nosurface textcolor rgb '#ffffff', \\\n"
+        "$O%d using 1:2:(1) with linespoints nocontour pt 7 ps 1.4 lw 1.5 lc rgb '#d62728'\n",
+        which, which, which, which);
 }
 
 static void draw_panels(const plot_request *request, const ps_transmission_file *f, canvas *c)
@@ -102,14 +103,16 @@ static void draw_panels(const plot_request *request, const ps_transmission_file 
     }
     if (c->height == 0) canvas_resize(c, c->width, count > 1 ? FOUR_HEIGHT : ONE_HEIGHT);
     canvas_palette_sequential(c);
-    canvas_put(c, "set view map\nset contour base\nset cntrparam linear\nset cntrlabel onecolor format "
-                  "'%%.3g' font ',9' start 12 interval 1000\nset logscale xy\nset cbrange [0:1]\n"
-                  "unset grid\nunset key\nset cblabel 'factor of a double step' offset -1\n"
-                  "set colorbox user origin 0.92,0.11 size 0.016,0.8\nset multiplot\n");
+    canvas_put(
+        c, "set view map\nset contour base\nset cntrparam linear\nset cntrlabel onecolor format "
+           "'%%.3g' font ',9' start 12 interval 1000\nset logscale xy\nset cbrange [0:1]\n"
+           "unset grid\nunset key\nset cblabel 'factor of a double step' offset -1\n"
+           "set colorbox user origin 0.92,0.11 size 0.016,0.8\nset multiplot\n");
     if (count > 1 && request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, request->title);
-        canvas_put(c, " at screen 0.48,0.965 center noenhanced font ',13' textcolor rgb '#111111'\n");
+        canvas_put(c,
+                   " at screen 0.48,0.965 center noenhanced font ',13' textcolor rgb '#111111'\n");
     }
     for (int m = 0; m < PS_MAPS; ++m) {
         if (!f->maps[m].rate) continue;

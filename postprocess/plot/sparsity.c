@@ -46,8 +46,9 @@ static ps_status read_box(const char *path, pattern *p)
     ps_box_field_header h = field.header;
     ps_box_field_close(&field);
     if (h.cells)
-        return ps_fail(PS_USAGE, "%s holds a %s in cells; the matrix is one of nodes: give the load "
-                                 "of penstock-gravity-assemble or a potential",
+        return ps_fail(PS_USAGE,
+                       "%s holds a %s in cells; the matrix is one of nodes: give the load "
+                       "of penstock-gravity-assemble or a potential",
                        path, h.quantity);
     const double length[3] = {h.spacing[0] * (double)(h.nodes[0] - 1),
                               h.spacing[1] * (double)(h.nodes[1] - 1),
@@ -58,7 +59,8 @@ static ps_status read_box(const char *path, pattern *p)
     ps_slab_stencil_make(&whole, &p->stencil);
     p->rows = ps_stencil_rows(&p->stencil);
     if (p->rows <= INT32_MAX) return PS_OK;
-    return ps_fail(PS_EXHAUSTED, "%s has %lld nodes; 2^31 - 1 can be drawn", path, (long long)p->rows);
+    return ps_fail(PS_EXHAUSTED, "%s has %lld nodes; 2^31 - 1 can be drawn", path,
+                   (long long)p->rows);
 }
 
 static bool is_store(const char *path)
@@ -70,7 +72,8 @@ static bool is_store(const char *path)
 
 /* ---- its entries ---- */
 
-static int64_t row_columns(const pattern *p, int64_t row, int32_t own[BOX_ROW], const int32_t **columns)
+static int64_t row_columns(const pattern *p, int64_t row, int32_t own[BOX_ROW],
+                           const int32_t **columns)
 {
     double values[BOX_ROW];
     *columns = own;
@@ -152,14 +155,15 @@ static void draw(const plot_request *request, pattern *p, canvas *c)
     canvas_put(c, "set cbrange [0:%g]\n%s", most,
                step > 1 ? "set cblabel 'entries of a row in a pixel'\n"
                         : "unset colorbox\nset palette defined (0 '#222222', 1 '#222222')\n");
-    canvas_put(c,
-               "unset grid\nunset key\nset ylabel 'row'\nset size ratio -1\nset xtics rotate by -30\n"
-               "set colorbox user origin 0.875,0.16 size 0.018,0.70 border\n"
-               "set lmargin at screen 0.11\nset rmargin at screen 0.855\n"
-               "set xrange [%lld:%lld]\nset yrange [%lld:%lld]\n"
-               "plot $S matrix using (%lld + ($1 + 0.5) * %.9g):(%lld + ($2 + 0.5) * %.9g):3 with image\n",
-               (long long)p->first, (long long)(p->first + p->shown), (long long)(p->first + p->shown),
-               (long long)p->first, (long long)p->first, step, (long long)p->first, step);
+    canvas_put(
+        c,
+        "unset grid\nunset key\nset ylabel 'row'\nset size ratio -1\nset xtics rotate by -30\n"
+        "set colorbox user origin 0.875,0.16 size 0.018,0.70 border\n"
+        "set lmargin at screen 0.11\nset rmargin at screen 0.855\n"
+        "set xrange [%lld:%lld]\nset yrange [%lld:%lld]\n"
+        "plot $S matrix using (%lld + ($1 + 0.5) * %.9g):(%lld + ($2 + 0.5) * %.9g):3 with image\n",
+        (long long)p->first, (long long)(p->first + p->shown), (long long)(p->first + p->shown),
+        (long long)p->first, (long long)p->first, step, (long long)p->first, step);
 }
 
 ps_status plot_sparsity(const plot_request *request, canvas *c)
