@@ -80,7 +80,7 @@ static void put_panel(int which, const map_optimum *best, canvas *c)
     if (which == PS_MAP_OO0)
         canvas_put(c, ".05");
     else
-        canvas_put(c, "%.4g, %.4g", 1.05 * best->factor, 1.25 * best->factor);
+        canvas_put(c, "%.4g, %.4g, .02, .05", 1.05 * best->factor, 1.25 * best->factor);
     canvas_put(
         c,
         ", .1, .2, .3, .4, .5, .6, .7, .8, .9\n"
