@@ -24,7 +24,7 @@ expect 0 "" mpirun -n 3 $fmm tree.h5 ranks.h5 --order 4 --threads 1 --pairs one-
 same ranks.h5 sided.h5
 expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --order 4 --threads 1 --check 200 --force
 expect 0 "up to date" mpirun -n 2 $fmm tree.h5 ranks.h5 --order 4 --threads 1 --check 200
-expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --order 4 --threads 1 --force --host-memory 55M
+expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --order 4 --threads 1 --force --host-memory 62M
 [ "$(figure in_core)" = no ] || fail "24 MB hold everything"
 same ranks.h5 one.h5
 
