@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compute/fmm/adaptive_parts.h"
+#include "formats/store_memory.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
@@ -402,12 +403,13 @@ static int64_t evaluation_bytes(const fmm_run *r)
     const fmm_problem *p = &r->problem;
     int rows = ps_fmm_sum_rows(&p->sum);
     int64_t bytes = 8 * rows * fmm_adaptive_count(a, fmm_adaptive_last(p));
+    int64_t pieces = r->run->threads * 8 * (1 + rows + p->fmm.sides) * FMM_ADAPTIVE_PIECE;
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
-        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu); /* made in pieces, then whole */
-    else
-        bytes += fmm_pass_bytes(a, p, r->run->threads);
-    bytes += r->run->threads * 8 * (1 + rows + p->fmm.sides) * FMM_ADAPTIVE_PIECE;
+        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) + pieces; /* made in pieces, then whole */
+    else /* vectors are gone when results leave by pieces, and all was read: nothing is unpacked */
+        bytes += ps_larger(fmm_pass_bytes(a, p, r->run->threads), pieces) -
+                 r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file));
     int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }

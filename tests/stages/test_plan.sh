@@ -51,8 +51,6 @@ import sys
 import tempfile
 
 MORE = 6 << 20  # what libraries and the heaps of threads take more or less, whatever the input is
-# The plan of the adaptive tree has results that leave by pieces beside vectors that are gone by then.
-ADAPTIVE = 12 << 20
 
 
 def used():
@@ -118,7 +116,7 @@ for command in commands:
     if lines < wanted * 0.9:
         faults.append(f"{command} --plan: the lines do not make up the sum")
     _, peak, _ = attempt(words, wanted + wanted // 20 + MORE)
-    if not peak <= wanted <= 1.1 * peak + MORE + ("adaptive" in command) * ADAPTIVE:
+    if not peak <= wanted <= 1.1 * peak + MORE:
         faults.append(f"{command}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held")
     held = [peak / 1e6]
     for budget in (max((wanted + least) // 2, least), least):
