@@ -5,6 +5,25 @@ set -u
 
 fail() { echo "FAILED: $*"; exit 1; }
 
+# python3 runs one Python in all tests: $PENSTOCK_PYTHON, Debian's own, or the one on PATH, the first of them that has NumPy and h5py;
+# what stands first on PATH may be an installation that has neither.
+find_python() {
+    local one
+    for one in ${PENSTOCK_PYTHON:-} /usr/bin/python3 python3; do
+        PYTHON=$(type -P "$one") || continue
+        python_has numpy h5py && return
+    done
+    PYTHON=${PENSTOCK_PYTHON:-$(type -P python3 || true)}
+}
+# python_has MODULE...: whether that Python has all of them.
+python_has() {
+    "$PYTHON" -c 'import sys; from importlib.util import find_spec as f; sys.exit(not all(map(f, sys.argv[1:])))' "$@" 2> /dev/null
+}
+# needs_python MODULE...: skips the test where it does not.
+needs_python() { python_has "$@" || { echo "${PYTHON:-python3} does not have all of: $*"; exit 77; }; }
+find_python
+[ -z "$PYTHON" ] || python3() { "$PYTHON" "$@"; }
+
 # expect CODE TEXT COMMAND...: the command ends with this exit code, and its messages (or what it
 # printed) contain the text. Both are left in ./out and ./err.
 expect() {

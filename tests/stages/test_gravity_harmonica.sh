@@ -2,8 +2,7 @@
 # corners and on edges of cells, inside of them, above the box.
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-model gravity-assemble schwarz-solve gravity-anomaly
-python=${PYTHON:-python3}
-$python -c 'import harmonica' 2> /dev/null || { echo "Python has no harmonica"; exit 77; }
+needs_python numpy harmonica
 cells="-v nx=12 -v ny=14 -v nz=10 -v x0=355000 -v y0=5999000 -v z0=-3000 -v hx=250 -v hy=300 -v hz=40 -v seed=11"
 awk $cells -f "$ROOT/tests/support/rough_model.awk" > a.txt
 awk 'BEGIN { srand(5); for (i = 0; i < 40; ++i) printf "%.17g %.17g %.17g\n", 355000 + 3000 * rand(), 5999000 + 4200 * rand(), 3000 - 400 * rand()
@@ -13,7 +12,7 @@ expect 0 "" penstock-gravity-model a.hdf --bricks a.txt --box=355000,358000,5999
 penstock-gravity-assemble a.hdf l.hdf > out 2> err || { grep -q "need FFTW" err && { echo "built without FFTW"; exit 77; }; cat err; fail "gravity-assemble"; }
 expect 0 "" penstock-schwarz-solve l.hdf p.hdf
 expect 0 "" penstock-gravity-anomaly p.hdf m.h5 --stations s.txt --table t.csv --allow stations-outside
-$python - > relative << 'END' || fail "harmonica"
+python3 - > relative << 'END' || fail "harmonica"
 import numpy as np, harmonica as hm
 p, t = np.loadtxt("a.txt"), np.genfromtxt("t.csv", delimiter=",", names=True)
 prisms = np.c_[p[:, :4], -p[:, 5], -p[:, 4]]

@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import mesh-partition dgtd-setup
 command -v python3 > /dev/null || { echo "python3 is not installed"; exit 77; }
-python=${PENSTOCK_PYTHON:-python3}
 export PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1
 
 # figure NAME: a list or number of the JSON in ./out
@@ -19,13 +18,13 @@ named() { # MESH NAMES
     [ "$(h5dump -a tag_names "$1" | tr -d '\n' | sed 's/.*(0): "//; s/".*//' | tr -s ' ')" = "$2" ] || fail "$1: names"
 }
 
-"$python" "$ROOT/tests/support/two_regions.py" . > list || fail "no meshes"
+python3 "$ROOT/tests/support/two_regions.py" . > list || fail "no meshes"
 formats=0
 for file in $(cat list); do
     rm -f one.hdf
     case $file in
         *.npz | *.mat | *.med | *.xdmf)
-            "$python" -c "import json, sys, warnings; import penstock; warnings.simplefilter('error')
+            python3 -c "import json, sys, warnings; import penstock; warnings.simplefilter('error')
 print(json.dumps(penstock.import_mesh(sys.argv[1], 'one.hdf')))" "$file" > out 2> err || { cat err; fail "$file through Python"; } ;;
         *) expect 0 "" penstock-mesh-import --json "$file" one.hdf ;;
     esac

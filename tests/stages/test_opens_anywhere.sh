@@ -27,8 +27,7 @@ expect 0 "" penstock-schwarz-solve load.hdf potential.hdf
 expect 0 "" penstock-gravity-anomaly potential.hdf map.h5 --model body.hdf
 expect 0 "" penstock-sphere-exact far.h5 --quantity hard-far --radius .1 --speed 343 --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200
 for file in map.h5 far.h5; do expect 0 good penstock-verify $file; done
-python=${PENSTOCK_PYTHON:-python3}
-"$python" -c 'import h5py' 2> /dev/null && { "$python" - << 'PY' || fail "dimension scales"; }
+python_has h5py && { python3 - << 'PY' || fail "dimension scales"; }
 import h5py
 import numpy as np
 with h5py.File("map.h5") as f:

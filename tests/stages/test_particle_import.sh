@@ -157,10 +157,8 @@ if [ -d "$data" ]; then
 fi
 
 # HDF5 of others: a stream that is shorter than its chunk, which HDF5 itself reads past, and filters of which nothing is known.
-python=
-for p in python3 /usr/bin/python3; do "$p" -c 'import h5py' 2>/dev/null && python=$p && break; done
-[ -n "$python" ] || { echo "h5py is not here: not tried"; exit 0; }
-"$python" - <<'END' || fail "h5py"
+python_has h5py || { echo "h5py is not here: not tried"; exit 0; }
+python3 - <<'END' || fail "h5py"
 import h5py, numpy, zlib
 x = numpy.random.rand(4000, 3)
 def write(name, **filters):

@@ -2,10 +2,9 @@
 # coordinates as of UTM, stations on corners, edges and faces, inside and anywhere; gradients beside; magnetics.
 . "$ROOT/tests/stages/lib.sh"
 needs prism-field
-python=${PYTHON:-python3}
-$python -c 'import harmonica' 2> /dev/null || { echo "Python has no harmonica"; exit 77; }
+needs_python numpy harmonica
 prisms=${PRISMS:-2000} stations=${STATIONS:-400} # 20000 and 5000: a minute, most of it harmonica's
-$python - "$prisms" "$stations" << 'END' || fail "making prisms"
+python3 - "$prisms" "$stations" << 'END' || fail "making prisms"
 import numpy as np, sys
 n, m = int(sys.argv[1]), int(sys.argv[2])
 r = np.random.default_rng(3)
@@ -28,7 +27,7 @@ allow="--allow overlapping --allow stations-inside"
 expect 0 "" penstock-prism-field p.txt s.txt f.h5 $allow --height 5 --accuracy 1e-6 --table f.csv --gravity 6.6743e-11
 expect 0 "" penstock-prism-field p.txt s.txt g.h5 $allow --height 5 --order 8 --table g.csv --field gradients
 expect 3 "which magnetisation" penstock-prism-field m.txt s.txt b.h5 $allow --field magnetic
-$python - > worst << 'END' || fail "harmonica"
+python3 - > worst << 'END' || fail "harmonica"
 import numpy as np, harmonica as hm
 p = np.loadtxt("p.txt")
 t, g = (np.genfromtxt(f, delimiter=",", names=True) for f in ("f.csv", "g.csv"))
@@ -46,7 +45,7 @@ within "$(sed -n 1p worst)" 0 1e-6 "V and g against harmonica, largest differenc
 within "$(sed -n 2p worst)" 0 1e-4 "gradients against harmonica, likewise"
 
 # Magnetics: prisms apart from each other, stations above and between them.
-$python - << 'END' || fail "making magnets"
+python3 - << 'END' || fail "making magnets"
 import numpy as np
 r = np.random.default_rng(8)
 g = np.indices((8, 8, 8)).reshape(3, -1).T * 100.
@@ -56,7 +55,7 @@ s[:60] = g[r.integers(0, 512, 60)] + [85, 80, -710]
 np.savetxt("s.txt", s, fmt="%.17g")
 END
 expect 0 "" penstock-prism-field m.txt s.txt b.h5 --field magnetic --height 4 --accuracy 1e-5 --table b.csv
-$python - > worst << 'END' || fail "harmonica"
+python3 - > worst << 'END' || fail "harmonica"
 import numpy as np, harmonica as hm
 p, t = np.loadtxt("m.txt"), np.genfromtxt("b.csv", delimiter=",", names=True)
 h = np.array(hm.prism_magnetic((t["x"], t["y"], t["z"]), p[:, :6], tuple(p[:, 6:].T), field="b"))

@@ -1,17 +1,16 @@
 # The Python package: programs, files, matrices, sums (tests/python).
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-surface slice-assemble tdbem-march sphere-exact cluster-build hmatrix-assemble mesh-import particle-import octree-build fmm
-python=${PENSTOCK_PYTHON:-/usr/bin/python3} # another one may have SciPy, xarray, meshio, pyvista, nbclient
-"$python" -c 'import numpy' 2>/dev/null || { echo "$python has no numpy (python3-numpy)"; exit 77; }
+needs_python numpy # SciPy, xarray, meshio and pyvista are used where they are
 export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1 PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so.0
 unset HDF5_PLUGIN_PATH # nothing here needs it
-"$python" "$ROOT/tests/python/test_penstock.py" || exit 1
+python3 "$ROOT/tests/python/test_penstock.py" || exit 1
 # The commands of a wheel: the front command, too, which a program is under another name.
-run_as() { "$python" -c 'import sys; from penstock import programs; sys.argv = sys.argv[1:]; programs.main()' "$@"; }
+run_as() { python3 -c 'import sys; from penstock import programs; sys.argv = sys.argv[1:]; programs.main()' "$@"; }
 expect 0 "" run_as /somewhere/penstock mesh-surface front.hdf --divisions 4
 expect 0 "good" run_as /somewhere/penstock-verify front.hdf
 # Each call and structure of the package is that of the headers.
 nm -D --defined-only "$PENSTOCK_LIBRARY" | sed -n 's/.* T penstock_\([a-z_]*\)@@.*/\1/p' | sort > exported
-"$python" -c 'from penstock import _library as l; print("\n".join(sorted(l._TAKES)))' > known
+python3 -c 'from penstock import _library as l; print("\n".join(sorted(l._TAKES)))' > known
 [ -z "$(comm -13 exported known)" ] || fail "the library has no $(comm -13 exported known)"
 exit 0

@@ -1,11 +1,7 @@
 # What other programs change in our files afterwards is noticed: options, inputs, links.
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-surface cluster-build verify
-python=
-for p in python3 /usr/bin/python3; do
-    "$p" -c 'import h5py' 2>/dev/null && python=$p && break
-done
-[ -n "$python" ] || { echo "h5py is not here"; exit 77; }
+needs_python h5py numpy
 expect 0 "" penstock-mesh-surface s.hdf --divisions 2
 expect 0 "" penstock-cluster-build s.hdf c.h5 --leaf 16
 expect 0 "" penstock-verify c.h5
@@ -13,7 +9,7 @@ expect 0 "" penstock-verify c.h5
 # edited WHAT CODE TEXT: Python that changes the open file f
 edited() {
     cp c.h5 e.h5
-    "$python" -c "
+    python3 -c "
 import h5py, numpy
 f = h5py.File('e.h5', 'r+', libver='v110')
 $1
@@ -44,7 +40,7 @@ g = f.create_group('/many')
 for i in range(20): g.create_group('x%d' % i)
 for i in range(20): g.attrs['a%d' % i] = i" 3 "its content hash is"
 expect 0 "" penstock-inspect --trust e.h5
-"$python" - <<'END' || fail "nothing to damage"
+python3 - <<'END' || fail "nothing to damage"
 whole = open('e.h5', 'rb').read()
 at, made = -1, 0
 while (at := whole.find(b'FHDB', at + 1)) >= 0:
@@ -67,7 +63,7 @@ rm flip*.h5
 echo "$refused damaged dense groups refused"
 # An output whose record was changed is made again.
 cp c.h5 e.h5
-"$python" -c "
+python3 -c "
 import h5py, numpy
 f = h5py.File('c.h5', 'r+', libver='v110')
 $(put / created 2001-01-01T00:00:00Z)

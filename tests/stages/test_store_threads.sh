@@ -25,12 +25,8 @@ if command -v h5dump >/dev/null; then
     h5dump -d /ramp -s 511998 -c 4 run.h5 >dump || fail "h5dump"
     grep -q '511998, 511999, 512000, 512001' dump || { cat dump; fail "h5dump: other values"; }
 fi
-python=
-for p in python3 /usr/bin/python3; do
-    "$p" -c 'import h5py' 2>/dev/null && python=$p && break
-done
-[ -n "$python" ] || { echo "h5py is not here: not tried"; exit 0; }
-"$python" - <<'END' || fail "h5py"
+python_has h5py || { echo "h5py is not here: not tried"; exit 0; }
+python3 - <<'END' || fail "h5py"
 import h5py
 import numpy as np
 

@@ -53,12 +53,8 @@ if command -v h5dump >/dev/null; then
         fail "h5dump read without the plugin"
     fi
 fi
-python=
-for p in python3 /usr/bin/python3; do
-    "$p" -c 'import h5py' 2>/dev/null && python=$p && break
-done
-[ -n "$python" ] || { echo "h5py is not here: not tried"; exit 0; }
-"$python" - <<'END' || fail "h5py"
+python_has h5py || { echo "h5py is not here: not tried"; exit 0; }
+python3 - <<'END' || fail "h5py"
 import h5py
 f = h5py.File("run.h5", "r")
 assert list(f["/a/values"][995:1005]) == list(range(995, 1005))

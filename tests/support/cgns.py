@@ -1,13 +1,9 @@
 """cgns.py NAME OUT.cgns [turned|vertex]: the panels of NAME.csv, NAME-p.csv and NAME-u.csv (panels.py) as a CGNS file, on the triangles of
-NAME.off in their order, and these triangles as panels in OUT.csv. Pressures stand on 1e5 Pa. turned: corners the other way round. Ends with 77 without
-h5py."""
+NAME.off in their order, and these triangles as panels in OUT.csv. Pressures stand on 1e5 Pa. turned: corners the other way round."""
 import sys
 
-try:
-    import h5py
-    import numpy as np
-except ImportError:
-    sys.exit(77)
+import h5py
+import numpy as np
 
 name, out, how = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else ""
 words = open(name + ".off").read().split()[1:]
