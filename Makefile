@@ -11,9 +11,11 @@
 #   make wheel      a Python wheel with programs and libraries, in dist/      make sdist
 #   make docs       a static site of all pages, links checked (Sphinx)
 #
-# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, WITH_CUDA=0|1 (by itself: with an nvcc where there is a GPU),
-# DEVICE_CODE=full|check (asks for it, too), WITH_MPI=0, WITH_GMSH=0,
-# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
+# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=1 (by itself: with CI in the environment, or DEVICE_CODE=check),
+# HDF5=NAME (hdf5-serial, hdf5, hdf5-openmpi.. of pkg-config, h5cc, or system: by itself the first that is found), H5CC=h5cc,
+# MPICC="mpicc.openmpi mpicc.mpich mpicc" (an adapter is built for each MPI among them), WITH_MPI=0,
+# WITH_CUDA=0|1 (by itself: with an nvcc where there is a GPU), DEVICE_CODE=full|check (asks for it, too),
+# WITH_GMSH=0, WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
 .SUFFIXES:
@@ -39,13 +41,30 @@ compiles = $(shell printf '$(foreach h,$(1),$(hash)include <$(h)>\n)int main(voi
 	$(CC) -x c - $(2) -o /dev/null 2>/dev/null && echo 1)
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
-HDF5_CFLAGS := $(call pc,--cflags,hdf5-serial)
-HDF5_LIBS   := $(call pc,--libs,hdf5-serial)
-HAVE_HDF5   := $(call compiles,hdf5.h,$(HDF5_CFLAGS) $(HDF5_LIBS))
+# HDF5 goes by many names. One that is parallel, and brings its MPI along, is taken last.
+H5CC ?= h5cc
+hdf5_shown   = $(shell $(H5CC) -shlib -show 2>/dev/null)
+hdf5_cflags  = $(if $(filter system,$(1)),,$(if $(filter h5cc,$(1)),$(filter -I% -D%,$(hdf5_shown)),$(call pc,--cflags,$(1))))
+hdf5_libs    = $(if $(filter system,$(1)),-lhdf5,$(if $(filter h5cc,$(1)),$(filter -L% -l% -Wl% %.so %.a,$(hdf5_shown)),$(call pc,--libs,$(1))))
+hdf5_works   = $(if $(call compiles,hdf5.h,$(call hdf5_cflags,$(1)) $(call hdf5_libs,$(1))),$(1))
+HDF5_NAMES  := hdf5-serial hdf5 h5cc system hdf5-openmpi hdf5-mpich
+first_hdf5   = $(if $(1),$(or $(call hdf5_works,$(firstword $(1))),$(call first_hdf5,$(wordlist 2,9,$(1)))))
+HDF5        ?= $(call first_hdf5,$(HDF5_NAMES))
+HDF5        := $(HDF5)
+HDF5_CFLAGS := $(call hdf5_cflags,$(HDF5))
+HDF5_LIBS   := $(call hdf5_libs,$(HDF5))
+HAVE_HDF5   := $(if $(call hdf5_works,$(HDF5)),1)
+hdf5_version = $(or $(call pc,--modversion,$(HDF5)),$(shell $(H5CC) -showconfig 2>/dev/null | sed -n 's/.*HDF5 Version: *//p'))
 HAVE_ZSTD   := $(call compiles,zstd.h,-lzstd)
 HAVE_XXHASH := $(call compiles,xxhash.h,-lxxhash)
 HAVE_LAPACK := $(call compiles,cblas.h lapacke.h,-llapacke -lopenblas)
-WITH_MPI     ?= $(call compiles,mpi.h,$(call pc,--cflags --libs,ompi-c))
+# KIND=WRAPPER of each wrapper that is there, by what its mpi.h says; the first of a kind is used.
+MPICC ?= mpicc.openmpi mpicc.mpich mpicc
+mpi_kind = $(shell command -v $(1) >/dev/null && printf '$(hash)include <mpi.h>\n$(hash)if defined OPEN_MPI\nkind openmpi\n$(hash)elif defined MPICH_VERSION || defined I_MPI_VERSION\nkind mpich\n$(hash)else\nkind other\n$(hash)endif\n' | \
+	$(1) -E -x c - 2>/dev/null | sed -n 's/^kind //p')
+MPI_FOUND := $(if $(filter 0,$(WITH_MPI)),,$(foreach c,$(MPICC),$(addsuffix =$(c),$(call mpi_kind,$(c)))))
+MPI_KINDS := $(sort $(foreach f,$(MPI_FOUND),$(firstword $(subst =, ,$(f)))))
+mpicc_of   = $(lastword $(subst =, ,$(firstword $(filter $(1)=%,$(MPI_FOUND)))))
 WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
 WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscotcherr)
 WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
@@ -65,23 +84,25 @@ yes = $(filter 1,$(strip $(1)))
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
 ifneq ($(HAVE_HDF5)$(HAVE_ZSTD)$(HAVE_XXHASH)$(HAVE_LAPACK),1111)
-$(error Penstock needs HDF5 (serial), zstd, xxHash, OpenBLAS and LAPACKE with their headers. \
+$(error Penstock needs HDF5, zstd, xxHash, OpenBLAS and LAPACKE with their headers. \
 Found: HDF5=$(HAVE_HDF5) zstd=$(HAVE_ZSTD) xxhash=$(HAVE_XXHASH) lapack=$(HAVE_LAPACK). \
+HDF5 is looked for $(if $(HDF5),as $(HDF5),as $(HDF5_NAMES)). \
 On Debian: ./bootstrap deps)
 endif
 endif
 
 # ---- flags ----
+# Compilers to come warn of what those of today do not: warnings are errors where the code is checked, not for who only builds it.
 # gcc warns of what cannot be where a sanitizer blurs its view: no errors then.
+WERROR ?= $(if $(CI)$(filter check,$(DEVICE_CODE)),1,0)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
-        -Wno-unused-parameter -Wno-format-truncation $(if $(filter 0,$(WERROR))$(SANITIZE),,-Werror)
+        -Wno-unused-parameter -Wno-format-truncation $(if $(filter 1,$(WERROR)),$(if $(SANITIZE),,-Werror))
 OPT  := $(if $(DEBUG),-O0,-O3) -g -fno-math-errno -fno-trapping-math
 CPPFLAGS_ALL := -I. -D_GNU_SOURCE $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 -fopenmp $(OPT) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
 # The rooms of the library are compiled once, for programs and libpenstock.so alike.
 PIC := -fPIC -fvisibility=hidden
-LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -lm
-MPI_CFLAGS := $(if $(call yes,$(WITH_MPI)),-DPS_WITH_MPI $(call pc,--cflags,ompi-c))
+LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -ldl -lm
 SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
 CHOLMOD_CFLAGS := $(if $(call yes,$(WITH_CHOLMOD)),-DPS_WITH_CHOLMOD)
 GMSH_CFLAGS := $(if $(call yes,$(WITH_GMSH)),-DPS_WITH_GMSH)
@@ -90,14 +111,14 @@ GRID_LIBS := $(if $(call yes,$(WITH_NETCDF)),-lnetcdf) $(if $(call yes,$(WITH_GE
 FFTW_CFLAGS := $(if $(call yes,$(WITH_FFTW)),-DPS_WITH_FFTW)
 CUDA_CFLAGS := $(if $(call yes,$(WITH_CUDA)),-DPS_WITH_CUDA)
 CPPFLAGS_ALL += $(CUDA_CFLAGS) $(CHOLMOD_CFLAGS) $(FFTW_CFLAGS) $(SCOTCH_CFLAGS)
-LIBS += $(if $(call yes,$(WITH_MPI)),$(call pc,--libs,ompi-c)) $(if $(call yes,$(WITH_SCOTCH)),-lscotch -lscotcherr) \
+LIBS += $(if $(call yes,$(WITH_SCOTCH)),-lscotch -lscotcherr) \
         $(if $(call yes,$(WITH_CHOLMOD)),-lcholmod) $(if $(call yes,$(WITH_FFTW)),-lfftw3)
 # DEVICE_CODE=check: device code is compiled to PTX without being optimised: all errors and warnings of the compiler's front
 # in a third of the time, for machines that have an nvcc and no GPU.
 DEVICE_CODE ?= full
 DEVICE_CODE_full  := -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
 DEVICE_CODE_check := -Xcicc -O1 -gencode arch=compute_90,code=compute_90
-NVCCFLAGS := -O3 -std=c++17 $(DEVICE_CODE_$(DEVICE_CODE)) -I. -Xcompiler -fopenmp,-Wall $(if $(filter 0,$(WERROR)),,-Werror all-warnings)
+NVCCFLAGS := -O3 -std=c++17 $(DEVICE_CODE_$(DEVICE_CODE)) -I. -Xcompiler -fopenmp,-Wall $(if $(filter 1,$(WERROR)),-Werror all-warnings)
 ifeq ($(ARCH),x86_64)
 ISAS := base avx2 avx512
 CPPFLAGS_ALL += -DPS_ISA_VARIANTS
@@ -108,27 +129,30 @@ else
 ISAS := base
 endif
 
-KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(GRID_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
+KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) $(LIBS) $(MPI_FOUND) $(GMSH_CFLAGS) $(GRID_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
 LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
 BIN := $(B)/bin
 
 # ---- sources ----
-# The library: runtime, formats, kernels, stage. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
-LIB_C   := $(wildcard runtime/*.c formats/*.c stage/*.c stage/*/*.c kernels/*.c kernels/*/*.c)
+# The library: runtime, formats, kernels, stage. *_cpu.c once per instruction set, *_cuda.cu by nvcc. What is loaded while a
+# program runs (a filter of HDF5, adapters of MPI) is apart.
+LIB_C   := $(filter-out formats/h5zstd_plugin.c runtime/mpi_adapter.c,$(wildcard runtime/*.c formats/*.c stage/*.c stage/*/*.c kernels/*.c kernels/*/*.c))
 ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
 # What only exists to be built with CUDA, or to stand in for it.
-LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(ISA_C) formats/h5zstd_plugin.c,$(LIB_C))) \
+LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(ISA_C),$(LIB_C))) \
            $(foreach i,$(ISAS),$(patsubst %.c,$(B)/%.$(i).o,$(ISA_C))) \
            $(patsubst %.cu,$(B)/%.cu.o,$(LIB_CU))
 LIB     := $(B)/libpenstock.a
 PLUGIN  := $(B)/plugin/libh5zstd.so
-# The shared library (specs/library.md): a face, and what it needs of the rooms. It has one rank, so that it needs no MPI.
+# Loaded by programs that were launched as several ranks (specs/ranks.md).
+ADAPTERS := $(foreach k,$(MPI_KINDS),$(B)/mpi/libpenstock-mpi-$(k).so)
+# The shared library (specs/library.md): a face, and what it needs of the rooms.
 SO_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SO       := $(B)/lib/libpenstock.so
-SO_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard library/*.c)) $(B)/one-rank/runtime/comm.o
+SO_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard library/*.c))
 
 # Programs: programs.list names them all; the source is STAGE/NAME.c or the folder STAGE/NAME/.
 PROGRAMS := $(shell awk -F'|' '!/^\#/ && NF { gsub(/ /,"",$$1); print $$1 }' programs.list)
@@ -158,13 +182,14 @@ endef
 $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
 ALL_BIN += $(BIN)/penstock
 
-.PHONY: all lib shared programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust validation check-gpu gpu-programs bench bench-gpu \
+.PHONY: all lib shared programs plugin adapters info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust validation check-gpu gpu-programs bench bench-gpu \
         bench-programs demo install uninstall wheel sdist docs clean help format print-build print-compile print-link check-planted FORCE
-all: programs plugin shared
+all: programs plugin adapters shared
 lib: $(LIB)
 shared: $(SO)
 programs: $(ALL_BIN) build/current
 plugin: $(PLUGIN)
+adapters: $(ADAPTERS)
 
 build/current: FORCE
 	@mkdir -p build && [ "$$(readlink $@ 2>/dev/null)" = "$(KEY)" ] || ln -sfn $(KEY) $@
@@ -172,7 +197,6 @@ build/current: FORCE
 # ---- rules ----
 # V=1 shows the commands.
 run = $(if $(V),,@echo "$(1)";)
-$(B)/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
 $(B)/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
@@ -222,13 +246,10 @@ $(LIB): $(LIB_OBJ)
 	@rm -f $@
 	$(call run,ar $@) ar rcs $@ $^
 
-$(B)/one-rank/%.o: %.c
-	@mkdir -p $(@D)
-	$(call run,cc $< (one rank)) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) -MMD -MP -c $< -o $@
 $(SO): $(SO_OBJ) library/penstock.map $(LIB)
 	@mkdir -p $(@D)
 	$(call run,link $@) $(CC) $(CFLAGS_ALL) -shared -Wl,-soname,libpenstock.so.$(SO_MAJOR) -Wl,--version-script=library/penstock.map \
-	  -Wl,--no-undefined -Wl,--as-needed -Wl,-Bsymbolic $(LDFLAGS) $(SO_OBJ) $(LIB) $(filter-out -lmpi%,$(LIBS)) $(CUDA_LIBS) -o $@.$(VERSION)
+	  -Wl,--no-undefined -Wl,--as-needed -Wl,-Bsymbolic $(LDFLAGS) $(SO_OBJ) $(LIB) $(LIBS) $(CUDA_LIBS) -o $@.$(VERSION)
 	@ln -sf libpenstock.so.$(VERSION) $@.$(SO_MAJOR) && ln -sf libpenstock.so.$(SO_MAJOR) $@
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
@@ -244,6 +265,10 @@ $(BIN)/penstock: $(BIN)/penstock-help
 $(PLUGIN): formats/h5zstd_plugin.c formats/h5zstd.c formats/h5zstd.h
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) -lzstd -o $@
+
+$(B)/mpi/libpenstock-mpi-%.so: runtime/mpi_adapter.c runtime/mpi_adapter.h
+	@mkdir -p $(@D)
+	$(call run,$(call mpicc_of,$*) $<) $(call mpicc_of,$*) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -o $@
 
 # A unit test with its main (tests/with-main).
 .PRECIOUS: $(B)/generated/tests/%.c
@@ -269,13 +294,12 @@ WATCHED_KERNELS := linear schwarz
 WATCHED := mesh-import particle-import gravity-model spmv-bench terrain-import incident prism-field gravity-invert
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 WATCHED_LIB := $(B)/watched/libpenstock.a
-WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/% stage/tdbem_assembly/assembly_% stage/tdbem_assembly/block_sink.c,$(LIB_C)))) \
+WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out stage/hbem_assembly/% stage/tdbem_assembly/assembly_% stage/tdbem_assembly/block_sink.c,$(LIB_C)))) \
     $(foreach k,$(WATCHED_KERNELS),$(patsubst %.c,$(B)/watched/%.o,$(filter kernels/$(k)/%,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
 # Iterations that depend on how sums are fused, and half a minute each, stay out.
 UNWATCHED_TESTS := tests/kernels/linear/test_krylov.c tests/kernels/schwarz/test_fast_solve.c
 WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_% $(foreach k,$(WATCHED_KERNELS),tests/kernels/$(k)/%),$(filter-out $(UNWATCHED_TESTS),$(TESTS_C)))))
-$(B)/watched/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/watched/runtime/program.o: $(B)/generated/version.h
 $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
@@ -359,6 +383,8 @@ install: all
 	install -m 755 $(filter-out $(BIN)/penstock,$(ALL_BIN)) $(D)/bin
 	ln -sf penstock-help $(D)/bin/penstock
 	install -m 755 $(PLUGIN) $(D)/lib/penstock/plugin
+	install -m 755 $(ADAPTERS) -D -t $(D)/lib/penstock/mpi
+	install -m 644 runtime/mpi_adapter.c runtime/mpi_adapter.h $(D)/lib/penstock/mpi
 	install -d $(L)/pkgconfig $(D)/include/penstock
 	install -m 755 $(SO).$(VERSION) $(L)
 	ln -sf libpenstock.so.$(VERSION) $(L)/libpenstock.so.$(SO_MAJOR)
@@ -396,8 +422,8 @@ docs: all
 CUDA_LEFT := $(if $(and $(NVCC),$(if $(CUDA_ASKED),,1)),; there is an nvcc and no GPU: WITH_CUDA=1 builds device code)
 info:
 	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \
-	  hdf5 '$(call pc,--modversion,hdf5-serial) (serial)' zstd '$(call pc,--modversion,libzstd)' \
-	  mpi '$(if $(call yes,$(WITH_MPI)),yes $(call pc,--modversion,ompi-c),no: one rank only)' \
+	  hdf5 '$(hdf5_version) ($(HDF5))' zstd '$(call pc,--modversion,libzstd)' \
+	  mpi '$(or $(foreach k,$(MPI_KINDS),$k by $(call mpicc_of,$k)),no: one rank only)' \
 	  gmsh '$(if $(call yes,$(WITH_GMSH)),yes,no: penstock-mesh-import is left out)' \
 	  netcdf '$(if $(call yes,$(WITH_NETCDF)),yes,no: penstock-terrain-import reads no NetCDF)' \
 	  geotiff '$(if $(call yes,$(WITH_GEOTIFF)),yes,no: penstock-terrain-import reads no GeoTIFF)' \

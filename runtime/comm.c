@@ -1,7 +1,7 @@
 /*
- * Every call begins with what one rank needs; what several need is in the part under
- * PS_WITH_MPI, whose functions are called with size > 1 only. Messages are cut into pieces, for
- * MPI counts with int.
+ * Every call begins with what one rank needs; what several need is in the part of that name, whose
+ * functions are called with size > 1 only, and reaches MPI through the adapter that was loaded.
+ * Messages are cut into pieces, for MPI counts with int.
  *
  * Sums: MPI_Allreduce may choose its order by message size, node layout and library version, so
  * each element is summed by one rank over all ranks in the order of the ranks.
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/mpi_load.h"
 
 enum { MESSAGE_SIZE = 2048 };
 
@@ -45,94 +46,64 @@ COMBINE(max_f64, double, double, if (one > all || isnan(one)) all = one)
 COMBINE(max_i64, int64_t, int64_t, if (one > all) all = one)
 COMBINE(min_i64, int64_t, int64_t, if (one < all) all = one)
 
-static int64_t number(const char *variable)
-{
-    const char *text = getenv(variable);
-    return text ? strtoll(text, NULL, 10) : -1;
-}
-
-/* What mpirun (Open MPI, MPICH) and srun leave in the environment. A Slurm batch script has
- * SLURM_PROCID too, but is no step of several tasks. */
-static bool launched(void)
-{
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK") ||
-           (getenv("SLURM_STEP_ID") && number("SLURM_STEP_NUM_TASKS") > 1);
-}
-
 /* ---- several ranks ---- */
-
-#ifdef PS_WITH_MPI
-
-#include <mpi.h>
 
 /* Bytes: of a piece of a reduction, of one message, and below which all ranks reduce alone. */
 static const int64_t reduce_piece = (int64_t)4 << 20, message_piece = (int64_t)1 << 30,
                      reduce_alone = (int64_t)32 << 10;
-enum { EXCHANGE_TAG = 4711 };
 
-static char *workspace; /* a piece of a reduction from all ranks */
-static int *segments;   /* [4][size]: counts and displacements, sent and received */
+static const ps_mpi_adapter *mpi; /* NULL: one rank */
+static char *workspace;           /* a piece of a reduction from all ranks */
+static int *segments;             /* [4][size]: counts and displacements, sent and received */
 
 struct ps_comm_pending {
-    MPI_Request *requests;
+    char *requests;
     int count;
 };
 
 static ps_status check(int error, const char *call)
 {
-    if (error == MPI_SUCCESS) return PS_OK;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(error, text, &length);
-    return ps_fail(PS_FAILED, "%s failed on rank %d of %d: %.*s", call, my_rank, rank_count, length,
-                   text);
+    if (error == 0) return PS_OK;
+    char *text = calloc((size_t)mpi->error_bytes, 1);
+    if (text) mpi->error_text(error, text);
+    ps_status status = ps_fail(PS_FAILED, "%s failed on rank %d of %d: %s", call, my_rank,
+                               rank_count, text ? text : "no memory is left for the reason");
+    free(text);
+    return status;
 }
-#define CALL(function, ...) PS_TRY(check(function(__VA_ARGS__), #function))
+#define CALL(function, ...) PS_TRY(check(mpi->function(__VA_ARGS__), "MPI's " #function))
 
-static ps_status find_neighbours(void)
+/* A library that another launcher than its own started takes itself to be alone. */
+static ps_status check_size(const ps_mpi_launch *launch, int size)
 {
-    MPI_Comm local;
-    CALL(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, my_rank, MPI_INFO_NULL, &local);
-    CALL(MPI_Comm_rank, local, &my_local_rank);
-    CALL(MPI_Comm_size, local, &local_rank_count);
-    CALL(MPI_Comm_free, &local);
-    return PS_OK;
+    if (launch->ranks <= 0 || launch->ranks == size) return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "launched as %lld ranks by %s, but %s sees %d: they do not belong together. "
+                   "PENSTOCK_MPI=openmpi, =mpich or =FILE chooses the MPI, srun --mpi=pmix or pmi2 "
+                   "how Slurm tells its ranks",
+                   (long long)launch->ranks, launch->by, mpi->library, size);
 }
 
-static ps_status start(int *argc, char ***argv)
+static ps_status start(const ps_mpi_launch *launch, int *argc, char ***argv)
 {
-    int provided;
-    CALL(MPI_Init_thread, argc, argv, MPI_THREAD_SERIALIZED, &provided);
-    CALL(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    CALL(MPI_Comm_rank, MPI_COMM_WORLD, &my_rank);
-    CALL(MPI_Comm_size, MPI_COMM_WORLD, &rank_count);
-    if (provided < MPI_THREAD_FUNNELED && rank_count > 1)
-        return ps_fail(PS_FAILED, "this MPI library does not allow a program to have threads");
+    int rank = 0, size = 1, threads = 0;
+    CALL(start, argc, argv, &rank, &size, &threads);
+    PS_TRY(check_size(launch, size));
+    my_rank = rank;
+    rank_count = size;
     if (rank_count == 1) return PS_OK;
-    PS_TRY(find_neighbours());
+    if (!threads)
+        return ps_fail(PS_FAILED, "%s does not allow a program to have threads", mpi->library);
+    CALL(local_place, &my_local_rank, &local_rank_count);
     PS_TRY(PS_ALLOC(&workspace, reduce_piece + 8 * (int64_t)rank_count, "sums over ranks"));
     return PS_ALLOC(&segments, 4 * (int64_t)rank_count, "sums over ranks");
 }
-
-static void end(void)
-{
-    int initialized = 0, finalized = 0;
-    MPI_Initialized(&initialized);
-    MPI_Finalized(&finalized);
-    if (initialized && !finalized) MPI_Finalize();
-    free(workspace);
-    free(segments);
-    workspace = NULL;
-    segments = NULL;
-}
-
-static void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
 /* All ranks get all parts and each combines them: one message, for little data. */
 static ps_status reduce_everywhere(void *data, int64_t count, int64_t size, combine op)
 {
     int bytes = (int)(count * size);
-    CALL(MPI_Allgather, data, bytes, MPI_BYTE, workspace, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    CALL(all_gather, data, bytes, workspace);
     op(data, workspace, count, rank_count);
     return PS_OK;
 }
@@ -150,10 +121,9 @@ static ps_status reduce_by_segments(char *data, int64_t count, int64_t size, com
         received[r] = (int)((end - begin) * size);
         received_at[r] = r * received[r];
     }
-    CALL(MPI_Alltoallv, data, sent, sent_at, MPI_BYTE, workspace, received, received_at, MPI_BYTE,
-         MPI_COMM_WORLD);
+    CALL(all_to_all, data, sent, sent_at, workspace, received, received_at);
     op(data + begin * size, workspace, end - begin, rank_count);
-    CALL(MPI_Allgatherv, MPI_IN_PLACE, 0, MPI_BYTE, data, sent, sent_at, MPI_BYTE, MPI_COMM_WORLD);
+    CALL(all_gather_parts, data, sent, sent_at);
     return PS_OK;
 }
 
@@ -173,7 +143,7 @@ static ps_status broadcast(char *data, int64_t bytes, int root)
 {
     for (int64_t done = 0; done < bytes; done += message_piece) {
         int now = (int)(bytes - done < message_piece ? bytes - done : message_piece);
-        CALL(MPI_Bcast, data + done, now, MPI_BYTE, root, MPI_COMM_WORLD);
+        CALL(broadcast, data + done, now, root);
     }
     return PS_OK;
 }
@@ -181,7 +151,7 @@ static ps_status broadcast(char *data, int64_t bytes, int root)
 static ps_status gather(const void *data, int64_t bytes, char *out)
 {
     if (bytes * rank_count <= message_piece) {
-        CALL(MPI_Allgather, data, (int)bytes, MPI_BYTE, out, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+        CALL(all_gather, data, (int)bytes, out);
         return PS_OK;
     }
     memcpy(out + my_rank * bytes, data, (size_t)bytes);
@@ -195,14 +165,13 @@ static ps_status post(const ps_comm_exchange *exchange, bool receive, ps_comm_pe
     int64_t bytes = receive ? exchange->receive_bytes : exchange->send_bytes;
     for (int64_t done = 0; done < bytes; done += message_piece) {
         int now = (int)(bytes - done < message_piece ? bytes - done : message_piece);
-        MPI_Request *request = &pending->requests[pending->count++];
-        *request = MPI_REQUEST_NULL;
+        int at = pending->count++;
         if (receive)
-            CALL(MPI_Irecv, (char *)exchange->receive + done, now, MPI_BYTE, exchange->neighbour,
-                 EXCHANGE_TAG, MPI_COMM_WORLD, request);
+            CALL(receive, (char *)exchange->receive + done, now, exchange->neighbour,
+                 pending->requests, at);
         else
-            CALL(MPI_Isend, (const char *)exchange->send + done, now, MPI_BYTE, exchange->neighbour,
-                 EXCHANGE_TAG, MPI_COMM_WORLD, request);
+            CALL(send, (const char *)exchange->send + done, now, exchange->neighbour,
+                 pending->requests, at);
     }
     return PS_OK;
 }
@@ -214,60 +183,37 @@ static ps_status exchange_start(const ps_comm_exchange *exchanges, int count,
     for (int e = 0; e < count; ++e)
         pieces += (exchanges[e].send_bytes + message_piece - 1) / message_piece +
                   (exchanges[e].receive_bytes + message_piece - 1) / message_piece;
-    PS_TRY(PS_ALLOC(&pending->requests, pieces, "an exchange between ranks"));
+    PS_TRY(PS_ALLOC(&pending->requests, pieces * mpi->request_bytes, "an exchange between ranks"));
     for (int e = 0; e < count; ++e) PS_TRY(post(&exchanges[e], true, pending));
     for (int e = 0; e < count; ++e) PS_TRY(post(&exchanges[e], false, pending));
     return PS_OK;
 }
 
-static ps_status exchange_wait(ps_comm_pending *pending)
-{
-    CALL(MPI_Waitall, pending->count, pending->requests, MPI_STATUSES_IGNORE);
-    return PS_OK;
-}
-
-#else /* built without MPI: never called, for there is one rank */
-
-struct ps_comm_pending {
-    void *requests;
-};
-
-static ps_status start(int *argc, char ***argv)
-{
-    if (number("OMPI_COMM_WORLD_SIZE") <= 1 && number("PMI_SIZE") <= 1 &&
-        number("SLURM_STEP_NUM_TASKS") <= 1)
-        return PS_OK;
-    return ps_fail(PS_FAILED, "launched as several ranks, but built without MPI: start it without "
-                              "mpirun, or rebuild where mpi.h is found (see `make info`)");
-}
-static void end(void) {}
-static void abort_all(int code) { exit(code); }
-static ps_status reduce(void *data, int64_t count, int64_t size, combine op) { return PS_OK; }
-static ps_status broadcast(char *data, int64_t bytes, int root) { return PS_OK; }
-static ps_status gather(const void *data, int64_t bytes, char *out) { return PS_OK; }
-static ps_status exchange_start(const ps_comm_exchange *exchanges, int count,
-                                ps_comm_pending *pending)
-{
-    return PS_OK;
-}
-static ps_status exchange_wait(ps_comm_pending *pending) { return PS_OK; }
-
-#endif
-
 /* ---- the interface ---- */
 
-ps_status ps_comm_start(int *argc, char ***argv) { return launched() ? start(argc, argv) : PS_OK; }
+ps_status ps_comm_start(int *argc, char ***argv)
+{
+    ps_mpi_launch launch;
+    if (!ps_mpi_launched(&launch)) return PS_OK;
+    PS_TRY(ps_mpi_load(&launch, &mpi));
+    return start(&launch, argc, argv);
+}
 
 void ps_comm_end(void)
 {
-    end();
+    if (mpi) mpi->end();
+    free(workspace);
+    free(segments);
+    workspace = NULL;
+    segments = NULL;
+    mpi = NULL;
     my_rank = 0;
     rank_count = 1;
 }
 
 void ps_comm_abort(int code)
 {
-    if (rank_count > 1) abort_all(code);
+    if (rank_count > 1) mpi->abort(code);
 }
 
 int ps_comm_rank(void) { return my_rank; }
@@ -409,7 +355,8 @@ ps_status ps_comm_exchange_start(const ps_comm_exchange *exchanges, int count,
 ps_status ps_comm_exchange_wait(ps_comm_pending **pending)
 {
     if (!*pending) return PS_OK;
-    ps_status status = rank_count > 1 ? exchange_wait(*pending) : PS_OK;
+    ps_status status = PS_OK;
+    if (rank_count > 1) status = check(mpi->wait((*pending)->requests, (*pending)->count), "MPI's wait");
     release_pending(pending);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * comm: the ranks of a run. The only other file that knows MPI is comm.c; without MPI at
- * build time, or when not launched under mpirun, there is one rank and calls are local.
+ * comm: the ranks of a run. MPI is loaded by comm.c when a launcher made several ranks
+ * (specs/ranks.md); else there is one, and calls are local.
  *
  * All functions but rank and size are collective over all ranks, called by one thread.
  */
@@ -12,9 +12,9 @@
 
 #include "runtime/status.h"
 
-/* Starts MPI only if the process was launched under it (mpirun, srun), so that a plain
- * start stays fast and needs no daemon. PS_FAILED if launched as several ranks but built
- * without MPI. */
+/* Loads and starts MPI only if the process was launched as one of several ranks (mpirun, srun), so
+ * that a plain start needs no MPI. PS_FAILED if there is no MPI for the launcher (mpi_load.h), or it
+ * sees another number of ranks than were launched. */
 ps_status ps_comm_start(int *argc, char ***argv);
 void ps_comm_end(void);
 /* Ends all ranks with this exit code; does not return under MPI with several ranks. */

@@ -27,7 +27,7 @@ class Penstock(MakefilePackage):
     depends_on("fftw~mpi precision=double")
     depends_on("scotch~mpi")
     depends_on("suite-sparse")
-    depends_on("openmpi", when="+mpi")
+    depends_on("mpi", when="+mpi")
     depends_on("cuda@11.8:", when="+cuda")
     depends_on("gmsh+shared+opencascade", when="+gmsh")
     depends_on("netcdf-c~mpi", when="+grids")
@@ -38,7 +38,8 @@ class Penstock(MakefilePackage):
     def options(self):
         """What the Makefile is told: its probes would find what the system has besides."""
         on = lambda variant: "1" if self.spec.satisfies(f"+{variant}") else "0"
-        return [f"PREFIX={self.prefix}", "WERROR=0", f"WITH_MPI={on('mpi')}", f"WITH_CUDA={on('cuda')}",
+        mpi = [f"MPICC={self.spec['mpi'].mpicc}"] if self.spec.satisfies("+mpi") else []
+        return [f"PREFIX={self.prefix}", "HDF5=hdf5", *mpi, f"WITH_MPI={on('mpi')}", f"WITH_CUDA={on('cuda')}",
                 f"WITH_GMSH={on('gmsh')}", f"WITH_NETCDF={on('grids')}", f"WITH_GEOTIFF={on('grids')}"]
 
     def build(self, spec, prefix):
