@@ -23,7 +23,7 @@
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
 
-VERSION  := 0.1.0
+VERSION  := 1.0.0
 REVISION := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
 PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
@@ -412,11 +412,12 @@ sdist:
 # ---- a static site ----
 SPHINX ?= sphinx-build
 docs: all
-	@command -v $(SPHINX) > /dev/null || { echo "make docs needs sphinx-build and MyST (Debian: python3-sphinx python3-myst-parser)" >&2; exit 1; }
+	@$(SPHINX) --version > /dev/null 2>&1 || { echo "make docs needs sphinx-build and MyST (Debian: python3-sphinx python3-myst-parser)" >&2; exit 1; }
 	@rm -rf $(B)/pages && mkdir -p $(B)/pages && cp -r docs *.md LICENSE specs cases $(B)/pages && rm -rf $(B)/pages/cases/*/out
 	@mv $(B)/pages/docs/conf.py $(B)/pages/docs/index.md $(B)/pages
+	@python3 docs/api.py $(B)/pages/api
 	@{ echo '# Programs'; for p in $(PROGRAMS); do printf '\n## %s\n\n```text\n' $$p; $(BIN)/penstock-help $$p; printf '```\n'; done; } > $(B)/pages/programs.md
-	$(SPHINX) -q -W --keep-going -b html $(B)/pages $(B)/site
+	PYTHONPATH=$(CURDIR)/python PYTHONDONTWRITEBYTECODE=1 $(SPHINX) -q -W --keep-going -b html $(B)/pages $(B)/site
 	@echo "the site: $(B)/site/index.html"
 
 CUDA_LEFT := $(if $(and $(NVCC),$(if $(CUDA_ASKED),,1)),; there is an nvcc and no GPU: WITH_CUDA=1 builds device code)

@@ -17,7 +17,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Of the system that the wheel is installed on: the C library (the tag says how new) and the driver of a device.
+# Of the system that the wheel is installed on: the C library (the tag says how new) and the driver of a device. MPI is the system's,
+# too: the adapters for it name no library, which the programs look for (specs/ranks.md).
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt|libresolv|libutil|ld-linux[^/]*|libcuda)\.so")
 
 
@@ -69,23 +70,29 @@ def gather(build, version, root):
     """The tree of the wheel below root; returns its tag."""
     package, info = root / "penstock", root / f"penstock-{version}.dist-info"
     shutil.copytree(ROOT / "python" / "penstock", package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("bin", "lib", "plugin"):
+    for folder in ("bin", "lib", "plugin", "mpi"):
         (package / folder).mkdir()
     programs = sorted(p for p in (build / "bin").iterdir() if p.name.startswith("penstock-"))
     for program in programs:
         shutil.copy(program, package / "bin")
-    shutil.copy(build / "lib" / "libpenstock.so.0", package / "lib")
+    shutil.copy(build / "lib" / "libpenstock.so.1", package / "lib")
     shutil.copy(build / "plugin" / "libh5zstd.so", package / "plugin")
-    libraries = needed([*programs, build / "lib" / "libpenstock.so.0"])
+    for adapter in sorted((build / "mpi").glob("*.so")):
+        shutil.copy(adapter, package / "mpi")
+        for library in re.findall(r"NEEDED.*\[(libmpi[^]]*)\]", output("readelf", "-d", str(adapter))):
+            subprocess.run(["patchelf", "--remove-needed", library, package / "mpi" / adapter.name], check=True)
+    libraries = needed([*programs, build / "lib" / "libpenstock.so.1"])
     for name, path in libraries.items():
         shutil.copy(path, package / "lib" / name)
-    files = [p for folder in ("bin", "lib", "plugin") for p in sorted((package / folder).iterdir())]
+    files = [p for folder in ("bin", "lib", "plugin", "mpi") for p in sorted((package / folder).iterdir())]
     for file in files:
         file.chmod(0o755)
         subprocess.run(["strip", "--strip-unneeded", file], check=True)
         # A DT_RPATH, unlike a DT_RUNPATH, is also that of what the libraries load.
         rpath = "$ORIGIN" if file.parent.name == "lib" else "$ORIGIN/../lib"
         subprocess.run(["patchelf", "--force-rpath", "--set-rpath", rpath, file], check=True)
+    for source in ("mpi_adapter.c", "mpi_adapter.h"):
+        shutil.copy(ROOT / "runtime" / source, package / "mpi")
     info.mkdir()
     licences(list(libraries.values()), info / "licenses")
     shutil.copy(ROOT / "LICENSE", info / "LICENSE")

@@ -38,7 +38,7 @@ typedef enum penstock_status {
  * expected, what to do. "" if there was none. Valid until the next failure in this thread. */
 PENSTOCK_API const char *penstock_message(void);
 
-/* "0.1.0 (REVISION)" */
+/* "1.0.0 (REVISION)" */
 PENSTOCK_API const char *penstock_version(void);
 
 #ifdef __cplusplus

@@ -12,5 +12,5 @@ from .programs import find, import_mesh, import_particles, run, write_mesh
 
 
 def version():
-    """Of the library: "0.1.0 (REVISION)"."""
+    """Of the library: "1.0.0 (REVISION)"."""
     return _value("version")

@@ -24,12 +24,12 @@ def _candidates():
     if os.environ.get("PENSTOCK_LIBRARY"):
         yield os.environ["PENSTOCK_LIBRARY"]
         return
-    bundled = HERE / "lib" / "libpenstock.so.0"
+    bundled = HERE / "lib" / "libpenstock.so.1"
     if bundled.exists():
         yield str(bundled)
     if os.environ.get("PENSTOCK_BIN"):
-        yield str(Path(os.environ["PENSTOCK_BIN"]).resolve().parent / "lib" / "libpenstock.so.0")
-    yield "libpenstock.so.0"
+        yield str(Path(os.environ["PENSTOCK_BIN"]).resolve().parent / "lib" / "libpenstock.so.1")
+    yield "libpenstock.so.1"
 
 
 def _load():
@@ -39,7 +39,7 @@ def _load():
             return c.CDLL(name)
         except OSError as problem:
             said.append(str(problem))
-    raise PenstockError("libpenstock.so.0 was not found: install Penstock, or set PENSTOCK_LIBRARY to the file; "
+    raise PenstockError("libpenstock.so.1 was not found: install Penstock, or set PENSTOCK_LIBRARY to the file; "
                         + "; ".join(said), 3)
 
 

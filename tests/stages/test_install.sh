@@ -42,7 +42,7 @@ if command -v pkg-config >/dev/null; then
     rm "$there"/read_file "$there"/*.hdf
 fi
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
-readelf -d lib/libpenstock.so | grep -q 'SONAME.*libpenstock.so.0]' || fail "SONAME"
+readelf -d lib/libpenstock.so | grep -q 'SONAME.*libpenstock.so.1]' || fail "SONAME"
 readelf -d lib/libpenstock.so | grep -q 'NEEDED.*mpi' && fail "the library needs MPI"
 
 make -s -C "$ROOT" uninstall DESTDIR="$there" PREFIX=/usr >log 2>&1 || { cat log; fail "make uninstall"; }

@@ -2,7 +2,7 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-surface slice-assemble tdbem-march sphere-exact cluster-build hmatrix-assemble mesh-import particle-import octree-build fmm
 needs_python numpy # SciPy, xarray, meshio and pyvista are used where they are
-export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1 PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so.0
+export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1 PENSTOCK_BIN=$BUILD/bin PENSTOCK_LIBRARY=$BUILD/lib/libpenstock.so.1
 unset HDF5_PLUGIN_PATH # nothing here needs it
 python3 "$ROOT/tests/python/test_penstock.py" || exit 1
 # The commands of a wheel: the front command, too, which a program is under another name.

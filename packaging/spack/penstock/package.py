@@ -8,6 +8,7 @@ class Penstock(MakefilePackage):
 
     license("MIT")
     version("main", branch="main")
+    version("1.0.0", tag="v1.0.0")
 
     variant("mpi", default=True, description="several ranks")
     variant("cuda", default=False, description="device code for NVIDIA GPUs")
