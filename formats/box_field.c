@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/store_scales.h"
 #include "formats/vtkhdf.h"
 
 static void dataset_name(const ps_box_field_header *h, char out[PS_NAME_MAX])
@@ -42,6 +43,22 @@ static ps_status set_shape(ps_box_field *f, const char *path)
 
 /* ---- writing ---- */
 
+/* /x, /y, /z of the values, which are at nodes or in the middle of cells. A part of a file has
+ * none: they belong to the whole. */
+static ps_status put_axes(ps_box_field *f, const char *dataset)
+{
+    static const char *const names[] = {"/x", "/y", "/z"};
+    const ps_box_field_header *h = &f->header;
+    const ps_scaled scaled = {dataset, {names[0], names[1], names[2]}};
+    const double shift = h->cells ? .5 : 0;
+    PS_TRY(ps_store_put_text(f->store, "/", "Conventions", "CF-1.8"));
+    PS_TRY(ps_store_put_text(f->store, dataset, "long_name", h->quantity));
+    for (int a = 0; a < 3; ++a)
+        PS_TRY(ps_store_put_axis(f->store, names[a], a, h->origin[a] + shift * h->spacing[a],
+                                 h->spacing[a], f->shape[a]));
+    return ps_store_put_scales(f->store, &scaled, 1);
+}
+
 static ps_status put_header(ps_box_field *f)
 {
     const ps_box_field_header *h = &f->header;
@@ -63,7 +80,8 @@ static ps_status put_header(ps_box_field *f)
     PS_TRY(ps_store_put_reals(f->store, "/", "origin", h->origin, 3));
     PS_TRY(ps_store_put_reals(f->store, "/", "spacing", h->spacing, 3));
     PS_TRY(ps_store_put_text(f->store, "/", "quantity", h->quantity));
-    return ps_store_put_text(f->store, "/", "centring", h->cells ? "cells" : "points");
+    PS_TRY(ps_store_put_text(f->store, "/", "centring", h->cells ? "cells" : "points"));
+    return f->shape[0] == h->nodes[0] - (h->cells ? 1 : 0) ? put_axes(f, name) : PS_OK;
 }
 
 ps_status ps_box_field_create(const char *path, const ps_store_identity *identity,

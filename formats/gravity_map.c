@@ -7,7 +7,6 @@
 #include "formats/store_scales.h"
 #include "formats/vtkhdf.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 
 ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64_t stations,
                               bool exact, bool observed)
@@ -60,32 +59,13 @@ static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], d
     return count;
 }
 
-/* /map/x and /map/y. */
-static ps_status put_axis(ps_store *store, const ps_gravity_map *map, int axis)
-{
-    PS_SCOPED_MEMORY double *values = NULL;
-    int64_t count = map->nodes[axis];
-    PS_TRY(PS_ALLOC(&values, count, "an axis of a map"));
-    for (int64_t i = 0; i < count; ++i)
-        values[i] = map->origin[axis] + (double)i * map->spacing[axis];
-    const ps_dataset_spec spec = {.name = axis ? "/map/y" : "/map/x",
-                                  .type = PS_F64,
-                                  .rank = 1,
-                                  .dims = {count},
-                                  .units = "m",
-                                  .description = axis ? "y of the nodes" : "x of the nodes"};
-    PS_TRY(ps_store_write_array(store, &spec, values));
-    PS_TRY(ps_store_put_text(store, spec.name, "standard_name",
-                             axis ? "projection_y_coordinate" : "projection_x_coordinate"));
-    return ps_store_put_text(store, spec.name, "axis", axis ? "Y" : "X");
-}
-
 static ps_status put_axes(ps_store *store, const ps_gravity_map *map)
 {
     const ps_scaled arrays[] = {{"/map/elements", {"/map/x", "/map/y"}},
                                 {"/map/g_z", {"/map/x", "/map/y"}}};
-    PS_TRY(put_axis(store, map, 0));
-    PS_TRY(put_axis(store, map, 1));
+    for (int axis = 0; axis < 2; ++axis)
+        PS_TRY(ps_store_put_axis(store, axis ? "/map/y" : "/map/x", axis, map->origin[axis],
+                                 map->spacing[axis], map->nodes[axis]));
     PS_TRY(ps_store_put_text(store, "/", "Conventions", "CF-1.8"));
     PS_TRY(ps_store_put_text(
         store, "/map", "reference_system",
@@ -104,7 +84,8 @@ static ps_status put_image(ps_store *store, const ps_gravity_map *map)
     const ps_vtkhdf_image image = {{map->nodes[0], map->nodes[1], 1},
                                    {map->origin[0], map->origin[1], map->origin[2]},
                                    {map->spacing[0], map->spacing[1], map->spacing[2]}};
-    const ps_dataset_spec spec = {.name = map->map ? "/VTKHDF/PointData/g_z" : "/VTKHDF/PointData/elements",
+    const ps_dataset_spec spec = {.name = map->map ? "/VTKHDF/PointData/g_z"
+                                                   : "/VTKHDF/PointData/elements",
                                   .type = PS_F64,
                                   .rank = 3,
                                   .dims = {map->nodes[0], map->nodes[1], 1},

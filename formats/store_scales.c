@@ -10,6 +10,8 @@
 
 #include "formats/store_private.h"
 #include "formats/store_scales.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
 
 typedef struct use {
     hobj_ref_t dataset;
@@ -107,6 +109,43 @@ static ps_status put_all(ps_store *store, const ps_scaled *arrays, int count)
         }
     }
     return PS_OK;
+}
+
+static ps_status put_column(ps_store *store, const char *name, ps_type type, int64_t count,
+                            const char *units, const char *description, const void *values)
+{
+    const ps_dataset_spec spec = {.name = name,
+                                  .type = type,
+                                  .rank = 1,
+                                  .dims = {count},
+                                  .units = units,
+                                  .description = description};
+    return ps_store_write_array(store, &spec, values);
+}
+
+ps_status ps_store_put_numbers(ps_store *store, const char *name, int64_t count,
+                               const char *description)
+{
+    PS_SCOPED_MEMORY int32_t *numbers = NULL;
+    PS_TRY(PS_ALLOC(&numbers, count, "numbers of a scale"));
+    for (int64_t i = 0; i < count; ++i) numbers[i] = (int32_t)i;
+    return put_column(store, name, PS_I32, count, "1", description, numbers);
+}
+
+ps_status ps_store_put_axis(ps_store *store, const char *name, int axis, double origin,
+                            double spacing, int64_t count)
+{
+    static const char *const what[] = {"x", "y", "z, down"};
+    static const char *const names[] = {"projection_x_coordinate", "projection_y_coordinate",
+                                        "depth"};
+    static const char *const letters[] = {"X", "Y", "Z"};
+    PS_SCOPED_MEMORY double *values = NULL;
+    PS_TRY(PS_ALLOC(&values, count, "an axis of a grid"));
+    for (int64_t i = 0; i < count; ++i) values[i] = origin + (double)i * spacing;
+    PS_TRY(put_column(store, name, PS_F64, count, "m", what[axis], values));
+    if (axis == 2) PS_TRY(ps_store_put_text(store, name, "positive", "down"));
+    PS_TRY(ps_store_put_text(store, name, "standard_name", names[axis]));
+    return ps_store_put_text(store, name, "axis", letters[axis]);
 }
 
 ps_status ps_store_put_scales(ps_store *store, const ps_scaled *arrays, int count)

@@ -7,7 +7,6 @@
 
 #include "formats/store_scales.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
 {
@@ -179,21 +178,6 @@ ps_status ps_trace_load(const char *path, ps_trace *trace)
 
 /* ---- writing ---- */
 
-/* /trace/channel: 0, 1, ...: the second axis for viewers. */
-static ps_status write_channel_numbers(ps_store *store, int64_t channels)
-{
-    PS_SCOPED_MEMORY int32_t *numbers = NULL;
-    PS_TRY(PS_ALLOC(&numbers, channels, "channel numbers"));
-    for (int64_t i = 0; i < channels; ++i) numbers[i] = (int32_t)i;
-    ps_dataset_spec spec = {.name = "/trace/channel",
-                            .type = PS_I32,
-                            .rank = 1,
-                            .dims = {channels},
-                            .units = "1",
-                            .description = "receiver number"};
-    return ps_store_write_array(store, &spec, numbers);
-}
-
 static ps_status write_values(ps_store *store, const ps_trace *trace)
 {
     ps_dataset_spec spec = {.name = "/trace/real",
@@ -222,7 +206,7 @@ static ps_status write_values(ps_store *store, const ps_trace *trace)
                               .description = trace->far_field ? "directions of the receivers"
                                                               : "positions of the receivers"};
     PS_TRY(ps_store_write_array(store, &places, trace->places));
-    return write_channel_numbers(store, trace->channels);
+    return ps_store_put_numbers(store, "/trace/channel", trace->channels, "receiver number");
 }
 
 static ps_status write_scales(ps_store *store, const ps_trace *trace)
@@ -230,14 +214,12 @@ static ps_status write_scales(ps_store *store, const ps_trace *trace)
     const ps_scaled arrays[] = {{"/trace/real", {"/trace/axis", "/trace/channel"}},
                                 {"/trace/places", {"/trace/channel", "/trace/direction"}},
                                 {"/trace/imaginary", {"/trace/axis", "/trace/channel"}}};
-    const int32_t numbers[3] = {0, 1, 2};
-    ps_dataset_spec direction = {.name = "/trace/direction",
-                                 .type = PS_I32,
-                                 .rank = 1,
-                                 .dims = {3},
-                                 .units = "1",
-                                 .description = "x, y, z"};
-    PS_TRY(ps_store_write_array(store, &direction, numbers));
+    PS_TRY(ps_store_put_numbers(store, "/trace/direction", 3, "x, y, z"));
+    PS_TRY(ps_store_put_text(store, "/", "Conventions", "CF-1.8"));
+    PS_TRY(ps_store_put_text(store, "/trace/axis",
+                             trace->in_frequency ? "long_name" : "standard_name",
+                             trace->in_frequency ? "frequency" : "time"));
+    PS_TRY(ps_store_put_text(store, "/trace/real", "long_name", trace->quantity));
     return ps_store_put_scales(store, arrays, trace->complex_values ? 3 : 2);
 }
 

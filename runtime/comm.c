@@ -356,7 +356,8 @@ ps_status ps_comm_exchange_wait(ps_comm_pending **pending)
 {
     if (!*pending) return PS_OK;
     ps_status status = PS_OK;
-    if (rank_count > 1) status = check(mpi->wait((*pending)->requests, (*pending)->count), "MPI's wait");
+    if (rank_count > 1)
+        status = check(mpi->wait((*pending)->requests, (*pending)->count), "MPI's wait");
     release_pending(pending);
     return status;
 }

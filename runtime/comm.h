@@ -13,8 +13,8 @@
 #include "runtime/status.h"
 
 /* Loads and starts MPI only if the process was launched as one of several ranks (mpirun, srun), so
- * that a plain start needs no MPI. PS_FAILED if there is no MPI for the launcher (mpi_load.h), or it
- * sees another number of ranks than were launched. */
+ * that a plain start needs no MPI. PS_FAILED if there is no MPI for the launcher (mpi_load.h), or
+ * it sees another number of ranks than were launched. */
 ps_status ps_comm_start(int *argc, char ***argv);
 void ps_comm_end(void);
 /* Ends all ranks with this exit code; does not return under MPI with several ranks. */

@@ -39,8 +39,8 @@ static int local_place(int *rank, int *size)
     MPI_Comm local;
     int mine = 0, error = MPI_Comm_rank(MPI_COMM_WORLD, &mine);
     if (!error)
-        error = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, mine, MPI_INFO_NULL,
-                                    &local);
+        error =
+            MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, mine, MPI_INFO_NULL, &local);
     if (error) return error;
     error = MPI_Comm_rank(local, rank);
     if (!error) error = MPI_Comm_size(local, size);
@@ -101,7 +101,8 @@ static int receive(void *data, int bytes, int rank, void *requests, int number)
     return MPI_Irecv(data, bytes, MPI_BYTE, rank, TAG, MPI_COMM_WORLD, request);
 }
 
-/* MPICH declares the third argument as an array, and its MPI_STATUSES_IGNORE is no address of one. */
+/* MPICH declares the third argument as an array, and its MPI_STATUSES_IGNORE is no address of one.
+ */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 static int wait_all(void *requests, int count)

@@ -1,9 +1,9 @@
 /*
- * mpi_adapter: the calls of MPI that comm.c makes, as a table that a shared object of its own brings,
- * `libpenstock-mpi-KIND.so`. Programs load it when several ranks were launched, so that they need no
- * MPI to start, and one set of programs runs under any MPI for which there is an adapter
- * (specs/ranks.md). This header and mpi_adapter.c need nothing else of Penstock, so that a user with
- * a compiler wrapper can build an adapter for his MPI:
+ * mpi_adapter: the calls of MPI that comm.c makes, as a table that a shared object of its own
+ * brings, `libpenstock-mpi-KIND.so`. Programs load it when several ranks were launched, so that
+ * they need no MPI to start, and one set of programs runs under any MPI for which there is an
+ * adapter (specs/ranks.md). This header and mpi_adapter.c need nothing else of Penstock, so that a
+ * user with a compiler wrapper can build an adapter for his MPI:
  *
  *     mpicc -O2 -fPIC -shared mpi_adapter.c -o libpenstock-mpi-mine.so
  */
@@ -13,8 +13,8 @@
 /* Raised with every change of the table: an adapter of another version is refused. */
 enum { PS_MPI_ADAPTER_VERSION = 1 };
 
-/* All calls but error_text and local_place return 0 or an error of MPI. Bytes and counts are ints as
- * in MPI. Collective over all ranks, but for send, receive and wait; called by one thread. */
+/* All calls but error_text and local_place return 0 or an error of MPI. Bytes and counts are ints
+ * as in MPI. Collective over all ranks, but for send, receive and wait; called by one thread. */
 typedef struct ps_mpi_adapter {
     int version;         /* PS_MPI_ADAPTER_VERSION */
     const char *library; /* "Open MPI 4.1.4", as its header says */

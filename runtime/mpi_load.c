@@ -9,8 +9,8 @@
 enum { PATH_SIZE = 4096 };
 
 /* Of each kind: its name, and what its library is called in places that an adapter which was built
- * elsewhere does not know. The names of MPICH are those of its common binary interface, which Intel MPI,
- * MVAPICH and Cray's share, and Debian's. */
+ * elsewhere does not know. The names of MPICH are those of its common binary interface, which Intel
+ * MPI, MVAPICH and Cray's share, and Debian's. */
 static const struct {
     const char *name, *libraries[2];
 } kinds[PS_MPI_KINDS] = {
@@ -74,8 +74,8 @@ static void note(char *tried, const char *what)
     snprintf(tried + used, PATH_SIZE - used, "%s%s", used ? "; " : "", what);
 }
 
-/* The libraries of MPI load parts of their own, which look for its symbols among the global ones. An
- * adapter that names no library finds the symbols of one that is loaded before it. */
+/* The libraries of MPI load parts of their own, which look for its symbols among the global ones.
+ * An adapter that names no library finds the symbols of one that is loaded before it. */
 static void *open_adapter(const char *path, ps_mpi_kind kind)
 {
     void *adapter = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -116,11 +116,12 @@ static ps_status none(const ps_mpi_launch *launch, const char *tried)
     if (!find("mpi_adapter.c", source)) strcpy(source, "runtime/mpi_adapter.c");
     if (launch->ranks > 0)
         snprintf(ranks, sizeof ranks, " as %lld ranks", (long long)launch->ranks);
-    return ps_fail(PS_FAILED,
-                   "launched%s by %s, but no MPI can be loaded (%.700s): install that MPI, choose "
-                   "another by PENSTOCK_MPI=openmpi, =mpich or =FILE, or build the adapter of yours: "
-                   "mpicc -O2 -fPIC -shared %.300s -o libpenstock-mpi-mine.so",
-                   ranks, launch->by, tried, source);
+    return ps_fail(
+        PS_FAILED,
+        "launched%s by %s, but no MPI can be loaded (%.700s): install that MPI, choose "
+        "another by PENSTOCK_MPI=openmpi, =mpich or =FILE, or build the adapter of yours: "
+        "mpicc -O2 -fPIC -shared %.300s -o libpenstock-mpi-mine.so",
+        ranks, launch->by, tried, source);
 }
 
 ps_status ps_mpi_load(const ps_mpi_launch *launch, const ps_mpi_adapter **out)
@@ -134,8 +135,9 @@ ps_status ps_mpi_load(const ps_mpi_launch *launch, const ps_mpi_adapter **out)
         int kind = 0;
         while (kind < PS_MPI_KINDS && strcmp(wish, kinds[kind].name) != 0) ++kind;
         if (kind == PS_MPI_KINDS)
-            return ps_fail(PS_USAGE, "PENSTOCK_MPI=%.200s: expected openmpi, mpich, other, or a path with a /",
-                           wish);
+            return ps_fail(
+                PS_USAGE, "PENSTOCK_MPI=%.200s: expected openmpi, mpich, other, or a path with a /",
+                wish);
         *out = load_kind((ps_mpi_kind)kind, tried);
     } else {
         *out = load_kind(launch->kind, tried);

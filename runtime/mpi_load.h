@@ -19,13 +19,13 @@ typedef struct ps_mpi_launch {
     ps_mpi_kind kind; /* which adapter is tried first */
 } ps_mpi_launch;
 
-/* Whether a launcher started this process as one of several ranks, by what mpirun (Open MPI, MPICH and
- * its kin) and srun leave in the environment. */
+/* Whether a launcher started this process as one of several ranks, by what mpirun (Open MPI, MPICH
+ * and its kin) and srun leave in the environment. */
 bool ps_mpi_launched(ps_mpi_launch *out);
 
-/* Loads the adapter that PENSTOCK_MPI names (openmpi, mpich, other, or a file), or the first that can be
- * loaded of those that lie beside the program, in ../mpi or ../lib/penstock/mpi from there. It stays
- * loaded. PS_FAILED says what was tried and how an adapter is built. */
+/* Loads the adapter that PENSTOCK_MPI names (openmpi, mpich, other, or a file), or the first that
+ * can be loaded of those that lie beside the program, in ../mpi or ../lib/penstock/mpi from there.
+ * It stays loaded. PS_FAILED says what was tried and how an adapter is built. */
 ps_status ps_mpi_load(const ps_mpi_launch *launch, const ps_mpi_adapter **out);
 
 #endif

@@ -240,6 +240,9 @@ def _dataset(file, memory_limit):
         array, short = v.valid(), name.lstrip("/")
         values[short] = (array, v.units, tuple(f"{short}_{d}" for d in range(array.ndim)))
     coordinates = _history(file, values) if file.format == "penstock-history" else {}
+    if file.format == "penstock-box-field" and "x" in values:
+        coordinates = {axis: values.pop(axis)[:2] + ((axis,),) for axis in "xyz"}
+        values = {name: v[:2] + (tuple("xyz"),) for name, v in values.items()}
     if file.format == "penstock-trace":
         axis = "frequency" if file.attrs["in_frequency"] else "time"
         for name in ("trace/real", "trace/imaginary"):

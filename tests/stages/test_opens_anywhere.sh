@@ -26,7 +26,7 @@ expect 0 "" penstock-gravity-assemble body.hdf load.hdf
 expect 0 "" penstock-schwarz-solve load.hdf potential.hdf
 expect 0 "" penstock-gravity-anomaly potential.hdf map.h5 --model body.hdf
 expect 0 "" penstock-sphere-exact far.h5 --quantity hard-far --radius .1 --speed 343 --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200
-for file in map.h5 far.h5; do expect 0 good penstock-verify $file; done
+for file in map.h5 far.h5 potential.hdf prism.h5; do expect 0 good penstock-verify $file; done
 python_has h5py && { python3 - << 'PY' || fail "dimension scales"; }
 import h5py
 import numpy as np
@@ -37,6 +37,17 @@ with h5py.File("map.h5") as f:
     assert g.shape == (9, 11) == (len(x), len(y)) and np.allclose(np.diff(x), f.attrs["spacing"][0]) and x[0] == f.attrs["origin"][0]
     assert f["map/y"].attrs["standard_name"] == b"projection_y_coordinate" and f["map/x"].attrs["units"] == b"m"
     assert (f["VTKHDF/PointData/g_z"][:, :, 0] == g[...]).all() and f["VTKHDF"].attrs["Type"] == b"ImageData"
+with h5py.File("potential.hdf") as f:
+    u = f["VTKHDF/PointData/potential"]
+    assert [list(d.keys()) for d in u.dims] == [["x"], ["y"], ["z"]] and u.shape == (9, 11, 7)
+    for d in range(3):
+        expected = f.attrs["origin"][d] + np.arange(u.shape[d]) * f.attrs["spacing"][d]
+        assert (u.dims[d][0][...] == expected).all(), "xyz"[d]
+    assert f["z"].attrs["positive"] == b"down" and f["z"].attrs["axis"] == b"Z" and f.attrs["Conventions"] == b"CF-1.8"
+with h5py.File("prism.h5") as f:
+    assert [list(d.keys()) for d in f["gradients"].dims] == [["station"], ["derivative"]]
+    assert [list(d.keys()) for d in f["attraction"].dims] == [["station"], ["direction"]] == [list(d.keys()) for d in f["place"].dims]
+    assert (f["potential"].dims[0]["station"][...] == np.arange(3000)).all()
 with h5py.File("far.h5") as f:
     assert [list(d.keys()) for d in f["trace/real"].dims] == [["axis"], ["channel"]] == [list(d.keys()) for d in f["trace/imaginary"].dims]
     assert (f["trace/real"].dims[0]["axis"][...] == [100, 200]).all() and list(f["trace/places"].dims[0].keys()) == ["channel"]
@@ -44,6 +55,14 @@ try:
     import xarray
     assert list(xarray.open_dataset("map.h5", group="map", engine="h5netcdf").g_z.dims) == ["x", "y"]
     assert xarray.open_dataset("far.h5", group="trace", engine="h5netcdf")["real"].sel(axis=200).shape == (3,)
+    u = xarray.open_dataset("potential.hdf", group="VTKHDF/PointData", engine="h5netcdf").potential
+    with h5py.File("potential.hdf") as f:
+        origin, spacing = f.attrs["origin"], f.attrs["spacing"]
+        assert u.sel(x=origin[0] + 2 * spacing[0], y=origin[1], z=origin[2] + 6 * spacing[2], method="nearest") == f["VTKHDF/PointData/potential"][2, 0, 6]
+    prism = xarray.open_dataset("prism.h5", engine="h5netcdf")
+    assert prism.attraction.dims == ("station", "direction") and prism.gradients.units == "Eotvos"
+    fmm = xarray.open_dataset("fmm.h5", engine="h5netcdf", phony_dims="sort")
+    assert fmm.potential0.shape == (3000,)
 except (ImportError, ValueError):  # without h5netcdf
     pass
 try:
