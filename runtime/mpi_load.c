@@ -76,22 +76,23 @@ static void note(char *tried, const char *what)
 
 /* The libraries of MPI load parts of their own, which look for its symbols among the global ones.
  * An adapter that names no library finds the symbols of one that is loaded before it. */
-static void *open_adapter(const char *path, ps_mpi_kind kind)
+static void *open_adapter(const char *path, ps_mpi_kind kind, char *tried)
 {
     void *adapter = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (adapter) return adapter;
+    char why[1024];
+    snprintf(why, sizeof why, "%s", dlerror());
     for (int l = 0; !adapter && l < 2 && kinds[kind].libraries[l]; ++l)
         if (dlopen(kinds[kind].libraries[l], RTLD_NOW | RTLD_GLOBAL))
             adapter = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (!adapter) note(tried, why);
     return adapter;
 }
 
 static const ps_mpi_adapter *load(const char *path, ps_mpi_kind kind, char *tried)
 {
-    void *library = open_adapter(path, kind);
-    if (!library) {
-        note(tried, dlerror());
-        return NULL;
-    }
+    void *library = open_adapter(path, kind, tried);
+    if (!library) return NULL;
     const ps_mpi_adapter *table = dlsym(library, "ps_mpi_adapter_table");
     if (table && table->version == PS_MPI_ADAPTER_VERSION) return table;
     note(tried, path);
