@@ -243,10 +243,18 @@ void ps_store_part_path(const char *path, int64_t generation, int part, char *ou
  * is. The same until that file is replaced, so that a run that goes on finds its parts.
  * Collective: all ranks get what rank 0 sees. */
 ps_status ps_store_next_generation(const char *path, int64_t *out);
-/* Keeps all others from the sets at `path`, from before the choice of a generation until the master is
- * committed: two writers would give parts of one generation the same names. *hold is rank 0's (else
- * NULL), for ps_output_discard. PS_FAILED, naming its process, if there is another. Collective. */
-ps_status ps_store_hold_sets(const char *path, ps_output **hold);
+/* The set of parts that a run writes. All others are kept from the sets at its path from before the choice
+ * of the generation until it is released, after the commit of the master: two writers would give parts
+ * of one generation the same names. */
+typedef struct ps_store_set {
+    int64_t generation;
+    ps_output *hold; /* rank 0's */
+} ps_store_set;
+
+/* Of the next generation. PS_FAILED, naming its process, if there is another writer. Collective; released
+ * by ps_store_set_release on success and on failure. */
+ps_status ps_store_set_begin(const char *path, ps_store_set *out);
+void ps_store_set_release(ps_store_set *set);
 /* Removes what writers of `path` and of its sets who are dead have left of temporaries. */
 void ps_store_tidy(const char *path);
 /* Removes parts of lower generations than that of the master at `path`, and of this one from

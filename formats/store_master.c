@@ -99,13 +99,16 @@ void ps_store_tidy(const char *path)
     ps_output_tidy(name);
 }
 
-ps_status ps_store_hold_sets(const char *path, ps_output **hold)
+ps_status ps_store_set_begin(const char *path, ps_store_set *out)
 {
     char name[PATH_SIZE + 16];
-    *hold = NULL;
+    *out = (ps_store_set){0};
     hold_name(path, name);
-    return ps_comm_agree(ps_comm_rank() == 0 ? ps_output_begin(name, hold) : PS_OK);
+    PS_TRY(ps_comm_agree(ps_comm_rank() == 0 ? ps_output_begin(name, &out->hold) : PS_OK));
+    return ps_store_next_generation(path, &out->generation);
 }
+
+void ps_store_set_release(ps_store_set *set) { ps_output_discard(&set->hold); }
 
 /* The set that stays. */
 typedef struct kept_set {

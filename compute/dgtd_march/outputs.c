@@ -373,12 +373,12 @@ static ps_status write_phasors(march *m, const ps_product *product, const settle
     char path[4200], part[4096];
     path_beside(m, "phasors", path);
     if (ps_comm_size() == 1) return write_own_phasors(m, path, product, end);
-    int64_t generation;
-    PS_TRY(ps_store_next_generation(path, &generation));
-    ps_store_part_path(path, generation, ps_comm_rank(), part);
+    PS_SCOPED(ps_store_set_release) ps_store_set set;
+    PS_TRY(ps_store_set_begin(path, &set));
+    ps_store_part_path(path, set.generation, ps_comm_rank(), part);
     PS_TRY(ps_comm_agree(write_own_phasors(m, part, product, end)));
     ps_store_identity full = ps_run_identity(m->run, PS_PHASORS_FORMAT, PS_PHASORS_VERSION);
-    return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, generation, ps_comm_size())
+    return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, set.generation, ps_comm_size())
                                : PS_OK;
 }
 

@@ -399,6 +399,7 @@ static ps_status tidy(solve_problem *p)
 static void release(solve_problem *p)
 {
     ps_box_field_close(&p->out);
+    ps_store_set_release(&p->set);
     ps_box_field_close(&p->load);
     ps_device_close(&p->device);
     free(p->history);

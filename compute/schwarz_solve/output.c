@@ -11,6 +11,12 @@ const char *solve_method_name(const solve_options *o)
     return solve_method_names[o->substructured ? METHOD_DIRECT : o->method];
 }
 
+/* Parts of several ranks have one writer at a time. */
+ps_status output_begin_set(solve_problem *p, const char *path)
+{
+    return ps_comm_size() > 1 ? ps_store_set_begin(path, &p->set) : PS_OK;
+}
+
 /* Of this rank; the output itself where there is but one. */
 ps_status output_create(solve_problem *p, const char *path)
 {
@@ -19,7 +25,7 @@ ps_status output_create(solve_problem *p, const char *path)
     strcpy(header.quantity, "potential");
     strcpy(header.units, "m2/s2");
     snprintf(part, sizeof part, "%s", path);
-    if (ps_comm_size() > 1) ps_store_part_path(path, p->generation, ps_comm_rank(), part);
+    if (ps_comm_size() > 1) ps_store_part_path(path, p->set.generation, ps_comm_rank(), part);
     PS_TRY(ps_box_field_create_part(part, &p->product.identity, &header, p->first_plane,
                                     p->end_plane, &p->out));
     return ps_product_record(&p->product, p->out.store);
@@ -92,7 +98,7 @@ ps_status output_write(solve_problem *p, const char *path, void *state)
     ps_status status = ps_comm_agree(write_part(p, path, state));
     if (status != PS_OK || ps_comm_size() == 1) return status;
     if (ps_comm_rank() == 0)
-        status = ps_store_write_master(path, &p->product.identity, p->generation, ps_comm_size());
+        status = ps_store_write_master(path, &p->product.identity, p->set.generation, ps_comm_size());
     return ps_comm_agree(status);
 }
 
@@ -107,8 +113,8 @@ ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
     snprintf(message, sizeof message, "%s", ps_message());
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);
-    if (ps_store_next_generation(path, &p->generation) != PS_OK ||
-        output_write(p, path, state) != PS_OK)
+    ps_store_set_release(&p->set);
+    if (output_begin_set(p, path) != PS_OK || output_write(p, path, state) != PS_OK)
         return ps_fail(failure, "%s", message);
     return ps_fail(failure, "%s. The best iterate, of residual %.3g, is %s", message,
                    p->result.residual, path);

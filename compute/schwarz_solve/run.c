@@ -67,7 +67,7 @@ static ps_status solve_and_write(solve_problem *p, void **state)
 {
     const char *path = p->run->output;
     run_state checkpoints;
-    if (!p->trial) PS_TRY(ps_store_next_generation(path, &p->generation));
+    if (!p->trial) PS_TRY(output_begin_set(p, path));
     ps_status status = open_way(p, state);
     if (status == PS_OK && !p->trial) status = output_create(p, path);
     PS_TRY(ps_comm_agree(status));

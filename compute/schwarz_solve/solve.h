@@ -49,8 +49,8 @@ typedef struct solve_problem {
     ps_progress progress;
     bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
-    int64_t generation; /* of the parts of `out` */
-    ps_q1_grid grid;    /* m */
+    ps_store_set set; /* parts of `out`, of several ranks */
+    ps_q1_grid grid;  /* m */
     solve_options options;
     const struct solve_way *way;
     ps_device *device;              /* NULL: processors */
@@ -109,6 +109,7 @@ void solve_report(const solve_problem *p);
 
 const char *solve_method_name(const solve_options *options);
 /* Makes the file of this rank, so that what cannot be written fails before the solve. */
+ps_status output_begin_set(solve_problem *p, const char *path);
 ps_status output_create(solve_problem *p, const char *path);
 /* The field of the state, by all ranks, and the master. Collective. */
 ps_status output_write(solve_problem *p, const char *path, void *state);

@@ -69,9 +69,8 @@ typedef struct job {
     int device;                               /* ordinal; -1: the cores */
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
     ps_leaf_backend *backend;
-    bool complete;      /* OUTPUT is there, of this identity */
-    ps_output *hold;    /* on the sets of parts      */
-    int64_t generation; /* of the parts              */
+    bool complete; /* OUTPUT is there, of this identity */
+    ps_store_set set;
 } job;
 
 static ps_leaf_device device_of(const job *j)
@@ -131,11 +130,12 @@ static ps_status open_backend(job *j)
 static ps_status choose_generation(job *j, const char *path)
 {
     const ps_product *p = &j->product;
+    int64_t *generation = &j->set.generation;
+    PS_TRY(ps_store_set_begin(path, &j->set));
     bool mends =
         !j->run->force && ps_store_matches(path, &p->identity, p->input_count, p->roles, p->inputs);
-    PS_TRY(ps_store_next_generation(path, &j->generation));
-    if (ps_comm_rank() == 0 && mends && j->generation > 0) --j->generation;
-    return ps_comm_broadcast(&j->generation, sizeof j->generation, 0);
+    if (ps_comm_rank() == 0 && mends && *generation > 0) --*generation;
+    return ps_comm_broadcast(generation, sizeof *generation, 0);
 }
 
 static ps_status compute(job *j, assemble_result *result)
@@ -146,9 +146,8 @@ static ps_status compute(job *j, assemble_result *result)
                             .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
     ps_stop_keeps("complete parts are kept; the same command continues");
-    PS_TRY(ps_store_hold_sets(part.path, &j->hold));
     PS_TRY(choose_generation(j, part.path));
-    part.generation = j->generation;
+    part.generation = j->set.generation;
     double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
     ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);
@@ -162,7 +161,7 @@ static ps_status commit(job *j)
     j->problem.tables.chunks = j->plan.cut.chunks;
     if (ps_comm_rank() == 0)
         status = ps_hmatrix_commit(j->run->output, &j->product.identity, &j->problem.tables,
-                                   j->clusters, j->generation);
+                                   j->clusters, j->set.generation);
     ps_debug("tables written in %.3f s", ps_clock() - start);
     return ps_comm_agree(status);
 }
@@ -226,7 +225,7 @@ static bool is_up_to_date(job *j)
 static void release(job *j)
 {
     if (j->backend) j->backend->close(j->backend);
-    ps_output_discard(&j->hold);
+    ps_store_set_release(&j->set);
     assemble_plan_release(&j->plan);
     ps_hbem_problem_release(&j->problem);
     ps_hbem_scene_release(&j->scene);

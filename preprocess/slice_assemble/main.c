@@ -300,15 +300,15 @@ static ps_status assemble(const ps_retarded_problem *problem, const ps_assembly_
     const char *path = product->path;
     char part[4096];
     PS_SCOPED(result_release) ps_assembly_result result = {0};
+    PS_SCOPED(ps_store_set_release) ps_store_set set = {0};
     bool several = ps_comm_size() > 1;
-    int64_t generation = 0;
-    if (several) PS_TRY(ps_store_next_generation(path, &generation));
-    if (several) ps_store_part_path(path, generation, ps_comm_rank(), part);
+    if (several) PS_TRY(ps_store_set_begin(path, &set));
+    if (several) ps_store_part_path(path, set.generation, ps_comm_rank(), part);
     PS_TRY(write_part(several ? part : path, problem, plan, product, &result, again));
     if (*again) return PS_OK;
     ps_status status = PS_OK;
     if (several && ps_comm_rank() == 0)
-        status = ps_store_write_master(path, &product->identity, generation, ps_comm_size());
+        status = ps_store_write_master(path, &product->identity, set.generation, ps_comm_size());
     PS_TRY(ps_comm_agree(status));
     return ps_comm_agree(report_result(path, problem, plan, &result, product->run));
 }

@@ -199,15 +199,15 @@ static void test_generations(void **state)
 /* Sets at one path have one writer at a time; another path is another's. */
 static void test_sets_are_held(void **state)
 {
-    ps_output *hold, *other;
-    check_ok(ps_store_hold_sets("held.h5", &hold));
-    check_fails(ps_store_hold_sets("held.h5", &other), PS_FAILED, "is writing it");
-    assert_null(other);
-    check_ok(ps_store_hold_sets("another.h5", &other));
-    ps_output_discard(&other);
-    ps_output_discard(&hold);
-    check_ok(ps_store_hold_sets("held.h5", &hold));
-    ps_output_discard(&hold);
+    ps_store_set held, other;
+    check_ok(ps_store_set_begin("held.h5", &held));
+    check_fails(ps_store_set_begin("held.h5", &other), PS_FAILED, "is writing it");
+    assert_null(other.hold);
+    check_ok(ps_store_set_begin("another.h5", &other));
+    ps_store_set_release(&other);
+    ps_store_set_release(&held);
+    check_ok(ps_store_set_begin("held.h5", &held));
+    ps_store_set_release(&held);
     assert_int_equal(temporaries_of("held.h5"), 0);
 }
 
