@@ -12,7 +12,8 @@ extern "C" {
 #include "kernels/tdbem/interaction_launch.h"
 }
 
-namespace {
+namespace
+{
 
 enum { THREADS = 256, WARP = 32, NEAR_BINS = 24 };
 constexpr double trim_level = 1e-12; /* as in interaction.c */
@@ -92,69 +93,81 @@ __device__ ps_device_pair extent_of(const ps_device_tile &tile, const around &i,
     return {end ? first : 0, end ? end - first : 0};
 }
 
-__global__ void hard_entries(const ps_device_tile tile)
+/* both: the mirror's entries, too, of the terms with x and y exchanged. */
+template <bool both> __global__ void hard_entries(const ps_device_tile tile)
 {
+    constexpr int kinds = both ? 2 : 1;
     int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, room;
     if (e >= tile.rows * tile.band_slices) return;
     int64_t s = tile.band_first + e / tile.rows, r = e % tile.rows, v = s * tile.rows + r;
     around i(tile.row_side, r), j(tile.band_side, s - tile.band_first);
-    double *bins = tile.bins + ps_device_bins(&tile, s, r, &room);
+    int64_t offset = ps_device_bins(&tile, s, r, &room);
     ps_device_pair whole = extent_of(tile, i, j);
     if (whole.count > room) {
-        atomicOr(&tile.result->faults, PS_DEVICE_ROOM);
+        atomicOr(&tile.entries[0].result->faults, PS_DEVICE_ROOM);
         whole.count = 0;
     }
     tile.first[v] = whole.base;
     tile.count[v] = whole.count;
     /* Sums that are added to so often stay near by; those of long row-vectors in their bins. */
-    double near[NEAR_BINS];
+    double near[kinds][NEAR_BINS], *sums[kinds];
     bool is_short = whole.count <= NEAR_BINS;
-    double *sums = is_short ? near : bins;
-    for (int n = 0; n < whole.count; ++n) sums[n] = 0;
+    for (int q = 0; q < kinds; ++q) {
+        sums[q] = is_short ? near[q] : tile.entries[q].bins + offset;
+        for (int n = 0; n < whole.count; ++n) sums[q][n] = 0;
+    }
+    int other = (int)tile.term_rows - 9; /* rows from one order's terms to the other's, if any */
     visit_pairs(i, j, [&](int a, int b) {
         int64_t x = i.place(a), y = j.place(b), most;
         ps_device_pair pair = pair_of(tile, x, y);
-        const double *term = tile.terms + ps_device_terms(&tile, x, y, &most) +
-                             corners(i, a, j, b) * pair.count;
-        for (int n = 0; n < pair.count; ++n) sums[pair.base - whole.base + n] += term[n];
+        const double *terms = tile.terms + ps_device_terms(&tile, x, y, &most);
+        int at = corners(i, a, j, b), own = i.triangle(a) <= j.triangle(b) ? 0 : other;
+        for (int q = 0; q < kinds; ++q) {
+            const double *term = terms + (at + (q == 0 ? own : other - own)) * pair.count;
+            for (int n = 0; n < pair.count; ++n) sums[q][pair.base - whole.base + n] += term[n];
+        }
     });
-    for (int n = 0; is_short && n < whole.count; ++n) bins[n] = near[n];
+    for (int q = 0; is_short && q < kinds; ++q)
+        for (int n = 0; n < whole.count; ++n) tile.entries[q].bins[offset + n] = near[q][n];
 }
 
 /* ---- trimming ---- */
 
-__device__ void keep_near(const ps_device_tile &tile, int64_t row, int64_t slice, double value)
+__device__ void keep_near(const ps_device_entries &entries, int64_t row, int64_t slice,
+                          double value)
 {
-    unsigned at = atomicAdd(&tile.result->near_count, 1u);
-    tile.near_rows[at] = (int32_t)row;
-    tile.near_columns[at] = (int32_t)slice;
-    tile.near_values[at] = value;
+    unsigned at = atomicAdd(&entries.result->near_count, 1u);
+    entries.near_rows[at] = (int32_t)row;
+    entries.near_columns[at] = (int32_t)slice;
+    entries.near_values[at] = value;
 }
 
 /* As ps_tile_append. */
-__global__ void trim(const ps_device_tile tile)
+__global__ void trim(const ps_device_tile tile, int order)
 {
+    const ps_device_entries &entries = tile.entries[order];
     int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, room;
     if (v >= tile.rows * tile.slices) return;
     int64_t s = v / tile.rows, r = v % tile.rows;
-    const double *m = tile.bins + ps_device_bins(&tile, s, r, &room);
+    const double *m = entries.bins + ps_device_bins(&tile, s, r, &room);
     int first = tile.first[v], count = tile.count[v], low = first == 0 ? 1 : 0, high = count;
     double largest = 0;
     for (int n = 0; n < count; ++n) largest = fmax(largest, fabs(m[n]));
     double level = trim_level * largest;
     if (first == 0 && count > 0 && largest > 0 && fabs(m[0]) >= level)
-        keep_near(tile, tile.first_row + r, tile.first_slice + s, m[0]);
+        keep_near(entries, order ? tile.first_slice + s : tile.first_row + r,
+                  order ? tile.first_row + r : tile.first_slice + s, m[0]);
     while (low < high && !(fabs(m[low]) >= level && largest > 0)) ++low;
     while (high > low && !(fabs(m[high - 1]) >= level)) --high;
     int length = high > low ? high - low : 0;
     if (length > USHRT_MAX || first + high > USHRT_MAX + 1) {
-        atomicOr(&tile.result->faults, PS_DEVICE_K);
+        atomicOr(&entries.result->faults, PS_DEVICE_K);
         length = 0;
     }
-    tile.starts[v] = (uint16_t)(length ? first + low : 0);
-    tile.lengths[v] = (uint16_t)length;
+    entries.starts[v] = (uint16_t)(length ? first + low : 0);
+    entries.lengths[v] = (uint16_t)length;
     unsigned last = length ? (unsigned)(first + high - 1) : 0;
-    if (last > tile.result->k_max) atomicMax(&tile.result->k_max, last);
+    if (last > entries.result->k_max) atomicMax(&entries.result->k_max, last);
 }
 
 /* ---- closing up ---- */
@@ -192,11 +205,11 @@ __device__ int64_t scan_block(int64_t value, int64_t *total)
     return before + sum - value;
 }
 
-__global__ void total_lengths(const ps_device_tile tile, order_view view, int64_t *totals)
+__global__ void total_lengths(const uint16_t *lengths, order_view view, int64_t *totals)
 {
     int64_t o = blockIdx.x, sum = 0, total;
     for (int64_t n = threadIdx.x; n < view.inner; n += THREADS)
-        sum += tile.lengths[o * view.outer_stride + n * view.inner_stride];
+        sum += lengths[o * view.outer_stride + n * view.inner_stride];
     scan_block(sum, &total);
     if (threadIdx.x == 0) totals[o] = total;
 }
@@ -218,18 +231,20 @@ template <typename real>
 __global__ void compact(const ps_device_tile tile, order_view view, int order)
 {
     real *values = static_cast<real *>(tile.out_values[order]);
+    const ps_device_entries &entries = tile.entries[order];
     int64_t o = blockIdx.x, before = tile.totals[order][o], total, room;
     for (int64_t first = 0; first < view.inner; first += THREADS) {
         int64_t n = first + threadIdx.x, v = o * view.outer_stride + n * view.inner_stride;
-        int length = n < view.inner ? tile.lengths[v] : 0;
+        int length = n < view.inner ? entries.lengths[v] : 0;
         int64_t to = before + scan_block(length, &total);
         before += total;
         if (n >= view.inner) continue;
-        tile.out_starts[order][o * view.inner + n] = tile.starts[v];
+        tile.out_starts[order][o * view.inner + n] = entries.starts[v];
         tile.out_lengths[order][o * view.inner + n] = (uint16_t)length;
         if (length == 0) continue;
-        const double *m = tile.bins + ps_device_bins(&tile, v / tile.rows, v % tile.rows, &room) +
-                          (tile.starts[v] - tile.first[v]);
+        const double *m = entries.bins +
+                          ps_device_bins(&tile, v / tile.rows, v % tile.rows, &room) +
+                          (entries.starts[v] - tile.first[v]);
         for (int q = 0; q < length; ++q) values[to + q] = (real)m[q];
     }
 }
@@ -238,17 +253,21 @@ unsigned blocks_of(int64_t items) { return (unsigned)((items + THREADS - 1) / TH
 
 } // namespace
 
-extern "C" ps_status ps_device_hard_entries(const ps_device_tile *tile, void *stream)
+extern "C" ps_status ps_device_hard_entries(const ps_device_tile *tile, bool both, void *stream)
 {
-    hard_entries<<<blocks_of(tile->rows * tile->band_slices), THREADS, 0, (cudaStream_t)stream>>>(
-        *tile);
+    cudaStream_t on = (cudaStream_t)stream;
+    unsigned blocks = blocks_of(tile->rows * tile->band_slices);
+    if (both)
+        hard_entries<true><<<blocks, THREADS, 0, on>>>(*tile);
+    else
+        hard_entries<false><<<blocks, THREADS, 0, on>>>(*tile);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-extern "C" ps_status ps_device_trim(const ps_device_tile *tile, void *stream)
+extern "C" ps_status ps_device_trim(const ps_device_tile *tile, int order, void *stream)
 {
-    trim<<<blocks_of(tile->rows * tile->slices), THREADS, 0, (cudaStream_t)stream>>>(*tile);
+    trim<<<blocks_of(tile->rows * tile->slices), THREADS, 0, (cudaStream_t)stream>>>(*tile, order);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -259,9 +278,10 @@ extern "C" ps_status ps_device_compact(const ps_device_tile *tile, int order, vo
     order_view view = order_of(*tile, order);
     unsigned blocks = (unsigned)view.outer;
     int64_t *totals = tile->totals[order];
-    total_lengths<<<blocks, THREADS, 0, on>>>(*tile, view, totals);
+    const ps_device_entries *entries = &tile->entries[order];
+    total_lengths<<<blocks, THREADS, 0, on>>>(entries->lengths, view, totals);
     PS_CUDA(cudaGetLastError());
-    accumulate<<<1, THREADS, 0, on>>>(totals, view.outer, &tile->result->value_count);
+    accumulate<<<1, THREADS, 0, on>>>(totals, view.outer, &entries->result->value_count);
     PS_CUDA(cudaGetLastError());
     if (tile->precision == PS_SINGLE)
         compact<float><<<blocks, THREADS, 0, on>>>(*tile, view, order);

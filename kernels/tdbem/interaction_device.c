@@ -10,8 +10,11 @@
 static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
 ps_status ps_device_soft_entries(const ps_device_tile *tile, void *stream) { return no_cuda(); }
 ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stream) { return no_cuda(); }
-ps_status ps_device_hard_entries(const ps_device_tile *tile, void *stream) { return no_cuda(); }
-ps_status ps_device_trim(const ps_device_tile *tile, void *stream) { return no_cuda(); }
+ps_status ps_device_hard_entries(const ps_device_tile *tile, bool both, void *stream)
+{
+    return no_cuda();
+}
+ps_status ps_device_trim(const ps_device_tile *tile, int order, void *stream) { return no_cuda(); }
 ps_status ps_device_compact(const ps_device_tile *tile, int order, void *stream)
 {
     return no_cuda();
@@ -21,6 +24,12 @@ ps_status ps_device_compact(const ps_device_tile *tile, int order, void *stream)
 static bool is_hard(const ps_interaction *interaction)
 {
     return interaction->formulation == PS_SOUND_HARD;
+}
+
+/* Kinds of entries of a tile and its mirror: those of the combined equation are not alike. */
+static int kinds_of(const ps_interaction *interaction, bool mirrored)
+{
+    return mirrored && interaction->combined > 0 ? 2 : 1;
 }
 
 /* ---- sizes ---- */
@@ -84,7 +93,7 @@ typedef struct side_tables {
 } side_tables;
 
 typedef struct tile_tables {
-    ps_device_result *result;
+    ps_device_result *results; /* [2] */
     int32_t *row_widths, *slice_widths;
     side_tables rows, band;
     int64_t band_offset; /* where the tables of a band begin, bytes */
@@ -101,12 +110,22 @@ static void carve_side(const ps_interaction_side *side, ps_carver *carver, side_
 static void carve_tables(const ps_interaction_side *rows, const ps_interaction_side *slices,
                          ps_carver *carver, tile_tables *out)
 {
-    out->result = ps_carve(carver, 1, sizeof *out->result);
+    out->results = ps_carve(carver, 2, sizeof *out->results);
     out->row_widths = ps_carve(carver, rows->unknowns + 1, sizeof *out->row_widths);
     out->slice_widths = ps_carve(carver, slices->unknowns + 1, sizeof *out->slice_widths);
     carve_side(rows, carver, &out->rows);
     out->band_offset = carver->used;
     carve_side(slices, carver, &out->band);
+}
+
+static void carve_entries(int64_t entries, int64_t bins, ps_carver *carver, ps_device_entries *out)
+{
+    out->bins = ps_carve(carver, bins, sizeof *out->bins);
+    out->starts = ps_carve(carver, entries, sizeof *out->starts);
+    out->lengths = ps_carve(carver, entries, sizeof *out->lengths);
+    out->near_rows = ps_carve(carver, entries, sizeof *out->near_rows);
+    out->near_columns = ps_carve(carver, entries, sizeof *out->near_columns);
+    out->near_values = ps_carve(carver, entries, sizeof *out->near_values);
 }
 
 /* What stays for the whole tile. The values' room is as large as the bins'. */
@@ -116,14 +135,11 @@ static void carve_tile(const ps_interaction *interaction, const ps_interaction_s
 {
     int64_t n = rows->unknowns, m = slices->unknowns, entries = n * m;
     int64_t bins = PS_BIN_EXTRA * entries + n * slices->widths + m * rows->widths;
-    out->bins = ps_carve(carver, bins, sizeof *out->bins);
     out->first = ps_carve(carver, entries, sizeof *out->first);
     out->count = ps_carve(carver, entries, sizeof *out->count);
-    out->starts = ps_carve(carver, entries, sizeof *out->starts);
-    out->lengths = ps_carve(carver, entries, sizeof *out->lengths);
-    out->near_rows = ps_carve(carver, entries, sizeof *out->near_rows);
-    out->near_columns = ps_carve(carver, entries, sizeof *out->near_columns);
-    out->near_values = ps_carve(carver, entries, sizeof *out->near_values);
+    for (int kind = 0; kind < kinds_of(interaction, mirrored); ++kind)
+        carve_entries(entries, bins, carver, &out->entries[kind]);
+    if (kinds_of(interaction, mirrored) == 1) out->entries[1] = out->entries[0];
     for (int order = 0; order < 1 + mirrored; ++order) {
         out->totals[order] = ps_carve(carver, (order ? n : m) + 1, sizeof *out->totals[order]);
         out->out_starts[order] = ps_carve(carver, entries, sizeof *out->out_starts[order]);
@@ -135,18 +151,20 @@ static void carve_tile(const ps_interaction *interaction, const ps_interaction_s
     if (!is_hard(interaction)) return;
     out->sum_shells =
         2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
-    out->sums = ps_carve(carver, out->sum_shells * PS_HARD_SUMS,
+    int64_t sums = interaction->combined > 0 ? PS_COMBINED_SUMS : PS_HARD_SUMS;
+    out->sums = ps_carve(carver, out->sum_shells * sums,
                          PS_PAIR_BLOCKS * PS_PAIR_THREADS * sizeof *out->sums);
 }
 
 /* What a band of slices needs besides. */
-static void carve_band(const ps_interaction_side *rows, const ps_interaction_side *band,
-                       ps_carver *carver, ps_device_tile *out)
+static void carve_band(const ps_interaction *interaction, const ps_interaction_side *rows,
+                       const ps_interaction_side *band, ps_carver *carver, ps_device_tile *out)
 {
     int64_t n = rows->triangles, m = band->triangles;
+    out->term_rows = interaction->combined > 0 ? 18 : 9;
     out->pairs = ps_carve(carver, n * m, sizeof *out->pairs);
     out->terms = ps_carve(carver, PS_TERM_EXTRA * n * m + n * band->shells + m * rows->shells,
-                          9 * sizeof *out->terms);
+                          out->term_rows * (int64_t)sizeof *out->terms);
 }
 
 ps_interaction_room ps_interaction_room_of(const ps_interaction *interaction,
@@ -163,8 +181,8 @@ ps_interaction_room ps_interaction_room_of(const ps_interaction *interaction,
     if (is_hard(interaction)) {
         int64_t shells = slices->most * span(interaction->triangle_reach_max, interaction->shell);
         ps_interaction_side one = {.triangles = slices->most, .shells = shells};
-        carve_band(rows, &one, &least, &tile);
-        carve_band(rows, slices, &whole, &tile);
+        carve_band(interaction, rows, &one, &least, &tile);
+        carve_band(interaction, rows, slices, &whole, &tile);
     }
     room.least = least.used;
     room.whole = whole.used > least.used ? whole.used : least.used;
@@ -285,6 +303,7 @@ static ps_status prepare(const ps_interaction_device *device, const ps_interacti
                                   .precision = device->precision,
                                   .shell = interaction->shell,
                                   .speed = interaction->speed,
+                                  .combined = interaction->combined,
                                   .rule = interaction->rule,
                                   .triangles = device->triangles,
                                   .first_row = tile->first_row,
@@ -309,7 +328,9 @@ static ps_status prepare(const ps_interaction_device *device, const ps_interacti
     task->table_bytes = host.used;
     task->tile.row_widths = task->there.row_widths;
     task->tile.slice_widths = task->there.slice_widths;
-    task->tile.result = task->there.result;
+    for (int kind = 0; kind < 2; ++kind)
+        task->tile.entries[kind].result =
+            task->there.results + (kind < kinds_of(interaction, mirrored) ? kind : 0);
     return PS_OK;
 }
 
@@ -326,13 +347,14 @@ static ps_status choose_band(device_task *task, int64_t first, ps_interaction_si
     for (int64_t count = tile->slices - first;; count = (count + 1) / 2) {
         ps_carver carver = task->memory;
         *band = ps_interaction_side_of(task->device->interaction, tile->first_slice + first, count);
-        carve_band(&task->rows, band, &carver, &task->tile);
+        carve_band(task->device->interaction, &task->rows, band, &carver, &task->tile);
         if (carver.used <= task->device->memory_bytes) return PS_OK;
         if (count == 1) return ps_fail(PS_FAILED, "internal error: no room for a slice");
     }
 }
 
-static ps_status hard_band(device_task *task, int64_t first, int64_t *done, ps_stream *stream)
+static ps_status hard_band(device_task *task, bool both, int64_t first, int64_t *done,
+                           ps_stream *stream)
 {
     ps_device_tile *tile = &task->tile;
     ps_interaction_side band;
@@ -345,18 +367,18 @@ static ps_status hard_band(device_task *task, int64_t first, int64_t *done, ps_s
     tile->band_slices = band.unknowns;
     tile->band_side = device_side(&task->there.band, band.triangles);
     PS_TRY(ps_device_hard_pairs(tile, ps_stream_handle(stream)));
-    PS_TRY(ps_device_hard_entries(tile, ps_stream_handle(stream)));
+    PS_TRY(ps_device_hard_entries(tile, both, ps_stream_handle(stream)));
     *done = first + band.unknowns;
     return PS_OK;
 }
 
-static ps_status compute_entries(device_task *task, ps_stream *stream)
+static ps_status compute_entries(device_task *task, bool both, ps_stream *stream)
 {
     ps_device_tile *tile = &task->tile;
     if (!is_hard(task->device->interaction))
         return ps_device_soft_entries(tile, ps_stream_handle(stream));
     tile->row_side = device_side(&task->there.rows, task->rows.triangles);
-    for (int64_t s = 0; s < tile->slices;) PS_TRY(hard_band(task, s, &s, stream));
+    for (int64_t s = 0; s < tile->slices;) PS_TRY(hard_band(task, both, s, &s, stream));
     return PS_OK;
 }
 
@@ -365,16 +387,18 @@ ps_status ps_interaction_device_start(const ps_interaction_device *device,
                                       ps_stream *stream)
 {
     device_task task;
+    int kinds = kinds_of(device->interaction, mirrored);
     PS_TRY(prepare(device, tile, mirrored, &task));
     PS_TRY(ps_stream_enter(stream));
-    memset(task.host.result, 0, sizeof *task.host.result);
+    memset(task.host.results, 0, 2 * sizeof *task.host.results);
     fill_widths(device->interaction, tile->first_row, tile->rows, task.host.row_widths);
     fill_widths(device->interaction, tile->first_slice, tile->slices, task.host.slice_widths);
     if (is_hard(device->interaction))
         fill_side(device->interaction, tile->first_row, tile->rows, &task.host.rows);
     PS_TRY(send_tables(&task, 0, task.host.band_offset, stream));
-    PS_TRY(compute_entries(&task, stream));
-    PS_TRY(ps_device_trim(&task.tile, ps_stream_handle(stream)));
+    PS_TRY(compute_entries(&task, kinds == 2, stream));
+    for (int kind = 0; kind < kinds; ++kind)
+        PS_TRY(ps_device_trim(&task.tile, kind, ps_stream_handle(stream)));
     PS_TRY(ps_device_compact(&task.tile, 0, ps_stream_handle(stream)));
     return mirrored ? ps_device_compact(&task.tile, 1, ps_stream_handle(stream)) : PS_OK;
 }
@@ -413,13 +437,37 @@ static ps_status copy_order(const device_task *task, int order, ps_interaction_t
                            tile->out_values[order], out->value_count * (single ? 4 : 8));
 }
 
-static ps_status copy_near(const device_task *task, ps_interaction_tile *out, ps_stream *stream)
+static ps_status copy_near(const device_task *task, int kind, ps_interaction_tile *out,
+                           ps_stream *stream)
 {
-    const ps_device_tile *tile = &task->tile;
+    const ps_device_entries *entries = &task->tile.entries[kind];
     int64_t count = out->near_count;
-    PS_TRY(ps_copy_to_host(stream, out->near_rows, tile->near_rows, 4 * count));
-    PS_TRY(ps_copy_to_host(stream, out->near_columns, tile->near_columns, 4 * count));
-    return ps_copy_to_host(stream, out->near_values, tile->near_values, 8 * count);
+    PS_TRY(ps_copy_to_host(stream, out->near_rows, entries->near_rows, 4 * count));
+    PS_TRY(ps_copy_to_host(stream, out->near_columns, entries->near_columns, 4 * count));
+    return ps_copy_to_host(stream, out->near_values, entries->near_values, 8 * count);
+}
+
+/* What the tile's `order` holds, and the entries of k = 0 unless they are those of order 0. */
+static ps_status fetch_order(const device_task *task, int order, int kind, ps_interaction_tile *out,
+                             ps_stream *stream)
+{
+    const ps_device_result *result = &task->host.results[kind];
+    PS_TRY(check_result(result, out));
+    out->value_count = result->value_count;
+    out->near_count = result->near_count;
+    out->k_max = result->k_max;
+    out->pairs = 0;
+    PS_TRY(copy_order(task, order, out, stream));
+    return order == kind ? copy_near(task, kind, out, stream) : PS_OK;
+}
+
+static void transpose_near(const ps_interaction_tile *tile, ps_interaction_tile *mirror)
+{
+    for (int64_t e = 0; e < tile->near_count; ++e) {
+        mirror->near_rows[e] = tile->near_columns[e];
+        mirror->near_columns[e] = tile->near_rows[e];
+        mirror->near_values[e] = tile->near_values[e];
+    }
 }
 
 ps_status ps_interaction_device_fetch(const ps_interaction_device *device,
@@ -427,31 +475,18 @@ ps_status ps_interaction_device_fetch(const ps_interaction_device *device,
                                       ps_stream *stream)
 {
     device_task task;
-    PS_TRY(prepare(device, tile, mirror != NULL, &task));
-    ps_device_result *result = task.host.result;
-    PS_TRY(ps_copy_to_host(stream, result, task.there.result, sizeof *result));
+    bool mirrored = mirror != NULL;
+    int kinds = kinds_of(device->interaction, mirrored);
+    PS_TRY(prepare(device, tile, mirrored, &task));
+    ps_device_result *results = task.host.results;
+    PS_TRY(ps_copy_to_host(stream, results, task.there.results, 2 * sizeof *results));
     PS_TRY(wait_for(device, stream));
-    PS_TRY(check_result(result, tile));
-    tile->value_count = result->value_count;
-    tile->near_count = result->near_count;
-    tile->k_max = result->k_max;
+    results[kinds - 1].faults |= results[0].faults;
+    PS_TRY(fetch_order(&task, 0, 0, tile, stream));
+    if (mirror) PS_TRY(fetch_order(&task, 1, kinds - 1, mirror, stream));
+    PS_TRY(wait_for(device, stream));
     tile->pairs = is_hard(device->interaction) ? task.rows.triangles * task.slices.triangles
                                                : tile->rows * tile->slices;
-    PS_TRY(copy_order(&task, 0, tile, stream));
-    PS_TRY(copy_near(&task, tile, stream));
-    if (mirror) {
-        PS_TRY(check_result(result, mirror));
-        mirror->value_count = tile->value_count;
-        mirror->near_count = tile->near_count;
-        mirror->k_max = tile->k_max;
-        mirror->pairs = 0;
-        PS_TRY(copy_order(&task, 1, mirror, stream));
-    }
-    PS_TRY(wait_for(device, stream));
-    for (int64_t e = 0; mirror && e < tile->near_count; ++e) {
-        mirror->near_rows[e] = tile->near_columns[e];
-        mirror->near_columns[e] = tile->near_rows[e];
-        mirror->near_values[e] = tile->near_values[e];
-    }
+    if (mirror && kinds == 1) transpose_near(tile, mirror);
     return PS_OK;
 }

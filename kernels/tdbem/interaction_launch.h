@@ -26,17 +26,27 @@ typedef struct ps_device_pair {
     int32_t base, count;
 } ps_device_pair;
 
-/* What the host reads first. */
+/* What the host reads first, of each of the two kinds of ps_device_entries. */
 enum { PS_DEVICE_K = 1, PS_DEVICE_ROOM = 2 }; /* faults: k beyond 16 bits; room too small */
 typedef struct ps_device_result {
     uint32_t near_count, k_max, faults, unused;
     int64_t value_count;
 } ps_device_result;
 
+/* Row-vectors of a tile, slice by slice, and what trimming made of them. */
+typedef struct ps_device_entries {
+    double *bins;               /* M^k of each entry from k = first[v] on                     */
+    uint16_t *starts, *lengths; /* [slices * rows] trimmed                                    */
+    int32_t *near_rows, *near_columns;
+    double *near_values;
+    ps_device_result *result;
+} ps_device_entries;
+
 typedef struct ps_device_tile {
     ps_formulation formulation;
     ps_precision precision;
     double shell, speed;
+    double combined; /* alpha of the combined field equation; 0: none */
     ps_triangle_rule rule;
     const ps_triangle *triangles;
     int64_t first_row, rows, first_slice, slices;
@@ -44,19 +54,18 @@ typedef struct ps_device_tile {
     int64_t band_first, band_slices;          /* within the tile                             */
     ps_device_side row_side, band_side;
     ps_device_pair *pairs; /* [row_side.count * band_side.count], the band's triangles fastest */
-    double *terms;         /* of each pair [9][count]                                        */
-    double *sums;          /* [sum_shells][PS_HARD_SUMS][threads of all blocks]              */
+    double *terms;         /* of each pair [term_rows][count]                                */
+    int64_t term_rows;     /* 9 pairs of corners; combined: with x on the lower triangle, then the
+                              nine with x on the higher one                                  */
+    double *sums;          /* [sum_shells][sums of a pair][threads of all blocks]            */
     int64_t sum_shells;
-    double *apart;              /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */
-    double *bins;               /* M^k of each entry from k = first[v] on                         */
-    int32_t *first, *count;     /* [slices * rows]                                               */
-    uint16_t *starts, *lengths; /* trimmed                                                   */
-    int64_t *totals[2];         /* [slices + 1], [rows + 1] values before a slice, and a row      */
+    double *apart;          /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */
+    int32_t *first, *count; /* [slices * rows]                                               */
+    /* [1]: the mirror's, (s, r) at the place of (r, s), where they differ; else those of [0]. */
+    ps_device_entries entries[2];
+    int64_t *totals[2]; /* [slices + 1], [rows + 1] values before a slice, and a row         */
     uint16_t *out_starts[2], *out_lengths[2]; /* as stored; [1]: the mirror's                */
     void *out_values[2];
-    int32_t *near_rows, *near_columns;
-    double *near_values;
-    ps_device_result *result;
 } ps_device_tile;
 
 /* Room beyond the two parts: of an entry's bins (with two lags), of a pair's shells, and of its
@@ -86,7 +95,7 @@ PS_EITHER_INLINE int64_t ps_device_terms(const ps_device_tile *tile, int64_t a, 
     const int32_t *u = tile->row_side.shells, *v = tile->band_side.shells;
     int64_t n = tile->band_side.count, own = u[a + 1] - u[a] + PS_TERM_EXTRA;
     *room = own + v[b + 1] - v[b];
-    return 9 * (n * u[a] + a * (v[n] + PS_TERM_EXTRA * n) + b * own + v[b]);
+    return tile->term_rows * (n * u[a] + a * (v[n] + PS_TERM_EXTRA * n) + b * own + v[b]);
 }
 
 /* Threads of a block of pairs, the largest number of blocks that share a device's pairs, and the
@@ -97,12 +106,14 @@ enum { PS_PAIR_THREADS = 32, PS_PAIR_BLOCKS = 2112, PS_TRIANGLE_NUMBERS = 30 };
 extern "C" {
 #endif
 
-/* All asynchronous; `stream` is a cudaStream_t of the current device. Without CUDA they fail. */
+/* All asynchronous; `stream` is a cudaStream_t of the current device. Without CUDA they fail.
+ * `both`: the mirror's entries are others. */
 ps_status ps_device_soft_entries(const ps_device_tile *tile, void *stream);
-ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stream);   /* of the band */
-ps_status ps_device_hard_entries(const ps_device_tile *tile, void *stream); /* of the band */
-/* Trims all row-vectors, and puts them close together: order 0 slice by slice, 1 row by row. */
-ps_status ps_device_trim(const ps_device_tile *tile, void *stream);
+ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stream); /* of the band */
+ps_status ps_device_hard_entries(const ps_device_tile *tile, bool both, void *stream); /* of it */
+/* Trims the row-vectors of entries[order], and puts them close together: order 0 slice by slice, 1
+ * row by row. */
+ps_status ps_device_trim(const ps_device_tile *tile, int order, void *stream);
 ps_status ps_device_compact(const ps_device_tile *tile, int order, void *stream);
 
 #ifdef __cplusplus

@@ -18,14 +18,16 @@ extern "C" {
 #include "kernels/tdbem/interaction_launch.h"
 }
 #include "kernels/tdbem/shell_integral_body.h"
+#include "kernels/tdbem/shell_flux_body.h"
 
-namespace {
+namespace
+{
 
 #include "kernels/tdbem/interaction_walk_body.h"
 
 __device__ void report(const ps_device_tile &tile, unsigned fault)
 {
-    atomicOr(&tile.result->faults, fault);
+    atomicOr(&tile.entries[0].result->faults, fault);
 }
 
 /* ---- sound-soft: an entry is a pair ---- */
@@ -45,7 +47,7 @@ __global__ void __launch_bounds__(PS_PAIR_THREADS) soft_entries(const ps_device_
     bool any = v < tile.rows * tile.slices;
     if (!any) v = 0;
     int64_t s = v / tile.rows, r = v % tile.rows;
-    double *sums = tile.bins + ps_device_bins(&tile, s, r, &room);
+    double *sums = tile.entries[0].bins + ps_device_bins(&tile, s, r, &room);
     triangle_view own = {tile.apart + r, tile.rows};
     pair_view pair = view_pair(tile, tile.first_slice + s, tile.first_row + r, own);
     point_walk points(tile, pair, any);
@@ -54,12 +56,15 @@ __global__ void __launch_bounds__(PS_PAIR_THREADS) soft_entries(const ps_device_
     while (__any_sync(all_lanes, !points.done)) {
         ps_point point = points.point(tile.rule);
         double weight = points.factor * point.weight;
-        walk<false>(space, !points.done, point.x, points.inner(), tile.shell, [&](int l, auto &values) {
-            int at = l - pair.base;
-            if (at >= 0 && at < allowed) sums[at] += weight * values[0][0][0];
-            else report(tile, PS_DEVICE_ROOM);
-            if (at >= shells && at < allowed) shells = at + 1;
-        });
+        walk<SOFT>(space, !points.done, point.x, points.inner(), tile.shell,
+                   [&](int l, auto &values) {
+                       int at = l - pair.base;
+                       if (at >= 0 && at < allowed)
+                           sums[at] += weight * values[0][0][0];
+                       else
+                           report(tile, PS_DEVICE_ROOM);
+                       if (at >= shells && at < allowed) shells = at + 1;
+                   });
         if (!points.done) points.next(tile);
     }
     if (!any) return;
@@ -71,15 +76,13 @@ __global__ void __launch_bounds__(PS_PAIR_THREADS) soft_entries(const ps_device_
 
 /* ---- sound-hard: the moments C and W of a pair, and its terms ---- */
 
-/* The sums of a thread's pair, [shells][PS_HARD_SUMS]; those of all threads side by side. */
-struct pair_sums {
+/* The sums of a thread's pair, [shells][count]; those of all threads side by side. */
+template <bool combined> struct pair_sums {
+    static constexpr int count = combined ? PS_COMBINED_SUMS : PS_HARD_SUMS;
     double *base;
     int64_t stride;
 
-    __device__ double &at(int shell, int sum) const
-    {
-        return base[(shell * PS_HARD_SUMS + sum) * stride];
-    }
+    __device__ double &at(int shell, int sum) const { return base[(shell * count + sum) * stride]; }
     __device__ double get(int shell, int sum, int shells) const
     {
         return shell >= 0 && shell < shells ? at(shell, sum) : 0;
@@ -108,14 +111,30 @@ __device__ __forceinline__ void add_shell(double *to, int64_t stride, double ori
         for (int b = 0; b < 3; ++b) to[(3 + 3 * a + b) * stride] += left[a] * right[b];
 }
 
+/* The double layer at one shell, of which each order is a sum of its own. */
+template <typename Values>
+__device__ __forceinline__ void add_flux_shell(double *to, int64_t stride, const ps_point &point,
+                                               double weight, bool swapped, const Values &v)
+{
+    to += (PS_HARD_SUMS + (swapped ? 9 : 0)) * stride;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            double inner = 2 * weight * v[6 + (swapped ? a : b)][0][0];
+            double outer = point.barycentric[swapped ? b : a];
+            to[(3 * a + b) * stride] += inner * outer;
+        }
+}
+
 /* Shells touched, and the first of them. */
 struct extent {
     int low, end;
 };
 
+template <bool combined>
 __device__ extent sum_shells(const ps_device_tile &tile, warp_space *space, const pair_view &pair,
-                             bool any, const pair_sums &sums)
+                             bool any, const pair_sums<combined> &sums)
 {
+    constexpr walk_kind kind = combined ? FLUX : HATS;
     extent touched = {INT32_MAX, 0};
     int cleared = 0, capacity = (int)tile.sum_shells;
     double origin = (double)pair.base * tile.shell;
@@ -123,18 +142,23 @@ __device__ extent sum_shells(const ps_device_tile &tile, warp_space *space, cons
     while (__any_sync(all_lanes, !points.done)) {
         ps_point point = points.point(tile.rule);
         double weight = points.factor * point.weight;
-        walk<true>(space, !points.done, point.x, points.inner(), tile.shell, [&](int l, auto &values) {
-            int at = l - pair.base;
-            if (at < 0 || at >= capacity) {
-                report(tile, PS_DEVICE_ROOM);
-                return;
-            }
-            for (; cleared <= at; ++cleared)
-                for (int q = 0; q < PS_HARD_SUMS; ++q) sums.at(cleared, q) = 0;
-            add_shell(&sums.at(at, 0), sums.stride, origin, point, weight, points.swapped, values);
-            if (at < touched.low) touched.low = at;
-            if (at >= touched.end) touched.end = at + 1;
-        });
+        walk<kind>(
+            space, !points.done, point.x, points.inner(), tile.shell, [&](int l, auto &values) {
+                int at = l - pair.base;
+                if (at < 0 || at >= capacity) {
+                    report(tile, PS_DEVICE_ROOM);
+                    return;
+                }
+                for (; cleared <= at; ++cleared)
+                    for (int q = 0; q < sums.count; ++q) sums.at(cleared, q) = 0;
+                double *to = &sums.at(at, 0);
+                add_shell(to, sums.stride, origin, point, weight, points.swapped, values);
+                if constexpr (combined) /* a triangle sends nothing through itself */
+                    if (!pair.same)
+                        add_flux_shell(to, sums.stride, point, weight, points.swapped, values);
+                if (at < touched.low) touched.low = at;
+                if (at >= touched.end) touched.end = at + 1;
+            });
         if (!points.done) points.next(tile);
     }
     return touched;
@@ -146,7 +170,8 @@ __device__ double dot(const triangle_view &s, const triangle_view &t, int a, int
 }
 
 /* int int B(r/D - (k-2)) / (4 pi r) for k = base + n. */
-__device__ double spline(const pair_sums &sums, int n, int shells, double per)
+template <bool combined>
+__device__ double spline(const pair_sums<combined> &sums, int n, int shells, double per)
 {
     const double part[3][3] = {{.5, 0, 0}, {-1, 3, -1.5}, {.5, -3, 4.5}};
     double o = (double)(n - 2), sum = 0;
@@ -161,7 +186,8 @@ __device__ double spline(const pair_sums &sums, int n, int shells, double per)
 }
 
 /* A triangle with itself: both orders of W alike. */
-__device__ void average_orders(const pair_sums &sums, const extent &touched)
+template <bool combined>
+__device__ void average_orders(const pair_sums<combined> &sums, const extent &touched)
 {
     for (int i = touched.low; i < touched.end; ++i)
         for (int a = 0; a < 3; ++a)
@@ -171,15 +197,37 @@ __device__ void average_orders(const pair_sums &sums, const extent &touched)
             }
 }
 
+/* What the double layer and the mass matrix add to the terms at base + n of both orders: as
+ * add_combined() of interaction_hard.c. */
+__device__ void store_combined(const ps_device_tile &tile, const pair_view &pair,
+                               const pair_sums<true> &sums, int n, int shells, double *terms,
+                               int count)
+{
+    double factor = tile.combined / tile.speed, k = (double)(pair.base + n);
+    double f = factor * (k + 1), f1 = factor * (2 * k - 1), f2 = factor * (k - 2);
+    for (int ab = 0; ab < 9; ++ab) {
+        const double plain = terms[ab * count];
+        double half = factor * pair.low[AREA] / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */
+        for (int order = 0; order < 2; ++order) {
+            int q = PS_HARD_SUMS + 9 * order + ab;
+            double term = plain - (f * sums.get(n, q, shells) - f1 * sums.get(n - 1, q, shells) +
+                                   f2 * sums.get(n - 2, q, shells));
+            if (pair.same && n < 2) term += n == 0 ? half : -half;
+            terms[(9 * order + ab) * count] = term;
+        }
+    }
+}
+
+template <bool combined>
 __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
-                            const pair_sums &sums, const extent &touched, double *terms)
+                            const pair_sums<combined> &sums, const extent &touched, double *terms)
 {
     const triangle_view &s = pair.low, &t = pair.high;
     double curls[9], per = 1 / (4 * s[AREA] * t[AREA]);
     for (int ab = 0; ab < 9; ++ab) {
         int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3;
-        curls[ab] = dot(s, t, TANGENT + 3 * e, TANGENT + 3 * f) *
-                    (s[LENGTH + e] * t[LENGTH + f]) * per;
+        curls[ab] =
+            dot(s, t, TANGENT + 3 * e, TANGENT + 3 * f) * (s[LENGTH + e] * t[LENGTH + f]) * per;
     }
     double wave = dot(s, t, NORMAL, NORMAL) / (tile.speed * tile.shell);
     double dt = tile.shell / tile.speed;
@@ -191,22 +239,25 @@ __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
             double w2 = sums.get(n - 2, 3 + ab, touched.end);
             terms[ab * count + n - touched.low] = wave * (w - 2 * w1 + w2) + curls[ab] * smooth;
         }
+        if constexpr (combined)
+            store_combined(tile, pair, sums, n, touched.end, terms + n - touched.low, count);
     }
 }
 
-__global__ void __launch_bounds__(PS_PAIR_THREADS, BLOCKS_HERE)
+template <bool combined>
+__global__ void __launch_bounds__(PS_PAIR_THREADS, combined ? BLOCKS_COMBINED : BLOCKS_HERE)
     hard_pairs(const ps_device_tile tile)
 {
     extern __shared__ double shared[];
     int64_t place = (int64_t)blockIdx.x * PS_PAIR_THREADS + threadIdx.x;
     int64_t n = tile.band_side.count, pairs = tile.row_side.count * n, room;
     warp_space *space = reinterpret_cast<warp_space *>(shared);
-    pair_sums sums = {tile.sums + place, (int64_t)gridDim.x * PS_PAIR_THREADS};
+    pair_sums<combined> sums = {tile.sums + place, (int64_t)gridDim.x * PS_PAIR_THREADS};
     for (int64_t p = place; p - threadIdx.x < pairs; p += (int64_t)gridDim.x * PS_PAIR_THREADS) {
         bool any = p < pairs;
         int64_t a = any ? p / n : 0, b = any ? p % n : 0;
-        pair_view pair = view_pair(tile, tile.row_side.list[a], tile.band_side.list[b],
-                                   {tile.apart + b, n});
+        pair_view pair =
+            view_pair(tile, tile.row_side.list[a], tile.band_side.list[b], {tile.apart + b, n});
         extent touched = sum_shells(tile, space, pair, any, sums);
         if (!any) continue;
         double *terms = tile.terms + ps_device_terms(&tile, a, b, &room);
@@ -236,7 +287,7 @@ extern "C" ps_status ps_device_soft_entries(const ps_device_tile *tile, void *st
     cudaStream_t on = (cudaStream_t)stream;
     int64_t blocks = (tile->rows * tile->slices + PS_PAIR_THREADS - 1) / PS_PAIR_THREADS;
     PS_TRY(apart(tile, NULL, tile->first_row, tile->rows, on));
-    soft_entries<<<(unsigned)blocks, PS_PAIR_THREADS, sizeof(warp_space), on>>>(*tile);
+    soft_entries<<<(unsigned)blocks, PS_PAIR_THREADS, space_of(SOFT), on>>>(*tile);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -250,10 +301,15 @@ extern "C" ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stre
     int device, here;
     PS_CUDA(cudaGetDevice(&device));
     PS_CUDA(cudaDeviceGetAttribute(&here, cudaDevAttrMultiProcessorCount, device));
-    here = here * BLOCKS_HERE < PS_PAIR_BLOCKS ? here * BLOCKS_HERE : PS_PAIR_BLOCKS;
+    bool combined = tile->combined > 0;
+    here *= combined ? BLOCKS_COMBINED : BLOCKS_HERE;
+    if (here > PS_PAIR_BLOCKS) here = PS_PAIR_BLOCKS;
     if (blocks > here) blocks = here;
     PS_TRY(apart(tile, band->list, 0, band->count, on));
-    hard_pairs<<<(unsigned)blocks, PS_PAIR_THREADS, sizeof(warp_space), on>>>(*tile);
+    if (combined)
+        hard_pairs<true><<<(unsigned)blocks, PS_PAIR_THREADS, space_of(FLUX), on>>>(*tile);
+    else
+        hard_pairs<false><<<(unsigned)blocks, PS_PAIR_THREADS, space_of(HATS), on>>>(*tile);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -141,25 +141,49 @@ constexpr unsigned all_lanes = 0xffffffffu;
 static_assert(WARP == 32, "a block is a warp");
 /* Of pairs: what a multiprocessor has registers for without spilling. */
 constexpr int BLOCKS_HERE = 12;
+/* With the flux: what it has shared memory and registers for. */
+constexpr int BLOCKS_COMBINED = 8;
+
+/* What is summed over a shell: J_{-1}; the moments and hats, too; the flux of the hats, too. */
+enum walk_kind { SOFT, HATS, FLUX };
 
 struct warp_space {
     lane_state state[WARP];
     double share[4][ITEMS]; /* of an edge that a sphere cuts */
     unsigned char item[ITEMS];
 };
+/* Behind it, for the flux. */
+struct flux_space {
+    flux_state state[WARP];
+    double share[4][ITEMS]; /* cut_lanes */
+};
+constexpr size_t space_of(walk_kind kind)
+{
+    return sizeof(warp_space) + (kind == FLUX ? sizeof(flux_space) : 0);
+}
+static_assert(sizeof(warp_space) % sizeof(double) == 0, "a flux_space begins behind it");
 /* Neighbours in an array of them use different banks of shared memory. */
-static_assert(sizeof(lane_state) % 16 == 8, "an odd number of doubles");
+static_assert(sizeof(lane_state) % 16 == 8 && sizeof(flux_state) % 16 == 8,
+              "an odd number of doubles");
 
 __device__ const lane_values *lanes_of(const double *x)
 {
     return reinterpret_cast<const lane_values *>(x);
 }
 
-/* A triangle as a point sees it; the number of its shells. */
-template <bool hats>
-__device__ __forceinline__ int see(const double point[3], const triangle_view &triangle,
-                                   double shell, lane_state *state)
+__device__ flux_space *flux_of(warp_space *space)
 {
+    return reinterpret_cast<flux_space *>(space + 1);
+}
+
+/* A triangle as a point sees it; the number of its shells. */
+template <walk_kind kind>
+__device__ __forceinline__ int see(const double point[3], const triangle_view &triangle,
+                                   double shell, warp_space *space)
+{
+    constexpr bool hats = kind != SOFT, fluxes = kind == FLUX;
+    lane_state *state = &space->state[threadIdx.x];
+    flux_state *flux = fluxes ? &flux_of(space)->state[threadIdx.x] : nullptr;
     ps_shell_values out;
     double normal[3], around[3], vertex[3], tangent[3], length;
     triangle.get(NORMAL, normal);
@@ -172,8 +196,10 @@ __device__ __forceinline__ int see(const double point[3], const triangle_view &t
         edge_place at = {lanes_of(vertex), lanes_of(tangent), lanes_of(normal), lanes_of(point),
                          &length};
         if (e == 0) see_height(&at, state->height);
+        if (e == 0 && fluxes) see_flux(&at, flux);
         see_edge(&at, state->height, &state->edge[e]);
-        measure_edge(&state->edge[e], state->height, hats, nullptr, nullptr);
+        measure_edge(&state->edge[e], state->height, hats, fluxes ? flux->log[e] : nullptr,
+                     fluxes ? flux->solid[e] : nullptr);
         if (hats) turn_edge(&at, lanes_of(around), &state->edge[e]);
     }
     return (int)see_shells(shell, state, &out);
@@ -204,61 +230,97 @@ __device__ int list_cuts(warp_space *space, unsigned cuts, int *total)
     return base;
 }
 
-template <bool hats>
+template <walk_kind kind>
 __device__ __forceinline__ void share_out(warp_space *space, int row, int total, double shell)
 {
+    constexpr bool hats = kind != SOFT;
     sphere_lanes sphere;
     for (int i = threadIdx.x; i < total; i += WARP) {
         int item = space->item[i];
         const lane_state *state = &space->state[item % WARP];
+        const edge_lanes *edge = &state->edge[item / WARP];
         set_sphere(state, (double)(row + 1), shell, hats, &sphere);
-        edge_share share = cut_share(&state->edge[item / WARP], 0, state->height[0], &sphere, hats);
+        edge_clip clip = clip_edge(edge, 0, state->height[0], sphere.radius[0]);
+        edge_share share = clip_share(edge, 0, state->height[0], clip, &sphere, hats);
         space->share[0][i] = share.inverse;
         if (!hats) continue;
         space->share[1][i] = share.one;
         space->share[2][i] = share.distance;
         space->share[3][i] = share.moment;
+        if (kind != FLUX) continue;
+        flux_space *flux = flux_of(space);
+        flux->share[0][i] = clip.turn;
+        flux->share[1][i] = clip.part.solid;
+        flux->share[2][i] = clip.part.log;
+        flux->share[3][i] = clip.length;
     }
     __syncwarp();
 }
 
-/* The sums over the edges inside the sphere; `at`: where the cut ones' shares begin. */
-template <bool hats>
-__device__ __forceinline__ void sum_edges(const warp_space *space, const lane_state *state,
-                                          const sphere_lanes &sphere, unsigned cuts, int at,
-                                          inside *sum)
+/* What edge e gives to the flux, if the sphere cuts it by its share number `at`. */
+__device__ __forceinline__ void add_edge_flux(warp_space *space, int e, bool cut, int at, double R,
+                                              flux_inside *through)
 {
-    memset(sum, 0, sizeof *sum);
+    const flux_space *flux = flux_of(space);
+    const lane_state *state = &space->state[threadIdx.x];
+    const flux_state *own = &flux->state[threadIdx.x];
+    if (cut) {
+        cut_lanes share = {
+            {flux->share[0][at]}, {flux->share[1][at]}, {flux->share[2][at]}, {flux->share[3][at]}};
+        add_cut_flux(state, own, e, 0, &share, R, through);
+    } else
+        add_uncut_flux(state, own, e, 0, R, through);
+}
+
+/* Integrals over what is inside a sphere. */
+struct inside_all {
+    inside sums;
+    flux_inside through;
+};
+
+/* The sums over the edges inside the sphere; `at`: where the cut ones' shares begin. */
+template <walk_kind kind>
+__device__ __forceinline__ void sum_edges(warp_space *space, const sphere_lanes &sphere,
+                                          unsigned cuts, int at, inside_all *all)
+{
+    constexpr bool hats = kind != SOFT;
+    const lane_state *state = &space->state[threadIdx.x];
+    memset(&all->sums, 0, sizeof all->sums);
+    if (kind == FLUX) memset(&all->through, 0, sizeof all->through);
 #pragma unroll 1
     for (int e = 0; e < 3; ++e) {
         edge_share share;
-        if (cuts >> e & 1) {
+        bool cut = cuts >> e & 1;
+        if (cut)
             share = {space->share[0][at], space->share[1][at], space->share[2][at],
                      space->share[3][at]};
-            ++at;
-        } else
+        else
             share = uncut_share(&state->edge[e], 0, &sphere, hats);
-        add_share(&state->edge[e], 0, share, hats, sum);
+        add_share(&state->edge[e], 0, share, hats, &all->sums);
+        if (kind == FLUX) add_edge_flux(space, e, cut, at, sphere.radius[0], &all->through);
+        at += cut;
     }
 }
 
-/* Shell by shell of this thread's (point, triangle), if it has one: add(number, values). All
- * threads of a warp come here together. */
-template <bool hats, typename Add>
+/* Shell by shell of this thread's (point, triangle), if it has one: add(number, values), the values
+ * those of ps_shell_values in its order. All threads of a warp come here together. */
+template <walk_kind kind, typename Add>
 __device__ __forceinline__ void walk(warp_space *space, bool any, const double point[3],
                                      const triangle_view &triangle, double shell, const Add &add)
 {
+    constexpr bool hats = kind != SOFT;
     int count = 0, total;
-    lane_state *state = &space->state[threadIdx.x];
-    double values[6][1][PS_LANES], twice_area[PS_LANES] = {2 * triangle[AREA]};
+    const lane_state *state = &space->state[threadIdx.x];
+    double values[kind == FLUX ? 9 : 6][1][PS_LANES], twice_area[PS_LANES] = {2 * triangle[AREA]};
     ps_shell_values out;
-    inside before, now;
+    inside_all before, now;
     sphere_lanes sphere;
     out.inverse = values[0];
     out.one = values[1];
     out.distance = values[2];
     for (int a = 0; a < 3; ++a) out.hat[a] = values[3 + a];
-    if (any) count = see<hats>(point, triangle, shell, state);
+    for (int a = 0; kind == FLUX && a < 3; ++a) out.flux[a] = values[kind == FLUX ? 6 + a : 0];
+    if (any) count = see<kind>(point, triangle, shell, space);
     int first = any ? (int)state->first[0] : 0;
     memset(&before, 0, sizeof before);
     __syncwarp();
@@ -271,10 +333,13 @@ __device__ __forceinline__ void walk(warp_space *space, bool any, const double p
             cuts = cuts_of(state, sphere);
         }
         int at = list_cuts(space, cuts, &total);
-        share_out<hats>(space, row, total, shell);
+        share_out<kind>(space, row, total, shell);
         if (here) {
-            sum_edges<hats>(space, state, sphere, cuts, at, &now);
-            store_shell(twice_area, state, &before, &now, 0, hats, &out);
+            sum_edges<kind>(space, sphere, cuts, at, &now);
+            store_shell(twice_area, state, &before.sums, &now.sums, 0, hats, &out);
+            if (kind == FLUX)
+                store_flux(twice_area, state, &flux_of(space)->state[threadIdx.x], &before.through,
+                           &now.through, 0, &out);
             add(first + row, values);
             before = now;
         }

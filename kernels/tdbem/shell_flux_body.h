@@ -1,6 +1,7 @@
 /*
  * The flux of 1/(4 pi r) through the shells of a triangle, hat by hat: the double layer of
- * shell_integral.h, beside all that shell_integral_body.h computes. A part of shell_integral_cpu.c.
+ * shell_integral.h, beside all that shell_integral_body.h computes. A part of shell_integral_cpu.c
+ * and of interaction_pairs_cuda.cu.
  *
  * Inside the sphere r < R, by the divergence theorem in polar coordinates about x0, over all edges:
  *     int r^-3 = 1/|d| sum sigma [ Om + (1 - |d|/R)(w - th) ],
@@ -19,12 +20,12 @@ typedef struct flux_inside {
     lane_values turn, vu, vw;
 } flux_inside;
 
-/* measure_edge() has set the rest. */
-LANES_INLINE void see_flux(const ps_shell_lanes *in, flux_state *flux)
+/* From edge 0; measure_edge() sets the rest. */
+LANES_INLINE void see_flux(const edge_place *at, flux_state *flux)
 {
-    LANE_LOOP flux->offset[c] = in->normal[0][c] * (in->point[0][c] - in->vertex[0][0][c]) +
-                                in->normal[1][c] * (in->point[1][c] - in->vertex[0][1][c]) +
-                                in->normal[2][c] * (in->point[2][c] - in->vertex[0][2][c]);
+    const lane_values *p = at->vertex, *n = at->normal, *x = at->point;
+    LANE_LOOP flux->offset[c] = n[0][c] * (x[0][c] - p[0][c]) + n[1][c] * (x[1][c] - p[1][c]) +
+                                n[2][c] * (x[2][c] - p[2][c]);
 }
 
 LANES_INLINE void add_flux(const edge_lanes *edge, int c, double turn, double moment,

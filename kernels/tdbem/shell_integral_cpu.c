@@ -17,6 +17,7 @@ LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, bool h
     for (int e = 0; e < 3; ++e) {
         edge_place at = {in->vertex[e], in->tangent[e], in->normal, in->point, in->length[e]};
         if (e == 0) see_height(&at, state->height);
+        if (e == 0 && flux) see_flux(&at, flux);
         see_edge(&at, state->height, &state->edge[e]);
         measure_edge(&state->edge[e], state->height, hats, flux ? flux->log[e] : NULL,
                      flux ? flux->solid[e] : NULL);
@@ -53,7 +54,6 @@ static int64_t shells_flux(const ps_shell_lanes *in, double shell, ps_shell_valu
     flux_inside through[2];
     memset(&sums[0], 0, sizeof sums[0]);
     memset(&through[0], 0, sizeof through[0]);
-    see_flux(in, &flux);
     int64_t rows = most < out->capacity ? most : out->capacity;
     for (int64_t row = 0; row < rows; ++row) {
         int from = (int)(row % 2), to = 1 - from;

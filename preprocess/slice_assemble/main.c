@@ -397,17 +397,6 @@ static ps_status choose_layout(void)
     return ps_block_sink_header(&slices, layouts[layout], block_rows, block_columns, &blocks);
 }
 
-/* --combined, whose double layer cores assemble. */
-static ps_status choose_equation(const ps_run *run)
-{
-    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
-    if (chosen.scene.combined == 0 || strncmp(run->device, "cuda", 4) != 0) return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "--combined: devices do not assemble the double layer; leave "
-                   "--device %s out",
-                   run->device);
-}
-
 static ps_status run_slice_assemble(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
@@ -424,7 +413,7 @@ static ps_status run_slice_assemble(ps_run *run)
                        "it out, or give --device cpu",
                        run->device);
     PS_TRY(choose_layout());
-    PS_TRY(choose_equation(run));
+    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
     ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,
                     layout ? PS_BLOCK_MATRIX_VERSION : PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(

@@ -112,7 +112,6 @@ below "$(awk -v a="$(figure left-auto.json truncation)" -v b="$(figure left-0.js
 fails 2 "closed sound-hard bodies" penstock-slice-assemble sphere2.h5 no.h5 --courant 2 --combined .25
 fails 2 "from 0 (none) to 2" penstock-slice-assemble sphere2.h5 no.h5 --courant 2 --combined 3 --formulation sound-hard
 fails 2 "from 0 (none) to 2" penstock-slice-assemble sphere2.h5 no.h5 --courant 2 --combined -1 --formulation sound-hard
-fails 2 "devices do not assemble" penstock-slice-assemble sphere2.h5 no.h5 $hard --courant 2 --combined .25 --device cuda
 awk 'NR == 2 { $2 -= 1 } { print }' sphere2.off | sed '$d' > open.off
 penstock-mesh-import -q open.off open.h5 --open > /dev/null
 fails 2 "a screen has no inside" penstock-slice-assemble open.h5 no.h5 $hard --courant 2 --combined .25 --screen
