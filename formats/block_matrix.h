@@ -113,7 +113,8 @@ ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
                                  ps_block_header *header);
 
 /* A matrix in memory, which is written and read as one in a file, but for: a tile is kept instead
- * of written, with `image`, which holds its arrays as ps_block_tile_place puts them and is the
+ * of written, with `image`, which holds its arrays as ps_block_tile_place puts them, or without the
+ * last of them, the values, which are then elsewhere and must not be read here, and is the
  * matrix's from then on (free()); completed instead of committed, which takes M^0 over; it has no
  * store. */
 ps_status ps_block_matrix_create_in_memory(const ps_block_tiling *tiling,

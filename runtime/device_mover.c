@@ -251,11 +251,45 @@ static void *mover_main(void *argument)
     return NULL;
 }
 
+/* ---- chunks that lie on the device ---- */
+
+bool ps_mover_gathers(const ps_device_stream *stream)
+{
+    const ps_device_plan *plan = &stream->plan;
+    return stream->config.placed && plan->tier_batches[PS_TIER_DEVICE] == plan->batch_count;
+}
+
+static ps_status gather(ps_device_stream *stream, ps_moved_batch *batch)
+{
+    const ps_device_stream_config *config = &stream->config;
+    const ps_device_batch *plan = &batch->plan;
+    const int64_t *offsets = stream->offsets + (plan->first - config->first);
+    PS_TRY(ps_device_alloc(config->device, plan->bytes, (void **)&batch->home));
+    for (int64_t c = 0; c < plan->count; ++c) {
+        const void *host, *from = config->placed(config->context, plan->first + c, &host);
+        PS_TRY(ps_copy_on_device(stream->copies, batch->home + offsets[c], from,
+                                 config->unpacked_bytes[plan->first + c]));
+    }
+    PS_TRY(ps_event_record(batch->copied, stream->copies));
+    batch->base = batch->home;
+    return PS_OK;
+}
+
+const void *ps_mover_image(const ps_device_stream *stream, const ps_moved_batch *batch,
+                           int64_t chunk)
+{
+    const void *host;
+    if (batch->image) return batch->image + stream->offsets[chunk - stream->config.first];
+    stream->config.placed(stream->config.context, chunk, &host);
+    return host;
+}
+
 /* ---- for the sweeping thread ---- */
 
 ps_status ps_mover_await_image(ps_device_stream *stream, ps_moved_batch *batch)
 {
     ps_status status;
+    if (ps_mover_gathers(stream)) return gather(stream, batch);
     ps_chunk_feed_lock(stream->feed);
     while ((status = ps_chunk_feed_failure(stream->feed)) == PS_OK &&
            !image_is_ready(stream, batch))
@@ -267,6 +301,7 @@ ps_status ps_mover_await_image(ps_device_stream *stream, ps_moved_batch *batch)
 ps_status ps_mover_await_base(ps_device_stream *stream, ps_moved_batch *batch)
 {
     ps_status status;
+    if (ps_mover_gathers(stream)) return PS_OK;
     ps_chunk_feed_lock(stream->feed);
     while ((status = ps_chunk_feed_failure(stream->feed)) == PS_OK && !batch->base)
         ps_chunk_feed_wait(stream->feed);
@@ -276,8 +311,10 @@ ps_status ps_mover_await_base(ps_device_stream *stream, ps_moved_batch *batch)
 
 void ps_mover_set_prepared(ps_device_stream *stream, ps_moved_batch *batch)
 {
-    ps_chunk_feed_lock(stream->feed);
+    bool alone = ps_mover_gathers(stream);
+    if (!alone) ps_chunk_feed_lock(stream->feed);
     batch->prepared = true;
+    if (alone) return;
     ps_chunk_feed_wake(stream->feed);
     ps_chunk_feed_unlock(stream->feed);
 }
@@ -336,6 +373,7 @@ ps_status ps_mover_start(ps_device_stream *stream)
     stream->reading = stream->config.first;
     stream->reread = false;
     stream->next_slot = stream->flying_first = stream->flying_count = 0;
+    if (ps_mover_gathers(stream)) return PS_OK;
     PS_TRY(open_feed(stream));
     PS_TRY(ps_chunk_feed_start(stream->feed));
     PS_TRY(ps_chunk_feed_thread(&stream->allocator, allocator_main, stream,

@@ -78,6 +78,12 @@ struct ps_device_stream {
     ps_probe sweep_probes[8];
 };
 
+/* All chunks lie on the device, and all batches stay there: no thread, no feed and no image is
+ * needed, and the sweeping thread gathers a batch where it would await its image. */
+bool ps_mover_gathers(const ps_device_stream *stream);
+/* What prepare sees of a chunk of an awaited batch. */
+const void *ps_mover_image(const ps_device_stream *stream, const ps_moved_batch *batch,
+                           int64_t chunk);
 /* Starts reading, allocating and copying for the batches as they are. */
 ps_status ps_mover_start(ps_device_stream *stream);
 /* Stops it all at any moment and waits for the copies; the feed is gone afterwards. */

@@ -122,7 +122,8 @@ static ps_status make_slots(ps_device_stream *stream)
         stream->slot_count += 1;
     }
     PS_TRY(make_pieces(stream, &stream->host_slots, plan->host_slots, plan->slot_bytes));
-    PS_TRY(make_pieces(stream, &stream->stagings, plan->stagings, plan->staging_bytes));
+    PS_TRY(make_pieces(stream, &stream->stagings, ps_mover_gathers(stream) ? 0 : plan->stagings,
+                       plan->staging_bytes));
     free(stream->flying);
     stream->flying = NULL;
     stream->flying_size = plan->host_slots + plan->stagings;
@@ -364,7 +365,8 @@ static ps_status prepare(ps_device_stream *stream, ps_moved_batch *batch)
     if (stream->config.prepare) {
         const int64_t *offsets = stream->offsets + (plan->first - stream->config.first);
         PS_TRY(PS_ALLOC(&images, plan->count, "the images of a batch"));
-        for (int64_t c = 0; c < plan->count; ++c) images[c] = batch->image + offsets[c];
+        for (int64_t c = 0; c < plan->count; ++c)
+            images[c] = ps_mover_image(stream, batch, plan->first + c);
         ps_status status = stream->config.prepare(stream->config.context,
                                                   &(ps_batch_images){.first = plan->first,
                                                                      .count = plan->count,

@@ -59,6 +59,10 @@ typedef struct ps_device_stream_config {
     /* As in ps_chunk_stream_config. */
     ps_status (*read)(void *context, int64_t chunk, void *raw);
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
+    /* Where the chunks lie on the device already, if they do; *host is set to what images[c] is to
+     * be for prepare, which may hold less than the image. Batches that are to stay on the device
+     * are then gathered there, and nothing is read for them. NULL: they are read. */
+    const void *(*placed)(void *context, int64_t chunk, const void **host);
     /* Called by the sweeping thread, once a batch, before its first compute. May leave a pointer
      * of the user's own in *own, which compute gets. NULL: nothing to prepare. */
     ps_status (*prepare)(void *context, const ps_batch_images *images, void **own);

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 #include "stage/tdbem_assembly/block_sink.h"
 
 enum { POINTS_FIRST = 6, POINTS_LAST = 12 };
@@ -19,13 +20,15 @@ ps_status assembling_not_needed(const assembling_options *options)
     const assembling_options usual = ASSEMBLING_DEFAULTS;
     const ps_retarded_options *a = &options->assembly.scene, *b = &usual.assembly.scene;
     if (a->formulation == b->formulation && a->dt == b->dt && a->courant == b->courant &&
-        a->speed == b->speed && a->screen == b->screen && !options->combined && a->mirror.count == 0 &&
-        options->rule == usual.rule && options->assembly.precision == usual.assembly.precision)
+        a->speed == b->speed && a->screen == b->screen && !options->combined &&
+        a->mirror.count == 0 && options->rule == usual.rule &&
+        options->assembly.precision == usual.assembly.precision)
         return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "--formulation, --dt, --courant, --speed, --points, --precision, --screen, "
-                   "--combined and --mirror tell how to assemble: give them with MESH OUTPUT, without a "
-                   "matrix");
+    return ps_fail(
+        PS_USAGE,
+        "--formulation, --dt, --courant, --speed, --points, --precision, --screen, "
+        "--combined and --mirror tell how to assemble: give them with MESH OUTPUT, without a "
+        "matrix");
 }
 
 /* ---- the plan ---- */
@@ -94,12 +97,51 @@ static void result_release(ps_assembly_result *result) { ps_csr_release(&result-
 
 static void sink_close(ps_block_sink *sink) { ps_block_matrix_close(&sink->matrix); }
 
+/* The device's memory, of which a run may have `limit` bytes where that is positive. */
+static ps_status free_memory(int ordinal, int64_t limit, int64_t *out)
+{
+    ps_device *device;
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    PS_TRY(ps_device_open(ordinal < 0 ? "cpu" : name, 0, &device));
+    *out = (int64_t)(.94 * (double)ps_device_describe(device).memory_free);
+    ps_device_close(&device);
+    if (limit > 0) *out = ps_smaller(*out, limit);
+    return PS_OK;
+}
+
+/* The blocks are on the device twice for a moment: as they came, and in the batches of the march.
+ * Where it has no room for that they stay in host memory. */
+static ps_status place(const ps_run *run, assembling *a, const assembling_target *target)
+{
+    int64_t memory, kept = a->plan.kept_bytes + a->plan.kept_bytes / 16;
+    placed_close(&a->placed);
+    if (!target->alone) return PS_OK;
+    PS_TRY(free_memory(target->ordinal, run->device_memory, &memory));
+    if (2 * kept + target->fixed > memory) return PS_OK;
+    ps_block_tile largest = {.rows = a->plan.blocks.tile_rows,
+                             .slices = a->plan.blocks.tile_slices,
+                             .value_count = a->plan.blocks.value_capacity};
+    placed_config config = {.ordinal = target->ordinal,
+                            .tiles = a->plan.blocks.tile_count,
+                            .bytes = kept,
+                            .image_bytes = ps_block_tile_place(&a->header, &largest, NULL),
+                            .threads = a->plan.threads,
+                            .group = target->group};
+    return placed_open(&config, &a->header, &a->placed);
+}
+
 /* One rule; *again: it is not passive, and another one is to be tried. */
 static ps_status assemble(assembling *a, tiles *out, ps_csr *m0, bool *again)
 {
+    ps_block_keeper keeper = {NULL};
     PS_SCOPED(result_release) ps_assembly_result result = {0};
     PS_SCOPED(sink_close) ps_block_sink sink = {.matrix = NULL};
     PS_TRY(ps_block_sink_open(NULL, NULL, &a->plan.blocks, &a->header, &sink));
+    if (a->placed) {
+        keeper = placed_keeper(a->placed);
+        sink.keeper = &keeper;
+    }
     const ps_assembly_sink taking = {&sink, ps_block_sink_take};
     PS_TRY(ps_assembly_units(&a->problem, &a->plan, NULL, &taking, &result));
     a->core_seconds += result.core_seconds;
@@ -110,7 +152,8 @@ static ps_status assemble(assembling *a, tiles *out, ps_csr *m0, bool *again)
              a->options.assembly.scene.points < POINTS_LAST;
     if (*again) return PS_OK;
     PS_TRY(ps_block_matrix_complete(sink.matrix, &result.m0, &header));
-    PS_TRY(tiles_of_blocks(&sink.matrix, out));
+    if (a->placed) PS_TRY(placed_settle(a->placed));
+    PS_TRY(tiles_of_blocks(&sink.matrix, &a->placed, out));
     return tiles_load_m0(out, m0);
 }
 
@@ -122,10 +165,12 @@ static void forget(assembling *a)
     ps_memory_trim();
 }
 
-ps_status assembling_run(const ps_run *run, assembling *a, tiles *out, ps_csr *m0)
+ps_status assembling_run(const ps_run *run, assembling *a, const assembling_target *target,
+                         tiles *out, ps_csr *m0)
 {
     bool again;
     double start = ps_clock();
+    PS_TRY(place(run, a, target));
     PS_TRY(assemble(a, out, m0, &again));
     if (again) {
         ps_info("with %d points it is not passive: once more with %d", POINTS_FIRST, POINTS_LAST);
@@ -133,6 +178,7 @@ ps_status assembling_run(const ps_run *run, assembling *a, tiles *out, ps_csr *m
         a->options.assembly.scene.points = POINTS_LAST;
         PS_TRY(load(run, a));
         PS_TRY(make_plan(run, a));
+        PS_TRY(place(run, a, target));
         PS_TRY(assemble(a, out, m0, &again));
     }
     forget(a);
@@ -142,6 +188,7 @@ ps_status assembling_run(const ps_run *run, assembling *a, tiles *out, ps_csr *m
 
 void assembling_close(assembling *a)
 {
+    placed_close(&a->placed);
     ps_assembly_devices_close(&a->devices);
     ps_retarded_problem_release(&a->problem);
 }

@@ -29,6 +29,7 @@ typedef struct assembling {
     ps_retarded_problem problem;
     ps_assembly_devices *devices; /* NULL: cores assemble */
     ps_assembly_plan plan;
+    placed *placed;      /* where the blocks go to a device as they are made; else NULL */
     double seconds;      /* that assembling took */
     double core_seconds; /* threads, computing or waiting for devices */
 } assembling;
@@ -40,8 +41,17 @@ ps_status assembling_not_needed(const assembling_options *options);
  */
 ps_status assembling_open(const ps_run *run, const assembling_options *options, assembling *a,
                           tiles *out);
-/* Assembles: *tiles is the matrix, *m0 its M^0. */
-ps_status assembling_run(const ps_run *run, assembling *a, tiles *tiles, ps_csr *m0);
+/* Who marches with the blocks, where that is one device alone. */
+typedef struct assembling_target {
+    bool alone;
+    int ordinal;   /* as of team_devices */
+    int64_t group; /* steps of a sweep */
+    int64_t fixed; /* bytes of the device beside the blocks, estimated */
+} assembling_target;
+/* Assembles: *tiles is the matrix, *m0 its M^0. Blocks go to the target as they are made, where it
+ * has memory to gather them in. */
+ps_status assembling_run(const ps_run *run, assembling *a, const assembling_target *target,
+                         tiles *tiles, ps_csr *m0);
 void assembling_close(assembling *a);
 
 #endif

@@ -120,6 +120,11 @@ static ps_status unpack_tile(void *context, int64_t chunk, const void *raw, void
     return tiles_unpack(&((device_summation *)context)->list, chunk, raw, unpacked);
 }
 
+static const void *placed_tile(void *context, int64_t chunk, const void **host)
+{
+    return tiles_placed(&((device_summation *)context)->list, chunk, host);
+}
+
 /* ---- sweeps ---- */
 
 static ps_status compute(void *context, const ps_batch_work *work, ps_stream *stream)
@@ -206,6 +211,7 @@ static ps_status open_stream(device_summation *s)
         .context = s,
         .read = read_tile,
         .unpack = unpack_tile,
+        .placed = c->share->placed ? placed_tile : NULL,
         .prepare = prepare,
         .forget = forget,
     };

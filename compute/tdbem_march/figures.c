@@ -117,6 +117,7 @@ static void report_ranks(ps_report *report, const double *gathered)
 static void print_report(const march *m, const march_plan *plan, const ps_chunk_stream_stats *stats,
                          double peak, const double *gathered)
 {
+    double prepared = m->clock.start - m->run->started;
     ps_report *report = ps_report_new(m->run);
     ps_report_section(report, "run");
     ps_report_text(report, "state", m->stopped ? "stopped" : "complete");
@@ -133,8 +134,12 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     if (m->problem->assembling) {
         ps_report_real(report, "assembled_in", m->problem->assembling->seconds);
         ps_report_real(report, "assembling_threads", m->problem->assembling->core_seconds);
+        ps_report_flag(report, "blocks_on_gpu", m->problem->tiles.placed != NULL);
+        prepared -= m->problem->assembling->seconds;
     }
+    ps_report_real(report, "prepared_in", prepared);
     ps_report_real(report, "opened_in", m->clock.opening);
+    ps_report_real(report, "written_in", m->clock.writing);
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
     report_far(report, m);

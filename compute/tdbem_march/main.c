@@ -8,6 +8,7 @@
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
+#include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/stop.h"
 #include "stage/product.h"
@@ -121,11 +122,13 @@ static ps_status finish(march *m)
                        "stopped after step %lld of %lld; the same command continues from there",
                        (long long)m->done, (long long)m->problem->steps);
     ps_status status = PS_OK;
+    double since = ps_clock();
     if (ps_comm_rank() == 0) {
         ps_history_header header;
         problem_history_header(m->problem, m->options, &header);
         status = record_finish(&m->record, m->product, &header, &m->problem->velocity);
     }
+    m->clock.writing = ps_clock() - since;
     return ps_comm_agree(status);
 }
 
@@ -175,7 +178,7 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     }
     PS_TRY(ps_comm_agree(status));
     if (!run->plan && p->assembling) {
-        PS_TRY(problem_assemble(run, p));
+        PS_TRY(problem_assemble(run, &options, &plan, p));
         PS_TRY(plan_make(run, &options, p, &plan));
     }
     return run->plan ? PS_OK : march_through(&product, p, &plan, &named);

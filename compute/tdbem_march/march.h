@@ -72,7 +72,9 @@ void problem_release(problem *problem);
 /* out[unknowns] = l^n, of emitters or of the file; work: ps_load_workspace. */
 ps_status problem_load(const problem *problem, int64_t n, double *out, double *work);
 /* Assembles the matrix, where that is wanted; else nothing is done. */
-ps_status problem_assemble(const ps_run *run, problem *problem);
+struct march_plan;
+ps_status problem_assemble(const ps_run *run, const march_options *options,
+                           const struct march_plan *plan, problem *problem);
 /* The files that a run depends on. */
 ps_status problem_inputs(const problem *problem, ps_product *product);
 void problem_history_header(const problem *problem, const march_options *options,
@@ -115,7 +117,7 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
 /* ---- the run (run.c) ---- */
 
 typedef struct march_clock {
-    double start, opening, summation, far, radiation, load, solve, communication;
+    double start, opening, summation, far, radiation, load, solve, communication, writing;
 } march_clock;
 
 typedef struct march {

@@ -6,6 +6,7 @@
 #include "compute/tdbem_march/summation.h"
 #include "kernels/tdbem/near_build.h"
 #include "runtime/chunk_plan.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 enum { PACKED_PADDING = 3 }; /* packed values for a value: measured on spheres, 1 to 6.7 */
@@ -49,6 +50,46 @@ static ps_status take_tile(void *context, int64_t chunk, const void *unpacked)
     return PS_OK;
 }
 
+static ps_status take_placed(near_tally *t, int64_t chunk)
+{
+    tile_view view;
+    ps_slice_product product = {0};
+    PS_TRY(tiles_view_near(&t->list, chunk, &view, &product));
+    t->making->take[t->pass](t, &product);
+    return PS_OK;
+}
+
+/* Tiles of the same rows, one after the other: a thread owns those rows. */
+static ps_status take_rows(near_tally *t, int64_t first_row)
+{
+    for (int64_t c = 0; c < t->count; ++c) {
+        int64_t row;
+        PS_TRY(tiles_first_row(t->list.tiles, t->chosen[c], &row));
+        if (row == first_row) PS_TRY(take_placed(t, c));
+    }
+    return PS_OK;
+}
+
+/* A pass over tiles that are placed, of whose near lags nothing is to be read or unpacked. */
+static ps_status sweep_placed(near_tally *t)
+{
+    const tiles *all = t->list.tiles;
+    ps_failure failure = {0};
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < all->interval_first[1]; ++c) {
+        int64_t row;
+        ps_status status = tiles_first_row(all, c, &row);
+        ps_note_failure(&failure, status == PS_OK ? take_rows(t, row) : status);
+    }
+    return ps_first_failure(&failure);
+}
+
+static ps_status sweep(near_tally *t)
+{
+    if (t->list.tiles->placed) return sweep_placed(t);
+    return t->stream ? ps_chunk_stream_sweep(t->stream, take_tile, t) : PS_OK;
+}
+
 static int64_t largest(const int64_t *bytes, int64_t count)
 {
     int64_t most = 0;
@@ -87,12 +128,12 @@ static ps_status choose_tiles(near_tally *t)
 static ps_status count_tiles(near_tally *t, int64_t memory)
 {
     PS_TRY(choose_tiles(t));
-    if (t->count > 0) {
+    if (t->count > 0 && !t->list.tiles->placed) {
         t->config.host_memory = (memory - t->scratch_bytes) / 2;
         if (t->config.host_memory < t->buffers) t->config.host_memory = t->buffers;
         PS_TRY(ps_chunk_stream_open(&t->config, &t->stream));
-        PS_TRY(ps_chunk_stream_sweep(t->stream, take_tile, t));
     }
+    PS_TRY(sweep(t));
     return t->making->measure(t);
 }
 
@@ -121,7 +162,7 @@ static ps_status fill_tiles(near_tally *t, int64_t memory)
     }
     PS_TRY(t->making->begin_filling(t));
     t->pass = 1;
-    return t->stream ? ps_chunk_stream_sweep(t->stream, take_tile, t) : PS_OK;
+    return sweep(t);
 }
 
 int64_t near_bytes(const near_tally *t) { return t->bytes + t->work; }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/tdbem_march/march.h"
+#include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -222,10 +223,30 @@ ps_status problem_operands(ps_run *run)
     return PS_OK;
 }
 
-ps_status problem_assemble(const ps_run *run, problem *p)
+/* One device alone, which holds what the ledger has for it and partial sums. */
+static ps_status find_target(const ps_run *run, const march_options *options,
+                             const march_plan *plan, const problem *p, assembling_target *out)
 {
+    int ordinals[TEAM_DEVICES], count;
+    const ps_ledger *l = &plan->ledger;
+    *out = (assembling_target){.group = options->group};
+    if (plan->devices != 1 || options->cpu_worker == CPU_WORKER_ON) return PS_OK;
+    PS_TRY(team_devices(run, &p->tiles, ordinals, &count));
+    out->alone = count == 1;
+    out->ordinal = ordinals[0];
+    out->fixed = ps_ledger_now(l, "past") + 2 * ps_ledger_now(l, "sums") +
+                 ps_ledger_most(l, "near_matrices") + ps_ledger_now(l, "solver") +
+                 device_summation_fixed(&p->tiles.header, options->group);
+    return PS_OK;
+}
+
+ps_status problem_assemble(const ps_run *run, const march_options *options, const march_plan *plan,
+                           problem *p)
+{
+    assembling_target target;
     if (!p->assembling) return PS_OK;
-    PS_TRY(assembling_run(run, p->assembling, &p->tiles, &p->m0));
+    PS_TRY(find_target(run, options, plan, p, &target));
+    PS_TRY(assembling_run(run, p->assembling, &target, &p->tiles, &p->m0));
     march_tell_passivity(p);
     return PS_OK;
 }

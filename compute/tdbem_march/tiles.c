@@ -193,11 +193,13 @@ ps_status tiles_open(const char *path, int rank, int ranks, tiles *out)
     return status;
 }
 
-ps_status tiles_of_blocks(ps_block_matrix **blocks, tiles *out)
+ps_status tiles_of_blocks(ps_block_matrix **blocks, placed **values, tiles *out)
 {
     tiles_close(out);
     out->blocks = *blocks;
+    out->placed = *values;
     *blocks = NULL;
+    *values = NULL;
     out->in_memory = true;
     describe_blocks(out);
     PS_TRY(find_share(out, 0, 1));
@@ -210,6 +212,7 @@ void tiles_close(tiles *t)
 {
     ps_slice_matrix_close(&t->slices);
     ps_block_matrix_close(&t->blocks);
+    placed_close(&t->placed);
     free(t->raw_bytes);
     free(t->unpacked_bytes);
     free(t->interval_first);
@@ -241,6 +244,9 @@ ps_status tiles_unpack(void *context, int64_t chunk, const void *raw, void *unpa
     const tile_list *list = context;
     int64_t index = file_tile(list, chunk);
     tile_view view;
+    if (list->tiles->placed)
+        return placed_fetch(list->tiles->placed, index, unpacked,
+                            list->tiles->unpacked_bytes[index - list->tiles->first]);
     return list->tiles->slices
                ? ps_slice_matrix_unpack(list->tiles->slices, index, raw, unpacked, &view.slices)
                : ps_block_matrix_unpack(list->tiles->blocks, index, raw, unpacked, &view.blocks);
@@ -254,7 +260,7 @@ static const void *in_place(void *context, int64_t chunk)
 
 const void *(*tiles_in_place(const tiles *t))(void *list, int64_t chunk)
 {
-    return t->in_memory ? in_place : NULL;
+    return t->in_memory && !t->placed ? in_place : NULL;
 }
 
 ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,
@@ -269,6 +275,29 @@ ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked,
     }
     PS_TRY(ps_block_matrix_view(t->blocks, index, unpacked, &view->blocks));
     ps_slice_product_set_blocks(product, ps_block_matrix_header(t->blocks), &view->blocks);
+    return PS_OK;
+}
+
+ps_status tiles_view_near(const tile_list *list, int64_t chunk, tile_view *view,
+                          ps_slice_product *product)
+{
+    const tiles *t = list->tiles;
+    PS_TRY(tiles_view(list, chunk, in_place((void *)list, chunk), view, product));
+    placed_near(t->placed, file_tile(list, chunk), &view->blocks);
+    return PS_OK;
+}
+
+const void *tiles_placed(const tile_list *list, int64_t chunk, const void **host)
+{
+    *host = in_place((void *)list, chunk);
+    return placed_image(list->tiles->placed, file_tile(list, chunk));
+}
+
+ps_status tiles_first_row(const tiles *t, int64_t chunk, int64_t *out)
+{
+    range tile;
+    PS_TRY(tile_range(t, t->first + chunk, &tile));
+    *out = tile.first_row;
     return PS_OK;
 }
 

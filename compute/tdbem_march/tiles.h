@@ -5,6 +5,7 @@
 #ifndef PS_TDBEM_MARCH_TILES_H
 #define PS_TDBEM_MARCH_TILES_H
 
+#include "compute/tdbem_march/placed.h"
 #include "formats/block_matrix.h"
 #include "formats/slice_matrix.h"
 #include "kernels/tdbem/slice_product.h"
@@ -13,6 +14,7 @@ typedef struct tiles {
     ps_slice_matrix *slices; /* one of the two is NULL */
     ps_block_matrix *blocks;
     bool in_memory; /* blocks that are in no file; before they are assembled both are NULL */
+    placed *placed; /* of these, where their values are on a device alone; else NULL       */
     ps_slice_header header;
     char layout[16];                /* "slices", "full", "contiguous", "warp" */
     int64_t columns;                /* longest padded row-vector */
@@ -28,8 +30,9 @@ typedef struct tiles {
 /* Opens MATRIX, of either format, and finds the share of `rank` among `ranks`. */
 ps_status tiles_open(const char *path, int rank, int ranks, tiles *out);
 void tiles_close(tiles *tiles);
-/* The tiles of a matrix in memory, which it takes over; `out` is released first. One rank. */
-ps_status tiles_of_blocks(ps_block_matrix **blocks, tiles *out);
+/* The tiles of a matrix in memory, which it takes over with `values`, which may be NULL; `out` is
+ * released first. One rank. */
+ps_status tiles_of_blocks(ps_block_matrix **blocks, placed **values, tiles *out);
 /* GPUs can multiply them. */
 bool tiles_are_blocks(const tiles *tiles);
 ps_store *tiles_store(const tiles *tiles);
@@ -59,6 +62,13 @@ typedef struct tile_view {
 } tile_view;
 ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,
                      ps_slice_product *product);
+/* Of placed tiles: the lags of a group alone; the image in device memory, and in *host that of the
+ * index arrays. */
+ps_status tiles_view_near(const tile_list *list, int64_t chunk, tile_view *view,
+                          ps_slice_product *product);
+const void *tiles_placed(const tile_list *list, int64_t chunk, const void **host);
+/* The first row of a tile of the share. */
+ps_status tiles_first_row(const tiles *tiles, int64_t chunk, int64_t *out);
 
 /* Cuts all rows into `parts` intervals of equal data of the share: bounds[parts + 1], multiples of
  * 64 (but the last). *row_tiles: how many tiles side by side cover all rows. */

@@ -5,6 +5,7 @@
 
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -91,14 +92,22 @@ static ps_status sample_device(const ps_retarded_problem *problem, ps_assembly_p
     return PS_OK;
 }
 
+/* Side by side where a device waits for it: the time of a tile on a core is then not asked. */
 static ps_status sample(const ps_retarded_problem *problem, ps_assembly_plan *plan)
 {
-    enum { TILES = 5, SIDE = 96 };
+    enum { TILES = 5, SIDE = 96, TOTALS = 6 };
     int64_t n = problem->interaction.unknowns, side = ps_smaller(n, SIDE);
-    double totals[6] = {0};
+    double each[TILES][TOTALS] = {{0}}, totals[TOTALS] = {0};
+    ps_failure failure = {0};
+#pragma omp parallel for schedule(dynamic, 1) if (plan->devices != NULL)
     for (int64_t q = 0; q < TILES; ++q)
-        PS_TRY(sample_tile(problem, (n - side) * q / (TILES - 1),
-                           (n - side) * ((2 * q + 1) % TILES) / (TILES - 1), side, totals));
+        ps_note_failure(&failure, sample_tile(problem, (n - side) * q / (TILES - 1),
+                                              (n - side) * ((2 * q + 1) % TILES) / (TILES - 1),
+                                              side, each[q]));
+    PS_TRY(ps_first_failure(&failure));
+    for (int64_t q = 0; q < TILES; ++q)
+        for (int f = 0; f < TOTALS; ++f)
+            totals[f] = f == 3 ? fmax(totals[f], each[q][f]) : totals[f] + each[q][f];
     plan->pair_seconds = totals[0] / totals[1];
     plan->mean_length = totals[2] / totals[1];
     plan->filled = totals[3];

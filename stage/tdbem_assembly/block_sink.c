@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "kernels/tdbem/blocking.h"
 #include "runtime/memory.h"
@@ -120,6 +121,27 @@ static ps_status check_width(const ps_block_header *header, const ps_slice_tile 
                    (long long)tile->first_slice, ps_block_layout_name(header->layout));
 }
 
+/* Memory for the blocks, with nothing but zeros between the arrays. */
+static ps_status provide_image(const ps_block_sink *sink, int64_t bytes, void **image)
+{
+    if (!sink->keeper) return ps_alloc(image, bytes, 1, "blocks of a tile");
+    PS_TRY(sink->keeper->provide(sink->keeper->context, bytes, image));
+    memset(*image, 0, (size_t)bytes);
+    return PS_OK;
+}
+
+static ps_status hand_on(const ps_block_sink *sink, int64_t index, const ps_block_tile *blocks,
+                         void *image, int64_t bytes)
+{
+    if (sink->keeper)
+        return sink->keeper->keep(sink->keeper->context, sink->matrix, index, blocks, image, bytes);
+    if (ps_block_matrix_keeps(sink->matrix))
+        return ps_block_matrix_keep_tile(sink->matrix, index, blocks, image);
+    ps_status status = ps_block_matrix_write_tile(sink->matrix, index, blocks);
+    free(image);
+    return status;
+}
+
 ps_status ps_block_sink_take(void *context, int64_t index, ps_slice_tile *tile)
 {
     const ps_block_sink *sink = context;
@@ -130,14 +152,10 @@ ps_status ps_block_sink_take(void *context, int64_t index, ps_slice_tile *tile)
     PS_TRY(index_tile(tile, offsets));
     PS_TRY(check_width(&sink->header, tile));
     ps_blocking_count(&sink->header, tile, &blocks);
-    PS_TRY(
-        ps_alloc(&image, ps_block_tile_place(&sink->header, &blocks, NULL), 1, "blocks of a tile"));
+    int64_t bytes = ps_block_tile_place(&sink->header, &blocks, NULL);
+    PS_TRY(provide_image(sink, bytes, &image));
     ps_block_tile_place(&sink->header, &blocks, image);
     ps_blocking_fill(&sink->header, tile, &blocks);
     tile->offsets = NULL;
-    if (ps_block_matrix_keeps(sink->matrix))
-        return ps_block_matrix_keep_tile(sink->matrix, index, &blocks, image);
-    ps_status status = ps_block_matrix_write_tile(sink->matrix, index, &blocks);
-    free(image);
-    return status;
+    return hand_on(sink, index, &blocks, image, bytes);
 }

@@ -8,9 +8,21 @@
 #include "formats/block_matrix.h"
 #include "stage/tdbem_assembly/slice_assembly.h"
 
+/* Who keeps the tiles of a matrix in memory elsewhere than in memory of their own. */
+typedef struct ps_block_keeper {
+    void *context;
+    /* Memory for a tile that is to be made, until it is kept. */
+    ps_status (*provide)(void *context, int64_t bytes, void **image);
+    /* Takes the tile, which lies in that memory, over, and has the matrix keep what it is to
+     * (ps_block_matrix_keep_tile). The memory goes back on failure, too. */
+    ps_status (*keep)(void *context, ps_block_matrix *matrix, int64_t index,
+                      const ps_block_tile *tile, void *image, int64_t bytes);
+} ps_block_keeper;
+
 typedef struct ps_block_sink {
     ps_block_header header;
     ps_block_matrix *matrix;
+    const ps_block_keeper *keeper; /* set by who wants one, once it is open; else NULL */
 } ps_block_sink;
 
 /* Layout and shape of blocks, of which nothing but the longest row-vector's bound is known yet.

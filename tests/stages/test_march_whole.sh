@@ -19,10 +19,17 @@ for precision in fp64 fp32; do
     penstock-tdbem-march sphere2.h5 whole.h5 $run $how --force -q --json > whole.json
     same whole.h5 staged.h5
     PENSTOCK_TEAM=1 march warp.h5 sphere2.h5 blocks.h5 $run --force
-    PENSTOCK_TEAM=1 march sphere2.h5 team.h5 $run $how --force
+    PENSTOCK_TEAM=1 penstock-tdbem-march sphere2.h5 team.h5 $run $how --force -q --json > team.json
+    grep -q '"blocks_on_gpu": *true' team.json # they went there as they were made
     same team.h5 blocks.h5
 done
 [ "$(figure whole.json assembled_in)" != "" ]
+
+# two GPUs, and one with too little memory to gather them: blocks stay with the host
+PENSTOCK_TEAM=2 penstock-tdbem-march sphere2.h5 two.h5 $run $how --balance 0 -q --json > two.json
+grep -q '"blocks_on_gpu": *false' two.json
+PENSTOCK_TEAM=2 march warp.h5 sphere2.h5 blocks.h5 $run --balance 0 --force
+same two.h5 blocks.h5
 
 # blocks of other layouts; a column too few
 columns=$(figure made.json d_max)
