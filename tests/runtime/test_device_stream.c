@@ -211,6 +211,45 @@ static void reset_keeps_batches(void **state)
     end_source(&s);
 }
 
+static unsigned char *lying[STREAMED_MAX]; /* chunks that are on the device */
+
+static const void *where(void *context, int64_t chunk, const void **host)
+{
+    *host = lying[chunk];
+    return lying[chunk];
+}
+
+/* Chunks that lie on the device are gathered there, and nothing is read, where all of them stay;
+ * otherwise they are read like others. */
+static void placed_chunks(void **state)
+{
+    enum { CHUNKS = 60 };
+    streamed s = new_source(CHUNKS);
+    for (int64_t c = 0; c < CHUNKS; ++c) {
+        lying[c] = malloc((size_t)s.unpacked[c] + 1);
+        for (int64_t i = 0; i < s.unpacked[c]; ++i) lying[c][i] = streamed_image(&s, c, i);
+    }
+    for (int whole = 0; whole < 2; ++whole) {
+        ps_device_stream *stream;
+        ps_device_stream_config config =
+            streamed_config(&s, 3 * s.total, whole ? 2 * s.total : s.total / 2);
+        config.placed = where;
+        check_ok(ps_device_stream_open(&config, &stream));
+        check_ok(streamed_sweep(&s, stream, 0));
+        check_ok(streamed_sweep(&s, stream, 0));
+        assert_int_equal(atomic_load(&s.reads), whole ? 0 : CHUNKS);
+        check_ok(ps_device_stream_reset(stream, 0, CHUNKS - 1));
+        s.end = CHUNKS - 1;
+        check_ok(streamed_sweep(&s, stream, 0));
+        s.end = CHUNKS;
+        ps_device_stream_close(&stream);
+        assert_int_equal(atomic_load(&s.prepared), 0);
+        atomic_store(&s.reads, 0);
+    }
+    for (int64_t c = 0; c < CHUNKS; ++c) free(lying[c]);
+    end_source(&s);
+}
+
 static void no_chunks(void **state)
 {
     streamed s = new_source(1);
