@@ -103,6 +103,7 @@ static const ps_figure figure_table[] = {
     {"placement.tiles_fit_in_memory", "flag", "whether near tiles stay in memory"},
     {"placement.all_fit_in_memory", "flag", "whether near and far tiles do"},
     {"ledger.loads", "B", "loads of a file"},
+    {"ledger.history", "B", "rows of the history that are written behind the march"},
     {"ledger.near_matrices", "B",
      "matrices of the lags within a group, and what passes over them work on"},
     {"ledger.budget", "B", "what --host-memory allows"},

@@ -91,6 +91,15 @@ static ps_status share_state(march *m, int64_t step)
     return PS_OK;
 }
 
+/* GPUs leave the cores idle. A run that is continued has its first steps in the log. */
+static ps_status write_behind(march *m, int64_t step)
+{
+    ps_history_header header;
+    if (!m->team || m->team->with_cpu || step > 0) return PS_OK;
+    problem_history_header(m->problem, m->options, &header);
+    return record_write_behind(&m->record, m->product, &header, &m->problem->velocity);
+}
+
 static ps_status begin(march *m, record *named)
 {
     int64_t step = 0;
@@ -100,6 +109,7 @@ static ps_status begin(march *m, record *named)
     ps_state_spec spec = record_spec(&m->record, m->run, m->options->checkpoint_every);
     if (ps_comm_rank() == 0)
         status = record_open(&m->record, &spec, &m->window, &m->figures, &step);
+    if (ps_comm_rank() == 0 && status == PS_OK) status = write_behind(m, step);
     PS_TRY(ps_comm_agree(status));
     ps_stop_defer();
     PS_TRY(share_state(m, step));

@@ -128,11 +128,14 @@ static ps_status count_near(const ps_run *run, const march_options *options, pro
                             march_plan *m)
 {
     ps_ledger *l = &m->ledger;
-    int64_t room = m->budget - l->now[PS_ROOM_HOST];
     int ordinals[TEAM_DEVICES];
     PS_TRY(team_devices(run, &p->tiles, ordinals, &m->devices));
     if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
-    int64_t bytes, least;
+    const ps_slice_header *header = &p->tiles.header;
+    int64_t row_bytes = header->unknowns * (header->precision == PS_SINGLE ? 4 : 8);
+    if (m->devices > 0 && ps_comm_rank() == 0)
+        ps_ledger_add(l, PS_ROOM_HOST, "history", record_behind_bytes(row_bytes, p->steps));
+    int64_t bytes, least, room = m->budget - l->now[PS_ROOM_HOST];
     if (p->assembling && !p->tiles.blocks) {
         bytes = least = expect_near(p, options->group);
     } else {

@@ -5,6 +5,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 ps_status record_name(record *r, const ps_product *product)
 {
@@ -70,10 +71,79 @@ ps_status record_checkpoint(record *r, int64_t step, const figures *f)
 void record_close(record *r)
 {
     ps_state_close(&r->state);
+    ps_background_wait(&r->hand); /* of a run that has failed already */
+    ps_history_close(&r->history);
+    free(r->pages[0]);
+    free(r->pages[1]);
+    r->pages[0] = r->pages[1] = NULL;
     free(r->saved);
     free(r->identity);
     r->saved = NULL;
     r->identity = NULL;
+}
+
+/* ---- the history, written behind the march ---- */
+
+enum { PAGE_BYTES = 64 << 20, PAGES_LEAST = 8 };
+
+/* Some pages of any run, so that little is left at the end. */
+static int64_t rows_of_page(int64_t row_bytes, int64_t steps)
+{
+    int64_t rows = ps_smaller(PAGE_BYTES / row_bytes, steps / PAGES_LEAST);
+    return rows > 1 ? rows : 1;
+}
+
+int64_t record_behind_bytes(int64_t row_bytes, int64_t steps)
+{
+    return 3 * row_bytes * rows_of_page(row_bytes, steps); /* and what writing holds */
+}
+
+static ps_status create_history(const ps_product *product, const ps_history_header *header,
+                                const ps_surface_velocity *velocity, ps_history **out)
+{
+    PS_TRY(ps_history_create(product->path, &product->identity, header, out));
+    PS_TRY(ps_product_record(product, ps_history_store(*out)));
+    return ps_surface_velocity_put(velocity, ps_history_store(*out));
+}
+
+ps_status record_write_behind(record *r, const ps_product *product, const ps_history_header *header,
+                              const ps_surface_velocity *velocity)
+{
+    r->row_bytes = r->past->unknowns * (r->past->precision == PS_SINGLE ? 4 : 8);
+    r->page_rows = rows_of_page(r->row_bytes, header->steps);
+    for (int page = 0; page < 2; ++page)
+        PS_TRY(ps_alloc_untouched((void **)&r->pages[page], r->page_rows * r->row_bytes,
+                                  "the history"));
+    return create_history(product, header, velocity, &r->history);
+}
+
+static ps_status write_page(void *context)
+{
+    record *r = context;
+    return ps_history_append(r->history, r->handed, r->pages[1 - r->page]);
+}
+
+/* Has the page at hand written, once the one before it is. */
+static ps_status hand_page(record *r)
+{
+    PS_TRY(ps_background_wait(&r->hand));
+    r->page = 1 - r->page;
+    r->handed = r->filled;
+    r->filled = 0;
+    return ps_background_start(&r->hand, write_page, r, "the thread that writes the history");
+}
+
+ps_status record_note(record *r, int64_t count, const void *rows)
+{
+    const char *from = rows;
+    if (!r->history) return PS_OK;
+    for (int64_t fit; count > 0; count -= fit, from += fit * r->row_bytes) {
+        fit = ps_smaller(count, r->page_rows - r->filled);
+        memcpy(r->pages[r->page] + r->filled * r->row_bytes, from, (size_t)(fit * r->row_bytes));
+        r->filled += fit;
+        if (r->filled == r->page_rows) PS_TRY(hand_page(r));
+    }
+    return PS_OK;
 }
 
 /* ---- the end ---- */
@@ -87,13 +157,15 @@ static ps_status take_record(void *context, int64_t first_step, int64_t count, c
 ps_status record_finish(record *r, const ps_product *product, const ps_history_header *header,
                         const ps_surface_velocity *velocity)
 {
-    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     PS_TRY(ps_state_wait(&r->state));
-    PS_TRY(ps_history_create(product->path, &product->identity, header, &history));
-    PS_TRY(ps_product_record(product, ps_history_store(history)));
-    PS_TRY(ps_surface_velocity_put(velocity, ps_history_store(history)));
-    PS_TRY(ps_append_log_replay(r->state.log, take_record, history));
-    PS_TRY(ps_history_commit(&history));
+    if (r->history) {
+        PS_TRY(hand_page(r));
+        PS_TRY(ps_background_wait(&r->hand));
+    } else {
+        PS_TRY(create_history(product, header, velocity, &r->history));
+        PS_TRY(ps_append_log_replay(r->state.log, take_record, r->history));
+    }
+    PS_TRY(ps_history_commit(&r->history));
     ps_state_close(&r->state);
     return ps_state_remove(&r->state.spec);
 }

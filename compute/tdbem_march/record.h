@@ -12,6 +12,7 @@
 #include "compute/tdbem_march/window.h"
 #include "formats/history.h"
 #include "formats/surface_velocity.h"
+#include "runtime/background.h"
 #include "stage/product.h"
 #include "stage/state.h"
 
@@ -23,6 +24,13 @@ typedef struct record {
     window *past;
     void *saved; /* [unknowns][kept], precision of the run */
     figures figures;
+    /* The history where it is written behind the march, by pages of rows: one is filled while the
+     * other is compressed and written. */
+    ps_history *history;
+    ps_background hand;
+    char *pages[2];
+    int page; /* that is filled */
+    int64_t row_bytes, page_rows, filled, handed;
 } record;
 
 /* Sets name and identity: the options and the content hashes of the inputs. */
@@ -41,8 +49,18 @@ int64_t record_bytes(const window *past);
 /* Hands the state after `step` to the thread that writes it. */
 ps_status record_checkpoint(record *record, int64_t step, const figures *figures);
 
-/* Writes the history from the log, commits it, removes log and checkpoints. velocity: of the
- * surface (modes 0: it rests), which fields need beside the densities. */
+/* For marches that leave cores idle: the history is written as steps are noted, all from the first
+ * on, by a thread of its own. Of a run that ends before its last step nothing of it is left. */
+ps_status record_write_behind(record *record, const ps_product *product,
+                              const ps_history_header *header, const ps_surface_velocity *velocity);
+/* Bytes that this takes. */
+int64_t record_behind_bytes(int64_t row_bytes, int64_t steps);
+/* Notes steps, which are in the log: rows[count][unknowns]. Tells what failed in writing earlier
+ * ones. */
+ps_status record_note(record *record, int64_t count, const void *rows);
+
+/* Writes the history from the log, or what is left of it, commits it, removes log and checkpoints.
+ * velocity: of the surface (modes 0: it rests), which fields need beside the densities. */
 ps_status record_finish(record *record, const ps_product *product, const ps_history_header *header,
                         const ps_surface_velocity *velocity);
 

@@ -263,6 +263,7 @@ ps_status march_keep(march *m, int64_t count)
     int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
     ps_state *state = &m->record.state;
     PS_TRY(ps_state_append(state, count, m->recent, count * m->window.unknowns * item));
+    PS_TRY(record_note(&m->record, count, m->recent));
     PS_TRY(march_snapshots(m, count));
     if (m->done == m->problem->steps || !(m->stopped || ps_state_is_due(state, m->done)))
         return PS_OK;
