@@ -156,8 +156,13 @@ static ps_status check_parts(const char *name, const ps_interaction *interaction
 {
     int64_t n = interaction->unknowns;
     for (int trial = 0; trial < 4; ++trial) {
-        int64_t row = any_below(n), slice = any_below(n);
-        int64_t rows = 1 + any_below(n - row), slices = 1 + any_below(n - slice);
+        int64_t row = any_below(n), slice = any_below(n), half = n / 2;
+        if (interaction->combined > 0) { /* mirrors are of ranges that do not meet */
+            row = any_below(half);
+            slice = half + any_below(n - half);
+        }
+        int64_t rows = 1 + any_below((interaction->combined > 0 ? half : n) - row);
+        int64_t slices = 1 + any_below(n - slice);
         ps_interaction_tile part, mirror;
         interaction_tile_init(interaction, row, rows, slice, slices, &part);
         interaction_tile_init(interaction, slice, slices, row, rows, &mirror);
