@@ -7,7 +7,7 @@
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
-enum { SLOTS = 3, UNPACKERS_MIN = 2, UNPACKERS_MAX = 8 };
+enum { SLOTS = 3, UNPACKERS_MIN = 2, UNPACKERS_MAX = 14 };
 static const int sweep_probe_count =
     sizeof((ps_device_stream *)0)->sweep_probes / sizeof((ps_device_stream *)0)->sweep_probes[0];
 

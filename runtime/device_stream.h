@@ -53,7 +53,7 @@ typedef struct ps_device_stream_config {
     int64_t host_memory, device_memory; /* budgets of this stream, bytes                      */
     int64_t batch_bytes, resident_batch_bytes; /* as in ps_device_plan_request                */
     int slots, host_slots; /* on the device, pinned; 0: three                         */
-    int unpackers;         /* worker threads; 0: by the cores, 2 to 8                 */
+    int unpackers;         /* worker threads; 0: by the cores, 2 to 14                */
     int readers;           /* threads that call read, for distinct chunks; 0: one     */
     void *context;         /* handed to the callbacks below                           */
     /* As in ps_chunk_stream_config. */
