@@ -24,8 +24,38 @@ static ps_status header_check(const ps_history_header *header)
     return PS_OK;
 }
 
+static ps_status put_linings(ps_store *store, const ps_history_header *header)
+{
+    if (header->lining_count == 0) return PS_OK;
+    PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
+    for (int i = 0; i < header->lining_count; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "lining_%d", i);
+        PS_TRY(ps_store_put_text(store, "/", name, header->linings[i]));
+    }
+    return PS_OK;
+}
+
+static ps_status get_linings(ps_store *store, ps_history_header *header)
+{
+    int64_t count;
+    if (!ps_store_has(store, "/", "lining_count")) return PS_OK;
+    PS_TRY(ps_store_get_int(store, "/", "lining_count", &count));
+    if (count < 1 || count > PS_HISTORY_LININGS)
+        return ps_fail(PS_INVALID, "attribute lining_count is %lld, outside 1..%d",
+                       (long long)count, PS_HISTORY_LININGS);
+    header->lining_count = (int)count;
+    for (int i = 0; i < header->lining_count; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "lining_%d", i);
+        PS_TRY(ps_store_get_text(store, "/", name, header->linings[i], sizeof header->linings[i]));
+    }
+    return PS_OK;
+}
+
 static ps_status put_header(ps_store *store, const ps_history_header *header)
 {
+    PS_TRY(put_linings(store, header));
     PS_TRY(ps_slice_header_put(store, &header->slices));
     PS_TRY(ps_store_put_int(store, "/", "steps", header->steps));
     PS_TRY(ps_store_put_int(store, "/", "group", header->group));
@@ -41,6 +71,7 @@ static ps_status put_header(ps_store *store, const ps_history_header *header)
 static ps_status get_header(ps_store *store, ps_history_header *header)
 {
     int64_t emitters;
+    PS_TRY(get_linings(store, header));
     PS_TRY(ps_slice_header_get(store, &header->slices));
     PS_TRY(ps_store_get_int(store, "/", "steps", &header->steps));
     PS_TRY(ps_store_get_int(store, "/", "group", &header->group));
@@ -87,7 +118,7 @@ ps_status ps_history_create(const char *path, const ps_store_identity *identity,
     history->header = *header;
     ps_store_identity full = *identity;
     full.format = PS_HISTORY_FORMAT;
-    full.format_version = PS_HISTORY_VERSION;
+    full.format_version = header->lining_count > 0 ? PS_HISTORY_VERSION : 1;
     ps_status status = ps_store_create(path, &full, &history->store);
     if (status == PS_OK) status = define_densities(history);
     if (status == PS_OK)

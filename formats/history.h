@@ -12,7 +12,7 @@
 #include "formats/slice_matrix.h"
 
 #define PS_HISTORY_FORMAT "penstock-history"
-enum { PS_HISTORY_VERSION = 1 };
+enum { PS_HISTORY_VERSION = 2, PS_HISTORY_LININGS = 4 };
 
 typedef struct ps_history_header {
     ps_slice_header slices; /* formulation, unknowns, dt, speed, mesh identity, precision   */
@@ -20,6 +20,8 @@ typedef struct ps_history_header {
     int emitter_count; /* the incident field: emitters as ps_emitter_print writes them   */
     char emitters[16][256];
     int64_t group; /* n_g of the run                                               */
+    int lining_count; /* parts that give way, as ps_admittance_print writes them; version 2 */
+    char linings[PS_HISTORY_LININGS][2048];
 } ps_history_header;
 
 typedef struct ps_history ps_history;

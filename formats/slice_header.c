@@ -65,6 +65,39 @@ ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, do
     return ps_fail(PS_INVALID, "attribute combined is %g; it must be positive", *combined);
 }
 
+bool ps_slice_header_is_unsymmetric(const ps_slice_header *header)
+{
+    return header->combined > 0 || header->lining[0] != 0;
+}
+
+static const char lining_name[] = "sound-hard-lining";
+
+static ps_status put_equation(ps_store *store, const ps_slice_header *header)
+{
+    if (!header->lining[0])
+        return ps_equation_put(store, header->formulation, header->combined, &header->mirrors);
+    PS_TRY(ps_store_put_text(store, "/", "formulation", lining_name));
+    PS_TRY(ps_store_put_text(store, "/", "lining", header->lining));
+    return header->combined > 0 ? ps_store_put_real(store, "/", "combined", header->combined)
+                                : PS_OK;
+}
+
+static ps_status get_equation(const ps_store *store, ps_slice_header *header)
+{
+    char name[40];
+    PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
+    if (strcmp(name, lining_name) != 0)
+        return ps_equation_get(store, &header->formulation, &header->combined, &header->mirrors);
+    header->formulation = PS_SOUND_HARD;
+    PS_TRY(ps_store_get_text(store, "/", "lining", header->lining, sizeof header->lining));
+    if (!header->lining[0])
+        return ps_fail(PS_INVALID, "attribute lining is empty; it names a part of the mesh");
+    if (!ps_store_has(store, "/", "combined")) return PS_OK;
+    PS_TRY(ps_store_get_real(store, "/", "combined", &header->combined));
+    if (isfinite(header->combined) && header->combined > 0) return PS_OK;
+    return ps_fail(PS_INVALID, "attribute combined is %g; it must be positive", header->combined);
+}
+
 static ps_status precision_parse(const char *name, ps_precision *out)
 {
     for (int p = 0; p < PS_PRECISION_COUNT; ++p)
@@ -107,7 +140,7 @@ ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
                  {"score", header->score},
                  {"dt", header->dt},
                  {"speed", header->speed}};
-    PS_TRY(ps_equation_put(store, header->formulation, header->combined, &header->mirrors));
+    PS_TRY(put_equation(store, header));
     PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
     for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
     for (int i = 0; i < 4; ++i)
@@ -161,7 +194,7 @@ static ps_status header_check(const ps_slice_header *header)
 static ps_status header_get(const ps_store *store, ps_slice_header *header)
 {
     char name[32];
-    PS_TRY(ps_equation_get(store, &header->formulation, &header->combined, &header->mirrors));
+    PS_TRY(get_equation(store, header));
     PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
     PS_TRY(precision_parse(name, &header->precision));
     PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));

@@ -45,6 +45,8 @@ typedef struct ps_slice_header {
     ps_formulation formulation;
     double combined;        /* sound-hard: alpha of the combined field equation, whose matrices are
                                not symmetric; 0: none                                        */
+    char lining[64];        /* of which part of the mesh these are the matrices G^k of a lining,
+                               which are not symmetric (specs/tdbem_lining.md); "": M^k      */
     ps_precision precision; /* of the values                                                 */
     int64_t unknowns;       /* N: triangles (sound-soft) or vertices (sound-hard)            */
     int64_t k_max;          /* K: last k with a non-zero M^k                                 */
@@ -61,9 +63,12 @@ typedef struct ps_slice_header {
     char mesh_uuid[40], mesh_hash[17]; /* the surface mesh that it was assembled from        */
 } ps_slice_header;
 
+/* M^k(i,j) and M^k(j,i) differ. */
+bool ps_slice_header_is_unsymmetric(const ps_slice_header *header);
+
 /* The text of the attribute `formulation`: ps_formulation_name, or "sound-hard-combined"; in files
- * with planes
- * "-mirrored" behind it, which readers from before there were planes refuse. */
+ * with planes "-mirrored" behind it, which readers from before there were planes refuse. Linings
+ * have "sound-hard-lining", with the attributes `lining` and, if it is not 0, `combined`. */
 const char *ps_equation_name(ps_formulation formulation, double combined);
 ps_status ps_equation_put(ps_store *store, ps_formulation formulation, double combined,
                           const ps_reflectors *mirrors);
@@ -184,7 +189,7 @@ ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index,
 ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, const void *unpacked,
                                ps_slice_tile *tile);
 /* M^0, all N rows. Row j holds column j of M^0, which matters where it is not symmetric
- * (header.combined > 0; ps_csr_transpose). The caller releases it. */
+ * (ps_slice_header_is_unsymmetric; ps_csr_transpose). The caller releases it. */
 ps_status ps_slice_matrix_load_m0(ps_slice_matrix *matrix, ps_csr *out);
 /* Number of row-vectors of each length 0 .. PS_LENGTH_BINS-1. */
 ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_LENGTH_BINS]);

@@ -11,6 +11,7 @@ static const ps_figure figure_table[] = {
     {"run.state", "text", "complete or stopped"},
     {"run.matrix", "text", "layout of the matrix"},
     {"run.formulation", "text", "boundary condition and equation"},
+    {"run.linings", "1", "parts of the surface that give way"},
     {"run.precision", "text", "precision of the matrix"},
     {"run.ranks", "1", "ranks"},
     {"run.gpus_of_a_rank", "1", "GPUs of a rank"},

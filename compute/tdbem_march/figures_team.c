@@ -111,7 +111,7 @@ ps_status team_plan(const ps_run *run, const march_options *options, const probl
     int ordinals[TEAM_DEVICES], devices;
     ps_device *device;
     ps_device_plan plan;
-    PS_TRY(team_devices(run, &p->tiles, ordinals, &devices));
+    PS_TRY(team_devices(run, p, ordinals, &devices));
     if (devices == 0 || options->solver == SOLVER_CHOLESKY) return PS_OK;
     PS_TRY(open_first(ordinals[0], &device));
     ps_device_info info = ps_device_describe(device);

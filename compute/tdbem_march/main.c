@@ -38,6 +38,13 @@ static const ps_option table[] = {
     PS_INT("far-group", &options.far_group, "N", 0, 1e6, PS_IDENTITY,
            "steps computed in one sweep over the far lags: a multiple of --group, at most the "
            "first far lag; 0: as many as that allows"),
+    PS_LIST("lining", &options.linings, "FILE", 0,
+            "what a part of the surface adds where it gives way (penstock-slice-assemble --lining), "
+            "up to 4 times; on cores alone"),
+    PS_LIST("admittance", &options.admittances, "TEXT", PS_IDENTITY,
+            "of that part, WHERE as --lining said it: "
+            "WHERE:b0=X:pole=A,LAMBDA:pair=ReA,ImA,ReLAMBDA,ImLAMBDA, rho c v/p = b0 + sum "
+            "A/(s+lambda), or WHERE:impedance=Z for p/(rho c v); refused unless passive"),
     PS_CHOICE("solver", &options.solver, "cg|cholesky", PS_IDENTITY, "how M^0 is solved"),
     PS_REAL("tolerance", &options.tolerance, "X", 0, 0.1, PS_IDENTITY,
             "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single"),
@@ -86,6 +93,8 @@ static ps_status share_state(march *m, int64_t step)
     if (step == 0) return PS_OK;
     PS_TRY(ps_comm_broadcast(&m->figures, sizeof m->figures, 0));
     PS_TRY(ps_comm_broadcast(m->window.data, m->window.unknowns * m->window.stride * item, 0));
+    if (m->linings.states > 0)
+        PS_TRY(ps_comm_broadcast(m->linings.state, m->linings.states * 8, 0));
     for (int64_t back = 1; back <= 2; ++back)
         window_step(&m->window, back, m->solver.last[back - 1]);
     return PS_OK;
@@ -108,6 +117,8 @@ static ps_status begin(march *m, record *named)
     memset(named, 0, sizeof *named);
     ps_state_spec spec = record_spec(&m->record, m->run, m->options->checkpoint_every);
     if (ps_comm_rank() == 0)
+        status = record_linings(&m->record, m->linings.state, m->linings.states);
+    if (ps_comm_rank() == 0 && status == PS_OK)
         status = record_open(&m->record, &spec, &m->window, &m->figures, &step);
     if (ps_comm_rank() == 0 && status == PS_OK) status = write_behind(m, step);
     PS_TRY(ps_comm_agree(status));
@@ -174,7 +185,7 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     PS_SCOPED(record_close) record named = {.identity = NULL};
     ps_product product;
-    ps_product_init(run, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &product);
+    ps_product_init(run, PS_HISTORY_FORMAT, p->linings.count > 0 ? PS_HISTORY_VERSION : 1, &product);
     PS_TRY(problem_inputs(p, &product));
     if (product.path) PS_TRY(record_name(&named, &product));
     if (ps_product_is_up_to_date(&product)) {

@@ -6,6 +6,7 @@
 
 #include "compute/tdbem_march/assembling.h"
 #include "compute/tdbem_march/far.h"
+#include "compute/tdbem_march/lining.h"
 #include "compute/tdbem_march/near.h"
 #include "compute/tdbem_march/record.h"
 #include "compute/tdbem_march/solve.h"
@@ -28,6 +29,7 @@ typedef struct march_options {
     int64_t group;
     const char *far;   /* the file of the far lags; NULL: none */
     int64_t far_group; /* 0: as long as can be */
+    ps_text_list linings, admittances; /* files, and what belongs to each */
     int solver;        /* solver_kind */
     double tolerance;  /* 0: by precision */
     ps_interval checkpoint_every;
@@ -46,6 +48,7 @@ typedef struct problem {
     const char *mesh_name;
     assembling *assembling; /* of which it is assembled in memory; NULL: it is in a file */
     far_matrix far;
+    linings linings;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
     ps_incident incident; /* the emitters, then their images */
@@ -101,6 +104,9 @@ typedef struct march_plan {
     int64_t tiles, tiles_least; /* unpacked data of this rank; least buffers to stream it */
     int64_t tiles_whole;        /* all that a stream takes to keep every tile */
     int64_t far, far_least;     /* likewise of the far tiles; 0 without */
+    int64_t lining_near;        /* near matrices of linings, a part of `fixed`, as are: */
+    int64_t lining_tiles[LININGS_MAX]; /* what their streams are given */
+    int64_t lining_spared;             /* of it, what they could do without */
     int64_t output;             /* bytes to be written at most */
 } march_plan;
 
@@ -130,6 +136,7 @@ typedef struct march {
     near_matrices near;
     summation summation;
     far_sums far;
+    lining_sums linings;
     solver solver;
     record record;
     figures figures;

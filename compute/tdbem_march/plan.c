@@ -59,6 +59,18 @@ static void open_ledger(const ps_run *run, const problem *p, ps_ledger *l)
     ps_ledger_drop(l, "assembly");
 }
 
+/* What linings hold beside near matrices and tiles. */
+static void measure_linings(const march_options *options, const problem *p, ps_ledger *l)
+{
+    int64_t bytes = linings_bytes(&p->linings, options->group);
+    bytes += ps_comm_rank() == 0 ? 8 * linings_states(&p->linings) : 0; /* for checkpoints */
+    for (int q = 0; q < p->linings.count; ++q) {
+        const tiles *t = &p->linings.each[q].tiles;
+        bytes += UNPACKERS * (largest(t->unpacked_bytes, t->count) + CONTEXT);
+    }
+    if (bytes > 0) ps_ledger_add(l, PS_ROOM_HOST, "linings", bytes);
+}
+
 static void measure(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -87,6 +99,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
                           (int64_t)sizeof(double) * rows * options->group);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
+    measure_linings(options, p, l);
     m->tiles = unpacked_bytes(&p->tiles);
     m->tiles_whole = p->assembling ? m->tiles : whole_bytes(&p->tiles);
     m->tiles_least = p->assembling ? m->tiles : least_buffers(&p->tiles);
@@ -122,14 +135,51 @@ static ps_status count_tiles(const march_options *options, problem *p, const mar
                           : near_count_warps(&p->tiles, options->group, room, &p->near);
 }
 
+/* Linings keep all of their tiles where the matrix can be streamed beside that, else none. */
+static void place_linings(const problem *p, march_plan *m)
+{
+    int64_t whole = 0, least = 0;
+    for (int q = 0; q < p->linings.count; ++q) {
+        whole += whole_bytes(&p->linings.each[q].tiles);
+        least += least_buffers(&p->linings.each[q].tiles);
+    }
+    int64_t room = m->budget - m->ledger.now[PS_ROOM_HOST] - m->tiles_least - m->far_least;
+    bool all = whole <= room;
+    for (int q = 0; q < p->linings.count; ++q)
+        m->lining_tiles[q] = all ? whole_bytes(&p->linings.each[q].tiles)
+                                 : least_buffers(&p->linings.each[q].tiles);
+    m->lining_spared = all ? whole - least : 0;
+    if (p->linings.count > 0)
+        ps_ledger_add(&m->ledger, PS_ROOM_HOST, "lining_tiles", all ? whole : least);
+}
+
+/* The near matrices of linings; each may keep a part of the room for the second pass. */
+static ps_status count_near_linings(const march_options *options, problem *p, march_plan *m)
+{
+    ps_ledger *l = &m->ledger;
+    for (int q = 0; q < p->linings.count; ++q) {
+        lining *each = &p->linings.each[q];
+        int64_t room = (m->budget - l->now[PS_ROOM_HOST]) / (2 * LININGS_MAX);
+        near_forget(&each->near);
+        PS_TRY(near_count_warps(&each->tiles, options->group, room, &each->near));
+        int64_t bytes = near_bytes(each->near), least = near_least(each->near);
+        m->lining_near += bytes;
+        ps_ledger_add(l, PS_ROOM_HOST, "lining_near", bytes);
+        ps_ledger_add(l, PS_ROOM_HOST, "counting", least - bytes);
+        ps_ledger_drop(l, "counting");
+    }
+    return PS_OK;
+}
+
 /* The near matrices are counted, which passes over the tiles that hold them: a run does it anyway.
  * Devices hold theirs, which are made in memory that tiles have later. */
 static ps_status count_near(const ps_run *run, const march_options *options, problem *p,
                             march_plan *m)
 {
     ps_ledger *l = &m->ledger;
+    PS_TRY(count_near_linings(options, p, m));
     int ordinals[TEAM_DEVICES];
-    PS_TRY(team_devices(run, &p->tiles, ordinals, &m->devices));
+    PS_TRY(team_devices(run, p, ordinals, &m->devices));
     if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
     const ps_slice_header *header = &p->tiles.header;
     int64_t row_bytes = header->unknowns * (header->precision == PS_SINGLE ? 4 : 8);
@@ -149,6 +199,7 @@ static ps_status count_near(const ps_run *run, const march_options *options, pro
     ps_ledger_drop(l, "counting");
     if (m->devices > 0 && !p->assembling) ps_ledger_drop(l, "near_matrices");
     m->near = ps_ledger_now(l, "near_matrices");
+    place_linings(p, m);
     m->fixed = l->now[PS_ROOM_HOST];
     return PS_OK;
 }
@@ -164,7 +215,7 @@ static void add_tiles(march_plan *m, const ps_ledger *assembly)
     int64_t far = m->far < room - near ? m->far : room - near;
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "tiles", near);
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "far_tiles", far > m->far_least ? far : m->far_least);
-    m->ledger.least = least.most[PS_ROOM_HOST];
+    m->ledger.least = least.most[PS_ROOM_HOST] - m->lining_spared;
     if (assembly) m->ledger.least = ps_larger(m->fixed + m->tiles, assembly->least);
 }
 
@@ -240,13 +291,17 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     ps_report_section(report, "run");
     ps_report_text(report, "matrix", p->tiles.layout);
     ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
+    ps_report_int(report, "linings", p->linings.count);
     ps_report_int(report, "unknowns", header->unknowns);
     ps_report_int(report, "k_max", header->k_max);
     ps_report_int(report, "steps", p->steps);
     ps_report_int(report, "group", options->group);
     ps_report_int(report, "chunks", p->tiles.count);
     ps_report_int(report, "sweeps", sweeps);
-    ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps);
+    double stored = (double)header->nnz;
+    for (int q = 0; q < p->linings.count; ++q)
+        stored += (double)p->linings.each[q].tiles.header.nnz;
+    ps_report_real(report, "operations", 2 * stored * (double)p->steps);
     ps_report_real(report, "read_from_disk_a_sweep", streamed);
     if (p->far.group > 0) {
         far_sweeps = (double)((p->steps - 1) / p->far.group);

@@ -197,12 +197,20 @@ static ps_status open_matrix(const ps_run *run, const march_options *options, pr
     if (!alone) {
         PS_TRY(assembling_not_needed(&options->assembling));
         PS_TRY(tiles_open(p->matrix, ps_comm_rank(), ps_comm_size(), &p->tiles));
-        return open_far(options, p);
+        PS_TRY(linings_refuse_matrix(p->matrix, &p->tiles.header));
+        PS_TRY(open_far(options, p));
+        return linings_open(&options->linings, &options->admittances, p->matrix, &p->tiles,
+                            &p->linings);
     }
     if (options->far || options->far_group > 0)
         return ps_fail(PS_USAGE,
                        "--far is for matrices in files: %s is a mesh, of which all lags are "
                        "assembled",
+                       p->matrix);
+    if (options->linings.count + options->admittances.count > 0)
+        return ps_fail(PS_USAGE,
+                       "--lining is for matrices in files: assemble %s and its lining with "
+                       "penstock-slice-assemble",
                        p->matrix);
     PS_TRY(PS_ALLOC(&p->assembling, 1, "the assembly"));
     return assembling_open(run, &options->assembling, p->assembling, &p->tiles);
@@ -262,11 +270,13 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(ps_store_open(p->mesh_name, "penstock-surface-mesh", INT32_MAX, &p->mesh_store));
     if (!p->assembling) PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
     PS_TRY(check_belonging(p));
-    PS_TRY(solver_choose(options->solver, header, &p->solver));
-    if (options->project_mean && header->combined > 0)
+    PS_TRY(linings_check_mesh(&p->linings, &p->mesh));
+    bool unsymmetric = header->combined > 0 || p->linings.count > 0;
+    PS_TRY(solver_choose(options->solver, unsymmetric, &p->solver));
+    if (options->project_mean && unsymmetric)
         return ps_fail(PS_USAGE,
-                       "--project-mean takes a drift out that the combined field equation "
-                       "does not have: leave it out");
+                       "--project-mean takes a drift out that the combined field equation and "
+                       "linings do not have: leave it out");
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->emitters = p->incident.count;
     PS_TRY(ps_incident_add_images(&p->incident, &header->mirrors));
@@ -293,6 +303,7 @@ void problem_release(problem *p)
     if (p->assembling) assembling_close(p->assembling);
     free(p->assembling);
     far_close(&p->far);
+    linings_close(&p->linings);
     ps_surface_mesh_release(&p->mesh);
     ps_store_close(&p->mesh_store);
     ps_csr_release(&p->m0);
@@ -306,6 +317,7 @@ ps_status problem_inputs(const problem *p, ps_product *product)
 {
     if (!p->assembling) PS_TRY(ps_product_input(product, "matrix", tiles_store(&p->tiles)));
     PS_TRY(ps_product_input(product, "mesh", p->mesh_store));
+    PS_TRY(linings_inputs(&p->linings, product));
     if (p->recorded)
         PS_TRY(ps_product_input(product, "incident", ps_incident_file_store(p->recorded)));
     return p->far.group > 0 ? ps_product_input(product, "far", tiles_store(&p->far.tiles)) : PS_OK;
@@ -317,6 +329,7 @@ void problem_history_header(const problem *p, const march_options *options, ps_h
                                .steps = p->steps,
                                .group = options->group,
                                .emitter_count = p->emitters};
+    linings_describe(&p->linings, out);
     for (int i = 0; i < p->emitters; ++i)
         ps_emitter_print(&p->incident.emitters[i], out->emitters[i], sizeof out->emitters[i]);
 }

@@ -24,7 +24,10 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
         (ps_checkpoint_array){"/past", "1", r->past->precision == PS_SINGLE ? PS_F32 : PS_F64,
                               r->past->unknowns * r->past->kept, r->saved};
     arrays[1] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &r->figures};
-    return 2;
+    if (r->lining_states == 0) return 2;
+    arrays[2] =
+        (ps_checkpoint_array){"/linings", "1", PS_F64, r->lining_states, r->linings_saved};
+    return 3;
 }
 
 ps_state_spec record_spec(record *r, const ps_run *run, ps_interval every)
@@ -47,6 +50,13 @@ int64_t record_bytes(const window *past)
     return state + 4 * chunk; /* and what writing it takes */
 }
 
+ps_status record_linings(record *r, double *state, int64_t states)
+{
+    r->linings = state;
+    r->lining_states = states;
+    return states > 0 ? PS_ALLOC(&r->linings_saved, states, "the state for checkpoints") : PS_OK;
+}
+
 ps_status record_open(record *r, const ps_state_spec *spec, window *past, figures *f, int64_t *step)
 {
     r->past = past;
@@ -56,6 +66,8 @@ ps_status record_open(record *r, const ps_state_spec *spec, window *past, figure
     if (*step == 0) return PS_OK;
     window_restore(past, r->saved);
     *f = r->figures;
+    if (r->lining_states > 0)
+        memcpy(r->linings, r->linings_saved, (size_t)r->lining_states * sizeof(double));
     return PS_OK;
 }
 
@@ -65,6 +77,8 @@ ps_status record_checkpoint(record *r, int64_t step, const figures *f)
     PS_TRY(ps_state_wait(&r->state));
     window_save(r->past, r->saved);
     r->figures = *f;
+    if (r->lining_states > 0)
+        memcpy(r->linings_saved, r->linings, (size_t)r->lining_states * sizeof(double));
     r->state.seconds += ps_clock() - start;
     return ps_state_save(&r->state, step);
 }
@@ -78,8 +92,10 @@ void record_close(record *r)
     free(r->pages[1]);
     r->pages[0] = r->pages[1] = NULL;
     free(r->saved);
+    free(r->linings_saved);
     free(r->identity);
     r->saved = NULL;
+    r->linings_saved = NULL;
     r->identity = NULL;
 }
 

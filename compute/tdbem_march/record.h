@@ -23,6 +23,8 @@ typedef struct record {
     /* What the writer has: left alone while it is busy. */
     window *past;
     void *saved; /* [unknowns][kept], precision of the run */
+    double *linings, *linings_saved; /* [lining_states] of the run, borrowed; of the writer */
+    int64_t lining_states;
     figures figures;
     /* The history where it is written behind the march, by pages of rows: one is filled while the
      * other is compressed and written. */
@@ -37,6 +39,9 @@ typedef struct record {
 ps_status record_name(record *record, const ps_product *product);
 /* The state of the run; borrows the record. */
 ps_state_spec record_spec(record *record, const ps_run *run, ps_interval every);
+
+/* What linings keep is a part of the state, too; before record_open. */
+ps_status record_linings(record *record, double *state, int64_t states);
 
 /* Begins a run or continues one: *step is the last step that is done, and with *step > 0 the past
  * and the figures are restored. */

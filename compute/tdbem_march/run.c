@@ -17,7 +17,7 @@
 static ps_status open_team(march *m, int64_t memory)
 {
     int ordinals[TEAM_DEVICES], devices;
-    PS_TRY(team_devices(m->run, &m->problem->tiles, ordinals, &devices));
+    PS_TRY(team_devices(m->run, m->problem, ordinals, &devices));
     if (devices == 0) return PS_OK;
     if (m->options->solver == SOLVER_CHOLESKY && strcmp(m->run->device, "auto") == 0) return PS_OK;
     if (m->options->solver == SOLVER_CHOLESKY)
@@ -33,6 +33,8 @@ static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
 {
     problem *p = m->problem;
     PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
+    PS_TRY(lining_sums_open(&p->linings, &m->window, m->options->group, m->recent,
+                            left + plan->lining_near, plan->lining_tiles, &m->linings));
     PS_TRY(near_open(&p->near, left, m->recent, &m->near));
     left -= m->near.bytes;
     int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
@@ -53,6 +55,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
     PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
+    PS_TRY(linings_add_m0(&p->linings, &p->m0));
     PS_TRY(solver_open(p->solver, &p->m0, header->precision, p->tolerance, &m->solver));
     int64_t left = plan->budget - plan->fixed + plan->near;
     if (p->tiles.in_memory) left -= plan->tiles;
@@ -80,6 +83,7 @@ void march_close(march *m)
     free(m->team);
     summation_close(&m->summation);
     far_sums_close(&m->far);
+    lining_sums_close(&m->linings);
     near_close(&m->near);
     solver_close(&m->solver);
     window_release(&m->window);
@@ -164,12 +168,14 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     ps_radiation_step(&m->near.radiation, g, m->sums);
     lap(&m->clock.radiation, &since);
     PS_TRY(ps_comm_sum_f64(m->sums, rows));
+    PS_TRY(lining_sums_add(&m->linings, g, m->sums));
     lap(&m->clock.communication, &since);
     PS_TRY(problem_load(m->problem, n, m->load, m->load_work));
     lap(&m->clock.load, &since);
     for (int64_t i = 0; i < rows; ++i) m->sums[i] = m->load[i] - m->sums[i];
     ps_status status = solver_step(&m->solver, n, m->load, m->sums, recent_step(m, g), &m->figures);
     if (status == PS_OK) {
+        lining_sums_advance(&m->linings, m->solver.last[0]);
         note_mean(m);
         status = march_watch_growth(m, n);
     }
@@ -221,6 +227,7 @@ static ps_status sweep(march *m, int64_t count)
     int64_t bounds[2] = {m->problem->tiles.first,
                          m->problem->tiles.first + m->problem->tiles.count};
     PS_TRY(summation_sweep(&m->summation));
+    PS_TRY(lining_sums_sweep(&m->linings));
     double seconds = m->summation.seconds - before;
     return ps_worker_log_add(&m->workers, m->done + count, bounds, &seconds);
 }

@@ -21,14 +21,14 @@ static int64_t workspace_of(solver_kind kind, int64_t rows)
     return ps_krylov_cpu_workspace(method_of(kind), &system);
 }
 
-ps_status solver_choose(int wanted, const ps_slice_header *header, solver_kind *out)
+ps_status solver_choose(int wanted, bool unsymmetric, solver_kind *out)
 {
     *out = (solver_kind)wanted;
-    if (header->combined == 0) return PS_OK;
+    if (!unsymmetric) return PS_OK;
     *out = SOLVER_BICGSTAB;
     if (wanted == SOLVER_CG) return PS_OK;
-    return ps_fail(PS_USAGE, "--solver cholesky is for symmetric matrices: that of the combined "
-                             "field equation is not; leave it out");
+    return ps_fail(PS_USAGE, "--solver cholesky is for symmetric matrices: those of the combined "
+                             "field equation and of linings are not; leave it out");
 }
 
 const char *solver_name(solver_kind kind)

@@ -1,5 +1,5 @@
 /*
- * solve: M^0 a^n = l^n - s^n, by conjugate gradients (of the combined field equation, whose M^0 is
+ * solve: M^0 a^n = l^n - s^n, by conjugate gradients (of the combined field equation and of linings, whose M^0 is
  * not symmetric, by BiCGStab: van der Vorst 1992) or Cholesky, and the watch over the answer.
  */
 #ifndef PS_TDBEM_MARCH_SOLVE_H
@@ -12,7 +12,7 @@
 typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY, SOLVER_BICGSTAB } solver_kind;
 /* SOLVER_BICGSTAB in the place of conjugate gradients where M^0 is not symmetric. PS_USAGE:
  * Cholesky of such a matrix. */
-ps_status solver_choose(int wanted, const ps_slice_header *header, solver_kind *out);
+ps_status solver_choose(int wanted, bool unsymmetric, solver_kind *out);
 /* "conjugate gradients", ... */
 const char *solver_name(solver_kind kind);
 

@@ -55,7 +55,7 @@ typedef struct team {
 
 /* The CUDA devices that make this rank's run, out[TEAM_DEVICES] ordinals; none: the CPU does. With
  * PENSTOCK_TEAM=N in the environment the CPU device plays N GPUs (ordinal -1): for tests. */
-ps_status team_devices(const ps_run *run, const tiles *all, int *out, int *count);
+ps_status team_devices(const ps_run *run, const struct problem *problem, int *out, int *count);
 
 /* Opens everything within `host_memory` bytes for tiles. Collective over no one. */
 ps_status team_open(struct march *march, int64_t host_memory, const int *ordinals, int devices,

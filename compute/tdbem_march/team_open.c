@@ -12,9 +12,25 @@
 
 /* ---- who ---- */
 
-ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *count)
+/* Linings are marched on cores: the kernel of the root knows one matrix. */
+static ps_status leave_alone(const ps_run *run, int *count)
 {
-    const char *played = getenv("PENSTOCK_TEAM");
+    if (*count == 0) return PS_OK;
+    if (strcmp(run->device, "auto") != 0)
+        return ps_fail(PS_USAGE,
+                       "--device %s: linings are marched on cores; leave it out, or give --device "
+                       "cpu",
+                       run->device);
+    if (ps_comm_rank() == 0)
+        ps_info("the GPU is left alone: linings are marched on cores");
+    *count = 0;
+    return PS_OK;
+}
+
+ps_status team_devices(const ps_run *run, const problem *p, int *ordinals, int *count)
+{
+    const tiles *all = &p->tiles;
+    const char *played = p->linings.count > 0 ? NULL : getenv("PENSTOCK_TEAM");
     if (played && tiles_are_blocks(all)) {
         *count = (int)fmin(fmax(atoi(played), 0), TEAM_DEVICES);
         for (int d = 0; d < *count; ++d) ordinals[d] = -1;
@@ -22,6 +38,7 @@ ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *
     }
     PS_TRY(ps_device_list(run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
                           TEAM_DEVICES, count));
+    if (p->linings.count > 0) return leave_alone(run, count);
     if (*count == 0 || tiles_are_blocks(all)) return PS_OK;
     if (strcmp(run->device, "auto") != 0)
         return ps_fail(PS_USAGE,

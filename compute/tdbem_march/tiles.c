@@ -344,7 +344,7 @@ ps_status tiles_load_m0(const tiles *t, ps_csr *out)
     PS_TRY(t->slices ? ps_slice_matrix_load_m0(t->slices, &columns)
                      : ps_block_matrix_load_m0(t->blocks, &columns));
     *out = columns;
-    if (t->header.combined == 0) return PS_OK;
+    if (!ps_slice_header_is_unsymmetric(&t->header)) return PS_OK;
     ps_status status = ps_csr_transpose(&columns, out);
     ps_csr_release(&columns);
     return status;

@@ -2,6 +2,7 @@
 
 #include <complex.h>
 #include <math.h>
+#include <stddef.h>
 
 static const double HUGE_Y = 1e140;
 
@@ -97,11 +98,12 @@ static double slope(const double *f, int n, double x)
 
 typedef struct sphere_series {
     int terms;
-    double complex h[PS_MIE_TERMS_MAX]; /* h_n or, hard, h_n' at kR */
-    double numerator[PS_MIE_TERMS_MAX]; /* j_n or j_n' at kR        */
+    double complex h[PS_MIE_TERMS_MAX];         /* h_n or, hard, h_n' at kR */
+    double complex numerator[PS_MIE_TERMS_MAX]; /* j_n or j_n' at kR        */
 } sphere_series;
 
-static ps_status series_at(int hard, double kr, sphere_series *series)
+/* beta: of a hard sphere that gives way; NULL: it does not. */
+static ps_status series_at(int hard, const double *beta, double kr, sphere_series *series)
 {
     double j[PS_MIE_TERMS_MAX], y[PS_MIE_TERMS_MAX];
     int terms = term_count(kr);
@@ -112,8 +114,10 @@ static ps_status series_at(int hard, double kr, sphere_series *series)
     series->terms = valid < terms ? valid : terms;
     for (int n = 0; n < series->terms; ++n) {
         if (hard && n == 0 && valid < 2) y[1] = -1 / (kr * kr); /* kR < 1e-70 */
-        series->numerator[n] = hard ? slope(j, n, kr) : j[n];
-        series->h[n] = series->numerator[n] + I * (hard ? slope(y, n, kr) : y[n]);
+        double complex give = beta ? I * (beta[0] + I * beta[1]) : 0;
+        series->numerator[n] = (hard ? slope(j, n, kr) : j[n]) + give * j[n];
+        series->h[n] = (hard ? slope(j, n, kr) : j[n]) + I * (hard ? slope(y, n, kr) : y[n]) +
+                       give * (j[n] + I * y[n]);
     }
     return PS_OK;
 }
@@ -164,8 +168,8 @@ static double static_limit(ps_mie_quantity quantity, double radius)
     }
 }
 
-ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t count,
-                 const double *cosines, double (*out)[2])
+static ps_status quantity_at(ps_mie_quantity quantity, const double *beta, double k, double radius,
+                             int64_t count, const double *cosines, double (*out)[2])
 {
     sphere_series series;
     double complex factors[PS_MIE_TERMS_MAX];
@@ -177,7 +181,7 @@ ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t coun
         return PS_OK;
     }
     int hard = quantity == PS_MIE_HARD_SURFACE || quantity == PS_MIE_HARD_FAR;
-    PS_TRY(series_at(hard, k * radius, &series));
+    PS_TRY(series_at(hard, beta, k * radius, &series));
     coefficients(quantity, k, radius, &series, factors);
     for (int64_t i = 0; i < count; ++i) {
         double complex sum = legendre_sum(factors, series.terms, cosines[i]);
@@ -187,8 +191,22 @@ ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t coun
     return PS_OK;
 }
 
-ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
-                           const double *distances, double (*out)[2])
+ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t count,
+                 const double *cosines, double (*out)[2])
+{
+    return quantity_at(quantity, NULL, k, radius, count, cosines, out);
+}
+
+ps_status ps_mie_lined(ps_mie_quantity quantity, const double beta[2], double k, double radius,
+                       int64_t count, const double *cosines, double (*out)[2])
+{
+    if (quantity != PS_MIE_HARD_SURFACE && quantity != PS_MIE_HARD_FAR)
+        return ps_fail(PS_INVALID, "a soft sphere gives way altogether: it has no admittance");
+    return quantity_at(quantity, beta, k, radius, count, cosines, out);
+}
+
+static ps_status scattered_at(int hard, const double *beta, double k, double radius, int64_t count,
+                              const double *cosines, const double *distances, double (*out)[2])
 {
     sphere_series series;
     double j[PS_MIE_TERMS_MAX], y[PS_MIE_TERMS_MAX];
@@ -200,7 +218,7 @@ ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, con
         }
         return PS_OK;
     }
-    PS_TRY(series_at(hard, k * radius, &series));
+    PS_TRY(series_at(hard, beta, k * radius, &series));
     for (int64_t i = 0; i < count; ++i) {
         if (!(distances[i] >= radius * (1 - 1e-12)))
             return ps_fail(PS_INVALID, "a point at %g m lies inside the sphere of radius %g m",
@@ -216,10 +234,22 @@ ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, con
     return PS_OK;
 }
 
+ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
+                           const double *distances, double (*out)[2])
+{
+    return scattered_at(hard, NULL, k, radius, count, cosines, distances, out);
+}
+
+ps_status ps_mie_lined_scattered(const double beta[2], double k, double radius, int64_t count,
+                                 const double *cosines, const double *distances, double (*out)[2])
+{
+    return scattered_at(1, beta, k, radius, count, cosines, distances, out);
+}
+
 ps_status ps_mie_cross_section(int hard, double k, double radius, double *out)
 {
     sphere_series series;
-    PS_TRY(series_at(hard, k * radius, &series));
+    PS_TRY(series_at(hard, NULL, k * radius, &series));
     double sum = 0;
     for (int n = series.terms - 1; n >= 0; --n) {
         double c = cabs(series.numerator[n] / series.h[n]);

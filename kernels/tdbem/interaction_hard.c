@@ -163,25 +163,54 @@ static void set_terms(const hard_tile *hard, const ps_pair *pair, double normals
     }
 }
 
-/* What the double layer and the mass matrix add to the terms of both orders. */
-static void add_combined(const hard_tile *hard, const ps_pair *pair, double area)
+/* factor { I/2 (d_k0 - d_k1) - sign [(k+1) Q_k - (2k-1) Q_{k-1} + (k-2) Q_{k-2}] } on the terms of
+ * x on the lower triangle, `low`, and on the higher one. */
+static void add_double_layer(const hard_tile *hard, const ps_pair *pair, double area, double factor,
+                             double sign, double *low, double *high)
 {
-    double factor = hard->interaction->combined / hard->interaction->speed;
     int64_t width = hard->batch.per_shell, count = pair->shells + 2;
-    memcpy(hard->swapped, hard->terms, (size_t)(9 * count) * sizeof(double));
     for (int64_t n = 0; n < count; ++n) {
         const double *q = pair->sums + width * n + PS_HARD_SUMS, *q1 = q - width, *q2 = q1 - width;
-        double k = (double)(pair->base + n);
-        double *term[] = {hard->terms + 9 * n, hard->swapped + 9 * n};
-        double f = factor * (k + 1), f1 = factor * (2 * k - 1), f2 = factor * (k - 2);
+        double k = (double)(pair->base + n), each = sign * factor;
+        double *term[] = {low + 9 * n, high + 9 * n};
+        double f = each * (k + 1), f1 = each * (2 * k - 1), f2 = each * (k - 2);
         for (int order = 0; order < 2; ++order, q += 9, q1 += 9, q2 += 9)
             for (int ab = 0; ab < 9; ++ab) term[order][ab] -= f * q[ab] - f1 * q1[ab] + f2 * q2[ab];
     }
     for (int ab = 0; pair->row == pair->slice && ab < 9; ++ab) {
         double half = factor * area / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */
-        hard->terms[ab] += half;
-        hard->terms[9 + ab] -= half;
+        low[ab] += half;
+        low[9 + ab] -= half;
     }
+}
+
+/* Terms of both orders: those of the plain equation, and what the double layer and the mass matrix
+ * add to it. */
+static void set_combined(const hard_tile *hard, const ps_pair *pair, double normals,
+                         const double curls[9], double area)
+{
+    const ps_interaction *interaction = hard->interaction;
+    set_terms(hard, pair, normals, curls);
+    if (!hard->batch.combined) return;
+    memcpy(hard->swapped, hard->terms, (size_t)(9 * (pair->shells + 2)) * sizeof(double));
+    add_double_layer(hard, pair, area, interaction->combined / interaction->speed, 1, hard->terms,
+                     hard->swapped);
+}
+
+/* Of a lining the entry (i, j) has its outer points on the triangle of j, which is lined: x on the
+ * higher triangle makes the terms of (low, high). The single layer is that of set_terms without
+ * curls, with alpha in the place of the normals. */
+static void set_lining(const hard_tile *hard, const ps_pair *pair, double area)
+{
+    static const double none[9] = {0};
+    const ps_interaction *interaction = hard->interaction;
+    size_t bytes = (size_t)(9 * (pair->shells + 2)) * sizeof(double);
+    set_terms(hard, pair, interaction->combined, none);
+    memcpy(hard->swapped, hard->terms, bytes);
+    double *low = pair->row == pair->slice ? hard->terms : hard->swapped;
+    add_double_layer(hard, pair, area, 1 / interaction->speed, -1, low, hard->terms);
+    if (!interaction->lined[pair->slice]) memset(hard->terms, 0, bytes);
+    if (!interaction->lined[pair->row]) memset(hard->swapped, 0, bytes);
 }
 
 /* Adds term[9 n] to the entry (i, j) of k = base + n: to that of a tile, whose sums they are, if it
@@ -232,8 +261,10 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
     bool self = pair->row == pair->slice;
     if (self) average_orders(hard, pair, curls);
     set_spline(hard, pair);
-    set_terms(hard, pair, sign * ps_dot3(s->normal, t->normal), curls);
-    if (hard->batch.combined) add_combined(hard, pair, s->area);
+    if (interaction->lined)
+        set_lining(hard, pair, s->area);
+    else
+        set_combined(hard, pair, sign * ps_dot3(s->normal, t->normal), curls, s->area);
     for (int ab = 0; ab < 9; ++ab) {
         const double *term = hard->terms + ab, *back = self ? term : hard->swapped + ab;
         const int64_t i = p[ab / 3], j = q[ab % 3];

@@ -50,7 +50,7 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver, p
     batch->interaction = interaction;
     batch->functions = ps_shell_functions_here();
     batch->hard = interaction->formulation == PS_SOUND_HARD;
-    batch->combined = batch->hard && interaction->combined > 0;
+    batch->combined = batch->hard && (interaction->combined > 0 || interaction->lined);
     batch->per_shell = batch->combined ? PS_COMBINED_SUMS : batch->hard ? PS_HARD_SUMS : 1;
     batch->capacity = pair_capacity(interaction);
     batch->width = batch->hard ? (batch->capacity + 4) * batch->per_shell : batch->capacity;

@@ -66,7 +66,9 @@ static void add_weight(ps_lag_rows *rows, int64_t j, int64_t lag, double weight)
     if (at >= rows->offset[j] && at < rows->offset[j + 1]) rows->values[at] += weight;
 }
 
-/* ---- sound-soft, points: exact shells ---- */
+/* ---- sound-soft and linings, points: exact shells ---- */
+
+enum { LINING_ARRAYS = 6 }; /* of shell integrals that hats need */
 
 static int64_t shell_capacity(const ps_potential *p)
 {
@@ -78,41 +80,87 @@ static int64_t shell_capacity(const ps_potential *p)
 
 int64_t ps_potential_workspace(const ps_potential *potential)
 {
-    return potential->hard ? 0 : shell_capacity(potential) * PS_LANES;
+    int arrays = !potential->hard ? 1 : potential->lined ? LINING_ARRAYS : 0;
+    return arrays * shell_capacity(potential) * PS_LANES;
 }
 
-static void soft_point(const ps_potential *p, const ps_receiver *receiver, ps_lag_rows *rows,
-                       double *workspace)
+/* What a density that is constant over a step, (a^n - a^{n-1})/(c dt), has at corner a. */
+static void add_slope(const ps_potential *p, int64_t triangle, int a, int64_t lag, double weight,
+                      ps_lag_rows *rows)
+{
+    int64_t j = p->corners[3 * triangle + a];
+    double each = weight / (p->dt * p->speed);
+    add_weight(rows, j, lag, each);
+    add_weight(rows, j, lag + 1, -each);
+}
+
+static void add_shell(const ps_potential *p, const ps_shell_values *values, int64_t triangle,
+                      int64_t lane, int64_t i, ps_lag_rows *rows)
+{
+    int64_t lag = values->first[lane] + i;
+    if (!p->lined) {
+        add_weight(rows, triangle, lag, values->inverse[i][lane] / (4 * M_PI));
+        return;
+    }
+    for (int a = 0; p->lined[triangle] && a < 3; ++a)
+        add_slope(p, triangle, a, lag, values->hat[a][i][lane] / (4 * M_PI), rows);
+}
+
+static ps_shell_values shell_values(const ps_potential *p, double *workspace)
+{
+    int64_t capacity = shell_capacity(p), each = capacity * PS_LANES;
+    ps_shell_values out = {.capacity = capacity, .inverse = (void *)workspace};
+    if (!p->lined) return out;
+    out.one = (void *)(workspace + each);
+    out.distance = (void *)(workspace + 2 * each);
+    for (int a = 0; a < 3; ++a) out.hat[a] = (void *)(workspace + (3 + a) * each);
+    return out;
+}
+
+/* Sound-soft, and linings. */
+static void single_point(const ps_potential *p, const ps_receiver *receiver, ps_lag_rows *rows,
+                         double *workspace)
 {
     const ps_shell_functions *shells = ps_shell_functions_here();
     ps_shell_lanes lanes;
-    ps_shell_values out = {.capacity = shell_capacity(p), .inverse = (void *)workspace};
+    ps_shell_values out = shell_values(p, workspace);
     for (int64_t t = 0; t < p->triangle_count; t += PS_LANES) {
         int64_t used = p->triangle_count - t < PS_LANES ? p->triangle_count - t : PS_LANES;
         for (int64_t lane = 0; lane < PS_LANES; ++lane)
             ps_shell_lanes_set(&lanes, (int)lane, receiver->place,
                                &p->triangles[t + (lane < used ? lane : 0)]);
-        shells->soft(&lanes, p->dt * p->speed, &out);
+        (p->lined ? shells->hats : shells->soft)(&lanes, p->dt * p->speed, &out);
         for (int64_t lane = 0; lane < used; ++lane)
             for (int64_t i = 0; i < out.count[lane] && i < out.capacity; ++i)
-                add_weight(rows, t + lane, out.first[lane] + i, out.inverse[i][lane] / (4 * M_PI));
+                add_shell(p, &out, t + lane, lane, i, rows);
     }
 }
 
-/* ---- sound-soft, directions ---- */
+/* ---- sound-soft and linings, directions ---- */
 
-static void soft_direction(const ps_potential *p, const ps_receiver *receiver,
+/* A density of the middles of steps at one point of a triangle. */
+static void add_middle(const ps_potential *p, int64_t triangle, const double barycentric[3],
+                       int64_t lag, double weight, ps_lag_rows *rows)
+{
+    if (!p->lined) add_weight(rows, triangle, lag, weight);
+    for (int a = 0; p->lined && a < 3; ++a)
+        add_slope(p, triangle, a, lag, weight * barycentric[a], rows);
+}
+
+static void single_direction(const ps_potential *p, const ps_receiver *receiver,
                            const ps_triangle_rule *rule, ps_lag_rows *rows)
 {
     double shell = p->dt * p->speed;
     for (int64_t t = 0; t < p->triangle_count; ++t) {
         ps_point points[PS_RULE_POINTS_MAX];
+        if (p->lined && !p->lined[t]) continue;
         ps_triangle_points(&p->triangles[t], rule, 1, points);
         for (int q = 0; q < rule->count; ++q) {
             double s = ps_dot3(receiver->place, points[q].x) / shell + .5, whole = floor(s);
             double part = s - whole, weight = points[q].weight / (4 * M_PI);
-            add_weight(rows, t, -(int64_t)whole, (1 - part) * weight);
-            add_weight(rows, t, -(int64_t)whole - 1, part * weight);
+            const double *at = rule->barycentric[q];
+            add_middle(p, t, at, -(int64_t)whole, (1 - part) * weight, rows);
+            add_middle(p, t, at, -(int64_t)whole - 1, part * weight, rows);
         }
     }
 }
@@ -189,10 +237,10 @@ void ps_potential_weights(const ps_potential *potential, const ps_receiver *rece
     ps_triangle_rule rule;
     (void)ps_triangle_rule_init(7, &rule); /* 7 is one of the rules */
     memset(rows->values, 0, (size_t)rows->offset[potential->unknowns] * sizeof *rows->values);
-    if (potential->hard)
+    if (potential->hard && !potential->lined)
         hard_weights(potential, receiver, &rule, rows);
     else if (receiver->far_field)
-        soft_direction(potential, receiver, &rule, rows);
+        single_direction(potential, receiver, &rule, rows);
     else
-        soft_point(potential, receiver, rows, workspace);
+        single_point(potential, receiver, rows, workspace);
 }

@@ -14,6 +14,12 @@
  *   sound-hard, direction  F(e,tau) = 1/(4 pi c) int e.n phi_t(y, tau + e.y/c): 7 points, phi_t
  *                          linear between its values at half steps
  *
+ *   lining, point          what -S lambda is of lambda = (v/c), v = (a^n - a^{n-1})/dt over step n,
+ *                          with the sign turned: exact shell integrals of the hats
+ *   lining, direction      the same at 7 points, v at t_n - dt/2, linear in time; of a lining of
+ *                          admittance beta, beta * (this) is to be taken from the field
+ *                          (specs/tdbem_lining.md)
+ *
  * F(e,tau) = lim r u_sc(r e, tau + r/c), m times the unit of u; t_n = n dt for points and
  * directions alike. First lags are negative where the far field needs later densities.
  * No allocation; thread-safe for distinct rows and workspaces. Sums have a fixed order.
@@ -36,6 +42,7 @@ typedef struct ps_potential {
     const double *vertices;       /* [unknowns][3], hard                                    */
     const int32_t *corners;       /* [triangle_count][3], hard                              */
     const double *reach;          /* [unknowns] longest edge at each vertex, m; hard        */
+    const uint8_t *lined;         /* [triangle_count] hard: the lining of these; NULL: none */
     double dt, speed;             /* s, m/s                                                 */
 } ps_potential;
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/scope.h"
 
 enum { READ_ROWS = 32, TASK_SAMPLES = 512, LEAST_BLOCK = 32 };
 
@@ -287,16 +289,10 @@ static ps_potential potential_of(const probe_source *s, int image)
                           .speed = s->speed};
 }
 
-/* What the densities of the body, or of one of its images, send to all receivers. */
-static ps_status add_image(field_sum *sum, int image)
+/* What the densities send to all receivers through the potential that is set. */
+static ps_status sum_receivers(field_sum *sum)
 {
-    const ps_reflectors *mirrors = &sum->source->header->slices.mirrors;
     ps_status status = PS_OK;
-    sum->potential = potential_of(sum->source, image);
-    sum->before = image * sum->receivers->count * sum->range->count;
-    sum->factor = ps_reflectors_sign(mirrors, image);
-    /* The records of images keep the order of corners, which turns normals with the hand. */
-    if (sum->source->hard) sum->factor *= ps_reflectors_hand(mirrors, image);
     for (int64_t first = 0; status == PS_OK && first < sum->receivers->count;) {
         status = group_open(sum, first);
         if (status == PS_OK) status = sum_group(sum);
@@ -306,13 +302,89 @@ static ps_status add_image(field_sum *sum, int image)
     return status;
 }
 
+/* Of the body, or of one of its images. */
+static ps_status add_image(field_sum *sum, int image)
+{
+    const ps_reflectors *mirrors = &sum->source->header->slices.mirrors;
+    sum->potential = potential_of(sum->source, image);
+    sum->before = image * sum->receivers->count * sum->range->count;
+    sum->factor = ps_reflectors_sign(mirrors, image);
+    /* The records of images keep the order of corners, which turns normals with the hand. */
+    if (sum->source->hard) sum->factor *= ps_reflectors_hand(mirrors, image);
+    return sum_receivers(sum);
+}
+
+/* ---- what gives way ---- */
+
+/* Takes beta * w from the samples of `range` in the trace: w has all samples that there can be
+ * before them, too, as the recursion begins at rest. */
+static ps_status subtract_filtered(const ps_admittance *beta, double dt, const ps_trace *w,
+                                   ps_trace *trace)
+{
+    PS_SCOPED_MEMORY double *state = NULL;
+    PS_SCOPED_MEMORY double *out = NULL;
+    ps_admittance_filter filter;
+    int64_t channels = trace->channels, before = w->samples - trace->samples;
+    ps_admittance_filter_init(beta, dt, &filter);
+    if (filter.states > 0) PS_TRY(PS_ALLOC(&state, filter.states * channels, "a lining"));
+    PS_TRY(PS_ALLOC(&out, channels, "a lining"));
+    for (int64_t s = 0; s < w->samples; ++s) {
+        const double *row = w->real + s * channels;
+        double *to = trace->real + (s - before) * channels;
+        for (int64_t c = 0; c < channels; ++c) out[c] = filter.direct * row[c];
+        ps_admittance_past(&filter, channels, state, out);
+        ps_admittance_advance(&filter, channels, row, state);
+        for (int64_t c = 0; s >= before && c < channels; ++c) to[c] -= out[c];
+    }
+    return PS_OK;
+}
+
+/* -S lambda of a lining: beta commutes with S, so it is applied to what the slopes send. */
+static ps_status subtract_lining(field_sum *sum, const probe_lining *lining,
+                                 const probe_range *all)
+{
+    PS_SCOPED(ps_trace_release) ps_trace w = {0};
+    field_sum whole = *sum;
+    PS_TRY(ps_trace_init(&w, all->count, sum->trace->channels, false));
+    whole.range = all;
+    whole.trace = &w;
+    whole.memory -= 8 * w.samples * w.channels;
+    whole.factor = 1;
+    whole.potential = potential_of(sum->source, 0);
+    whole.potential.lined = lining->lined;
+    ps_status status = sum_receivers(&whole);
+    sum->past = whole.past; /* what was read is used again */
+    sum->progress = whole.progress;
+    sum->before += all->count * sum->receivers->count;
+    return status == PS_OK ? subtract_filtered(&lining->beta, sum->source->dt, &w, sum->trace)
+                           : status;
+}
+
+static ps_status subtract_linings(field_sum *sum, const probe_range *all)
+{
+    const probe_source *source = sum->source;
+    for (int q = 0; q < source->lining_count; ++q)
+        PS_TRY(subtract_lining(sum, &source->linings[q], all));
+    return PS_OK;
+}
+
+/* The samples from the first that any density reaches to the last of the range. */
+static ps_status find_all(const field_sum *sum, probe_range *out)
+{
+    PS_TRY(probe_range_find(sum->source, sum->receivers, -INFINITY, INFINITY, out));
+    out->count = sum->range->first + sum->range->count - out->first;
+    return PS_OK;
+}
+
 ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
                        const probe_range *range, int64_t memory, ps_trace *trace)
 {
     field_sum sum = {
         .source = source, .receivers = receivers, .range = range, .memory = memory, .trace = trace};
     int images = ps_reflectors_images(&source->header->slices.mirrors);
+    probe_range all;
     ps_status status = PS_OK;
+    PS_TRY(find_all(&sum, &all));
     if (total && source->incident.count == 0)
         return ps_fail(PS_USAGE,
                        "--field total: the history was marched with --incident FILE, which "
@@ -321,8 +393,11 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
     ps_progress_start(&sum.progress, "summing", "samples", 0,
-                      images * receivers->count * range->count);
+                      receivers->count *
+                          (images * range->count + source->lining_count * all.count));
     for (int m = 0; m < images && status == PS_OK; ++m) status = add_image(&sum, m);
+    sum.before = images * receivers->count * range->count;
+    if (status == PS_OK) status = subtract_linings(&sum, &all);
     ps_progress_end(&sum.progress);
     if (status == PS_OK) status = add_radiated(&sum);
     if (status == PS_OK && total) add_incident(&sum);

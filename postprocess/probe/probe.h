@@ -12,9 +12,16 @@
 #include "formats/receivers.h"
 #include "formats/surface_mesh.h"
 #include "formats/surface_velocity.h"
+#include "kernels/tdbem/admittance.h"
 #include "kernels/tdbem/geometry.h"
 #include "kernels/tdbem/incident.h"
 #include "kernels/tdbem/potential.h"
+
+/* A part of the surface that gives way. */
+typedef struct probe_lining {
+    ps_admittance beta;
+    uint8_t *lined; /* [triangle_count] 1: a triangle of it */
+} probe_lining;
 
 /* A history and the mesh that it belongs to. */
 typedef struct probe_source {
@@ -27,6 +34,8 @@ typedef struct probe_source {
     double *reach;          /* [vertex_count], sound-hard                */
     ps_incident incident;
     ps_surface_velocity velocity; /* modes 0: the surface rests */
+    int lining_count;
+    probe_lining linings[PS_HISTORY_LININGS];
     bool hard;
     int64_t unknowns, steps;
     double dt, speed;

@@ -37,6 +37,22 @@ static ps_status read_emitters(probe_source *s, const char *path)
     return ps_incident_add_images(&s->incident, &s->header->slices.mirrors);
 }
 
+static ps_status read_linings(probe_source *s, const char *path)
+{
+    for (; s->lining_count < s->header->lining_count; ++s->lining_count) {
+        probe_lining *l = &s->linings[s->lining_count];
+        char where[PS_WHERE_MAX];
+        int64_t tag;
+        if (ps_admittance_parse(s->header->linings[s->lining_count], where, &l->beta) != PS_OK ||
+            ps_surface_mesh_find_tag(&s->mesh, where, &tag) != PS_OK)
+            return ps_context(PS_INVALID, "%s", path);
+        PS_TRY(PS_ALLOC(&l->lined, s->mesh.triangle_count, "lined triangles"));
+        for (int64_t t = 0; t < s->mesh.triangle_count; ++t)
+            l->lined[t] = tag < 0 || s->mesh.tags[t] == tag;
+    }
+    return PS_OK;
+}
+
 static ps_status take_header(probe_source *s)
 {
     s->header = ps_history_header_of(s->history);
@@ -78,6 +94,7 @@ ps_status probe_source_open(probe_source *source, const char *history, const cha
     PS_GUARD(status, failed, take_header(source));
     PS_GUARD(status, failed, check_belongs(source, history, mesh));
     PS_GUARD(status, failed, read_emitters(source, history));
+    PS_GUARD(status, failed, read_linings(source, history));
     PS_GUARD(status, failed, make_geometry(source));
     return PS_OK;
 failed:
@@ -91,6 +108,7 @@ void probe_source_close(probe_source *source)
     ps_store_close(&source->mesh_store);
     ps_surface_mesh_release(&source->mesh);
     ps_surface_velocity_release(&source->velocity);
+    for (int q = 0; q < source->lining_count; ++q) free(source->linings[q].lined);
     free(source->triangles);
     free(source->vertices);
     free(source->reach);

@@ -25,6 +25,10 @@ static double distance_of(const exact_task *task, int64_t channel, double out[3]
 ps_status exact_check(const exact_task *task)
 {
     const ps_incident *incident = &task->incident;
+    bool hard = task->quantity == EXACT_HARD_SURFACE || task->quantity == EXACT_HARD_FAR ||
+                task->quantity == EXACT_HARD_FIELD;
+    if (task->lined && !hard)
+        return ps_fail(PS_USAGE, "--admittance: of a hard sphere; choose a hard --quantity");
     ps_emitter_kind wanted =
         task->quantity == EXACT_UNIFORM_DENSITY ? PS_EMITTER_UNIFORM : PS_EMITTER_PLANE;
     for (int e = 0; e < incident->count; ++e) {
@@ -58,9 +62,16 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
         distances[i] = distance_of(task, first + i, from);
         cosines[i] = fmax(-1, fmin(1, ps_dot3(from, emitter->place) / distances[i]));
     }
-    if (is_field(task->quantity))
+    double beta[2];
+    ps_admittance_at(&task->beta, k * task->incident.speed, beta);
+    if (is_field(task->quantity) && task->lined)
+        PS_TRY(
+            ps_mie_lined_scattered(beta, k, task->radius, count, cosines, distances, out));
+    else if (is_field(task->quantity))
         PS_TRY(ps_mie_scattered(task->quantity == EXACT_HARD_FIELD, k, task->radius, count, cosines,
                                 distances, out));
+    else if (task->lined)
+        PS_TRY(ps_mie_lined(series[task->quantity], beta, k, task->radius, count, cosines, out));
     else
         PS_TRY(ps_mie(series[task->quantity], k, task->radius, count, cosines, out));
     int far = task->quantity == EXACT_SOFT_FAR || task->quantity == EXACT_HARD_FAR;

@@ -20,7 +20,7 @@ static struct {
     double radius, speed, dt, start, window, fmin, fmax;
     int64_t steps, count;
     bool half_step;
-    const char *centre, *angles, *frequencies, *like, *mesh;
+    const char *centre, *angles, *frequencies, *like, *mesh, *admittance;
     ps_text_list emitters;
     ps_receiver_words where;
 } chosen = {.radius = 1, .window = 80, .centre = "0,0,0", .where = PS_RECEIVER_WORDS};
@@ -35,6 +35,9 @@ static const ps_option options[] = {
     PS_REAL("speed", &chosen.speed, "M/S", 0, 1e12, PS_IDENTITY, "wave speed (--like knows it)"),
     PS_LIST("emitter", &chosen.emitters, "TEXT", PS_IDENTITY,
             "as of tdbem-march: plane:dir=0,0,1:width=1e-3, uniform:width=1 (--like knows them)"),
+    PS_TEXT("admittance", &chosen.admittance, "TEXT", PS_IDENTITY,
+            "of a hard sphere that gives way: all:b0=X:pole=A,LAMBDA:pair=..., as of "
+            "penstock-tdbem-march"),
     PS_TEXT("like", &chosen.like, "FILE", 0,
             "take axis, speed and emitters, of a trace its places too, from this history or trace"),
     PS_TEXT("mesh", &chosen.mesh, "MESH", 0,
@@ -282,6 +285,10 @@ static ps_status prepare(plan *p, ps_product *product)
     p->task.radius = chosen.radius;
     p->task.window = chosen.window;
     PS_TRY(ps_parse_vector(chosen.centre, p->task.centre));
+    char where[PS_WHERE_MAX];
+    p->task.lined = chosen.admittance != NULL;
+    if (p->task.lined)
+        PS_TRY(ps_admittance_parse(chosen.admittance, where, &p->task.beta));
     PS_TRY(take_like(p, product));
     PS_TRY(settle_axis(p));
     PS_TRY(take_incident(p));

@@ -15,35 +15,15 @@ enum { BLOCK = 64 };
 
 /* ---- patterns ---- */
 
-/* The number of a tag that is given by number or name; -1: of all triangles. */
-static ps_status find_tag(const ps_surface_mesh *mesh, const source_text *s, int64_t *out)
-{
-    char names[sizeof mesh->tag_names], *rest = NULL;
-    *out = -1;
-    if (!strcmp(s->where, "all")) return PS_OK;
-    snprintf(names, sizeof names, "%s", mesh->tag_names);
-    for (char *line = strtok_r(names, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *name = strchr(line, ' ');
-        if (name && !strcmp(name + 1, s->where)) return ps_parse_int((*name = 0, line), out);
-    }
-    if (ps_parse_int(s->where, out) == PS_OK && *out >= 0) return PS_OK;
-    return ps_fail(PS_USAGE, "--velocity \"%s\": no part of the mesh is called \"%s\"%s%s", s->text,
-                   s->where, mesh->tag_names[0] ? "; there are\n" : ", it has no names: say all",
-                   mesh->tag_names);
-}
-
 static ps_status fill_pattern(const moving *m, const source_text *s, double *pattern)
 {
-    int64_t tag, count = 0;
-    PS_TRY(find_tag(m->mesh, s, &tag));
-    for (int64_t t = 0; t < m->mesh->triangle_count; ++t) {
-        if (tag >= 0 && m->mesh->tags[t] != tag) continue;
-        pattern[t] = s->along ? ps_dot3(m->triangles[t].normal, s->sound.place) : 1;
-        ++count;
-    }
-    return count ? PS_OK
-                 : ps_fail(PS_USAGE, "--velocity \"%s\": no triangle of the mesh has tag %lld",
-                           s->text, (long long)tag);
+    int64_t tag;
+    ps_status status = ps_surface_mesh_find_tag(m->mesh, s->where, &tag);
+    if (status != PS_OK) return ps_context(status, "--velocity \"%s\"", s->text);
+    for (int64_t t = 0; t < m->mesh->triangle_count; ++t)
+        if (tag < 0 || m->mesh->tags[t] == tag)
+            pattern[t] = s->along ? ps_dot3(m->triangles[t].normal, s->sound.place) : 1;
+    return PS_OK;
 }
 
 /* No point of the surface is farther from another than this. */

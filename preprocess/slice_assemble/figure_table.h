@@ -10,6 +10,7 @@
 static const ps_figure figure_table[] = {
     {"formulation", "text", "boundary condition and equation"},
     {"combined", "1", "alpha of the combined field equation"},
+    {"lining", "text", "part of the mesh whose lining it is"},
     {"unknowns", "1", "unknowns of a step"},
     {"dt", "s", "time step"},
     {"h_over_D", "1", "mean edge over the thickness of a shell, c dt"},

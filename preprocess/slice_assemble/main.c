@@ -52,6 +52,10 @@ static const ps_option options[] = {
             "a rigid or soft plane through a point with a normal (a ground, a sea surface), beyond "
             "which there is no fluid: all sound is heard with its image, too; twice for two that "
             "are perpendicular; on cores alone"),
+    PS_TEXT("lining", &chosen.scene.lining, "TAG|all", PS_IDENTITY,
+            "sound-hard closed bodies: instead of the matrices of the surface those that its part "
+            "TAG, by number or name, adds where it gives way, for penstock-tdbem-march --lining; "
+            "all else as for these; on cores alone"),
     PS_INT("tile-rows", &chosen.tile_rows, "N", 0, 1 << 20, PS_IDENTITY,
            "rows of a tile, a multiple of 256; 0: chosen"),
     PS_INT("tile-slices", &chosen.tile_slices, "N", 0, 1 << 20, PS_IDENTITY,
@@ -157,6 +161,7 @@ static ps_status report_result(const char *path, const ps_retarded_problem *prob
     const ps_slice_header *header = &file.header;
     ps_report *report = ps_report_new(run);
     ps_report_text(report, "formulation", ps_equation_name(header->formulation, header->combined));
+    if (header->lining[0]) ps_report_text(report, "lining", header->lining);
     if (header->combined > 0) ps_report_real(report, "combined", header->combined);
     ps_report_int(report, "unknowns", header->unknowns);
     ps_report_real(report, "dt", header->dt);
@@ -397,6 +402,15 @@ static ps_status choose_layout(void)
     return ps_block_sink_header(&slices, layouts[layout], block_rows, block_columns, &blocks);
 }
 
+/* --combined and --lining, which cores alone assemble. */
+static ps_status choose_equation(const ps_run *run)
+{
+    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
+    if (strncmp(run->device, "cuda", 4) != 0 || !chosen.scene.lining) return PS_OK;
+    return ps_fail(PS_USAGE, "--lining: devices do not assemble linings; leave --device %s out",
+                   run->device);
+}
+
 static ps_status run_slice_assemble(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
@@ -413,7 +427,7 @@ static ps_status run_slice_assemble(ps_run *run)
                        "it out, or give --device cpu",
                        run->device);
     PS_TRY(choose_layout());
-    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
+    PS_TRY(choose_equation(run));
     ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,
                     layout ? PS_BLOCK_MATRIX_VERSION : PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(

@@ -58,6 +58,7 @@ ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *inte
 {
     ps_assembly_devices *devices;
     *out = NULL;
+    if (interaction->lined) return PS_OK;
     if (interaction->mirrors.count > 0) {
         if (ps_comm_rank() == 0)
             ps_info("the images of --mirror are assembled on cores, also where there are devices");

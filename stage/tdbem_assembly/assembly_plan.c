@@ -1,5 +1,6 @@
 /* The plan: tiles, the slices of each rank, threads within the memory budget, and estimates. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,7 +293,8 @@ static ps_status fit_threads(const ps_assembly_options *options, const ps_run *r
     return ps_ledger_check(&plan->ledger, run->host_memory, "or spread over ranks");
 }
 
-/* The passivity certificate has as many angles as fit beside all threads. Devices assemble so fast
+/* The passivity certificate has as many angles as fit beside all threads; linings, a part of an
+ * operator that depends on the wall, have none. Devices assemble so fast
  * that the products of Lanczos' method, which processors make, must be fewer to stay beside it. */
 static ps_status choose_threads(const ps_assembly_options *options, const ps_run *run,
                                 ps_assembly_plan *plan)
@@ -300,7 +302,7 @@ static ps_status choose_threads(const ps_assembly_options *options, const ps_run
     enum { STEPS = 100, STEPS_WITH_DEVICES = 32 };
     ps_status status = PS_EXHAUSTED;
     plan->lanczos_steps = plan->devices ? STEPS_WITH_DEVICES : STEPS;
-    for (plan->angles = PS_PASSIVITY_ANGLES / (plan->devices ? 2 : 1);
+    for (plan->angles = options->scene.lining ? 0 : PS_PASSIVITY_ANGLES / (plan->devices ? 2 : 1);
          plan->angles >= 0 && status == PS_EXHAUSTED; --plan->angles) {
         status = fit_threads(options, run, plan);
         if (status != PS_EXHAUSTED) return status;
@@ -346,7 +348,7 @@ ps_status ps_assembly_plan_init(const ps_retarded_problem *problem,
     out->devices = devices;
     out->precision = (ps_precision)options->precision;
     out->journal = options->journal;
-    out->unsymmetric = problem->interaction.combined > 0;
+    out->unsymmetric = problem->interaction.combined > 0 || problem->interaction.lined;
     PS_TRY(sample(problem, out));
     ps_ledger_open(&out->process, run);
     int64_t n = problem->interaction.unknowns;
@@ -383,6 +385,8 @@ void ps_assembly_header(const ps_retarded_problem *problem, const ps_assembly_op
                              .speed = options->scene.speed,
                              .mirrors = problem->interaction.mirrors,
                              .outer_points = options->scene.points};
+    if (options->scene.lining)
+        snprintf(out->lining, sizeof out->lining, "%s", options->scene.lining);
     memcpy(out->mesh_uuid, problem->mesh.uuid, sizeof out->mesh_uuid);
     memcpy(out->mesh_hash, problem->mesh.content_hash, sizeof out->mesh_hash);
 }

@@ -222,6 +222,31 @@ static ps_status set_combined(const ps_retarded_options *options, ps_retarded_pr
     return PS_OK;
 }
 
+/* ---- linings ---- */
+
+static ps_status set_lining(const ps_retarded_options *options, ps_retarded_problem *problem)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    int64_t tag;
+    if (!options->lining) return PS_OK;
+    if (options->formulation != PS_SOUND_HARD || problem->fixed_count)
+        return ps_fail(PS_USAGE, "--lining is for closed sound-hard bodies: %s",
+                       problem->fixed_count ? "a screen has two sides"
+                                            : "add --formulation sound-hard");
+    if (problem->interaction.mirrors.count > 0)
+        return ps_fail(PS_USAGE, "--lining and --mirror do not go together yet: leave one out");
+    if (strlen(options->lining) >= sizeof((ps_slice_header *)NULL)->lining)
+        return ps_fail(PS_USAGE, "--lining %s: the name is too long, give the tag's number",
+                       options->lining);
+    ps_status status = ps_surface_mesh_find_tag(mesh, options->lining, &tag);
+    if (status != PS_OK) return ps_context(status, "--lining");
+    PS_TRY(PS_ALLOC(&problem->lined, mesh->triangle_count, "lined triangles"));
+    for (int64_t t = 0; t < mesh->triangle_count; ++t)
+        problem->lined[t] = tag < 0 || mesh->tags[t] == tag;
+    problem->interaction.lined = problem->lined;
+    return PS_OK;
+}
+
 /* ---- all ---- */
 
 /* Thin parts need a finer outer rule, and so does what comes close to its image. */
@@ -328,6 +353,7 @@ static ps_status prepare(const ps_retarded_options *options, ps_retarded_problem
     PS_TRY(ps_triangle_rule_init(options->points, &interaction->rule));
     if (hard) PS_TRY(prepare_vertices(options, problem));
     PS_TRY(set_combined(options, problem));
+    PS_TRY(set_lining(options, problem));
     interaction->vertices = (const double(*)[3])mesh->vertices;
     interaction->corners = (const int32_t(*)[3])mesh->triangles;
     interaction->around_start = problem->around_start;
@@ -373,5 +399,6 @@ void ps_retarded_problem_release(ps_retarded_problem *problem)
     free(problem->around_start);
     free(problem->around);
     free(problem->fixed);
+    free(problem->lined);
     memset(problem, 0, sizeof *problem);
 }

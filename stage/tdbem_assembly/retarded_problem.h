@@ -22,6 +22,8 @@ typedef struct ps_retarded_options {
     double combined; /* sound-hard: alpha of the combined field equation; 0: none,
                         PS_COMBINED_AUTO: chosen          */
     ps_text_list mirror; /* planes that mirror, as text   */
+    const char *lining;  /* sound-hard: the part of the mesh whose lining it is, number, name or
+                            "all"; NULL: none             */
 } ps_retarded_options;
 #define PS_COMBINED_AUTO (-1.0)
 /* Reads 0, a positive number up to 2, or auto. PS_USAGE. */
@@ -36,6 +38,7 @@ typedef struct ps_retarded_problem {
     int64_t *around_start;
     int32_t *around;
     uint8_t *fixed; /* NULL: none */
+    uint8_t *lined; /* NULL: none */
     int64_t fixed_count;
     double mean_edge, dt;
     double touching; /* m: nearer than this to a plane that mirrors is on it             */
