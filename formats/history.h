@@ -19,7 +19,7 @@ typedef struct ps_history_header {
     int64_t steps;
     int emitter_count; /* the incident field: emitters as ps_emitter_print writes them   */
     char emitters[16][256];
-    int64_t group; /* n_g of the run                                               */
+    int64_t group;    /* n_g of the run                                               */
     int lining_count; /* parts that give way, as ps_admittance_print writes them; version 2 */
     char linings[PS_HISTORY_LININGS][2048];
 } ps_history_header;

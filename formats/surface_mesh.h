@@ -45,8 +45,8 @@ ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, co
 /* Sizes, index range, finite vertices, positive areas. PS_INVALID with the first fault. */
 ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh);
 
-/* The tag of a part of the mesh that is given by number or by name; -1: "all". PS_USAGE: there is no
- * such name, or no triangle has that tag. */
+/* The tag of a part of the mesh that is given by number or by name; -1: "all". PS_USAGE: there is
+ * no such name, or no triangle has that tag. */
 ps_status ps_surface_mesh_find_tag(const ps_surface_mesh *mesh, const char *where, int64_t *out);
 
 /* The mesh as a grid (borrowed), to save fields on it. */

@@ -48,8 +48,8 @@ static ps_status open_one(const char *path, const char *matrix, tiles *whole, li
     PS_TRY(check_belonging(path, matrix, t, &whole->header));
     PS_TRY(tiles_load_m0(t, &out->m0));
     if (out->m0.rows != t->header.unknowns)
-        return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", path,
-                       (long long)out->m0.rows, (long long)t->header.unknowns);
+        return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", path, (long long)out->m0.rows,
+                       (long long)t->header.unknowns);
     whole->header.k_max = ps_larger(whole->header.k_max, t->header.k_max);
     whole->columns = ps_larger(whole->columns, t->columns);
     return PS_OK;
@@ -63,8 +63,7 @@ static ps_status give_wall(const char *text, double dt, linings *all)
     for (int q = 0; q < all->count; ++q) {
         lining *l = &all->each[q];
         if (strcmp(where, l->tiles.header.lining) != 0) continue;
-        if (l->where[0])
-            return ps_fail(PS_USAGE, "--admittance: \"%s\" has two of them", where);
+        if (l->where[0]) return ps_fail(PS_USAGE, "--admittance: \"%s\" has two of them", where);
         strcpy(l->where, where);
         l->beta = beta;
         ps_admittance_filter_init(&beta, dt, &l->filter);

@@ -1,6 +1,6 @@
 /*
- * lining: parts of a sound-hard surface that give way (specs/tdbem_lining.md). With the matrices G^k
- * of a part, from a file of penstock-slice-assemble --lining, and its admittance beta,
+ * lining: parts of a sound-hard surface that give way (specs/tdbem_lining.md). With the matrices
+ * G^k of a part, from a file of penstock-slice-assemble --lining, and its admittance beta,
  *
  *     sum_k M^k a^{n-k} + (beta * w)^n = l^n,     w^n = sum_k G^k a^{n-k},
  *
@@ -35,8 +35,8 @@ typedef struct linings {
     lining each[LININGS_MAX];
 } linings;
 
-/* Opens the files and gives each the admittance of the same part. PS_USAGE: not as many of one as of
- * the other, not the same parts; PS_INVALID: a file is no lining of this matrix. Then k_max and
+/* Opens the files and gives each the admittance of the same part. PS_USAGE: not as many of one as
+ * of the other, not the same parts; PS_INVALID: a file is no lining of this matrix. Then k_max and
  * columns of `whole` reach as far as theirs. Close them also after a failure. */
 ps_status linings_open(const ps_text_list *files, const ps_text_list *walls, const char *matrix,
                        tiles *whole, linings *out);

@@ -38,9 +38,10 @@ static const ps_option table[] = {
     PS_INT("far-group", &options.far_group, "N", 0, 1e6, PS_IDENTITY,
            "steps computed in one sweep over the far lags: a multiple of --group, at most the "
            "first far lag; 0: as many as that allows"),
-    PS_LIST("lining", &options.linings, "FILE", 0,
-            "what a part of the surface adds where it gives way (penstock-slice-assemble --lining), "
-            "up to 4 times; on cores alone"),
+    PS_LIST(
+        "lining", &options.linings, "FILE", 0,
+        "what a part of the surface adds where it gives way (penstock-slice-assemble --lining), "
+        "up to 4 times; on cores alone"),
     PS_LIST("admittance", &options.admittances, "TEXT", PS_IDENTITY,
             "of that part, WHERE as --lining said it: "
             "WHERE:b0=X:pole=A,LAMBDA:pair=ReA,ImA,ReLAMBDA,ImLAMBDA, rho c v/p = b0 + sum "
@@ -185,7 +186,8 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     PS_SCOPED(record_close) record named = {.identity = NULL};
     ps_product product;
-    ps_product_init(run, PS_HISTORY_FORMAT, p->linings.count > 0 ? PS_HISTORY_VERSION : 1, &product);
+    ps_product_init(run, PS_HISTORY_FORMAT, p->linings.count > 0 ? PS_HISTORY_VERSION : 1,
+                    &product);
     PS_TRY(problem_inputs(p, &product));
     if (product.path) PS_TRY(record_name(&named, &product));
     if (ps_product_is_up_to_date(&product)) {

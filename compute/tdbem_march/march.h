@@ -27,11 +27,11 @@ typedef struct march_options {
     ps_text_list emitters;
     const char *incident; /* the file of loads instead; NULL: none */
     int64_t group;
-    const char *far;   /* the file of the far lags; NULL: none */
-    int64_t far_group; /* 0: as long as can be */
+    const char *far;                   /* the file of the far lags; NULL: none */
+    int64_t far_group;                 /* 0: as long as can be */
     ps_text_list linings, admittances; /* files, and what belongs to each */
-    int solver;        /* solver_kind */
-    double tolerance;  /* 0: by precision */
+    int solver;                        /* solver_kind */
+    double tolerance;                  /* 0: by precision */
     ps_interval checkpoint_every;
     int64_t snapshots;
     bool project_mean;
@@ -107,7 +107,7 @@ typedef struct march_plan {
     int64_t lining_near;        /* near matrices of linings, a part of `fixed`, as are: */
     int64_t lining_tiles[LININGS_MAX]; /* what their streams are given */
     int64_t lining_spared;             /* of it, what they could do without */
-    int64_t output;             /* bytes to be written at most */
+    int64_t output;                    /* bytes to be written at most */
 } march_plan;
 
 /* What the run will take. PS_EXHAUSTED, naming the amounts, if that exceeds budget or disk. The

@@ -146,8 +146,8 @@ static void place_linings(const problem *p, march_plan *m)
     int64_t room = m->budget - m->ledger.now[PS_ROOM_HOST] - m->tiles_least - m->far_least;
     bool all = whole <= room;
     for (int q = 0; q < p->linings.count; ++q)
-        m->lining_tiles[q] = all ? whole_bytes(&p->linings.each[q].tiles)
-                                 : least_buffers(&p->linings.each[q].tiles);
+        m->lining_tiles[q] =
+            all ? whole_bytes(&p->linings.each[q].tiles) : least_buffers(&p->linings.each[q].tiles);
     m->lining_spared = all ? whole - least : 0;
     if (p->linings.count > 0)
         ps_ledger_add(&m->ledger, PS_ROOM_HOST, "lining_tiles", all ? whole : least);

@@ -275,8 +275,8 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(solver_choose(options->solver, unsymmetric, &p->solver));
     if (options->project_mean && unsymmetric)
         return ps_fail(PS_USAGE,
-                       "--project-mean takes a drift out that the combined field equation and "
-                       "linings do not have: leave it out");
+                       "--project-mean takes the drift of rigid bodies out, which the combined "
+                       "field equation does not have, and linings not so evenly: leave it out");
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->emitters = p->incident.count;
     PS_TRY(ps_incident_add_images(&p->incident, &header->mirrors));

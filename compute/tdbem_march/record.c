@@ -25,8 +25,7 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
                               r->past->unknowns * r->past->kept, r->saved};
     arrays[1] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &r->figures};
     if (r->lining_states == 0) return 2;
-    arrays[2] =
-        (ps_checkpoint_array){"/linings", "1", PS_F64, r->lining_states, r->linings_saved};
+    arrays[2] = (ps_checkpoint_array){"/linings", "1", PS_F64, r->lining_states, r->linings_saved};
     return 3;
 }
 

@@ -22,7 +22,7 @@ typedef struct record {
     ps_state state;
     /* What the writer has: left alone while it is busy. */
     window *past;
-    void *saved; /* [unknowns][kept], precision of the run */
+    void *saved;                     /* [unknowns][kept], precision of the run */
     double *linings, *linings_saved; /* [lining_states] of the run, borrowed; of the writer */
     int64_t lining_states;
     figures figures;

@@ -1,6 +1,7 @@
 /*
- * solve: M^0 a^n = l^n - s^n, by conjugate gradients (of the combined field equation and of linings, whose M^0 is
- * not symmetric, by BiCGStab: van der Vorst 1992) or Cholesky, and the watch over the answer.
+ * solve: M^0 a^n = l^n - s^n, by conjugate gradients (of the combined field equation and of
+ * linings, whose M^0 is not symmetric, by BiCGStab: van der Vorst 1992) or Cholesky, and the watch
+ * over the answer.
  */
 #ifndef PS_TDBEM_MARCH_SOLVE_H
 #define PS_TDBEM_MARCH_SOLVE_H

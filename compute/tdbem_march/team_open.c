@@ -21,8 +21,7 @@ static ps_status leave_alone(const ps_run *run, int *count)
                        "--device %s: linings are marched on cores; leave it out, or give --device "
                        "cpu",
                        run->device);
-    if (ps_comm_rank() == 0)
-        ps_info("the GPU is left alone: linings are marched on cores");
+    if (ps_comm_rank() == 0) ps_info("the GPU is left alone: linings are marched on cores");
     *count = 0;
     return PS_OK;
 }

@@ -44,9 +44,9 @@ ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t coun
 ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
                            const double *distances, double (*out)[2]);
 
-/* The same of a sphere that gives way, d_n u = -i k beta u, beta the complex admittance: c_n = (j_n' +
- * i beta j_n)/(h_n' + i beta h_n), and h_n' + i beta h_n in the place of h_n'. Quantities are the
- * hard ones. */
+/* The same of a sphere that gives way, d_n u = -i k beta u, beta the complex admittance: c_n =
+ * (j_n' + i beta j_n)/(h_n' + i beta h_n), and h_n' + i beta h_n in the place of h_n'. Quantities
+ * are the hard ones. */
 ps_status ps_mie_lined(ps_mie_quantity quantity, const double beta[2], double k, double radius,
                        int64_t count, const double *cosines, double (*out)[2]);
 ps_status ps_mie_lined_scattered(const double beta[2], double k, double radius, int64_t count,

@@ -60,7 +60,7 @@ static ps_status read_part(const char *text, const char *part, ps_admittance *ou
     while (kind < 4 && strncmp(part, parts[kind].name, strlen(parts[kind].name))) ++kind;
     if (kind == 4) return expected(text, "unknown part");
     if (!read_numbers(part + strlen(parts[kind].name), parts[kind].numbers, x))
-        return expected(text, kind < 2 ? "one number expected"
+        return expected(text, kind < 2    ? "one number expected"
                               : kind == 2 ? "a pole has two numbers"
                                           : "a pair has four numbers");
     if (kind == 1 && x[0] == 0) return expected(text, "an impedance of 0 is a soft surface");
@@ -288,8 +288,7 @@ void ps_admittance_past(const ps_admittance_filter *filter, int64_t count, const
     for (int j = 0; j < filter->count; ++j) {
         const double *m = filter->poles[j].mean, *re = state, *im = state + count;
         bool pair = filter->poles[j].pair;
-        for (int64_t i = 0; i < count; ++i)
-            out[i] += m[0] * re[i] - (pair ? m[1] * im[i] : 0);
+        for (int64_t i = 0; i < count; ++i) out[i] += m[0] * re[i] - (pair ? m[1] * im[i] : 0);
         state += pair ? 2 * count : count;
     }
 }

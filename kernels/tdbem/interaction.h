@@ -13,10 +13,11 @@
  * and Q_l(i,j) = int int [shell l] phi_i(x) phi_j(y) (x-y).n_y / (4 pi r^3),               (m^2)
  *       M^k += alpha/c { I/2 (d_k0 - d_k1) - [(k+1) Q_k - (2k-1) Q_{k-1} + (k-2) Q_{k-2}] },
  *       which are not symmetric: Q has its outer points on the triangle of x alone.
- *   a lining (specs/tdbem_lining.md) of some triangles, I_T the mass matrix of these: what the slope
- *       of u there, times beta/c, adds; j and outer points on lined triangles alone,        (m s)
+ *   a lining (specs/tdbem_lining.md) of some triangles, I_T the mass matrix of these: what the
+ * slope of u there, times beta/c, adds; j and outer points on lined triangles alone,        (m s)
  *       G^k = 1/c { I_T/2 (d_k0 - d_k1) + (k+1) Q_k - (2k-1) Q_{k-1} + (k-2) Q_{k-2} }^T
- *           + alpha/(c^2 dt) [S_k - 2 S_{k-1} + S_{k-2}],  S_l = int int [shell l] phi_i phi_j/(4 pi r)
+ *           + alpha/(c^2 dt) [S_k - 2 S_{k-1} + S_{k-2}],  S_l = int int [shell l] phi_i phi_j/(4
+ * pi r)
  *
  * Outer integral by a symmetric rule on each triangle (on sub-triangles where edges exceed 10 D or
  * the surface comes close to itself, cut.h), inner integral exact; both orders are averaged. A pair
@@ -43,10 +44,10 @@
 /* The problem; all arrays are borrowed and read only. */
 typedef struct ps_interaction {
     ps_formulation formulation;
-    double combined; /* sound-hard: alpha of the combined field equation; 0: none */
+    double combined;      /* sound-hard: alpha of the combined field equation; 0: none */
     const uint8_t *lined; /* [triangle_count] 1: lined; the matrices are G^k; NULL: M^k         */
-    double shell;    /* D = c dt, m */
-    double speed;    /* c, m/s      */
+    double shell;         /* D = c dt, m */
+    double speed;         /* c, m/s      */
     int64_t unknowns, triangle_count;
     const ps_triangle *triangles; /* [images][triangle_count]: image m is made of the mirrored
                                      vertices in the same order (ps_triangles_init)          */

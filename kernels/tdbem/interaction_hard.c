@@ -315,7 +315,9 @@ static ps_status append_mirrored(const hard_tile *hard)
 
 static bool concerns(const hard_tile *hard, int64_t a, int64_t b)
 {
+    const uint8_t *lined = hard->interaction->lined;
     int x = hard->touches[a], y = hard->touches[b];
+    if (lined && !lined[hard->outer.triangle[a]] && !lined[hard->outer.triangle[b]]) return false;
     return ((x & IN_ROWS) && (y & IN_SLICES)) || ((x & IN_SLICES) && (y & IN_ROWS));
 }
 

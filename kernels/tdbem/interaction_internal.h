@@ -31,8 +31,8 @@ void ps_outer_fill(const ps_interaction *interaction, ps_outer *outer);
 /* Sums of a pair of triangles: value i belongs to shell base + i. Soft: the integral of
  * 1/(4 pi r). Hard: moments of (r - base D) of order 0, 1, 2 over 4 pi r (C), and the nine
  * int int phi_a phi_b / (4 pi r) (W); a: corner of the lower triangle, b: of the higher.
- * Combined and linings: besides, the nine int int phi_a phi_b (x-y).n_y / (4 pi r^3) with x on the lower
- * triangle, and the nine with x on the higher one.
+ * Combined and linings: besides, the nine int int phi_a phi_b (x-y).n_y / (4 pi r^3) with x on the
+ * lower triangle, and the nine with x on the higher one.
  */
 enum { PS_PAIR_BATCH = 32, PS_HARD_SUMS = 12, PS_COMBINED_SUMS = PS_HARD_SUMS + 18 };
 typedef struct ps_pair {
@@ -47,8 +47,8 @@ typedef struct ps_pair_batch {
     const ps_shell_functions *functions;
     const ps_outer *outer;
     bool hard, combined; /* combined: with the double layer, which linings have, too */
-    int per_shell;    /* sums: 1, PS_HARD_SUMS or PS_COMBINED_SUMS */
-    int64_t capacity; /* shells of any pair */
+    int per_shell;       /* sums: 1, PS_HARD_SUMS or PS_COMBINED_SUMS */
+    int64_t capacity;    /* shells of any pair */
     int count, lane_count;
     ps_pair pairs[PS_PAIR_BATCH];
     int64_t width; /* doubles of a pair's sums */

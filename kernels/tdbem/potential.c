@@ -148,7 +148,7 @@ static void add_middle(const ps_potential *p, int64_t triangle, const double bar
 }
 
 static void single_direction(const ps_potential *p, const ps_receiver *receiver,
-                           const ps_triangle_rule *rule, ps_lag_rows *rows)
+                             const ps_triangle_rule *rule, ps_lag_rows *rows)
 {
     double shell = p->dt * p->speed;
     for (int64_t t = 0; t < p->triangle_count; ++t) {

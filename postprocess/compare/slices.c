@@ -197,7 +197,8 @@ static ps_status check_headers(const tile_reader readers[2], compare_result *res
     if (a->unknowns != b->unknowns)
         return ps_fail(PS_INVALID, "the matrices have %lld and %lld unknowns",
                        (long long)a->unknowns, (long long)b->unknowns);
-    if (a->formulation != b->formulation || a->combined != b->combined)
+    if (a->formulation != b->formulation || a->combined != b->combined ||
+        strcmp(a->lining, b->lining) != 0)
         compare_note(result, "the formulations differ");
     if (a->dt != b->dt) compare_note(result, "the time steps differ");
     if (a->speed != b->speed) compare_note(result, "the speeds differ");

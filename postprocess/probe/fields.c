@@ -340,8 +340,7 @@ static ps_status subtract_filtered(const ps_admittance *beta, double dt, const p
 }
 
 /* -S lambda of a lining: beta commutes with S, so it is applied to what the slopes send. */
-static ps_status subtract_lining(field_sum *sum, const probe_lining *lining,
-                                 const probe_range *all)
+static ps_status subtract_lining(field_sum *sum, const probe_lining *lining, const probe_range *all)
 {
     PS_SCOPED(ps_trace_release) ps_trace w = {0};
     field_sum whole = *sum;

@@ -65,8 +65,7 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
     double beta[2];
     ps_admittance_at(&task->beta, k * task->incident.speed, beta);
     if (is_field(task->quantity) && task->lined)
-        PS_TRY(
-            ps_mie_lined_scattered(beta, k, task->radius, count, cosines, distances, out));
+        PS_TRY(ps_mie_lined_scattered(beta, k, task->radius, count, cosines, distances, out));
     else if (is_field(task->quantity))
         PS_TRY(ps_mie_scattered(task->quantity == EXACT_HARD_FIELD, k, task->radius, count, cosines,
                                 distances, out));

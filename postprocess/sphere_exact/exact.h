@@ -31,7 +31,7 @@ typedef struct exact_task {
     double radius, centre[3]; /* m                                                            */
     double window;            /* T in units of R/c                                            */
     ps_incident incident;     /* plane (or, uniform-density, uniform) emitters and the speed  */
-    bool lined; /* the hard sphere gives way: */
+    bool lined;               /* the hard sphere gives way: */
     ps_admittance beta;
     int64_t channels;
     const double *places; /* [channels][3]; surface quantities: direction from the centre */

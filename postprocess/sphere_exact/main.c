@@ -287,8 +287,7 @@ static ps_status prepare(plan *p, ps_product *product)
     PS_TRY(ps_parse_vector(chosen.centre, p->task.centre));
     char where[PS_WHERE_MAX];
     p->task.lined = chosen.admittance != NULL;
-    if (p->task.lined)
-        PS_TRY(ps_admittance_parse(chosen.admittance, where, &p->task.beta));
+    if (p->task.lined) PS_TRY(ps_admittance_parse(chosen.admittance, where, &p->task.beta));
     PS_TRY(take_like(p, product));
     PS_TRY(settle_axis(p));
     PS_TRY(take_incident(p));

@@ -180,15 +180,14 @@ static void refusals(void **state)
     check_fails(ps_mie_scattered(0, 1, 1, 1, &c, &r, out), PS_INVALID, "inside the sphere");
 }
 
-/* A sphere that gives way: values of the numerics guide at k = 2, beta = .1 + 1.2 s/(s^2+1.5 s+4) at s
- * = -2i, which is .9; scattered and surface agree there, and beta = 0 is the hard sphere. */
+/* A sphere that gives way: values of the numerics guide at k = 2, beta = .1 + 1.2 s/(s^2+1.5 s+4)
+ * at s = -2i, which is .9; scattered and surface agree there, and beta = 0 is the hard sphere. */
 static void test_lined(void **state)
 {
     static const double cosines[3] = {1, 0, -1}, surface[3] = {1, 1, 1};
     static const double beta[2] = {.9, 0}, none[2] = {0, 0};
-    static const double guide[3][2] = {{-.3094282248, -.5509827341},
-                                       {.6610325265, .2030348110},
-                                       {-.4673121113, -.9416826700}};
+    static const double guide[3][2] = {
+        {-.3094282248, -.5509827341}, {.6610325265, .2030348110}, {-.4673121113, -.9416826700}};
     double out[3][2], scattered[3][2], hard[3][2];
     check_ok(ps_mie_lined(PS_MIE_HARD_SURFACE, beta, 2, 1, 3, cosines, out));
     check_ok(ps_mie_lined_scattered(beta, 2, 1, 3, cosines, surface, scattered));
@@ -201,5 +200,6 @@ static void test_lined(void **state)
     check_ok(ps_mie_lined(PS_MIE_HARD_FAR, none, 2, 1, 3, cosines, out));
     check_ok(ps_mie(PS_MIE_HARD_FAR, 2, 1, 3, cosines, hard));
     for (int i = 0; i < 3; ++i) check_near(out[i][0], hard[i][0], 1e-15, 0);
-    check_fails(ps_mie_lined(PS_MIE_SOFT_FAR, beta, 2, 1, 3, cosines, out), PS_INVALID, "gives way");
+    check_fails(ps_mie_lined(PS_MIE_SOFT_FAR, beta, 2, 1, 3, cosines, out), PS_INVALID,
+                "gives way");
 }

@@ -1,6 +1,7 @@
 /*
  * The combined field equation (Burton-Miller in time): moments of its matrices, both squares of a
- * mirrored pair, passivity and the roots of the guide's table (tdbem-any.md, 3).
+ * mirrored pair, passivity and the roots of the guide's table (tdbem-any.md, 3). And the matrices
+ * of linings, which are made of the same integrals.
  */
 #include "tests/check.h"
 
@@ -190,4 +191,134 @@ static void test_guide(void **state)
     check_row(3, .25, .944, 3.8e-2);
     check_row(2, .5, .837, 7.4e-2);
     check_row(2, 1, .746, .11);
+}
+
+/* The matrices of a lining of the triangles with mask[t] (NULL: of all) beside alpha. */
+static double *lining_dense(interaction_case *c, const uint8_t *mask, double alpha, int64_t *k_max)
+{
+    c->interaction.lined = mask;
+    c->interaction.combined = alpha;
+    double *g = interaction_dense(&c->interaction, k_max);
+    c->interaction.lined = NULL;
+    return g;
+}
+
+/* With alpha = 0, G^k is the transpose of what the combined equation adds, over alpha, with the
+ * double layer's sign turned: together they are the mass matrix over c, d_k0 - d_k1. */
+static void test_lining_is_transposed(void **state)
+{
+    icosphere mesh;
+    interaction_case c;
+    sphere80(&c, &mesh, 2, .25);
+    c.interaction.speed = 1.7;
+    int64_t k_g, k_m, k_max, n = c.interaction.unknowns;
+    uint8_t all[80];
+    memset(all, 1, sizeof all);
+    assert_int_equal(c.interaction.triangle_count, 80);
+    double *m = interaction_dense(&c.interaction, &k_max);
+    c.interaction.combined = 0;
+    double *plain = interaction_dense(&c.interaction, &k_m);
+    double *g = lining_dense(&c, all, 0, &k_g);
+    assert_int_equal(k_g, k_max);
+    for (int64_t k = 0; k <= k_max; ++k)
+        for (int64_t i = 0; i < n; ++i) {
+            double sum = 0, mass = 0;
+            for (int64_t j = 0; j < n; ++j) {
+                int64_t ij = (k * n + j) * n + i, ji = (k * n + i) * n + j;
+                double both = (m[ij] - plain[ij]) / .25 + g[ji];
+                if (k > 1) check_near(both, 0, 2e-14, 0);
+                if (k == 1)
+                    check_near(both, -(m[j * n + i] - plain[j * n + i]) / .25 - g[i * n + j], 2e-14,
+                               0);
+                sum += both;
+            }
+            for (int64_t p = c.around_start[i]; p < c.around_start[i + 1]; ++p)
+                mass += c.triangles[c.around[p]].area / 3;
+            if (k < 2) check_near(sum, (k ? -1 : 1) * mass / 1.7, 1e-13, 0);
+        }
+    free(m);
+    free(plain);
+    free(g);
+    interaction_case_release(&c);
+    icosphere_release(&mesh);
+}
+
+/* Linings of two parts add up to that of all, alpha's single layer with them; a vertex off a part
+ * has no column there; and that layer, summed up twice, has the measure of a shell of the sphere,
+ * 2 pi R^2 D. */
+static void test_lining_parts(void **state)
+{
+    icosphere mesh;
+    interaction_case c;
+    sphere80(&c, &mesh, 2, 0);
+    uint8_t parts[2][80], all[80];
+    int64_t k[4], n = c.interaction.unknowns;
+    memset(all, 1, sizeof all);
+    for (int t = 0; t < 80; ++t) {
+        parts[0][t] = c.triangles[t].centroid[2] > .2;
+        parts[1][t] = !parts[0][t];
+    }
+    double *whole = lining_dense(&c, all, .5, &k[0]), *bare = lining_dense(&c, all, 0, &k[1]);
+    double *upper = lining_dense(&c, parts[0], .5, &k[2]);
+    double *lower = lining_dense(&c, parts[1], .5, &k[3]);
+    double once = 0, twice = 0, shell = c.interaction.shell;
+    for (int64_t l = 0; l <= k[0]; ++l) {
+        for (int64_t j = 0; j < n; ++j) {
+            bool in = false;
+            for (int64_t p = c.around_start[j]; p < c.around_start[j + 1]; ++p)
+                in |= parts[0][c.around[p]];
+            for (int64_t i = 0; i < n; ++i) {
+                int64_t at = (l * n + j) * n + i;
+                double u = l <= k[2] ? upper[at] : 0, w = l <= k[3] ? lower[at] : 0;
+                check_near(u + w, whole[at], 1e-14, 0);
+                if (!in) check_near(u, 0, 0, 0);
+                once += (whole[at] - (l <= k[1] ? bare[at] : 0)) * shell / .5;
+            }
+        }
+        twice += once;
+        if (l < 4) check_near(twice, 2 * acos(-1) * shell, 0, .05);
+    }
+    check_near(twice, 0, 1e-12, 0);
+    free(whole);
+    free(bare);
+    free(upper);
+    free(lower);
+    interaction_case_release(&c);
+    icosphere_release(&mesh);
+}
+
+/* M + b0 G of a whole lined sphere, without and with alpha: no root is beyond the circle, it is
+ * passive, and what is at z = 1 is that of the rigid sphere. */
+static void test_lining_roots(void **state)
+{
+    static const double alphas[2] = {0, .25}, walls[2] = {.3, 3};
+    icosphere mesh;
+    interaction_case c;
+    uint8_t all[80];
+    memset(all, 1, sizeof all);
+    for (int a = 0; a < 2; ++a) {
+        sphere80(&c, &mesh, 2, alphas[a]);
+        int64_t k_max, k_g, n = c.interaction.unknowns;
+        double *m = interaction_dense(&c.interaction, &k_max);
+        double *g = lining_dense(&c, all, alphas[a], &k_g);
+        assert_int_equal(k_max, k_g);
+        for (int w = 0; w < 2; ++w) {
+            double *sum = malloc((size_t)(n * n * (k_max + 1)) * sizeof *sum), least = 1;
+            int ones;
+            for (int64_t v = 0; v < n * n * (k_max + 1); ++v) sum[v] = m[v] + walls[w] * g[v];
+            double root = largest_root(sum, k_max, n, &ones);
+            for (int p = 0; p < 10; ++p)
+                least = fmin(least, passivity_at(sum, k_max, n, acos(-1) * (p + 1) / 10));
+            print_message("alpha %g, b0 %g: root %.4f, passivity %.3g\n", alphas[a], walls[w], root,
+                          least);
+            check_at_most(root, a ? .98 : 1);
+            check_at_most(-least, 0);
+            assert_int_equal(ones, a ? 1 : 2);
+            free(sum);
+        }
+        free(m);
+        free(g);
+        interaction_case_release(&c);
+        icosphere_release(&mesh);
+    }
 }
