@@ -36,7 +36,7 @@ lined="$run --lining all.h5 --admittance all:$wall"
 march m.h5 s.h5 lined.h5 $lined
 
 # ---- against the series: 320 triangles, kh from .15 to .61; 1,280 leave a quarter ----
-f=.0795775,.1194,.1591549,.1989437,.2387324,.3183099
+f=.0795775,.1194,.1591549,.1989437,.2387324,.3115
 spectrum() { # KIND LIMIT PROBE...
     local kind=$1 limit=$2 basis=
     shift 2
