@@ -287,9 +287,9 @@ static void test_lining_parts(void **state)
     icosphere_release(&mesh);
 }
 
-/* M + b0 G of a whole lined sphere, without and with alpha: no root is beyond the circle, and what is
- * at z = 1 is that of the rigid sphere. A wall that gives way much is not passive in the form of the
- * certificate, which tests with slopes alone: roots are what tells there. */
+/* M + b0 G of a whole lined sphere, without and with alpha: no root is beyond the circle, and what
+ * is at z = 1 is that of the rigid sphere. A wall that gives way much is not passive in the form of
+ * the certificate, which tests with slopes alone: roots are what tells there. */
 static void test_lining_roots(void **state)
 {
     static const double alphas[2] = {0, .25}, walls[2] = {.3, 3};
