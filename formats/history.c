@@ -24,16 +24,40 @@ static ps_status header_check(const ps_history_header *header)
     return PS_OK;
 }
 
-static ps_status put_linings(ps_store *store, const ps_history_header *header)
+/* `count` texts of `size` bytes each, as the attributes WHAT_0, WHAT_1, ... */
+static ps_status put_texts(ps_store *store, const char *what, int count, const char *texts,
+                           size_t size)
 {
-    if (header->lining_count == 0) return PS_OK;
-    PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
-    for (int i = 0; i < header->lining_count; ++i) {
+    for (int i = 0; i < count; ++i) {
         char name[32];
-        snprintf(name, sizeof name, "lining_%d", i);
-        PS_TRY(ps_store_put_text(store, "/", name, header->linings[i]));
+        snprintf(name, sizeof name, "%s_%d", what, i);
+        PS_TRY(ps_store_put_text(store, "/", name, texts + (size_t)i * size));
     }
     return PS_OK;
+}
+
+static ps_status get_texts(ps_store *store, const char *what, int count, char *texts, size_t size)
+{
+    for (int i = 0; i < count; ++i) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_%d", what, i);
+        PS_TRY(ps_store_get_text(store, "/", name, texts + (size_t)i * size, size));
+    }
+    return PS_OK;
+}
+
+static ps_status put_header(ps_store *store, const ps_history_header *header)
+{
+    PS_TRY(ps_slice_header_put(store, &header->slices));
+    PS_TRY(ps_store_put_int(store, "/", "steps", header->steps));
+    PS_TRY(ps_store_put_int(store, "/", "group", header->group));
+    PS_TRY(ps_store_put_int(store, "/", "emitter_count", header->emitter_count));
+    PS_TRY(put_texts(store, "emitter", header->emitter_count, header->emitters[0],
+                     sizeof header->emitters[0]));
+    if (header->lining_count == 0) return PS_OK;
+    PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
+    return put_texts(store, "lining", header->lining_count, header->linings[0],
+                     sizeof header->linings[0]);
 }
 
 static ps_status get_linings(ps_store *store, ps_history_header *header)
@@ -45,46 +69,22 @@ static ps_status get_linings(ps_store *store, ps_history_header *header)
         return ps_fail(PS_INVALID, "attribute lining_count is %lld, outside 1..%d",
                        (long long)count, PS_HISTORY_LININGS);
     header->lining_count = (int)count;
-    for (int i = 0; i < header->lining_count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "lining_%d", i);
-        PS_TRY(ps_store_get_text(store, "/", name, header->linings[i], sizeof header->linings[i]));
-    }
-    return PS_OK;
-}
-
-static ps_status put_header(ps_store *store, const ps_history_header *header)
-{
-    PS_TRY(put_linings(store, header));
-    PS_TRY(ps_slice_header_put(store, &header->slices));
-    PS_TRY(ps_store_put_int(store, "/", "steps", header->steps));
-    PS_TRY(ps_store_put_int(store, "/", "group", header->group));
-    PS_TRY(ps_store_put_int(store, "/", "emitter_count", header->emitter_count));
-    for (int i = 0; i < header->emitter_count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "emitter_%d", i);
-        PS_TRY(ps_store_put_text(store, "/", name, header->emitters[i]));
-    }
-    return PS_OK;
+    return get_texts(store, "lining", header->lining_count, header->linings[0],
+                     sizeof header->linings[0]);
 }
 
 static ps_status get_header(ps_store *store, ps_history_header *header)
 {
     int64_t emitters;
-    PS_TRY(get_linings(store, header));
     PS_TRY(ps_slice_header_get(store, &header->slices));
     PS_TRY(ps_store_get_int(store, "/", "steps", &header->steps));
     PS_TRY(ps_store_get_int(store, "/", "group", &header->group));
     PS_TRY(ps_store_get_int(store, "/", "emitter_count", &emitters));
     header->emitter_count = emitters < 0 || emitters > 16 ? -1 : (int)emitters;
     PS_TRY(header_check(header));
-    for (int i = 0; i < header->emitter_count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "emitter_%d", i);
-        PS_TRY(
-            ps_store_get_text(store, "/", name, header->emitters[i], sizeof header->emitters[i]));
-    }
-    return PS_OK;
+    PS_TRY(get_texts(store, "emitter", header->emitter_count, header->emitters[0],
+                     sizeof header->emitters[0]));
+    return get_linings(store, header);
 }
 
 static ps_type type_of(const ps_history_header *header)
