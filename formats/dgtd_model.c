@@ -106,6 +106,7 @@ ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
     PS_TRY(put_header(store, model));
     PS_TRY(put_elements(store, model));
     if (model->ports) PS_TRY(ps_dgtd_ports_write(store, model->ports));
+    if (model->wires) PS_TRY(ps_dgtd_wires_write(store, model->wires));
     PS_TRY(ps_dgtd_tables_write(store, model));
     return ps_store_commit(&store);
 }
@@ -335,9 +336,10 @@ static ps_status get_starts(ps_dgtd_model_file *file)
 static ps_status check_port_nodes(const ps_dgtd_model_file *f)
 {
     int64_t p = f->header.order;
-    if (f->ports.count == 0 || f->ports.nodes == 1 || f->ports.nodes == (p + 1) * (p + 2) / 2) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: modes at %d nodes a face, of order %lld", ps_store_path(f->store),
-                   f->ports.nodes, (long long)p);
+    if (f->ports.count == 0 || f->ports.nodes == 1 || f->ports.nodes == (p + 1) * (p + 2) / 2)
+        return PS_OK;
+    return ps_fail(PS_INVALID, "%s: modes at %d nodes a face, of order %lld",
+                   ps_store_path(f->store), f->ports.nodes, (long long)p);
 }
 
 ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
@@ -353,6 +355,7 @@ ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
     if (status == PS_OK)
         status = ps_dgtd_ports_read((*out)->store, (*out)->header.elements, &(*out)->ports);
     if (status == PS_OK) status = check_port_nodes(*out);
+    if (status == PS_OK) status = ps_dgtd_wires_read((*out)->store, &(*out)->ports, &(*out)->wires);
     if (status != PS_OK) ps_dgtd_model_close(out);
     return status;
 }
@@ -364,6 +367,7 @@ void ps_dgtd_model_close(ps_dgtd_model_file **file)
     free((*file)->part_start), free((*file)->interior);
     free((*file)->media), free((*file)->sources);
     ps_dgtd_ports_release(&(*file)->ports);
+    ps_dgtd_wires_release(&(*file)->wires);
     free(*file);
     *file = NULL;
 }
@@ -372,6 +376,7 @@ const ps_dgtd_model_header *ps_dgtd_model_head(const ps_dgtd_model_file *f) { re
 const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *f) { return f->media; }
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *f) { return f->sources; }
 const ps_dgtd_ports *ps_dgtd_model_ports(const ps_dgtd_model_file *f) { return &f->ports; }
+const ps_dgtd_wires *ps_dgtd_model_wires(const ps_dgtd_model_file *f) { return &f->wires; }
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *f) { return f->part_start; }
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *f) { return f->interior; }
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *f) { return f->store; }

@@ -14,10 +14,11 @@
 
 #include "formats/dgtd_pole.h"
 #include "formats/dgtd_ports.h"
+#include "formats/dgtd_wires.h"
 #include "formats/partition.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
-enum { PS_DGTD_MODEL_VERSION = 6, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
+enum { PS_DGTD_MODEL_VERSION = 7, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
 enum { PS_DGTD_MODEL_LEVELS = 8 }; /* of local steps */
 
 /* Speed of light (m/s), impedance (ohm) and permittivity (F/m) of vacuum. */
@@ -111,6 +112,7 @@ typedef struct ps_dgtd_model {
     const ps_dgtd_medium *media;
     const ps_dgtd_source *sources;
     const ps_dgtd_ports *ports; /* NULL: none */
+    const ps_dgtd_wires *wires; /* likewise   */
 } ps_dgtd_model;
 
 /* Creates, writes and commits; mesh: the partition's store, recorded as input. */
@@ -127,6 +129,7 @@ const ps_dgtd_model_header *ps_dgtd_model_head(const ps_dgtd_model_file *file);
 const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *file);   /* borrowed */
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *file); /* borrowed */
 const ps_dgtd_ports *ps_dgtd_model_ports(const ps_dgtd_model_file *file);    /* borrowed */
+const ps_dgtd_wires *ps_dgtd_model_wires(const ps_dgtd_model_file *file);    /* borrowed */
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *file);     /* [parts + 1]  */
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *file);       /* [parts]      */
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);               /* borrowed     */

@@ -13,6 +13,7 @@ struct ps_dgtd_model_file {
     ps_dgtd_medium *media;
     ps_dgtd_source *sources;
     ps_dgtd_ports ports;
+    ps_dgtd_wires wires;
 };
 
 /* Media and sources (dgtd_tables.c); media without names, arrays of the header's sizes. */

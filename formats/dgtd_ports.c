@@ -10,7 +10,13 @@
 
 static const double LIGHT = 299792458;
 
-enum { VALUES = 12, MODES = 4, COLUMNS = 4, FACE_NODES_MAX = 15, NAMES = PS_DGTD_PORTS_MAX * PS_DGTD_PORT_NAME };
+enum {
+    VALUES = 12,
+    MODES = 4,
+    COLUMNS = 4,
+    FACE_NODES_MAX = 15,
+    NAMES = PS_DGTD_PORTS_MAX * PS_DGTD_PORT_NAME
+};
 
 ps_status ps_dgtd_ports_allocate(ps_dgtd_ports *x, int64_t count, int64_t sides, int nodes)
 {
@@ -27,7 +33,8 @@ void ps_dgtd_ports_release(ps_dgtd_ports *x)
 }
 
 /* Without the last where all are lumped. */
-static void list_columns(const ps_dgtd_ports *x, double *values, double *modes, ps_column out[COLUMNS])
+static void list_columns(const ps_dgtd_ports *x, double *values, double *modes,
+                         ps_column out[COLUMNS])
 {
     const ps_column columns[COLUMNS] = {
         {"/ports/values", "1",
@@ -37,8 +44,8 @@ static void list_columns(const ps_dgtd_ports *x, double *values, double *modes, 
         {"/ports/face", "1", "4 element + face", PS_I32, x->sides, 1, x->faces},
         {"/ports/gradient", "1/m", "grad phi, halved where there are two sides", PS_F64, x->sides,
          3 * x->nodes, x->gradients},
-        {"/ports/mode", "1", "0 lumped, 1 TEM, 2 TE, 3 TM; k_c (1/m), eps_r, mu_r", PS_F64, x->count,
-         MODES, modes}};
+        {"/ports/mode", "1", "0 lumped, 1 TEM, 2 TE, 3 TM; k_c (1/m), eps_r, mu_r", PS_F64,
+         x->count, MODES, modes}};
     memcpy(out, columns, sizeof columns);
 }
 
@@ -75,8 +82,8 @@ double ps_dgtd_port_cutoff(const ps_dgtd_port_mode *x)
     return x->guide ? x->cutoff * LIGHT / (2 * M_PI * sqrt(x->eps * x->mu)) : 0;
 }
 
-bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *x, double reference, double frequency, double *impedance,
-                            double *beta)
+bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *x, double reference, double frequency,
+                            double *impedance, double *beta)
 {
     enum { TE = 2, TM };
     double part = ps_dgtd_port_cutoff(x) / frequency;
@@ -90,13 +97,15 @@ bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *x, double reference, double
     return true;
 }
 
-ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name, const ps_dgtd_port_mode *x)
+ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name,
+                                  const ps_dgtd_port_mode *x)
 {
     bool lumped = x->guide == 0 && x->cutoff == 0;
     if (isfinite(x->cutoff + x->eps + x->mu) && x->guide >= 0 && x->guide <= 3 &&
         (lumped || (x->eps > 0 && x->mu > 0 && (x->guide == 1 ? x->cutoff == 0 : x->cutoff > 0))))
         return PS_OK;
-    return ps_fail(PS_INVALID, "%s: port \"%s\" has a mode that no guide has", ps_store_path(store), name);
+    return ps_fail(PS_INVALID, "%s: port \"%s\" has a mode that no guide has", ps_store_path(store),
+                   name);
 }
 
 static ps_status check_port(const ps_store *store, const ps_dgtd_port_spec *x)
@@ -105,8 +114,8 @@ static ps_status check_port(const ps_store *store, const ps_dgtd_port_spec *x)
                  x->width + x->omega + x->norm;
     if (isfinite(sum) && x->resistance >= 0 && x->inductance >= 0 && x->capacitance >= 0 &&
         (x->resistance + x->inductance + x->capacitance > 0) == (x->mode.guide == 0) &&
-        x->reference > 0 && x->norm > 0 &&
-        x->sides > 0 && x->shape >= 0 && x->shape <= 1 && (x->amplitude == 0 || x->width > 0) &&
+        x->reference > 0 && x->norm > 0 && x->sides >= 0 && x->shape >= 0 && x->shape <= 1 &&
+        (x->amplitude == 0 || x->width > 0) &&
         (x->amplitude == 0 || !x->parallel || x->resistance > 0))
         return PS_OK;
     return ps_fail(PS_INVALID, "%s: port \"%s\" has values that no port has", ps_store_path(store),
@@ -121,8 +130,8 @@ static ps_status take_values(const ps_store *store, const double *values, const 
         const double *v = values + k * VALUES;
         ps_dgtd_port_spec *p = x->spec + k;
         const double *m = modes + k * MODES;
-        bool good = v[5] >= 0 && v[5] <= 1 && v[11] >= 1 && v[11] <= (double)x->sides && m[0] >= 0 &&
-                    m[0] <= 3;
+        bool good = v[5] >= 0 && v[5] <= 1 && v[11] >= 0 && v[11] <= (double)x->sides &&
+                    m[0] >= 0 && m[0] <= 3;
         if (good) {
             p->parallel = v[0] != 0;
             p->resistance = v[1], p->inductance = v[2], p->capacitance = v[3], p->reference = v[4];
@@ -182,11 +191,11 @@ ps_status ps_dgtd_ports_read(ps_store *store, int64_t elements, ps_dgtd_ports *o
     PS_TRY(ps_store_get_int(store, "/", "port_sides", &sides));
     PS_TRY(ps_store_get_text(store, "/", "port_names", names, sizeof names));
     if (modal) PS_TRY(ps_store_get_int(store, "/", "port_nodes", &nodes));
-    if (count < 1 || count > PS_DGTD_PORTS_MAX || sides < count || sides > 4 * elements || nodes < 1 ||
+    if (count < 1 || count > PS_DGTD_PORTS_MAX || sides < 0 || sides > 4 * elements || nodes < 1 ||
         nodes > FACE_NODES_MAX)
-        return ps_fail(PS_INVALID, "%s: %lld ports of %lld sides, %lld nodes each", ps_store_path(store),
-                       (long long)count, (long long)sides, (long long)nodes);
-    PS_TRY(ps_store_expect(store, "/ports/face", PS_I32, sides, 1));
+        return ps_fail(PS_INVALID, "%s: %lld ports of %lld sides, %lld nodes each",
+                       ps_store_path(store), (long long)count, (long long)sides, (long long)nodes);
+    if (sides > 0) PS_TRY(ps_store_expect(store, "/ports/face", PS_I32, sides, 1));
     PS_TRY(ps_dgtd_ports_allocate(out, count, sides, (int)nodes));
     PS_TRY(PS_ALLOC(&values, count * VALUES, "ports"));
     list_columns(out, values, modes, columns);

@@ -24,10 +24,11 @@ typedef struct ps_dgtd_port_spec {
     double reference; /* ohm, of S-parameters; of TE and TM the wave impedance of the medium, of
                          which theirs are multiples by frequency                              */
     ps_dgtd_port_mode mode;
-    int shape;                                  /* ps_dgtd_shape of V_s                   */
-    double amplitude, centre, width, omega;     /* V (0: no source), m, m, 1/m            */
-    double norm;                                /* W = int |grad phi|^2                   */
-    int64_t sides;                              /* of its faces, after those of the ports before */
+    int shape;                              /* ps_dgtd_shape of V_s                   */
+    double amplitude, centre, width, omega; /* V (0: no source), m, m, 1/m            */
+    double norm;                            /* W = int |grad phi|^2                   */
+    int64_t sides;                          /* of its faces, after those of the ports before;
+                                               0: the network is in a wire (dgtd_wires.h) */
 } ps_dgtd_port_spec;
 
 typedef struct ps_dgtd_ports {
@@ -48,11 +49,12 @@ ps_status ps_dgtd_ports_read(ps_store *store, int64_t elements, ps_dgtd_ports *o
 
 /* Hz; 0 of lumped ports and TEM. */
 double ps_dgtd_port_cutoff(const ps_dgtd_port_mode *mode);
-/* What waves of a port refer to, ohm: `reference`, of TE and TM their wave impedance; and beta, 1/m (0 of lumped
- * ports). False at and below the cut-off. */
-bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *mode, double reference, double frequency, double *impedance,
-                            double *beta);
+/* What waves of a port refer to, ohm: `reference`, of TE and TM their wave impedance; and beta, 1/m
+ * (0 of lumped ports). False at and below the cut-off. */
+bool ps_dgtd_port_impedance(const ps_dgtd_port_mode *mode, double reference, double frequency,
+                            double *impedance, double *beta);
 /* PS_INVALID for what no mode has. */
-ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name, const ps_dgtd_port_mode *mode);
+ps_status ps_dgtd_port_mode_check(const ps_store *store, const char *name,
+                                  const ps_dgtd_port_mode *mode);
 
 #endif

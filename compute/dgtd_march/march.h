@@ -57,7 +57,7 @@ typedef struct timing {
     double decay;        /* the energy of its largest at which a march is over; 0: at `steps` */
     int64_t decay_every; /* steps between looks at that                                     */
     int64_t planned;     /* steps at most                                                   */
-    int64_t crossing;                  /* steps that a wave takes across the body */
+    int64_t crossing;    /* steps that a wave takes across the body */
 } timing;
 
 typedef struct problem {
@@ -88,6 +88,9 @@ typedef struct problem {
     ps_dgtd_port *ports;
     double *port_states; /* [port_state_count] of each port's network or line */
     int64_t port_count, port_state_count;
+    ps_dgtd_wire *wires;
+    double *wire_states; /* [wire_state_count] of each wire */
+    int64_t wire_count, wire_state_count;
     double frequencies[FREQUENCIES_MAX]; /* Hz, ascending     */
     double omegas[FREQUENCIES_MAX];      /* 1/m               */
     int64_t probe_count;                 /* of all ranks      */
@@ -123,6 +126,8 @@ int64_t ports_bytes(const problem *problem);
 double ports_over_after(const problem *problem); /* m: when their sources are over; INFINITY */
 /* V_s of the first port that is driven, at t (m). */
 bool ports_source(const problem *problem, double t, double *out);
+/* The network of a port, in the units of the kernels. */
+ps_dgtd_network ports_network(const problem *problem, const ps_dgtd_port_spec *spec);
 struct march;
 /* Their currents in the step `step` -> step + 1, before the half step of E; collective. */
 ps_status ports_advance(struct march *march, int64_t step);
@@ -135,6 +140,13 @@ ps_status ports_check_device(const problem *problem);
 ps_status ports_signals_init(const struct march *march, ps_port_signals *out);
 ps_status ports_signals_save(const ps_product *product, const char *path,
                              const ps_port_signals *signals);
+
+/* wires.c: thin wires. Their currents in a step as of ports; no device has them. */
+ps_status wires_build(problem *problem);
+void wires_release(problem *problem);
+int64_t wires_bytes(const problem *problem);
+ps_status wires_advance(struct march *march, int64_t step);
+ps_status wires_check_device(const problem *problem);
 
 /* probes.c */
 ps_status probes_read(const march_options *options, problem *problem);
@@ -243,9 +255,10 @@ typedef struct march {
     void *sums[2];
     struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
     struct exchange *exchange;     /* of several ranks; NULL: one */
-    bool local_traded[PS_DGTD_LOCAL_LEVELS][2]; /* increments that E, that H reads from other ranks */
-    struct tiles *tiles;           /* out of core; NULL: in memory */
-    ps_dgtd_probe *probes;         /* own ones */
+    bool local_traded[PS_DGTD_LOCAL_LEVELS]
+                     [2];  /* increments that E, that H reads from other ranks */
+    struct tiles *tiles;   /* out of core; NULL: in memory */
+    ps_dgtd_probe *probes; /* own ones */
     int64_t *probe_places, probe_count;
     int64_t batch_max;    /* steps that rows have room for */
     double *values;       /* [batch_max][own probes][6] */

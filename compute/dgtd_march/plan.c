@@ -71,6 +71,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
     if (p->header->local_levels > 0) ps_ledger_add(l, PS_ROOM_HOST, "local_steps", local_bytes(p));
     if (ps_dgtd_model_ports(p->model)->count > 0)
         ps_ledger_add(l, PS_ROOM_HOST, "ports", ports_bytes(p));
+    if (ps_dgtd_model_wires(p->model)->count > 0)
+        ps_ledger_add(l, PS_ROOM_HOST, "wires", wires_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   2 * sample_bytes(options, p) + batch_bytes(options, p));
     ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
@@ -94,7 +96,8 @@ static int64_t device_fixed_bytes(const march_options *options, const problem *p
 /* Whether all elements are at the same step. */
 static bool steps_whole(const problem *p)
 {
-    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0;
+    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0 ||
+           ps_dgtd_model_wires(p->model)->count > 0;
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */

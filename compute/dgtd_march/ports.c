@@ -26,7 +26,7 @@ static int64_t own_sides(const problem *p, int64_t first, int64_t count, int32_t
 }
 
 /* What a port ends in; the line of a mode is as long as this run needs it. */
-static ps_dgtd_network network_of(const problem *p, const ps_dgtd_port_spec *spec)
+ps_dgtd_network ports_network(const problem *p, const ps_dgtd_port_spec *spec)
 {
     const ps_dgtd_port_mode *mode = &spec->mode;
     ps_dgtd_network out = {
@@ -78,14 +78,14 @@ ps_status ports_build(problem *p)
     p->port_count = all->count;
     ps_status status = PS_ALLOC(&p->ports, all->count, "the ports");
     for (int64_t k = 0; k < all->count && status == PS_OK; ++k) {
-        p->ports[k].network = network_of(p, all->spec + k);
+        p->ports[k].network = ports_network(p, all->spec + k);
         p->port_state_count += ports_states(p->ports + k);
     }
     if (status == PS_OK) status = PS_ALLOC(&p->port_states, p->port_state_count, "the ports");
     for (int64_t k = 0; k < all->count && status == PS_OK; at += ports_states(p->ports + k++))
         p->ports[k].state = p->port_states + at;
     for (int64_t k = 0, first = 0; k < all->count && status == PS_OK; first += all->spec[k++].sides)
-        status = build_port(p, k, first);
+        if (all->spec[k].sides > 0) status = build_port(p, k, first);
     PS_TRY(ps_comm_agree(status));
     for (int64_t k = 0; k < all->count; ++k) PS_TRY(ps_comm_sum_f64(&p->ports[k].rise, 1));
     return PS_OK;
@@ -107,7 +107,7 @@ int64_t ports_bytes(const problem *p)
     int64_t element = 8 * (15 * p->reference.nodes + 24 * p->reference.face_nodes + 1);
     int64_t bytes = all->sides * (element + 4 + 24 * all->nodes);
     for (int64_t k = 0; k < all->count; ++k) {
-        const ps_dgtd_network network = network_of(p, all->spec + k);
+        const ps_dgtd_network network = ports_network(p, all->spec + k);
         bytes += 8 * ps_dgtd_line_states(&network.line);
     }
     return bytes;
@@ -126,6 +126,7 @@ ps_status ports_advance(march *m, int64_t step)
     double *row = m->port_rows + (step - m->done) * 2 * p->port_count;
     for (int64_t k = 0; k < p->port_count; ++k) {
         ps_dgtd_port *x = p->ports + k;
+        if (ps_dgtd_model_ports(p->model)->spec[k].sides == 0) continue; /* of a wire */
         ps_dgtd_port_advance(x, measured + 2 * k, t, m->march.dt);
         row[2 * k] = x->voltage;
         row[2 * k + 1] = x->current;

@@ -73,8 +73,9 @@ static ps_status set_decay(const march_options *options, timing *t)
     if (!text) return PS_OK;
     double decibels = strtod(text, &unit);
     if (unit == text || (*unit && strcmp(unit, "dB") != 0) || !(decibels > 0 && decibels <= 200))
-        return ps_fail(PS_USAGE, "--until-decay %s: decibels above 0 and up to 200 are expected, "
-                                 "40dB for example",
+        return ps_fail(PS_USAGE,
+                       "--until-decay %s: decibels above 0 and up to 200 are expected, "
+                       "40dB for example",
                        text);
     if (options->transform_periods > 0)
         return ps_fail(PS_USAGE, "--until-decay is for pulses, --transform-periods for sources "
@@ -200,8 +201,9 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     PS_TRY(probes_read(options, p));
     PS_TRY(sources_open(p));
     if (p->timing.decay > 0 && p->timing.quiet_after == INT64_MAX)
-        return ps_fail(PS_USAGE, "--until-decay: a source of %s goes on for ever, and the fields "
-                                 "with it; use pulses (shape=gaussian)",
+        return ps_fail(PS_USAGE,
+                       "--until-decay: a source of %s goes on for ever, and the fields "
+                       "with it; use pulses (shape=gaussian)",
                        run->operands[0]);
     PS_TRY(media_check(run, options, p));
     if (options->mode_error > 0 && !p->has_mode)
@@ -220,6 +222,7 @@ void problem_release(problem *p)
 {
     sources_release(p);
     ports_release(p);
+    wires_release(p);
     layer_release(p);
     media_release(p);
     ps_dgtd_local_close(&p->local);
@@ -287,5 +290,6 @@ ps_status problem_build(const march_options *options, problem *p)
     PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_comm_agree(sources_build(p)));
     PS_TRY(ps_comm_agree(media_check_sources(p)));
+    PS_TRY(wires_build(p));
     return ports_build(p);
 }

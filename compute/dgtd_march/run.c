@@ -53,6 +53,8 @@ static ps_status open_fields(march *m)
                                .current_count = p->current_count,
                                .ports = p->ports,
                                .port_count = p->port_count,
+                               .wires = p->wires,
+                               .wire_count = p->wire_count,
                                .dt = p->timing.dt};
     m->energy = (ps_dgtd_energy){.eps = p->weights,
                                  .mu = p->weights + p->header->media,
@@ -138,6 +140,7 @@ ps_status march_open(march *m)
     m->batch_max = m->options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
     PS_TRY(problem_build(m->options, p));
     if (m->plan->backend->ports) PS_TRY(ports_check_device(p));
+    if (m->plan->backend->ports) PS_TRY(wires_check_device(p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
@@ -217,6 +220,9 @@ static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
     if (p->port_count > 0)
         arrays[count++] =
             (ps_checkpoint_array){"/ports", "1", PS_F64, p->port_state_count, p->port_states};
+    if (p->wire_count > 0)
+        arrays[count++] =
+            (ps_checkpoint_array){"/wires", "1", PS_F64, p->wire_state_count, p->wire_states};
     return count;
 }
 

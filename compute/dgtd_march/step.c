@@ -149,6 +149,7 @@ ps_status march_steps(march *m, int64_t count)
     for (int64_t s = m->done; s < m->done + count; ++s) {
         if (m->march.local) PS_TRY(local_begin(m, s));
         PS_TRY(ports_advance(m, s));
+        PS_TRY(wires_advance(m, s));
         PS_TRY(half_of_all(m, PS_DGTD_E, s, m->done));
         if (m->march.local) PS_TRY(local_end(m));
         PS_TRY(half_of_all(m, PS_DGTD_H, s, m->done));

@@ -65,6 +65,8 @@ static void add_border(const block *x, ps_dgtd_field field, const void *u, doubl
         ps_dgtd_current_work(m->currents + k, m->system, u, x->t, x->begin, x->end, supplied);
     for (int64_t k = 0; field == PS_DGTD_E && k < m->port_count; ++k)
         ps_dgtd_port_work(m->ports + k, m->system, u, x->begin, x->end, supplied);
+    for (int64_t k = 0; field == PS_DGTD_E && k < m->wire_count; ++k)
+        ps_dgtd_wire_work(m->wires + k, m->system, u, x->begin, x->end, supplied);
     for (int64_t g = x->begin; g < x->end; ++g) {
         lost[g] *= factor;
         supplied[g] *= factor;

@@ -17,14 +17,17 @@
 #include "kernels/dgtd/port.h"
 #include "kernels/dgtd/source.h"
 #include "kernels/dgtd/upwind.h"
+#include "kernels/dgtd/wire.h"
 
 typedef struct ps_dgtd_march {
     const ps_dgtd_system *system;    /* steps set for dt                          */
     const ps_dgtd_border *border;    /* NULL: no absorbing or total/scattered face */
     const ps_dgtd_current *currents; /* [current_count]                            */
     int64_t current_count;
-    ps_dgtd_port *ports;          /* [port_count]                               */
+    ps_dgtd_port *ports; /* [port_count]                               */
     int64_t port_count;
+    ps_dgtd_wire *wires; /* [wire_count]                               */
+    int64_t wire_count;
     double dt;                    /* m                                          */
     void *electric, *magnetic;    /* E^n, H^{n+1/2}                             */
     int64_t step;                 /* n                                          */
@@ -35,8 +38,8 @@ typedef struct ps_dgtd_march {
 
 /* Half step of E (to n + 1) or of H (to n + 3/2) on groups [begin, end) while the state is at
  * march->step = n, H's after E's of the range and its neighbours. With local steps R_1 H is in the
- * place of H for the half step of E, and H again for its own. Ports have advanced before the half
- * step of E. */
+ * place of H for the half step of E, and H again for its own. Ports and wires have advanced before
+ * the half step of E. */
 void ps_dgtd_march_half(const ps_dgtd_march *march, ps_dgtd_field field, int64_t begin,
                         int64_t end);
 

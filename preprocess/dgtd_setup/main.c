@@ -33,8 +33,17 @@ static const ps_option options[] = {
             "a lumped port on the faces of a group that reach from one piece of metal to another: "
             "r=, l= (H), c= (F), connect=series|parallel, z0= of S-parameters (default r, or 50); "
             "with amplitude= (V), shape=, width=, delay=, frequency= as of sources it is driven; "
-            "plus=TAG or axis=X,Y,Z tells the + conductor. Or mode=tem, te10, tm11, .. or the number of "
+            "plus=TAG or axis=X,Y,Z tells the + conductor. Or mode=tem, te10, tm11, .. or the "
+            "number of "
             "a mode: the outer end (pmc) of a guide that goes on without end behind it"),
+    PS_LIST("wire", &chosen.wires, "NAME:path=X,Y,Z/X,Y,Z..:radius=M:..", PS_IDENTITY,
+            "a thin wire of perfect conductor along a path through the mesh, whose edges it need "
+            "not follow: radius=, "
+            "tube= over which its current is spread (m; default 1.5 mean edges about it), segment= "
+            "(m); with r=, l=, "
+            "c= in series it has a network, a port of the wire's name, at=X,Y,Z (default its "
+            "middle), driven as of "
+            "--port. An end on a face of metal is grounded there"),
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),
@@ -86,6 +95,7 @@ static ps_status make_model(setup *s)
     PS_TRY(set_total(s));
     PS_TRY(set_sources(s));
     PS_TRY(set_ports(s));
+    PS_TRY(set_wires(s));
     PS_TRY(finish_layer(s));
     PS_TRY(set_step(s));
     return check_permittivities(s);
@@ -103,7 +113,8 @@ static ps_status write_model(const setup *s, const ps_product *product)
                            .reach = s->header.local_levels > 0 ? s->reach : NULL,
                            .media = s->media,
                            .sources = s->sources,
-                           .ports = &s->ports};
+                           .ports = &s->ports,
+                           .wires = &s->wires};
     model.header.media = s->media_count;
     model.header.sources = s->source_count;
     own.disk_estimate = setup_disk(s);
@@ -117,6 +128,7 @@ static void release(setup *s)
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
     free(s->sizes), free(s->layer), free(s->reach), free(s->least_class), free(s->tissues);
     ps_dgtd_ports_release(&s->ports);
+    ps_dgtd_wires_release(&s->wires);
 }
 
 static ps_status run_setup(ps_run *run)

@@ -17,11 +17,12 @@ static const char keys[] =
     "faces, r, l, c, connect (series or parallel), z0, plus, axis; of a source: amplitude, shape, "
     "width, delay, frequency";
 
-static const char mode_keys[] =
-    "faces, mode (tem, te10, tm11, .. or a number), axis, plus; of a source: amplitude, shape, width, "
-    "delay, frequency";
+static const char mode_keys[] = "faces, mode (tem, te10, tm11, .. or a number), axis, plus; of a "
+                                "source: amplitude, shape, width, "
+                                "delay, frequency";
 
-/* Of a pulse: how many of its widths its spectrum reaches beyond its carrier, to 1e-3 of its largest. */
+/* Of a pulse: how many of its widths its spectrum reaches beyond its carrier, to 1e-3 of its
+ * largest. */
 static const double REACH = 5.26;
 
 static void release(port_patch *p)
@@ -32,22 +33,25 @@ static void release(port_patch *p)
 
 /* ---- words ---- */
 
-static ps_status read_name(const setup *s, const setup_text *text, ps_dgtd_port_spec *x)
+ps_status port_read_name(const setup *s, const setup_text *text, ps_dgtd_port_spec *x)
 {
     size_t length = strlen(text->head);
     if (length == 0 || length >= sizeof x->name)
         return ps_fail(PS_USAGE,
-                       "--port %s: expected NAME:faces=TAG:r=OHM.. or NAME:faces=TAG:mode=.., a name of 1 to %d "
-                       "letters",
-                       text->whole, PS_DGTD_PORT_NAME - 1);
+                       "--%s %s: expected NAME:KEY=VALUE:.. (%s), a name of 1 to %d letters",
+                       text->option, text->whole,
+                       text->option[0] == 'w' ? "path=X,Y,Z/X,Y,Z:radius=M"
+                                              : "faces=TAG:r=OHM or faces=TAG:mode=..",
+                       PS_DGTD_PORT_NAME - 1);
     strcpy(x->name, text->head);
     for (int64_t k = 0; k < s->ports.count; ++k)
-        if (s->ports.spec[k].sides > 0 && strcmp(s->ports.spec[k].name, x->name) == 0)
-            return ps_fail(PS_USAGE, "--port %s: there are two ports of this name", text->whole);
+        if (s->ports.spec[k].name != x->name && strcmp(s->ports.spec[k].name, x->name) == 0)
+            return ps_fail(PS_USAGE, "--%s %s: there are two ports of this name", text->option,
+                           text->whole);
     return PS_OK;
 }
 
-static ps_status read_network(setup_text *text, ps_dgtd_port_spec *x)
+ps_status port_read_network(setup_text *text, ps_dgtd_port_spec *x)
 {
     const char *connect = text_find(text, "connect");
     int given;
@@ -56,22 +60,22 @@ static ps_status read_network(setup_text *text, ps_dgtd_port_spec *x)
     PS_TRY(text_reals(text, "c", 1, &x->capacitance, NULL));
     PS_TRY(text_reals(text, "z0", 1, &x->reference, &given));
     if (connect && strcmp(connect, "series") != 0 && strcmp(connect, "parallel") != 0)
-        return ps_fail(PS_USAGE, "--port %s: connect=%s: there are series and parallel",
+        return ps_fail(PS_USAGE, "--%s %s: connect=%s: there are series and parallel", text->option,
                        text->whole, connect);
     x->parallel = connect && connect[0] == 'p';
     if (!given) x->reference = x->resistance > 0 ? x->resistance : 50;
     if (!(x->resistance >= 0 && x->inductance >= 0 && x->capacitance >= 0 && x->reference > 0))
-        return ps_fail(PS_USAGE, "--port %s: r, l, c are not negative and z0 is positive",
-                       text->whole);
+        return ps_fail(PS_USAGE, "--%s %s: r, l, c are not negative and z0 is positive",
+                       text->option, text->whole);
     if (x->resistance + x->inductance + x->capacitance > 0) return PS_OK;
     return ps_fail(PS_USAGE,
-                   "--port %s: r (ohm), l (H) and c (F) are all zero: %s. Give the port an "
+                   "--%s %s: r (ohm), l (H) and c (F) are all zero: %s. Give the port an "
                    "impedance, r=50 for example",
-                   text->whole,
+                   text->option, text->whole,
                    x->parallel ? "nothing is connected" : "it would be a short circuit");
 }
 
-static ps_status read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec *x)
+ps_status port_read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec *x)
 {
     int driven, fixed;
     ps_dgtd_source pulse = {.kind = PS_DGTD_SOURCE_CURRENT};
@@ -79,14 +83,14 @@ static ps_status read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec 
     if (!driven && text_find(text, "width")) x->amplitude = 1;
     if (x->amplitude == 0) return PS_OK;
     PS_TRY(read_pulse(text, &pulse, &fixed));
-    PS_TRY(begin_quietly(s, &pulse, 0, fixed, "port", text->whole));
+    PS_TRY(begin_quietly(s, &pulse, 0, fixed, text->option, text->whole));
     x->shape = pulse.shape, x->centre = pulse.centre, x->width = pulse.width;
     x->omega = pulse.omega;
     if (x->parallel && x->resistance == 0)
         return ps_fail(PS_USAGE,
-                       "--port %s: the source of a parallel network has its resistance: "
+                       "--%s %s: the source of a parallel network has its resistance: "
                        "give r",
-                       text->whole);
+                       text->option, text->whole);
     return PS_OK;
 }
 
@@ -96,7 +100,7 @@ static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec 
     int axis;
     const char *faces, *plus;
     PS_TRY(text_parse("port", whole, &text));
-    PS_TRY(read_name(s, &text, x));
+    PS_TRY(port_read_name(s, &text, x));
     if (!(faces = text_find(&text, "faces")))
         return ps_fail(PS_USAGE, "--port %s: faces= is missing; keys are %s", whole, keys);
     PS_TRY(tag_number(s, "port", faces, &p->tag));
@@ -107,8 +111,8 @@ static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec 
                        "--port %s: the + conductor is told by an axis that is not 0, or "
                        "by plus",
                        whole);
-    if (!(p->mode = text_find(&text, "mode"))) PS_TRY(read_network(&text, x));
-    PS_TRY(read_drive(s, &text, x));
+    if (!(p->mode = text_find(&text, "mode"))) PS_TRY(port_read_network(&text, x));
+    PS_TRY(port_read_drive(s, &text, x));
     if (p->mode) snprintf(p->mode_text, sizeof p->mode_text, "%s", p->mode);
     if (p->mode) p->mode = p->mode_text;
     return text_done(&text, p->mode ? mode_keys : keys);
@@ -344,7 +348,8 @@ static ps_status lengthen(ps_dgtd_ports *x, int64_t more)
     return PS_OK;
 }
 
-/* What one port's current does to the voltage of another within a step is not computed: they share no element. */
+/* What one port's current does to the voltage of another within a step is not computed: they share
+ * no element. */
 static ps_status check_others(const setup *s, const char *text, int64_t first)
 {
     char place[160];
@@ -361,7 +366,8 @@ static ps_status check_others(const setup *s, const char *text, int64_t first)
     return PS_OK;
 }
 
-/* A pulse that a guide does not carry is refused, one that it carries in other modes too is warned of. */
+/* A pulse that a guide does not carry is refused, one that it carries in other modes too is warned
+ * of. */
 static ps_status check_band(const port_patch *p, const ps_dgtd_port_spec *x, double next)
 {
     double slow = sqrt(x->mode.eps * x->mode.mu), unit = PS_DGTD_C0 / (2 * M_PI);
@@ -369,12 +375,15 @@ static ps_status check_band(const port_patch *p, const ps_dgtd_port_spec *x, dou
     double cutoff = x->mode.cutoff / slow * unit;
     if (x->amplitude == 0) return PS_OK;
     if (x->mode.cutoff / slow >= top)
-        return ps_fail(PS_USAGE,
-                       "--port %s: the mode's cut-off, %.4g Hz, is above the band of the pulse, which ends at %.4g Hz: "
-                       "nothing would come in; give frequency= and width= of a band above the cut-off",
-                       p->text, cutoff, top * unit);
+        return ps_fail(
+            PS_USAGE,
+            "--port %s: the mode's cut-off, %.4g Hz, is above the band of the pulse, which ends at "
+            "%.4g Hz: "
+            "nothing would come in; give frequency= and width= of a band above the cut-off",
+            p->text, cutoff, top * unit);
     if (next > 0 && next / slow < top)
-        ps_warning("--port %s: the pulse reaches to %.4g Hz, and the next mode of the guide propagates from %.4g Hz on: "
+        ps_warning("--port %s: the pulse reaches to %.4g Hz, and the next mode of the guide "
+                   "propagates from %.4g Hz on: "
                    "what comes back in that one is reflected at the port",
                    p->text, top * unit, next / slow * unit);
     return PS_OK;
@@ -384,7 +393,8 @@ static ps_status find_field(port_patch *p, ps_dgtd_port_spec *x, double *next)
 {
     if (!p->mode || p->conductors == 2) {
         mark_plus(p);
-        if (!p->mode || strcmp(p->mode, "tem") == 0 || strcmp(p->mode, "1") == 0) PS_TRY(tell_plus(p));
+        if (!p->mode || strcmp(p->mode, "tem") == 0 || strcmp(p->mode, "1") == 0)
+            PS_TRY(tell_plus(p));
     }
     if (!p->mode) return port_potential_find(p);
     qsort(p->sides, (size_t)p->count, sizeof *p->sides, patch_by_face);
@@ -402,8 +412,8 @@ static void put_sides(const port_patch *p, ps_dgtd_ports *all, int64_t first)
                (size_t)(p->count * all->nodes) * sizeof *all->gradients);
     for (int64_t i = p->count - 1; i >= 0 && !p->mode; --i)
         for (int n = all->nodes - 1; n >= 0; --n)
-            memmove(all->gradients[(first + i) * all->nodes + n], all->gradients[first * all->nodes + i],
-                    sizeof *all->gradients);
+            memmove(all->gradients[(first + i) * all->nodes + n],
+                    all->gradients[first * all->nodes + i], sizeof *all->gradients);
 }
 
 static ps_status set_port(setup *s, const char *text, ps_dgtd_port_spec *x)
@@ -417,9 +427,22 @@ static ps_status set_port(setup *s, const char *text, ps_dgtd_port_spec *x)
     PS_TRY(find_field(&p, x, s->next_cutoffs + (x - s->ports.spec)));
     int64_t first = s->ports.sides;
     PS_TRY(lengthen(&s->ports, p.count));
-    if (!p.mode) port_gradients(&p, x, s->ports.faces + first, s->ports.gradients + first * s->ports.nodes);
+    if (!p.mode)
+        port_gradients(&p, x, s->ports.faces + first, s->ports.gradients + first * s->ports.nodes);
     put_sides(&p, &s->ports, first);
     return check_others(s, text, first);
+}
+
+ps_status ports_append(setup *s, const ps_dgtd_port_spec *port)
+{
+    ps_dgtd_ports *x = &s->ports;
+    if (x->count == PS_DGTD_PORTS_MAX)
+        return ps_fail(PS_USAGE, "ports and networks of wires: more than %d", PS_DGTD_PORTS_MAX);
+    ps_dgtd_port_spec *spec = realloc(x->spec, (size_t)(x->count + 1) * sizeof *spec);
+    if (!spec) return ps_fail(PS_EXHAUSTED, "no memory for ports");
+    x->spec = spec;
+    spec[x->count++] = *port;
+    return PS_OK;
 }
 
 ps_status set_ports(setup *s)

@@ -99,6 +99,19 @@ static void report_ports(const setup *s, ps_report *r)
     }
 }
 
+static void report_wires(const setup *s, ps_report *r)
+{
+    for (int64_t k = 0; k < s->wires.count; ++k) {
+        const ps_dgtd_wire_spec *x = s->wires.spec + k;
+        char name[32];
+        snprintf(name, sizeof name, "wire_%d", (int)k + 1);
+        ps_report_section(r, name);
+        ps_report_int(r, "segments", x->nodes - 1);
+        ps_report_real(r, "tube", x->width);
+        ps_report_int(r, "grounds", x->ground[0] + x->ground[1]);
+    }
+}
+
 ps_status report_setup(const setup *s)
 {
     const ps_dgtd_model_header *h = &s->header;
@@ -131,6 +144,7 @@ ps_status report_setup(const setup *s)
     ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);
     for (int64_t m = 0; m < s->media_count && m < 64; ++m) report_medium(s, r, m);
     report_ports(s, r);
+    report_wires(s, r);
     report_step(s, r);
     if (!s->run->plan) ps_report_run(r, ps_memory_peak());
     ps_status status = report_plan(s, r);

@@ -19,7 +19,7 @@ typedef struct setup_options {
     int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     const char *local;   /* auto, off or a number of levels */
-    ps_text_list media, boundaries, sources, ports, frequencies;
+    ps_text_list media, boundaries, sources, ports, wires, frequencies;
     const char *media_file, *total, *dt, *divide, *pml;
     double fraction;
 } setup_options;
@@ -31,9 +31,9 @@ typedef struct setup {
     ps_store *store; /* of the partition */
     ps_partition mesh;
     uint8_t *kinds, *total;
-    uint8_t *layer; /* [elements] 1 in the matched layer, or NULL */
-    int layer_flux; /* SETUP_FLUX_: of the layer, where all else has the centred one */
-    uint8_t *reach; /* [elements] of the local steps, or NULL */
+    uint8_t *layer;       /* [elements] 1 in the matched layer, or NULL */
+    int layer_flux;       /* SETUP_FLUX_: of the layer, where all else has the centred one */
+    uint8_t *reach;       /* [elements] of the local steps, or NULL */
     uint8_t *least_class; /* [elements] that their stability asks for, or NULL */
     uint16_t *material;
     int64_t media_count, source_count, tissue_count;
@@ -44,7 +44,10 @@ typedef struct setup {
     ps_dgtd_material *materials;               /* likewise, as the kernels take them */
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
     ps_dgtd_ports ports;
-    double next_cutoffs[PS_DGTD_PORTS_MAX]; /* 1/m, of the mode after that of a port; 0: not sought */
+    ps_dgtd_wires wires;
+    double wire_rate; /* 1/m^2, of all wires (kernels/dgtd/wire.h) */
+    double
+        next_cutoffs[PS_DGTD_PORTS_MAX]; /* 1/m, of the mode after that of a port; 0: not sought */
     ps_dgtd_model_header header;
     double lower[3], upper[3];
     /* figures */
@@ -57,16 +60,16 @@ typedef struct setup {
     double seconds_power;
     double local_share; /* of the limit, up to which one step for all is stable          */
     int64_t class_counts[PS_DGTD_LOCAL_LEVELS + 1], reach_counts[PS_DGTD_LOCAL_LEVELS + 1];
-    double local_gain;      /* element updates of one step for all, over those with local steps */
+    double local_gain; /* element updates of one step for all, over those with local steps */
     double local_bounds[PS_DGTD_LOCAL_LEVELS + 1]; /* by level, last of the step; stable below 1 */
     int local_applications;                        /* that found them                            */
     int levels_most, levels_chosen;                /* by --local-steps auto; most 0: any         */
     int64_t local_lowered;                         /* elements whose class is larger for it      */
-    double local_cap;       /* m: the largest step that borders and layer leave            */
-    int64_t scaled;         /* elements with raised eps and mu,       */
-    double scaled_volume;   /* their part of the volume */
-    double scaled_excess;   /* sum of their volumes times (factor - 1), of the whole   */
-    double scaled_factor;   /* and the largest factor   */
+    double local_cap;     /* m: the largest step that borders and layer leave            */
+    int64_t scaled;       /* elements with raised eps and mu,       */
+    double scaled_volume; /* their part of the volume */
+    double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
+    double scaled_factor; /* and the largest factor   */
 } setup;
 
 /* ---- text.c: "kind:key=value:key=value" and names of physical groups ---- */
@@ -147,6 +150,15 @@ ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fix
                         const char *option, const char *text);
 /* ports.c: lumped ports, once faces have conditions and the layer and sources are there. */
 ps_status set_ports(setup *s);
+/* Name, network and source of a port of --port or --wire; a port without faces after the others. */
+ps_status port_read_name(const setup *s, const setup_text *text, ps_dgtd_port_spec *x);
+ps_status port_read_network(setup_text *text, ps_dgtd_port_spec *x);
+ps_status port_read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec *x);
+ps_status ports_append(setup *s, const ps_dgtd_port_spec *port);
+/* wires.c: thin wires, once there are ports; their elements and rate, once media are what they
+ * stay. */
+ps_status set_wires(setup *s);
+ps_status finish_wires(setup *s);
 ps_status set_step(setup *s);
 /* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
 ps_status scale_slivers(setup *s, double target);
@@ -160,7 +172,8 @@ bool local_wanted(const setup *s);
 ps_status local_step(setup *s, double fraction, double *dt, bool *useful);
 /* Classes for header.dt, and the elements in their order. */
 ps_status local_classes(setup *s, double fraction);
-/* local_check.c: classes of a step that is stable, if lowering that of some elements makes it so. */
+/* local_check.c: classes of a step that is stable, if lowering that of some elements makes it so.
+ */
 ps_status local_check(setup *s, double fraction, bool power, bool *stable);
 void report_local(const setup *s, struct ps_report *r);
 

@@ -140,8 +140,8 @@ ps_status iteration_open(const setup *s, ps_precision precision, int vectors, it
                                .operators = &x->operators};
     ps_dgtd_system_count(system, s->mesh.elements, s->media_count);
     ps_dgtd_system_bytes(system, &b);
-    int64_t bytes =
-        (int64_t)(b.tangents + b.links + b.kinds + (size_t)(2 + vectors) * b.field) + ps_memory_peak();
+    int64_t bytes = (int64_t)(b.tangents + b.links + b.kinds + (size_t)(2 + vectors) * b.field) +
+                    ps_memory_peak();
     if (bytes > s->run->host_memory)
         return ps_fail(PS_EXHAUSTED,
                        "power iteration takes %.2f GB, --host-memory is %.2f GB; "
@@ -316,9 +316,30 @@ static ps_status choose_step(setup *s)
     return divide_step(s);
 }
 
+/* With wires (2/dt)^2 is to be as much larger (kernels/dgtd/wire.h): a step that was given is
+ * refused, another one made shorter. */
+static ps_status limit_wires(setup *s)
+{
+    ps_dgtd_model_header *h = &s->header;
+    double limit = stable_share(s) * fmax(h->dt_rule, POWER_MARGIN * h->dt_power);
+    double most = 1 / sqrt(1 / (limit * limit) + s->wire_rate / 4);
+    bool given = strcmp(s->options->dt, "rule") != 0 && strcmp(s->options->dt, "power") != 0;
+    if (s->wires.count == 0 || h->dt <= most) return PS_OK;
+    if (given)
+        return ps_fail(PS_USAGE,
+                       "a time step of %.6g s is unstable with the wires, which take at most %.6g "
+                       "s: give that, or a "
+                       "wider tube= and longer segments",
+                       h->dt / PS_DGTD_C0, most / PS_DGTD_C0);
+    h->dt = .99 * most;
+    return divide_step(s);
+}
+
 ps_status set_step(setup *s)
 {
     PS_TRY(find_sizes(s));
+    PS_TRY(finish_wires(s));
     PS_TRY(choose_step(s));
+    PS_TRY(limit_wires(s));
     return s->header.local_levels > 0 ? PS_OK : check_stable(s);
 }

@@ -1,0 +1,463 @@
+#include "kernels/dgtd/wire.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/vec3.h"
+#include "kernels/dgtd/mesh.h"
+#include "runtime/memory.h"
+
+/* Gauss points along an edge of an element: of its longest edge over R or a segment. */
+enum { POINTS_LEAST = 8, POINTS_MOST = 40, POINTS_EACH = 12, ROUNDS = 400 };
+/* What the power iteration may lack of the largest eigenvalue. */
+static const double rate_margin = 1.05;
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- the path ---- */
+
+/* Currents are numbered along the wire: in a closed one the last node is the first. */
+static void number_currents(const ps_dgtd_wire_shape *shape, ps_dgtd_wire *x)
+{
+    int64_t last = shape->nodes - 1;
+    bool closed = ps_distance3(shape->points[0], shape->points[last]) == 0;
+    int32_t count = 0;
+    x->feed = -1;
+    for (int64_t n = 0; n <= last; ++n) {
+        bool end = n == 0 || n == last, has = !end || closed || shape->ground[n > 0];
+        int32_t current = !has ? -1 : closed && n == last ? 0 : count++;
+        if (n > 0) x->ends[n - 1][1] = current;
+        if (n < last) x->ends[n][0] = current;
+        if (n == shape->feed) x->feed = current;
+    }
+    x->currents = count;
+}
+
+static ps_status set_path(const ps_dgtd_wire_shape *shape, ps_dgtd_wire *x)
+{
+    x->segments = shape->nodes - 1;
+    PS_TRY(PS_ALLOC(&x->ends, x->segments, "a wire"));
+    PS_TRY(PS_ALLOC(&x->directions, x->segments, "a wire"));
+    PS_TRY(PS_ALLOC(&x->lengths, x->segments, "a wire"));
+    PS_TRY(PS_ALLOC(&x->covered, x->segments, "a wire"));
+    number_currents(shape, x);
+    for (int64_t k = 0; k < x->segments; ++k) {
+        ps_subtract3(shape->points[k + 1], shape->points[k], x->directions[k]);
+        x->lengths[k] = ps_norm3(x->directions[k]);
+        for (int c = 0; c < 3; ++c) x->directions[k][c] /= x->lengths[k];
+    }
+    PS_TRY(PS_ALLOC(&x->inductance, x->currents * x->currents, "a wire"));
+    PS_TRY(PS_ALLOC(&x->factor, x->currents * x->currents, "a wire"));
+    PS_TRY(PS_ALLOC(&x->elastance, x->segments * x->segments, "a wire"));
+    PS_TRY(PS_ALLOC(&x->measured, x->currents, "a wire"));
+    return PS_ALLOC(&x->scratch, x->currents + x->segments, "a wire");
+}
+
+/* a = l l' in the lower half; false where a is not positive. */
+static bool factor(int64_t n, double *a)
+{
+    for (int64_t j = 0; j < n; ++j) {
+        for (int64_t k = 0; k < j; ++k) a[j * n + j] -= a[j * n + k] * a[j * n + k];
+        if (!(a[j * n + j] > 0)) return false;
+        a[j * n + j] = sqrt(a[j * n + j]);
+        for (int64_t i = j + 1; i < n; ++i) {
+            for (int64_t k = 0; k < j; ++k) a[i * n + j] -= a[i * n + k] * a[j * n + k];
+            a[i * n + j] /= a[j * n + j];
+        }
+    }
+    return true;
+}
+
+static void solve(int64_t n, const double *l, double *b)
+{
+    for (int64_t i = 0; i < n; ++i) {
+        for (int64_t k = 0; k < i; ++k) b[i] -= l[i * n + k] * b[k];
+        b[i] /= l[i * n + i];
+    }
+    for (int64_t i = n - 1; i >= 0; --i) {
+        for (int64_t k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
+        b[i] /= l[i * n + i];
+    }
+}
+
+static ps_status check_positive(const ps_dgtd_wire *x)
+{
+    double *copy;
+    bool positive = true;
+    PS_TRY(PS_ALLOC(&copy, x->segments * x->segments + x->currents * x->currents, "a wire"));
+    memcpy(copy, x->elastance, (size_t)(x->segments * x->segments) * sizeof *copy);
+    positive &= factor(x->segments, copy);
+    memcpy(copy, x->inductance, (size_t)(x->currents * x->currents) * sizeof *copy);
+    positive &= factor(x->currents, copy);
+    free(copy);
+    return positive ? PS_OK
+                    : ps_fail(PS_INVALID, "its path turns too sharply, or comes back to itself: the "
+                                          "inductance of its own near field is not positive");
+}
+
+/* ---- the elements that the tube reaches ---- */
+
+static const double *corner(const ps_dgtd_body *body, int64_t e, int v)
+{
+    return body->vertices + 3 * (int64_t)body->tetrahedra[4 * e + v];
+}
+
+/* Along the segment from its first end, over its length, and the distance from its line. */
+static void segment_place(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
+                          const double point[3], double out[2])
+{
+    double away[3], across[3];
+    ps_subtract3(point, shape->points[k], away);
+    double s = ps_dot3(away, x->directions[k]);
+    for (int c = 0; c < 3; ++c) across[c] = away[c] - s * x->directions[k][c];
+    out[0] = s / x->lengths[k];
+    out[1] = ps_norm3(across);
+}
+
+/* A ball about the centroid, and the longest edge. */
+typedef struct ball {
+    double centre[3], radius, edge;
+} ball;
+
+static ball ball_of(const ps_dgtd_body *body, int64_t e)
+{
+    ball out = {.radius = 0};
+    for (int v = 0; v < 4; ++v)
+        for (int c = 0; c < 3; ++c) out.centre[c] += corner(body, e, v)[c] / 4;
+    for (int v = 0; v < 4; ++v) {
+        out.radius = fmax(out.radius, ps_distance3(corner(body, e, v), out.centre));
+        for (int w = 0; w < v; ++w)
+            out.edge = fmax(out.edge, ps_distance3(corner(body, e, v), corner(body, e, w)));
+    }
+    return out;
+}
+
+static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
+                    const ball *b)
+{
+    double place[2], over = 0;
+    segment_place(shape, x, k, b->centre, place);
+    if (place[0] < 0) over = -place[0] * x->lengths[k];
+    if (place[0] > 1) over = (place[0] - 1) * x->lengths[k];
+    return place[1] < shape->width + b->radius && over < b->radius;
+}
+
+/* Weights of a segment in an element; their sum is what the element has of int g dV. */
+static double weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x,
+                    const ps_dgtd_reference *reference, const ps_dgtd_body *body, int64_t e,
+                    const ball *b, const ps_dgtd_wire_pair *pair)
+{
+    double points[POINTS_MOST], weights[POINTS_MOST], values[PS_DGTD_MAX_NODES], sum = 0, t[3][3];
+    double fine = fmin(shape->width, 2 * x->lengths[pair->segment]);
+    int n = (int)fmin(POINTS_MOST, fmax(POINTS_LEAST, ceil(POINTS_EACH * b->edge / fine)));
+    int nodes = reference->nodes;
+    ps_dgtd_gauss(n, points, weights);
+    ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, t);
+    double volume = 4. / 3 * fabs(ps_dgtd_determinant((const double(*)[3])t));
+    for (int q = 0; q < n * n * n; ++q) {
+        double u = points[q / n / n], v = points[q / n % n], w = points[q % n], at[3] = {0}, s[2];
+        double l[4] = {u, (1 - u) * v, (1 - u) * (1 - v) * w, (1 - u) * (1 - v) * (1 - w)};
+        for (int i = 0; i < 4; ++i)
+            for (int c = 0; c < 3; ++c) at[c] += l[i] * corner(body, e, i)[c];
+        segment_place(shape, x, pair->segment, at, s);
+        double rest = 1 - s[1] * s[1] / (shape->width * shape->width);
+        if (rest <= 0 || s[0] < 0 || s[0] > 1) continue;
+        double part = 6 * volume * weights[q / n / n] * weights[q / n % n] * weights[q % n] *
+                      (1 - u) * (1 - u) * (1 - v) * 3 * rest * rest /
+                      (pi * shape->width * shape->width);
+        ps_dgtd_reference_values(reference, l, values);
+        for (int i = 0; i < nodes; ++i) {
+            pair->weights[i] += part * values[i] * (1 - s[0]);
+            pair->weights[nodes + i] += part * values[i] * s[0];
+        }
+        sum += part;
+    }
+    for (int h = 0; h < 2; ++h) {
+        double *load = pair->loads + h * nodes;
+        memcpy(load, pair->weights + h * nodes, (size_t)nodes * sizeof *load);
+        ps_dgtd_divide_by_mass(reference, load);
+        for (int i = 0; i < nodes; ++i) load[i] /= volume;
+    }
+    return sum;
+}
+
+/* Counts elements and pairs, or lists them, too. */
+static void list_pairs(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, bool list,
+                       ps_dgtd_wire *x)
+{
+    x->elements = x->pairs = 0;
+    for (int64_t e = 0; e < body->elements; ++e) {
+        int64_t before = x->pairs;
+        ball b = ball_of(body, e);
+        for (int64_t k = 0; k < x->segments; ++k) {
+            if (!is_near(shape, x, k, &b)) continue;
+            if (list) x->pair[x->pairs].segment = (int32_t)k;
+            ++x->pairs;
+        }
+        if (x->pairs == before) continue;
+        if (list) x->slots[x->elements] = e, x->first[x->elements] = before;
+        ++x->elements;
+    }
+    if (list) x->first[x->elements] = x->pairs;
+}
+
+static ps_status weigh_all(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
+                           const ps_dgtd_body *body, ps_dgtd_wire *x)
+{
+    int64_t each = 4 * reference->nodes;
+    list_pairs(shape, body, false, x);
+    PS_TRY(PS_ALLOC(&x->slots, x->elements, "a wire"));
+    PS_TRY(PS_ALLOC(&x->first, x->elements + 1, "a wire"));
+    PS_TRY(PS_ALLOC(&x->pair, x->pairs, "a wire"));
+    PS_TRY(PS_ALLOC(&x->values, x->pairs * each, "a wire"));
+    list_pairs(shape, body, true, x);
+    for (int64_t i = 0; i < x->elements; ++i) {
+        ball b = ball_of(body, x->slots[i]);
+        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
+            ps_dgtd_wire_pair *pair = x->pair + p;
+            pair->weights = x->values + p * each;
+            pair->loads = pair->weights + each / 2;
+            x->covered[pair->segment] +=
+                weigh(shape, x, reference, body, x->slots[i], &b, pair) / x->lengths[pair->segment];
+        }
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_wire_open(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
+                            const ps_dgtd_body *body, ps_dgtd_wire *out)
+{
+    *out = (ps_dgtd_wire){.network = {.parallel = false}};
+    PS_TRY(set_path(shape, out));
+    ps_dgtd_wire_matrices(shape, out);
+    PS_TRY(check_positive(out));
+    return weigh_all(shape, reference, body, out);
+}
+
+void ps_dgtd_wire_close(ps_dgtd_wire *x)
+{
+    free(x->ends), free(x->directions), free(x->lengths), free(x->covered), free(x->inductance);
+    free(x->factor), free(x->elastance), free(x->scratch), free(x->slots), free(x->first);
+    free(x->pair), free(x->values), free(x->measured);
+    memset(x, 0, sizeof *x);
+}
+
+/* ---- steps ---- */
+
+int64_t ps_dgtd_wire_states(const ps_dgtd_wire *x) { return x->currents + x->segments + 2; }
+
+/* A segment's voltage, P Q. */
+static double potential(const ps_dgtd_wire *x, const double *charge, int64_t k)
+{
+    double sum = 0;
+    for (int64_t l = 0; l < x->segments; ++l) sum += x->elastance[k * x->segments + l] * charge[l];
+    return sum;
+}
+
+/* out += D' P charge; charge of the network's capacitance not among them. */
+static void add_potentials(const ps_dgtd_wire *x, const double *charge, double *out)
+{
+    for (int64_t k = 0; k < x->segments; ++k) {
+        double v = potential(x, charge, k);
+        if (x->ends[k][0] >= 0) out[x->ends[k][0]] += v;
+        if (x->ends[k][1] >= 0) out[x->ends[k][1]] -= v;
+    }
+}
+
+/* charge += dt D current. */
+static void move_charges(const ps_dgtd_wire *x, const double *current, double dt, double *charge)
+{
+    for (int64_t k = 0; k < x->segments; ++k)
+        for (int h = 0; h < 2; ++h)
+            if (x->ends[k][h] >= 0) charge[k] += (h ? -dt : dt) * current[x->ends[k][h]];
+}
+
+ps_status ps_dgtd_wire_set(ps_dgtd_wire *x, double dt)
+{
+    int64_t n = x->currents;
+    if (x->feed >= 0) x->inductance[x->feed * (n + 1)] += x->network.inductance;
+    memcpy(x->factor, x->inductance, (size_t)(n * n) * sizeof *x->factor);
+    if (x->feed >= 0) x->factor[x->feed * (n + 1)] += dt / 2 * x->network.resistance;
+    return factor(n, x->factor) ? PS_OK : ps_fail(PS_INVALID, "a wire's inductance is not positive");
+}
+
+void ps_dgtd_wire_measure(ps_dgtd_wire *x, const ps_dgtd_system *system, const void *electric)
+{
+    double *out = x->measured;
+    int nodes = system->reference->nodes;
+    for (int64_t m = 0; m < x->currents; ++m) out[m] = 0;
+    for (int64_t i = 0; i < x->elements; ++i) {
+        double e[3][PS_DGTD_MAX_NODES];
+        for (int c = 0; c < 3 * nodes; ++c)
+            e[c / nodes][c % nodes] =
+                ps_dgtd_get(system, electric, x->slots[i], c / nodes, c % nodes);
+        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
+            const ps_dgtd_wire_pair *pair = x->pair + p;
+            const double *t = x->directions[pair->segment];
+            for (int h = 0; h < 2; ++h) {
+                int32_t m = x->ends[pair->segment][h];
+                const double *w = pair->weights + h * nodes;
+                for (int j = 0; m >= 0 && j < nodes; ++j)
+                    out[m] += w[j] * (t[0] * e[0][j] + t[1] * e[1][j] + t[2] * e[2][j]);
+            }
+        }
+    }
+}
+
+/* What the network leaves to wire and field, V at n + 1/2: the slope of I goes on as it went. */
+static void tell(ps_dgtd_wire *x, double before, double t, double dt)
+{
+    double *kept = x->state + x->currents + x->segments, slope;
+    const ps_dgtd_network *n = &x->network;
+    x->current = x->state[x->feed];
+    slope = (x->current - before) / dt;
+    kept[0] += dt * x->current;
+    x->voltage = ps_dgtd_port_source(&n->source, t) - n->resistance * x->current -
+                 n->inductance * (1.5 * slope - .5 * kept[1]);
+    if (n->capacitance > 0) x->voltage -= (kept[0] - dt * x->current / 2) / n->capacitance;
+    kept[1] = slope;
+}
+
+void ps_dgtd_wire_advance(ps_dgtd_wire *x, double t, double dt)
+{
+    int64_t n = x->currents;
+    double *current = x->state, *charge = x->state + n, *force = x->scratch, before = 0;
+    memset(force, 0, (size_t)n * sizeof *force);
+    add_potentials(x, charge, force);
+    for (int64_t k = 0; k < n; ++k) force[k] = dt * (x->measured[k] - force[k]);
+    if (x->feed >= 0) {
+        const ps_dgtd_network *w = &x->network;
+        before = current[x->feed];
+        force[x->feed] += dt * (ps_dgtd_port_source(&w->source, t - dt / 2) - w->resistance * before);
+        if (w->capacitance > 0) force[x->feed] -= dt * x->state[n + x->segments] / w->capacitance;
+    }
+    solve(n, x->factor, force);
+    for (int64_t k = 0; k < n; ++k) current[k] += force[k];
+    move_charges(x, current, dt, charge);
+    if (x->feed >= 0) tell(x, before, t, dt);
+}
+
+void ps_dgtd_wire_apply(const ps_dgtd_wire *x, const ps_dgtd_system *system, void *electric,
+                        int64_t begin, int64_t end)
+{
+    int nodes = system->reference->nodes, lanes = ps_dgtd_lanes(system->precision);
+    for (int64_t i = 0; i < x->elements; ++i) {
+        int64_t slot = x->slots[i];
+        double change[3][PS_DGTD_MAX_NODES] = {{0}};
+        if (slot < begin * lanes || slot >= end * lanes) continue;
+        double gain = ps_dgtd_gain(system, PS_DGTD_E, slot);
+        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
+            const ps_dgtd_wire_pair *pair = x->pair + p;
+            const double *t = x->directions[pair->segment];
+            for (int h = 0; h < 2; ++h) {
+                int32_t m = x->ends[pair->segment][h];
+                const double *load = pair->loads + h * nodes;
+                for (int c = 0; m >= 0 && c < 3; ++c)
+                    for (int j = 0; j < nodes; ++j)
+                        change[c][j] -= gain * t[c] * x->state[m] * load[j];
+            }
+        }
+        for (int c = 0; c < 3 * nodes; ++c)
+            ps_dgtd_set_node(system, electric, slot, c / nodes, c % nodes,
+                             ps_dgtd_get(system, electric, slot, c / nodes, c % nodes) +
+                                 change[c / nodes][c % nodes]);
+    }
+}
+
+void ps_dgtd_wire_work(const ps_dgtd_wire *x, const ps_dgtd_system *system, const void *u,
+                       int64_t begin, int64_t end, double *work)
+{
+    int nodes = system->reference->nodes, lanes = ps_dgtd_lanes(system->precision);
+    for (int64_t i = 0; i < x->elements; ++i) {
+        int64_t slot = x->slots[i];
+        if (slot < begin * lanes || slot >= end * lanes) continue;
+        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
+            const ps_dgtd_wire_pair *pair = x->pair + p;
+            for (int h = 0; h < 2; ++h) {
+                int32_t m = x->ends[pair->segment][h];
+                for (int c = 0; m >= 0 && c < 3 * nodes; ++c)
+                    work[slot / lanes] -= x->state[m] * x->directions[pair->segment][c / nodes] *
+                                          pair->weights[h * nodes + c % nodes] *
+                                          ps_dgtd_get(system, u, slot, c / nodes, c % nodes);
+            }
+        }
+    }
+}
+
+/* ---- energy and rate ---- */
+
+double ps_dgtd_wire_energy(const ps_dgtd_wire *x, const double *former, double dt)
+{
+    int64_t n = x->currents;
+    double *charge = x->scratch + n, sum = 0;
+    memcpy(charge, x->state + n, (size_t)x->segments * sizeof *charge);
+    move_charges(x, x->state, -dt, charge);
+    for (int64_t k = 0; k < x->segments; ++k) sum += charge[k] * potential(x, charge, k) / 2;
+    for (int64_t k = 0; k < n * n; ++k)
+        sum += former[k / n] * x->inductance[k] * x->state[k % n] / 2;
+    if (x->feed >= 0 && x->network.capacitance > 0) {
+        double q = x->state[n + x->segments] - dt * x->state[x->feed];
+        sum += q * q / (2 * x->network.capacitance);
+    }
+    for (int h = 0; x->feed >= 0 && h < 2; ++h) /* of the resistance's mean of three currents */
+        sum += (h ? 1 : -1) * dt / 8 * x->network.resistance *
+               pow(h ? former[x->feed] : x->state[x->feed], 2);
+    return sum;
+}
+
+/* coupling[currents]^2 = U of the field of unit currents after a unit of time. */
+static void add_coupling(const ps_dgtd_wire *x, int nodes, const ps_dgtd_body *body,
+                         double *coupling)
+{
+    for (int64_t i = 0; i < x->elements; ++i) {
+        uint16_t tag = body->tags ? body->tags[x->slots[i]] : 0;
+        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p)
+            for (int64_t q = x->first[i]; q < x->first[i + 1]; ++q)
+                for (int h = 0; h < 4; ++h) {
+                    const ps_dgtd_wire_pair *a = x->pair + p, *b = x->pair + q;
+                    int32_t m = x->ends[a->segment][h / 2], n = x->ends[b->segment][h % 2];
+                    double sum = 0;
+                    if (m < 0 || n < 0) continue;
+                    for (int j = 0; j < nodes; ++j)
+                        sum += a->weights[h / 2 * nodes + j] * b->loads[h % 2 * nodes + j];
+                    coupling[m * x->currents + n] +=
+                        sum * ps_dot3(x->directions[a->segment], x->directions[b->segment]) /
+                        body->material[tag].eps;
+                }
+    }
+}
+
+ps_status ps_dgtd_wire_rate(const ps_dgtd_wire *x, const ps_dgtd_reference *reference,
+                            const ps_dgtd_body *body, double *out)
+{
+    int64_t n = x->currents;
+    double *all, *charge;
+    *out = 0;
+    if (n == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&all, 2 * n * n + 2 * n + x->segments, "a wire"));
+    double *coupling = all, *inductance = all + n * n, *v = all + 2 * n * n, *w = v + n;
+    charge = w + n;
+    add_coupling(x, reference->nodes, body, coupling);
+    memcpy(inductance, x->inductance, (size_t)(n * n) * sizeof *inductance);
+    if (x->feed >= 0) inductance[x->feed * (n + 1)] += x->network.inductance;
+    if (x->feed >= 0 && x->network.capacitance > 0)
+        coupling[x->feed * (n + 1)] += 1 / x->network.capacitance;
+    bool positive = factor(n, inductance);
+    for (int64_t k = 0; k < n; ++k) v[k] = (k % 2 ? -1 : 1) + .3 * (double)(k % 7) / 7;
+    for (int round = 0; positive && round < ROUNDS; ++round) {
+        double norm = 0;
+        memset(charge, 0, (size_t)x->segments * sizeof *charge);
+        memset(w, 0, (size_t)n * sizeof *w);
+        move_charges(x, v, 1, charge);
+        add_potentials(x, charge, w);
+        for (int64_t k = 0; k < n * n; ++k) w[k / n] += coupling[k] * v[k % n];
+        solve(n, inductance, w);
+        for (int64_t k = 0; k < n; ++k) norm += w[k] * w[k];
+        *out = sqrt(norm);
+        for (int64_t k = 0; k < n; ++k) v[k] = w[k] / *out;
+    }
+    *out *= rate_margin;
+    free(all);
+    return positive ? PS_OK : ps_fail(PS_INVALID, "a wire's inductance is not positive");
+}

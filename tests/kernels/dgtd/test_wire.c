@@ -1,0 +1,140 @@
+/* wire: the kernel of its own near field against closed forms, the energy of field and wire, loops, grounds. */
+#include "kernels/dgtd/wire.h"
+
+#include "tests/check.h"
+#include "tests/support/dgtd_ports.h"
+
+enum { MATERIALS = 1, NODES = 8, STATES = 64 };
+
+static const ps_dgtd_material materials[MATERIALS] = {{2, 1.5, 0}};
+
+typedef struct wired {
+    dgtd_case x;
+    ps_dgtd_wire wire;
+    ps_dgtd_march march;
+    double points[NODES][3], state[STATES];
+} wired;
+
+/* The integral over a long line is that of a coaxial pair of currents: (ln R/a - 73/120)/(2 pi). */
+static void kernel_has_the_inductance_of_a_long_wire(void **state)
+{
+    for (int k = 0; k < 3; ++k) {
+        double a = k == 0 ? 1e-2 : k == 1 ? 1e-3 : .2, sum = 0, x[24], w[24];
+        ps_dgtd_gauss(24, x, w);
+        for (int i = 0; i < 24; ++i) { /* z = 40 R t^6 */
+            double z = 60 * pow(x[i], 6), dz = 60 * 6 * pow(x[i], 5) * w[i];
+            sum += 2 * dz * ps_dgtd_wire_kernel(z, a, 1);
+        }
+        check_near(sum, (log(1 / a) - 73. / 120) / (2 * M_PI), 0, 2e-3);
+    }
+}
+
+static void wired_init(wired *p, int order, int path, double resistance)
+{
+    dgtd_case *x = &p->x;
+    double rate;
+    memset(p, 0, sizeof *p);
+    check_ok(cube_tets_init(&x->mesh, 3, .15, PS_DGTD_PEC));
+    check_ok(dgtd_case_init(x, order, PS_DOUBLE, materials, MATERIALS));
+    ps_dgtd_wire_shape shape = {.nodes = NODES, .points = (const double(*)[3])p->points,
+                                .radius = .01, .width = .2, .eps = 2, .mu = 1.5, .feed = 2};
+    for (int n = 0; n < NODES; ++n) {
+        double t = n / (NODES - 1.);
+        double straight[3] = {.35 + .2 * t, .4 + .1 * t, .25 + .5 * t}, up[3] = {.5, .45, .7 * t};
+        double ring[3] = {.5 + .2 * cos(2 * M_PI * t), .5 + .2 * sin(2 * M_PI * t), .5};
+        memcpy(p->points[n], path == 0 ? straight : path == 1 ? ring : up, sizeof straight);
+    }
+    if (path == 1) memcpy(p->points[NODES - 1], p->points[0], sizeof *p->points);
+    if (path == 2) shape.ground[0] = true, shape.normal[0][2] = 1;
+    check_ok(ps_dgtd_wire_open(&shape, &x->reference, &x->body, &p->wire));
+    p->wire.state = p->state;
+    p->wire.network = (ps_dgtd_network){
+        .resistance = resistance, .inductance = .03, .capacitance = .02};
+    check_ok(ps_dgtd_wire_rate(&p->wire, &x->reference, &x->body, &rate));
+    double field = ps_dgtd_step_constant(order) * dgtd_least_size(&x->body, NULL);
+    double dt = .99 / sqrt(1 / (field * field) + rate / 4);
+    ps_dgtd_set_step(&x->system, materials, dt);
+    check_ok(ps_dgtd_wire_set(&p->wire, dt));
+    p->march = (ps_dgtd_march){.system = &x->system, .dt = dt, .electric = x->field[0],
+                               .magnetic = x->field[1], .wires = &p->wire, .wire_count = 1};
+    uint64_t seed = 17;
+    for (int field_of = 0; field_of < 2; ++field_of)
+        for (int64_t e = 0; e < x->mesh.elements; ++e)
+            for (int i = 0; i < 3 * x->reference.nodes; ++i)
+                ps_dgtd_set_node(&x->system, x->field[field_of], e, i % 3, i / 3, dgtd_uniform(&seed));
+    for (int k = 0; k < p->wire.currents + p->wire.segments + 1; ++k) p->state[k] = dgtd_uniform(&seed);
+}
+
+static void wired_release(wired *p)
+{
+    ps_dgtd_wire_close(&p->wire);
+    dgtd_case_release(&p->x);
+}
+
+/* Field and wire at n, from the second step on: the largest rise from one to the next, and the whole fall, of the
+ * first. */
+static void follow_energy(wired *p, double *rise, double *fall)
+{
+    const double eps[] = {materials[0].eps}, mu[] = {materials[0].mu};
+    double field = 0, first = 0, last = 0, former[STATES];
+    *rise = 0;
+    for (int step = 0; step < 120; ++step) {
+        memcpy(former, p->state, sizeof former);
+        memcpy(p->x.former, p->x.field[1], dgtd_case_field_bytes(&p->x));
+        ps_dgtd_march_steps(&p->march, 1);
+        double w = field + ps_dgtd_wire_energy(&p->wire, former, p->march.dt);
+        if (step == 1) first = w;
+        if (step > 1) *rise = fmax(*rise, (w - last) / first);
+        last = w;
+        field = dgtd_march_energy(&p->march, p->x.former, eps, mu, p->x.partial);
+    }
+    *fall = 1 - last / first;
+}
+
+static void energy_stays(void **state)
+{
+    for (int k = 0; k < 9; ++k) {
+        wired p;
+        double rise, fall;
+        wired_init(&p, 1 + k / 3, k % 3, 0);
+        follow_energy(&p, &rise, &fall);
+        check_at_most(rise, 1e-13);
+        check_at_most(fabs(fall), 1e-12);
+        wired_release(&p);
+    }
+}
+
+static void energy_falls_by_resistance(void **state)
+{
+    wired p;
+    double rise, fall;
+    wired_init(&p, 2, 0, .5);
+    follow_energy(&p, &rise, &fall);
+    check_at_most(rise, 1e-14);
+    assert_true(fall > 1e-4);
+    wired_release(&p);
+}
+
+/* int g dV over the length of each segment is 1, and U of a constant field its length along the wire. */
+static void tube_is_covered(void **state)
+{
+    for (int path = 0; path < 3; ++path) {
+        wired p;
+        double e[3] = {.3, -1, 2};
+        wired_init(&p, 2, path, 0);
+        for (int64_t k = 0; k < p.wire.segments; ++k) check_near(p.wire.covered[k], 1, 0, 1e-2);
+        for (int64_t s = 0; s < p.x.mesh.elements; ++s)
+            for (int i = 0; i < 3 * p.x.reference.nodes; ++i)
+                ps_dgtd_set_node(&p.x.system, p.x.field[0], s, i % 3, i / 3, e[i % 3]);
+        ps_dgtd_wire_measure(&p.wire, &p.x.system, p.x.field[0]);
+        for (int64_t k = 0, m; k < p.wire.segments; ++k) {
+            double along = 0;
+            for (int64_t l = 0; l < p.wire.segments; ++l)
+                for (int h = 0; h < 2; ++h)
+                    for (int c = 0; c < 3 && p.wire.ends[l][h] == p.wire.ends[k][0]; ++c)
+                        along += e[c] * p.wire.directions[l][c] * p.wire.lengths[l] / 2;
+            if ((m = p.wire.ends[k][0]) >= 0) check_near(p.wire.measured[m], along, 2e-3, 5e-3);
+        }
+        wired_release(&p);
+    }
+}
