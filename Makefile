@@ -24,7 +24,7 @@
 SHELL := /bin/bash
 
 VERSION  := 1.0.0
-REVISION := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
+REVISION := $(or $(shell git describe --always --dirty --abbrev=10 2>/dev/null),unknown)
 PREFIX   ?= /usr/local
 LIBDIR   ?= $(PREFIX)/lib
 CC       ?= gcc
