@@ -16,6 +16,7 @@
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/ledger.h"
 #include "stage/dgtd_local.h"
+#include "stage/dgtd_wire.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 #include "stage/product.h"

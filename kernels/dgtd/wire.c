@@ -1,12 +1,10 @@
 #include "kernels/dgtd/wire.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
-#include "runtime/memory.h"
 
 /* Gauss points along an edge of an element: of its longest edge over R or a segment. */
 enum { POINTS_LEAST = 8, POINTS_MOST = 40, POINTS_EACH = 12, ROUNDS = 400 };
@@ -34,24 +32,19 @@ static void number_currents(const ps_dgtd_wire_shape *shape, ps_dgtd_wire *x)
     x->currents = count;
 }
 
-static ps_status set_path(const ps_dgtd_wire_shape *shape, ps_dgtd_wire *x)
+static void list_pairs(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, bool list,
+                       ps_dgtd_wire *x);
+
+void ps_dgtd_wire_path(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     x->segments = shape->nodes - 1;
-    PS_TRY(PS_ALLOC(&x->ends, x->segments, "a wire"));
-    PS_TRY(PS_ALLOC(&x->directions, x->segments, "a wire"));
-    PS_TRY(PS_ALLOC(&x->lengths, x->segments, "a wire"));
-    PS_TRY(PS_ALLOC(&x->covered, x->segments, "a wire"));
     number_currents(shape, x);
     for (int64_t k = 0; k < x->segments; ++k) {
         ps_subtract3(shape->points[k + 1], shape->points[k], x->directions[k]);
         x->lengths[k] = ps_norm3(x->directions[k]);
         for (int c = 0; c < 3; ++c) x->directions[k][c] /= x->lengths[k];
     }
-    PS_TRY(PS_ALLOC(&x->inductance, x->currents * x->currents, "a wire"));
-    PS_TRY(PS_ALLOC(&x->factor, x->currents * x->currents, "a wire"));
-    PS_TRY(PS_ALLOC(&x->elastance, x->segments * x->segments, "a wire"));
-    PS_TRY(PS_ALLOC(&x->measured, x->currents, "a wire"));
-    return PS_ALLOC(&x->scratch, x->currents + x->segments, "a wire");
+    list_pairs(shape, body, false, x);
 }
 
 /* a = l l' in the lower half; false where a is not positive. */
@@ -83,14 +76,10 @@ static void solve(int64_t n, const double *l, double *b)
 
 static ps_status check_positive(const ps_dgtd_wire *x)
 {
-    double *copy;
-    bool positive = true;
-    PS_TRY(PS_ALLOC(&copy, x->segments * x->segments + x->currents * x->currents, "a wire"));
-    memcpy(copy, x->elastance, (size_t)(x->segments * x->segments) * sizeof *copy);
-    positive &= factor(x->segments, copy);
-    memcpy(copy, x->inductance, (size_t)(x->currents * x->currents) * sizeof *copy);
-    positive &= factor(x->currents, copy);
-    free(copy);
+    memcpy(x->work, x->elastance, (size_t)(x->segments * x->segments) * sizeof *x->work);
+    bool positive = factor(x->segments, x->work);
+    memcpy(x->work, x->inductance, (size_t)(x->currents * x->currents) * sizeof *x->work);
+    positive &= factor(x->currents, x->work);
     return positive ? PS_OK
                     : ps_fail(PS_INVALID, "its path turns too sharply, or comes back to itself: the "
                                           "inductance of its own near field is not positive");
@@ -202,15 +191,10 @@ static void list_pairs(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body
     if (list) x->first[x->elements] = x->pairs;
 }
 
-static ps_status weigh_all(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
-                           const ps_dgtd_body *body, ps_dgtd_wire *x)
+static void weigh_all(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
+                      const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     int64_t each = 4 * reference->nodes;
-    list_pairs(shape, body, false, x);
-    PS_TRY(PS_ALLOC(&x->slots, x->elements, "a wire"));
-    PS_TRY(PS_ALLOC(&x->first, x->elements + 1, "a wire"));
-    PS_TRY(PS_ALLOC(&x->pair, x->pairs, "a wire"));
-    PS_TRY(PS_ALLOC(&x->values, x->pairs * each, "a wire"));
     list_pairs(shape, body, true, x);
     for (int64_t i = 0; i < x->elements; ++i) {
         ball b = ball_of(body, x->slots[i]);
@@ -222,25 +206,14 @@ static ps_status weigh_all(const ps_dgtd_wire_shape *shape, const ps_dgtd_refere
                 weigh(shape, x, reference, body, x->slots[i], &b, pair) / x->lengths[pair->segment];
         }
     }
-    return PS_OK;
 }
 
-ps_status ps_dgtd_wire_open(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
-                            const ps_dgtd_body *body, ps_dgtd_wire *out)
+ps_status ps_dgtd_wire_fill(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
+                            const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
-    *out = (ps_dgtd_wire){.network = {.parallel = false}};
-    PS_TRY(set_path(shape, out));
-    ps_dgtd_wire_matrices(shape, out);
-    PS_TRY(check_positive(out));
-    return weigh_all(shape, reference, body, out);
-}
-
-void ps_dgtd_wire_close(ps_dgtd_wire *x)
-{
-    free(x->ends), free(x->directions), free(x->lengths), free(x->covered), free(x->inductance);
-    free(x->factor), free(x->elastance), free(x->scratch), free(x->slots), free(x->first);
-    free(x->pair), free(x->values), free(x->measured);
-    memset(x, 0, sizeof *x);
+    ps_dgtd_wire_matrices(shape, x);
+    weigh_all(shape, reference, body, x);
+    return check_positive(x);
 }
 
 /* ---- steps ---- */
@@ -385,26 +358,7 @@ void ps_dgtd_wire_work(const ps_dgtd_wire *x, const ps_dgtd_system *system, cons
     }
 }
 
-/* ---- energy and rate ---- */
-
-double ps_dgtd_wire_energy(const ps_dgtd_wire *x, const double *former, double dt)
-{
-    int64_t n = x->currents;
-    double *charge = x->scratch + n, sum = 0;
-    memcpy(charge, x->state + n, (size_t)x->segments * sizeof *charge);
-    move_charges(x, x->state, -dt, charge);
-    for (int64_t k = 0; k < x->segments; ++k) sum += charge[k] * potential(x, charge, k) / 2;
-    for (int64_t k = 0; k < n * n; ++k)
-        sum += former[k / n] * x->inductance[k] * x->state[k % n] / 2;
-    if (x->feed >= 0 && x->network.capacitance > 0) {
-        double q = x->state[n + x->segments] - dt * x->state[x->feed];
-        sum += q * q / (2 * x->network.capacitance);
-    }
-    for (int h = 0; x->feed >= 0 && h < 2; ++h) /* of the resistance's mean of three currents */
-        sum += (h ? 1 : -1) * dt / 8 * x->network.resistance *
-               pow(h ? former[x->feed] : x->state[x->feed], 2);
-    return sum;
-}
+/* ---- rate ---- */
 
 /* coupling[currents]^2 = U of the field of unit currents after a unit of time. */
 static void add_coupling(const ps_dgtd_wire *x, int nodes, const ps_dgtd_body *body,
@@ -432,12 +386,11 @@ ps_status ps_dgtd_wire_rate(const ps_dgtd_wire *x, const ps_dgtd_reference *refe
                             const ps_dgtd_body *body, double *out)
 {
     int64_t n = x->currents;
-    double *all, *charge;
+    double *coupling = x->work, *inductance = coupling + n * n, *v = inductance + n * n, *w = v + n;
+    double *charge = w + n;
     *out = 0;
     if (n == 0) return PS_OK;
-    PS_TRY(PS_ALLOC(&all, 2 * n * n + 2 * n + x->segments, "a wire"));
-    double *coupling = all, *inductance = all + n * n, *v = all + 2 * n * n, *w = v + n;
-    charge = w + n;
+    memset(coupling, 0, (size_t)(n * n) * sizeof *coupling);
     add_coupling(x, reference->nodes, body, coupling);
     memcpy(inductance, x->inductance, (size_t)(n * n) * sizeof *inductance);
     if (x->feed >= 0) inductance[x->feed * (n + 1)] += x->network.inductance;
@@ -458,6 +411,5 @@ ps_status ps_dgtd_wire_rate(const ps_dgtd_wire *x, const ps_dgtd_reference *refe
         for (int64_t k = 0; k < n; ++k) v[k] = w[k] / *out;
     }
     *out *= rate_margin;
-    free(all);
     return positive ? PS_OK : ps_fail(PS_INVALID, "a wire's inductance is not positive");
 }

@@ -22,7 +22,8 @@
  *
  *   W + 1/2 Q' P Q + 1/2 I^{n-1/2}' L I^{n+1/2}
  *
- * is constant where r = V_s = 0; it is positive, and the march stable, if
+ * is constant where r = V_s = 0. With a = I^{n-1/2}, b = I^{n+1/2}, c = I^{n+3/2} a resistance takes dt r/4 b (a + 2 b + c);
+ * less dt r/8 (b^2 - a^2) the sum falls by dt r/8 ((a + b)^2 + (b + c)^2) a step. It is positive, and the march stable, if
  * (2/dt)^2 >= (2/dt of the field alone)^2 + ps_dgtd_wire_rate.
  *
  * Units as in system.h: I times Z0 (V), Q over eps0 (V m), R over Z0, L over mu0 and C over eps0 (m).
@@ -67,17 +68,19 @@ typedef struct ps_dgtd_wire {
     double *covered;                  /* [segments] int g dV over the length, of the elements here: 1
                                          where the tube lies in the mesh                             */
     double *measured;                 /* [currents] U                                                */
+    double *work;                     /* [2 nodes^2 + 3 nodes]                                        */
     double *scratch;                  /* [currents + segments]                                              */
     double *state; /* [ps_dgtd_wire_states] I, Q, charge and former slope of the network; borrowed */
     double voltage, current;          /* of the network at n + 1/2                                   */
 } ps_dgtd_wire;
 
-/* Makes all but the state and what ps_dgtd_wire_set makes. width >= PS_DGTD_WIRE_LEAST radius and two
- * nodes or more are the caller's to see to. PS_INVALID: matrices that are not positive (a path that
- * turns too sharply). Close it in any case. */
-ps_status ps_dgtd_wire_open(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
-                            const ps_dgtd_body *body, ps_dgtd_wire *out);
-void ps_dgtd_wire_close(ps_dgtd_wire *wire);
+/* Once arrays of segments and currents are there (currents: room for as many as nodes): path, currents, and how many
+ * elements and pairs there are. width >= PS_DGTD_WIRE_LEAST radius and two nodes or more are the caller's to see to. */
+void ps_dgtd_wire_path(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, ps_dgtd_wire *wire);
+/* All else but the state and what ps_dgtd_wire_set makes, in arrays of zeros. PS_INVALID: matrices that are not positive (a
+ * path that turns too sharply). stage/dgtd_wire.h has both with their memory. */
+ps_status ps_dgtd_wire_fill(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
+                            const ps_dgtd_body *body, ps_dgtd_wire *wire);
 
 int64_t ps_dgtd_wire_states(const ps_dgtd_wire *wire);
 /* A little above the largest eigenvalue of L^-1 (U of the field of unit currents + D' P D), 1/m^2, of a
@@ -98,11 +101,6 @@ void ps_dgtd_wire_apply(const ps_dgtd_wire *wire, const ps_dgtd_system *system, 
 /* Adds - int u . J of groups begin <= g < end to work[g] (source.h). */
 void ps_dgtd_wire_work(const ps_dgtd_wire *wire, const ps_dgtd_system *system, const void *u,
                        int64_t begin, int64_t end, double *work);
-
-/* 1/2 Q' P Q + 1/2 I^{n-1/2}' L I^{n+1/2} at n, over eps0, once I is at n + 1/2 and Q at n + 1; former:
- * I^{n-1/2} = a. With b = I^{n+1/2} and c = I^{n+3/2} a resistance r takes dt r/4 b (a + 2 b + c); less
- * dt r/8 (b^2 - a^2), as here, the sum with W falls by dt r/8 ((a + b)^2 + (b + c)^2) a step. */
-double ps_dgtd_wire_energy(const ps_dgtd_wire *wire, const double *former, double dt);
 
 /* dK of wire_kernel.c. */
 double ps_dgtd_wire_kernel(double z, double radius, double width);

@@ -7,7 +7,7 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
-#include "kernels/dgtd/wire.h"
+#include "stage/dgtd_wire.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
 #include "runtime/scope.h"
