@@ -34,7 +34,15 @@ ps_status ps_hmatrix_header_put(ps_store *store, const ps_hmatrix_header *h)
         PS_TRY(ps_store_put_real(store, "/", "row_sum_error", h->row_sum_error));
     if (isfinite(h->entry_error))
         PS_TRY(ps_store_put_real(store, "/", "entry_error", h->entry_error));
+    if (h->absorption > 0) PS_TRY(ps_store_put_real(store, "/", "absorption", h->absorption));
+    if (h->image > 0) PS_TRY(ps_store_put_int(store, "/", "image", h->image));
+    PS_TRY(ps_reflectors_put(store, &h->mirrors));
     return ps_store_put_real(store, "/", "rules", h->rules);
+}
+
+int ps_hmatrix_version(const ps_hmatrix_header *h)
+{
+    return h->absorption > 0 || h->mirrors.count > 0 ? PS_HMATRIX_VERSION : 1;
 }
 
 static ps_status get_names(const ps_store *store, ps_hmatrix_header *h)
@@ -85,11 +93,30 @@ static ps_status get_numbers(const ps_store *store, ps_hmatrix_header *h)
     return PS_OK;
 }
 
+/* Of waves: what is absorbed, and which image the trial functions are of. */
+static ps_status get_medium(const ps_store *store, ps_hmatrix_header *h)
+{
+    int64_t image = 0;
+    if (ps_store_has(store, "/", "absorption"))
+        PS_TRY(ps_store_get_real(store, "/", "absorption", &h->absorption));
+    if (ps_store_has(store, "/", "image")) PS_TRY(ps_store_get_int(store, "/", "image", &image));
+    PS_TRY(ps_reflectors_get(store, &h->mirrors));
+    if (!(h->absorption >= 0 && h->absorption <= h->wavenumber))
+        return ps_fail(PS_INVALID, "an absorption of %g Np/m at k = %g is none", h->absorption,
+                       h->wavenumber);
+    if (image < 0 || image >= ps_reflectors_images(&h->mirrors) || (image > 0 && h->same))
+        return ps_fail(PS_INVALID, "image %lld of %d planes, same %d: not those of an H-matrix",
+                       (long long)image, h->mirrors.count, h->same);
+    h->image = (int)image;
+    return PS_OK;
+}
+
 ps_status ps_hmatrix_header_get(const ps_store *store, ps_hmatrix_header *header)
 {
     memset(header, 0, sizeof *header);
     ps_status status = get_names(store, header);
     if (status == PS_OK) status = get_numbers(store, header);
+    if (status == PS_OK) status = get_medium(store, header);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }
 
@@ -191,7 +218,7 @@ static ps_status write_tables(const char *path, const ps_store_identity *identit
     ps_store_identity own = *identity;
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     own.format = PS_HMATRIX_FORMAT;
-    own.format_version = PS_HMATRIX_VERSION;
+    own.format_version = ps_hmatrix_version(&tables->header);
     own.disk_estimate = 0;
     PS_TRY(ps_store_create(path, &own, &store));
     PS_TRY(put_all(store, tables, arrays, clusters, generation));

@@ -15,17 +15,23 @@
 
 #include "formats/cluster_tree.h"
 #include "formats/hmatrix_blocks.h"
+#include "formats/reflectors.h"
 #include "formats/store.h"
 #include "runtime/chunk_stream.h"
 #include "runtime/report.h"
 
 #define PS_HMATRIX_FORMAT "penstock-hmatrix"
 #define PS_HMATRIX_PART_FORMAT "penstock-hmatrix-part"
-enum { PS_HMATRIX_VERSION = 1 };
+/* 2 of an image, or of a medium that absorbs, which an older reader would take for another operator;
+ * else 1 is written. Parts are the same. */
+enum { PS_HMATRIX_VERSION = 2, PS_HMATRIX_PART_VERSION = 1 };
 
 typedef struct ps_hmatrix_header {
     ps_hbem_kernel kernel;
     double wavenumber; /* k, rad/m; 0: Laplace, one part                                      */
+    double absorption; /* the imaginary part of k, Np/m                                       */
+    ps_reflectors mirrors; /* what `image` is of                                              */
+    int image; /* trial functions are those of this image in the planes; 0: the body's own    */
     ps_hbem_space_kind space[2]; /* by ps_cluster_side                                        */
     bool same, symmetric;        /* one space; only leaves with row_begin <= column_begin     */
     ps_precision precision;      /* of the stored numbers                                     */
@@ -71,6 +77,9 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part);
 ps_status ps_hmatrix_part_load(const ps_hmatrix_part *part, ps_hmatrix *run, void **values);
 /* Whether a complete part of any kind is there. */
 bool ps_hmatrix_part_exists(const char *path, int64_t generation, int64_t chunk);
+
+/* The version that a matrix of this header is written with. */
+int ps_hmatrix_version(const ps_hmatrix_header *header);
 
 /* ---- the tables ---- */
 

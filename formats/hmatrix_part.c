@@ -132,7 +132,7 @@ static ps_store_identity identity_of(const ps_hmatrix_part *part)
 {
     ps_store_identity own = *part->identity;
     own.format = PS_HMATRIX_PART_FORMAT;
-    own.format_version = PS_HMATRIX_VERSION;
+    own.format_version = PS_HMATRIX_PART_VERSION;
     return own;
 }
 
@@ -166,7 +166,7 @@ ps_status ps_hmatrix_part_open(const char *path, int64_t generation, int64_t chu
 {
     char name[4096];
     ps_store_part_path(path, generation, (int)chunk, name);
-    return ps_store_open(name, PS_HMATRIX_PART_FORMAT, PS_HMATRIX_VERSION, out);
+    return ps_store_open(name, PS_HMATRIX_PART_FORMAT, PS_HMATRIX_PART_VERSION, out);
 }
 
 static ps_status check_place(ps_store *store, const ps_hmatrix_part *part)

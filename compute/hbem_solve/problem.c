@@ -1,5 +1,6 @@
 /* Mesh, matrices and spaces of a problem, and whether they belong together. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,11 +97,31 @@ static void choose_slot(const solve_problem *p, matrix *m)
         m->group = outside;
         of.inner = true;
     }
+    if (contrast == 1 && p->boundary.fluid && p->options.absorption > 0)
+        of.inner = h->absorption == 0;
     m->slot = (int)h->kernel;
-    for (int at = 0; at < SLOTS_OWN; ++at)
+    for (int at = 0; at < SLOTS; ++at)
         if (slot_table[at].kernel == of.kernel && slot_table[at].data == of.data &&
-            slot_table[at].inner == of.inner)
+            slot_table[at].inner == of.inner && slot_table[at].copy == h->image)
             m->slot = at;
+}
+
+/* Whether a matrix of a file is of the medium and the planes of the problem. */
+static ps_status check_medium(const solve_problem *p, const matrix *m)
+{
+    const ps_hmatrix_header *h = m->header;
+    double absorption = slot_table[m->slot].inner ? 0 : p->options.absorption;
+    char own[2][192];
+    if (!(fabs(h->absorption - absorption) <= 1e-9 * absorption))
+        return ps_fail(PS_INVALID, "%s: %g Np/m are absorbed, %g are needed (--absorption)", m->name,
+                       h->absorption, absorption);
+    if (h->image == 0 ||
+        ps_reflectors_same(&h->mirrors, &p->options.mirrors, p->radius > 0 ? p->radius : 1))
+        return PS_OK;
+    ps_reflectors_print(&h->mirrors, own[0], sizeof own[0]);
+    ps_reflectors_print(&p->options.mirrors, own[1], sizeof own[1]);
+    return ps_fail(PS_INVALID, "%s: of an image in the planes %s; --mirror says %s", m->name, own[0],
+                   own[1]);
 }
 
 static ps_status check_matrix(const solve_problem *p, const matrix *m)
@@ -111,6 +132,7 @@ static ps_status check_matrix(const solve_problem *p, const matrix *m)
                        h->mesh_hash, ps_store_path(p->mesh_store), p->mesh.content_hash);
     bool waves = p->options.problem == PROBLEM_HARD;
     int at = m->slot;
+    PS_TRY(check_medium(p, m));
     if (!needs(p, at))
         return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", m->name,
                        ps_hbem_kernel_name(h->kernel));
@@ -160,13 +182,16 @@ static ps_status complete_group(const solve_problem *p, solve_group *g)
     for (int k = 0; k < PS_HBEM_KERNELS && shared; ++k) g->matrix[SLOT_INNER + k] = g->matrix[k];
     for (int k = 0; k < SLOTS; ++k) {
         double inside = slot_table[k].inner ? boundary_contrast(&p->boundary) : 1;
+        char how[64];
+        snprintf(how, sizeof how, " (penstock-hmatrix-assemble --mirror .. --image %d)",
+                 slot_table[k].copy);
         if (needs(p, k) && g->matrix[k] < 0)
-            return ps_fail(PS_USAGE, "a matrix of the operator %s%s at k = %.9g is missing",
+            return ps_fail(PS_USAGE, "a matrix of the operator %s%s at k = %.9g is missing%s",
                            ps_hbem_kernel_name(slot_table[k].kernel),
                            slot_table[k].data    ? " (--test p1 --trial p0, of velocities)"
                            : slot_table[k].inner ? " (inside of the fluid)"
                                                  : "",
-                           inside * g->wavenumber);
+                           inside * g->wavenumber, slot_table[k].copy > 0 ? how : "");
     }
     return PS_OK;
 }
@@ -292,14 +317,10 @@ static ps_status open_clusters(solve_problem *p, int count, const char *const *p
 static ps_status open_matrices(solve_problem *p, int count, const char *const *paths)
 {
     if (is_clusters(paths[0])) return open_clusters(p, count, paths);
-    if (p->options.mirrors.count > 0)
-        return ps_fail(PS_USAGE, "--mirror goes with clusters: matrices in files hold no images");
-    if (p->options.absorption > 0)
-        return ps_fail(PS_USAGE, "--absorption goes with clusters: matrices in files have real wave "
-                                 "numbers");
     if (p->options.wavenumber_count > 0 || p->options.assembly_given)
         return ps_fail(PS_USAGE, "--wavenumber, --epsilon, --precision and what else says how to "
                                  "assemble go with clusters; matrices in files have theirs");
+    PS_TRY(images_check_fluid(p));
     return open_files(p, count, paths);
 }
 
@@ -448,6 +469,7 @@ ps_status problem_open(solve_problem *p, int matrix_count, const char *const *pa
     ps_debug("matrices or clusters in %.3f s, spaces made in %.3f s", matrices - start,
              ps_clock() - matrices);
     if (p->options.problem == PROBLEM_HARD && p->options.radius == 0) measure_curvature(p);
+    PS_TRY(images_fix_rims(p));
     p->seconds[SECONDS_OPEN] += ps_clock() - start;
     return PS_OK;
 }
@@ -470,6 +492,7 @@ void problem_close(solve_problem *p)
     free(p->matrices);
     free(p->groups);
     free(p->triangles);
+    free(p->fixed);
     free(p->loads);
     ps_surface_field_release(&p->table);
     for (int i = 0; i < 2 * p->incident_count; ++i)

@@ -118,6 +118,7 @@ typedef struct solve_problem {
     int image_scene[PS_REFLECTOR_IMAGES_MAX][2]; /* of both, by copy                                      */
     bool touches;                         /* the body has a rim on a mirror plane,                 */
     double touch;                         /* which is nearer than this to it, m                    */
+    bool *fixed; /* [functions of p1] on a rim on a soft plane: 0; NULL: no rim                    */
     solve_group *groups;        /* by rising wave number */
     int group_count;
     solve_space spaces[3];      /* by ps_hbem_space_kind                            */
@@ -176,8 +177,14 @@ ps_status images_check_body(solve_problem *p);
 int images_where(const solve_problem *p, const double x[3]);
 /* Whether what comes in is on the side of the body, and there at all. */
 ps_status images_check_load(const solve_problem *p, const char *option, const ps_hbem_load *load);
+/* PS_USAGE where a fluid body stands on a plane. */
+ps_status images_check_fluid(const solve_problem *p);
 /* Scenes of the images, once the others are there. */
 ps_status images_derive_scenes(solve_problem *p);
+/* Takes the functions of rims on soft planes out of mass and stiffness, and what they are tested
+ * with out of vectors [vectors][dofs]. */
+ps_status images_fix_rims(solve_problem *p);
+void images_clear_rims(const solve_problem *p, int64_t vectors, double *v);
 /* Leaves of v, at vertex `vertex`, what the image of the surface about it does not cancel. */
 void images_project(const solve_problem *p, int64_t vertex, double v[3]);
 

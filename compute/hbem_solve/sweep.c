@@ -45,23 +45,10 @@ static ps_status add(const char *option, const char *text, const char *measure, 
     return PS_OK;
 }
 
-/* "0.2dB/m", "0.02Np/m": 1 Np is 20 log10(e) dB. */
-static ps_status parse_absorption(const char *text, double *out)
-{
-    char *unit;
-    double value = strtod(text, &unit);
-    bool decibels = strcmp(unit, "dB/m") == 0;
-    if (unit == text || !(decibels || strcmp(unit, "Np/m") == 0) || !(value >= 0 && value < 1e9))
-        return ps_fail(PS_USAGE, "--absorption: \"%s\" is no number with dB/m or Np/m behind it, not "
-                                 "below 0", text);
-    *out = decibels ? value * M_LN10 / 20 : value;
-    return PS_OK;
-}
-
 ps_status sweep_parse(const sweep_words *words, solve_options *o)
 {
     o->speed = words->speed;
-    if (words->absorption) PS_TRY(parse_absorption(words->absorption, &o->absorption));
+    if (words->absorption) PS_TRY(ps_hbem_parse_absorption(words->absorption, &o->absorption));
     for (int i = 0; i < words->wavenumber->count; ++i)
         PS_TRY(add("wavenumber", words->wavenumber->items[i], "K", 1, o));
     if (words->wavenumbers) PS_TRY(add("wavenumbers", words->wavenumbers, "K", 1, o));

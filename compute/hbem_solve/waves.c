@@ -185,6 +185,7 @@ static ps_status add_admitted(equation *e, int64_t sides, const double *p, doubl
     double *own = NULL;
     PS_TRY(PS_ALLOC(&own, sides * size, "fluxes"));
     for (int64_t s = 0; s < sides; ++s) admit(e, p + s * size, own + s * size);
+    images_clear_rims(e->p, 2 * sides, own);
     ps_status status = ps_burton_miller_mass(&e->miller, sides, own);
     for (int64_t i = 0; i < sides * size && status == PS_OK; ++i) q[i] += own[i];
     free(own);
@@ -373,6 +374,8 @@ ps_status waves_apply(equation *e, int64_t count, const double *x, double *y)
     if (flux) PS_TRY(split(e, count, x, vectors(e, TRACE_P, count), q));
     e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
     PS_TRY(multiply_traces(e, count, p, q));
+    images_clear_rims(e->p, 2 * count, vectors(e, LEFT_A, count));
+    images_clear_rims(e->p, 2 * count, vectors(e, LEFT_B, count));
     if (e->body) PS_TRY(add_inside(e, count, p, q));
     start = ps_clock();
     equation_own_sides(count, &first, &end);
@@ -433,6 +436,8 @@ static ps_status load_sides(equation *e, int64_t first, int64_t sides, int64_t o
     for (int64_t s = 0; s < sides; ++s)
         if (e->p->loads[first + s].kind == PS_LOAD_NONE)
             PS_TRY(add_vibration(e, &e->p->loads[first + s], a + s * size, b + s * size));
+    images_clear_rims(e->p, 2 * sides, a);
+    images_clear_rims(e->p, 2 * sides, b);
     return PS_OK;
 }
 

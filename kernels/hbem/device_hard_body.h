@@ -1,5 +1,7 @@
 /*
- * Part of near_cuda.cu: hard_body.h on a device, one lane a thread.
+ * Part of near_cuda.cu: hard_body.h on a device. A warp has a pair, as pairs take one cell or a
+ * thousand: threads with a pair each would wait for the dearest one of a warp, and a launch for
+ * whoever has the dearest of all.
  */
 #ifndef PS_KERNELS_HBEM_DEVICE_HARD_BODY_H
 #define PS_KERNELS_HBEM_DEVICE_HARD_BODY_H
@@ -7,8 +9,12 @@
 #include "kernels/hbem/device_close_body.h"
 
 #define INLINE __device__ static
+#define CALLED __device__ static __noinline__
 #define lanes double
-#define WIDTH 1
+#define WIDTH WARP
+#define HARD_FIRST ((int)(threadIdx.x % WARP))
+#define HARD_STEP WARP
+#define HARD_MEET __syncwarp()
 #define ALIGNED
 #define CHOOSE(where, a, b) ((where) ? (a) : (b))
 #define SIZE_OF(a) fabs(a)
@@ -16,17 +22,18 @@
 #define LOG_OF(a) log(a)
 #define ATAN2_OF(y, x) atan2((y), (x))
 #define SINE_COSINE(x, sine, cosine) sincos((x), &(sine), &(cosine))
-#define SUM_OF(a) (a)
-#define LOAD(from) (*(from))
-#define STORE(to, a) (*(to) = (a))
+#define SUM_OF(a) warp_sum(a)
+#define TOTAL_OF(a) warp_sum(a)
+#define LOAD(from) ((from)[HARD_FIRST])
+#define STORE(to, a) ((to)[HARD_FIRST] = (a))
 #include "kernels/hbem/closed_body.h"
 #include "kernels/hbem/hard_body.h"
 #undef lanes
 
-/* The same pair by hard_body.h, fp64: hats in the order of the rules. */
+/* The same pair by hard_body.h, fp64, by a warp: hats in the order of the rules. */
 template <int kernel, int wave>
 __device__ void hard_pair_moments(const ps_hbem_near_launch &in, const close_pair<double> &p,
-                                  moments_of<double, 1 + wave> *m)
+                                  hard_room *room, moments_of<double, 1 + wave> *m)
 {
     double own[18];
     const ps_hbem_hard_job job = {p.first, p.second, in.op.rules.cells, in.op.wavenumber, 0, own};
@@ -34,11 +41,11 @@ __device__ void hard_pair_moments(const ps_hbem_near_launch &in, const close_pai
     const bool layer = kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP;
     const bool by_first = p.exchanged == (kernel == PS_KERNEL_DLP);
     if (!layer)
-        hard_moments(&job, PS_KERNEL_SLP, own);
+        hard_moments(&job, PS_KERNEL_SLP, room, own);
     else if (by_first)
-        hard_moments(&job, PS_KERNEL_ADLP, own);
+        hard_moments(&job, PS_KERNEL_ADLP, room, own);
     else
-        hard_moments(&job, PS_KERNEL_DLP, own);
+        hard_moments(&job, PS_KERNEL_DLP, room, own);
     const double scale = 4 * M_PI / (p.first->jacobian * p.second->jacobian);
     for (int part = 0; part <= wave; ++part)
         for (int a = 0; a < 3; ++a)

@@ -127,12 +127,20 @@ static double add_pair(const ps_hbem_exact *e, int64_t x, int hats, int64_t y, d
         left *= a->diameter * b->diameter / (a->jacobian * b->jacobian);
     }
     for (int m = 0; m < 9; ++m) {
-        if (!(hats >> m / 3 & 1)) continue;
-        double *to = values + op->trial->dof_of[3 * y + m % 3];
+        const int32_t dof = op->trial->dof_of[3 * y + m % 3];
+        if (!(hats >> m / 3 & 1) || dof < 0) continue;
+        double *to = values + dof;
         to[0] += creal(moments[m]);
         if (op->wavenumber != 0) to[op->trial->dofs] += cimag(moments[m]);
     }
     return left;
+}
+
+/* Beside an image only its triangles have trial functions. */
+static bool has_function(const ps_hbem_space *space, int64_t triangle)
+{
+    const int32_t *dof = space->dof_of + 3 * triangle;
+    return dof[0] >= 0 || dof[1] >= 0 || dof[2] >= 0;
 }
 
 double ps_hbem_exact_row(const ps_hbem_exact *exact, int64_t row, double *values)
@@ -146,7 +154,7 @@ double ps_hbem_exact_row(const ps_hbem_exact *exact, int64_t row, double *values
         int hats = 0;
         for (; i < end && item[i] / 3 == x; ++i) hats |= 1 << item[i] % 3;
         for (int64_t y = 0; y < test->surface->triangle_count; ++y)
-            left += pow(add_pair(exact, x, hats, y, values), 2);
+            if (has_function(trial, y)) left += pow(add_pair(exact, x, hats, y, values), 2);
     }
     return sqrt(left);
 }

@@ -3,7 +3,10 @@
  * however they are shaped and lie to each other (specs/hbem.md, "Hard pairs"). The static part of
  * the kernel is integrated over one triangle, the inner one, in closed form, and over the other by
  * cells: products of Gauss rules, cut where they do not suffice. `WIDTH` lanes; `SUM_OF` adds them
- * up.
+ * up. On a device a warp has a pair, its threads are the lanes: each of them takes every
+ * `HARD_STEP`-th of some tasks from `HARD_FIRST` on, `TOTAL_OF` adds up what they have, and
+ * `HARD_MEET` lets all see what one has written to the room. A core is alone. `CALLED` declares a
+ * function that is not inlined: there is one copy of it for all kernels.
  */
 enum { HARD_PLAIN, HARD_EDGE, HARD_CORNER, HARD_STACK = 64, HARD_CELLS = 1000, HARD_EASE = 64 };
 
@@ -27,14 +30,25 @@ typedef struct hard_pair {
     hard_map map[3];
 } hard_pair;
 
-/* values[q]: potentials of the inner hats times the jacobian, at the rule's points;
- * moments[outer hat][inner hat]: their integrals. */
-INLINE void hard_values(const hard_pair *p, const hard_cell *cell,
-                        double values[3][PS_HBEM_CELL_POINTS], double moments[9])
+/* Where a pair is worked on. values[q]: potentials of the inner hats times the jacobian, at the
+ * rule's points of a cell. */
+typedef struct hard_room {
+    hard_pair pair;
+    hard_cell stack[HARD_STACK];
+    double values[3][PS_HBEM_CELL_POINTS] ALIGNED;
+} hard_room;
+
+INLINE void hard_push(hard_room *room, int place, const hard_cell *cell)
 {
+    if (HARD_FIRST == 0) room->stack[place] = *cell;
+}
+
+/* The room's values; total[outer hat][inner hat]: their integrals, a share in each lane. */
+INLINE void hard_values(hard_room *room, const hard_cell *cell, lanes total[9])
+{
+    const hard_pair *p = &room->pair;
     const hard_map *m = &p->map[cell->map];
     const ps_hbem_cell_rule *rule = p->rule;
-    lanes total[9];
     for (int e = 0; e < 9; ++e) total[e] = 0 * LOAD(rule->u);
     for (int g = 0; g < rule->padded; g += WIDTH) {
         const lanes u = cell->u + cell->wide * LOAD(rule->u + g);
@@ -57,57 +71,61 @@ INLINE void hard_values(const hard_pair *p, const hard_cell *cell,
         const lanes weight = LOAD(rule->weight + g);
         for (int q = 0; q < 3; ++q) {
             of[q] *= jacobian;
-            STORE(values[q] + g, of[q]);
+            STORE(room->values[q] + g, of[q]);
             for (int l = 0; l < 3; ++l) total[3 * l + q] += weight * hat[l] * of[q];
         }
     }
-    for (int e = 0; e < 9; ++e) moments[e] = SUM_OF(total[e]);
 }
 
 /* What the last two coefficients of Legendre series along u and along z tell of the error, to the
  * power of 1.5: Gauss rules integrate twice their degree, so that it would be the square where
  * series converge as they do for analytic functions; here it is less, with narrow crests on some
  * cells. */
-INLINE void hard_errors(const hard_pair *p, double values[3][PS_HBEM_CELL_POINTS], double error[2])
+INLINE void hard_errors(const hard_room *room, double error[2])
 {
-    const ps_hbem_cell_rule *rule = p->rule;
+    const ps_hbem_cell_rule *rule = room->pair.rule;
     const int n = rule->n;
-    double size = 1e-300;
-    error[0] = error[1] = 0;
-    for (int q = 0; q < 3; ++q)
-        for (int j = 0; j < n; ++j) {
-            double last[2][2] = {{0, 0}, {0, 0}};
-            for (int i = 0; i < n; ++i) {
-                const double along = values[q][n * j + i], across = values[q][n * i + j];
-                size += fabs(along) * rule->weight[n * j + i];
-                for (int k = 0; k < 2; ++k) {
-                    last[0][k] += rule->tail[k][i] * along;
-                    last[1][k] += rule->tail[k][i] * across;
-                }
+    double size = 0, sums[2] = {0, 0};
+    for (int e = HARD_FIRST; e < 3 * n; e += HARD_STEP) {
+        const double *values = room->values[e / n];
+        const int j = e % n;
+        double last[2][2] = {{0, 0}, {0, 0}};
+        for (int i = 0; i < n; ++i) {
+            const double along = values[n * j + i], across = values[n * i + j];
+            size += fabs(along) * rule->weight[n * j + i];
+            for (int k = 0; k < 2; ++k) {
+                last[0][k] += rule->tail[k][i] * along;
+                last[1][k] += rule->tail[k][i] * across;
             }
-            for (int a = 0; a < 2; ++a)
-                error[a] += rule->line[j] * fmax(fabs(last[a][0]), fabs(last[a][1]) / 2);
         }
-    for (int a = 0; a < 2; ++a) error[a] *= fmin(1., sqrt(error[a] / size));
+        for (int a = 0; a < 2; ++a)
+            sums[a] += rule->line[j] * fmax(fabs(last[a][0]), fabs(last[a][1]) / 2);
+    }
+    size = TOTAL_OF(size) + 1e-300;
+    for (int a = 0; a < 2; ++a) {
+        error[a] = TOTAL_OF(sums[a]);
+        error[a] *= fmin(1., sqrt(error[a] / size));
+    }
 }
 
 /* moments[outer hat][inner hat], 4 pi times. What is asked of a cell is eased as more of them are
  * cut, so that those that are cut last are not left as they are. */
-INLINE void hard_cells(const hard_pair *p, int maps, double moments[9])
+INLINE void hard_cells(hard_room *room, int maps, double moments[9])
 {
-    hard_cell stack[HARD_STACK];
-    double values[3][PS_HBEM_CELL_POINTS] ALIGNED, own[9], error[2];
-    double tolerance = p->tolerance;
+    double tolerance = room->pair.tolerance, error[2];
     int waiting = maps, cells = 0;
+    lanes sums[9], own[9];
     for (int m = 0; m < maps; ++m) {
         const hard_cell all = {0, 0, 1, 1, m};
-        stack[m] = all;
+        hard_push(room, m, &all);
     }
-    for (int e = 0; e < 9; ++e) moments[e] = 0;
+    for (int e = 0; e < 9; ++e) sums[e] = 0 * LOAD(room->pair.rule->u);
     while (waiting > 0) {
-        hard_cell at = stack[--waiting];
-        hard_values(p, &at, values, own);
-        hard_errors(p, values, error);
+        HARD_MEET;
+        hard_cell at = room->stack[--waiting];
+        hard_values(room, &at, own);
+        HARD_MEET;
+        hard_errors(room, error);
         if (error[0] + error[1] > tolerance && ++cells < HARD_CELLS && waiting + 2 < HARD_STACK) {
             if (cells % HARD_EASE == 0) tolerance *= 2;
             const int along = error[0] >= error[1];
@@ -115,16 +133,17 @@ INLINE void hard_cells(const hard_pair *p, int maps, double moments[9])
                 at.wide /= 2;
             else
                 at.high /= 2;
-            stack[waiting++] = at;
+            hard_push(room, waiting++, &at);
             if (along)
                 at.u += at.wide;
             else
                 at.z += at.high;
-            stack[waiting++] = at;
+            hard_push(room, waiting++, &at);
             continue;
         }
-        for (int e = 0; e < 9; ++e) moments[e] += own[e];
+        for (int e = 0; e < 9; ++e) sums[e] += own[e];
     }
+    for (int e = 0; e < 9; ++e) moments[e] = SUM_OF(sums[e]);
 }
 
 /* Corners of the outer triangle that the inner one has, first. Returns their number. */
@@ -143,6 +162,7 @@ INLINE int hard_shared(const ps_hbem_triangle *outer, const ps_hbem_triangle *in
     return shared;
 }
 
+/* The maps of an outer triangle; returns their number. */
 INLINE int hard_open(const ps_hbem_triangle *outer, const ps_hbem_triangle *inner, hard_pair *p)
 {
     int order[3];
@@ -150,15 +170,16 @@ INLINE int hard_open(const ps_hbem_triangle *outer, const ps_hbem_triangle *inne
     const hard_map edge = {HARD_EDGE, order[0], order[1], order[2]};
     const hard_map corner = {HARD_CORNER, order[1], order[2], order[0]};
     const hard_map plain = {HARD_PLAIN, 0, 1, 2};
+    const int maps = shared < 3 ? 1 : 3;
+    if (HARD_FIRST != 0) return maps;
     p->outer = outer;
     closed_open(inner, &p->inner);
     p->map[0] = shared == 2 ? edge : shared == 1 ? corner : plain;
-    if (shared < 3) return 1;
-    for (int l = 0; l < 3; ++l) {
+    for (int l = 0; l < 3 && shared == 3; ++l) {
         const hard_map third = {HARD_EDGE, l, (l + 1) % 3, -1};
         p->map[l] = third;
     }
-    return 3;
+    return maps;
 }
 
 /* All corners of a lie in the plane of b, where its double layer is 0. */
@@ -184,22 +205,27 @@ INLINE double hard_tolerance(const ps_hbem_triangle *x, const ps_hbem_triangle *
 
 /* moments[hat of x][hat of y] of the static part of the kernel, cos(kr)/r to its second term,
  * 1/(4 pi) included. */
-INLINE void hard_static(const ps_hbem_hard_job *job, int kernel, double moments[9])
+CALLED void hard_static(const ps_hbem_hard_job *job, int kernel, hard_room *room,
+                        double moments[9])
 {
     const int layer = kernel != PS_KERNEL_SLP;
     /* The triangle whose normal counts; a single layer has none. */
     const ps_hbem_triangle *source = kernel == PS_KERNEL_ADLP ? job->x : job->y;
     const ps_hbem_triangle *other = kernel == PS_KERNEL_ADLP ? job->y : job->x;
-    hard_pair p;
+    hard_pair *p = &room->pair;
     double own[9];
     const int turned = other->jacobian > (layer ? 2 : 1) * source->jacobian;
-    p.kind = !layer ? CLOSED_VALUE : turned ? CLOSED_OUTER : CLOSED_INNER;
-    p.rule = job->rule;
-    p.half = job->wavenumber * job->wavenumber / 2;
-    p.tolerance = hard_tolerance(job->x, job->y, layer, job->rule->tolerance);
     const ps_hbem_triangle *outer = turned ? source : other;
-    const int maps = hard_open(outer, turned ? other : source, &p);
-    hard_cells(&p, maps, own);
+    HARD_MEET;
+    const int maps = hard_open(outer, turned ? other : source, p);
+    if (HARD_FIRST == 0) {
+        p->kind = !layer ? CLOSED_VALUE : turned ? CLOSED_OUTER : CLOSED_INNER;
+        p->rule = job->rule;
+        p->half = job->wavenumber * job->wavenumber / 2;
+        p->tolerance = hard_tolerance(job->x, job->y, layer, job->rule->tolerance);
+    }
+    HARD_MEET;
+    hard_cells(room, maps, own);
     for (int e = 0; e < 9; ++e) {
         const int from = outer == job->x ? e : 3 * (e % 3) + e / 3;
         moments[e] = own[from] / (4 * M_PI);
@@ -231,11 +257,13 @@ INLINE void hard_smooth(int kernel, double k, const lanes d[3], const double nor
 #endif
 
 /* The same, integrated by a rule on each triangle; adds to both parts. */
-INLINE void hard_rest(const ps_hbem_hard_job *job, int kernel, double *moments)
+CALLED void hard_rest(const ps_hbem_hard_job *job, int kernel, double *moments)
 {
     const ps_hbem_smooth_rule *first = &job->rule->smooth[0], *second = &job->rule->smooth[1];
     const double scale = job->x->jacobian * job->y->jacobian / (4 * M_PI);
     double normal[3], x[3];
+    lanes sums[18];
+    for (int e = 0; e < 18; ++e) sums[e] = 0 * LOAD(second->weight);
     for (int c = 0; c < 3; ++c)
         normal[c] = kernel == PS_KERNEL_ADLP ? -job->x->normal[c] : job->y->normal[c];
     for (int a = 0; a < first->count; ++a) {
@@ -256,22 +284,20 @@ INLINE void hard_rest(const ps_hbem_hard_job *job, int kernel, double *moments)
                 for (int m = 0; m < 3; ++m)
                     total[part][m] += LOAD(second->weight + g) * value[part] * hat[m];
         }
-        for (int part = 0; part < 2; ++part)
-            for (int m = 0; m < 3; ++m) {
-                const double sum = scale * first->weight[a] * SUM_OF(total[part][m]);
-                for (int l = 0; l < 3; ++l) moments[9 * part + 3 * l + m] += first->hat[l][a] * sum;
-            }
+        for (int e = 0; e < 18; ++e)
+            sums[e] += first->weight[a] * first->hat[e / 3 % 3][a] * total[e / 9][e % 3];
     }
+    for (int e = 0; e < 18; ++e) moments[e] += scale * SUM_OF(sums[e]);
 }
 
 /* moments[part][hat of x][hat of y], J and 1/(4 pi) included. */
-INLINE void hard_moments(const ps_hbem_hard_job *job, int kernel, double *moments)
+INLINE void hard_moments(const ps_hbem_hard_job *job, int kernel, hard_room *room, double *moments)
 {
     const int layer = kernel != PS_KERNEL_SLP, wave = job->wavenumber != 0;
     const ps_hbem_triangle *source = kernel == PS_KERNEL_ADLP ? job->x : job->y;
     const ps_hbem_triangle *other = kernel == PS_KERNEL_ADLP ? job->y : job->x;
     for (int e = 0; e < 9 * (1 + wave); ++e) moments[e] = 0;
     if (layer && hard_coplanar(other, source)) return;
-    hard_static(job, kernel, moments);
+    hard_static(job, kernel, room, moments);
     if (wave) hard_rest(job, kernel, moments);
 }

@@ -5,15 +5,16 @@
  */
 
 /* moments[2][9] of the static part. */
-INLINE void hard_damped_static(const ps_hbem_hard_job *job, int kernel, double *moments)
+INLINE void hard_damped_static(const ps_hbem_hard_job *job, int kernel, hard_room *room,
+                               double *moments)
 {
     ps_hbem_hard_job of = *job;
     const double k = job->wavenumber, loss = job->absorption, size = k * k + loss * loss;
     double still[9], whole[9];
     of.wavenumber = 0;
-    hard_static(&of, kernel, still);
+    hard_static(&of, kernel, room, still);
     of.wavenumber = sqrt(size);
-    hard_static(&of, kernel, whole);
+    hard_static(&of, kernel, room, whole);
     for (int e = 0; e < 9; ++e) {
         const double slope = (whole[e] - still[e]) / size;
         moments[e] = still[e] + (k * k - loss * loss) * slope;
@@ -54,17 +55,18 @@ INLINE void hard_left(const ps_hbem_hard_job *job, int kernel, const lanes d[3],
 }
 
 /* hard_moments, of any medium. */
-INLINE void hard_all_moments(const ps_hbem_hard_job *job, int kernel, double *moments)
+INLINE void hard_all_moments(const ps_hbem_hard_job *job, int kernel, hard_room *room,
+                             double *moments)
 {
     const ps_hbem_triangle *source = kernel == PS_KERNEL_ADLP ? job->x : job->y;
     const ps_hbem_triangle *other = kernel == PS_KERNEL_ADLP ? job->y : job->x;
     if (!(job->absorption > 0)) {
-        hard_moments(job, kernel, moments);
+        hard_moments(job, kernel, room, moments);
         return;
     }
     for (int e = 0; e < 18; ++e) moments[e] = 0;
     if (kernel != PS_KERNEL_SLP && hard_coplanar(other, source)) return;
-    hard_damped_static(job, kernel, moments);
+    hard_damped_static(job, kernel, room, moments);
     hard_rest(job, kernel, moments);
 }
 #undef lanes

@@ -11,6 +11,11 @@
 #define ATAN2_OF(y, x) atan2_f64((lanes_f64[1]){y}, (lanes_f64[1]){x})
 #define SINE_COSINE(x, sine, cosine) sine_cosine_f64(&(x), &(sine), &(cosine))
 #define SUM_OF(a) sum_f64(&(a))
+#define TOTAL_OF(a) (a)
+#define CALLED static __attribute__((noinline))
+#define HARD_FIRST 0
+#define HARD_STEP 1
+#define HARD_MEET (void)0
 #define LOAD(from) (*(const lanes_f64 *)(from))
 #define STORE(to, a) (*(lanes_f64 *)(to) = (a))
 

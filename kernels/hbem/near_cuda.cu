@@ -162,19 +162,27 @@ __global__ void __launch_bounds__(MOMENTS)
     }
 }
 
+/* A warp takes one pair after the other: what they cost differs by three powers of ten. */
 template <typename real, int kernel, int wave>
 __global__ void __launch_bounds__(MOMENTS)
     hard_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
-    const int kind = PS_HBEM_CLOSE_HARD;
-    const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
-    for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
+    __shared__ hard_room rooms[MOMENTS / WARP];
+    const int kind = PS_HBEM_CLOSE_HARD, lane = threadIdx.x % WARP;
+    const unsigned count = in.class_count[kind];
+    for (;;) {
+        unsigned i = 0;
+        if (lane == 0) i = atomicAdd(&in.class_cursor[kind], 1u);
+        i = __shfl_sync(ALL, i, 0);
+        if (i >= count) return;
         const int64_t at = in.list[in.class_start[kind] + i];
         close_pair<double> p;
         moments_of<double, 1 + wave> m;
         open_pair<kernel>(in, in.pairs[at], &p);
-        hard_pair_moments<kernel, wave>(in, p, &m);
-        put_moments<kernel, wave>(p, m, in.op.wavenumber, (real *)in.moments + 9 * (1 + wave) * at);
+        hard_pair_moments<kernel, wave>(in, p, &rooms[threadIdx.x / WARP], &m);
+        if (lane == 0)
+            put_moments<kernel, wave>(p, m, in.op.wavenumber,
+                                      (real *)in.moments + 9 * (1 + wave) * at);
     }
 }
 
@@ -223,6 +231,8 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
         close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
         PS_CUDA(cudaGetLastError());
     }
+    PS_CUDA(cudaMemsetAsync(&in->class_cursor[PS_HBEM_CLOSE_HARD], 0, sizeof *in->class_cursor,
+                            stream));
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     add_pairs<store, real, 1 + wave><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);

@@ -75,7 +75,8 @@ ROW(DLP, 0) ROW(DLP, 1) ROW(DLP, 2) ROW(ADLP, 0) ROW(ADLP, 1) ROW(ADLP, 2) ROW(H
 #define HARD(kernel)                                                                               \
     static void hard_##kernel(const ps_hbem_hard_job *job)                                         \
     {                                                                                              \
-        hard_all_moments(job, PS_KERNEL_##kernel, job->moments);                                   \
+        hard_room room;                                                                            \
+        hard_all_moments(job, PS_KERNEL_##kernel, &room, job->moments);                            \
     }
 HARD(SLP) HARD(DLP) HARD(ADLP)
 

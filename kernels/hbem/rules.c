@@ -139,14 +139,14 @@ static int padded(int count)
     return (count + PS_HBEM_CELL_PAD - 1) / PS_HBEM_CELL_PAD * PS_HBEM_CELL_PAD;
 }
 
-/* Padding repeats the last point. */
+/* Padding repeats the last point, over all of the arrays: vectors of devices are wider. */
 static void put_smooth(int n, ps_hbem_smooth_rule *out)
 {
     ps_hbem_rule rule;
     ps_hbem_rule_collapsed(n, &rule);
     out->count = rule.count;
     out->padded = padded(rule.count);
-    for (int q = 0; q < out->padded; ++q) {
+    for (int q = 0; q < PS_HBEM_CELL_POINTS; ++q) {
         int from = q < rule.count ? q : rule.count - 1;
         for (int l = 0; l < 3; ++l) out->hat[l][q] = rule.hat[from][l];
         out->weight[q] = q < rule.count ? rule.weight[q] : 0;
@@ -167,7 +167,7 @@ static void put_cells(double tolerance, int n, int smooth, ps_hbem_cell_rule *ou
             out->tail[k][i] = (2 * degree + 1) * weight[i] * value;
         }
     }
-    for (int q = 0; q < out->padded; ++q) {
+    for (int q = 0; q < PS_HBEM_CELL_POINTS; ++q) {
         int from = q < n * n ? q : n * n - 1;
         out->u[q] = node[from % n];
         out->z[q] = node[from / n];

@@ -88,6 +88,16 @@ void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_pencil *matrix)
     }
 }
 
+void ps_hbem_sparse_fix(const bool *fixed, ps_pencil *matrix)
+{
+    for (int64_t i = 0; i < matrix->dofs; ++i)
+        for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e) {
+            if (!fixed[i] && !fixed[matrix->column[e]]) continue;
+            matrix->stiffness[e] = 0;
+            if (matrix->column[e] != i) matrix->mass[e] = 0;
+        }
+}
+
 void ps_hbem_mass_add(const ps_pencil *matrix, double factor, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static)

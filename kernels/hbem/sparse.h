@@ -19,6 +19,10 @@ ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_pencil *matrix);
  * operator only for continuous spaces. */
 void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_pencil *matrix);
 
+/* Takes functions out, fixed[dofs]: their rows and columns are 0 but for the diagonal of the mass,
+ * so that solutions are 0 there where right-hand sides are. */
+void ps_hbem_sparse_fix(const bool *fixed, ps_pencil *matrix);
+
 /* y[dofs] += factor M x[dofs]. */
 void ps_hbem_mass_add(const ps_pencil *matrix, double factor, const double *x, double *y);
 

@@ -17,6 +17,7 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
+#include "stage/hbem_assembly/cluster_making.h"
 
 /* Of the tolerance: what near pairs are integrated to, and what may be left of a row. */
 static const double pair_error = .03, row_error = .5;
@@ -38,6 +39,21 @@ typedef struct comparison {
 
 /* ---- setting up ---- */
 
+/* Of a matrix of an image: the body's clusters become those of both. */
+static ps_status take_image(comparison *c)
+{
+    const ps_hmatrix_header *h = ps_hmatrix_file_header(c->file);
+    ps_clusters own = c->clusters;
+    if (h->absorption > 0)
+        return ps_fail(PS_USAGE, "%s: rows of a medium that absorbs are not integrated anew: verify "
+                                 "one without --absorption, or without --error",
+                       ps_store_path(ps_hmatrix_store(c->file)));
+    if (h->image == 0) return PS_OK;
+    ps_status status = ps_hbem_mirror_clusters(&own, &h->mirrors, h->image, &c->clusters);
+    ps_clusters_release(&own);
+    return status;
+}
+
 /* The clusters that the matrix was assembled from. */
 static ps_status load_clusters(comparison *c, const char *path, const char *given)
 {
@@ -54,7 +70,7 @@ static ps_status load_clusters(comparison *c, const char *path, const char *give
         return ps_fail(PS_USAGE, "%s names no clusters: give them by --clusters", path);
     PS_TRY(ps_clusters_load(given ? given : name, &c->clusters));
     if (strcmp(c->clusters.content_hash, ps_hmatrix_file_header(c->file)->cluster_hash) == 0)
-        return PS_OK;
+        return take_image(c);
     return ps_fail(PS_INVALID, "%s was not assembled from %s", path, given ? given : name);
 }
 

@@ -12,6 +12,8 @@ typedef struct assemble_options {
     int kernel; /* ps_hbem_kernel                                           */
     int mode;   /* 0: H-matrix, 1: dense                                    */
     double wavenumber;
+    const char *absorption; /* with its unit; NULL: none                                 */
+    int64_t image;
     int hyps;     /* far blocks 0: by the direct form, 1: by the weak form             */
     int compress; /* 0: zstd, 1: none */
     int scheme;   /* 0: leaves on the device, 1: pairs of triangles on the device          */

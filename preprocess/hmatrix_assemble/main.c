@@ -14,12 +14,20 @@
 #include "runtime/stop.h"
 #include "stage/product.h"
 
+static ps_text_list mirror;
 static assemble_options chosen = {.matrix = PS_HBEM_MATRIX_DEFAULTS, .pair_threshold = 10000};
 
 static const ps_option options[] = {
     PS_CHOICE("operator", &chosen.kernel, "slp|dlp|adlp|hyps", PS_IDENTITY,
               "single layer, double layer, its adjoint, hypersingular"),
     PS_REAL("wavenumber", &chosen.wavenumber, "K", 0, 1e9, PS_IDENTITY, "rad/m; 0: Laplace"),
+    PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
+            "of the medium: a complex wave number, by the cores"),
+    PS_LIST("mirror", &mirror, "PLANE:KIND", PS_IDENTITY,
+            "of waves beside a plane, given as to penstock-hbem-solve, once or twice: see --image"),
+    PS_INT("image", &chosen.image, "N", 0, PS_REFLECTOR_IMAGES_MAX - 1, PS_IDENTITY,
+           "functions against their image in the first plane (1), the second one (2), both (3); 0: "
+           "against each other, of a body that may stand on the planes"),
     PS_REAL("epsilon", &chosen.matrix.tolerance, "EPS", 1e-12, 0.5, PS_IDENTITY,
             "of cross approximation and recompression, relative"),
     PS_REAL("tolerance", &chosen.matrix.tolerance, "EPS", 1e-12, 0.5, 0, NULL),
@@ -63,6 +71,7 @@ typedef struct job {
     ps_run *run;
     ps_product product;
     ps_store *clusters;
+    ps_reflectors mirrors;
     ps_hbem_scene scene;
     ps_hbem_problem problem;
     assemble_plan plan;
@@ -187,11 +196,30 @@ static ps_status assemble(job *j)
     return status;
 }
 
+/* Planes and absorption. */
+static ps_status take_medium(job *j, double *absorption)
+{
+    PS_TRY(ps_reflectors_parse("--mirror", mirror.count, mirror.items, &j->mirrors));
+    if (chosen.absorption) PS_TRY(ps_hbem_parse_absorption(chosen.absorption, absorption));
+    if (chosen.image >= ps_reflectors_images(&j->mirrors))
+        return ps_fail(PS_USAGE, "--image %lld: of %d planes of --mirror there are images 1 to %d",
+                       (long long)chosen.image, j->mirrors.count,
+                       ps_reflectors_images(&j->mirrors) - 1);
+    if (chosen.wavenumber == 0 && (j->mirrors.count > 0 || *absorption > 0))
+        return ps_fail(PS_USAGE, "--mirror and --absorption go with --wavenumber: they are of waves");
+    if (*absorption > chosen.wavenumber)
+        return ps_fail(PS_USAGE, "--absorption: %g Np/m are more than the wave number %g rad/m: that "
+                                 "is no wave", *absorption, chosen.wavenumber);
+    return PS_OK;
+}
+
 static ps_status init_problem(job *j)
 {
     ps_hbem_operator_choice choice = {(ps_hbem_kernel)chosen.kernel, chosen.wavenumber, 0,
                                       chosen.mode == 1, chosen.hyps == 1};
-    PS_TRY(ps_hbem_scene_init(&j->scene, j->run->operands[0], &chosen.matrix));
+    PS_TRY(take_medium(j, &choice.absorption));
+    PS_TRY(ps_hbem_scene_beside(&j->scene, j->run->operands[0], &j->mirrors, (int)chosen.image,
+                                &chosen.matrix));
     PS_TRY(ps_hbem_problem_init(&j->problem, &j->scene, &choice, &chosen.matrix));
     return ps_hbem_problem_leaves(&j->problem, &chosen.matrix);
 }
@@ -235,7 +263,9 @@ static void release(job *j)
 static ps_status run_hmatrix_assemble(ps_run *run)
 {
     PS_SCOPED(release) job j = {.run = run};
-    ps_product_init(run, PS_HMATRIX_FORMAT, PS_HMATRIX_VERSION, &j.product);
+    const ps_hmatrix_header kind = {.absorption = chosen.absorption != NULL,
+                                    .mirrors.count = mirror.count};
+    ps_product_init(run, PS_HMATRIX_FORMAT, ps_hmatrix_version(&kind), &j.product);
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &j.clusters)));
     PS_TRY(ps_product_input(&j.product, "clusters", j.clusters));
@@ -249,7 +279,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 5,
+    .results = 6,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

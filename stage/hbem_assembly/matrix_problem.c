@@ -7,8 +7,10 @@
 #include "kernels/hbem/cluster_tree.h"
 #include "stage/hbem_assembly/cluster_making.h"
 #include "stage/hbem_assembly/entry_check.h"
+#include "stage/hbem_assembly/standing.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- the scene ---- */
 
@@ -61,8 +63,34 @@ ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
                                const ps_hbem_matrix_options *options)
 {
     memset(scene, 0, sizeof *scene);
+    scene->mirrors = *mirrors;
+    scene->image = copy;
     PS_TRY(ps_hbem_mirror_clusters(&base->clusters, mirrors, copy, &scene->clusters));
     return finish_scene(scene, options);
+}
+
+/* Checks how the body stands; what is open and stands is closed with its images. */
+static ps_status face_planes(ps_hbem_scene *s, const ps_reflectors *mirrors)
+{
+    bool touches = false;
+    s->mirrors = *mirrors;
+    PS_TRY(ps_hbem_standing_check(&s->setup.surface, s->clusters.triangles, &s->mirrors, &touches));
+    s->clusters.closed = s->clusters.closed || touches;
+    return PS_OK;
+}
+
+ps_status ps_hbem_scene_beside(ps_hbem_scene *scene, const char *path, const ps_reflectors *mirrors,
+                               int image, const ps_hbem_matrix_options *options)
+{
+    PS_SCOPED(ps_hbem_scene_release) ps_hbem_scene own = {0};
+    if (image == 0) {
+        PS_TRY(ps_hbem_scene_init(scene, path, options));
+        return mirrors->count > 0 ? face_planes(scene, mirrors) : PS_OK;
+    }
+    memset(scene, 0, sizeof *scene);
+    PS_TRY(ps_hbem_scene_init(&own, path, options));
+    PS_TRY(face_planes(&own, mirrors));
+    return ps_hbem_scene_mirror(scene, &own, &own.mirrors, image, options);
 }
 
 void ps_hbem_scene_release(ps_hbem_scene *s)
@@ -74,6 +102,18 @@ void ps_hbem_scene_release(ps_hbem_scene *s)
 }
 
 /* ---- an operator ---- */
+
+ps_status ps_hbem_parse_absorption(const char *text, double *out)
+{
+    char *unit;
+    double value = strtod(text, &unit);
+    bool decibels = strcmp(unit, "dB/m") == 0;
+    if (unit == text || !(decibels || strcmp(unit, "Np/m") == 0) || !(value >= 0 && value < 1e9))
+        return ps_fail(PS_USAGE, "--absorption: \"%s\" is no number with dB/m or Np/m behind it, not "
+                                 "below 0", text);
+    *out = decibels ? value * M_LN10 / 20 : value;
+    return PS_OK;
+}
 
 static bool is_symmetric(const ps_hbem_problem *p)
 {
@@ -104,6 +144,9 @@ static void set_header(ps_hbem_problem *p, const ps_hbem_operator_choice *choice
     const ps_clusters *c = &p->scene->clusters;
     *h = (ps_hmatrix_header){.kernel = p->op.kernel,
                              .wavenumber = p->op.wavenumber,
+                             .absorption = p->op.absorption,
+                             .mirrors = p->scene->mirrors,
+                             .image = p->scene->image,
                              .space = {c->space[0], c->space[1]},
                              .same = c->same,
                              .symmetric = is_symmetric(p),

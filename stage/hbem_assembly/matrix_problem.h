@@ -37,6 +37,8 @@ typedef struct ps_hbem_scene {
     ps_hbem_joint_point *points;
     void *memory;
     int64_t bytes; /* held */
+    ps_reflectors mirrors; /* planes, if any                          */
+    int image;             /* the trial functions are of; 0: the body */
 } ps_hbem_scene;
 
 /* Reads the clusters, makes surface, spaces and rules. Zeroed on failure. */
@@ -50,14 +52,22 @@ ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
 ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
                                const ps_reflectors *mirrors, int copy,
                                const ps_hbem_matrix_options *options);
+/* Of the clusters of a file: those of the functions against image `image` of the body in the planes;
+ * 0, which may have none: against their own. PS_INVALID where the body neither lies off the planes
+ * nor stands on them (standing.h). */
+ps_status ps_hbem_scene_beside(ps_hbem_scene *scene, const char *path, const ps_reflectors *mirrors,
+                               int image, const ps_hbem_matrix_options *options);
 void ps_hbem_scene_release(ps_hbem_scene *scene);
 
 /* ---- an operator ---- */
 
+/* "0.2dB/m" or "0.02Np/m" of --absorption, in Np/m; 1 Np is 20 log10(e) dB. */
+ps_status ps_hbem_parse_absorption(const char *text, double *out);
+
 typedef struct ps_hbem_operator_choice {
     ps_hbem_kernel kernel;
     double wavenumber; /* rad/m; 0: Laplace                                            */
-    double absorption; /* the imaginary part of k, Np/m: not kept in files             */
+    double absorption; /* the imaginary part of k, Np/m                                */
     bool dense;        /* all entries                                                  */
     bool weak;         /* HYPS: far blocks by the weak form                            */
 } ps_hbem_operator_choice;

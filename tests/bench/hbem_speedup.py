@@ -6,8 +6,9 @@ table, too. No package beyond Python's own; PICTURE (png, svg, pdf) needs gnuplo
 """
 import json
 import re
-import subprocess
 import sys
+
+from gnuplot_picture import draw
 
 PANELS = [(mode, kind) for mode in ("dense", "hmatrix") for kind in ("laplace", "helmholtz")]
 OPERATORS = {"slp": "#0072b2", "dlp": "#d55e00", "adlp": "#009e73", "hyps": "#cc79a7"}
@@ -30,10 +31,7 @@ def speedups(path):
 
 
 def picture(curves, path):
-    kind = path.rsplit(".", 1)[-1]
-    terminal = {"png": "pngcairo size 1100,800", "svg": "svg size 1100,800", "pdf": "pdfcairo size 11in,8in"}[kind]
-    text = [f"set terminal {terminal} font 'DejaVu Sans,10'", f"set output '{path}'", "set multiplot layout 2,2",
-            "set logscale xy", "set key outside right top", "set xlabel 'unknowns N'", "set ylabel 'speed-up over all cores'", "set grid"]
+    text = ["set multiplot layout 2,2", "set logscale xy", "set key outside right top", "set xlabel 'unknowns N'", "set ylabel 'speed-up over all cores'", "set grid"]
     for mode, equation in PANELS:
         lines = []
         for operator, colour in OPERATORS.items():
@@ -48,7 +46,7 @@ def picture(curves, path):
         text.append(f"set title '{equation.capitalize()}, {title}'")
         if lines:
             text.append("plot " + ", ".join(lines))
-    subprocess.run(["gnuplot"], input="\n".join(text + ["unset multiplot\n"]), text=True, check=True)
+    draw(path, 1100, 800, text + ["unset multiplot"])
 
 
 def main():

@@ -1,7 +1,7 @@
 # penstock-hbem-solve --mirror: a sphere beside one and two planes is as many spheres without planes, of all conditions; a
-# half and a quarter of a sphere that stand on rigid planes against its series; what is refused.
+# half and a quarter of a sphere that stand on planes against its series; matrices in files; what is refused.
 . "$ROOT/tests/stages/lib.sh"
-needs hbem-solve hbem-field cluster-build mesh-surface mesh-import
+needs hbem-solve hbem-field cluster-build mesh-surface mesh-import hmatrix-assemble verify
 
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 cat > shape.py <<'P'
@@ -139,12 +139,14 @@ a, b = [(f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel() for f 
 assert abs(a - b).max() < 5e-4 * abs(b).max(), (a, b)
 P
 
-# ---- a half and a quarter of a sphere on rigid planes: the series of the whole one ----
+# ---- a half and a quarter of a sphere on planes, rigid and soft: the series of the whole one ----
 expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
 sphere=s5.hdf
-for cut in z xz; do
+for signs in z:1 z:-1 xz:1 xz:-1; do
+    cut=${signs%:*}
     shape part 0,0,0 - $cut
     planes="--mirror z=0:rigid"
+    [ ${signs#*:} = 1 ] || planes="--mirror z=0:soft"
     [ $cut = z ] || planes="$planes --mirror x=0:rigid"
     solve part soft --wavenumber 1 $planes --direction=-.6,0,-.8 --boundary others:soft
     [ "$(figure steps_most)" -le 8 ] || fail "$(figure steps_most) steps"
@@ -153,7 +155,7 @@ for cut in z xz; do
     for kind in soft rigid; do
         expect 0 "" penstock-hbem-field $kind.hdf far.$kind --direction 0,0 --direction 30,10 --direction 80,20
     done
-    /usr/bin/python3 - $cut <<'P' || fail "a part of a sphere"
+    /usr/bin/python3 - $cut ${signs#*:} <<'P' || fail "a part of a sphere"
 import h5py, math, os, sys, numpy as np
 sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
 from sphere_series import far, rigid
@@ -162,12 +164,47 @@ places = [(math.sin(a) * math.cos(b), math.sin(a) * math.sin(b), math.cos(a)) fo
 for kind, limit in ("soft", 2.5e-3), ("rigid", 6e-3):
     f = h5py.File("far." + kind)
     got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
-    want = np.array([sum(far(1, rigid if kind == "rigid" else None, np.dot(d, x)) for d in waves) for x in places])
+    sign = lambda d: int(sys.argv[2]) if d[2] > 0 else 1
+    want = np.array([sum(sign(d) * far(1, rigid if kind == "rigid" else None, np.dot(d, x)) for d in waves) for x in places])
     error = abs(got - want).max() / abs(want).max()
     print(kind, error)
     assert error < limit, (kind, error, got, want)
 P
 done
+
+# ---- matrices in files have the bits of those in memory ----
+assemble() { # CLUSTERS NAME OPERATOR OPTIONS..
+    expect 0 "" penstock-hmatrix-assemble "$1.h5" "$2.h5" --operator "$3" --force-coarse --rules 1e-3 --epsilon 1e-3 "${@:4}"
+}
+# files BODY "IMAGES" OPTIONS..: K and W of the body and its images, with what the solver is given too
+files() {
+    local body=$1 images=$2 list= i
+    shift 2
+    for i in $images; do
+        assemble "$body" "k$i" dlp "$@" --image "$i"
+        assemble "$body" "w$i" hyps "$@" --image "$i"
+        list="$list k$i.h5 w$i.h5"
+    done
+    set -- "${@:3}" --direction=-.6,0,-.8 # without the wave number
+    expect 0 "" penstock-hbem-solve "$body.hdf" $list files.hdf --radius 1 --tolerance 1e-6 "$@"
+    solve "$body" memory --wavenumber 1.5 "$@"
+    h5diff files.hdf memory.hdf /solutions/double || fail "files of $body: other bits"
+}
+files above "0 1" --wavenumber 1.5 --mirror z=0:soft --absorption .2Np/m
+sphere=s3.hdf
+shape part 0,0,0 - xz
+files part "0 1 2 3" --wavenumber 1.5 --mirror z=0:soft --mirror x=0:rigid
+expect 0 "" penstock-verify k1.h5 --error 6
+expect 0 "" penstock-verify w2.h5 --error 6
+wave="--direction=-.6,0,-.8"
+in_files() { expect "$1" "$2" penstock-hbem-solve part.hdf k0.h5 w0.h5 "${@:3}"; }
+in_files 2 "is missing (penstock-hmatrix-assemble --mirror .. --image 1)" no.hdf $wave --mirror z=0:soft --mirror x=0:rigid
+in_files 3 "of an image in the planes" k1.h5 w1.h5 no.hdf $wave --mirror z=0:rigid --mirror x=0:rigid
+in_files 3 "0 Np/m are absorbed, 0.1 are needed" no.hdf $wave --mirror z=0:soft --mirror x=0:rigid --absorption .1Np/m
+expect 2 "of 1 planes of --mirror there are images 1 to 1" penstock-hmatrix-assemble part.h5 no.h5 --wavenumber 1 --mirror z=0:soft --image 2
+expect 2 "go with --wavenumber" penstock-hmatrix-assemble part.h5 no.h5 --mirror z=0:soft --image 1
+expect 3 "crosses the mirror plane" penstock-hmatrix-assemble above.h5 no.h5 --wavenumber 1 --mirror z=1.2:soft --force-coarse
+expect 2 "is no wave" penstock-hmatrix-assemble above.h5 no.h5 --wavenumber 1 --absorption 2Np/m
 
 # ---- refused ----
 refused() { # CODE TEXT OPTIONS...
@@ -186,7 +223,6 @@ refused 2 "comes from behind the mirror plane 0,0,0" --source point:0,0,-3 --mir
 refused 2 "leaves nothing of it" --direction 1,0,0 --mirror z=0:soft
 refused 2 "go with --problem hard" --problem dirichlet --data value:1 --mirror z=0:soft
 shape part 0,0,0 - z
-expect 3 "lies on a soft mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=0:soft
 expect 3 "which is no rim on a mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=-.1:rigid
 expect 2 "stands on a mirror plane" penstock-hbem-solve part.hdf part.h5 no.hdf --wavenumber 1 $down --mirror z=0:rigid $medium \
     --boundary others:fluid:density=2,speed=1

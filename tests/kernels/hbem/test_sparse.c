@@ -47,6 +47,29 @@ static void test_entries(void **state)
     }
 }
 
+/* Functions that are taken out: solutions of the rest, as if those had never been. */
+static void test_fixed(void **state)
+{
+    hbem_case c;
+    hbem_case_cells(&c, 2, 0);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_pencil s = hbem_sparse_make(&c.space), whole = hbem_sparse_make(&c.space);
+    bool *fixed = calloc((size_t)s.dofs, sizeof *fixed);
+    for (int64_t i = 0; i < s.dofs; ++i) fixed[i] = i % 3 == 1;
+    ps_hbem_sparse_fix(fixed, &s);
+    for (int64_t i = 0; i < s.dofs; ++i)
+        for (int64_t e = s.start[i]; e < s.start[i + 1]; ++e) {
+            bool out = fixed[i] || fixed[s.column[e]];
+            bool keeps = !out || s.column[e] == i;
+            check_near(s.mass[e], keeps ? whole.mass[e] : 0, 0, 0);
+            check_near(s.stiffness[e], out ? 0 : whole.stiffness[e], 0, 0);
+        }
+    free(fixed);
+    hbem_sparse_free(&s);
+    hbem_sparse_free(&whole);
+    hbem_case_release(&c);
+}
+
 /* A vertex without a triangle would make the mass singular. */
 static void test_unused_vertex(void **state)
 {
