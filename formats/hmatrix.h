@@ -22,14 +22,14 @@
 
 #define PS_HMATRIX_FORMAT "penstock-hmatrix"
 #define PS_HMATRIX_PART_FORMAT "penstock-hmatrix-part"
-/* 2 of an image, or of a medium that absorbs, which an older reader would take for another operator;
- * else 1 is written. Parts are the same. */
+/* 2 of an image, or of a medium that absorbs, which an older reader would take for another
+ * operator; else 1 is written. Parts are the same. */
 enum { PS_HMATRIX_VERSION = 2, PS_HMATRIX_PART_VERSION = 1 };
 
 typedef struct ps_hmatrix_header {
     ps_hbem_kernel kernel;
-    double wavenumber; /* k, rad/m; 0: Laplace, one part                                      */
-    double absorption; /* the imaginary part of k, Np/m                                       */
+    double wavenumber;     /* k, rad/m; 0: Laplace, one part                                      */
+    double absorption;     /* the imaginary part of k, Np/m                                       */
     ps_reflectors mirrors; /* what `image` is of                                              */
     int image; /* trial functions are those of this image in the planes; 0: the body's own    */
     ps_hbem_space_kind space[2]; /* by ps_cluster_side                                        */

@@ -59,15 +59,17 @@ ps_status images_check_load(const solve_problem *p, const char *option, const ps
         char text[128];
         ps_reflectors_print(&(ps_reflectors){1, {m->planes[i]}}, text, sizeof text);
         if (height < -grazing)
-            return ps_fail(PS_USAGE,
-                           "%s: %s (%g, %g, %g) comes from behind the mirror plane %s, whose normal "
-                           "points to the body",
-                           option, what, x[0], x[1], x[2], text);
+            return ps_fail(
+                PS_USAGE,
+                "%s: %s (%g, %g, %g) comes from behind the mirror plane %s, whose normal "
+                "points to the body",
+                option, what, x[0], x[1], x[2], text);
         if (height <= grazing && m->planes[i].sign < 0 && load->kind != PS_LOAD_DIPOLE)
-            return ps_fail(PS_USAGE,
-                           "%s: %s (%g, %g, %g) lies in the soft mirror plane %s, which leaves nothing "
-                           "of it",
-                           option, what, x[0], x[1], x[2], text);
+            return ps_fail(
+                PS_USAGE,
+                "%s: %s (%g, %g, %g) lies in the soft mirror plane %s, which leaves nothing "
+                "of it",
+                option, what, x[0], x[1], x[2], text);
     }
     return PS_OK;
 }
@@ -123,8 +125,9 @@ static ps_status derive(solve_problem *p, int base, int copy, int *place)
 ps_status images_check_fluid(const solve_problem *p)
 {
     if (!p->touches || !p->boundary.fluid) return PS_OK;
-    return ps_fail(PS_USAGE, "--boundary: a fluid body stands on a mirror plane: those are solved off "
-                             "the planes only");
+    return ps_fail(PS_USAGE,
+                   "--boundary: a fluid body stands on a mirror plane: those are solved off "
+                   "the planes only");
 }
 
 ps_status images_derive_scenes(solve_problem *p)

@@ -51,7 +51,8 @@ __device__ void hard_pair_moments(const ps_hbem_near_launch &in, const close_pai
         for (int a = 0; a < 3; ++a)
             for (int b = 0; b < 3; ++b)
                 m->at[a][b].part[part] =
-                    scale * own[9 * part + 3 * (p.order[0] >> 2 * a & 3) + (p.order[1] >> 2 * b & 3)];
+                    scale *
+                    own[9 * part + 3 * (p.order[0] >> 2 * a & 3) + (p.order[1] >> 2 * b & 3)];
 }
 
 #endif

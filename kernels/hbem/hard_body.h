@@ -205,8 +205,7 @@ INLINE double hard_tolerance(const ps_hbem_triangle *x, const ps_hbem_triangle *
 
 /* moments[hat of x][hat of y] of the static part of the kernel, cos(kr)/r to its second term,
  * 1/(4 pi) included. */
-CALLED void hard_static(const ps_hbem_hard_job *job, int kernel, hard_room *room,
-                        double moments[9])
+CALLED void hard_static(const ps_hbem_hard_job *job, int kernel, hard_room *room, double moments[9])
 {
     const int layer = kernel != PS_KERNEL_SLP;
     /* The triangle whose normal counts; a single layer has none. */

@@ -22,8 +22,8 @@ INLINE void hard_damped_static(const ps_hbem_hard_job *job, int kernel, hard_roo
     }
 }
 
-/* What is left of the kernel: with q = ikr, e^q - 1 - q^2/2 over r, or e^q (1 - q) - 1 + q^2/2 times
- * the height over r^3. Where abs(q) is small, so is what is lost of the digits of 1. */
+/* What is left of the kernel: with q = ikr, e^q - 1 - q^2/2 over r, or e^q (1 - q) - 1 + q^2/2
+ * times the height over r^3. Where abs(q) is small, so is what is lost of the digits of 1. */
 INLINE void hard_damped_smooth(const ps_hbem_hard_job *job, int kernel, const lanes d[3],
                                const double normal[3], lanes value[2])
 {

@@ -45,8 +45,9 @@ static ps_status take_image(comparison *c)
     const ps_hmatrix_header *h = ps_hmatrix_file_header(c->file);
     ps_clusters own = c->clusters;
     if (h->absorption > 0)
-        return ps_fail(PS_USAGE, "%s: rows of a medium that absorbs are not integrated anew: verify "
-                                 "one without --absorption, or without --error",
+        return ps_fail(PS_USAGE,
+                       "%s: rows of a medium that absorbs are not integrated anew: verify "
+                       "one without --absorption, or without --error",
                        ps_store_path(ps_hmatrix_store(c->file)));
     if (h->image == 0) return PS_OK;
     ps_status status = ps_hbem_mirror_clusters(&own, &h->mirrors, h->image, &c->clusters);

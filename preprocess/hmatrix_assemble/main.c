@@ -104,8 +104,8 @@ static ps_status check_pairs(job *j)
     return PS_OK;
 }
 
-/* The device that is asked for, -1: the cores. Unless a device is asked for, what it cannot do stays
- * on the cores. */
+/* The device that is asked for, -1: the cores. Unless a device is asked for, what it cannot do
+ * stays on the cores. */
 static ps_status choose_device(job *j)
 {
     PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(), j->ordinals,
@@ -206,10 +206,13 @@ static ps_status take_medium(job *j, double *absorption)
                        (long long)chosen.image, j->mirrors.count,
                        ps_reflectors_images(&j->mirrors) - 1);
     if (chosen.wavenumber == 0 && (j->mirrors.count > 0 || *absorption > 0))
-        return ps_fail(PS_USAGE, "--mirror and --absorption go with --wavenumber: they are of waves");
+        return ps_fail(PS_USAGE,
+                       "--mirror and --absorption go with --wavenumber: they are of waves");
     if (*absorption > chosen.wavenumber)
-        return ps_fail(PS_USAGE, "--absorption: %g Np/m are more than the wave number %g rad/m: that "
-                                 "is no wave", *absorption, chosen.wavenumber);
+        return ps_fail(PS_USAGE,
+                       "--absorption: %g Np/m are more than the wave number %g rad/m: that "
+                       "is no wave",
+                       *absorption, chosen.wavenumber);
     return PS_OK;
 }
 

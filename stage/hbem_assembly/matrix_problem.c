@@ -109,8 +109,10 @@ ps_status ps_hbem_parse_absorption(const char *text, double *out)
     double value = strtod(text, &unit);
     bool decibels = strcmp(unit, "dB/m") == 0;
     if (unit == text || !(decibels || strcmp(unit, "Np/m") == 0) || !(value >= 0 && value < 1e9))
-        return ps_fail(PS_USAGE, "--absorption: \"%s\" is no number with dB/m or Np/m behind it, not "
-                                 "below 0", text);
+        return ps_fail(PS_USAGE,
+                       "--absorption: \"%s\" is no number with dB/m or Np/m behind it, not "
+                       "below 0",
+                       text);
     *out = decibels ? value * M_LN10 / 20 : value;
     return PS_OK;
 }

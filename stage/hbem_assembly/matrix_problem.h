@@ -36,7 +36,7 @@ typedef struct ps_hbem_scene {
     double rules; /* tolerance of the quadrature */
     ps_hbem_joint_point *points;
     void *memory;
-    int64_t bytes; /* held */
+    int64_t bytes;         /* held */
     ps_reflectors mirrors; /* planes, if any                          */
     int image;             /* the trial functions are of; 0: the body */
 } ps_hbem_scene;
@@ -52,9 +52,9 @@ ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
 ps_status ps_hbem_scene_mirror(ps_hbem_scene *scene, const ps_hbem_scene *base,
                                const ps_reflectors *mirrors, int copy,
                                const ps_hbem_matrix_options *options);
-/* Of the clusters of a file: those of the functions against image `image` of the body in the planes;
- * 0, which may have none: against their own. PS_INVALID where the body neither lies off the planes
- * nor stands on them (standing.h). */
+/* Of the clusters of a file: those of the functions against image `image` of the body in the
+ * planes; 0, which may have none: against their own. PS_INVALID where the body neither lies off the
+ * planes nor stands on them (standing.h). */
 ps_status ps_hbem_scene_beside(ps_hbem_scene *scene, const char *path, const ps_reflectors *mirrors,
                                int image, const ps_hbem_matrix_options *options);
 void ps_hbem_scene_release(ps_hbem_scene *scene);

@@ -62,11 +62,12 @@ static ps_status check_vertex(standing *p, const bool *rim, int64_t v)
     const double *x = vertex(p, v);
     int planes = planes_at(p, v);
     if (planes && !rim[v])
-        return ps_fail(PS_INVALID,
-                       "the surface touches a mirror plane at (%.6g, %.6g, %.6g): move it away by an "
-                       "edge or more, or let it stand on the plane with an open rim, without the "
-                       "triangles that lie in the plane",
-                       x[0], x[1], x[2]);
+        return ps_fail(
+            PS_INVALID,
+            "the surface touches a mirror plane at (%.6g, %.6g, %.6g): move it away by an "
+            "edge or more, or let it stand on the plane with an open rim, without the "
+            "triangles that lie in the plane",
+            x[0], x[1], x[2]);
     p->touches = p->touches || planes;
     return PS_OK;
 }

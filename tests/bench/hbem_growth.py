@@ -11,7 +11,7 @@ import sys
 
 from gnuplot_picture import draw
 
-QUANTITIES = {"all": "K, W and a solution, in core", "assembly": "assembly", "memory": "memory of K and W a function"}
+QUANTITIES = {"all": "mesh and clusters to solution", "assembly": "assembly of K and W", "memory": "memory of K and W a function"}
 COLOURS = {"all": "#0072b2", "assembly": "#d55e00", "memory": "#009e73"}
 
 
@@ -66,8 +66,9 @@ def main():
         raise SystemExit("hbem_growth.py: there are not two sizes of each quantity: " +
                          ", ".join(f"{name} {len(points)}" for name, points in curves.items()))
     print("| N | mesh to solution, s | assembly, s | kB a function |\n|---|---|---|---|")
-    for (n, seconds), (_, assembly), (_, memory) in zip(*curves.values()):
-        print(f"| {n:,} | {seconds:.3g} | {assembly:.3g} | {memory / 1e3:.3g} |")
+    memories = dict(curves["memory"])
+    for (n, seconds), (_, assembly) in zip(curves["all"], curves["assembly"]):
+        print(f"| {n:,} | {seconds:.3g} | {assembly:.3g} | {f'{memories[n] / 1e3:.3g}' if n in memories else ''} |")
     print("| as N to the | " + " | ".join(f"{exponent(p):.2f}" for p in curves.values()) + " |")
     picture(curves, sys.argv[2])
 

@@ -21,9 +21,9 @@ for case in ${CASES:-115k 461k 941k}; do
     all=$(calculate "$(date +%s.%N) - $begin")
     cat solve.json >&2
     of="N = $(json unknowns solve), k = $k, kh = .46, eps 0.0001, eta 2, fp32, skeletons${CUT:+, cut rank $CUT}"
-    record "hbem-hull-$case" "K, W and a solution, in core" "$all" s 0 "$of, $(json steps_most solve) steps"
+    record "hbem-hull-$case" "mesh and clusters to solution" "$all" s "" "$of, $(json steps_most solve) steps"
     record "hbem-hull-$case" "memory of K and W a function" "$(calculate "$(json matrices solve) / $(json unknowns solve)")" B "" "$of"
-    record "hbem-hull-$case" "assembly" "$(json assembly_time solve)" s 0 "$of"
+    record "hbem-hull-$case" "assembly of K and W" "$(json assembly_time solve)" s "" "$of"
     [[ " ${ERROR:-} " == *" $case "* ]] || continue
     penstock-hmatrix-assemble -q clusters.h5 K.h5 --operator dlp --wavenumber $k $common --json --force > K.json
     penstock-verify K.h5 --error "${ROWS:-100}" --json > error.json
