@@ -40,6 +40,7 @@ cut_head() {
         for (p = 0; p < 3; ++p) printf "%.12g ", 1e-3 * (m[p] + 1e-3 * s[p] / size) > "ear.txt"
         printf "%.12g\n", .5e-6 * size > "ear.txt"
     }
+    BEGIN { count = faces = triangles = 0 }
     NR == 1 { next }
     NR == 2 { vertices = $1; next }
     NR < 3 + vertices { for (p = 0; p < 3; ++p) x[NR - 3, p] = $(p + 1); next }
