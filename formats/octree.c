@@ -1,6 +1,7 @@
 /* octree: the tree in memory. The file is in octree_file.c. */
 #include "formats/octree.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,16 @@
 
 /* Chunks of particles: 1 MiB a column; 4 MiB where a column has 256 MiB or more. */
 enum { SMALL_TILE = 1 << 17, LARGE_TILE = 1 << 19, LARGE_FROM = 1 << 25 };
+
+ps_octree_box ps_octree_bounding_box(const double lower[3], const double upper[3])
+{
+    ps_octree_box box = {.width = 0};
+    for (int d = 0; d < 3; ++d) box.width = fmax(box.width, upper[d] - lower[d]);
+    if (!(box.width > 0)) box.width = 1;
+    for (int d = 0; d < 3; ++d)
+        box.corner[d] = lower[d] + 0.5 * (upper[d] - lower[d]) - 0.5 * box.width;
+    return box;
+}
 
 int64_t ps_octree_bytes(int height, const int64_t *cells)
 {

@@ -25,6 +25,9 @@ typedef struct ps_octree_box {
     double corner[3], width; /* a cube */
 } ps_octree_box;
 
+/* The cube around [lower, upper] with the same middle; width 1 where all is one point. */
+ps_octree_box ps_octree_bounding_box(const double lower[3], const double upper[3]);
+
 /* ---- in memory ---- */
 
 typedef struct ps_octree {
@@ -83,6 +86,7 @@ typedef struct ps_octree_header {
     int64_t group_size;
     ps_octree_box box;
     bool same;        /* targets are the sources: only PS_OCTREE_SOURCES is there              */
+    bool sorted;      /* false: of a file of particles, in its order                           */
     int64_t count[2]; /* particles of each side; of the sources twice if the same              */
     int64_t coincident, clamped; /* particles at the place of an earlier one; moved into the
                                     box's cells though outside it; both sides together       */
@@ -121,6 +125,8 @@ ps_status ps_octree_put_forecast(ps_octree_file *file, ps_octree_forecast which,
 ps_status ps_octree_commit(ps_octree_file **file, int64_t coincident, int64_t clamped);
 void ps_octree_close(ps_octree_file **file); /* before commit: discards. NULL is fine */
 
+/* Also a file of particles: it is a tree of height 1, whose leaf has them in the order of the file.
+ */
 ps_status ps_octree_open(const char *path, ps_octree_file **out);
 const ps_octree_header *ps_octree_file_header(const ps_octree_file *file);
 ps_store *ps_octree_file_store(const ps_octree_file *file); /* borrowed */

@@ -18,6 +18,7 @@ typedef struct side_state {
 
 struct ps_octree_file {
     ps_store *store;
+    ps_particle_file *particles; /* whose store it is; NULL: an octree */
     ps_octree_header header;
     side_state sides[2];
 };
@@ -213,7 +214,8 @@ ps_status ps_octree_commit(ps_octree_file **file, int64_t coincident, int64_t cl
 void ps_octree_close(ps_octree_file **file)
 {
     if (!*file) return;
-    ps_store_close(&(*file)->store);
+    if (!(*file)->particles) ps_store_close(&(*file)->store);
+    ps_particles_close(&(*file)->particles);
     for (int s = 0; s < 2; ++s) free((*file)->sides[s].start);
     free(*file);
     *file = NULL;
@@ -246,6 +248,7 @@ static ps_status get_header(ps_store *store, ps_octree_header *h)
     h->height = (int)height;
     h->right_hand_sides = (int)sides;
     h->same = same != 0;
+    h->sorted = true;
     return ps_moments_get(store, h->right_hand_sides, &h->moments);
 }
 
@@ -272,8 +275,8 @@ static ps_status check_column(const ps_octree_file *file, const side_state *s, i
     ps_dataset_info info;
     ps_chunk_info chunk;
     PS_TRY(ps_store_dataset(file->store, s->ids[column], &info));
-    bool good = info.type == (column == s->columns ? PS_I64 : PS_F64) && info.rank == 2 &&
-                info.chunk_rows == 1 && info.dims[0] == s->tiles;
+    bool good = info.type == (column == s->columns ? PS_I64 : PS_F64) &&
+                info.chunk_count == s->tiles && info.rank == (file->particles ? 1 : 2);
     for (int64_t t = 0; good && t < s->tiles; ++t) {
         PS_TRY(ps_store_chunk(file->store, s->ids[column], t, &chunk));
         good = chunk.count == s->start[t + 1] - s->start[t] && chunk.non_finite == 0;
@@ -285,26 +288,64 @@ static ps_status check_column(const ps_octree_file *file, const side_state *s, i
                           ps_store_path(file->store), info.name);
 }
 
+/* The chunks of a file of particles. */
+static ps_status chunks_as_tiles(ps_octree_file *file, side_state *s)
+{
+    s->tiles = ps_particles_chunk_count(file->particles);
+    PS_TRY(PS_ALLOC(&s->start, s->tiles + 1, "tiles"));
+    for (int64_t t = 0; t < s->tiles; ++t)
+        s->start[t + 1] = s->start[t] + ps_particles_chunk_size(file->particles, t);
+    return PS_OK;
+}
+
 static ps_status open_side(ps_octree_file *file, ps_octree_side side)
 {
     side_state *s = &file->sides[side];
     s->columns = side == PS_OCTREE_SOURCES ? 3 + file->header.right_hand_sides : 3;
-    PS_TRY(get_tiles(file, side));
-    for (int c = 0; c <= s->columns; ++c) {
+    PS_TRY(file->particles ? chunks_as_tiles(file, s) : get_tiles(file, side));
+    for (int c = 0; c < s->columns + !file->particles; ++c) {
         char name[PS_NAME_MAX];
         column_name(name, side, c, s->columns);
-        PS_TRY(ps_store_find(file->store, name, &s->ids[c]));
+        const char *own = file->particles ? strrchr(name, '/') : name;
+        PS_TRY(ps_store_find(file->store, own, &s->ids[c]));
         PS_TRY(check_column(file, s, c));
     }
     return PS_OK;
+}
+
+static ps_status open_particles(const char *path, ps_octree_file *file)
+{
+    PS_TRY(ps_particles_open(path, &file->particles));
+    const ps_particle_header *h = ps_particles_header(file->particles);
+    file->store = ps_particles_store(file->particles);
+    file->header = (ps_octree_header){.height = 1,
+                                      .right_hand_sides = h->right_hand_sides,
+                                      .moments = h->moments,
+                                      .group_size = 1,
+                                      .box = ps_octree_bounding_box(h->lower, h->upper),
+                                      .same = true,
+                                      .count = {h->count, h->count}};
+    memcpy(file->header.length_units, h->length_units, sizeof h->length_units);
+    memcpy(file->header.charge_units, h->charge_units, sizeof h->charge_units);
+    return PS_OK;
+}
+
+static ps_status open_header(const char *path, ps_octree_file *file)
+{
+    ps_store *any;
+    bool particles = ps_store_open_unchecked(path, NULL, 0, &any) == PS_OK &&
+                     strcmp(ps_store_format(any), PS_PARTICLES_FORMAT) == 0;
+    ps_store_close(&any);
+    if (particles) return open_particles(path, file);
+    PS_TRY(ps_store_open(path, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &file->store));
+    return get_header(file->store, &file->header);
 }
 
 ps_status ps_octree_open(const char *path, ps_octree_file **out)
 {
     *out = NULL;
     PS_TRY(PS_ALLOC(out, 1, "an octree file"));
-    ps_status status = ps_store_open(path, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &(*out)->store);
-    if (status == PS_OK) status = get_header((*out)->store, &(*out)->header);
+    ps_status status = open_header(path, *out);
     if (status == PS_OK) status = open_side(*out, PS_OCTREE_SOURCES);
     if (status == PS_OK && !(*out)->header.same) status = open_side(*out, PS_OCTREE_TARGETS);
     if (status != PS_OK) ps_octree_close(out);
@@ -338,15 +379,21 @@ ps_status ps_octree_load_tree(ps_octree_file *file, ps_octree_side side, ps_octr
 {
     char name[PS_NAME_MAX];
     const ps_octree_header *h = &file->header;
-    int64_t cells[PS_OCTREE_LEVELS_MAX];
+    int64_t cells[PS_OCTREE_LEVELS_MAX] = {1};
     memset(out, 0, sizeof *out);
     side = stored_side(file, side);
-    for (int l = 0; l < h->height; ++l) {
+    for (int l = 0; l < h->height && h->sorted; ++l) {
         level_name(name, side_names[side], l, "keys");
         PS_TRY(get_size(file->store, name, &cells[l]));
     }
     PS_TRY(ps_octree_init(out, h->height, &h->box, cells, h->group_size));
     out->particles = h->count[side];
+    if (!h->sorted) {
+        out->keys[0][0] = 0;
+        out->particle_start[0] = 0;
+        out->particle_start[1] = out->particles;
+        return PS_OK;
+    }
     ps_status status = read_levels(file, side, out);
     if (status != PS_OK) ps_octree_release(out);
     return status;
@@ -376,11 +423,6 @@ static ps_status read_part(ps_octree_file *file, const side_state *s, int column
     return PS_OK;
 }
 
-static int64_t tile_of(const side_state *s, int64_t particle)
-{
-    return ps_range_of(s->start, s->tiles, particle);
-}
-
 ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t first, int64_t count,
                          double *const *columns, int column_count, int64_t *permutation)
 {
@@ -390,16 +432,19 @@ ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t firs
         return ps_fail(PS_FAILED, "%s: no particles %lld to %lld, or not %d columns of them",
                        ps_store_path(file->store), (long long)first, (long long)range[1],
                        column_count);
-    for (int64_t t = tile_of(s, first); t < s->tiles && s->start[t] < range[1]; ++t) {
+    for (int64_t t = ps_range_of(s->start, s->tiles, first); t < s->tiles && s->start[t] < range[1]; ++t) {
         for (int c = 0; c < column_count; ++c)
             PS_TRY(read_part(file, s, c, t, range, (char *)columns[c]));
-        if (permutation) PS_TRY(read_part(file, s, s->columns, t, range, (char *)permutation));
+        if (permutation && file->header.sorted)
+            PS_TRY(read_part(file, s, s->columns, t, range, (char *)permutation));
     }
-    for (int64_t i = 0; permutation && i < count; ++i)
+    for (int64_t i = 0; permutation && i < count; ++i) {
+        if (!file->header.sorted) permutation[i] = first + i;
         if (permutation[i] < 0 || permutation[i] >= s->start[s->tiles])
             return ps_fail(PS_INVALID, "%s: particle %lld has place %lld of %lld",
                            ps_store_path(file->store), (long long)(first + i),
                            (long long)permutation[i], (long long)s->start[s->tiles]);
+    }
     return PS_OK;
 }
 
@@ -423,6 +468,11 @@ ps_status ps_octree_get_list(ps_octree_file *file, ps_octree_list which, int lev
                              ps_group_list *out)
 {
     memset(out, 0, sizeof *out);
+    if (!file->header.sorted) { /* one group, which needs no other one */
+        out->groups = 1;
+        PS_TRY(PS_ALLOC(&out->items, 1, "a list of groups"));
+        return PS_ALLOC(&out->start, 2, "a list of groups");
+    }
     ps_status status = get_list(file, which, level, out);
     if (status != PS_OK) ps_group_list_release(out);
     return status;
@@ -433,6 +483,13 @@ ps_status ps_octree_get_forecast(ps_octree_file *file, ps_octree_forecast which,
 {
     char name[PS_NAME_MAX];
     *values = NULL;
+    if (!file->header.sorted) {
+        int64_t n = ps_smaller(file->header.count[0], (int64_t)1 << 32); /* or too many to sum */
+        *groups = 1;
+        PS_TRY(PS_ALLOC(values, 1, "forecasts"));
+        **values = which == PS_OCTREE_NEAR_PAIRS ? n * (n - 1) / 2 : 0;
+        return PS_OK;
+    }
     level_name(name, target_side(file), level, forecast_names[which]);
     ps_status status = get_list_of_ints(file->store, name, values, groups);
     if (status != PS_OK) {

@@ -1,6 +1,6 @@
 /*
  * The adaptive tree in one process, on cores or a device (specs/fmm_adaptive.md): whether it is
- * better than the tree of the file, its particles in memory, its plan; adaptive_run.c evaluates it.
+ * better than the tree of the file, its plan; adaptive_build.c makes it, adaptive_run.c evaluates it.
  */
 #include <math.h>
 #include <omp.h>
@@ -22,7 +22,8 @@
 static bool is_for_device(const fmm_run *r)
 {
     const char *device = r->run->device;
-    if (strcmp(device, "cpu") == 0 || !ps_fmm_sum_is_plain(&r->problem.sum)) return false;
+    if (strcmp(device, "cpu") == 0) return false;
+    if (r->problem.lattice.axes && !ps_fmm_sum_is_plain(&r->problem.sum)) return false;
     if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
@@ -30,8 +31,9 @@ static bool is_for_device(const fmm_run *r)
 /* Whether there is no other tree for the run. */
 static bool must_be(const fmm_run *r)
 {
+    bool unsorted = !r->problem.header->sorted && r->options->tree == FMM_TREE_AUTO;
     return r->options->tree == FMM_TREE_ADAPTIVE || r->problem.lattice.axes > 0 ||
-           !ps_fmm_sum_is_plain(&r->problem.sum);
+           !ps_fmm_sum_is_plain(&r->problem.sum) || unsorted;
 }
 
 /* Ordered pairs of particles that take as long as an M2L. */
@@ -94,8 +96,9 @@ static const char *obstacle(const fmm_run *r)
     const fmm_options *o = r->options;
     const char *device = r->run->device;
     bool plain = ps_fmm_sum_is_plain(&r->problem.sum);
-    if (!plain && (strncmp(device, "cuda", 4) == 0 || o->resident == FMM_RESIDENT_YES))
-        return "dipoles, second derivatives, Stokeslets and Helmholtz's kernel are summed on cores "
+    if (!plain && r->problem.lattice.axes &&
+        (strncmp(device, "cuda", 4) == 0 || o->resident == FMM_RESIDENT_YES))
+        return "dipoles, second derivatives and Stokeslets of a box that repeats are summed on cores "
                "alone yet: --device cpu";
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
@@ -105,150 +108,6 @@ static const char *obstacle(const fmm_run *r)
         return "tasks on cores and GPUs, which --resident no asks for, have that of the octree";
     if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
     return NULL;
-}
-
-/* ---- particles ---- */
-
-/* Bytes while particles are sorted: as read and as sorted, keys, order, workspace of one set. */
-static int64_t sorting_bytes(const fmm_problem *p)
-{
-    int64_t bytes = 0;
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
-        bytes += 8 * p->header->count[set] * (2 * fmm_adaptive_rows(p, set) + 2) +
-                 8 * ps_adaptive_sort_workspace(p->header->count[set]);
-    return bytes;
-}
-
-/* Reads all particles of a set, tile by tile, into rows of `count` numbers. */
-static ps_status read_set(const fmm_problem *p, int set, double *to)
-{
-    int64_t tiles, count = p->header->count[set];
-    const int64_t *start = ps_octree_tile_start(p->file, fmm_adaptive_side(set), &tiles);
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        fmm_source source;
-        fmm_source_init(&source, p);
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t t = 0; t < tiles; ++t) {
-            double *columns[PS_PARTICLE_COLUMNS_MAX];
-            for (int c = 0; c < fmm_adaptive_rows(p, set); ++c)
-                columns[c] = to + c * count + start[t];
-            if (!ps_has_failed(&failure))
-                ps_note_failure(&failure, fmm_source_read(&source, fmm_adaptive_side(set), start[t],
-                                                          start[t + 1] - start[t], columns,
-                                                          fmm_adaptive_rows(p, set), NULL));
-        }
-        fmm_source_release(&source);
-    }
-    return ps_first_failure(&failure);
-}
-
-static void widen(const double *row, int64_t count, double *lower, double *upper)
-{
-    for (int64_t i = 0; i < count; ++i) {
-        *lower = row[i] < *lower ? row[i] : *lower;
-        *upper = row[i] > *upper ? row[i] : *upper;
-    }
-}
-
-static ps_status sort_set(fmm_adaptive *a, const fmm_problem *p, int set)
-{
-    ps_adaptive_set *s = &a->tree.sets[set];
-    int64_t count = p->header->count[set];
-    uint64_t *workspace;
-    PS_TRY(ps_alloc_buffer((void **)&s->keys, 8 * count, "keys"));
-    PS_TRY(ps_alloc_buffer((void **)&s->order, 8 * count, "the order of particles"));
-    PS_TRY(ps_alloc_buffer((void **)&workspace, 8 * ps_adaptive_sort_workspace(count),
-                           "sorting of particles"));
-    ps_adaptive_sort(&a->tree.box, workspace, s);
-    free(workspace);
-    return PS_OK;
-}
-
-/* Around the particles; or the box of a lattice, to which they are mapped. */
-static ps_status make_root(fmm_adaptive *a, fmm_problem *p, double *const made[2],
-                           const double lower[3], const double upper[3])
-{
-    if (p->lattice.axes == 0) return ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest);
-    PS_TRY(fmm_periodic_origin(lower, upper, p));
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
-        fmm_periodic_map(p, p->header->count[set], p->header->count[set], made[set]);
-    fmm_periodic_shrink(p, p->header->count[0], made[0]);
-    ps_adaptive_images_root(&a->tree, a->gpu != NULL || !ps_fmm_sum_is_plain(&p->sum));
-    return PS_OK;
-}
-
-/* The tree of particles as they were read, which then are brought into its order. */
-static ps_status build_tree(fmm_adaptive *a, fmm_problem *p, double *const made[2])
-{
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
-        int64_t count = p->header->count[set];
-        PS_TRY(read_set(p, set, made[set]));
-        for (int d = 0; d < 3; ++d) widen(made[set] + d * count, count, &lower[d], &upper[d]);
-        a->tree.sets[set].points =
-            (ps_tree_points){count, made[set], made[set] + count, made[set] + 2 * count};
-    }
-    PS_TRY(make_root(a, p, made, lower, upper));
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set) PS_TRY(sort_set(a, p, set));
-    PS_TRY(ps_adaptive_divide(&a->tree));
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set) {
-        int64_t count = p->header->count[set];
-        free(a->tree.sets[set].keys);
-        a->tree.sets[set].keys = NULL;
-        PS_TRY(ps_alloc_buffer((void **)&a->columns[set], 8 * fmm_adaptive_rows(p, set) * count,
-                               "sorted particles"));
-        for (int row = 0; row < fmm_adaptive_rows(p, set); ++row)
-            ps_tree_gather(made[set] + row * count, a->tree.sets[set].order, count,
-                           a->columns[set] + row * count);
-    }
-    return PS_OK;
-}
-
-static ps_status invert(fmm_adaptive *a, const fmm_problem *p)
-{
-    int set = fmm_adaptive_last(p);
-    int64_t count = p->header->count[set], *order = a->tree.sets[set].order;
-    PS_TRY(ps_alloc_buffer((void **)&a->inverse, 8 * count, "the order of particles"));
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; ++i) a->inverse[order[i]] = i;
-    for (int s = 0; s < 2; ++s) {
-        free(a->tree.sets[s].order);
-        a->tree.sets[s].order = NULL;
-    }
-    return PS_OK;
-}
-
-static ps_adaptive_rule rule_of(const fmm_adaptive *a, const fmm_problem *p)
-{
-    int order = p->fmm.interpolation.order;
-    return a->gpu ? ps_adaptive_device_rule(order) : ps_adaptive_rule_of(order);
-}
-
-static ps_status build(fmm_run *r)
-{
-    fmm_adaptive *a = r->adaptive;
-    fmm_problem *p = &r->problem;
-    double *made[2] = {NULL, NULL}, start = ps_clock();
-    ps_status status = PS_OK;
-    for (int set = 0; set <= fmm_adaptive_last(p) && status == PS_OK; ++set)
-        status =
-            ps_alloc_buffer((void **)&made[set],
-                            8 * fmm_adaptive_rows(p, set) * p->header->count[set], "particles");
-    if (status == PS_OK) status = build_tree(a, p, made);
-    free(made[0]);
-    free(made[1]);
-    PS_TRY(status);
-    PS_TRY(invert(a, p));
-    a->problem.rule = rule_of(a, p);
-    if (p->lattice.axes) {
-        PS_TRY(fmm_periodic_charge(r->run, p, a->columns[0], p->header->count[0]));
-        PS_TRY(fmm_periodic_images(a, p));
-    }
-    status = ps_adaptive_count(&a->tree, &a->problem.rule, &a->work);
-    a->building = ps_clock() - start;
-    return status;
 }
 
 /* ---- the choice ---- */
@@ -283,11 +142,11 @@ static ps_status check_memory(const fmm_run *r, int64_t bytes)
  * for. */
 static ps_status build_on_host(fmm_run *r, ps_status why)
 {
-    PS_TRY(check_memory(r, sorting_bytes(&r->problem)));
-    if (why == PS_OK) return build(r);
+    PS_TRY(check_memory(r, fmm_adaptive_sorting_bytes(&r->problem)));
+    if (why == PS_OK) return fmm_adaptive_build(r);
     if (why != PS_INVALID && (why != PS_EXHAUSTED || r->options->tree == FMM_TREE_AUTO)) return why;
     ps_info("the host makes the adaptive tree: %s", ps_message());
-    return build(r);
+    return fmm_adaptive_build(r);
 }
 
 static ps_status build_somewhere(fmm_run *r)
@@ -301,8 +160,9 @@ static ps_status build_somewhere(fmm_run *r)
     if (!is_for_device(r)) return build_on_host(r, PS_OK);
     PS_TRY(check_memory(r, traffic_bytes(r)));
     PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
-    if (r->problem.lattice.axes) return build_on_host(r, PS_OK);
-    status = fmm_adaptive_gpu_grow(r, a->gpu, rule_of(a, &r->problem), &a->tree, &a->work);
+    if (r->problem.lattice.axes || !ps_fmm_sum_is_plain(&r->problem.sum))
+        return build_on_host(r, PS_OK);
+    status = fmm_adaptive_gpu_grow(r, a->gpu, fmm_adaptive_rule(a, &r->problem), &a->tree, &a->work);
     a->building = ps_clock() - start;
     return status == PS_OK ? PS_OK : build_on_host(r, status);
 }
@@ -314,10 +174,10 @@ static ps_status compare(fmm_run *r)
     fmm_problem *p = &r->problem;
     bool must = must_be(r);
     int64_t least = 0;
-    r->groups = ps_octree_groups(p->fmm.targets, p->leaf);
     /* Before there is another tree in memory. */
     if (r->run->plan && !must && !is_for_device(r) && fmm_run_least(r, &least) != PS_OK) least = 0;
     PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
+    r->groups = fmm_portions(r);
     r->adaptive->least = least;
     ps_status status = build_somewhere(r);
     if (status == PS_EXHAUSTED && !must) {
@@ -337,16 +197,24 @@ static ps_status compare(fmm_run *r)
     return PS_OK;
 }
 
+/* What wants an adaptive tree. */
+static const char *wanted_by(const fmm_run *r)
+{
+    if (r->problem.lattice.axes) return "--periodic";
+    if (r->options->tree == FMM_TREE_ADAPTIVE) return "--tree adaptive";
+    if (ps_fmm_sum_is_plain(&r->problem.sum))
+        return "particles that no octree has sorted (penstock-octree-build)";
+    return fmm_sum_name(r->options, &r->problem);
+}
+
 ps_status fmm_adaptive_choose(fmm_run *r)
 {
     if (r->adaptive || r->chosen || r->options->tree == FMM_TREE_UNIFORM) return PS_OK;
     r->chosen = true;
     if (!must_be(r) && !is_uneven(r)) return PS_OK;
-    const char *why = obstacle(r), *by = r->problem.lattice.axes               ? "--periodic"
-                                         : r->options->tree == FMM_TREE_ADAPTIVE ? "--tree adaptive"
-                                                : fmm_sum_name(r->options, &r->problem);
+    const char *why = obstacle(r);
     if (!why) return compare(r);
-    if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s", by, why);
+    if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s", wanted_by(r), why);
     go_uniform(r, why);
     return PS_OK;
 }
@@ -377,7 +245,7 @@ void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
 {
     ps_adaptive_problem *q = &a->problem;
     q->tree = &a->tree;
-    q->rule = rule_of(a, p);
+    q->rule = fmm_adaptive_rule(a, p);
     q->far = p->fmm.far;
     q->near = p->fmm.near;
     q->interpolation = p->fmm.interpolation;
@@ -406,24 +274,26 @@ static int64_t evaluation_bytes(const fmm_run *r)
     int64_t pieces = r->run->threads * 8 * (1 + rows + p->fmm.sides) * FMM_ADAPTIVE_PIECE;
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
-        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) + pieces; /* made in pieces, then whole */
+        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) + /* made in pieces, then whole */
+                 ps_larger(fmm_found_bytes(a, p), pieces);
     else /* vectors are gone when results leave by pieces, and all was read: nothing is unpacked */
         bytes += ps_larger(fmm_pass_bytes(a, p, r->run->threads), pieces) -
                  r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file));
-    int64_t before = sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
+    int64_t before = fmm_adaptive_sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)
 {
     bool first = r->attempts == 0, must = must_be(r);
-    r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
+    r->groups = fmm_portions(r);
     r->work.problem = &r->problem;
     fmm_adaptive_configure(r->adaptive, &r->problem);
     fmm_adaptive_gpu *gpu = r->adaptive->gpu;
-    ps_status status = gpu ? fmm_adaptive_gpu_plan(gpu, &r->adaptive->problem) : PS_OK;
+    int64_t device = 0;
+    ps_status status = gpu ? fmm_passes_plan(r->adaptive, &r->problem, &device) : PS_OK;
     if (status == PS_USAGE && !must) status = PS_EXHAUSTED; /* vectors too long for a device */
-    if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), gpu ? gpu->bytes : 0);
+    if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
     /* With less --tree auto takes the octree's tree. */
     if (status == PS_OK && r->adaptive->least > 0)
         r->ledger.least = ps_smaller(r->ledger.least, r->adaptive->least);

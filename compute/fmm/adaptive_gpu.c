@@ -173,6 +173,12 @@ ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adapti
 
 /* ---- the plan ---- */
 
+void fmm_adaptive_gpu_begin(fmm_adaptive_gpu *g)
+{
+    memset(g->stages, 0, sizeof g->stages);
+    g->moving = g->evaluation = 0;
+}
+
 static ps_status load_tables(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
     for (int l = 2; l < q->tree->levels; ++l) {
@@ -187,23 +193,35 @@ static ps_status load_tables(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
     return PS_OK;
 }
 
-static int64_t column_bytes(const ps_adaptive_problem *q, int set)
+static int64_t column_bytes(const fmm_adaptive_gpu *g, const ps_adaptive_tree *tree, int set)
 {
-    return 8 * (set ? 3 : 3 + q->sides) * q->tree->sets[set].points.count;
+    return 8 * (set ? 3 : 3 + g->columns) * tree->sets[set].points.count;
 }
 
 static int last_set(const fmm_adaptive_gpu *g) { return g->plan.tree->same ? 0 : 1; }
 
 static int64_t result_bytes(const fmm_adaptive_gpu *g)
 {
-    return 8 * 4 * g->run.method.sides * g->plan.tree->sets[last_set(g)].points.count;
+    return 8 * g->result_rows * g->plan.tree->sets[last_set(g)].points.count;
+}
+
+void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *g, int columns, const ps_fmm_pass *pass)
+{
+    bool plain = pass->function.kernel < PS_FMM_KERNEL_COUNT && pass->dipoles < 0 &&
+                 pass->derivatives < 2;
+    g->columns = columns;
+    g->result_rows = ps_fmm_pass_rows(pass);
+    g->moments = (ps_fmm_device_moments){pass->charges, pass->dipoles, NULL};
+    g->run.moments = plain ? NULL : &g->moments;
 }
 
 static ps_status make_lists(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
     double start = ps_clock();
+    if (g->plan.tree && memcmp(&g->rule, &q->rule, sizeof g->rule) == 0) return PS_OK;
     ps_adaptive_plan_release(&g->plan);
     PS_TRY(ps_adaptive_plan_make(q->tree, q->rule, &g->plan));
+    g->rule = q->rule;
     g->listing = ps_clock() - start;
     return PS_OK;
 }
@@ -211,7 +229,7 @@ static ps_status make_lists(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 /* What a tree that has grown takes in all, but for vectors and operators. */
 static int64_t grown_bytes(const fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
-    return 2 * (column_bytes(q, 0) + result_bytes(g)) + g->sort_bytes + g->growth_bytes;
+    return 2 * (column_bytes(g, q->tree, 0) + result_bytes(g)) + g->sort_bytes + g->growth_bytes;
 }
 
 ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
@@ -235,7 +253,7 @@ ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *
     g->run.periodic = q->periodic;
     PS_TRY(load_tables(g, q));
     if (g->grown) g->bytes += grown_bytes(g, q);
-    for (int set = 0; set <= last_set(g) && !g->grown; ++set) g->bytes += column_bytes(q, set);
+    for (int set = 0; set <= last_set(g) && !g->grown; ++set) g->bytes += column_bytes(g, q->tree, set);
     g->bytes += (g->grown ? 0 : result_bytes(g)) + ps_adaptive_device_place(&g->run, NULL);
     if (g->bytes <= g->most) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
@@ -257,7 +275,9 @@ int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *g)
 static ps_status make_room(fmm_adaptive_gpu *g)
 {
     PS_TRY(ps_device_alloc(g->device, result_bytes(g), &g->results));
+    int64_t targets = g->plan.tree->sets[last_set(g)].points.count, sides = g->run.method.sides;
     g->run.results = g->results;
+    if (g->result_rows > 4 * sides) g->moments.hessian = g->run.results + 4 * sides * targets;
     PS_TRY(ps_device_alloc(g->device, ps_adaptive_device_place(&g->run, NULL), &g->block));
     ps_adaptive_device_place(&g->run, g->block);
     return PS_OK;
@@ -266,8 +286,7 @@ static ps_status make_room(fmm_adaptive_gpu *g)
 static ps_status send(fmm_adaptive_gpu *g, double *const columns[2])
 {
     for (int set = 0; set <= last_set(g); ++set) {
-        int64_t bytes =
-            8 * (set ? 3 : 3 + g->run.method.sides) * g->plan.tree->sets[set].points.count;
+        int64_t bytes = column_bytes(g, g->plan.tree, set);
         PS_TRY(ps_device_alloc(g->device, bytes, &g->rows[set]));
         PS_TRY(ps_copy_to_device(g->run.far, g->rows[set], columns[set], bytes));
         g->run.rows[set] = g->rows[set];
@@ -276,7 +295,15 @@ static ps_status send(fmm_adaptive_gpu *g, double *const columns[2])
     return ps_adaptive_device_load(&g->run);
 }
 
-/* Evaluates, and waits. */
+static ps_status add_seconds(ps_event *from, ps_event *to, double *sum)
+{
+    double seconds;
+    PS_TRY(ps_event_seconds(from, to, &seconds));
+    *sum += seconds;
+    return PS_OK;
+}
+
+/* Evaluates, and waits; adds to the times of this attempt. */
 static ps_status evaluate(fmm_adaptive_gpu *g)
 {
     PS_SCOPED_MEMORY char *beyond = NULL;
@@ -286,15 +313,15 @@ static ps_status evaluate(fmm_adaptive_gpu *g)
     PS_TRY(ps_stream_wait(g->run.far));
     g->run.beyond = NULL;
     for (int s = 0; s < PS_ADAPTIVE_DEVICE_STAGES; ++s)
-        PS_TRY(ps_event_seconds(g->marks[s], g->marks[s + 1], &g->stages[s]));
-    return ps_event_seconds(g->marks[0], g->marks[PS_ADAPTIVE_DEVICE_STAGES], &g->evaluation);
+        PS_TRY(add_seconds(g->marks[s], g->marks[s + 1], &g->stages[s]));
+    return add_seconds(g->marks[0], g->marks[PS_ADAPTIVE_DEVICE_STAGES], &g->evaluation);
 }
 
 ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *g, double *const columns[2], double *results)
 {
     double start = ps_clock();
     PS_TRY(send(g, columns));
-    g->moving = ps_clock() - start;
+    g->moving += ps_clock() - start;
     PS_TRY(evaluate(g));
     start = ps_clock();
     PS_TRY(ps_copy_to_host(g->run.far, results, g->results, result_bytes(g)));
@@ -327,7 +354,7 @@ ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
     PS_TRY(scatter(g));
     double start = ps_clock();
     ps_status status = fmm_traffic_take(r, &g->traffic);
-    g->moving = ps_clock() - start;
+    g->moving += ps_clock() - start;
     empty(g);
     return status;
 }

@@ -22,6 +22,9 @@ typedef struct fmm_adaptive_gpu {
     ps_fmm_device_table tables[PS_ADAPTIVE_LEVELS];
     void *table_blocks[PS_ADAPTIVE_LEVELS], *rows[2], *results, *block;
     int64_t most, bytes; /* of the device's memory: that may be taken, that is */
+    int columns, result_rows; /* of sources behind their places; of results    */
+    ps_fmm_device_moments moments;
+    ps_adaptive_rule rule; /* of the plan that the host made */
     /* ---- a tree that has grown on the device ---- */
     bool grown;
     fmm_traffic traffic;
@@ -42,13 +45,18 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu);
 ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *gpu, ps_adaptive_rule rule,
                                 ps_adaptive_tree *tree, ps_adaptive_work *work);
 
+void fmm_adaptive_gpu_begin(fmm_adaptive_gpu *gpu); /* times begin at 0: another attempt */
+/* What is summed from now on: columns of the sources behind their places, and a pass over them. */
+void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *gpu, int columns, const ps_fmm_pass *pass);
+
 /* Makes the lists, if the host made the tree, and counts the memory. PS_EXHAUSTED, with figures, if
  * the device has or is allowed less. The problem is borrowed, and its tables are in fp64. OpenMP
  * inside. */
 ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
 int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *gpu); /* of the lists */
 
-/* columns: [3 + S][sources], [3][targets]; results [4 S][targets] are overwritten. */
+/* columns: [3 + columns][sources], [3][targets]; results [rows of the pass][targets] are
+ * overwritten. */
 ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *gpu, double *const columns[2], double *results);
 /* Of a tree that has grown there: direct sums of samples, the sums, and results to where they go.
  */

@@ -1,5 +1,5 @@
 /*
- * adaptive_parts: what adaptive.c, which decides and plans, and adaptive_run.c share. Private to
+ * adaptive_parts: what adaptive.c, which decides and plans, adaptive_build.c and adaptive_run.c share. Private to
  * them.
  */
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_PARTS_H
@@ -52,6 +52,14 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
     return a->tree.sets[set].points.count;
 }
 
+/* ---- making it: adaptive_build.c ---- */
+
+/* Bytes while particles are sorted: as read and as sorted, keys, order, workspace of one set. */
+int64_t fmm_adaptive_sorting_bytes(const fmm_problem *p);
+ps_adaptive_rule fmm_adaptive_rule(const fmm_adaptive *a, const fmm_problem *p);
+/* Reads the particles, and makes the tree whose leaf size is set; counts its work. OpenMP inside. */
+ps_status fmm_adaptive_build(fmm_run *r);
+
 /* ---- a box that repeats: periodic.c ---- */
 
 /* The corner of the box, from where the particles lie. PS_INVALID if they lie wider than a period
@@ -77,7 +85,10 @@ void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p);
 void fmm_pass_configure(fmm_adaptive *a, const fmm_problem *p, int number);
 /* Of vectors, workspace and what a pass finds, of the one that takes most. */
 int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads);
-/* All of them into a->results, on cores. OpenMP inside. */
+int64_t fmm_found_bytes(const fmm_adaptive *a, const fmm_problem *p); /* of the latter alone */
+/* Plans all of them on the device: the most bytes of its memory. */
+ps_status fmm_passes_plan(fmm_adaptive *a, const fmm_problem *p, int64_t *bytes);
+/* All of them into a->results, on the device or the cores. OpenMP inside. */
 ps_status fmm_passes_run(fmm_adaptive *a, const fmm_problem *p, int threads);
 
 #endif

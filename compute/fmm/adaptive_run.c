@@ -126,8 +126,7 @@ ps_status fmm_adaptive_run(fmm_run *r)
                            8 * ps_fmm_sum_rows(&p->sum) *
                                fmm_adaptive_count(a, fmm_adaptive_last(p)),
                            "results"));
-    PS_TRY(a->gpu ? fmm_adaptive_gpu_run(a->gpu, a->columns, a->results)
-                  : fmm_passes_run(a, p, r->run->threads));
+    PS_TRY(fmm_passes_run(a, p, r->run->threads));
     r->seconds = ps_clock() - start;
     return take_all(r);
 }

@@ -372,7 +372,8 @@ static ps_status do_run(fmm_run *r)
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
     fmm_source_init(&r->source, &r->problem);
     ps_product_init(r->run, PS_FMM_RESULT_FORMAT, fmm_result_version(r), &r->product);
-    PS_TRY(ps_product_input(&r->product, "octree", ps_octree_file_store(r->problem.file)));
+    PS_TRY(ps_product_input(&r->product, r->problem.header->sorted ? "octree" : "particles",
+                            ps_octree_file_store(r->problem.file)));
     if (r->problem.charge_file)
         PS_TRY(
             ps_product_input(&r->product, "charges", ps_particles_store(r->problem.charge_file)));
@@ -419,8 +420,10 @@ static const ps_program program = {
         "cut into tasks over groups of cells; what does not fit --host-memory is kept on the disk "
         "and streamed, with the same results to the bit. With a CUDA device whose memory holds "
         "everything, all is evaluated there at once. The time is printed beside the bound that no "
-        "schedule of these tasks can beat.",
+        "schedule of these tasks can beat. OCTREE may be a file of particles: then an adaptive "
+        "tree of them is made in memory, and nothing is sorted into a file.",
     .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
+                "  penstock-fmm galaxy.h5 result.h5\n"
                 "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"
                 "      --host-memory 4G\n"
                 "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"

@@ -3,19 +3,43 @@
 #include "compute/fmm/run.h"
 #include "formats/store_memory.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 /* The queue's, with a few accesses and edges, and the record of a task. */
 enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19, GAPS = 24 };
+enum { STRETCH = 1 << 16 /* particles that come together */ };
 
-int64_t fmm_largest_group(const fmm_run *r)
+static bool has_stretches(const fmm_run *r)
+{
+    return r->adaptive && !r->problem.header->sorted;
+}
+
+int64_t fmm_portions(const fmm_run *r)
+{
+    if (!has_stretches(r)) return ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
+    return (r->problem.header->count[1] + STRETCH - 1) / STRETCH;
+}
+
+void fmm_portion(const fmm_run *r, int64_t portion, int64_t *begin, int64_t *count)
 {
     const ps_octree *tree = r->problem.fmm.targets;
-    int64_t most = 0;
-    for (int64_t g = 0; g < r->groups; ++g) {
-        int64_t first, end;
-        ps_octree_group(tree, r->problem.leaf, g, &first, &end);
-        int64_t count = tree->particle_start[end] - tree->particle_start[first];
-        if (count > most) most = count;
+    if (has_stretches(r)) {
+        *begin = portion * STRETCH;
+        *count = ps_smaller(r->problem.header->count[1] - *begin, STRETCH);
+        return;
+    }
+    int64_t first, end;
+    ps_octree_group(tree, r->problem.leaf, portion, &first, &end);
+    *begin = tree->particle_start[first];
+    *count = tree->particle_start[end] - *begin;
+}
+
+int64_t fmm_largest_portion(const fmm_run *r)
+{
+    int64_t most = 0, begin, count;
+    for (int64_t i = 0; i < r->groups; ++i) {
+        fmm_portion(r, i, &begin, &count);
+        most = ps_larger(most, count);
     }
     return most;
 }
@@ -47,14 +71,14 @@ static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
                   r->groups * FMM_PARTS * p->fmm.sides * (int64_t)sizeof(fmm_sums));
     if (r->keeps)
         ps_ledger_add(l, PS_ROOM_HOST, "journal",
-                      r->work.workers * fmm_largest_group(r) * 8 * 4 * p->fmm.sides);
+                      r->work.workers * fmm_largest_portion(r) * 8 * 4 * p->fmm.sides);
     ps_ledger_add(l, PS_ROOM_HOST, "staging", staging);
 }
 
 /* Results in memory, or on their way to the scratch file. */
 static void add_results(const fmm_run *r, bool in_memory, ps_ledger *l)
 {
-    int64_t records = r->work.workers * fmm_largest_group(r) * 8 *
+    int64_t records = r->work.workers * fmm_largest_portion(r) * 8 *
                       (2 + ps_fmm_sum_rows(&r->problem.sum));
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "results", in_memory ? results_bytes(r) : records);

@@ -147,6 +147,7 @@ void fmm_pass_configure(fmm_adaptive *a, const fmm_problem *p, int number)
     q->targets = (ps_fmm_particles){.stride = count};
     for (int d = 0; d < 3 && !p->same; ++d) q->targets.position[d] = a->columns[1] + d * count;
     double *rows = ps_fmm_sum_passes(&p->sum) > 1 ? a->found : a->results;
+    if (a->gpu) fmm_adaptive_gpu_sum(a->gpu, p->fmm.sides, &pass);
     ps_fmm_particles *to = p->same ? &q->sources : &q->targets;
     if (rows) ps_fmm_pass_targets(&pass, rows, count, to);
 }
@@ -158,6 +159,23 @@ static int64_t found_numbers(const fmm_adaptive *a, const fmm_problem *p)
     return ps_fmm_sum_room(&p->sum, fmm_adaptive_count(a, fmm_adaptive_last(p)));
 }
 
+ps_status fmm_passes_plan(fmm_adaptive *a, const fmm_problem *p, int64_t *bytes)
+{
+    *bytes = 0;
+    fmm_adaptive_gpu_begin(a->gpu);
+    for (int i = 0; i < ps_fmm_sum_passes(&p->sum); ++i) {
+        fmm_pass_configure(a, p, i);
+        PS_TRY(fmm_adaptive_gpu_plan(a->gpu, &a->problem));
+        *bytes = ps_larger(*bytes, a->gpu->bytes);
+    }
+    return PS_OK;
+}
+
+int64_t fmm_found_bytes(const fmm_adaptive *a, const fmm_problem *p)
+{
+    return 8 * found_numbers(a, p);
+}
+
 int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads)
 {
     int64_t most = 0;
@@ -166,13 +184,21 @@ int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads)
         most = ps_larger(most, ps_adaptive_vector_bytes(&a->problem) +
                                    ps_adaptive_workspace(&a->problem, threads));
     }
-    return most + 8 * found_numbers(a, p);
+    return most + fmm_found_bytes(a, p);
+}
+
+static ps_status run_on_device(fmm_adaptive *a, const fmm_problem *p, int number)
+{
+    fmm_pass_configure(a, p, number);
+    PS_TRY(fmm_adaptive_gpu_plan(a->gpu, &a->problem));
+    return fmm_adaptive_gpu_run(a->gpu, a->columns, a->found ? a->found : a->results);
 }
 
 static ps_status run_pass(fmm_adaptive *a, const fmm_problem *p, int number, int threads)
 {
     PS_SCOPED_MEMORY void *vectors = NULL, *workspace = NULL;
     double seconds[PS_ADAPTIVE_STAGES];
+    if (a->gpu) return run_on_device(a, p, number);
     fmm_pass_configure(a, p, number);
     PS_TRY(ps_alloc_buffer(&vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
                            "multipoles and locals"));

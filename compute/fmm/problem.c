@@ -5,6 +5,7 @@
 
 #include "compute/fmm/run.h"
 #include "kernels/fmm/order_choice.h"
+#include "kernels/fmm/tree.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"
 #include "runtime/compare.h"
@@ -238,10 +239,22 @@ static ps_status choose(const fmm_options *o, fmm_problem *p)
     return choose_order(o, p);
 }
 
+/* What octree-build would have refused. */
+static ps_status check_span(const fmm_problem *p)
+{
+    double upper[3];
+    const ps_octree_box *box = &p->header->box;
+    for (int d = 0; d < 3; ++d) upper[d] = box->corner[d] + box->width;
+    ps_status status = ps_tree_check_span(box->corner, upper);
+    if (status == PS_OK) return PS_OK;
+    return ps_context(status, "%s", ps_store_path(ps_octree_file_store(p->file)));
+}
+
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p)
 {
     PS_TRY(ps_octree_open(run->operands[0], &p->file));
     p->header = ps_octree_file_header(p->file);
+    if (!p->header->sorted) PS_TRY(check_span(p));
     p->same = p->header->same;
     p->leaf = p->header->height - 1;
     p->rank = ps_comm_rank();

@@ -58,7 +58,11 @@ void fmm_resident_close(fmm_run *r);
  * instead of tasks and pieces: with `staging` bytes for that and `device` bytes of the device.
  * PS_EXHAUSTED if --host-memory is less than the largest task or a writer needs. memory.c */
 ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device);
-int64_t fmm_largest_group(const fmm_run *r); /* particles of a group of leaves of targets */
+/* What results come by: the groups of leaves of the targets; of an adaptive tree whose particles no
+ * octree has sorted, stretches of the file. Their number is r->groups. */
+int64_t fmm_portions(const fmm_run *r);
+void fmm_portion(const fmm_run *r, int64_t portion, int64_t *begin, int64_t *count);
+int64_t fmm_largest_portion(const fmm_run *r); /* particles */
 /* Counts tasks and pieces, and decides what lies where: fmm_share_memory. */
 ps_status fmm_run_prepare(fmm_run *r);
 /* The least memory of the run by the octree's tree, of one whose tree is another: local, one rank.

@@ -11,7 +11,10 @@
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
-enum { CHUNK = 1 << 20 /* particles a copy, at least */ };
+enum {
+    CHUNK = 1 << 20, /* particles a copy, at least */
+    PART = 16        /* of the host's memory that a tile for every thread may take */
+};
 
 ps_status fmm_traffic_open(ps_device *device, ps_stream *stream, fmm_traffic *out)
 {
@@ -32,17 +35,22 @@ void fmm_traffic_close(fmm_traffic *t)
 
 /* ---- to the device ---- */
 
-static int64_t capacity_of(const fmm_run *r)
+static int64_t staging_bytes(const fmm_run *r, int64_t particles)
 {
-    int64_t most = fmm_largest_group(r);
-    return most > CHUNK ? most : CHUNK;
+    int64_t sides = r->problem.fmm.sides, rows = ps_larger(3 + sides, 5 * sides);
+    return 2 * 8 * rows * particles;
 }
 
-int64_t fmm_traffic_staging(const fmm_run *r)
+/* A tile for every thread, where that is little of the memory: so many are read at a time. */
+static int64_t capacity_of(const fmm_run *r)
 {
-    int64_t sides = r->problem.fmm.sides, rows = 3 + sides > 5 * sides ? 3 + sides : 5 * sides;
-    return 2 * 8 * rows * capacity_of(r);
+    int64_t least = ps_larger(fmm_largest_portion(r), CHUNK), all = r->problem.header->count[0];
+    int64_t tiles = r->run->threads * ps_smaller(ps_octree_tile_room(all), all);
+    if (staging_bytes(r, tiles) > r->run->host_memory / PART) return least;
+    return ps_larger(least, tiles);
 }
+
+int64_t fmm_traffic_staging(const fmm_run *r) { return staging_bytes(r, capacity_of(r)); }
 
 int64_t fmm_traffic_device_bytes(const fmm_problem *p)
 {
@@ -93,8 +101,9 @@ static ps_status read_chunk(fmm_source *sources, int threads, int set, int64_t f
 
 /* Bounds of places and magnitudes of charges of a chunk. */
 static void measure(const fmm_problem *p, fmm_traffic *t, int set, const double *chunk,
-                    int64_t count)
+                    int64_t first, int64_t count)
 {
+    int64_t tiles;
     fmm_check magnitudes = {.sides = p->fmm.sides};
     for (int d = 0; d < 3; ++d) {
         double low = t->lower[d], high = t->upper[d];
@@ -108,7 +117,13 @@ static void measure(const fmm_problem *p, fmm_traffic *t, int set, const double 
         t->upper[d] = high;
     }
     if (set) return;
-    fmm_check_charges(p, &magnitudes, chunk + 3 * count, count, count);
+    /* by tiles: the sum does not depend on how many of them come together */
+    const int64_t *start = ps_octree_tile_start(p->file, side_of(set), &tiles);
+    for (int64_t tile = ps_range_of(start, tiles, first), at = first, end; at < first + count;
+         at = end, ++tile) {
+        end = ps_smaller(start[tile + 1], first + count);
+        fmm_check_charges(p, &magnitudes, chunk + 3 * count + at - first, count, end - at);
+    }
     for (int side = 0; side < p->fmm.sides; ++side) t->charge[side] += magnitudes.charge[side];
 }
 
@@ -133,7 +148,7 @@ static ps_status send_set(const fmm_run *r, fmm_traffic *t, fmm_source *sources,
         double *chunk = t->staging[turn];
         PS_TRY(ps_event_sync(t->moved[turn]));
         PS_TRY(read_chunk(sources, r->run->threads, set, first, some, chunk));
-        measure(p, t, set, chunk, some);
+        measure(p, t, set, chunk, first, some);
         for (int c = 0; c < rows; ++c)
             PS_TRY(ps_copy_to_device(t->stream, t->columns[set] + c * all + first, chunk + c * some,
                                      8 * some));
@@ -207,35 +222,23 @@ ps_status fmm_traffic_check(fmm_run *r, const fmm_traffic *t, void *workspace, i
 
 /* ---- and back ---- */
 
-/* Groups whose results come together, in one of the buffers: of each [4 S][count] values, then
+/* Portions whose results come together, in one of the buffers: of each [4 S][count] values, then
  * [S][count] charges, if the targets are the sources. */
 typedef struct batch {
-    int64_t first, end, begin, count; /* groups; their particles */
+    int64_t first, end, begin, count; /* portions; their particles */
 } batch;
 
-static batch batch_from(const fmm_run *r, const fmm_traffic *t, int64_t group)
+static batch batch_from(const fmm_run *r, const fmm_traffic *t, int64_t portion)
 {
-    const ps_octree *tree = r->problem.fmm.targets;
-    int64_t first, end;
-    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
-    batch b = {.first = group, .end = group, .begin = tree->particle_start[first]};
+    int64_t begin, count;
+    batch b = {.first = portion, .end = portion};
+    fmm_portion(r, portion, &b.begin, &count);
     for (; b.end < r->groups; ++b.end) {
-        ps_octree_group(tree, r->problem.leaf, b.end, &first, &end);
-        int64_t count = tree->particle_start[end] - b.begin;
-        if (b.end > b.first && count > t->capacity) break;
-        b.count = count;
+        fmm_portion(r, b.end, &begin, &count);
+        if (b.end > b.first && begin + count - b.begin > t->capacity) break;
+        b.count = begin + count - b.begin;
     }
     return b;
-}
-
-/* The particles of a group: first and count. */
-static void particles_of(const fmm_run *r, int64_t group, int64_t *begin, int64_t *count)
-{
-    const ps_octree *tree = r->problem.fmm.targets;
-    int64_t first, end;
-    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
-    *begin = tree->particle_start[first];
-    *count = tree->particle_start[end] - *begin;
 }
 
 static int rows_back(const fmm_run *r) { return (r->problem.same ? 5 : 4) * r->problem.fmm.sides; }
@@ -246,7 +249,7 @@ static ps_status fetch(const fmm_run *r, const fmm_traffic *t, const batch *b, i
     int rows = rows_back(r), values = 4 * r->problem.fmm.sides;
     for (int64_t g = b->first; g < b->end; ++g) {
         int64_t begin, count;
-        particles_of(r, g, &begin, &count);
+        fmm_portion(r, g, &begin, &count);
         double *to = t->staging[turn] + (begin - b->begin) * rows;
         for (int row = 0; row < rows; ++row) {
             const double *from =
@@ -263,7 +266,7 @@ static ps_status take_group(fmm_run *r, const batch *b, int64_t group, const int
     fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX] = {{0}};
     int sides = r->problem.fmm.sides;
     int64_t begin, count;
-    particles_of(r, group, &begin, &count);
+    fmm_portion(r, group, &begin, &count);
     const double *values = staged + (begin - b->begin) * rows_back(r);
     fmm_values all = {values, count, count};
     if (r->problem.same) fmm_group_sums(values + 4 * sides * count, &all, sides, sums);
@@ -279,7 +282,7 @@ static ps_status take_batch(fmm_run *r, const fmm_traffic *t, const batch *b, fm
 #pragma omp parallel for schedule(static) num_threads(r->run->threads)
     for (int64_t g = b->first; g < b->end; ++g) {
         int64_t begin, count;
-        particles_of(r, g, &begin, &count);
+        fmm_portion(r, g, &begin, &count);
         if (ps_has_failed(&failure)) continue;
         ps_note_failure(&failure, fmm_source_read(&sources[omp_get_thread_num()], side, begin,
                                                   count, NULL, 0, places + begin - b->begin));

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/fmm/device_adaptive.h"
+#include "kernels/fmm/moment_device.h"
 }
 
 namespace
@@ -95,6 +95,7 @@ extern "C" ps_status ps_fmm_device_m2p_run(const ps_fmm_device_method *method,
                                            const ps_fmm_device_m2p *m2p, ps_stream *stream)
 {
     if (m2p->count == 0) return PS_OK;
+    if (m2p->targets.moments) return ps_fmm_device_moment_m2p(method, m2p, stream);
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     dim3 grid((unsigned)m2p->count, (unsigned)method->sides);
@@ -110,6 +111,7 @@ extern "C" ps_status ps_fmm_device_p2l_run(const ps_fmm_device_method *method,
                                            const ps_fmm_device_p2l *p2l, ps_stream *stream)
 {
     if (p2l->count == 0) return PS_OK;
+    if (p2l->moments) return ps_fmm_device_moment_p2l(method, p2l, stream);
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     dim3 grid((unsigned)p2l->count, (unsigned)method->sides);

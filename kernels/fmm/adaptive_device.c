@@ -68,7 +68,8 @@ static ps_fmm_device_any_leaves leaves_of(const ps_adaptive_device *d, int set)
     int64_t n = t->sets[set].points.count;
     ps_fmm_device_any_leaves out = {
         .leaves = {.cells = t->leaves, .particles = n, .box = t->box, .set = {d->rows[set], n}},
-        .each = d->part[set ? PS_PLAN_TARGETS : PS_PLAN_SOURCES]};
+        .each = d->part[set ? PS_PLAN_TARGETS : PS_PLAN_SOURCES],
+        .moments = d->moments};
     if (set == last) {
         out.leaves.potential = d->results;
         out.leaves.gradient = d->gradient ? d->results + d->method.sides * n : NULL;
@@ -156,7 +157,8 @@ static ps_status near_to_far(const ps_adaptive_device *d)
                              .count = d->plan->part[PS_PLAN_P2L_CELL].count,
                              .cell = d->part[PS_PLAN_P2L_CELL],
                              .start = d->part[PS_PLAN_P2L_START],
-                             .runs = d->part[PS_PLAN_P2L_RUNS]};
+                             .runs = d->part[PS_PLAN_P2L_RUNS],
+                             .moments = d->moments};
     return ps_fmm_device_p2l_run(&d->method, &p2l, d->far);
 }
 

@@ -23,11 +23,19 @@ typedef struct ps_fmm_device_run {
     int32_t begin, end;
 } ps_fmm_device_run;
 
+/* What is more than charges, to gradients (specs/fmm.md, "Moments"). fp64 alone. */
+typedef struct ps_fmm_device_moments {
+    int charges, dipoles; /* the first of their columns behind x, y, z; -1: there are none */
+    double *hessian;      /* on the device, [sides][6][stride]; NULL: not wanted          */
+} ps_fmm_device_moments;
+
 /* All leaves of a tree; where in `leaves` cells, particles, set.rows, set.stride, potential and
  * gradient are set, and the others are not read. Vectors are those of all cells. */
 typedef struct ps_fmm_device_any_leaves {
     ps_fmm_device_leaves leaves;
-    const ps_fmm_device_leaf *each; /* [cells] */
+    const ps_fmm_device_leaf *each;       /* [cells] */
+    const ps_fmm_device_moments *moments; /* of the host; NULL: charges, to gradients. With them
+                                             there are gradients */
 } ps_fmm_device_any_leaves;
 
 ps_status ps_fmm_device_p2m_any(const ps_fmm_device_method *method,
@@ -76,6 +84,7 @@ typedef struct ps_fmm_device_p2l {
     int64_t count;
     const int32_t *cell, *start;
     const ps_fmm_device_run *runs;
+    const ps_fmm_device_moments *moments; /* as of leaves */
 } ps_fmm_device_p2l;
 
 ps_status ps_fmm_device_p2l_run(const ps_fmm_device_method *method, const ps_fmm_device_p2l *p2l,

@@ -9,7 +9,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/fmm/device_adaptive.h"
+#include "kernels/fmm/moment_device.h"
 }
 
 namespace
@@ -373,6 +373,7 @@ extern "C" ps_status ps_fmm_device_p2m_any(const ps_fmm_device_method *method,
                                            const ps_fmm_device_vectors *multipoles,
                                            ps_stream *stream)
 {
+    if (leaves->moments) return ps_fmm_device_moment_p2m(method, leaves, multipoles, stream);
     launch in = launch_of(method, &leaves->leaves, multipoles, false);
     in.each = leaves->each;
     return run_p2m(method, in, stream);
@@ -382,6 +383,7 @@ extern "C" ps_status ps_fmm_device_l2p_any(const ps_fmm_device_method *method,
                                            const ps_fmm_device_any_leaves *leaves,
                                            const ps_fmm_device_vectors *locals, ps_stream *stream)
 {
+    if (leaves->moments) return ps_fmm_device_moment_l2p(method, leaves, locals, stream);
     launch in = launch_of(method, &leaves->leaves, locals, true);
     in.each = leaves->each;
     return run_l2p(method, in, stream);

@@ -1,6 +1,7 @@
 /*
  * f[0] = K and f[n + 1] = f[n]' / r of every kernel, of r2 = r^2 > 0 (moment_p2p.h). The includer
- * has lanes_body.h in double precision.
+ * defines KERNEL_INLINE, real as double, vreal (or has lanes_body.h), v_rsqrt, v_exp (of arguments
+ * <= 0), v_of and v_sine_cosine(x, *sine, *cosine).
  */
 
 /* c r^a. */
@@ -73,28 +74,6 @@ KERNEL_INLINE void radial_gaussian(vreal r2, vreal b, vreal f[4])
 {
     f[0] = v_exp(-b * r2);
     for (int n = 1; n < 4; ++n) f[n] = -2 * b * f[n - 1];
-}
-
-/* sin(x) and cos(x) of 0 <= x < 1e6, to about an ulp of 1: x - n pi/2 in three parts of 33 bits (Cody
- * and Waite), then the series on [-pi/4, pi/4]. */
-KERNEL_INLINE void v_sine_cosine(vreal x, vreal *sine, vreal *cosine)
-{
-    enum { TERMS = 8 };
-    const real magic = 0x1.8p52;
-    vreal shifted = x * 0x1.45f306dc9c883p-1 + magic, n = shifted - magic;
-    vreal r = x - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2ep-69, t = r * r;
-    vreal s = v_of(0), c = v_of(0);
-    for (int k = TERMS; k >= 1; --k) {
-        s = (1 + s) * t * (real)(-1.0 / (2 * k * (2 * k + 1)));
-        c = (1 + c) * t * (real)(-1.0 / (2 * k * (2 * k - 1)));
-    }
-    s = r + r * s;
-    c = 1 + c;
-    vinteger quarter = (vinteger)shifted, odd = -(quarter & 1);
-    vreal first = (vreal)(((vinteger)s & ~odd) | ((vinteger)c & odd));
-    vreal second = (vreal)(((vinteger)c & ~odd) | ((vinteger)s & odd));
-    *sine = (vreal)((vinteger)first ^ (quarter >> 1 << 63));
-    *cosine = (vreal)((vinteger)second ^ ((quarter + 1) >> 1 << 63));
 }
 
 /* Of cos(t)/r, t = b r, with s = sin(t); and of sin(t)/r with cos(t) for cos(t) -> sin(t) and

@@ -6,16 +6,33 @@
 #define real double
 #define LANES_SINGLE 0
 #include "kernels/common/lanes_body.h"
-#include "kernels/fmm/moment_function_body.h"
 
-enum { ROWS = 10 }; /* phi, its gradient, its second derivatives */
+/* sin(x) and cos(x) of 0 <= x < 1e6, to about an ulp of 1: x - n pi/2 in three parts of 33 bits (Cody
+ * and Waite), then the series on [-pi/4, pi/4]. */
+KERNEL_INLINE void v_sine_cosine(vreal x, vreal *sine, vreal *cosine)
+{
+    enum { TERMS = 8 };
+    const real magic = 0x1.8p52;
+    vreal shifted = x * 0x1.45f306dc9c883p-1 + magic, n = shifted - magic;
+    vreal r = x - n * 0x1.921fb544p+0 - n * 0x1.0b4611a6p-34 - n * 0x1.3198a2ep-69, t = r * r;
+    vreal s = v_of(0), c = v_of(0);
+    for (int k = TERMS; k >= 1; --k) {
+        s = (1 + s) * t * (real)(-1.0 / (2 * k * (2 * k + 1)));
+        c = (1 + c) * t * (real)(-1.0 / (2 * k * (2 * k - 1)));
+    }
+    s = r + r * s;
+    c = 1 + c;
+    vinteger quarter = (vinteger)shifted, odd = -(quarter & 1);
+    vreal first = (vreal)(((vinteger)s & ~odd) | ((vinteger)c & odd));
+    vreal second = (vreal)(((vinteger)c & ~odd) | ((vinteger)s & odd));
+    *sine = (vreal)((vinteger)first ^ (quarter >> 1 << 63));
+    *cosine = (vreal)((vinteger)second ^ ((quarter + 1) >> 1 << 63));
+}
+
+#include "kernels/fmm/moment_function_body.h"
+#include "kernels/fmm/moment_pair_body.h"
 
 typedef void (*radial)(vreal r2, vreal b, vreal f[4]);
-
-/* From a target to LANES sources. */
-typedef struct separation {
-    vreal r[3], f[4];
-} separation;
 
 KERNEL_INLINE void separate(const ps_fmm_p2p *p, radial function, int64_t target, int64_t from,
                             int64_t count, separation *s)
@@ -31,34 +48,6 @@ KERNEL_INLINE void separate(const ps_fmm_p2p *p, radial function, int64_t target
     r2 = v_keep(apart, r2) + v_keep(~apart, v_of(1));
     function(r2, v_of(p->function.parameter), s->f);
     for (int n = 0; n < 4; ++n) s->f[n] = v_keep(apart, s->f[n]);
-}
-
-KERNEL_INLINE void add_charges(const separation *s, vreal q, bool twice, vreal sums[ROWS])
-{
-    vreal slope = q * s->f[1];
-    sums[0] += q * s->f[0];
-    for (int d = 0; d < 3; ++d) sums[1 + d] += slope * s->r[d];
-    if (!twice) return;
-    vreal second = q * s->f[2];
-    for (int d = 0, row = 4; d < 3; ++d)
-        for (int e = d; e < 3; ++e, ++row) {
-            sums[row] += second * s->r[d] * s->r[e];
-            if (e == d) sums[row] += slope;
-        }
-}
-
-KERNEL_INLINE void add_dipoles(const separation *s, const vreal p[3], bool twice, vreal sums[ROWS])
-{
-    vreal along = p[0] * s->r[0] + p[1] * s->r[1] + p[2] * s->r[2], second = along * s->f[2];
-    sums[0] -= along * s->f[1];
-    for (int d = 0; d < 3; ++d) sums[1 + d] -= s->f[1] * p[d] + second * s->r[d];
-    if (!twice) return;
-    vreal third = along * s->f[3];
-    for (int d = 0, row = 4; d < 3; ++d)
-        for (int e = d; e < 3; ++e, ++row) {
-            sums[row] -= s->f[2] * (p[d] * s->r[e] + p[e] * s->r[d]) + third * s->r[d] * s->r[e];
-            if (e == d) sums[row] -= second;
-        }
 }
 
 KERNEL_INLINE void sum_run(const ps_fmm_p2p *p, radial function, bool twice, bool dipoles,

@@ -15,7 +15,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/fmm/device_adaptive.h"
+#include "kernels/fmm/moment_device.h"
 }
 
 namespace
@@ -385,6 +385,7 @@ extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
 extern "C" ps_status ps_fmm_device_p2p_any_run(const ps_fmm_device_method *method,
                                                const ps_fmm_device_p2p_any *p2p, ps_stream *stream)
 {
+    if (p2p->targets.moments) return ps_fmm_device_moment_p2p(method, p2p, stream);
     launch in = {.targets = p2p->targets.leaves,
                  .sources = {.one = p2p->sources},
                  .parameter = method->function.parameter,

@@ -8,16 +8,6 @@
 #include "kernels/common/space_curve.h"
 #include "kernels/common/word_sort.h"
 
-ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3])
-{
-    ps_octree_box box = {.width = 0};
-    for (int d = 0; d < 3; ++d) box.width = fmax(box.width, upper[d] - lower[d]);
-    if (!(box.width > 0)) box.width = 1;
-    for (int d = 0; d < 3; ++d)
-        box.corner[d] = lower[d] + 0.5 * (upper[d] - lower[d]) - 0.5 * box.width;
-    return box;
-}
-
 ps_status ps_tree_check_span(const double lower[3], const double upper[3])
 {
     static const double least = 1e-60, most = 1e60;

@@ -21,9 +21,6 @@ typedef struct ps_tree_points {
     const double *x, *y, *z;
 } ps_tree_points;
 
-/* The cube around [lower, upper] with the same middle; width 1 where all is one point. */
-ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3]);
-
 /* PS_INVALID if particles that reach from `lower` to `upper` span less than 1e-60 or more than 1e60:
  * fifth powers of distances, which gradients of kernels hold, and squares of results are no numbers
  * of fp64 then, and small squares are 0, as if particles were at one place. */

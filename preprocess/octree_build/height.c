@@ -1,37 +1,45 @@
 /* height: how many cells each level would have, how many pairs of particles, and which height that
  * suggests. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
 #include "kernels/common/counter_random.h"
 #include "kernels/fmm/tree.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
-enum { REGISTER_BITS = 15, REGISTERS = 1 << REGISTER_BITS, BLOCK = 1 << 17, DEEPEST = 20 };
+enum { REGISTER_BITS = 15, REGISTERS = 1 << REGISTER_BITS, BLOCK = 1 << 14, DEEPEST = 20 };
+enum { LEVELS = DEEPEST + 1 };
 
-/* Of all levels, [DEEPEST + 1][REGISTERS]: the longest run of leading zeros, plus one, among the
+/* Of all levels, [LEVELS][REGISTERS]: the longest run of leading zeros, plus one, among the
  * hashes of a register; and sums of random signs, one for each cell. */
 typedef struct sketches {
     uint8_t *longest;
     int64_t *signs;
 } sketches;
 
-static void count_block(const uint64_t *keys, int64_t count, const sketches *all)
+/* A thread's: chunks of positions, their keys, what it has counted. */
+typedef struct counter {
+    double *xyz[3];
+    uint64_t *keys;
+    sketches own;
+} counter;
+
+static void count_keys(const uint64_t *keys, int64_t count, int level, const sketches *all)
 {
-#pragma omp parallel for schedule(dynamic)
-    for (int level = 0; level <= DEEPEST; ++level) {
-        uint8_t *own = all->longest + (int64_t)level * REGISTERS;
-        int64_t *signs = all->signs + (int64_t)level * REGISTERS;
-        for (int64_t i = 0; i < count; ++i) {
-            uint64_t h = ps_counter_mix((keys[i] >> 3 * (DEEPEST - level)) + 0x9e3779b97f4a7c15u);
-            uint64_t rest = h << REGISTER_BITS | (uint64_t)1 << (REGISTER_BITS - 1);
-            uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
-            uint64_t at = h >> (64 - REGISTER_BITS);
-            if (rank > own[at]) own[at] = rank;
-            signs[at] += h & 1 ? 1 : -1;
-        }
+    uint8_t *own = all->longest + (int64_t)level * REGISTERS;
+    int64_t *signs = all->signs + (int64_t)level * REGISTERS;
+    for (int64_t i = 0; i < count; ++i) {
+        uint64_t h = ps_counter_mix((keys[i] >> 3 * (DEEPEST - level)) + 0x9e3779b97f4a7c15u);
+        uint64_t rest = h << REGISTER_BITS | (uint64_t)1 << (REGISTER_BITS - 1);
+        uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
+        uint64_t at = h >> (64 - REGISTER_BITS);
+        if (rank > own[at]) own[at] = rank;
+        signs[at] += h & 1 ? 1 : -1;
     }
 }
 
@@ -56,37 +64,76 @@ static double estimate(const uint8_t *registers)
     return raw <= 2.5 * m && zeros > 0 ? m * log(m / zeros) : raw;
 }
 
-static ps_status count_all(ps_particle_file *file, const ps_octree_box *box, double *columns,
-                           uint64_t *keys, const sketches *all)
+static ps_status counter_init(counter *c, int64_t rows)
 {
-    int64_t total = ps_particles_header(file)->count;
-    double *const xyz[3] = {columns, columns + BLOCK, columns + 2 * BLOCK};
-    for (int64_t first = 0; first < total; first += BLOCK) {
-        ps_tree_points points = {total - first < BLOCK ? total - first : BLOCK, xyz[0], xyz[1],
-                                 xyz[2]};
-        PS_TRY(ps_particles_read(file, first, points.count, xyz, 3));
-        ps_tree_keys(box, DEEPEST, &points, keys);
-        count_block(keys, points.count, all);
-    }
+    char *room;
+    int64_t positions = 8 * 4 * rows;
+    PS_TRY(ps_alloc((void **)&room, positions + (int64_t)LEVELS * REGISTERS * 9, 1,
+                    "counting of cells"));
+    for (int d = 0; d < 3; ++d) c->xyz[d] = (double *)room + d * rows;
+    c->keys = (uint64_t *)room + 3 * rows;
+    c->own.signs = (int64_t *)(room + positions);
+    c->own.longest = (uint8_t *)(c->own.signs + LEVELS * REGISTERS);
     return PS_OK;
+}
+
+/* One chunk of the file, a block of keys after the other, which stays in the cache. */
+static ps_status count_chunk(ps_particle_file *file, const ps_octree_box *box, int64_t chunk,
+                             const counter *c)
+{
+    int64_t first = chunk * ps_particles_chunk_rows(file),
+            count = ps_particles_chunk_size(file, chunk);
+    ps_tree_points points = {count, c->xyz[0], c->xyz[1], c->xyz[2]};
+    PS_TRY(ps_particles_read(file, first, count, c->xyz, 3));
+    ps_tree_keys(box, DEEPEST, &points, c->keys);
+    for (int64_t at = 0; at < count; at += BLOCK)
+        for (int level = 0; level < LEVELS; ++level)
+            count_keys(c->keys + at, ps_smaller(BLOCK, count - at), level, &c->own);
+    return PS_OK;
+}
+
+/* Numbers and the longest of them do not depend on who has counted what. */
+static void add_sketches(const sketches *from, const sketches *to)
+{
+    for (int64_t i = 0; i < (int64_t)LEVELS * REGISTERS; ++i) {
+        to->signs[i] += from->signs[i];
+        if (from->longest[i] > to->longest[i]) to->longest[i] = from->longest[i];
+    }
+}
+
+static ps_status count_all(ps_particle_file *file, const ps_octree_box *box, const sketches *all)
+{
+    int64_t chunks = ps_particles_chunk_count(file), rows = ps_particles_chunk_size(file, 0);
+    ps_failure failure = {0};
+    int threads = (int)ps_smaller(omp_get_max_threads(), chunks);
+#pragma omp parallel num_threads(threads)
+    {
+        counter own = {0};
+        ps_note_failure(&failure, counter_init(&own, rows));
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t c = 0; c < chunks; ++c)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure, count_chunk(file, box, c, &own));
+#pragma omp critical(octree_build_sketches)
+        if (!ps_has_failed(&failure)) add_sketches(&own.own, all);
+        free(own.xyz[0]);
+    }
+    return ps_first_failure(&failure);
 }
 
 ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, tree_counts *out)
 {
-    double *columns;
-    const int64_t levels = DEEPEST + 1;
-    PS_TRY(ps_alloc((void **)&columns, 4 * 8 * BLOCK + levels * REGISTERS * 9, 1,
-                    "counting of cells"));
-    sketches all = {.signs = (int64_t *)(columns + 4 * BLOCK)};
-    all.longest = (uint8_t *)(all.signs + levels * REGISTERS);
+    sketches all;
+    PS_TRY(PS_ALLOC(&all.signs, (int64_t)LEVELS * REGISTERS * 9 / 8 + 1, "counting of cells"));
+    all.longest = (uint8_t *)(all.signs + LEVELS * REGISTERS);
     double n = (double)ps_particles_header(file)->count;
-    ps_status status = count_all(file, box, columns, (uint64_t *)(columns + 3 * BLOCK), &all);
-    for (int l = 0; l < levels; ++l) {
+    ps_status status = count_all(file, box, &all);
+    for (int l = 0; l < LEVELS; ++l) {
         int64_t own = (int64_t)l * REGISTERS;
         out->cells[l] = fmin(estimate(all.longest + own), ldexp(1, 3 * l));
         out->squares[l] = fmin(fmax(estimate_squares(all.signs + own), n), n * n);
     }
-    free(columns);
+    free(all.signs);
     return status;
 }
 

@@ -126,7 +126,7 @@ static ps_status find_box(build *b)
         lower[d] = fmin(s->lower[d], t->lower[d]);
         upper[d] = fmax(s->upper[d], t->upper[d]);
     }
-    b->box = ps_tree_bounding_box(lower, upper);
+    b->box = ps_octree_bounding_box(lower, upper);
     ps_status status = ps_tree_check_span(lower, upper);
     if (status != PS_OK) return ps_context(status, "%s", b->run->operands[0]);
     if (!chosen.box) return PS_OK;

@@ -58,7 +58,7 @@ static ps_octree_box box_around(const ps_prism_bodies *b)
         lower[d] = least;
         upper[d] = most;
     }
-    return ps_tree_bounding_box(lower, upper);
+    return ps_octree_bounding_box(lower, upper);
 }
 
 /* As deep as one word holds key and number, so that sorting is fast; 20 levels at most. */

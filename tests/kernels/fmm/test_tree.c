@@ -105,7 +105,7 @@ static void degenerate_trees(void **state)
         }
     }
     double at[3] = {2, 2, 2};
-    ps_octree_box box = ps_tree_bounding_box(at, at);
+    ps_octree_box box = ps_octree_bounding_box(at, at);
     check_near(box.width, 1, 0, 0);
     check_near(box.corner[1], 1.5, 0, 0);
     ps_octree bad;
