@@ -143,30 +143,39 @@ static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
     return left > r->largest_bytes ? left : r->largest_bytes;
 }
 
-/* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
- * pieces. */
+/* What a run takes at least with results in memory, or in a scratch file: one writer, the pieces of
+ * one task. */
+static int64_t least_with(const fmm_run *r, const ps_ledger *fixed, bool in_memory)
+{
+    ps_ledger l = *fixed;
+    add_results(r, in_memory, &l);
+    add_phases(r, in_memory, r->largest_bytes, 1, &l);
+    return l.most[PS_ROOM_HOST];
+}
+
+/* What is left of --host-memory goes to the results, if they and half of the rest fit, or if the
+ * records of few targets would take more; and to the pieces. */
 ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
 {
     int64_t budget = shared_budget(r), results = results_bytes(r);
     int64_t targets = r->problem.header->count[1];
-    ps_ledger fixed, least;
+    ps_ledger fixed;
     ps_ledger_open(&fixed, r->run);
     add_fixed(r, staging, &fixed);
-    least = r->ledger = fixed;
-    add_results(r, false, &least);
-    add_phases(r, false, r->largest_bytes, 1, &least);
+    r->ledger = fixed;
+    int64_t in_file = least_with(r, &fixed, false), beside_all = least_with(r, &fixed, true);
 
     int64_t left = budget - fixed.now[PS_ROOM_HOST];
     int64_t writer = writer_bytes(r, true);
     int64_t beside = r->whole_bytes > writer ? r->whole_bytes : writer;
-    bool in_memory = results + beside <= left || 4 * results <= left;
+    bool in_memory = results + beside <= left || 4 * results <= left || beside_all <= in_file;
     add_results(r, in_memory, &r->ledger);
     r->sink_budget = in_memory ? results : 0;
     r->pool_budget = room_for_pieces(r, &r->ledger);
     r->writing = budget - r->ledger.now[PS_ROOM_HOST];
     int writers = fmm_sink_writers(targets, &r->problem.sum, in_memory, r->writing);
     add_phases(r, in_memory, r->pool_budget, writers, &r->ledger);
-    r->ledger.least = least.most[PS_ROOM_HOST];
+    r->ledger.least = ps_smaller(in_file, beside_all);
     ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);
     ps_ledger_add(&r->ledger, PS_ROOM_DISK, "files",
                   disk_bytes(r, in_memory, r->pool_budget >= r->whole_bytes));

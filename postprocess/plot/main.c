@@ -28,6 +28,7 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"plane", plot_plane, 1280, 0},
                                   {"stages", plot_stages, 900, 600},
                                   {"gantt", plot_gantt, 1280, 0},
+                                  {"rates", plot_rates, 1380, 0},
                                   {"convergence", plot_convergence, 1000, 640},
                                   {"isolines", plot_isolines, 1240, 0},
                                   {"sparsity", plot_sparsity, 900, 860},
@@ -47,7 +48,7 @@ static const ps_option options[] = {
     PS_INT("width", &width, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
     PS_INT("height", &height, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
     PS_FLAG("log", &request.log, 0,
-            "spectrum: logarithmic frequencies; lengths: logarithmic counts; convergence: factors"),
+            "spectrum: logarithmic frequencies; lengths: logarithmic counts; convergence: factors; rates"),
     PS_TEXT("range", &request.range, "LARGEST|FROM,TO", 0,
             "plane, surface: values that the colours span, in SI units"),
     PS_TEXT("times", &request.times, "T,...", 0, "plane, surface: a panel for each time, s"),
@@ -91,7 +92,7 @@ static ps_status find_kind(const char *name, const plot_kind **out)
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
                    "blocks, hmatrix, lengths, classes, trace, spectrum, polar, workers, surface, "
                    "view, plane, stages, "
-                   "gantt, convergence, isolines, sparsity, gravity-map, gravity-profile, "
+                   "gantt, rates, convergence, isolines, sparsity, gravity-map, gravity-profile, "
                    "prism-model, residuals",
                    name, nearest);
 }
@@ -147,6 +148,8 @@ static const ps_program program = {
         "  stages           shares of wall time of runs, from such logs or from reports made with "
         "--json\n"
         "  gantt            who did what when, from the task trace of a run\n"
+        "  rates            flop/s of sums over particles and of their bounds over the order, a panel "
+        "for each height and one of the fastest, from reports of penstock-fmm made with --json\n"
         "  convergence      factor over the wave number, from transmission conditions\n"
         "  isolines         the factor over the coefficients, a panel for each kind, from transmission "
         "conditions with maps\n"

@@ -33,6 +33,29 @@ is_tree uniform "where it is asked for"
 expect 0 "" $fmm cusp.tree.h5 parts.h5 --order 6 --tree adaptive
 penstock-compare parts.h5 whole.h5 --tolerance 1e-4 > compared || { cat compared; fail "the trees disagree"; }
 
+# ---- of a file of particles: the results of an octree of them, to the bit; what only an octree's tree does is refused ----
+for kind in cusp plummer; do
+    expect 0 "" $fmm $kind.1.h5 other.h5 --accuracy 1e-3 --check 500 --threads 3 --force
+    is_tree adaptive "of particles, $kind"
+    expect 0 "" penstock-compare other.h5 $kind.h5 --tolerance 0 --no-attributes
+done
+expect 0 "up to date" $fmm plummer.1.h5 other.h5 --accuracy 1e-3 --check 500 --threads 1
+expect 0 "" $fmm plummer.1.h5 other.h5 --order 6 --charges plummer.1.h5 --force
+expect 0 "" $fmm plummer.tree.h5 parts.h5 --order 6 --tree adaptive --force
+expect 0 "" penstock-compare other.h5 parts.h5 --tolerance 0 --no-attributes
+particles cusp 900 3
+expect 0 "" $fmm cusp.3.h5 parts.h5 --order 8
+expect 0 "" $fmm cusp.3.h5 whole.h5 --order 8 --tree uniform --force
+is_tree uniform "which of a file of particles is one leaf"
+expect 0 "" penstock-compare parts.h5 whole.h5 --tolerance 1e-6 --no-attributes
+expect 2 "no octree has sorted" $fmm plummer.1.h5 none.h5 --trace trace.h5
+expect 2 "no octree has sorted" $fmm plummer.1.h5 none.h5 --checkpoint-every 1step
+need=$(least $fmm plummer.1.h5 --order 3 --threads 1)
+expect 4 "at least" $fmm plummer.1.h5 none.h5 --order 3 --threads 1 --host-memory $((need / 2))
+expect 0 "" $fmm plummer.1.h5 other.h5 --order 3 --threads 1 --host-memory "$need" --force
+expect 3 "" $fmm "$ROOT/README.md" none.h5
+[ -e none.h5 ] && fail "a refused run has left an output"
+
 # ---- other kernels, precisions, targets that are not the sources ----
 for how in "--kernel yukawa --parameter 2 --order 5" "--precision mixed --order 5" "--precision fp32 --order 4"; do
     expect 0 "" $fmm plummer.tree.h5 other.h5 $how --check 300 --force
@@ -68,6 +91,8 @@ on_a_device() {
         expect 0 "" $fmm $kind.tree.h5 cores.h5 --order 6 --tree adaptive --force
         penstock-compare gpu.h5 cores.h5 --tolerance 1e-4 --no-attributes > compared || { cat compared; fail "$kind: the device disagrees"; }
     done
+    expect 0 "growing" $gpu plummer.1.h5 again.h5 --accuracy 1e-3 --check 500 --force
+    within "$(figure error_gradient)" 0 1e-3 "gradient of a file of particles on a device"
     expect 0 "growing" $gpu plummer.tree.h5 gpu.h5 --accuracy 1e-3 --precision mixed --check 500 --force
     within "$(figure error_gradient)" 0 1e-3 "gradient in mixed precision"
     expect 0 "growing" $gpu plummer.tree.h5 --order 5 --plan

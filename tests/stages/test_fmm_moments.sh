@@ -141,6 +141,24 @@ expect 0 "" penstock-compare cw.r.h5 cw.r.h5
 expect 0 "" penstock-inspect pb.r.h5
 grep -q hessian0 out || fail "inspect does not tell of second derivatives"
 
+# ---- a device: within the bounds, too, and the cores' results but for the trees' other leaves ----
+if nvidia-smi -L > /dev/null 2>&1; then
+    cores=$fmm fmm="penstock-fmm --device cuda"
+    kept 1e-2 cd
+    kept 3e-3 pb --hessian
+    within "$(figure reached_hessian)" 1e-12 3e-3 "second derivatives"
+    kept 1e-2 ff --kernel stokeslet
+    kept 1e-2 cw --kernel helmholtz --parameter 6 --hessian
+    fmm=$cores
+    for how in "cd --hessian" "pb --hessian --kernel yukawa --parameter .7" "ff --kernel stokeslet" "cw --kernel helmholtz --parameter 6"; do
+        set -- $how
+        for d in cpu cuda; do expect 0 "" $fmm "$1.h5" "$d.r.h5" --order 10 "${@:2}" --device $d --force; done
+        expect 0 "" penstock-compare cuda.r.h5 cpu.r.h5 --tolerance 1e-6 --no-attributes
+        expect 0 "" $fmm "$1.h5" again.r.h5 --order 10 "${@:2}" --device cuda --force
+        expect 0 "" penstock-compare cuda.r.h5 again.r.h5 --tolerance 0 --no-attributes
+    done
+fi
+
 # ---- periodic: Hasimoto's drag; a dipole is two charges that are close ----
 printf 'x,y,z,fx,fy,fz\n.3,.4,.2,1,2,-3\n' > one.csv
 tree one forces --height 1
@@ -178,7 +196,7 @@ expect 2 "low frequencies" $fmm cw.h5 no.h5 --kernel helmholtz --parameter 30 --
 expect 2 "not known of --kernel user" $fmm cd.h5 no.h5 --kernel user
 expect 2 "--precision fp64" $fmm cd.h5 no.h5 --precision mixed
 expect 2 "without --tree uniform" $fmm cd.h5 no.h5 --tree uniform
-expect 2 "on cores alone" $fmm cd.h5 no.h5 --device cuda
+expect 2 "on cores alone" $fmm cd.h5 no.h5 --device cuda --periodic xyz --period 2
 expect 2 "no journal" $fmm cd.h5 no.h5 --checkpoint-every 1step
 expect 2 "without --no-gradient" $fmm cd.h5 no.h5 --hessian --no-gradient
 expect 2 "of velocities" $fmm ff.h5 no.h5 --kernel stokeslet --hessian

@@ -166,10 +166,3 @@ static void from_points(void **state)
                        1e-11, 1e-12);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(to_points),
-                                       cmocka_unit_test(from_points)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
