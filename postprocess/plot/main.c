@@ -149,7 +149,7 @@ static const ps_program program = {
         "--json\n"
         "  gantt            who did what when, from the task trace of a run\n"
         "  rates            flop/s of sums over particles and of their bounds over the order, a panel "
-        "for each height and one of the fastest, from reports of penstock-fmm made with --json\n"
+        "for each height, and the least times, from reports of penstock-fmm made with --json\n"
         "  convergence      factor over the wave number, from transmission conditions\n"
         "  isolines         the factor over the coefficients, a panel for each kind, from transmission "
         "conditions with maps\n"

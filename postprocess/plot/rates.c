@@ -2,7 +2,7 @@
  * Rates of the fast multipole method by tasks over the accuracy (RR-8513, 2013, figures 16 to 18),
  * from reports of penstock-fmm (--json): flop over makespan, over LP and over LP~, a colour for each
  * number of GPUs and a panel for each height; a last panel has of each accuracy and number of GPUs
- * the run that took least time, with its height.
+ * the time of the height that took least, beside the bounds of that run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -115,10 +115,24 @@ static const rate_run *fastest(const rate_table *t, int order, int gpus)
     return best;
 }
 
-static void put_row(const rate_table *t, const rate_run *run, canvas *c)
+static void put_row(const rate_run *run, const double values[RATES], canvas *c)
 {
-    canvas_put(c, "%d %.6g %.6g %.6g \"h = %d\"\n", run->order, t->scale * run->rate[RATE_RUN],
-               t->scale * run->rate[RATE_LP], t->scale * run->rate[RATE_LP_BEST], run->height);
+    canvas_put(c, "%d %.6g %.6g %.6g \"h = %d\"\n", run->order, values[RATE_RUN], values[RATE_LP],
+               values[RATE_LP_BEST], run->height);
+}
+
+static void put_rates(const rate_table *t, const rate_run *run, canvas *c)
+{
+    double values[RATES];
+    for (int k = 0; k < RATES; ++k) values[k] = t->scale * run->rate[k];
+    put_row(run, values, c);
+}
+
+static void put_times(const rate_run *run, canvas *c)
+{
+    double values[RATES], flop = run->rate[RATE_RUN] * run->makespan;
+    for (int k = 0; k < RATES; ++k) values[k] = flop / run->rate[k];
+    put_row(run, values, c);
 }
 
 /* The block $D<panel>_<gpus>; the last panel is of the fastest. Whether it has a row. */
@@ -130,13 +144,13 @@ static bool put_block(const rate_table *t, int panel, int gpus, canvas *c)
         const rate_run *run = &t->runs[i];
         if (run->height != t->heights[panel] || run->gpus != gpus || run->order == last) continue;
         last = run->order;
-        put_row(t, run, c);
+        put_rates(t, run, c);
         ++rows;
     }
     for (int order = t->order_least; order <= t->order_most && panel == t->panels; ++order) {
         const rate_run *run = fastest(t, order, gpus);
         if (!run) continue;
-        put_row(t, run, c);
+        put_times(run, c);
         ++rows;
     }
     canvas_put(c, "END\n");
@@ -145,7 +159,7 @@ static bool put_block(const rate_table *t, int panel, int gpus, canvas *c)
 
 static void put_curves(const rate_table *t, int panel, const bool *has, canvas *c)
 {
-    static const char *const names[RATES] = {"run", "LP", "LP with the best rates"};
+    static const char *const names[RATES] = {"run", "LP", "LP, best rates"};
     static const char *const styles[RATES] = {"linespoints pt 7 ps 0.9 lw 2", "lines dt 2 lw 1.6",
                                               "lines dt 3 lw 1.6"};
     bool first = true;
@@ -167,7 +181,7 @@ static void put_curves(const rate_table *t, int panel, const bool *has, canvas *
 
 static void draw(const plot_request *request, const rate_table *t, canvas *c)
 {
-    int panels = t->panels + 1, columns = panels > 3 ? 3 : panels;
+    int panels = t->panels + 1, columns = panels > 4 ? 3 : panels == 4 ? 2 : panels;
     if (c->height == 0) canvas_resize(c, c->width, 60 + 420 * ((panels + columns - 1) / columns));
     bool has[PANELS_MAX][RUNS_MAX];
     for (int p = 0; p < panels; ++p)
@@ -176,14 +190,16 @@ static void draw(const plot_request *request, const rate_table *t, canvas *c)
     canvas_put_quoted(c, request->title ? request->title : "");
     canvas_put(c,
                " noenhanced\nset xlabel 'interpolation points an axis'\nset ylabel 'rate (%sflop/s)'\n"
-               "set xrange [%d.5:%d.5]\nset xtics 1\nset key below samplen 2 font ',9'\n%s",
+               "set xrange [%d.5:%d.5]\nset xtics 1\nset key below vertical maxrows 3 nobox samplen 2 font ',9'\n"
+               "set bmargin 7.5\n%s",
                t->prefix, t->order_least - 1, t->order_most,
                request->log ? "set logscale y\n" : "set yrange [0:*]\n");
     for (int p = 0; p < panels; ++p) {
         if (p < t->panels)
             canvas_put(c, "set title 'height %d'\n", t->heights[p]);
         else
-            canvas_put(c, "set title 'the fastest height'\n");
+            canvas_put(c, "set title 'the fastest height'\nset ylabel 'time (s)'\n"
+                          "set logscale y\nset yrange [*:*]\n");
         put_curves(t, p, has[p], c);
     }
     canvas_put(c, "unset multiplot\n");

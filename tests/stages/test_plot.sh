@@ -111,6 +111,24 @@ expect 1 "apt-get install gnuplot-nox" env PATH=/nowhere alone/penstock-plot tra
 [ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left: $(find . -name '*.tmp')"
 echo passed
 
+# ---- rates of sums over particles: reports of two heights, two orders, with a GPU or without; what has no bound ----
+report() { # NAME ORDER HEIGHT GPUS FLOP MAKESPAN LP LPBEST
+    local gpus=; [ "$4" = 0 ] || gpus="\"gpus\": $4, "
+    echo "{\"order\": $2, \"height\": $3, \"flop\": $5, \"schedule\": {\"workers\": 2, $gpus\"makespan\": $6, \"lp\": $7, \"lp_best_rates\": $8}}" > "$1.json"
+}
+report a 3 5 0 4e9 2 1 .5
+report b 5 5 0 9e9 3 2 1
+report c 3 6 0 2e9 .5 .4 .2
+report d 3 5 1 4e9 .25 .2 .1
+expect 0 written penstock-plot rates a.json b.json c.json d.json --output rates.png --script rates.gp
+grep -A1 '^\$D0_0' rates.gp | grep -q '^3 2 4 8 "h = 5"$' || fail "rate, LP and LP~ of the first run"
+grep -A1 '^\$D1_0' rates.gp | grep -q '^3 4 5 10 "h = 6"$' || fail "a panel for another height"
+grep -A1 '^\$D0_1' rates.gp | grep -q '^3 16 20 40 "h = 5"$' || fail "with a GPU"
+grep -A2 '^\$D2_0' rates.gp | tr '\n' ' ' | grep -q '3 0.5 0.4 0.2 "h = 6" 5 3 2 1 "h = 5"' || fail "the fastest heights"
+echo '{"order": 3, "height": 5, "time": 2}' > none.json
+expect 3 "no bound of a schedule" penstock-plot rates a.json none.json --output no.png
+expect 3 "" penstock-plot rates far.h5 --output no.png
+
 # ---- sparsity: a line of 40 unknowns, whole and from its 31st row on; what is no square matrix ----
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 40, 40, 79
     for (i = 1; i <= 40; ++i) { print i, i, 2; if (i > 1) print i, i - 1, -1 } }' | gzip > line.mtx.gz
