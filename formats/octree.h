@@ -16,7 +16,7 @@
 #include "formats/particles.h"
 
 enum {
-    PS_OCTREE_VERSION = 2, /* 1: charges alone */
+    PS_OCTREE_VERSION = 2,    /* 1: charges alone */
     PS_OCTREE_LEVELS_MAX = 21 /* heights 1 .. 21: leaves on level 20 at most */
 };
 #define PS_OCTREE_FORMAT "penstock-octree"

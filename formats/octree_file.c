@@ -276,7 +276,8 @@ static ps_status check_column(const ps_octree_file *file, const side_state *s, i
     ps_chunk_info chunk;
     PS_TRY(ps_store_dataset(file->store, s->ids[column], &info));
     bool good = info.type == (column == s->columns ? PS_I64 : PS_F64) &&
-                info.chunk_count == s->tiles && info.rank == (file->particles ? 1 : 2);
+                info.chunk_count == s->tiles &&
+                (file->particles ? info.rank == 1 : info.rank == 2 && info.chunk_rows == 1);
     for (int64_t t = 0; good && t < s->tiles; ++t) {
         PS_TRY(ps_store_chunk(file->store, s->ids[column], t, &chunk));
         good = chunk.count == s->start[t + 1] - s->start[t] && chunk.non_finite == 0;
@@ -389,8 +390,7 @@ ps_status ps_octree_load_tree(ps_octree_file *file, ps_octree_side side, ps_octr
     PS_TRY(ps_octree_init(out, h->height, &h->box, cells, h->group_size));
     out->particles = h->count[side];
     if (!h->sorted) {
-        out->keys[0][0] = 0;
-        out->particle_start[0] = 0;
+        memset(out->memory, 0, (size_t)ps_octree_bytes(1, cells));
         out->particle_start[1] = out->particles;
         return PS_OK;
     }
@@ -432,7 +432,7 @@ ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t firs
         return ps_fail(PS_FAILED, "%s: no particles %lld to %lld, or not %d columns of them",
                        ps_store_path(file->store), (long long)first, (long long)range[1],
                        column_count);
-    for (int64_t t = ps_range_of(s->start, s->tiles, first); t < s->tiles && s->start[t] < range[1]; ++t) {
+    for (int64_t t = ps_range_of(s->start, s->tiles, first); s->start[t] < range[1]; ++t) {
         for (int c = 0; c < column_count; ++c)
             PS_TRY(read_part(file, s, c, t, range, (char *)columns[c]));
         if (permutation && file->header.sorted)
@@ -484,10 +484,10 @@ ps_status ps_octree_get_forecast(ps_octree_file *file, ps_octree_forecast which,
     char name[PS_NAME_MAX];
     *values = NULL;
     if (!file->header.sorted) {
-        int64_t n = ps_smaller(file->header.count[0], (int64_t)1 << 32); /* or too many to sum */
+        int64_t n = ps_smaller(file->header.count[0], (int64_t)1 << 31); /* or too many to sum */
         *groups = 1;
         PS_TRY(PS_ALLOC(values, 1, "forecasts"));
-        **values = which == PS_OCTREE_NEAR_PAIRS ? n * (n - 1) / 2 : 0;
+        if (which == PS_OCTREE_NEAR_PAIRS) **values = n * (n - 1) / 2;
         return PS_OK;
     }
     level_name(name, target_side(file), level, forecast_names[which]);

@@ -1,6 +1,7 @@
 /*
  * The adaptive tree in one process, on cores or a device (specs/fmm_adaptive.md): whether it is
- * better than the tree of the file, its plan; adaptive_build.c makes it, adaptive_run.c evaluates it.
+ * better than the tree of the file, its plan; adaptive_build.c makes it, adaptive_run.c evaluates
+ * it.
  */
 #include <math.h>
 #include <omp.h>
@@ -98,13 +99,14 @@ static const char *obstacle(const fmm_run *r)
     bool plain = ps_fmm_sum_is_plain(&r->problem.sum);
     if (!plain && r->problem.lattice.axes &&
         (strncmp(device, "cuda", 4) == 0 || o->resident == FMM_RESIDENT_YES))
-        return "dipoles, second derivatives and Stokeslets of a box that repeats are summed on cores "
+        return "dipoles, second derivatives and Stokeslets of a box that repeats are summed on "
+               "cores "
                "alone yet: --device cpu";
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
-    if (plain && strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO && o->tree == FMM_TREE_AUTO &&
-        ps_device_count() > 0)
+    if (plain && strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO &&
+        o->tree == FMM_TREE_AUTO && ps_device_count() > 0)
         return "tasks on cores and GPUs, which --resident no asks for, have that of the octree";
     if (r->problem.header->clamped > 0) return "particles lie outside the box of the octree";
     return NULL;
@@ -162,7 +164,8 @@ static ps_status build_somewhere(fmm_run *r)
     PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
     if (r->problem.lattice.axes || !ps_fmm_sum_is_plain(&r->problem.sum))
         return build_on_host(r, PS_OK);
-    status = fmm_adaptive_gpu_grow(r, a->gpu, fmm_adaptive_rule(a, &r->problem), &a->tree, &a->work);
+    status =
+        fmm_adaptive_gpu_grow(r, a->gpu, fmm_adaptive_rule(a, &r->problem), &a->tree, &a->work);
     a->building = ps_clock() - start;
     return status == PS_OK ? PS_OK : build_on_host(r, status);
 }
@@ -279,7 +282,8 @@ static int64_t evaluation_bytes(const fmm_run *r)
     else /* vectors are gone when results leave by pieces, and all was read: nothing is unpacked */
         bytes += ps_larger(fmm_pass_bytes(a, p, r->run->threads), pieces) -
                  r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file));
-    int64_t before = fmm_adaptive_sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
+    int64_t before =
+        fmm_adaptive_sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
     return bytes > before ? bytes : before;
 }
 

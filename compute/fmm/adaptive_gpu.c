@@ -207,8 +207,8 @@ static int64_t result_bytes(const fmm_adaptive_gpu *g)
 
 void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *g, int columns, const ps_fmm_pass *pass)
 {
-    bool plain = pass->function.kernel < PS_FMM_KERNEL_COUNT && pass->dipoles < 0 &&
-                 pass->derivatives < 2;
+    bool plain =
+        pass->function.kernel < PS_FMM_KERNEL_COUNT && pass->dipoles < 0 && pass->derivatives < 2;
     g->columns = columns;
     g->result_rows = ps_fmm_pass_rows(pass);
     g->moments = (ps_fmm_device_moments){pass->charges, pass->dipoles, NULL};
@@ -253,7 +253,8 @@ ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *
     g->run.periodic = q->periodic;
     PS_TRY(load_tables(g, q));
     if (g->grown) g->bytes += grown_bytes(g, q);
-    for (int set = 0; set <= last_set(g) && !g->grown; ++set) g->bytes += column_bytes(g, q->tree, set);
+    for (int set = 0; set <= last_set(g) && !g->grown; ++set)
+        g->bytes += column_bytes(g, q->tree, set);
     g->bytes += (g->grown ? 0 : result_bytes(g)) + ps_adaptive_device_place(&g->run, NULL);
     if (g->bytes <= g->most) return PS_OK;
     return ps_fail(PS_EXHAUSTED,

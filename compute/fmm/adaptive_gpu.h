@@ -21,7 +21,7 @@ typedef struct fmm_adaptive_gpu {
     ps_adaptive_plan plan;
     ps_fmm_device_table tables[PS_ADAPTIVE_LEVELS];
     void *table_blocks[PS_ADAPTIVE_LEVELS], *rows[2], *results, *block;
-    int64_t most, bytes; /* of the device's memory: that may be taken, that is */
+    int64_t most, bytes;      /* of the device's memory: that may be taken, that is */
     int columns, result_rows; /* of sources behind their places; of results    */
     ps_fmm_device_moments moments;
     ps_adaptive_rule rule; /* of the plan that the host made */

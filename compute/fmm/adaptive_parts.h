@@ -1,6 +1,6 @@
 /*
- * adaptive_parts: what adaptive.c, which decides and plans, adaptive_build.c and adaptive_run.c share. Private to
- * them.
+ * adaptive_parts: what adaptive.c, which decides and plans, adaptive_build.c and adaptive_run.c
+ * share. Private to them.
  */
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_PARTS_H
 #define PS_COMPUTE_FMM_ADAPTIVE_PARTS_H
@@ -31,7 +31,7 @@ struct fmm_adaptive {
     fmm_pass_operators pass[PS_FMM_PASSES_MAX];
     double building;
     int64_t images; /* copies of sources behind them, of a box that repeats */
-    int64_t least; /* memory that the octree's tree takes at least, for a plan; 0: not asked */
+    int64_t least;  /* memory that the octree's tree takes at least, for a plan; 0: not asked */
     fmm_adaptive_gpu *gpu; /* NULL: on cores */
 };
 
@@ -57,7 +57,8 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
 /* Bytes while particles are sorted: as read and as sorted, keys, order, workspace of one set. */
 int64_t fmm_adaptive_sorting_bytes(const fmm_problem *p);
 ps_adaptive_rule fmm_adaptive_rule(const fmm_adaptive *a, const fmm_problem *p);
-/* Reads the particles, and makes the tree whose leaf size is set; counts its work. OpenMP inside. */
+/* Reads the particles, and makes the tree whose leaf size is set; counts its work. OpenMP inside.
+ */
 ps_status fmm_adaptive_build(fmm_run *r);
 
 /* ---- a box that repeats: periodic.c ---- */

@@ -122,10 +122,9 @@ ps_status fmm_adaptive_run(fmm_run *r)
     }
     PS_TRY(sum_checks(r));
     start = ps_clock();
-    PS_TRY(ps_alloc_buffer((void **)&a->results,
-                           8 * ps_fmm_sum_rows(&p->sum) *
-                               fmm_adaptive_count(a, fmm_adaptive_last(p)),
-                           "results"));
+    PS_TRY(ps_alloc_buffer(
+        (void **)&a->results,
+        8 * ps_fmm_sum_rows(&p->sum) * fmm_adaptive_count(a, fmm_adaptive_last(p)), "results"));
     PS_TRY(fmm_passes_run(a, p, r->run->threads));
     r->seconds = ps_clock() - start;
     return take_all(r);

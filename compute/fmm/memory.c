@@ -9,10 +9,7 @@
 enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19, GAPS = 24 };
 enum { STRETCH = 1 << 16 /* particles that come together */ };
 
-static bool has_stretches(const fmm_run *r)
-{
-    return r->adaptive && !r->problem.header->sorted;
-}
+static bool has_stretches(const fmm_run *r) { return r->adaptive && !r->problem.header->sorted; }
 
 int64_t fmm_portions(const fmm_run *r)
 {
@@ -78,8 +75,8 @@ static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
 /* Results in memory, or on their way to the scratch file. */
 static void add_results(const fmm_run *r, bool in_memory, ps_ledger *l)
 {
-    int64_t records = r->work.workers * fmm_largest_portion(r) * 8 *
-                      (2 + ps_fmm_sum_rows(&r->problem.sum));
+    int64_t records =
+        r->work.workers * fmm_largest_portion(r) * 8 * (2 + ps_fmm_sum_rows(&r->problem.sum));
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "results", in_memory ? results_bytes(r) : records);
 }

@@ -15,8 +15,8 @@
 
 static const char *const field_names[] = {
     [PS_FIELD_STOKESLET] = "stokeslet", [PS_FIELD_HELMHOLTZ] = "helmholtz"};
-static const ps_moments field_moments[] = {[PS_FIELD_STOKESLET] = PS_MOMENTS_FORCES,
-                                           [PS_FIELD_HELMHOLTZ] = PS_MOMENTS_COMPLEX};
+static const ps_moments field_moments[] = {
+    [PS_FIELD_STOKESLET] = PS_MOMENTS_FORCES, [PS_FIELD_HELMHOLTZ] = PS_MOMENTS_COMPLEX};
 
 const char *fmm_kernel_name(const fmm_problem *p)
 {
@@ -47,17 +47,17 @@ static ps_status check_moments(const fmm_options *o, const fmm_problem *p)
                        o->kernel, ps_moments_names[field_moments[p->sum.field]], file,
                        ps_moments_names[moments], ps_moments_names[field_moments[p->sum.field]]);
     if (p->sum.field == PS_FIELD_POTENTIAL && moments > PS_MOMENTS_CHARGES_AND_DIPOLES)
-        return ps_fail(PS_USAGE, "the columns of %s are %s, which --kernel %s sums, not --kernel %s",
-                       file, ps_moments_names[moments],
-                       field_names[moments == PS_MOMENTS_FORCES ? PS_FIELD_STOKESLET
-                                                                : PS_FIELD_HELMHOLTZ],
-                       o->kernel);
+        return ps_fail(
+            PS_USAGE, "the columns of %s are %s, which --kernel %s sums, not --kernel %s", file,
+            ps_moments_names[moments],
+            field_names[moments == PS_MOMENTS_FORCES ? PS_FIELD_STOKESLET : PS_FIELD_HELMHOLTZ],
+            o->kernel);
     return PS_OK;
 }
 
 const char *fmm_sum_name(const fmm_options *o, const fmm_problem *p)
 {
-    return o->hessian                          ? "--hessian"
+    return o->hessian                           ? "--hessian"
            : p->sum.field != PS_FIELD_POTENTIAL ? o->kernel
                                                 : ps_moments_names[p->sum.moments];
 }
@@ -71,9 +71,10 @@ static ps_status check_options(const fmm_options *o, const fmm_problem *p)
     if (o->hessian && p->sum.field == PS_FIELD_STOKESLET)
         return ps_fail(PS_USAGE, "--hessian is of potentials: of velocities there are gradients");
     if (!ps_fmm_has_moments(p->fmm.function.kernel))
-        return ps_fail(PS_USAGE,
-                       "%s takes higher derivatives of the kernel, which are not known of --kernel %s",
-                       what, o->kernel);
+        return ps_fail(
+            PS_USAGE,
+            "%s takes higher derivatives of the kernel, which are not known of --kernel %s", what,
+            o->kernel);
     if (o->precision != 0)
         return ps_fail(PS_USAGE, "%s is summed in double precision alone: --precision fp64", what);
     if (o->tree == FMM_TREE_UNIFORM)
@@ -109,20 +110,21 @@ ps_status fmm_sum_check_order(const fmm_problem *p, int order)
     double k = p->sum.function.parameter, width = p->header->box.width;
     double allowed = p->accuracy > 0 ? p->accuracy : least;
     if (p->sum.field != PS_FIELD_HELMHOLTZ || error_of_waves(p, order) <= allowed) return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "--parameter %g: the box is %.3g wide, k times that is %.3g, and cells a quarter as "
-                   "wide hold too many waves for an accuracy of %.3g at order %d: this method is for "
-                   "low frequencies",
-                   k, width, k * width, allowed, order);
+    return ps_fail(
+        PS_USAGE,
+        "--parameter %g: the box is %.3g wide, k times that is %.3g, and cells a quarter as "
+        "wide hold too many waves for an accuracy of %.3g at order %d: this method is for "
+        "low frequencies",
+        k, width, k * width, allowed, order);
 }
 
 void fmm_sum_order(const fmm_options *o, const fmm_problem *p, int *order, double *epsilon)
 {
     const ps_fmm_sum *sum = &p->sum;
     bool waves = sum->field == PS_FIELD_HELMHOLTZ, stokes = sum->field == PS_FIELD_STOKESLET;
-    int more = (sum->moments == PS_MOMENTS_DIPOLES ||
-                sum->moments == PS_MOMENTS_CHARGES_AND_DIPOLES) +
-               (sum->derivatives > 1) + (stokes ? 1 + sum->derivatives : 0);
+    int more =
+        (sum->moments == PS_MOMENTS_DIPOLES || sum->moments == PS_MOMENTS_CHARGES_AND_DIPOLES) +
+        (sum->derivatives > 1) + (stokes ? 1 + sum->derivatives : 0);
     ps_fmm_kernel kernel = waves ? PS_FMM_INVERSE : p->fmm.function.kernel;
     ps_fmm_order_for(kernel, p->accuracy, o->gradient, order, epsilon);
     *order = *order + more > PS_FMM_ORDER_MAX ? PS_FMM_ORDER_MAX : *order + more;

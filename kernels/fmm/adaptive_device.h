@@ -34,11 +34,11 @@ typedef struct ps_adaptive_device {
     const ps_adaptive_plan *plan; /* its tree's shape and box are read, too       */
     ps_fmm_device_method method;  /* near: fp64 is taken where leaves do not suit */
     bool gradient;
-    const ps_fmm_device_moments *moments; /* NULL: charges, to gradients */
+    const ps_fmm_device_moments *moments;                  /* NULL: charges, to gradients */
     const ps_fmm_device_table *tables[PS_ADAPTIVE_LEVELS]; /* levels 2 .. levels - 1 */
     double factors[PS_ADAPTIVE_LEVELS];
-    const double *rows[2]; /* on the device, sorted: [3 + columns][sources], [3][targets]; of charges
-                              there are as many columns as sides                               */
+    const double *rows[2]; /* on the device, sorted: [3 + columns][sources], [3][targets]; of
+                              charges there are as many columns as sides */
     double *results;       /* likewise: [sides][targets], [sides][3][targets]; overwritten     */
     ps_stream *far, *near; /* may be one                                                       */
     ps_event *forked, *met;

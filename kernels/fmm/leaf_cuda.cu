@@ -52,8 +52,7 @@ __device__ bool find_leaf(const launch &in, leaf *out)
         out->begin = one.begin;
         out->end = one.end;
         out->scale = 2 / one.width;
-        for (int d = 0; d < 3; ++d)
-            out->centre[d] = one.centre[d];
+        for (int d = 0; d < 3; ++d) out->centre[d] = one.centre[d];
         return true;
     }
     double width = ldexp(l.box.width, -l.level);

@@ -1,6 +1,7 @@
 /*
- * Dipoles, second derivatives and oscillating kernels over leaves of an adaptive tree (moment_p2p.h,
- * device_adaptive.h). A block a leaf; every sum has one order, so that the bits repeat.
+ * Dipoles, second derivatives and oscillating kernels over leaves of an adaptive tree
+ * (moment_p2p.h, device_adaptive.h). A block a leaf; every sum has one order, so that the bits
+ * repeat.
  */
 #include <cuda_runtime.h>
 #include <math.h>
@@ -17,10 +18,17 @@ namespace
 typedef double real;
 typedef double vreal;
 KERNEL_INLINE double v_exp(double x) { return exp(x); }
-KERNEL_INLINE void v_sine_cosine(double x, double *sine, double *cosine) { sincos(x, sine, cosine); }
+KERNEL_INLINE void v_sine_cosine(double x, double *sine, double *cosine)
+{
+    sincos(x, sine, cosine);
+}
 #include "kernels/fmm/moment_device_body.h"
 
-enum { THREADS = 128, ORDER_MAX = PS_FMM_ORDER_MAX, POINTS_MAX = ORDER_MAX * ORDER_MAX * ORDER_MAX };
+enum {
+    THREADS = 128,
+    ORDER_MAX = PS_FMM_ORDER_MAX,
+    POINTS_MAX = ORDER_MAX * ORDER_MAX * ORDER_MAX
+};
 
 /* What all kernels take. */
 struct launch {
@@ -81,8 +89,8 @@ KERNEL_INLINE void sum_runs(const launch &in, moment_source *stage, const double
             const int count = min(run.end - from, (int)THREADS);
             __syncthreads();
             if ((int)threadIdx.x < count)
-                stage[threadIdx.x] = source_at(&in.moments, in.sources.rows, in.sources.stride, side,
-                                               from + (int)threadIdx.x);
+                stage[threadIdx.x] = source_at(&in.moments, in.sources.rows, in.sources.stride,
+                                               side, from + (int)threadIdx.x);
             __syncthreads();
             for (int j = part; j < count; j += parts)
                 act_on(kernel, &in.function, &stage[j], x, charges, dipoles, twice, sums);
@@ -187,8 +195,9 @@ __global__ __launch_bounds__(THREADS) void moment_l2p(const __grid_constant__ la
                      curve[d]);
         expand_twice(in.order, locals, value, slope, curve, out);
         for (int row = 0; row < (in.moments.hessian ? ROWS : 4); ++row)
-            *result_at(in, side, row, i) +=
-                out[row] * (row == 0 ? 1 : row < 4 ? scale : scale * scale);
+            *result_at(in, side, row, i) += out[row] * (row == 0  ? 1
+                                                        : row < 4 ? scale
+                                                                  : scale * scale);
     }
 }
 
@@ -219,7 +228,8 @@ __global__ __launch_bounds__(THREADS) void moment_m2p(const __grid_constant__ la
                 act_on(-1, &in.function, &s, x, true, false, twice, sums);
             }
         }
-        for (int row = 0; row < (twice ? ROWS : 4); ++row) *result_at(in, side, row, i) += sums[row];
+        for (int row = 0; row < (twice ? ROWS : 4); ++row)
+            *result_at(in, side, row, i) += sums[row];
     }
 }
 
@@ -269,8 +279,8 @@ ps_status start(kernel_of kernel, const launch &in, int64_t blocks, int sides, s
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     if (bytes > 0)
-        PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)bytes));
+        PS_CUDA(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     kernel<<<dim3((unsigned)blocks, (unsigned)sides), THREADS, bytes, on>>>(in);
     PS_CUDA(cudaGetLastError());
     return PS_OK;

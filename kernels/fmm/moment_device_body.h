@@ -1,7 +1,7 @@
 /*
- * Moments on a device, a target, a point or a particle at a time: the includer defines KERNEL_INLINE,
- * v_exp and v_sine_cosine for vreal = real = double, after kernels/fmm/device_adaptive.h.
- * moment_cuda.cu runs them; the tests run them on the host.
+ * Moments on a device, a target, a point or a particle at a time: the includer defines
+ * KERNEL_INLINE, v_exp and v_sine_cosine for vreal = real = double, after
+ * kernels/fmm/device_adaptive.h. moment_cuda.cu runs them; the tests run them on the host.
  */
 KERNEL_INLINE double v_rsqrt(double x) { return 1 / sqrt(x); }
 KERNEL_INLINE double v_of(double x) { return x; }
@@ -122,8 +122,7 @@ KERNEL_INLINE double moment_at(const moment_source *s, double scale, const doubl
 }
 
 /* Potential, gradient and second derivatives in cell coordinates, from locals[order^3]. */
-KERNEL_INLINE void expand_twice(int order, const double *locals,
-                                double value[3][PS_FMM_ORDER_MAX],
+KERNEL_INLINE void expand_twice(int order, const double *locals, double value[3][PS_FMM_ORDER_MAX],
                                 double slope[3][PS_FMM_ORDER_MAX],
                                 double curve[3][PS_FMM_ORDER_MAX], double out[ROWS])
 {

@@ -7,8 +7,8 @@
 #define LANES_SINGLE 0
 #include "kernels/common/lanes_body.h"
 
-/* sin(x) and cos(x) of 0 <= x < 1e6, to about an ulp of 1: x - n pi/2 in three parts of 33 bits (Cody
- * and Waite), then the series on [-pi/4, pi/4]. */
+/* sin(x) and cos(x) of 0 <= x < 1e6, to about an ulp of 1: x - n pi/2 in three parts of 33 bits
+ * (Cody and Waite), then the series on [-pi/4, pi/4]. */
 KERNEL_INLINE void v_sine_cosine(vreal x, vreal *sine, vreal *cosine)
 {
     enum { TERMS = 8 };
@@ -39,8 +39,8 @@ KERNEL_INLINE void separate(const ps_fmm_p2p *p, radial function, int64_t target
 {
     vreal r2 = v_of(0);
     for (int d = 0; d < 3; ++d) {
-        s->r[d] = -v_from_doubles(p->sources->position[d] + from, count,
-                                  p->targets->position[d][target]);
+        s->r[d] =
+            -v_from_doubles(p->sources->position[d] + from, count, p->targets->position[d][target]);
         r2 += s->r[d] * s->r[d];
     }
     vinteger apart = r2 > 0;
@@ -51,8 +51,7 @@ KERNEL_INLINE void separate(const ps_fmm_p2p *p, radial function, int64_t target
 }
 
 KERNEL_INLINE void sum_run(const ps_fmm_p2p *p, radial function, bool twice, bool dipoles,
-                           int64_t target, ps_fmm_range run,
-                           vreal sums[PS_FMM_SIDES_MAX][ROWS])
+                           int64_t target, ps_fmm_range run, vreal sums[PS_FMM_SIDES_MAX][ROWS])
 {
     const ps_fmm_particles *from = p->sources;
     for (int64_t j = run.begin; j < run.end; j += LANES) {
@@ -66,8 +65,8 @@ KERNEL_INLINE void sum_run(const ps_fmm_p2p *p, radial function, bool twice, boo
             if (!dipoles) continue;
             vreal moment[3];
             for (int d = 0; d < 3; ++d)
-                moment[d] = v_from_doubles(from->dipoles + (3 * side + d) * from->stride + j,
-                                           count, 0);
+                moment[d] =
+                    v_from_doubles(from->dipoles + (3 * side + d) * from->stride + j, count, 0);
             add_dipoles(&s, moment, twice, sums[side]);
         }
     }
@@ -110,6 +109,6 @@ KERNEL_INLINE void sum_all(const ps_fmm_p2p *p, radial function, bool twice, boo
     static void name##_11(const ps_fmm_p2p *p) { sum_all(p, radial_##name, true, true); }
 FOR_KERNELS(FUNCTIONS)
 
-#define ENTRY(upper, name)                                                                         \
-    [PS_FMM_##upper] = {{name##_00, name##_01}, {name##_10, name##_11}},
-const struct ps_fmm_moment_functions PS_ISA_TABLE(ps_fmm_moment) = {.interact = {FOR_KERNELS(ENTRY)}};
+#define ENTRY(upper, name) [PS_FMM_##upper] = {{name##_00, name##_01}, {name##_10, name##_11}},
+const struct ps_fmm_moment_functions PS_ISA_TABLE(ps_fmm_moment) = {
+    .interact = {FOR_KERNELS(ENTRY)}};

@@ -332,7 +332,8 @@ extern "C" int64_t ps_fmm_device_p2p_workspace(int64_t leaves, int64_t particles
 namespace
 {
 
-/* Lists the tiles and sums them; `in` lacks what is of the tiles. blocks as in ps_fmm_device_p2p. */
+/* Lists the tiles and sums them; `in` lacks what is of the tiles. blocks as in ps_fmm_device_p2p.
+ */
 ps_status run(const ps_fmm_device_method *method, launch in, int limit, void *workspace,
               ps_stream *stream)
 {

@@ -21,9 +21,9 @@ typedef struct ps_tree_points {
     const double *x, *y, *z;
 } ps_tree_points;
 
-/* PS_INVALID if particles that reach from `lower` to `upper` span less than 1e-60 or more than 1e60:
- * fifth powers of distances, which gradients of kernels hold, and squares of results are no numbers
- * of fp64 then, and small squares are 0, as if particles were at one place. */
+/* PS_INVALID if particles that reach from `lower` to `upper` span less than 1e-60 or more than
+ * 1e60: fifth powers of distances, which gradients of kernels hold, and squares of results are no
+ * numbers of fp64 then, and small squares are 0, as if particles were at one place. */
 ps_status ps_tree_check_span(const double lower[3], const double upper[3]);
 
 /* Morton keys on a level: cell of an axis = floor((x - corner) 2^level / width), held within

@@ -42,13 +42,15 @@ static int64_t width, height;
 static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dynamic = 40};
 
 static const ps_option options[] = {
-    PS_TEXT("output", &output, "FILE", 0, "the picture, .png, .svg or .pdf; of a view .html (required)"),
+    PS_TEXT("output", &output, "FILE", 0,
+            "the picture, .png, .svg or .pdf; of a view .html (required)"),
     PS_TEXT("title", &request.title, "TEXT", 0, "title above the picture"),
     PS_TEXT("labels", &request.labels, "A,B,...", 0, "names of the files in the legend"),
     PS_INT("width", &width, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
     PS_INT("height", &height, "PIXELS", 0, 16384, 0, "0: what suits the kind"),
     PS_FLAG("log", &request.log, 0,
-            "spectrum: logarithmic frequencies; lengths: logarithmic counts; convergence: factors; rates"),
+            "spectrum: logarithmic frequencies; lengths: logarithmic counts; convergence: factors; "
+            "rates"),
     PS_TEXT("range", &request.range, "LARGEST|FROM,TO", 0,
             "plane, surface: values that the colours span, in SI units"),
     PS_TEXT("times", &request.times, "T,...", 0, "plane, surface: a panel for each time, s"),
@@ -148,12 +150,15 @@ static const ps_program program = {
         "  stages           shares of wall time of runs, from such logs or from reports made with "
         "--json\n"
         "  gantt            who did what when, from the task trace of a run\n"
-        "  rates            flop/s of sums over particles and of their bounds over the order, a panel "
+        "  rates            flop/s of sums over particles and of their bounds over the order, a "
+        "panel "
         "for each height, and the least times, from reports of penstock-fmm made with --json\n"
         "  convergence      factor over the wave number, from transmission conditions\n"
-        "  isolines         the factor over the coefficients, a panel for each kind, from transmission "
+        "  isolines         the factor over the coefficients, a panel for each kind, from "
+        "transmission "
         "conditions with maps\n"
-        "  sparsity         where a matrix has entries, from a file of the Matrix Market, or from a "
+        "  sparsity         where a matrix has entries, from a file of the Matrix Market, or from "
+        "a "
         "load or a potential on a box, whose elements' matrix it is\n"
         "  gravity-map      g_z on the top, from a gravity map\n"
         "  gravity-profile  its stations\n"

@@ -1,8 +1,8 @@
 /*
  * Rates of the fast multipole method by tasks over the accuracy (RR-8513, 2013, figures 16 to 18),
- * from reports of penstock-fmm (--json): flop over makespan, over LP and over LP~, a colour for each
- * number of GPUs and a panel for each height; a last panel has of each accuracy and number of GPUs
- * the time of the height that took least, beside the bounds of that run.
+ * from reports of penstock-fmm (--json): flop over makespan, over LP and over LP~, a colour for
+ * each number of GPUs and a panel for each height; a last panel has of each accuracy and number of
+ * GPUs the time of the height that took least, beside the bounds of that run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { RUNS_MAX = 96, PANELS_MAX = 6 };
 typedef enum rate_kind { RATE_RUN, RATE_LP, RATE_LP_BEST, RATES } rate_kind;
 
 typedef struct rate_run {
-    int order, height, gpus, cores;
+    int order, height, gpus;
     double makespan, rate[RATES]; /* flop/s */
 } rate_run;
 
@@ -35,6 +35,11 @@ static double number_of(const json_number *numbers, int count, const char *path)
     return 0;
 }
 
+static int small_of(const json_number *numbers, int count, const char *path)
+{
+    return (int)fmin(fmax(number_of(numbers, count, path), 0), 9999);
+}
+
 static ps_status take_report(const char *path, const json_number *n, int count, rate_run *run)
 {
     double flop = number_of(n, count, "flop"), lp = number_of(n, count, "schedule/lp"),
@@ -45,10 +50,9 @@ static ps_status take_report(const char *path, const json_number *n, int count, 
                        "%s has no flop and no bound of a schedule: it is to be what a whole run of "
                        "penstock-fmm --resident no --tree uniform --json says",
                        path);
-    run->order = (int)number_of(n, count, "order");
-    run->height = (int)number_of(n, count, "height");
-    run->gpus = (int)number_of(n, count, "schedule/gpus");
-    run->cores = (int)number_of(n, count, "schedule/workers");
+    run->order = small_of(n, count, "order");
+    run->height = small_of(n, count, "height");
+    run->gpus = small_of(n, count, "schedule/gpus");
     run->rate[RATE_RUN] = flop / run->makespan;
     run->rate[RATE_LP] = flop / lp;
     run->rate[RATE_LP_BEST] = flop / best;
@@ -188,12 +192,14 @@ static void draw(const plot_request *request, const rate_table *t, canvas *c)
         for (int g = 0; g <= t->gpus_most; ++g) has[p][g] = put_block(t, p, g, c);
     canvas_put(c, "set multiplot layout %d,%d title ", (panels + columns - 1) / columns, columns);
     canvas_put_quoted(c, request->title ? request->title : "");
-    canvas_put(c,
-               " noenhanced\nset xlabel 'interpolation points an axis'\nset ylabel 'rate (%sflop/s)'\n"
-               "set xrange [%d.5:%d.5]\nset xtics 1\nset key below vertical maxrows 3 nobox samplen 2 font ',9'\n"
-               "set bmargin 7.5\n%s",
-               t->prefix, t->order_least - 1, t->order_most,
-               request->log ? "set logscale y\n" : "set yrange [0:*]\n");
+    canvas_put(
+        c,
+        " noenhanced\nset xlabel 'interpolation points an axis'\nset ylabel 'rate (%sflop/s)'\n"
+        "set xrange [%d.5:%d.5]\nset xtics 1\nset key below vertical maxrows 3 nobox samplen 2 "
+        "font ',9'\n"
+        "set bmargin 7.5\n%s",
+        t->prefix, t->order_least - 1, t->order_most,
+        request->log ? "set logscale y\n" : "set yrange [0:*]\n");
     for (int p = 0; p < panels; ++p) {
         if (p < t->panels)
             canvas_put(c, "set title 'height %d'\n", t->heights[p]);

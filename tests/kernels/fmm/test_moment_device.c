@@ -23,7 +23,10 @@ static inline void v_sine_cosine(double x, double *sine, double *cosine)
 
 enum { N = 37, TARGETS = 5, COLUMNS = 7, ORDER = 5, POINTS = ORDER * ORDER * ORDER };
 
-static double number(int i, int k) { return 2 * ps_counter_uniform(8, (uint64_t)i, (uint64_t)k) - 1; }
+static double number(int i, int k)
+{
+    return 2 * ps_counter_uniform(8, (uint64_t)i, (uint64_t)k) - 1;
+}
 
 /* rows[3 + 4][N]: charges and dipoles; the first targets lie at sources. */
 static void fill(double *rows)
@@ -78,10 +81,10 @@ static void compare_pairs(ps_fmm_function function, const ps_fmm_pass *pass)
 static void pairs(void **state)
 {
     const ps_fmm_function functions[] = {
-        {PS_FMM_INVERSE, 0},  {PS_FMM_INVERSE_SQUARE, 0}, {PS_FMM_INVERSE_FOURTH, 0},
-        {PS_FMM_DISTANCE, 0}, {PS_FMM_EXPONENTIAL, 1.3},  {PS_FMM_YUKAWA, .8},
-        {PS_FMM_GAUSSIAN, .6}, {PS_FMM_SQUARE, 0},        {PS_FMM_FOURTH, 0},
-        {PS_FMM_COSINE, 2.1}, {PS_FMM_SINE, 2.1}};
+        {PS_FMM_INVERSE, 0},   {PS_FMM_INVERSE_SQUARE, 0}, {PS_FMM_INVERSE_FOURTH, 0},
+        {PS_FMM_DISTANCE, 0},  {PS_FMM_EXPONENTIAL, 1.3},  {PS_FMM_YUKAWA, .8},
+        {PS_FMM_GAUSSIAN, .6}, {PS_FMM_SQUARE, 0},         {PS_FMM_FOURTH, 0},
+        {PS_FMM_COSINE, 2.1},  {PS_FMM_SINE, 2.1}};
     for (size_t k = 0; k < sizeof functions / sizeof *functions; ++k)
         for (int derivatives = 1; derivatives <= 2; ++derivatives) {
             compare_pairs(functions[k], &(ps_fmm_pass){functions[k], 1, derivatives, 0, -1, 1});
@@ -162,7 +165,9 @@ static void from_points(void **state)
                      slope[d], curve[d]);
         expand_twice(ORDER, locals, value, slope, curve, out);
         for (int r = 0; r < ROWS; ++r)
-            check_near(out[r] * (r == 0 ? 1 : r < 4 ? scale : scale * scale), wanted[r * N + i],
-                       1e-11, 1e-12);
+            check_near(out[r] * (r == 0  ? 1
+                                 : r < 4 ? scale
+                                         : scale * scale),
+                       wanted[r * N + i], 1e-11, 1e-12);
     }
 }

@@ -49,7 +49,8 @@ static void spans_of_fp64_are_taken(void **state)
     const double lower[3] = {0}, sizes[4] = {0, 1e-59, 1, 1e59}, odd[3] = {1e-160, 1e-61, 1e61};
     for (int i = 0; i < 4; ++i) check_ok(ps_tree_check_span(lower, (double[3]){0, sizes[i], 0}));
     for (int i = 0; i < 3; ++i)
-        check_fails(ps_tree_check_span(lower, (double[3]){0, 0, odd[i]}), PS_INVALID, "another unit");
+        check_fails(ps_tree_check_span(lower, (double[3]){0, 0, odd[i]}), PS_INVALID,
+                    "another unit");
 }
 
 static void order_is_stable_and_ascends(void **state)
