@@ -393,6 +393,8 @@ int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
  * the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
+/* The latter alone: of `parts` parts from `part` on, sums[parts][S], of a group or a portion. */
+void fmm_take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums);
 /* The same without the sums: of sorted targets from `first` on, into the sink and the check. */
 ps_status fmm_pass_results(fmm_work *work, int64_t first, const int64_t *places,
                            const fmm_values *values);

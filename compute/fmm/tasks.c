@@ -309,7 +309,7 @@ static ps_status p2p(const ps_task_call *call)
 /* ---- the reduction ---- */
 
 /* Sums of some parts of a group from `part` on. */
-static void take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums)
+void fmm_take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums)
 {
     int sides = work->problem->fmm.sides;
     memcpy(work->sums + (group * FMM_PARTS + part) * sides, sums,
@@ -323,7 +323,7 @@ ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
     leaf_range r = leaves_of(work->problem->fmm.targets, group);
     fmm_values all = {values, r.count, r.count};
     PS_TRY(fmm_pass_results(work, r.begin, places, &all));
-    take_sums(work, group, 0, FMM_PARTS, sums);
+    fmm_take_sums(work, group, 0, FMM_PARTS, sums);
     return PS_OK;
 }
 
@@ -373,7 +373,7 @@ static ps_status reduce(const ps_task_call *call)
                                4 * p->fmm.sides * r.count));
     if (sum.keep && p->ranks == 1)
         return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
-    take_sums(s.work, s.group, sum.part, sum.parts, sums);
+    fmm_take_sums(s.work, s.group, sum.part, sum.parts, sums);
     return PS_OK;
 }
 

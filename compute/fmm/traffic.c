@@ -270,7 +270,9 @@ static ps_status take_group(fmm_run *r, const batch *b, int64_t group, const int
     const double *values = staged + (begin - b->begin) * rows_back(r);
     fmm_values all = {values, count, count};
     if (r->problem.same) fmm_group_sums(values + 4 * sides * count, &all, sides, sums);
-    return fmm_take_results(&r->work, group, places + begin - b->begin, values, sums);
+    PS_TRY(fmm_pass_results(&r->work, begin, places + begin - b->begin, &all));
+    fmm_take_sums(&r->work, group, 0, FMM_PARTS, sums);
+    return PS_OK;
 }
 
 /* A thread's: a source, and places of a batch's groups, one after the other. */

@@ -93,6 +93,14 @@ on_a_device() {
     done
     expect 0 "growing" $gpu plummer.1.h5 again.h5 --accuracy 1e-3 --check 500 --force
     within "$(figure error_gradient)" 0 1e-3 "gradient of a file of particles on a device"
+    # more than a stretch, a tile and a copy of them
+    penstock-particle-import --generate plummer --count 1300000 many.h5 > import 2>&1 || { cat import; fail "many"; }
+    expect 0 "growing" $gpu many.h5 gpu.h5 --order 5 --check 500 --force
+    within "$(figure error_gradient)" 0 1e-3 "gradient of many particles on a device"
+    penstock-octree-build many.h5 many.tree.h5 --height 8 > built 2>&1 || { cat built; fail "many: tree"; }
+    expect 0 "growing" $gpu many.tree.h5 again.h5 --order 5 --tree adaptive --force
+    expect 0 "" penstock-compare gpu.h5 again.h5 --tolerance 1e-12 --no-attributes
+    rm many.h5 many.tree.h5
     expect 0 "growing" $gpu plummer.tree.h5 gpu.h5 --accuracy 1e-3 --precision mixed --check 500 --force
     within "$(figure error_gradient)" 0 1e-3 "gradient in mixed precision"
     expect 0 "growing" $gpu plummer.tree.h5 --order 5 --plan

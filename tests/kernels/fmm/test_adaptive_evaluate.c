@@ -1,4 +1,5 @@
 /* The method over adaptive trees against direct sums. */
+#include "kernels/fmm/adaptive_plan.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_case.h"
 
@@ -58,4 +59,51 @@ static void same_bits(void **state)
     }
     assert_memory_equal(c[0].results, c[1].results, 4 * 6000 * sizeof(double));
     for (int i = 0; i < 2; ++i) adaptive_case_release(&c[i]);
+}
+
+/* The relative L2 distance of columns [first, end) of results in the order as made. */
+static double apart(const adaptive_case c[2], int first, int end)
+{
+    int64_t n = c[0].count[0];
+    double difference = 0, size = 0, *made[2];
+    for (int i = 0; i < 2; ++i) {
+        check_ok(PS_ALLOC(&made[i], 4 * n, "results"));
+        for (int64_t j = 0; j < n; ++j)
+            for (int r = first; r < end; ++r)
+                made[i][r * n + c[i].tree.sets[0].order[j]] = c[i].results[r * n + j];
+    }
+    for (int64_t j = first * n; j < end * n; ++j) {
+        difference += (made[0][j] - made[1][j]) * (made[0][j] - made[1][j]);
+        size += made[1][j] * made[1][j];
+    }
+    free(made[0]);
+    free(made[1]);
+    return sqrt(difference / size);
+}
+
+/* A device has leaves of another size and other rules: its program's results and the cores' differ
+ * by what both err, and no more. (Over one tree they agree to rounding: check_fmm_adaptive.) */
+static void other_leaves(void **state)
+{
+    for (int order = 4; order <= 6; order += 2) {
+        adaptive_case c[2];
+        double errors[2][3];
+        const int64_t sizes[2] = {ps_adaptive_leaf_size(order),
+                                  ps_adaptive_device_leaf_size(order)};
+        for (int i = 0; i < 2; ++i) {
+            check_ok(adaptive_case_tree(&c[i], ADAPTIVE_PLUMMER, 10000, 0, sizes[i]));
+            check_ok(adaptive_case_init(&c[i], order, 2));
+            if (i) c[i].problem.rule = ps_adaptive_device_rule(order);
+            check_ok(adaptive_case_run(&c[i]));
+            check_ok(adaptive_case_errors(&c[i], 500, errors[i]));
+        }
+        for (int g = 0; g < 2; ++g) {
+            double difference = apart(c, g, g ? 4 : 1);
+            print_message("order %d, leaves of %lld and %lld: errors %.1e %.1e, apart %.1e\n",
+                          order, (long long)sizes[0], (long long)sizes[1], errors[0][g],
+                          errors[1][g], difference);
+            check_at_most(difference, 1.5 * (errors[0][g] + errors[1][g]));
+        }
+        for (int i = 0; i < 2; ++i) adaptive_case_release(&c[i]);
+    }
 }
