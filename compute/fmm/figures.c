@@ -17,7 +17,7 @@ static void problem_figures(const fmm_run *r, ps_report *report)
     if (!p->same) ps_report_int(report, "targets", p->header->count[1]);
     ps_report_int(report, "right_hand_sides", p->sum.sides);
     ps_report_int(report, "height", p->header->height);
-    ps_report_int(report, "groups", r->groups);
+    ps_report_int(report, "groups", ps_octree_groups(p->fmm.targets, p->leaf));
     ps_report_text(report, "tree", r->adaptive ? "adaptive" : "uniform");
     if (r->uniform_because) ps_report_text(report, "uniform_because", r->uniform_because);
     if (!r->resident && !r->adaptive) ps_report_int(report, "tasks", r->tasks);
