@@ -232,10 +232,10 @@ static ps_status copy_ports(device_state *x, const ps_dgtd_device_port_work *wor
     const ps_dgtd_march *m = x->setup.march;
     void *memory = NULL;
     PS_TRY(take_memory(x, ps_dgtd_device_ports_bytes(&x->ports), &memory));
-    ps_dgtd_device_ports_attach(&x->ports, m->ports, memory);
+    ps_dgtd_device_ports_attach(&x->ports, memory);
     for (int64_t k = 0; k < m->port_count; ++k)
-        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, m->ports + k, work, x->stream));
-    x->march.ports = &x->ports;
+        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, m->ports + k, &x->system, work, x->stream));
+    x->march.ports = x->system.ports = &x->ports;
     return ps_dgtd_device_ports_put(&x->ports, m->ports, x->stream);
 }
 

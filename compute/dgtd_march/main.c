@@ -137,7 +137,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-march",
-    .results = 1,
+    .results = 2,
     .streams = true,
     .saves = true,
     .parallel = true,

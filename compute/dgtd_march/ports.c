@@ -149,14 +149,7 @@ ps_status ports_check_device(const problem *p)
 {
     double ranks[PS_DGTD_PORTS_MAX] = {0};
     if (p->port_count == 0) return PS_OK;
-    for (int64_t k = 0; k < p->port_count; ++k) {
-        ranks[k] = p->ports[k].elements > 0;
-        if (p->ports[k].network.line.guide != PS_DGTD_GUIDE_NONE)
-            return ps_fail(PS_USAGE,
-                           "port '%s' ends in the line of a mode, whose steps CPU cores make yet: "
-                           "--device cpu",
-                           ps_dgtd_model_ports(p->model)->spec[k].name);
-    }
+    for (int64_t k = 0; k < p->port_count; ++k) ranks[k] = p->ports[k].elements > 0;
     PS_TRY(ps_comm_sum_f64(ranks, p->port_count));
     for (int64_t k = 0; k < p->port_count; ++k)
         if (ranks[k] > 1)

@@ -118,6 +118,30 @@ __device__ __forceinline__ void respond_all(medium<real> &y, const real *electri
     for (int v = 2 * y.pairs; v < y.states; ++v) respond<1, K>(y, electric, r);
 }
 
+/* E of an element changes by what the currents of ports (device_port.h) do to it. */
+template <typename real, int P>
+__device__ __forceinline__ void apply_ports(const view<real> &x, uint32_t slot)
+{
+    constexpr int NP = lattice<P>::nodes, L = lanes<real>;
+    real *electric = x.target + (slot / L * (3 * NP * L) + slot % L);
+    for (const ps_dgtd_device_port *port = x.ports; port < x.ports + x.port_count; ++port) {
+        int64_t low = 0, high = port->elements;
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (port->slots[middle] < slot)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == port->elements || port->slots[low] != slot) continue;
+        const double *loads = port->loads + low * (3 * NP);
+        for (int i = 0; i < 3 * NP; ++i) {
+            real *e = electric + i * L;
+            *e = (real)(*e + port->current * loads[i]);
+        }
+    }
+}
+
 /* The half step of the element of a slot; fresh: an increment, whatever it was (LOCAL). */
 template <typename real, int P, kind K>
 __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool fresh,
@@ -127,7 +151,7 @@ __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool
     const uint32_t g = slot / L, lane = slot % L;
     const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
                                 x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
-                                x.bordered[g] != 0};
+                                (x.bordered[g] & ~PS_DGTD_PORTED) != 0};
     rows<real, P> r;
     real t[3][3];
     r.shared = reinterpret_cast<real *>(shared) + (shared_rows<real, P> ? threadIdx.x : 0);
@@ -159,4 +183,6 @@ __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool
                             t[2][c] * r.template at<2, n>()));
         });
     }
+    if (K != LOCAL && x.port_count > 0 && (x.bordered[g] & PS_DGTD_PORTED))
+        apply_ports<real, P>(x, slot);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/cuda_check.h"
+#include "runtime/cuda_overlap.h"
 extern "C" {
 #include "kernels/dgtd/device_kernels.h"
 }
@@ -41,13 +42,17 @@ template <typename real> struct place {
     int lane;
 };
 
+/* Returns when the kernel before has ended. */
 template <typename real>
 __device__ bool find(const view &v, void *field, place<real> *out)
 {
+    ps_overlap_begin();
     const int64_t k = v.parts.begin[blockIdx.y] + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
-    if (k >= v.parts.end[blockIdx.y]) return false;
+    const bool inside = k < v.parts.end[blockIdx.y];
     out->element = v.elements + k;
-    const int64_t slot = out->element->slot, L = lanes<real>;
+    const int64_t slot = inside ? out->element->slot : 0, L = lanes<real>;
+    ps_overlap_wait();
+    if (!inside) return false;
     out->field = static_cast<real *>(field) + slot / L * 3 * v.nodes * L + slot % L;
     out->former = v.former + k * 8 * v.face_nodes;
     out->lane = threadIdx.x % WARP;
@@ -217,11 +222,11 @@ extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
-    if (device->precision == PS_SINGLE)
-        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const float *>(field));
-    else
-        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const double *>(field));
-    PS_CUDA(cudaGetLastError());
+    PS_CUDA(device->precision == PS_SINGLE
+                ? ps_launch_overlapped(keep<float>, blocks, WARPS * WARP, 0, queue, v,
+                                       static_cast<const float *>(field))
+                : ps_launch_overlapped(keep<double>, blocks, WARPS * WARP, 0, queue, v,
+                                       static_cast<const double *>(field)));
     return PS_OK;
 }
 
@@ -235,10 +240,10 @@ extern "C" ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
-    if (device->precision == PS_SINGLE)
-        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which);
-    else
-        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which);
-    PS_CUDA(cudaGetLastError());
+    PS_CUDA(device->precision == PS_SINGLE
+                ? ps_launch_overlapped(apply<float>, blocks, WARPS * WARP, 0, queue, v,
+                                       static_cast<float *>(field), (int)which)
+                : ps_launch_overlapped(apply<double>, blocks, WARPS * WARP, 0, queue, v,
+                                       static_cast<double *>(field), (int)which));
     return PS_OK;
 }

@@ -50,9 +50,6 @@ ps_status ps_dgtd_pml_cuda(const ps_dgtd_device_pml *pml, const ps_dgtd_device *
 
 ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *ports,
                              const ps_dgtd_device_ports_step *step, ps_stream *stream);
-ps_status ps_dgtd_ports_apply_cuda(const ps_dgtd_device_ports *ports, const ps_dgtd_device *device,
-                                   void *electric, const ps_dgtd_device_part *part,
-                                   ps_stream *stream);
 
 ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
                             ps_dgtd_field field, const void *values, ps_stream *stream);

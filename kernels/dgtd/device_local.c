@@ -51,7 +51,8 @@ void ps_dgtd_device_local_list(ps_dgtd_device_local *x, const ps_dgtd_local *hos
                                ps_dgtd_slot_range *ranges)
 {
     *x = (ps_dgtd_device_local){.host = host, .system = *device, .ranges = ranges};
-    x->system.media = NULL; /* poles see the whole step alone */
+    x->system.media = NULL; /* poles and ports see the whole step alone */
+    x->system.ports = NULL;
     for (int i = 0; i < PS_DGTD_LOCAL_LISTS; ++i) {
         int level = i / PS_DGTD_LISTS;
         bool kept = i + 1 == PS_DGTD_LOCAL_LISTS;

@@ -177,11 +177,8 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
                                            count, stream));
-    for (int k = 0; k < count && field == PS_DGTD_E; ++k) {
+    for (int k = 0; k < count && field == PS_DGTD_E; ++k)
         PS_TRY(add_currents(x, parts + k, stream));
-        if (x->ports)
-            PS_TRY(ps_dgtd_device_ports_apply(x->ports, x->device, target, parts + k, stream));
-    }
     if (find_border(x, field, parts, count, 0, &border))
         PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
     return x->pml ? ps_dgtd_device_pml_apply(x->pml, x->device, field, target, parts, count, stream)

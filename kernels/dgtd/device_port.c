@@ -12,12 +12,6 @@ ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *x, const ps_dgtd_device
 {
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
-ps_status ps_dgtd_ports_apply_cuda(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
-                                   void *electric, const ps_dgtd_device_part *part,
-                                   ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
 #endif
 
 /* ---- lists ---- */
@@ -54,6 +48,7 @@ void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dg
     ps_dgtd_device_port *x = out->host + k;
     *x = (ps_dgtd_device_port){.network = port->network,
                                .rise = port->rise,
+                               .states = ps_dgtd_line_states(&port->network.line),
                                .elements = port->elements,
                                .sources = find_sources(port, work->system, work->slots)};
     int64_t items = (x->elements + x->sources) * out->values;
@@ -70,6 +65,7 @@ static int64_t lay_out(ps_dgtd_device_ports *x, ps_dgtd_device_port *ports, char
     x->signals = ps_device_part(memory, &used, x->rows * count * 2 * (int64_t)sizeof *x->signals);
     for (int64_t k = 0; k < count; ++k) {
         ps_dgtd_device_port p = x->host[k];
+        p.line = ps_device_part(memory, &used, p.states * (int64_t)sizeof *p.line);
         p.slots = ps_device_part(memory, &used, p.elements * (int64_t)sizeof *p.slots);
         p.source_slots = ps_device_part(memory, &used, p.sources * (int64_t)sizeof *p.slots);
         p.volts = ps_device_part(memory, &used, p.elements * wide);
@@ -87,20 +83,9 @@ int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports)
     return lay_out(&copy, NULL, NULL);
 }
 
-static bool share_elements(const ps_dgtd_port *a, const ps_dgtd_port *b)
-{
-    for (int64_t i = 0; i < a->elements; ++i)
-        if (bsearch(a->slots + i, b->slots, (size_t)b->elements, sizeof *b->slots, ascending))
-            return true;
-    return false;
-}
-
-void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *x, const ps_dgtd_port *ports, void *memory)
+void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *x, void *memory)
 {
     lay_out(x, x->host, memory);
-    x->apart = true;
-    for (int64_t k = 0; k < x->count; ++k)
-        for (int64_t j = 0; j < k; ++j) x->apart &= !share_elements(ports + j, ports + k);
 }
 
 /* ---- the copy ---- */
@@ -130,6 +115,21 @@ static void gather_flux(const ps_dgtd_port *port, int64_t sources,
     }
 }
 
+static ps_status mark_groups(const ps_dgtd_port *port, const ps_dgtd_device *device,
+                             const ps_dgtd_system *system, ps_stream *stream)
+{
+    int64_t lanes = ps_dgtd_lanes(device->precision), last = -1;
+    for (int64_t i = 0; i < port->elements; ++i) {
+        int64_t group = port->slots[i] / lanes;
+        uint8_t marked = (uint8_t)(system->bordered[group] | PS_DGTD_PORTED);
+        if (group == last) continue;
+        PS_TRY(ps_copy_to_device(stream, device->bordered + group, &marked, 1));
+        PS_TRY(ps_stream_wait(stream)); /* `marked` is used again */
+        last = group;
+    }
+    return PS_OK;
+}
+
 static ps_status copy_sums(const ps_dgtd_device_port_work *work, const double *from, int64_t count,
                            double *to, ps_stream *stream)
 {
@@ -141,12 +141,13 @@ static ps_status copy_sums(const ps_dgtd_device_port_work *work, const double *f
 }
 
 ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
-                                     const ps_dgtd_port *port, const ps_dgtd_device_port_work *work,
-                                     ps_stream *stream)
+                                     const ps_dgtd_port *port, const ps_dgtd_device *device,
+                                     const ps_dgtd_device_port_work *work, ps_stream *stream)
 {
     const ps_dgtd_device_port *x = out->host + k;
     int64_t n = x->elements, item = (int64_t)sizeof *x->slots;
     int64_t sources = find_sources(port, work->system, work->slots);
+    PS_TRY(mark_groups(port, device, work->system, stream));
     PS_TRY(ps_copy_to_device(stream, x->slots, port->slots, n * item));
     PS_TRY(ps_copy_to_device(stream, x->source_slots, work->slots, sources * item));
     PS_TRY(copy_sums(work, port->volts, n, x->volts, stream));
@@ -162,8 +163,12 @@ ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
 ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
                                    ps_stream *stream)
 {
-    for (int64_t k = 0; k < x->count; ++k)
-        memcpy(x->host[k].state, ports[k].state, sizeof x->host[k].state);
+    for (int64_t k = 0; k < x->count; ++k) {
+        ps_dgtd_device_port *p = x->host + k;
+        int64_t bytes = p->states * (int64_t)sizeof *p->line;
+        if (bytes > 0) PS_TRY(ps_copy_to_device(stream, p->line, ports[k].state, bytes));
+        if (bytes == 0) memcpy(p->state, ports[k].state, sizeof p->state);
+    }
     PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
     PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
     PS_TRY(ps_fill_zero(stream, x->signals, x->rows * x->count * 2 * (int64_t)sizeof *x->signals));
@@ -175,9 +180,13 @@ ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_
 {
     PS_TRY(ps_copy_to_host(stream, x->host, x->there, x->count * (int64_t)sizeof *x->there));
     PS_TRY(ps_stream_wait(stream));
-    for (int64_t k = 0; k < x->count; ++k)
-        memcpy(ports[k].state, x->host[k].state, sizeof x->host[k].state);
-    return PS_OK;
+    for (int64_t k = 0; k < x->count; ++k) {
+        const ps_dgtd_device_port *p = x->host + k;
+        int64_t bytes = p->states * (int64_t)sizeof *p->line;
+        if (bytes > 0) PS_TRY(ps_copy_to_host(stream, ports[k].state, p->line, bytes));
+        if (bytes == 0) memcpy(ports[k].state, p->state, sizeof p->state);
+    }
+    return ps_stream_wait(stream);
 }
 
 /* ---- steps ---- */
@@ -188,15 +197,4 @@ ps_status ps_dgtd_device_ports_advance(const ps_dgtd_device_ports *x,
     if (!ps_stream_handle(stream))
         return ps_fail(PS_FAILED, "ports of a device need CUDA; the CPU has its own");
     return x->items > 0 ? ps_dgtd_ports_cuda(x, step, stream) : PS_OK;
-}
-
-ps_status ps_dgtd_device_ports_apply(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
-                                     void *electric, const ps_dgtd_device_part *part,
-                                     ps_stream *stream)
-{
-    if (!ps_stream_handle(stream))
-        return ps_fail(PS_FAILED, "ports of a device need CUDA; the CPU has its own");
-    return x->items > 0 && part->begin < part->end
-               ? ps_dgtd_ports_apply_cuda(x, device, electric, part, stream)
-               : PS_OK;
 }

@@ -3,11 +3,12 @@
  * enqueues steps ahead.
  *
  * What V and V* take of E and H, and what I does to E, lie by elements, as coefficients; sums are
- * in double, in an order of their own that is always the same. A step takes two launches whatever
- * the number of ports: one measures, and the last block of a port to be done makes its network's
- * step; one changes E (one a port, in order, where ports share elements). Bytes a step: some 24 Np
- * (9 elements and 3 of their neighbours), of a handful of elements: it takes as long as two
- * launches and a sum over a block.
+ * in double, in an order of their own that is always the same. A step takes one launch whatever the
+ * number of ports: it measures, and the last block of a port to be done makes the step of its
+ * network or line; the half step of E that comes after it adds what the currents do to E, element
+ * by element and in the order of the ports. Bytes a step: some 24 Np (9 elements and 3 of their
+ * neighbours), of a handful of elements: it takes as long as a launch and a sum over a block; a
+ * line 8 times its states that are at work, twice.
  *
  * Errors as device_state.h.
  */
@@ -21,6 +22,8 @@
 typedef struct ps_dgtd_device_port {
     ps_dgtd_network network;
     double rise, current, state[2];
+    int64_t states;                      /* of its line; 0: it has none                */
+    double *line;                        /* [states]                                   */
     int64_t elements, sources;           /* with faces of it; whose H V* takes        */
     int64_t *slots, *source_slots;       /* ascending                                 */
     double *volts, *kept, *loads, *flux; /* [elements][3][nodes], flux of the sources */
@@ -29,7 +32,6 @@ typedef struct ps_dgtd_device_port {
 typedef struct ps_dgtd_device_ports {
     int64_t count, rows;        /* rows of steps between reads          */
     int64_t values, items;      /* 3 nodes; elements and sources of the largest port, times that */
-    bool apart;                 /* no element belongs to two: E of all is changed at once */
     ps_dgtd_device_port *host;  /* [count] of the caller                */
     ps_dgtd_device_port *there; /* the rest on the device: [count]      */
     double *partial;            /* [count][blocks][2]                   */
@@ -37,6 +39,8 @@ typedef struct ps_dgtd_device_ports {
     double *signals;            /* [rows][count][2] V, I times Z0       */
 } ps_dgtd_device_ports;
 
+/* In ps_dgtd_device.bordered: the group has elements of ports. */
+enum { PS_DGTD_PORTED = 0x80 };
 enum { PS_DGTD_PORT_BLOCKS = 256, PS_DGTD_PORT_ITEMS = 1024 }; /* at most; items of a block */
 
 /* With what a port of the host is turned into one of a device; memory is the caller's. */
@@ -48,18 +52,17 @@ typedef struct ps_dgtd_device_port_work {
 } ps_dgtd_device_port_work;
 
 /* Counts of port k, host[k], once values and rows are set. Then bytes on the device for all, and
- * the pointers, with ports[count] of the host. */
+ * the pointers. */
 void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dgtd_port *port,
                                const ps_dgtd_device_port_work *work);
 int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports);
-void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *out, const ps_dgtd_port *ports,
-                                 void *memory);
-/* The lists of port k. Waits. */
+void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *out, void *memory);
+/* The lists of port k, and its groups of `device` are marked. Waits. */
 ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
-                                     const ps_dgtd_port *port, const ps_dgtd_device_port_work *work,
-                                     ps_stream *stream);
+                                     const ps_dgtd_port *port, const ps_dgtd_device *device,
+                                     const ps_dgtd_device_port_work *work, ps_stream *stream);
 
-/* States of the networks of ports[count] of the host to the device, or back. Waits. */
+/* States of the networks and lines of ports[count] of the host to the device, or back. Waits. */
 ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
                                    ps_stream *stream);
 ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
@@ -74,12 +77,7 @@ typedef struct ps_dgtd_device_ports_step {
 } ps_dgtd_device_ports_step;
 
 /* As ps_dgtd_port_measure and _advance of all ports that have elements here, before the half step
- * of E; enqueued. */
+ * of E of a device that has these ports, which does as ps_dgtd_port_apply; enqueued. */
 ps_status ps_dgtd_device_ports_advance(const ps_dgtd_device_ports *x,
                                        const ps_dgtd_device_ports_step *step, ps_stream *stream);
-/* As ps_dgtd_port_apply of all; enqueued. */
-ps_status ps_dgtd_device_ports_apply(const ps_dgtd_device_ports *x, const ps_dgtd_device *device,
-                                     void *electric, const ps_dgtd_device_part *part,
-                                     ps_stream *stream);
-
 #endif

@@ -38,7 +38,7 @@ typedef struct ps_dgtd_device {
     int64_t elements, groups, materials;
     void *tangents, *steps; /* as in ps_dgtd_system */
     int32_t *links;
-    uint8_t *kinds, *bordered;
+    uint8_t *kinds, *bordered; /* bordered: with PS_DGTD_PORTED where ports have elements */
     uint16_t *material;
     double *to_nodes, *from_nodes, *mass; /* [nodes][nodes]                              */
     double *face_from_nodes;              /* [face nodes][face nodes]                    */
@@ -47,6 +47,7 @@ typedef struct ps_dgtd_device {
      * real [groups][3][nodes][lanes] */
     void *dense, *flux;
     const struct ps_dgtd_device_media *media; /* NULL: eps is a number (device_media.h) */
+    const struct ps_dgtd_device_ports *ports; /* NULL: none (device_port.h) */
 } ps_dgtd_device;
 
 /* Order, precision, counts and mode of `device` from the host's system; pointers NULL. */

@@ -46,6 +46,10 @@ ps_status launch(const ps_dgtd_local_sweep *s, cudaStream_t queue)
         x.laws = static_cast<const real *>(media->laws);
         x.state = static_cast<real *>(media->state);
     }
+    if (const ps_dgtd_device_ports *ports = K == LOCAL || s->field == PS_DGTD_H ? nullptr : d->ports) {
+        x.ports = ports->there;
+        x.port_count = (int)ports->count;
+    }
     uint32_t most = 0;
     for (int k = 0; k < s->count; ++k) {
         x.begin[k] = s->begin[k];

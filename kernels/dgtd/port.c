@@ -5,7 +5,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
 
-#define LEAF static
+#define LEAF static inline
 #include "kernels/dgtd/port_body.h"
 #undef LEAF
 
@@ -180,19 +180,17 @@ void ps_dgtd_port_measure(const ps_dgtd_port *x, const ps_dgtd_system *system, c
 
 double ps_dgtd_port_source(const ps_dgtd_pulse *x, double t) { return network_source(x, t); }
 
-/* -I is what the line takes at V - V_s: of its C, whose V is at n + 1, and of all else; or less a current source. */
+/* I of the port from V*, and the states of its line a step on. */
 static double line_current(ps_dgtd_port *x, double ahead, double t, double dt)
 {
     const ps_dgtd_line *line = &x->network.line;
-    int64_t active = (int64_t)(t / dt) + 2;
-    bool beside = line->guide == PS_DGTD_GUIDE_TM;
-    double capacity, first = x->state[0];
-    double taken = ps_dgtd_line_currents(line, x->state, dt, active, &capacity);
-    double source = ps_dgtd_port_source(&x->network.source, beside ? t : t + dt / 2);
-    double inside = beside ? source * sqrt(line->eps / line->mu) : 0, above = beside ? 0 : source;
-    double current = (inside - taken - capacity * (ahead - above - first) / dt) /
-                     (1 + capacity * x->rise / dt);
-    ps_dgtd_line_voltages(line, x->state, dt, active, ahead + x->rise * current - above);
+    const line_gains gains = line_gains_of(line, dt);
+    const line_state state = line_state_at(line, x->state);
+    int64_t active = line_active(line, t, dt);
+    double capacity;
+    ps_dgtd_line_currents(line, x->state, dt, active, &capacity);
+    double current = line_join(&x->network, &gains, &state, x->rise, ahead, t);
+    ps_dgtd_line_voltages(line, x->state, dt, active, state.v[0]);
     return current;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/cuda_check.h"
+#include "runtime/cuda_overlap.h"
 extern "C" {
 #include "kernels/dgtd/device_kernels.h"
 }
@@ -28,45 +29,89 @@ template <typename real> __device__ int64_t place(int64_t slot, unsigned values,
     return slot / L * (values * L) + (value * L + slot % L);
 }
 
-/* sum[0], sum[1] over the block, in thread 0; halves are added to halves. */
+/* sum[0], sum[1] over the block, in thread 0. */
 __device__ void add_up(double (&sum)[2])
 {
-    __shared__ double shared[2][THREADS];
-    for (int k = 0; k < 2; ++k) shared[k][threadIdx.x] = sum[k];
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x >= half) continue;
-        for (int k = 0; k < 2; ++k) shared[k][threadIdx.x] += shared[k][threadIdx.x + half];
-    }
-    for (int k = 0; k < 2 && threadIdx.x == 0; ++k) sum[k] = shared[k][0];
+    constexpr int WARP = 32, WARPS = THREADS / WARP;
+    __shared__ double shared[2][WARPS];
+    for (int k = 0; k < 2; ++k)
+        for (int half = WARP / 2; half > 0; half /= 2)
+            sum[k] += __shfl_down_sync(~0u, sum[k], half);
+    if (threadIdx.x % WARP == 0)
+        for (int k = 0; k < 2; ++k) shared[k][threadIdx.x / WARP] = sum[k];
+    __syncthreads();
+    for (int k = 0; k < 2 && threadIdx.x == 0; ++k)
+        for (int w = 1; w < WARPS; ++w) sum[k] += shared[k][w];
+    __syncthreads();
 }
 
-__device__ void advance(ps_dgtd_device_port *x, const double measured[2], double t, double dt,
-                        double *signals)
+/* By all threads of a block; measured, and what becomes of the state, of thread 0 alone. */
+__device__ void advance_line(ps_dgtd_device_port *x, double ahead, double t, double dt)
+{
+    const ps_dgtd_line *line = &x->network.line;
+    const line_gains gains = line_gains_of(line, dt);
+    const line_state state = line_state_at(line, x->line);
+    const int64_t active = line_active(line, t, dt);
+    for (int64_t k = threadIdx.x; k < active; k += THREADS) line_move_current(&gains, &state, k);
+    __syncthreads();
+    if (threadIdx.x == 0) x->current = line_join(&x->network, &gains, &state, x->rise, ahead, t);
+    for (int64_t k = threadIdx.x; k < active; k += THREADS)
+        if (k > 0) line_move_voltage(&gains, &state, k);
+}
+
+__device__ void advance(ps_dgtd_device_port *x, const double measured[2], double source, double t,
+                        double dt, double *signals)
 {
     const network_step step = {x->rise, (measured[0] + measured[1]) / 2, measured[1] - measured[0],
-                               network_source(&x->network.source, t), dt};
-    x->current = network_current(&x->network, &step, x->state);
+                               source, dt};
+    if (x->states > 0) advance_line(x, measured[1], t, dt);
+    if (threadIdx.x > 0) return;
+    if (x->states == 0) x->current = network_current(&x->network, &step, x->state);
     signals[0] = step.mean + x->rise * x->current / 2;
     signals[1] = x->current;
 }
 
-/* Of values first, first + stride, .. of a port's elements, then of its sources. */
+/* A value of an element of a port, or of a source behind them, and its shares of V and V*. */
+struct share {
+    int64_t place;
+    double volts, kept;
+};
+
+template <typename real>
+__device__ share share_of(const ps_dgtd_device_port &port, unsigned values, unsigned i)
+{
+    const unsigned own = (unsigned)port.elements * values;
+    if (i < own) {
+        const int64_t at = place<real>(__ldg(port.slots + i / values), values, i % values);
+        return {at, __ldg(port.volts + i), __ldg(port.kept + i)};
+    }
+    const unsigned k = i - own;
+    return {place<real>(__ldg(port.source_slots + k / values), values, k % values), 0,
+            __ldg(port.flux + k)};
+}
+
+/* Adds up values first, first + stride, .. of a port's elements, then of its sources: the first few
+ * shares are fetched while the kernel before still runs. */
 template <typename real>
 __device__ void measure_values(const ps_dgtd_device_port &port, unsigned values,
                                const real *electric, const real *magnetic, double (&sum)[2])
 {
+    constexpr unsigned EACH = PS_DGTD_PORT_ITEMS / THREADS;
     const unsigned own = (unsigned)port.elements * values;
-    const unsigned all = own + (unsigned)port.sources * values;
-#pragma unroll 4
-    for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < all; i += gridDim.x * THREADS) {
-        const bool is_own = i < own;
-        const unsigned k = is_own ? i : i - own;
-        const int64_t slot = (is_own ? port.slots : port.source_slots)[k / values];
-        const double u = (is_own ? electric : magnetic)[place<real>(slot, values, k % values)];
-        if (is_own) sum[0] += port.volts[k] * u;
-        sum[1] += (is_own ? port.kept : port.flux)[k] * u;
-    }
+    const unsigned all = own + (unsigned)port.sources * values, stride = gridDim.x * THREADS;
+    const unsigned first = blockIdx.x * THREADS + threadIdx.x;
+    share early[EACH] = {};
+    for (unsigned k = 0; k < EACH; ++k)
+        if (first + k * stride < all) early[k] = share_of<real>(port, values, first + k * stride);
+    ps_overlap_wait();
+    for (unsigned i = first; i < all; i += EACH * stride)
+        for (unsigned k = 0; k < EACH && i + k * stride < all; ++k) {
+            const unsigned at = i + k * stride;
+            const share s = i == first ? early[k] : share_of<real>(port, values, at);
+            const double u = (at < own ? electric : magnetic)[s.place];
+            sum[0] += s.volts * u;
+            sum[1] += s.kept * u;
+        }
 }
 
 /* blockIdx.y: the port. */
@@ -78,8 +123,10 @@ __global__ __launch_bounds__(THREADS) void measure(const __grid_constant__ ps_dg
     __shared__ bool last;
     ps_dgtd_device_port *port = x.there + blockIdx.y;
     double *partial = x.partial + blockIdx.y * 2 * PS_DGTD_PORT_BLOCKS, sum[2] = {};
-    if (port->elements == 0) return; /* another rank's */
+    ps_overlap_begin();
+    const double source = threadIdx.x == 0 ? network_source(&port->network.source, t) : 0;
     measure_values<real>(*port, (unsigned)x.values, electric, magnetic, sum);
+    if (port->elements == 0) return; /* another rank's */
     add_up(sum);
     if (threadIdx.x == 0) {
         for (int k = 0; k < 2; ++k) partial[2 * blockIdx.x + k] = sum[k];
@@ -91,48 +138,21 @@ __global__ __launch_bounds__(THREADS) void measure(const __grid_constant__ ps_dg
     __threadfence();
     for (int k = 0; k < 2; ++k)
         sum[k] = threadIdx.x < gridDim.x ? __ldcg(partial + 2 * threadIdx.x + k) : 0;
-    add_up(sum);
-    if (threadIdx.x == 0) advance(port, sum, t, dt, x.signals + 2 * (row * x.count + blockIdx.y));
-}
-
-/* Port first + blockIdx.y; slots [begin, end). */
-template <typename real>
-__global__ __launch_bounds__(THREADS) void apply(const __grid_constant__ ps_dgtd_device_ports x,
-                                                 real *electric, int64_t first, int64_t begin,
-                                               int64_t end)
-{
-    const ps_dgtd_device_port *port = x.there + first + blockIdx.y;
-    const unsigned i = blockIdx.x * THREADS + threadIdx.x, values = (unsigned)x.values;
-    if (i >= port->elements * x.values) return;
-    const int64_t slot = port->slots[i / values];
-    if (slot < begin || slot >= end) return;
-    real *e = electric + place<real>(slot, values, i % values);
-    *e = (real)(*e + port->current * port->loads[i]);
+    if (gridDim.x > 1) add_up(sum);
+    advance(port, sum, source, t, dt, x.signals + 2 * (row * x.count + blockIdx.y));
 }
 
 template <typename real>
-void launch_measure(const ps_dgtd_device_ports *x, const ps_dgtd_device_ports_step *s,
-                    cudaStream_t queue)
+cudaError_t launch_measure(const ps_dgtd_device_ports *x, const ps_dgtd_device_ports_step *s,
+                           cudaStream_t queue)
 {
     static_assert((int)PS_DGTD_PORT_BLOCKS <= (int)THREADS, "a block adds up the sums of all");
     const int64_t blocks = (x->items + PS_DGTD_PORT_ITEMS - 1) / PS_DGTD_PORT_ITEMS;
     const dim3 grid((unsigned)(blocks < PS_DGTD_PORT_BLOCKS ? blocks : PS_DGTD_PORT_BLOCKS),
                     (unsigned)x->count);
-    measure<real><<<grid, THREADS, 0, queue>>>(*x, static_cast<const real *>(s->electric),
-                                               static_cast<const real *>(s->magnetic), s->row, s->t,
-                                               s->dt);
-}
-
-template <typename real>
-void launch_apply(const ps_dgtd_device_ports *x, void *electric, const ps_dgtd_device_part *part,
-                  cudaStream_t queue)
-{
-    const int64_t some = x->apart ? x->count : 1;
-    const dim3 grid((unsigned)((x->items + THREADS - 1) / THREADS), (unsigned)some);
-    for (int64_t k = 0; k < x->count; k += some)
-        apply<real><<<grid, THREADS, 0, queue>>>(*x, static_cast<real *>(electric), k,
-                                                 part->begin * lanes<real>,
-                                                 part->end * lanes<real>);
+    return ps_launch_overlapped(measure<real>, grid, THREADS, 0, queue, *x,
+                                static_cast<const real *>(s->electric),
+                                static_cast<const real *>(s->magnetic), s->row, s->t, s->dt);
 }
 
 } // namespace
@@ -142,24 +162,7 @@ extern "C" ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *x,
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    if (step->device->precision == PS_SINGLE)
-        launch_measure<float>(x, step, queue);
-    else
-        launch_measure<double>(x, step, queue);
-    PS_CUDA(cudaGetLastError());
-    return PS_OK;
-}
-
-extern "C" ps_status ps_dgtd_ports_apply_cuda(const ps_dgtd_device_ports *x,
-                                              const ps_dgtd_device *device, void *electric,
-                                              const ps_dgtd_device_part *part, ps_stream *stream)
-{
-    PS_TRY(ps_stream_enter(stream));
-    const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    if (device->precision == PS_SINGLE)
-        launch_apply<float>(x, electric, part, queue);
-    else
-        launch_apply<double>(x, electric, part, queue);
-    PS_CUDA(cudaGetLastError());
+    PS_CUDA(step->device->precision == PS_SINGLE ? launch_measure<float>(x, step, queue)
+                                                 : launch_measure<double>(x, step, queue));
     return PS_OK;
 }

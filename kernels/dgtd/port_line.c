@@ -2,6 +2,10 @@
 
 #include <math.h>
 
+#define LEAF static inline
+#include "kernels/dgtd/port_line_body.h"
+#undef LEAF
+
 /* Two steps a cell: the line's own error is then far below the fields', and it is stable with k_c. */
 enum { STEPS_A_CELL = 2, SPARE = 8 };
 
@@ -18,29 +22,19 @@ int64_t ps_dgtd_line_states(const ps_dgtd_line *x)
 
 double ps_dgtd_line_currents(const ps_dgtd_line *x, double *state, double dt, int64_t active, double *capacity)
 {
-    const double *v = state;
-    double *i = state + x->cells + 1, *sum = i + x->cells;
-    double gain = dt * x->norm / (x->mu * x->cell), square = x->cutoff * x->cutoff;
-    double bend = dt * square / (x->eps * x->mu), shunt = dt * square / x->mu * x->cell;
+    const line_gains gains = line_gains_of(x, dt);
+    const line_state s = line_state_at(x, state);
     if (active > x->cells) active = x->cells;
-    *capacity = x->eps * x->norm * x->cell / 2;
-    for (int64_t k = 0; k < active; ++k) i[k] += gain * (v[k] - v[k + 1]);
-    if (x->guide == PS_DGTD_GUIDE_TM)
-        for (int64_t k = 0; k < active; ++k) {
-            i[k] -= bend * sum[k];
-            sum[k] += dt * i[k];
-        }
-    if (x->guide != PS_DGTD_GUIDE_TE) return i[0];
-    for (int64_t k = 0; k < active; ++k) sum[k] += shunt * (k ? 1 : .5) * v[k];
-    return i[0] + sum[0];
+    for (int64_t k = 0; k < active; ++k) line_move_current(&gains, &s, k);
+    *capacity = gains.capacity;
+    return line_taken(&gains, &s);
 }
 
 void ps_dgtd_line_voltages(const ps_dgtd_line *x, double *state, double dt, int64_t active, double first)
 {
-    double *v = state;
-    const double *i = state + x->cells + 1, *sum = i + x->cells;
-    double gain = dt / (x->eps * x->norm * x->cell), te = x->guide == PS_DGTD_GUIDE_TE;
+    const line_gains gains = line_gains_of(x, dt);
+    const line_state s = line_state_at(x, state);
     if (active > x->cells) active = x->cells;
-    v[0] = first;
-    for (int64_t k = 1; k < active; ++k) v[k] += gain * (i[k - 1] - i[k] - te * sum[k]);
+    s.v[0] = first;
+    for (int64_t k = 1; k < active; ++k) line_move_voltage(&gains, &s, k);
 }

@@ -34,6 +34,8 @@ template <typename real> struct view {
     const int64_t *first;
     const real *laws;
     real *state;
+    const ps_dgtd_device_port *ports; /* not LOCAL: what changes E of groups that are PS_DGTD_PORTED */
+    int port_count;                   /* 0: E of none                                        */
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
-wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer local media ports} " == *" $1 "* ]]; }
+wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode layer local media ports guides} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
@@ -305,6 +305,34 @@ if [ "$RANKS" -gt 1 ]; then
     agree "ports, $RANKS ranks" alone direct 1e-11
     agree "ports, the halo directly and by the host" host direct 0
 fi
+fi
+# A guide, or a line between plates, with ports of modes at both ends, whose lines have more cells than a block threads.
+if wanted guides; then
+penstock-mesh-box -q guide.hdf --cells 8,5,4 --size .04,.02286,.01016 --shake .1 > said.txt 2>&1 &&
+    penstock-mesh-partition -q guide.hdf guide.h5 > said.txt 2>&1 || bad "the mesh of the guides"
+record="--probe .02,.011,.005 --energy-every 3"
+for order in ${ORDERS:-1 2 3 4}; do
+    for mode in te10 tm11 tem; do
+        [ $mode = tem ] && sides=pmc || sides=pec
+        penstock-dgtd-setup -q guide.h5 m.h5 --force --order $order --material default:eps=1 --boundary 101:pmc --boundary 102:pmc \
+            --boundary 103:$sides --boundary 104:$sides --boundary 105:pec --boundary 106:pec \
+            --port one:faces=101:mode=$mode:width=80ps:frequency=18e9 --port two:faces=102:mode=$mode > said.txt 2>&1 || bad "setup, $mode"
+        for precision in fp64 fp32; do
+            run="--steps 1500 $record --precision $precision --force"
+            [ $precision = fp64 ] && tolerance=1e-10 || tolerance=1e-4
+            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind $run || { bad "$mode, P$order $precision"; continue; }
+            agree "$mode, P$order $precision" cpu gpu $tolerance
+        done
+    done
+done
+run="$record --steps 20000 --checkpoint-every 1000steps --device $kind"
+march m.h5 whole.h5 $run --force
+rm -f part*
+march m.h5 part.h5 $run --stop-after 0.3
+[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+march m.h5 part.h5 $run --restart
+agree "guides restarted, same bits" whole part 0
 fi
 if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9

@@ -153,12 +153,12 @@ static inline ps_status dgtd_device_add_ports(dgtd_device *x, const dgtd_case *c
     for (int64_t k = 0; k < count; ++k) ps_dgtd_device_port_shape(&x->ports, k, ports + k, &work);
     work.weights = dgtd_array((size_t)x->ports.items * sizeof *work.weights);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_ports_bytes(&x->ports), &x->ports_memory));
-    ps_dgtd_device_ports_attach(&x->ports, ports, x->ports_memory);
+    ps_dgtd_device_ports_attach(&x->ports, x->ports_memory);
     for (int64_t k = 0; k < count; ++k)
-        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, ports + k, &work, x->stream));
+        PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, ports + k, &x->system, &work, x->stream));
     free(work.slots);
     free(work.weights);
-    x->march.ports = &x->ports;
+    x->march.ports = x->system.ports = &x->ports;
     return ps_dgtd_device_ports_put(&x->ports, ports, x->stream);
 }
 

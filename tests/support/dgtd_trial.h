@@ -12,7 +12,7 @@
 #include "tests/support/dgtd_media.h"
 #include "tests/support/dgtd_ports.h"
 
-enum { MATERIALS = 50, SIDE = 3, PORTS = 3 };
+enum { MATERIALS = 50, SIDE = 3, PORTS = 6, CELLS = 14, PORT_STATES = 3 * CELLS + 2 };
 
 static inline double next_random(uint64_t *state)
 {
@@ -86,7 +86,7 @@ typedef struct trial {
     ps_dgtd_dispersion dispersion, device_dispersion; /* likewise */
     dgtd_port_sides sides[PORTS];
     ps_dgtd_port ports[PORTS], device_ports[PORTS]; /* likewise */
-    double port_states[2][PORTS][2];
+    double port_states[2][PORTS][PORT_STATES];
     dgtd_device d;
 } trial;
 
@@ -284,14 +284,18 @@ static inline ps_status add_ports(trial *t)
     const ps_dgtd_network networks[PORTS] = {
         {.resistance = .4, .inductance = .2, .capacitance = .3, .source = pulse},
         {.parallel = true, .resistance = 2, .inductance = .1, .capacitance = .2},
-        {.resistance = 1, .source = pulse}};
+        {.resistance = 1, .source = pulse},
+        {.source = pulse, .line = {PS_DGTD_GUIDE_TEM, 2.1, 1.1, .7, 0, 3 * dt, CELLS}},
+        {.source = pulse, .line = {PS_DGTD_GUIDE_TE, 1.5, 1, 1, .2 / dt, 3 * dt, CELLS}},
+        {.source = pulse, .line = {PS_DGTD_GUIDE_TM, 1, 1.4, 1, .3 / dt, 3 * dt, CELLS}}};
     for (int k = 0; k < PORTS; ++k) {
         dgtd_choose_sides(&t->sides[k], &t->x.mesh, 11 * k);
         dgtd_port_init(&t->ports[k], &t->exact, &t->sides[k].sides, networks[k],
                        t->port_states[0][k]);
         dgtd_port_init(&t->device_ports[k], &t->x, &t->sides[k].sides, networks[k],
                        t->port_states[1][k]);
-        for (int i = 0; i < 4; ++i) t->port_states[i / 2][k][i % 2] = .3 - .2 * (i % 2) + .1 * k;
+        for (int i = 0; i < 2 * PORT_STATES; ++i)
+            t->port_states[i / PORT_STATES][k][i % PORT_STATES] = .3 - .2 * (i % 2) + .1 * (k % 3);
     }
     t->march.ports = t->ports;
     t->march.port_count = PORTS;
