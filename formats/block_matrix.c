@@ -231,7 +231,7 @@ static ps_status keep_tile(ps_block_matrix *m, int64_t index, const ps_block_til
                            void *image)
 {
     PS_TRY(ps_tile_set_check_index(&m->set, index));
-    PS_TRY(ps_block_tile_check(&m->header, tile));
+    if (image) PS_TRY(ps_block_tile_check(&m->header, tile));
     PS_TRY(record_tile(m, index, tile));
     m->images[index] = image;
     return PS_OK;
@@ -441,6 +441,13 @@ bool ps_block_matrix_keeps(const ps_block_matrix *matrix) { return matrix->image
 const void *ps_block_matrix_image(const ps_block_matrix *matrix, int64_t index)
 {
     return matrix->images ? matrix->images[index] : NULL;
+}
+
+void ps_block_matrix_forget_image(ps_block_matrix *matrix, int64_t index)
+{
+    if (!matrix->images) return;
+    free(matrix->images[index]);
+    matrix->images[index] = NULL;
 }
 
 ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void *raw)

@@ -115,7 +115,8 @@ ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
 /* A matrix in memory, which is written and read as one in a file, but for: a tile is kept instead
  * of written, with `image`, which holds its arrays as ps_block_tile_place puts them, or without the
  * last of them, the values, which are then elsewhere and must not be read here, and is the
- * matrix's from then on (free()); completed instead of committed, which takes M^0 over; it has no
+ * matrix's from then on (free()), or NULL where nobody will look at more than its counts;
+ * completed instead of committed, which takes M^0 over; it has no
  * store. */
 ps_status ps_block_matrix_create_in_memory(const ps_block_tiling *tiling,
                                            const ps_block_header *header, ps_block_matrix **out);
@@ -123,8 +124,10 @@ ps_status ps_block_matrix_keep_tile(ps_block_matrix *matrix, int64_t index,
                                     const ps_block_tile *tile, void *image);
 ps_status ps_block_matrix_complete(ps_block_matrix *matrix, ps_csr *m0, ps_block_header *header);
 bool ps_block_matrix_keeps(const ps_block_matrix *matrix); /* is in memory */
-/* The unpacked tile as it lies in memory; NULL: in a file. */
+/* The unpacked tile as it lies in memory; NULL: in a file, or it has none. */
 const void *ps_block_matrix_image(const ps_block_matrix *matrix, int64_t index);
+/* Frees what a tile in memory has beside its counts. */
+void ps_block_matrix_forget_image(ps_block_matrix *matrix, int64_t index);
 
 /* Reading: as for slices; unpack runs ps_block_tile_check, and `values` may be read 128 bytes over
  * its end. */

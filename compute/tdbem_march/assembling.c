@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/tdbem_march/team.h"
+#include "compute/tdbem_march/upper.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -21,12 +23,12 @@ ps_status assembling_not_needed(const assembling_options *options)
     const ps_retarded_options *a = &options->assembly.scene, *b = &usual.assembly.scene;
     if (a->formulation == b->formulation && a->dt == b->dt && a->courant == b->courant &&
         a->speed == b->speed && a->screen == b->screen && !options->combined &&
-        a->mirror.count == 0 && options->rule == usual.rule &&
+        a->mirror.count == 0 && options->rule == usual.rule && options->halves == 0 &&
         options->assembly.precision == usual.assembly.precision)
         return PS_OK;
     return ps_fail(
         PS_USAGE,
-        "--formulation, --dt, --courant, --speed, --points, --precision, --screen, "
+        "--formulation, --dt, --courant, --speed, --points, --precision, --values, --screen, "
         "--combined and --mirror tell how to assemble: give them with MESH OUTPUT, without a "
         "matrix");
 }
@@ -40,6 +42,7 @@ static ps_status load(const ps_run *run, assembling *a)
     PS_TRY(ps_retarded_problem_load(run->operands[0], &o->scene, &a->problem));
     ps_assembly_header(&a->problem, o, &slices);
     PS_TRY(ps_block_sink_header(&slices, PS_BLOCK_WARP, 0, 0, &a->header));
+    a->header.half = a->options.halves == 1;
     a->options.assembly.blocks = &a->header;
     return PS_OK;
 }
@@ -47,9 +50,7 @@ static ps_status load(const ps_run *run, assembling *a)
 static ps_status make_plan(const ps_run *run, assembling *a)
 {
     char text[1024];
-    PS_TRY(ps_assembly_devices_open(run, &a->problem.interaction, &a->devices));
-    ps_status status =
-        ps_assembly_plan_init(&a->problem, &a->options.assembly, run, a->devices, &a->plan);
+    ps_status status = upper_plan(run, a);
     if (status != PS_EXHAUSTED) return status;
     snprintf(text, sizeof text, "%s", ps_message());
     return ps_fail(status,
@@ -69,10 +70,11 @@ static ps_status expect_tiles(const assembling *a, tiles *out)
     out->k_below = out->k_end = out->header.k_max + 1;
     snprintf(out->layout, sizeof out->layout, "in memory");
     out->slices_owned = out->header.unknowns;
-    out->values_owned = a->plan.kept_bytes / ps_block_tile_value_bytes(&a->header);
+    out->values_owned = (int64_t)(a->whole_bytes / (double)ps_block_tile_value_bytes(&a->header));
     PS_TRY(PS_ALLOC(&out->raw_bytes, count, "the sizes of the tiles"));
     PS_TRY(PS_ALLOC(&out->unpacked_bytes, count, "the sizes of the tiles"));
-    for (int64_t t = 0; t < count; ++t) out->unpacked_bytes[t] = a->plan.kept_bytes / count;
+    for (int64_t t = 0; t < count; ++t)
+        out->unpacked_bytes[t] = (int64_t)(a->whole_bytes / (double)count);
     return PS_OK;
 }
 
@@ -97,27 +99,15 @@ static void result_release(ps_assembly_result *result) { ps_csr_release(&result-
 
 static void sink_close(ps_block_sink *sink) { ps_block_matrix_close(&sink->matrix); }
 
-/* The device's memory, of which a run may have `limit` bytes where that is positive. */
-static ps_status free_memory(int ordinal, int64_t limit, int64_t *out)
-{
-    ps_device *device;
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(ordinal < 0 ? "cpu" : name, 0, &device));
-    *out = (int64_t)(.94 * (double)ps_device_describe(device).memory_free);
-    ps_device_close(&device);
-    if (limit > 0) *out = ps_smaller(*out, limit);
-    return PS_OK;
-}
-
 /* The blocks are on the device twice for a moment: as they came, and in the batches of the march.
- * Where it has no room for that they stay in host memory. */
+ * Where it has no room for that they stay in host memory. Upper tiles have a way of their own
+ * (upper.h). */
 static ps_status place(const ps_run *run, assembling *a, const assembling_target *target)
 {
     int64_t memory, kept = a->plan.kept_bytes + a->plan.kept_bytes / 16;
     placed_close(&a->placed);
-    if (!target->alone) return PS_OK;
-    PS_TRY(free_memory(target->ordinal, run->device_memory, &memory));
+    if (a->symmetric || !target->alone) return PS_OK;
+    PS_TRY(team_device_memory(run, target->ordinal, &memory));
     if (2 * kept + target->fixed > memory) return PS_OK;
     ps_block_tile largest = {.rows = a->plan.blocks.tile_rows,
                              .slices = a->plan.blocks.tile_slices,
@@ -131,17 +121,26 @@ static ps_status place(const ps_run *run, assembling *a, const assembling_target
     return placed_open(&config, &a->header, &a->placed);
 }
 
+static ps_status choose_keeper(const ps_run *run, assembling *a, ps_block_keeper *keeper,
+                               ps_block_sink *sink)
+{
+    if (!a->placed && !a->symmetric) return PS_OK;
+    if (a->placed)
+        *keeper = placed_keeper(a->placed);
+    else
+        PS_TRY(upper_keeper(run, a, keeper));
+    sink->keeper = keeper;
+    return PS_OK;
+}
+
 /* One rule; *again: it is not passive, and another one is to be tried. */
-static ps_status assemble(assembling *a, tiles *out, ps_csr *m0, bool *again)
+static ps_status assemble(const ps_run *run, assembling *a, tiles *out, ps_csr *m0, bool *again)
 {
     ps_block_keeper keeper = {NULL};
     PS_SCOPED(result_release) ps_assembly_result result = {0};
     PS_SCOPED(sink_close) ps_block_sink sink = {.matrix = NULL};
     PS_TRY(ps_block_sink_open(NULL, NULL, &a->plan.blocks, &a->header, &sink));
-    if (a->placed) {
-        keeper = placed_keeper(a->placed);
-        sink.keeper = &keeper;
-    }
+    PS_TRY(choose_keeper(run, a, &keeper, &sink));
     const ps_assembly_sink taking = {&sink, ps_block_sink_take};
     PS_TRY(ps_assembly_units(&a->problem, &a->plan, NULL, &taking, &result));
     a->core_seconds += result.core_seconds;
@@ -154,6 +153,7 @@ static ps_status assemble(assembling *a, tiles *out, ps_csr *m0, bool *again)
     PS_TRY(ps_block_matrix_complete(sink.matrix, &result.m0, &header));
     if (a->placed) PS_TRY(placed_settle(a->placed));
     PS_TRY(tiles_of_blocks(&sink.matrix, &a->placed, out));
+    out->held = a->held;
     return tiles_load_m0(out, m0);
 }
 
@@ -171,7 +171,7 @@ ps_status assembling_run(const ps_run *run, assembling *a, const assembling_targ
     bool again;
     double start = ps_clock();
     PS_TRY(place(run, a, target));
-    PS_TRY(assemble(a, out, m0, &again));
+    PS_TRY(assemble(run, a, out, m0, &again));
     if (again) {
         ps_info("with %d points it is not passive: once more with %d", POINTS_FIRST, POINTS_LAST);
         forget(a);
@@ -179,7 +179,7 @@ ps_status assembling_run(const ps_run *run, assembling *a, const assembling_targ
         PS_TRY(load(run, a));
         PS_TRY(make_plan(run, a));
         PS_TRY(place(run, a, target));
-        PS_TRY(assemble(a, out, m0, &again));
+        PS_TRY(assemble(run, a, out, m0, &again));
     }
     forget(a);
     a->seconds = ps_clock() - start;
@@ -189,6 +189,7 @@ ps_status assembling_run(const ps_run *run, assembling *a, const assembling_targ
 void assembling_close(assembling *a)
 {
     placed_close(&a->placed);
+    held_close(&a->held);
     ps_assembly_devices_close(&a->devices);
     ps_retarded_problem_release(&a->problem);
 }

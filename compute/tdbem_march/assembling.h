@@ -12,11 +12,18 @@
 
 enum { ASSEMBLING_AUTO = 0 };
 
+/* Do tiles above the diagonal stand for those below? auto: where tiles would not stay in memory. */
+typedef enum march_symmetric { SYMMETRIC_AUTO, SYMMETRIC_ON, SYMMETRIC_OFF } march_symmetric;
+
 /* The options of the command line. */
 typedef struct assembling_options {
     ps_assembly_options assembly;
     int rule;             /* --points: auto, 3, 6, 7, 12 */
     const char *combined; /* --combined; NULL: none */
+    int halves;           /* --values: same, f16 */
+    int symmetric;        /* march_symmetric */
+    int64_t group;        /* of the march: tiles with lags below it are kept for its near matrices */
+    bool host_too;        /* the host needs all tiles that are swept */
 } assembling_options;
 #define ASSEMBLING_DEFAULTS                                                                        \
     {                                                                                              \
@@ -29,7 +36,12 @@ typedef struct assembling {
     ps_retarded_problem problem;
     ps_assembly_devices *devices; /* NULL: cores assemble */
     ps_assembly_plan plan;
-    placed *placed;      /* where the blocks go to a device as they are made; else NULL */
+    placed *placed;          /* where the blocks go to a device as they are made; else NULL */
+    bool symmetric;          /* the upper tiles stand for the others (symmetric.h) */
+    int ordinal;             /* of the device that holds them from the start on; see `holds` */
+    bool holds;              /* there is one */
+    struct held_tiles *held; /* once they are there */
+    double whole_bytes;      /* of all blocks, upper or not, estimated */
     double seconds;      /* that assembling took */
     double core_seconds; /* threads, computing or waiting for devices */
 } assembling;
@@ -52,6 +64,10 @@ typedef struct assembling_target {
  * has memory to gather them in. */
 ps_status assembling_run(const ps_run *run, assembling *a, const assembling_target *target,
                          tiles *tiles, ps_csr *m0);
+/* Bytes of host memory that the blocks take: expected, and once they are there. */
+int64_t assembling_kept(const assembling *a, const tiles *tiles);
+/* The near matrices are made: what was kept for them alone goes. */
+void assembling_forget_near(assembling *a, tiles *tiles);
 void assembling_close(assembling *a);
 
 #endif

@@ -1,4 +1,4 @@
-#include "compute/tdbem_march/device_summation.h"
+#include "compute/tdbem_march/device_symmetric.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +12,13 @@
 static const int64_t whole_batch = (int64_t)2 << 30;
 enum { WHOLE_BATCHES_LEAST = 8 };
 
-/* Partial sums of a batch, in units of the sums. Of few unknowns there are more in a whole batch,
- * as many as fill the device: 50 MB at most in single precision, beside the 16 GB of such budgets.
- */
-enum { PARTIAL_SUMS = 64 };
-
 static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 int64_t device_summation_fixed(const ps_slice_header *header, int64_t group)
 {
     int64_t pass = group < PS_GROUP_MAX ? group : PS_GROUP_MAX;
     int64_t item = item_size(header->precision);
-    return header->unknowns * item * (group + PARTIAL_SUMS * pass);
+    return header->unknowns * item * (group + DEVICE_PARTIAL_SUMS * pass);
 }
 
 /* ---- batches: their tables ---- */
@@ -31,10 +26,10 @@ int64_t device_summation_fixed(const ps_slice_header *header, int64_t group)
 typedef struct batch {
     ps_slice_batch_plan plan;
     void *table; /* on the device */
+    symmetric_batch *symmetric; /* instead, where tiles stand for their mirror images */
 } batch;
 
-/* The scratch memory serves all batches; one that needs more makes it grow. */
-static ps_status provide_scratch(device_summation *s, int64_t bytes)
+ps_status device_summation_scratch(device_summation *s, int64_t bytes)
 {
     if (bytes <= s->scratch_bytes) return PS_OK;
     PS_TRY(ps_stream_wait(s->config.stream));
@@ -78,9 +73,21 @@ static void forget(void *context, void *own)
     device_summation *s = context;
     batch *b = own;
     if (!b) return;
+    symmetric_batch_close(s, &b->symmetric);
     s->table_bytes -= b->table ? b->plan.table_bytes : 0;
     ps_device_free(s->config.device, b->table);
     free(b);
+}
+
+static ps_status prepare_symmetric(void *context, const ps_batch_images *images, void **own)
+{
+    device_summation *s = context;
+    batch *b;
+    PS_TRY(PS_ALLOC(&b, 1, "a batch of tiles"));
+    ps_status status = symmetric_batch_open(s, images, &b->symmetric);
+    if (status != PS_OK) forget(s, b);
+    *own = status == PS_OK ? b : NULL;
+    return status;
 }
 
 static ps_status prepare(void *context, const ps_batch_images *images, void **own)
@@ -99,7 +106,7 @@ static ps_status prepare(void *context, const ps_batch_images *images, void **ow
                                .offsets = images->offsets};
     PS_GUARD(status, done,
              ps_slice_batch_plan_make(header, s->pass, s->multiprocessors, &of, &b->plan));
-    PS_GUARD(status, done, provide_scratch(s, b->plan.scratch_bytes));
+    PS_GUARD(status, done, device_summation_scratch(s, b->plan.scratch_bytes));
     status = upload_table(s, &of, b);
 done:
     free(views);
@@ -131,6 +138,7 @@ static ps_status compute(void *context, const ps_batch_work *work, ps_stream *st
 {
     const device_summation *s = context;
     const batch *b = work->own;
+    if (b->symmetric) return symmetric_batch_compute(s, b->symmetric, work->base, stream);
     const ps_past_window *w = s->config.window;
     for (int64_t pass = 0; pass < s->config.group; pass += s->pass) {
         ps_slice_batch_memory memory = {
@@ -155,6 +163,7 @@ ps_status device_summation_sweep(device_summation *s)
     int pair = (int)(s->sweeps % 2);
     PS_TRY(ps_event_record(s->start[pair], stream));
     PS_TRY(ps_fill_zero(stream, s->sums, w->unknowns * s->config.group * item_size(w->precision)));
+    if (s->held) PS_TRY(symmetric_batch_compute(s, s->held, NULL, stream));
     if (s->tiles) PS_TRY(ps_device_stream_sweep(s->tiles, compute, s, stream));
     PS_TRY(ps_event_record(s->end[pair], stream));
     s->loads[pair] = s->reset;
@@ -166,6 +175,7 @@ ps_status device_summation_sweep(device_summation *s)
 ps_status device_summation_move(device_summation *s, int64_t first, int64_t count)
 {
     if (first == s->config.first && count == s->config.count) return PS_OK;
+    if (s->held) return ps_fail(PS_FAILED, "a device keeps the tiles that it holds");
     s->config.first = first;
     s->config.count = count;
     s->reset = true;
@@ -212,7 +222,7 @@ static ps_status open_stream(device_summation *s)
         .read = read_tile,
         .unpack = unpack_tile,
         .placed = c->share->placed ? placed_tile : NULL,
-        .prepare = prepare,
+        .prepare = c->share->both ? prepare_symmetric : prepare,
         .forget = forget,
     };
     return ps_device_stream_open(&config, &s->tiles);
@@ -237,13 +247,17 @@ ps_status device_summation_open(const device_summation_config *config, device_su
         PS_TRY(ps_event_open(config->device, &out->start[e]));
         PS_TRY(ps_event_open(config->device, &out->end[e]));
     }
-    return config->share->count > 0 ? open_stream(out) : PS_OK;
+    if (config->share->count == 0) return PS_OK;
+    if (config->share->held)
+        return symmetric_batch_held(out, config->first, config->count, &out->held);
+    return open_stream(out);
 }
 
 void device_summation_close(device_summation *s)
 {
     if (!s->config.device) return;
     ps_device_stream_close(&s->tiles);
+    symmetric_batch_close(s, &s->held);
     ps_device_free(s->config.device, s->sums);
     ps_device_free(s->config.device, s->scratch);
     for (int e = 0; e < 2; ++e) {

@@ -10,6 +10,11 @@
 #include "kernels/tdbem/slice_batch.h"
 #include "runtime/device_stream.h"
 
+/* Partial sums of a batch, in units of the sums. Of few unknowns there are more in a whole batch,
+ * as many as fill the device: 50 MB at most in single precision, beside the 16 GB of such budgets.
+ */
+enum { DEVICE_PARTIAL_SUMS = 64 };
+
 typedef struct device_summation_config {
     ps_device *device;
     ps_stream *stream;                  /* all computing of the device                       */
@@ -30,6 +35,7 @@ typedef struct device_summation {
     void *scratch;
     int64_t scratch_bytes, table_bytes;
     ps_device_stream *tiles;
+    struct symmetric_batch *held; /* of tiles that the device holds; NULL: a stream's */
     /* Of the two latest sweeps, by their number modulo 2: */
     ps_event *start[2], *end[2];
     bool loads[2]; /* it read tiles for the first time */
@@ -42,6 +48,9 @@ int64_t device_summation_fixed(const ps_slice_header *header, int64_t group);
 
 /* Bytes of a batch of tiles under these budgets; 0: for the stream to choose, as they are small. */
 int64_t device_summation_batch(int64_t device_memory, int64_t host_memory);
+
+/* Scratch memory of at least `bytes`, for all batches. Waits for the stream if it grows. */
+ps_status device_summation_scratch(device_summation *summation, int64_t bytes);
 
 /* PS_USAGE for slices: only blocks are taken. */
 ps_status device_summation_open(const device_summation_config *config, device_summation *out);

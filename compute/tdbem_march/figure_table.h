@@ -19,6 +19,7 @@ static const ps_figure figure_table[] = {
     {"run.unknowns", "1", "unknowns"},
     {"run.k_max", "1", "last lag with entries"},
     {"run.chunks", "1", "tiles"},
+    {"run.symmetric", "flag", "tiles above the diagonal stand for those below"},
     {"run.steps", "1", "steps that are done, or planned"},
     {"run.steps_in_this_start", "1", "steps since this start"},
     {"run.group", "1", "steps of a sweep over near lags"},

@@ -12,9 +12,10 @@ enum { RANK_FIGURES = 3 };
 
 static void report_summation(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
-    const tiles *t = &m->problem->tiles;
+    const tiles *t = problem_swept(m->problem);
     double seconds = m->summation.seconds > 0 ? m->summation.seconds : 1;
     double values = (double)t->values_owned * (double)m->summation.sweeps;
+    if (m->problem->symmetric) values *= 2; /* but for those on the diagonal */
     double bytes = 0;
     for (int64_t k = 0; k < t->count; ++k) bytes += (double)t->unpacked_bytes[k];
     bytes *= (double)m->summation.sweeps;
@@ -159,7 +160,7 @@ void march_report(const march *m, const march_plan *plan)
     ps_chunk_stream_stats stats = {0};
     if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
     double peak = (double)ps_memory_peak(), *gathered;
-    double mine[RANK_FIGURES] = {m->summation.seconds, (double)m->problem->tiles.values_owned,
+    double mine[RANK_FIGURES] = {m->summation.seconds, (double)problem_swept(m->problem)->values_owned,
                                  peak};
     if (PS_ALLOC(&gathered, ps_comm_size() * RANK_FIGURES, "figures") != PS_OK) return;
     if (ps_comm_gather(mine, sizeof mine, gathered) == PS_OK &&

@@ -35,6 +35,8 @@ static void report_device(ps_report *report, const team_device *at, int d)
     ps_report_section(report, section);
     ps_report_text(report, "device", info.name);
     ps_report_int(report, "device_memory_budget", at->device_memory);
+    const held_tiles *own = at->sums.config.share ? at->sums.config.share->held : NULL;
+    if (own) ps_report_int(report, "tiles_on_device", held_bytes(own));
     if (!at->sums.tiles) return;
     ps_device_stream_get_stats(at->sums.tiles, &stats);
     ps_report_int(report, "tiles_on_device", stats.bytes[PS_TIER_DEVICE]);
@@ -73,10 +75,9 @@ static ps_status open_first(int ordinal, ps_device **out)
 }
 
 /* The first device's part of the near tiles; the others' are alike. */
-static ps_status plan_tiles(const problem *p, int devices, int64_t host, int64_t device,
+static ps_status plan_tiles(const tiles *t, int devices, int64_t host, int64_t device,
                             ps_device_plan *out)
 {
-    const tiles *t = &p->tiles;
     ps_device_plan_request request = {.chunk_count = t->count,
                                       .raw_bytes = t->raw_bytes,
                                       .unpacked_bytes = t->unpacked_bytes,
@@ -90,9 +91,8 @@ static ps_status plan_tiles(const problem *p, int devices, int64_t host, int64_t
     return ps_device_plan_make(&request, out);
 }
 
-static void print_tiers(ps_report *report, const ps_device_plan *plan, int64_t sweeps)
+static void print_tiers(ps_report *report, const int64_t *bytes, int64_t sweeps)
 {
-    const int64_t *bytes = plan->tier_bytes;
     double all = (double)(bytes[PS_TIER_DEVICE] + bytes[PS_TIER_HOST] + bytes[PS_TIER_DISK]);
     double streamed = (double)(bytes[PS_TIER_HOST] + bytes[PS_TIER_DISK]);
     double sweep = all / device_rate;
@@ -105,7 +105,15 @@ static void print_tiers(ps_report *report, const ps_device_plan *plan, int64_t s
     ps_report_real(report, "summation_estimate", (double)sweeps * sweep);
 }
 
-ps_status team_plan(const ps_run *run, const march_options *options, const problem *p,
+/* Those that the device holds from the start on. */
+static void print_held(ps_report *report, const tiles *t, int64_t sweeps)
+{
+    int64_t bytes[PS_TIERS] = {0};
+    for (int64_t k = 0; k < t->count; ++k) bytes[PS_TIER_DEVICE] += t->unpacked_bytes[k];
+    print_tiers(report, bytes, sweeps);
+}
+
+ps_status team_plan(const ps_run *run, const march_options *options, problem *p,
                     const march_plan *m, ps_report *report)
 {
     int ordinals[TEAM_DEVICES], devices;
@@ -125,8 +133,13 @@ ps_status team_plan(const ps_run *run, const march_options *options, const probl
     ps_report_text(report, "first", info.name);
     ps_report_int(report, "memory_budget", memory);
     ps_report_int(report, "beside_tiles_estimate", fixed);
-    PS_TRY(plan_tiles(p, devices, m->budget - m->fixed, memory - fixed, &plan));
-    print_tiers(report, &plan, (p->steps + options->group - 1) / options->group);
+    int64_t sweeps = (p->steps + options->group - 1) / options->group;
+    if (p->assembling && p->assembling->holds) {
+        print_held(report, problem_swept(p), sweeps);
+        return PS_OK;
+    }
+    PS_TRY(plan_tiles(problem_swept(p), devices, m->budget - m->fixed, memory - fixed, &plan));
+    print_tiers(report, plan.tier_bytes, sweeps);
     ps_device_plan_release(&plan);
     return PS_OK;
 }

@@ -59,6 +59,9 @@ static const ps_option table[] = {
     PS_CHOICE("cpu-worker", &options.cpu_worker, "auto|on|off", 0,
               "with GPUs: do the cores take a part of the sums? auto: if the blocks exceed the "
               "GPUs' memory"),
+    PS_CHOICE("symmetric", &options.assembling.symmetric, "auto|on|off", 0,
+              "do tiles above the diagonal stand for those below it, in half of the memory? auto: "
+              "where the whole would not stay in memory"),
     PS_INT("balance", &options.balance, "N", 0, 10000, 0,
            "groups in which the parts of several workers may be moved; 0: equal parts that stay"),
     PS_CHOICE(
@@ -75,6 +78,9 @@ static const ps_option table[] = {
               "points of the outer rule on a triangle"),
     PS_CHOICE("precision", &options.assembling.assembly.precision, PS_FP32 "|" PS_FP64, PS_IDENTITY,
               "of the values of k >= 1"),
+    PS_CHOICE("values", &options.assembling.halves, "same|f16", PS_IDENTITY,
+              "of a mesh that is given alone: f16: halves with a power of two as scale for each "
+              "row-vector, as in penstock-slice-block"),
     PS_FLAG("screen", &options.assembling.assembly.scene.screen, PS_IDENTITY,
             "sound-hard: the surface may be open, a thin rigid screen"),
     PS_TEXT(

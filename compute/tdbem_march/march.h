@@ -6,11 +6,13 @@
 
 #include "compute/tdbem_march/assembling.h"
 #include "compute/tdbem_march/far.h"
+#include "compute/tdbem_march/held.h"
 #include "compute/tdbem_march/lining.h"
 #include "compute/tdbem_march/near.h"
 #include "compute/tdbem_march/record.h"
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/summation.h"
+#include "compute/tdbem_march/symmetric.h"
 #include "compute/tdbem_march/workers.h"
 #include "formats/incident_file.h"
 #include "formats/surface_velocity.h"
@@ -44,6 +46,8 @@ typedef struct march_options {
 
 typedef struct problem {
     tiles tiles;        /* its header is that of the whole matrix, with far */
+    bool symmetric;     /* of the tiles the upper ones alone are swept: */
+    tiles upper;        /* these, else empty */
     const char *matrix; /* the file's name, or that of the mesh, of which it is assembled */
     const char *mesh_name;
     assembling *assembling; /* of which it is assembled in memory; NULL: it is in a file */
@@ -72,6 +76,8 @@ ps_status problem_operands(ps_run *run);
  * together. Release it also after a failure. */
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
 void problem_release(problem *problem);
+/* The tiles that are swept. */
+tiles *problem_swept(problem *problem);
 /* out[unknowns] = l^n, of emitters or of the file; work: ps_load_workspace. */
 ps_status problem_load(const problem *problem, int64_t n, double *out, double *work);
 /* Assembles the matrix, where that is wanted; else nothing is done. */
@@ -117,7 +123,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, problem *pr
 /* Steps that are computed before the past grows: how far products read beyond it. */
 int64_t march_ahead(const march_options *options, const problem *problem);
 /* PS_EXHAUSTED if the memory of the GPUs cannot do. */
-ps_status plan_print(const ps_run *run, const march_options *options, const problem *problem,
+ps_status plan_print(const ps_run *run, const march_options *options, problem *problem,
                      const march_plan *plan);
 
 /* ---- the run (run.c) ---- */

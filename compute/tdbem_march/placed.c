@@ -206,7 +206,7 @@ static ps_status keep(void *context, ps_block_matrix *matrix, int64_t index,
     return status;
 }
 
-ps_block_keeper placed_keeper(placed *p) { return (ps_block_keeper){p, provide, keep}; }
+ps_block_keeper placed_keeper(placed *p) { return (ps_block_keeper){.context = p, .provide = provide, .keep = keep}; }
 
 /* ---- opening ---- */
 

@@ -71,10 +71,11 @@ static void measure_linings(const march_options *options, const problem *p, ps_l
     if (bytes > 0) ps_ledger_add(l, PS_ROOM_HOST, "linings", bytes);
 }
 
-static void measure(const ps_run *run, const march_options *options, const problem *p,
+static void measure(const ps_run *run, const march_options *options, problem *p,
                     march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
+    const tiles *swept = problem_swept(p);
     int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
     ps_ledger *l = &m->ledger;
     m->budget = run->host_memory;
@@ -83,7 +84,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     /* Each unpacks a dataset of a tile at a time, which is no more than the tile. */
     if (!p->assembling)
         ps_ledger_add(l, PS_ROOM_HOST, "unpacking",
-                      UNPACKERS * (largest(p->tiles.unpacked_bytes, p->tiles.count) + CONTEXT));
+                      UNPACKERS * (largest(swept->unpacked_bytes, swept->count) + CONTEXT));
     ps_ledger_add(l, PS_ROOM_HOST, "past",
                   window_bytes(header, p->tiles.columns, march_ahead(options, p)));
     ps_ledger_add(l, PS_ROOM_HOST, "sums",
@@ -100,9 +101,9 @@ static void measure(const ps_run *run, const march_options *options, const probl
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     ps_ledger_add(l, PS_ROOM_HOST, "checkpoints", ps_comm_rank() == 0 ? record_bytes(&past) : 0);
     measure_linings(options, p, l);
-    m->tiles = unpacked_bytes(&p->tiles);
-    m->tiles_whole = p->assembling ? m->tiles : whole_bytes(&p->tiles);
-    m->tiles_least = p->assembling ? m->tiles : least_buffers(&p->tiles);
+    m->tiles = p->assembling ? assembling_kept(p->assembling, swept) : unpacked_bytes(swept);
+    m->tiles_whole = p->assembling ? m->tiles : whole_bytes(swept);
+    m->tiles_least = p->assembling ? m->tiles : least_buffers(swept);
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
@@ -219,9 +220,56 @@ static void add_tiles(march_plan *m, const ps_ledger *assembly)
     if (assembly) m->ledger.least = ps_larger(m->fixed + m->tiles, assembly->least);
 }
 
+/* Does the whole matrix of a file stay in the memory of those who sweep it? */
+static ps_status stays_in_memory(const ps_run *run, const problem *p, bool *out)
+{
+    int ordinals[TEAM_DEVICES], devices;
+    int64_t memory = run->host_memory;
+    PS_TRY(team_devices(run, p, ordinals, &devices));
+    for (int d = 0; d < devices; ++d) {
+        int64_t own;
+        PS_TRY(team_device_memory(run, ordinals[d], &own));
+        memory = d == 0 ? own : memory + own;
+    }
+    *out = whole_bytes(&p->tiles) < memory;
+    return PS_OK;
+}
+
+static const char *obstacle(const march_options *options, const problem *p)
+{
+    if (options->far) return "--far divides the matrix by lags";
+    if (p->linings.count > 0) return "the sweeps of linings are of whole matrices";
+    return symmetric_obstacle(&p->tiles);
+}
+
+/* Of a file, the first time. A mesh's matrix is planned so or not (upper.h). */
+static ps_status decide(const ps_run *run, const march_options *options, problem *p)
+{
+    int wanted = options->assembling.symmetric;
+    const char *why = obstacle(options, p);
+    bool stays = true;
+    if (wanted == SYMMETRIC_ON && why) return ps_fail(PS_USAGE, "--symmetric on: %s", why);
+    if (wanted == SYMMETRIC_AUTO && !why) PS_TRY(stays_in_memory(run, p, &stays));
+    p->symmetric = !why && (wanted == SYMMETRIC_ON || !stays);
+    return PS_OK;
+}
+
+static ps_status choose_tiles(const ps_run *run, const march_options *options, problem *p)
+{
+    if (p->assembling)
+        p->symmetric = p->assembling->symmetric;
+    else if (p->upper.count == 0)
+        PS_TRY(decide(run, options, p));
+    if (!p->symmetric) return PS_OK;
+    symmetric_close(&p->upper);
+    return symmetric_open(&p->tiles, p->assembling ? p->assembling->plan.tiling.tile_rows : 0,
+                          &p->upper);
+}
+
 ps_status plan_make(const ps_run *run, const march_options *options, problem *p, march_plan *m)
 {
     memset(m, 0, sizeof *m);
+    PS_TRY(choose_tiles(run, options, p));
     measure(run, options, p, m);
     PS_TRY(count_near(run, options, p, m));
     add_tiles(m, p->assembling ? &p->assembling->plan.ledger : NULL);
@@ -278,14 +326,15 @@ static ps_status report_ranks(const ps_run *run, const march_options *options, c
     return PS_OK;
 }
 
-ps_status plan_print(const ps_run *run, const march_options *options, const problem *p,
+ps_status plan_print(const ps_run *run, const march_options *options, problem *p,
                      const march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t sweeps = (p->steps + options->group - 1) / options->group;
     double far_sweeps = 0;
     double room = (double)(m->budget - m->fixed - m->far_least);
-    double streamed = read_again(&p->tiles, m->tiles, room);
+    const tiles *swept = problem_swept(p);
+    double streamed = read_again(swept, m->tiles, room);
     double far_streamed = read_again(&p->far.tiles, m->far, room - (double)m->tiles);
     ps_report *report = ps_report_new(run);
     ps_report_section(report, "run");
@@ -296,7 +345,8 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     ps_report_int(report, "k_max", header->k_max);
     ps_report_int(report, "steps", p->steps);
     ps_report_int(report, "group", options->group);
-    ps_report_int(report, "chunks", p->tiles.count);
+    ps_report_int(report, "chunks", swept->count);
+    ps_report_flag(report, "symmetric", p->symmetric);
     ps_report_int(report, "sweeps", sweeps);
     double stored = (double)header->nnz;
     for (int q = 0; q < p->linings.count; ++q)

@@ -213,7 +213,10 @@ static ps_status open_matrix(const ps_run *run, const march_options *options, pr
                        "penstock-slice-assemble",
                        p->matrix);
     PS_TRY(PS_ALLOC(&p->assembling, 1, "the assembly"));
-    return assembling_open(run, &options->assembling, p->assembling, &p->tiles);
+    assembling_options how = options->assembling;
+    how.group = options->group;
+    how.host_too = options->cpu_worker == CPU_WORKER_ON || options->solver == SOLVER_CHOLESKY;
+    return assembling_open(run, &how, p->assembling, &p->tiles);
 }
 
 ps_status problem_operands(ps_run *run)
@@ -239,7 +242,7 @@ static ps_status find_target(const ps_run *run, const march_options *options,
     const ps_ledger *l = &plan->ledger;
     *out = (assembling_target){.group = options->group};
     if (plan->devices != 1 || options->cpu_worker == CPU_WORKER_ON) return PS_OK;
-    PS_TRY(team_devices(run, &p->tiles, ordinals, &count));
+    PS_TRY(team_devices(run, p, ordinals, &count));
     out->alone = count == 1;
     out->ordinal = ordinals[0];
     out->fixed = ps_ledger_now(l, "past") + 2 * ps_ledger_now(l, "sums") +
@@ -296,9 +299,12 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
     return ps_comm_agree(open_inputs(run, options, out));
 }
 
+tiles *problem_swept(problem *p) { return p->symmetric ? &p->upper : &p->tiles; }
+
 void problem_release(problem *p)
 {
     near_forget(&p->near);
+    symmetric_close(&p->upper);
     tiles_close(&p->tiles);
     if (p->assembling) assembling_close(p->assembling);
     free(p->assembling);

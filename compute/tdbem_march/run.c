@@ -36,11 +36,12 @@ static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
     PS_TRY(lining_sums_open(&p->linings, &m->window, m->options->group, m->recent,
                             left + plan->lining_near, plan->lining_tiles, &m->linings));
     PS_TRY(near_open(&p->near, left, m->recent, &m->near));
+    if (p->assembling) assembling_forget_near(p->assembling, &p->tiles);
     left -= m->near.bytes;
     int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
                       ? plan->tiles_whole
                       : left - plan->far_least; /* the near lags first: they are swept more often */
-    PS_TRY(summation_open(&p->tiles, &m->window, m->options->group, own, 0, &m->summation));
+    PS_TRY(summation_open(problem_swept(p), &m->window, m->options->group, own, 0, &m->summation));
     return far_sums_open(&p->far, &m->window, left - own, &m->far);
 }
 
@@ -224,8 +225,8 @@ void march_project_mean(march *m)
 static ps_status sweep(march *m, int64_t count)
 {
     double before = m->summation.seconds;
-    int64_t bounds[2] = {m->problem->tiles.first,
-                         m->problem->tiles.first + m->problem->tiles.count};
+    const tiles *swept = problem_swept(m->problem);
+    int64_t bounds[2] = {swept->first, swept->first + swept->count};
     PS_TRY(summation_sweep(&m->summation));
     PS_TRY(lining_sums_sweep(&m->linings));
     double seconds = m->summation.seconds - before;

@@ -249,7 +249,7 @@ static ps_status move_cpu(team *t)
 {
     int64_t begin, end, memory = t->cpu_memory;
     ps_worker_balance_interval(t->balance, t->devices, &begin, &end);
-    tiles part = tiles_part(&t->march->problem->tiles, begin, end);
+    tiles part = tiles_part(problem_swept(t->march->problem), begin, end);
     if (part.first == t->cpu_tiles.first && part.count == t->cpu_tiles.count) return PS_OK;
     summation_close(&t->cpu);
     t->cpu_tiles = part;
@@ -284,7 +284,7 @@ ps_status team_note_sweep(team *t, int64_t step)
     for (int w = 0; w < team_workers(t); ++w) {
         int64_t first, count;
         team_interval(t, w, &first, &count);
-        bounds[2 * w] = t->march->problem->tiles.first + first;
+        bounds[2 * w] = problem_swept(t->march->problem)->first + first;
         bounds[2 * w + 1] = bounds[2 * w] + count;
     }
     PS_TRY(ps_worker_log_add(&t->march->workers, step, bounds, seconds));

@@ -79,10 +79,12 @@ bool team_is_settled(const team *team);
 
 /* Of a device's free memory what a run takes: its context grows by itself. */
 int64_t team_free_memory(const ps_device_info *info);
+/* What the run may take of a device now (ordinal -1: the CPU device): --device-memory, or what it
+ * has free. */
+ps_status team_device_memory(const ps_run *run, int ordinal, int64_t *out);
 /* Adds a section for the GPUs, if any take part. PS_EXHAUSTED if their memory cannot do. */
 ps_status team_plan(const ps_run *run, const struct march_options *options,
-                    const struct problem *problem, const struct march_plan *plan,
-                    ps_report *report);
+                    struct problem *problem, const struct march_plan *plan, ps_report *report);
 /* Adds a section for each GPU of the rank. */
 void team_report(const team *team, ps_report *report);
 

@@ -17,7 +17,7 @@ static inline int team_workers(const team *t) { return t->devices + t->with_cpu;
 /* The chunks of the rank's share that are worker w's now. */
 static inline void team_interval(const team *t, int w, int64_t *first, int64_t *count)
 {
-    const tiles *share = &t->march->problem->tiles;
+    const tiles *share = problem_swept(t->march->problem);
     int64_t begin, end;
     ps_worker_balance_interval(t->balance, w, &begin, &end);
     *first = share->interval_first[begin];

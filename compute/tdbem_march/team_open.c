@@ -55,7 +55,7 @@ ps_status team_devices(const ps_run *run, const problem *p, int *ordinals, int *
 
 static ps_status open_balance(team *t)
 {
-    const tiles *share = &t->march->problem->tiles;
+    const tiles *share = problem_swept(t->march->problem);
     bool moves = team_workers(t) > 1;
     ps_worker_balance_config config = {
         .workers = team_workers(t),
@@ -70,18 +70,37 @@ int64_t team_free_memory(const ps_device_info *info)
     return (int64_t)(0.94 * (double)info->memory_free);
 }
 
+static ps_status open_ordinal(int ordinal, ps_device **out)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    return ps_device_open(ordinal < 0 ? "cpu" : name, 0, out);
+}
+
+ps_status team_device_memory(const ps_run *run, int ordinal, int64_t *out)
+{
+    ps_device *device;
+    PS_TRY(open_ordinal(ordinal, &device));
+    ps_device_info info = ps_device_describe(device);
+    ps_device_close(&device);
+    *out = team_free_memory(&info);
+    if (run->device_memory > 0 && (ordinal < 0 || run->device_memory < *out))
+        *out = run->device_memory;
+    return PS_OK;
+}
+
 static ps_status open_device(team *t, int d, int ordinal)
 {
     team_device *at = &t->at[d];
     const march *m = t->march;
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(ordinal < 0 ? "cpu" : name, 0, &at->device));
+    PS_TRY(open_ordinal(ordinal, &at->device));
     PS_TRY(ps_stream_open(at->device, &at->stream));
     PS_TRY(ps_event_open(at->device, &at->swept));
     ps_device_info info = ps_device_describe(at->device);
     int64_t free = team_free_memory(&info);
-    at->device_memory = m->run->device_memory > 0 ? m->run->device_memory : free;
+    at->device_memory = m->run->device_memory > 0
+                            ? m->run->device_memory - held_capacity(m->problem->tiles.held)
+                            : free;
     if (at->device_memory > free && ordinal >= 0)
         return ps_fail(PS_EXHAUSTED, "--device-memory %.1f MB: device %d (%s) has %.1f MB to give",
                        (double)at->device_memory / 1e6, ordinal, info.name, (double)free / 1e6);
@@ -103,6 +122,7 @@ static ps_status open_root(team *t, int64_t host_memory)
     problem *p = m->problem;
     ps_near near;
     PS_TRY(near_collect(&p->near, host_memory, &near));
+    if (p->assembling) assembling_forget_near(p->assembling, &p->tiles);
     root_config config = {.device = t->at[0].device,
                           .stream = t->at[0].stream,
                           .near = &near,
@@ -154,7 +174,7 @@ static int64_t share_of_near(const march *m, int64_t first, int64_t count, int64
 {
     int64_t needed = 0;
     for (int64_t k = first; k < first + count; ++k)
-        needed += ps_device_padded(m->problem->tiles.unpacked_bytes[k]);
+        needed += ps_device_padded(problem_swept(m->problem)->unpacked_bytes[k]);
     needed += needed / 64 + ((int64_t)64 << 20);
     return needed < left - left / 4 ? needed : left - left / 4;
 }
@@ -171,7 +191,7 @@ static ps_status open_sums(team *t, int d, int64_t host_memory)
                        (double)at->device_memory / 1e6, (double)fixed_bytes(t, d) / 1e6);
     device_summation_config config = {.device = at->device,
                                       .stream = at->stream,
-                                      .share = &m->problem->tiles,
+                                      .share = problem_swept(m->problem),
                                       .window = &at->window,
                                       .group = m->options->group,
                                       .host_memory = host_memory,
@@ -212,7 +232,7 @@ static ps_status open_cpu(team *t, int64_t host_memory)
     const march *m = t->march;
     int64_t begin, end;
     ps_worker_balance_interval(t->balance, t->devices, &begin, &end);
-    t->cpu_tiles = tiles_part(&m->problem->tiles, begin, end);
+    t->cpu_tiles = tiles_part(problem_swept(m->problem), begin, end);
     t->cpu_memory = host_memory;
     return summation_open(&t->cpu_tiles, &m->window, m->options->group, host_memory, t->devices,
                           &t->cpu);
@@ -223,7 +243,7 @@ static ps_status open_cpu(team *t, int64_t host_memory)
 static bool wants_cpu(const team *t)
 {
     const march *m = t->march;
-    const tiles *share = &m->problem->tiles;
+    const tiles *share = problem_swept(m->problem);
     int64_t held = 0, unpacked = 0;
     for (int d = 0; d < t->devices; ++d) held += t->at[d].device_memory - fixed_bytes(t, d);
     for (int64_t k = 0; k < share->count; ++k) unpacked += share->unpacked_bytes[k];
@@ -233,6 +253,7 @@ static bool wants_cpu(const team *t)
     case CPU_WORKER_OFF:
         return false;
     default:
+        if (share->held) return false;
         return unpacked > held;
     }
 }

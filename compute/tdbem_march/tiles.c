@@ -7,28 +7,36 @@
 #include "runtime/balance.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
-enum { ROW_UNIT = 64 }; /* rows that one thread owns at least: PS_TILE_ROW_BLOCK, two warps */
+/* ROW_UNIT: rows that one thread owns at least: PS_TILE_ROW_BLOCK, two warps. */
+enum { ROW_UNIT = 64, UPPER_RUN = 512 };
 
-typedef struct range {
-    int64_t first_row, rows, first_slice, slices, values;
-    double k_min;
-} range;
-
-static ps_status tile_range(const tiles *t, int64_t index, range *out)
+/* Of tile `index` of the matrix. */
+static ps_status range_of(const tiles *t, int64_t index, tile_range *out)
 {
     if (t->slices) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
-        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
-                       tile.slices,    tile.value_count, tile.k_min};
+        *out = (tile_range){tile.first_row, tile.rows,        tile.first_slice,
+                            tile.slices,    tile.value_count, tile.k_min};
     } else {
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
-        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
-                       tile.slices,    tile.value_count, tile.k_min};
+        *out = (tile_range){tile.first_row, tile.rows,        tile.first_slice,
+                            tile.slices,    tile.value_count, tile.k_min};
     }
     return PS_OK;
+}
+
+int64_t tiles_index(const tiles *t, int64_t chunk)
+{
+    return t->order ? t->order[chunk] : t->first + chunk;
+}
+
+ps_status tiles_range(const tiles *t, int64_t chunk, tile_range *out)
+{
+    return range_of(t, tiles_index(t, chunk), out);
 }
 
 static void tile_bytes(const tiles *t, int64_t index, int64_t *raw, int64_t *unpacked)
@@ -108,8 +116,8 @@ static ps_status find_share(tiles *t, int rank, int ranks)
     PS_GUARD(status, done, PS_ALLOC(&weights, all + 1, "the slice intervals"));
     PS_GUARD(status, done, PS_ALLOC(&first, ranks + 1, "the slice intervals"));
     for (int64_t k = 0; k < all; ++k) {
-        range tile;
-        PS_GUARD(status, done, tile_range(t, k, &tile));
+        tile_range tile;
+        PS_GUARD(status, done, range_of(t, k, &tile));
         if (tile.first_slice != slice) starts[intervals++] = k;
         slice = tile.first_slice;
     }
@@ -129,8 +137,8 @@ static ps_status measure_share(tiles *t)
     PS_TRY(PS_ALLOC(&t->unpacked_bytes, t->count, "the sizes of the tiles"));
     PS_TRY(PS_ALLOC(&t->interval_first, t->count + 1, "the slice intervals"));
     for (int64_t k = 0; k < t->count; ++k) {
-        range tile;
-        PS_TRY(tile_range(t, t->first + k, &tile));
+        tile_range tile;
+        PS_TRY(tiles_range(t, k, &tile));
         tile_bytes(t, t->first + k, &t->raw_bytes[k], &t->unpacked_bytes[k]);
         t->values_owned += tile.values;
         if (tile.first_slice != slice) {
@@ -151,13 +159,14 @@ tiles tiles_part(const tiles *all, int64_t begin, int64_t end)
     part.count = all->interval_first[end] - skipped;
     part.raw_bytes += skipped;
     part.unpacked_bytes += skipped;
+    if (all->order) part.order += skipped, part.both += skipped;
     part.intervals = end - begin;
     part.interval_first = NULL; /* theirs count from the share's beginning */
     part.slices_owned = part.values_owned = 0;
     int64_t slice = -1;
     for (int64_t k = 0; k < part.count; ++k) {
-        range tile;
-        if (tile_range(all, part.first + k, &tile) != PS_OK) continue; /* was read at opening */
+        tile_range tile;
+        if (tiles_range(&part, k, &tile) != PS_OK) continue; /* was read at opening */
         part.values_owned += tile.values;
         if (tile.first_slice != slice) part.slices_owned += tile.slices;
         slice = tile.first_slice;
@@ -228,7 +237,7 @@ ps_store *tiles_store(const tiles *t)
 
 static int64_t file_tile(const tile_list *list, int64_t chunk)
 {
-    return list->tiles->first + (list->chosen ? list->chosen[chunk] : chunk);
+    return tiles_index(list->tiles, list->chosen ? list->chosen[chunk] : chunk);
 }
 
 ps_status tiles_read(void *context, int64_t chunk, void *raw)
@@ -275,6 +284,7 @@ ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked,
     }
     PS_TRY(ps_block_matrix_view(t->blocks, index, unpacked, &view->blocks));
     ps_slice_product_set_blocks(product, ps_block_matrix_header(t->blocks), &view->blocks);
+    product->both = t->both && t->both[list->chosen ? list->chosen[chunk] : chunk];
     return PS_OK;
 }
 
@@ -295,20 +305,19 @@ const void *tiles_placed(const tile_list *list, int64_t chunk, const void **host
 
 ps_status tiles_first_row(const tiles *t, int64_t chunk, int64_t *out)
 {
-    range tile;
-    PS_TRY(tile_range(t, t->first + chunk, &tile));
+    tile_range tile;
+    PS_TRY(tiles_range(t, chunk, &tile));
     *out = tile.first_row;
     return PS_OK;
 }
 
 /* ---- rows for threads ---- */
 
-/* Adds the tile's values to the units of 64 rows that it covers. */
-static void weigh_rows(const range *tile, int64_t *weights)
+/* Adds `values` to the units of 64 rows that `count` rows from `row` on belong to. */
+static void weigh_rows(int64_t row, int64_t count, int64_t values, int64_t *weights)
 {
-    int64_t first = tile->first_row / ROW_UNIT;
-    int64_t units = (tile->rows + ROW_UNIT - 1) / ROW_UNIT;
-    for (int64_t u = 0; u < units; ++u) weights[first + u] += 1 + tile->values / units;
+    int64_t first = row / ROW_UNIT, units = (row + count - 1) / ROW_UNIT - first + 1;
+    for (int64_t u = 0; u < units; ++u) weights[first + u] += 1 + values / units;
 }
 
 ps_status tiles_split_rows(const tiles *t, int parts, int64_t *bounds, int64_t *row_tiles)
@@ -318,23 +327,27 @@ ps_status tiles_split_rows(const tiles *t, int parts, int64_t *bounds, int64_t *
     ps_status status = PS_OK;
     *row_tiles = 0;
     for (int64_t k = 0; k < t->count && status == PS_OK; ++k) {
-        range tile;
-        status = tile_range(t, t->first + k, &tile);
-        if (status == PS_OK) weigh_rows(&tile, weights);
+        tile_range tile;
+        status = tiles_range(t, k, &tile);
+        if (status == PS_OK) weigh_rows(tile.first_row, tile.rows, tile.values, weights);
+        if (status == PS_OK && t->both && t->both[k])
+            weigh_rows(tile.first_slice, tile.slices, tile.values, weights);
         if (status == PS_OK && tile.first_slice == first_slice) ++*row_tiles;
         if (k == 0 && status == PS_OK) first_slice = tile.first_slice, *row_tiles = 1;
     }
     ps_split_equal(weights, units, parts, bounds);
     for (int p = 0; p <= parts; ++p) bounds[p] *= ROW_UNIT;
     bounds[parts] = t->header.unknowns;
+    /* Of an upper triangle only many tiles together concern all rows. */
+    if (t->both) *row_tiles = ps_smaller(t->count / 2 + 1, UPPER_RUN);
     free(weights);
     return status;
 }
 
 bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)
 {
-    range tile;
-    if (tile_range(t, t->first + chunk, &tile) != PS_OK) return true;
+    tile_range tile;
+    if (tiles_range(t, chunk, &tile) != PS_OK) return true;
     return tile.values > 0 && tile.k_min < (double)group;
 }
 

@@ -23,6 +23,11 @@ typedef struct tiles {
     int64_t first, count, slices_owned;
     int64_t *raw_bytes, *unpacked_bytes; /* [count] */
     int64_t values_owned;                /* stored values, padding included */
+    /* Chosen tiles in an order of their own (symmetric.h): chunk k of the share is tile order[k] of
+     * the matrix, and both[k] says that it stands for its mirror image, too. NULL: tile first + k. */
+    const int64_t *order;
+    const bool *both;
+    struct held_tiles *held; /* a device holds them from their assembly on (held.h); NULL: none */
     /* its slice intervals: i has tiles interval_first[i] .. interval_first[i+1] - 1 of the share */
     int64_t intervals, *interval_first; /* [intervals + 1] */
 } tiles;
@@ -36,6 +41,14 @@ ps_status tiles_of_blocks(ps_block_matrix **blocks, placed **values, tiles *out)
 /* GPUs can multiply them. */
 bool tiles_are_blocks(const tiles *tiles);
 ps_store *tiles_store(const tiles *tiles);
+
+/* The tile of the matrix that is chunk `chunk` of the share, and where it lies. */
+int64_t tiles_index(const tiles *tiles, int64_t chunk);
+typedef struct tile_range {
+    int64_t first_row, rows, first_slice, slices, values;
+    double k_min;
+} tile_range;
+ps_status tiles_range(const tiles *tiles, int64_t chunk, tile_range *out);
 
 /* The slice intervals [begin, end) of the share, as tiles of their own that borrow everything from
  * `all` and are not closed. */

@@ -6,6 +6,7 @@
 #endif
 
 PS_ISA_SELECT(struct ps_slice_product_functions, ps_slice_product)
+PS_ISA_SELECT(struct ps_slice_product_functions, ps_slice_transposed)
 
 /* Row-vectors are taken some columns at a time, so that a few more than there are are read. */
 enum { COLUMN_SLACK = 16, LANES_MAX = 16 };
@@ -134,6 +135,8 @@ static ps_status check(const ps_slice_product *p)
     bool slices = p->layout == PS_TILE_SLICES;
     if (!p->past || !p->sums || (slices ? !p->slices || !p->slices->offsets : !p->blocks))
         return ps_fail(PS_USAGE, "a product without past, sums, tile or the tile's offsets");
+    if (p->both && (p->layout != PS_TILE_WARP || p->blocks->first_row == p->blocks->first_slice))
+        return ps_fail(PS_USAGE, "only warps off the diagonal stand for their mirror image");
     return PS_OK;
 }
 
@@ -150,6 +153,9 @@ ps_status ps_slice_product_tile(const ps_slice_product *p, ps_precision precisio
         int64_t end = ps_slice_product_split(p, parts, part + 1);
         unsigned mode = flush_subnormals();
         if (begin < end) add(p, begin, end);
+        if (p->both)
+            ps_slice_transposed_select()->precision[precision](
+                p, p->blocks->slices * part / parts, p->blocks->slices * (part + 1) / parts);
         restore_mode(mode);
     }
     return PS_OK;
@@ -160,13 +166,13 @@ static int64_t first_row(const ps_slice_product *p)
     return p->layout == PS_TILE_SLICES ? p->slices->first_row : p->blocks->first_row;
 }
 
-/* Global rows [begin, end) of a tile, as far as it has them, for all steps of the group. */
-static void add_rows(const ps_slice_product *p, ps_slice_product_fn add, size_t item, int64_t begin,
-                     int64_t end)
+/* The sums of [begin, end), as far as the `count` of the tile from `first` on are among them, for
+ * all steps of the group. */
+static void add_range(const ps_slice_product *p, ps_slice_product_fn add, size_t item,
+                      int64_t first, int64_t count, int64_t begin, int64_t end)
 {
-    int64_t first = first_row(p), rows = ps_slice_product_rows(p);
     begin = begin > first ? begin - first : 0;
-    end = end - first < rows ? end - first : rows;
+    end = end - first < count ? end - first : count;
     if (begin >= end) return;
     for (int64_t g0 = 0; g0 < p->group; g0 += PS_GROUP_MAX) {
         ps_slice_product some = *p;
@@ -177,12 +183,21 @@ static void add_rows(const ps_slice_product *p, ps_slice_product_fn add, size_t 
     }
 }
 
+static void add_rows(const ps_slice_product *p, ps_precision precision, int64_t begin, int64_t end)
+{
+    size_t item = precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+    add_range(p, ps_slice_product_function(PS_BACKEND_CPU, precision), item, first_row(p),
+              ps_slice_product_rows(p), begin, end);
+    if (p->both)
+        add_range(p, ps_slice_transposed_select()->precision[precision], item,
+                  p->blocks->first_slice, p->blocks->slices, begin, end);
+}
+
 ps_status ps_slice_product_tiles(const ps_slice_product *products, int64_t count,
                                  ps_precision precision, const int64_t *bounds, int parts)
 {
-    size_t item = precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-    ps_slice_product_fn add = ps_slice_product_function(PS_BACKEND_CPU, precision);
-    if (!add) return ps_fail(PS_USAGE, "slice products are not supported in this precision here");
+    if (!ps_slice_product_function(PS_BACKEND_CPU, precision))
+        return ps_fail(PS_USAGE, "slice products are not supported in this precision here");
     for (int64_t t = 0; t < count; ++t) {
         ps_slice_product one = products[t];
         if (one.group > PS_GROUP_MAX) one.group = PS_GROUP_MAX;
@@ -193,7 +208,7 @@ ps_status ps_slice_product_tiles(const ps_slice_product *products, int64_t count
         unsigned mode = flush_subnormals();
         for (int part = omp_get_thread_num(); part < parts; part += omp_get_num_threads())
             for (int64_t t = 0; t < count; ++t)
-                add_rows(&products[t], add, item, bounds[part], bounds[part + 1]);
+                add_rows(&products[t], precision, bounds[part], bounds[part + 1]);
         restore_mode(mode);
     }
     return PS_OK;

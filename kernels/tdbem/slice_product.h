@@ -16,10 +16,16 @@
  * instruction set: without fused multiply-add they are rounded once more.) Subnormal
  * numbers count as zero on x86. Warps may hold halves (kernels/tdbem/half_values.h): the sums are
  * those, to the bit, of the numbers in full precision that the halves stand for.
+ *
+ * A tile of warps of a symmetric matrix can stand for its mirror image, too (`both`): its slices
+ * are rows then and its rows slices. Where tiles come by columns of the upper triangle, each column
+ * from its first row down to the diagonal (compute/tdbem_march/symmetric.h), every chain of
+ * additions is that of the whole matrix, and so are the bits.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/block_matrix.h"
@@ -54,6 +60,9 @@ typedef struct ps_slice_product {
     /* sums[i * sums_stride + g], i the global row; sums_stride >= group. Added to. */
     void *sums;
     int64_t sums_stride;
+    /* A tile of warps off the diagonal: adds M^k(j,i) = M^k(i,j) as well, to the sums of its slices
+     * from the past of its rows. */
+    bool both;
 } ps_slice_product;
 
 /* How far a product reads the past: `columns` is the longest padded row-vector: d_max for
@@ -84,12 +93,12 @@ ps_slice_product_fn ps_slice_product_function(ps_backend backend, ps_precision p
  * multiple of 32 rows (parts: the number of rows). Ascending in `part`; for 0 it is 0. */
 int64_t ps_slice_product_split(const ps_slice_product *product, int parts, int part);
 
-/* Adds all rows of the tile with `threads` threads (OpenMP; 0: as many as OpenMP gives). PS_USAGE
+/* Adds all rows of the tile (and, of one that stands for both, all slices) with `threads` threads (OpenMP; 0: as many as OpenMP gives). PS_USAGE
  * if the group, a stride or a pointer is wrong, or the precision is not supported. */
 ps_status ps_slice_product_tile(const ps_slice_product *product, ps_precision precision,
                                 int threads);
 
-/* Adds many tiles, one after the other: part p of `parts` owns the global rows bounds[p] ..
+/* Adds many tiles, one after the other: part p of `parts` owns the sums of rows bounds[p] ..
  * bounds[p + 1] - 1 of all of them (multiples of 64, ascending; bounds[0] = 0, bounds[parts] = N),
  * so threads meet once for all tiles. The same bits. Worth it where the tiles cover all rows.
  * Groups may be longer than PS_GROUP_MAX. */

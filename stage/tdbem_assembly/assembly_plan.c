@@ -217,8 +217,10 @@ static void choose_blocks(const ps_interaction *interaction, const ps_assembly_o
     double all = ps_block_sink_warp_bound(interaction, 0, n, 0, n) * plan->warp_filled;
     double vectors = (double)n * (double)n;
     if (options->in_memory)
-        plan->kept_bytes = (int64_t)(all * (double)width + 2.2 * vectors) +
-                           plan->blocks.tile_count * 3 * PS_TILE_SLACK * 2;
+        plan->kept_bytes =
+            (int64_t)((options->kept > 0 ? options->kept : 1) *
+                      (all * (double)width + (options->blocks->half ? 3.2 : 2.2) * vectors +
+                       (double)(plan->blocks.tile_count * 3 * PS_TILE_SLACK * 2)));
 }
 
 /* ---- memory and time ---- */

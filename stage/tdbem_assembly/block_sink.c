@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "kernels/tdbem/blocking.h"
 #include "runtime/memory.h"
@@ -124,7 +123,8 @@ static ps_status check_width(const ps_block_header *header, const ps_slice_tile 
 /* Memory for the blocks, with nothing but zeros between the arrays. */
 static ps_status provide_image(const ps_block_sink *sink, int64_t bytes, void **image)
 {
-    if (!sink->keeper) return ps_alloc(image, bytes, 1, "blocks of a tile");
+    if (!sink->keeper || !sink->keeper->provide)
+        return ps_alloc(image, bytes, 1, "blocks of a tile");
     PS_TRY(sink->keeper->provide(sink->keeper->context, bytes, image));
     memset(*image, 0, (size_t)bytes);
     return PS_OK;
@@ -152,6 +152,10 @@ ps_status ps_block_sink_take(void *context, int64_t index, ps_slice_tile *tile)
     PS_TRY(index_tile(tile, offsets));
     PS_TRY(check_width(&sink->header, tile));
     ps_blocking_count(&sink->header, tile, &blocks);
+    if (sink->keeper && sink->keeper->wants && !sink->keeper->wants(sink->keeper->context, tile)) {
+        tile->offsets = NULL;
+        return ps_block_matrix_keep_tile(sink->matrix, index, &blocks, NULL);
+    }
     int64_t bytes = ps_block_tile_place(&sink->header, &blocks, NULL);
     PS_TRY(provide_image(sink, bytes, &image));
     ps_block_tile_place(&sink->header, &blocks, image);

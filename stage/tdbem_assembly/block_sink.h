@@ -8,10 +8,13 @@
 #include "formats/block_matrix.h"
 #include "stage/tdbem_assembly/slice_assembly.h"
 
-/* Who keeps the tiles of a matrix in memory elsewhere than in memory of their own. */
+/* Who keeps the tiles of a matrix in memory elsewhere than in memory of their own, or not all of
+ * them. Called by the threads that take tiles. */
 typedef struct ps_block_keeper {
     void *context;
-    /* Memory for a tile that is to be made, until it is kept. */
+    /* A tile of which false is said is counted and not cut. NULL: all are wanted. */
+    bool (*wants)(void *context, const ps_slice_tile *tile);
+    /* Memory for a tile that is to be made, until it is kept. NULL: the tile's own (free()). */
     ps_status (*provide)(void *context, int64_t bytes, void **image);
     /* Takes the tile, which lies in that memory, over, and has the matrix keep what it is to
      * (ps_block_matrix_keep_tile). The memory goes back on failure, too. */

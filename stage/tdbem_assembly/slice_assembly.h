@@ -27,6 +27,7 @@ typedef struct ps_assembly_options {
     ps_interval checkpoint_every;
     const ps_block_header *blocks; /* tiles are cut into such blocks at once; NULL: slices    */
     bool in_memory;                /* and stay in memory                                      */
+    double kept; /* as large a part of them; 0: all                              */
 } ps_assembly_options;
 
 /* What a matrix says of the problem; counts come from its tiles. */

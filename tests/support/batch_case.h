@@ -18,12 +18,23 @@ typedef struct batch_case {
     double wild;  /* share of row-vectors that begin anywhere; others near |i - j|       */
     int batches;  /* that the tiles are dealt into                                       */
     bool half;    /* values are stored as halves, which they are to the bit              */
+    bool symmetric; /* (i,j) is (j,i)                                                     */
 } batch_case;
+
+/* (i,j) of the upper triangle where the case is symmetric. */
+static inline void case_pair(const batch_case *c, int64_t *i, int64_t *j)
+{
+    int64_t row = *i;
+    if (!c->symmetric || *i <= *j) return;
+    *i = *j;
+    *j = row;
+}
 
 /* Row-vector (i,j): deterministic in (seed of the case, i, j). */
 static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_t *start,
                                int64_t *length)
 {
+    case_pair(c, &i, &j);
     double u = synthetic_unit(synthetic_hash(1, (uint64_t)i, (uint64_t)j, 0));
     double x = synthetic_unit(synthetic_hash(2, (uint64_t)i, (uint64_t)j, 0));
     double y = synthetic_unit(synthetic_hash(3, (uint64_t)i, (uint64_t)j, 0));
@@ -37,6 +48,7 @@ static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_
 /* In -1 .. 1; of halves a multiple of 2^-10, with a factor for every row-vector. */
 static inline double case_value(const batch_case *c, int64_t i, int64_t j, int64_t q)
 {
+    case_pair(c, &i, &j);
     double x = 2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1;
     return c->half ? ldexp(rint(1024 * x), (int)((i + 3 * j) % 21) - 15) : (float)x;
 }
@@ -369,29 +381,29 @@ done:
 /* Odd sizes: rows that are no multiple of 32, tiles of few slices, row-vectors of 1 to 40, starts
  * from 1 to K, near each other and not, blocks that no kernel likes best. */
 static const batch_case batch_cases[] = {
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 300, 64, 401, 401, 350, 80, 16, 0.1, 0, 1, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 100, 64, 161, 161, 150, 80, 16, 0.1, 0, 1, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 1, 500, 70, 33, 41, 700, 17, 0.2, 0.9, 2, false},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 64, 32, 299, 299, 50, 60, 12, 0.02, 0, 1, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 8, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, true},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, true},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, true},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 300, 64, 401, 401, 350, 80, 16, 0.1, 0, 1, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 100, 64, 161, 161, 150, 80, 16, 0.1, 0, 1, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 1, 500, 70, 33, 41, 700, 17, 0.2, 0.9, 2, false, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 64, 32, 299, 299, 50, 60, 12, 0.02, 0, 1, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 8, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, true, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, true, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, true, false},
 };
 enum { BATCH_CASES = sizeof batch_cases / sizeof *batch_cases };
 
