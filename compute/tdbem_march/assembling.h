@@ -22,8 +22,8 @@ typedef struct assembling_options {
     const char *combined; /* --combined; NULL: none */
     int halves;           /* --values: same, f16 */
     int symmetric;        /* march_symmetric */
-    int64_t group;        /* of the march: tiles with lags below it are kept for its near matrices */
-    bool host_too;        /* the host needs all tiles that are swept */
+    int64_t group; /* of the march: tiles with lags below it are kept for its near matrices */
+    bool host_too; /* the host needs all tiles that are swept */
 } assembling_options;
 #define ASSEMBLING_DEFAULTS                                                                        \
     {                                                                                              \
@@ -42,8 +42,8 @@ typedef struct assembling {
     bool holds;              /* there is one */
     struct held_tiles *held; /* once they are there */
     double whole_bytes;      /* of all blocks, upper or not, estimated */
-    double seconds;      /* that assembling took */
-    double core_seconds; /* threads, computing or waiting for devices */
+    double seconds;          /* that assembling took */
+    double core_seconds;     /* threads, computing or waiting for devices */
 } assembling;
 
 /* PS_USAGE where an option of these is given though the matrix is in a file. */

@@ -25,7 +25,7 @@ int64_t device_summation_fixed(const ps_slice_header *header, int64_t group)
 
 typedef struct batch {
     ps_slice_batch_plan plan;
-    void *table; /* on the device */
+    void *table;                /* on the device */
     symmetric_batch *symmetric; /* instead, where tiles stand for their mirror images */
 } batch;
 

@@ -4,6 +4,7 @@
 
 #include "compute/tdbem_march/held.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* Scratch memory of a round: that which device_summation_fixed counts, and no less than a round of
@@ -22,12 +23,13 @@ static int64_t room_of(const device_summation *s)
     return ps_larger(scratch_least, DEVICE_PARTIAL_SUMS * w->unknowns * s->pass * item);
 }
 
-static ps_status upload(device_summation *s, const ps_symmetric_tile *list, symmetric_batch *b)
+static ps_status upload(device_summation *s, const ps_symmetric_tile *list, int32_t *work,
+                        symmetric_batch *b)
 {
     const device_summation_config *c = &s->config;
     PS_TRY(device_summation_scratch(s, b->plan.scratch_bytes));
     PS_TRY(ps_alloc(&b->host_table, b->plan.table_bytes, 1, "a table of tiles"));
-    PS_TRY(ps_symmetric_table(&b->plan, list, b->host_table));
+    ps_symmetric_table(&b->plan, list, work, b->host_table);
     PS_TRY(ps_device_alloc(c->device, b->plan.table_bytes, &b->table));
     PS_TRY(ps_copy_to_device(c->stream, b->table, b->host_table, b->plan.table_bytes));
     s->table_bytes += b->plan.table_bytes;
@@ -38,10 +40,13 @@ static ps_status open_batch(device_summation *s, const ps_symmetric_tile *list, 
                             symmetric_batch **out)
 {
     const ps_block_header *header = ps_block_matrix_header(s->config.share->blocks);
+    PS_SCOPED_MEMORY int32_t *work = NULL;
+    int64_t unknowns = s->config.window->unknowns;
+    PS_TRY(PS_ALLOC(&work, unknowns + 1, "a batch of tiles"));
     PS_TRY(PS_ALLOC(out, 1, "a batch of tiles"));
-    ps_status status = ps_symmetric_plan_make(header, s->config.window->unknowns, s->pass,
-                                              room_of(s), list, count, &(*out)->plan);
-    if (status == PS_OK) status = upload(s, list, *out);
+    ps_status status = ps_symmetric_plan_make(header, unknowns, s->pass, room_of(s), list, count,
+                                              work, &(*out)->plan);
+    if (status == PS_OK) status = upload(s, list, work, *out);
     if (status != PS_OK) symmetric_batch_close(s, out);
     return status;
 }
@@ -59,7 +64,7 @@ ps_status symmetric_batch_open(device_summation *s, const ps_batch_images *image
         status = tiles_view(&s->list, images->first + c, images->images[c], &view, &product);
         if (status == PS_OK)
             list[c] = ps_symmetric_tile_at(&view.blocks, images->images[c], images->offsets[c],
-                                            product.both);
+                                           product.both);
     }
     if (status == PS_OK) status = open_batch(s, list, images->count, out);
     free(list);

@@ -126,7 +126,8 @@ ps_status team_plan(const ps_run *run, const march_options *options, problem *p,
     ps_device_close(&device);
     int64_t memory = run->device_memory > 0 ? run->device_memory : team_free_memory(&info);
     int64_t fixed = ps_ledger_now(&m->ledger, "past") + 2 * ps_ledger_now(&m->ledger, "sums") +
-                    ps_ledger_most(&m->ledger, "near_matrices") + ps_ledger_now(&m->ledger, "solver") +
+                    ps_ledger_most(&m->ledger, "near_matrices") +
+                    ps_ledger_now(&m->ledger, "solver") +
                     device_summation_fixed(&p->tiles.header, options->group);
     ps_report_section(report, "gpus");
     ps_report_int(report, "count", devices);

@@ -71,8 +71,7 @@ static void measure_linings(const march_options *options, const problem *p, ps_l
     if (bytes > 0) ps_ledger_add(l, PS_ROOM_HOST, "linings", bytes);
 }
 
-static void measure(const ps_run *run, const march_options *options, problem *p,
-                    march_plan *m)
+static void measure(const ps_run *run, const march_options *options, problem *p, march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
     const tiles *swept = problem_swept(p);

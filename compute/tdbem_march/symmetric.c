@@ -134,8 +134,7 @@ static ps_status open_expected(const tiles *all, int64_t tile_rows, tiles *out)
 ps_status symmetric_open(const tiles *all, int64_t tile_rows, tiles *out)
 {
     *out = *all;
-    ps_status status =
-        all->blocks ? open_listed(all, out) : open_expected(all, tile_rows, out);
+    ps_status status = all->blocks ? open_listed(all, out) : open_expected(all, tile_rows, out);
     if (status != PS_OK) symmetric_close(out);
     return status;
 }

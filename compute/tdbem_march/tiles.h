@@ -24,7 +24,8 @@ typedef struct tiles {
     int64_t *raw_bytes, *unpacked_bytes; /* [count] */
     int64_t values_owned;                /* stored values, padding included */
     /* Chosen tiles in an order of their own (symmetric.h): chunk k of the share is tile order[k] of
-     * the matrix, and both[k] says that it stands for its mirror image, too. NULL: tile first + k. */
+     * the matrix, and both[k] says that it stands for its mirror image, too. NULL: tile first + k.
+     */
     const int64_t *order;
     const bool *both;
     struct held_tiles *held; /* a device holds them from their assembly on (held.h); NULL: none */

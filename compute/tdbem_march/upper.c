@@ -11,8 +11,8 @@
 
 /* ---- the plan ---- */
 
-/* Part of all tiles with lags below the group: of some row tiles, by some of their rows, whether any
- * slice of a slice tile is that near. */
+/* Part of all tiles with lags below the group: of some row tiles, by some of their rows, whether
+ * any slice of a slice tile is that near. */
 static double near_share(const ps_interaction *interaction, int64_t side, int64_t group)
 {
     enum { ROW_TILES = 6, ROWS = 4 };
@@ -105,8 +105,8 @@ ps_status upper_plan(const ps_run *run, assembling *a)
     PS_TRY(find_devices(run, &devices, &a->ordinal, &memory));
     if (a->symmetric || (may && wanted == SYMMETRIC_ON)) return plan_upper(run, a, devices, memory);
     ps_status status = plan(run, a, 0);
-    bool fits = status == PS_OK &&
-                (devices == 0 || a->whole_bytes / devices <= 0.95 * (double)memory);
+    bool fits =
+        status == PS_OK && (devices == 0 || a->whole_bytes / devices <= 0.95 * (double)memory);
     if (fits || !may || (status != PS_OK && status != PS_EXHAUSTED)) return status;
     return plan_upper(run, a, devices, memory);
 }
@@ -131,8 +131,7 @@ static bool is_near(const assembling *a, double k_min, double filled)
 static bool wants(void *context, const ps_slice_tile *tile)
 {
     const assembling *a = context;
-    return is_upper(a, tile->first_row, tile->first_slice) ||
-           is_near(a, tile->k_min, tile->filled);
+    return is_upper(a, tile->first_row, tile->first_slice) || is_near(a, tile->k_min, tile->filled);
 }
 
 /* Upper tiles to the device that holds them; what is not near goes from the host then. */

@@ -93,8 +93,9 @@ ps_slice_product_fn ps_slice_product_function(ps_backend backend, ps_precision p
  * multiple of 32 rows (parts: the number of rows). Ascending in `part`; for 0 it is 0. */
 int64_t ps_slice_product_split(const ps_slice_product *product, int parts, int part);
 
-/* Adds all rows of the tile (and, of one that stands for both, all slices) with `threads` threads (OpenMP; 0: as many as OpenMP gives). PS_USAGE
- * if the group, a stride or a pointer is wrong, or the precision is not supported. */
+/* Adds all rows of the tile (and, of one that stands for both, all slices) with `threads` threads
+ * (OpenMP; 0: as many as OpenMP gives). PS_USAGE if the group, a stride or a pointer is wrong, or
+ * the precision is not supported. */
 ps_status ps_slice_product_tile(const ps_slice_product *product, ps_precision precision,
                                 int threads);
 

@@ -1,11 +1,8 @@
 #include "kernels/tdbem/slice_symmetric_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/tdbem/slice_product.h"
-#include "runtime/memory.h"
-#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 enum { TABLE_ALIGN = 128 };
@@ -22,18 +19,18 @@ ps_symmetric_tile ps_symmetric_tile_at(const ps_block_tile *view, const void *im
                                        bool both)
 {
     const char *from = image;
-    return (ps_symmetric_tile){
-        .first_row = view->first_row,
-        .rows = view->rows,
-        .first_slice = view->first_slice,
-        .slices = view->slices,
-        .value_count = view->value_count,
-        .starts = offset + ((const char *)view->starts - from),
-        .widths = offset + ((const char *)view->widths - from),
-        .scales = view->scales ? offset + ((const char *)view->scales - from) : 0,
-        .values = offset + ((const char *)view->values - from),
-        .host_widths = view->widths,
-        .both = both};
+    return (ps_symmetric_tile){.first_row = view->first_row,
+                               .rows = view->rows,
+                               .first_slice = view->first_slice,
+                               .slices = view->slices,
+                               .value_count = view->value_count,
+                               .starts = offset + ((const char *)view->starts - from),
+                               .widths = offset + ((const char *)view->widths - from),
+                               .scales =
+                                   view->scales ? offset + ((const char *)view->scales - from) : 0,
+                               .values = offset + ((const char *)view->values - from),
+                               .host_widths = view->widths,
+                               .both = both};
 }
 
 /* ---- parts ---- */
@@ -87,50 +84,42 @@ static void walk_parts(part_walk *walk)
 
 /* ---- units ---- */
 
-/* marks[N + 1]: 1 where a partial sum begins or ends, and so a unit. */
+/* units[N + 1]: 1 where a partial sum begins or ends, and so a unit; else 0. */
 static void mark_rows(const ps_symmetric_tile *tiles, int64_t count, int64_t unknowns,
-                      uint8_t *marks)
+                      int32_t *units)
 {
-    marks[0] = marks[unknowns] = 1;
+    memset(units, 0, (size_t)(unknowns + 1) * sizeof *units);
+    units[0] = 1;
     for (int64_t t = 0; t < count; ++t) {
         const ps_symmetric_tile *tile = &tiles[t];
-        for (int64_t r = 0; r < tile->rows; r += PS_WARP_ROWS) marks[tile->first_row + r] = 1;
-        marks[tile->first_row + tile->rows] = 1;
+        for (int64_t r = 0; r < tile->rows; r += PS_WARP_ROWS) units[tile->first_row + r] = 1;
+        units[tile->first_row + tile->rows] = 1;
         for (int64_t s = 0; tile->both && s < tile->slices; s += PS_SYMMETRIC_SLICES)
-            marks[tile->first_slice + s] = 1;
-        if (tile->both) marks[tile->first_slice + tile->slices] = 1;
+            units[tile->first_slice + s] = 1;
+        if (tile->both) units[tile->first_slice + tile->slices] = 1;
     }
     for (int64_t i = 1, since = 0; i < unknowns; ++i) {
-        if (marks[i]) since = i;
-        if (i - since == PS_WARP_ROWS) marks[i] = 1, since = i;
+        if (i - since == PS_WARP_ROWS) units[i] = 1;
+        if (units[i]) since = i;
     }
 }
 
-/* Unit of every row, of[N + 1], the last the number of units. */
-static void number_units(int64_t unknowns, const uint8_t *marks, int32_t *of)
+/* units[N + 1]: the unit of every row, and the number of units. */
+static void find_units(const ps_symmetric_tile *tiles, int64_t count, int64_t unknowns,
+                       int32_t *units)
 {
     int32_t unit = -1;
-    for (int64_t i = 0; i < unknowns; ++i) of[i] = unit += marks[i];
-    of[unknowns] = unit + 1;
-}
-
-static ps_status find_units(const ps_symmetric_tile *tiles, int64_t count, int64_t unknowns,
-                            int32_t **of)
-{
-    PS_SCOPED_MEMORY uint8_t *marks = NULL;
-    PS_TRY(PS_ALLOC(&marks, unknowns + 1, "the units of rows"));
-    PS_TRY(PS_ALLOC(of, unknowns + 1, "the units of rows"));
-    mark_rows(tiles, count, unknowns, marks);
-    number_units(unknowns, marks, *of);
-    return PS_OK;
+    mark_rows(tiles, count, unknowns, units);
+    for (int64_t i = 0; i < unknowns; ++i) units[i] = unit += units[i];
+    units[unknowns] = unit + 1;
 }
 
 /* ---- the plan ---- */
 
 static ps_status check_tile(const ps_symmetric_tile *t, int64_t index)
 {
-    bool apart = t->first_row + t->rows <= t->first_slice ||
-                 t->first_slice + t->slices <= t->first_row;
+    bool apart =
+        t->first_row + t->rows <= t->first_slice || t->first_slice + t->slices <= t->first_row;
     if (t->both && !apart)
         return ps_fail(PS_USAGE, "tile %lld lies on the diagonal and cannot stand for two",
                        (long long)index);
@@ -155,7 +144,10 @@ static void count_part(part_walk *walk, const ps_symmetric_tile *t, int64_t w, i
     count->most_used = ps_larger(count->most_used, walk->used + places_of(t, c));
 }
 
-static int64_t aligned(int64_t bytes) { return (bytes + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN; }
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN;
+}
 
 static int64_t value_size(const ps_symmetric_plan *plan)
 {
@@ -180,9 +172,8 @@ static ps_status set_sizes(const counting *count, ps_symmetric_plan *p)
 
 ps_status ps_symmetric_plan_make(const ps_block_header *header, int64_t unknowns, int64_t group,
                                  int64_t room, const ps_symmetric_tile *tiles, int64_t count,
-                                 ps_symmetric_plan *out)
+                                 int32_t *work, ps_symmetric_plan *out)
 {
-    PS_SCOPED_MEMORY int32_t *units = NULL;
     if (group < 1 || group > PS_GROUP_MAX)
         return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported", (long long)group,
                        PS_GROUP_MAX);
@@ -194,11 +185,14 @@ ps_status ps_symmetric_plan_make(const ps_block_header *header, int64_t unknowns
                                .half = header->half,
                                .unknowns = unknowns,
                                .group = group,
-                               .lanes = group == 1 ? 1 : group <= 8 ? 8 : group <= 16 ? 16 : 32,
+                               .lanes = group == 1    ? 1
+                                        : group <= 8  ? 8
+                                        : group <= 16 ? 16
+                                                      : 32,
                                .tiles = count};
     out->round_places = room / (group * value_size(out));
-    PS_TRY(find_units(tiles, count, unknowns, &units));
-    counting counted = {.units = units};
+    find_units(tiles, count, unknowns, work);
+    counting counted = {.units = work};
     part_walk walk = {.plan = out,
                       .tiles = tiles,
                       .context = &counted,
@@ -283,11 +277,10 @@ static void shift_begins(const ps_symmetric_plan *plan, int32_t *begins)
     if (plan->rounds > 0) begins[0] = 0;
 }
 
-ps_status ps_symmetric_table(const ps_symmetric_plan *plan, const ps_symmetric_tile *tiles,
-                             void *table)
+void ps_symmetric_table(const ps_symmetric_plan *plan, const ps_symmetric_tile *tiles,
+                        int32_t *units, void *table)
 {
-    PS_SCOPED_MEMORY int32_t *units = NULL;
-    PS_TRY(find_units(tiles, plan->tiles, plan->unknowns, &units));
+    find_units(tiles, plan->tiles, plan->unknowns, units);
     char *bytes = table;
     int32_t *firsts = (int32_t *)(bytes + plan->units_at);
     for (int64_t i = 0, u = 0; i < plan->unknowns; ++i)
@@ -310,7 +303,6 @@ ps_status ps_symmetric_table(const ps_symmetric_plan *plan, const ps_symmetric_t
         if (pass == 0) sum_begins(plan, f.begins);
     }
     shift_begins(plan, f.begins);
-    return PS_OK;
 }
 
 /* ---- running ---- */
@@ -321,23 +313,23 @@ static ps_symmetric_launch make_launch(const ps_symmetric_plan *plan,
     const char *table = memory->table;
     const ps_symmetric_round *own =
         (const ps_symmetric_round *)((const char *)memory->host_table + plan->rounds_at) + round;
-    return (ps_symmetric_launch){
-        .base = memory->base,
-        .parts = (const ps_symmetric_part *)table + own->first,
-        .units = (const int32_t *)(table + plan->units_at),
-        .begins = (const int32_t *)(table + plan->begins_at) + round * (plan->units + 1),
-        .entries = (const int32_t *)(table + plan->entries_at),
-        .past = memory->past,
-        .scratch = memory->scratch,
-        .sums = memory->sums,
-        .past_stride = memory->past_stride,
-        .past_origin = memory->past_origin,
-        .past_end = plan->unknowns * memory->past_stride,
-        .sums_stride = memory->sums_stride,
-        .part_count = own->parts,
-        .unit_count = (int32_t)plan->units,
-        .group = (int32_t)plan->group,
-        .unknowns = (int32_t)plan->unknowns};
+    return (ps_symmetric_launch){.base = memory->base,
+                                 .parts = (const ps_symmetric_part *)table + own->first,
+                                 .units = (const int32_t *)(table + plan->units_at),
+                                 .begins = (const int32_t *)(table + plan->begins_at) +
+                                           round * (plan->units + 1),
+                                 .entries = (const int32_t *)(table + plan->entries_at),
+                                 .past = memory->past,
+                                 .scratch = memory->scratch,
+                                 .sums = memory->sums,
+                                 .past_stride = memory->past_stride,
+                                 .past_origin = memory->past_origin,
+                                 .past_end = plan->unknowns * memory->past_stride,
+                                 .sums_stride = memory->sums_stride,
+                                 .part_count = own->parts,
+                                 .unit_count = (int32_t)plan->units,
+                                 .group = (int32_t)plan->group,
+                                 .unknowns = (int32_t)plan->unknowns};
 }
 
 ps_status ps_symmetric_run(const ps_symmetric_plan *plan, const ps_symmetric_memory *memory,
@@ -346,7 +338,8 @@ ps_status ps_symmetric_run(const ps_symmetric_plan *plan, const ps_symmetric_mem
     if (plan->parts == 0) return PS_OK;
     if (!memory->table || !memory->host_table || !memory->base || !memory->past || !memory->sums ||
         !memory->scratch)
-        return ps_fail(PS_USAGE, "a symmetric product without table, values, past, sums or scratch");
+        return ps_fail(PS_USAGE,
+                       "a symmetric product without table, values, past, sums or scratch");
     if (memory->sums_stride < plan->group ||
         memory->past_stride < memory->past_origin + plan->group)
         return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",

@@ -52,15 +52,15 @@ typedef struct ps_symmetric_plan {
 } ps_symmetric_plan;
 
 /* Sizes for tiles that are multiplied in this order; their rows begin with multiples of 32. `room`
- * bounds scratch memory, which a part must fit whatever it is. PS_USAGE: a group beyond
- * PS_GROUP_MAX, blocks that are no warps, a tile across the diagonal with `both`; PS_EXHAUSTED:
- * more than the table's integers hold. */
+ * bounds scratch memory, which a part must fit whatever it is; work: [unknowns + 1]. PS_USAGE: a
+ * group beyond PS_GROUP_MAX, blocks that are no warps, a tile across the diagonal with `both`;
+ * PS_EXHAUSTED: more than the table's integers hold. */
 ps_status ps_symmetric_plan_make(const ps_block_header *header, int64_t unknowns, int64_t group,
                                  int64_t room, const ps_symmetric_tile *tiles, int64_t count,
-                                 ps_symmetric_plan *out);
+                                 int32_t *work, ps_symmetric_plan *out);
 /* Fills the table, table_bytes of zeroed host memory, for the caller to upload. */
-ps_status ps_symmetric_table(const ps_symmetric_plan *plan, const ps_symmetric_tile *tiles,
-                             void *table);
+void ps_symmetric_table(const ps_symmetric_plan *plan, const ps_symmetric_tile *tiles,
+                        int32_t *work, void *table);
 
 /* Device memory of a run, all borrowed, as of ps_slice_batch_memory. The host reads the rounds of
  * its own table. */

@@ -20,7 +20,8 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace {
+namespace
+{
 
 enum { WARPS = 2, SPAN = 64, QUAD = 4, REDUCERS = 256 };
 constexpr unsigned ALL = ~0u;
@@ -94,7 +95,7 @@ __device__ __forceinline__ void copy_quad(double *to, const double *from)
 /* The window of the past of this thread's row: times base .. base + SPAN - 1 lie at own[] by
  * WARP. */
 template <typename real> struct row_window {
-    const real *past; /* all of it */
+    const real *past;   /* all of it */
     int64_t zero, last; /* item of the row's t = 0; last item that a quad may begin with */
     real *own;
     int base;
@@ -197,8 +198,8 @@ __device__ __forceinline__ void multiply_part(const ps_symmetric_launch &in,
     int column = 0, unit = 0;
     int start = starts[0], width = widths[0];
     unsigned exponent = HALF ? scales[0] : 127;
-    const real *past = static_cast<const real *>(in.past) + part.slice * in.past_stride +
-                       in.past_origin;
+    const real *past =
+        static_cast<const real *>(in.past) + part.slice * in.past_stride + in.past_origin;
     for (int s = 0; s < part.slices; ++s, past += in.past_stride) {
         const int now = min(s + 1, part.slices - 1);
         const int next_start = starts[now * WARP], next_width = widths[now];
@@ -268,8 +269,7 @@ __global__ void reduce_kernel(const __grid_constant__ ps_symmetric_launch in)
 #pragma unroll 4
         for (int b = begin; b < end; ++b)
             sum += from[static_cast<int64_t>(in.entries[b]) * in.group];
-        static_cast<real *>(
-            in.sums)[(row + e / in.group) * in.sums_stride + e % in.group] += sum;
+        static_cast<real *>(in.sums)[(row + e / in.group) * in.sums_stride + e % in.group] += sum;
     }
 }
 
@@ -307,7 +307,7 @@ extern "C" ps_status ps_symmetric_cuda(const ps_symmetric_plan *plan,
     const bool single = plan->precision == PS_SINGLE;
     const start_fn run = plan->half ? single ? starts_of<float, __half>::of(plan->lanes)
                                              : starts_of<double, __half>::of(plan->lanes)
-                         : single   ? starts_of<float, float>::of(plan->lanes)
+                         : single ? starts_of<float, float>::of(plan->lanes)
                                     : starts_of<double, double>::of(plan->lanes);
     return run(launch, static_cast<cudaStream_t>(stream));
 }

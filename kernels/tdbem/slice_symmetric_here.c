@@ -46,8 +46,7 @@ static void add_part(const part_view *v, int64_t g)
         double sum = 0;
         for (int64_t q = 0; q < v->widths[s]; ++q)
             for (int64_t r = 0; r < p->rows; ++r) {
-                double value =
-                    value_at(v, s * PS_WARP_ROWS + r, (column + q) * PS_WARP_ROWS + r);
+                double value = value_at(v, s * PS_WARP_ROWS + r, (column + q) * PS_WARP_ROWS + r);
                 int64_t t = g - v->starts[s * PS_WARP_ROWS + r] - q;
                 rows[r] += value * past_at(v, p->slice + s, t);
                 sum += value * past_at(v, p->row + r, t);

@@ -2,9 +2,9 @@
  * Shared by the files of slice_symmetric: the table in memory, and what kernels are called with.
  *
  * The table: parts[parts]; units[units + 1], first rows of runs of at most 32 rows that no partial
- * sum covers in part; rounds[rounds]; begins[rounds][units + 1]; entries[entries]: of each round and
- * unit the places in scratch memory of the partial sums of its rows, in the order in which they are
- * added. Each array begins at a multiple of 128 bytes. A place counts rows of n_g sums.
+ * sum covers in part; rounds[rounds]; begins[rounds][units + 1]; entries[entries]: of each round
+ * and unit the places in scratch memory of the partial sums of its rows, in the order in which they
+ * are added. Each array begins at a multiple of 128 bytes. A place counts rows of n_g sums.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_SYMMETRIC_INTERNAL_H
 #define PS_KERNELS_TDBEM_SLICE_SYMMETRIC_INTERNAL_H

@@ -44,7 +44,7 @@ INLINE void NAME(give)(const vec *from, int64_t steps, real *sums, const int vec
 
 /* Rows 0 .. rows - 1 of a warp, whose past begins at `past` (t = 0 of the first step), `steps`
  * steps. half and vectors are constants. */
-INLINE void NAME(add_rows)(const NAME(run) *run, const real *past, int64_t past_stride, int rows,
+INLINE void NAME(add_rows)(const NAME(run) * run, const real *past, int64_t past_stride, int rows,
                            int64_t steps, const bool half, const int vectors)
 {
     vec sum[TOGETHER][2];
@@ -65,7 +65,7 @@ INLINE void NAME(add_rows)(const NAME(run) *run, const real *past, int64_t past_
 
 /* The kinds of run as functions of their own. */
 #define KIND(name, half, vectors)                                                                  \
-    __attribute__((noinline)) static void NAME(name)(const NAME(run) *run, const real *past,       \
+    __attribute__((noinline)) static void NAME(name)(const NAME(run) * run, const real *past,      \
                                                      int64_t past_stride, int rows, int64_t steps) \
     {                                                                                              \
         NAME(add_rows)(run, past, past_stride, rows, steps, half, vectors);                        \
@@ -77,7 +77,7 @@ KIND(wide_half, true, 2)
 #undef KIND
 
 /* All steps of the group; what is missing in the run is made up by slices without values. */
-static void NAME(add_run)(NAME(run) *run, const ps_slice_product *p, int64_t row, int rows)
+static void NAME(add_run)(NAME(run) * run, const ps_slice_product *p, int64_t row, int rows)
 {
     static void (*const kinds[2][2])(const NAME(run) *, const real *, int64_t, int, int64_t) = {
         {NAME(narrow), NAME(wide)}, {NAME(narrow_half), NAME(wide_half)}};

@@ -36,9 +36,15 @@ static ps_status make_tiles(bool half, case_tiles *kinds, int64_t n, ps_symmetri
 
 static ps_status bench(ps_device *device, int64_t n, int64_t group, bool half)
 {
-    const batch_case c = {.layout = PS_BLOCK_WARP, .unknowns = TILE, .tile_rows = TILE,
-                          .tile_slices = SLICES, .k_max = 200, .d_max = 11, .half = half,
-                          .batches = 1, .wild = 0};
+    const batch_case c = {.layout = PS_BLOCK_WARP,
+                          .unknowns = TILE,
+                          .tile_rows = TILE,
+                          .tile_slices = SLICES,
+                          .k_max = 200,
+                          .d_max = 11,
+                          .half = half,
+                          .batches = 1,
+                          .wild = 0};
     batch_case whole = c;
     case_tiles kinds;
     case_vectors v;
@@ -46,6 +52,7 @@ static ps_status bench(ps_device *device, int64_t n, int64_t group, bool half)
     ps_symmetric_tile *tiles;
     ps_symmetric_plan plan;
     int64_t count, bytes;
+    int32_t *work;
     char *base;
     void *host_table, *table, *scratch;
     PS_TRY(ps_stream_open(device, &stream));
@@ -53,10 +60,11 @@ static ps_status bench(ps_device *device, int64_t n, int64_t group, bool half)
     PS_TRY(make_tiles(half, &kinds, n, &tiles, &count, &bytes));
     whole.unknowns = n / TILE * TILE;
     PS_TRY(case_vectors_init(&v, &whole, device, stream, PS_SINGLE, group));
+    PS_TRY(PS_ALLOC(&work, whole.unknowns + 1, "units"));
     PS_TRY(ps_symmetric_plan_make(&kinds.header, whole.unknowns, group, (int64_t)1 << 29, tiles,
-                                  count, &plan));
+                                  count, work, &plan));
     PS_TRY(ps_alloc(&host_table, plan.table_bytes, 1, "table"));
-    PS_TRY(ps_symmetric_table(&plan, tiles, host_table));
+    ps_symmetric_table(&plan, tiles, work, host_table);
     PS_TRY(ps_device_alloc(device, bytes, (void **)&base));
     PS_TRY(ps_device_alloc(device, plan.table_bytes, &table));
     PS_TRY(ps_device_alloc(device, plan.scratch_bytes, &scratch));
@@ -71,9 +79,14 @@ static ps_status bench(ps_device *device, int64_t n, int64_t group, bool half)
                 values += tiles[i].value_count;
             }
     PS_TRY(ps_stream_wait(stream));
-    ps_symmetric_memory memory = {.table = table, .host_table = host_table, .scratch = scratch,
-                                  .base = base, .past = v.device_past, .past_stride = v.stride,
-                                  .past_origin = v.origin, .sums = v.device_sums,
+    ps_symmetric_memory memory = {.table = table,
+                                  .host_table = host_table,
+                                  .scratch = scratch,
+                                  .base = base,
+                                  .past = v.device_past,
+                                  .past_stride = v.stride,
+                                  .past_origin = v.origin,
+                                  .sums = v.device_sums,
                                   .sums_stride = v.sums_stride};
     double best = 1e30;
     for (int sweep = 0; sweep < SWEEPS; ++sweep) {

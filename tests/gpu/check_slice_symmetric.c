@@ -19,8 +19,8 @@ static int check_case(ps_device *device, int number, ps_precision precision, cha
         bool chosen = !*wanted;
         for (char **name = wanted; *name; ++name) chosen |= atoi(*name) == group;
         if (!chosen) continue;
-        status = symmetric_run(c, &tiles, device, group, group % 2 ? 8000 : 1 << 26, &worst,
-                               &rounds);
+        status =
+            symmetric_run(c, &tiles, device, group, group % 2 ? 8000 : 1 << 26, &worst, &rounds);
         most = fmax(most, worst);
     }
     case_tiles_release(&tiles);

@@ -14,10 +14,10 @@ typedef struct batch_case {
     ps_slice_kernel kernel;
     int64_t block_rows, block_columns; /* columns 0: d_max                               */
     int64_t unknowns, tile_rows, tile_slices, k_max, d_max;
-    double empty; /* share of empty row-vectors                                          */
-    double wild;  /* share of row-vectors that begin anywhere; others near |i - j|       */
-    int batches;  /* that the tiles are dealt into                                       */
-    bool half;    /* values are stored as halves, which they are to the bit              */
+    double empty;   /* share of empty row-vectors                                          */
+    double wild;    /* share of row-vectors that begin anywhere; others near |i - j|       */
+    int batches;    /* that the tiles are dealt into                                       */
+    bool half;      /* values are stored as halves, which they are to the bit              */
     bool symmetric; /* (i,j) is (j,i)                                                     */
 } batch_case;
 
@@ -384,12 +384,18 @@ static const batch_case batch_cases[] = {
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false,
+     false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false,
+     false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1, false,
+     false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false,
+     false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1, false,
+     false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2, false,
+     false},
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false, false},
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 300, 64, 401, 401, 350, 80, 16, 0.1, 0, 1, false, false},
@@ -400,7 +406,8 @@ static const batch_case batch_cases[] = {
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false, false},
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 1, 500, 70, 33, 41, 700, 17, 0.2, 0.9, 2, false, false},
     {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 64, 32, 299, 299, 50, 60, 12, 0.02, 0, 1, false, false},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 8, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 8, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false,
+     false},
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, true, false},
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, true, false},
     {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, true, false},

@@ -36,11 +36,13 @@ static inline ps_status symmetric_open(const batch_case *c, const case_tiles *al
                                        symmetric_batch *out)
 {
     ps_symmetric_tile *tiles;
+    int32_t *work = NULL;
     int64_t count = 0, bytes = 0;
     bool both;
     ps_status status;
     *out = (symmetric_batch){0};
     PS_TRY(PS_ALLOC(&tiles, all->count, "tiles"));
+    PS_GUARD(status, done, PS_ALLOC(&work, c->unknowns + 1, "units"));
     for (int64_t t = 0; t < all->count; ++t) {
         if (!symmetric_keeps(c, &all->tiles[t], &both)) continue;
         tiles[count++] = ps_symmetric_tile_at(&all->tiles[t], all->images[t], bytes, both);
@@ -54,10 +56,10 @@ static inline ps_status symmetric_open(const batch_case *c, const case_tiles *al
         at += all->bytes[t];
     }
     PS_GUARD(status, done,
-             ps_symmetric_plan_make(&all->header, c->unknowns, group, room, tiles, count,
+             ps_symmetric_plan_make(&all->header, c->unknowns, group, room, tiles, count, work,
                                     &out->plan));
     PS_GUARD(status, done, ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
-    PS_GUARD(status, done, ps_symmetric_table(&out->plan, tiles, out->host_table));
+    ps_symmetric_table(&out->plan, tiles, work, out->host_table);
     PS_GUARD(status, done, ps_device_alloc(device, out->plan.table_bytes, &out->table));
     PS_GUARD(status, done, ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
     PS_GUARD(status, done,
@@ -65,6 +67,7 @@ static inline ps_status symmetric_open(const batch_case *c, const case_tiles *al
     status = ps_stream_wait(stream);
 done:
     free(tiles);
+    free(work);
     return status;
 }
 
@@ -89,8 +92,8 @@ static inline ps_status symmetric_apply(const symmetric_batch *b, const case_vec
 
 /* Error in *worst; PS_FAILED if a second run has other bits. */
 static inline ps_status symmetric_run(const batch_case *c, const case_tiles *tiles,
-                                      ps_device *device, int64_t group, int64_t room,
-                                      double *worst, int64_t *rounds)
+                                      ps_device *device, int64_t group, int64_t room, double *worst,
+                                      int64_t *rounds)
 {
     case_vectors v = {0};
     symmetric_batch batch = {0};

@@ -59,8 +59,7 @@ static void multiply(const batch_case *c, const case_tiles *tiles, case_vectors 
     int64_t count = list_products(c, tiles, v, upper, products);
     int64_t bounds[4] = {0, 64, 128, c->unknowns};
     memset(v->sums, 0, (size_t)(v->unknowns * v->sums_stride) * v->size);
-    if (parts > 0)
-        check_ok(ps_slice_product_tiles(products, count, v->precision, bounds, parts));
+    if (parts > 0) check_ok(ps_slice_product_tiles(products, count, v->precision, bounds, parts));
     for (int64_t t = 0; parts == 0 && t < count; ++t)
         check_ok(ps_slice_product_tile(&products[t], v->precision, 2));
     free(products);
@@ -100,16 +99,17 @@ static void what_cannot_stand_for_two_is_refused(void **state)
 {
     ps_symmetric_plan plan;
     uint16_t widths[64] = {0};
+    int32_t work[129];
     ps_symmetric_tile tile = {.rows = 64, .slices = 32, .host_widths = widths, .both = true};
     ps_block_header header = {.layout = PS_BLOCK_WARP, .block_rows = 32, .block_columns = 9};
-    check_fails(ps_symmetric_plan_make(&header, 128, 33, 1 << 20, &tile, 1, &plan), PS_USAGE,
+    check_fails(ps_symmetric_plan_make(&header, 128, 33, 1 << 20, &tile, 1, work, &plan), PS_USAGE,
                 "1 to 32");
-    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, &plan), PS_USAGE,
+    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, work, &plan), PS_USAGE,
                 "diagonal");
     tile.first_row = 80, tile.both = false;
-    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, &plan), PS_USAGE,
+    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, work, &plan), PS_USAGE,
                 "multiple of 32");
     header.layout = PS_BLOCK_FULL;
-    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, &plan), PS_USAGE,
+    check_fails(ps_symmetric_plan_make(&header, 128, 8, 1 << 20, &tile, 1, work, &plan), PS_USAGE,
                 "only warps");
 }
