@@ -23,9 +23,11 @@ grep -qE "^## ($version|Unreleased)" CHANGELOG.md || fail "CHANGELOG.md has no h
 [ "$(sed -n 2p "docs/releases/$version.md")" = "" ] || fail "the first line of a tag's text stands alone"
 
 # kind and version: in the sources, and in the page
-for file in formats/*.[ch]; do
-    v=$(grep -oE '\b[A-Z_]*VERSION = [0-9]+' "$file" | head -n 1 | sed 's/.* //')
-    sed -nE 's/.*(_FORMAT|_format\[\] =) "(penstock-[a-z-]+)".*/\2/p' "$file" | while read -r kind; do echo "$kind $v"; done
+for file in formats/*.[ch]; do # X_FORMAT goes with X_VERSION, a lone format with the one version of its file
+    sed -nE 's/.*[ #](PS_[A-Z_]+|.*)(_FORMAT|_format\[\] =) "(penstock-[a-z-]+)".*/\1 \3/p' "$file" | while read -r name kind; do
+        v=$({ grep -oE "\b${name}_VERSION = [0-9]+" "$file" || grep -oE '\b[A-Z_]*VERSION = [0-9]+' "$file"; } | head -n 1 | sed 's/.* //')
+        echo "$kind $v"
+    done
 done | sort > "$OLDPWD/sources"
 sed -n 's/^| \[`\(penstock-[a-z-]*\)`\]([^)]*) | \([0-9]*\) |.*/\1 \2/p' docs/formats.md | sort > "$OLDPWD/page"
 [ "$(wc -l < "$OLDPWD/sources")" -ge 29 ] || fail "only $(wc -l < "$OLDPWD/sources") kinds were found in formats/"
