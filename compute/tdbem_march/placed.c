@@ -23,7 +23,7 @@ typedef struct buffer {
 typedef struct near_part {
     uint16_t *widths;
     void *values;
-    int64_t value_count;
+    int64_t value_count, bytes;
 } near_part;
 
 struct placed {
@@ -36,8 +36,9 @@ struct placed {
     pthread_cond_t given_back;
     char *pieces[PIECES];
     int piece_count;
-    int64_t used, room; /* of the last piece */
-    char *arena;        /* of the buffers */
+    int64_t used, room;               /* of the last piece */
+    int64_t device_bytes, host_bytes; /* of all pieces; of what stays on the host */
+    char *arena;                      /* of the buffers */
     buffer *buffers;
     int buffer_count, *ring, ring_first, ring_count; /* buffers that are free, once copied */
     char **images;                                   /* [tiles] on the device */
@@ -53,6 +54,7 @@ static ps_status add_piece(placed *p, int64_t bytes)
         return ps_fail(PS_EXHAUSTED, "the blocks take far more device memory than expected");
     PS_TRY(ps_device_alloc(p->device, bytes, &memory));
     p->pieces[p->piece_count++] = memory;
+    p->device_bytes += bytes;
     p->used = 0;
     p->room = bytes;
     return PS_OK;
@@ -139,6 +141,7 @@ static ps_status keep_near(const placed *p, const ps_block_tile *tile, near_part
     PS_TRY(ps_alloc_untouched((void **)&out->widths, head + count * item, "the near blocks"));
     out->values = (char *)out->widths + head;
     out->value_count = count * PS_WARP_ROWS;
+    out->bytes = ps_padded(head + count * item);
     for (int64_t v = 0; v < vectors; ++v) {
         int64_t width = near_width(p, tile, v);
         out->widths[v] = (uint16_t)width;
@@ -151,9 +154,8 @@ static ps_status keep_near(const placed *p, const ps_block_tile *tile, near_part
 }
 
 /* The index arrays, where they lie in the image. */
-static ps_status copy_index(const ps_block_tile *tile, const char *image, void **out)
+static ps_status copy_index(const ps_block_tile *tile, const char *image, int64_t bytes, void **out)
 {
-    int64_t bytes = (const char *)tile->values - image;
     PS_TRY(ps_alloc_untouched(out, bytes, "the index of a tile"));
     memcpy(*out, image, (size_t)bytes);
     return PS_OK;
@@ -195,9 +197,11 @@ static ps_status keep(void *context, ps_block_matrix *matrix, int64_t index,
 {
     placed *p = context;
     void *own = NULL;
+    int64_t index_bytes = (const char *)tile->values - (const char *)image;
     ps_status status = keep_near(p, tile, &p->near[index]);
-    if (status == PS_OK) status = copy_index(tile, image, &own);
+    if (status == PS_OK) status = copy_index(tile, image, index_bytes, &own);
     pthread_mutex_lock(&p->lock);
+    p->host_bytes += ps_padded(index_bytes) + p->near[index].bytes;
     if (status == PS_OK) status = send(p, index, image, bytes);
     give_back(p, buffer_of(p, image));
     pthread_mutex_unlock(&p->lock);
@@ -206,7 +210,10 @@ static ps_status keep(void *context, ps_block_matrix *matrix, int64_t index,
     return status;
 }
 
-ps_block_keeper placed_keeper(placed *p) { return (ps_block_keeper){.context = p, .provide = provide, .keep = keep}; }
+ps_block_keeper placed_keeper(placed *p)
+{
+    return (ps_block_keeper){.context = p, .provide = provide, .keep = keep};
+}
 
 /* ---- opening ---- */
 
@@ -259,6 +266,9 @@ void placed_close(placed **out)
     free(p->near);
     free(p);
 }
+
+int64_t placed_device_bytes(const placed *p) { return p ? p->device_bytes : 0; }
+int64_t placed_host_bytes(const placed *p) { return p->host_bytes; }
 
 /* ---- reading ---- */
 

@@ -29,6 +29,10 @@ ps_block_keeper placed_keeper(placed *placed);
 /* Once all tiles were brought: waits for the last copies and gives the buffers back. */
 ps_status placed_settle(placed *placed);
 
+/* Device memory taken, 0 without; host memory in use. */
+int64_t placed_device_bytes(const placed *placed);
+int64_t placed_host_bytes(const placed *placed);
+
 /* The image of a tile in device memory. */
 const void *placed_image(const placed *placed, int64_t tile);
 /* Copies it to host memory. For several threads. */

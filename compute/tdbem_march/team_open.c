@@ -98,9 +98,9 @@ static ps_status open_device(team *t, int d, int ordinal)
     PS_TRY(ps_event_open(at->device, &at->swept));
     ps_device_info info = ps_device_describe(at->device);
     int64_t free = team_free_memory(&info);
-    at->device_memory = m->run->device_memory > 0
-                            ? m->run->device_memory - held_capacity(m->problem->tiles.held)
-                            : free;
+    const tiles *all = &m->problem->tiles;
+    int64_t taken = held_capacity(all->held) + placed_device_bytes(all->placed);
+    at->device_memory = m->run->device_memory > 0 ? m->run->device_memory - taken : free;
     if (at->device_memory > free && ordinal >= 0)
         return ps_fail(PS_EXHAUSTED, "--device-memory %.1f MB: device %d (%s) has %.1f MB to give",
                        (double)at->device_memory / 1e6, ordinal, info.name, (double)free / 1e6);

@@ -185,6 +185,7 @@ static int64_t bytes_of(const ps_block_matrix *blocks)
 
 int64_t assembling_kept(const assembling *a, const tiles *t)
 {
+    if (t->placed) return placed_host_bytes(t->placed);
     return t->blocks ? bytes_of(t->blocks) : a->plan.kept_bytes;
 }
 
