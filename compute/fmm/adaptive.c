@@ -217,7 +217,8 @@ ps_status fmm_adaptive_choose(fmm_run *r)
     if (!must_be(r) && !is_uneven(r)) return PS_OK;
     const char *why = obstacle(r);
     if (!why) return compare(r);
-    if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s", wanted_by(r), why);
+    if (must_be(r))
+        return ps_fail(PS_USAGE, "%s: %s: %s", r->run->operands[0], wanted_by(r), why);
     go_uniform(r, why);
     return PS_OK;
 }

@@ -108,9 +108,22 @@ static void bad_particles_are_refused(void **state)
     assert_int_not_equal(access("no.h5", F_OK), 0);
     assert_int_equal(temporaries_of("no.h5"), 0);
     check_fails(ps_particles_open("no.h5", &file), PS_INVALID, "no.h5");
+}
+
+/* Particles are a tree of one leaf; other files are none. */
+static void particles_are_an_octree_of_height_1(void **state)
+{
     ps_octree_file *tree;
+    ps_store *other;
+    ps_store_identity identity = identity_of("penstock-trace");
     write_particles("p.h5", 10, 1, 0);
-    check_fails(ps_octree_open("p.h5", &tree), PS_INVALID, "penstock-octree");
+    check_ok(ps_octree_open("p.h5", &tree));
+    assert_int_equal(ps_octree_file_header(tree)->height, 1);
+    assert_int_equal(ps_octree_file_header(tree)->count[0], 10);
+    ps_octree_close(&tree);
+    check_ok(ps_store_create("other.h5", &identity, &other));
+    check_ok(ps_store_commit(&other));
+    check_fails(ps_octree_open("other.h5", &tree), PS_INVALID, "penstock-octree");
 }
 
 /* ---- octrees ---- */
