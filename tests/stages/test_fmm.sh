@@ -91,7 +91,7 @@ expect 3 "not finite" $fmm tree.h5 none.h5
 # ---- refused ----
 expect 2 "OUTPUT is missing" $fmm c4.h5
 expect 3 "missing.h5" $fmm missing.h5 none.h5
-expect 3 "penstock-octree" $fmm cube.h5 none.h5
+expect 3 "penstock-octree" $fmm heap_result.h5 none.h5
 expect 2 "inverse-square" $fmm c4.h5 none.h5 --kernel invers
 expect 2 "--accuracy chooses" $fmm c4.h5 none.h5 --accuracy 3 --order 4
 expect 0 "pieces" $fmm c4.h5 --plan
