@@ -25,7 +25,7 @@ TEXTS = (".txt", ".csv", ".stations", ".observed", ".cells", ".prisms", ".sound"
          ".places", ".panels", ".pressures", ".fluid")
 TAKE = {"mesh-import": (".off", ".obj", ".ply", ".stl", ".msh", ".vtk", ".mesh", ".gz"), "terrain-import": (".asc", ".nc", ".tif"),
         "prism-field": ("penstock-prism-model", "penstock-terrain"), "incident": ("penstock-block-matrix", "penstock-history"), "tdbem-march": ("penstock-block-matrix",),
-        "particle-import": ("penstock-particles", ".pqr"), "gravity-invert": (".cells", ".msh", ".ubc")}  # other kinds that a program reads in the same place
+        "particle-import": ("penstock-particles", ".pqr"), "fmm": ("penstock-particles",), "gravity-invert": (".cells", ".msh", ".ubc")}  # other kinds that a program reads in the same place
 VALUES = ("1e300", "-1e300", "nan", "inf", "-0", "1e-320", "", "x", "99999999999999999999", "1,2", "0,0,0", "-1")
 failures = 0
 
