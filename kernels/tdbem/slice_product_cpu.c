@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "kernels/tdbem/half_values.h"
-
-#if defined(__AVX512F__)
-#define WIDEST 64
-#elif defined(__AVX__)
-#define WIDEST 32
-#else
-#define WIDEST 16
-#endif
+#include "kernels/tdbem/vector_bytes.h"
 
 /* Keeping table entries in registers from one column to the next costs sums their registers. */
 #pragma GCC optimize("no-predictive-commoning")
