@@ -274,6 +274,8 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
     if (done) return PS_OK;
     if (device->mode == PS_DGTD_PAPER && device->media)
         return ps_fail(PS_FAILED, "the paper's kernels know no media with poles or tensors");
+    if (device->mode == PS_DGTD_PAPER && device->ports)
+        return ps_fail(PS_FAILED, "the paper's kernels know no ports");
     return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
                                          : ps_dgtd_half_step_cuda(&sweep, stream);
 }

@@ -52,7 +52,9 @@ static void check_steps(ps_device *device, int order, ps_precision precision)
             if (layers_only && !settings[s].layer) continue;
             if (local_only && !settings[s].local) continue;
             if (poles_only && !settings[s].poles && !settings[s].ports) continue;
-            if ((settings[s].local || settings[s].poles) && mode == PS_DGTD_PAPER) continue;
+            if ((settings[s].local || settings[s].poles || settings[s].ports) &&
+                mode == PS_DGTD_PAPER)
+                continue;
             ps_status status =
                 start(&t, device, order, precision, (ps_dgtd_device_mode)mode, &settings[s]);
             if (status == PS_OK) status = run_steps(&t, &error);
