@@ -1,16 +1,23 @@
 #include "formats/fmm_result.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/store_memory.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 
 /* As columns of particles: 1 MiB a chunk; 4 MiB where a column has 256 MiB or more. */
 enum { SMALL_ROWS = 1 << 17, LARGE_ROWS = 1 << 19, LARGE_FROM = 1 << 25 };
+
+/* Where a thread brings rows side by side. Rooms are kept: a process that gives large blocks back
+ * at once would wait for the pages of every chunk anew. */
+typedef struct row_room {
+    struct row_room *next;
+    double values[];
+} row_room;
 
 struct ps_fmm_result {
     ps_store *store;
@@ -18,6 +25,8 @@ struct ps_fmm_result {
     /* Datasets of each side. */
     int potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
     int hessian[PS_RIGHT_HAND_SIDES_MAX];
+    pthread_mutex_t lock; /* of `idle` */
+    row_room *idle;
 };
 
 int64_t ps_fmm_result_chunk_rows(int64_t count)
@@ -41,7 +50,7 @@ static ps_status define(ps_fmm_result *file, const char *what, int side, int eac
 {
     const ps_fmm_result_header *h = &file->header;
     char name[32];
-    const char *units = each == 1 ? h->potential_units
+    const char *units = each == 1   ? h->potential_units
                         : each == 3 ? h->gradient_units
                                     : h->hessian_units;
     snprintf(name, sizeof name, "/%s%d", what, side);
@@ -51,9 +60,10 @@ static ps_status define(ps_fmm_result *file, const char *what, int side, int eac
                             .dims = {h->count},
                             .chunk_rows = ps_fmm_result_chunk_rows(h->count),
                             .units = units,
-                            .description = each == 1   ? "phi_i = sum_j q_j K(|x_i - x_j|)"
-                                           : each == 3 ? "grad phi_i"
-                                                       : "second derivatives xx, xy, xz, yy, yz, zz"};
+                            .description = each == 1 ? "phi_i = sum_j q_j K(|x_i - x_j|)"
+                                           : each == 3
+                                               ? "grad phi_i"
+                                               : "second derivatives xx, xy, xz, yy, yz, zz"};
     if (h->components > 1) spec.dims[spec.rank++] = h->components;
     if (each > 1) spec.dims[spec.rank++] = each;
     if (h->components > 1 && each == 1) spec.description = "of each component";
@@ -89,6 +99,7 @@ ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identi
 {
     PS_TRY(PS_ALLOC(out, 1, "a file of results"));
     (*out)->header = *header;
+    pthread_mutex_init(&(*out)->lock, NULL);
     ps_store_identity own = *identity;
     own.disk_estimate = 8 * (int64_t)values_of(header) * header->count;
     own.format_version = ps_fmm_result_version(header);
@@ -134,8 +145,8 @@ static ps_status write_sides(ps_fmm_result *file, int64_t chunk, const double *v
             PS_TRY(write_rows(file, file->gradient[side], chunk, slopes, 3 * each, stride, rows,
                               room));
         if (h->hessian)
-            PS_TRY(write_rows(file, file->hessian[side], chunk, second, 6 * each, stride, rows,
-                              room));
+            PS_TRY(
+                write_rows(file, file->hessian[side], chunk, second, 6 * each, stride, rows, room));
     }
     return PS_OK;
 }
@@ -150,6 +161,38 @@ int64_t ps_fmm_result_write_bytes(const ps_fmm_result_header *h, int64_t rows)
     return 8 * widest(h) * rows + ps_store_writer_bytes(8 * widest(h) * rows);
 }
 
+static ps_status take_room(ps_fmm_result *file, int64_t rows, row_room **out)
+{
+    pthread_mutex_lock(&file->lock);
+    *out = file->idle;
+    if (*out) file->idle = (*out)->next;
+    pthread_mutex_unlock(&file->lock);
+    if (*out) return PS_OK;
+    return ps_alloc_untouched((void **)out,
+                              (int64_t)sizeof **out + 8 * widest(&file->header) * rows,
+                              "results of a chunk");
+}
+
+static void give_room(ps_fmm_result *file, row_room *room)
+{
+    pthread_mutex_lock(&file->lock);
+    room->next = file->idle;
+    file->idle = room;
+    pthread_mutex_unlock(&file->lock);
+}
+
+static void release(ps_fmm_result **file)
+{
+    while ((*file)->idle) {
+        row_room *next = (*file)->idle->next;
+        free((*file)->idle);
+        (*file)->idle = next;
+    }
+    pthread_mutex_destroy(&(*file)->lock);
+    free(*file);
+    *file = NULL;
+}
+
 ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,
                               int64_t stride)
 {
@@ -157,21 +200,22 @@ ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *
     int64_t chunk_rows = ps_fmm_result_chunk_rows(h->count), left = h->count - chunk * chunk_rows,
             rows = left < chunk_rows ? left : chunk_rows;
     int64_t bad = first_bad(values, stride, rows, values_of(h));
-    PS_SCOPED_MEMORY double *room = NULL;
+    row_room *room;
     if (bad >= 0)
         return ps_fail(PS_INVALID,
                        "the result at target %lld is not finite: two particles are too close, or "
                        "values are too large",
                        (long long)(chunk * chunk_rows + bad));
-    PS_TRY(ps_alloc_untouched((void **)&room, 8 * widest(h) * rows, "results of a chunk"));
-    return write_sides(file, chunk, values, stride, rows, room);
+    PS_TRY(take_room(file, chunk_rows < h->count ? chunk_rows : h->count, &room));
+    ps_status status = write_sides(file, chunk, values, stride, rows, room->values);
+    give_room(file, room);
+    return status;
 }
 
 ps_status ps_fmm_result_commit(ps_fmm_result **file)
 {
     ps_status status = ps_store_commit(&(*file)->store);
-    free(*file);
-    *file = NULL;
+    release(file);
     return status;
 }
 
@@ -179,8 +223,7 @@ void ps_fmm_result_close(ps_fmm_result **file)
 {
     if (!*file) return;
     ps_store_close(&(*file)->store);
-    free(*file);
-    *file = NULL;
+    release(file);
 }
 
 void ps_fmm_result_units(const char *charge, const char *length, int degree, char *out, size_t size)

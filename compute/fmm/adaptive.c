@@ -24,7 +24,6 @@ static bool is_for_device(const fmm_run *r)
 {
     const char *device = r->run->device;
     if (strcmp(device, "cpu") == 0) return false;
-    if (r->problem.lattice.axes && !ps_fmm_sum_is_plain(&r->problem.sum)) return false;
     if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
@@ -97,11 +96,6 @@ static const char *obstacle(const fmm_run *r)
     const fmm_options *o = r->options;
     const char *device = r->run->device;
     bool plain = ps_fmm_sum_is_plain(&r->problem.sum);
-    if (!plain && r->problem.lattice.axes &&
-        (strncmp(device, "cuda", 4) == 0 || o->resident == FMM_RESIDENT_YES))
-        return "dipoles, second derivatives and Stokeslets of a box that repeats are summed on "
-               "cores "
-               "alone yet: --device cpu";
     if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
     if (o->journal || o->trace || o->mapping)
         return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
@@ -217,8 +211,7 @@ ps_status fmm_adaptive_choose(fmm_run *r)
     if (!must_be(r) && !is_uneven(r)) return PS_OK;
     const char *why = obstacle(r);
     if (!why) return compare(r);
-    if (must_be(r))
-        return ps_fail(PS_USAGE, "%s: %s: %s", r->run->operands[0], wanted_by(r), why);
+    if (must_be(r)) return ps_fail(PS_USAGE, "%s: %s: %s", r->run->operands[0], wanted_by(r), why);
     go_uniform(r, why);
     return PS_OK;
 }
@@ -256,6 +249,13 @@ void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
     fmm_pass_configure(a, p, 0);
 }
 
+int64_t fmm_adaptive_taken(const fmm_run *r)
+{
+    int64_t all = r->problem.header->count[1];
+    if (!fmm_adaptive_is_straight(r)) return FMM_ADAPTIVE_PIECE;
+    return ps_smaller(ps_fmm_result_chunk_rows(all), all);
+}
+
 /* What is there since the tree was built, and counts as inputs. */
 static int64_t built_bytes(const fmm_run *r)
 {
@@ -275,7 +275,7 @@ static int64_t evaluation_bytes(const fmm_run *r)
     const fmm_problem *p = &r->problem;
     int rows = ps_fmm_sum_rows(&p->sum);
     int64_t bytes = 8 * rows * fmm_adaptive_count(a, fmm_adaptive_last(p));
-    int64_t pieces = r->run->threads * 8 * (1 + rows + p->fmm.sides) * FMM_ADAPTIVE_PIECE;
+    int64_t pieces = r->run->threads * 8 * (1 + rows + p->fmm.sides) * fmm_adaptive_taken(r);
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu)
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) + /* made in pieces, then whole */
@@ -308,6 +308,11 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     r->problem.pairs = 0;
     r->problem.far = r->problem.leaf >= 2;
     return PS_OK;
+}
+
+bool fmm_adaptive_is_straight(const fmm_run *r)
+{
+    return r->adaptive && !r->problem.header->sorted;
 }
 
 /* ---- after ---- */

@@ -14,6 +14,9 @@ ps_status fmm_adaptive_operators(fmm_run *r);
 /* As fmm_run_prepare. Where memory is too small for what is not asked for, r->adaptive is gone. */
 ps_status fmm_adaptive_prepare(fmm_run *r);
 ps_status fmm_adaptive_run(fmm_run *r);
+/* Whether results come in the order of the output, chunk by chunk: those of particles in the order
+ * of their file. */
+bool fmm_adaptive_is_straight(const fmm_run *r);
 void fmm_adaptive_report(const fmm_run *r, ps_report *report);
 void fmm_adaptive_empty(fmm_run *r); /* what is of one attempt */
 void fmm_adaptive_leave(fmm_run *r); /* that, and what only another attempt would need */

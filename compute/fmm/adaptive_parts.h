@@ -9,7 +9,7 @@
 #include "compute/fmm/adaptive_gpu.h"
 #include "kernels/fmm/adaptive_evaluate.h"
 
-enum { FMM_ADAPTIVE_PIECE = 1 << 16 /* targets whose results are taken at a time */ };
+enum { FMM_ADAPTIVE_PIECE = 1 << 16 /* targets whose energy and momentum are summed at a time */ };
 
 /* Operators of a pass (moments.c), by level. */
 typedef struct fmm_pass_operators {
@@ -51,6 +51,10 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
 {
     return a->tree.sets[set].points.count;
 }
+
+/* Targets whose results are taken at a time: pieces, and where they are written as they come a
+ * chunk of the output. */
+int64_t fmm_adaptive_taken(const fmm_run *r);
 
 /* ---- making it: adaptive_build.c ---- */
 

@@ -5,6 +5,7 @@
 #include "compute/fmm/adaptive_parts.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 /* Direct sums of the samples, over the sorted sources. */
 static ps_status sum_checks(fmm_run *r)
@@ -27,11 +28,26 @@ static ps_status sum_checks(fmm_run *r)
 /* A thread's. */
 typedef struct piece_room {
     fmm_source source;
-    double *values; /* [rows + S][FMM_ADAPTIVE_PIECE] */
+    double *values; /* [rows + S][targets that are taken at a time] */
     int64_t *places;
 } piece_room;
 
-/* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of theirs. */
+/* Sums of `count` targets, sums[FMM_PARTS][S] of each piece of them. */
+static void sum_pieces(const fmm_problem *p, const fmm_values *values, const double *charges,
+                       fmm_sums *sums)
+{
+    int sides = p->fmm.sides;
+    for (int64_t at = 0; at < values->count; at += FMM_ADAPTIVE_PIECE) {
+        fmm_values piece = {values->rows + at, values->stride,
+                            ps_smaller(values->count - at, FMM_ADAPTIVE_PIECE)};
+        fmm_group_sums(charges + at, &piece, sides, sums);
+        sums += FMM_PARTS * sides;
+    }
+}
+
+/* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of each piece of
+ * theirs.
+ */
 static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room *room,
                             fmm_sums *sums)
 {
@@ -50,21 +66,22 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
         for (int row = 0; row < sides; ++row)
             for (int64_t i = 0; i < count; ++i)
                 charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
-        fmm_group_sums(charges, &values, sides, sums);
+        sum_pieces(p, &values, charges, sums);
     }
     PS_TRY(fmm_source_read(&room->source, fmm_adaptive_side(fmm_adaptive_last(p)), first, count,
                            NULL, 0, room->places));
     return fmm_pass_results(&r->work, first, room->places, &values);
 }
 
-static ps_status piece_room_open(const fmm_problem *p, piece_room *room)
+static ps_status piece_room_open(const fmm_run *r, piece_room *room)
 {
+    const fmm_problem *p = &r->problem;
+    int64_t taken = fmm_adaptive_taken(r);
     memset(room, 0, sizeof *room);
     fmm_source_init(&room->source, p);
     PS_TRY(ps_alloc_untouched((void **)&room->values,
-                              8 * (ps_fmm_sum_rows(&p->sum) + p->fmm.sides) * FMM_ADAPTIVE_PIECE,
-                              "results"));
-    return ps_alloc_untouched((void **)&room->places, 8 * FMM_ADAPTIVE_PIECE, "places");
+                              8 * (ps_fmm_sum_rows(&p->sum) + p->fmm.sides) * taken, "results"));
+    return ps_alloc_untouched((void **)&room->places, 8 * taken, "places");
 }
 
 static void piece_room_close(piece_room *room)
@@ -78,25 +95,22 @@ static void piece_room_close(piece_room *room)
 static ps_status take_all(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    int64_t all = p->header->count[fmm_adaptive_last(p)],
+    int64_t all = p->header->count[fmm_adaptive_last(p)], taken = fmm_adaptive_taken(r),
             pieces = (all + FMM_ADAPTIVE_PIECE - 1) / FMM_ADAPTIVE_PIECE;
     int64_t each = FMM_PARTS * p->fmm.sides;
     ps_failure failure = {0};
     fmm_sums *sums;
     PS_TRY(PS_ALLOC(&sums, pieces * each, "sums"));
-#pragma omp parallel
+#pragma omp parallel num_threads(fmm_takers(r))
     {
         piece_room room;
-        ps_note_failure(&failure, piece_room_open(p, &room));
+        ps_note_failure(&failure, piece_room_open(r, &room));
 #pragma omp for schedule(static)
-        for (int64_t i = 0; i < pieces; ++i)
+        for (int64_t first = 0; first < all; first += taken)
             if (!ps_has_failed(&failure))
                 ps_note_failure(&failure,
-                                take_piece(r, i * FMM_ADAPTIVE_PIECE,
-                                           all - i * FMM_ADAPTIVE_PIECE < FMM_ADAPTIVE_PIECE
-                                               ? all - i * FMM_ADAPTIVE_PIECE
-                                               : FMM_ADAPTIVE_PIECE,
-                                           &room, sums + i * each));
+                                take_piece(r, first, ps_smaller(all - first, taken), &room,
+                                           sums + first / FMM_ADAPTIVE_PIECE * each));
         piece_room_close(&room);
     }
     for (int64_t i = 0; i < pieces * each; ++i) {

@@ -46,7 +46,8 @@ static ps_status make_room(const fmm_problem *p, int64_t samples, fmm_check **ou
 
 int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples)
 {
-    int64_t sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum), some = samples < BATCH ? samples : BATCH;
+    int64_t sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum),
+            some = samples < BATCH ? samples : BATCH;
     if (samples == 0) return 0;
     return 8 * (2 + 3 + 2 * rows) * samples + 8 * BLOCKS * (rows * some + sides) +
            omp_get_max_threads() *
@@ -240,7 +241,7 @@ typedef struct sum_job {
     double *sums;       /* [BLOCKS][rows][some], then sums of |q|: [S] */
 } sum_job;
 
-static int64_t values_of(const sum_job *job) 
+static int64_t values_of(const sum_job *job)
 {
     return job->check->rows * job->some + job->check->sides;
 }

@@ -280,14 +280,18 @@ ps_status fmm_source_read(fmm_source *source, ps_octree_side side, int64_t first
 /* ---- results: sink.c ---- */
 
 typedef struct fmm_sink fmm_sink;
-/* Results in memory (8 bytes a row of the sum and target) if they fit `budget`, otherwise in a scratch file, sorted
- * by chunks of the output. */
+/* Results in memory (8 bytes a row of the sum and target) if they fit `budget`, otherwise in a
+ * scratch file, sorted by chunks of the output. */
 ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, const char *beside,
                         fmm_sink **out);
+/* Each put is a whole chunk of the file, which is borrowed, in the file's order: it is written. */
+ps_status fmm_sink_open_straight(int64_t targets, const ps_fmm_sum *sum, ps_fmm_result *file,
+                                 fmm_sink **out);
 void fmm_sink_close(fmm_sink **sink);
 int64_t fmm_sink_bytes(int64_t targets, const ps_fmm_sum *sum); /* to be in memory */
 bool fmm_sink_in_memory(const fmm_sink *sink);
-/* Results of some targets: the rows of the sum (kernels/fmm/moment_sum.h), `stride` numbers apart. */
+/* Results of some targets: the rows of the sum (kernels/fmm/moment_sum.h), `stride` numbers apart.
+ */
 typedef struct fmm_values {
     const double *rows;
     int64_t stride, count;
@@ -301,9 +305,11 @@ void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count)
 ps_status fmm_sink_check(const fmm_sink *sink);
 /* By as many threads as `memory` has room for, at least one. */
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file);
+/* Where results are until they are written. */
+typedef enum fmm_sink_way { FMM_SINK_FILE, FMM_SINK_MEMORY, FMM_SINK_STRAIGHT } fmm_sink_way;
 /* Bytes of a thread that writes, and how many have room. */
-int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, bool in_memory);
-int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, bool in_memory, int64_t memory);
+int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way);
+int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, int64_t memory);
 
 /* ---- tasks: flow.c, tasks.c ---- */
 
@@ -401,7 +407,7 @@ ps_status fmm_pass_results(fmm_work *work, int64_t first, const int64_t *places,
 
 /* ---- the reduction: reduction.c ---- */
 
-/* Sums of a group, sums[FMM_PARTS][S], from charges[S][count] and results. */
+/* Sums of a group, sums[FMM_PARTS][S], from charges[S][stride] and results. */
 void fmm_group_sums(const double *charges, const fmm_values *values, int sides, fmm_sums *sums);
 
 /* What another group has computed for leaves of this one. */
@@ -459,8 +465,7 @@ ps_status fmm_check_add(const fmm_problem *p, fmm_check *check, const double *co
 void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);
 /* Relative L2 errors by side of the sum; hessian: 0 without second derivatives. */
-void fmm_check_errors(const fmm_check *check, double *potential, double *gradient,
-                      double *hessian);
+void fmm_check_errors(const fmm_check *check, double *potential, double *gradient, double *hessian);
 
 /* ---- --accuracy as a bound: accuracy.c ---- */
 

@@ -162,6 +162,10 @@ static ps_status open_work(fmm_run *r)
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
+    if (fmm_adaptive_is_straight(r)) {
+        PS_TRY(fmm_make_result(r));
+        return fmm_sink_open_straight(p->header->count[1], &p->sum, r->file, &r->work.sink);
+    }
     return fmm_sink_open(p->header->count[1], &p->sum, r->sink_budget, r->run->output,
                          &r->work.sink);
 }
@@ -286,6 +290,7 @@ static void close_attempt(fmm_run *r, bool done)
     fmm_pool_close(&r->pool);
     fmm_gpus_close(&w->gpus);
     fmm_sink_close(&w->sink);
+    ps_fmm_result_close(&r->file);
     ps_journal_close(&w->journal, done);
     free(w->sums);
     free(r->done);

@@ -1,28 +1,33 @@
 /* What lies where within --host-memory, line by line. */
 
-#include "compute/fmm/run.h"
+#include "compute/fmm/adaptive.h"
 #include "formats/store_memory.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
 /* The queue's, with a few accesses and edges, and the record of a task. */
 enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19, GAPS = 24 };
-enum { STRETCH = 1 << 16 /* particles that come together */ };
 
 static bool has_stretches(const fmm_run *r) { return r->adaptive && !r->problem.header->sorted; }
+
+/* Particles of a stretch: a chunk of the output. */
+static int64_t stretch(const fmm_run *r)
+{
+    return ps_fmm_result_chunk_rows(r->problem.header->count[1]);
+}
 
 int64_t fmm_portions(const fmm_run *r)
 {
     if (!has_stretches(r)) return ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
-    return (r->problem.header->count[1] + STRETCH - 1) / STRETCH;
+    return (r->problem.header->count[1] + stretch(r) - 1) / stretch(r);
 }
 
 void fmm_portion(const fmm_run *r, int64_t portion, int64_t *begin, int64_t *count)
 {
     const ps_octree *tree = r->problem.fmm.targets;
     if (has_stretches(r)) {
-        *begin = portion * STRETCH;
-        *count = ps_smaller(r->problem.header->count[1] - *begin, STRETCH);
+        *begin = portion * stretch(r);
+        *count = ps_smaller(r->problem.header->count[1] - *begin, stretch(r));
         return;
     }
     int64_t first, end;
@@ -46,13 +51,21 @@ static bool has_results(const fmm_run *r) { return r->problem.rank == 0; }
 static int64_t results_bytes(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    return has_results(r) ? fmm_sink_bytes(p->header->count[1], &p->sum) : 0;
+    if (!has_results(r) || fmm_adaptive_is_straight(r)) return 0;
+    return fmm_sink_bytes(p->header->count[1], &p->sum);
+}
+
+static fmm_sink_way way_of(const fmm_run *r, bool in_memory)
+{
+    return fmm_adaptive_is_straight(r) ? FMM_SINK_STRAIGHT
+           : in_memory                 ? FMM_SINK_MEMORY
+                                       : FMM_SINK_FILE;
 }
 
 static int64_t writer_bytes(const fmm_run *r, bool in_memory)
 {
     const fmm_problem *p = &r->problem;
-    return fmm_sink_writer_bytes(p->header->count[1], &p->sum, in_memory);
+    return fmm_sink_writer_bytes(p->header->count[1], &p->sum, way_of(r, in_memory));
 }
 
 /* What stays from the plan to the end. */
@@ -77,7 +90,7 @@ static void add_results(const fmm_run *r, bool in_memory, ps_ledger *l)
 {
     int64_t records =
         r->work.workers * fmm_largest_portion(r) * 8 * (2 + ps_fmm_sum_rows(&r->problem.sum));
-    if (has_results(r))
+    if (has_results(r) && !fmm_adaptive_is_straight(r))
         ps_ledger_add(l, PS_ROOM_HOST, "results", in_memory ? results_bytes(r) : records);
 }
 
@@ -103,7 +116,7 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
     ps_ledger_drop(l, "pieces");
     ps_ledger_drop(l, "workers");
     ps_ledger_drop(l, "tasks");
-    if (r->adaptive) ps_ledger_drop(l, "staging");
+    if (r->adaptive && !fmm_adaptive_is_straight(r)) ps_ledger_drop(l, "staging");
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "writing", writers * writer_bytes(r, in_memory));
 }
@@ -116,6 +129,12 @@ static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
     int64_t output = 8 * rows * p->header->count[1];
     return output + (in_memory ? 0 : results_bytes(r)) + (in_core ? 0 : r->whole_bytes) +
            (r->keeps ? results_bytes(r) : 0);
+}
+
+int fmm_takers(const fmm_run *r)
+{
+    return fmm_adaptive_is_straight(r) && r->writers < r->run->threads ? r->writers
+                                                                       : r->run->threads;
 }
 
 /* What is shared out of --host-memory: pieces of all sizes come and go, and by how much the heap is
@@ -170,8 +189,8 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     r->sink_budget = in_memory ? results : 0;
     r->pool_budget = room_for_pieces(r, &r->ledger);
     r->writing = budget - r->ledger.now[PS_ROOM_HOST];
-    int writers = fmm_sink_writers(targets, &r->problem.sum, in_memory, r->writing);
-    add_phases(r, in_memory, r->pool_budget, writers, &r->ledger);
+    r->writers = fmm_sink_writers(targets, &r->problem.sum, way_of(r, in_memory), r->writing);
+    add_phases(r, in_memory, r->pool_budget, r->writers, &r->ledger);
     r->ledger.least = ps_smaller(in_file, beside_all);
     ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);
     ps_ledger_add(&r->ledger, PS_ROOM_DISK, "files",

@@ -1,7 +1,6 @@
 /* The result as a file (specs/fmm_result.md). */
 #include "compute/fmm/run.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 
 static ps_status put_sums(const fmm_run *r, ps_store *store)
 {
@@ -82,15 +81,19 @@ int fmm_result_version(const fmm_run *r)
     return ps_fmm_result_version(&header);
 }
 
+ps_status fmm_make_result(fmm_run *r)
+{
+    ps_fmm_result_header header = header_of(r);
+    return ps_fmm_result_create(r->product.path, &r->product.identity, &header, &r->file);
+}
+
 ps_status fmm_write_result(fmm_run *r)
 {
     double start = ps_clock();
-    ps_fmm_result_header header = header_of(r);
-    PS_SCOPED(ps_fmm_result_close) ps_fmm_result *file = NULL;
-    PS_TRY(ps_fmm_result_create(r->product.path, &r->product.identity, &header, &file));
-    PS_TRY(put_attributes(r, ps_fmm_result_store(file)));
-    PS_TRY(fmm_sink_write(r->work.sink, r->writing, file));
-    PS_TRY(ps_fmm_result_commit(&file));
+    if (!r->file) PS_TRY(fmm_make_result(r));
+    PS_TRY(put_attributes(r, ps_fmm_result_store(r->file)));
+    PS_TRY(fmm_sink_write(r->work.sink, r->writing, r->file));
+    PS_TRY(ps_fmm_result_commit(&r->file));
     r->write_seconds = ps_clock() - start;
     return PS_OK;
 }

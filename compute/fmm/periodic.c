@@ -50,8 +50,9 @@ ps_status fmm_periodic_choose(const fmm_options *o, fmm_problem *p)
                        "--periodic knows values and gradients of potentials, and velocities: "
                        "without --hessian, of stokeslet with --no-gradient");
     if (p->sum.field == PS_FIELD_STOKESLET && box->axes < 3)
-        return ps_fail(PS_USAGE, "--periodic %s: the lattice of Stokeslets is known along all three "
-                                 "axes alone, without a mean flow: xyz",
+        return ps_fail(PS_USAGE,
+                       "--periodic %s: the lattice of Stokeslets is known along all three "
+                       "axes alone, without a mean flow: xyz",
                        o->periodic);
     if (p->fmm.function.kernel != PS_FMM_INVERSE)
         return ps_fail(PS_USAGE, "--periodic is for --kernel inverse and stokeslet: other "
@@ -98,7 +99,8 @@ void fmm_periodic_shrink(const fmm_problem *p, int64_t count, double *columns)
 {
     const ps_fmm_sum *sum = &p->sum;
     int first = sum->moments == PS_MOMENTS_CHARGES_AND_DIPOLES ? sum->sides : 0;
-    if (sum->moments != PS_MOMENTS_DIPOLES && sum->moments != PS_MOMENTS_CHARGES_AND_DIPOLES) return;
+    if (sum->moments != PS_MOMENTS_DIPOLES && sum->moments != PS_MOMENTS_CHARGES_AND_DIPOLES)
+        return;
     for (int64_t i = (3 + first) * count; i < (3 + p->fmm.sides) * count; ++i)
         columns[i] /= p->lattice.period;
 }
@@ -257,7 +259,8 @@ static void add_around(const direct_pass *d)
 static ps_status sum_pass(direct_pass *d, int number, fmm_check *c)
 {
     PS_SCOPED_MEMORY double *field = NULL;
-    const ps_fmm_rows found = {d->found, c->count, c->count}, sums = {c->direct, c->count, c->count};
+    const ps_fmm_rows found = {d->found, c->count, c->count},
+                      sums = {c->direct, c->count, c->count};
     d->pass = ps_fmm_sum_pass(&d->p->sum, number);
     d->periodic = d->a->pass[number].periodic;
     d->sources = ps_fmm_pass_sources(&d->pass, d->a->columns[0], fmm_adaptive_count(d->a, 0));

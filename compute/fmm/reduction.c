@@ -71,7 +71,7 @@ void fmm_group_sums(const double *charges, const fmm_values *values, int sides, 
             int64_t begin = part_begin(values->count, part);
             fmm_values some = {values->rows + begin, values->stride,
                                part_begin(values->count, part + 1) - begin};
-            add_sums(&lanes, charges + side * values->count + begin, &some, sides, side);
+            add_sums(&lanes, charges + side * values->stride + begin, &some, sides, side);
             sums[part * sides + side] = sums_of(&lanes);
         }
 }

@@ -27,6 +27,9 @@ typedef struct fmm_run {
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     int64_t writing;                                              /* for who writes results */
+    int writers;                                                  /* threads that do        */
+    ps_fmm_result
+        *file; /* the output, where results go there as they come; NULL: it is made later */
     ps_ledger ledger;
     double flop[FMM_KINDS];
     double started, seconds, sample_seconds, write_seconds;
@@ -63,6 +66,8 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device);
 int64_t fmm_portions(const fmm_run *r);
 void fmm_portion(const fmm_run *r, int64_t portion, int64_t *begin, int64_t *count);
 int64_t fmm_largest_portion(const fmm_run *r); /* particles */
+/* Threads that take results: those that write them as they come have room for that. */
+int fmm_takers(const fmm_run *r);
 /* Counts tasks and pieces, and decides what lies where: fmm_share_memory. */
 ps_status fmm_run_prepare(fmm_run *r);
 /* The least memory of the run by the octree's tree, of one whose tree is another: local, one rank.
@@ -89,5 +94,6 @@ ps_status fmm_report(fmm_run *r);
 /* Writes the output of rank 0: output.c. The version of its format. */
 int fmm_result_version(const fmm_run *r);
 ps_status fmm_write_result(fmm_run *r);
+ps_status fmm_make_result(fmm_run *r); /* r->file, without its attributes */
 
 #endif

@@ -3,7 +3,8 @@
  * at random and a target then costs one line of the cache; columns are made chunk by chunk when
  * they are written. Otherwise records of a place and the values go to a scratch file, to where the
  * chunk of the output that they belong to has its room; at the end a chunk after the other is put
- * in order. What is written does not depend on which.
+ * in order. Or results come as whole chunks of the output, in its order: then each is written as it
+ * comes. What is written does not depend on which.
  */
 #include <omp.h>
 #include <stdatomic.h>
@@ -21,8 +22,9 @@
 struct fmm_sink {
     int64_t targets, rows, chunks; /* rows: of a chunk of the output        */
     ps_fmm_sum sum;
-    int values;                    /* its rows                              */
-    double *all;                   /* [targets][values]; NULL: in the file  */
+    int values;              /* its rows                              */
+    double *all;             /* [targets][values]; NULL: in the file  */
+    ps_fmm_result *straight; /* borrowed: chunks go there as they come; NULL: they do not */
     int file;
     _Atomic int64_t *filled; /* [chunks] records that are in the file */
     _Atomic uint64_t marks;  /* sum of the marks of all places so far */
@@ -35,8 +37,7 @@ int64_t fmm_sink_bytes(int64_t targets, const ps_fmm_sum *sum)
 
 bool fmm_sink_in_memory(const fmm_sink *sink) { return sink->all != NULL; }
 
-ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, const char *beside,
-                        fmm_sink **out)
+static ps_status make_sink(int64_t targets, const ps_fmm_sum *sum, fmm_sink **out)
 {
     PS_TRY(PS_ALLOC(out, 1, "results"));
     fmm_sink *sink = *out;
@@ -46,6 +47,22 @@ ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, 
     sink->sum = *sum;
     sink->values = ps_fmm_sum_rows(sum);
     sink->file = -1;
+    return PS_OK;
+}
+
+ps_status fmm_sink_open_straight(int64_t targets, const ps_fmm_sum *sum, ps_fmm_result *file,
+                                 fmm_sink **out)
+{
+    PS_TRY(make_sink(targets, sum, out));
+    (*out)->straight = file;
+    return PS_OK;
+}
+
+ps_status fmm_sink_open(int64_t targets, const ps_fmm_sum *sum, int64_t budget, const char *beside,
+                        fmm_sink **out)
+{
+    PS_TRY(make_sink(targets, sum, out));
+    fmm_sink *sink = *out;
     if (fmm_sink_bytes(targets, sum) <= budget) {
         sink->all = ps_alloc_pages((size_t)fmm_sink_bytes(targets, sum));
         if (!sink->all) return ps_fail(PS_EXHAUSTED, "no memory for the results");
@@ -135,6 +152,22 @@ static void put_in_memory(fmm_sink *sink, const int64_t *places, const fmm_value
     }
 }
 
+static int64_t rows_of(const fmm_sink *sink, int64_t chunk)
+{
+    int64_t left = sink->targets - chunk * sink->rows;
+    return left < sink->rows ? left : sink->rows;
+}
+
+static ps_status put_straight(fmm_sink *sink, const int64_t *places, const fmm_values *values)
+{
+    int64_t count = values->count, chunk = places[0] / sink->rows;
+    if (places[0] != chunk * sink->rows || count != rows_of(sink, chunk) ||
+        places[count - 1] != places[0] + count - 1)
+        return ps_fail(PS_FAILED, "results of targets %lld to %lld are no chunk of the output",
+                       (long long)places[0], (long long)places[count - 1]);
+    return ps_fmm_result_write(sink->straight, chunk, values->rows, values->stride);
+}
+
 /* A number for a place: the sum over all is that of 0 .. targets - 1 if every place was met once,
  * and else with probability 2^-64. */
 static uint64_t mark_of(int64_t place)
@@ -159,6 +192,7 @@ ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *
     uint64_t marks = 0;
     for (int64_t i = 0; i < values->count; ++i) marks += mark_of(places[i]);
     atomic_fetch_add(&sink->marks, marks);
+    if (sink->straight) return put_straight(sink, places, values);
     if (sink->all) {
         if (sink->values == 4)
             put_fours(sink->all, places, values);
@@ -174,12 +208,6 @@ ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *
 }
 
 /* ---- writing ---- */
-
-static int64_t rows_of(const fmm_sink *sink, int64_t chunk)
-{
-    int64_t left = sink->targets - chunk * sink->rows;
-    return left < sink->rows ? left : sink->rows;
-}
 
 /* Records of a chunk into order: values[values][rows]. */
 static void arrange(const fmm_sink *sink, int64_t chunk, const double *records, double *values)
@@ -200,24 +228,24 @@ static int64_t chunk_rows(int64_t targets)
 }
 
 /* Numbers of a chunk in order, and of records that are read. */
-static int64_t writer_words(int values, bool in_memory)
+static int64_t writer_words(int values, fmm_sink_way way)
 {
-    return in_memory ? values : 1 + 2 * values;
+    return way == FMM_SINK_STRAIGHT ? 0 : way == FMM_SINK_MEMORY ? values : 1 + 2 * values;
 }
 
-int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, bool in_memory)
+int64_t fmm_sink_writer_bytes(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way)
 {
     int64_t rows = chunk_rows(targets);
     const ps_fmm_result_header header = {.components = ps_fmm_sum_components(sum),
                                          .hessian = sum->derivatives > 1};
-    return 8 * rows * writer_words(ps_fmm_sum_rows(sum), in_memory) +
+    return 8 * rows * writer_words(ps_fmm_sum_rows(sum), way) +
            ps_fmm_result_write_bytes(&header, rows);
 }
 
-int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, bool in_memory, int64_t memory)
+int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, int64_t memory)
 {
     int64_t rows = chunk_rows(targets), chunks = rows ? (targets + rows - 1) / rows : 1;
-    int64_t writers = memory / fmm_sink_writer_bytes(targets, sum, in_memory);
+    int64_t writers = memory / fmm_sink_writer_bytes(targets, sum, way);
     if (writers > omp_get_max_threads()) writers = omp_get_max_threads();
     if (writers > chunks) writers = chunks;
     return writers > 1 ? (int)writers : 1;
@@ -230,8 +258,8 @@ static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *f
     if (sink->filled[chunk] != rows)
         return ps_fail(PS_FAILED, "results of %lld targets are missing",
                        (long long)(rows - sink->filled[chunk]));
-    PS_TRY(ps_alloc_untouched((void **)&records, 8 * rows * writer_words(sink->values, false),
-                              "results"));
+    PS_TRY(ps_alloc_untouched((void **)&records,
+                              8 * rows * writer_words(sink->values, FMM_SINK_FILE), "results"));
     double *values = records + rows * words;
     ps_status status =
         ps_scratch_read(sink->file, records, 8 * words * rows, 8 * words * chunk * sink->rows);
@@ -257,7 +285,9 @@ static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result 
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file)
 {
     ps_failure failure = {0};
-    int threads = fmm_sink_writers(sink->targets, &sink->sum, sink->all != NULL, memory);
+    if (sink->straight) return PS_OK;
+    int threads = fmm_sink_writers(sink->targets, &sink->sum,
+                                   sink->all ? FMM_SINK_MEMORY : FMM_SINK_FILE, memory);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t c = 0; c < sink->chunks; ++c) {
         if (ps_has_failed(&failure)) continue;

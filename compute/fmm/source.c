@@ -161,21 +161,42 @@ static ps_status hold(fmm_source *s, ps_octree_side side, int64_t tile, int64_t 
     return PS_OK;
 }
 
+/* Of one tile, which stays for what follows. */
+static ps_status read_held(fmm_source *s, ps_octree_side side, int64_t first, int64_t count,
+                           double *const *to, int column_count, int64_t *places)
+{
+    int64_t tiles;
+    const int64_t *start = ps_octree_tile_start(s->file, side, &tiles);
+    int64_t t = ps_range_of(start, tiles, first), at = first - start[t];
+    size_t bytes = (size_t)count * 8;
+    PS_TRY(hold(s, side, t, start[t], start[t + 1], column_count > 0, places != NULL));
+    for (int c = 0; c < column_count; ++c) memcpy(to[c], s->columns[side][c] + at, bytes);
+    if (places) memcpy(places, s->places[side] + at, bytes);
+    return PS_OK;
+}
+
+/* Particles in the order of their file lie in no leaves, and their places are their numbers: whole
+ * tiles of them need no copy. */
+static bool is_plain(const fmm_source *s)
+{
+    return !s->problem->header->sorted && !s->problem->charge_file;
+}
+
 ps_status fmm_source_read(fmm_source *s, ps_octree_side side, int64_t first, int64_t count,
                           double *const *columns, int column_count, int64_t *places)
 {
     int64_t tiles;
     const int64_t *start = ps_octree_tile_start(s->file, side, &tiles);
-    for (int64_t done = 0; done < count;) {
-        int64_t t = ps_range_of(start, tiles, first + done);
-        int64_t at = first + done - start[t], left = start[t + 1] - (first + done),
-                some = left < count - done ? left : count - done;
-        size_t bytes = (size_t)some * 8;
-        PS_TRY(hold(s, side, t, start[t], start[t + 1], column_count > 0, places != NULL));
-        for (int c = 0; c < column_count; ++c)
-            memcpy(columns[c] + done, s->columns[side][c] + at, bytes);
-        if (places) memcpy(places + done, s->places[side] + at, bytes);
-        done += some;
+    for (int64_t done = 0, some; done < count; done += some) {
+        int64_t at = first + done, t = ps_range_of(start, tiles, at);
+        int64_t *to_places = places ? places + done : NULL;
+        double *to[PS_PARTICLE_COLUMNS_MAX];
+        some = ps_smaller(start[t + 1] - at, count - done);
+        for (int c = 0; c < column_count; ++c) to[c] = columns[c] + done;
+        if (is_plain(s) && (column_count == 0 || some == start[t + 1] - start[t]))
+            PS_TRY(ps_octree_read(s->file, side, at, some, to, column_count, to_places));
+        else
+            PS_TRY(read_held(s, side, at, some, to, column_count, to_places));
     }
     return PS_OK;
 }

@@ -291,7 +291,7 @@ static ps_status take_batch(fmm_run *r, const fmm_traffic *t, const batch *b, fm
     }
     PS_TRY(ps_first_failure(&failure));
     PS_TRY(ps_event_sync(t->moved[turn]));
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(fmm_takers(r))
     for (int64_t g = b->first; g < b->end; ++g)
         if (!ps_has_failed(&failure))
             ps_note_failure(&failure, take_group(r, b, g, places, t->staging[turn]));
