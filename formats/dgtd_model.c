@@ -2,6 +2,7 @@
 #include "formats/dgtd_model.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,15 @@ static ps_status get_sizes(const ps_store *store, ps_dgtd_model_header *h)
     return PS_OK;
 }
 
+static bool layer_is_finite(const ps_dgtd_layer *x)
+{
+    double values[LAYER_VALUES + LAYER_ROWS];
+    memcpy(values, (const char *)x + offsetof(ps_dgtd_layer, inner), sizeof values);
+    for (int k = 0; k < LAYER_VALUES + LAYER_ROWS; ++k)
+        if (!isfinite(values[k])) return false;
+    return true;
+}
+
 /* Files of version 1 have no layer, those of version 2 no rows in it. */
 static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
 {
@@ -171,7 +181,7 @@ static ps_status get_layer(const ps_store *store, ps_dgtd_model_header *h)
         for (int k = 0; k < 6; ++k)
             good = good && x->thickness[k / 3][k % 3] >= 0 && x->sigma[k / 3][k % 3] >= 0 &&
                    x->rows[k / 3][k % 3] >= 0;
-        for (int k = 0; k < LAYER_VALUES + LAYER_ROWS; ++k) good = good && isfinite(x->inner[0][k]);
+        good = good && layer_is_finite(x);
     }
     if (!good || h->mesh_elements < 1 || h->mesh_elements > h->elements)
         return ps_fail(PS_INVALID, "%s: matched_layer is \"%s\" with values that no layer has",

@@ -25,10 +25,16 @@ seeds() {
         --port one:faces=101:r=50:width=3ns:frequency=100e6
     made penstock-dgtd-march -q line.m.h5 line.h5.run.h5 --steps 60
     mv line.h5.run.ports.h5 ports.h5; rm line.h5.run.h5
+    made penstock-dgtd-setup -q line.h5 tensor.h5 --order 1 --material default:eps=2/2/1.5 --boundary outer:pec --local-steps auto \
+        --source current:at=.1,.1,.1:axis=0,0,1:radius=.05:moment=1e-12:shape=gaussian:width=.8ns
+    made penstock-dgtd-setup -q box.h5 wire.h5 --order 2 --material default:eps=2 --boundary outer:absorbing \
+        --pml auto:layers=1:reflection=.01 --wire feed:path=0,0,-.02/0,0,.03:at=0,0,0:radius=.001:tube=.02:r=36:width=.8ns:frequency=285e6
     made penstock-particle-import --generate ellipsoid --count 600 --right-hand-sides 2 p.h5
     made penstock-particle-import --generate cube --count 50 --moments charges-and-dipoles moments.h5
     made penstock-octree-build p.h5 tree.h5 --height 3 --box 0,0,0,1 --group 40
     made penstock-fmm tree.h5 fmm.h5 --device cpu --order 3 --trace tasks.h5
+    made penstock-octree-build moments.h5 places.h5 --height 3 --group 10
+    made penstock-fmm places.h5 fields.h5 --device cpu --order 3
     made penstock-mesh-surface small.hdf --divisions 2
     made penstock-cluster-build small.hdf small.h5 --leaf 8
     made penstock-slice-assemble -q s.hdf slices.h5 --courant 2 --speed 1
@@ -38,10 +44,21 @@ seeds() {
     made penstock-mesh-surface ball.hdf --divisions 1
     made penstock-incident ball.hdf moves.h5 --dt .5 --speed 1 --steps 9 --density 1 --formulation sound-hard \
         --velocity all:width=9:delay=30
+    # a wall that gives way; a mirror and two tags of conditions
+    local sound="-q --formulation sound-hard --speed 1 --courant 1"
+    made penstock-slice-assemble ball.hdf hard.h5 $sound
+    made penstock-slice-assemble ball.hdf lining.h5 $sound --lining all
+    made penstock-tdbem-march hard.h5 ball.hdf lined.h5 --steps 6 --emitter plane:dir=0,0,1:width=5 --lining lining.h5 \
+        --admittance all:b0=.1:pole=.5,.6
+    made penstock-slice-assemble ball.hdf mirrored.h5 $sound --mirror 0,0,-1.5:0,0,1:rigid
+    made penstock-tdbem-march mirrored.h5 ball.hdf twice.h5 --steps 6 --emitter plane:dir=0,0,-1:width=5
+    made penstock-probe lined.h5 ball.hdf heard.h5 --at 0,0,1.2
     made penstock-probe history.h5 s.hdf trace.h5 --direction 0,0
     made penstock-cluster-build s.hdf clusters.h5 --leaf 16
     made penstock-hmatrix-assemble clusters.h5 matrix.h5 --epsilon 1e-3
     made penstock-hbem-solve s.hdf clusters.h5 laplace.hdf --problem dirichlet --data point:2,0,0
+    made penstock-hbem-solve s.hdf clusters.h5 scattered.hdf --wavenumber 1 --direction 0,0,-1 --density 1 --speed 1 --boundary others:impedance:2 \
+        --mirror z=-5:soft
     made penstock-gravity-model density.hdf --preset chx-1 --nodes 17,15,11
     may penstock-gravity-assemble density.hdf load.hdf --subdomains sub.h5 --parts 3
     may penstock-schwarz-solve load.hdf potential.hdf
