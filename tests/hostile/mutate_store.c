@@ -5,7 +5,9 @@
  * that is no refusal, or wanted memory that such a small file cannot need. Built with sanitizers, a
  * report of theirs is a crash.
  */
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 
 #include "formats/block_matrix.h"
 #include "formats/box_field.h"
+#include "formats/checkpoint.h"
 #include "formats/cluster_tree.h"
 #include "formats/dgtd_model.h"
 #include "formats/gravity_map.h"
@@ -25,6 +28,7 @@
 #include "formats/octree.h"
 #include "formats/particles.h"
 #include "formats/phasors.h"
+#include "formats/port_signals.h"
 #include "formats/prism_model.h"
 #include "formats/slice_matrix.h"
 #include "formats/subdomains.h"
@@ -196,22 +200,43 @@ static ps_status read_phasors(const char *path)
     return status;
 }
 
+/* Room for the bytes of a tile or chunk; NULL where it wants more than such a small file can need.
+ */
+static void *tile_room(int64_t bytes)
+{
+    return bytes > ROOM ? NULL : aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64 + 64);
+}
+
+/* Every item of a file that is read in two halves, as programs stream it: FILE has `count`. */
+#define TILED(read_tiles, file_type, tile_bytes, read_raw, unpack)                                 \
+    static ps_status read_tiles(file_type *file, int64_t count)                                    \
+    {                                                                                              \
+        ps_status status = PS_OK;                                                                  \
+        for (int64_t t = 0; t < count && status == PS_OK; ++t) {                                   \
+            int64_t raw, unpacked;                                                                 \
+            tile_bytes(file, t, &raw, &unpacked);                                                  \
+            void *a = tile_room(raw), *b = tile_room(unpacked);                                    \
+            if (a && b) status = read_raw(file, t, a);                                             \
+            if (a && b && status == PS_OK) status = unpack(file, t, a, b);                         \
+            free(a), free(b);                                                                      \
+        }                                                                                          \
+        return status;                                                                             \
+    }
+#define SLICES_UNPACK(file, t, a, b) ps_slice_matrix_unpack(file, t, a, b, NULL)
+#define BLOCKS_UNPACK(file, t, a, b) ps_block_matrix_unpack(file, t, a, b, NULL)
+TILED(slice_tiles, ps_slice_matrix, ps_slice_matrix_tile_bytes, ps_slice_matrix_read_raw,
+      SLICES_UNPACK)
+TILED(block_tiles, ps_block_matrix, ps_block_matrix_tile_bytes, ps_block_matrix_read_raw,
+      BLOCKS_UNPACK)
+TILED(hmatrix_chunks, ps_hmatrix_file, ps_hmatrix_chunk_bytes, ps_hmatrix_read_raw,
+      ps_hmatrix_unpack)
+
 static ps_status read_slices(const char *path)
 {
     ps_slice_matrix *m;
     ps_csr m0;
     PS_TRY(ps_slice_matrix_open(path, &m));
-    ps_status status = PS_OK;
-    for (int64_t t = 0; t < ps_slice_matrix_tile_count(m) && status == PS_OK; ++t) {
-        int64_t raw, unpacked;
-        ps_slice_matrix_tile_bytes(m, t, &raw, &unpacked);
-        if (raw > ROOM || unpacked > ROOM) continue;
-        void *a = aligned_alloc(64, (size_t)(raw + 63) / 64 * 64 + 64);
-        void *b = aligned_alloc(64, (size_t)(unpacked + 63) / 64 * 64 + 64);
-        status = ps_slice_matrix_read_raw(m, t, a);
-        if (status == PS_OK) status = ps_slice_matrix_unpack(m, t, a, b, NULL);
-        free(a), free(b);
-    }
+    ps_status status = slice_tiles(m, ps_slice_matrix_tile_count(m));
     if (status == PS_OK) status = ps_slice_matrix_load_m0(m, &m0);
     if (status == PS_OK) ps_csr_release(&m0);
     ps_slice_matrix_close(&m);
@@ -222,17 +247,7 @@ static ps_status read_blocks(const char *path)
 {
     ps_block_matrix *m;
     PS_TRY(ps_block_matrix_open(path, &m));
-    ps_status status = PS_OK;
-    for (int64_t t = 0; t < ps_block_matrix_tile_count(m) && status == PS_OK; ++t) {
-        int64_t raw, unpacked;
-        ps_block_matrix_tile_bytes(m, t, &raw, &unpacked);
-        if (raw > ROOM || unpacked > ROOM) continue;
-        void *a = aligned_alloc(64, (size_t)(raw + 63) / 64 * 64 + 64);
-        void *b = aligned_alloc(64, (size_t)(unpacked + 63) / 64 * 64 + 64);
-        status = ps_block_matrix_read_raw(m, t, a);
-        if (status == PS_OK) status = ps_block_matrix_unpack(m, t, a, b, NULL);
-        free(a), free(b);
-    }
+    ps_status status = block_tiles(m, ps_block_matrix_tile_count(m));
     ps_block_matrix_close(&m);
     return status;
 }
@@ -284,9 +299,69 @@ static ps_status read_terrain(const char *path)
 static ps_status read_hmatrix(const char *path)
 {
     ps_hmatrix_file *file;
+    ps_hmatrix matrix = {0};
     PS_TRY(ps_hmatrix_open(path, &file));
+    ps_status status = hmatrix_chunks(file, ps_hmatrix_file_chunks(file)->count);
+    if (status == PS_OK) status = ps_hmatrix_load(file, &matrix);
+    if (status == PS_OK) ps_hmatrix_release(&matrix);
     ps_hmatrix_close(&file);
-    return PS_OK;
+    return status;
+}
+
+static ps_status read_ports(const char *path)
+{
+    ps_store *store;
+    ps_port_signals signals;
+    PS_TRY(ps_store_open(path, PS_PORT_SIGNALS_FORMAT, PS_PORT_SIGNALS_VERSION, &store));
+    ps_status status = ps_port_signals_read(store, &signals);
+    if (status == PS_OK) ps_port_signals_release(&signals);
+    ps_store_close(&store);
+    return status;
+}
+
+/* The arrays that a program would expect: those of the file, as long as they are small. */
+static int arrays_of(const char *path, char names[][PS_NAME_MAX], ps_checkpoint_array *arrays,
+                     int most)
+{
+    ps_store *store;
+    int count = 0;
+    if (ps_store_open(path, NULL, 0, &store) != PS_OK) return 0;
+    for (int d = 0; d < ps_store_dataset_count(store) && count < most; ++d) {
+        ps_dataset_info info;
+        if (ps_store_dataset(store, d, &info) != PS_OK || info.dims[0] > ROOM / 8) continue;
+        snprintf(names[count], PS_NAME_MAX, "%s", info.name);
+        arrays[count] = (ps_checkpoint_array){.name = names[count],
+                                              .type = info.type,
+                                              .count = info.dims[0],
+                                              .data = malloc((size_t)info.dims[0] * 8 + 8)};
+        ++count;
+    }
+    ps_store_close(&store);
+    return count;
+}
+
+/* As a run that goes on: its newest generation, under the name of one. */
+static ps_status read_checkpoint(const char *path)
+{
+    enum { MOST = 16 };
+    char run[4096], generation[4096], uuid[PS_RUN_UUID_SIZE], *identity;
+    char names[MOST][PS_NAME_MAX];
+    ps_checkpoint_array arrays[MOST];
+    int64_t step;
+    snprintf(run, sizeof run, "%.*s", (int)(strlen(path) - strlen(".h5")), path);
+    ps_checkpoint_path(run, 1, generation);
+    if (rename(path, generation) != 0) return PS_FAILED;
+    ps_status status = ps_checkpoint_identity(run, 1, uuid, &identity);
+    if (status == PS_OK) free(identity);
+    if (status == PS_OK) status = ps_checkpoint_check(run, 1, uuid, &step);
+    if (status == PS_OK) {
+        int count = arrays_of(generation, names, arrays, MOST);
+        ps_checkpoint state = {.step = step, .uuid = uuid, .array_count = count, .arrays = arrays};
+        status = ps_checkpoint_load(run, 1, &state);
+        for (int i = 0; i < count; ++i) free(arrays[i].data);
+    }
+    unlink(generation);
+    return status;
 }
 
 static const struct {
@@ -304,7 +379,8 @@ static const struct {
     {PS_SUBDOMAINS_FORMAT, read_subdomains},  {"penstock-task-trace", read_tasks},
     {"penstock-worker-log", read_workers},    {PS_TRANSMISSION_FORMAT, read_transmission},
     {PS_HMATRIX_FORMAT, read_hmatrix},        {PS_PRISM_MODEL_FORMAT, read_prism_model},
-    {PS_TERRAIN_FORMAT, read_terrain},        {NULL, NULL}};
+    {PS_TERRAIN_FORMAT, read_terrain},        {PS_PORT_SIGNALS_FORMAT, read_ports},
+    {"penstock-checkpoint", read_checkpoint}, {NULL, NULL}};
 
 static ps_status read_any(const char *path, const char *format)
 {
@@ -325,14 +401,37 @@ typedef struct progress {
     char what[256];
 } progress;
 
+/* "FOLDER/mutant7.h5": each seed has a name of its own, beside which its parts are. */
+static void mutant_path(const char *folder, int seed, char out[4096])
+{
+    snprintf(out, 4096, "%s/mutant%d.h5", folder, seed);
+}
+
+/* Links the parts of a seed that has some under the names that its mutants ask for, or removes the
+ * links. */
+static void link_parts(const char *folder, int seed, const char *file, bool make)
+{
+    char mutant[4096], part[4096], name[4096], full[PATH_MAX];
+    mutant_path(folder, seed, mutant);
+    for (int p = 0;; ++p) {
+        ps_store_part_path(file, 0, p, part);
+        ps_store_part_path(mutant, 0, p, name);
+        if (!realpath(part, full)) return;
+        unlink(name);
+        if (make && symlink(full, name) != 0) perror(name);
+    }
+}
+
 static void run_one(char **files, const store_model *seeds, int count, uint64_t seed,
-                    const char *path, progress *p)
+                    const char *folder, progress *p)
 {
     store_model model;
     uint64_t random = seed * 2654435761u + 12345;
-    const char *file = files[seed % (uint64_t)count];
-    store_model_copy(&seeds[seed % (uint64_t)count], &model);
-    char what[256] = "";
+    int of = (int)(seed % (uint64_t)count);
+    const char *file = files[of];
+    store_model_copy(&seeds[of], &model);
+    char what[256] = "", path[4096];
+    mutant_path(folder, of, path);
     for (int i = 0; i < 4; ++i) random = random * 6364136223846793005u + 1442695040888963407u;
     store_model_mutate(&model, &random, what);
     snprintf(p->what, sizeof p->what, "%.100s: %.150s", file, what);
@@ -348,6 +447,7 @@ static void run_one(char **files, const store_model *seeds, int count, uint64_t 
             fprintf(stderr, "mutant %llu, %s: code %d, %s\n", (unsigned long long)seed, p->what,
                     status, ps_message());
     }
+    unlink(path);
     store_model_release(&model);
 }
 
@@ -356,7 +456,7 @@ int main(int argc, char **argv)
     if (argc < 5) return 2;
     int64_t count = atoll(argv[1]), crashes = 0;
     uint64_t seed = strtoull(argv[2], NULL, 10);
-    char path[4096], **files = argv + 4;
+    char **files = argv + 4;
     int seed_count = argc - 4;
     store_model *seeds = calloc((size_t)seed_count, sizeof *seeds);
     for (int i = 0; i < seed_count; ++i)
@@ -364,7 +464,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", files[i], ps_message());
             return 2;
         }
-    snprintf(path, sizeof path, "%s/mutant.h5", argv[3]);
+    for (int i = 0; i < seed_count; ++i) link_parts(argv[3], i, files[i], true);
     progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     while (p->at < count) {
         fflush(NULL);
@@ -373,7 +473,7 @@ int main(int argc, char **argv)
             for (int i = 0; i < BATCH && p->at < count; ++i) {
                 alarm(SECONDS_A_MUTANT);
                 ++p->at;
-                run_one(files, seeds, seed_count, seed + (uint64_t)p->at, path, p);
+                run_one(files, seeds, seed_count, seed + (uint64_t)p->at, argv[3], p);
             }
             _exit(0);
         }
@@ -387,7 +487,7 @@ int main(int argc, char **argv)
                     WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
         }
     }
-    unlink(path);
+    for (int i = 0; i < seed_count; ++i) link_parts(argv[3], i, files[i], false);
     printf(
         "%lld mutants: %lld read, %lld refused, %lld not writable, %lld odd codes, %lld crashes\n",
         (long long)count, (long long)p->valid, (long long)p->refused, (long long)p->unwritable,

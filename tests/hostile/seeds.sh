@@ -52,6 +52,10 @@ seeds() {
         --admittance all:b0=.1:pole=.5,.6
     made penstock-slice-assemble ball.hdf mirrored.h5 $sound --mirror 0,0,-1.5:0,0,1:rigid
     made penstock-tdbem-march mirrored.h5 ball.hdf twice.h5 --steps 6 --emitter plane:dir=0,0,-1:width=5
+    penstock-tdbem-march hard.h5 ball.hdf part.h5 --steps 200000 --emitter plane:dir=0,0,1:width=5 --checkpoint-every 5steps \
+        --stop-after .3 > seed.log 2>&1
+    [ $? -eq 75 ] && mv "$(printf '%s\n' part.0*.h5 | tail -n 1)" checkpoint.h5 || fail "no seed of a checkpoint"
+    rm -f part.*
     made penstock-probe lined.h5 ball.hdf heard.h5 --at 0,0,1.2
     made penstock-probe history.h5 s.hdf trace.h5 --direction 0,0
     made penstock-cluster-build s.hdf clusters.h5 --leaf 16
