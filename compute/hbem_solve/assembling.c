@@ -43,21 +43,15 @@ static ps_status divide_device(assembling *a)
     return PS_OK;
 }
 
-static ps_status divide_host(assembling *a)
+/* What is left for values on the cores, for all matrices. */
+static ps_status host_room(const assembling *a, int64_t *there)
 {
     const solve_problem *p = a->p;
-    int64_t there = p->room - batch_bytes(p, a->sides), expected = expected_bytes(a);
-    for (int i = 0; i < a->count; ++i) {
-        const core_matrix *c = a->each[i].m->core;
-        there -= p->run->threads * c->plan.touched / a->count;
-    }
-    if (expected > there) return does_not_fit("--host-memory", (double)expected, there);
-    for (int i = 0; i < a->count; ++i) {
-        double share = expected > 0 ? (double)a->each[i].m->bytes / (double)expected : 0;
-        a->each[i].means = a->means;
-        a->each[i].means.host_memory = (int64_t)(share * (double)there);
-    }
-    return PS_OK;
+    int64_t expected = expected_bytes(a);
+    *there = p->room - batch_bytes(p, a->sides);
+    for (int i = 0; i < a->count; ++i)
+        *there -= p->run->threads * a->each[i].m->core->plan.touched / a->count;
+    return expected > *there ? does_not_fit("--host-memory", (double)expected, *there) : PS_OK;
 }
 
 /* ---- the work ---- */
@@ -96,10 +90,21 @@ static ps_status start_on_device(assembling *a)
     return PS_OK;
 }
 
+/* One after the other: each may take what those before it and what is expected of those after it
+ * leave. What a single one takes may be far from what was expected (of the image of a body, say),
+ * what all take together is not. */
 static ps_status do_on_cores(assembling *a)
 {
-    PS_TRY(divide_host(a));
-    for (int i = 0; i < a->count; ++i) PS_TRY(assemble(&a->each[i]));
+    int64_t there;
+    PS_TRY(host_room(a, &there));
+    there -= expected_bytes(a);
+    for (int i = 0; i < a->count; ++i) {
+        there += a->each[i].m->bytes;
+        a->each[i].means = a->means;
+        a->each[i].means.host_memory = there;
+        PS_TRY(assemble(&a->each[i]));
+        there -= a->each[i].m->bytes;
+    }
     return PS_OK;
 }
 

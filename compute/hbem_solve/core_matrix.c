@@ -148,9 +148,9 @@ static ps_status keep_chunk(taking *t, ps_leaf_chunk *chunk)
     t->bytes += ps_hmatrix_bytes(&chunk->run);
     if (t->bytes > t->host_memory)
         return ps_fail(PS_EXHAUSTED,
-                       "%s: takes more than the %.2f GB that --host-memory leaves for it: write it "
+                       "%s: takes more than the %.1f MB that --host-memory leaves for it: write it "
                        "to files by penstock-hmatrix-assemble, which are streamed",
-                       t->m->name, 1e-9 * (double)t->host_memory);
+                       t->m->name, 1e-6 * (double)t->host_memory);
     memcpy(t->m->shape.blocks + first, chunk->run.blocks,
            (size_t)chunk->run.leaf_count * sizeof *chunk->run.blocks);
     free(chunk->run.blocks);

@@ -12,6 +12,8 @@ make penstock-mesh-surface flat.hdf --shape box --size 1,1,.05 --divisions 17
 make penstock-mesh-surface small.hdf --divisions 8
 make penstock-slice-assemble ball.hdf ball.h5 --courant 2 --speed 1 --points 3
 make penstock-slice-assemble flat.hdf flat.h5 --courant 2 --speed 1 --points 3
+make penstock-slice-assemble small.hdf hard.h5 --formulation sound-hard --courant 1 --speed 1 --points 3
+make penstock-slice-assemble small.hdf lining.h5 --formulation sound-hard --courant 1 --speed 1 --points 3 --lining all
 make penstock-mesh-box box.hdf --cells 20
 make penstock-mesh-partition box.hdf box.h5 --order layers
 make penstock-mesh-box long.hdf --cells 100,9,9 --size 10,1,.5 --shake .25
@@ -19,8 +21,14 @@ make penstock-mesh-partition long.hdf long.h5 --order layers
 for mesh in box long; do
     make penstock-dgtd-setup $mesh.h5 $mesh.model.h5 --order 2 --material default:eps=1 --boundary outer:pec --source mode:n=1,1,0:amplitude=0,0,1
 done
+make penstock-dgtd-setup box.h5 wire.model.h5 --order 2 --material default:eps=1 --boundary outer:absorbing \
+    --wire feed:path=.5,.5,.35/.5,.5,.65:at=.5,.5,.5:radius=.001:tube=.08:r=36:width=.8ns:frequency=285e6
+make penstock-dgtd-setup long.h5 ports.model.h5 --order 2 --material default:eps=2 --boundary 103:pmc --boundary 104:pmc --boundary 105:pec \
+    --boundary 106:pec --boundary 101:pmc --boundary 102:pmc --port one:faces=101:r=50:width=3ns:frequency=100e6 --port two:faces=102:r=50
 make penstock-particle-import --generate cube --count 200000 even.h5
 make penstock-particle-import --generate plummer --count 100000 rim.h5
+make penstock-particle-import --generate cube --count 100000 --moments charges-and-dipoles moments.h5
+make penstock-octree-build moments.h5 moments.tree.h5
 make penstock-octree-build even.h5 even.tree.h5 --group 400
 make penstock-octree-build rim.h5 rim.tree.h5 --group 400
 make penstock-gravity-model cube.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 97,65,65
@@ -82,12 +90,17 @@ commands = [
     "fmm even.tree.h5 {} --order 3",
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree uniform",
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree adaptive",
+    f"tdbem-march hard.h5 small.hdf {{}} {wave} --lining lining.h5 --admittance all:b0=.1:pole=.5,.6",
+    "dgtd-march wire.model.h5 {} --steps 6",
+    "dgtd-march ports.model.h5 {} --steps 6",
+    "fmm moments.tree.h5 {} --accuracy 1e-3",
     "schwarz-solve cube.load.hdf {}",
     "schwarz-solve rod.load.hdf {} --slabs 16 --method sweeps --tolerance 1e-3",
     "hmatrix-assemble ball.clusters.h5 {} --mode dense --chunk-size 4M",
     "hmatrix-assemble flat.clusters.h5 {} --tolerance 1e-3",
     "hbem-solve ball.hdf ball.slp.h5 {} --problem dirichlet --form indirect --data point:0,0,0.2",
     "hbem-solve small.hdf small.clusters.h5 {} --wavenumber 1 --direction 1,0,0 --rules 1e-2",
+    "hbem-solve small.hdf small.clusters.h5 {} --wavenumber 1 --direction 0,0,-1 --rules 1e-2 --mirror z=-2:rigid",
 ]
 faults = []
 
