@@ -47,16 +47,13 @@ static ps_status set_shape(ps_box_field *f, const char *path)
  * none: they belong to the whole. */
 static ps_status put_axes(ps_box_field *f, const char *dataset)
 {
-    static const char *const names[] = {"/x", "/y", "/z"};
     const ps_box_field_header *h = &f->header;
-    const ps_scaled scaled = {dataset, {names[0], names[1], names[2]}};
     const double shift = h->cells ? .5 : 0;
+    double origin[3] = {h->origin[0], h->origin[1], h->origin[2]};
     PS_TRY(ps_store_put_text(f->store, "/", "Conventions", "CF-1.8"));
     PS_TRY(ps_store_put_text(f->store, dataset, "long_name", h->quantity));
-    for (int a = 0; a < 3; ++a)
-        PS_TRY(ps_store_put_axis(f->store, names[a], a, h->origin[a] + shift * h->spacing[a],
-                                 h->spacing[a], f->shape[a]));
-    return ps_store_put_scales(f->store, &scaled, 1);
+    for (int a = 0; a < 3; ++a) origin[a] += shift * h->spacing[a];
+    return ps_store_put_axes(f->store, origin, h->spacing, f->shape);
 }
 
 static ps_status put_header(ps_box_field *f)
@@ -68,6 +65,7 @@ static ps_status put_header(ps_box_field *f)
                             .type = PS_F64,
                             .rank = 3,
                             .dims = {f->shape[0], f->shape[1], f->shape[2]},
+                            .dimensions = {"/x", "/y", "/z"},
                             .chunk_rows = f->chunk_planes,
                             .units = h->units,
                             .description = "x slowest, z (down) fastest"};

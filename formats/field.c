@@ -22,8 +22,10 @@ static ps_status check_field(const ps_field *field)
 
 static ps_status put_field(ps_store *store, const ps_field *field, const ps_vtkhdf_grid *grid)
 {
-    char name[PS_NAME_MAX];
+    char name[PS_NAME_MAX], component[32] = "/direction";
     PS_TRY(check_field(field));
+    if (field->components != 3)
+        snprintf(component, sizeof component, "/component_%d", field->components);
     snprintf(name, sizeof name, "/VTKHDF/%s/%s", field->on_points ? "PointData" : "CellData",
              field->name);
     ps_dataset_spec spec = {
@@ -31,6 +33,7 @@ static ps_status put_field(ps_store *store, const ps_field *field, const ps_vtkh
         .type = field->type,
         .rank = field->components > 1 ? 2 : 1,
         .dims = {field->on_points ? grid->vertex_count : grid->cell_count, field->components},
+        .dimensions = {field->on_points ? PS_VTKHDF_POINT : PS_VTKHDF_CELL, component},
         .units = field->units};
     return ps_store_write_array(store, &spec, field->values);
 }

@@ -58,14 +58,21 @@ static ps_status define(ps_fmm_result *file, const char *what, int side, int eac
                             .type = PS_F64,
                             .rank = 1,
                             .dims = {h->count},
+                            .dimensions = {"/target"},
                             .chunk_rows = ps_fmm_result_chunk_rows(h->count),
                             .units = units,
                             .description = each == 1 ? "phi_i = sum_j q_j K(|x_i - x_j|)"
                                            : each == 3
                                                ? "grad phi_i"
                                                : "second derivatives xx, xy, xz, yy, yz, zz"};
-    if (h->components > 1) spec.dims[spec.rank++] = h->components;
-    if (each > 1) spec.dims[spec.rank++] = each;
+    if (h->components > 1) {
+        spec.dimensions[spec.rank] = "/component";
+        spec.dims[spec.rank++] = h->components;
+    }
+    if (each > 1) {
+        spec.dimensions[spec.rank] = each == 3 ? "/direction" : "/derivative";
+        spec.dims[spec.rank++] = each;
+    }
     if (h->components > 1 && each == 1) spec.description = "of each component";
     return ps_store_define(file->store, &spec, dataset);
 }

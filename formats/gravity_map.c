@@ -38,16 +38,17 @@ void ps_gravity_map_release(ps_gravity_map *map)
 
 /* The arrays that there are, for both directions; returns their number. */
 enum { ARRAYS = 6 };
+#define STATION "/stations/station"
 static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], double *data[ARRAYS])
 {
-    int64_t n = m->stations;
+    int64_t n = m->stations, a = m->nodes[0], b = m->nodes[1];
     const ps_dataset_spec all[ARRAYS] = {
-        {"/map/g_z", PS_F64, 2, {m->nodes[0], m->nodes[1]}, .units = "mGal"},
-        {"/map/elements", PS_F64, 2, {m->nodes[0], m->nodes[1]}, .units = "mGal"},
-        {"/stations/place", PS_F64, 2, {n, 3}, .units = "m"},
-        {"/stations/g_z", PS_F64, 1, {n}, .units = "mGal"},
-        {"/stations/elements", PS_F64, 1, {n}, .units = "mGal"},
-        {"/stations/observed", PS_F64, 1, {n}, .units = "mGal"}};
+        {"/map/g_z", PS_F64, 2, {a, b}, .units = "mGal", .dimensions = {"/map/x", "/map/y"}},
+        {"/map/elements", PS_F64, 2, {a, b}, .units = "mGal", .dimensions = {"/map/x", "/map/y"}},
+        {"/stations/place", PS_F64, 2, {n, 3}, .units = "m", .dimensions = {STATION, "/direction"}},
+        {"/stations/g_z", PS_F64, 1, {n}, .units = "mGal", .dimensions = {STATION}},
+        {"/stations/elements", PS_F64, 1, {n}, .units = "mGal", .dimensions = {STATION}},
+        {"/stations/observed", PS_F64, 1, {n}, .units = "mGal", .dimensions = {STATION}}};
     double *const places[ARRAYS] = {m->map,   m->map_elements, m->place,
                                     m->exact, m->elements,     m->observed};
     int count = 0;
@@ -61,8 +62,6 @@ static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], d
 
 static ps_status put_axes(ps_store *store, const ps_gravity_map *map)
 {
-    const ps_scaled arrays[] = {{"/map/elements", {"/map/x", "/map/y"}},
-                                {"/map/g_z", {"/map/x", "/map/y"}}};
     for (int axis = 0; axis < 2; ++axis)
         PS_TRY(ps_store_put_axis(store, axis ? "/map/y" : "/map/x", axis, map->origin[axis],
                                  map->spacing[axis], map->nodes[axis]));
@@ -72,10 +71,9 @@ static ps_status put_axes(ps_store *store, const ps_gravity_map *map)
         "x, y: metres of the model's grid, of no geodetic datum; z down, the map at its top"));
     PS_TRY(ps_store_put_text(store, "/map/elements", "long_name",
                              "vertical attraction, from the potential"));
-    if (map->map)
-        PS_TRY(ps_store_put_text(store, "/map/g_z", "long_name",
-                                 "vertical attraction, exact sums over the model"));
-    return ps_store_put_scales(store, arrays, map->map ? 2 : 1);
+    if (!map->map) return PS_OK;
+    return ps_store_put_text(store, "/map/g_z", "long_name",
+                             "vertical attraction, exact sums over the model");
 }
 
 /* The map as an image of one layer of nodes, z upwards, in the order of the arrays: x slowest. */
@@ -89,8 +87,10 @@ static ps_status put_image(ps_store *store, const ps_gravity_map *map)
                                   .type = PS_F64,
                                   .rank = 3,
                                   .dims = {map->nodes[0], map->nodes[1], 1},
+                                  .dimensions = {"/x", "/y", "/z"},
                                   .units = "mGal"};
     PS_TRY(ps_vtkhdf_put_image(store, &image));
+    PS_TRY(ps_store_put_axes(store, image.origin, image.spacing, image.nodes));
     return ps_store_write_array(store, &spec, map->map ? map->map : map->map_elements);
 }
 
@@ -101,7 +101,11 @@ ps_status ps_gravity_map_put(ps_store *store, const ps_gravity_map *map)
     int count = list_arrays(map, specs, data);
     PS_TRY(ps_store_put_reals(store, "/", "origin", map->origin, 3));
     PS_TRY(ps_store_put_reals(store, "/", "spacing", map->spacing, 3));
-    for (int i = 0; i < count; ++i) PS_TRY(ps_store_write_array(store, &specs[i], data[i]));
+    for (int i = 0; i < count; ++i) {
+        PS_TRY(ps_store_write_array(store, &specs[i], data[i]));
+        if (specs[i].rank == 1)
+            PS_TRY(ps_store_put_text(store, specs[i].name, "coordinates", "place"));
+    }
     PS_TRY(put_axes(store, map));
     return put_image(store, map);
 }

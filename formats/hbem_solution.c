@@ -53,6 +53,16 @@ static ps_status check_header(ps_hbem_solution_header *h)
 
 /* ---- writing ---- */
 
+#define ENTRY "/solutions/solution"
+
+/* What the functions of a space run over. */
+static const char *over(const char *space)
+{
+    return strcmp(space, "p0") == 0   ? PS_VTKHDF_CELL
+           : strcmp(space, "p1") == 0 ? PS_VTKHDF_POINT
+                                      : PS_VTKHDF_CORNER;
+}
+
 static ps_dataset_spec layer_spec(const ps_hbem_solution_header *h, int layer,
                                   char name[PS_NAME_MAX])
 {
@@ -61,6 +71,7 @@ static ps_dataset_spec layer_spec(const ps_hbem_solution_header *h, int layer,
                              .type = PS_F64,
                              .rank = 3,
                              .dims = {h->count, h->parts, h->layer[layer].dofs},
+                             .dimensions = {ENTRY, "/solutions/part", over(h->layer[layer].space)},
                              .chunk_rows = 1,
                              .units = h->layer[layer].units};
 }
@@ -138,8 +149,12 @@ static ps_status show(ps_hbem_solution *f, int what, const double *values, float
     }
     snprintf(name, sizeof name, "/VTKHDF/%s/%s", points ? "PointData" : "CellData",
              f->header.parts > 1 ? names[what] : "value");
-    ps_dataset_spec spec = {
-        .name = name, .type = PS_F32, .rank = 1, .dims = {items}, .units = layer->units};
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_F32,
+                            .rank = 1,
+                            .dims = {items},
+                            .dimensions = {points ? PS_VTKHDF_POINT : PS_VTKHDF_CELL},
+                            .units = layer->units};
     return ps_store_write_array(f->store, &spec, numbers);
 }
 
@@ -177,6 +192,7 @@ static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
                             .type = PS_F64,
                             .rank = 1,
                             .dims = {n, 3},
+                            .dimensions = {ENTRY, "/solutions/xyz"},
                             .units = "rad/m"};
     for (int64_t i = 0; i < n; ++i) reals[i] = e[i].wavenumber;
     PS_TRY(ps_store_write_array(f->store, &spec, reals));
@@ -205,8 +221,12 @@ static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
         spec.name = "/solutions/incident";
         PS_TRY(ps_store_write_array(f->store, &spec, ints));
         for (int64_t i = 0; i < 6 * n; ++i) reals[i] = e[i / 6].source[i % 6];
-        spec = (ps_dataset_spec){
-            .name = "/solutions/source", .type = PS_F64, .rank = 2, .dims = {n, 6}, .units = "m"};
+        spec = (ps_dataset_spec){.name = "/solutions/source",
+                                 .type = PS_F64,
+                                 .rank = 2,
+                                 .dims = {n, 6},
+                                 .dimensions = {ENTRY, "/solutions/coordinate"},
+                                 .units = "m"};
         PS_TRY(ps_store_write_array(f->store, &spec, reals));
     }
     return ps_store_put_int(f->store, "/", "converged", f->header.converged);

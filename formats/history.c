@@ -94,6 +94,28 @@ static ps_type type_of(const ps_history_header *header)
 
 /* ---- writing ---- */
 
+/* Times of the rows: ends of steps, or the middle of those that densities are means of. */
+static void make_times(const void *context, int64_t first, int64_t count, void *rows)
+{
+    const ps_slice_header *slices = context;
+    double shift = slices->formulation == PS_SOUND_HARD ? 1 : .5;
+    for (int64_t i = 0; i < count; ++i)
+        ((double *)rows)[i] = ((double)(first + i) + shift) * slices->dt;
+}
+
+static ps_status put_times(ps_store *store, const ps_history_header *header)
+{
+    ps_dataset_spec spec = {.name = "/time",
+                            .type = PS_F64,
+                            .rank = 1,
+                            .dims = {header->steps},
+                            .units = "s",
+                            .description = "of the rows of densities"};
+    PS_TRY(ps_store_write_made(store, &spec, make_times, &header->slices));
+    PS_TRY(ps_store_put_text(store, "/", "Conventions", "CF-1.8"));
+    return ps_store_put_text(store, "/time", "standard_name", "time");
+}
+
 static ps_status define_densities(ps_history *history)
 {
     const ps_slice_header *slices = &history->header.slices;
@@ -101,10 +123,12 @@ static ps_status define_densities(ps_history *history)
                             .type = type_of(&history->header),
                             .rank = 2,
                             .dims = {history->header.steps, slices->unknowns},
+                            .dimensions = {"/time", "/unknown"},
                             .units = slices->formulation == PS_SOUND_HARD ? "Pa" : "Pa/m",
                             .description =
                                 "a^n of step n = row + 1; unknowns in the order of the mesh file"};
     PS_TRY(put_header(history->store, &history->header));
+    PS_TRY(put_times(history->store, &history->header));
     return ps_row_series_define(history->store, &spec, &history->densities);
 }
 

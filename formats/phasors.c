@@ -16,6 +16,7 @@ struct ps_phasors {
 };
 
 static const char faces_name[] = "/elements/faces";
+#define ELEMENT "/element"
 
 int ps_phasors_nodes(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
 
@@ -42,10 +43,12 @@ static ps_status define_all(ps_phasors *file)
                                     .type = PS_F32,
                                     .rank = 3,
                                     .dims = {h->rows, 6, ps_phasors_nodes(h->order)},
+                                    .dimensions = {ELEMENT, "/component", "/node"},
                                     .chunk_rows = file->chunk_rows,
                                     .units = k ? "A/m" : "V/m",
                                     .description = "Re x, y, z, Im x, y, z at the nodes"};
             PS_TRY(ps_store_define(file->store, &spec, &file->ids[f][k]));
+            PS_TRY(ps_store_put_real(file->store, name, "frequency", h->frequency[f]));
         }
     return PS_OK;
 }
@@ -79,6 +82,7 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
                             .type = PS_I32,
                             .rank = 1,
                             .dims = {file->header.rows},
+                            .dimensions = {ELEMENT},
                             .units = "1",
                             .description = "tetrahedron of the mesh file"};
     PS_TRY(ps_store_write_array(file->store, &spec, number));
@@ -93,6 +97,7 @@ ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces)
                             .type = PS_U8,
                             .rank = 2,
                             .dims = {file->header.rows, 4},
+                            .dimensions = {ELEMENT, "/face"},
                             .units = "1",
                             .description = "conditions: 1 PEC, 2 PMC, 3 absorbing"};
     return ps_store_write_array(file->store, &spec, faces);
@@ -199,7 +204,8 @@ ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out
     const double *source = h->source[frequency];
     if (!h->has_incident || h->incident[frequency] == 0)
         return ps_fail(PS_USAGE,
-                       "%s does not say what power came into its ports at %g Hz: no port was driven, the mode of one has "
+                       "%s does not say what power came into its ports at %g Hz: no port was "
+                       "driven, the mode of one has "
                        "its cut-off above, or it was made by an older dgtd-march",
                        ps_store_path(file->store), h->frequency[frequency]);
     *out = h->incident[frequency] / (source[0] * source[0] + source[1] * source[1]);

@@ -4,9 +4,9 @@
  * The layout is specified in specs/store.md. This is the only header through which the
  * other formats reach HDF5, and it shows none of it.
  *
- * Writing: ps_store_create makes a temporary (runtime/output_file.h); datasets are defined, their chunks written in
- * any order and from several threads; ps_store_commit writes the tables, flushes, closes,
- * checks every return, syncs, renames, syncs the folder. Until then an older file under
+ * Writing: ps_store_create makes a temporary (runtime/output_file.h); datasets are defined, their
+ * chunks written in any order and from several threads; ps_store_commit writes the tables, flushes,
+ * closes, checks every return, syncs, renames, syncs the folder. Until then an older file under
  * <path> is untouched; ps_store_close before commit removes the temporary.
  *
  * A dataset has shape dims[0] x dims[1] x ... and is cut along its first dimension into
@@ -46,6 +46,10 @@ typedef struct ps_dataset_spec {
     bool plain;              /* chunks are stored as they are: more bytes, but no unpacking  */
     int extra_count;         /* columns that this kind adds to the chunk table (doubles)     */
     const char *extras[PS_STORE_EXTRAS_MAX]; /* their names: "nnz", "d_max", "k_min", ...    */
+    /* What the dimensions run over, for programs that know arrays by that: paths of datasets of one
+     * dimension that hold coordinates, "/station", "/trace/axis"; where there is none at commit,
+     * the dimension has a name and a length. All or none. */
+    const char *dimensions[PS_STORE_RANK_MAX];
 } ps_dataset_spec;
 
 /* A row of the chunk table. */
@@ -243,16 +247,16 @@ void ps_store_part_path(const char *path, int64_t generation, int part, char *ou
  * is. The same until that file is replaced, so that a run that goes on finds its parts.
  * Collective: all ranks get what rank 0 sees. */
 ps_status ps_store_next_generation(const char *path, int64_t *out);
-/* The set of parts that a run writes. All others are kept from the sets at its path from before the choice
- * of the generation until it is released, after the commit of the master: two writers would give parts
- * of one generation the same names. */
+/* The set of parts that a run writes. All others are kept from the sets at its path from before the
+ * choice of the generation until it is released, after the commit of the master: two writers would
+ * give parts of one generation the same names. */
 typedef struct ps_store_set {
     int64_t generation;
     ps_output *hold; /* rank 0's */
 } ps_store_set;
 
-/* Of the next generation. PS_FAILED, naming its process, if there is another writer. Collective; released
- * by ps_store_set_release on success and on failure. */
+/* Of the next generation. PS_FAILED, naming its process, if there is another writer. Collective;
+ * released by ps_store_set_release on success and on failure. */
 ps_status ps_store_set_begin(const char *path, ps_store_set *out);
 void ps_store_set_release(ps_store_set *set);
 /* Removes what writers of `path` and of its sets who are dead have left of temporaries. */

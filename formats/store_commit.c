@@ -63,6 +63,7 @@ static ps_status finish_file(ps_store *store)
     }
     for (int d = 0; store->parts == 0 && d < store->count; ++d)
         PS_TRY(ps_store_write_table(store, &store->datasets[d], d));
+    PS_TRY(ps_store_put_scales(store));
     PS_TRY(ps_store_hash_locked(store, hash));
     PS_TRY(ps_attribute_put_text(store, "/", "content_hash", hash));
     PS_TRY(ps_store_record_hash(store, hash, record));

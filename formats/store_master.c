@@ -376,6 +376,7 @@ static ps_status join_dataset(ps_store *master, int d)
     if (!ps_store_shape(dataset))
         return ps_fail(PS_FAILED, "%s: %s becomes too large", master->path, first->info.name);
     PS_TRY(ps_store_join(master, dataset));
+    PS_TRY(ps_store_get_dimensions(master->part[0], dataset));
     PS_TRY(PS_ALLOC(&dataset->chunks, dataset->info.chunk_count, "a chunk table"));
     for (int p = 0; p < master->parts; ++p) {
         const ps_store_dataset_state *part = &master->part[p]->datasets[dataset->part_ids[p]];

@@ -114,6 +114,7 @@ typedef struct ps_store_dataset_state {
     ps_dataset_info info;
     char description[256];
     ps_codec codec;
+    char dimensions[PS_STORE_RANK_MAX][PS_NAME_MAX]; /* "": not named */
     int64_t row_elements;  /* values in a row                                                */
     ps_hid handle;         /* < 0: none (virtual dataset of a master, or nothing stored)      */
     ps_chunk_info *chunks; /* [chunk_count]; writing: raw_bytes is 0 until begun, -1 until done */
@@ -191,6 +192,12 @@ bool ps_attribute_is_provenance(const char *object, const char *name);
  * comes from. It includes `content`, the content hash. */
 ps_status ps_store_hash_locked(const ps_store *store, char *out);
 ps_status ps_store_record_hash(const ps_store *store, const char *content, char *out);
+
+/* store_scales.c; lock held. What an opened file says of a dataset's dimensions, for its master. */
+ps_status ps_store_get_dimensions(const ps_store *store, ps_store_dataset_state *dataset);
+/* Writes what the datasets name as dimensions, and makes scales of it; when all are defined. In
+ * files that users open, dimensions without a name get one. */
+ps_status ps_store_put_scales(ps_store *store);
 
 /* store_links.c; lock held. PS_INVALID where a link leads out of the file or groups are too deep,
  * and, from version 2 of the container on, where a group or its attributes are not compact. */

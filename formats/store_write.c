@@ -20,6 +20,12 @@ static int64_t choose_rows(const ps_dataset_spec *spec)
     return row > 0 && row < wanted ? (int64_t)(wanted / row) : 1;
 }
 
+static bool named(const char *dimension)
+{
+    return dimension && dimension[0] == '/' && dimension[1] && !strchr(dimension, ' ') &&
+           strlen(dimension) < PS_NAME_MAX;
+}
+
 static ps_status check_spec(const ps_store *store, const ps_dataset_spec *spec)
 {
     const char *fault = NULL;
@@ -40,6 +46,9 @@ static ps_status check_spec(const ps_store *store, const ps_dataset_spec *spec)
     for (int e = 0; !fault && e < spec->extra_count; ++e)
         if (!spec->extras[e] || strlen(spec->extras[e]) > 31)
             fault = "an extra column has no good name";
+    for (int r = 0; !fault && r < spec->rank; ++r)
+        if (!named(spec->dimensions[r]) != !spec->dimensions[0])
+            fault = "its dimensions are not all named by short paths, nor none";
     if (strncmp(spec->name, "/chunks", 7) == 0 || strncmp(spec->name, "/inputs", 7) == 0 ||
         strncmp(spec->name, "/manifest", 9) == 0)
         fault = "its name is reserved";
@@ -58,6 +67,8 @@ static void fill_info(const ps_dataset_spec *spec, ps_store_dataset_state *datas
     info->rank = spec->rank;
     info->keep_bits = spec->keep_bits < (spec->type == PS_F32 ? 23 : 52) ? spec->keep_bits : 0;
     memcpy(info->dims, spec->dims, (size_t)spec->rank * sizeof *spec->dims);
+    for (int r = 0; spec->dimensions[0] && r < spec->rank; ++r)
+        strcpy(dataset->dimensions[r], spec->dimensions[r]);
     int64_t rows = spec->chunk_rows ? spec->chunk_rows : choose_rows(spec);
     info->chunk_rows = rows < spec->dims[0] ? rows : spec->dims[0];
     if (info->chunk_rows < 1) info->chunk_rows = 1;

@@ -100,12 +100,12 @@ static ps_status put_all(ps_store *store, const ps_surface_mesh *mesh)
     PS_TRY(ps_store_put_text(store, "/", "order", mesh->order));
     if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));
     PS_TRY(ps_vtkhdf_put_grid(store, &grid));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", "physical group, 0 where none",
-                             mesh->tags, mesh->triangle_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/triangle_source",
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", PS_VTKHDF_CELL,
+                             "physical group, 0 where none", mesh->tags, mesh->triangle_count));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/triangle_source", PS_VTKHDF_CELL,
                              "place among the triangles of the imported file",
                              mesh->triangle_source, mesh->triangle_count));
-    return ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source",
+    return ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source", PS_VTKHDF_POINT,
                              "place among the vertices of the imported file", mesh->vertex_source,
                              mesh->vertex_count);
 }

@@ -184,6 +184,7 @@ static ps_status write_values(ps_store *store, const ps_trace *trace)
                             .type = PS_F64,
                             .rank = 2,
                             .dims = {trace->samples, trace->channels},
+                            .dimensions = {"/trace/axis", "/trace/channel"},
                             .units = trace->units,
                             .description = trace->quantity};
     PS_TRY(ps_store_write_array(store, &spec, trace->real));
@@ -202,6 +203,7 @@ static ps_status write_values(ps_store *store, const ps_trace *trace)
                               .type = PS_F64,
                               .rank = 2,
                               .dims = {trace->channels, 3},
+                              .dimensions = {"/trace/channel", "/trace/direction"},
                               .units = trace->far_field ? "1" : "m",
                               .description = trace->far_field ? "directions of the receivers"
                                                               : "positions of the receivers"};
@@ -209,18 +211,17 @@ static ps_status write_values(ps_store *store, const ps_trace *trace)
     return ps_store_put_numbers(store, "/trace/channel", trace->channels, "receiver number");
 }
 
-static ps_status write_scales(ps_store *store, const ps_trace *trace)
+static ps_status write_coordinates(ps_store *store, const ps_trace *trace)
 {
-    const ps_scaled arrays[] = {{"/trace/real", {"/trace/axis", "/trace/channel"}},
-                                {"/trace/places", {"/trace/channel", "/trace/direction"}},
-                                {"/trace/imaginary", {"/trace/axis", "/trace/channel"}}};
     PS_TRY(ps_store_put_numbers(store, "/trace/direction", 3, "x, y, z"));
+    PS_TRY(ps_store_put_text(store, "/trace/real", "coordinates", "places"));
+    if (trace->complex_values)
+        PS_TRY(ps_store_put_text(store, "/trace/imaginary", "coordinates", "places"));
     PS_TRY(ps_store_put_text(store, "/", "Conventions", "CF-1.8"));
     PS_TRY(ps_store_put_text(store, "/trace/axis",
                              trace->in_frequency ? "long_name" : "standard_name",
                              trace->in_frequency ? "frequency" : "time"));
-    PS_TRY(ps_store_put_text(store, "/trace/real", "long_name", trace->quantity));
-    return ps_store_put_scales(store, arrays, trace->complex_values ? 3 : 2);
+    return ps_store_put_text(store, "/trace/real", "long_name", trace->quantity);
 }
 
 /* What makes generic viewers plot the file: the NXdata convention of NeXus. */
@@ -263,7 +264,7 @@ static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 static ps_status write_trace(ps_store *store, const ps_trace *trace)
 {
     PS_TRY(write_values(store, trace));
-    PS_TRY(write_scales(store, trace));
+    PS_TRY(write_coordinates(store, trace));
     PS_TRY(write_description(store, trace));
     PS_TRY(write_origin(store, &trace->origin));
     return write_nexus(store, trace);

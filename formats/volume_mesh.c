@@ -84,19 +84,23 @@ ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
     return PS_OK;
 }
 
+#define TRIANGLE "/boundary/triangle"
+#define TRIANGLE_CORNER "/boundary/corner"
+
 static ps_status put_boundary(ps_store *store, const ps_volume_mesh *mesh)
 {
     ps_dataset_spec triangles = {.name = "/boundary/triangles",
                                  .type = PS_I32,
                                  .rank = 2,
                                  .dims = {mesh->triangle_count, 3},
+                                 .dimensions = {TRIANGLE, TRIANGLE_CORNER},
                                  .units = "1",
                                  .description = "vertices of the tagged triangles"};
     if (mesh->triangle_count == 0) return PS_OK;
     PS_TRY(ps_store_write_array(store, &triangles, mesh->triangles));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/boundary/tag", "physical group, 0 where none",
+    PS_TRY(ps_vtkhdf_put_i32(store, "/boundary/tag", TRIANGLE, "physical group, 0 where none",
                              mesh->triangle_tags, mesh->triangle_count));
-    return ps_vtkhdf_put_i32(store, "/boundary/triangle_source",
+    return ps_vtkhdf_put_i32(store, "/boundary/triangle_source", TRIANGLE,
                              "place among the triangles of the imported file",
                              mesh->triangle_source, mesh->triangle_count);
 }
@@ -108,12 +112,12 @@ static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
     PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", mesh->triangle_count));
     if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));
     PS_TRY(ps_vtkhdf_put_grid(store, &grid));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", "physical group, 0 where none",
-                             mesh->tags, mesh->tetrahedron_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tetrahedron_source",
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", PS_VTKHDF_CELL,
+                             "physical group, 0 where none", mesh->tags, mesh->tetrahedron_count));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tetrahedron_source", PS_VTKHDF_CELL,
                              "place among the tetrahedra of the imported file",
                              mesh->tetrahedron_source, mesh->tetrahedron_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source",
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source", PS_VTKHDF_POINT,
                              "place among the vertices of the imported file", mesh->vertex_source,
                              mesh->vertex_count));
     return put_boundary(store, mesh);
@@ -150,13 +154,14 @@ static void count_up(const void *context, int64_t first, int64_t count, void *ro
     for (int64_t i = 0; i < count; ++i) ((int32_t *)rows)[i] = (int32_t)(first + i);
 }
 
-static ps_status put_made(ps_store *store, const char *name, int64_t rows, int64_t width,
-                          ps_row_maker *make, const void *context)
+static ps_status put_made(ps_store *store, const char *name, const char *dimension, int64_t rows,
+                          int64_t width, ps_row_maker *make, const void *context)
 {
     ps_dataset_spec spec = {.name = name,
                             .type = PS_I32,
                             .rank = width > 1 ? 2 : 1,
                             .dims = {rows, width},
+                            .dimensions = {dimension, TRIANGLE_CORNER},
                             .units = "1"};
     return rows > 0 ? ps_store_write_made(store, &spec, make, context) : PS_OK;
 }
@@ -169,13 +174,18 @@ static ps_status put_all_made(ps_store *store, const ps_volume_mesh_makers *m)
     PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", m->triangle_count));
     if (m->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", m->tag_names));
     PS_TRY(ps_vtkhdf_put_made(store, &grid, &makers));
-    PS_TRY(put_made(store, "/VTKHDF/CellData/tag", m->tetrahedron_count, 1, m->tags, m->context));
-    PS_TRY(put_made(store, "/VTKHDF/CellData/tetrahedron_source", m->tetrahedron_count, 1, count_up,
-                    NULL));
-    PS_TRY(put_made(store, "/VTKHDF/PointData/vertex_source", m->vertex_count, 1, count_up, NULL));
-    PS_TRY(put_made(store, "/boundary/triangles", m->triangle_count, 3, m->triangles, m->context));
-    PS_TRY(put_made(store, "/boundary/tag", m->triangle_count, 1, m->triangle_tags, m->context));
-    return put_made(store, "/boundary/triangle_source", m->triangle_count, 1, count_up, NULL);
+    PS_TRY(put_made(store, "/VTKHDF/CellData/tag", PS_VTKHDF_CELL, m->tetrahedron_count, 1, m->tags,
+                    m->context));
+    PS_TRY(put_made(store, "/VTKHDF/CellData/tetrahedron_source", PS_VTKHDF_CELL,
+                    m->tetrahedron_count, 1, count_up, NULL));
+    PS_TRY(put_made(store, "/VTKHDF/PointData/vertex_source", PS_VTKHDF_POINT, m->vertex_count, 1,
+                    count_up, NULL));
+    PS_TRY(put_made(store, "/boundary/triangles", TRIANGLE, m->triangle_count, 3, m->triangles,
+                    m->context));
+    PS_TRY(put_made(store, "/boundary/tag", TRIANGLE, m->triangle_count, 1, m->triangle_tags,
+                    m->context));
+    return put_made(store, "/boundary/triangle_source", TRIANGLE, m->triangle_count, 1, count_up,
+                    NULL);
 }
 
 ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers *m,
@@ -207,8 +217,7 @@ static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
     if (triangles < 0 || triangles > INT32_MAX / 3)
         return ps_fail(PS_INVALID, "%s: %lld boundary triangles", ps_store_path(store),
                        (long long)triangles);
-    if (triangles > 0)
-        PS_TRY(ps_store_expect(store, "/boundary/triangles", PS_I32, triangles, 3));
+    if (triangles > 0) PS_TRY(ps_store_expect(store, "/boundary/triangles", PS_I32, triangles, 3));
     PS_TRY(ps_volume_mesh_init(mesh, vertices, tetrahedra, triangles));
     PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
     if (ps_store_has(store, "/", "tag_names"))

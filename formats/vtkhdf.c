@@ -29,7 +29,12 @@ ps_status ps_vtkhdf_check(const ps_vtkhdf_grid *grid, const char *what)
 
 static ps_status put_count(ps_store *store, const char *name, int64_t value)
 {
-    ps_dataset_spec spec = {.name = name, .type = PS_I64, .rank = 1, .dims = {1}, .units = "1"};
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_I64,
+                            .rank = 1,
+                            .dims = {1},
+                            .units = "1",
+                            .dimensions = {"/partition"}};
     return ps_store_write_array(store, &spec, &value);
 }
 
@@ -60,6 +65,7 @@ static ps_status put_points(ps_store *store, const ps_vtkhdf_grid *grid,
                             .type = grid->single ? PS_F32 : PS_F64,
                             .rank = 2,
                             .dims = {grid->vertex_count, 3},
+                            .dimensions = {PS_VTKHDF_POINT, "/direction"},
                             .units = "m",
                             .description = "vertices"};
     if (makers) return ps_store_write_made(store, &spec, makers->vertices, makers->context);
@@ -75,6 +81,7 @@ static ps_status put_cells(ps_store *store, const ps_vtkhdf_grid *grid,
                             .type = PS_I32,
                             .rank = 1,
                             .dims = {ids},
+                            .dimensions = {PS_VTKHDF_CORNER},
                             .units = "1",
                             .description = "vertices of each cell"};
     return makers ? ps_store_write_made(store, &spec, makers->connectivity, makers->context)
@@ -90,12 +97,14 @@ ps_status ps_vtkhdf_put_made(ps_store *store, const ps_vtkhdf_grid *grid,
                                .type = PS_I32,
                                .rank = 1,
                                .dims = {grid->cell_count + 1},
+                               .dimensions = {"/bound"},
                                .units = "1",
                                .description = "first place of each cell in Connectivity"};
     ps_dataset_spec types = {.name = "/VTKHDF/Types",
                              .type = PS_U8,
                              .rank = 1,
                              .dims = {grid->cell_count},
+                             .dimensions = {PS_VTKHDF_CELL},
                              .units = "1",
                              .description = "VTK cell type: 5 triangle, 10 tetrahedron"};
     PS_TRY(put_count(store, "/VTKHDF/NumberOfPoints", grid->vertex_count));
@@ -157,13 +166,14 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
     return PS_OK;
 }
 
-ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
-                            const int32_t *data, int64_t count)
+ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *dimension,
+                            const char *description, const int32_t *data, int64_t count)
 {
     ps_dataset_spec spec = {.name = name,
                             .type = PS_I32,
                             .rank = 1,
                             .dims = {count},
+                            .dimensions = {dimension},
                             .units = "1",
                             .description = description};
     return ps_store_write_array(store, &spec, data);

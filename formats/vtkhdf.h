@@ -7,6 +7,12 @@
 
 #include "formats/store.h"
 
+/* What arrays of a grid run over (ps_dataset_spec.dimensions): vertices, cells, and the vertices of
+ * each cell one after the other. */
+#define PS_VTKHDF_POINT "/point"
+#define PS_VTKHDF_CELL "/cell"
+#define PS_VTKHDF_CORNER "/corner"
+
 /* Borrowed arrays of a grid of one kind of cell: 3 vertices a cell are triangles, 4 are
  * tetrahedra. */
 typedef struct ps_vtkhdf_grid {
@@ -51,8 +57,8 @@ typedef struct ps_vtkhdf_image {
 ps_status ps_vtkhdf_put_image(ps_store *store, const ps_vtkhdf_image *image);
 
 /* Writes / reads a whole array of i32. read: PS_INVALID unless it has exactly `count` rows. */
-ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
-                            const int32_t *data, int64_t count);
+ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *dimension,
+                            const char *description, const int32_t *data, int64_t count);
 ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int64_t count, int64_t width,
                             int32_t *data);
 ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, int64_t count, int64_t width,

@@ -68,6 +68,7 @@ static ps_status put_figures(solve_problem *p)
                             .type = PS_F64,
                             .rank = 1,
                             .dims = {ps_comm_rank() == 0 ? p->result.iterations : 0},
+                            .dimensions = {"/history/iteration"},
                             .units = "1",
                             .description = "relative residual after each iteration; 0: not known"};
     return ps_store_write_array(s, &spec, p->history);

@@ -230,25 +230,40 @@ def _history(file, values):
     return {"time": (file.attrs["dt"] * (np.arange(1, len(array) + 1) - middle), "s", ("time",))}
 
 
+def _dimensions(file):
+    """Names of the dimensions of each array, in short where that is clear; numbers where the file says none, as before 1.0.0.
+    Which arrays hold the coordinates of a dimension, by its name; and all that do."""
+    lengths, dimensions, scales, named = {}, {}, {}, set()
+    for name, v in file.variables.items():
+        paths = v.attrs.get("dimensions", "").split()
+        short = [p.rpartition("/")[2] for p in paths]
+        clear = all(lengths.setdefault(s, n) == n for s, n in zip(short, v.shape))
+        dimensions[name] = tuple(short if clear else paths) or tuple(f"{name[1:]}_{d}" for d in range(len(v.shape)))
+        scales.update({s: p for s, p in zip(short, paths) if clear and p in file})
+        named.update(paths)
+    return dimensions, scales, named
+
+
 def _dataset(file, memory_limit):
     """All arrays: an xarray.Dataset where xarray is installed, else a dictionary of them, with .attrs."""
     values, bytes_ = {}, sum(v.dtype.itemsize * int(np.prod(v.shape, dtype=float)) for v in file.variables.values())
     if bytes_ > (memory_limit or 0.8 * _free_memory()):
         raise lib.PenstockError(f"{file.path}: its arrays take {bytes_} bytes, {memory_limit or 'fewer'} may be used: read the rows "
                                 "that are needed with penstock.File(path)[name][first:last], or give memory_limit", 4)
+    dimensions, scales, named = _dimensions(file)
+    coordinates = {name: (file[path].valid(), file[path].units, (name,)) for name, path in scales.items()}
     for name, v in file.variables.items():
-        array, short = v.valid(), name.lstrip("/")
-        values[short] = (array, v.units, tuple(f"{short}_{d}" for d in range(array.ndim)))
-    coordinates = _history(file, values) if file.format == "penstock-history" else {}
-    if file.format == "penstock-box-field" and "x" in values:
-        coordinates = {axis: values.pop(axis)[:2] + ((axis,),) for axis in "xyz"}
-        values = {name: v[:2] + (tuple("xyz"),) for name, v in values.items()}
+        if name not in named:
+            values[name.lstrip("/")] = (v.valid(), v.units, dimensions[name])
+    if file.format == "penstock-history" and "time" not in coordinates:
+        coordinates = _history(file, values)
     if file.format == "penstock-trace":
         axis = "frequency" if file.attrs["in_frequency"] else "time"
         for name in ("trace/real", "trace/imaginary"):
             if name in values:
                 values[name] = values[name][:2] + ((axis, "channel"),)
-        coordinates = {axis: values.pop("trace/axis")[:2] + ((axis,),),
+        times = coordinates.get("axis") or values.pop("trace/axis")
+        coordinates = {axis: times[:2] + ((axis,),),
                        "place": values.pop("trace/places")[:2] + (("channel", "xyz"),)}
         values.pop("trace/channel", None)
         if "trace/imaginary" not in values:

@@ -18,6 +18,7 @@ static void write_part(const char *path, int part, const float *values)
     ps_dataset_spec tiles = ragged_spec("/tiles", PS_F32, part + 1, 8 + part);
     rows.rank = 2;
     rows.dims[1] = 2;
+    rows.dimensions[0] = "/a/row", rows.dimensions[1] = "/direction";
     ps_store_part_path(path, 0, part, name);
     check_ok(ps_store_create(name, &sample_identity, &store));
     check_ok(ps_store_write_array(store, &rows, values + 2 * before));
@@ -46,7 +47,7 @@ static void test_joined_reads(void **state)
     ps_verify_result result;
     float values[2 * PARTS * ROWS], back[2 * PARTS * ROWS];
     int64_t unknowns;
-    char text[8], path[128];
+    char text[8], dimensions[64], path[128];
     strcpy(path, "run.h5");
     write_parts(path, values);
     check_ok(ps_store_open(path, "penstock-test", 1, &store));
@@ -55,6 +56,11 @@ static void test_joined_reads(void **state)
     assert_int_equal(unknowns, 7);
     check_ok(ps_store_get_text(store, "/a", "Type", text, sizeof text));
     assert_string_equal(text, "x");
+    check_ok(ps_store_get_text(store, "/a/rows", "dimensions", dimensions, sizeof dimensions));
+    assert_string_equal(dimensions, "/a/row /direction");
+    assert_true(ps_store_has(store, "/a/row", "CLASS") &&
+                ps_store_has(store, "/direction", "NAME"));
+    assert_false(ps_store_has(store, "/tiles", "dimensions"));
     check_ok(ps_store_dataset(store, 0, &info));
     assert_int_equal(info.dims[0], 800);
     assert_int_equal(info.chunk_count, 8 + 0 + 5);

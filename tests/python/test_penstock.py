@@ -175,6 +175,7 @@ class Files(unittest.TestCase):
         self.assertEqual(trace.value.sel(frequency=190, method="nearest").frequency, 200)
         penstock.run("slice-assemble", "ball.hdf", "b.h5", courant=3.0)
         penstock.run("tdbem-march", "b.h5", "ball.hdf", "b-run.h5", steps=12, emitter="plane:dir=0,0,1:width=0.05", allow=["short-pulse", "loud-start"])
+        self.assertEqual(list(trace.coords), ["frequency", "place"])
         history = penstock.open("b-run.h5")
         self.assertEqual(history.densities.dims, ("time", "unknown"))
         dt = history.attrs["dt"]
@@ -255,6 +256,7 @@ class Sums(unittest.TestCase):
         penstock.run("fmm", "tree.h5", "result.h5", accuracy=1e-3)
         result, tree = penstock.open("result.h5"), penstock.open("tree.h5")
         self.assertLess(off(result["potential1"], phi[1]), 2e-3)
+        self.assertEqual(getattr(result["gradient1"], "dims", ("target", "direction")), ("target", "direction"))
         np.testing.assert_array_equal(tree.sources["q1"], q[1])
         np.testing.assert_array_equal(tree.sources["z"], x[:, 2])
         self.assertEqual(sum(len(k) for k in tree.sources["keys"].values()) > 1, True)

@@ -1,7 +1,8 @@
 # Files that users open with other programs are read by stock HDF5, which knows no plugin of ours; what
 # only our programs read is not, and says why.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-surface mesh-box prism-field particle-import octree-build fmm verify gravity-model schwarz-solve gravity-anomaly sphere-exact
+needs mesh-surface mesh-box prism-field particle-import octree-build fmm verify gravity-model schwarz-solve gravity-anomaly sphere-exact \
+    cluster-build hbem-solve dgtd-sar slice-assemble tdbem-march
 command -v h5dump > /dev/null || { echo "h5dump is not installed"; exit 77; }
 export HDF5_PLUGIN_PATH=/nowhere
 
@@ -61,8 +62,10 @@ try:
         assert u.sel(x=origin[0] + 2 * spacing[0], y=origin[1], z=origin[2] + 6 * spacing[2], method="nearest") == f["VTKHDF/PointData/potential"][2, 0, 6]
     prism = xarray.open_dataset("prism.h5", engine="h5netcdf")
     assert prism.attraction.dims == ("station", "direction") and prism.gradients.units == "Eotvos"
-    fmm = xarray.open_dataset("fmm.h5", engine="h5netcdf", phony_dims="sort")
-    assert fmm.potential0.shape == (3000,)
+    fmm = xarray.open_dataset("fmm.h5", engine="h5netcdf")
+    assert fmm.potential0.dims == ("target",) and fmm.gradient0.dims == ("target", "direction")
+    far = xarray.open_dataset("far.h5", group="trace", engine="h5netcdf")
+    assert "places" in far["real"].coords and "place" in prism.attraction.coords
 except (ImportError, ValueError):  # without h5netcdf
     pass
 try:
@@ -76,5 +79,21 @@ try:
 except ImportError:
     pass
 PY
+# ---- every array of every kind by its dimensions: sums of every shape, fields on cells and points, SAR, solutions, histories ----
+expect 0 "" penstock-fmm octree.h5 second.h5 --hessian
+sample=$BUILD/tests-programs
+"$sample/phasors_sample" wave 2 4 cube.hdf phasors.h5 || fail "phasors"
+expect 0 "" penstock-dgtd-sar phasors.h5 cube.hdf sar.hdf --grid 4e-3 --cut='-.02,-.02,-.01;.04,0,0;0,.04,0;5x5' --cut-output cut.h5
+expect 0 "" penstock-mesh-surface ball.hdf --shape sphere --radius .1 --divisions 3
+"$sample/field_sample" ball.hdf snap || fail "snapshots"
+expect 0 "" penstock-cluster-build ball.hdf clusters.h5
+expect 0 "" penstock-hbem-solve ball.hdf clusters.h5 solution.hdf --wavenumber 5 --direction 0,0,1
+expect 0 "" penstock-slice-assemble ball.hdf slices.h5 --formulation sound-hard --courant 1 --speed 343
+expect 0 "" penstock-tdbem-march slices.h5 ball.hdf run.h5 --steps 20 --emitter plane:dir=0,0,1:width=1e-3
+for file in second.h5 phasors.h5 sar.hdf cut.h5 snap.000001.hdf solution.hdf run.h5; do expect 0 good penstock-verify $file; done
+needs_python h5py
+python3 "$ROOT/tests/support/opens_anywhere.py" hull.hdf box.hdf prism.h5 fmm.h5 second.h5 map.h5 far.h5 potential.hdf cube.hdf phasors.h5 sar.hdf \
+    cut.h5 snap.000001.hdf solution.hdf run.h5 > list || { cat list; fail "an array whose dimensions are not known"; }
+[ "$(wc -l < list)" = 15 ] || fail "not all files were looked at"
 h5dump octree.h5 > dump 2>&1 && fail "an octree is stored as what users open"
 exit 0
