@@ -16,6 +16,7 @@
 #include "formats/dgtd_ports.h"
 #include "formats/dgtd_wires.h"
 #include "formats/partition.h"
+#include "formats/tag_names.h"
 
 #define PS_DGTD_MODEL_FORMAT "penstock-dgtd-model"
 enum { PS_DGTD_MODEL_VERSION = 7, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX = 64 };
@@ -92,7 +93,7 @@ typedef struct ps_dgtd_model_header {
     int local_levels;      /* of smaller steps inside of dt (kernels/dgtd/local_steps.h); 0: none */
     int64_t mesh_elements; /* of the mesh file; elements of a grown layer have later numbers */
     int64_t elements, vertex_count, parts, layer_count, media, sources;
-    char tag_names[1024];
+    char tag_names[PS_TAG_NAMES_MAX];
     char mesh_uuid[40], mesh_hash[17]; /* of the volume mesh file                            */
     char uuid[40], content_hash[17];   /* of the file read                                   */
 } ps_dgtd_model_header;

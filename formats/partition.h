@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "formats/tag_names.h"
 
 #define PS_PARTITION_FORMAT "penstock-partition"
 enum { PS_PARTITION_VERSION = 1 };
@@ -38,7 +39,7 @@ typedef struct ps_partition {
     int64_t components;   /* pieces that do not hang together across faces                   */
     char method[16];      /* "scotch", "hilbert", "boxes"                                    */
     char order[16];       /* "hilbert", "layers"                                             */
-    char tag_names[1024]; /* "1 skin\n2 skull"                                               */
+    char tag_names[PS_TAG_NAMES_MAX];  /* "1 skin\n2 skull"  */
     char mesh_uuid[40], mesh_hash[17]; /* uuid and content hash of the volume mesh file      */
 } ps_partition;
 

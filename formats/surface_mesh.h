@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "formats/tag_names.h"
 #include "formats/vtkhdf.h"
 
 #define PS_SURFACE_MESH_FORMAT "penstock-surface-mesh"
@@ -27,8 +28,8 @@ typedef struct ps_surface_mesh {
     bool closed;              /* every edge has two triangles                               */
     bool oriented;            /* closed, consistently oriented, normals outward             */
     char order[16];           /* "none", "morton", "hilbert", "random" */
-    char tag_names[1024];     /* names of physical groups: "1 skin\n7 wing"; "" if none     */
-    char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
+    char tag_names[PS_TAG_NAMES_MAX]; /* names of physical groups: "1 skin\n7 wing"; "" if none */
+    char uuid[40], content_hash[17];  /* of the file it was read from; "" otherwise          */
 } ps_surface_mesh;
 
 /* Allocates the arrays, zeroed. */

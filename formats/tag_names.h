@@ -9,6 +9,8 @@
 
 #include "runtime/status.h"
 
+enum { PS_TAG_NAMES_MAX = 16384 }; /* bytes of the lines of a mesh */
+
 /* The line that begins at *at, which goes on to the next: its number, and its name cut to 63
  * bytes. False at the end. */
 bool ps_tag_names_next(const char **at, long *tag, char name[64]);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "formats/tag_names.h"
 #include "formats/vtkhdf.h"
 
 #define PS_VOLUME_MESH_FORMAT "penstock-volume-mesh"
@@ -25,12 +26,12 @@ typedef struct ps_volume_mesh {
     int32_t *triangles;     /* [triangle_count][3]: faces that the imported file named         */
     int32_t *triangle_tags; /* [triangle_count]                                             */
     /* Where each came from: position in the imported file's own order, from 0. */
-    int32_t *vertex_source;          /* [vertex_count]                                          */
-    int32_t *tetrahedron_source;     /* [tetrahedron_count]                                     */
-    int32_t *triangle_source;        /* [triangle_count]                                        */
-    char order[16];                  /* "none", "morton", "hilbert", "random" */
-    char tag_names[1024];            /* names of physical groups: "1 skin\n2 skull"; "" if none */
-    char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
+    int32_t *vertex_source;           /* [vertex_count]                                          */
+    int32_t *tetrahedron_source;      /* [tetrahedron_count]                                     */
+    int32_t *triangle_source;         /* [triangle_count]                                        */
+    char order[16];                   /* "none", "morton", "hilbert", "random" */
+    char tag_names[PS_TAG_NAMES_MAX]; /* names of physical groups: "1 skin\n2 skull"; "" if none */
+    char uuid[40], content_hash[17];  /* of the file it was read from; "" otherwise          */
 } ps_volume_mesh;
 
 /* Allocates the arrays, zeroed. */

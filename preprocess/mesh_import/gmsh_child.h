@@ -7,11 +7,21 @@
 #define PS_PREPROCESS_MESH_IMPORT_GMSH_CHILD_H
 
 #include "preprocess/mesh_import/gmsh_pipe.h"
+#include "preprocess/mesh_import/step_names.h"
 
 /* A solid of the geometry that an entity of dimension 3 is or is a part of; from 1. */
 typedef struct gmsh_part {
     int entity, solid;
 } gmsh_part;
+
+/* A face of the geometry that is known by a face of its file, and where it is. */
+typedef struct gmsh_known_face {
+    int entity;
+    int64_t face;           /* of step_names */
+    double mass, centre[3]; /* of the area */
+    double box[6];
+    char kind[24]; /* of its surface, as Gmsh calls it */
+} gmsh_known_face;
 
 typedef struct gmsh_child {
     int pipe;
@@ -19,11 +29,18 @@ typedef struct gmsh_child {
     const char *suffix;
     bool geometry, confined;
     import_kind kind;
-    bool by_entity; /* there are no physical groups: entities say regions */
+    bool by_entity;          /* there are no physical groups: entities say regions */
+    char (*solid_names)[64]; /* [solids] */
     gmsh_part *parts;
     size_t part_count;
     int solids, *faces; /* of the geometry: entities of its faces after it was cut, ascending */
+    int *face_tags;     /* [face_count] */
     size_t face_count;
+    const step_names *in_file; /* names of faces; NULL: none are given */
+    gmsh_known_face *known;    /* [known_count] faces before the solids were cut */
+    size_t known_count;
+    gmsh_part *pieces; /* what has become of them: `solid` is the index in known */
+    size_t piece_count;
 } gmsh_child;
 
 void gmsh_child_text(const gmsh_child *c, frame_kind kind, int tag, const char *text);
@@ -31,6 +48,19 @@ __attribute__((format(printf, 2, 3))) void gmsh_child_give_up(const gmsh_child *
                                                               const char *format, ...);
 /* Gives up with what Gmsh said, or that it could not do `what`. */
 void gmsh_child_must(const gmsh_child *c, int ierr, const char *what);
+
+/* Gmsh's entities of a dimension, for gmshFree; pairs (dimension, number), *count of them. */
+int *gmsh_child_entities(const gmsh_child *c, int dim, size_t *count);
+
+/* Which faces of the file (in_file) the faces of these solids are, before anything is cut: sets
+ * known. The faces of a solid that does not come back as the file has it are left out, with a
+ * warning. */
+void gmsh_faces_know(gmsh_child *c, int *solids, size_t count);
+/* Adds what became of known face i as Gmsh tells it, pairs (dimension, number). */
+void gmsh_faces_add_pieces(gmsh_child *c, size_t i, const int *pairs, size_t numbers);
+/* Sets face_tags: solids + 1, + 2, .. in the order of `faces`, but those of one name have the
+ * first's tag; and sends the names. */
+void gmsh_faces_tag(gmsh_child *c);
 
 /* A STEP, IGES or BREP file that was opened: cuts solids along one another, so that they share
  * faces, notes which solid each part belongs to, sends the names of solids and how many elements

@@ -8,8 +8,7 @@
 
 #include "preprocess/mesh_import/gmsh_child.h"
 
-/* Gmsh's entities of a dimension; pairs (dimension, number). */
-static int *entities(const gmsh_child *c, int dim, size_t *count)
+int *gmsh_child_entities(const gmsh_child *c, int dim, size_t *count)
 {
     int *pairs = NULL, ierr = 0;
     size_t numbers = 0;
@@ -37,7 +36,7 @@ static bool solid_name(int entity, char out[64])
 }
 
 /* Parts of the same name are told apart by their number among them: bolt, bolt.2. */
-static void send_solid_names(const gmsh_child *c, const int *solids, size_t count)
+static void send_solid_names(gmsh_child *c, const int *solids, size_t count)
 {
     char(*names)[64] = calloc(count ? count : 1, sizeof *names);
     if (!names) gmsh_child_give_up(c, "no memory for the names of %zu solids", count);
@@ -49,7 +48,7 @@ static void send_solid_names(const gmsh_child *c, const int *solids, size_t coun
         snprintf(text, sizeof text, before > 1 ? "%s.%d" : "%s", names[i], before);
         gmsh_child_text(c, FRAME_NAME, (int)i + 1, text);
     }
-    free(names);
+    c->solid_names = names;
 }
 
 /* ---- solids that touch or overlap ---- */
@@ -71,22 +70,38 @@ static void add_part(gmsh_child *c, int entity, int solid)
     c->parts[c->part_count++] = (gmsh_part){entity, solid};
 }
 
+/* The solids, and the faces whose names are to be followed. */
+static int *list_of_fragments(const gmsh_child *c, const int *solids, size_t count)
+{
+    int *list = calloc(2 * (count + c->known_count), sizeof *list);
+    if (!list) gmsh_child_give_up(c, "no memory for %zu solids", count);
+    memcpy(list, solids, 2 * count * sizeof *list);
+    for (size_t i = 0; i < c->known_count; ++i) {
+        list[2 * (count + i)] = 2;
+        list[2 * (count + i) + 1] = c->known[i].entity;
+    }
+    return list;
+}
+
 /* Boolean fragments: common faces become one, so that the meshes of two solids meet in the same
  * triangles. */
-static void cut_solids(gmsh_child *c, int *solids, size_t count)
+static void cut_solids(gmsh_child *c, const int *solids, size_t count)
 {
     int *out = NULL, **map = NULL, ierr = 0;
+    int *in = list_of_fragments(c, solids, count);
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
-    gmshModelOccFragment(solids, 2, solids + 2, 2 * (count - 1), &out, &out_n, &map, &map_n,
-                         &map_nn, -1, 1, 1, &ierr);
+    gmshModelOccFragment(in, 2, in + 2, 2 * (count + c->known_count - 1), &out, &out_n, &map,
+                         &map_n, &map_nn, -1, 1, 1, &ierr);
     gmsh_child_must(c, ierr, "cut the solids along one another");
     gmshModelOccSynchronize(&ierr);
     gmsh_child_must(c, ierr, "cut the solids along one another");
     for (size_t i = 0; i < map_nn; ++i) {
-        for (size_t k = 0; k + 1 < map_n[i]; k += 2)
+        for (size_t k = 0; i < count && k + 1 < map_n[i]; k += 2)
             if (map[i][k] == 3) add_part(c, map[i][k + 1], (int)i + 1);
+        if (i >= count) gmsh_faces_add_pieces(c, i - count, map[i], map_n[i]);
         gmshFree(map[i]);
     }
+    free(in);
     gmshFree(out), gmshFree(map), gmshFree(map_n);
 }
 
@@ -96,7 +111,7 @@ static double measure(const gmsh_child *c, int dim)
 {
     size_t count;
     double sum = 0, one = 0;
-    int *list = entities(c, dim, &count), ierr = 0;
+    int *list = gmsh_child_entities(c, dim, &count), ierr = 0;
     for (size_t i = 0; i < count; ++i) {
         gmshModelOccGetMass(dim, list[2 * i + 1], &one, &ierr);
         sum += ierr ? 0 : fabs(one);
@@ -137,18 +152,20 @@ static void estimate(const gmsh_child *c)
 void gmsh_geometry_prepare(gmsh_child *c)
 {
     size_t count;
-    int *solids = entities(c, 3, &count);
+    int *solids = gmsh_child_entities(c, 3, &count);
     c->by_entity = true;
     c->solids = c->kind == IMPORT_VOLUME ? (int)count : 0;
     if (c->solids > 0) send_solid_names(c, solids, count);
+    if (c->in_file) gmsh_faces_know(c, solids, count);
     if (c->solids > 1)
         cut_solids(c, solids, count);
     else if (c->solids == 1)
         add_part(c, solids[1], 1);
     gmshFree(solids);
-    int *faces = entities(c, 2, &c->face_count);
+    int *faces = gmsh_child_entities(c, 2, &c->face_count);
     c->faces = faces; /* pairs; the numbers alone are kept */
     for (size_t i = 0; i < c->face_count; ++i) c->faces[i] = faces[2 * i + 1];
+    gmsh_faces_tag(c);
     estimate(c);
 }
 
@@ -156,7 +173,7 @@ int gmsh_geometry_tag(const gmsh_child *c, int dim, int entity)
 {
     if (dim == 2)
         for (size_t i = 0; i < c->face_count; ++i)
-            if (c->faces[i] == entity) return c->solids + (int)i + 1;
+            if (c->faces[i] == entity) return c->face_tags[i];
     if (dim == 3)
         for (size_t i = 0; i < c->part_count; ++i)
             if (c->parts[i].entity == entity) return c->parts[i].solid;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/tag_names.h"
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/space_curve.h"
 #include "runtime/program.h"
@@ -52,7 +53,7 @@ typedef struct import_mesh {
     int64_t vertex_room, vertex_number_room;
     import_cells triangles, tetrahedra;
     const char *vertex_word, *vertex_words, *cell_word; /* as the file calls them: "node"     */
-    char tag_names[1024];
+    char tag_names[PS_TAG_NAMES_MAX];
     bool generated;   /* meshed from geometry: orienting it is no repair              */
     bool soup;        /* the format has no shared vertices (STL): equal ones are one  */
     int64_t polygons; /* faces of more than 3 vertices that were cut into fans        */
@@ -106,9 +107,12 @@ ps_status import_read_ply(const import_input *input, import_mesh *mesh);
 ps_status import_read_off(const import_input *input, import_mesh *mesh);
 ps_status import_read_obj(const import_input *input, import_mesh *mesh);
 /* VTK's legacy files; .vtu and .vtp; Abaqus. Tetrahedra are left away if the kind is surface. */
-ps_status import_read_vtk(const import_input *input, const import_options *options, import_mesh *mesh);
-ps_status import_read_vtu(const import_input *input, const import_options *options, import_mesh *mesh);
-ps_status import_read_inp(const import_input *input, const import_options *options, import_mesh *mesh);
+ps_status import_read_vtk(const import_input *input, const import_options *options,
+                          import_mesh *mesh);
+ps_status import_read_vtu(const import_input *input, const import_options *options,
+                          import_mesh *mesh);
+ps_status import_read_inp(const import_input *input, const import_options *options,
+                          import_mesh *mesh);
 
 /* ---- findings: what is wrong, where, and which option mends it ---- */
 

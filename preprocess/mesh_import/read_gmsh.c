@@ -324,8 +324,8 @@ static ps_status child_verdict(pid_t pid, ps_status status, const import_options
 
 /* `path` is what Gmsh is given. */
 static ps_status run_gmsh(const import_input *input, const char *path,
-                          const import_options *options, bool confined, bool *forbidden,
-                          import_mesh *mesh)
+                          const import_options *options, const step_names *names, bool confined,
+                          bool *forbidden, import_mesh *mesh)
 {
     int ends[2];
     *forbidden = false;
@@ -343,6 +343,7 @@ static ps_status run_gmsh(const import_input *input, const char *path,
                    .suffix = input->suffix,
                    .geometry = import_is_geometry(input),
                    .confined = confined,
+                   .in_file = names->solids > 0 ? names : NULL,
                    .kind = options->kind};
         run_child(&c, path);
     }
@@ -376,15 +377,35 @@ static ps_status known_name(const import_input *input, ps_scratch_folder *folder
                 : ps_fail(PS_EXHAUSTED, "%s: no link to it: %s", input->name, strerror(errno));
 }
 
+/* A STEP file whose faces have names is given to Gmsh as a copy that shows which is which. */
+static ps_status name_faces(const import_input *input, ps_scratch_folder *folder, step_names *names,
+                            char path[], size_t size)
+{
+    static const char *const step[] = {".step", ".stp", NULL};
+    char copy[4200];
+    bool marked;
+    if (!import_has_suffix(input, step)) return PS_OK;
+    if (!folder->path[0]) PS_TRY(ps_scratch_folder_make(folder));
+    snprintf(copy, sizeof copy, "%s/faces.step", folder->path);
+    PS_TRY(step_names_mark(input->path, input->name, copy, names, &marked));
+    if (marked)
+        snprintf(path, size, "%s", copy);
+    else
+        step_names_release(names);
+    return PS_OK;
+}
+
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh)
 {
     PS_SCOPED(ps_scratch_folder_remove) ps_scratch_folder folder = {.alive = -1};
+    PS_SCOPED(step_names_release) step_names names = {.solid = NULL};
     char path[4200];
     bool forbidden = false;
     if (!import_is_geometry(input)) PS_TRY(import_check_announced(input));
     ps_status status = known_name(input, &folder, path, sizeof path);
-    if (status == PS_OK) status = run_gmsh(input, path, options, true, &forbidden, mesh);
+    if (status == PS_OK) status = name_faces(input, &folder, &names, path, sizeof path);
+    if (status == PS_OK) status = run_gmsh(input, path, options, &names, true, &forbidden, mesh);
     if (forbidden) {
         status = ps_refuse(options->run, "geo-commands",
                            "%s: reading it, Gmsh was about to start a program, write a file or use "
@@ -392,7 +413,8 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
                            input->name);
         import_mesh_release(mesh);
         import_mesh_init(mesh);
-        if (status == PS_OK) status = run_gmsh(input, path, options, false, &forbidden, mesh);
+        if (status == PS_OK)
+            status = run_gmsh(input, path, options, &names, false, &forbidden, mesh);
     }
     return status;
 }

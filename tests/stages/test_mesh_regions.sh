@@ -65,6 +65,57 @@ within "$(figure volume)" 1.99999 2.00001 "the volume of both"
 named named.hdf "1 core 2 shell"
 expect 0 "" penstock-mesh-partition named.hdf parts.h5 --parts 1
 expect 0 "" penstock-dgtd-setup parts.h5 model.h5 --boundary outer:absorbing --material core:eps=4 --material shell:eps=1
+# Faces by name, six a solid: 2 and 7 are one; 8 and 9 have one name; 10 has a solid's name; 11 has none.
+rename() { # FILE NAMES: gives the faces of FILE these names in turn
+    awk -v names="$2" 'BEGIN { n = split(names, name, " ") }
+        /= ADVANCED_FACE\(/ { ++k; sub(/ADVANCED_FACE\(\x27\x27/, "ADVANCED_FACE(\x27" (name[k] == "-" ? "" : name[k]) "\x27") } 1' "$1"
+}
+places() { # MESH NAME=PLANE:AREA...
+    python_has h5py numpy || return 0
+    python3 "$ROOT/tests/support/face_places.py" "$@" || fail "names of the faces of $1"
+}
+rename named.step "west joint south north floor roof joint east east core NONE it\x27\x27s" > faces.step
+grep -q "ADVANCED_FACE('it''s'" faces.step || fail "no names were given"
+expect 0 "" penstock-mesh-import --json faces.step faces.hdf --kind volume --size .4
+places faces.hdf west=x0:1 joint=x1:1 south=y0:1 north=y1:1 floor=z0:1 roof=z1:1 east=x2/y0:2 core.face=y1:1 "it's=z1:1"
+expect 0 "" penstock-mesh-partition faces.hdf faces-parts.h5 --parts 1
+expect 0 "" penstock-dgtd-setup faces-parts.h5 faces-model.h5 --boundary east:pec --boundary outer:absorbing --material core:eps=4 --material shell:eps=1
+# A part that is placed, turned by 90 degrees about z and 5 m up: its faces go with it, its colour is not in the way.
+sed "s/^#20 = CARTESIAN_POINT('',(0.,0.,0.))/#20 = CARTESIAN_POINT('',(0.,0.,5000.))/; s/^#22 = DIRECTION('',(1.,0.,-0.))/#22 = DIRECTION('',(0.,1.,0.))/" named.step > placed.step
+cmp -s named.step placed.step && fail "no part was placed"
+rename placed.step "west east south north floor roof near far left right below above" > moved.step
+expect 0 "" penstock-mesh-import --json moved.step moved.hdf --kind volume --size .4
+all="west=x0:1 east=x1:1 south=y0:1 north=y1:1 floor=z0:1 roof=z1:1"
+places moved.hdf $all near=y1:1 far=y2:1 left=x0:1 right=x-1:1 below=z5:1 above=z6:1
+solid=$(sed -n 's/^#\([0-9]*\) = MANIFOLD_SOLID_BREP.*/\1/p' moved.step | head -1)
+context=$(sed -n 's/^#\([0-9]*\) = ( GEOMETRIC_REPRESENTATION_CONTEXT.*/\1/p' moved.step | head -1)
+awk -v solid="$solid" -v context="$context" '/^ENDSEC;/ && ++k == 2 { printf "#9001=COLOUR_RGB(\x27\x27,.9,.1,.1);\n#9002=FILL_AREA_STYLE_COLOUR(\x27\x27,#9001);\n#9003=FILL_AREA_STYLE(\x27\x27,(#9002));\n#9004=SURFACE_STYLE_FILL_AREA(#9003);\n#9005=SURFACE_SIDE_STYLE(\x27\x27,(#9004));\n#9006=SURFACE_STYLE_USAGE(.BOTH.,#9005);\n#9007=PRESENTATION_STYLE_ASSIGNMENT((#9006));\n#9008=STYLED_ITEM(\x27\x27,(#9007),#%d);\n#9009=MECHANICAL_DESIGN_GEOMETRIC_PRESENTATION_REPRESENTATION(\x27\x27,(#9008),#%d);\n", solid, context } 1' moved.step > red.step
+expect 0 "" penstock-mesh-import --json red.step red.hdf --kind volume --size .4
+places red.hdf $all near=y1:1 far=y2:1 left=x0:1 right=x-1:1 below=z5:1 above=z6:1
+# Two solids that share half of a side: the pieces keep their names; what both have, has one of theirs.
+printf 'SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 1, 1, 1};\nBox(2) = {1, .5, 0, 1, 1, 1};\nMesh 2;\nSave "half.step";\n' > half.geo
+penstock-mesh-import half.geo --size 1 --allow geo-commands > /dev/null 2>&1
+rename half.step "west joint south north floor roof joint far front back below above" > cut.step
+expect 0 "" penstock-mesh-import --json cut.step cut.hdf --kind volume --size .4
+places cut.hdf west=x0:1 joint=x1:1.5 south=y0:1 north=y1:1 floor=z0:1 roof=z1:1 far=x2:1 front=y.5:1 back=y1.5:1 below=z0:1 above=z1:1
+# One solid as a surface, two faces of which lie in one box.
+cat > lid.geo << 'GEO'
+SetFactory("OpenCASCADE");
+Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Point(3) = {1, 1, 0}; Point(4) = {0, 1, 0};
+Point(5) = {0, 0, 1}; Point(6) = {1, 0, 1}; Point(7) = {1, 1, 1}; Point(8) = {0, 1, 1};
+Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1}; Line(5) = {5, 6}; Line(6) = {6, 7}; Line(7) = {7, 8};
+Line(8) = {8, 5}; Line(9) = {1, 5}; Line(10) = {2, 6}; Line(11) = {3, 7}; Line(12) = {4, 8}; Line(13) = {5, 7};
+Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1}; Curve Loop(2) = {1, 10, -5, -9}; Plane Surface(2) = {2};
+Curve Loop(3) = {2, 11, -6, -10}; Plane Surface(3) = {3}; Curve Loop(4) = {3, 12, -7, -11}; Plane Surface(4) = {4};
+Curve Loop(5) = {4, 9, -8, -12}; Plane Surface(5) = {5}; Curve Loop(6) = {5, 6, -13}; Plane Surface(6) = {6};
+Curve Loop(7) = {13, 7, 8}; Plane Surface(7) = {7}; Surface Loop(1) = {1 : 7}; Volume(1) = {1};
+Mesh 2;
+Save "lid.step";
+GEO
+penstock-mesh-import lid.geo --size 1 --allow geo-commands > /dev/null 2>&1
+rename lid.step "floor south east north west right left" > lids.step
+expect 0 "" penstock-mesh-import --json lids.step lids.hdf --size .4
+places lids.hdf floor=z0:1 south=y0:1 east=x1:1 north=y1:1 west=x0:1 right=z1:.5 left=z1:.5
 expect 0 "" penstock-mesh-import --json two.brep --kind volume --size .4
 [ "$(figure tags)" = "[1, 2]" ] || fail "solids of BREP: tags $(figure tags)"
 expect 3 "choose a larger --size" penstock-mesh-import named.step --kind volume --size 1e-5
