@@ -70,8 +70,10 @@ def gather(build, version, root):
     """The tree of the wheel below root; returns its tag."""
     package, info = root / "penstock", root / f"penstock-{version}.dist-info"
     shutil.copytree(ROOT / "python" / "penstock", package, ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("bin", "lib", "plugin", "mpi"):
+    for folder in ("bin", "lib", "plugin", "mpi", "demo"):
         (package / folder).mkdir()
+    for name in ("aircraft.geo", "sphere.geo"):
+        shutil.copy(ROOT / "cases" / "tdbem-aircraft" / name, package / "demo")
     programs = sorted(p for p in (build / "bin").iterdir() if p.name.startswith("penstock-"))
     for program in programs:
         shutil.copy(program, package / "bin")

@@ -29,8 +29,11 @@ def find(program):
 
 
 def main():
-    """penstock, penstock-NAME of a wheel: the program of this name in place of this process."""
+    """penstock, penstock-NAME of a wheel: the program of this name in place of this process; and penstock demo."""
     name = Path(sys.argv[0]).name
+    if name == "penstock" and sys.argv[1:2] == ["demo"]:
+        from .demo import main as demo
+        sys.exit(demo(sys.argv[2:]))
     path = find(name[len("penstock-"):] or "help")
     # penstock-help is the front command under the name "penstock"
     own = path if name.startswith("penstock-") else str(Path(path).with_name("penstock"))
