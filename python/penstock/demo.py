@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import time
+import warnings
 from pathlib import Path
 
 from ._library import HERE
@@ -58,8 +59,8 @@ def sphere(table):
     run("probe", "sphere-run.h5", "sphere.hdf", "sphere-far.h5", direction=[(theta, 0) for theta in (0, 45, 90, 135, 180)])
     run("sphere-exact", "sphere-exact.h5", quantity="soft-far", like="sphere-far.h5", radius=(area / 12.566370614) ** 0.5)
     off = step("and its exact series", "compare", "sphere-far.h5", "sphere-exact.h5", no_attributes=True, norm="space-time",
-               **{"from": 0.004})
-    table.check("soft sphere: far field and exact series differ by", off["relative_l2"], 0, 0.01, "<= 0.01")
+               tolerance=1.0, **{"from": 0.004})
+    table.check("soft sphere: far field and exact series differ by", off["space_time"]["relative_l2"], 0, 0.01, "<= 0.01")
 
 
 def pictures():
@@ -101,4 +102,5 @@ def main(arguments):
     parser.add_argument("folder", nargs="?", default="penstock-demo", help="where its files go (%(default)s)")
     parser.add_argument("--size", type=float, default=0.65, help="edges of the aircraft's triangles in metres (%(default)s)")
     options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")  # of the pulse, which is shorter than the mesh resolves
     return 0 if demonstrate(options.folder, options.size) else 1
