@@ -208,26 +208,27 @@ static ps_status read_rows(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     return check_elements(file, d);
 }
 
-static ps_status read_layer(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
+/* A number of each own element, and then of those of the halo: *out has halo_base + halo_count of
+ * `width` bytes. */
+static ps_status read_with_halo(const ps_dgtd_model_file *file, const ps_dgtd_domain *d,
+                                const char *path, ps_type type, int64_t width, void **out)
 {
-    if (!file->header.has_layer) return PS_OK;
-    PS_TRY(PS_ALLOC(&d->layer, d->elements, "the layer"));
-    return ps_store_read_array(file->store, "/mesh/matched_layer", PS_U8, d->first, d->elements,
-                               PS_ROOM(d->layer, d->elements), d->layer);
+    const int64_t count = d->halo_count > 0 ? file->header.elements : 0;
+    PS_SCOPED_MEMORY char *all = NULL;
+    PS_TRY(ps_alloc(out, d->halo_base + d->halo_count, (size_t)width, path));
+    PS_TRY(ps_store_read_array(file->store, path, type, d->first, d->elements, d->elements * width,
+                               *out));
+    if (count == 0) return PS_OK;
+    PS_TRY(ps_alloc((void **)&all, count, (size_t)width, path));
+    PS_TRY(ps_store_read_array(file->store, path, type, 0, count, count * width, all));
+    for (int64_t i = 0; i < d->halo_count; ++i)
+        memcpy((char *)*out + (d->halo_base + i) * width, all + d->halo[i] * width, (size_t)width);
+    return PS_OK;
 }
 
 /* What an element says of itself has to be within the levels, and Q no less than P. */
-static ps_status read_reach(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
+static ps_status check_reach(const ps_dgtd_model_file *file, const ps_dgtd_domain *d)
 {
-    if (file->header.local_levels == 0) return PS_OK;
-    int64_t count = file->header.elements;
-    PS_SCOPED_MEMORY uint8_t *all = NULL;
-    PS_TRY(PS_ALLOC(&d->reach, d->halo_base + d->halo_count, "the local steps"));
-    PS_TRY(PS_ALLOC(&all, count, "the local steps"));
-    PS_TRY(
-        ps_store_read_array(file->store, "/mesh/reach", PS_U8, 0, count, PS_ROOM(all, count), all));
-    memcpy(d->reach, all + d->first, (size_t)d->elements);
-    for (int64_t i = 0; i < d->halo_count; ++i) d->reach[d->halo_base + i] = all[d->halo[i]];
     for (int64_t e = 0; e < d->elements; ++e)
         if (d->reach[e] < 255 &&
             (d->reach[e] / 16 > file->header.local_levels || d->reach[e] % 16 > d->reach[e] / 16))
@@ -237,20 +238,21 @@ static ps_status read_reach(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     return PS_OK;
 }
 
-static ps_status read_total(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
+/* What is known of elements of the halo, too. */
+static ps_status read_kinds_of_elements(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
 {
-    uint8_t *all;
-    if (!file->header.has_total) return PS_OK;
-    PS_TRY(PS_ALLOC(&d->total, d->halo_base + d->halo_count, "the total-field region"));
-    PS_TRY(PS_ALLOC(&all, file->header.elements, "the total-field region"));
-    ps_status status =
-        ps_store_read_array(file->store, "/mesh/total", PS_U8, 0, file->header.elements,
-                            PS_ROOM(all, file->header.elements), all);
-    if (status == PS_OK) memcpy(d->total, all + d->first, (size_t)d->elements);
-    for (int64_t i = 0; status == PS_OK && i < d->halo_count; ++i)
-        d->total[d->halo_base + i] = all[d->halo[i]];
-    free(all);
-    return status;
+    const ps_dgtd_model_header *h = &file->header;
+    if (d->halo_count > 0) {
+        free(d->material);
+        d->material = NULL;
+        PS_TRY(read_with_halo(file, d, "/mesh/material", PS_U16, 2, (void **)&d->material));
+    }
+    if (h->has_total) PS_TRY(read_with_halo(file, d, "/mesh/total", PS_U8, 1, (void **)&d->total));
+    if (h->has_layer)
+        PS_TRY(read_with_halo(file, d, "/mesh/matched_layer", PS_U8, 1, (void **)&d->layer));
+    if (h->local_levels == 0) return PS_OK;
+    PS_TRY(read_with_halo(file, d, "/mesh/reach", PS_U8, 1, (void **)&d->reach));
+    return check_reach(file, d);
 }
 
 ps_status ps_dgtd_model_load(ps_dgtd_model_file *file, const int64_t *rank_parts, int ranks,
@@ -268,9 +270,7 @@ ps_status ps_dgtd_model_load(ps_dgtd_model_file *file, const int64_t *rank_parts
     if (status == PS_OK && 4 * (out->halo_base + out->halo_count) > INT32_MAX)
         status = ps_fail(PS_EXHAUSTED, "%s: %lld elements for one rank; use more ranks",
                          ps_store_path(file->store), (long long)out->elements);
-    if (status == PS_OK) status = read_total(file, out);
-    if (status == PS_OK) status = read_layer(file, out);
-    if (status == PS_OK) status = read_reach(file, out);
+    if (status == PS_OK) status = read_kinds_of_elements(file, out);
     if (status != PS_OK) ps_dgtd_domain_release(out);
     return status;
 }
@@ -282,7 +282,8 @@ void ps_dgtd_domain_release(ps_dgtd_domain *d)
         free(d->neighbours[n].receive);
     }
     free(d->neighbours), free(d->vertices), free(d->vertex_numbers), free(d->tetrahedra);
-    free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->layer), free(d->source);
+    free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->layer),
+        free(d->source);
     free(d->reach);
     free(d->halo);
     memset(d, 0, sizeof *d);

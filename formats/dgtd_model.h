@@ -156,9 +156,9 @@ typedef struct ps_dgtd_domain {
     int32_t *tetrahedra;     /* [elements][4] local vertices, ascending                    */
     int32_t *links;          /* [elements][4] 4 * slot + face; -1: none                    */
     uint8_t *kinds;          /* [elements][4]                                              */
-    uint16_t *material;      /* [elements]                                                 */
+    uint16_t *material;      /* [halo_base + halo_count] of the medium                     */
     uint8_t *total;          /* [halo_base + halo_count] or NULL                           */
-    uint8_t *layer;          /* [elements] 1 in the perfectly matched layer; or NULL       */
+    uint8_t *layer;          /* [halo_base + halo_count] 1 in the matched layer; or NULL   */
     uint8_t *reach;          /* [halo_base + halo_count] of the local steps; or NULL       */
     int32_t *source;         /* [elements] place in the mesh file                          */
     int32_t *halo;           /* [halo_count] element of each halo slot                     */

@@ -13,6 +13,8 @@ static march_options options = {.dt_scale = 1,
                                 .probe_every = 1,
                                 .energy_every = 16,
                                 .transform_every = 1,
+                                .far_every = 1,
+                                .where = PS_RECEIVER_WORDS,
                                 .checkpoint_every = {.seconds = 600}};
 
 static const ps_option table[] = {
@@ -46,6 +48,12 @@ static const ps_option table[] = {
         "transform only the last N periods of the lowest --frequency; 0: the whole run (pulses)"),
     PS_INT("transform-every", &options.transform_every, "N", 1, 1e9, PS_IDENTITY,
            "steps between samples of the transforms"),
+    PS_RECEIVER_DIRECTION_OPTIONS(options.where),
+    PS_TEXT("around", &options.around, "TAG,...", PS_IDENTITY,
+            "the far field is told from the surface of these volumes together (numbers or names of "
+            "physical groups); default: the boundary of the mesh, or the inner one of its layer"),
+    PS_INT("far-every", &options.far_every, "N", 1, 1e9, PS_IDENTITY,
+           "steps between samples of the far field; 20 a period of what is looked for lose 3e-4"),
     PS_INT("mode-error", &options.mode_error, "N", 0, 1e9, PS_IDENTITY,
            "every N steps, the L2 distance from the mode that the model starts with; the largest "
            "is told at the end"),
@@ -132,6 +140,7 @@ static ps_status run_program(ps_run *run)
 static const ps_allowance allowances[] = {
     {"part-periods",
      "a window of --transform-periods that holds no whole number of periods of a frequency"},
+    {"outside", "other media or metal outside of the surface of the far field, which scatter, too"},
     {"band", "a --frequency outside of the band in which poles stand for a tissue"},
     {NULL, NULL}};
 
@@ -148,7 +157,8 @@ static const ps_program program = {
         "tetrahedra, leap-frog with centred fluxes. MODEL is what penstock-dgtd-setup made. OUTPUT "
         "is the energy of the fields over time; beside it lie (without the suffix of OUTPUT) "
         ".electric.h5 and .magnetic.h5, signals at --probe points, .phasors.h5, the fields of all "
-        "elements at --frequency, and .hdf snapshots. Under mpirun each rank takes parts of the "
+        "elements at --frequency, .far.h5, the far field over time in each --direction, and .hdf "
+        "snapshots. Under mpirun each rank takes parts of the "
         "model's partition. Checkpoints and a log of all samples are kept beside OUTPUT until it "
         "is complete; after an interruption of any kind the same command continues to the same "
         "bits.",

@@ -7,6 +7,7 @@
 #define PS_DGTD_MARCH_MARCH_H
 
 #include "compute/dgtd_march/backend.h"
+#include "compute/dgtd_march/far.h"
 #include "formats/dgtd_model.h"
 #include "formats/port_signals.h"
 #include "kernels/common/growth_watch.h"
@@ -38,6 +39,9 @@ typedef struct march_options {
     int state;           /* state_place */
     int64_t visit_steps; /* m; 0: what memory allows */
     int halo;            /* exchange_way */
+    ps_receiver_words where;
+    const char *around;
+    int64_t far_every;
 } march_options;
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
@@ -96,6 +100,7 @@ typedef struct problem {
     double omegas[FREQUENCIES_MAX];      /* 1/m               */
     int64_t probe_count;                 /* of all ranks      */
     double *points;                      /* [probe_count][3]  */
+    far_surface far;
     timing timing;
 } problem;
 
@@ -155,6 +160,26 @@ ps_status probes_read(const march_options *options, problem *problem);
  * by ascending slot. PS_USAGE if a point lies in no element of any rank. */
 ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **places,
                       int64_t *count);
+
+/* ---- the far field over time (far.c) ---- */
+
+/* The surface and its directions, once the domain is there; collective. PS_USAGE for surfaces that
+ * are not closed or in no single lossless medium; what scatters outside is refused by the name
+ * "outside". Nothing happens without directions. */
+ps_status far_open(const ps_run *run, const march_options *options, problem *problem);
+void far_release(problem *problem);
+bool far_is_asked(const problem *problem);
+ps_status far_build(problem *problem); /* its sums */
+int64_t far_bytes(const problem *problem);
+int64_t far_sums(const problem *problem); /* doubles, of this rank */
+/* Adds its points to the own probes; places from probe_count on. */
+ps_status far_add_probes(const problem *problem, ps_dgtd_probe **own, int64_t **places,
+                         int64_t *count);
+bool far_is_sampled(const problem *problem, int64_t step); /* the fields after this step */
+/* The fields after a step at the own probes: values[own probes][6]. */
+void far_add(struct march *march, int64_t step, const double *values);
+/* Sums over ranks; the trace by rank 0. */
+ps_status far_write(struct march *march, const ps_product *product, const char *path);
 
 /* ---- the layer (layer.c): states and tables of a perfectly matched layer stay in memory ---- */
 
@@ -276,10 +301,10 @@ typedef struct march {
     bool stopped, hopeless;
 } march;
 
-/* run.c */
-/* Names the run, of which run, options, problem and plan are set. */
+/* state.c: names the run, of which run, options, problem and plan are set. */
 ps_status march_name(march *march, const ps_product *product);
 ps_state_spec march_spec(march *march);
+/* run.c */
 ps_status march_open(march *march);
 void march_close(march *march);
 /* Elements [first, end) of fields and transforms are in memory until the next call with later

@@ -220,11 +220,13 @@ static ps_status sum_source(const march *m, ps_phasors_header *h)
 }
 
 /* What comes into a port: |V^ + R I^|^2/(8 R); of those that are driven. */
-static double incident_of(const traces *x, int64_t port, double frequency, const double v[2], const double c[2])
+static double incident_of(const traces *x, int64_t port, double frequency, const double v[2],
+                          const double c[2])
 {
     double r, beta, sum = 0;
     if (!x->ports.driven[port] ||
-        !ps_dgtd_port_impedance(x->ports.mode + port, x->ports.reference[port], frequency, &r, &beta))
+        !ps_dgtd_port_impedance(x->ports.mode + port, x->ports.reference[port], frequency, &r,
+                                &beta))
         return 0;
     for (int part = 0; part < 2; ++part) sum += pow(v[part] + r * c[part], 2);
     return sum / (8 * r);
@@ -394,7 +396,11 @@ ps_status outputs_write(march *m, const ps_product *product)
         sum_accepted(&t, end.accepted, end.incident);
     }
     PS_TRY(ps_comm_broadcast(&end, sizeof end, 0));
-    if (m->problem->frequency_count > 0)
-        PS_TRY(ps_comm_agree(write_phasors(m, product, &end)));
+    if (m->problem->frequency_count > 0) PS_TRY(ps_comm_agree(write_phasors(m, product, &end)));
+    if (far_is_asked(m->problem)) {
+        char path[4200];
+        path_beside(m, "far", path);
+        PS_TRY(ps_comm_agree(far_write(m, product, path)));
+    }
     return ps_comm_agree(first ? write_traces(&t, product) : PS_OK);
 }

@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 
 enum { PHASOR_CHUNK = 4 << 20 }; /* as formats/phasors cuts them */
+enum { FAR_SAMPLES = 64 << 20 }; /* two copies of what run.c keeps of a surface in a batch */
 enum { RANGES = 3 << 20 };       /* tables, hashes and threads of a state that lies in a file */
 /* Tables, probes and sources; what fields are converted through where all of them are there. */
 enum { DEVICE_SLACK = 1 << 20, DEVICE_SCRATCH = 64 << 20 };
@@ -50,8 +51,10 @@ static int64_t batch_bytes(const march_options *options, const problem *p)
     int64_t batch = options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
     int64_t samples = batch / (options->balance ? 1 : p->timing.energy_every) + 1;
     int64_t terms = term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H);
+    int64_t surface = p->far.time.points > 0 ? FAR_SAMPLES : 0;
     return (batch * 3 * row_values(options, p) + samples * terms * p->system.groups) *
-           (int64_t)sizeof(double);
+               (int64_t)sizeof(double) +
+           surface;
 }
 
 static void measure(const ps_run *run, const march_options *options, const problem *p,
@@ -71,6 +74,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     if (p->header->local_levels > 0) ps_ledger_add(l, PS_ROOM_HOST, "local_steps", local_bytes(p));
     if (ps_dgtd_model_ports(p->model)->count > 0)
         ps_ledger_add(l, PS_ROOM_HOST, "ports", ports_bytes(p));
+    if (far_is_asked(p)) ps_ledger_add(l, PS_ROOM_HOST, "far_field", far_bytes(p));
     if (ps_dgtd_model_wires(p->model)->count > 0)
         ps_ledger_add(l, PS_ROOM_HOST, "wires", wires_bytes(p));
     ps_ledger_add(l, PS_ROOM_HOST, "samples",

@@ -215,7 +215,8 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 {
     memset(out, 0, sizeof *out);
     PS_TRY(ps_comm_agree(open_model(run, options, out)));
-    return local_count(out);
+    PS_TRY(local_count(out));
+    return far_open(run, options, out);
 }
 
 void problem_release(problem *p)
@@ -223,6 +224,7 @@ void problem_release(problem *p)
     sources_release(p);
     ports_release(p);
     wires_release(p);
+    far_release(p);
     layer_release(p);
     media_release(p);
     ps_dgtd_local_close(&p->local);
@@ -287,6 +289,7 @@ ps_status problem_build(const march_options *options, problem *p)
     if (status == PS_OK) status = layer_build(p);
     if (status == PS_OK) status = media_build(p);
     if (status == PS_OK) status = local_build(p);
+    if (status == PS_OK) status = far_build(p);
     PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_comm_agree(sources_build(p)));
     PS_TRY(ps_comm_agree(media_check_sources(p)));

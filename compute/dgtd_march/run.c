@@ -80,10 +80,22 @@ static int64_t term_samples(const march *m)
     return m->batch_max / (m->options->balance ? 1 : m->problem->timing.energy_every) + 1;
 }
 
+/* Fewer steps where a surface of the far field is sampled in each: of all ranks alike. */
+static ps_status shorten_batches(march *m)
+{
+    enum { BYTES = 32 << 20 };
+    int64_t points = m->problem->far.time.points,
+            most = points ? BYTES / (48 * points) : m->batch_max;
+    PS_TRY(ps_comm_min_i64(&most, 1));
+    if (!m->tiles && most < m->batch_max) m->batch_max = most > 1 ? most : 1;
+    return PS_OK;
+}
+
 static ps_status open_rows(march *m)
 {
     const problem *p = m->problem;
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
+    PS_TRY(far_add_probes(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
     PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(m->options, p), "the probes"));
     PS_TRY(PS_ALLOC(&m->port_rows, m->batch_max * 2 * p->port_count, "the ports"));
@@ -142,6 +154,7 @@ ps_status march_open(march *m)
     if (m->plan->backend->ports) PS_TRY(ports_check_device(p));
     if (m->plan->backend->ports) PS_TRY(wires_check_device(p));
     PS_TRY(ps_comm_agree(open_fields(m)));
+    PS_TRY(shorten_batches(m));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
     exchange_way way = m->march.local ? EXCHANGE_HOST : (exchange_way)m->options->halo;
@@ -178,84 +191,6 @@ void march_close(march *m)
 
 /* ---- beginning ---- */
 
-/* The states of poles and of the layer, which are in memory wherever the fields are. */
-static int describe_layer(const problem *p, ps_type type, ps_checkpoint_array *arrays)
-{
-    int64_t item = type == PS_F32 ? 4 : 8, count = layer_state_bytes(p) / item;
-    if (p->special) {
-        *arrays = (ps_checkpoint_array){"/polarisation", "V/m", type, media_state_bytes(p) / item,
-                                        p->dispersion.state};
-        if (p->pml.rows == 0) return 1;
-        ++arrays;
-    }
-    if (p->pml.rows == 0) return 0;
-    arrays[0] = (ps_checkpoint_array){"/electric_layer", "V/m", type, count, p->pml.state[0]};
-    arrays[1] = (ps_checkpoint_array){"/magnetic_layer", "V/m", type, count, p->pml.state[1]};
-    return 2 + p->special;
-}
-
-static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
-{
-    march *m = context;
-    const problem *p = m->problem;
-    ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
-    arrays[0] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &m->figures};
-    if (m->tiles && m->tiles->paged) {
-        arrays[1] =
-            (ps_checkpoint_array){"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
-        return 2 + describe_layer(p, type, arrays + 2);
-    }
-    int64_t item = type == PS_F32 ? 4 : 8;
-    int64_t field = p->system.groups * 3 * p->reference.nodes * PS_DGTD_ALIGN / item;
-    int64_t sums = p->frequency_count
-                       ? (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count) / item
-                       : 0;
-    const ps_checkpoint_array fields[] = {
-        {"/electric", "V/m", type, field, m->march.electric},
-        {"/magnetic", "V/m", type, field, m->march.magnetic},
-        {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
-        {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
-    memcpy(arrays + 1, fields, sizeof fields);
-    int count = 5 + describe_layer(p, type, arrays + 5);
-    if (p->port_count > 0)
-        arrays[count++] =
-            (ps_checkpoint_array){"/ports", "1", PS_F64, p->port_state_count, p->port_states};
-    if (p->wire_count > 0)
-        arrays[count++] =
-            (ps_checkpoint_array){"/wires", "1", PS_F64, p->wire_state_count, p->wire_states};
-    return count;
-}
-
-/* Where the state is, is part of what a run is. */
-ps_status march_name(march *m, const ps_product *product)
-{
-    const march_plan *plan = m->plan;
-    const char *place = plan->file && plan->backend == &backend_device ? "cuda-file"
-                        : plan->file                                   ? "file"
-                        : plan->backend                                ? plan->backend->name
-                                                                       : "memory";
-    char more[64];
-    snprintf(more, sizeof more, "ranks=%d\nstate=%s\n", ps_comm_size(), place);
-    PS_TRY(ps_state_name(product->path, m->name));
-    return ps_product_identity(product, more, &m->identity);
-}
-
-ps_state_spec march_spec(march *m)
-{
-    static const char *const files[] = {".state0", ".state1", NULL};
-    return (ps_state_spec){.run = m->run,
-                           .name = m->name,
-                           .identity = m->identity,
-                           .unit = "step",
-                           .every_rank = true,
-                           .series = true,
-                           .every = m->options->checkpoint_every,
-                           .describe = describe,
-                           .adopt = m->plan->file ? tiles_adopt : NULL,
-                           .others = files,
-                           .context = m};
-}
-
 /* A checkpoint that was passed over may have left something behind. */
 static ps_status start_fields(march *m)
 {
@@ -263,6 +198,7 @@ static ps_status start_fields(march *m)
     size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
     for (int64_t k = 0; k < p->port_state_count; ++k) p->port_states[k] = 0;
+    for (int64_t k = 0; k < far_sums(p); ++k) p->far.sums[0][k] = 0;
     media_start(p);
     if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);

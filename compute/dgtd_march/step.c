@@ -70,12 +70,19 @@ static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64
     return m->terms[field] + sample * term_count(m->options, field) * m->march.system->groups;
 }
 
+/* Are probes sampled after a step: those asked for, or those of the far field? */
+static bool is_sampled(const problem *p, int64_t step)
+{
+    return (p->probe_count > 0 && (step + 1) % p->timing.probe_every == 0) ||
+           far_is_sampled(p, step);
+}
+
 /* What is recorded of a part after its half step. */
 static ps_status record_part(march *m, ps_dgtd_field field, int64_t first, const backend_part *x)
 {
     const backend *b = m->backend;
     int64_t probe = probes_before(m, x->begin), probes = probes_before(m, x->end) - probe;
-    if (probes > 0 && (x->step + 1) % m->problem->timing.probe_every == 0)
+    if (probes > 0 && is_sampled(m->problem, x->step))
         PS_TRY(b->sample(m->state, field, x->step - first, probe, probes));
     if (!march_is_transformed(m, x->step)) return PS_OK;
     double t = ((double)x->step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
@@ -187,9 +194,11 @@ ps_status march_rows(march *m, int64_t count)
     PS_TRY(take(m, count));
     for (int64_t i = 0; i < count; ++i) {
         double *row = m->rows + i * width, *to = row + 6 * m->problem->probe_count;
+        const double *values = m->values + i * m->probe_count * 6;
         for (int64_t p = 0; p < m->probe_count; ++p)
-            memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
-                   6 * sizeof *row);
+            if (m->probe_places[p] < m->problem->probe_count)
+                memcpy(row + 6 * m->probe_places[p], values + p * 6, 6 * sizeof *row);
+        if (far_is_sampled(m->problem, m->done + i)) far_add(m, m->done + i, values);
         ports_row(m, i, row + width - ports);
         if ((m->done + 1 + i) % terms_every(m)) continue;
         to = put_terms(m, PS_DGTD_E, sample, to);

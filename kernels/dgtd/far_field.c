@@ -2,38 +2,10 @@
 
 #include <math.h>
 
+#include "kernels/dgtd/face_rule.h"
 #include "kernels/dgtd/mesh.h"
 
 static const double Z0 = 376.730313668; /* ohm */
-
-enum { SIDE_MAX = PS_DGTD_MAX_ORDER + 3, POINTS_MAX = SIDE_MAX * SIDE_MAX };
-
-/* Collapsed Gauss points of a triangle: barycentric coordinates, weights that add up to 1. */
-typedef struct face_rule {
-    int count;
-    double l[POINTS_MAX][3], weight[POINTS_MAX];
-    double shape[4][POINTS_MAX][PS_DGTD_MAX_NODES]; /* of the element, by face */
-} face_rule;
-
-static void make_rule(face_rule *rule, const ps_dgtd_reference *reference)
-{
-    int side = reference->order + 3;
-    double x[SIDE_MAX], w[SIDE_MAX];
-    ps_dgtd_gauss(side, x, w);
-    rule->count = side * side;
-    for (int q = 0; q < rule->count; ++q) {
-        double a = x[q / side], b = x[q % side];
-        rule->l[q][0] = a;
-        rule->l[q][1] = (1 - a) * b;
-        rule->l[q][2] = (1 - a) * (1 - b);
-        rule->weight[q] = 2 * w[q / side] * w[q % side] * (1 - a);
-        for (int f = 0; f < 4; ++f) {
-            double l[4] = {0};
-            for (int v = 0; v < 3; ++v) l[ps_dgtd_face_vertices[f][v]] = rule->l[q][v];
-            ps_dgtd_reference_values(reference, l, rule->shape[f][q]);
-        }
-    }
-}
 
 /* Re and Im of a field at a point: out[part][component]. */
 static void trace_at(const float *values, int nodes, const double *shape, double out[2][3])
@@ -78,7 +50,7 @@ static void radiate(const ps_dgtd_far *far, int64_t d, const source_point *point
 }
 
 /* The points of one face. */
-static void open_face(const face_rule *rule, const ps_dgtd_reference *reference,
+static void open_face(const ps_dgtd_face_rule *rule, const ps_dgtd_reference *reference,
                       const ps_dgtd_tets *mesh, const ps_dgtd_rows *electric, const float *magnetic,
                       int64_t face, double factor, source_point *points)
 {
@@ -93,13 +65,7 @@ static void open_face(const face_rule *rule, const ps_dgtd_reference *reference,
         trace_at(electric->values + row * width, reference->nodes, rule->shape[f][q], e);
         trace_at(magnetic + row * width, reference->nodes, rule->shape[f][q], h);
         currents_at(normals[f], factor * areas[f] * rule->weight[q], e, h, points[q].current);
-        for (int c = 0; c < 3; ++c) {
-            points[q].x[c] = 0;
-            for (int v = 0; v < 3; ++v)
-                points[q].x[c] +=
-                    rule->l[q][v] *
-                    mesh->vertices[3 * (int64_t)vertex[ps_dgtd_face_vertices[f][v]] + c];
-        }
+        ps_dgtd_face_rule_point(rule, mesh->vertices, vertex, f, q, points[q].x);
     }
 }
 
@@ -110,9 +76,9 @@ void ps_dgtd_far_add(const ps_dgtd_far *far, const ps_dgtd_reference *reference,
                      const double *weight)
 {
     enum { FACES_AT_ONCE = 64 };
-    face_rule rule;
-    source_point points[FACES_AT_ONCE][POINTS_MAX];
-    make_rule(&rule, reference);
+    ps_dgtd_face_rule rule;
+    source_point points[FACES_AT_ONCE][PS_DGTD_FACE_POINTS];
+    ps_dgtd_face_rule_init(&rule, reference, reference->order + 3);
     for (int64_t at = 0; at < count; at += FACES_AT_ONCE) {
         int64_t some = count - at < FACES_AT_ONCE ? count - at : FACES_AT_ONCE;
 #pragma omp parallel
