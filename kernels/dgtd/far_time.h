@@ -5,7 +5,7 @@
  * c0 t in m and tau = t - m r:
  *
  *   lim r E(r e, tau + m r) = -(m/(4 pi)) d/dtau A(tau),
- *   A(tau) = int [ Z (J - e (e.J)) - e x M ](x, tau + m e.x) dA
+ *   A(tau) = int (Z (J - e (e.J)) - e x M) dA,  of x at tau + m e.x
  *
  * which is far_field.h at every frequency. Samples of E and of H, each at its own times, are spread
  * over bins of tau that are as far apart as samples are: each point by the four weights of cubic

@@ -19,7 +19,7 @@ static const char keys[] =
 
 enum { CORNERS_MAX = 64 };
 /* Of the mean edge of the elements about a wire: its tube; of the tube: a segment. */
-static const double tube_of_edges = 1.5, segment_of_tube = 0.5;
+static const double tube_of_edges = 1.5, segment_of_tube = 0.25;
 /* What int g dV of a segment may be off 1 by. */
 static const double uncovered_most = 0.05;
 
