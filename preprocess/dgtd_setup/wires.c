@@ -342,7 +342,8 @@ static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, c
         if (fabs(wire.covered[k] - 1) > uncovered_most)
             return ps_fail(PS_USAGE,
                            "--wire %s: of the tube of %.4g m in radius about (%g, %g, %g) %.3g lies in the mesh: the "
-                           "wire has to be as far from its surface, or give a smaller tube=",
+                           "wire has to be as far from its surface, or give a smaller tube=; where it is as far, its "
+                           "segments are too short for the elements: give a longer segment=",
                            text, x->width, points[k][0], points[k][1], points[k][2], wire.covered[k]);
     for (int64_t i = 0; i < wire.elements; ++i) PS_TRY(check_element(s, text, wire.slots[i], material));
     if (x->port >= 0) {
