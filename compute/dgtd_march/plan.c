@@ -134,6 +134,12 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
                        p->header->local_levels > 0 ? "local steps" : "ports",
                        (double)m->device / 1e6, (double)m->device_budget / 1e6,
                        p->header->local_levels > 0 ? ", or dgtd-setup --local-steps off" : "");
+    if (far_is_asked(p))
+        return ps_fail(PS_EXHAUSTED,
+                       "a far field over time on a device is told of a state that is wholly there: it "
+                       "takes %.1f MB, of which %.1f MB may be used. Raise --device-memory, take "
+                       "--device cpu, or penstock-dgtd-far at frequencies",
+                       (double)m->device / 1e6, (double)m->device_budget / 1e6);
     if (ps_comm_size() > 1)
         return ps_fail(PS_EXHAUSTED,
                        "a rank's state takes %.1f MB of the device, of which %.1f MB may be used; "
