@@ -244,6 +244,16 @@ static bool same_name(const identity_line *a, const identity_line *b)
     return a->name == b->name && !strncmp(a->text, b->text, (size_t)a->name);
 }
 
+/* Whether a line of that name is in `text`. */
+static bool comes_later(const identity_line *line, const char *text)
+{
+    for (identity_line at = line_at(text); at.length > 0; at = line_at(at.text + at.length + 1)) {
+        if (same_name(line, &at)) return true;
+        if (!at.text[at.length]) break;
+    }
+    return false;
+}
+
 ps_status ps_identity_check(const char *run, const char *stored, const char *now)
 {
     identity_line had = line_at(stored), is = line_at(now);
@@ -253,11 +263,11 @@ ps_status ps_identity_check(const char *run, const char *stored, const char *now
         is = line_at(is.text + is.length + 1);
     }
     if (!strcmp(had.text, is.text)) return PS_OK;
-    if (!same_name(&had, &is)) { /* one of them has a line more: name that, with no value now */
-        if (had.length)
-            is.value_length = 0;
-        else
+    if (!same_name(&had, &is)) { /* one of them has a line more: name that, without a value */
+        if (had.length == 0 || comes_later(&had, is.text))
             had = (identity_line){.text = is.text, .value = "", .name = is.name};
+        else
+            is.value_length = 0;
     }
     return ps_fail(
         PS_USAGE,

@@ -176,6 +176,10 @@ static void differences_are_named(void **state)
                 "had b \"\", now it is \"2\"");
     check_fails(ps_identity_check("run", "a=1\nb=2\n", "a=1\n"), PS_USAGE,
                 "had b \"2\", now it is \"\"");
+    check_fails(ps_identity_check("run", "a=1\nc=3\n", "a=1\nb=2\nc=3\n"), PS_USAGE,
+                "had b \"\", now it is \"2\"");
+    check_fails(ps_identity_check("run", "a=1\nb=2\nc=3\n", "a=1\nc=3\n"), PS_USAGE,
+                "had b \"2\", now it is \"\"");
     check_fails(ps_identity_check("run", "a=1", "a=11"), PS_USAGE, "had a \"1\", now it is \"11\"");
 }
 
