@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "formats/columns.h"
@@ -96,6 +97,19 @@ static ps_status fill_overview(ps_hmatrix_file *f)
     return PS_OK;
 }
 
+/* What is stored of a chunk lies in its part, so the tables cannot ask for more memory than that.
+ */
+static ps_status check_stored(const ps_hmatrix_file *f, int64_t c)
+{
+    char name[4096];
+    struct stat part;
+    ps_store_part_path(ps_store_path(f->store), f->generation, (int)c, name);
+    if (stat(name, &part) == 0 && f->arrays.stored[c] >= 0 && f->arrays.stored[c] <= part.st_size)
+        return PS_OK;
+    return ps_fail(PS_INVALID, "%s: chunk %lld stores %lld bytes, which its part does not hold",
+                   ps_store_path(f->store), (long long)c, (long long)f->arrays.stored[c]);
+}
+
 static ps_status check_chunk(ps_hmatrix_file *f, int64_t c)
 {
     int64_t first = f->chunks.first[c], end = f->chunks.first[c + 1], numbers = 0;
@@ -104,9 +118,9 @@ static ps_status check_chunk(ps_hmatrix_file *f, int64_t c)
     for (int64_t l = first; good && l < end; ++l)
         numbers += ps_hmatrix_padded(&f->overview.shape, l, f->arrays.rank[l]);
     f->unpacked[c] = ps_padded(numbers * item_bytes(f)) + 128;
-    good = good && numbers == f->arrays.numbers[c] && f->arrays.stored[c] >= 0 &&
-           f->arrays.stored[c] < INT64_C(1) << 56;
-    if (good && ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c)) return PS_OK;
+    good = good && numbers == f->arrays.numbers[c];
+    if (good && ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c))
+        return check_stored(f, c);
     if (good)
         return ps_fail(PS_INVALID,
                        "%s: the part file of chunk %lld is missing; it belongs beside it",
