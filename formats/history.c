@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/row_series.h"
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 
 struct ps_history {
@@ -24,53 +25,18 @@ static ps_status header_check(const ps_history_header *header)
     return PS_OK;
 }
 
-/* `count` texts of `size` bytes each, as the attributes WHAT_0, WHAT_1, ... */
-static ps_status put_texts(ps_store *store, const char *what, int count, const char *texts,
-                           size_t size)
-{
-    for (int i = 0; i < count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_%d", what, i);
-        PS_TRY(ps_store_put_text(store, "/", name, texts + (size_t)i * size));
-    }
-    return PS_OK;
-}
-
-static ps_status get_texts(ps_store *store, const char *what, int count, char *texts, size_t size)
-{
-    for (int i = 0; i < count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_%d", what, i);
-        PS_TRY(ps_store_get_text(store, "/", name, texts + (size_t)i * size, size));
-    }
-    return PS_OK;
-}
-
 static ps_status put_header(ps_store *store, const ps_history_header *header)
 {
     PS_TRY(ps_slice_header_put(store, &header->slices));
     PS_TRY(ps_store_put_int(store, "/", "steps", header->steps));
     PS_TRY(ps_store_put_int(store, "/", "group", header->group));
     PS_TRY(ps_store_put_int(store, "/", "emitter_count", header->emitter_count));
-    PS_TRY(put_texts(store, "emitter", header->emitter_count, header->emitters[0],
-                     sizeof header->emitters[0]));
+    PS_TRY(ps_store_put_texts(store, "emitter", header->emitter_count, header->emitters[0],
+                              sizeof header->emitters[0]));
     if (header->lining_count == 0) return PS_OK;
     PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
-    return put_texts(store, "lining", header->lining_count, header->linings[0],
-                     sizeof header->linings[0]);
-}
-
-static ps_status get_linings(ps_store *store, ps_history_header *header)
-{
-    int64_t count;
-    if (!ps_store_has(store, "/", "lining_count")) return PS_OK;
-    PS_TRY(ps_store_get_int(store, "/", "lining_count", &count));
-    if (count < 1 || count > PS_HISTORY_LININGS)
-        return ps_fail(PS_INVALID, "attribute lining_count is %lld, outside 1..%d",
-                       (long long)count, PS_HISTORY_LININGS);
-    header->lining_count = (int)count;
-    return get_texts(store, "lining", header->lining_count, header->linings[0],
-                     sizeof header->linings[0]);
+    return ps_store_put_texts(store, "lining", header->lining_count, header->linings[0],
+                              sizeof header->linings[0]);
 }
 
 static ps_status get_header(ps_store *store, ps_history_header *header)
@@ -82,9 +48,12 @@ static ps_status get_header(ps_store *store, ps_history_header *header)
     PS_TRY(ps_store_get_int(store, "/", "emitter_count", &emitters));
     header->emitter_count = emitters < 0 || emitters > 16 ? -1 : (int)emitters;
     PS_TRY(header_check(header));
-    PS_TRY(get_texts(store, "emitter", header->emitter_count, header->emitters[0],
-                     sizeof header->emitters[0]));
-    return get_linings(store, header);
+    PS_TRY(ps_store_get_texts(store, "emitter", header->emitter_count, header->emitters[0],
+                              sizeof header->emitters[0]));
+    if (!ps_store_has(store, "/", "lining_count")) return PS_OK;
+    PS_TRY(ps_store_get_count(store, "lining_count", 1, PS_HISTORY_LININGS, &header->lining_count));
+    return ps_store_get_texts(store, "lining", header->lining_count, header->linings[0],
+                              sizeof header->linings[0]);
 }
 
 static ps_type type_of(const ps_history_header *header)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/store_texts.h"
 #include "runtime/options.h"
 
 enum { MIRROR_TEXT_MAX = 256 };
@@ -112,10 +113,11 @@ ps_status ps_reflectors_find_sides(ps_reflectors *mirrors, const double *vertice
         }
         print_plane(&mirrors->planes[p], 6, text, sizeof text);
         if (low < -touch && high > touch)
-            return ps_fail(PS_INVALID,
-                           "the surface crosses the mirror plane %s: it reaches from %g to %g m beside "
-                           "it; what lies beyond the plane is its image, and must not be in the mesh",
-                           text, low, high);
+            return ps_fail(
+                PS_INVALID,
+                "the surface crosses the mirror plane %s: it reaches from %g to %g m beside "
+                "it; what lies beyond the plane is its image, and must not be in the mesh",
+                text, low, high);
         if (high <= touch)
             return ps_fail(PS_INVALID, "all of the surface lies in the mirror plane %s", text);
     }
@@ -125,33 +127,23 @@ ps_status ps_reflectors_find_sides(ps_reflectors *mirrors, const double *vertice
 ps_status ps_reflectors_put(ps_store *store, const ps_reflectors *mirrors)
 {
     if (mirrors->count == 0) return PS_OK;
+    char text[PS_REFLECTORS_MAX][MIRROR_TEXT_MAX];
+    for (int p = 0; p < mirrors->count; ++p)
+        print_plane(&mirrors->planes[p], 17, text[p], sizeof text[p]);
     PS_TRY(ps_store_put_int(store, "/", "mirror_count", mirrors->count));
-    for (int p = 0; p < mirrors->count; ++p) {
-        char name[32], text[MIRROR_TEXT_MAX];
-        snprintf(name, sizeof name, "mirror_%d", p);
-        print_plane(&mirrors->planes[p], 17, text, sizeof text);
-        PS_TRY(ps_store_put_text(store, "/", name, text));
-    }
-    return PS_OK;
+    return ps_store_put_texts(store, "mirror", mirrors->count, text[0], sizeof text[0]);
 }
 
 ps_status ps_reflectors_get(const ps_store *store, ps_reflectors *out)
 {
     char text[PS_REFLECTORS_MAX][MIRROR_TEXT_MAX];
     const char *texts[PS_REFLECTORS_MAX] = {text[0], text[1]};
-    int64_t count;
+    int count;
     *out = (ps_reflectors){.count = 0};
     if (!ps_store_has(store, "/", "mirror_count")) return PS_OK;
-    PS_TRY(ps_store_get_int(store, "/", "mirror_count", &count));
-    if (count < 1 || count > PS_REFLECTORS_MAX)
-        return ps_fail(PS_INVALID, "attribute mirror_count is %lld, outside 1..%d",
-                       (long long)count, PS_REFLECTORS_MAX);
-    for (int p = 0; p < count; ++p) {
-        char name[32];
-        snprintf(name, sizeof name, "mirror_%d", p);
-        PS_TRY(ps_store_get_text(store, "/", name, text[p], sizeof text[p]));
-    }
-    ps_status status = ps_reflectors_parse("attribute mirror", (int)count, texts, out);
+    PS_TRY(ps_store_get_count(store, "mirror_count", 1, PS_REFLECTORS_MAX, &count));
+    PS_TRY(ps_store_get_texts(store, "mirror", count, text[0], sizeof text[0]));
+    ps_status status = ps_reflectors_parse("attribute mirror", count, texts, out);
     return status == PS_OK ? PS_OK : ps_context(PS_INVALID, "planes");
 }
 

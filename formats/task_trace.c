@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -201,13 +202,9 @@ static ps_status read_edges(ps_store *store, ps_task_trace *trace)
 
 static ps_status get_kinds(ps_store *store, ps_task_trace *trace)
 {
-    int64_t count, colours[PS_TASK_KINDS_MAX];
+    int64_t colours[PS_TASK_KINDS_MAX];
     double cpu[PS_TASK_KINDS_MAX], gpu[PS_TASK_KINDS_MAX];
-    PS_TRY(ps_store_get_int(store, "/", "kinds", &count));
-    if (count < 1 || count > PS_TASK_KINDS_MAX)
-        return ps_fail(PS_INVALID, "kinds: %lld is not from 1 to %d", (long long)count,
-                       PS_TASK_KINDS_MAX);
-    trace->kind_count = (int)count;
+    PS_TRY(ps_store_get_count(store, "kinds", 1, PS_TASK_KINDS_MAX, &trace->kind_count));
     PS_TRY(ps_store_get_ints(store, "/", "colours", colours, trace->kind_count));
     PS_TRY(ps_store_get_reals(store, "/", "cpu_rates", cpu, trace->kind_count));
     PS_TRY(ps_store_get_reals(store, "/", "gpu_rates", gpu, trace->kind_count));

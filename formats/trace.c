@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/store_scales.h"
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
@@ -248,16 +249,13 @@ static ps_status write_description(ps_store *store, const ps_trace *trace)
 
 static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 {
-    char name[16];
     const char *const names[] = {"speed", "dt", "mean_edge", "usable_up_to"};
     const double values[] = {origin->speed, origin->dt, origin->edge, origin->usable};
     for (int i = 0; i < 4; ++i)
         if (values[i] > 0) PS_TRY(ps_store_put_real(store, "/", names[i], values[i]));
     PS_TRY(ps_store_put_text(store, "/", "basis", basis_names[origin->basis]));
-    for (int i = 0; i < origin->emitter_count; ++i) {
-        snprintf(name, sizeof name, "emitter_%d", i);
-        PS_TRY(ps_store_put_text(store, "/", name, origin->emitters[i]));
-    }
+    PS_TRY(ps_store_put_texts(store, "emitter", origin->emitter_count, origin->emitters[0],
+                              sizeof origin->emitters[0]));
     return ps_reflectors_put(store, &origin->mirrors);
 }
 

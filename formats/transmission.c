@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -107,12 +108,9 @@ static void list_map(const ps_transmission_file *f, ps_map_kind which, const cha
 
 static ps_status put_attributes(ps_store *store, const ps_transmission_file *f)
 {
-    char name[32];
     PS_TRY(ps_store_put_int(store, "/", "conditions", f->conditions));
-    for (int i = 0; i < f->conditions; ++i) {
-        snprintf(name, sizeof name, "condition_%d", i);
-        PS_TRY(ps_store_put_text(store, "/", name, f->kinds[i]));
-    }
+    PS_TRY(
+        ps_store_put_texts(store, "condition", f->conditions, f->kinds[0], PS_CONDITION_NAME_MAX));
     PS_TRY(ps_store_put_text(store, "/", "symbol", f->discrete ? "discrete" : "continuous"));
     PS_TRY(ps_store_put_text(store, "/", "length_unit", f->length_unit));
     PS_TRY(ps_store_put_real(store, "/", "k_min", f->k_min));
@@ -167,11 +165,9 @@ ps_status ps_transmission_save(const char *path, const ps_transmission_file *fil
 
 static ps_status get_attributes(const ps_store *store, ps_transmission_file *f)
 {
-    char name[32], text[32];
-    for (int i = 0; i < f->conditions; ++i) {
-        snprintf(name, sizeof name, "condition_%d", i);
-        PS_TRY(ps_store_get_text(store, "/", name, f->kinds[i], sizeof f->kinds[i]));
-    }
+    char text[32];
+    PS_TRY(
+        ps_store_get_texts(store, "condition", f->conditions, f->kinds[0], PS_CONDITION_NAME_MAX));
     PS_TRY(ps_store_get_text(store, "/", "symbol", text, sizeof text));
     f->discrete = strcmp(text, "discrete") == 0;
     PS_TRY(ps_store_get_text(store, "/", "length_unit", f->length_unit, sizeof f->length_unit));

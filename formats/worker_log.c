@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -143,19 +144,6 @@ void ps_worker_log_path(const char *run, char *out)
     snprintf(out, 4096, "%.4080s.workers.h5", run);
 }
 
-/* An attribute each: <what>_0, <what>_1, ...; and their number under `total`. */
-static ps_status put_names(ps_store *store, const char *total, const char *what,
-                           char (*names)[PS_WORKER_NAME_MAX], int count)
-{
-    PS_TRY(ps_store_put_int(store, "/", total, count));
-    for (int i = 0; i < count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_%d", what, i);
-        PS_TRY(ps_store_put_text(store, "/", name, names[i]));
-    }
-    return PS_OK;
-}
-
 static ps_status write_log(ps_store *store, ps_worker_log *log)
 {
     int64_t n = log->iterations, workers = log->workers;
@@ -185,8 +173,11 @@ static ps_status write_log(ps_store *store, ps_worker_log *log)
                               .description = "wall time of each rank by stage"};
     PS_TRY(ps_store_put_text(store, "/", "run", log->run));
     PS_TRY(ps_store_put_text(store, "/", "items", log->items));
-    PS_TRY(put_names(store, "workers", "worker", log->names, log->workers));
-    PS_TRY(put_names(store, "stages", "stage", log->stage_names, log->stages));
+    PS_TRY(ps_store_put_int(store, "/", "workers", log->workers));
+    PS_TRY(ps_store_put_texts(store, "worker", log->workers, log->names[0], PS_WORKER_NAME_MAX));
+    PS_TRY(ps_store_put_int(store, "/", "stages", log->stages));
+    PS_TRY(
+        ps_store_put_texts(store, "stage", log->stages, log->stage_names[0], PS_WORKER_NAME_MAX));
     PS_TRY(ps_store_write_array(store, &steps, log->steps));
     PS_TRY(ps_store_write_array(store, &bounds, log->bounds));
     PS_TRY(ps_store_write_array(store, &seconds, log->seconds));
@@ -207,29 +198,6 @@ ps_status ps_worker_log_save(const char *path, const ps_worker_log *log,
 }
 
 /* ---- reading ---- */
-
-static ps_status get_names(ps_store *store, const char *what, char (*names)[PS_WORKER_NAME_MAX],
-                           int count)
-{
-    for (int i = 0; i < count; ++i) {
-        char name[32];
-        snprintf(name, sizeof name, "%s_%d", what, i);
-        PS_TRY(ps_store_get_text(store, "/", name, names[i], sizeof names[i]));
-    }
-    return PS_OK;
-}
-
-/* A number of things from `least` to `most`. */
-static ps_status get_count(ps_store *store, const char *name, int64_t least, int64_t most, int *out)
-{
-    int64_t value;
-    PS_TRY(ps_store_get_int(store, "/", name, &value));
-    if (value < least || value > most)
-        return ps_fail(PS_INVALID, "%s: %lld is not from %lld to %lld", name, (long long)value,
-                       (long long)least, (long long)most);
-    *out = (int)value;
-    return PS_OK;
-}
 
 /* Checks type and shape; dims[0] is only asked for if it is not -1. *rows: the file's. */
 static ps_status find_array(ps_store *store, const ps_dataset_spec *want, int64_t *rows)
@@ -272,14 +240,14 @@ static ps_status read_stages(ps_store *store, ps_worker_log *log)
 {
     int stages = 0;
     int64_t ranks = 0;
-    PS_TRY(get_count(store, "stages", 0, PS_STAGES_MAX, &stages));
+    PS_TRY(ps_store_get_count(store, "stages", 0, PS_STAGES_MAX, &stages));
     ps_dataset_spec spec = {
         .name = "/stages/seconds", .type = PS_F64, .rank = 2, .dims = {-1, stages}};
     PS_TRY(find_array(store, &spec, &ranks));
     if (ranks == 0) return PS_OK;
     if (ranks > INT32_MAX / PS_STAGES_MAX) return ps_fail(PS_INVALID, "/stages: too many ranks");
     PS_TRY(ps_worker_log_stages(log, stages, NULL, (int)ranks, NULL));
-    PS_TRY(get_names(store, "stage", log->stage_names, stages));
+    PS_TRY(ps_store_get_texts(store, "stage", stages, log->stage_names[0], PS_WORKER_NAME_MAX));
     return ps_store_read_array(store, spec.name, PS_F64, 0, ranks,
                                PS_ROOM(log->stage_seconds, ranks * stages), log->stage_seconds);
 }
@@ -310,11 +278,11 @@ ps_status ps_worker_log_read(ps_store *store, ps_worker_log *out)
 {
     int workers = 0;
     memset(out, 0, sizeof *out);
-    PS_TRY(get_count(store, "workers", 1, PS_WORKERS_MAX, &workers));
+    PS_TRY(ps_store_get_count(store, "workers", 1, PS_WORKERS_MAX, &workers));
     PS_TRY(ps_worker_log_init(out, workers, NULL, ""));
     PS_TRY(ps_store_get_text(store, "/", "run", out->run, sizeof out->run));
     PS_TRY(ps_store_get_text(store, "/", "items", out->items, sizeof out->items));
-    PS_TRY(get_names(store, "worker", out->names, workers));
+    PS_TRY(ps_store_get_texts(store, "worker", workers, out->names[0], PS_WORKER_NAME_MAX));
     PS_TRY(read_iterations(store, out));
     PS_TRY(read_stages(store, out));
     return check_log(out);
