@@ -25,6 +25,28 @@ agree() {
     ok "$1"
 }
 record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3"
+# against_cores WHAT MODEL OPTIONS FP64 FP32: in both precisions, within these tolerances
+against_cores() {
+    local what=$1 model=$2 options=$3 precision tolerance
+    for precision in fp64 fp32; do
+        [ $precision = fp64 ] && tolerance=$4 || tolerance=$5
+        rm -f cpu* gpu*
+        march $model cpu.h5 --device cpu $options --precision $precision || bad "on the CPU"
+        march $model gpu.h5 --device $kind $options --precision $precision || { bad "$what $precision"; continue; }
+        agree "$what $precision" cpu gpu $tolerance
+    done
+}
+# restarted WHAT MODEL SECONDS OPTIONS..: stopped after these and continued, to the same bits
+restarted() {
+    local what=$1 model=$2 seconds=$3
+    shift 3
+    rm -f whole* part* # of another part of this check, with more files
+    march $model whole.h5 "$@" --device $kind
+    march $model part.h5 "$@" --device $kind --stop-after $seconds
+    [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+    march $model part.h5 "$@" --device $kind --restart
+    agree "$what restarted, same bits" whole part 0
+}
 wanted compare && for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
                  "kind=absorbing source=wave absorbing=paper dt=.5" \
@@ -43,25 +65,26 @@ wanted compare && for order in 1 2 3 4; do
 done
 if wanted restart; then
 dgtd_model m.h5 side=10 parts=2 order=2 kind=absorbing source=wave
-run="$record --steps 4000 --checkpoint-every 400steps"
-march m.h5 whole.h5 $run --device $kind
-march m.h5 part.h5 $run --device $kind --stop-after 0.4
-[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-march m.h5 part.h5 $run --device $kind --restart
-agree "restarted, same bits" whole part 0
+restarted "a run" m.h5 0.4 $record --steps 4000 --checkpoint-every 400steps
 fi
 # Ranks: each on a device of its own traces go directly into the other's memory, or through the host; to the
 # same bits. HALO: direct, which two ranks of one device can do as well, slowly.
 on_ranks() { mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march "$@" -q > said.txt 2>&1; }
+# halo_agrees WHAT MODEL OPTIONS..: the run alone, and with either way of the halo
+halo_agrees() {
+    local what=$1 model=$2
+    shift 2
+    set -- "$@" --precision fp64 --force --device $kind
+    march $model alone.h5 "$@" && on_ranks $model direct.h5 "$@" --halo ${HALO:-direct} && on_ranks $model host.h5 "$@" --halo host ||
+        { bad "$what on $RANKS ranks"; return; }
+    agree "$what $RANKS ranks" alone direct 1e-11
+    agree "$what the halo directly and by the host" host direct 0
+}
 ranks() { # ORDER OPTIONS OF THE SETUP: elements inside each part, and some that touch the other
-    local order=$1 run="r.h5 --steps 100 $record --precision fp64 --force --device $kind"
+    local order=$1
     shift
     penstock-dgtd-setup -q cut.h5 r.h5 --force --allow early --order $order "$@" > said.txt 2>&1 || { bad "setup $*"; return; }
-    march r.h5 one.h5 ${run#r.h5} || bad "P$order $*"
-    on_ranks r.h5 direct.h5 ${run#r.h5} --halo ${HALO:-direct} || { bad "P$order $* on $RANKS ranks"; return; }
-    agree "P$order $1 $2, $RANKS ranks" one direct 1e-11
-    on_ranks r.h5 host.h5 ${run#r.h5} --halo host || { bad "P$order $* on $RANKS ranks"; return; }
-    agree "P$order $1 $2, the halo directly and by the host" host direct 0
+    halo_agrees "P$order $1 $2" r.h5 --steps 100 $record
 }
 if wanted ranks && [ "$RANKS" -gt 1 ]; then
     penstock-mesh-box -q cut.hdf --cells 9 --shake .2 > said.txt 2>&1 &&
@@ -98,6 +121,16 @@ through_window() { # MODEL: all runs of one, in a folder of their own
         penstock-compare core.000030.hdf window.000030.hdf --tolerance 0 --no-attributes > said.txt 2>&1 && ok "its snapshot" || bad "its snapshot"
     done
 }
+# in_windows WHAT OPTIONS..: m.h5, slender, at once and through windows
+in_windows() {
+    local what=$1 place
+    shift
+    march m.h5 gpu.h5 "$@" || bad "$what, slender"
+    for place in "" "--state file --visit-steps 1"; do
+        march m.h5 window.h5 "$@" --device-memory $(window_of .85 m.h5 x.h5 "$@") $place || { bad "$what, window $place"; continue; }
+        agree "$what, window $place" gpu window 0
+    done
+}
 if wanted window; then # the models side by side
     models=("kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20"
             "kind=absorbing source=wave order=2 side=16" "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16")
@@ -127,12 +160,7 @@ done
 fi
 if wanted upwind; then
 dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.15
-run="$record --steps 3000 --checkpoint-every 300steps --device $kind"
-march u.h5 whole.h5 $run --force
-rm -f part*
-march u.h5 part.h5 $run --stop-after 0.4
-march u.h5 part.h5 $run --restart
-agree "upwind restarted, same bits" whole part 0
+restarted upwind u.h5 0.4 $record --steps 3000 --checkpoint-every 300steps
 fi
 # A matched layer: against the cores; a window, a file, a stop and ranks to the same bits.
 if wanted layer; then
@@ -148,37 +176,18 @@ layered() { # MESH ORDER OPTIONS; boundary, layer: of the model
 for flux in centred upwind; do
     for order in 1 2 3 4; do
         layered one.h5 $order --flux $flux
-        for precision in fp64 fp32; do
-            run="--steps 150 $record --precision $precision --force"
-            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
-            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
-            march m.h5 gpu.h5 --device $kind $run || { bad "layer P$order $precision $flux"; continue; }
-            agree "layer P$order $precision $flux" cpu gpu $tolerance
-        done
+        against_cores "layer P$order $flux" m.h5 "--steps 150 $record" 1e-11 2e-5
     done
     # A layer of the mesh, which is in layers: what grows is put along a curve, for which windows are wide.
     boundary=pec layer=2 layered long.h5 2 --flux $flux --allow flat-layer --allow strong-layer
     run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
         --device $kind --force"
-    march m.h5 gpu.h5 $run || bad "layer, slender"
-    for place in "" "--state file --visit-steps 1"; do
-        march m.h5 window.h5 $run --device-memory $(window_of .85 m.h5 x.h5 $run) $place || { bad "layer, window $place"; continue; }
-        agree "layer, $flux, window $place" gpu window 0
-    done
+    in_windows "layer, $flux" $run
     layered one.h5 2 --flux $flux
-    run="$record --steps 4000 --checkpoint-every 400steps --device $kind"
-    march m.h5 whole.h5 $run --force
-    rm -f part*
-    march m.h5 part.h5 $run --stop-after 0.4
-    [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-    march m.h5 part.h5 $run --restart
-    agree "layer restarted, $flux, same bits" whole part 0
+    restarted "layer, $flux," m.h5 0.4 $record --steps 4000 --checkpoint-every 400steps
     [ "$RANKS" -gt 1 ] || continue
     layered cut.h5 2 --flux $flux
-    run="--steps 100 $record --precision fp64 --force --device $kind"
-    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || { bad "layer on $RANKS ranks"; continue; }
-    agree "layer, $flux, $RANKS ranks" alone direct 1e-11
-    agree "layer, $flux, the halo directly and by the host" host direct 0
+    halo_agrees "layer, $flux," m.h5 --steps 100 $record
 done
 fi
 # Local steps, of two levels: against the cores, with a layer, stopped, on ranks (whose traces go by the host).
@@ -193,23 +202,11 @@ local_steps() { # MESH ORDER OPTIONS
 for order in 1 2 3 4; do
     for medium in eps=20,sigma=.001 "eps=20 --pml auto:layers=3:reflection=1e-3"; do
         local_steps one.h5 $order --material 1:$medium
-        for precision in fp64 fp32; do
-            run="--steps 60 $record --precision $precision --force"
-            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
-            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
-            march m.h5 gpu.h5 --device $kind $run || { bad "local steps P$order $precision $medium"; continue; }
-            agree "local steps P$order $precision $medium" cpu gpu $tolerance
-        done
+        against_cores "local steps P$order $medium" m.h5 "--steps 60 $record" 1e-11 2e-5
     done
 done
 local_steps one.h5 2 --material 1:eps=20,sigma=.001
-run="$record --steps 2000 --checkpoint-every 200steps --device $kind"
-march m.h5 whole.h5 $run --force
-rm -f part*
-march m.h5 part.h5 $run --stop-after 0.4
-[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-march m.h5 part.h5 $run --restart
-agree "local steps restarted, same bits" whole part 0
+restarted "local steps" m.h5 0.4 $record --steps 2000 --checkpoint-every 200steps
 if [ "$RANKS" -gt 1 ]; then
     local_steps cut.h5 2 --material 1:eps=20,sigma=.001
     run="--steps 60 $record --precision fp64 --force --device $kind"
@@ -233,38 +230,19 @@ for order in ${ORDERS:-1 2 3 4}; do
     for medium in eps=3,sigma=.01,$poles "eps=4/3/5/.5/0/-.2,$poles" "eps=3,$poles --flux upwind" "eps=1,$poles --local-steps 1"; do
         [[ $medium == *local* ]] && outside=30 || outside=1
         media one.h5 $order --material 2:$medium
-        for precision in fp64 fp32; do
-            run="--steps 150 $record --precision $precision --force"
-            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
-            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
-            march m.h5 gpu.h5 --device $kind $run || { bad "media P$order $precision $medium"; continue; }
-            agree "media P$order $precision $medium" cpu gpu $tolerance
-        done
+        against_cores "media P$order $medium" m.h5 "--steps 150 $record" 1e-11 2e-5
     done
 done
 for medium in eps=3,sigma=.01,$poles "eps=3,$poles --flux upwind"; do
     media long.h5 2 --material 2:$medium
     run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
         --device $kind --force"
-    march m.h5 gpu.h5 $run || bad "media, slender"
-    for place in "" "--state file --visit-steps 1"; do
-        march m.h5 window.h5 $run --device-memory $(window_of .85 m.h5 x.h5 $run) $place || { bad "media, window $place"; continue; }
-        agree "media, window $place $medium" gpu window 0
-    done
+    in_windows "media $medium" $run
     media one.h5 2 --material 2:$medium
-    run="$record --steps 4000 --checkpoint-every 400steps --device $kind"
-    march m.h5 whole.h5 $run --force
-    rm -f part*
-    march m.h5 part.h5 $run --stop-after 0.3
-    [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-    march m.h5 part.h5 $run --restart
-    agree "media restarted, same bits" whole part 0
+    restarted media m.h5 0.3 $record --steps 4000 --checkpoint-every 400steps
     [ "$RANKS" -gt 1 ] || continue
     media cut.h5 2 --material 2:$medium
-    run="--steps 100 $record --precision fp64 --force --device $kind"
-    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || { bad "media on $RANKS ranks"; continue; }
-    agree "media, $RANKS ranks" alone direct 1e-11
-    agree "media, the halo directly and by the host" host direct 0
+    halo_agrees media m.h5 --steps 100 $record
 done
 fi
 # A line between plates with a port at either end: against the cores, local steps, a stop and ranks.
@@ -281,29 +259,14 @@ record="--probe .3,.14,.1 --frequency 1e8,2.5e8 --energy-every 3"
 for order in ${ORDERS:-1 2 3 4}; do
     for steps in off 1; do
         line one.h5 $order --local-steps $steps
-        for precision in fp64 fp32; do
-            run="--steps 300 $record --precision $precision --force --allow part-periods"
-            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=5e-5
-            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
-            march m.h5 gpu.h5 --device $kind $run || { bad "ports P$order $precision, local steps $steps"; continue; }
-            agree "ports P$order $precision, local steps $steps" cpu gpu $tolerance
-        done
+        against_cores "ports P$order, local steps $steps" m.h5 "--steps 300 $record --allow part-periods" 1e-11 5e-5
     done
 done
 line one.h5 2
-run="$record --steps 8000 --checkpoint-every 500steps --device $kind --allow part-periods"
-march m.h5 whole.h5 $run --force
-rm -f part*
-march m.h5 part.h5 $run --stop-after 0.3
-[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-march m.h5 part.h5 $run --restart
-agree "ports restarted, same bits" whole part 0
+restarted ports m.h5 0.3 $record --steps 8000 --checkpoint-every 500steps --allow part-periods
 if [ "$RANKS" -gt 1 ]; then
     line cut.h5 2
-    run="--steps 300 $record --precision fp64 --force --device $kind --allow part-periods"
-    march m.h5 alone.h5 $run && on_ranks m.h5 direct.h5 $run --halo ${HALO:-direct} && on_ranks m.h5 host.h5 $run --halo host || bad "ports on $RANKS ranks"
-    agree "ports, $RANKS ranks" alone direct 1e-11
-    agree "ports, the halo directly and by the host" host direct 0
+    halo_agrees ports m.h5 --steps 300 $record --allow part-periods
 fi
 fi
 # A guide, or a line between plates, with ports of modes at both ends, whose lines have more cells than a block threads.
@@ -317,22 +280,10 @@ for order in ${ORDERS:-1 2 3 4}; do
         penstock-dgtd-setup -q guide.h5 m.h5 --force --order $order --material default:eps=1 --boundary 101:pmc --boundary 102:pmc \
             --boundary 103:$sides --boundary 104:$sides --boundary 105:pec --boundary 106:pec \
             --port one:faces=101:mode=$mode:width=80ps:frequency=18e9 --port two:faces=102:mode=$mode > said.txt 2>&1 || bad "setup, $mode"
-        for precision in fp64 fp32; do
-            run="--steps 1500 $record --precision $precision --force"
-            [ $precision = fp64 ] && tolerance=1e-10 || tolerance=1e-4
-            march m.h5 cpu.h5 --device cpu $run || bad "on the CPU"
-            march m.h5 gpu.h5 --device $kind $run || { bad "$mode, P$order $precision"; continue; }
-            agree "$mode, P$order $precision" cpu gpu $tolerance
-        done
+        against_cores "$mode, P$order" m.h5 "--steps 1500 $record" 1e-10 1e-4
     done
 done
-run="$record --steps 20000 --checkpoint-every 1000steps --device $kind"
-march m.h5 whole.h5 $run --force
-rm -f part*
-march m.h5 part.h5 $run --stop-after 0.3
-[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
-march m.h5 part.h5 $run --restart
-agree "guides restarted, same bits" whole part 0
+restarted guides m.h5 0.3 $record --steps 20000 --checkpoint-every 1000steps
 fi
 if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9
