@@ -71,16 +71,39 @@ static ps_status copy_dataset(ps_store *from, ps_store *to, int id, int64_t inde
     return PS_OK;
 }
 
-static ps_status edit(ps_store *from, ps_store *to, char **argv)
+static ps_status copy_attributes(ps_store *from, ps_store *to, const char *object)
 {
     ps_attribute *list;
-    int count, found;
-    PS_TRY(ps_store_list_attributes(from, "/", &list, &count));
-    for (int a = 0; a < count; ++a) PS_TRY(copy_attribute(from, to, "/", &list[a]));
+    int count;
+    ps_status status = PS_OK;
+    PS_TRY(ps_store_list_attributes(from, object, &list, &count));
+    for (int a = 0; a < count && status == PS_OK; ++a)
+        if (!ps_store_has(to, object, list[a].name))
+            status = copy_attribute(from, to, object, &list[a]);
     free(list);
+    return status;
+}
+
+/* The attributes of the group that a dataset is in; those of the root are there. */
+static ps_status copy_group(ps_store *from, ps_store *to, int id)
+{
+    ps_dataset_info info;
+    PS_TRY(ps_store_dataset(from, id, &info));
+    char *slash = strrchr(info.name, '/');
+    if (!slash || slash == info.name) return PS_OK;
+    *slash = 0;
+    return copy_attributes(from, to, info.name);
+}
+
+static ps_status edit(ps_store *from, ps_store *to, char **argv)
+{
+    int found;
+    PS_TRY(copy_attributes(from, to, "/"));
     PS_TRY(ps_store_find(from, argv[3], &found));
-    for (int id = 0; id < ps_store_dataset_count(from); ++id)
+    for (int id = 0; id < ps_store_dataset_count(from); ++id) {
         PS_TRY(copy_dataset(from, to, id, id == found ? atoll(argv[4]) : -1, argv[5]));
+        PS_TRY(copy_group(from, to, id));
+    }
     return PS_OK;
 }
 
