@@ -1,5 +1,4 @@
 /* store_open: a complete file and its tables; everything in it is doubted. */
-#include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* store_statistics: what the chunk table tells of a chunk's values. */
-#include <stdbool.h>
 #include <string.h>
 
 #include "formats/store_private.h"

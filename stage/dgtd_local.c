@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/memory.h"
-
 /* Zeroed pages that are not there until something is written to them. */
 static ps_status take(ps_dgtd_local_steps *x, int64_t bytes, void **out)
 {

@@ -1,7 +1,6 @@
 /* Stations, mesh, reference: what they must be. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"

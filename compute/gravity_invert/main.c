@@ -2,7 +2,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"

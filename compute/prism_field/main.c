@@ -1,7 +1,6 @@
 /* penstock-prism-field: gravity, its gradients or magnetic induction of prisms at stations. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/prism_field/field.h"
 #include "compute/prism_field/figure_table.h"

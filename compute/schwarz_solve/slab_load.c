@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/log.h"
 #include "runtime/memory.h"

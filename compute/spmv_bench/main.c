@@ -1,6 +1,5 @@
 /* penstock-spmv-bench: vector operations, sparse products and Krylov methods, timed. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/spmv_bench/bench.h"
 #include "compute/spmv_bench/figure_table.h"

@@ -7,7 +7,6 @@
 #include "formats/dgtd_model.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/sar.h"
-#include "kernels/dgtd/source.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/field.h"
 #include "postprocess/dgtd_sar/figure_table.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/log.h"

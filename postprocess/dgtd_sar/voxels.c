@@ -1,6 +1,5 @@
 /* Voxels over the tissue and the averages over a mass. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"

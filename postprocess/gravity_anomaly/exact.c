@@ -1,7 +1,6 @@
 /* g_z by sums over the cells of the model: on the top by convolutions, at stations cell by cell. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/prism_field.h"
 #include "kernels/schwarz/prism.h"

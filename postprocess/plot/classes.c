@@ -1,5 +1,4 @@
 /* Classes of local steps of a dgtd model: elements and updates by class. */
-#include <string.h>
 
 #include "formats/dgtd_model.h"
 #include "kernels/dgtd/local_steps.h"

@@ -2,7 +2,6 @@
  * Transmission conditions: isolines of the convergence factor over the coefficients, a panel for
  * each map of the file at its place in figure 7 of Magoules, Cheik Ahamed and Putanowicz (2015).
  */
-#include <math.h>
 
 #include "formats/transmission.h"
 #include "postprocess/plot/plot.h"

@@ -10,7 +10,6 @@
 #include "postprocess/plot/curves.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
-#include "runtime/options.h"
 #include "runtime/scope.h"
 
 enum { PANELS_MAX = 6 };

@@ -12,7 +12,6 @@
 #include "postprocess/plot/decibel.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
-#include "runtime/options.h"
 
 enum { POLAR_CURVES_MAX = 8, POLAR_FILES_MAX = 4 };
 

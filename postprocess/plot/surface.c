@@ -12,7 +12,6 @@
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
-#include "runtime/options.h"
 #include "runtime/scope.h"
 
 enum { SURFACE_PANELS_MAX = 6 };

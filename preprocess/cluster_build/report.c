@@ -1,4 +1,3 @@
-#include <math.h>
 
 #include "build.h"
 #include "kernels/hbem/assembly.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

@@ -12,7 +12,6 @@
 
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/port_line.h"
-#include "kernels/dgtd/reference.h"
 #include "port_patch.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -1,10 +1,8 @@
 /* guide_walls: what a port of modes is the end of. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/vec3.h"
-#include "kernels/dgtd/reference.h"
 #include "port_patch.h"
 #include "runtime/memory.h"
 

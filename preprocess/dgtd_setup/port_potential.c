@@ -1,5 +1,4 @@
 /* port_potential: the potential between the two conductors of a lumped port, harmonic on its faces (P1). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,15 +1,12 @@
 /* wires: thin wires along paths, cut into segments and checked against the mesh about them. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/vec3.h"
-#include "kernels/dgtd/mesh.h"
 #include "stage/dgtd_wire.h"
 #include "runtime/memory.h"
-#include "runtime/option_values.h"
 #include "runtime/scope.h"
 #include "setup.h"
 

@@ -1,7 +1,6 @@
 /* Chunk after chunk: computed by the backend, saved by threads while the next ones are computed. */
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "assemble.h"
 #include "stage/hbem_assembly/row_sums.h"

@@ -7,7 +7,6 @@
 
 #include "formats/columns_hdf5.h"
 #include "kernels/common/vec3.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

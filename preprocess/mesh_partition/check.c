@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/mesh_intersect.h"
 #include "kernels/common/mesh_topology.h"

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "build.h"
 #include "kernels/common/counter_random.h"

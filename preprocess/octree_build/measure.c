@@ -1,7 +1,6 @@
 /* measure: what pairs, cells and particles cost on a core of this machine. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "build.h"
 #include "kernels/fmm/distribution.h"

@@ -1,5 +1,4 @@
 /* ESRI's ASCII grids: a header of names and numbers, then rows from the north. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

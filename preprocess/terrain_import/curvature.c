@@ -9,7 +9,6 @@
 
 #include "kernels/common/prism_field.h"
 #include "preprocess/terrain_import/terrain.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 static const double degree = 0.017453292519943295;

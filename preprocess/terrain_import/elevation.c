@@ -10,7 +10,6 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/trial.h"
-#include "stage/plan.h"
 
 #ifndef PS_WITH_NETCDF
 #define read_netcdf NULL

@@ -1,6 +1,5 @@
 /* Prisms between surfaces (specs/terrain.md). */
 #include <math.h>
-#include <stdlib.h>
 
 #include "preprocess/terrain_import/terrain.h"
 #include "runtime/log.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "preprocess/terrain_import/terrain.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
 #include "stage/prism_sum/rows.h"

@@ -1,8 +1,6 @@
 /* dgtd_ports and port_signals: round trips of lumped ports and modes, files of version 1, what is refused. */
 #include "formats/port_signals.h"
 
-#include <stdlib.h>
-
 #include "tests/check.h"
 
 enum { SIDES = 5, NODES = 6, SAMPLES = 40 };

@@ -1,8 +1,6 @@
 /* Models of prisms: a round trip, and what a reader must reject. */
 #include "formats/prism_model.h"
 
-#include <stdlib.h>
-
 #include "tests/check.h"
 
 static const ps_store_identity identity = {

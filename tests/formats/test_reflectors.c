@@ -1,5 +1,4 @@
 /* Planes that mirror, from text, to attributes and back, and what is none. */
-#include <math.h>
 
 #include "formats/reflectors.h"
 #include "tests/check.h"

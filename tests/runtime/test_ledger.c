@@ -1,5 +1,4 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "runtime/ledger.h"
 #include "runtime/memory.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "kernels/common/vec3.h"
-#include "kernels/tdbem/quadrature.h"
 #include "kernels/tdbem/shell_integral.h"
 #include "runtime/isa.h"
 #include "tests/support/icosphere.h"
