@@ -41,6 +41,13 @@ within() {
         fail "$4: $1 is not within $2 .. $3"
 }
 
+# figure NAME [FILE]: of what a program printed, as lines, to ./out.
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
+# content FILE: the hash of what a store holds.
+content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
+# same FILE FILE: to the bit.
+same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
+
 # least COMMAND...: the least --host-memory, in bytes, that its --plan tells.
 least() { "$@" --plan --json -q 2>/dev/null | sed -n 's/.*"least_memory": \([0-9]*\).*/\1/p'; }
 

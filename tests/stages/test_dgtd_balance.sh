@@ -2,7 +2,6 @@
 # the energy balance say of one another.
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-box mesh-partition dgtd-setup dgtd-march dgtd-sar dgtd-far verify
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 # 12 cm of air with a block of 4 x 4 x 4 cm; 1 GHz, 5 periods, fields of the last one
 expect 0 "" penstock-mesh-box -q box.hdf --cells 6 --size .12 --corner -.06 --region 2:box:-.02,-.02,-.02,.02,.02,.02

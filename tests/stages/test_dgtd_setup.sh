@@ -4,10 +4,8 @@
 needs mesh-box mesh-partition dgtd-setup mesh-import verify inspect
 setup=penstock-dgtd-setup
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
 near() { within "$(figure "$1")" "$2" "$3" "$1"; }
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 cut() { expect 0 "" penstock-mesh-partition "$@"; }
 cube() { expect 0 "" penstock-mesh-box "$@"; }
 # model FIRST: options for a cube of one medium with metal around, then what follows

@@ -2,7 +2,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs dgtd-sphere compare inspect verify
 sphere=penstock-dgtd-sphere
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 # Numerics guide, section 6: Q_abs and field at the centre, six digits.
 row() { # RADIUS HZ EPS SIGMA Q CENTRE

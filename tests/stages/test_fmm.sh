@@ -5,8 +5,6 @@ fmm="penstock-fmm --device cpu"
 import=penstock-particle-import
 build=penstock-octree-build
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
-same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 
 # ---- errors of the guide (relative L2, charges in (0, 1), N = 20,000): at most twice, at least half of it ----
 $import --generate cube --count 20000 cube.h5 > /dev/null || fail "cube"

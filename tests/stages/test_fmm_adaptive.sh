@@ -3,8 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare
 fmm="penstock-fmm --device cpu"
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 is_tree() { [ "$(figure tree)" = "$1" ] || fail "the tree is $(figure tree), expected $1: $2"; }
 particles() { # KIND COUNT SEED: KIND.SEED.h5
     bash "$ROOT/tests/support/particles-of" "$1" "$2" "$3" > text.txt

@@ -5,8 +5,6 @@ fmm="penstock-fmm --device cpu"
 import=penstock-particle-import
 build=penstock-octree-build
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
-same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 
 # ---- the same bits: workers, schedulers, memory, a replayed mapping; other groups: to rounding ----
 $import --generate ellipsoid --count 200000 --right-hand-sides 2 many.h5 > /dev/null || fail "many"

@@ -3,8 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare
 fmm="penstock-fmm --device cpu"
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 tree() { # KIND COUNT OPTIONS...: KIND.h5 and KIND.tree.h5
     local kind=$1 count=$2
     shift 2

@@ -3,7 +3,6 @@
 needs particle-import octree-build fmm
 command -v h5dump > /dev/null && command -v python3 > /dev/null || { echo "h5dump or python3 is not there"; exit 77; }
 fmm="penstock-fmm --device cpu"
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 tree() { # NAME OPTIONS...: of NAME.txt
     penstock-particle-import "$1.txt" "$1.p.h5" > import 2>&1 || { cat import; fail "$1"; }
     penstock-octree-build "$1.p.h5" "$1.h5" "${@:2}" > built 2>&1 || { cat built; fail "$1: tree"; }

@@ -5,8 +5,6 @@ needs particle-import octree-build fmm compare verify
 command -v mpirun > /dev/null || { echo "mpirun is not installed"; exit 77; }
 mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1 || { echo "built without MPI"; exit 77; }
 fmm="penstock-fmm --device cpu"
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 
 penstock-particle-import --generate ellipsoid --count 60000 --right-hand-sides 2 p.h5 > /dev/null || fail "particles"
 penstock-octree-build p.h5 tree.h5 --height 7 --box 0,0,0,1 --group 40 > /dev/null || fail "tree"

@@ -1,10 +1,8 @@
 # penstock-schwarz-solve in the least memory of its plan, whose arrays are a quarter of the whole's: the same bits as in memory,
 # and no more memory than that.
 . "$ROOT/tests/stages/lib.sh"
+. "$ROOT/tests/support/gravity.bash"
 needs gravity-model gravity-assemble schwarz-solve
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-values() { h5dump -d /VTKHDF/PointData/potential -b LE -o raw "$1" > /dev/null && md5sum < raw; }
-same() { [ "$(values "$1")" = "$(values "$2")" ] || fail "the potentials of $1 and $2 differ"; }
 penstock-gravity-model long.hdf --preset chx-1 --nodes 1201,61,41 > /dev/null || fail "model"
 penstock-gravity-assemble long.hdf load.hdf --boundary zero > out || fail "load"
 solve="penstock-schwarz-solve load.hdf"

@@ -2,7 +2,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-model verify
 model=penstock-gravity-model
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 ratio() { awk -v a="$(figure mass_on_grid)" -v b="$(figure mass_of_model)" 'BEGIN { print a / b }'; }
 
 expect 0 "" $model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 64,51,23

@@ -1,17 +1,12 @@
 # Subdomains of any shape: gravity-assemble --subdomains by Scotch and as slabs, schwarz-solve --subdomains
 # against the direct solution, directly and by Krylov methods, on several ranks, continued; refusals.
 . "$ROOT/tests/stages/lib.sh"
+. "$ROOT/tests/support/gravity.bash"
 needs gravity-model gravity-assemble schwarz-solve compare verify
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-values() { h5dump -d /VTKHDF/PointData/potential -b LE -o raw "$1" > /dev/null && md5sum < raw; }
-same() { [ "$(values "$1")" = "$(values "$2")" ] || fail "the potentials of $1 and $2 differ"; }
 near() { penstock-compare "$1" whole.hdf --tolerance "$2" --dataset '*potential' --no-attributes > compared || { cat compared; fail "$1 is not the direct solution"; }; }
 solve="penstock-schwarz-solve load.hdf"
 penstock-gravity-model model.hdf --preset chx-1 --nodes 33,29,11 > /dev/null || fail "model"
-if ! penstock-gravity-assemble model.hdf load.hdf --subdomains slabs.h5 --partition slabs --parts 5 > out 2> err; then
-    grep -q "need FFTW" err && { echo "built without FFTW"; exit 77; }
-    cat err; fail "gravity-assemble"
-fi
+assembled model.hdf load.hdf --subdomains slabs.h5 --partition slabs --parts 5
 [ "$(figure interfaces)" = 4 ] && [ "$(figure cross_points)" = 0 ] || fail "interfaces of slabs"
 expect 0 "" $solve whole.hdf
 direct=direct

@@ -4,7 +4,6 @@
 needs hbem-solve hbem-field hmatrix-assemble cluster-build mesh-surface mesh-import
 pi=3.141592653589793
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 # far NAME LIMIT WANTED..: largest error of F at 0, 90, 180 degrees, over the largest value.
 far() {
     local name=$1 limit=$2 error

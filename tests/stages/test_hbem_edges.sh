@@ -33,7 +33,6 @@ print(np.sqrt((w * d * d).sum() / (w * b * b).sum()))
 P
 }
 solve() { expect 0 "" penstock-hbem-solve "$1.hdf" "$1.p1.h5" u.hdf --device cpu --force --tolerance 1e-7 "${@:2}"; }
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 order() { awk -v a="$1" -v b="$2" 'BEGIN { print log(a / b) / log(2) }'; }
 
 for shape in cube:1 wedge:.5; do

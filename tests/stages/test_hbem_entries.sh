@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import mesh-surface cluster-build hmatrix-assemble hbem-solve
 export OMP_NUM_THREADS=2
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 expect 0 "" penstock-mesh-surface ball.hdf --divisions 4
 expect 0 "" penstock-cluster-build ball.hdf ball.h5

@@ -6,7 +6,6 @@ needs hbem-field mesh-surface sphere-exact compare
 field=penstock-hbem-field
 sample=$BUILD/tests-programs/hbem_mie_solution
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 # values FILE NAME: one number a line
 values() { h5dump -y -w 1 -d "/trace/$2" "$1" | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]'; }
 same() {

@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs hbem-solve hbem-field cluster-build mesh-surface mesh-import hmatrix-assemble verify
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 cat > shape.py <<'P'
 """shape.py SPHERE OUT.msh SHIFT IMAGES [CUT]: a sphere shifted, with its images ("z", "xz", "tilted"), or what is left of it where the
 axes CUT are positive; all of it OFFSET in the end; as text MSH of one group."""

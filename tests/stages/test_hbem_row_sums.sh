@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import cluster-build hmatrix-assemble hbem-solve hbem-field
 export OMP_NUM_THREADS=2
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 box() { # NAME ASPECT N
     awk -v a="$2" -v n="$3" -f "$ROOT/tests/support/box.awk" > "$1.off"

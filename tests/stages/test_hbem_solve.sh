@@ -4,7 +4,6 @@
 needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
 exact=$BUILD/tests-programs/hbem_mie_solution
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 # of the solutions in two files: relative L2 difference of a layer
 difference() {
     penstock-compare "$1" "$2" --tolerance 2 > compared 2> err

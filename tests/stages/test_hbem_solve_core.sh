@@ -2,7 +2,6 @@
 # for all problems, several wave numbers, both precisions; what is refused.
 . "$ROOT/tests/stages/lib.sh"
 needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 export OMP_NUM_THREADS=2
 expect 0 "" penstock-mesh-surface s.hdf --divisions 8
 expect 0 "" penstock-cluster-build s.hdf c.h5

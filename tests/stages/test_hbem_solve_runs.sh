@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 same() { penstock-compare "$1" "$2" > compared 2> differ || { cat compared differ; fail "$1 and $2 differ"; }; }
 near() { # FILE FILE BOUND: of the solutions alone
     penstock-compare "$1" "$2" > compared 2> differ

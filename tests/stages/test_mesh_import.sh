@@ -9,7 +9,6 @@ is() { [ "$(figure "$1")" = "$2" ] || { cat out err; fail "$1 is $(figure "$1"),
 near() { within "$(figure "$1")" "$2" "$3" "$1"; }
 import() { expect 0 "" penstock-mesh-import --json "$@"; }
 # content FILE: the content hash of a written file
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 
 # ---- geometry through Gmsh: a sphere and a box, surface and volume; .geo and STEP ----
 cat > sphere.geo <<'GEO'

@@ -5,9 +5,7 @@ needs mesh-box mesh-partition mesh-import verify
 box=penstock-mesh-box
 cut=penstock-mesh-partition
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- bricks ----

@@ -4,9 +4,7 @@
 needs mesh-surface verify
 make=penstock-mesh-surface
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 
 # closed FILE: each directed edge once, and its opposite.
 closed() {

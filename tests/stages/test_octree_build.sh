@@ -5,9 +5,7 @@ needs particle-import octree-build compare verify inspect
 build=penstock-octree-build
 import=penstock-particle-import
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- Table 4, scaled down to N = 1M ----

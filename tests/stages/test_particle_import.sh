@@ -4,8 +4,6 @@
 needs particle-import compare inspect
 import=penstock-particle-import
 
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
-content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- one set of particles in every format ----

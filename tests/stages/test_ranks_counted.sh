@@ -24,7 +24,6 @@ told() {
     sums=$(sed -n 's/.* ranks: \([0-9]*\) messages of \([0-9]*\) B, .* in \([0-9]*\) sums of \([0-9]*\) B.*/\1 \2 \3 \4/p' err)
     [ -n "$sums" ] || fail "$*: nothing is told of ranks"
 }
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 # same WHAT N UNITS_A TOLD_A UNITS_B TOLD_B [columns]: the difference is that of UNITS_B - UNITS_A of the plan
 same() {
     echo "$plan $4 $6" | awk -v units=$(($5 - $3)) -v columns="${7:-1 2 3 4}" '{

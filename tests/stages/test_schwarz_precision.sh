@@ -3,7 +3,6 @@
 # not; it keeps its last iterate at the limit and is refused where it does not apply.
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-model gravity-assemble schwarz-solve compare
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 penstock-gravity-model model.hdf --preset chx-1 --nodes 41,37,31 > /dev/null || fail "model"
 penstock-gravity-assemble model.hdf load.hdf --boundary point-mass > out || fail "load"
 solve="penstock-schwarz-solve load.hdf"
