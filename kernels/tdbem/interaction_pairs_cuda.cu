@@ -89,26 +89,45 @@ template <bool combined> struct pair_sums {
     }
 };
 
+/* Sums of a shell, `stride` apart, taken at once: one after the other they would wait for memory
+ * each. fresh: none is there yet. */
+template <int COUNT>
+__device__ __forceinline__ void take_sums(const double *from, int64_t stride, bool fresh,
+                                          double (&out)[COUNT])
+{
+#pragma unroll
+    for (int q = 0; q < COUNT; ++q) out[q] = fresh ? 0 : from[q * stride];
+}
+
+template <int COUNT>
+__device__ __forceinline__ void put_sums(const double (&sums)[COUNT], double *to, int64_t stride)
+{
+#pragma unroll
+    for (int q = 0; q < COUNT; ++q) to[q * stride] = sums[q];
+}
+
 /* One shell of a point; to: sums[0], sums[stride] ... of the shell. */
 template <typename Values>
-__device__ __forceinline__ void add_shell(double *to, int64_t stride, double origin,
+__device__ __forceinline__ void add_shell(double *to, int64_t stride, bool fresh, double origin,
                                           const ps_point &point, double weight, bool swapped,
                                           const Values &v)
 {
-    double inverse = v[0][0][0], one = v[1][0][0], distance = v[2][0][0];
+    double sums[PS_HARD_SUMS], inverse = v[0][0][0], one = v[1][0][0], distance = v[2][0][0];
     double first = one - origin * inverse;
     double second = distance - origin * one - origin * first;
     double left[3], right[3];
-    to[0] += weight * inverse;
-    to[stride] += weight * first;
-    to[2 * stride] += weight * second;
+    take_sums(to, stride, fresh, sums);
+    sums[0] += weight * inverse;
+    sums[1] += weight * first;
+    sums[2] += weight * second;
     for (int b = 0; b < 3; ++b) {
         double inner = weight * v[3 + b][0][0];
         left[b] = swapped ? inner : point.barycentric[b];
         right[b] = swapped ? point.barycentric[b] : inner;
     }
     for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) to[(3 + 3 * a + b) * stride] += left[a] * right[b];
+        for (int b = 0; b < 3; ++b) sums[3 + 3 * a + b] += left[a] * right[b];
+    put_sums(sums, to, stride);
 }
 
 /* The double layer at one shell, of which each order is a sum of its own. */
@@ -116,19 +135,30 @@ template <typename Values>
 __device__ __forceinline__ void add_flux_shell(double *to, int64_t stride, const ps_point &point,
                                                double weight, bool swapped, const Values &v)
 {
+    double sums[9];
     to += (PS_HARD_SUMS + (swapped ? 9 : 0)) * stride;
+    take_sums(to, stride, false, sums);
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) {
-            double inner = 2 * weight * v[6 + (swapped ? a : b)][0][0];
-            double outer = point.barycentric[swapped ? b : a];
-            to[(3 * a + b) * stride] += inner * outer;
+            double inner = 2 * weight * (swapped ? v[6 + a][0][0] : v[6 + b][0][0]);
+            double outer = swapped ? point.barycentric[b] : point.barycentric[a];
+            sums[3 * a + b] += inner * outer;
         }
+    put_sums(sums, to, stride);
 }
 
 /* Shells touched, and the first of them. */
 struct extent {
     int low, end;
 };
+
+/* Shells first .. end - 1. */
+template <bool combined>
+__device__ void clear_sums(const pair_sums<combined> &sums, int first, int end)
+{
+    for (int shell = first; shell < end; ++shell)
+        for (int q = 0; q < sums.count; ++q) sums.at(shell, q) = 0;
+}
 
 template <bool combined>
 __device__ extent sum_shells(const ps_device_tile &tile, warp_space *space, const pair_view &pair,
@@ -149,10 +179,11 @@ __device__ extent sum_shells(const ps_device_tile &tile, warp_space *space, cons
                     report(tile, PS_DEVICE_ROOM);
                     return;
                 }
-                for (; cleared <= at; ++cleared)
-                    for (int q = 0; q < sums.count; ++q) sums.at(cleared, q) = 0;
+                bool fresh = at >= cleared;
+                clear_sums(sums, cleared, combined ? at + 1 : at);
+                if (fresh) cleared = at + 1;
                 double *to = &sums.at(at, 0);
-                add_shell(to, sums.stride, origin, point, weight, points.swapped, values);
+                add_shell(to, sums.stride, fresh, origin, point, weight, points.swapped, values);
                 if constexpr (combined) /* a triangle sends nothing through itself */
                     if (!pair.same)
                         add_flux_shell(to, sums.stride, point, weight, points.swapped, values);
@@ -169,18 +200,22 @@ __device__ double dot(const triangle_view &s, const triangle_view &t, int a, int
     return s[a] * t[b] + s[a + 1] * t[b + 1] + s[a + 2] * t[b + 2];
 }
 
+/* Of the shells n, n - 1 and n - 2 of a pair, the sums that the plain equation needs. */
+struct recent_shells {
+    double now[PS_HARD_SUMS], last[PS_HARD_SUMS], before[PS_HARD_SUMS];
+};
+
 /* int int B(r/D - (k-2)) / (4 pi r) for k = base + n. */
-template <bool combined>
-__device__ double spline(const pair_sums<combined> &sums, int n, int shells, double per)
+__device__ __forceinline__ double spline(const recent_shells &of, int n, double per)
 {
     const double part[3][3] = {{.5, 0, 0}, {-1, 3, -1.5}, {.5, -3, 4.5}};
+    const double *shell[3] = {of.before, of.last, of.now};
     double o = (double)(n - 2), sum = 0;
+#pragma unroll
     for (int l = 0; l < 3; ++l) {
-        const double *a = part[l];
-        double c0 = sums.get(n - 2 + l, 0, shells), c1 = sums.get(n - 2 + l, 1, shells);
-        double c2 = sums.get(n - 2 + l, 2, shells);
-        sum += a[0] * per * per * c2 + (a[1] - 2 * a[0] * o) * per * c1 +
-               (a[2] - a[1] * o + a[0] * o * o) * c0;
+        const double *a = part[l], *c = shell[l];
+        sum += a[0] * per * per * c[2] + (a[1] - 2 * a[0] * o) * per * c[1] +
+               (a[2] - a[1] * o + a[0] * o * o) * c[0];
     }
     return sum;
 }
@@ -203,7 +238,7 @@ __device__ void store_combined(const ps_device_tile &tile, const pair_view &pair
                                const pair_sums<true> &sums, int n, int shells, double *terms,
                                int count)
 {
-    double factor = tile.combined / tile.speed, k = (double)(pair.base + n);
+    double factor = quotient(tile.combined, tile.speed), k = (double)(pair.base + n);
     double f = factor * (k + 1), f1 = factor * (2 * k - 1), f2 = factor * (k - 2);
     for (int ab = 0; ab < 9; ++ab) {
         const double plain = terms[ab * count];
@@ -223,24 +258,34 @@ __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
                             const pair_sums<combined> &sums, const extent &touched, double *terms)
 {
     const triangle_view &s = pair.low, &t = pair.high;
-    double curls[9], per = 1 / (4 * s[AREA] * t[AREA]);
+    double curls[9], per = quotient(1, 4 * s[AREA] * t[AREA]);
     for (int ab = 0; ab < 9; ++ab) {
         int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3;
         curls[ab] =
             dot(s, t, TANGENT + 3 * e, TANGENT + 3 * f) * (s[LENGTH + e] * t[LENGTH + f]) * per;
     }
-    double wave = dot(s, t, NORMAL, NORMAL) / (tile.speed * tile.shell);
-    double dt = tile.shell / tile.speed;
+    double wave = quotient(dot(s, t, NORMAL, NORMAL), tile.speed * tile.shell);
+    double dt = quotient(tile.shell, tile.speed), per_shell = quotient(1, tile.shell);
     int count = touched.end + 2 - touched.low;
+    recent_shells of;
+#pragma unroll
+    for (int q = 0; q < PS_HARD_SUMS; ++q) of.last[q] = of.before[q] = 0;
     for (int n = touched.low; n < touched.end + 2; ++n) {
-        double smooth = dt * spline(sums, n, touched.end, 1 / tile.shell);
-        for (int ab = 0; ab < 9; ++ab) {
-            double w = sums.get(n, 3 + ab, touched.end), w1 = sums.get(n - 1, 3 + ab, touched.end);
-            double w2 = sums.get(n - 2, 3 + ab, touched.end);
-            terms[ab * count + n - touched.low] = wave * (w - 2 * w1 + w2) + curls[ab] * smooth;
-        }
+#pragma unroll
+        for (int q = 0; q < PS_HARD_SUMS; ++q) of.now[q] = sums.get(n, q, touched.end);
+        double smooth = dt * spline(of, n, per_shell);
+#pragma unroll
+        for (int ab = 0; ab < 9; ++ab)
+            terms[ab * count + n - touched.low] =
+                wave * (of.now[3 + ab] - 2 * of.last[3 + ab] + of.before[3 + ab]) +
+                curls[ab] * smooth;
         if constexpr (combined)
             store_combined(tile, pair, sums, n, touched.end, terms + n - touched.low, count);
+#pragma unroll
+        for (int q = 0; q < PS_HARD_SUMS; ++q) {
+            of.before[q] = of.last[q];
+            of.last[q] = of.now[q];
+        }
     }
 }
 

@@ -66,8 +66,8 @@ __device__ pair_view view_pair(const ps_device_tile &tile, int64_t a, int64_t b,
     const triangle_view &s = a < b ? a_view : b_view, &t = a < b ? b_view : a_view;
     double x = s[CENTROID] - t[CENTROID], y = s[CENTROID + 1] - t[CENTROID + 1];
     double z = s[CENTROID + 2] - t[CENTROID + 2];
-    double nearest = sqrt(x * x + y * y + z * z) - (s[RADIUS] + t[RADIUS]);
-    int base = (int)(nearest * (1 - 1e-12) / tile.shell);
+    double nearest = root(x * x + y * y + z * z) - (s[RADIUS] + t[RADIUS]);
+    int base = (int)quotient(nearest * (1 - 1e-12), tile.shell);
     return {s, t, a == b, base > 0 ? base : 0};
 }
 
@@ -77,7 +77,7 @@ __device__ int parts_of(const triangle_view &triangle, double shell)
     double longest = fmax(triangle[LENGTH], fmax(triangle[LENGTH + 1], triangle[LENGTH + 2]));
     int cut = (int)triangle[CUT];
     if (longest <= 10 * shell) return cut;
-    return cut * (int)fmin(ceil(longest / (8 * shell)), 1024.0);
+    return cut * (int)fmin(ceil(quotient(longest, 8 * shell)), 1024.0);
 }
 
 /* The outer points of a pair, both orders, in the order of ps_triangle_points: point q of a
@@ -120,8 +120,8 @@ struct point_walk {
     {
         const double *p = rule.barycentric[q];
         const triangle_view &triangle = outer();
-        double u = (column + (down ? 1 - p[1] : p[1])) / parts;
-        double v = (row + (down ? 1 - p[2] : p[2])) / parts;
+        double u = quotient(column + (down ? 1 - p[1] : p[1]), parts);
+        double v = quotient(row + (down ? 1 - p[2] : p[2]), parts);
         ps_point out;
         out.barycentric[0] = 1 - u - v;
         out.barycentric[1] = u;
@@ -129,7 +129,7 @@ struct point_walk {
         for (int c = 0; c < 3; ++c)
             out.x[c] = (1 - u - v) * triangle[VERTEX + c] + u * triangle[VERTEX + 3 + c] +
                        v * triangle[VERTEX + 6 + c];
-        out.weight = rule.weight[q] * triangle[AREA] / ((double)parts * parts);
+        out.weight = quotient(rule.weight[q] * triangle[AREA], (double)parts * parts);
         return out;
     }
 };

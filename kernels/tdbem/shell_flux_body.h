@@ -42,9 +42,10 @@ LANES_INLINE void add_uncut_flux(const lane_state *state, const flux_state *flux
 {
     const edge_lanes *edge = &state->edge[e];
     bool out = R <= edge->nearest[c];
-    double side = side_of(edge->g[c]), beyond = (1 - state->height[c] / R) * edge->angle[c];
+    double side = side_of(edge->g[c]),
+           beyond = (1 - quotient(state->height[c], R)) * edge->angle[c];
     add_flux(edge, c, side * (out ? beyond : flux->solid[e][c]),
-             out ? 0.0 : edge->length[c] / R - flux->log[e][c], sum);
+             out ? 0.0 : quotient(edge->length[c], R) - flux->log[e][c], sum);
 }
 
 /* What a cut edge's flux is made of: of the part inside. */
@@ -58,9 +59,9 @@ LANES_INLINE void add_cut_flux(const lane_state *state, const flux_state *flux, 
     const edge_lanes *edge = &state->edge[e];
     double r1 = edge->r1[c], r2 = edge->r2[c], side = side_of(edge->g[c]);
     bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
-    double beyond = (1 - state->height[c] / R) * cut->turn[c];
+    double beyond = (1 - quotient(state->height[c], R)) * cut->turn[c];
     double part = (out ? 0.0 : side * cut->solid[c]) + beyond;
-    double moment = (in ? edge->length[c] : cut->length[c]) / R;
+    double moment = quotient(in ? edge->length[c] : cut->length[c], R);
     moment -= in ? flux->log[e][c] : cut->log[c];
     add_flux(edge, c, in ? side * flux->solid[e][c] : part, out ? 0.0 : moment, sum);
 }
@@ -114,7 +115,7 @@ LANES_INLINE void store_flux(const lane_values twice_area, const lane_state *sta
             double across = edge->tw[c] * (now->vu[c] - before->vu[c]) -
                             edge->tu[c] * (now->vw[c] - before->vw[c]);
             double mean = side_of(d) * edge->g[c] * (now->turn[c] - before->turn[c]);
-            value[c] = (mean - d * across) * edge->length[c] / twice_area[c];
+            value[c] = quotient((mean - d * across) * edge->length[c], twice_area[c]);
         }
     }
 }

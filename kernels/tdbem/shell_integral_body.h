@@ -35,6 +35,45 @@
 #define madd(a, b, c) ((a) * (b) + (c))
 #endif
 
+/* quotient, third, root: a / b, a / 3 and sqrt(a), correctly rounded. On a CUDA device without the
+ * branches of / and sqrt for operands near the ends of the range, so that independent ones overlap:
+ * quotients and divisors are between 1e-300 and 1e300, or the quotient is 0; roots of less than
+ * TINY are 0. */
+#ifdef __CUDACC__
+static __device__ __forceinline__ double quotient(double a, double b)
+{
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(b));
+    double e = fma(-b, y, 1.0);
+    y = fma(y, fma(e, e, e), y);
+    y = fma(y, fma(-b, y, 1.0), y);
+    double q = a * y;
+    return fma(fma(-b, q, a), y, q);
+}
+
+static __device__ __forceinline__ double third(double a)
+{
+    const double y = 1.0 / 3;
+    double q = a * y;
+    return fma(fma(-3.0, q, a), y, q);
+}
+
+static __device__ __forceinline__ double root(double a)
+{
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
+    double e = fma(a, -(y * y), 1.0);
+    y = fma(fma(e, 0.375, 0.5), e * y, y);
+    double s = a * y;
+    s = fma(fma(-s, s, a), y / 2, s);
+    return a > TINY ? s : 0.0;
+}
+#else
+#define quotient(a, b) ((a) / (b))
+#define third(a) ((a) / 3)
+#define root(a) sqrt(a)
+#endif
+
 typedef double lane_values[PS_LANES] LANES_ALIGNED;
 
 /* An edge as seen from the points of all lanes. */
@@ -62,7 +101,7 @@ LANES_INLINE double angle_of(double y, double x)
 {
     double low = y < x ? y : x, high = (y < x ? x : y) + TINY;
     bool upper = low > 0.41421356237309503 * high; /* tan(pi/8) */
-    double t = (upper ? low - high : low) / (upper ? low + high : high);
+    double t = quotient(upper ? low - high : low, upper ? low + high : high);
     double u = t * t;
     double p = 0.021256629784503397473;
     p = madd(p, u, -0.043588352182852137071);
@@ -101,7 +140,7 @@ LANES_INLINE double log_quotient(double n, double m, double difference)
     /* 2^k m, within a factor 1.5 of n */
     double scaled = double_of((int64_t)((uint64_t)low + ((uint64_t)k << 52)));
     double power = double_of(0x4338000000000000 + k) - 0x1.8p52;
-    double s = (k == 0 ? difference : n - scaled) / (n + scaled);
+    double s = quotient(k == 0 ? difference : n - scaled, n + scaled);
     double u = s * s;
     double p = 0.07706318016279755034;
     p = madd(p, u, 0.076222115004133252361);
@@ -143,7 +182,7 @@ LANES_INLINE span span_of(double a, double b, double ra, double rb, double lengt
  * difference of the products would cancel. */
 LANES_INLINE double distance_along(double ends, double sum, double length, double foot2, double log)
 {
-    return length * (sum + ends * ends / (sum + TINY)) / 4 + foot2 * log / 2;
+    return length * (sum + quotient(ends * ends, sum + TINY)) / 4 + foot2 * log / 2;
 }
 
 /* Where an edge lies: its beginning, tangent and length, the triangle's normal and the points. */
@@ -164,8 +203,8 @@ LANES_INLINE void see_edge(const edge_place *at, const lane_values height, edge_
         double mx = ty * nz - tz * ny, my = tz * nx - tx * nz, mz = tx * ny - ty * nx;
         double s1 = madd(tx, px, madd(ty, py, tz * pz)), s2 = s1 + at->length[c];
         double g = madd(mx, px, madd(my, py, mz * pz));
-        double foot2 = madd(g, g, height[c] * height[c]), foot = sqrt(foot2);
-        double r1 = sqrt(madd(s1, s1, foot2)), r2 = sqrt(madd(s2, s2, foot2));
+        double foot2 = madd(g, g, height[c] * height[c]), foot = root(foot2);
+        double r1 = root(madd(s1, s1, foot2)), r2 = root(madd(s2, s2, foot2));
         edge->s1[c] = s1;
         edge->g[c] = g;
         edge->foot2[c] = foot2;
@@ -189,7 +228,7 @@ LANES_INLINE int64_t see_shells(double shell, lane_state *state, ps_shell_values
 {
     const edge_lanes *e0 = &state->edge[0], *e1 = &state->edge[1], *e2 = &state->edge[2];
     lane_values last;
-    double per = 1 / shell;
+    double per = quotient(1, shell);
     LANE_LOOP
     {
         double near = e0->nearest[c] < e1->nearest[c] ? e0->nearest[c] : e1->nearest[c];
@@ -229,7 +268,7 @@ LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool 
             double along = distance_along(s1 + s2, edge->r1[c] + edge->r2[c], length,
                                           edge->foot2[c], whole.log);
             edge->along[c] = along;
-            edge->distance[c] = (edge->g[c] * along + side * d * d * inverse) / 3;
+            edge->distance[c] = third(edge->g[c] * along + side * d * d * inverse);
         }
     }
 }
@@ -268,7 +307,7 @@ LANES_INLINE void set_sphere(const lane_state *state, double row, double shell, 
         sphere->depth0[c] = R - d;
         if (hats) {
             sphere->depth1[c] = (R - d) * (R + d) / 2;
-            sphere->depth2[c] = (R - d) * (R * R + R * d + d * d) / 3;
+            sphere->depth2[c] = third((R - d) * (R * R + R * d + d * d));
         }
     }
 }
@@ -320,7 +359,7 @@ LANES_INLINE edge_clip clip_edge(const edge_lanes *edge, int c, double d, double
     double g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
     double s1 = edge->s1[c], s2 = s1 + edge->length[c], r1 = edge->r1[c], r2 = edge->r2[c];
     double square = madd(R, R, -foot2);
-    double sr = sqrt(square > 0 ? square : 0.0);
+    double sr = root(square > 0 ? square : 0.0);
     bool low = -sr > s1, high = s2 > sr;
     double a = low ? -sr : s1, b = high ? sr : s2;
     double ra = low ? R : r1, rb = high ? R : r2;
@@ -351,7 +390,7 @@ LANES_INLINE edge_share clip_share(const edge_lanes *edge, int c, double d, edge
         double along = distance_along(clip.ends, clip.sum, length, foot2, clip.part.log);
         double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
         double distance =
-            (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
+            (out ? 0.0 : third(g * along + d * d * inverse)) + sphere->depth2[c] * turn;
         double part_moment = along - R * length;
         double whole_moment = edge->along[c] - R * edge->length[c];
         share.moment = out ? 0.0 : (in ? whole_moment : part_moment);
@@ -419,7 +458,7 @@ LANES_INLINE void store_hats(const lane_values twice_area, const lane_state *sta
             double across = edge->tw[c] * (now->vu[c] - before->vu[c]) -
                             edge->tu[c] * (now->vw[c] - before->vw[c]);
             double mean = edge->g[c] * (now->inverse[c] - before->inverse[c]);
-            hat[c] = (mean - across) * edge->length[c] / twice_area[c];
+            hat[c] = quotient((mean - across) * edge->length[c], twice_area[c]);
         }
     }
 }
