@@ -1,6 +1,8 @@
 /* The table of a batch of slices: where the pieces of each strand are. */
 #include "kernels/tdbem/slice_batch_internal.h"
 
+enum { THREADED_PIECES = 1 << 12 };
+
 /* Pieces of all tiles with the rows of tile t. */
 static int64_t pieces_with(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
                            int64_t t)
@@ -171,28 +173,19 @@ static void number_segments(ps_slice_piece *pieces, int64_t strands, int64_t str
             pieces[p].first_segment = pieces[p - 1].first_segment + pieces[p - 1].segments;
 }
 
-/* All tiles with the rows of tile t, whose strands are `strands` and whose pieces begin at
- * place->pieces. */
-static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, tile_place *place,
-                               ps_slice_strand *strands, int64_t first_piece)
+/* The pieces of all tiles with the rows of tile t, of which place->pieces begin; place_tile() takes
+ * them all. */
+static void write_rows(const ps_slice_batch_tiles *tiles, int64_t t, tile_place *place)
 {
-    const ps_slice_batch_plan *plan = place->plan;
     const ps_block_tile *tile = &tiles->tiles[t];
-    place->stride = pieces_with(plan, tiles, t);
-    for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w)
-        strands[w] = (ps_slice_strand){.row = (int32_t)(tile->first_row + w * plan->strand_rows),
-                                       .rows = (int32_t)ps_batch_smaller(
-                                           plan->strand_rows, tile->rows - w * plan->strand_rows),
-                                       .first_piece = (int32_t)(first_piece + w * place->stride),
-                                       .pieces = (int32_t)place->stride};
+    ps_slice_piece *first = place->pieces;
     for (int64_t u = t; u < tiles->count; ++u) {
         if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
-        PS_TRY(place_tile(tiles, u, place));
+        (void)place_tile(tiles, u, place);
         write_tile(place);
-        place->pieces += ps_batch_pieces_of(plan, &tiles->tiles[u]);
+        place->pieces += ps_batch_pieces_of(place->plan, &tiles->tiles[u]);
     }
-    number_segments(place->pieces - place->stride, ps_batch_strands_of(plan, tile), place->stride);
-    return PS_OK;
+    number_segments(first, ps_batch_strands_of(place->plan, tile), place->stride);
 }
 
 /* ---- panels ---- */
@@ -283,26 +276,66 @@ static void write_views(const ps_slice_batch_tiles *tiles, ps_block_tile *out)
     }
 }
 
+/* The strands of all tiles, whose pieces follow one another. */
+static void write_strands(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
+                          ps_slice_strand *strands)
+{
+    int64_t piece = 0;
+    for (int64_t t = 0; t < tiles->count; ++t) {
+        const ps_block_tile *tile = &tiles->tiles[t];
+        if (!ps_batch_opens_rows(tiles, t)) continue;
+        int64_t stride = pieces_with(plan, tiles, t), count = ps_batch_strands_of(plan, tile);
+        for (int64_t w = 0; w < count; ++w, piece += stride)
+            *strands++ =
+                (ps_slice_strand){.row = (int32_t)(tile->first_row + w * plan->strand_rows),
+                                  .rows = (int32_t)ps_batch_smaller(
+                                      plan->strand_rows, tile->rows - w * plan->strand_rows),
+                                  .first_piece = (int32_t)piece,
+                                  .pieces = (int32_t)stride};
+    }
+}
+
+/* Pieces of the tiles, by threads: what could fail is tried before. */
+static ps_status write_pieces(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
+                              ps_slice_strand *strands, ps_slice_piece *pieces)
+{
+    tile_place any = {.plan = plan};
+    for (int64_t t = 0; t < tiles->count; ++t) PS_TRY(place_tile(tiles, t, &any));
+    write_strands(plan, tiles, strands);
+#pragma omp parallel for schedule(dynamic, 1) if (plan->pieces > THREADED_PIECES)
+    for (int64_t t = 0; t < tiles->count; ++t) {
+        if (!ps_batch_opens_rows(tiles, t)) continue;
+        const ps_slice_strand *first = strands;
+        while (first->row != tiles->tiles[t].first_row) ++first;
+        tile_place place = {
+            .plan = plan, .pieces = pieces + first->first_piece, .stride = first->pieces};
+        write_rows(tiles, t, &place);
+    }
+    return PS_OK;
+}
+
+/* One after the other, as panels follow one another. */
+static ps_status write_panels(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
+                              ps_slice_strand *strands, ps_slice_panel *panels)
+{
+    ps_slice_panel *panel = panels;
+    for (int64_t t = 0; t < tiles->count; ++t) {
+        if (!ps_batch_opens_rows(tiles, t)) continue;
+        PS_TRY(write_panel_strands(tiles, t, plan, strands, panels, &panel));
+        strands += ps_batch_strands_of(plan, &tiles->tiles[t]);
+    }
+    return PS_OK;
+}
+
 ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
                                void *table)
 {
-    ps_slice_strand *strands = table;
-    ps_slice_piece *pieces = (void *)((char *)table + ps_slice_batch_pieces_at(plan));
-    ps_slice_panel *panels = (void *)pieces, *panel = panels;
-    int64_t piece = 0, strand = 0;
+    void *entries = (char *)table + ps_slice_batch_pieces_at(plan);
     if (plan->pieces > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "a batch of %lld pieces: make batches smaller",
                        (long long)plan->pieces);
-    for (int64_t t = 0; t < tiles->count; ++t) {
-        if (!ps_batch_opens_rows(tiles, t)) continue;
-        tile_place place = {.plan = plan, .pieces = pieces + piece};
-        if (ps_batch_has_panels(plan))
-            PS_TRY(write_panel_strands(tiles, t, plan, strands + strand, panels, &panel));
-        else
-            PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
-        strand += ps_batch_strands_of(plan, &tiles->tiles[t]);
-        piece += ps_batch_strands_of(plan, &tiles->tiles[t]) * place.stride;
-    }
+    PS_TRY((ps_batch_has_panels(plan) ? write_panels(plan, tiles, table, entries)
+                                      : write_pieces(plan, tiles, table, entries)));
     write_views(tiles, (void *)((char *)table + ps_slice_batch_tiles_at(plan)));
     return PS_OK;
 }
