@@ -10,18 +10,12 @@
 #include <string.h>
 
 #include "stage/tdbem_assembly/slice_assembly.h"
+#include "stage/tdbem_assembly/certificate_device.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
 /* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */
 static const double angles_of[PS_PASSIVITY_ANGLES] = {1, .7, .4, .15}; /* in pi */
-
-/* A square of H: angle by angle, slice by slice, rows ascending; of A the imaginary parts follow.
- */
-typedef struct certificate_block {
-    int64_t first_row, rows, first_slice, slices;
-    float *values;
-} certificate_block;
 
 struct ps_assembly_certificate {
     ps_formulation formulation;
@@ -33,7 +27,10 @@ struct ps_assembly_certificate {
     certificate_block *blocks; /* of the units, empty until they are there */
     double *diagonal;          /* of M^0 */
     double *scale, *scaled, *workspace;
-    int angle; /* of the product */
+    int angle;                    /* of the product */
+    ps_assembly_devices *devices; /* borrowed; NULL: none */
+    int64_t device_room;          /* bytes that assembling leaves of a device */
+    certificate_device *device;   /* that makes products; NULL: cores do */
 };
 
 int64_t ps_assembly_certificate_bytes(const ps_assembly_plan *plan, int angles)
@@ -68,6 +65,8 @@ ps_status ps_assembly_certificate_open(const ps_retarded_problem *problem,
     c->steps = plan->lanczos_steps;
     c->threads = plan->threads;
     c->parts = plan->unsymmetric ? 2 : 1;
+    c->devices = plan->devices;
+    c->device_room = plan->devices ? ps_assembly_devices_room(plan->devices, &plan->device) : 0;
     c->one_rank = t->end_slice - t->first_slice == t->unknowns;
     for (int a = 0; a < PS_PASSIVITY_ANGLES; ++a) theta[a] = M_PI * angles_of[a];
     for (int part = 0; part < c->parts; ++part) {
@@ -85,6 +84,7 @@ void ps_assembly_certificate_close(ps_assembly_certificate **out)
     ps_assembly_certificate *c = *out;
     *out = NULL;
     if (!c) return;
+    certificate_device_close(&c->device);
     for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
     free(c->blocks);
     free(c->weights[0]);
@@ -139,12 +139,11 @@ ps_status ps_assembly_certificate_add(ps_assembly_certificate *c, int64_t unit,
 
 /* ---- products ---- */
 
-/* y of the block's rows += share H x of its slices. */
-static void add_direct(const certificate_block *b, const float *h, double share, const double *x,
-                       double *y)
+/* y of the block's rows += H x of its slices. */
+static void add_direct(const certificate_block *b, const float *h, const double *x, double *y)
 {
     for (int64_t s = 0; s < b->slices; ++s) {
-        double factor = share * x[b->first_slice + s];
+        double factor = x[b->first_slice + s];
         const float *column = h + s * b->rows;
         double *rows = y + b->first_row;
 #pragma omp simd
@@ -152,9 +151,8 @@ static void add_direct(const certificate_block *b, const float *h, double share,
     }
 }
 
-/* y of the block's slices += share H^T x of its rows. */
-static void add_transposed(const certificate_block *b, const float *h, double share,
-                           const double *x, double *y)
+/* y of the block's slices += H^T x of its rows. */
+static void add_transposed(const certificate_block *b, const float *h, const double *x, double *y)
 {
     for (int64_t s = 0; s < b->slices; ++s) {
         const float *column = h + s * b->rows;
@@ -162,7 +160,7 @@ static void add_transposed(const certificate_block *b, const float *h, double sh
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
         for (int64_t r = 0; r < b->rows; ++r) sum += (double)column[r] * rows[r];
-        y[b->first_slice + s] += share * sum;
+        y[b->first_slice + s] += sum;
     }
 }
 
@@ -183,9 +181,54 @@ static void multiply_column(const ps_assembly_certificate *c, int64_t column, co
         if (!b->values) continue;
         const float *h = b->values + c->angle * b->rows * b->slices;
         if (mirrored)
-            add_direct(b, h, 1, x, y);
+            add_direct(b, h, x, y);
         else
-            add_transposed(b, h, 1, x, y);
+            add_transposed(b, h, x, y);
+    }
+}
+
+/* Of a block of A its real and imaginary parts at the angle of the product. */
+static const float *parts_of(const ps_assembly_certificate *c, const certificate_block *b,
+                             const float **imaginary)
+{
+    int64_t entries = b->rows * b->slices;
+    const float *real = b->values + c->angle * entries;
+    *imaginary = real + c->angles * entries;
+    return real;
+}
+
+/* y of the block's slices += A^H x / 2 of its rows, of one pass over the block; x and y: real
+ * parts, imaginary ones `n` further. */
+static void add_adjoint(const certificate_block *b, const float *re, const float *im, int64_t n,
+                        const double *x, double *y)
+{
+    const double *xr = x + b->first_row, *xi = xr + n;
+    for (int64_t s = 0; s < b->slices; ++s, re += b->rows, im += b->rows) {
+        double real = 0, imaginary = 0;
+#pragma omp simd reduction(+ : real, imaginary)
+        for (int64_t r = 0; r < b->rows; ++r) {
+            double ar = (double)re[r], ai = (double)im[r];
+            real += ar * xr[r] + ai * xi[r];
+            imaginary += ar * xi[r] - ai * xr[r];
+        }
+        y[b->first_slice + s] += .5 * real;
+        y[b->first_slice + s + n] += .5 * imaginary;
+    }
+}
+
+/* y of the block's rows += A x / 2 of its slices. */
+static void add_forward(const certificate_block *b, const float *re, const float *im, int64_t n,
+                        const double *x, double *y)
+{
+    double *yr = y + b->first_row, *yi = yr + n;
+    for (int64_t s = 0; s < b->slices; ++s, re += b->rows, im += b->rows) {
+        double real = .5 * x[b->first_slice + s], imaginary = .5 * x[b->first_slice + s + n];
+#pragma omp simd
+        for (int64_t r = 0; r < b->rows; ++r) {
+            double ar = (double)re[r], ai = (double)im[r];
+            yr[r] += ar * real - ai * imaginary;
+            yi[r] += ar * imaginary + ai * real;
+        }
     }
 }
 
@@ -194,54 +237,52 @@ static void multiply_column(const ps_assembly_certificate *c, int64_t column, co
 static void multiply_conjugate(const ps_assembly_certificate *c, int64_t column, const double *x,
                                double *y)
 {
-    const double *xi = x + c->unknowns;
-    double *yi = y + c->unknowns;
     for (int64_t row = 0; row < c->row_tiles; ++row) {
         const certificate_block *b = block_of(c, row, column);
-        int64_t entries = b->rows * b->slices;
-        const float *re = b->values + c->angle * entries, *im = re + c->angles * entries;
-        add_transposed(b, re, .5, x, y);
-        add_transposed(b, im, .5, xi, y);
-        add_transposed(b, re, .5, xi, yi);
-        add_transposed(b, im, -.5, x, yi);
+        const float *im, *re = parts_of(c, b, &im);
+        add_adjoint(b, re, im, c->unknowns, x, y);
     }
 }
 
 /* A to the rows of row tile `row`. */
 static void multiply_rows(const ps_assembly_certificate *c, int64_t row, const double *x, double *y)
 {
-    const double *xi = x + c->unknowns;
-    double *yi = y + c->unknowns;
     int64_t columns = c->block_count / c->row_tiles;
     for (int64_t column = c->first_column; column < c->first_column + columns; ++column) {
         const certificate_block *b = block_of(c, row, column);
-        int64_t entries = b->rows * b->slices;
-        const float *re = b->values + c->angle * entries, *im = re + c->angles * entries;
-        add_direct(b, re, .5, x, y);
-        add_direct(b, im, -.5, xi, y);
-        add_direct(b, re, .5, xi, yi);
-        add_direct(b, im, .5, x, yi);
+        const float *im, *re = parts_of(c, b, &im);
+        add_forward(b, re, im, c->unknowns, x, y);
     }
+}
+
+/* y = H x or (A + A^H) x / 2, of this rank's squares. */
+static void multiply_here(const ps_assembly_certificate *c, const double *x, double *y)
+{
+    enum { THREADED = 2048 };
+    int64_t columns = c->block_count / c->row_tiles;
+    memset(y, 0, (size_t)(c->parts * c->unknowns) * sizeof *y);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
+    for (int64_t j = 0; j < columns; ++j) {
+        if (c->parts == 1)
+            multiply_column(c, c->first_column + j, x, y);
+        else
+            multiply_conjugate(c, c->first_column + j, x, y);
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
+    for (int64_t i = 0; i < c->row_tiles; ++i)
+        if (c->parts == 2) multiply_rows(c, i, x, y);
 }
 
 /* y = D^{-1/2} H D^{-1/2} x. Collective. */
 static ps_status multiply(void *context, const double *x, double *y)
 {
-    enum { THREADED = 2048 };
     ps_assembly_certificate *c = context;
-    int64_t columns = c->block_count / c->row_tiles, n = c->parts * c->unknowns;
+    int64_t n = c->parts * c->unknowns;
     for (int64_t i = 0; i < n; ++i) c->scaled[i] = c->scale[i] * x[i];
-    memset(y, 0, (size_t)n * sizeof *y);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
-    for (int64_t j = 0; j < columns; ++j) {
-        if (c->parts == 1)
-            multiply_column(c, c->first_column + j, c->scaled, y);
-        else
-            multiply_conjugate(c, c->first_column + j, c->scaled, y);
-    }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
-    for (int64_t i = 0; i < c->row_tiles; ++i)
-        if (c->parts == 2) multiply_rows(c, i, c->scaled, y);
+    if (c->device)
+        PS_TRY(certificate_device_multiply(c->device, c->scaled, y));
+    else
+        multiply_here(c, c->scaled, y);
     PS_TRY(ps_comm_sum_f64(y, n));
     for (int64_t i = 0; i < n; ++i) y[i] *= c->scale[i];
     return PS_OK;
@@ -264,6 +305,7 @@ static ps_status find_least(ps_assembly_certificate *c, ps_passivity *out)
 {
     ps_lanczos_result found;
     set_scale(c);
+    if (c->device) PS_TRY(certificate_device_load(c->device, c->angle));
     PS_TRY(ps_lanczos_least(c->parts * c->unknowns, c->scale, c->steps, multiply, c, c->workspace,
                             &found));
     *out = (ps_passivity){.least = found.least,
@@ -273,6 +315,21 @@ static ps_status find_least(ps_assembly_certificate *c, ps_passivity *out)
     return PS_OK;
 }
 
+/* A device makes the products where it has room for the squares of an angle, and this rank has them
+ * all. */
+static ps_status open_device(ps_assembly_certificate *c)
+{
+    const certificate_squares squares = {.blocks = c->blocks,
+                                         .unknowns = c->unknowns,
+                                         .side = c->side,
+                                         .tiles = c->row_tiles,
+                                         .angles = c->angles,
+                                         .parts = c->parts};
+    if (!c->devices || !c->one_rank) return PS_OK;
+    return certificate_device_open(ps_assembly_devices_host(c->devices), c->device_room, &squares,
+                                   &c->device);
+}
+
 ps_status ps_assembly_certificate_finish(ps_assembly_certificate *c, ps_passivity *out)
 {
     *out = (ps_passivity){.angles = 0};
@@ -280,6 +337,7 @@ ps_status ps_assembly_certificate_finish(ps_assembly_certificate *c, ps_passivit
     PS_TRY(ps_comm_agree(PS_ALLOC(
         &c->workspace, ps_lanczos_workspace(c->parts * c->unknowns, c->steps), "Lanczos' method")));
     PS_TRY(ps_comm_sum_f64(c->diagonal, c->unknowns));
+    PS_TRY(ps_comm_agree(open_device(c)));
     for (c->angle = 0; c->angle < c->angles; ++c->angle) {
         ps_passivity one;
         PS_TRY(find_least(c, &one));

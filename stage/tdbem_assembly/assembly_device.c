@@ -149,6 +149,12 @@ ps_status ps_assembly_devices_plan(const ps_assembly_devices *devices,
     return PS_OK;
 }
 
+int64_t ps_assembly_devices_room(const ps_assembly_devices *devices,
+                                 const ps_assembly_device_plan *plan)
+{
+    return devices->budget - plan->bytes;
+}
+
 ps_status ps_assembly_devices_prepare(ps_assembly_devices *devices,
                                       const ps_interaction *interaction,
                                       const ps_assembly_device_plan *plan, ps_precision precision)

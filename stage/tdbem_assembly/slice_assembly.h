@@ -59,6 +59,9 @@ ps_status ps_assembly_devices_plan(const ps_assembly_devices *devices,
 ps_status ps_assembly_devices_prepare(ps_assembly_devices *devices,
                                       const ps_interaction *interaction,
                                       const ps_assembly_device_plan *plan, ps_precision precision);
+/* Bytes of each device that the plan leaves of what may be taken. */
+int64_t ps_assembly_devices_room(const ps_assembly_devices *devices,
+                                 const ps_assembly_device_plan *plan);
 /* Computes a tile, and its transpose unless NULL, in the file's precision. Waits for a slot; for
  * any number of threads. */
 ps_status ps_assembly_devices_compute(ps_assembly_devices *devices, ps_interaction_tile *tile,
