@@ -10,6 +10,7 @@ static const ps_figure figure_table[] = {
     {"kernel", "text", "kernel of the sums"},
     {"order", "1", "order of interpolation"},
     {"epsilon", "1", "tolerance of compressed far interactions"},
+    {"rank", "1", "mean rank of compressed interactions between leaves, over their list"},
     {"particles", "1", "sources"},
     {"targets", "1", "targets, if they are others"},
     {"right_hand_sides", "1", "charges of a particle"},

@@ -13,6 +13,7 @@ static void problem_figures(const fmm_run *r, ps_report *report)
     ps_report_text(report, "kernel", fmm_kernel_name(p));
     ps_report_int(report, "order", p->fmm.interpolation.order);
     ps_report_real(report, "epsilon", p->epsilon);
+    if (!r->adaptive && p->far) ps_report_real(report, "rank", p->mean_rank[p->leaf]);
     ps_report_int(report, "particles", p->header->count[0]);
     if (!p->same) ps_report_int(report, "targets", p->header->count[1]);
     ps_report_int(report, "right_hand_sides", p->sum.sides);

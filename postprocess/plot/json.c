@@ -1,6 +1,7 @@
 #include "postprocess/plot/json.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -151,4 +153,25 @@ ps_status json_read_file(const char *path, char **out)
         *out = NULL;
     }
     return status;
+}
+
+ps_status json_numbers_of(const char *path, json_number **out, int *count)
+{
+    PS_SCOPED_MEMORY char *text = NULL;
+    *out = NULL;
+    PS_TRY(json_read_file(path, &text));
+    ps_status status = json_numbers(text, out, count);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", path);
+}
+
+double json_value(const json_number *numbers, int count, const char *path)
+{
+    for (int i = 0; i < count; ++i)
+        if (strcmp(numbers[i].path, path) == 0) return numbers[i].value;
+    return 0;
+}
+
+int json_small(const json_number *numbers, int count, const char *path)
+{
+    return (int)fmin(fmax(json_value(numbers, count, path), 0), 9999);
 }

@@ -16,6 +16,11 @@ typedef struct json_number {
  * it is no JSON. true, false and null are left out. */
 ps_status json_numbers(const char *text, json_number **out, int *count);
 
+/* The numbers of a file, as json_numbers; failures name it. */
+ps_status json_numbers_of(const char *path, json_number **out, int *count);
+double json_value(const json_number *numbers, int count, const char *path); /* 0: not there */
+int json_small(const json_number *numbers, int count, const char *path);    /* within 0 .. 9999 */
+
 /* The whole text of a file; the caller frees it. */
 ps_status json_read_file(const char *path, char **out);
 

@@ -29,6 +29,7 @@ static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"stages", plot_stages, 900, 600},
                                   {"gantt", plot_gantt, 1280, 0},
                                   {"rates", plot_rates, 1380, 0},
+                                  {"intensity", plot_intensity, 900, 600},
                                   {"convergence", plot_convergence, 1000, 640},
                                   {"isolines", plot_isolines, 1240, 0},
                                   {"sparsity", plot_sparsity, 900, 860},
@@ -90,13 +91,14 @@ static ps_status find_kind(const char *name, const plot_kind **out)
         if (ps_word_distance(kinds[i].name, name) < ps_word_distance(nearest, name))
             nearest = kinds[i].name;
     }
-    return ps_fail(PS_USAGE,
-                   "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                   "blocks, hmatrix, lengths, classes, trace, spectrum, polar, workers, surface, "
-                   "view, plane, stages, "
-                   "gantt, rates, convergence, isolines, sparsity, gravity-map, gravity-profile, "
-                   "prism-model, residuals",
-                   name, nearest);
+    return ps_fail(
+        PS_USAGE,
+        "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
+        "blocks, hmatrix, lengths, classes, trace, spectrum, polar, workers, surface, "
+        "view, plane, stages, "
+        "gantt, rates, intensity, convergence, isolines, sparsity, gravity-map, gravity-profile, "
+        "prism-model, residuals",
+        name, nearest);
 }
 
 static ps_status run_plot(ps_run *run)
@@ -153,6 +155,9 @@ static const ps_program program = {
         "  rates            flop/s of sums over particles and of their bounds over the order, a "
         "panel "
         "for each height, and the least times, from reports of penstock-fmm made with --json\n"
+        "  intensity        flop per word of M2L over the columns that are processed together, "
+        "from "
+        "such reports of several orders\n"
         "  convergence      factor over the wave number, from transmission conditions\n"
         "  isolines         the factor over the coefficients, a panel for each kind, from "
         "transmission "

@@ -41,6 +41,7 @@ ps_status plot_plane(const plot_request *request, canvas *c);
 ps_status plot_stages(const plot_request *request, canvas *c);
 ps_status plot_gantt(const plot_request *request, canvas *c);
 ps_status plot_rates(const plot_request *request, canvas *c);
+ps_status plot_intensity(const plot_request *request, canvas *c);
 ps_status plot_convergence(const plot_request *request, canvas *c);
 ps_status plot_isolines(const plot_request *request, canvas *c);
 ps_status plot_sparsity(const plot_request *request, canvas *c);

@@ -6,11 +6,9 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
-#include "runtime/scope.h"
 
 enum { RUNS_MAX = 96, PANELS_MAX = 6 };
 
@@ -28,31 +26,19 @@ typedef struct rate_table {
     const char *prefix;
 } rate_table;
 
-static double number_of(const json_number *numbers, int count, const char *path)
-{
-    for (int i = 0; i < count; ++i)
-        if (strcmp(numbers[i].path, path) == 0) return numbers[i].value;
-    return 0;
-}
-
-static int small_of(const json_number *numbers, int count, const char *path)
-{
-    return (int)fmin(fmax(number_of(numbers, count, path), 0), 9999);
-}
-
 static ps_status take_report(const char *path, const json_number *n, int count, rate_run *run)
 {
-    double flop = number_of(n, count, "flop"), lp = number_of(n, count, "schedule/lp"),
-           best = number_of(n, count, "schedule/lp_best_rates");
-    run->makespan = number_of(n, count, "schedule/makespan");
+    double flop = json_value(n, count, "flop"), lp = json_value(n, count, "schedule/lp"),
+           best = json_value(n, count, "schedule/lp_best_rates");
+    run->makespan = json_value(n, count, "schedule/makespan");
     if (!(flop > 0 && lp > 0 && best > 0 && run->makespan > 0))
         return ps_fail(PS_INVALID,
                        "%s has no flop and no bound of a schedule: it is to be what a whole run of "
                        "penstock-fmm --resident no --tree uniform --json says",
                        path);
-    run->order = small_of(n, count, "order");
-    run->height = small_of(n, count, "height");
-    run->gpus = small_of(n, count, "schedule/gpus");
+    run->order = json_small(n, count, "order");
+    run->height = json_small(n, count, "height");
+    run->gpus = json_small(n, count, "schedule/gpus");
     run->rate[RATE_RUN] = flop / run->makespan;
     run->rate[RATE_LP] = flop / lp;
     run->rate[RATE_LP_BEST] = flop / best;
@@ -61,15 +47,10 @@ static ps_status take_report(const char *path, const json_number *n, int count, 
 
 static ps_status read_run(const char *path, rate_run *run)
 {
-    PS_SCOPED_MEMORY char *text = NULL;
-    json_number *numbers = NULL;
+    json_number *numbers;
     int count = 0;
-    PS_TRY(json_read_file(path, &text));
-    ps_status status = json_numbers(text, &numbers, &count);
-    if (status == PS_OK)
-        status = take_report(path, numbers, count, run);
-    else
-        ps_context(status, "%s", path);
+    PS_TRY(json_numbers_of(path, &numbers, &count));
+    ps_status status = take_report(path, numbers, count, run);
     free(numbers);
     return status;
 }

@@ -129,6 +129,14 @@ echo '{"order": 3, "height": 5, "time": 2}' > none.json
 expect 3 "no bound of a schedule" penstock-plot rates a.json none.json --output no.png
 expect 3 "" penstock-plot rates far.h5 --output no.png
 
+# ---- flop per word of M2L: 4 r a / (2 r + 4 a); what tells no rank ----
+echo '{"order": 7, "rank": 25, "height": 5}' > l7.json
+echo '{"order": 3, "rank": 5}' > l3.json
+expect 0 written penstock-plot intensity l7.json l3.json --output intensity.png --script intensity.gp
+grep -q '^1 1.42857 1.85185$' intensity.gp && grep -q '^24 4.5283 16.4384$' intensity.gp || fail "flop per word"
+grep -q "title 'l = 7, rank 25'" intensity.gp || fail "the second curve is of the higher order"
+expect 3 "tells no order and rank" penstock-plot intensity a.json --output no.png
+
 # ---- sparsity: a line of 40 unknowns, whole and from its 31st row on; what is no square matrix ----
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 40, 40, 79
     for (i = 1; i <= 40; ++i) { print i, i, 2; if (i > 1) print i, i - 1, -1 } }' | gzip > line.mtx.gz
