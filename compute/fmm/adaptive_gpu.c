@@ -345,16 +345,31 @@ static ps_status scatter(fmm_adaptive_gpu *g)
     return ps_stream_wait(g->run.far);
 }
 
+/* Whether the samples are within the bound: results of an attempt that is not need not come. Where
+ * targets are few, all come as soon as the samples alone. */
+static ps_status look_at_samples(fmm_run *r, const fmm_adaptive_gpu *g)
+{
+    enum { MANY = 4096 /* targets a sample */ };
+    const fmm_check *samples = r->work.samples;
+    if (!samples || r->problem.header->count[1] / MANY < samples->count) return PS_OK;
+    PS_TRY(fmm_traffic_samples(r, &g->traffic));
+    fmm_reached reached = fmm_samples_errors(&r->problem, samples, r->options->gradient);
+    r->missed = ps_fmm_excess(&reached, r->problem.accuracy) > 1;
+    return PS_OK;
+}
+
 ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
 {
+    ps_status status = PS_OK;
     g->run.rows[0] = g->rows[0];
     PS_TRY(make_room(g));
     PS_TRY(
         fmm_traffic_check(r, &g->traffic, g->block, ps_adaptive_device_place(&g->run, g->block)));
     PS_TRY(evaluate(g));
     PS_TRY(scatter(g));
+    PS_TRY(look_at_samples(r, g));
     double start = ps_clock();
-    ps_status status = fmm_traffic_take(r, &g->traffic);
+    if (!r->missed) status = fmm_traffic_take(r, &g->traffic);
     g->moving += ps_clock() - start;
     empty(g);
     return status;

@@ -34,7 +34,8 @@ typedef struct fmm_run {
     double flop[FMM_KINDS];
     double started, seconds, sample_seconds, write_seconds;
     fmm_reached reached;
-    int attempts;                       /* of --accuracy */
+    int attempts; /* of --accuracy */
+    bool missed;  /* the samples of this attempt, known before other results, are not within it */
     int64_t sent_bytes, received_bytes; /* between ranks */
     fmm_resident *resident;             /* NULL: tasks on cores */
     fmm_adaptive *adaptive;             /* NULL: the tree of the octree */

@@ -222,6 +222,17 @@ ps_status fmm_traffic_check(fmm_run *r, const fmm_traffic *t, void *workspace, i
 
 /* ---- and back ---- */
 
+ps_status fmm_traffic_samples(const fmm_run *r, const fmm_traffic *t)
+{
+    fmm_check *c = r->work.samples;
+    int64_t all = r->problem.header->count[1];
+    for (int v = 0; v < c->rows; ++v)
+        for (int64_t i = 0; i < c->count; ++i)
+            PS_TRY(ps_copy_to_host(t->stream, &c->taken[v * c->count + i],
+                                   t->results + v * all + c->targets[i], sizeof *c->taken));
+    return ps_stream_wait(t->stream);
+}
+
 /* Portions whose results come together, in one of the buffers: of each [4 S][count] values, then
  * [S][count] charges, if the targets are the sources. */
 typedef struct batch {

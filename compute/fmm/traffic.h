@@ -33,6 +33,8 @@ ps_status fmm_traffic_send(const fmm_run *r, fmm_traffic *traffic);
 /* Direct sums of the samples that are not summed yet, in a workspace of so many bytes on the
  * device, or on the cores where it is too small. */
 ps_status fmm_traffic_check(fmm_run *r, const fmm_traffic *traffic, void *workspace, int64_t bytes);
+/* Results of the samples of --accuracy alone; the host waits. */
+ps_status fmm_traffic_samples(const fmm_run *r, const fmm_traffic *traffic);
 /* Results from the device to the sink, the checks and the sums. */
 ps_status fmm_traffic_take(fmm_run *r, fmm_traffic *traffic);
 

@@ -114,6 +114,11 @@ kept 3e-3 pb --hessian
 within "$(figure reached_hessian)" 1e-12 3e-3 "second derivatives"
 kept 1e-2 ff --kernel stokeslet --no-gradient
 kept 1e-2 cw --kernel helmholtz --parameter 6
+# Second derivatives at targets of their own: r-derivatives of other kernels, too.
+penstock-particle-import --generate plummer --count 700 --seed 9 at.h5 > made 2>&1 || fail targets
+penstock-octree-build pb.p.h5 apart.h5 --targets at.h5 > built 2>&1 || { cat built; fail "a tree of two sets"; }
+kept 3e-3 apart --hessian --kernel yukawa --parameter .5
+within "$(figure error_hessian | tr -d "[,")" 1e-12 3e-3 "second derivatives elsewhere"
 # Forces of charges and dipoles on each other, q g + H p, sum to nothing; what forces f do at places of forces g, these do at f's.
 for d in pb.p:q0 pb.p:q1 pb.p:q2 pb.p:q3 pb.r:gradient0 pb.r:hessian0 ff.p:q0 ff.p:q1 ff.p:q2 ff.p:q3 ff.p:q4 ff.p:q5 ff.r:velocity0 \
     ff.r:velocity1; do
