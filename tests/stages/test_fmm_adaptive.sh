@@ -41,6 +41,14 @@ expect 0 "up to date" $fmm plummer.1.h5 other.h5 --accuracy 1e-3 --check 500 --t
 expect 0 "" $fmm plummer.1.h5 other.h5 --order 6 --charges plummer.1.h5 --force
 expect 0 "" $fmm plummer.tree.h5 parts.h5 --order 6 --tree adaptive --force
 expect 0 "" penstock-compare other.h5 parts.h5 --tolerance 0 --no-attributes
+# Two chunks of the output, written as they come; their energy is that of all.
+penstock-particle-import --generate cube --count 140000 many.h5 > built 2>&1 || fail particles
+penstock-octree-build many.h5 tree.h5 > built 2>&1 || fail "an octree of many"
+expect 0 "" $fmm many.h5 other.h5 --order 2 --force
+energy=$(figure energy)
+expect 0 "" $fmm tree.h5 parts.h5 --order 2 --tree adaptive --force
+[ "$energy" = "$(figure energy)" ] || fail "energy $energy of chunks, $(figure energy) of all"
+expect 0 "" penstock-compare other.h5 parts.h5 --tolerance 0 --no-attributes
 particles cusp 900 3
 expect 0 "" $fmm cusp.3.h5 parts.h5 --order 8
 expect 0 "" $fmm cusp.3.h5 whole.h5 --order 8 --tree uniform --force
