@@ -74,9 +74,12 @@ static const char lining_name[] = "sound-hard-lining";
 
 static ps_status put_equation(ps_store *store, const ps_slice_header *header)
 {
+    char name[40];
     if (!header->lining[0])
         return ps_equation_put(store, header->formulation, header->combined, &header->mirrors);
-    PS_TRY(ps_store_put_text(store, "/", "formulation", lining_name));
+    snprintf(name, sizeof name, "%s%s", lining_name, header->mirrors.count > 0 ? mirrored : "");
+    PS_TRY(ps_store_put_text(store, "/", "formulation", name));
+    PS_TRY(ps_reflectors_put(store, &header->mirrors));
     PS_TRY(ps_store_put_text(store, "/", "lining", header->lining));
     return header->combined > 0 ? ps_store_put_real(store, "/", "combined", header->combined)
                                 : PS_OK;
@@ -86,8 +89,13 @@ static ps_status get_equation(const ps_store *store, ps_slice_header *header)
 {
     char name[40];
     PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
-    if (strcmp(name, lining_name) != 0)
+    size_t length = strlen(lining_name);
+    if (strncmp(name, lining_name, length) != 0)
         return ps_equation_get(store, &header->formulation, &header->combined, &header->mirrors);
+    PS_TRY(ps_reflectors_get(store, &header->mirrors));
+    if (strcmp(name + length, header->mirrors.count > 0 ? mirrored : "") != 0)
+        return ps_fail(PS_INVALID, "formulation \"%s\" does not go with %d planes that mirror",
+                       name, header->mirrors.count);
     header->formulation = PS_SOUND_HARD;
     PS_TRY(ps_store_get_text(store, "/", "lining", header->lining, sizeof header->lining));
     if (!header->lining[0])

@@ -59,6 +59,8 @@ static ps_status make_plan(const ps_run *run, assembling *a)
                    text);
 }
 
+ps_status assembling_plan_again(const ps_run *run, assembling *a) { return make_plan(run, a); }
+
 /* Tiles as large as each other, which is all that is known. */
 static ps_status expect_tiles(const assembling *a, tiles *out)
 {

@@ -53,6 +53,8 @@ ps_status assembling_not_needed(const assembling_options *options);
  */
 ps_status assembling_open(const ps_run *run, const assembling_options *options, assembling *a,
                           tiles *out);
+/* Plans anew, beside what is in memory by now. */
+ps_status assembling_plan_again(const ps_run *run, assembling *a);
 /* Who marches with the blocks, where that is one device alone. */
 typedef struct assembling_target {
     bool alone;

@@ -105,6 +105,24 @@ static void print_tiers(ps_report *report, const int64_t *bytes, int64_t sweeps)
     ps_report_real(report, "summation_estimate", (double)sweeps * sweep);
 }
 
+/* The first device's parts of matrix and linings, which share its memory by their sizes. */
+static ps_status plan_all_tiles(problem *p, int devices, int64_t host, int64_t device,
+                                int64_t *bytes)
+{
+    int64_t all = tiles_unpacked(problem_swept(p));
+    for (int q = 0; q < p->linings.count; ++q) all += tiles_unpacked(&p->linings.each[q].tiles);
+    for (int q = -1; q < p->linings.count; ++q) {
+        const tiles *t = q < 0 ? problem_swept(p) : &p->linings.each[q].tiles;
+        double share = all > 0 ? (double)tiles_unpacked(t) / (double)all : 1;
+        ps_device_plan plan;
+        PS_TRY(plan_tiles(t, devices, (int64_t)(share * (double)host),
+                          (int64_t)(share * (double)device), &plan));
+        for (int tier = 0; tier < PS_TIERS; ++tier) bytes[tier] += plan.tier_bytes[tier];
+        ps_device_plan_release(&plan);
+    }
+    return PS_OK;
+}
+
 /* Those that the device holds from the start on. */
 static void print_held(ps_report *report, const tiles *t, int64_t sweeps)
 {
@@ -118,17 +136,18 @@ ps_status team_plan(const ps_run *run, const march_options *options, problem *p,
 {
     int ordinals[TEAM_DEVICES], devices;
     ps_device *device;
-    ps_device_plan plan;
+    int64_t bytes[PS_TIERS] = {0};
     PS_TRY(team_devices(run, p, ordinals, &devices));
     if (devices == 0 || options->solver == SOLVER_CHOLESKY) return PS_OK;
     PS_TRY(open_first(ordinals[0], &device));
     ps_device_info info = ps_device_describe(device);
     ps_device_close(&device);
     int64_t memory = run->device_memory > 0 ? run->device_memory : team_free_memory(&info);
-    int64_t fixed = ps_ledger_now(&m->ledger, "past") + 2 * ps_ledger_now(&m->ledger, "sums") +
-                    ps_ledger_most(&m->ledger, "near_matrices") +
-                    ps_ledger_now(&m->ledger, "solver") +
-                    device_summation_fixed(&p->tiles.header, options->group);
+    int64_t fixed =
+        ps_ledger_now(&m->ledger, "past") + 2 * ps_ledger_now(&m->ledger, "sums") +
+        ps_ledger_most(&m->ledger, "near_matrices") + ps_ledger_now(&m->ledger, "solver") +
+        (1 + p->linings.count) * device_summation_fixed(&p->tiles.header, options->group) +
+        ps_ledger_most(&m->ledger, "lining_near") + ps_ledger_now(&m->ledger, "linings");
     ps_report_section(report, "gpus");
     ps_report_int(report, "count", devices);
     ps_report_text(report, "first", info.name);
@@ -139,8 +158,7 @@ ps_status team_plan(const ps_run *run, const march_options *options, problem *p,
         print_held(report, problem_swept(p), sweeps);
         return PS_OK;
     }
-    PS_TRY(plan_tiles(problem_swept(p), devices, m->budget - m->fixed, memory - fixed, &plan));
-    print_tiers(report, plan.tier_bytes, sweeps);
-    ps_device_plan_release(&plan);
+    PS_TRY(plan_all_tiles(p, devices, m->budget - m->fixed, memory - fixed, bytes));
+    print_tiers(report, bytes, sweeps);
     return PS_OK;
 }

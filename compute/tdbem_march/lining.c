@@ -30,28 +30,36 @@ static ps_status check_belonging(const char *path, const char *matrix, const til
                        path);
     if (t->k_from > 0 || t->k_below < t->k_end)
         return ps_fail(PS_INVALID, "%s holds a part of the lags: linings are taken whole", path);
-    if (m->formulation == PS_SOUND_HARD && m->mirrors.count == 0 && g->unknowns == m->unknowns &&
+    if (m->formulation == PS_SOUND_HARD && g->unknowns == m->unknowns &&
         g->combined == m->combined && g->dt == m->dt && g->speed == m->speed &&
-        g->precision == m->precision && strcmp(g->mesh_hash, m->mesh_hash) == 0)
+        g->precision == m->precision && strcmp(g->mesh_hash, m->mesh_hash) == 0 &&
+        ps_reflectors_same(&g->mirrors, &m->mirrors, m->speed * m->dt))
         return PS_OK;
     return ps_fail(PS_INVALID,
                    "%s does not go with %s: a lining has the mesh, --dt or --courant, --speed, "
-                   "--combined and --precision of its matrix, which is sound-hard and without "
-                   "planes; assemble it again",
+                   "--combined, --mirror and --precision of its matrix, which is sound-hard; "
+                   "assemble it again",
                    path, matrix);
+}
+
+/* One past serves the matrix and its linings. */
+static void reach_as_far(const tiles *t, tiles *whole)
+{
+    whole->header.k_max = ps_larger(whole->header.k_max, t->header.k_max);
+    whole->columns = ps_larger(whole->columns, t->columns);
 }
 
 static ps_status open_one(const char *path, const char *matrix, tiles *whole, lining *out)
 {
     tiles *t = &out->tiles;
+    out->path = path;
     PS_TRY(tiles_open(path, ps_comm_rank(), ps_comm_size(), t));
     PS_TRY(check_belonging(path, matrix, t, &whole->header));
     PS_TRY(tiles_load_m0(t, &out->m0));
     if (out->m0.rows != t->header.unknowns)
         return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", path, (long long)out->m0.rows,
                        (long long)t->header.unknowns);
-    whole->header.k_max = ps_larger(whole->header.k_max, t->header.k_max);
-    whole->columns = ps_larger(whole->columns, t->columns);
+    reach_as_far(t, whole);
     return PS_OK;
 }
 
@@ -92,9 +100,51 @@ ps_status linings_open(const ps_text_list *files, const ps_text_list *walls, con
     return PS_OK;
 }
 
+/* ---- of a mesh alone ---- */
+
+static ps_status plan_one(const ps_run *run, const assembling_options *how, const char *wall,
+                          lining *out)
+{
+    assembling_options own = *how;
+    PS_TRY(ps_admittance_parse(wall, out->where, &out->beta));
+    PS_TRY(PS_ALLOC(&out->assembling, 1, "the assembly of a lining"));
+    own.assembly.scene.lining = out->where;
+    own.symmetric = SYMMETRIC_OFF;
+    PS_TRY(assembling_open(run, &own, out->assembling, &out->tiles));
+    ps_admittance_filter_init(&out->beta, out->tiles.header.dt, &out->filter);
+    return PS_OK;
+}
+
+ps_status linings_plan(const ps_run *run, const assembling_options *how, const ps_text_list *walls,
+                       linings *out)
+{
+    if (walls->count > LININGS_MAX)
+        return ps_fail(PS_USAGE, "--admittance may be given %d times, not %d", LININGS_MAX,
+                       walls->count);
+    for (int q = 0; q < walls->count; ++q) {
+        ++out->count; /* from here linings_close closes it */
+        PS_TRY(plan_one(run, how, walls->items[q], &out->each[q]));
+    }
+    return PS_OK;
+}
+
+ps_status linings_assemble(const ps_run *run, tiles *whole, linings *all)
+{
+    const assembling_target nobody = {.alone = false};
+    for (int q = 0; q < all->count; ++q) {
+        lining *l = &all->each[q];
+        PS_TRY(assembling_plan_again(run, l->assembling));
+        PS_TRY(assembling_run(run, l->assembling, &nobody, &l->tiles, &l->m0));
+        reach_as_far(&l->tiles, whole);
+    }
+    return PS_OK;
+}
+
 void linings_close(linings *all)
 {
     for (int q = 0; q < all->count; ++q) {
+        if (all->each[q].assembling) assembling_close(all->each[q].assembling);
+        free(all->each[q].assembling);
         near_forget(&all->each[q].near);
         tiles_close(&all->each[q].tiles);
         ps_csr_release(&all->each[q].m0);
@@ -118,7 +168,7 @@ ps_status linings_check_mesh(const linings *all, const ps_surface_mesh *mesh)
 ps_status linings_inputs(const linings *all, ps_product *product)
 {
     static const char *const roles[LININGS_MAX] = {"lining", "lining_1", "lining_2", "lining_3"};
-    for (int q = 0; q < all->count; ++q)
+    for (int q = 0; q < all->count && !all->each[q].assembling; ++q)
         PS_TRY(ps_product_input(product, roles[q], tiles_store(&all->each[q].tiles)));
     return PS_OK;
 }
@@ -191,12 +241,16 @@ ps_status linings_add_m0(const linings *all, ps_csr *m0)
 
 /* ---- the sums ---- */
 
+ps_status lining_states_open(const linings *all, lining_sums *out)
+{
+    out->states = linings_states(all);
+    return out->states > 0 ? PS_ALLOC(&out->state, out->states, "the linings") : PS_OK;
+}
+
 ps_status lining_sums_open(linings *all, const window *past, int64_t group, const void *recent,
                            int64_t memory, const int64_t *streams, lining_sums *out)
 {
     out->of = all;
-    out->states = linings_states(all);
-    if (out->states > 0) PS_TRY(PS_ALLOC(&out->state, out->states, "the linings"));
     for (int q = 0; q < all->count; ++q) {
         lining *l = &all->each[q];
         lining_sum *s = &out->each[q];

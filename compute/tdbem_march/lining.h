@@ -11,6 +11,7 @@
 #ifndef PS_TDBEM_MARCH_LINING_H
 #define PS_TDBEM_MARCH_LINING_H
 
+#include "compute/tdbem_march/assembling.h"
 #include "compute/tdbem_march/near.h"
 #include "compute/tdbem_march/summation.h"
 #include "formats/history.h"
@@ -22,6 +23,8 @@
 enum { LININGS_MAX = PS_HISTORY_LININGS };
 
 typedef struct lining {
+    const char *path;       /* of the file */
+    assembling *assembling; /* in memory instead; NULL: none */
     tiles tiles;
     ps_csr m0; /* G^0 */
     char where[PS_WHERE_MAX];
@@ -40,6 +43,12 @@ typedef struct linings {
  * columns of `whole` reach as far as theirs. Close them also after a failure. */
 ps_status linings_open(const ps_text_list *files, const ps_text_list *walls, const char *matrix,
                        tiles *whole, linings *out);
+/* Of a mesh alone: plans the assembly of a lining for every admittance, in the way of the matrix.
+ * Close them also after a failure. */
+ps_status linings_plan(const ps_run *run, const assembling_options *how, const ps_text_list *walls,
+                       linings *out);
+/* Assembles those; then k_max and columns of `whole` reach as far as theirs. */
+ps_status linings_assemble(const ps_run *run, tiles *whole, linings *linings);
 void linings_close(linings *linings);
 /* PS_INVALID if a triangle has two linings. */
 ps_status linings_check_mesh(const linings *linings, const ps_surface_mesh *mesh);
@@ -68,7 +77,10 @@ typedef struct lining_sums {
     int64_t states;
 } lining_sums;
 
-/* memory: of the near matrices, while they are made; streams[count]: of each stream. */
+/* The states, at rest, whoever makes the sums. */
+ps_status lining_states_open(const linings *linings, lining_sums *out);
+/* Sums on cores, after that. memory: of the near matrices, while they are made; streams[count]: of
+ * each stream. */
 ps_status lining_sums_open(linings *linings, const window *past, int64_t group, const void *recent,
                            int64_t memory, const int64_t *streams, lining_sums *out);
 void lining_sums_close(lining_sums *sums);

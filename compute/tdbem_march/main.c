@@ -41,7 +41,7 @@ static const ps_option table[] = {
     PS_LIST(
         "lining", &options.linings, "FILE", 0,
         "what a part of the surface adds where it gives way (penstock-slice-assemble --lining), "
-        "up to 4 times; on cores alone"),
+        "up to 4 times; of a mesh alone it is assembled, --admittance says where"),
     PS_LIST("admittance", &options.admittances, "TEXT", PS_IDENTITY,
             "of that part, WHERE as --lining said it: "
             "WHERE:b0=X:pole=A,LAMBDA:pair=ReA,ImA,ReLAMBDA,ImLAMBDA, rho c v/p = b0 + sum "

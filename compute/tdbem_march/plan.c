@@ -46,6 +46,14 @@ static int64_t whole_bytes(const tiles *t)
     return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(largest(t->raw_bytes, t->count));
 }
 
+/* What assembling takes beside `before` bytes that were assembled earlier. */
+static void take_assembly(const assembling *a, int64_t before, ps_ledger *l)
+{
+    int64_t own = a->plan.ledger.most[PS_ROOM_HOST] - a->plan.process.now[PS_ROOM_HOST];
+    ps_ledger_add(l, PS_ROOM_HOST, "assembly", before + own);
+    ps_ledger_drop(l, "assembly");
+}
+
 /* What assembling takes is given back before the march takes its own. */
 static void open_ledger(const ps_run *run, const problem *p, ps_ledger *l)
 {
@@ -53,10 +61,13 @@ static void open_ledger(const ps_run *run, const problem *p, ps_ledger *l)
         ps_ledger_open(l, run);
         return;
     }
-    const ps_ledger *own = &p->assembling->plan.ledger;
     *l = p->assembling->plan.process;
-    ps_ledger_add(l, PS_ROOM_HOST, "assembly", own->most[PS_ROOM_HOST] - l->now[PS_ROOM_HOST]);
-    ps_ledger_drop(l, "assembly");
+    take_assembly(p->assembling, 0, l);
+    int64_t before = p->assembling->plan.kept_bytes;
+    for (int q = 0; q < p->linings.count; ++q) {
+        take_assembly(p->linings.each[q].assembling, before, l);
+        before += p->linings.each[q].assembling->plan.kept_bytes;
+    }
 }
 
 /* What linings hold beside near matrices and tiles. */
@@ -69,6 +80,23 @@ static void measure_linings(const march_options *options, const problem *p, ps_l
         bytes += UNPACKERS * (largest(t->unpacked_bytes, t->count) + CONTEXT);
     }
     if (bytes > 0) ps_ledger_add(l, PS_ROOM_HOST, "linings", bytes);
+}
+
+/* On devices and in memory tiles of linings are tiles like those of the matrix. */
+static void share_with_linings(const problem *p, march_plan *m)
+{
+    for (int q = 0; q < p->linings.count; ++q) {
+        const tiles *t = &p->linings.each[q].tiles;
+        if (p->assembling) {
+            m->lining_tiles[q] = assembling_kept(p->linings.each[q].assembling, t);
+            m->tiles += m->lining_tiles[q];
+            m->tiles_whole = m->tiles_least = m->tiles;
+            continue;
+        }
+        m->tiles += unpacked_bytes(t);
+        m->tiles_whole += whole_bytes(t);
+        m->tiles_least += least_buffers(t);
+    }
 }
 
 static void measure(const ps_run *run, const march_options *options, problem *p, march_plan *m)
@@ -103,6 +131,7 @@ static void measure(const ps_run *run, const march_options *options, problem *p,
     m->tiles = p->assembling ? assembling_kept(p->assembling, swept) : unpacked_bytes(swept);
     m->tiles_whole = p->assembling ? m->tiles : whole_bytes(swept);
     m->tiles_least = p->assembling ? m->tiles : least_buffers(swept);
+    if (m->devices > 0 || p->assembling) share_with_linings(p, m);
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
@@ -112,27 +141,38 @@ static void measure(const ps_run *run, const march_options *options, problem *p,
 /* Of a matrix that is not there yet: pairs within a group's way of each other, in a sample of rows,
  * with all the lags below it that they may have; a value takes its column and, where it is packed,
  * some padding. */
-static int64_t expect_near(const problem *p, int64_t group)
+static int64_t expect_near(const assembling *a, int64_t group)
 {
     enum { ROWS = 32, PACKED_ITEMS = 4 };
-    const ps_interaction *interaction = &p->assembling->problem.interaction;
+    const ps_interaction *interaction = &a->problem.interaction;
     int64_t n = interaction->unknowns, first, values = 0;
-    int64_t item = p->tiles.header.precision == PS_SINGLE ? 4 : 8;
+    int64_t item = a->header.slices.precision == PS_SINGLE ? 4 : 8;
     for (int64_t q = 0; q < ROWS; ++q)
         for (int64_t j = 0; j < n; ++j) {
             int64_t i = (2 * q + 1) * n / (2 * ROWS);
             int64_t count = ps_interval_bound(interaction, i, j, &first);
             if (first < group) values += count < group - first ? count : group - first;
         }
-    double a_row = (double)values / ROWS * p->assembling->plan.filled;
+    double a_row = (double)values / ROWS * a->plan.filled;
     return (int64_t)(a_row * (double)n * (double)(PACKED_ITEMS * item + 4));
 }
 
-static ps_status count_tiles(const march_options *options, problem *p, const march_plan *m,
-                             int64_t room)
+/* bytes[2]: of the near matrices of a matrix or of a lining, and the least that making them takes;
+ * they are expected where the matrix is not there yet. */
+static ps_status count_tiles(const march_options *options, const march_plan *m, const assembling *a,
+                             const char *path, tiles *from, int64_t room, near_tally **out,
+                             int64_t *bytes)
 {
-    return m->devices > 0 ? near_count_rows(p->matrix, &p->tiles, options->group, room, &p->near)
-                          : near_count_warps(&p->tiles, options->group, room, &p->near);
+    near_forget(out);
+    if (a && !from->blocks) {
+        bytes[0] = bytes[1] = expect_near(a, options->group);
+        return PS_OK;
+    }
+    PS_TRY(m->devices > 0 ? near_count_rows(path, from, options->group, room, out)
+                          : near_count_warps(from, options->group, room, out));
+    bytes[0] = near_bytes(*out);
+    bytes[1] = near_least(*out);
+    return PS_OK;
 }
 
 /* Linings keep all of their tiles where the matrix can be streamed beside that, else none. */
@@ -159,13 +199,12 @@ static ps_status count_near_linings(const march_options *options, problem *p, ma
     ps_ledger *l = &m->ledger;
     for (int q = 0; q < p->linings.count; ++q) {
         lining *each = &p->linings.each[q];
-        int64_t room = (m->budget - l->now[PS_ROOM_HOST]) / (2 * LININGS_MAX);
-        near_forget(&each->near);
-        PS_TRY(near_count_warps(&each->tiles, options->group, room, &each->near));
-        int64_t bytes = near_bytes(each->near), least = near_least(each->near);
-        m->lining_near += bytes;
-        ps_ledger_add(l, PS_ROOM_HOST, "lining_near", bytes);
-        ps_ledger_add(l, PS_ROOM_HOST, "counting", least - bytes);
+        int64_t room = (m->budget - l->now[PS_ROOM_HOST]) / (2 * LININGS_MAX), bytes[2];
+        PS_TRY(count_tiles(options, m, each->assembling, each->path, &each->tiles, room,
+                           &each->near, bytes));
+        m->lining_near += bytes[0];
+        ps_ledger_add(l, PS_ROOM_HOST, "lining_near", bytes[0]);
+        ps_ledger_add(l, PS_ROOM_HOST, "counting", bytes[1] - bytes[0]);
         ps_ledger_drop(l, "counting");
     }
     return PS_OK;
@@ -173,33 +212,25 @@ static ps_status count_near_linings(const march_options *options, problem *p, ma
 
 /* The near matrices are counted, which passes over the tiles that hold them: a run does it anyway.
  * Devices hold theirs, which are made in memory that tiles have later. */
-static ps_status count_near(const ps_run *run, const march_options *options, problem *p,
-                            march_plan *m)
+static ps_status count_near(const march_options *options, problem *p, march_plan *m)
 {
     ps_ledger *l = &m->ledger;
     PS_TRY(count_near_linings(options, p, m));
-    int ordinals[TEAM_DEVICES];
-    PS_TRY(team_devices(run, p, ordinals, &m->devices));
-    if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
     const ps_slice_header *header = &p->tiles.header;
     int64_t row_bytes = header->unknowns * (header->precision == PS_SINGLE ? 4 : 8);
     if (m->devices > 0 && ps_comm_rank() == 0)
         ps_ledger_add(l, PS_ROOM_HOST, "history", record_behind_bytes(row_bytes, p->steps));
-    int64_t bytes, least, room = m->budget - l->now[PS_ROOM_HOST];
-    if (p->assembling && !p->tiles.blocks) {
-        bytes = least = expect_near(p, options->group);
-    } else {
-        near_forget(&p->near);
-        PS_TRY(count_tiles(options, p, m, room));
-        bytes = near_bytes(p->near);
-        least = near_least(p->near);
-    }
-    ps_ledger_add(l, PS_ROOM_HOST, "near_matrices", bytes);
-    ps_ledger_add(l, PS_ROOM_HOST, "counting", least - bytes);
+    int64_t bytes[2], room = m->budget - l->now[PS_ROOM_HOST];
+    PS_TRY(count_tiles(options, m, p->assembling, p->matrix, &p->tiles, room, &p->near, bytes));
+    ps_ledger_add(l, PS_ROOM_HOST, "near_matrices", bytes[0]);
+    ps_ledger_add(l, PS_ROOM_HOST, "counting", bytes[1] - bytes[0]);
     ps_ledger_drop(l, "counting");
-    if (m->devices > 0 && !p->assembling) ps_ledger_drop(l, "near_matrices");
+    if (m->devices > 0 && !p->assembling) {
+        ps_ledger_drop(l, "near_matrices");
+        ps_ledger_drop(l, "lining_near");
+    }
     m->near = ps_ledger_now(l, "near_matrices");
-    place_linings(p, m);
+    if (m->devices == 0 && !p->assembling) place_linings(p, m);
     m->fixed = l->now[PS_ROOM_HOST];
     return PS_OK;
 }
@@ -237,7 +268,6 @@ static ps_status stays_in_memory(const ps_run *run, const problem *p, bool *out)
 static const char *obstacle(const march_options *options, const problem *p)
 {
     if (options->far) return "--far divides the matrix by lags";
-    if (p->linings.count > 0) return "the sweeps of linings are of whole matrices";
     return symmetric_obstacle(&p->tiles);
 }
 
@@ -267,10 +297,13 @@ static ps_status choose_tiles(const ps_run *run, const march_options *options, p
 
 ps_status plan_make(const ps_run *run, const march_options *options, problem *p, march_plan *m)
 {
+    int ordinals[TEAM_DEVICES];
     memset(m, 0, sizeof *m);
     PS_TRY(choose_tiles(run, options, p));
+    PS_TRY(team_devices(run, p, ordinals, &m->devices));
+    if (options->solver == SOLVER_CHOLESKY) m->devices = 0;
     measure(run, options, p, m);
-    PS_TRY(count_near(run, options, p, m));
+    PS_TRY(count_near(options, p, m));
     add_tiles(m, p->assembling ? &p->assembling->plan.ledger : NULL);
     PS_TRY(ps_ledger_check(&m->ledger, m->budget,
                            p->assembling ? "a file of the matrix is streamed: "

@@ -207,16 +207,17 @@ static ps_status open_matrix(const ps_run *run, const march_options *options, pr
                        "--far is for matrices in files: %s is a mesh, of which all lags are "
                        "assembled",
                        p->matrix);
-    if (options->linings.count + options->admittances.count > 0)
+    if (options->linings.count > 0)
         return ps_fail(PS_USAGE,
-                       "--lining is for matrices in files: assemble %s and its lining with "
-                       "penstock-slice-assemble",
+                       "--lining is for matrices in files: of the mesh %s linings are assembled as "
+                       "well, --admittance tells which; leave --lining out",
                        p->matrix);
     PS_TRY(PS_ALLOC(&p->assembling, 1, "the assembly"));
     assembling_options how = options->assembling;
     how.group = options->group;
     how.host_too = options->cpu_worker == CPU_WORKER_ON || options->solver == SOLVER_CHOLESKY;
-    return assembling_open(run, &how, p->assembling, &p->tiles);
+    PS_TRY(assembling_open(run, &how, p->assembling, &p->tiles));
+    return linings_plan(run, &how, &options->admittances, &p->linings);
 }
 
 ps_status problem_operands(ps_run *run)
@@ -248,6 +249,9 @@ static ps_status find_target(const ps_run *run, const march_options *options,
     out->fixed = ps_ledger_now(l, "past") + 2 * ps_ledger_now(l, "sums") +
                  ps_ledger_most(l, "near_matrices") + ps_ledger_now(l, "solver") +
                  device_summation_fixed(&p->tiles.header, options->group);
+    for (int q = 0; q < p->linings.count; ++q)
+        out->fixed += p->linings.each[q].assembling->plan.kept_bytes / 16 * 17 +
+                      device_summation_fixed(&p->tiles.header, options->group);
     return PS_OK;
 }
 
@@ -258,6 +262,7 @@ ps_status problem_assemble(const ps_run *run, const march_options *options, cons
     if (!p->assembling) return PS_OK;
     PS_TRY(find_target(run, options, plan, p, &target));
     PS_TRY(assembling_run(run, p->assembling, &target, &p->tiles, &p->m0));
+    PS_TRY(linings_assemble(run, &p->tiles, &p->linings));
     march_tell_passivity(p);
     return PS_OK;
 }

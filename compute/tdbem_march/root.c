@@ -34,9 +34,8 @@ static ps_status take_copy(root *r, const void *host, int64_t bytes, void *out)
 
 /* ---- near matrices ---- */
 
-static ps_status pack_near(root *r, ps_near_packing *packing)
+static ps_status pack_near(root *r, ps_near_packing *packing, ps_packed_near *packed)
 {
-    ps_packed_near *packed = &r->solve.near;
     PS_TRY(ps_near_packing_measure(packing, packed));
     int64_t bytes = ps_packed_near_bytes(packed);
     void *host, *device;
@@ -50,7 +49,7 @@ static ps_status pack_near(root *r, ps_near_packing *packing)
     return PS_OK;
 }
 
-static ps_status open_near(root *r, const ps_near *near)
+static ps_status open_near(root *r, const ps_near *near, ps_packed_near *out)
 {
     ps_near_packing packing = {.near = near, .threads = ps_processor_count()};
     int64_t warps = (near->unknowns + PS_NEAR_ROWS - 1) / PS_NEAR_ROWS;
@@ -59,7 +58,7 @@ static ps_status open_near(root *r, const ps_near *near)
                  "packing near matrices");
     if (status == PS_OK)
         status = PS_ALLOC(&packing.tally, 2 * (warps + 1), "packing near matrices");
-    if (status == PS_OK) status = pack_near(r, &packing);
+    if (status == PS_OK) status = pack_near(r, &packing, out);
     free(packing.scratch);
     free(packing.tally);
     return status;
@@ -141,7 +140,7 @@ ps_status root_open(const root_config *config, root *out)
     out->precision = config->near->precision;
     PS_TRY(ps_event_open(out->device, &out->done));
     for (int e = 0; e < 3; ++e) PS_TRY(ps_event_open(out->device, &out->laps[e]));
-    PS_TRY(open_near(out, config->near));
+    PS_TRY(open_near(out, config->near, &out->solve.near));
     PS_TRY(open_m0(out, config->m0));
     PS_TRY(open_load(out, config->load));
     out->read = config->read;
@@ -156,7 +155,7 @@ ps_status root_open(const root_config *config, root *out)
     s->precision = out->precision;
     s->loads = out->loads;
     s->tolerance = config->tolerance;
-    s->unsymmetric = config->load->combined > 0;
+    s->unsymmetric = config->unsymmetric;
     s->limit = ITERATIONS_MAX;
     return PS_OK;
 }
@@ -171,6 +170,62 @@ void root_close(root *r)
     ps_event_close(&r->done);
     for (int e = 0; e < 3; ++e) ps_event_close(&r->laps[e]);
     memset(r, 0, sizeof *r);
+}
+
+/* ---- linings ---- */
+
+static ps_status copy_csr(root *r, const ps_csr *from, ps_csr *out)
+{
+    *out = (ps_csr){.rows = from->rows, .nnz = from->nnz};
+    PS_TRY(take_copy(r, from->row_start, (from->rows + 1) * (int64_t)sizeof *from->row_start,
+                     &out->row_start));
+    PS_TRY(take_copy(r, from->columns, from->nnz * (int64_t)sizeof *from->columns, &out->columns));
+    return take_copy(r, from->values, from->nnz * (int64_t)sizeof *from->values, &out->values);
+}
+
+static int64_t state_bytes(const root *r, int q)
+{
+    return r->linings[q].filter.states * r->unknowns * (int64_t)sizeof(double);
+}
+
+ps_status root_add_lining(root *r, const lining *from, const ps_near *near)
+{
+    int q = r->solve.lining_count;
+    ps_group_lining *l = &r->linings[q];
+    l->filter = from->filter;
+    PS_TRY(open_near(r, near, &l->near));
+    PS_TRY(copy_csr(r, &from->m0, &l->m0));
+    PS_TRY(take(r, ps_group_lining_workspace(r->unknowns), &l->w));
+    if (l->filter.states > 0) PS_TRY(take(r, state_bytes(r, q), &l->state));
+    PS_TRY(ps_fill_zero(r->stream, l->state, state_bytes(r, q)));
+    ++r->solve.lining_count;
+    return PS_OK;
+}
+
+ps_status root_place_linings(root *r, const void *const *sums)
+{
+    int count = r->solve.lining_count;
+    for (int q = 0; q < count; ++q) r->linings[q].sums = sums[q];
+    if (count == 0) return PS_OK;
+    return take_copy(r, r->linings, count * (int64_t)sizeof *r->linings, (void *)&r->solve.linings);
+}
+
+ps_status root_get_states(const root *r, double *states)
+{
+    for (int q = 0; q < r->solve.lining_count; ++q) {
+        PS_TRY(ps_copy_to_host(r->stream, states, r->linings[q].state, state_bytes(r, q)));
+        states += r->linings[q].filter.states * r->unknowns;
+    }
+    return ps_stream_wait(r->stream);
+}
+
+ps_status root_set_states(root *r, const double *states)
+{
+    for (int q = 0; q < r->solve.lining_count; ++q) {
+        PS_TRY(ps_copy_to_device(r->stream, r->linings[q].state, states, state_bytes(r, q)));
+        states += r->linings[q].filter.states * r->unknowns;
+    }
+    return ps_stream_wait(r->stream);
 }
 
 /* ---- groups ---- */

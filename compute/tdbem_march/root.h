@@ -9,6 +9,7 @@
 #ifndef PS_TDBEM_MARCH_ROOT_H
 #define PS_TDBEM_MARCH_ROOT_H
 
+#include "compute/tdbem_march/lining.h"
 #include "compute/tdbem_march/solve.h"
 #include "kernels/tdbem/group_solve.h"
 #include "kernels/tdbem/load.h"
@@ -28,16 +29,18 @@ typedef struct root_config {
     const double *weights; /* [unknowns] for the mean */
     double tolerance;
     int64_t group;
+    bool unsymmetric; /* M^0 is, of the combined field equation or with linings */
 } root_config;
 
-enum { ROOT_PIECES = 24 };
+enum { ROOT_PIECES = 16 + 6 * LININGS_MAX };
 
 typedef struct root {
     ps_device *device;
     ps_stream *stream;
     int64_t unknowns, group;
     ps_precision precision;
-    ps_group_solve solve; /* device pointers */
+    ps_group_solve solve;                 /* device pointers */
+    ps_group_lining linings[LININGS_MAX]; /* device pointers, to be placed there themselves */
     ps_device_load load;
     double *load_work;
     ps_load_reader *read;
@@ -54,6 +57,14 @@ typedef struct root {
 
 ps_status root_open(const root_config *config, root *out);
 void root_close(root *root);
+
+/* Adds a part that gives way, at rest; near: of all its slices, not needed afterwards. */
+ps_status root_add_lining(root *root, const lining *lining, const ps_near *near);
+/* Once all are there: sums[linings], on the device, laid out as those of M. */
+ps_status root_place_linings(root *root, const void *const *sums);
+/* The states of all of them, in host memory, one after the other. */
+ps_status root_get_states(const root *root, double *states);
+ps_status root_set_states(root *root, const double *states);
 
 /* Enqueues the steps n0 .. n0+count-1 from sums[unknowns][stride] on the device, and their copy to
  * `recent` and `steps` in host memory. */

@@ -57,6 +57,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
     PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
     PS_TRY(linings_add_m0(&p->linings, &p->m0));
+    PS_TRY(lining_states_open(&p->linings, &m->linings));
     PS_TRY(solver_open(p->solver, &p->m0, header->precision, p->tolerance, &m->solver));
     int64_t left = plan->budget - plan->fixed + plan->near;
     if (p->tiles.in_memory) left -= plan->tiles;

@@ -51,6 +51,8 @@ typedef struct sweeper {
 static ps_status sweep_device(team_device *at)
 {
     PS_TRY(device_summation_sweep(&at->sums));
+    for (int q = 0; q < LININGS_MAX && at->linings[q].sums; ++q)
+        PS_TRY(device_summation_sweep(&at->linings[q]));
     return ps_event_record(at->swept, at->stream);
 }
 
@@ -148,29 +150,38 @@ static ps_status add_far(team *t, int64_t done)
     return add_columns(t, t->at[0].sums.sums, from, m->options->group, group);
 }
 
-/* This rank's sums; of several ranks, in host memory. */
-static ps_status gather_sums(team *t, int64_t done)
+/* Sums of this rank to host memory, where there are several ranks. */
+static ps_status fetch_sums(team *t, const device_summation *sums)
 {
     const march *m = t->march;
-    int64_t bytes = m->window.unknowns * m->options->group * team_item_size(t);
-    PS_TRY(add_workers(t));
-    PS_TRY(add_far(t, done));
     if (ps_comm_size() == 1) return PS_OK;
-    PS_TRY(ps_copy_to_host(t->at[0].stream, t->partial, t->at[0].sums.sums, bytes));
+    PS_TRY(ps_copy_to_host(t->at[0].stream, t->partial, sums->sums,
+                           m->window.unknowns * m->options->group * team_item_size(t)));
     return ps_stream_wait(t->at[0].stream);
 }
 
-/* The sums of all ranks in their order, on the root of each. */
-static ps_status add_ranks(team *t)
+/* The sums of all ranks in their order, on the root of each. Collective. */
+static ps_status add_ranks(team *t, device_summation *sums)
 {
     const march *m = t->march;
     int64_t count = m->window.unknowns * m->options->group, bytes = count * team_item_size(t);
-    ps_stream *stream = t->at[0].stream;
+    PS_TRY(ps_comm_agree(fetch_sums(t, sums)));
+    if (ps_comm_size() == 1) return PS_OK;
     if (m->window.precision == PS_SINGLE)
         PS_TRY(ps_comm_sum_f32(t->partial, count));
     else
         PS_TRY(ps_comm_sum_f64(t->partial, count));
-    return ps_copy_to_device(stream, t->at[0].sums.sums, t->partial, bytes);
+    return ps_copy_to_device(t->at[0].stream, sums->sums, t->partial, bytes);
+}
+
+/* This rank's sums, on its first device. */
+static ps_status gather_sums(team *t, int64_t done)
+{
+    PS_TRY(add_workers(t));
+    for (int q = 0; q < t->march->problem->linings.count; ++q)
+        for (int d = 1; d < t->devices; ++d)
+            PS_TRY(add_device(t, d, &t->at[d].linings[q], &t->at[0].linings[q]));
+    return add_far(t, done);
 }
 
 /* ---- steps ---- */
@@ -196,7 +207,9 @@ static ps_status append_steps(team *t, int64_t count)
 ps_status team_solve(team *t, int64_t done, int64_t count)
 {
     PS_TRY(ps_comm_agree(gather_sums(t, done)));
-    if (ps_comm_size() > 1) PS_TRY(add_ranks(t));
+    PS_TRY(add_ranks(t, &t->at[0].sums));
+    for (int q = 0; q < t->march->problem->linings.count; ++q)
+        PS_TRY(add_ranks(t, &t->at[0].linings[q]));
     PS_TRY(root_solve(&t->root, t->at[0].sums.sums, t->march->options->group, done + 1, count));
     return append_steps(t, count);
 }
@@ -206,6 +219,7 @@ ps_status team_solve(team *t, int64_t done, int64_t count)
 ps_status team_save(team *t)
 {
     march *m = t->march;
+    PS_TRY(root_get_states(&t->root, m->linings.state));
     PS_TRY(ps_copy_to_host(t->at[0].stream, m->window.data, t->at[0].window.data,
                            ps_past_window_bytes(&m->window)));
     PS_TRY(ps_stream_wait(t->at[0].stream));
@@ -223,6 +237,7 @@ ps_status team_restore(team *t)
         PS_TRY(ps_stream_wait(at->stream));
         at->window.origin = m->window.origin;
     }
+    PS_TRY(root_set_states(&t->root, m->linings.state));
     return root_set_last(&t->root, m->solver.last[0], m->solver.last[1]);
 }
 

@@ -30,7 +30,7 @@ typedef struct team_device {
     ps_event *swept;
     ps_past_window window;
     void *recent; /* [group][unknowns]: the steps to append; the root's own on the first */
-    device_summation sums, far;
+    device_summation sums, far, linings[LININGS_MAX];
     int64_t device_memory; /* budget for all of it */
     int64_t far_memory;    /* of which for far tiles */
 } team_device;
@@ -62,9 +62,10 @@ ps_status team_open(struct march *march, int64_t host_memory, const int *ordinal
                     team *out);
 void team_close(team *team);
 
-/* Brings all devices to the state that the host has: window and last answers. */
+/* Brings all devices to the state that the host has: window, last answers and linings. */
 ps_status team_restore(team *team);
-/* The past of the first device into the host's window, for checkpoints and projections. */
+/* The past of the first device into the host's window, and the states of linings, for checkpoints
+ * and projections. */
 ps_status team_save(team *team);
 
 /* Enqueues the sweeps after `done` steps, and makes the CPU worker's. */
@@ -83,8 +84,8 @@ int64_t team_free_memory(const ps_device_info *info);
  * has free. */
 ps_status team_device_memory(const ps_run *run, int ordinal, int64_t *out);
 /* Adds a section for the GPUs, if any take part. PS_EXHAUSTED if their memory cannot do. */
-ps_status team_plan(const ps_run *run, const struct march_options *options,
-                    struct problem *problem, const struct march_plan *plan, ps_report *report);
+ps_status team_plan(const ps_run *run, const struct march_options *options, struct problem *problem,
+                    const struct march_plan *plan, ps_report *report);
 /* Adds a section for each GPU of the rank. */
 void team_report(const team *team, ps_report *report);
 

@@ -12,41 +12,34 @@
 
 /* ---- who ---- */
 
-/* Linings are marched on cores: the kernel of the root knows one matrix. */
-static ps_status leave_alone(const ps_run *run, int *count)
+/* The first file of the run that GPUs do not take; NULL: none. */
+static const char *find_slices(const ps_run *run, const problem *p)
 {
-    if (*count == 0) return PS_OK;
-    if (strcmp(run->device, "auto") != 0)
-        return ps_fail(PS_USAGE,
-                       "--device %s: linings are marched on cores; leave it out, or give --device "
-                       "cpu",
-                       run->device);
-    if (ps_comm_rank() == 0) ps_info("the GPU is left alone: linings are marched on cores");
-    *count = 0;
-    return PS_OK;
+    if (!tiles_are_blocks(&p->tiles)) return run->operands[0];
+    for (int q = 0; q < p->linings.count; ++q)
+        if (!tiles_are_blocks(&p->linings.each[q].tiles)) return p->linings.each[q].path;
+    return NULL;
 }
 
 ps_status team_devices(const ps_run *run, const problem *p, int *ordinals, int *count)
 {
-    const tiles *all = &p->tiles;
-    const char *played = p->linings.count > 0 ? NULL : getenv("PENSTOCK_TEAM");
-    if (played && tiles_are_blocks(all)) {
+    const char *played = getenv("PENSTOCK_TEAM"), *slices = find_slices(run, p);
+    if (played && !slices) {
         *count = (int)fmin(fmax(atoi(played), 0), TEAM_DEVICES);
         for (int d = 0; d < *count; ++d) ordinals[d] = -1;
         return PS_OK;
     }
     PS_TRY(ps_device_list(run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
                           TEAM_DEVICES, count));
-    if (p->linings.count > 0) return leave_alone(run, count);
-    if (*count == 0 || tiles_are_blocks(all)) return PS_OK;
+    if (*count == 0 || !slices) return PS_OK;
     if (strcmp(run->device, "auto") != 0)
         return ps_fail(PS_USAGE,
                        "--device %s: GPUs take blocks, and %s is a slice matrix: make "
                        "blocks with penstock-slice-block --layout warp",
-                       run->device, run->operands[0]);
+                       run->device, slices);
     ps_warning("the GPU is left alone: it takes blocks, and %s is a slice matrix "
                "(penstock-slice-block --layout warp makes blocks)",
-               run->operands[0]);
+               slices);
     *count = 0;
     return PS_OK;
 }
@@ -132,9 +125,16 @@ static ps_status open_root(team *t, int64_t host_memory)
                           .read_from = p,
                           .weights = p->weights,
                           .tolerance = p->tolerance,
-                          .group = m->options->group};
+                          .group = m->options->group,
+                          .unsymmetric = p->solver == SOLVER_BICGSTAB};
     ps_status status = root_open(&config, &t->root);
     near_release(&near);
+    for (int q = 0; q < p->linings.count && status == PS_OK; ++q) {
+        lining *l = &p->linings.each[q];
+        PS_TRY(near_collect(&l->near, host_memory, &near));
+        status = root_add_lining(&t->root, l, &near);
+        near_release(&near);
+    }
     return status;
 }
 
@@ -163,7 +163,7 @@ static int64_t fixed_bytes(const team *t, int d)
     const problem *p = m->problem;
     int64_t exchange = m->window.unknowns * m->options->group * team_item_size(t);
     int64_t bytes = ps_past_window_bytes(&m->window) + exchange + staging_bytes(t);
-    bytes += device_summation_fixed(&p->tiles.header, m->options->group);
+    bytes += (1 + p->linings.count) * device_summation_fixed(&p->tiles.header, m->options->group);
     if (p->far.group > 0) bytes += device_summation_fixed(&p->tiles.header, p->far.group);
     return bytes + (d == 0 ? t->root.bytes : 0);
 }
@@ -177,6 +177,16 @@ static int64_t share_of_near(const march *m, int64_t first, int64_t count, int64
         needed += ps_device_padded(problem_swept(m->problem)->unpacked_bytes[k]);
     needed += needed / 64 + ((int64_t)64 << 20);
     return needed < left - left / 4 ? needed : left - left / 4;
+}
+
+/* Of `left` bytes those for some tiles of a run with linings. */
+static int64_t share_of(const march *m, const tiles *some, int64_t left)
+{
+    const problem *p = m->problem;
+    double all = (double)tiles_unpacked(problem_swept(m->problem));
+    for (int q = 0; q < p->linings.count; ++q)
+        all += (double)tiles_unpacked(&p->linings.each[q].tiles);
+    return (int64_t)((double)left * (double)tiles_unpacked(some) / all);
 }
 
 static ps_status open_sums(team *t, int d, int64_t host_memory)
@@ -202,29 +212,59 @@ static ps_status open_sums(team *t, int d, int64_t host_memory)
         at->far_memory = left - near;
         config.device_memory = near;
     }
+    if (m->problem->linings.count > 0)
+        config.device_memory = share_of(m, problem_swept(m->problem), left);
     return device_summation_open(&config, &at->sums);
 }
 
-/* The far tiles in equal data, which stay where they are: the near lags have the memory first. */
-static ps_status open_far(team *t, int64_t host_memory)
+/* Tiles in equal data, which stay where they are; `config` has what the devices have in common
+ * with their sums of the matrix. */
+static ps_status open_parts(team *t, tiles *share, int64_t group, int64_t host_memory,
+                            const int64_t *device_memory,
+                            device_summation *(*of)(team_device *, int), int which)
 {
-    const march *m = t->march;
-    far_matrix *far = &m->problem->far;
     int64_t first[TEAM_DEVICES + 1];
-    if (far->group == 0) return PS_OK;
-    ps_split_equal(far->tiles.unpacked_bytes, far->tiles.count, t->devices, first);
+    ps_split_equal(share->unpacked_bytes, share->count, t->devices, first);
     for (int d = 0; d < t->devices; ++d) {
-        team_device *at = &t->at[d];
-        device_summation_config config = at->sums.config;
-        config.share = &far->tiles;
-        config.group = far->group;
+        device_summation_config config = t->at[d].sums.config;
+        config.share = share;
+        config.group = group;
         config.host_memory = host_memory;
-        config.device_memory = at->far_memory;
+        config.device_memory = device_memory[d];
         config.first = first[d];
         config.count = first[d + 1] - first[d];
-        PS_TRY(device_summation_open(&config, &at->far));
+        PS_TRY(device_summation_open(&config, of(&t->at[d], which)));
     }
     return PS_OK;
+}
+
+static device_summation *far_of(team_device *at, int which) { return &at->far; }
+static device_summation *lining_of(team_device *at, int which) { return &at->linings[which]; }
+
+/* The near lags have the memory first. */
+static ps_status open_far(team *t, int64_t host_memory)
+{
+    far_matrix *far = &t->march->problem->far;
+    int64_t memory[TEAM_DEVICES];
+    if (far->group == 0) return PS_OK;
+    for (int d = 0; d < t->devices; ++d) memory[d] = t->at[d].far_memory;
+    return open_parts(t, &far->tiles, far->group, host_memory, memory, far_of, 0);
+}
+
+/* Matrix and linings share the memory by their sizes, as all are swept equally often. */
+static ps_status open_linings(team *t, int64_t host_memory)
+{
+    const march *m = t->march;
+    const void *sums[LININGS_MAX];
+    int64_t memory[TEAM_DEVICES];
+    for (int q = 0; q < m->problem->linings.count; ++q) {
+        tiles *share = &m->problem->linings.each[q].tiles;
+        for (int d = 0; d < t->devices; ++d)
+            memory[d] = share_of(m, share, t->at[d].device_memory - fixed_bytes(t, d));
+        PS_TRY(open_parts(t, share, m->options->group, host_memory, memory, lining_of, q));
+        sums[q] = t->at[0].linings[q].sums;
+    }
+    return root_place_linings(&t->root, sums);
 }
 
 static ps_status open_cpu(team *t, int64_t host_memory)
@@ -244,16 +284,15 @@ static bool wants_cpu(const team *t)
 {
     const march *m = t->march;
     const tiles *share = problem_swept(m->problem);
-    int64_t held = 0, unpacked = 0;
+    int64_t held = 0, unpacked = tiles_unpacked(share);
     for (int d = 0; d < t->devices; ++d) held += t->at[d].device_memory - fixed_bytes(t, d);
-    for (int64_t k = 0; k < share->count; ++k) unpacked += share->unpacked_bytes[k];
     switch (m->options->cpu_worker) {
     case CPU_WORKER_ON:
         return true;
     case CPU_WORKER_OFF:
         return false;
     default:
-        if (share->held) return false;
+        if (share->held || m->problem->linings.count > 0) return false;
         return unpacked > held;
     }
 }
@@ -273,6 +312,9 @@ ps_status team_open(march *m, int64_t host_memory, const int *ordinals, int devi
 {
     memset(t, 0, sizeof *t);
     t->march = m;
+    if (m->options->cpu_worker == CPU_WORKER_ON && m->problem->linings.count > 0)
+        return ps_fail(PS_USAGE, "--cpu-worker on: the sums of linings are made by devices or by "
+                                 "cores, not by both: leave it out, or give --device cpu");
     for (int d = 0; d < devices; ++d) {
         PS_TRY(open_device(t, d, ordinals[d]));
         t->devices = d + 1;
@@ -282,9 +324,11 @@ ps_status team_open(march *m, int64_t host_memory, const int *ordinals, int devi
     PS_TRY(open_balance(t));
     PS_TRY(open_root(t, host_memory));
     PS_TRY(open_exchange(t));
-    int64_t each = host_memory / (team_workers(t) + (m->problem->far.group > 0 ? t->devices : 0));
+    int more = (m->problem->far.group > 0) + m->problem->linings.count;
+    int64_t each = host_memory / (team_workers(t) + more * t->devices);
     for (int d = 0; d < devices; ++d) PS_TRY(open_sums(t, d, each));
     PS_TRY(open_far(t, each));
+    PS_TRY(open_linings(t, each));
     PS_TRY(open_log(t));
     return t->with_cpu ? open_cpu(t, each) : PS_OK;
 }
@@ -296,6 +340,7 @@ void team_close(team *t)
         if (at->stream) ps_stream_wait(at->stream);
         device_summation_close(&at->sums);
         device_summation_close(&at->far);
+        for (int q = 0; q < LININGS_MAX; ++q) device_summation_close(&at->linings[q]);
         if (d > 0) ps_device_free(at->device, at->recent);
         ps_device_free(at->device, at->window.data);
         ps_event_close(&at->swept);

@@ -215,6 +215,13 @@ ps_status tiles_of_blocks(ps_block_matrix **blocks, placed **values, tiles *out)
     return measure_share(out);
 }
 
+int64_t tiles_unpacked(const tiles *t)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < t->count; ++k) sum += t->unpacked_bytes[k];
+    return sum;
+}
+
 bool tiles_are_blocks(const tiles *t) { return t->blocks || t->in_memory; }
 
 void tiles_close(tiles *t)

@@ -43,6 +43,9 @@ ps_status tiles_of_blocks(ps_block_matrix **blocks, placed **values, tiles *out)
 bool tiles_are_blocks(const tiles *tiles);
 ps_store *tiles_store(const tiles *tiles);
 
+/* Unpacked bytes of the share. */
+int64_t tiles_unpacked(const tiles *tiles);
+
 /* The tile of the matrix that is chunk `chunk` of the share, and where it lies. */
 int64_t tiles_index(const tiles *tiles, int64_t chunk);
 typedef struct tile_range {

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAF static inline
+#include "kernels/tdbem/admittance_body.h"
+
 static double complex number(const double parts[2]) { return parts[0] + I * parts[1]; }
 
 static void put(double complex z, double out[2])
@@ -285,26 +288,11 @@ void ps_admittance_filter_init(const ps_admittance *beta, double dt, ps_admittan
 void ps_admittance_past(const ps_admittance_filter *filter, int64_t count, const double *state,
                         double *out)
 {
-    for (int j = 0; j < filter->count; ++j) {
-        const double *m = filter->poles[j].mean, *re = state, *im = state + count;
-        bool pair = filter->poles[j].pair;
-        for (int64_t i = 0; i < count; ++i) out[i] += m[0] * re[i] - (pair ? m[1] * im[i] : 0);
-        state += pair ? 2 * count : count;
-    }
+    for (int64_t i = 0; i < count; ++i) out[i] += admittance_past_of(filter, state + i, count);
 }
 
 void ps_admittance_advance(const ps_admittance_filter *filter, int64_t count, const double *w,
                            double *state)
 {
-    for (int j = 0; j < filter->count; ++j) {
-        const double *e = filter->poles[j].decay, *g = filter->poles[j].gain;
-        double *re = state, *im = state + count;
-        bool pair = filter->poles[j].pair;
-        for (int64_t i = 0; i < count; ++i) {
-            double x = re[i], y = pair ? im[i] : 0;
-            re[i] = e[0] * x - e[1] * y + g[0] * w[i];
-            if (pair) im[i] = e[1] * x + e[0] * y + g[1] * w[i];
-        }
-        state += pair ? 2 * count : count;
-    }
+    for (int64_t i = 0; i < count; ++i) admittance_advance_of(filter, w[i], state + i, count);
 }

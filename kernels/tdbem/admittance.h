@@ -51,13 +51,15 @@ ps_status ps_admittance_check(const ps_admittance *beta);
 void ps_admittance_at(const ps_admittance *beta, double w, double out[2]);
 
 /* The recursion for one step length. */
+typedef struct ps_pole_filter {
+    double decay[2], gain[2], mean[2]; /* E; of w^n in y^n; of y^{n-1} in the mean */
+    bool pair;
+} ps_pole_filter;
+
 typedef struct ps_admittance_filter {
     double direct; /* what w^n has in its own step */
     int count, states;
-    struct {
-        double decay[2], gain[2], mean[2]; /* E; of w^n in y^n; of y^{n-1} in the mean */
-        bool pair;
-    } poles[PS_POLES_MAX];
+    ps_pole_filter poles[PS_POLES_MAX];
 } ps_admittance_filter;
 void ps_admittance_filter_init(const ps_admittance *beta, double dt, ps_admittance_filter *out);
 /* out[count] += what the past leaves in the coming step. state[states][count], zero at first: y of

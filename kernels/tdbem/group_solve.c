@@ -26,13 +26,41 @@ int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo)
     return here > there ? here : there;
 }
 
+/* w of the present step, and on CUDA what a pass says of the coming ones. */
+int64_t ps_group_lining_workspace(int64_t unknowns)
+{
+    return (1 + PS_NEAR_STRIDE) * unknowns * (int64_t)sizeof(double);
+}
+
 /* ---- the CPU ---- */
 
-static double sum_of(const ps_group_solve *s, int64_t i, int64_t g)
+/* out[N] = what the sweep and the steps of the group so far give to step g. */
+static void add_known(const ps_group_solve *s, const void *sums, const ps_packed_near *near,
+                      int64_t g, double *out)
 {
-    int64_t at = i * s->sums_stride + g;
-    return s->precision == PS_SINGLE ? (double)((const float *)s->sums)[at]
-                                     : ((const double *)s->sums)[at];
+    for (int64_t i = 0; i < s->unknowns; ++i) {
+        int64_t at = i * s->sums_stride + g;
+        out[i] = s->precision == PS_SINGLE ? (double)((const float *)sums)[at]
+                                           : ((const double *)sums)[at];
+    }
+    ps_packed_near_add(near, s->recent, g, out);
+}
+
+/* right += beta * w but for its own step. */
+static void add_lining(const ps_group_solve *s, const ps_group_lining *l, int64_t g, double *right)
+{
+    add_known(s, l->sums, &l->near, g, l->w);
+    for (int64_t i = 0; i < s->unknowns; ++i) right[i] += l->filter.direct * l->w[i];
+    ps_admittance_past(&l->filter, s->unknowns, l->state, right);
+}
+
+/* The answer x completes w, with which the states go on. */
+static void advance_lining(const ps_group_solve *s, const ps_group_lining *l, const double *x)
+{
+    for (int64_t i = 0; i < s->unknowns; ++i)
+        for (int64_t e = l->m0.row_start[i]; e < l->m0.row_start[i + 1]; ++e)
+            l->w[i] += l->m0.values[e] * x[l->m0.columns[e]];
+    ps_admittance_advance(&l->filter, s->unknowns, l->w, l->state);
 }
 
 /* The largest |x|, times |scale| where that is given; NaN and infinity come through. */
@@ -61,8 +89,8 @@ static void keep(const ps_group_solve *s, int64_t g, double *x)
 static void fill_right(const ps_group_solve *s, int64_t g, double *right)
 {
     const double *load = s->loads + g * s->unknowns;
-    for (int64_t i = 0; i < s->unknowns; ++i) right[i] = sum_of(s, i, g);
-    ps_packed_near_add(&s->near, s->recent, g, right);
+    add_known(s, s->sums, &s->near, g, right);
+    for (int q = 0; q < s->lining_count; ++q) add_lining(s, &s->linings[q], g, right);
     for (int64_t i = 0; i < s->unknowns; ++i) right[i] = load[i] - right[i];
 }
 
@@ -88,6 +116,7 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     step->state = result.converged ? PS_GROUP_SOLVED : PS_GROUP_NOT_CONVERGED;
     if (!result.converged) return;
     keep(s, g, x);
+    for (int q = 0; q < s->lining_count; ++q) advance_lining(s, &s->linings[q], x);
     step->largest = largest(x, NULL, n);
     for (int64_t i = 0; i < n; ++i) step->mean += s->weights[i] * x[i];
     memcpy(s->last[1], s->last[0], (size_t)n * sizeof *x);
@@ -113,7 +142,7 @@ ps_status ps_group_solve_run(const ps_group_solve *s, ps_stream *stream)
                        (long long)s->count, (long long)s->group, (long long)s->unknowns,
                        (long long)s->sums_stride);
     if (s->near.unknowns != s->unknowns || s->near.group != s->group || s->m0.rows != s->unknowns ||
-        s->near.precision != s->precision)
+        s->near.precision != s->precision || (s->lining_count > 0 && !s->unsymmetric))
         return ps_fail(PS_USAGE, "the near matrices or M^0 are not of this group");
     if (ps_stream_handle(stream)) return ps_group_solve_cuda(s, stream);
     run_here(s);

@@ -15,6 +15,13 @@
  * An M^0 that is not symmetric (the combined field equation) is solved by BiCGStab (van der Vorst
  * 1992) with the same scaling, start and end.
  *
+ * Parts of the surface that give way (specs/tdbem_lining.md) take (beta * w)^n from b^n, without
+ * what beta leaves in its own step, which M^0 has:
+ *
+ *     w^n = s_G^n + sum_{m=1..g} G^m a^{n-m} + G^0 a^n
+ *
+ * and their states go on by a step with every answer. M^0 is not symmetric then.
+ *
  * What the steps owe each other is added in the run's precision over one row-vector and in fp64
  * over row-vectors (on the CPU: all in fp64).
  *
@@ -24,6 +31,7 @@
 #define PS_KERNELS_TDBEM_GROUP_SOLVE_H
 
 #include "formats/csr.h"
+#include "kernels/tdbem/admittance.h"
 #include "kernels/tdbem/m0_pack.h"
 #include "kernels/tdbem/near_pack.h"
 #include "runtime/device.h"
@@ -47,6 +55,17 @@ typedef enum ps_group_state {
     PS_GROUP_NOT_FINITE     /* load or right-hand side hold NaN or infinity, or |b|^2 overflows */
 } ps_group_state;
 
+/* A part of the surface that gives way. All pointers are memory of the stream's device. */
+typedef struct ps_group_lining {
+    const void *sums;    /* s_G, laid out as those of M                           */
+    ps_packed_near near; /* G^1 .. G^{n_g-1}                                      */
+    ps_csr m0;           /* G^0 */
+    ps_admittance_filter filter;
+    double *state; /* [states of the filter][N] before the group, in the end after it */
+    double *w;     /* ps_group_lining_workspace bytes                             */
+} ps_group_lining;
+int64_t ps_group_lining_workspace(int64_t unknowns);
+
 /* All pointers are memory of the stream's device. */
 typedef struct ps_group_solve {
     int64_t unknowns, group, count; /* N, n_g, steps to do: 1 .. n_g                       */
@@ -60,13 +79,15 @@ typedef struct ps_group_solve {
     const double *weights; /* [N] for the mean                                    */
     const double *loads;   /* [count][N]                                          */
     double tolerance;
-    int64_t limit;        /* iterations a step                                   */
-    bool unsymmetric;     /* M^0 is: BiCGStab                                    */
-    double *last[2];      /* [N] the two answers before the group, newest first; in
-                             the end those of the group's end, rounded           */
-    void *recent;         /* [group][N] out: a^{n0+g}                            */
-    void *workspace;      /* ps_group_solve_workspace bytes, 64-byte aligned     */
-    ps_group_step *steps; /* [group] out                                         */
+    int64_t limit;                  /* iterations a step                                   */
+    bool unsymmetric;               /* M^0 is: BiCGStab                                    */
+    int lining_count;               /* with some M^0 is not symmetric                      */
+    const ps_group_lining *linings; /* [lining_count]                            */
+    double *last[2];                /* [N] the two answers before the group, newest first; in
+                                       the end those of the group's end, rounded           */
+    void *recent;                   /* [group][N] out: a^{n0+g}                            */
+    void *workspace;                /* ps_group_solve_workspace bytes, 64-byte aligned     */
+    ps_group_step *steps;           /* [group] out                                         */
 } ps_group_solve;
 
 /* Bytes; enough for every device. halo: halo_count of M^0. */

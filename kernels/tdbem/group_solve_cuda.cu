@@ -21,6 +21,7 @@ namespace
 
 #include "kernels/tdbem/group_solve_meet_body.h"
 #include "kernels/tdbem/group_solve_owed_body.h"
+#include "kernels/tdbem/group_solve_lining_body.h"
 
 /* Calls use(row, M^0 times the halo) for every row, by the thread that owns it. */
 template <typename Use> __device__ void each_product(const task &t, const block &k, Use use)
@@ -48,7 +49,7 @@ struct step_sums {
 
 /* The right-hand side of step g, and the residual of the straight line through the last two
  * answers, whose products with M^0 are there. */
-template <typename real>
+template <typename real, int SYSTEM>
 __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *step)
 {
     double value[5] = {0}; /* |b|^2, |r|^2; largest |b|, |l|, |D^-1 l| */
@@ -58,6 +59,7 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
         double load = t.s.loads[g * t.s.unknowns + i], scale = at(t, k, SCALE, row);
         owed += static_cast<double>(sums[i * t.s.sums_stride + g]) +
                 kept(t, RADIATION + g % STRIDE, row);
+        if (SYSTEM == LINED) owed += kept(t, GIVEN, row);
         double right = load - owed, x = at(t, k, X, row), ax = kept(t, AX, row);
         double r = right - (2 * ax - kept(t, AX_BEFORE, row));
         at(t, k, X, row) = 2 * x - kept(t, BEFORE, row);
@@ -73,7 +75,8 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
         value[3] = fmax(value[3], fabs(load));
         value[4] = fmax(value[4], fabs(load * scale));
     };
-    each_owed<real>(t, k, g, use);
+    if (SYSTEM == LINED) give_way<real>(t, k, g);
+    each_owed<real>(t, t.s.near, k, g, use);
     meet<2, 3>(t, k, value);
     step->right = value[2];
     step->load = value[3];
@@ -182,17 +185,17 @@ __device__ double find_truth(const task &t, block &k, int g, bool zero, ps_group
     return value[0];
 }
 
-template <typename real, bool UNSYMMETRIC>
+template <typename real, int SYSTEM>
 __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 {
     int iterations = 0;
-    step_sums sums = begin_step<real>(t, k, g, step);
+    step_sums sums = begin_step<real, SYSTEM>(t, k, g, step);
     step->state = PS_GROUP_NOT_FINITE;
     if (!isfinite(sums.size)) return;
     const bool zero = step->right < below_is_zero;
     const double size = sqrt(sums.size), enough = (t.s.tolerance + truth_margin) * size;
     for (step->state = PS_GROUP_SKIPPED; step->state == PS_GROUP_SKIPPED;) {
-        if (!zero && UNSYMMETRIC)
+        if (!zero && SYSTEM != SYMMETRIC)
             iterate_unsymmetric(t, k, sums.size, &iterations);
         else if (!zero)
             iterate(t, k, sums.size, &iterations);
@@ -287,7 +290,7 @@ template <typename real> __device__ void close_block(const task &t, const block 
     }
 }
 
-template <typename real, int HELD, bool UNSYMMETRIC>
+template <typename real, int HELD, int SYSTEM>
 __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t)
 {
     extern __shared__ double shared[];
@@ -296,10 +299,15 @@ __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant_
     multiply_last(t, k, t.s.last[1], AX_BEFORE);
     for (int g = 0; g < t.s.count; ++g) {
         ps_group_step step = {};
-        if (g % STRIDE == 0) pass_over_far<real>(t, k, g);
-        solve_step<real, UNSYMMETRIC>(t, k, g, &step);
+        if (g % STRIDE == 0)
+            pass_over_far<real>(t, t.s.near, k, g, [&](int b, int row, double owed) {
+                kept(t, RADIATION + b, row) = owed;
+            });
+        if (SYSTEM == LINED && g % STRIDE == 0) pass_over_linings<real>(t, k, g);
+        solve_step<real, SYSTEM>(t, k, g, &step);
         if (blockIdx.x == 0 && threadIdx.x == 0) t.s.steps[g] = step;
         if (step.state != PS_GROUP_SOLVED) return;
+        if (SYSTEM == LINED) advance_linings<real>(t, k, g);
     }
     close_block<real>(t, k);
 }
@@ -375,22 +383,23 @@ ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
                    (long long)t->s.unknowns, limits.processors);
 }
 
-template <bool UNSYMMETRIC> const void *kernel_of(ps_precision precision, int held)
+template <int SYSTEM> const void *kernel_of(ps_precision precision, int held)
 {
     static const void *const kernels[PS_PRECISION_COUNT][3] = {
-        {reinterpret_cast<const void *>(solve_group<float, HOLDS_VECTORS, UNSYMMETRIC>),
-         reinterpret_cast<const void *>(solve_group<float, HOLDS_HALO, UNSYMMETRIC>),
-         reinterpret_cast<const void *>(solve_group<float, HOLDS_MATRIX, UNSYMMETRIC>)},
-        {reinterpret_cast<const void *>(solve_group<double, HOLDS_VECTORS, UNSYMMETRIC>),
-         reinterpret_cast<const void *>(solve_group<double, HOLDS_HALO, UNSYMMETRIC>),
-         reinterpret_cast<const void *>(solve_group<double, HOLDS_MATRIX, UNSYMMETRIC>)}};
+        {reinterpret_cast<const void *>(solve_group<float, HOLDS_VECTORS, SYSTEM>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_HALO, SYSTEM>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_MATRIX, SYSTEM>)},
+        {reinterpret_cast<const void *>(solve_group<double, HOLDS_VECTORS, SYSTEM>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_HALO, SYSTEM>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_MATRIX, SYSTEM>)}};
     return kernels[precision][held];
 }
 
 const void *kernel_for(const ps_group_solve *solve, int held)
 {
-    return solve->unsymmetric ? kernel_of<true>(solve->precision, held)
-                              : kernel_of<false>(solve->precision, held);
+    if (solve->lining_count > 0) return kernel_of<LINED>(solve->precision, held);
+    return solve->unsymmetric ? kernel_of<UNSYMMETRIC>(solve->precision, held)
+                              : kernel_of<SYMMETRIC>(solve->precision, held);
 }
 
 } // namespace

@@ -23,14 +23,18 @@ enum {
 };
 
 /* Vectors of a block: in shared memory; in memory of the device, touched once a step (RADIATION:
- * what is owed to the STRIDE steps of a pass); and those shown to all. */
+ * what is owed to the STRIDE steps of a pass; GIVEN: what linings take of a step); and those shown
+ * to all. */
 enum { X, R, U, W, Z, Q, S, P, SCALE, VECTORS };
-enum { BEFORE, AX, AX_BEFORE, RIGHT, RADIATION, KEPT = RADIATION + STRIDE };
+enum { BEFORE, AX, AX_BEFORE, RIGHT, GIVEN, RADIATION, KEPT = RADIATION + STRIDE };
 enum { FACTOR, ANSWER, SHOWN }; /* what M^0 is to multiply next; the iterate */
 
 /* What of its rows a block has in shared memory: always the vectors; with them the halo; and the
  * values of M^0, too. */
 enum { HOLDS_VECTORS, HOLDS_HALO, HOLDS_MATRIX };
+
+/* What the system is: symmetric or not, or not symmetric and with linings. */
+enum { SYMMETRIC, UNSYMMETRIC, LINED };
 
 static_assert(WARPS * STRIDE * WARP <= SCRATCH, "a pass fits the scratch of a block");
 

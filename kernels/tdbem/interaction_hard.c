@@ -163,6 +163,9 @@ static void set_terms(const hard_tile *hard, const ps_pair *pair, double normals
     }
 }
 
+/* A triangle with itself, not with its image. */
+static bool is_one(const ps_pair *pair) { return pair->row == pair->slice && pair->image == 0; }
+
 /* factor { I/2 (d_k0 - d_k1) - sign [(k+1) Q_k - (2k-1) Q_{k-1} + (k-2) Q_{k-2}] } on the terms of
  * x on the lower triangle, `low`, and on the higher one. */
 static void add_double_layer(const hard_tile *hard, const ps_pair *pair, double area, double factor,
@@ -177,7 +180,7 @@ static void add_double_layer(const hard_tile *hard, const ps_pair *pair, double 
         for (int order = 0; order < 2; ++order, q += 9, q1 += 9, q2 += 9)
             for (int ab = 0; ab < 9; ++ab) term[order][ab] -= f * q[ab] - f1 * q1[ab] + f2 * q2[ab];
     }
-    for (int ab = 0; pair->row == pair->slice && ab < 9; ++ab) {
+    for (int ab = 0; is_one(pair) && ab < 9; ++ab) {
         double half = factor * area / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */
         low[ab] += half;
         low[9 + ab] -= half;
@@ -199,16 +202,17 @@ static void set_combined(const hard_tile *hard, const ps_pair *pair, double norm
 
 /* Of a lining the entry (i, j) has its outer points on the triangle of j, which is lined: x on the
  * higher triangle makes the terms of (low, high). The single layer is that of set_terms without
- * curls, with alpha in the place of the normals. */
-static void set_lining(const hard_tile *hard, const ps_pair *pair, double area)
+ * curls, with alpha in the place of the normals. sign: of the image, with the hand of its normal.
+ */
+static void set_lining(const hard_tile *hard, const ps_pair *pair, double area, double sign)
 {
     static const double none[9] = {0};
     const ps_interaction *interaction = hard->interaction;
     size_t bytes = (size_t)(9 * (pair->shells + 2)) * sizeof(double);
     set_terms(hard, pair, interaction->combined, none);
     memcpy(hard->swapped, hard->terms, bytes);
-    double *low = pair->row == pair->slice ? hard->terms : hard->swapped;
-    add_double_layer(hard, pair, area, 1 / interaction->speed, -1, low, hard->terms);
+    double *low = is_one(pair) ? hard->terms : hard->swapped;
+    add_double_layer(hard, pair, area, 1 / interaction->speed, -sign, low, hard->terms);
     if (!interaction->lined[pair->slice]) memset(hard->terms, 0, bytes);
     if (!interaction->lined[pair->row]) memset(hard->swapped, 0, bytes);
 }
@@ -262,11 +266,11 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
     if (self) average_orders(hard, pair, curls);
     set_spline(hard, pair);
     if (interaction->lined)
-        set_lining(hard, pair, s->area);
+        set_lining(hard, pair, s->area, sign);
     else
         set_combined(hard, pair, sign * ps_dot3(s->normal, t->normal), curls, s->area);
     for (int ab = 0; ab < 9; ++ab) {
-        const double *term = hard->terms + ab, *back = self ? term : hard->swapped + ab;
+        const double *term = hard->terms + ab, *back = is_one(pair) ? term : hard->swapped + ab;
         const int64_t i = p[ab / 3], j = q[ab % 3];
         PS_TRY(add_entry(hard, pair, term, back, (const int64_t[2]){i, j}));
         if (!self) PS_TRY(add_entry(hard, pair, back, term, (const int64_t[2]){j, i}));

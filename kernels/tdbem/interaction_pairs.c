@@ -89,19 +89,20 @@ static void add_moments(const ps_pair_batch *batch, int c, int64_t i, double ori
 }
 
 /* The double layer at one shell. Each order is a sum of its own, not half of an average; a triangle
- * sends nothing through itself. */
+ * sends nothing through itself. Of a triangle and its image one walk makes both orders. */
 static void add_flux(const ps_pair_batch *batch, int c, int64_t i, double *sums)
 {
     const ps_pair *pair = &batch->pairs[batch->lane_pair[c]];
     const double *outer = batch->lane_point[c]->barycentric;
     bool swapped = batch->lane_swapped[c];
-    if (pair->row == pair->slice) return;
-    double inner[3], weight = 2 * batch->lane_weight[c];
+    const bool self = pair->row == pair->slice;
+    if (self && pair->image == 0) return;
+    double inner[3], weight = (self ? 1 : 2) * batch->lane_weight[c];
     for (int b = 0; b < 3; ++b) inner[b] = weight * batch->values.flux[b][i][c];
-    const double *low = swapped ? inner : outer, *high = swapped ? outer : inner;
-    double *sum = sums + (swapped ? 9 : 0);
-    for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) sum[3 * a + b] += low[a] * high[b];
+    if (self || !swapped)
+        for (int ab = 0; ab < 9; ++ab) sums[ab] += outer[ab / 3] * inner[ab % 3];
+    if (self || swapped)
+        for (int ab = 0; ab < 9; ++ab) sums[9 + ab] += inner[ab / 3] * outer[ab % 3];
 }
 
 static void add_hard_lane(const ps_pair_batch *batch, int c, double origin, double *sums)
@@ -189,11 +190,12 @@ ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, const ps
     int64_t base = (int64_t)(nearest * (1 - 1e-12) / batch->interaction->shell);
     double *sums = batch->sums + batch->count * batch->width;
     memset(sums, 0, (size_t)batch->width * sizeof(double));
-    batch->pairs[batch->count] = (ps_pair){.row = pair->row,
-                                           .slice = pair->slice,
-                                           .image = pair->image,
-                                           .base = base > 0 ? base : 0,
-                                           .sums = batch->hard ? sums + 2 * batch->per_shell : sums};
+    batch->pairs[batch->count] =
+        (ps_pair){.row = pair->row,
+                  .slice = pair->slice,
+                  .image = pair->image,
+                  .base = base > 0 ? base : 0,
+                  .sums = batch->hard ? sums + 2 * batch->per_shell : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
     PS_TRY(add_half(batch, low, t, factor, false));

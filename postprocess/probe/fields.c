@@ -348,13 +348,18 @@ static ps_status subtract_lining(field_sum *sum, const probe_lining *lining, con
     whole.range = all;
     whole.trace = &w;
     whole.memory -= 8 * w.samples * w.channels;
-    whole.factor = 1;
-    whole.potential = potential_of(sum->source, 0);
-    whole.potential.lined = lining->lined;
-    ps_status status = sum_receivers(&whole);
+    const ps_reflectors *mirrors = &sum->source->header->slices.mirrors;
+    ps_status status = PS_OK;
+    for (int m = 0; m < ps_reflectors_images(mirrors) && status == PS_OK; ++m) {
+        whole.factor = ps_reflectors_sign(mirrors, m);
+        whole.potential = potential_of(sum->source, m);
+        whole.potential.lined = lining->lined;
+        status = sum_receivers(&whole);
+        whole.before += all->count * sum->receivers->count;
+    }
     sum->past = whole.past; /* what was read is used again */
     sum->progress = whole.progress;
-    sum->before += all->count * sum->receivers->count;
+    sum->before = whole.before;
     return status == PS_OK ? subtract_filtered(&lining->beta, sum->source->dt, &w, sum->trace)
                            : status;
 }
@@ -392,8 +397,8 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
     ps_progress_start(&sum.progress, "summing", "samples", 0,
-                      receivers->count *
-                          (images * range->count + source->lining_count * all.count));
+                      receivers->count * images *
+                          (range->count + source->lining_count * all.count));
     for (int m = 0; m < images && status == PS_OK; ++m) status = add_image(&sum, m);
     sum.before = images * receivers->count * range->count;
     if (status == PS_OK) status = subtract_linings(&sum, &all);

@@ -230,11 +230,10 @@ static ps_status set_lining(const ps_retarded_options *options, ps_retarded_prob
     int64_t tag;
     if (!options->lining) return PS_OK;
     if (options->formulation != PS_SOUND_HARD || problem->fixed_count)
-        return ps_fail(PS_USAGE, "--lining is for closed sound-hard bodies: %s",
-                       problem->fixed_count ? "a screen has two sides"
+        return ps_fail(PS_USAGE, "linings are of closed sound-hard bodies: %s",
+                       problem->fixed_count ? "a screen has two sides, and a body that ends at a "
+                                              "soft plane is held there"
                                             : "add --formulation sound-hard");
-    if (problem->interaction.mirrors.count > 0)
-        return ps_fail(PS_USAGE, "--lining and --mirror do not go together yet: leave one out");
     if (strlen(options->lining) >= sizeof((ps_slice_header *)NULL)->lining)
         return ps_fail(PS_USAGE, "--lining %s: the name is too long, give the tag's number",
                        options->lining);

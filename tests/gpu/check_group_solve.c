@@ -59,6 +59,14 @@ static ps_status compare(const group_case *c)
     if (memcmp(there.recent, again.recent, (size_t)c->count * bytes) ||
         memcmp(there.steps, again.steps, (size_t)c->group * sizeof *there.steps))
         status = ps_fail(PS_FAILED, "the bits do not repeat");
+    for (int q = 0; q < c->linings && status == PS_OK; ++q) {
+        int64_t count = c->lining[q]->filter.states * c->unknowns;
+        double apart = difference(there.state[q], here.state[q], count);
+        if (!(apart <= 10 * c->tolerance))
+            status = ps_fail(PS_FAILED, "the states of a wall are %g off", apart);
+        if (memcmp(there.state[q], again.state[q], (size_t)count * sizeof(double)))
+            status = ps_fail(PS_FAILED, "the bits of a wall do not repeat");
+    }
     if (memcmp(there.last[0], there.recent + (c->count - 1) * c->unknowns, bytes) ||
         (c->count > 1 &&
          memcmp(there.last[1], there.recent + (c->count - 2) * c->unknowns, bytes)) ||
@@ -149,11 +157,14 @@ static void one(int64_t unknowns, int64_t group, ps_precision precision, check_f
     try_case(sample(unknowns, group, precision), check);
 }
 
-/* M^0 that is not symmetric; scattered as below where `apart` is above 0. */
-static void unsymmetric(int64_t unknowns, int64_t group, ps_precision precision, int64_t apart)
+/* M^0 that is not symmetric; scattered as below where `apart` is above 0; with walls that give way.
+ */
+static void unsymmetric(int64_t unknowns, int64_t group, ps_precision precision, int64_t apart,
+                        int linings)
 {
     group_case c = sample(unknowns, group, precision);
     c.unsymmetric = true;
+    c.linings = linings;
     c.band = apart > 0 ? 50 : 0;
     c.apart = apart;
     try_case(c, compare_case);
@@ -186,9 +197,11 @@ int main(int argc, char **argv)
         scattered(24001, 5, (ps_precision)precision);
     for (int s = 0; s < 6 && sizes[s] <= largest; ++s)
         for (int precision = 0; precision < 2; ++precision)
-            unsymmetric(sizes[s], s % 2 ? 5 : 16, (ps_precision)precision, 0);
+            for (int linings = 0; linings <= GROUP_CASE_LININGS; ++linings)
+                unsymmetric(sizes[s], s % 2 ? 5 : 16, (ps_precision)precision, 0, linings);
     for (int precision = 0; precision < 2 && largest > 24000; ++precision)
-        unsymmetric(24001, 5, (ps_precision)precision, 37);
+        for (int linings = 0; linings < 2; ++linings)
+            unsymmetric(24001, 5, (ps_precision)precision, 37, linings);
     if (largest > 200000) one(1000001, 1, PS_SINGLE, check_refusal);
     return verdict(passed, failed);
 }

@@ -24,6 +24,8 @@
 #define GROUP_CASE_THREADS
 #endif
 
+enum { GROUP_CASE_LININGS = 2 };
+
 typedef struct group_case {
     int64_t unknowns, group, count;
     ps_precision precision;
@@ -42,6 +44,10 @@ typedef struct group_case {
     ps_packed_near packed; /* in host memory `packing`; M^0 in packing_m0 */
     ps_packed_m0 packed_m0;
     void *packing, *packing_m0;
+    /* Parts that give way: each has sums, near matrices and M^0 of a case of its own, as G. */
+    int linings;
+    struct group_case *lining[GROUP_CASE_LININGS];
+    ps_admittance_filter filter;
 } group_case;
 
 static inline double group_case_random(const group_case *c, int64_t i, int64_t j, int64_t k)
@@ -187,16 +193,47 @@ static inline ps_status group_case_vectors(group_case *c)
     return PS_OK;
 }
 
+static inline ps_status group_case_make(group_case *c);
+
+/* A wall of a real pole and a pair, or of b0 alone. */
+static inline ps_status group_case_linings(group_case *c)
+{
+    static const char *const walls[] = {"all:b0=.05:pole=.2,.4:pair=.1,-.03,.2,.6", "all:b0=.1"};
+    for (int q = 0; q < c->linings; ++q) {
+        group_case *part;
+        char where[PS_WHERE_MAX];
+        ps_admittance beta;
+        PS_TRY(PS_ALLOC(&part, 1, "a test"));
+        c->lining[q] = part;
+        *part = (group_case){.unknowns = c->unknowns,
+                             .group = c->group,
+                             .count = c->count,
+                             .precision = c->precision,
+                             .crowd = c->crowd,
+                             .dominance = 1.5,
+                             .seed = c->seed + 1000 * (uint64_t)(q + 1)};
+        PS_TRY(group_case_make(part));
+        PS_TRY(ps_admittance_parse(walls[q], where, &beta));
+        ps_admittance_filter_init(&beta, .7, &part->filter);
+    }
+    return PS_OK;
+}
+
 static inline ps_status group_case_make(group_case *c)
 {
     PS_TRY(group_case_near(c));
     PS_TRY(group_case_pack(c));
     PS_TRY(group_case_m0(c));
+    PS_TRY(group_case_linings(c));
     return group_case_vectors(c);
 }
 
 static inline void group_case_drop(group_case *c)
 {
+    for (int q = 0; q < c->linings; ++q) {
+        if (c->lining[q]) group_case_drop(c->lining[q]);
+        free(c->lining[q]);
+    }
     void *all[] = {c->near.row_start, c->near.columns, c->near.values, c->m0.row_start,
                    c->m0.columns,     c->m0.values,    c->scale,       c->weights,
                    c->loads,          c->last[0],      c->last[1],     c->sums,
@@ -206,12 +243,13 @@ static inline void group_case_drop(group_case *c)
 
 /* ---- on a device ---- */
 
-enum { GROUP_CASE_BUFFERS = 16 };
+enum { GROUP_CASE_BUFFERS = 16 + 8 * GROUP_CASE_LININGS };
 
 typedef struct group_place {
     ps_device *device;
     ps_stream *stream;
     ps_group_solve solve; /* pointers of the device */
+    ps_group_lining linings[GROUP_CASE_LININGS];
     void *buffers[GROUP_CASE_BUFFERS];
     int used;
 } group_place;
@@ -229,6 +267,26 @@ static inline ps_status group_case_send(group_place *p, const void *from, int64_
     ps_status status = ps_copy_to_device(p->stream, *out, from ? from : poison, bytes);
     if (status == PS_OK) status = ps_stream_wait(p->stream);
     free(poison);
+    return status;
+}
+
+static inline ps_status group_case_send_lining(const group_case *c, group_place *p,
+                                               ps_group_lining *l)
+{
+    int64_t n = c->unknowns, bytes = (c->filter.states + 1) * n * 8;
+    void *near, *rest = NULL;
+    const ps_csr *m = &c->m0;
+    *l = (ps_group_lining){.near = c->packed, .m0 = {.rows = n}, .filter = c->filter};
+    PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
+    ps_packed_near_attach(&l->near, near);
+    PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * group_case_item(c), (void **)&l->sums));
+    PS_TRY(group_case_send(p, m->row_start, (n + 1) * 8, (void **)&l->m0.row_start));
+    PS_TRY(group_case_send(p, m->columns, m->nnz * 4, (void **)&l->m0.columns));
+    PS_TRY(group_case_send(p, m->values, m->nnz * 8, (void **)&l->m0.values));
+    PS_TRY(group_case_send(p, NULL, ps_group_lining_workspace(n), (void **)&l->w));
+    PS_TRY(ps_alloc(&rest, bytes, 1, "a test"));
+    ps_status status = group_case_send(p, rest, bytes, (void **)&l->state);
+    free(rest);
     return status;
 }
 
@@ -264,6 +322,11 @@ static inline ps_status group_case_place(const group_case *c, const char *device
     PS_TRY(group_case_send(p, NULL, c->group * n * item, &s->recent));
     PS_TRY(group_case_send(p, NULL, ps_group_solve_workspace(n, c->group, c->packed_m0.halo_count),
                            &s->workspace));
+    for (int q = 0; q < c->linings; ++q)
+        PS_TRY(group_case_send_lining(c->lining[q], p, &p->linings[q]));
+    s->lining_count = c->linings;
+    if (c->linings > 0)
+        PS_TRY(group_case_send(p, p->linings, sizeof p->linings, (void **)&s->linings));
     return group_case_send(p, NULL, c->group * (int64_t)sizeof *s->steps, (void **)&s->steps);
 }
 
@@ -276,7 +339,8 @@ static inline void group_case_leave(group_place *p)
 
 /* What a group leaves, in host memory. */
 typedef struct group_answer {
-    double *recent, *last[2]; /* [count][N], [N] */
+    double *recent, *last[2];          /* [count][N], [N] */
+    double *state[GROUP_CASE_LININGS]; /* [states + 1][N] */
     ps_group_step steps[PS_GROUP_MAX];
 } group_answer;
 
@@ -285,6 +349,7 @@ static inline void group_answer_free(group_answer *a)
     free(a->recent);
     free(a->last[0]);
     free(a->last[1]);
+    for (int q = 0; q < GROUP_CASE_LININGS; ++q) free(a->state[q]);
 }
 
 static inline ps_status group_case_fetch(const group_case *c, group_place *p, group_answer *a)
@@ -295,6 +360,11 @@ static inline ps_status group_case_fetch(const group_case *c, group_place *p, gr
     for (int i = 0; i < 2; ++i) {
         PS_TRY(PS_ALLOC(&a->last[i], n, "a test"));
         PS_TRY(ps_copy_to_host(p->stream, a->last[i], s->last[i], n * 8));
+    }
+    for (int q = 0; q < c->linings; ++q) {
+        int64_t numbers = (c->lining[q]->filter.states + 1) * n;
+        PS_TRY(PS_ALLOC(&a->state[q], numbers, "a test"));
+        PS_TRY(ps_copy_to_host(p->stream, a->state[q], p->linings[q].state, numbers * 8));
     }
     PS_TRY(ps_copy_to_host(p->stream, a->recent, s->recent, items * group_case_item(c)));
     PS_TRY(ps_copy_to_host(p->stream, a->steps, s->steps, c->group * (int64_t)sizeof *a->steps));
