@@ -59,6 +59,12 @@ static ps_status make_plan(const ps_run *run, assembling *a)
                    text);
 }
 
+void assembling_rest(assembling *a)
+{
+    ps_assembly_devices_close(&a->devices);
+    a->plan.devices = NULL;
+}
+
 ps_status assembling_plan_again(const ps_run *run, assembling *a) { return make_plan(run, a); }
 
 /* Tiles as large as each other, which is all that is known. */

@@ -53,7 +53,8 @@ ps_status assembling_not_needed(const assembling_options *options);
  */
 ps_status assembling_open(const ps_run *run, const assembling_options *options, assembling *a,
                           tiles *out);
-/* Plans anew, beside what is in memory by now. */
+/* Gives the devices back until it is planned again, beside what is in memory by then. */
+void assembling_rest(assembling *a);
 ps_status assembling_plan_again(const ps_run *run, assembling *a);
 /* Who marches with the blocks, where that is one device alone. */
 typedef struct assembling_target {

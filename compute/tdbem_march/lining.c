@@ -111,6 +111,7 @@ static ps_status plan_one(const ps_run *run, const assembling_options *how, cons
     own.assembly.scene.lining = out->where;
     own.symmetric = SYMMETRIC_OFF;
     PS_TRY(assembling_open(run, &own, out->assembling, &out->tiles));
+    assembling_rest(out->assembling);
     ps_admittance_filter_init(&out->beta, out->tiles.header.dt, &out->filter);
     return PS_OK;
 }

@@ -26,10 +26,17 @@ static bool is_hard(const ps_interaction *interaction)
     return interaction->formulation == PS_SOUND_HARD;
 }
 
-/* Kinds of entries of a tile and its mirror: those of the combined equation are not alike. */
+/* Those of the combined equation and of linings, of which the entries of a tile and its mirror are
+ * not alike. */
+static bool has_double_layer(const ps_interaction *interaction)
+{
+    return interaction->combined > 0 || interaction->lined;
+}
+
+/* Kinds of entries of a tile and its mirror. */
 static int kinds_of(const ps_interaction *interaction, bool mirrored)
 {
-    return mirrored && interaction->combined > 0 ? 2 : 1;
+    return mirrored && has_double_layer(interaction) ? 2 : 1;
 }
 
 /* ---- sizes ---- */
@@ -151,7 +158,7 @@ static void carve_tile(const ps_interaction *interaction, const ps_interaction_s
     if (!is_hard(interaction)) return;
     out->sum_shells =
         2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
-    int64_t sums = interaction->combined > 0 ? PS_COMBINED_SUMS : PS_HARD_SUMS;
+    int64_t sums = has_double_layer(interaction) ? PS_COMBINED_SUMS : PS_HARD_SUMS;
     out->sums = ps_carve(carver, out->sum_shells * sums,
                          PS_PAIR_BLOCKS * PS_PAIR_THREADS * sizeof *out->sums);
 }
@@ -161,7 +168,7 @@ static void carve_band(const ps_interaction *interaction, const ps_interaction_s
                        const ps_interaction_side *band, ps_carver *carver, ps_device_tile *out)
 {
     int64_t n = rows->triangles, m = band->triangles;
-    out->term_rows = interaction->combined > 0 ? 18 : 9;
+    out->term_rows = has_double_layer(interaction) ? 18 : 9;
     out->pairs = ps_carve(carver, n * m, sizeof *out->pairs);
     out->terms = ps_carve(carver, PS_TERM_EXTRA * n * m + n * band->shells + m * rows->shells,
                           out->term_rows * (int64_t)sizeof *out->terms);
@@ -304,6 +311,7 @@ static ps_status prepare(const ps_interaction_device *device, const ps_interacti
                                   .shell = interaction->shell,
                                   .speed = interaction->speed,
                                   .combined = interaction->combined,
+                                  .lined = interaction->lined ? device->lined : NULL,
                                   .rule = interaction->rule,
                                   .triangles = device->triangles,
                                   .first_row = tile->first_row,

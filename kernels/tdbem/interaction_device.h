@@ -41,6 +41,7 @@ ps_interaction_room ps_interaction_room_of(const ps_interaction *interaction,
 typedef struct ps_interaction_device {
     const ps_interaction *interaction;
     const ps_triangle *triangles; /* device memory: a copy of interaction->triangles         */
+    const uint8_t *lined;         /* likewise of interaction->lined, where there is one      */
     ps_precision precision;       /* of the values that come back                            */
     void *tables, *memory;        /* host memory, pinned if it is to be fast; device memory  */
     int64_t table_bytes, memory_bytes;

@@ -46,7 +46,8 @@ typedef struct ps_device_tile {
     ps_formulation formulation;
     ps_precision precision;
     double shell, speed;
-    double combined; /* alpha of the combined field equation; 0: none */
+    double combined;      /* alpha of the combined field equation; 0: none */
+    const uint8_t *lined; /* [triangles of the mesh] the matrices G^k of these; NULL: M^k */
     ps_triangle_rule rule;
     const ps_triangle *triangles;
     int64_t first_row, rows, first_slice, slices;
@@ -55,8 +56,8 @@ typedef struct ps_device_tile {
     ps_device_side row_side, band_side;
     ps_device_pair *pairs; /* [row_side.count * band_side.count], the band's triangles fastest */
     double *terms;         /* of each pair [term_rows][count]                                */
-    int64_t term_rows;     /* 9 pairs of corners; combined: with x on the lower triangle, then the
-                              nine with x on the higher one                                  */
+    int64_t term_rows;     /* 9 pairs of corners; combined and linings: of (lower, higher) unknowns,
+                              then nine of (higher, lower) ones                              */
     double *sums;          /* [sum_shells][sums of a pair][threads of all blocks]            */
     int64_t sum_shells;
     double *apart;          /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */

@@ -232,22 +232,37 @@ __device__ void average_orders(const pair_sums<combined> &sums, const extent &to
             }
 }
 
+/* Which triangles of a pair are lined; of a matrix without a lining both are taken. */
+struct pair_walls {
+    bool low, high;
+
+    __device__ pair_walls(const ps_device_tile &tile, int64_t a, int64_t b)
+        : low(!tile.lined || tile.lined[a < b ? a : b]),
+          high(!tile.lined || tile.lined[a < b ? b : a])
+    {
+    }
+};
+
 /* What the double layer and the mass matrix add to the terms at base + n of both orders: as
- * add_combined() of interaction_hard.c. */
-__device__ void store_combined(const ps_device_tile &tile, const pair_view &pair,
-                               const pair_sums<true> &sums, int n, int shells, double *terms,
-                               int count)
+ * add_double_layer() of interaction_hard.c, for the combined field equation or a lining, of which
+ * the outer points are on the triangle of the column. */
+__device__ void store_double_layer(const ps_device_tile &tile, const pair_view &pair,
+                                   const pair_walls &walls, const pair_sums<true> &sums, int n,
+                                   int shells, double *terms, int count)
 {
-    double factor = quotient(tile.combined, tile.speed), k = (double)(pair.base + n);
-    double f = factor * (k + 1), f1 = factor * (2 * k - 1), f2 = factor * (k - 2);
+    double factor = quotient(tile.lined ? 1 : tile.combined, tile.speed),
+           k = (double)(pair.base + n);
+    double each = tile.lined ? -factor : factor;
+    double f = each * (k + 1), f1 = each * (2 * k - 1), f2 = each * (k - 2);
     for (int ab = 0; ab < 9; ++ab) {
         const double plain = terms[ab * count];
         double half = factor * pair.low[AREA] / (ab % 4 == 0 ? 12 : 24); /* ab % 4 == 0: a == b */
         for (int order = 0; order < 2; ++order) {
-            int q = PS_HARD_SUMS + 9 * order + ab;
+            int q = PS_HARD_SUMS + 9 * (tile.lined ? 1 - order : order) + ab;
             double term = plain - (f * sums.get(n, q, shells) - f1 * sums.get(n - 1, q, shells) +
                                    f2 * sums.get(n - 2, q, shells));
             if (pair.same && n < 2) term += n == 0 ? half : -half;
+            if (!(order == 0 ? walls.high : walls.low)) term = 0;
             terms[(9 * order + ab) * count] = term;
         }
     }
@@ -255,7 +270,8 @@ __device__ void store_combined(const ps_device_tile &tile, const pair_view &pair
 
 template <bool combined>
 __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
-                            const pair_sums<combined> &sums, const extent &touched, double *terms)
+                            const pair_walls &walls, const pair_sums<combined> &sums,
+                            const extent &touched, double *terms)
 {
     const triangle_view &s = pair.low, &t = pair.high;
     double curls[9], per = quotient(1, 4 * s[AREA] * t[AREA]);
@@ -264,7 +280,12 @@ __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
         curls[ab] =
             dot(s, t, TANGENT + 3 * e, TANGENT + 3 * f) * (s[LENGTH + e] * t[LENGTH + f]) * per;
     }
-    double wave = quotient(dot(s, t, NORMAL, NORMAL), tile.speed * tile.shell);
+    double scale = tile.speed * tile.shell;
+    double wave = quotient(dot(s, t, NORMAL, NORMAL), scale);
+    if (combined && tile.lined) { /* the single layer of the combined field equation alone */
+        wave = quotient(tile.combined, scale);
+        for (int ab = 0; ab < 9; ++ab) curls[ab] = 0;
+    }
     double dt = quotient(tile.shell, tile.speed), per_shell = quotient(1, tile.shell);
     int count = touched.end + 2 - touched.low;
     recent_shells of;
@@ -280,7 +301,8 @@ __device__ void store_terms(const ps_device_tile &tile, const pair_view &pair,
                 wave * (of.now[3 + ab] - 2 * of.last[3 + ab] + of.before[3 + ab]) +
                 curls[ab] * smooth;
         if constexpr (combined)
-            store_combined(tile, pair, sums, n, touched.end, terms + n - touched.low, count);
+            store_double_layer(tile, pair, walls, sums, n, touched.end, terms + n - touched.low,
+                               count);
 #pragma unroll
         for (int q = 0; q < PS_HARD_SUMS; ++q) {
             of.before[q] = of.last[q];
@@ -301,17 +323,23 @@ __global__ void __launch_bounds__(PS_PAIR_THREADS, combined ? BLOCKS_COMBINED : 
     for (int64_t p = place; p - threadIdx.x < pairs; p += (int64_t)gridDim.x * PS_PAIR_THREADS) {
         bool any = p < pairs;
         int64_t a = any ? p / n : 0, b = any ? p % n : 0;
-        pair_view pair =
-            view_pair(tile, tile.row_side.list[a], tile.band_side.list[b], {tile.apart + b, n});
-        extent touched = sum_shells(tile, space, pair, any, sums);
+        int64_t own = tile.row_side.list[a], other = tile.band_side.list[b];
+        pair_view pair = view_pair(tile, own, other, {tile.apart + b, n});
+        pair_walls walls(tile, own, other);
+        bool concerned = any && (walls.low || walls.high);
+        extent touched = sum_shells(tile, space, pair, concerned, sums);
         if (!any) continue;
+        if (!concerned) {
+            tile.pairs[p] = {pair.base, 0};
+            continue;
+        }
         double *terms = tile.terms + ps_device_terms(&tile, a, b, &room);
         if (touched.end + 2 - touched.low > room) {
             report(tile, PS_DEVICE_ROOM);
             touched = {0, 0};
         }
         if (pair.same) average_orders(sums, touched);
-        store_terms(tile, pair, sums, touched, terms);
+        store_terms(tile, pair, walls, sums, touched, terms);
         tile.pairs[p] = {pair.base + touched.low, touched.end + 2 - touched.low};
     }
 }
@@ -346,7 +374,7 @@ extern "C" ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stre
     int device, here;
     PS_CUDA(cudaGetDevice(&device));
     PS_CUDA(cudaDeviceGetAttribute(&here, cudaDevAttrMultiProcessorCount, device));
-    bool combined = tile->combined > 0;
+    bool combined = tile->combined > 0 || tile->lined;
     here *= combined ? BLOCKS_COMBINED : BLOCKS_HERE;
     if (here > PS_PAIR_BLOCKS) here = PS_PAIR_BLOCKS;
     if (blocks > here) blocks = here;

@@ -402,15 +402,6 @@ static ps_status choose_layout(void)
     return ps_block_sink_header(&slices, layouts[layout], block_rows, block_columns, &blocks);
 }
 
-/* --combined and --lining, which cores alone assemble. */
-static ps_status choose_equation(const ps_run *run)
-{
-    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
-    if (strncmp(run->device, "cuda", 4) != 0 || !chosen.scene.lining) return PS_OK;
-    return ps_fail(PS_USAGE, "--lining: devices do not assemble linings; leave --device %s out",
-                   run->device);
-}
-
 static ps_status run_slice_assemble(ps_run *run)
 {
     PS_SCOPED(ps_store_close) ps_store *mesh = NULL;
@@ -427,7 +418,7 @@ static ps_status run_slice_assemble(ps_run *run)
                        "it out, or give --device cpu",
                        run->device);
     PS_TRY(choose_layout());
-    PS_TRY(choose_equation(run));
+    PS_TRY(ps_combined_parse(combined, &chosen.scene.combined));
     ps_product_init(run, layout ? PS_BLOCK_MATRIX_FORMAT : PS_SLICE_MATRIX_FORMAT,
                     layout ? PS_BLOCK_MATRIX_VERSION : PS_SLICE_MATRIX_VERSION, &product);
     PS_TRY(ps_comm_agree(

@@ -58,7 +58,6 @@ ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *inte
 {
     ps_assembly_devices *devices;
     *out = NULL;
-    if (interaction->lined) return PS_OK;
     if (interaction->mirrors.count > 0) {
         if (ps_comm_rank() == 0)
             ps_info("the images of --mirror are assembled on cores, also where there are devices");
@@ -119,6 +118,16 @@ static void widen(ps_interaction_side *most, const ps_interaction_side *side)
     if (side->shells > most->shells) most->shells = side->shells;
 }
 
+static int64_t triangle_bytes(const ps_interaction *interaction)
+{
+    return interaction->triangle_count * (int64_t)sizeof(ps_triangle);
+}
+
+static int64_t surface_bytes(const ps_interaction *interaction)
+{
+    return triangle_bytes(interaction) + (interaction->lined ? interaction->triangle_count : 0);
+}
+
 ps_status ps_assembly_devices_plan(const ps_assembly_devices *devices,
                                    const ps_interaction *interaction, int64_t side,
                                    ps_assembly_device_plan *out)
@@ -131,8 +140,7 @@ ps_status ps_assembly_devices_plan(const ps_assembly_devices *devices,
         widen(&most, &own);
     }
     ps_interaction_room room = ps_interaction_room_of(interaction, &most, &most, true);
-    int64_t triangles = interaction->triangle_count * (int64_t)sizeof(ps_triangle);
-    int64_t budget = devices->budget - triangles;
+    int64_t triangles = surface_bytes(interaction), budget = devices->budget - triangles;
     memset(out, 0, sizeof *out);
     out->table_bytes = room.tables;
     if (budget < room.least)
@@ -155,11 +163,23 @@ int64_t ps_assembly_devices_room(const ps_assembly_devices *devices,
     return devices->budget - plan->bytes;
 }
 
+/* The triangles of a device, and behind them which of them are lined. */
+static ps_status copy_surface(const ps_interaction *interaction, ps_device *device,
+                              ps_stream *stream, void **out)
+{
+    int64_t bytes = triangle_bytes(interaction);
+    PS_TRY(ps_device_alloc(device, surface_bytes(interaction), out));
+    PS_TRY(ps_copy_to_device(stream, *out, interaction->triangles, bytes));
+    if (interaction->lined)
+        PS_TRY(ps_copy_to_device(stream, (char *)*out + bytes, interaction->lined,
+                                 interaction->triangle_count));
+    return ps_stream_wait(stream);
+}
+
 ps_status ps_assembly_devices_prepare(ps_assembly_devices *devices,
                                       const ps_interaction *interaction,
                                       const ps_assembly_device_plan *plan, ps_precision precision)
 {
-    int64_t bytes = interaction->triangle_count * (int64_t)sizeof(ps_triangle);
     for (int s = 0; s < plan->slots * devices->count; ++s) {
         int d = s % devices->count;
         device_slot *slot = &devices->slots[devices->slot_count++];
@@ -167,14 +187,12 @@ ps_status ps_assembly_devices_prepare(ps_assembly_devices *devices,
         PS_TRY(ps_event_open(devices->device[d], &slot->work.done));
         PS_TRY(ps_device_alloc(devices->device[d], plan->slot_bytes, &slot->work.memory));
         PS_TRY(ps_device_alloc_pinned(devices->device[d], plan->table_bytes, &slot->work.tables));
-        if (!devices->triangles[d]) {
-            PS_TRY(ps_device_alloc(devices->device[d], bytes, &devices->triangles[d]));
-            PS_TRY(ps_copy_to_device(slot->stream, devices->triangles[d], interaction->triangles,
-                                     bytes));
-            PS_TRY(ps_stream_wait(slot->stream));
-        }
+        if (!devices->triangles[d])
+            PS_TRY(copy_surface(interaction, devices->device[d], slot->stream,
+                                &devices->triangles[d]));
         slot->work.interaction = interaction;
         slot->work.triangles = devices->triangles[d];
+        slot->work.lined = (const uint8_t *)devices->triangles[d] + triangle_bytes(interaction);
         slot->work.precision = precision;
         slot->work.table_bytes = plan->table_bytes;
         slot->work.memory_bytes = plan->slot_bytes;

@@ -45,7 +45,7 @@ typedef struct ps_assembly_device_plan {
     int64_t bytes;                   /* of a device, all                                     */
 } ps_assembly_device_plan;
 
-/* NULL for the CPU, and for linings and planes that mirror, which cores assemble. Local. */
+/* NULL for the CPU, and for planes that mirror, which cores assemble. Local. */
 ps_status ps_assembly_devices_open(const ps_run *run, const ps_interaction *interaction,
                                    ps_assembly_devices **out);
 void ps_assembly_devices_close(ps_assembly_devices **devices);

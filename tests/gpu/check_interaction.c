@@ -157,11 +157,12 @@ static ps_status check_parts(const char *name, const ps_interaction *interaction
     int64_t n = interaction->unknowns;
     for (int trial = 0; trial < 4; ++trial) {
         int64_t row = any_below(n), slice = any_below(n), half = n / 2;
-        if (interaction->combined > 0) { /* mirrors are of ranges that do not meet */
+        bool unlike = interaction->combined > 0 || interaction->lined;
+        if (unlike) { /* mirrors are of ranges that do not meet */
             row = any_below(half);
             slice = half + any_below(n - half);
         }
-        int64_t rows = 1 + any_below((interaction->combined > 0 ? half : n) - row);
+        int64_t rows = 1 + any_below((unlike ? half : n) - row);
         int64_t slices = 1 + any_below(n - slice);
         ps_interaction_tile part, mirror;
         interaction_tile_init(interaction, row, rows, slice, slices, &part);
@@ -235,14 +236,17 @@ static ps_status check_on_device(const char *name, const ps_interaction *interac
     return status;
 }
 
-/* An equation: the formulation, and alpha of the combined field equation. */
+/* An equation: the formulation, alpha of the combined field equation, and whether it is of a lining
+ * of every triangle but each of so many. */
 typedef struct equation {
     ps_formulation formulation;
     double combined;
+    int64_t bare;
 } equation;
-static const equation hard = {PS_SOUND_HARD, 0}, both = {PS_SOUND_HARD, .25};
-static const equation equations[] = {
-    {PS_SOUND_SOFT_S, 0}, {PS_SOUND_SOFT_M, 0}, {PS_SOUND_HARD, 0}, {PS_SOUND_HARD, .25}};
+static const equation hard = {PS_SOUND_HARD, 0, 0}, both = {PS_SOUND_HARD, .25, 0};
+static const equation equations[] = {{PS_SOUND_SOFT_S, 0, 0}, {PS_SOUND_SOFT_M, 0, 0},
+                                     {PS_SOUND_HARD, 0, 0},   {PS_SOUND_HARD, .25, 0},
+                                     {PS_SOUND_HARD, 0, 3},   {PS_SOUND_HARD, .25, 2}};
 enum { EQUATIONS = sizeof equations / sizeof *equations };
 
 /* rim: every so many vertices are held, as on the rim of a screen; 0: none. */
@@ -253,8 +257,9 @@ static void check(const char *mesh_name, const icosphere *mesh, equation of, int
     interaction_case c;
     ps_interaction_tile truth;
     int before = failed;
-    snprintf(name, sizeof name, "%s, %s, %d points, D = %g", mesh_name,
-             ps_equation_name(of.formulation, of.combined), points, shell);
+    snprintf(name, sizeof name, "%s, %s%s, %d points, D = %g", mesh_name,
+             ps_equation_name(of.formulation, of.combined), of.bare ? " lining" : "", points,
+             shell);
     interaction_case_init(&c, mesh, of.formulation, points, shell);
     c.interaction.combined = of.combined;
     int64_t n = c.interaction.unknowns;
@@ -262,6 +267,10 @@ static void check(const char *mesh_name, const icosphere *mesh, equation of, int
     uint8_t *fixed = calloc((size_t)n, 1);
     for (int64_t v = 0; rim && v < n; v += rim) fixed[v] = 1;
     if (rim) c.interaction.fixed = fixed;
+    uint8_t *lined = calloc((size_t)c.interaction.triangle_count, 1);
+    for (int64_t t = 0; of.bare && t < c.interaction.triangle_count; ++t)
+        lined[t] = t % of.bare != 0;
+    if (of.bare) c.interaction.lined = lined;
     interaction_tile_init(&c.interaction, 0, n, 0, n, &truth);
     interaction_tile_compute(&c.interaction, &truth);
     if (check_on_device(name, &c.interaction, &truth) != PS_OK) fail(name, ps_message());
@@ -269,6 +278,7 @@ static void check(const char *mesh_name, const icosphere *mesh, equation of, int
     interaction_tile_release(&truth);
     interaction_case_release(&c);
     free(fixed);
+    free(lined);
 }
 
 int main(int argc, char **argv)

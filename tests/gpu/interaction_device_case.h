@@ -12,7 +12,7 @@ typedef struct interaction_device_case {
     ps_device *device;
     ps_stream *stream;
     ps_interaction_device work;
-    void *triangles;
+    void *triangles, *lined;
 } interaction_device_case;
 
 /* Memory for any tile of the problem within these ranges; `bytes` of device memory if positive. */
@@ -33,6 +33,11 @@ static inline ps_status interaction_device_open(const ps_interaction *interactio
     PS_TRY(ps_device_alloc(device, out->work.memory_bytes, &out->work.memory));
     PS_TRY(ps_device_alloc_pinned(device, room->tables, &out->work.tables));
     out->work.triangles = out->triangles;
+    PS_TRY(ps_device_alloc(device, interaction->triangle_count, &out->lined));
+    out->work.lined = out->lined;
+    if (interaction->lined)
+        PS_TRY(ps_copy_to_device(out->stream, out->lined, interaction->lined,
+                                 interaction->triangle_count));
     PS_TRY(ps_copy_to_device(out->stream, out->triangles, interaction->triangles, size));
     return ps_stream_wait(out->stream);
 }
@@ -42,6 +47,7 @@ static inline void interaction_device_close(interaction_device_case *c)
     ps_stream_close(&c->stream);
     ps_event_close(&c->work.done);
     ps_device_free(c->device, c->triangles);
+    ps_device_free(c->device, c->lined);
     ps_device_free(c->device, c->work.memory);
     ps_device_free_pinned(c->device, c->work.tables);
 }
