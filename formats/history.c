@@ -25,6 +25,11 @@ static ps_status header_check(const ps_history_header *header)
     return PS_OK;
 }
 
+int ps_history_version(const ps_history_header *header)
+{
+    return header->flow ? PS_HISTORY_VERSION : header->lining_count > 0 ? 2 : 1;
+}
+
 static ps_status put_header(ps_store *store, const ps_history_header *header)
 {
     PS_TRY(ps_slice_header_put(store, &header->slices));
@@ -33,6 +38,7 @@ static ps_status put_header(ps_store *store, const ps_history_header *header)
     PS_TRY(ps_store_put_int(store, "/", "emitter_count", header->emitter_count));
     PS_TRY(ps_store_put_texts(store, "emitter", header->emitter_count, header->emitters[0],
                               sizeof header->emitters[0]));
+    if (header->flow) PS_TRY(ps_surface_flow_put(header->flow, store));
     if (header->lining_count == 0) return PS_OK;
     PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
     return ps_store_put_texts(store, "lining", header->lining_count, header->linings[0],
@@ -111,7 +117,7 @@ ps_status ps_history_create(const char *path, const ps_store_identity *identity,
     history->header = *header;
     ps_store_identity full = *identity;
     full.format = PS_HISTORY_FORMAT;
-    full.format_version = header->lining_count > 0 ? PS_HISTORY_VERSION : 1;
+    full.format_version = ps_history_version(header);
     ps_status status = ps_store_create(path, &full, &history->store);
     if (status == PS_OK) status = define_densities(history);
     if (status == PS_OK)

@@ -10,9 +10,11 @@
 #define PS_FORMATS_HISTORY_H
 
 #include "formats/slice_matrix.h"
+#include "formats/surface_flow.h"
 
 #define PS_HISTORY_FORMAT "penstock-history"
-enum { PS_HISTORY_VERSION = 2, PS_HISTORY_LININGS = 4 };
+/* 3: in the time of a flow that the body turns; 2: with linings; else files say 1. */
+enum { PS_HISTORY_VERSION = 3, PS_HISTORY_LININGS = 4 };
 
 typedef struct ps_history_header {
     ps_slice_header slices; /* formulation, unknowns, dt, speed, mesh identity, precision   */
@@ -22,7 +24,11 @@ typedef struct ps_history_header {
     int64_t group;    /* n_g of the run                                               */
     int lining_count; /* parts that give way, as ps_admittance_print writes them; version 2 */
     char linings[PS_HISTORY_LININGS][2048];
+    const ps_surface_flow *flow; /* of a file that is made: steps are in its time; NULL: none */
 } ps_history_header;
+
+/* The version of such a file. */
+int ps_history_version(const ps_history_header *header);
 
 typedef struct ps_history ps_history;
 

@@ -56,7 +56,8 @@ static ps_status get_header(const ps_store *s, ps_incident_header *h)
     PS_TRY(ps_store_get_int(s, "/", "time_points", &h->time_points));
     PS_TRY(ps_store_get_real(s, "/", "dt", &h->dt));
     PS_TRY(ps_store_get_real(s, "/", "speed", &h->speed));
-    for (int k = 0; ps_store_version(s) > 1 && k < 3; ++k) {
+    h->around = ps_store_version(s) > 2;
+    for (int k = 0; ps_store_version(s) == 2 && k < 3; ++k) {
         PS_TRY(ps_store_get_real(s, "/", flow_names[k], &h->flow[k]));
         if (!isfinite(h->flow[k]))
             return ps_fail(PS_INVALID, "attribute %s is not finite", flow_names[k]);
@@ -88,7 +89,7 @@ ps_status ps_incident_file_create(const char *path, const ps_store_identity *ide
     f->header = *header;
     ps_store_identity full = *identity;
     full.format = PS_INCIDENT_FILE_FORMAT;
-    full.format_version = flows(header) ? PS_INCIDENT_FILE_VERSION : 1;
+    full.format_version = header->around ? PS_INCIDENT_FILE_VERSION : flows(header) ? 2 : 1;
     ps_status status = ps_store_create(path, &full, &f->store);
     if (status == PS_OK) status = define(f);
     if (status == PS_OK)

@@ -9,7 +9,8 @@
 #include "formats/store.h"
 
 #define PS_INCIDENT_FILE_FORMAT "penstock-incident-file"
-enum { PS_INCIDENT_FILE_VERSION = 2 }; /* 2: in a flow; without, files say 1 */
+/* 3: in a flow that the body turns; 2: in a uniform flow; without, files say 1. */
+enum { PS_INCIDENT_FILE_VERSION = 3 };
 
 /* What the loads are of; a march takes them only if all of it is its own. */
 typedef struct ps_incident_header {
@@ -20,6 +21,7 @@ typedef struct ps_incident_header {
     int64_t space_points, time_points; /* of the rules that made them (kernels/tdbem/load.h) */
     char mesh_uuid[40], mesh_hash[17];
     double flow[3];        /* m/s, uniform: the sources are in it; 0: at rest                  */
+    bool around;           /* in the time of a flow that the body turns (surface_flow.h)       */
     ps_reflectors mirrors; /* planes whose images of the sources are in the loads */
 } ps_incident_header;
 

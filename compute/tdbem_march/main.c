@@ -192,8 +192,9 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     PS_SCOPED(record_close) record named = {.identity = NULL};
     ps_product product;
-    ps_product_init(run, PS_HISTORY_FORMAT, p->linings.count > 0 ? PS_HISTORY_VERSION : 1,
-                    &product);
+    ps_history_header header;
+    problem_history_header(p, &options, &header);
+    ps_product_init(run, PS_HISTORY_FORMAT, ps_history_version(&header), &product);
     PS_TRY(problem_inputs(p, &product));
     if (product.path) PS_TRY(record_name(&named, &product));
     if (ps_product_is_up_to_date(&product)) {

@@ -60,6 +60,7 @@ typedef struct problem {
     ps_load load;
     ps_incident_file *recorded;   /* the loads, with --incident; else NULL */
     ps_surface_velocity velocity; /* of the surface, of that file; modes 0: it rests */
+    ps_surface_flow flow;         /* about the body, of that file; vertices 0: none */
     ps_csr m0;                    /* until the solver takes it */
     near_tally *near;             /* until the matrices are made */
     double *weights; /* [unknowns] share of the surface: triangle areas or a third of those around

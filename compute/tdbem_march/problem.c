@@ -161,6 +161,14 @@ static ps_status open_recorded(const ps_run *run, const march_options *options, 
     PS_TRY(check_recorded(p, options->incident));
     const ps_incident_header *h = ps_incident_file_header(p->recorded);
     PS_TRY(march_check_flow(run, h, options->incident));
+    if (h->around && p->linings.count > 0)
+        return ps_fail(PS_USAGE,
+                       "%s is in the time of a flow about the body, in which walls that give way "
+                       "answer otherwise: leave the lining or --around out",
+                       options->incident);
+    if (h->around)
+        PS_TRY(ps_surface_flow_get(ps_incident_file_store(p->recorded), p->mesh.vertex_count,
+                                   &p->flow));
     PS_TRY(ps_surface_velocity_get(ps_incident_file_store(p->recorded), h->steps, &p->velocity));
     ps_surface_velocity_shorten(&p->velocity, p->steps);
     if (p->velocity.modes == 0 || p->velocity.triangle_count == p->mesh.triangle_count)
@@ -320,6 +328,7 @@ void problem_release(problem *p)
     ps_csr_release(&p->m0);
     ps_incident_file_close(&p->recorded);
     ps_surface_velocity_release(&p->velocity);
+    ps_surface_flow_release(&p->flow);
     free(p->weights);
     memset(p, 0, sizeof *p);
 }
@@ -340,6 +349,7 @@ void problem_history_header(const problem *p, const march_options *options, ps_h
                                .steps = p->steps,
                                .group = options->group,
                                .emitter_count = p->emitters};
+    if (p->flow.vertices > 0) out->flow = &p->flow;
     linings_describe(&p->linings, out);
     for (int i = 0; i < p->emitters; ++i)
         ps_emitter_print(&p->incident.emitters[i], out->emitters[i], sizeof out->emitters[i]);

@@ -20,7 +20,7 @@ static struct {
     const char *surface, *snapshots;
     int64_t every;
     int field;
-    bool mean;
+    bool mean, rate;
     double from, to;
 } chosen = {.where = PS_RECEIVER_WORDS, .from = -1e300, .to = 1e300};
 
@@ -32,6 +32,9 @@ static const ps_option options[] = {
     PS_FLAG("mean", &chosen.mean, PS_IDENTITY, "area-weighted mean of the densities"),
     PS_CHOICE("field", &chosen.field, "scattered|total", PS_IDENTITY,
               "scattered field, or with the incident field added"),
+    PS_FLAG("rate", &chosen.rate, PS_IDENTITY,
+            "in a flow: -rho d(phi)/dt of the sound's potential instead of its pressure, which is "
+            "what source and receiver may be exchanged for"),
     PS_REAL("from", &chosen.from, "SECONDS", 0, 0, PS_IDENTITY, "first time; otherwise all"),
     PS_REAL("to", &chosen.to, "SECONDS", 0, 0, PS_IDENTITY, "last time; otherwise all"),
     PS_TEXT("snapshots", &chosen.snapshots, "BASE", 0,
@@ -100,7 +103,7 @@ static ps_status check_choice(const task *t)
     bool pictures = t->surface ? whole : plane;
     if (chosen.snapshots && !pictures)
         return ps_fail(PS_USAGE, "--snapshots: pictures are of one --plane or of --surface all");
-    if (chosen.field == FIELD_TOTAL && (t->surface || t->receivers.far_field))
+    if (chosen.field == FIELD_TOTAL && (t->surface || t->receivers.far_field || chosen.rate))
         return ps_fail(PS_USAGE, "--field total: only points have a total field");
     return PS_OK;
 }
@@ -126,6 +129,16 @@ static void warn_places(const task *t)
                (long long)count, (long long)t->receivers.count, (long long)first, x[0], x[1], x[2]);
 }
 
+/* Of a history in the time of a flow, or at rest. */
+static ps_status settle_flow(task *t)
+{
+    if (t->source.flow.vertices > 0 && chosen.field == FIELD_TOTAL)
+        return ps_fail(PS_USAGE, "--field total: in a flow there is the scattered field alone");
+    if (t->source.flow.vertices > 0) return probe_flow_range(&t->source, &t->receivers, &t->range);
+    if (!chosen.rate) return PS_OK;
+    return ps_fail(PS_USAGE, "--rate is of histories in a flow: at rest it is the pressure");
+}
+
 static ps_status prepare(task *t, ps_product *product)
 {
     const ps_run *run = product->run;
@@ -141,7 +154,8 @@ static ps_status prepare(task *t, ps_product *product)
     product->open_ended = chosen.snapshots != NULL;
     double from = chosen.from <= -1e300 ? -INFINITY : chosen.from;
     double to = chosen.to >= 1e300 ? INFINITY : chosen.to;
-    return probe_range_find(&t->source, t->surface ? NULL : &t->receivers, from, to, &t->range);
+    PS_TRY(probe_range_find(&t->source, t->surface ? NULL : &t->receivers, from, to, &t->range));
+    return settle_flow(t);
 }
 
 static int64_t channel_count(const task *t)
@@ -164,7 +178,9 @@ static void describe(const task *t, ps_trace *trace)
         quantity = "scattered far field";
         units = "Pa m";
     } else {
-        quantity = chosen.field == FIELD_TOTAL ? "total pressure" : "scattered pressure";
+        quantity = chosen.rate                   ? "scattered -rho d(phi)/dt"
+                   : chosen.field == FIELD_TOTAL ? "total pressure"
+                                                 : "scattered pressure";
     }
     if (!t->surface) ps_receivers_put(&t->receivers, trace);
     snprintf(trace->quantity, sizeof trace->quantity, "%s", quantity);
@@ -184,6 +200,8 @@ static ps_status compute(const task *t, const ps_run *run, ps_trace *trace)
     if (t->surface)
         return probe_surface(&t->source, t->unknowns, t->unknown_count, chosen.mean, &t->range,
                              trace);
+    if (t->source.flow.vertices > 0)
+        return probe_flow_fields(&t->source, &t->receivers, chosen.rate, &t->range, memory, trace);
     return probe_fields(&t->source, &t->receivers, chosen.field == FIELD_TOTAL, &t->range, memory,
                         trace);
 }

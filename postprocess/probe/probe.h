@@ -34,6 +34,7 @@ typedef struct probe_source {
     double *reach;          /* [vertex_count], sound-hard                */
     ps_incident incident;
     ps_surface_velocity velocity; /* modes 0: the surface rests */
+    ps_surface_flow flow;         /* whose time the steps are in; vertices 0: fluid at rest */
     int lining_count;
     probe_lining linings[PS_HISTORY_LININGS];
     bool hard;
@@ -64,6 +65,14 @@ ps_status probe_range_find(const probe_source *source, const ps_receivers *recei
  * everything beside the trace stays within `memory` bytes. PS_EXHAUSTED if that is too little. */
 ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
                        const probe_range *range, int64_t memory, ps_trace *trace);
+
+/* Of a history in the time of a flow (specs/incident_file.md): the steps of `range` that can be told
+ * at these points, and what is scattered there, p or, `rate`, -rho times the slope of the velocity's
+ * potential. PS_USAGE for directions. */
+ps_status probe_flow_range(const probe_source *source, const ps_receivers *receivers,
+                           probe_range *range);
+ps_status probe_flow_fields(const probe_source *source, const ps_receivers *receivers, bool rate,
+                            const probe_range *range, int64_t memory, ps_trace *trace);
 
 /* Densities at unknowns[count] and, `mean`, their area-weighted mean over the surface as the last
  * channel. The axis is t_n, or t_n - dt/2 for densities that are means over steps. */

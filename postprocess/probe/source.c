@@ -62,6 +62,7 @@ static ps_status take_header(probe_source *s)
     s->dt = s->header->slices.dt;
     s->speed = s->header->slices.speed;
     if (s->steps < 1) return ps_fail(PS_INVALID, "the history has no steps");
+    PS_TRY(ps_surface_flow_get(ps_history_store(s->history), s->mesh.vertex_count, &s->flow));
     return ps_surface_velocity_get(ps_history_store(s->history), s->steps, &s->velocity);
 }
 
@@ -108,6 +109,7 @@ void probe_source_close(probe_source *source)
     ps_store_close(&source->mesh_store);
     ps_surface_mesh_release(&source->mesh);
     ps_surface_velocity_release(&source->velocity);
+    ps_surface_flow_release(&source->flow);
     for (int q = 0; q < source->lining_count; ++q) free(source->linings[q].lined);
     free(source->triangles);
     free(source->vertices);

@@ -11,15 +11,18 @@
 #include "preprocess/incident/moving.h"
 #include "preprocess/incident/panels.h"
 #include "preprocess/incident/sampled.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
+#include "stage/body_flow.h"
 #include "stage/plan.h"
 
 static struct {
     ps_text_list sources, velocities, mirrors;
     const char *like, *samples, *panels, *flow;
+    bool around;
     int64_t steps;
     double dt, speed, time, density;
     int formulation;
@@ -58,6 +61,9 @@ static const ps_option options[] = {
     PS_INT("steps", &chosen.steps, "N", 0, 1e9, PS_IDENTITY, "number of time steps"),
     PS_REAL("time", &chosen.time, "SECONDS", 0, 1e300, PS_IDENTITY,
             "time to cover, instead of --steps"),
+    PS_FLAG("around", &chosen.around, PS_IDENTITY,
+            "the closed rigid body turns that flow: sources and surface are taken to the time of "
+            "Taylor's transformation, with errors of the order of the square of the Mach number"),
     PS_LIST(
         "mirror", &chosen.mirrors, "X,Y,Z:NX,NY,NZ:KIND", PS_IDENTITY,
         "plane through a point with a normal, rigid or soft, whose images of sources and panels "
@@ -87,6 +93,7 @@ typedef struct job {
     ps_load load;
     ps_incident none;
     ps_incident_header header;
+    ps_surface_flow around; /* vertices 0: none */
     double largest;
 } job;
 
@@ -98,6 +105,7 @@ static void job_release(job *j)
     sampled_release(&j->sampled);
     sampled_release(&j->heard);
     free(j->triangles);
+    ps_surface_flow_release(&j->around);
     ps_surface_mesh_release(&j->mesh);
     ps_store_close(&j->mesh_store);
     ps_store_close(&j->like);
@@ -157,6 +165,46 @@ static ps_status settle_flow(job *j)
     return PS_OK;
 }
 
+/* With --around the loads are those of fluid at rest, in another time. */
+static ps_status settle_around(job *j)
+{
+    double *flow = j->header.flow, speed = j->header.speed;
+    if (!chosen.around) return PS_OK;
+    if (!chosen.flow || j->header.formulation != PS_SOUND_HARD || !j->mesh.closed ||
+        j->header.mirrors.count > 0)
+        return ps_fail(PS_USAGE, "--around is of --flow about closed sound-hard bodies, without "
+                                 "planes");
+    for (int i = 0; i < j->count; ++i) {
+        const ps_sound *s = &j->sources[i].sound;
+        bool rests = ps_sound_speed(s) == 0 && s->signal.kind != PS_SIGNAL_TONE;
+        if (!rests || (s->kind != PS_SOUND_PLANE && s->kind != PS_SOUND_MONOPOLE))
+            return ps_fail(PS_USAGE,
+                           "--around takes plane waves and monopoles at rest, of pulses or "
+                           "recordings: \"%s\" is none",
+                           j->sources[i].text);
+    }
+    PS_TRY(ps_surface_flow_init(&j->around, flow, j->mesh.vertex_count));
+    for (int k = 0; k < 3; ++k) flow[k] = 0;
+    j->header.around = true;
+    PS_TRY(ps_body_flow_solve(&j->mesh, &j->around));
+    double mach = ps_norm3(j->around.velocity) / speed;
+    ps_info("the flow about the body: Mach %.3g, errors of the order of %.2g", mach, mach * mach);
+    return PS_OK;
+}
+
+/* A source is heard in the time of the place where it is. */
+static ps_status delay_around(const job *j, source_text *s)
+{
+    PS_SCOPED(ps_body_flow_close) ps_body_flow body = {.flow = NULL};
+    ps_signal *g = &s->sound.signal;
+    if (!chosen.around || s->sound.kind == PS_SOUND_PLANE) return PS_OK;
+    PS_TRY(ps_body_flow_open(&j->mesh, &j->around, &body));
+    double later = ps_body_flow_potential(&body, s->sound.place) / pow(j->header.speed, 2);
+    g->pulse.delay += later;
+    g->start += later;
+    return PS_OK;
+}
+
 /* Step, speed and equation: of a matrix, or given. */
 static ps_status settle_grid(job *j)
 {
@@ -199,7 +247,8 @@ static ps_status settle_grid(job *j)
                              .mirrors = s.mirrors};
     snprintf(j->header.mesh_uuid, sizeof j->header.mesh_uuid, "%s", j->mesh.uuid);
     snprintf(j->header.mesh_hash, sizeof j->header.mesh_hash, "%s", j->mesh.content_hash);
-    return settle_flow(j);
+    PS_TRY(settle_flow(j));
+    return settle_around(j);
 }
 
 static double mean_edge(const ps_surface_mesh *mesh)
@@ -319,6 +368,7 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
         char name[24];
         snprintf(name, sizeof name, "wave-%d", i);
         PS_TRY(settle_signal(j, s, top, name, product));
+        PS_TRY(delay_around(j, s));
         PS_TRY(check_source(run, &c, s));
         j->sounds[i] = ps_sound_in_flow(&s->sound, j->header.flow);
     }
@@ -404,6 +454,7 @@ static ps_status make_file(job *j, const ps_product *product)
         PS_TRY(ps_store_put_text(store, "/", name, j->velocities[i].text));
     }
     PS_TRY(ps_surface_velocity_put(&j->moving.velocity, store));
+    PS_TRY(ps_surface_flow_put(&j->around, store));
     PS_TRY(moving_make_weights(&j->moving));
     const panels_of of = panels_for(product->run, j);
     if (chosen.panels) PS_TRY(panels_sample(&of, &j->panels, &j->heard));
@@ -414,7 +465,7 @@ static ps_status make_file(job *j, const ps_product *product)
 static ps_status tell(const ps_run *run, const job *j)
 {
     ps_report *r = ps_report_new(run);
-    double mach = 0, cut = j->sampled.cut;
+    double mach = ps_norm3(j->around.velocity) / j->header.speed, cut = j->sampled.cut;
     bool recorded = j->sampled.file[0];
     for (int i = 0; i < j->velocity_count; ++i) {
         cut = fmax(cut, j->velocities[i].recording.cut);
@@ -446,8 +497,8 @@ static ps_status run_incident(ps_run *run)
 {
     PS_SCOPED(job_release) job j = {.count = 0};
     ps_product product;
-    ps_product_init(run, PS_INCIDENT_FILE_FORMAT, chosen.flow ? PS_INCIDENT_FILE_VERSION : 1,
-                    &product);
+    int version = chosen.around ? PS_INCIDENT_FILE_VERSION : chosen.flow ? 2 : 1;
+    ps_product_init(run, PS_INCIDENT_FILE_FORMAT, version, &product);
     PS_TRY(prepare(run, &j, &product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     int64_t row = 8 * j.header.unknowns;
