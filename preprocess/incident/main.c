@@ -166,7 +166,7 @@ static ps_status settle_flow(job *j)
 }
 
 /* With --around the loads are those of fluid at rest, in another time. */
-static ps_status settle_around(job *j)
+static ps_status settle_around(const ps_run *run, job *j)
 {
     double *flow = j->header.flow, speed = j->header.speed;
     if (!chosen.around) return PS_OK;
@@ -183,6 +183,12 @@ static ps_status settle_around(job *j)
                            "recordings: \"%s\" is none",
                            j->sources[i].text);
     }
+    if (ps_body_flow_bytes(j->mesh.vertex_count) > run->host_memory)
+        return ps_fail(PS_EXHAUSTED,
+                       "--around: the flow about %lld vertices takes %.0f MB: raise "
+                       "--host-memory, or take a coarser mesh",
+                       (long long)j->mesh.vertex_count,
+                       1e-6 * (double)ps_body_flow_bytes(j->mesh.vertex_count));
     PS_TRY(ps_surface_flow_init(&j->around, flow, j->mesh.vertex_count));
     for (int k = 0; k < 3; ++k) flow[k] = 0;
     j->header.around = true;
@@ -247,8 +253,7 @@ static ps_status settle_grid(job *j)
                              .mirrors = s.mirrors};
     snprintf(j->header.mesh_uuid, sizeof j->header.mesh_uuid, "%s", j->mesh.uuid);
     snprintf(j->header.mesh_hash, sizeof j->header.mesh_hash, "%s", j->mesh.content_hash);
-    PS_TRY(settle_flow(j));
-    return settle_around(j);
+    return settle_flow(j);
 }
 
 static double mean_edge(const ps_surface_mesh *mesh)
@@ -391,6 +396,7 @@ static ps_status prepare(const ps_run *run, job *j, ps_product *product)
     PS_TRY(ps_surface_mesh_load(run->operands[0], &j->mesh));
     PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, INT32_MAX, &j->mesh_store));
     PS_TRY(settle_grid(j));
+    PS_TRY(settle_around(run, j));
     PS_TRY(ps_product_input(product, "mesh", j->mesh_store));
     if (j->like) PS_TRY(ps_product_input(product, "like", j->like));
     return settle_sources(run, j, product);
