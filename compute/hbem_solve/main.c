@@ -60,7 +60,7 @@ static const ps_option options[] = {
             "rigid or soft (pressure release: the sea's surface), or two that are perpendicular; the "
             "bodies lie on one side, or stand on a rigid one with an open rim; for clusters"),
     PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
-            "of the medium, which makes the wave number complex; for clusters, on cores"),
+            "of the medium, which makes the wave number complex"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
             "the way an incident plane wave travels; several times for several waves"),
     PS_TEXT("azimuths", &chosen.azimuths, "FROM,TO,COUNT", PS_IDENTITY,
@@ -403,7 +403,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-solve",
-    .results = 9,
+    .results = 10,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: rigid, soft, lined and fluid bodies "

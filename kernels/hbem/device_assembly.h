@@ -41,6 +41,7 @@ void ps_hbem_device_rules_fill(const ps_hbem_device_rules *rules,
 typedef struct ps_hbem_device_operator {
     ps_hbem_kernel kernel;
     double wavenumber;      /* rad/m; 0: Laplace                                      */
+    double absorption;      /* the imaginary part of k, Np/m                          */
     ps_precision precision; /* of values and of the arithmetic; HYPS near is fp64     */
     ps_hbem_device_side test, trial;
     const ps_hbem_triangle *triangles; /* as on the host                               */

@@ -103,7 +103,8 @@ __device__ int class_of(const ps_hbem_device_rules &rules, const ps_hbem_triangl
  * second, or minus that of the first where x and y are exchanged (DLP) or are not (ADLP): the
  * kernel is then that of DLP. */
 template <typename real> struct close_pair {
-    real x[3][3], y[3][3], normal[3], k;
+    real x[3][3], y[3][3], normal[3];
+    wave_number<real> k;
     int order[2];
     bool exchanged;
     const ps_hbem_triangle *first, *second;
@@ -117,7 +118,7 @@ __device__ void open_pair(const ps_hbem_near_launch &in, const ps_hbem_close_pai
     p->exchanged = row > column;
     p->first = &in.op.triangles[p->exchanged ? column : row];
     p->second = &in.op.triangles[p->exchanged ? row : column];
-    p->k = (real)in.op.wavenumber;
+    p->k = {(real)in.op.wavenumber, (real)in.op.absorption};
     order_shared(p->first, p->second, p->order);
     const double *origin = p->first->corner[p->order[0] & 3];
     for (int a = 0; a < 3; ++a)
@@ -138,8 +139,8 @@ PS_INLINE void combine(const real corner[3][3], const real h[3], real out[3])
 }
 
 template <int kernel, int wave, typename real>
-PS_INLINE number<real, 1 + wave> close_value(const close_pair<real> &p, const real x[3],
-                                             const real y[3])
+PS_INLINE number<real, parts_of(wave)> close_value(const close_pair<real> &p, const real x[3],
+                                                   const real y[3])
 {
     real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
     constexpr int form =
@@ -170,7 +171,7 @@ PS_INLINE void add_moments(moments_of<real, parts> *m, const real x[3], const re
 
 template <int kernel, int wave, typename real>
 __device__ void joint_moments(const close_pair<real> &p, const real *points, int count,
-                              moments_of<real, 1 + wave> *m)
+                              moments_of<real, parts_of(wave)> *m)
 {
     clear(m);
 #pragma unroll 2
@@ -185,24 +186,24 @@ __device__ void joint_moments(const close_pair<real> &p, const real *points, int
 
 template <int kernel, int wave, typename real>
 __device__ void regular_moments(const close_pair<real> &p, const real (*rule)[4], int count,
-                                moments_of<real, 1 + wave> *m)
+                                moments_of<real, parts_of(wave)> *m)
 {
     clear(m);
     for (int a = 0; a < count; ++a) {
-        number<real, 1 + wave> sum[3];
+        number<real, parts_of(wave)> sum[3];
         real x[3];
         combine(p.x, rule[a], x);
-        for (int c = 0; c < 3; ++c) sum[c] = zero_number<real, 1 + wave>();
+        for (int c = 0; c < 3; ++c) sum[c] = zero_number<real, parts_of(wave)>();
 #pragma unroll 4
         for (int b = 0; b < count; ++b) {
             real y[3];
             combine(p.y, rule[b], y);
-            number<real, 1 + wave> value = close_value<kernel, wave>(p, x, y);
-            for (int part = 0; part <= wave; ++part)
+            number<real, parts_of(wave)> value = close_value<kernel, wave>(p, x, y);
+            for (int part = 0; part < parts_of(wave); ++part)
                 for (int c = 0; c < 3; ++c)
                     sum[c].part[part] += rule[b][3] * rule[b][c] * value.part[part];
         }
-        for (int part = 0; part <= wave; ++part)
+        for (int part = 0; part < parts_of(wave); ++part)
             for (int l = 0; l < 3; ++l)
                 for (int c = 0; c < 3; ++c)
                     m->at[l][c].part[part] += rule[a][3] * rule[a][l] * sum[c].part[part];
@@ -217,24 +218,32 @@ PS_INLINE double curl_at(const ps_hbem_triangle *t, int l, int c)
 
 /* out[part][row hat][column hat], J J and 1/(4 pi) included; HYPS by parts. */
 template <int kernel, int wave, typename real, typename result>
-__device__ void put_moments(const close_pair<real> &p, const moments_of<real, 1 + wave> &m,
-                            double wavenumber, result *out)
+__device__ void put_moments(const close_pair<real> &p, const moments_of<real, parts_of(wave)> &m,
+                            const ps_hbem_device_operator &op, result *out)
 {
     const double scale = p.first->jacobian * p.second->jacobian / (4 * M_PI);
-    double total[2] = {0, 0}, product = 0;
-    for (int part = 0; part <= wave; ++part)
+    number<double, parts_of(wave)> square =
+        squared<wave>(wave_number<double>{op.wavenumber, op.absorption});
+    double total[2] = {0, 0}, along = 0;
+    for (int part = 0; part < parts_of(wave); ++part)
         for (int e = 0; e < 9; ++e) total[part] += m.at[e / 3][e % 3].part[part] / (4 * M_PI);
-    for (int c = 0; c < 3; ++c) product += p.first->normal[c] * p.second->normal[c];
-    product *= wavenumber * wavenumber;
+    for (int c = 0; c < 3; ++c) along += p.first->normal[c] * p.second->normal[c];
+    for (int part = 0; part < parts_of(wave); ++part) square.part[part] *= along;
     for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) {
             const int l = p.order[0] >> 2 * a & 3, n = p.order[1] >> 2 * b & 3;
             const int to = p.exchanged ? 3 * n + l : 3 * l + n;
             double curls = 0;
             for (int c = 0; c < 3; ++c) curls += curl_at(p.first, l, c) * curl_at(p.second, n, c);
-            for (int part = 0; part <= wave; ++part) {
+            for (int part = 0; part < parts_of(wave); ++part) {
                 double value = m.at[a][b].part[part] * scale;
-                if (kernel == PS_KERNEL_HYPS) value = curls * total[part] - product * value;
+                if (kernel == PS_KERNEL_HYPS) {
+                    value = curls * total[part] - square.part[0] * value;
+                    if constexpr (wave == DAMPED) {
+                        const double other = m.at[a][b].part[1 - part] * scale * square.part[1];
+                        value += part == 0 ? other : -other;
+                    }
+                }
                 out[9 * part + to] = (result)value;
             }
         }

@@ -11,13 +11,13 @@
 
 /* int phi K(., y) 4 pi by the mean over the points y of a creased pivot of the other side. */
 template <int side, int kernel, int wave, typename real>
-__device__ __noinline__ number<real, 1 + wave> integral_at(const far_leaf<real> &leaf, int dof,
-                                                           int64_t pivot)
+__device__ __noinline__ number<real, parts_of(wave)> integral_at(const far_leaf<real> &leaf,
+                                                                 int dof, int64_t pivot)
 {
     constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
     const ps_hbem_device_side *own = leaf.side[side];
     const int count = points_of(leaf, 1 - side, pivot);
-    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+    number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
     for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
         place<real> t;
         const int entry = own->entry[e];
@@ -29,8 +29,9 @@ __device__ __noinline__ number<real, 1 + wave> integral_at(const far_leaf<real> 
             point_of(leaf, 1 - side, pivot, n % count, x, normal);
             point_at(t, h, y);
             real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-            number<real, 1 + wave> value = kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
-            for (int p = 0; p <= wave; ++p) sum.part[p] += weight * value.part[p];
+            number<real, parts_of(wave)> value =
+                kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
+            for (int p = 0; p < parts_of(wave); ++p) sum.part[p] += weight * value.part[p];
         }
     }
     return sum;
@@ -40,10 +41,10 @@ __device__ __noinline__ number<real, 1 + wave> integral_at(const far_leaf<real> 
  * other: u_l = (int phi K(., y_l) - sum_{p<l} v_p(y_l) u_p) / (4 pi), v_l likewise by the pivot. */
 template <int side, int kernel, int wave, typename real>
 __device__ void integrate(const point_matrix<real, kernel, wave> &points,
-                          const far_leaf<real> &leaf, const crosses<real, 1 + wave> &s, int from,
-                          far_shared<real, 1 + wave> &shared, real *out)
+                          const far_leaf<real> &leaf, const crosses<real, parts_of(wave)> &s,
+                          int from, far_shared<real, parts_of(wave)> &shared, real *out)
 {
-    enum { AT_ONCE = sizeof(real) == 4 && !wave ? 8 : 4, parts = 1 + wave };
+    enum { AT_ONCE = sizeof(real) == 4 && !wave ? 8 : 4, parts = parts_of(wave) };
     constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
     const ps_hbem_device_side *own = leaf.side[side];
     const int n = s.length[side];
@@ -130,8 +131,8 @@ __device__ void choose_sample(crosses<real, parts> &s, far_shared<real, parts> &
 
 /* Exact entries of the sample to shared.sampled. */
 template <int kernel, int wave, typename real>
-__device__ void evaluate_sample(const far_leaf<real> &leaf, far_shared<real, 1 + wave> &shared,
-                                int rows, int columns)
+__device__ void evaluate_sample(const far_leaf<real> &leaf,
+                                far_shared<real, parts_of(wave)> &shared, int rows, int columns)
 {
     const ps_hbem_device_side *row_side = leaf.side[0], *own = leaf.side[1];
     const int points = leaf.shared->points;
@@ -143,7 +144,7 @@ __device__ void evaluate_sample(const far_leaf<real> &leaf, far_shared<real, 1 +
         }
     }
     for (int e = threadIdx.x; e < rows * CHECK_COLUMNS; e += blockDim.x)
-        shared.sampled[e / CHECK_COLUMNS][e % CHECK_COLUMNS] = zero_number<real, 1 + wave>();
+        shared.sampled[e / CHECK_COLUMNS][e % CHECK_COLUMNS] = zero_number<real, parts_of(wave)>();
     __syncthreads();
     for (int first = 0; first < shared.sample_first[rows]; first += SOURCES) {
         for (int r = 0; r < rows; ++r)
@@ -155,7 +156,7 @@ __device__ void evaluate_sample(const far_leaf<real> &leaf, far_shared<real, 1 +
             const int from = max(shared.sample_first[r] - first, 0);
             const int to = min(shared.sample_first[r + 1] - first, (int)SOURCES);
             const int dof = leaf.begin[1] + shared.sample[1][c];
-            number<real, 1 + wave> total = shared.sampled[r][c];
+            number<real, parts_of(wave)> total = shared.sampled[r][c];
             for (int k = own->entry_start[dof]; from < to && k < own->entry_start[dof + 1]; ++k) {
                 place<real> t;
                 const int entry = own->entry[k];
@@ -163,10 +164,10 @@ __device__ void evaluate_sample(const far_leaf<real> &leaf, far_shared<real, 1 +
                 for (int q = 0; q < points; ++q) {
                     const real *h = leaf.shared->rule[q];
                     real weight = hats_at(h, entry & 7) * h[3] * t.jacobian, y[3];
-                    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+                    number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
                     point_at(t, h, y);
                     add_sources<kernel, wave>(leaf.shared, from, to, y, t.normal, leaf.k, sum);
-                    for (int p = 0; p <= wave; ++p) total.part[p] += weight * sum.part[p];
+                    for (int p = 0; p < parts_of(wave); ++p) total.part[p] += weight * sum.part[p];
                 }
             }
             shared.sampled[r][c] = total;
@@ -198,9 +199,10 @@ __device__ double sample_error(const crosses<real, parts> &s, far_shared<real, p
 
 template <typename real, int kernel, int wave>
 __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf,
-                              const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+                              const far_memory<real> &memory,
+                              far_shared<real, parts_of(wave)> &shared)
 {
-    enum { parts = 1 + wave, TRIES = 3 };
+    enum { parts = parts_of(wave), TRIES = 3 };
     point_matrix<real, kernel, wave> points;
     crosses<real, parts> s;
     for (int side = 0; side < 2; ++side) points.length[side] = leaf.length[side];
@@ -245,7 +247,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
 }
 
 template <typename real, int kernel, int wave>
-__device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, 1 + wave> &shared,
+__device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, parts_of(wave)> &shared,
                          far_leaf<real> &leaf)
 {
     const ps_hbem_device_leaf at = in.leaves[shared.leaf];
@@ -257,7 +259,7 @@ __device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, 1 + wave
     leaf.length[0] = at.row_end - at.row_begin;
     leaf.length[1] = at.column_end - at.column_begin;
     leaf.shared = &shared.source;
-    leaf.k = (real)in.op.wavenumber;
+    leaf.k = {(real)in.op.wavenumber, (real)in.op.absorption};
     open_leaf(leaf, in.op.rules, kernel);
 }
 
@@ -266,10 +268,10 @@ __device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, 1 + wave
 /* The block itself, by columns. */
 template <typename real, int kernel, int wave>
 __device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
-                          far_shared<real, 1 + wave> &shared)
+                          far_shared<real, parts_of(wave)> &shared)
 {
     const int64_t m = entries.leaf.length[0], n = entries.leaf.length[1];
-    if (take_room(in, shared, (1 + wave) * m * n) >= 0) {
+    if (take_room(in, shared, parts_of(wave) * m * n) >= 0) {
         real *out = (real *)in.arena.values + shared.offset;
         for (int j = 0; j < n; ++j) {
             entries.template begin<1>(j);
@@ -284,11 +286,11 @@ __device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kerne
 
 /* False: it needs a higher rank. */
 template <typename real, int kernel, int wave>
-__device__ bool cross_entries(const ps_hbem_far_launch &in,
-                              entry_matrix<real, kernel, wave> &entries,
-                              const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+__device__ bool
+cross_entries(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
+              const far_memory<real> &memory, far_shared<real, parts_of(wave)> &shared)
 {
-    enum { parts = 1 + wave };
+    enum { parts = parts_of(wave) };
     crosses<real, parts> s;
     start_crosses(in, entries.leaf, memory, shared, shared.source.scale, s);
     const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
@@ -309,7 +311,7 @@ __device__ bool cross_entries(const ps_hbem_far_launch &in,
 
 template <typename real, int kernel, int wave>
 __device__ void entry_leaf(const ps_hbem_far_launch &in, const far_leaf<real> &leaf,
-                           const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+                           const far_memory<real> &memory, far_shared<real, parts_of(wave)> &shared)
 {
     entry_matrix<real, kernel, wave> entries;
     entries.leaf = leaf;
@@ -328,10 +330,10 @@ template <typename real, int kernel, int wave>
 __global__ void __launch_bounds__(512, 1) far_leaves(const __grid_constant__ ps_hbem_far_launch in)
 {
     extern __shared__ __align__(16) double dynamic_shared[];
-    far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
+    far_shared<real, parts_of(wave)> &shared = *(far_shared<real, parts_of(wave)> *)dynamic_shared;
     far_memory<real> memory;
     cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots,
-               in.limit, 1 + wave, in.options.skeleton, &memory);
+               in.limit, parts_of(wave), in.options.skeleton, &memory);
     while (take_leaf(in, shared)) {
         far_leaf<real> leaf;
         open_far<real, kernel, wave>(in, shared, leaf);
@@ -395,7 +397,8 @@ ps_status launch_far(const ps_hbem_far_launch *in, cudaStream_t stream)
 {
     const void *function = (const void *)far_leaves<real, kernel, wave>;
     team_launch plan;
-    PS_TRY(plan_teams(function, in->size, (int)sizeof(far_shared<real, 1 + wave>), stream, &plan));
+    PS_TRY(plan_teams(function, in->size, (int)sizeof(far_shared<real, parts_of(wave)>), stream,
+                      &plan));
     int64_t teams = plan.teams, room = in->bytes / in->stride;
     teams = teams < in->count ? teams : in->count;
     teams = teams < room ? teams : room;
@@ -413,10 +416,12 @@ ps_status launch_far(const ps_hbem_far_launch *in, cudaStream_t stream)
 template <int kernel> ps_status launch_kernel(const ps_hbem_far_launch *in, void *stream)
 {
     typedef ps_status (*function)(const ps_hbem_far_launch *, cudaStream_t);
-    static const function all[PS_PRECISION_COUNT][2] = {
-        {launch_far<float, kernel, 0>, launch_far<float, kernel, 1>},
-        {launch_far<double, kernel, 0>, launch_far<double, kernel, 1>}};
-    return all[in->op.precision][in->op.wavenumber != 0](in, static_cast<cudaStream_t>(stream));
+    static const function all[PS_PRECISION_COUNT][MODES] = {
+        {launch_far<float, kernel, STILL>, launch_far<float, kernel, WAVES>,
+         launch_far<float, kernel, DAMPED>},
+        {launch_far<double, kernel, STILL>, launch_far<double, kernel, WAVES>,
+         launch_far<double, kernel, DAMPED>}};
+    return all[in->op.precision][mode_of(in->op)](in, static_cast<cudaStream_t>(stream));
 }
 
 #endif

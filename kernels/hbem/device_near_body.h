@@ -37,20 +37,25 @@ __device__ bool all_apart(const ps_hbem_near_launch &in, int64_t leaf)
 
 typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
 
+#define NEAR_MODES(launch, store, real, kernel)                                                    \
+    {                                                                                              \
+        launch<store, real, kernel, STILL>, launch<store, real, kernel, WAVES>,                    \
+            launch<store, real, kernel, DAMPED>                                                    \
+    }
 #define NEAR_TABLE(launch, store, real)                                                            \
     {                                                                                              \
-        {launch<store, real, PS_KERNEL_SLP, 0>, launch<store, real, PS_KERNEL_SLP, 1>},            \
-            {launch<store, real, PS_KERNEL_DLP, 0>, launch<store, real, PS_KERNEL_DLP, 1>},        \
-            {launch<store, real, PS_KERNEL_ADLP, 0>, launch<store, real, PS_KERNEL_ADLP, 1>},      \
-            {launch<store, double, PS_KERNEL_HYPS, 0>, launch<store, double, PS_KERNEL_HYPS, 1>},  \
+        NEAR_MODES(launch, store, real, PS_KERNEL_SLP),                                            \
+            NEAR_MODES(launch, store, real, PS_KERNEL_DLP),                                        \
+            NEAR_MODES(launch, store, real, PS_KERNEL_ADLP),                                       \
+            NEAR_MODES(launch, store, double, PS_KERNEL_HYPS),                                     \
     }
 
-ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][2],
+ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][MODES],
                     const ps_hbem_near_launch *launch, ps_stream *stream)
 {
     if (launch->near.count == 0) return PS_OK;
     PS_TRY(ps_stream_enter(stream));
-    return table[launch->op.precision][launch->op.kernel][launch->op.wavenumber != 0](
+    return table[launch->op.precision][launch->op.kernel][mode_of(launch->op)](
         launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));
 }
 

@@ -9,6 +9,22 @@ enum { WARP = 32, WARPS_MAX = 16 };
 constexpr unsigned ALL = 0xffffffffu;
 #define PS_INLINE __device__ __forceinline__
 
+/* What kernels are of, the constant `wave` everywhere: Laplace's, waves, and waves in a medium that
+ * absorbs, whose wave number is k + i loss. */
+enum { STILL, WAVES, DAMPED, MODES };
+
+__host__ __device__ constexpr int parts_of(int wave) { return wave == STILL ? 1 : 2; }
+
+/* Of an operator or a launch. */
+template <class medium> int mode_of(const medium &of)
+{
+    return of.absorption > 0 ? DAMPED : of.wavenumber != 0 ? WAVES : STILL;
+}
+
+template <typename real> struct wave_number {
+    real k, loss;
+};
+
 /* ---- numbers of one part or two ---- */
 
 template <typename real, int parts> struct number {
@@ -160,6 +176,38 @@ PS_INLINE void sine_cosine(double x, double *sine, double *cosine)
     *cosine = (quarter + 1) & 2 ? -q : q;
 }
 
+/* e^{-x}, x >= 0. */
+PS_INLINE float decay(float x) { return __expf(-x); }
+
+/* 2^-n e^{-r}, |r| <= ln(2)/2, and the exponential series to rounding. */
+PS_INLINE double decay(double x)
+{
+    constexpr double terms[] = {1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
+                                1. / 5040,     1. / 720,     1. / 120,    1. / 24,
+                                1. / 6,        1. / 2,       1.,          1.};
+    x = fmin(x, 690.);
+    const double shifted = fma(x, 1.44269504088896340736, 6755399441055744.);
+    const double n = shifted - 6755399441055744.;
+    const double r = fma(n, 1.90821492927058770002e-10, fma(n, 6.93147180369123816490e-01, -x));
+    double sum = 1. / 479001600;
+#pragma unroll
+    for (double term : terms) sum = fma(sum, r, term);
+    return sum * __hiloint2double((1023 - __double2loint(shifted)) << 20, 0);
+}
+
+/* k^2 */
+template <int wave, typename real>
+PS_INLINE number<real, parts_of(wave)> squared(const wave_number<real> &k)
+{
+    number<real, parts_of(wave)> out = zero_number<real, parts_of(wave)>();
+    out.part[0] = k.k * k.k;
+    if constexpr (wave == DAMPED) {
+        out.part[0] -= k.loss * k.loss;
+        out.part[1] = 2 * k.k * k.loss;
+    }
+    return out;
+}
+
 __host__ __device__ constexpr int exchanged(int kernel)
 {
     return kernel == PS_KERNEL_DLP    ? PS_KERNEL_ADLP
@@ -169,15 +217,21 @@ __host__ __device__ constexpr int exchanged(int kernel)
 
 /* 4 pi K for d = x - y. */
 template <int kernel, int wave, typename real>
-PS_INLINE number<real, 1 + wave> kernel_at(const real d[3], const real nx[3], const real ny[3],
-                                           real k)
+PS_INLINE number<real, parts_of(wave)> kernel_at(const real d[3], const real nx[3],
+                                                 const real ny[3], wave_number<real> k)
 {
-    number<real, 1 + wave> out;
+    number<real, parts_of(wave)> out;
     real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    real inverse = reciprocal_root(square), sine = 0, cosine = 1, phase = 0;
+    real inverse = reciprocal_root(square), sine = 0, cosine = 1, phase = 0, fall = 0;
     if constexpr (wave != 0) {
-        phase = k * (square * inverse);
+        phase = k.k * (square * inverse);
         sine_cosine(phase, &sine, &cosine);
+    }
+    if constexpr (wave == DAMPED) {
+        fall = k.loss * (square * inverse);
+        const real rest = decay(fall);
+        sine *= rest;
+        cosine *= rest;
     }
     if constexpr (kernel == PS_KERNEL_SLP) {
         out.part[0] = wave ? inverse * cosine : inverse;
@@ -192,9 +246,14 @@ PS_INLINE number<real, 1 + wave> kernel_at(const real d[3], const real nx[3], co
         real m = dx * dy * a, m3 = 3 * m - b;
         p = wave ? m3 - phase * phase * m : m3;
         q = -phase * m3;
+        if constexpr (wave == DAMPED) {
+            p += fall * (m3 + fall * m);
+            q -= 2 * phase * fall * m;
+        }
     } else {
         p = kernel == PS_KERNEL_DLP ? dy : -dx;
         q = -phase * p;
+        if constexpr (wave == DAMPED) p += fall * p;
     }
     out.part[0] = wave ? cube * (cosine * p - sine * q) : cube * p;
     if constexpr (wave != 0) out.part[1] = cube * (sine * p + cosine * q);

@@ -34,7 +34,7 @@ template <typename real> struct far_leaf {
     int begin[2], length[2];
     int slots[2], slot_begin[2];
     source_shared<real> *shared;
-    real k;
+    wave_number<real> k;
 };
 
 /* ---- setting up ---- */
@@ -140,7 +140,7 @@ __device__ void put_sources(const far_leaf<real> &f, int side, int dof, int firs
 /* sum_p weight_p K(x_p, y) over sources [from, to); K of the source's side first. */
 template <int kernel, int wave, typename real>
 PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const real y[3],
-                           const real ny[3], real k, number<real, 1 + wave> &sum)
+                           const real ny[3], wave_number<real> k, number<real, parts_of(wave)> &sum)
 {
 #pragma unroll 6
     for (int p = from; p < to; ++p) {
@@ -148,8 +148,9 @@ PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const
         normal_of<real> nx = {};
         if (kernel != PS_KERNEL_SLP && kernel != PS_KERNEL_DLP) nx = s->normal[p];
         real d[3] = {x.x[0] - y[0], x.x[1] - y[1], x.x[2] - y[2]};
-        number<real, 1 + wave> value = kernel_at<kernel, wave>(d, nx.n, ny, k);
-        for (int part = 0; part <= wave; ++part) sum.part[part] += x.weight * value.part[part];
+        number<real, parts_of(wave)> value = kernel_at<kernel, wave>(d, nx.n, ny, k);
+        for (int part = 0; part < parts_of(wave); ++part)
+            sum.part[part] += x.weight * value.part[part];
     }
 }
 
@@ -185,20 +186,20 @@ template <typename real, int kernel, int wave> struct entry_matrix {
         for (int s = team_thread(); s < slots; s += team_threads()) {
             place<real> t;
             place_at(&leaf.triangles[other->slot_triangle[first + s]], leaf.shared->origin, &t);
-            number<real, 1 + wave> total[3];
-            for (int l = 0; l < 3; ++l) total[l] = zero_number<real, 1 + wave>();
+            number<real, parts_of(wave)> total[3];
+            for (int l = 0; l < 3; ++l) total[l] = zero_number<real, parts_of(wave)>();
             for (int q = 0; q < leaf.shared->points; ++q) {
                 const real *h = leaf.shared->rule[q];
-                number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+                number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
                 real y[3];
                 point_at(t, h, y);
                 add_sources<side == 0 ? kernel : exchanged(kernel), wave>(leaf.shared, 0, count, y,
                                                                           t.normal, leaf.k, sum);
                 for (int l = 0; l < 3; ++l)
-                    for (int part = 0; part <= wave; ++part)
+                    for (int part = 0; part < parts_of(wave); ++part)
                         total[l].part[part] += h[l] * h[3] * sum.part[part];
             }
-            for (int part = 0; part <= wave; ++part)
+            for (int part = 0; part < parts_of(wave); ++part)
                 for (int l = 0; l < 3; ++l) {
                     real *to = sums + (size_t)(3 * part + l) * slots + s;
                     real value = total[l].part[part] * t.jacobian;
@@ -207,14 +208,14 @@ template <typename real, int kernel, int wave> struct entry_matrix {
         }
     }
 
-    template <int side> PS_INLINE number<real, 1 + wave> value(int c)
+    template <int side> PS_INLINE number<real, parts_of(wave)> value(int c)
     {
         const ps_hbem_device_side *other = leaf.side[1 - side];
         const int dof = leaf.begin[1 - side] + c, slots = leaf.slots[1 - side];
-        number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+        number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
         for (int e = other->item_start[dof]; e < other->item_start[dof + 1]; ++e) {
             int item = other->item[e] - 3 * leaf.slot_begin[1 - side];
-            for (int part = 0; part <= wave; ++part)
+            for (int part = 0; part < parts_of(wave); ++part)
                 sum.part[part] += sums[(size_t)(3 * part + item % 3) * slots + item / 3];
         }
         return sum;
@@ -250,18 +251,18 @@ template <typename real> PS_INLINE int points_of(const far_leaf<real> &f, int si
 
 /* The mean of 4 pi K over the points of two functions; K of side's function first. */
 template <int kernel, int wave, typename real>
-__device__ __noinline__ number<real, 1 + wave> mean_value(const far_leaf<real> &f, int side,
-                                                          int64_t own, int64_t other)
+__device__ __noinline__ number<real, parts_of(wave)> mean_value(const far_leaf<real> &f, int side,
+                                                                int64_t own, int64_t other)
 {
     const int m = points_of(f, side, own), n = points_of(f, 1 - side, other);
-    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+    number<real, parts_of(wave)> sum = zero_number<real, parts_of(wave)>();
     for (int e = 0; e < m * n; ++e) {
         real x[3], y[3], nx[3], ny[3];
         point_of(f, side, own, e / n, x, nx);
         point_of(f, 1 - side, other, e % n, y, ny);
         real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-        number<real, 1 + wave> value = kernel_at<kernel, wave>(d, nx, ny, f.k);
-        for (int p = 0; p <= wave; ++p) sum.part[p] += value.part[p] / (real)(m * n);
+        number<real, parts_of(wave)> value = kernel_at<kernel, wave>(d, nx, ny, f.k);
+        for (int p = 0; p < parts_of(wave); ++p) sum.part[p] += value.part[p] / (real)(m * n);
     }
     return sum;
 }
@@ -274,7 +275,8 @@ template <typename real, int kernel, int wave> struct point_matrix {
     const far_leaf<real> *leaf;
     real *at[2];
     int length[2], own;
-    real k, fixed[6];
+    real fixed[6];
+    wave_number<real> k;
 
     __device__ void fill(const far_leaf<real> &f)
     {
@@ -298,7 +300,7 @@ template <typename real, int kernel, int wave> struct point_matrix {
         for (int c = 0; c < PLANES; ++c) fixed[c] = at[side][(size_t)c * length[side] + i];
     }
 
-    template <int side> PS_INLINE number<real, 1 + wave> value(int c)
+    template <int side> PS_INLINE number<real, parts_of(wave)> value(int c)
     {
         constexpr int form = side == 0 ? kernel : exchanged(kernel);
         const real *other = at[1 - side] + c;

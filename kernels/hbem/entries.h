@@ -29,7 +29,7 @@
 typedef struct ps_hbem_operator {
     ps_hbem_kernel kernel;
     double wavenumber; /* k, rad/m; 0: Laplace */
-    double absorption; /* the imaginary part of k, Np/m; on cores */
+    double absorption; /* the imaginary part of k, Np/m           */
     const ps_hbem_space *test, *trial;
     const ps_hbem_quadrature *quadrature;
     ps_precision far_precision;

@@ -249,11 +249,8 @@ INLINE void hard_smooth(int kernel, double k, const lanes d[3], const double nor
     }
 }
 
-/* Whoever has media that absorb says what is left there. */
-#ifndef HARD_LEFT
-#define HARD_LEFT(job, kernel, d, normal, value)                                                   \
-    hard_smooth(kernel, (job)->wavenumber, d, normal, value)
-#endif
+INLINE void hard_left(const ps_hbem_hard_job *job, int kernel, const lanes d[3],
+                      const double normal[3], lanes value[2]);
 
 /* The same, integrated by a rule on each triangle; adds to both parts. */
 CALLED void hard_rest(const ps_hbem_hard_job *job, int kernel, double *moments)
@@ -278,7 +275,7 @@ CALLED void hard_rest(const ps_hbem_hard_job *job, int kernel, double *moments)
             for (int c = 0; c < 3; ++c)
                 d[c] = x[c] - (hat[0] * job->y->corner[0][c] + hat[1] * job->y->corner[1][c] +
                                hat[2] * job->y->corner[2][c]);
-            HARD_LEFT(job, kernel, d, normal, value);
+            hard_left(job, kernel, d, normal, value);
             for (int part = 0; part < 2; ++part)
                 for (int m = 0; m < 3; ++m)
                     total[part][m] += LOAD(second->weight + g) * value[part] * hat[m];

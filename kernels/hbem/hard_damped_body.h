@@ -1,5 +1,5 @@
 /*
- * Part of pair_integrals_cpu.c, after hard_body.h: hard pairs of waves in an absorbing medium. The
+ * After hard_body.h, for cores and devices: hard pairs of waves in an absorbing medium. The
  * static part is 1/r - k^2 r/2 with a complex square: hard_static is linear in k^2, so it is taken
  * for 0 and for |k|^2.
  */
@@ -30,9 +30,9 @@ INLINE void hard_damped_smooth(const ps_hbem_hard_job *job, int kernel, const la
     const double k = job->wavenumber, loss = job->absorption;
     const lanes r = ROOT_OF(between_closed(d, d)), phase = k * r, fall = loss * r;
     const lanes half = .5 * (fall * fall - phase * phase), turn = -(phase * fall); /* q^2/2 */
-    lanes sine, cosine, rest;
+    const lanes rest = DECAY_OF(fall);
+    lanes sine, cosine;
     SINE_COSINE(phase, sine, cosine);
-    decay_f64(&fall, &rest);
     sine *= rest;
     cosine *= rest;
     if (kernel == PS_KERNEL_SLP) {

@@ -10,6 +10,7 @@
 #define LOG_OF(a) log_f64((lanes_f64[1]){a})
 #define ATAN2_OF(y, x) atan2_f64((lanes_f64[1]){y}, (lanes_f64[1]){x})
 #define SINE_COSINE(x, sine, cosine) sine_cosine_f64(&(x), &(sine), &(cosine))
+#define DECAY_OF(a) decay_of_f64((lanes_f64[1]){a})
 #define SUM_OF(a) sum_f64(&(a))
 #define TOTAL_OF(a) (a)
 #define CALLED static __attribute__((noinline))
@@ -25,6 +26,13 @@ INLINE lanes_f64 choose_f64(const bits_f64 *where, const lanes_f64 *a, const lan
 }
 
 INLINE lanes_f64 size_f64(const lanes_f64 *a) { return (lanes_f64)((bits_f64)*a & INT64_MAX); }
+
+INLINE lanes_f64 decay_of_f64(const lanes_f64 *a)
+{
+    lanes_f64 out;
+    decay_f64(a, &out);
+    return out;
+}
 
 INLINE lanes_f64 root_f64(const lanes_f64 *a)
 {
@@ -77,10 +85,6 @@ INLINE double sum_f64(const lanes_f64 *a)
     for (int i = 0; i < 4; ++i) sum[i] = (*a)[i] + (*a)[i + 4];
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
-
-#define HARD_LEFT(job, kernel, d, normal, value) hard_left(job, kernel, d, normal, value)
-INLINE void hard_left(const ps_hbem_hard_job *job, int kernel, const lanes d[3],
-                      const double normal[3], lanes value[2]);
 
 #include "kernels/hbem/closed_body.h"
 #include "kernels/hbem/hard_body.h"

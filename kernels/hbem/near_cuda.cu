@@ -44,8 +44,7 @@ __global__ void __launch_bounds__(LISTING)
     int count = 0;
     if (!all_apart(in, blockIdx.x)) {
         const leaf_slots s = slots_of(in, blockIdx.x);
-        for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP)
-            {
+        for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP) {
             int own = count_row(in, s, r);
             count += threadIdx.x % WARP == 0 ? own : 0;
         }
@@ -149,16 +148,16 @@ __global__ void __launch_bounds__(MOMENTS)
     const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
     for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
         const int64_t at = in.list[in.class_start[kind] + i];
-        real *out = (real *)in.moments + 9 * (1 + wave) * at;
+        real *out = (real *)in.moments + 9 * parts_of(wave) * at;
         close_pair<real> p;
-        moments_of<real, 1 + wave> m;
+        moments_of<real, parts_of(wave)> m;
         open_pair<kernel>(in, in.pairs[at], &p);
         if (regular)
             regular_moments<kernel, wave>(p, rule, in.op.rules.count[r], &m);
         else
             joint_moments<kernel, wave>(p, (const real *)in.op.rules.joint[precision][kind],
                                         in.op.rules.joint_count[kind], &m);
-        put_moments<kernel, wave>(p, m, in.op.wavenumber, out);
+        put_moments<kernel, wave>(p, m, in.op, out);
     }
 }
 
@@ -177,12 +176,11 @@ __global__ void __launch_bounds__(MOMENTS)
         if (i >= count) return;
         const int64_t at = in.list[in.class_start[kind] + i];
         close_pair<double> p;
-        moments_of<double, 1 + wave> m;
+        moments_of<double, parts_of(wave)> m;
         open_pair<kernel>(in, in.pairs[at], &p);
         hard_pair_moments<kernel, wave>(in, p, &rooms[threadIdx.x / WARP], &m);
         if (lane == 0)
-            put_moments<kernel, wave>(p, m, in.op.wavenumber,
-                                      (real *)in.moments + 9 * (1 + wave) * at);
+            put_moments<kernel, wave>(p, m, in.op, (real *)in.moments + 9 * parts_of(wave) * at);
     }
 }
 
@@ -235,7 +233,7 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
                             stream));
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
-    add_pairs<store, real, 1 + wave><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);
+    add_pairs<store, real, parts_of(wave)><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -244,7 +242,7 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
 
 extern "C" ps_status ps_hbem_near_close_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
 {
-    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][MODES] = {
         NEAR_TABLE(launch_close, float, float), NEAR_TABLE(launch_close, double, double)};
     return run_table(table, launch, stream);
 }

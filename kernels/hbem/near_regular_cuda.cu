@@ -62,7 +62,8 @@ PS_INLINE void put_slot(const ps_hbem_triangle *t, const double origin[3], const
 /* Moments of a pair without J, by the points of the lane. */
 template <int form, int wave, typename real>
 PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
-                           const six<real> &rule, real k, moments_of<real, 1 + wave> *m)
+                           const six<real> &rule, wave_number<real> k,
+                           moments_of<real, parts_of(wave)> *m)
 {
     constexpr int orbits = 2 / lanes_of<real>();
     clear(m);
@@ -71,15 +72,16 @@ PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
         const bool second = orbits == 2 ? o == 1 : y.half == 1;
         const real near_part = second ? rule.near_part[1] : rule.near_part[0];
         const real all_part = second ? rule.all_part[1] : rule.all_part[0];
-        number<real, 1 + wave> all[3];
-        for (int l = 0; l < 3; ++l) all[l] = zero_number<real, 1 + wave>();
+        number<real, parts_of(wave)> all[3];
+        for (int l = 0; l < 3; ++l) all[l] = zero_number<real, parts_of(wave)>();
 #pragma unroll
         for (int c = 0; c < 3; ++c) {
-            number<real, 1 + wave> sum[3];
-            for (int l = 0; l < 3; ++l) sum[l] = zero_number<real, 1 + wave>();
+            number<real, parts_of(wave)> sum[3];
+            for (int l = 0; l < 3; ++l) sum[l] = zero_number<real, parts_of(wave)>();
 #pragma unroll
             for (int p = 0; p < 2; ++p) {
-                number<real, 1 + wave> value[3], together = zero_number<real, 1 + wave>();
+                number<real, parts_of(wave)> value[3],
+                    together = zero_number<real, parts_of(wave)>();
 #pragma unroll
                 for (int l = 0; l < 3; ++l) {
                     real d[3];
@@ -87,7 +89,7 @@ PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
                         d[e] = x.point[3 * p + l][e] - y.point[3 * o + c][e];
                     value[l] = kernel_at<form, wave>(d, x.normal, y.normal, k);
                 }
-                for (int part = 0; part <= wave; ++part) {
+                for (int part = 0; part < parts_of(wave); ++part) {
                     together.part[part] =
                         value[0].part[part] + value[1].part[part] + value[2].part[part];
                     for (int l = 0; l < 3; ++l)
@@ -95,36 +97,40 @@ PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
                                              rule.all_part[p] * together.part[part];
                 }
             }
-            for (int part = 0; part <= wave; ++part)
+            for (int part = 0; part < parts_of(wave); ++part)
                 for (int l = 0; l < 3; ++l) {
                     m->at[l][c].part[part] += near_part * sum[l].part[part];
                     all[l].part[part] += sum[l].part[part];
                 }
         }
-        for (int part = 0; part <= wave; ++part)
+        for (int part = 0; part < parts_of(wave); ++part)
             for (int e = 0; e < 9; ++e)
                 m->at[e / 3][e % 3].part[part] += all_part * all[e / 3].part[part];
     }
 }
 
 /* The weak form of HYPS from moments of g that include J J. */
-template <typename real, int parts>
-PS_INLINE void weak_form(const row_slot<real> &x, const column_slot<real> &y, real k,
+template <int wave, typename real, int parts>
+PS_INLINE void weak_form(const row_slot<real> &x, const column_slot<real> &y, wave_number<real> k,
                          moments_of<real, parts> *m)
 {
-    real total[parts] = {}, product = 0, jj = x.scale * y.jacobian * (real)(4 * M_PI);
+    number<real, parts> square = squared<wave>(k);
+    real total[parts] = {}, along = 0, jj = x.scale * y.jacobian * (real)(4 * M_PI);
     for (int part = 0; part < parts; ++part) {
         for (int e = 0; e < 9; ++e) total[part] += m->at[e / 3][e % 3].part[part];
         total[part] /= jj;
     }
-    for (int c = 0; c < 3; ++c) product += x.normal[c] * y.normal[c];
-    product *= k * k;
+    for (int c = 0; c < 3; ++c) along += x.normal[c] * y.normal[c];
+    for (int part = 0; part < parts; ++part) square.part[part] *= along;
     for (int e = 0; e < 9; ++e) {
         real curls = 0;
         for (int c = 0; c < 3; ++c) curls += x.curl[e / 3][c] * y.curl[e % 3][c];
-        for (int part = 0; part < parts; ++part) {
-            real *to = &m->at[e / 3][e % 3].part[part];
-            *to = curls * total[part] - product * *to;
+        number<real, parts> *to = &m->at[e / 3][e % 3], from = *to;
+        for (int part = 0; part < parts; ++part)
+            to->part[part] = curls * total[part] - square.part[0] * from.part[part];
+        if constexpr (wave == DAMPED) {
+            to->part[0] += square.part[1] * from.part[1];
+            to->part[1] -= square.part[1] * from.part[0];
         }
     }
 }
@@ -171,22 +177,22 @@ __device__ void load_tile(const ps_hbem_near_launch &in, const near_leaf<real> &
 /* One row slot against the column slot of this thread; the second of two lanes has the last hat. */
 template <typename real, int kernel, int wave>
 PS_INLINE void add_pair(const near_leaf<real> &leaf, const row_slot<real> &x,
-                        const column_slot<real> &y, const six<real> &rule, real k)
+                        const column_slot<real> &y, const six<real> &rule, wave_number<real> k)
 {
     constexpr int form = kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : kernel;
     constexpr int lanes = lanes_of<real>();
     const int width = 3 * leaf.lanes + 1;
-    moments_of<real, 1 + wave> m;
+    moments_of<real, parts_of(wave)> m;
     six_moments<form, wave>(x, y, rule, k, &m);
     join_lanes(&m);
     const real scale = x.scale * y.jacobian;
-    for (int part = 0; part <= wave; ++part)
+    for (int part = 0; part < parts_of(wave); ++part)
         for (int e = 0; e < 9; ++e) m.at[e / 3][e % 3].part[part] *= scale;
-    if (kernel == PS_KERNEL_HYPS) weak_form(x, y, k, &m);
+    if (kernel == PS_KERNEL_HYPS) weak_form<wave>(x, y, k, &m);
 #pragma unroll
     for (int l = 0; l < 3; ++l) {
         if (x.dof[l] < 0) continue;
-        for (int part = 0; part <= wave; ++part) {
+        for (int part = 0; part < parts_of(wave); ++part) {
             real *to = leaf.sums + (size_t)(part * leaf.m + x.dof[l]) * width + threadIdx.x / lanes;
 #pragma unroll
             for (int c = 0; c < 3; ++c)
@@ -250,8 +256,8 @@ __global__ void __launch_bounds__(128) regular_pairs(const __grid_constant__ ps_
         six_rule.all_part[o] = rule[3 * o][1] * rule[3 * o][3];
         six_rule.near_part[o] = rule[3 * o][0] * rule[3 * o][3] - six_rule.all_part[o];
     }
-    const real k = (real)in.op.wavenumber;
-    const int numbers = (1 + wave) * leaf.m * (3 * leaf.lanes + 1);
+    const wave_number<real> k = {(real)in.op.wavenumber, (real)in.op.absorption};
+    const int numbers = parts_of(wave) * leaf.m * (3 * leaf.lanes + 1);
     const bool apart = all_apart(in, blockIdx.x);
     store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset;
     for (int first = 0; first < leaf.slots.columns; first += leaf.lanes) {
@@ -276,7 +282,7 @@ __global__ void __launch_bounds__(128) regular_pairs(const __grid_constant__ ps_
                     add_pair<real, kernel, wave>(leaf, leaf.tile[r], y, six_rule, k);
         }
         __syncthreads();
-        gather<store, real, 1 + wave>(in, leaf, first, out);
+        gather<store, real, parts_of(wave)>(in, leaf, first, out);
         __syncthreads();
     }
 }
@@ -286,7 +292,7 @@ __global__ void __launch_bounds__(128) regular_pairs(const __grid_constant__ ps_
 template <typename store, typename real, int kernel, int wave>
 ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
 {
-    const int64_t row = (int64_t)(1 + wave) * in->op.test.most_dofs * sizeof(real);
+    const int64_t row = (int64_t)parts_of(wave) * in->op.test.most_dofs * sizeof(real);
     int threads = 128;
     const int64_t tile = TILE * sizeof(row_slot<real>);
     const int lanes = lanes_of<real>();
@@ -310,7 +316,7 @@ ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
 
 extern "C" ps_status ps_hbem_near_regular_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
 {
-    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][MODES] = {
         NEAR_TABLE(launch_regular, float, float), NEAR_TABLE(launch_regular, double, double)};
     return run_table(table, launch, stream);
 }

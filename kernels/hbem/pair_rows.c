@@ -107,6 +107,7 @@ ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far,
     int64_t rule = far->rule - op->quadrature->rule;
     ps_hbem_pair_launch launch = {.kernel = column ? ps_hbem_exchanged(op->kernel) : op->kernel,
                                   .wavenumber = op->wavenumber,
+                                  .absorption = op->absorption,
                                   .precision = op->far_precision,
                                   .triangles = rows->triangles,
                                   .rule = rows->rules.point[op->far_precision][rule],

@@ -44,7 +44,7 @@ enum { PS_HBEM_PAIR_FIXED = 64 };
  * fixed][hat of list][pairs], J J and 1/(4 pi) included. */
 typedef struct ps_hbem_pair_launch {
     ps_hbem_kernel kernel; /* with x on the fixed triangle */
-    double wavenumber, origin[3];
+    double wavenumber, absorption, origin[3];
     ps_precision precision;
     const ps_hbem_triangle *triangles;
     const void *rule; /* real [points][4] */

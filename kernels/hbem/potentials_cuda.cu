@@ -14,8 +14,11 @@ namespace {
 
 enum { THREADS = 128, ROW = PS_DEVICE_POTENTIAL_ROW };
 
+/* The constant WAVE: Laplace's, waves, waves in a medium that absorbs. */
+enum { STILL, WAVES, DAMPED };
+
 struct view {
-    double wavenumber, turns; /* k, k/pi */
+    double wavenumber, turns, loss; /* k, k/pi, the imaginary part of k */
     int numbers;
     int64_t sources, targets, share; /* share: sources of a part */
     const double *triangles, *densities, *places;
@@ -47,6 +50,11 @@ __device__ void value_at(const view &v, const double x[3], const double *y, cons
     const double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], root = rsqrt(square);
     real sine = 0, cosine = 1;
     if (WAVE) sine_cosine(v.turns * (square * root), &sine, &cosine);
+    if (WAVE == DAMPED) {
+        const real rest = exp((real)(-v.loss * (square * root)));
+        sine *= rest;
+        cosine *= rest;
+    }
     if (KIND == PS_POTENTIAL_SINGLE) {
         value[0] = (real)root * cosine;
         value[1] = (real)root * sine;
@@ -56,6 +64,11 @@ __device__ void value_at(const view &v, const double x[3], const double *y, cons
     const real q = WAVE ? (real)(v.wavenumber * (square * root)) : 0; /* p (1 - iq) e^{iq} */
     value[0] = p * (cosine + q * sine);
     value[1] = p * (sine - q * cosine);
+    if (WAVE == DAMPED) {
+        const real fall = p * (real)(v.loss * (square * root));
+        value[0] += fall * cosine;
+        value[1] += fall * sine;
+    }
 }
 
 template <int NUMBERS, typename real> struct tile {
@@ -89,6 +102,7 @@ template <int KIND, int WAVE, int NUMBERS, typename real>
 __global__ void __launch_bounds__(THREADS)
     sum_parts(const __grid_constant__ view v, const __grid_constant__ ps_hbem_rule rule)
 {
+    enum { PARTS = WAVE ? 2 : 1 };
     __shared__ tile<NUMBERS, real> sources;
     const int64_t target = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     const int64_t begin = blockIdx.y * v.share;
@@ -108,12 +122,12 @@ __global__ void __launch_bounds__(THREADS)
             value_at<KIND, WAVE, real>(v, x, sources.place[s], sources.normal[s], value);
             const real *strength = sources.strength[s];
 #pragma unroll
-            for (int e = 0; e < NUMBERS; e += 1 + WAVE) {
+            for (int e = 0; e < NUMBERS; e += PARTS) {
                 sum[e] += strength[e] * value[0];
                 if (!WAVE) continue;
-                sum[e] -= strength[e + WAVE] * value[1];
-                sum[e + WAVE] += strength[e] * value[1];
-                sum[e + WAVE] += strength[e + WAVE] * value[0];
+                sum[e] -= strength[e + PARTS - 1] * value[1];
+                sum[e + PARTS - 1] += strength[e] * value[1];
+                sum[e + PARTS - 1] += strength[e + PARTS - 1] * value[0];
             }
         }
 #pragma unroll
@@ -140,30 +154,36 @@ ps_status launch(const ps_device_potential *p, const view &v, const ps_hbem_rule
                  cudaStream_t queue)
 {
     const dim3 grid((unsigned)((v.targets + THREADS - 1) / THREADS), (unsigned)p->splits);
+    enum { PARTS = WAVE ? 2 : 1 };
     if (p->columns == 1)
-        sum_parts<KIND, WAVE, 1 + WAVE, real><<<grid, THREADS, 0, queue>>>(v, rule);
+        sum_parts<KIND, WAVE, PARTS, real><<<grid, THREADS, 0, queue>>>(v, rule);
     else
-        sum_parts<KIND, WAVE, PS_DEVICE_POTENTIAL_COLUMNS *(1 + WAVE), real>
+        sum_parts<KIND, WAVE, PS_DEVICE_POTENTIAL_COLUMNS * PARTS, real>
             <<<grid, THREADS, 0, queue>>>(v, rule);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
+}
+
+/* A potential at a distance, of the medium it is in. */
+template <int KIND, typename real>
+ps_status launch_near(const ps_device_potential *p, const view &v, const ps_hbem_rule &rule,
+                      cudaStream_t queue)
+{
+    if (p->absorption > 0) return launch<KIND, DAMPED, real>(p, v, rule, queue);
+    return p->wavenumber > 0 ? launch<KIND, WAVES, real>(p, v, rule, queue)
+                             : launch<KIND, STILL, real>(p, v, rule, queue);
 }
 
 template <typename real>
 ps_status launch_kind(const ps_device_potential *p, const view &v, const ps_hbem_rule &rule,
                       cudaStream_t queue)
 {
-    const bool wave = p->wavenumber > 0;
     switch (p->kind) {
-    case PS_POTENTIAL_SINGLE:
-        return wave ? launch<PS_POTENTIAL_SINGLE, 1, real>(p, v, rule, queue)
-                    : launch<PS_POTENTIAL_SINGLE, 0, real>(p, v, rule, queue);
-    case PS_POTENTIAL_DOUBLE:
-        return wave ? launch<PS_POTENTIAL_DOUBLE, 1, real>(p, v, rule, queue)
-                    : launch<PS_POTENTIAL_DOUBLE, 0, real>(p, v, rule, queue);
+    case PS_POTENTIAL_SINGLE: return launch_near<PS_POTENTIAL_SINGLE, real>(p, v, rule, queue);
+    case PS_POTENTIAL_DOUBLE: return launch_near<PS_POTENTIAL_DOUBLE, real>(p, v, rule, queue);
     case PS_POTENTIAL_FAR_SINGLE:
-        return launch<PS_POTENTIAL_FAR_SINGLE, 1, real>(p, v, rule, queue);
-    default: return launch<PS_POTENTIAL_FAR_DOUBLE, 1, real>(p, v, rule, queue);
+        return launch<PS_POTENTIAL_FAR_SINGLE, WAVES, real>(p, v, rule, queue);
+    default: return launch<PS_POTENTIAL_FAR_DOUBLE, WAVES, real>(p, v, rule, queue);
     }
 }
 
@@ -175,7 +195,7 @@ extern "C" ps_status ps_device_potential_run(const ps_device_potential *p, const
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const int64_t sources = p->triangle_count * rule->count, values = p->target_count * p->numbers;
     const int64_t tiles = (sources + THREADS - 1) / THREADS;
-    const view v = {p->wavenumber, p->wavenumber / M_PI, p->numbers, sources, p->target_count,
+    const view v = {p->wavenumber, p->wavenumber / M_PI, p->absorption, p->numbers, sources, p->target_count,
                     (tiles + p->splits - 1) / p->splits * THREADS, p->triangles, p->densities,
                     p->targets, p->partial};
     if (!queue) return ps_fail(PS_FAILED, "potentials on a device need a stream of CUDA");

@@ -23,6 +23,7 @@ ps_status ps_device_potential_shape(const ps_hbem_potential_task *task, ps_preci
     *out = (ps_device_potential){.kind = task->kind,
                                  .precision = precision,
                                  .wavenumber = task->wavenumber,
+                                 .absorption = task->absorption,
                                  .columns = task->columns,
                                  .numbers = task->columns *
                                             ps_hbem_potential_parts(task->kind, task->wavenumber),

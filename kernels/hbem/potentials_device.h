@@ -15,7 +15,7 @@
 typedef struct ps_device_potential {
     ps_hbem_potential kind;
     ps_precision precision;
-    double wavenumber;
+    double wavenumber, absorption;
     int columns; /* 1 .. PS_DEVICE_POTENTIAL_COLUMNS */
     int numbers; /* columns x parts */
     int64_t triangle_count, target_count;

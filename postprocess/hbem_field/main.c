@@ -424,9 +424,6 @@ static ps_status open_device(job *j)
 {
     PS_TRY(ps_device_open(j->run->device, ps_comm_local_rank(), &j->device));
     if (ps_device_describe(j->device).kind != PS_DEVICE_CUDA) return PS_OK;
-    if (field_absorbs(&j->source) && strcmp(j->run->device, "auto") == 0) return PS_OK; /* the cores sum */
-    if (field_absorbs(&j->source))
-        return ps_fail(PS_USAGE, "media that absorb are for the cores: --device cpu");
     return ps_stream_open(j->device, &j->task.stream);
 }
 
@@ -465,7 +462,7 @@ static ps_status run_field(ps_run *run)
 
 static const ps_program program = {
     .name = "hbem-field",
-    .results = 2,
+    .results = 3,
     .synopsis = "SOLUTION... OUTPUT",
     .description =
         "Sums the fields of the densities that penstock-hbem-solve found: the scattered or total "

@@ -282,7 +282,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 6,
+    .results = 7,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

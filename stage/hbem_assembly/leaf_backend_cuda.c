@@ -215,6 +215,7 @@ static ps_status set_operator(cuda_backend *b, const ps_leaf_device *device)
     b->op = ps_leaf_tables_operator(device->tables ? device->tables : b->tables);
     b->op.kernel = op->kernel;
     b->op.wavenumber = op->wavenumber;
+    b->op.absorption = op->absorption;
     b->op.precision = op->far_precision;
     return PS_OK;
 }
@@ -242,8 +243,6 @@ ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
     if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
         return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
-    if (op->absorption > 0)
-        return ps_fail(PS_USAGE, "media that absorb are for the cores: --device cpu");
     PS_TRY(ps_hbem_device_side_count(op->test, device->test, NULL, &side));
     return device->trial == device->test
                ? PS_OK

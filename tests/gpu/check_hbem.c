@@ -21,6 +21,7 @@ typedef struct device_case {
     int leaf;
     ps_precision precision;
     bool symmetric, skeleton;
+    double absorption; /* Np/m */
 } device_case;
 
 #define P0 PS_SPACE_P0
@@ -47,8 +48,17 @@ static const device_case cases[] = {
     {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_DOUBLE, true, true},
     {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true},
     {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false},
-    {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true}, /* for slow tools */
-    {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true},  /* and slower ones */
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 3, 1e-4, 16, PS_DOUBLE, true, true, 2},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false, .7},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true, .7},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 3, 1e-4, 32, PS_SINGLE, false, true, .5},
+    {CUBE, 6, P0, PS_KERNEL_SLP, 3, 1e-4, 32, PS_SINGLE, true, true, 1},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true, 1},
+    {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 3, 1e-4, 32, PS_DOUBLE, true, true, .5},
+    {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 2, 1e-4, 32, PS_DOUBLE, false, false, 1},
+    {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true, .5}, /* for slow tools */
+    {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true},     /* for slow tools */
+    {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true},      /* and slower ones */
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -191,6 +201,7 @@ static void check_case(check *k, ps_device *device)
     hbem_case_finish(&k->body, of->kind, of->tolerance);
     hbem_tree_make(&k->tree, &k->body.space, of->leaf);
     k->op = hbem_case_operator(&k->body, of->kernel, of->k);
+    k->op.absorption = of->absorption;
     k->op.far_precision = of->precision;
     ps_block_tree blocks = {&k->tree, &k->tree, 2, of->symmetric};
     hbem_hmatrix_set(&k->cpu, &k->op, &blocks, of->tolerance);

@@ -1,10 +1,10 @@
 /*
  * check_hbem_potentials: sums of densities on a CUDA device against those of the processor: all
- * kinds, Laplace and waves, both precisions, spaces, odd numbers of triangles, targets and
- * densities, 6 and 16 points, targets near by and 20 km away (k r = 84,000). Of the largest value
- * fp64 is within 1e-12 and the rounding of the phase, fp32 within 5e-6 (double layers cancel to a
- * tenth). Twice the same bits. An argument "small" takes a second's work. Ends with "N passed, N
- * failed, N skipped".
+ * kinds, Laplace, waves and absorption, both precisions, spaces, odd numbers of triangles, targets
+ * and densities, 6 and 16 points, targets near by and 20 km away (k r = 84,000). Of the largest
+ * value fp64 is within 1e-12 and the rounding of the phase, fp32 within 5e-6 (double layers cancel
+ * to a tenth). Twice the same bits. An argument "small" takes a second's work. Ends with "N passed,
+ * N failed, N skipped".
  */
 #include <stdio.h>
 
@@ -56,10 +56,11 @@ static void judge(const ps_hbem_potential_task *task, const sizes *s, ps_precisi
     bool good = off <= bound * largest && same;
     good ? ++passed : ++failed;
     if (!good || precision == PS_SINGLE)
-        printf("%s kind %d k %g %s, %d triangles, %d targets, %d columns, %d points: %.2e%s\n",
-               good ? "ok" : "FAILED", task->kind, task->wavenumber,
-               precision == PS_SINGLE ? "fp32" : "fp64", (int)task->space->surface->triangle_count,
-               (int)s->targets, s->columns, s->points, off / largest, same ? "" : ", bits differ");
+        printf(
+            "%s kind %d k %g + %gi %s, %d triangles, %d targets, %d columns, %d points: %.2e%s\n",
+            good ? "ok" : "FAILED", task->kind, task->wavenumber, task->absorption,
+            precision == PS_SINGLE ? "fp32" : "fp64", (int)task->space->surface->triangle_count,
+            (int)s->targets, s->columns, s->points, off / largest, same ? "" : ", bits differ");
 }
 
 static void check_task(ps_hbem_potential_task *task, const sizes *s)
@@ -100,11 +101,13 @@ static void check(const sizes *s)
     double *densities = random_numbers(2 * s->columns * c.space.dofs);
     for (int64_t i = 0; i < 2 * s->columns * c.space.dofs; ++i) densities[i] += 1.5;
     for (int kind = 0; kind < PS_HBEM_POTENTIALS; ++kind)
-        for (int wave = kind >= PS_POTENTIAL_FAR_SINGLE; wave < 2; ++wave) {
+        for (int wave = kind >= PS_POTENTIAL_FAR_SINGLE;
+             wave < (kind < PS_POTENTIAL_FAR_SINGLE ? 3 : 2); ++wave) {
             double *targets =
                 random_targets(s->targets, kind >= PS_POTENTIAL_FAR_SINGLE ? 1 : s->distance);
             ps_hbem_potential_task task = {.kind = (ps_hbem_potential)kind,
-                                           .wavenumber = wave * s->k,
+                                           .wavenumber = wave ? s->k : 0,
+                                           .absorption = wave == 2 ? .7 / s->distance : 0,
                                            .factor = -1.5,
                                            .space = &c.space,
                                            .rule = &rule,

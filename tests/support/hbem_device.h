@@ -5,7 +5,6 @@
 #ifndef PS_TESTS_SUPPORT_HBEM_DEVICE_H
 #define PS_TESTS_SUPPORT_HBEM_DEVICE_H
 
-
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/memory.h"
@@ -71,8 +70,10 @@ static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
     memset(d, 0, sizeof *d);
     d->device = device;
     hbem_case_ok(ps_stream_open(device, &d->stream));
-    d->op = (ps_hbem_device_operator){
-        .kernel = op->kernel, .wavenumber = op->wavenumber, .precision = op->far_precision};
+    d->op = (ps_hbem_device_operator){.kernel = op->kernel,
+                                      .wavenumber = op->wavenumber,
+                                      .absorption = op->absorption,
+                                      .precision = op->far_precision};
     hbem_device_side(d, op->test, tree, stratum, &d->op.test);
     d->op.trial = d->op.test;
     const ps_hbem_surface *surface = op->test->surface;
