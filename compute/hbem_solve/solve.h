@@ -208,8 +208,10 @@ static inline bool finds_constants(const solve_problem *p)
  * matrices. OpenMP inside. */
 ps_status constants_add(const solve_problem *p, double *u, const double *t);
 
-/* ---- spaces.c: which spaces given data and normal derivatives want ---- */
+/* ---- spaces.c: of matrices, and those that given data and normal derivatives want ---- */
 
+/* Makes the spaces of a matrix; PS_INVALID where one that is there has another order. */
+ps_status take_spaces(solve_problem *p, const matrix *m);
 /* Counts sharp edges; after the conditions of the boundary are known. */
 ps_status find_edges(solve_problem *p);
 /* For one file of clusters: those of other spaces that a direct form wants, made and said. */

@@ -1,6 +1,8 @@
-/* Which spaces the data and the normal derivatives of direct forms want. */
+/* Spaces of a problem: those of its matrices, and those that the data and the normal derivatives of
+ * direct forms want. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/mesh_topology.h"
@@ -11,6 +13,56 @@
 /* Between two faces' normals, degrees: more than smooth bodies have that are meshed well enough to
  * be worth a solution (a sphere of 128 triangles: 17). */
 static const double sharp = 20;
+
+/* ---- of the matrices ---- */
+
+static ps_status make_space(solve_problem *p, ps_hbem_space_kind kind, const int64_t *order)
+{
+    solve_space *s = &p->spaces[kind];
+    int64_t dofs = ps_hbem_space_dofs(kind, &p->surface), items = 3 * p->surface.triangle_count;
+    int64_t *start, *item;
+    int32_t *dof_of, *scratch = NULL;
+    s->there = true;
+    s->order = order;
+    PS_TRY(PS_ALLOC(&start, dofs + 1, "a space"));
+    s->space.start = start;
+    PS_TRY(PS_ALLOC(&item, items, "a space"));
+    s->space.item = item;
+    PS_TRY(PS_ALLOC(&dof_of, items, "a space"));
+    s->space.dof_of = dof_of;
+    ps_hbem_space_init(&s->space, kind, &p->surface, start, item, dof_of);
+    PS_TRY(PS_ALLOC(&scratch, dofs, "a space"));
+    ps_hbem_space_reorder(&s->space, order, scratch);
+    free(scratch);
+    PS_TRY(PS_ALLOC(&s->sparse.start, dofs + 1, "mass and stiffness"));
+    PS_TRY(PS_ALLOC(&s->sparse.column, ps_hbem_sparse_bound(&s->space), "mass and stiffness"));
+    PS_TRY(ps_hbem_sparse_pattern(&s->space, &s->sparse));
+    PS_TRY(PS_ALLOC(&s->sparse.mass, s->sparse.nnz, "mass and stiffness"));
+    PS_TRY(PS_ALLOC(&s->sparse.stiffness, s->sparse.nnz, "mass and stiffness"));
+    ps_hbem_sparse_fill(&s->space, &s->sparse);
+    return PS_OK;
+}
+
+ps_status take_spaces(solve_problem *p, const matrix *m)
+{
+    for (int side = 0; side < 2; ++side) {
+        const ps_cluster_tree *tree = m->tree[side];
+        ps_hbem_space_kind kind = m->header->space[side];
+        solve_space *s = &p->spaces[kind];
+        if (tree->dofs != ps_hbem_space_dofs(kind, &p->surface))
+            return ps_fail(PS_INVALID, "%s: %lld functions of the space %s; the mesh has %lld",
+                           m->name, (long long)tree->dofs, ps_hbem_space_name(kind),
+                           (long long)ps_hbem_space_dofs(kind, &p->surface));
+        if (!s->there)
+            PS_TRY(make_space(p, kind, tree->order));
+        else if (memcmp(s->order, tree->order, (size_t)tree->dofs * sizeof *s->order) != 0)
+            return ps_fail(PS_INVALID,
+                           "%s has another order of the space %s than %s: make both from one "
+                           "cluster tree, or from trees of the same options",
+                           m->name, ps_hbem_space_name(kind), p->matrices[0].name);
+    }
+    return PS_OK;
+}
 
 /* ---- edges ---- */
 
