@@ -102,7 +102,11 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
 /* ---- far leaves ---- */
 
 /* Sizes of far leaves: by the larger of rows and columns. */
-enum { PS_HBEM_FAR_SIZES = 4, PS_HBEM_DEVICE_RANK_MAX = 160 };
+enum {
+    PS_HBEM_FAR_SIZES = 4,
+    PS_HBEM_FAR_SMALL = PS_HBEM_FAR_SIZES - 1,
+    PS_HBEM_DEVICE_RANK_MAX = 160
+};
 
 typedef struct ps_hbem_device_far_options {
     double tolerance;

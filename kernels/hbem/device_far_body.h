@@ -5,6 +5,7 @@
 #ifndef PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
 #define PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
 
+#include "kernels/hbem/device_launch_body.h"
 #include "kernels/hbem/device_leaf_body.h"
 
 /* ---- skeleton ---- */
@@ -246,68 +247,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
     return false;
 }
 
-template <typename real, int kernel, int wave>
-__device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, parts_of(wave)> &shared,
-                         far_leaf<real> &leaf)
-{
-    const ps_hbem_device_leaf at = in.leaves[shared.leaf];
-    leaf.side[0] = &in.op.test;
-    leaf.side[1] = &in.op.trial;
-    leaf.triangles = in.op.triangles;
-    leaf.begin[0] = at.row_begin;
-    leaf.begin[1] = at.column_begin;
-    leaf.length[0] = at.row_end - at.row_begin;
-    leaf.length[1] = at.column_end - at.column_begin;
-    leaf.shared = &shared.source;
-    leaf.k = {(real)in.op.wavenumber, (real)in.op.absorption};
-    open_leaf(leaf, in.op.rules, kernel);
-}
-
 /* ---- entries ---- */
-
-/* The block itself, by columns. */
-template <typename real, int kernel, int wave>
-__device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
-                          far_shared<real, parts_of(wave)> &shared)
-{
-    const int64_t m = entries.leaf.length[0], n = entries.leaf.length[1];
-    if (take_room(in, shared, parts_of(wave) * m * n) >= 0) {
-        real *out = (real *)in.arena.values + shared.offset;
-        for (int j = 0; j < n; ++j) {
-            entries.template begin<1>(j);
-            for (int i = team_thread(); i < m; i += team_threads())
-                store(out + j * m, m * n, i, entries.template value<1>(i));
-            team_sync();
-        }
-    }
-    set_block(in, shared, PS_RANK_DENSE, 0);
-    if (team_thread() == 0) atomicAdd(&in.report->dense, 1u);
-}
-
-/* False: it needs a higher rank. */
-template <typename real, int kernel, int wave>
-__device__ bool
-cross_entries(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
-              const far_memory<real> &memory, far_shared<real, parts_of(wave)> &shared)
-{
-    enum { parts = parts_of(wave) };
-    crosses<real, parts> s;
-    start_crosses(in, entries.leaf, memory, shared, shared.source.scale, s);
-    const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
-    bool good = iterate(entries, s, in.options.tolerance) && s.rank < dense;
-    team_sync();
-    if (good && in.options.recompress) {
-        small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
-#pragma unroll 1
-        for (int side = 0; side < 2; ++side)
-            fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
-        team_sync();
-    }
-    if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return true;
-    if (!good && s.limit < dense) return false;
-    put_dense(in, entries, shared);
-    return true;
-}
 
 template <typename real, int kernel, int wave>
 __device__ void entry_leaf(const ps_hbem_far_launch &in, const far_leaf<real> &leaf,
@@ -317,7 +257,7 @@ __device__ void entry_leaf(const ps_hbem_far_launch &in, const far_leaf<real> &l
     entries.leaf = leaf;
     entries.sums = memory.sums;
     entries.pairs = 0;
-    const bool done = cross_entries(in, entries, memory, shared);
+    const bool done = cross_matrix(in, entries, leaf, memory, shared);
     if (team_thread() != 0) return;
     if (!done) atomicAdd(&in.report->over_rank, 1u);
     atomicAdd(&in.report->by_entries, 1u);
@@ -333,10 +273,10 @@ __global__ void __launch_bounds__(512, 1) far_leaves(const __grid_constant__ ps_
     far_shared<real, parts_of(wave)> &shared = *(far_shared<real, parts_of(wave)> *)dynamic_shared;
     far_memory<real> memory;
     cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots,
-               in.limit, parts_of(wave), in.options.skeleton, &memory);
+               in.limit, parts_of(wave), in.options.skeleton, false, &memory);
     while (take_leaf(in, shared)) {
         far_leaf<real> leaf;
-        open_far<real, kernel, wave>(in, shared, leaf);
+        open_far(in, shared, kernel, leaf);
         if (in.options.skeleton && skeleton_leaf<real, kernel, wave>(in, leaf, memory, shared))
             continue;
         team_sync();
@@ -346,71 +286,11 @@ __global__ void __launch_bounds__(512, 1) far_leaves(const __grid_constant__ ps_
 
 /* ---- launches ---- */
 
-struct team_shape {
-    int threads, blocks;
-};
-
-/* Of a size. Blocks of a team share a leaf, where the device has clusters of blocks. */
-inline team_shape shape_of(int size, bool clusters)
-{
-    static const team_shape shapes[PS_HBEM_FAR_SIZES] = {{512, 8}, {512, 2}, {256, 1}, {64, 1}};
-    return {shapes[size].threads, clusters ? shapes[size].blocks : 1};
-}
-
-/* A launch of teams, and how many fit on the device at once. */
-struct team_launch {
-    cudaLaunchConfig_t config;
-    cudaLaunchAttribute cluster;
-    int64_t teams;
-};
-
-inline ps_status plan_teams(const void *function, int size, int shared, cudaStream_t stream,
-                            team_launch *out)
-{
-    int device = 0, processors = 0, major = 0, fit = 0;
-    PS_CUDA(cudaGetDevice(&device));
-    PS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    PS_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    const team_shape shape = shape_of(size, major >= 9);
-    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    out->config = {};
-    out->config.gridDim = dim3((unsigned)shape.blocks);
-    out->config.blockDim = dim3((unsigned)shape.threads);
-    out->config.dynamicSmemBytes = (size_t)shared;
-    out->config.stream = stream;
-    out->cluster.id = cudaLaunchAttributeClusterDimension;
-    out->cluster.val.clusterDim.x = (unsigned)shape.blocks;
-    out->cluster.val.clusterDim.y = out->cluster.val.clusterDim.z = 1;
-    out->config.attrs = &out->cluster;
-    out->config.numAttrs = shape.blocks > 1;
-    if (shape.blocks > 1)
-        PS_CUDA(cudaOccupancyMaxActiveClusters(&fit, function, &out->config));
-    else
-        PS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, shape.threads,
-                                                              (size_t)shared));
-    out->teams = shape.blocks > 1 ? fit : (int64_t)fit * processors;
-    return PS_OK;
-}
-
 template <typename real, int kernel, int wave>
 ps_status launch_far(const ps_hbem_far_launch *in, cudaStream_t stream)
 {
-    const void *function = (const void *)far_leaves<real, kernel, wave>;
-    team_launch plan;
-    PS_TRY(plan_teams(function, in->size, (int)sizeof(far_shared<real, parts_of(wave)>), stream,
-                      &plan));
-    int64_t teams = plan.teams, room = in->bytes / in->stride;
-    teams = teams < in->count ? teams : in->count;
-    teams = teams < room ? teams : room;
-    if (teams < 1)
-        return ps_fail(PS_EXHAUSTED,
-                       "a leaf needs %lld bytes of workspace on the device, %lld are "
-                       "given",
-                       (long long)in->stride, (long long)in->bytes);
-    plan.config.gridDim.x *= (unsigned)teams;
-    void *arguments[] = {(void *)in};
-    PS_CUDA(cudaLaunchKernelExC(&plan.config, function, arguments));
-    return PS_OK;
+    return launch_teams((const void *)far_leaves<real, kernel, wave>,
+                        (int)sizeof(far_shared<real, parts_of(wave)>), in, stream);
 }
 
 template <int kernel> ps_status launch_kernel(const ps_hbem_far_launch *in, void *stream)

@@ -31,6 +31,8 @@ ps_status ps_hbem_far_launch_cuda(const ps_hbem_far_launch *launches, int count,
 ps_status ps_hbem_far_slp_cuda(const ps_hbem_far_launch *launch, void *stream);
 ps_status ps_hbem_far_dlp_cuda(const ps_hbem_far_launch *launch, void *stream);
 ps_status ps_hbem_far_adlp_cuda(const ps_hbem_far_launch *launch, void *stream);
+/* Those of the smallest size, whatever the kernel. */
+ps_status ps_hbem_far_small_cuda(const ps_hbem_far_launch *launch, void *stream);
 ps_status ps_hbem_far_hyps_cuda(const ps_hbem_far_launch *launch, void *stream);
 
 /* A pair too close for the first rule. The triangle of the lower number comes first in rules. */

@@ -38,6 +38,23 @@ __device__ bool take_leaf(const ps_hbem_far_launch &in, far_shared<real, parts> 
     return shared.leaf >= 0;
 }
 
+template <typename real, int parts>
+__device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, parts> &shared, int kernel,
+                         far_leaf<real> &leaf)
+{
+    const ps_hbem_device_leaf at = in.leaves[shared.leaf];
+    leaf.side[0] = &in.op.test;
+    leaf.side[1] = &in.op.trial;
+    leaf.triangles = in.op.triangles;
+    leaf.begin[0] = at.row_begin;
+    leaf.begin[1] = at.column_begin;
+    leaf.length[0] = at.row_end - at.row_begin;
+    leaf.length[1] = at.column_end - at.column_begin;
+    leaf.shared = &shared.source;
+    leaf.k = {(real)in.op.wavenumber, (real)in.op.absorption};
+    open_leaf(leaf, in.op.rules, kernel);
+}
+
 /* The strata by which the rows of a leaf are checked; all threads find the same node. */
 template <typename real, int parts>
 PS_INLINE void find_strata(const far_leaf<real> &leaf, cross_shared<real, parts> &shared)
@@ -183,6 +200,48 @@ __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real>
                             out + kept * parts * m);
     }
     set_block(in, shared, kept, error);
+    return true;
+}
+
+/* The block itself, by columns. */
+template <class matrix, typename real, int parts>
+__device__ void put_dense(const ps_hbem_far_launch &in, matrix &a, const int length[2],
+                          far_shared<real, parts> &shared)
+{
+    const int64_t m = length[0], n = length[1];
+    if (take_room(in, shared, parts * m * n) >= 0) {
+        real *out = (real *)in.arena.values + shared.offset;
+        for (int j = 0; j < n; ++j) {
+            a.template begin<1>(j);
+            for (int i = team_thread(); i < m; i += team_threads())
+                store(out + j * m, m * n, i, a.template value<1>(i));
+            team_sync();
+        }
+    }
+    set_block(in, shared, PS_RANK_DENSE, 0);
+    if (team_thread() == 0) atomicAdd(&in.report->dense, 1u);
+}
+
+/* A leaf by crosses of a matrix; false: it needs a higher rank. */
+template <class matrix, typename real, int parts>
+__device__ bool cross_matrix(const ps_hbem_far_launch &in, matrix &a, const far_leaf<real> &leaf,
+                             const far_memory<real> &memory, far_shared<real, parts> &shared)
+{
+    crosses<real, parts> s;
+    start_crosses(in, leaf, memory, shared, shared.source.scale, s);
+    const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
+    bool good = iterate(a, s, in.options.tolerance) && s.rank < dense;
+    team_sync();
+    if (good && in.options.recompress) {
+        small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
+#pragma unroll 1
+        for (int side = 0; side < 2; ++side)
+            fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
+        team_sync();
+    }
+    if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return true;
+    if (!good && s.limit < dense) return false;
+    put_dense(in, a, s.length, shared);
     return true;
 }
 
