@@ -219,7 +219,10 @@ static int64_t cut_close(ps_hbem_near_launch *launch, char *base)
     launch->class_cursor = (void *)(base + (at += classes));
     launch->pairs = (void *)(base + (at += classes));
     launch->list = (void *)(base + (at += padded(pairs * (int64_t)sizeof *launch->pairs)));
-    launch->moments = base + (at += padded(pairs * 4));
+    launch->seen = (void *)(base + (at += padded(pairs * 4)));
+    launch->seen_size = 64;
+    while (launch->seen_size < pairs + pairs / 2) launch->seen_size *= 2;
+    launch->moments = base + (at += padded(launch->seen_size * 4));
     return at + padded(pairs * 9 * (op->wavenumber != 0 ? 2 : 1) * real_size(precision));
 }
 

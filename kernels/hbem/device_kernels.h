@@ -35,7 +35,9 @@ ps_status ps_hbem_far_adlp_cuda(const ps_hbem_far_launch *launch, void *stream);
 ps_status ps_hbem_far_small_cuda(const ps_hbem_far_launch *launch, void *stream);
 ps_status ps_hbem_far_hyps_cuda(const ps_hbem_far_launch *launch, void *stream);
 
-/* A pair too close for the first rule. The triangle of the lower number comes first in rules. */
+/* A pair too close for the first rule. The triangle of the lower number comes first in rules. A
+ * hard pair that another leaf has, too, is integrated once: kind is then -1 less the place of that
+ * one. */
 typedef struct ps_hbem_close_pair {
     int32_t row, column; /* slots */
     int32_t kind;
@@ -53,6 +55,8 @@ typedef struct ps_hbem_near_launch {
     const int64_t *first;
     ps_hbem_close_pair *pairs; /* a leaf's together, by row and column                    */
     int32_t *list;             /* [pairs] class by class                                  */
+    int32_t *seen;             /* [seen_size], a power of 2: places of hard pairs, or -1  */
+    int64_t seen_size;
     unsigned *class_count, *class_start, *class_cursor; /* [classes]                      */
     void *moments;                                      /* [pairs][part][row hat][column hat] */
     int64_t pair_count;
