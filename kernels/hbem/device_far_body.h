@@ -5,7 +5,7 @@
 #ifndef PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
 #define PS_KERNELS_HBEM_DEVICE_FAR_BODY_H
 
-#include "kernels/hbem/device_launch_body.h"
+#include "kernels/hbem/device_shape_body.h"
 #include "kernels/hbem/device_leaf_body.h"
 
 /* ---- skeleton ---- */

@@ -5,6 +5,13 @@
 #include "kernels/hbem/device_assembly.h"
 #include "formats/hmatrix_blocks.h"
 
+/* Whether rows and columns are the same functions of the same body. Hard pairs are shared, and
+ * small far leaves integrated whole, where they are: elsewhere it is not checked on a device. */
+static inline bool ps_hbem_one_side(const ps_hbem_device_operator *op)
+{
+    return op->test.slot_triangle == op->trial.slot_triangle;
+}
+
 /* Far leaves of one size class. */
 typedef struct ps_hbem_far_launch {
     ps_hbem_device_operator op;

@@ -11,9 +11,15 @@ namespace
 
 #include "kernels/hbem/device_memory_body.h"
 
+/* Whether leaves of a size are integrated whole (far_small_cuda.cu). */
+bool is_whole(const ps_hbem_far_launch &launch)
+{
+    return launch.size == PS_HBEM_FAR_SMALL && ps_hbem_one_side(&launch.op);
+}
+
 ps_status launch_size(const ps_hbem_far_launch *launch, cudaStream_t stream)
 {
-    if (launch->size == PS_HBEM_FAR_SMALL) return ps_hbem_far_small_cuda(launch, stream);
+    if (is_whole(*launch)) return ps_hbem_far_small_cuda(launch, stream);
     switch (launch->op.kernel) {
     case PS_KERNEL_SLP:
         return ps_hbem_far_slp_cuda(launch, stream);
@@ -66,7 +72,7 @@ ps_status launch_side_by_side(const ps_hbem_far_launch *launches, int count, cud
 extern "C" int64_t ps_hbem_far_stride(const ps_hbem_far_launch *in)
 {
     const int parts = in->op.wavenumber != 0 ? 2 : 1;
-    const bool whole = in->size == PS_HBEM_FAR_SMALL, points = in->options.skeleton && !whole;
+    const bool whole = is_whole(*in), points = in->options.skeleton && !whole;
     far_memory<float> in_single;
     far_memory<double> in_double;
     return in->op.precision == PS_SINGLE ? cut_memory((char *)NULL, in->most, in->most_slots,

@@ -17,7 +17,7 @@ extern "C" {
 namespace
 {
 
-#include "kernels/hbem/device_launch_body.h"
+#include "kernels/hbem/device_shape_body.h"
 #include "kernels/hbem/device_leaf_body.h"
 
 enum { FIRST_POINTS = 6, TILE_MOST = SOURCES / FIRST_POINTS };

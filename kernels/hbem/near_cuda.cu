@@ -290,9 +290,12 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
     }
     PS_CUDA(cudaMemsetAsync(&in->class_cursor[PS_HBEM_CLOSE_HARD], 0, sizeof *in->class_cursor,
                             stream));
-    PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
-    mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in,
-                                              kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS);
+    const bool share = ps_hbem_one_side(&in->op);
+    if (share)
+        PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
+    if (share)
+        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in, kernel == PS_KERNEL_SLP ||
+                                                           kernel == PS_KERNEL_HYPS);
     PS_CUDA(cudaGetLastError());
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());

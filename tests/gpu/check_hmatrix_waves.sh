@@ -13,8 +13,8 @@ same() {
 }
 penstock-mesh-surface -q hull.hdf --shape suboff --scale 4.73 --edge "${EDGE:-0.2}" > /dev/null
 penstock-cluster-build -q hull.hdf c.h5 --wavenumber "${K:-4.18879}" > /dev/null
-while read -r operator precision loss; do
-    k="--operator $operator --wavenumber ${K:-4.18879} $loss --precision $precision --skeleton --chunk-size 4M"
+while read -r operator precision; do
+    k="--operator $operator --wavenumber ${K:-4.18879} --precision $precision --skeleton --chunk-size 4M"
     assemble k.h5 $k --force
     hash=$(figure values_hash)
     penstock-verify --json k.h5 --error 30 > out.json || fail "verify, $operator"
@@ -24,7 +24,6 @@ while read -r operator precision loss; do
     assemble k.h5 $k --device-memory 400M --host-memory 3G --force
     same "little memory, $operator, $precision"
 done << END
-adlp fp32 --absorption 1dB/m
 dlp fp64
 hyps fp32
 END
@@ -32,22 +31,13 @@ END
 penstock-mesh-surface -q ball.hdf --divisions 8 > /dev/null
 penstock-cluster-build -q ball.hdf ball.h5 --leaf 64 > /dev/null
 for operator in slp dlp adlp hyps; do
-    for how in "--precision fp32" "--precision fp64 --wavenumber 2" "--precision fp64 --wavenumber 2 --absorption .5Np/m"; do
+    for how in "--precision fp32" "--precision fp64 --wavenumber 2"; do
         clusters=ball.h5 assemble d.h5 --operator $operator $how --mode dense --force
         penstock-verify --json d.h5 --error 4 > out.json || fail "verify, dense $operator"
         awk -v e="$(figure error)" 'BEGIN { exit !(e < 1e-4) }' || fail "dense $operator, $how: error $(figure error)"
         passed=$((passed + 1))
     done
 done
-# The paper's scheme: rows and columns by pairs on the device.
-if [ "${DEVICE:-cuda}" = cuda ]; then
-    for loss in "" "--absorption .5Np/m"; do
-        clusters=ball.h5 assemble d.h5 --operator dlp --wavenumber 2 $loss --scheme paper --pair-threshold 1 --force
-        penstock-verify --json d.h5 --error 4 > out.json || fail "verify, the paper's scheme"
-        awk -v e="$(figure error)" 'BEGIN { exit !(e < 2e-4) }' || fail "the paper's scheme, $loss: error $(figure error)"
-        passed=$((passed + 1))
-    done
-fi
 assemble k.h5 $k --chunk-size 500K --device-memory 400M --force
 time=$(figure time)
 rm -f k.*

@@ -1,6 +1,6 @@
 /* Part of the far_*_cuda.cu files: how many teams of threads a launch of far leaves has. */
-#ifndef PS_KERNELS_HBEM_DEVICE_LAUNCH_BODY_H
-#define PS_KERNELS_HBEM_DEVICE_LAUNCH_BODY_H
+#ifndef PS_KERNELS_HBEM_DEVICE_SHAPE_BODY_H
+#define PS_KERNELS_HBEM_DEVICE_SHAPE_BODY_H
 
 struct team_shape {
     int threads, blocks;
