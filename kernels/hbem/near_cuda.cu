@@ -161,21 +161,17 @@ __global__ void __launch_bounds__(MOMENTS)
     }
 }
 
-/* Whether two pairs have the same moments, which may be transposed where x and y are not told
- * apart.
- */
+/* Whether two pairs are of the same triangles in the same order, and so have the same moments. */
 PS_INLINE bool is_same(const ps_hbem_near_launch &in, const ps_hbem_close_pair &a,
-                       const ps_hbem_close_pair &b, bool either_way)
+                       const ps_hbem_close_pair &b)
 {
     const int32_t *row = in.op.test.slot_triangle, *column = in.op.trial.slot_triangle;
-    const int ar = row[a.row], ac = column[a.column], br = row[b.row], bc = column[b.column];
-    return (ar == br && ac == bc) || (either_way && ar == bc && ac == br);
+    return row[a.row] == row[b.row] && column[a.column] == column[b.column];
 }
 
 /* Clusters that share a triangle have its pairs each: all but one of a pair of triangles are
  * marked. Which one is no matter, as a pair is integrated in the order of its triangles. */
-__global__ void __launch_bounds__(LISTING)
-    mark_seen(const __grid_constant__ ps_hbem_near_launch in, bool either_way)
+__global__ void __launch_bounds__(LISTING) mark_seen(const __grid_constant__ ps_hbem_near_launch in)
 {
     const unsigned count = in.class_count[PS_HBEM_CLOSE_HARD], step = gridDim.x * LISTING;
     for (unsigned i = blockIdx.x * LISTING + threadIdx.x; i < count; i += step) {
@@ -183,18 +179,13 @@ __global__ void __launch_bounds__(LISTING)
         const ps_hbem_close_pair own = in.pairs[at];
         uint64_t r = (uint64_t)in.op.test.slot_triangle[own.row];
         uint64_t c = (uint64_t)in.op.trial.slot_triangle[own.column];
-        if (either_way && r > c) {
-            const uint64_t lower = c;
-            c = r;
-            r = lower;
-        }
         uint64_t place = ((r << 32) + c) * 0x9e3779b97f4a7c15u;
         place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9u >> 20;
         for (;; ++place) {
             place &= (uint64_t)in.seen_size - 1;
             const int there = atomicCAS(&in.seen[place], -1, at);
             if (there == -1) break;
-            if (!is_same(in, own, in.pairs[there], either_way)) continue;
+            if (!is_same(in, own, in.pairs[there])) continue;
             in.pairs[at].kind = -1 - there;
             break;
         }
@@ -211,11 +202,9 @@ __global__ void __launch_bounds__(LISTING) copy_seen(const __grid_constant__ ps_
         const ps_hbem_close_pair own = in.pairs[at];
         if (own.kind >= 0) continue;
         const int64_t there = -1 - own.kind;
-        const bool straight = is_same(in, own, in.pairs[there], false);
         const real *from = (const real *)in.moments + 9 * parts * there;
         real *to = (real *)in.moments + 9 * parts * at;
-        for (int e = 0; e < 9 * parts; ++e)
-            to[e] = from[straight ? e : e / 9 * 9 + 3 * (e % 3) + e % 9 / 3];
+        for (int e = 0; e < 9 * parts; ++e) to[e] = from[e];
     }
 }
 
@@ -291,12 +280,11 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
     PS_CUDA(cudaMemsetAsync(&in->class_cursor[PS_HBEM_CLOSE_HARD], 0, sizeof *in->class_cursor,
                             stream));
     const bool share = ps_hbem_one_side(&in->op);
-    if (share)
+    if (share) {
         PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
-    if (share)
-        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in, kernel == PS_KERNEL_SLP ||
-                                                           kernel == PS_KERNEL_HYPS);
-    PS_CUDA(cudaGetLastError());
+        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in);
+        PS_CUDA(cudaGetLastError());
+    }
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     copy_seen<real, parts_of(wave)><<<BLOCKS, LISTING, 0, stream>>>(*in);
