@@ -26,8 +26,7 @@ static bool is_hard(const ps_interaction *interaction)
     return interaction->formulation == PS_SOUND_HARD;
 }
 
-/* Those of the combined equation and of linings, of which the entries of a tile and its mirror are
- * not alike. */
+/* Of the combined equation and linings; the entries of a tile and its mirror are not alike then. */
 static bool has_double_layer(const ps_interaction *interaction)
 {
     return interaction->combined > 0 || interaction->lined;

@@ -6,17 +6,16 @@
 
 #include "formats/incident_file.h"
 #include "kernels/common/vec3.h"
+#include "preprocess/incident/around.h"
 #include "preprocess/incident/check.h"
 #include "preprocess/incident/figure_table.h"
 #include "preprocess/incident/moving.h"
 #include "preprocess/incident/panels.h"
 #include "preprocess/incident/sampled.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
-#include "stage/body_flow.h"
 #include "stage/plan.h"
 
 static struct {
@@ -141,74 +140,22 @@ static ps_status parse_sources(job *j)
     return PS_OK;
 }
 
-/* Only the sources' own field is that of a flow: see the limits in specs/incident_file.md. */
 static ps_status settle_flow(job *j)
 {
-    const double mach_limit = .3;
-    double *flow = j->header.flow;
-    int count = 0;
     if (!chosen.flow) return PS_OK;
-    if (ps_parse_reals(chosen.flow, ',', flow, 3, &count) != PS_OK || count != 3)
-        return ps_fail(PS_USAGE, "--flow: \"%s\" is not a velocity X,Y,Z", chosen.flow);
     if (chosen.samples || chosen.panels || chosen.velocities.count > 0)
         return ps_fail(PS_USAGE,
                        "--flow is of --source alone: --samples, --panels and --velocity are "
                        "in fluid at rest");
-    if (!(ps_norm3(flow) <= mach_limit * j->header.speed))
-        return ps_fail(PS_INVALID,
-                       "--flow: %.4g m/s is %.3g times the speed of sound, up to %g is taken",
-                       ps_norm3(flow), ps_norm3(flow) / j->header.speed, mach_limit);
-    for (int p = 0; p < j->header.mirrors.count; ++p)
-        if (fabs(ps_dot3(flow, j->header.mirrors.planes[p].normal)) > 1e-9 * ps_norm3(flow))
-            return ps_fail(PS_INVALID,
-                           "--flow goes through the plane of --mirror: give one along it");
-    return PS_OK;
+    return around_parse(chosen.flow, &j->header);
 }
 
-/* With --around the loads are those of fluid at rest, in another time. */
 static ps_status settle_around(const ps_run *run, job *j)
 {
-    double *flow = j->header.flow, speed = j->header.speed;
     if (!chosen.around) return PS_OK;
-    if (!chosen.flow || j->header.formulation != PS_SOUND_HARD || !j->mesh.closed ||
-        j->header.mirrors.count > 0)
-        return ps_fail(PS_USAGE, "--around is of --flow about closed sound-hard bodies, without "
-                                 "planes");
-    for (int i = 0; i < j->count; ++i) {
-        const ps_sound *s = &j->sources[i].sound;
-        bool rests = ps_sound_speed(s) == 0 && s->signal.kind != PS_SIGNAL_TONE;
-        if (!rests || (s->kind != PS_SOUND_PLANE && s->kind != PS_SOUND_MONOPOLE))
-            return ps_fail(PS_USAGE,
-                           "--around takes plane waves and monopoles at rest, of pulses or "
-                           "recordings: \"%s\" is none",
-                           j->sources[i].text);
-    }
-    if (ps_body_flow_bytes(j->mesh.vertex_count) > run->host_memory)
-        return ps_fail(PS_EXHAUSTED,
-                       "--around: the flow about %lld vertices takes %.0f MB: raise "
-                       "--host-memory, or take a coarser mesh",
-                       (long long)j->mesh.vertex_count,
-                       1e-6 * (double)ps_body_flow_bytes(j->mesh.vertex_count));
-    PS_TRY(ps_surface_flow_init(&j->around, flow, j->mesh.vertex_count));
-    for (int k = 0; k < 3; ++k) flow[k] = 0;
-    j->header.around = true;
-    PS_TRY(ps_body_flow_solve(&j->mesh, &j->around));
-    double mach = ps_norm3(j->around.velocity) / speed;
-    ps_info("the flow about the body: Mach %.3g, errors of the order of %.2g", mach, mach * mach);
-    return PS_OK;
-}
-
-/* A source is heard in the time of the place where it is. */
-static ps_status delay_around(const job *j, source_text *s)
-{
-    PS_SCOPED(ps_body_flow_close) ps_body_flow body = {.flow = NULL};
-    ps_signal *g = &s->sound.signal;
-    if (!chosen.around || s->sound.kind == PS_SOUND_PLANE) return PS_OK;
-    PS_TRY(ps_body_flow_open(&j->mesh, &j->around, &body));
-    double later = ps_body_flow_potential(&body, s->sound.place) / pow(j->header.speed, 2);
-    g->pulse.delay += later;
-    g->start += later;
-    return PS_OK;
+    if (!chosen.flow)
+        return ps_fail(PS_USAGE, "--around is of --flow about closed sound-hard bodies");
+    return around_settle(run, &j->mesh, j->sources, j->count, &j->header, &j->around);
 }
 
 /* Step, speed and equation: of a matrix, or given. */
@@ -373,7 +320,7 @@ static ps_status settle_sources(const ps_run *run, job *j, ps_product *product)
         char name[24];
         snprintf(name, sizeof name, "wave-%d", i);
         PS_TRY(settle_signal(j, s, top, name, product));
-        PS_TRY(delay_around(j, s));
+        PS_TRY(around_delay(&j->mesh, &j->around, c.speed, s));
         PS_TRY(check_source(run, &c, s));
         j->sounds[i] = ps_sound_in_flow(&s->sound, j->header.flow);
     }
