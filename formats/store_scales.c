@@ -157,11 +157,13 @@ static ps_status name_dimensions(const ps_store *store, ps_store_dataset_state *
     if (array->dimensions[0][0] || store->layout != PS_STORE_VERSION ||
         is_scale(store, array->info.name))
         return PS_OK;
-    for (int d = 0; d < array->info.rank; ++d)
-        if (snprintf(array->dimensions[d], PS_NAME_MAX, "%s_%d", array->info.name, d) >=
-            PS_NAME_MAX)
+    for (int d = 0; d < array->info.rank; ++d) {
+        char name[PS_NAME_MAX];
+        if (snprintf(name, sizeof name, "%s_%d", array->info.name, d) >= PS_NAME_MAX)
             return ps_fail(PS_FAILED, "%s: the name of %s is too long", store->path,
                            array->info.name);
+        strcpy(array->dimensions[d], name);
+    }
     return PS_OK;
 }
 

@@ -28,26 +28,26 @@ typedef struct device_case {
 #define P1 PS_SPACE_P1
 #define DP1 PS_SPACE_DP1
 static const device_case cases[] = {
-    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, false},
-    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, true},
-    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, false},
-    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, true},
-    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false},
-    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
-    {SPHERE, 15, P1, PS_KERNEL_ADLP, 3, 1e-4, 32, PS_SINGLE, false, true},
-    {SPHERE, 15, P1, PS_KERNEL_ADLP, 0, 1e-5, 32, PS_DOUBLE, false, true},
-    {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true},
-    {SPHERE, 15, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_SINGLE, true, false},
-    {SPHERE, 17, P1, PS_KERNEL_SLP, 5, 1e-6, 48, PS_DOUBLE, true, true},
-    {SPHERE, 11, P0, PS_KERNEL_SLP, 0, 1e-4, 20, PS_SINGLE, true, true},
-    {SPHERE, 7, DP1, PS_KERNEL_DLP, 0, 1e-4, 30, PS_DOUBLE, false, true},
-    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_DOUBLE, false, false},
-    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, true},
-    {CUBE, 6, P0, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
-    {CUBE, 7, P1, PS_KERNEL_SLP, 0, 1e-3, 32, PS_SINGLE, true, true},
-    {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_DOUBLE, true, true},
-    {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true},
-    {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, false, 0},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, true, 0},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, false, 0},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, true, 0},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false, 0},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true, 0},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 3, 1e-4, 32, PS_SINGLE, false, true, 0},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 0, 1e-5, 32, PS_DOUBLE, false, true, 0},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true, 0},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_SINGLE, true, false, 0},
+    {SPHERE, 17, P1, PS_KERNEL_SLP, 5, 1e-6, 48, PS_DOUBLE, true, true, 0},
+    {SPHERE, 11, P0, PS_KERNEL_SLP, 0, 1e-4, 20, PS_SINGLE, true, true, 0},
+    {SPHERE, 7, DP1, PS_KERNEL_DLP, 0, 1e-4, 30, PS_DOUBLE, false, true, 0},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_DOUBLE, false, false, 0},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, true, 0},
+    {CUBE, 6, P0, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true, 0},
+    {CUBE, 7, P1, PS_KERNEL_SLP, 0, 1e-3, 32, PS_SINGLE, true, true, 0},
+    {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_DOUBLE, true, true, 0},
+    {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true, 0},
+    {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false, 0},
     {SPHERE, 11, P1, PS_KERNEL_SLP, 3, 1e-4, 16, PS_DOUBLE, true, true, 2},
     {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false, .7},
     {CUBE, 7, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true, .7},
@@ -57,8 +57,8 @@ static const device_case cases[] = {
     {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 3, 1e-4, 32, PS_DOUBLE, true, true, .5},
     {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 2, 1e-4, 32, PS_DOUBLE, false, false, 1},
     {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true, .5}, /* for slow tools */
-    {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true},     /* for slow tools */
-    {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true},      /* and slower ones */
+    {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true, 0},  /* for slow tools */
+    {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true, 0},   /* and slower ones */
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
