@@ -466,9 +466,8 @@ static ps_status run_incident(ps_run *run)
                           .disk = row * j.header.steps,
                           .seconds = 5e-7 * points / (double)run->threads};
     PS_TRY(ps_plan_tell(run, &need));
-    if (run->plan) return PS_OK;
-    PS_TRY(make_file(&j, &product));
-    return tell(run, &j);
+    if (!run->plan) PS_TRY(make_file(&j, &product));
+    return run->plan ? PS_OK : tell(run, &j);
 }
 
 static const ps_program program = {
@@ -480,9 +479,9 @@ static const ps_program program = {
         "Recordings (WAV, or tables of time and value) are low-passed to what mesh and step take; "
         "what that leaves out is told. Sources that meet the body, are faster than .95 of sound, "
         "begin before t = 0 or send what mesh and step do not resolve are refused. With --flow the "
-        "sources are in a uniform flow, which the march does not know of: it refuses their loads "
-        "unless allowed. With --velocity "
-        "the surface itself sounds: the loads of a prescribed normal velocity.",
+        "sources are in a uniform flow, which the body turns with --around; without it the march "
+        "refuses their loads unless allowed. With --velocity the surface itself sounds: the loads "
+        "of a prescribed normal velocity.",
     .examples =
         "  penstock-incident hull.h5 hull.sound.h5 --like hull.slices.h5 --steps 2000 \\\n"
         "      --source monopole:at=0,0,30:wave=engine.wav:amplitude=2\n"
