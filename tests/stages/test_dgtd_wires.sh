@@ -11,13 +11,14 @@ drive=r=36:width=.8ns:frequency=285e6
 wire() { # NAME MESH WIRE HOW..: its impedance to NAME.z
     local how=("${@:4}")
     $setup $2 $1.m.h5 --wire "feed:$3:radius=.001:tube=.08:$drive" > $1.txt
-    dgtd $1.m.h5 $1.h5 --time 30ns --until-decay 25dB --precision fp64 "${how[@]}"
+    dgtd $1.m.h5 $1.h5 --precision fp64 "${how[@]}"
     penstock-dgtd-ports -q $1.ports.h5 $1.z.h5 --frequencies 270e6,299.792e6 --quantity z --allow undecayed > /dev/null 2>&1
     penstock-inspect --csv $1.z.h5 | awk -F, 'NR > 1 { print $1, $2, -$3 }' > $1.z
 }
-wire one box0.h5 path=0,0,0/0,0,.25:at=0,0,0 --balance --energy-every 1
-wire shaken box.3.h5 path=0,0,0/0,0,.25:at=0,0,0 --energy-every 20
-wire aside box0.h5 path=.04,.03,0/.04,.03,.25:at=.04,.03,0 --energy-every 20
+wire one box0.h5 path=0,0,0/0,0,.25:at=0,0,0 --time 30ns --until-decay 25dB --balance --energy-every 1
+until=$(penstock-inspect --csv one.h5 | tail -n 1 | cut -d , -f 1) # where the energy is low enough
+wire shaken box.3.h5 path=0,0,0/0,0,.25:at=0,0,0 --time $until --energy-every 100
+wire aside box0.h5 path=.04,.03,0/.04,.03,.25:at=.04,.03,0 --time $until --energy-every 100
 grep -q "grounds  *1" one.txt
 
 # Off another by so much of its modulus. Half of the dipole's by moments (kernel of a tube of 1 mm, 60 segments) is 42.9 + 22.9 i
