@@ -196,8 +196,7 @@ static ps_status record_tile(ps_block_matrix *m, int64_t index, const ps_block_t
 
 static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
 {
-    if (index < 0 || index >= m->set.tiles)
-        return ps_fail(PS_USAGE, "there are only %lld tiles", (long long)m->set.tiles);
+    PS_TRY(ps_tile_set_check_index(&m->set, index));
     PS_TRY(ps_block_tile_check(&m->header, tile));
     PS_TRY(record_tile(m, index, tile));
     double extras[EXTRAS] = {(double)tile->first_row,
@@ -282,7 +281,8 @@ static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *h
 {
     PS_TRY(finish_header(m, header));
     PS_TRY(put_m0(m, m0));
-    return ps_block_header_put(m->store, header);
+    PS_TRY(ps_block_header_put(m->store, header));
+    return ps_store_commit(&m->store);
 }
 
 ps_status ps_block_matrix_complete(ps_block_matrix *matrix, ps_csr *m0, ps_block_header *header)
@@ -296,7 +296,6 @@ ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
                                  ps_block_header *header)
 {
     ps_status status = finish(*matrix, m0, header);
-    if (status == PS_OK) status = ps_store_commit(&(*matrix)->store);
     ps_block_matrix_close(matrix);
     return status;
 }

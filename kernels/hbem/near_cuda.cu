@@ -287,7 +287,7 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
     }
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
-    copy_seen<real, parts_of(wave)><<<BLOCKS, LISTING, 0, stream>>>(*in);
+    if (share) copy_seen<real, parts_of(wave)><<<BLOCKS, LISTING, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     add_pairs<store, real, parts_of(wave)><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());

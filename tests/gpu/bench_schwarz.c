@@ -11,87 +11,11 @@
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/schwarz/slab_device.h"
 #include "kernels/schwarz/symbol.h"
-#include "runtime/program.h"
-#include "tests/support/schwarz_device.h"
 #include "tests/support/slab_methods.h"
 
-enum { ROUNDS = 7 };
+#include "tests/gpu/schwarz_bench.h" /* last: its problem is the name of an argument elsewhere */
+
 static const double copy_rate = 4.29e12, tensor_rate = 2 * 32.3e12; /* fp64 by tensor units */
-
-typedef struct problem {
-    const char *name; /* of its records */
-    ps_precision precision;
-    ps_q1_grid grid;
-    ps_slab slab;
-    ps_slab_stencil stencil;
-    int64_t n, planes; /* planes: that a warp marches */
-    double *host;      /* [n], f = 1 */
-    void *b, *x, *y;
-    place here;
-} problem;
-
-static void record(const problem *p, const char *what, const char *quantity, double seconds,
-                   double floor)
-{
-    printf("{\"case\": \"%s\", \"quantity\": \"%s, %s\", \"value\": %.6g, \"unit\": \"us\", "
-           "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%lld unknowns\", \"device\": \"%s\", "
-           "\"revision\": \"%s\"}\n",
-           what, quantity, p->precision == PS_SINGLE ? "fp32" : "fp64", 1e6 * seconds, 1e6 * floor,
-           floor / seconds, (long long)p->n, ps_device_describe(p->here.device).name,
-           ps_revision());
-    fflush(stdout);
-}
-
-/* The median of ROUNDS times of `count` runs that are enqueued, after one that is not counted. */
-static ps_status timed(problem *p, ps_status (*run)(problem *, void *), void *context, int count,
-                       double *out)
-{
-    double seconds[ROUNDS];
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(p->here.device, &start));
-    PS_GUARD(status, done, ps_event_open(p->here.device, &end));
-    PS_GUARD(status, done, run(p, context));
-    for (int r = 0; r < ROUNDS; ++r) {
-        PS_GUARD(status, done, ps_event_record(start, p->here.stream));
-        for (int i = 0; i < count; ++i) PS_GUARD(status, done, run(p, context));
-        PS_GUARD(status, done, ps_event_record(end, p->here.stream));
-        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds[r]));
-        for (int k = r; k > 0 && seconds[k] < seconds[k - 1]; --k) {
-            double t = seconds[k];
-            seconds[k] = seconds[k - 1];
-            seconds[k - 1] = t;
-        }
-    }
-    *out = seconds[ROUNDS / 2] / count;
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
-}
-
-static ps_status problem_make(const ps_q1_grid *grid, ps_precision precision, const char *name,
-                              problem *p)
-{
-    *p = (problem){.name = name, .precision = precision, .grid = *grid};
-    p->slab = ps_slab_whole(grid);
-    p->n = ps_q1_grid_size(grid);
-    ps_slab_stencil_make(&p->slab, &p->stencil);
-    PS_TRY(place_open(&p->here));
-    ps_device_info info = ps_device_describe(p->here.device);
-    p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
-    PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
-    unit_load(grid, &p->stencil, p->host);
-    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
-    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->x));
-    return place_vector(&p->here, precision, p->n, p->host, &p->y);
-}
-
-static void problem_drop(problem *p)
-{
-    place_close(&p->here);
-    free(p->host);
-}
 
 /* ---- products ---- */
 
@@ -407,15 +331,15 @@ static ps_status bench_matrix(problem *p)
     return PS_OK;
 }
 
+static const int64_t unknowns_20m[3] = {264, 264, 286};
+
 /* What the marches of a warp are chosen by, and nothing else. */
 static ps_status bench_marches(void)
 {
+    static const int64_t nodes[3] = {116, 116, 118};
     for (int large = 0; large < 2; ++large) {
-        static const int64_t nodes[2][3] = {{116, 116, 118}, {264, 264, 286}};
-        ps_q1_grid grid;
         problem p;
-        PS_TRY(ps_q1_grid_make(nodes[large], (const double[3]){250, 250, 15}, &grid));
-        PS_TRY(problem_make(&grid, PS_DOUBLE, "march", &p));
+        PS_TRY(problem_of(large ? unknowns_20m : nodes, PS_DOUBLE, "march", &p));
         PS_TRY(bench_stencil(&p));
         PS_TRY(sweep_planes(&p));
         problem_drop(&p);
@@ -426,10 +350,8 @@ static ps_status bench_marches(void)
 static ps_status bench_small(ps_precision precision)
 {
     static const double bytes[PS_KRYLOV_METHODS] = {64, 216, 152};
-    ps_q1_grid grid;
     problem p;
-    PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
-    PS_TRY(problem_make(&grid, precision, "1587808", &p));
+    PS_TRY(problem_of(NULL, precision, "1587808", &p));
     PS_TRY(bench_stencil(&p));
     for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
         PS_TRY(bench_method(
@@ -450,11 +372,8 @@ static ps_status bench_small(ps_precision precision)
 
 static ps_status bench_large(ps_precision precision)
 {
-    static const int64_t nodes[3] = {264, 264, 286};
-    ps_q1_grid grid;
     problem p;
-    PS_TRY(ps_q1_grid_make(nodes, (const double[3]){250, 250, 15}, &grid));
-    PS_TRY(problem_make(&grid, precision, "19933056", &p));
+    PS_TRY(problem_of(unknowns_20m, precision, "19933056", &p));
     PS_TRY(bench_stencil(&p));
     PS_TRY(bench_direct(&p, "gravity-19m9-best"));
     if (precision == PS_DOUBLE) {
@@ -473,43 +392,41 @@ static ps_status bench_large(ps_precision precision)
 /* Direct solutions alone. */
 static ps_status bench_directs(void)
 {
+    static const int64_t unknowns_75m[3] = {412, 412, 446};
     static const struct {
         const char *name;
-        int64_t nodes[3];
-    } sizes[] = {{"best-1587808", {0}},
-                 {"gravity-19m9-best", {264, 264, 286}},
-                 {"gravity-75m-best", {412, 412, 446}}};
+        const int64_t *nodes;
+    } sizes[] = {{"best-1587808", NULL},
+                 {"gravity-19m9-best", unknowns_20m},
+                 {"gravity-75m-best", unknowns_75m}};
     for (int i = 0; i < 6; ++i) {
-        ps_q1_grid grid;
         problem p;
-        if (i / 2 == 0)
-            PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
-        else
-            PS_TRY(ps_q1_grid_make(sizes[i / 2].nodes, (const double[3]){250, 250, 15}, &grid));
-        PS_TRY(problem_make(&grid, i % 2 ? PS_SINGLE : PS_DOUBLE, "direct", &p));
+        PS_TRY(problem_of(sizes[i / 2].nodes, i % 2 ? PS_SINGLE : PS_DOUBLE, "direct", &p));
         PS_TRY(bench_direct(&p, sizes[i / 2].name));
         problem_drop(&p);
     }
     return PS_OK;
 }
 
+static ps_status bench_all(bool small)
+{
+    PS_TRY(bench_small(PS_DOUBLE));
+    PS_TRY(bench_small(PS_SINGLE));
+    if (small) return PS_OK;
+    PS_TRY(bench_large(PS_DOUBLE));
+    return bench_large(PS_SINGLE);
+}
+
 int main(int argc, char **argv)
 {
-    bool small = argc > 1 && strcmp(argv[1], "small") == 0;
+    const char *what = argc > 1 ? argv[1] : "";
     if (ps_device_count() == 0) {
         fprintf(stderr, "bench_schwarz: no CUDA device here: skipped\n");
         return 0;
     }
-    if (argc > 1 && strcmp(argv[1], "marches") == 0) return (int)bench_marches();
-    if (argc > 1 && strcmp(argv[1], "direct") == 0) {
-        ps_status direct = bench_directs();
-        if (direct != PS_OK) fprintf(stderr, "bench_schwarz: %s\n", ps_message());
-        return (int)direct;
-    }
-    ps_status status = bench_small(PS_DOUBLE);
-    if (status == PS_OK) status = bench_small(PS_SINGLE);
-    if (status == PS_OK && !small) status = bench_large(PS_DOUBLE);
-    if (status == PS_OK && !small) status = bench_large(PS_SINGLE);
+    ps_status status = strcmp(what, "marches") == 0  ? bench_marches()
+                       : strcmp(what, "direct") == 0 ? bench_directs()
+                                                     : bench_all(strcmp(what, "small") == 0);
     if (status != PS_OK) fprintf(stderr, "bench_schwarz: %s\n", ps_message());
     return (int)status;
 }

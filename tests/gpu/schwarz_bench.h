@@ -1,0 +1,102 @@
+/*
+ * schwarz_bench: a problem of the schwarz family on a device, medians of its times and JSON
+ * records, for tests/gpu/bench_schwarz.c.
+ */
+#ifndef PS_TESTS_SCHWARZ_BENCH_H
+#define PS_TESTS_SCHWARZ_BENCH_H
+
+#include <stdio.h>
+
+#include "runtime/program.h"
+#include "tests/support/schwarz_device.h"
+
+enum { ROUNDS = 7 };
+
+typedef struct problem {
+    const char *name; /* of its records */
+    ps_precision precision;
+    ps_q1_grid grid;
+    ps_slab slab;
+    ps_slab_stencil stencil;
+    int64_t n, planes; /* planes: that a warp marches */
+    double *host;      /* [n], f = 1 */
+    void *b, *x, *y;
+    place here;
+} problem;
+
+static inline void record(const problem *p, const char *what, const char *quantity, double seconds,
+                          double floor)
+{
+    printf("{\"case\": \"%s\", \"quantity\": \"%s, %s\", \"value\": %.6g, \"unit\": \"us\", "
+           "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%lld unknowns\", \"device\": \"%s\", "
+           "\"revision\": \"%s\"}\n",
+           what, quantity, p->precision == PS_SINGLE ? "fp32" : "fp64", 1e6 * seconds, 1e6 * floor,
+           floor / seconds, (long long)p->n, ps_device_describe(p->here.device).name,
+           ps_revision());
+    fflush(stdout);
+}
+
+/* The median of ROUNDS times of `count` runs that are enqueued, after one that is not counted. */
+static inline ps_status timed(problem *p, ps_status (*run)(problem *, void *), void *context,
+                              int count, double *out)
+{
+    double seconds[ROUNDS];
+    ps_event *start = NULL, *end = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_event_open(p->here.device, &start));
+    PS_GUARD(status, done, ps_event_open(p->here.device, &end));
+    PS_GUARD(status, done, run(p, context));
+    for (int r = 0; r < ROUNDS; ++r) {
+        PS_GUARD(status, done, ps_event_record(start, p->here.stream));
+        for (int i = 0; i < count; ++i) PS_GUARD(status, done, run(p, context));
+        PS_GUARD(status, done, ps_event_record(end, p->here.stream));
+        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds[r]));
+        for (int k = r; k > 0 && seconds[k] < seconds[k - 1]; --k) {
+            double t = seconds[k];
+            seconds[k] = seconds[k - 1];
+            seconds[k - 1] = t;
+        }
+    }
+    *out = seconds[ROUNDS / 2] / count;
+done:
+    ps_event_close(&start);
+    ps_event_close(&end);
+    return status;
+}
+
+static inline ps_status problem_make(const ps_q1_grid *grid, ps_precision precision,
+                                     const char *name, problem *p)
+{
+    *p = (problem){.name = name, .precision = precision, .grid = *grid};
+    p->slab = ps_slab_whole(grid);
+    p->n = ps_q1_grid_size(grid);
+    ps_slab_stencil_make(&p->slab, &p->stencil);
+    PS_TRY(place_open(&p->here));
+    ps_device_info info = ps_device_describe(p->here.device);
+    p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
+    PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
+    unit_load(grid, &p->stencil, p->host);
+    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
+    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->x));
+    return place_vector(&p->here, precision, p->n, p->host, &p->y);
+}
+
+static inline void problem_drop(problem *p)
+{
+    place_close(&p->here);
+    free(p->host);
+}
+
+/* Nodes along x, y, z; NULL: the largest matrix of the paper. */
+static inline ps_status problem_of(const int64_t nodes[3], ps_precision precision, const char *name,
+                                   problem *p)
+{
+    ps_q1_grid grid;
+    if (nodes)
+        PS_TRY(ps_q1_grid_make(nodes, (const double[3]){250, 250, 15}, &grid));
+    else
+        PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
+    return problem_make(&grid, precision, name, p);
+}
+
+#endif
