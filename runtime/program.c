@@ -50,7 +50,7 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
                 "print name, unit and meaning of all figures; with --json, the JSON schema of what "
                 "--json prints"),
         PS_FLAG("verbose", &flags->verbose, 0, "-v: say more"),
-        PS_FLAG("quiet", &flags->quiet, 0, "-q: say nothing but warnings and errors"),
+        PS_FLAG("quiet", &flags->quiet, 0, "-q: say nothing but figures, warnings and errors"),
         PS_FLAG("json", &run->json, 0, "print figures as JSON"),
         PS_FLAG("plan", &run->plan, 0, "tell memory, disk, chunks and time needed; do nothing"),
         PS_FLAG("force", &run->force, 0, "redo even if the output is up to date"),
