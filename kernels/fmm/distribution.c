@@ -1,10 +1,15 @@
 #include "kernels/fmm/distribution.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "kernels/common/counter_random.h"
 
-enum { CHARGE_DRAW = 1 << 20 }; /* draws from here on are charges */
+enum {
+    CLUSTER_DRAW = 3,      /* whose a particle is; those before are its place there */
+    CHARGE_DRAW = 1 << 20, /* draws from here on are charges */
+    ROOTS = 16             /* of the trees of clusters */
+};
 
 static void in_cube(uint64_t seed, uint64_t i, double p[3])
 {
@@ -31,10 +36,9 @@ static void on_ellipsoid(uint64_t seed, uint64_t i, double out[3])
     out[2] = 0.5 + z;
 }
 
-static void of_plummer(uint64_t seed, uint64_t i, double out[3])
+/* In a direction at random, by draws 1 and 2. */
+static void at_distance(uint64_t seed, uint64_t i, double r, double out[3])
 {
-    double mass = 0.999 * (1 - ps_counter_uniform(seed, i, 0)); /* within the radius; not 0 */
-    double r = 1 / sqrt(pow(mass, -2.0 / 3) - 1);
     double c = 2 * ps_counter_uniform(seed, i, 1) - 1, s = sqrt(1 - c * c);
     double angle = 2 * M_PI * ps_counter_uniform(seed, i, 2);
     out[0] = r * s * cos(angle);
@@ -42,15 +46,71 @@ static void of_plummer(uint64_t seed, uint64_t i, double out[3])
     out[2] = r * c;
 }
 
+static void of_plummer(uint64_t seed, uint64_t i, double out[3])
+{
+    double mass = 0.999 * (1 - ps_counter_uniform(seed, i, 0)); /* within the radius; not 0 */
+    at_distance(seed, i, 1 / sqrt(pow(mass, -2.0 / 3) - 1), out);
+}
+
+/* Nodes are numbered as in a heap: roots ROOTS .. 2 ROOTS - 1, clusters PS_CLUSTERS + k; their draws
+ * are of items from the end down, where no particles are. */
+ps_cluster ps_cluster_of(uint64_t seed, int k)
+{
+    const double slope = .9, most = 1e3, reach = .25, shrink = pow(2, 1 / 1.23);
+    double u = ps_counter_uniform(seed, UINT64_MAX - (uint64_t)k, 3);
+    ps_cluster c = {.mass = pow(1 - u * (1 - pow(most, -slope)), -1 / slope)};
+    c.length = .01 * cbrt(c.mass / most);
+    for (int node = PS_CLUSTERS + k, level = 5; node >= ROOTS; node /= 2, --level) {
+        uint64_t item = UINT64_MAX - PS_CLUSTERS - (uint64_t)node;
+        double p[3], radius = reach * pow(shrink, -level) * cbrt(ps_counter_uniform(seed, item, 0));
+        if (level == 0)
+            in_cube(seed, item, p);
+        else
+            at_distance(seed, item, radius, p);
+        for (int d = 0; d < 3; ++d) c.centre[d] += p[d];
+    }
+    return c;
+}
+
+typedef struct clusters {
+    ps_cluster of[PS_CLUSTERS];
+    double until[PS_CLUSTERS]; /* sums of masses */
+} clusters;
+
+static void all_clusters(uint64_t seed, clusters *c)
+{
+    double sum = 0;
+    for (int k = 0; k < PS_CLUSTERS; ++k) {
+        c->of[k] = ps_cluster_of(seed, k);
+        c->until[k] = sum += c->of[k].mass;
+    }
+}
+
+static void in_clusters(const clusters *c, uint64_t seed, uint64_t i, double out[3])
+{
+    double u = c->until[PS_CLUSTERS - 1] * ps_counter_uniform(seed, i, CLUSTER_DRAW);
+    int k = 0;
+    for (int half = PS_CLUSTERS / 2; half > 0; half /= 2)
+        if (c->until[k + half - 1] <= u) k += half;
+    of_plummer(seed, i, out);
+    for (int d = 0; d < 3; ++d) out[d] = c->of[k].centre[d] + c->of[k].length * out[d];
+}
+
 void ps_distribution_positions(ps_distribution distribution, uint64_t seed, int64_t first,
                                int64_t count, double *const *columns)
 {
     static void (*const make[])(uint64_t, uint64_t, double[3]) = {in_cube, on_ellipsoid,
                                                                   of_plummer};
+    clusters c;
+    bool clustered = distribution == PS_DISTRIBUTION_CLUSTERS;
+    if (clustered) all_clusters(seed, &c);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; ++i) {
         double p[3];
-        make[distribution](seed, (uint64_t)(first + i), p);
+        if (clustered)
+            in_clusters(&c, seed, (uint64_t)(first + i), p);
+        else
+            make[distribution](seed, (uint64_t)(first + i), p);
         for (int d = 0; d < 3; ++d) columns[d][i] = p[d];
     }
 }

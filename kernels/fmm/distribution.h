@@ -14,10 +14,23 @@ typedef enum ps_distribution {
                                   density rho(p) (1 + 10 |p| / a), rho = b sqrt(1 - p^2 / a^2); the
                                   angle uniform; 0.5 + Rz(pi/4) Ry(pi/8) (p, rho cos, rho sin)
                                   (guide 3)                                                  */
-    PS_DISTRIBUTION_PLUMMER    /* Plummer's model of scale length 1 around 0, mass within r: r^3 /
+    PS_DISTRIBUTION_PLUMMER,   /* Plummer's model of scale length 1 around 0, mass within r: r^3 /
                                   (1 + r^2)^(3/2) (Aarseth, Henon, Wielen 1974), cut where
                                   0.1 % of the mass lie outside: r < 38.7                    */
+    PS_DISTRIBUTION_CLUSTERS   /* PS_CLUSTERS such spheres, around the unit cube, each with as
+                                  many particles as its mass says: see ps_cluster             */
 } ps_distribution;
+
+/* Spheres of the kind of a survey of galaxies. Masses: number ~ mass^-1.9 (the slope of poor halos,
+ * Press and Schechter 1974) over three decades, 1 the poorest that is possible; scale lengths: .01
+ * (mass / 1000)^(1/3), equal densities. Centres: 16 trees of five levels, two children each, at
+ * random within radii that shrink by 2^(1 / 1.23), which gives pairs at distance r an excess ~
+ * r^-1.77 (Soneira and Peebles 1978). */
+enum { PS_CLUSTERS = 512 };
+typedef struct ps_cluster {
+    double mass, length, centre[3];
+} ps_cluster;
+ps_cluster ps_cluster_of(uint64_t seed, int k);
 
 typedef enum ps_charges {
     PS_CHARGES_UNIT,    /* 1 */

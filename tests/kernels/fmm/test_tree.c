@@ -301,7 +301,7 @@ static void distributions(void **state)
 {
     double all[3][1000], part[3][100], *whole[3] = {all[0], all[1], all[2]};
     double *few[3] = {part[0], part[1], part[2]};
-    for (int kind = PS_DISTRIBUTION_CUBE; kind <= PS_DISTRIBUTION_PLUMMER; ++kind) {
+    for (int kind = PS_DISTRIBUTION_CUBE; kind <= PS_DISTRIBUTION_CLUSTERS; ++kind) {
         ps_distribution_positions((ps_distribution)kind, 5, 0, 1000, whole);
         ps_distribution_positions((ps_distribution)kind, 5, 900, 100, few);
         for (int d = 0; d < 3; ++d) assert_memory_equal(all[d] + 900, part[d], 800);
@@ -322,4 +322,49 @@ static void distributions(void **state)
     for (int i = 0; i < 1000; ++i)
         half += all[0][i] * all[0][i] + all[1][i] * all[1][i] + all[2][i] * all[2][i] < 1.6987;
     check_near(half / 1000, 0.5, 0.06, 0); /* half the mass within 1.3034 */
+}
+
+static double distance(const double a[3], const double b[3])
+{
+    double sum = 0;
+    for (int d = 0; d < 3; ++d) sum += (a[d] - b[d]) * (a[d] - b[d]);
+    return sqrt(sum);
+}
+
+/* Masses of many seeds follow their law, pairs of centres theirs, and the particles of the richest
+ * sphere lie as Plummer's model says. */
+static void clusters(void **state)
+{
+    enum { SEEDS = 20, PARTICLES = 20000 };
+    static ps_cluster of[PS_CLUSTERS];
+    static double at[3][PARTICLES];
+    double *columns[3] = {at[0], at[1], at[2]}, above = 0, pairs[2] = {0, 0}, all = 0, most = 0;
+    int richest = 0, inner = 0;
+    for (uint64_t seed = SEEDS; seed-- > 0;) {
+        for (int k = 0; k < PS_CLUSTERS; ++k) {
+            of[k] = ps_cluster_of(seed, k);
+            assert_true(of[k].mass >= 1 && of[k].mass <= 1e3);
+            check_near(pow(of[k].length / .01, 3), of[k].mass / 1e3, 1e-12, 0);
+            above += of[k].mass > 10;
+            for (int j = 0; j < k; ++j)
+                for (int far = 0; far < 2; ++far)
+                    pairs[far] += distance(of[j].centre, of[k].centre) < (far ? .12 : .03);
+        }
+    }
+    /* of the law m^-1.9 on [1, 1000] */
+    check_near(above / (SEEDS * PS_CLUSTERS), (pow(10, -.9) - pow(1e3, -.9)) / (1 - pow(1e3, -.9)),
+               .01, 0);
+    /* within r there are as many as r^(3 - 1.77): 5.5, and at random 64 */
+    check_near(pairs[1] / pairs[0], pow(4, 1.23), 1.2, 0);
+    assert_true(pairs[0] > 10 * SEEDS * .5 * PS_CLUSTERS * PS_CLUSTERS * 4. / 3 * M_PI * 2.7e-5);
+    for (int k = 0; k < PS_CLUSTERS; ++k) {
+        all += of[k].mass;
+        if (of[k].mass > most) most = of[richest = k].mass;
+    }
+    ps_distribution_positions(PS_DISTRIBUTION_CLUSTERS, 0, 0, PARTICLES, columns);
+    for (int i = 0; i < PARTICLES; ++i)
+        inner += distance((double[]){at[0][i], at[1][i], at[2][i]}, of[richest].centre) <
+                 of[richest].length;
+    /* within the scale length: 2^-1.5 of its own, and few of others */
+    check_near(inner, PARTICLES * most / all * pow(2, -1.5), .1 * inner, 0);
 }
