@@ -24,7 +24,7 @@ typedef enum adaptive_places {
     ADAPTIVE_FAR_AWAY,   /* a cusp at coordinates of 1e5                   */
     ADAPTIVE_ONE_FAR,    /* a cube 1e-4 wide, and one particle 1 away */
     ADAPTIVE_ONE_PLACE,
-    ADAPTIVE_CLUSTERS, /* 400 Plummer spheres of unequal numbers, .005 wide, in a unit cube */
+    ADAPTIVE_CLUSTERS, /* PS_DISTRIBUTION_CLUSTERS */
     ADAPTIVE_PLACES
 } adaptive_places;
 
@@ -76,21 +76,6 @@ typedef struct adaptive_case {
     int threads;
 } adaptive_case;
 
-/* Particles of one Plummer sphere, x [3][n], become those of many: the square of a random number
- * makes few of them rich. */
-static inline void adaptive_into_clusters(int64_t n, double *x)
-{
-    enum { CLUSTERS = 400 };
-    const double width = .005;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; ++i) {
-        double u = ps_counter_uniform(91, (uint64_t)i, 0);
-        uint64_t cluster = (uint64_t)(CLUSTERS * u * u);
-        for (int d = 0; d < 3; ++d)
-            x[d * n + i] = width * x[d * n + i] + ps_counter_uniform(92, cluster, (uint64_t)d);
-    }
-}
-
 static inline ps_status adaptive_case_set(adaptive_case *c, int set, adaptive_places places)
 {
     int64_t n = c->count[set];
@@ -98,8 +83,9 @@ static inline ps_status adaptive_case_set(adaptive_case *c, int set, adaptive_pl
     double *x = c->made[set];
     double *const columns[3] = {x, x + n, x + 2 * n};
     if (places == ADAPTIVE_PLUMMER || places == ADAPTIVE_CLUSTERS) {
-        ps_distribution_positions(PS_DISTRIBUTION_PLUMMER, (uint64_t)set, 0, n, columns);
-        if (places == ADAPTIVE_CLUSTERS) adaptive_into_clusters(n, x);
+        ps_distribution_positions(places == ADAPTIVE_PLUMMER ? PS_DISTRIBUTION_PLUMMER
+                                                             : PS_DISTRIBUTION_CLUSTERS,
+                                  (uint64_t)set, 0, n, columns);
     } else {
 #pragma omp parallel for schedule(static)
         for (int64_t i = 0; i < n; ++i) {
