@@ -8,7 +8,7 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 256 };
+enum { THREADS = 256, VALUES = 10 }; /* of a face, by one thread */
 
 template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 
@@ -19,12 +19,20 @@ struct push_view {
     int nodes, face_nodes, field;
 };
 
-/* The value of component c at node m of a face, in the memory of a field. */
+/* Where the element of a face begins in the memory of a field. */
 template <typename real>
-__device__ __forceinline__ int64_t place(const push_view &v, int32_t face, int c, int m)
+__device__ __forceinline__ int64_t begin_of(const push_view &v, int32_t face)
 {
     const int64_t slot = face >> 2, L = lanes<real>;
-    return (slot / L * 3 * v.nodes + c * v.nodes + v.faces.node[face & 3][m]) * L + slot % L;
+    return slot / L * 3 * v.nodes * L + slot % L;
+}
+
+/* From there to value `which` of the face: component, then node. */
+template <typename real>
+__device__ __forceinline__ int value_of(const push_view &v, int32_t face, int which)
+{
+    const int c = which / v.face_nodes, m = which - c * v.face_nodes;
+    return (c * v.nodes + v.faces.node[face & 3][m]) * lanes<real>;
 }
 
 __device__ unsigned long long now()
@@ -45,13 +53,16 @@ __device__ void await(const ps_dgtd_device_halo &halo, int peer)
     __threadfence_system();
 }
 
-/* The counts, by the block that is the last to be done with its values: a thread a peer. */
+/* The counts, by the block that is the last to be done with its values: a thread a peer. One fence
+ * a block: the barrier before it orders the writes of the other threads. */
 __device__ void trade_counts(const push_view &v)
 {
     __shared__ bool last;
-    __threadfence_system();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(v.halo.done, 1u) == gridDim.x - 1;
+    if (threadIdx.x == 0) {
+        __threadfence_system();
+        last = atomicAdd(v.halo.done, 1u) == gridDim.x * gridDim.y - 1;
+    }
     __syncthreads();
     if (!last) return;
     __threadfence_system();
@@ -62,20 +73,29 @@ __device__ void trade_counts(const push_view &v)
     await(v.halo, threadIdx.x);
 }
 
-/* A thread a value: node and component, then face, so that faces of neighbouring slots, which
- * follow one another, are written together. */
+/* A thread some values of a face, which are all fetched before the first is written; threads beside
+ * one another have faces of neighbouring slots, which follow one another and are written together.
+ * Few blocks: they take the place of those of the half step that runs beside, and each lives as
+ * long as its writes take to arrive. */
 template <typename real>
-__global__ void push(const __grid_constant__ push_view v, const real *__restrict__ values)
+__global__ __launch_bounds__(THREADS) void push(const __grid_constant__ push_view v,
+                                                const real *__restrict__ values)
 {
-    const int64_t item = (int64_t)blockIdx.x * THREADS + threadIdx.x, faces = v.halo.faces;
-    const int which = (int)(item / faces);
-    if (which < 3 * v.face_nodes) {
-        const int64_t i = item % faces;
-        const int c = which / v.face_nodes, m = which % v.face_nodes;
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int first = (int)blockIdx.y * VALUES, left = 3 * v.face_nodes - first;
+    if (i < v.halo.faces) {
         int k = 0;
         while (i >= v.halo.peer[k].end) ++k;
-        real *to = static_cast<real *>(v.halo.peer[k].fields[v.field]);
-        to[place<real>(v, v.halo.place[i], c, m)] = values[place<real>(v, v.halo.send[i], c, m)];
+        const int32_t here = v.halo.send[i], there = v.halo.place[i];
+        const real *from = values + begin_of<real>(v, here);
+        real *to = static_cast<real *>(v.halo.peer[k].fields[v.field]) + begin_of<real>(v, there);
+        real value[VALUES];
+#pragma unroll
+        for (int n = 0; n < VALUES; ++n)
+            if (n < left) value[n] = from[value_of<real>(v, here, first + n)];
+#pragma unroll
+        for (int n = 0; n < VALUES; ++n)
+            if (n < left) to[value_of<real>(v, there, first + n)] = value[n];
     }
     trade_counts(v);
 }
@@ -91,8 +111,8 @@ extern "C" ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device,
     PS_TRY(ps_stream_enter(stream));
     ps_dgtd_list_face_nodes(p, &v.faces);
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const int64_t items = halo->faces * 3 * v.face_nodes;
-    const unsigned blocks = (unsigned)((items + THREADS - 1) / THREADS);
+    const dim3 blocks((unsigned)((halo->faces + THREADS - 1) / THREADS),
+                      (unsigned)((3 * v.face_nodes + VALUES - 1) / VALUES));
     if (device->precision == PS_SINGLE)
         push<<<blocks, THREADS, 0, queue>>>(v, static_cast<const float *>(values));
     else
