@@ -52,8 +52,8 @@ static void of_plummer(uint64_t seed, uint64_t i, double out[3])
     at_distance(seed, i, 1 / sqrt(pow(mass, -2.0 / 3) - 1), out);
 }
 
-/* Nodes are numbered as in a heap: roots ROOTS .. 2 ROOTS - 1, clusters PS_CLUSTERS + k; their draws
- * are of items from the end down, where no particles are. */
+/* Nodes are numbered as in a heap: roots ROOTS .. 2 ROOTS - 1, clusters PS_CLUSTERS + k; their
+ * draws are of items from the end down, where no particles are. */
 ps_cluster ps_cluster_of(uint64_t seed, int k)
 {
     const double slope = .9, most = 1e3, reach = .25, shrink = pow(2, 1 / 1.23);

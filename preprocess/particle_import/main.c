@@ -21,8 +21,8 @@ static struct {
     .count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1", .charge_units = "1"};
 
 static const ps_option options[] = {
-    PS_CHOICE("generate", &chosen.generate, "none|cube|ellipsoid|plummer|clusters",
-              PS_IDENTITY, "make particles instead of reading some; clusters: 512 Plummer spheres"),
+    PS_CHOICE("generate", &chosen.generate, "none|cube|ellipsoid|plummer|clusters", PS_IDENTITY,
+              "make particles instead of reading some; clusters: 512 Plummer spheres"),
     PS_INT("count", &chosen.count, "N", 1, 1e15, PS_IDENTITY, "particles to generate"),
     PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of all that is generated"),
     PS_CHOICE("charges", &chosen.charges, "auto|unit|uniform|signed", PS_IDENTITY,
