@@ -54,7 +54,8 @@ ranks() { [ "$1" = 1 ] || echo "mpirun -n $1 --bind-to none -x OMP_NUM_THREADS=$
 of() { json "$1" "$KEEP/$2"; }
 # against NAME QUANTITY N VALUE SIZE: seconds beside those of one GPU over N, if they are known by then
 against() {
-    local one=$KEEP/one/${1//[^a-z0-9]/_}-${2//[^a-z0-9]/_}
+    local one=$1-$2-$5
+    one=$KEEP/one/${one//[^a-z0-9]/_}
     [ "$3" != 1 ] || echo "$4" > "$one"
     record "scale-$1" "$2, $3 GPU" "$4" s "$([ ! -e "$one" ] || calculate "$(cat "$one") / $3")" "$5"
 }
@@ -184,7 +185,7 @@ job_files() {
         seconds=$(calculate "$seconds + $(of time "files-$o-$1")")
         rm -f $o.h5 $o.part*.h5
     done
-    against hbem-files "K and W assembled into files" "$1" "$seconds" "$(of unknowns "files-dlp-$1") unknowns, k 4.18879, fp32, skeletons"
+    against hbem-files "K and W assembled into files" "$1" "$seconds" "$(of rows "files-dlp-$1") unknowns, k 4.18879, fp32, skeletons"
 }
 job_schwarz() {
     local box how

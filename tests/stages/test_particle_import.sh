@@ -83,10 +83,10 @@ printf 'x,y,z,mass kg\n1,2,3,4\n' > t; expect 3 "a header of 5 names" $import t 
 printf '# three particles at last\n1 2 3 4\n' > t; expect 0 "" $import t one.h5 --force
 
 # ---- more than a chunk, generated: the same whatever the threads; text of it the same again ----
-expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 g1.h5 --threads 1
-expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 g3.h5 --threads 3
+expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 7 g1.h5 --threads 1
+expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 7 g3.h5 --threads 3
 same g1.h5 g3.h5
-expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 8 g8.h5
+expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 8 g8.h5
 [ "$(content g1.h5)" != "$(content g8.h5)" ] || fail "the seed makes no difference"
 expect 0 "" $import g1.h5 again.h5
 [ "$(figure coincident)" = 0 ] || fail "coincident particles are found where there are none"
