@@ -395,7 +395,8 @@ static ps_status compute_timed(ps_device_stream *stream, ps_moved_batch *batch, 
                                 .count = batch->plan.count,
                                 .bytes = batch->plan.bytes,
                                 .own = batch->own,
-                                .base = batch->base};
+                                .base = batch->base,
+                                .copied = batch->copied};
     pthread_mutex_lock(&stream->meter_lock);
     ps_status status = ps_probe_begin(&batch->computing, how->on, &timed);
     pthread_mutex_unlock(&stream->meter_lock);

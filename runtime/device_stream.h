@@ -39,6 +39,8 @@ typedef struct ps_batch_work {
     int64_t bytes;
     void *own;        /* what prepare left */
     const void *base; /* device memory; valid for what compute enqueues */
+    ps_event *copied; /* when it is there: for what compute enqueues on streams of its own, which
+                         the stream it is given has to wait for */
 } ps_batch_work;
 
 /* Enqueues the work of one batch on `stream`; need not wait for it. */

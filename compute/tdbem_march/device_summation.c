@@ -106,7 +106,7 @@ static ps_status prepare(void *context, const ps_batch_images *images, void **ow
                                .offsets = images->offsets};
     PS_GUARD(status, done,
              ps_slice_batch_plan_make(header, s->pass, s->multiprocessors, &of, &b->plan));
-    PS_GUARD(status, done, device_summation_scratch(s, b->plan.scratch_bytes));
+    PS_GUARD(status, done, device_summation_scratch(s, SUMMATION_LANES * b->plan.scratch_bytes));
     status = upload_table(s, &of, b);
 done:
     free(views);
@@ -134,16 +134,34 @@ static const void *placed_tile(void *context, int64_t chunk, const void **host)
 
 /* ---- sweeps ---- */
 
+/* A pass of a batch: multiplied by the lane whose turn it is, added on `stream`; by the CPU device
+ * at once. */
+static ps_status compute_pass(device_summation *s, const ps_slice_batch_plan *plan,
+                              ps_slice_batch_memory *memory, ps_event *copied, ps_stream *stream)
+{
+    int64_t number = s->turn++ % SUMMATION_LANES;
+    if (!ps_stream_handle(stream)) return ps_slice_batch_run(plan, memory, stream);
+    const summation_lane *lane = &s->lanes[number];
+    memory->scratch = (char *)s->scratch + number * (s->scratch_bytes / SUMMATION_LANES);
+    PS_TRY(ps_event_wait(s->start[s->sweeps % 2], lane->stream)); /* the past is there */
+    PS_TRY(ps_event_wait(copied, lane->stream));
+    PS_TRY(ps_event_wait(lane->added, lane->stream));
+    PS_TRY(ps_slice_batch_multiply(plan, memory, lane->stream));
+    PS_TRY(ps_event_record(lane->multiplied, lane->stream));
+    PS_TRY(ps_event_wait(lane->multiplied, stream));
+    PS_TRY(ps_slice_batch_add(plan, memory, stream));
+    return ps_event_record(lane->added, stream);
+}
+
 static ps_status compute(void *context, const ps_batch_work *work, ps_stream *stream)
 {
-    const device_summation *s = context;
+    device_summation *s = context;
     const batch *b = work->own;
     if (b->symmetric) return symmetric_batch_compute(s, b->symmetric, work->base, stream);
     const ps_past_window *w = s->config.window;
     for (int64_t pass = 0; pass < s->config.group; pass += s->pass) {
         ps_slice_batch_memory memory = {
             .table = b->table,
-            .scratch = s->scratch,
             .base = work->base,
             .past = w->data,
             .past_stride = w->stride,
@@ -151,7 +169,7 @@ static ps_status compute(void *context, const ps_batch_work *work, ps_stream *st
             .sums = (char *)s->sums + pass * item_size(w->precision),
             .sums_stride = s->config.group,
         };
-        PS_TRY(ps_slice_batch_run(&b->plan, &memory, stream));
+        PS_TRY(compute_pass(s, &b->plan, &memory, work->copied, stream));
     }
     return PS_OK;
 }
@@ -205,9 +223,31 @@ int64_t device_summation_batch(int64_t device_memory, int64_t host_memory)
     return device_memory >= least && host_memory >= least ? whole_batch : 0;
 }
 
+static ps_status open_lanes(device_summation *s)
+{
+    for (int l = 0; l < SUMMATION_LANES; ++l) {
+        summation_lane *lane = &s->lanes[l];
+        PS_TRY(ps_stream_open(s->config.device, &lane->stream));
+        PS_TRY(ps_event_open(s->config.device, &lane->multiplied));
+        PS_TRY(ps_event_open(s->config.device, &lane->added));
+        PS_TRY(ps_event_record(lane->added, s->config.stream));
+    }
+    return PS_OK;
+}
+
+static void close_lanes(device_summation *s)
+{
+    for (int l = 0; l < SUMMATION_LANES; ++l) {
+        ps_event_close(&s->lanes[l].multiplied);
+        ps_event_close(&s->lanes[l].added);
+        ps_stream_close(&s->lanes[l].stream);
+    }
+}
+
 static ps_status open_stream(device_summation *s)
 {
     const device_summation_config *c = &s->config;
+    PS_TRY(open_lanes(s));
     ps_device_stream_config config = {
         .device = c->device,
         .chunk_count = c->share->count,
@@ -257,6 +297,7 @@ void device_summation_close(device_summation *s)
 {
     if (!s->config.device) return;
     ps_device_stream_close(&s->tiles);
+    close_lanes(s);
     symmetric_batch_close(s, &s->held);
     ps_device_free(s->config.device, s->sums);
     ps_device_free(s->config.device, s->scratch);

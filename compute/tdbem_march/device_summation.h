@@ -10,9 +10,9 @@
 #include "kernels/tdbem/slice_batch.h"
 #include "runtime/device_stream.h"
 
-/* Partial sums of a batch, in units of the sums. Of few unknowns there are more in a whole batch,
- * as many as fill the device: 50 MB at most in single precision, beside the 16 GB of such budgets.
- */
+/* Partial sums of two batches, in units of the sums. Of few unknowns there are more in whole
+ * batches, as many as fill the device: 100 MB at most in single precision, beside the 16 GB of such
+ * budgets. */
 enum { DEVICE_PARTIAL_SUMS = 64 };
 
 typedef struct device_summation_config {
@@ -26,14 +26,24 @@ typedef struct device_summation_config {
     int64_t host_memory, device_memory; /* for tiles and their buffers alone */
 } device_summation_config;
 
+/* Batches are multiplied on streams of their own in turn, so that one fills what the one before
+ * leaves idle at its end; their sums are added on the stream of the device, in their order. */
+enum { SUMMATION_LANES = 2 };
+typedef struct summation_lane {
+    ps_stream *stream;
+    ps_event *multiplied, *added; /* of its latest batch: its scratch is full, and free again */
+} summation_lane;
+
 typedef struct device_summation {
     device_summation_config config;
     tile_list list;
     int64_t pass; /* steps of one kernel: at most PS_GROUP_MAX */
     int multiprocessors;
-    void *sums; /* [unknowns][group] on the device */
-    void *scratch;
+    void *sums;    /* [unknowns][group] on the device */
+    void *scratch; /* of the lanes, one behind the other */
     int64_t scratch_bytes, table_bytes;
+    summation_lane lanes[SUMMATION_LANES];
+    int64_t turn; /* of the lanes */
     ps_device_stream *tiles;
     struct symmetric_batch *held; /* of tiles that the device holds; NULL: a stream's */
     /* Of the two latest sweeps, by their number modulo 2: */

@@ -15,10 +15,19 @@ enum {
 };
 
 #ifndef PS_WITH_CUDA
-ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
-                              void *stream)
+static ps_status no_cuda(void)
 {
     return ps_fail(PS_FAILED, "slice products on a CUDA device: built without CUDA");
+}
+ps_status ps_slice_parts_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                              void *stream)
+{
+    return no_cuda();
+}
+ps_status ps_slice_reduce_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                               void *stream)
+{
+    return no_cuda();
 }
 #endif
 
@@ -264,19 +273,51 @@ static ps_slice_launch make_launch(const ps_slice_batch_plan *plan,
                              .k_max = (int32_t)plan->k_max};
 }
 
-ps_status ps_slice_batch_run(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
-                             ps_stream *stream)
+static ps_status check_memory(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
+                              ps_stream *stream)
 {
-    if (!plan->strands) return PS_OK;
     if (!memory->table || !memory->base || !memory->past || !memory->sums)
         return ps_fail(PS_USAGE, "a batch without table, values, past or sums");
     if (memory->sums_stride < plan->group ||
         memory->past_stride < memory->past_origin + plan->group)
         return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",
                        (long long)plan->group);
-    if (!ps_stream_handle(stream)) return run_here(plan, memory);
-    if (!memory->scratch) return ps_fail(PS_USAGE, "a batch without scratch memory");
+    return ps_stream_handle(stream) && !memory->scratch
+               ? ps_fail(PS_USAGE, "a batch without scratch memory")
+               : PS_OK;
+}
+
+/* A step on a device. */
+static ps_status launch(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
+                        ps_stream *stream,
+                        ps_status (*step)(const ps_slice_batch_plan *plan,
+                                          const ps_slice_launch *launch, void *stream))
+{
     ps_slice_launch launch = make_launch(plan, memory);
     PS_TRY(ps_stream_enter(stream));
-    return ps_slice_batch_cuda(plan, &launch, ps_stream_handle(stream));
+    return step(plan, &launch, ps_stream_handle(stream));
+}
+
+ps_status ps_slice_batch_multiply(const ps_slice_batch_plan *plan,
+                                  const ps_slice_batch_memory *memory, ps_stream *stream)
+{
+    if (!plan->strands) return PS_OK;
+    PS_TRY(check_memory(plan, memory, stream));
+    return ps_stream_handle(stream) ? launch(plan, memory, stream, ps_slice_parts_cuda) : PS_OK;
+}
+
+ps_status ps_slice_batch_add(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
+                             ps_stream *stream)
+{
+    if (!plan->strands) return PS_OK;
+    PS_TRY(check_memory(plan, memory, stream));
+    return ps_stream_handle(stream) ? launch(plan, memory, stream, ps_slice_reduce_cuda)
+                                    : run_here(plan, memory);
+}
+
+ps_status ps_slice_batch_run(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
+                             ps_stream *stream)
+{
+    PS_TRY(ps_slice_batch_multiply(plan, memory, stream));
+    return ps_slice_batch_add(plan, memory, stream);
 }

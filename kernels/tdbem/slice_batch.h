@@ -100,4 +100,13 @@ ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_b
 ps_status ps_slice_batch_run(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
                              ps_stream *stream);
 
+/* ps_slice_batch_run in two steps: the parts, whose sums are left in the scratch, and adding these.
+ * So parts of the next batch, on another stream and with scratch of its own, can fill what those
+ * of this one leave idle at their end, while the order of the additions stays that of the batches.
+ * On the CPU device the second does it all. */
+ps_status ps_slice_batch_multiply(const ps_slice_batch_plan *plan,
+                                  const ps_slice_batch_memory *memory, ps_stream *stream);
+ps_status ps_slice_batch_add(const ps_slice_batch_plan *plan, const ps_slice_batch_memory *memory,
+                             ps_stream *stream);
+
 #endif

@@ -27,29 +27,26 @@ template <typename real> __global__ void reduce_kernel(const __grid_constant__ p
     static_cast<real *>(in.sums)[(strand.row + row) * in.sums_stride + g] += sum;
 }
 
-ps_status reduce(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
-                 cudaStream_t stream)
+} // namespace
+
+extern "C" ps_status ps_slice_reduce_cuda(const ps_slice_batch_plan *plan,
+                                          const ps_slice_launch *launch, void *stream)
 {
     int64_t all = plan->strands * plan->group * plan->strand_rows;
     int blocks = static_cast<int>((all + THREADS - 1) / THREADS);
+    cudaStream_t on = static_cast<cudaStream_t>(stream);
     if (plan->precision == PS_SINGLE)
-        reduce_kernel<float><<<blocks, THREADS, 0, stream>>>(*launch);
+        reduce_kernel<float><<<blocks, THREADS, 0, on>>>(*launch);
     else
-        reduce_kernel<double><<<blocks, THREADS, 0, stream>>>(*launch);
+        reduce_kernel<double><<<blocks, THREADS, 0, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-} // namespace
-
-extern "C" ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan,
+extern "C" ps_status ps_slice_parts_cuda(const ps_slice_batch_plan *plan,
                                          const ps_slice_launch *launch, void *stream)
 {
-    if (ps_batch_has_panels(plan))
-        PS_TRY(ps_slice_full_cuda(plan, launch, stream));
-    else if (plan->kernel == PS_SLICE_KERNEL_ROWS)
-        PS_TRY(ps_slice_rows_cuda(plan, launch, stream));
-    else
-        PS_TRY(ps_slice_teams_cuda(plan, launch, stream));
-    return reduce(plan, launch, static_cast<cudaStream_t>(stream));
+    if (ps_batch_has_panels(plan)) return ps_slice_full_cuda(plan, launch, stream);
+    return plan->kernel == PS_SLICE_KERNEL_ROWS ? ps_slice_rows_cuda(plan, launch, stream)
+                                                : ps_slice_teams_cuda(plan, launch, stream);
 }

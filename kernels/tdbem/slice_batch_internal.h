@@ -149,10 +149,12 @@ typedef struct ps_slice_launch {
     int32_t block_rows, block_columns, k_max;
 } ps_slice_launch;
 
-/* slice_batch_cuda.cu: launches the plan's kernel and the reduction. `stream`: cudaStream_t of a
- * device that is current. */
-ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+/* slice_batch_cuda.cu: the plan's kernel, which leaves the sums of parts in the scratch, and the
+ * one that adds them. `stream`: cudaStream_t of a device that is current. */
+ps_status ps_slice_parts_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
                               void *stream);
+ps_status ps_slice_reduce_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                               void *stream);
 /* Kernels alone, in slice_rows_cuda.cu, slice_full_cuda.cu (rows) and slice_teams_cuda.cu. */
 ps_status ps_slice_full_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
                              void *stream);
