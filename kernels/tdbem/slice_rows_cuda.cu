@@ -43,9 +43,9 @@ template <typename real, typename stored, int NG, int FORM> struct stage {
     static constexpr int WINDOW = window_of(NG);
     stored values[placing<FORM>::VALUES];
     real past[WINDOW];
-    unsigned note[WARP]; /* per thread: WIDE, columns, the scale of halves, and the index in the
-                            window at which past[0] of its row lies */
 };
+/* What a thread knows of a segment in a stage: WIDE, columns, the scale of halves, and the index in
+ * the window at which past[0] of its row lies. */
 enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 26, SCALE_AT = 18, PLACE = (1u << SCALE_AT) - 1 };
 
 /* 2^(s - 127) of the s in a note, 0 for s = 0 (kernels/tdbem/half_values.h). */
@@ -67,20 +67,19 @@ struct __align__(16) segment_place
 };
 enum { SPAN_AT = 5, HIGH_AT = 16, SPAN_MAX = (1 << (HIGH_AT - SPAN_AT)) - 1 };
 
-/* Copies BYTES at `from` + AT to shared memory `to` + AT if at < count. */
-template <int BYTES, int AT>
-__device__ __forceinline__ void copy_below(unsigned to, const void *from, unsigned at,
-                                           unsigned count)
+/* Copies BYTES at `from` + AT to shared memory `to` + AT if left > NUMBER. */
+template <int BYTES, int AT, int NUMBER>
+__device__ __forceinline__ void copy_above(unsigned to, const void *from, int left)
 {
     if constexpr (BYTES == 16)
-        asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
+        asm volatile("{.reg .pred p; setp.gt.s32 p, %2, %3;\n"
                      "@p cp.async.cg.shared.global [%0 + %4], [%1 + %4], 16;}" ::"r"(to),
-                     "l"(from), "r"(at), "r"(count), "n"(AT)
+                     "l"(from), "r"(left), "n"(NUMBER), "n"(AT)
                      : "memory");
     else
-        asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
+        asm volatile("{.reg .pred p; setp.gt.s32 p, %2, %3;\n"
                      "@p cp.async.ca.shared.global [%0 + %4], [%1 + %4], %5;}" ::"r"(to),
-                     "l"(from), "r"(at), "r"(count), "n"(AT), "n"(BYTES)
+                     "l"(from), "r"(left), "n"(NUMBER), "n"(AT), "n"(BYTES)
                      : "memory");
 }
 
@@ -144,6 +143,7 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
     const real *past; /* t = 0 of the piece's first slice, at this thread's value of the window */
     const uint16_t *starts;     /* this thread's        */
     const uint8_t *scales;      /* likewise, of halves  */
+    segment_place own;          /* of this segment      */
     int inside, segments, left; /* segment of the piece, and those not copied yet of the part */
     unsigned copy_column;       /* of the values that this thread copies first */
     unsigned first;             /* start of this thread's row-vector */
@@ -192,7 +192,6 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
         starts = reinterpret_cast<const uint16_t *>(in.base + head_long(head, 2));
         past = past_of<real>(in, head_word(head, 4)) + lane;
         copy_column = copy::column_of(lane);
-        segment_place own;
         unsigned columns = lane < segments ? record.x & 0xff : 0, slice = record.x >> 8 & 0xff;
         unsigned column = record.x >> 16, low = record.y & 0xffff, high = record.y >> 16;
         if (FORM == PACKED) {
@@ -226,72 +225,78 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
             do enter_piece(lane);
             while (segments == 0);
         }
-        unsigned at = places[inside].start;
-        first = starts[at];
-        if (HALF) scale = static_cast<unsigned>(scales[at]) << SCALE_AT;
+        own = places[inside];
+        first = starts[own.start];
+        if (HALF) scale = static_cast<unsigned>(scales[own.start]) << SCALE_AT;
     }
 };
 
-/* The copies of a segment: values, and `count` values of the window. */
-template <typename stored, int HEIGHT>
+/* The copies of a segment's values, `left` columns from this thread's first one on. */
+template <typename stored, int HEIGHT, int FIRST = 0>
 __device__ __forceinline__ void copy_segment(unsigned to, const char *values, int column_bytes,
-                                             unsigned copy_column, unsigned columns)
+                                             int left)
 {
-    constexpr int UNIT = 16 / sizeof(stored);
-#pragma unroll
-    for (int i = 0; i < SEGMENT / UNIT; ++i)
-        copy_below<16, 0>(to + i * UNIT * HEIGHT * static_cast<int>(sizeof(stored)),
-                          values + i * UNIT * static_cast<int64_t>(column_bytes),
-                          copy_column + i * UNIT, columns);
+    constexpr int UNIT = 16 / sizeof(stored), AT = FIRST * HEIGHT * static_cast<int>(sizeof(stored));
+    if constexpr (FIRST < SEGMENT) {
+        copy_above<16, 0, FIRST>(to + AT, values + FIRST * static_cast<int64_t>(column_bytes),
+                                 left);
+        copy_segment<stored, HEIGHT, FIRST + UNIT>(to, values, column_bytes, left);
+    }
 }
 
+/* Those of the past, `left` values from this thread's first one on. */
 template <int WINDOW, typename real>
-__device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigned lane,
-                                          unsigned count)
+__device__ __forceinline__ void copy_past(unsigned to, const real *past, int left)
 {
     constexpr int BYTES = sizeof(real);
-    copy_below<BYTES, 0>(to, past, lane, count);
-    copy_below<BYTES, WARP * BYTES>(to, past, lane + WARP, count);
+    copy_above<BYTES, 0, 0>(to, past, left);
+    copy_above<BYTES, WARP * BYTES, WARP>(to, past, left);
     if constexpr (WINDOW > 2 * WARP)
-        copy_below<BYTES, 2 * WARP * BYTES>(to, past, lane + 2 * WARP, count);
+        copy_above<BYTES, 2 * WARP * BYTES, 2 * WARP>(to, past, left);
+}
+
+__device__ __forceinline__ void put_address(unsigned to, const void *address)
+{ /* to shared memory */
+    asm volatile("st.shared.u64 [%0], %1;" ::"r"(to), "l"(address) : "memory");
 }
 
 /* Starts the copies of the cursor's segment to a stage, whose address in shared memory is `there`,
- * and moves the cursor on. */
+ * and moves the cursor on. Returns what this thread notes of it. */
 template <typename real, typename stored, int NG, int FORM>
-__device__ __forceinline__ void fetch(cursor<real, stored, NG, FORM> &at,
-                                      stage<real, stored, NG, FORM> &to, unsigned there, int lane)
+__device__ __forceinline__ unsigned fetch(cursor<real, stored, NG, FORM> &at, unsigned there,
+                                          int lane)
 {
-    const segment_place own = at.places[at.inside];
+    constexpr int WINDOW = stage<real, stored, NG, FORM>::WINDOW,
+                  PAST_AT = placing<FORM>::VALUES * sizeof(stored);
+    const segment_place own = at.own;
     unsigned shape = own.shape, columns = shape & 0x1f;
     const real *past = at.past + own.past;
     unsigned span = shape >> SPAN_AT & SPAN_MAX;
     copy_segment<stored, placing<FORM>::HEIGHT>(there + warp_copy<stored, FORM>::copy_to(lane),
                                                 at.values + static_cast<uint64_t>(own.value) * 16,
-                                                at.column_units() * 16, at.copy_column, columns);
+                                                at.column_units() * 16,
+                                                static_cast<int>(columns - at.copy_column));
     unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;
     note |= columns << COLUMNS_AT | at.scale;
-    constexpr int WINDOW = stage<real, stored, NG, FORM>::WINDOW;
-    if (span <= WINDOW) {
-        copy_past<WINDOW>(
-            there + static_cast<int>(placing<FORM>::VALUES * sizeof(stored) + lane * sizeof(real)),
-            past, lane, span);
-    } else {
-        if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
+    bool wide = span > WINDOW;
+    copy_past<WINDOW>(there + PAST_AT + lane * static_cast<int>(sizeof(real)), past,
+                      wide ? 0 : static_cast<int>(span) - lane);
+    if (wide) {
+        if (lane == 0) put_address(there + PAST_AT, past);
         note |= WIDE;
     }
-    to.note[lane] = note;
     --at.left;
     if (at.left) at.next(lane);
+    return note;
 }
 
 /* Multiplies the segment of a stage; where it is wide, with the past from device memory. */
 template <typename real, typename stored, int NG, int FORM>
 __device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, stored, NG, FORM> &from,
-                                         int lane)
+                                         unsigned note, int lane)
 {
     constexpr int HEIGHT = placing<FORM>::HEIGHT;
-    unsigned note = from.note[lane], columns = note >> COLUMNS_AT & 0x1f, place = note & PLACE;
+    unsigned columns = note >> COLUMNS_AT & 0x1f, place = note & PLACE;
     const stored *values = from.values + placing<FORM>::of_row(lane);
     float scale = scale_of(note);
     if (!(note & WIDE))
@@ -335,18 +340,22 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, stored, NG>::BLOCKS)
     real sum[NG];
 #pragma unroll
     for (int g = 0; g < NG; ++g) sum[g] = 0;
-    int now = 0, free = STAGES - 1;
     const int segments = at.left;
+    unsigned notes[STAGES] = {}; /* of the segments in the stages, first to be multiplied first */
+#pragma unroll
     for (int s = 0; s < STAGES - 1; ++s) {
-        if (at.left) fetch(at, stages[s], there + s * SIZE, lane);
+        if (at.left) notes[s] = fetch(at, there + s * SIZE, lane);
         copies_commit();
     }
+    int now = 0, free = STAGES - 1;
     for (int i = 0; i < segments; ++i) {
         copies_wait<STAGES - 2>();
         __syncwarp();
-        if (at.left) fetch(at, stages[free], there + free * SIZE, lane);
+        if (at.left) notes[STAGES - 1] = fetch(at, there + free * SIZE, lane);
         copies_commit();
-        multiply(sum, stages[now], lane);
+        multiply(sum, stages[now], notes[0], lane);
+#pragma unroll
+        for (int s = 0; s < STAGES - 1; ++s) notes[s] = notes[s + 1];
         free = now;
         now = now + 1 == STAGES ? 0 : now + 1;
     }
