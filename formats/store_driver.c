@@ -23,6 +23,9 @@ typedef struct driver_file {
     haddr_t end;       /* "eof": of the file, once announced transfers are made */
 } driver_file;
 
+/* Smaller chunks are left to the system: their files are small, or their pages are shared. */
+enum { BEHIND_BYTES = 1 << 20 };
+
 static ps_transfer *expected; /* guarded by ps_hdf5_lock */
 
 /* ---- moving bytes ---- */
@@ -72,10 +75,21 @@ static bool take(const driver_file *file, haddr_t address, size_t size, const vo
     return true;
 }
 
+/* Lets the system begin to bring bytes to disk, so that a commit has less to wait for. Nothing
+ * depends on it. */
+static void write_behind(const ps_transfer *transfer)
+{
+    if (transfer->size >= BEHIND_BYTES)
+        (void)sync_file_range(transfer->file, transfer->address, (off_t)transfer->size,
+                              SYNC_FILE_RANGE_WRITE);
+}
+
 int ps_transfer_write(const ps_transfer *transfer)
 {
     if (transfer->file < 0) return 0;
-    return write_at(transfer->file, transfer->buffer, transfer->size, transfer->address);
+    int error = write_at(transfer->file, transfer->buffer, transfer->size, transfer->address);
+    if (!error) write_behind(transfer);
+    return error;
 }
 
 int ps_transfer_read(const ps_transfer *transfer)

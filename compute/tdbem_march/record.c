@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/store_behind.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -136,9 +135,7 @@ ps_status record_write_behind(record *r, const ps_product *product, const ps_his
 static ps_status write_page(void *context)
 {
     record *r = context;
-    PS_TRY(ps_history_append(r->history, r->handed, r->pages[1 - r->page]));
-    ps_store_write_behind(ps_history_store(r->history));
-    return PS_OK;
+    return ps_history_append(r->history, r->handed, r->pages[1 - r->page]);
 }
 
 /* Has the page at hand written, once the one before it is. */
