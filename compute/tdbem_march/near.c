@@ -294,13 +294,16 @@ static ps_status measure_rows(near_tally *t)
     return PS_OK;
 }
 
+/* Left as it comes: every entry that was counted is filled, by the threads that own its rows.
+ * Zeros written before, by one thread, took longer than the filling. */
 static ps_status begin_rows(near_tally *t)
 {
     ps_near *near = &t->rows;
     int64_t entries = ps_near_entries(near);
-    PS_TRY(PS_ALLOC(&near->columns, entries, "the near matrices"));
-    return ps_alloc(&near->values, entries, (size_t)item_size(near->precision),
-                    "the near matrices");
+    PS_TRY(ps_alloc_buffer((void **)&near->columns, entries * (int64_t)sizeof *near->columns,
+                           "the near matrices"));
+    return ps_alloc_buffer(&near->values, entries * item_size(near->precision),
+                           "the near matrices");
 }
 
 static const near_making compressed = {{count_rows, fill_rows}, measure_rows, begin_rows};

@@ -39,7 +39,7 @@ static ps_status pack_near(root *r, ps_near_packing *packing, ps_packed_near *pa
     PS_TRY(ps_near_packing_measure(packing, packed));
     int64_t bytes = ps_packed_near_bytes(packed);
     void *host, *device;
-    PS_TRY(ps_alloc_untouched(&host, bytes, "the packed near matrices"));
+    PS_TRY(ps_alloc_buffer(&host, bytes, "the packed near matrices"));
     ps_packed_near_attach(packed, host);
     ps_near_packing_fill(packing, packed);
     ps_status status = take_copy(r, host, bytes, &device);
