@@ -171,6 +171,15 @@ static ps_status write_head(ps_append_log *log)
     return ps_append_log_sync(log);
 }
 
+/* A file that is empty is left alone: ext4 takes what was cut to nothing for one that is being
+ * replaced, and begins to write all of it to disk when it is closed, just before it is removed. */
+static bool empty(int descriptor)
+{
+    struct stat file;
+    if (fstat(descriptor, &file) == 0 && file.st_size == 0) return true;
+    return ftruncate(descriptor, 0) == 0;
+}
+
 ps_status ps_append_log_create(const char *path, const char *uuid, const char *identity,
                                ps_append_log **out)
 {
@@ -181,7 +190,7 @@ ps_status ps_append_log_create(const char *path, const char *uuid, const char *i
     log->identity = strdup(identity);
     if (!log->identity)
         status = ps_fail(PS_EXHAUSTED, "%s: no memory for its head", path);
-    else if (ftruncate(log->descriptor, 0) != 0)
+    else if (!empty(log->descriptor))
         status = io_fail(log, "cannot be emptied");
     else
         status = write_head(log);
