@@ -17,66 +17,54 @@
 
 /* ---- buffers ---- */
 
-/* Memory of a tile: pinned where a device fills it. */
-static ps_status take(ps_device *pinned, int64_t bytes, void *out)
-{
-    return pinned ? ps_device_alloc_pinned(pinned, bytes, out)
-                  : ps_alloc_untouched(out, bytes, "a tile");
-}
-
-static void give(ps_device *pinned, void *memory)
-{
-    if (pinned)
-        ps_device_free_pinned(pinned, memory);
-    else
-        free(memory);
-}
-
 /* Devices bring values in the file's precision. */
 static bool has_singles(const ps_assembly_plan *plan)
 {
     return plan->devices && plan->precision == PS_SINGLE;
 }
 
-static ps_status tile_init(const ps_assembly_plan *plan, ps_device *pinned,
-                           ps_interaction_tile *tile)
+/* Places the arrays of a tile in `block`, from *used on. */
+static void tile_place(const ps_assembly_plan *plan, void *block, int64_t *used,
+                       ps_interaction_tile *tile)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     tile->value_capacity = plan->square_values;
-    PS_TRY(take(pinned, 2 * entries, &tile->starts));
-    PS_TRY(take(pinned, 2 * entries, &tile->lengths));
-    PS_TRY(take(pinned, 4 * entries, &tile->near_rows));
-    PS_TRY(take(pinned, 4 * entries, &tile->near_columns));
-    PS_TRY(take(pinned, 8 * entries, &tile->near_values));
-    return has_singles(plan) ? take(pinned, 4 * tile->value_capacity, &tile->singles)
-                             : take(pinned, 8 * tile->value_capacity, &tile->values);
+    tile->starts = ps_host_part(block, used, 2 * entries);
+    tile->lengths = ps_host_part(block, used, 2 * entries);
+    tile->near_rows = ps_host_part(block, used, 4 * entries);
+    tile->near_columns = ps_host_part(block, used, 4 * entries);
+    tile->near_values = ps_host_part(block, used, 8 * entries);
+    if (has_singles(plan))
+        tile->singles = ps_host_part(block, used, 4 * tile->value_capacity);
+    else
+        tile->values = ps_host_part(block, used, 8 * tile->value_capacity);
 }
 
-static void tile_release(ps_device *pinned, ps_interaction_tile *tile)
+/* Both tiles in one block, as pinning takes its time by the piece. Returns its bytes. */
+static int64_t tiles_place(const ps_assembly_plan *plan, void *block, ps_assembly_buffers *out)
 {
-    give(pinned, tile->starts);
-    give(pinned, tile->lengths);
-    give(pinned, tile->near_rows);
-    give(pinned, tile->near_columns);
-    give(pinned, tile->near_values);
-    give(pinned, tile->values);
-    give(pinned, tile->singles);
+    int64_t used = 0;
+    tile_place(plan, block, &used, &out->tile);
+    tile_place(plan, block, &used, &out->mirror);
+    return used;
 }
 
 int64_t ps_assembly_buffer_bytes(const ps_assembly_plan *plan)
 {
-    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
-    int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
-    if (plan->devices) return 2 * tile;
-    return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
+    ps_assembly_buffers none;
+    int64_t tiles = tiles_place(plan, NULL, &none);
+    if (plan->devices) return tiles;
+    return tiles + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
            plan->tiling.value_capacity * 4;
 }
 
 ps_status ps_assembly_buffers_init(const ps_assembly_plan *plan, ps_assembly_buffers *out)
 {
     out->pinned = plan->devices ? ps_assembly_devices_host(plan->devices) : NULL;
-    PS_TRY(tile_init(plan, out->pinned, &out->tile));
-    PS_TRY(tile_init(plan, out->pinned, &out->mirror));
+    int64_t bytes = tiles_place(plan, NULL, out);
+    PS_TRY(out->pinned ? ps_device_alloc_pinned(out->pinned, bytes, &out->block)
+                       : ps_alloc_untouched(&out->block, bytes, "a tile"));
+    tiles_place(plan, out->block, out);
     if (plan->devices) return PS_OK;
     PS_TRY(PS_ALLOC(&out->offsets, plan->tiling.tile_rows, "offsets"));
     PS_TRY(ps_alloc_untouched(&out->workspace, plan->workspace_bytes, "assembly workspace"));
@@ -86,8 +74,10 @@ ps_status ps_assembly_buffers_init(const ps_assembly_plan *plan, ps_assembly_buf
 
 void ps_assembly_buffers_release(ps_assembly_buffers *buffers)
 {
-    tile_release(buffers->pinned, &buffers->tile);
-    tile_release(buffers->pinned, &buffers->mirror);
+    if (buffers->pinned)
+        ps_device_free_pinned(buffers->pinned, buffers->block);
+    else
+        free(buffers->block);
     free(buffers->offsets);
     free(buffers->workspace);
     free(buffers->single);

@@ -145,12 +145,13 @@ typedef struct ps_near_entry {
 /* What a thread works with. */
 typedef struct ps_assembly_buffers {
     ps_interaction_tile tile, mirror;
+    void *block; /* which holds their arrays                                                    */
     int64_t *offsets;
     void *workspace;
     float *single;       /* a stored tile in fp32                                               */
     ps_near_entry *near; /* M^0 of all units of this thread                                     */
     int64_t near_count, near_capacity;
-    ps_device *pinned; /* the tiles' memory is pinned by it; NULL: plain memory              */
+    ps_device *pinned; /* the block is pinned by it; NULL: plain memory                      */
     int64_t pairs, entries;
     double seconds; /* computing, processor time; with devices wall time, waits included */
     double passivity_seconds; /* gathering the certificate                                   */
