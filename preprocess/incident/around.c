@@ -48,6 +48,19 @@ static ps_status check(const ps_run *run, const ps_surface_mesh *mesh, const sou
                    (long long)mesh->vertex_count, 1e-6 * (double)bytes);
 }
 
+/* The longest way from a source to the body; of plane waves, along the body. */
+static double longest_way(const ps_surface_mesh *mesh, const source_text *sources, int count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < mesh->vertex_count; ++i)
+        for (int s = 0; s < count; ++s) {
+            const ps_sound *sound = &sources[s].sound;
+            const double *from = sound->kind == PS_SOUND_PLANE ? mesh->vertices : sound->place;
+            most = fmax(most, ps_distance3(from, mesh->vertices + 3 * i));
+        }
+    return most;
+}
+
 ps_status around_settle(const ps_run *run, const ps_surface_mesh *mesh, const source_text *sources,
                         int count, ps_incident_header *header, ps_surface_flow *out)
 {
@@ -57,7 +70,10 @@ ps_status around_settle(const ps_run *run, const ps_surface_mesh *mesh, const so
     for (int k = 0; k < 3; ++k) header->flow[k] = 0;
     header->around = true;
     PS_TRY(ps_body_flow_solve(mesh, out));
-    ps_info("the flow about the body: Mach %.3g, errors of the order of %.2g", mach, mach * mach);
+    ps_info("the flow about the body: Mach %.3g; left out are %.2g of sizes and, of the ways from "
+            "sources to the body, up to %.2g m (times the wavenumber: of phases), and as much of "
+            "the ways from there on",
+            mach, mach * mach, mach * mach * longest_way(mesh, sources, count));
     return PS_OK;
 }
 

@@ -28,6 +28,8 @@ heard rest around.csv --at 1.34,.6,-1.2 --at 1.42,.6,-1.2 --at 1.58,.6,-1.2 --at
     --at 1.5,.68,-1.2 --at 1.5,.76,-1.2 --at 1.5,.6,-1.36 --at 1.5,.6,-1.28 --at 1.5,.6,-1.12 --at 1.5,.6,-1.04
 sounds flow $S --flow $U --around
 grep -q "^mach_number *0.15" said.txt || say "the Mach number is not told"
+penstock-incident s.h5 told.h5 --like m.h5 --steps 20 --source monopole:at=$S:width=3 --flow $U --around > said.txt 2>&1
+grep -q "0.022 of sizes.* up to 0.09[01]* m" said.txt || { cat said.txt; say "what is left out is not told"; } # .0225 of 4.02 m
 heard flow rate.csv --at $R --rate
 heard flow pressure.csv --at $R
 set -- $(python3 "$ROOT/tests/support/body_flow.py" $U $S $R rest.csv around.csv rate.csv pressure.csv)
