@@ -24,6 +24,7 @@ static bool is_for_device(const fmm_run *r)
 {
     const char *device = r->run->device;
     if (strcmp(device, "cpu") == 0) return false;
+    if (r->left == FMM_LEFT_ADAPTIVE && strcmp(device, "auto") == 0) return false;
     if (r->options->tree == FMM_TREE_AUTO && r->options->resident == FMM_RESIDENT_NO) return false;
     return strncmp(device, "cuda", 4) == 0 || ps_device_count() > 0;
 }
@@ -32,8 +33,8 @@ static bool is_for_device(const fmm_run *r)
 static bool must_be(const fmm_run *r)
 {
     bool unsorted = !r->problem.header->sorted && r->options->tree == FMM_TREE_AUTO;
-    return r->options->tree == FMM_TREE_ADAPTIVE || r->problem.lattice.axes > 0 ||
-           !ps_fmm_sum_is_plain(&r->problem.sum) || unsorted;
+    return r->options->tree == FMM_TREE_ADAPTIVE || r->left == FMM_LEFT_ADAPTIVE ||
+           r->problem.lattice.axes > 0 || !ps_fmm_sum_is_plain(&r->problem.sum) || unsorted;
 }
 
 /* Ordered pairs of particles that take as long as an M2L. */
@@ -54,6 +55,21 @@ static double uniform_work(const fmm_run *r)
         for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, level); ++g)
             far += (double)p->lists.far_pairs[level][g];
     return pairs + far * m2l_pairs(r);
+}
+
+ps_adaptive_costs fmm_adaptive_costs(const fmm_run *r)
+{
+    double others = is_for_device(r) ? PS_ADAPTIVE_DEVICE_OTHERS : 0;
+    return (ps_adaptive_costs){.m2l = llround(m2l_pairs(r) + others),
+                               .points = r->problem.fmm.interpolation.points};
+}
+
+double fmm_adaptive_forecast(const fmm_run *r)
+{
+    enum { FLOP = 23 };
+    fmm_task pairs = {.kind = FMM_P2P, .flop = FLOP * r->problem.pairs};
+    return ps_fmm_sum_passes(&r->problem.sum) * fmm_forecast(&r->problem, &pairs) /
+           (r->run->threads * r->problem.ranks);
 }
 
 static double adaptive_work(const fmm_run *r)
@@ -96,9 +112,13 @@ static const char *obstacle(const fmm_run *r)
     const fmm_options *o = r->options;
     const char *device = r->run->device;
     bool plain = ps_fmm_sum_is_plain(&r->problem.sum);
-    if (ps_comm_size() > 1) return "the adaptive tree is for one rank yet";
-    if (o->journal || o->trace || o->mapping)
-        return "the adaptive tree has no journal, --trace and --mapping, which are of tasks";
+    if (o->trace || o->mapping)
+        return "the adaptive tree has no --trace and --mapping, which are of tasks";
+    if (r->left == FMM_LEFT_UNIFORM && o->tree == FMM_TREE_AUTO)
+        return "an unfinished run of the tree of the octree is there, and goes on";
+    if (is_for_device(r) && (o->checkpoint_every.steps > 0 || r->left != FMM_LEFT_NONE))
+        return "on a device an adaptive tree is evaluated at once and nothing of it is kept: "
+               "--device cpu keeps what is done";
     if (plain && strcmp(device, "cpu") != 0 && o->resident == FMM_RESIDENT_NO &&
         o->tree == FMM_TREE_AUTO && ps_device_count() > 0)
         return "tasks on cores and GPUs, which --resident no asks for, have that of the octree";
@@ -176,7 +196,7 @@ static ps_status compare(fmm_run *r)
     PS_TRY(PS_ALLOC(&r->adaptive, 1, "the adaptive tree"));
     r->groups = fmm_portions(r);
     r->adaptive->least = least;
-    ps_status status = build_somewhere(r);
+    ps_status status = ps_comm_agree(build_somewhere(r));
     if (status == PS_EXHAUSTED && !must) {
         go_uniform(r, is_for_device(r)
                           ? "memory does not hold the particles of an adaptive one"
@@ -256,6 +276,16 @@ int64_t fmm_adaptive_taken(const fmm_run *r)
     return ps_smaller(ps_fmm_result_chunk_rows(all), all);
 }
 
+/* Portions of the targets are kept as they come, on cores, where that was asked for and in runs
+ * that will take long: a device is done before a checkpoint is due. */
+static void choose_journal(fmm_run *r)
+{
+    const fmm_options *o = r->options;
+    double every = o->checkpoint_every.seconds;
+    bool lasts = every > 0 && fmm_adaptive_forecast(r) > every / 2;
+    r->keeps = !r->adaptive->gpu && ps_comm_any(o->journal || lasts);
+}
+
 /* What is there since the tree was built, and counts as inputs. */
 static int64_t built_bytes(const fmm_run *r)
 {
@@ -294,15 +324,18 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     r->groups = fmm_portions(r);
     r->work.problem = &r->problem;
     fmm_adaptive_configure(r->adaptive, &r->problem);
+    choose_journal(r);
     fmm_adaptive_gpu *gpu = r->adaptive->gpu;
     int64_t device = 0;
     ps_status status = gpu ? fmm_passes_plan(r->adaptive, &r->problem, &device) : PS_OK;
     if (status == PS_USAGE && !must) status = PS_EXHAUSTED; /* vectors too long for a device */
     if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
+    status = ps_comm_agree(status);
     /* With less --tree auto takes the octree's tree. */
     if (status == PS_OK && r->adaptive->least > 0)
         r->ledger.least = ps_smaller(r->ledger.least, r->adaptive->least);
     if (status != PS_EXHAUSTED || !first || must) return status;
+    r->keeps = false;
     go_uniform(r, gpu ? "memory does not hold what an adaptive one takes"
                       : "--host-memory does not hold what an adaptive one takes");
     r->problem.pairs = 0;
@@ -350,6 +383,7 @@ void fmm_adaptive_empty(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
     if (!a) return;
+    fmm_adaptive_shares_release(&a->shares);
     free(a->results);
     a->results = NULL;
 }

@@ -17,6 +17,15 @@ ps_status fmm_adaptive_run(fmm_run *r);
 /* Whether results come in the order of the output, chunk by chunk: those of particles in the order
  * of their file. */
 bool fmm_adaptive_is_straight(const fmm_run *r);
+/* A record of the journal: results of a portion of targets after a pass; how many portions there
+ * are. */
+ps_status fmm_adaptive_restore(void *run, int64_t item, const fmm_sums *sums, const double *values,
+                               int64_t count);
+int64_t fmm_adaptive_items(const fmm_run *r);
+int64_t fmm_adaptive_record_bytes(const fmm_run *r); /* with a copy of its results */
+ps_status fmm_adaptive_restored(fmm_run *r); /* after that, when r->done is known; collective */
+/* What so many ranks would send each other, and the work of each. */
+ps_status fmm_adaptive_traffic(const fmm_run *r, int ranks, ps_rank_traffic *out);
 void fmm_adaptive_report(const fmm_run *r, ps_report *report);
 void fmm_adaptive_empty(fmm_run *r); /* what is of one attempt */
 void fmm_adaptive_leave(fmm_run *r); /* that, and what only another attempt would need */

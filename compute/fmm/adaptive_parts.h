@@ -20,6 +20,13 @@ typedef struct fmm_pass_operators {
     ps_periodic *periodic; /* NULL: the box does not repeat */
 } fmm_pass_operators;
 
+/* What each of some ranks has: portions [first[k], first[k + 1]), and their work in ordered pairs.
+ */
+typedef struct fmm_adaptive_shares {
+    int64_t *first;
+    double *work;
+} fmm_adaptive_shares;
+
 struct fmm_adaptive {
     ps_adaptive_tree tree;
     ps_adaptive_work work;
@@ -29,6 +36,7 @@ struct fmm_adaptive {
     double *found;      /* of a pass, while it runs; NULL: it writes into the results     */
     int64_t *inverse;   /* of each target of the file its place among the sorted ones     */
     fmm_pass_operators pass[PS_FMM_PASSES_MAX];
+    fmm_adaptive_shares shares; /* on cores */
     double building;
     int64_t images; /* copies of sources behind them, of a box that repeats */
     int64_t least;  /* memory that the octree's tree takes at least, for a plan; 0: not asked */
@@ -55,6 +63,21 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
 /* Targets whose results are taken at a time: pieces, and where they are written as they come a
  * chunk of the output. */
 int64_t fmm_adaptive_taken(const fmm_run *r);
+
+/* ---- portions of targets: adaptive_share.c ---- */
+
+/* In ordered pairs of particles, and seconds on these threads. */
+ps_adaptive_costs fmm_adaptive_costs(const fmm_run *r);
+double fmm_adaptive_forecast(const fmm_run *r);
+/* Cuts portions by counted work, less what is done. Release also after a failure. OpenMP inside. */
+ps_status fmm_adaptive_cut(const fmm_run *r, int ranks, fmm_adaptive_shares *out);
+void fmm_adaptive_shares_release(fmm_adaptive_shares *shares);
+ps_status fmm_adaptive_room(fmm_run *r); /* for results, once */
+/* Portions of this rank that a pass has not done yet; adds to the results, and keeps them. OpenMP
+ * inside. */
+ps_status fmm_adaptive_batches(fmm_run *r, int pass, ps_adaptive_evaluation *evaluation);
+/* Results of all ranks to the first one; collective. */
+ps_status fmm_adaptive_gather(fmm_run *r);
 
 /* ---- making it: adaptive_build.c ---- */
 
@@ -93,7 +116,8 @@ int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads);
 int64_t fmm_found_bytes(const fmm_adaptive *a, const fmm_problem *p); /* of the latter alone */
 /* Plans all of them on the device: the most bytes of its memory. */
 ps_status fmm_passes_plan(fmm_adaptive *a, const fmm_problem *p, int64_t *bytes);
-/* All of them into a->results, on the device or the cores. OpenMP inside. */
-ps_status fmm_passes_run(fmm_adaptive *a, const fmm_problem *p, int threads);
+/* All of them into the results, on the device or the cores, of what this rank has. OpenMP inside.
+ */
+ps_status fmm_passes_run(fmm_run *r);
 
 #endif

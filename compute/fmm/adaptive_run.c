@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compute/fmm/adaptive_parts.h"
+#include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
@@ -18,7 +19,7 @@ static ps_status sum_checks(fmm_run *r)
         if (!checks[i] || checks[i]->summed) continue;
         PS_TRY(p->lattice.axes
                    ? fmm_periodic_direct(r->adaptive, p, checks[i])
-                   : fmm_check_add(p, checks[i], r->adaptive->columns[0], count, count));
+                   : fmm_check_share(p, checks[i], r->adaptive->columns[0], count, count));
         checks[i]->summed = true;
     }
     r->sample_seconds += ps_clock() - start;
@@ -123,10 +124,20 @@ static ps_status take_all(fmm_run *r)
     return ps_first_failure(&failure);
 }
 
+/* What this rank has of the targets. */
+static ps_status evaluate(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    ps_status status = fmm_adaptive_room(r);
+    fmm_adaptive_shares_release(&a->shares);
+    if (status == PS_OK) status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
+    if (status == PS_OK) status = fmm_passes_run(r);
+    return ps_comm_agree(status);
+}
+
 ps_status fmm_adaptive_run(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
-    const fmm_problem *p = &r->problem;
     bool grown = a->gpu && a->gpu->grown;
     double start = ps_clock();
     if (grown) {
@@ -136,10 +147,8 @@ ps_status fmm_adaptive_run(fmm_run *r)
     }
     PS_TRY(sum_checks(r));
     start = ps_clock();
-    PS_TRY(ps_alloc_buffer(
-        (void **)&a->results,
-        8 * ps_fmm_sum_rows(&p->sum) * fmm_adaptive_count(a, fmm_adaptive_last(p)), "results"));
-    PS_TRY(fmm_passes_run(a, p, r->run->threads));
+    PS_TRY(evaluate(r));
+    PS_TRY(fmm_adaptive_gather(r));
     r->seconds = ps_clock() - start;
-    return take_all(r);
+    return r->problem.rank ? PS_OK : take_all(r);
 }

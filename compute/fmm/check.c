@@ -358,8 +358,8 @@ static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans
     return status;
 }
 
-ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
-                        int64_t count)
+static ps_status add_columns(const fmm_problem *p, fmm_check *c, const double *columns,
+                             int64_t stride, int64_t count, bool shared)
 {
     int64_t spans = (count + SPAN - 1) / SPAN;
     PS_SCOPED_MEMORY span *list = NULL;
@@ -368,7 +368,19 @@ ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *column
         int64_t left = count - i * SPAN;
         list[i] = (span){columns + i * SPAN, stride, 0, left < SPAN ? left : SPAN};
     }
-    return add_spans(p, c, list, spans, false, omp_get_max_threads());
+    return add_spans(p, c, list, spans, shared, omp_get_max_threads());
+}
+
+ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
+                        int64_t count)
+{
+    return add_columns(p, c, columns, stride, count, false);
+}
+
+ps_status fmm_check_share(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
+                          int64_t count)
+{
+    return add_columns(p, c, columns, stride, count, true);
 }
 
 /* Spans of all groups of leaves, from the pool if it has them. */

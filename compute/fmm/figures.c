@@ -47,10 +47,10 @@ static ps_status report_ranks(const fmm_run *r, ps_report *report)
 {
     ps_rank_traffic traffic;
     if (r->run->ranks == 0) return PS_OK;
-    if (r->resident || r->adaptive)
-        return ps_fail(PS_USAGE, "--ranks: several ranks do tasks: give %s as well",
-                       r->resident ? "--resident no" : "--tree uniform");
-    PS_TRY(fmm_rank_traffic(&r->problem, r->pool, r->run->ranks, &traffic));
+    if (r->resident)
+        return ps_fail(PS_USAGE, "--ranks: several ranks do tasks: give --resident no as well");
+    PS_TRY(r->adaptive ? fmm_adaptive_traffic(r, r->run->ranks, &traffic)
+                       : fmm_rank_traffic(&r->problem, r->pool, r->run->ranks, &traffic));
     ps_report_ranks(report, &traffic);
     return PS_OK;
 }
@@ -253,6 +253,7 @@ ps_status fmm_report(fmm_run *r)
     ps_status status = PS_OK;
     if (r->resident || r->adaptive) {
         (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
+        if (r->adaptive) rank_figures(r, report);
     } else {
         stage_figures(r, report);
         status = schedule_figures(r, report);

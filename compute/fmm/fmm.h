@@ -461,6 +461,9 @@ ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memo
 /* Or piece by piece: adds what sources columns[3 + S][stride] do. Local. */
 ps_status fmm_check_add(const fmm_problem *p, fmm_check *check, const double *columns,
                         int64_t stride, int64_t count);
+/* The same, collective: all ranks have all sources, and each sums some. */
+ps_status fmm_check_share(const fmm_problem *p, fmm_check *check, const double *columns,
+                          int64_t stride, int64_t count);
 /* Keeps results of sorted targets from `first` on. Thread-safe. */
 void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);

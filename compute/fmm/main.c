@@ -130,8 +130,9 @@ static ps_status open_journal(fmm_run *r)
 {
     char more[128];
     PS_SCOPED_MEMORY char *identity = NULL;
-    snprintf(more, sizeof more, "used_order=%d\nused_epsilon=%.17g\n",
-             r->problem.fmm.interpolation.order, r->problem.epsilon);
+    snprintf(more, sizeof more, "used_order=%d\nused_epsilon=%.17g\n%s",
+             r->problem.fmm.interpolation.order, r->problem.epsilon,
+             r->adaptive ? "used_tree=adaptive\n" : "");
     PS_TRY(ps_product_identity(&r->product, more, &identity));
     return ps_journal_open(r->run, r->journal, r->problem.rank, identity,
                            r->options->checkpoint_every, &r->work.journal);
@@ -207,22 +208,23 @@ static ps_status load_mapping(fmm_run *r)
 static ps_status restore(fmm_run *r)
 {
     if (!r->keeps) return PS_OK;
-    PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
+    int64_t items = r->adaptive ? fmm_adaptive_items(r) : r->groups;
+    PS_TRY(PS_ALLOC(&r->done, items, "groups that are done"));
     ps_status status = PS_OK;
     if (r->problem.rank == 0) {
         status = open_journal(r);
         if (status == PS_OK)
-            status = fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r);
+            status = fmm_journal_replay(r->work.journal, r->problem.fmm.sides,
+                                        r->adaptive ? fmm_adaptive_restore : restore_group, r);
     }
     PS_TRY(ps_comm_agree(status));
-    PS_TRY(ps_comm_broadcast(r->done, r->groups, 0));
+    PS_TRY(ps_comm_broadcast(r->done, items, 0));
     if (r->problem.rank) status = open_journal(r);
     PS_TRY(ps_comm_agree(status));
-    for (int64_t g = 0; g < r->groups; ++g) r->restored += r->done[g];
+    for (int64_t g = 0; g < items; ++g) r->restored += r->done[g] > 0;
     if (r->restored)
-        ps_info("%lld of %lld groups are done already", (long long)r->restored,
-                (long long)r->groups);
-    return PS_OK;
+        ps_info("%lld of %lld groups are done already", (long long)r->restored, (long long)items);
+    return r->adaptive ? fmm_adaptive_restored(r) : PS_OK;
 }
 
 /* Rank 0 holds the samples against what was asked; all ranks learn what is to be done. */
@@ -262,7 +264,7 @@ static ps_status compute(fmm_run *r, bool *again)
     PS_TRY(open_work(r));
     PS_TRY(ps_comm_agree(open_checks(r)));
     PS_TRY(restore(r));
-    if (r->restored) PS_TRY(fmm_run_recount(r));
+    if (r->restored && !r->adaptive) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
     r->missed = false;
     PS_TRY(r->adaptive   ? fmm_adaptive_run(r)
@@ -340,9 +342,15 @@ static ps_status prepare(fmm_run *r)
 /* One that an earlier run has left is gone on from, whatever is asked for. */
 static void find_journal(fmm_run *r)
 {
+    char tree[64];
     if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
     bool there = r->problem.rank == 0 && ps_journal_is_there(r->journal) && !r->run->fresh;
-    chosen.journal |= chosen.checkpoint_every.steps > 0 || ps_comm_any(there) || r->run->restart;
+    bool adaptive = there && ps_journal_value(r->journal, "used_tree", tree);
+    r->left = ps_comm_any(adaptive) ? FMM_LEFT_ADAPTIVE
+              : ps_comm_any(there)  ? FMM_LEFT_UNIFORM
+                                    : FMM_LEFT_NONE;
+    chosen.journal |=
+        chosen.checkpoint_every.steps > 0 || r->left != FMM_LEFT_NONE || r->run->restart;
 }
 
 /* Operators, memory, the sums; *again: with another order. */

@@ -81,7 +81,9 @@ static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
                   r->groups * FMM_PARTS * p->fmm.sides * (int64_t)sizeof(fmm_sums));
     if (r->keeps)
         ps_ledger_add(l, PS_ROOM_HOST, "journal",
-                      r->work.workers * fmm_largest_portion(r) * 8 * 4 * p->fmm.sides);
+                      r->adaptive
+                          ? fmm_adaptive_record_bytes(r)
+                          : r->work.workers * fmm_largest_portion(r) * 8 * 4 * p->fmm.sides);
     ps_ledger_add(l, PS_ROOM_HOST, "staging", staging);
 }
 
@@ -128,7 +130,7 @@ static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
                                     : p->sum.sides * ps_fmm_sum_components(&p->sum);
     int64_t output = 8 * rows * p->header->count[1];
     return output + (in_memory ? 0 : results_bytes(r)) + (in_core ? 0 : r->whole_bytes) +
-           (r->keeps ? results_bytes(r) : 0);
+           (r->keeps ? fmm_sink_bytes(p->header->count[1], &p->sum) : 0);
 }
 
 int fmm_takers(const fmm_run *r)

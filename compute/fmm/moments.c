@@ -189,44 +189,49 @@ int64_t fmm_pass_bytes(fmm_adaptive *a, const fmm_problem *p, int threads)
     return most + fmm_found_bytes(a, p);
 }
 
-static ps_status run_on_device(fmm_adaptive *a, const fmm_problem *p, int number)
+static ps_status run_on_device(fmm_run *r, int number)
 {
-    fmm_pass_configure(a, p, number);
+    fmm_adaptive *a = r->adaptive;
+    const ps_fmm_sum *sum = &r->problem.sum;
+    int64_t count = fmm_adaptive_count(a, fmm_adaptive_last(&r->problem));
+    const ps_fmm_rows pass = {a->found, count, count}, results = {a->results, count, count};
     PS_TRY(fmm_adaptive_gpu_plan(a->gpu, &a->problem));
-    return fmm_adaptive_gpu_run(a->gpu, a->columns, a->found ? a->found : a->results);
-}
-
-static ps_status run_pass(fmm_adaptive *a, const fmm_problem *p, int number, int threads)
-{
-    PS_SCOPED_MEMORY void *vectors = NULL, *workspace = NULL;
-    double seconds[PS_ADAPTIVE_STAGES];
-    if (a->gpu) return run_on_device(a, p, number);
-    fmm_pass_configure(a, p, number);
-    PS_TRY(ps_alloc_buffer(&vectors, ps_adaptive_vector_bytes(&a->problem) + 64,
-                           "multipoles and locals"));
-    PS_TRY(ps_alloc_buffer(&workspace, ps_adaptive_workspace(&a->problem, threads),
-                           "room for threads"));
-    memcpy(seconds, a->problem.seconds, sizeof seconds);
-    PS_TRY(ps_adaptive_evaluate(&a->problem, threads, vectors, workspace));
-    for (int s = 0; s < PS_ADAPTIVE_STAGES && number > 0; ++s) a->problem.seconds[s] += seconds[s];
+    PS_TRY(fmm_adaptive_gpu_run(a->gpu, a->columns, a->found ? a->found : a->results));
+    if (!a->found) return PS_OK;
+    if (number == 0)
+        memset(a->results, 0, (size_t)(ps_fmm_sum_rows(sum) * count) * sizeof *a->results);
+    ps_fmm_sum_add(sum, number, &pass, &results);
     return PS_OK;
 }
 
-ps_status fmm_passes_run(fmm_adaptive *a, const fmm_problem *p, int threads)
+static ps_status run_on_cores(fmm_run *r, int number)
 {
-    int64_t count = fmm_adaptive_count(a, fmm_adaptive_last(p));
+    ps_adaptive_problem *q = &r->adaptive->problem;
+    int threads = r->run->threads;
+    PS_SCOPED_MEMORY void *vectors = NULL, *workspace = NULL;
+    double seconds[PS_ADAPTIVE_STAGES];
+    ps_adaptive_evaluation evaluation;
+    PS_TRY(ps_alloc_buffer(&vectors, ps_adaptive_vector_bytes(q) + 64, "multipoles and locals"));
+    PS_TRY(ps_alloc_buffer(&workspace, ps_adaptive_workspace(q, threads), "room for threads"));
+    memcpy(seconds, q->seconds, sizeof seconds);
+    ps_adaptive_begin(q, threads, vectors, workspace, &evaluation);
+    PS_TRY(fmm_adaptive_batches(r, number, &evaluation));
+    for (int s = 0; s < PS_ADAPTIVE_STAGES && number > 0; ++s) q->seconds[s] += seconds[s];
+    return PS_OK;
+}
+
+ps_status fmm_passes_run(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    const fmm_problem *p = &r->problem;
     int passes = ps_fmm_sum_passes(&p->sum);
     PS_SCOPED_MEMORY double *found = NULL;
     ps_status status = PS_OK;
-    if (passes > 1) {
-        PS_TRY(PS_ALLOC(&found, found_numbers(a, p), "results of a pass"));
-        memset(a->results, 0, (size_t)(ps_fmm_sum_rows(&p->sum) * count) * sizeof *a->results);
-    }
+    if (passes > 1) PS_TRY(PS_ALLOC(&found, found_numbers(a, p), "results of a pass"));
     a->found = found;
     for (int i = 0; i < passes && status == PS_OK; ++i) {
-        const ps_fmm_rows pass = {found, count, count}, results = {a->results, count, count};
-        status = run_pass(a, p, i, threads);
-        if (passes > 1 && status == PS_OK) ps_fmm_sum_add(&p->sum, i, &pass, &results);
+        fmm_pass_configure(a, p, i);
+        status = a->gpu ? run_on_device(r, i) : run_on_cores(r, i);
     }
     a->found = NULL;
     return status;

@@ -10,12 +10,17 @@
 typedef struct fmm_resident fmm_resident;
 typedef struct fmm_adaptive fmm_adaptive;
 
+/* What of an unfinished run is there: nothing, or groups of the octree's tree, or portions of the
+ * adaptive one's targets. */
+typedef enum fmm_left { FMM_LEFT_NONE, FMM_LEFT_UNIFORM, FMM_LEFT_ADAPTIVE } fmm_left;
+
 typedef struct fmm_run {
     const ps_run *run;
     ps_product product;
     const fmm_options *options;
     char journal[4096]; /* OUTPUT.groups */
     bool keeps;         /* finished groups are kept there: asked for, or a long run */
+    fmm_left left;      /* by an earlier start */
     fmm_problem problem;
     fmm_pool *pool;
     fmm_source source;

@@ -1,11 +1,9 @@
 #include "kernels/fmm/adaptive_evaluate.h"
 
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "kernels/fmm/m2l_block.h"
-#include "kernels/fmm/moment_p2p.h"
+#include "kernels/fmm/adaptive_operators.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
@@ -15,395 +13,23 @@ const char *const ps_adaptive_stage_names[PS_ADAPTIVE_STAGES] = {"P2M", "encode"
 
 enum { RANGE = 64 /* cells a thread takes at a time */ };
 
-/* ---- vectors ---- */
-
-static int64_t real_bytes(const ps_adaptive_problem *p)
-{
-    return p->far == PS_SINGLE ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-}
-
-static int64_t vector_bytes(const ps_adaptive_problem *p)
-{
-    return p->interpolation.points * real_bytes(p);
-}
-
-static int64_t code_bytes(const ps_adaptive_problem *p, int level)
-{
-    return p->tables[level]->length * real_bytes(p);
-}
-
-static int64_t level_cells(const ps_adaptive_tree *t, int level)
-{
-    return t->level_start[level + 1] - t->level_start[level];
-}
-
-int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *p)
-{
-    int64_t bytes = 2 * ps_padded(p->sides * p->tree->cells * vector_bytes(p));
-    for (int l = ps_adaptive_far_level(p->tree); l < p->tree->levels; ++l)
-        bytes += ps_padded(p->sides * level_cells(p->tree, l) * code_bytes(p, l));
-    return bytes;
-}
-
-/* Of a thread: pairs of M2L and their sums; the points of a cell as particles: positions, charges
- * and results. */
-typedef struct room {
-    ps_fmm_m2l_block *block;
-    char *sums;
-    double *points;
-    ps_adaptive_lists lists;
-    ps_fmm_range *runs;
-    int64_t capacity;
-} room;
-
-static int64_t sums_bytes(const ps_adaptive_problem *p)
-{
-    int64_t longest = 0;
-    for (int l = ps_adaptive_far_level(p->tree); l < p->tree->levels; ++l)
-        longest = code_bytes(p, l) > longest ? code_bytes(p, l) : longest;
-    return ps_padded(PS_FMM_BLOCK * longest);
-}
-
-static int64_t points_bytes(const ps_adaptive_problem *p)
-{
-    return ps_padded(8 * (3 + 5 * p->sides) * (int64_t)p->interpolation.points);
-}
-
-int64_t ps_adaptive_workspace(const ps_adaptive_problem *p, int threads)
-{
-    return threads *
-           (ps_padded((int64_t)sizeof(ps_fmm_m2l_block)) + sums_bytes(p) + points_bytes(p));
-}
-
-static room room_of(const ps_adaptive_problem *p, void *workspace, int thread)
-{
-    char *at = (char *)workspace + thread * ps_adaptive_workspace(p, 1);
-    room r = {.block = (ps_fmm_m2l_block *)at};
-    r.sums = at + ps_padded((int64_t)sizeof(ps_fmm_m2l_block));
-    r.points = (double *)(r.sums + sums_bytes(p));
-    return r;
-}
-
-static void room_release(room *r)
-{
-    free(r->lists.direct.items);
-    free(r->lists.far.items);
-    free(r->lists.near.items);
-    free(r->lists.stack.items);
-    free(r->runs);
-}
-
-/* What a run shares. */
-typedef struct scene {
-    ps_adaptive_problem *p;
-    const ps_adaptive_tree *t;
-    const ps_fmm_particles *targets;
-    char *multipoles, *locals, *coded[PS_ADAPTIVE_LEVELS];
-    int64_t block; /* leaves of a block of P2P */
-    bool mutual;   /* pairs of its leaves are summed from both sides */
-} scene;
-
-static void *vector_of(const scene *s, char *vectors, int side, int64_t cell)
-{
-    return vectors + (side * s->t->cells + cell) * vector_bytes(s->p);
-}
-
-static ps_fmm_leaf leaf_of(const scene *s, const ps_fmm_particles *particles, ps_fmm_range range,
-                           const ps_adaptive_cell *c)
-{
-    ps_fmm_leaf leaf = {.particles = particles,
-                        .range = range,
-                        .sides = s->p->sides,
-                        .vector_stride = s->t->cells * s->p->interpolation.points};
-    ps_adaptive_centre(&s->t->box, c, leaf.centre, &leaf.width);
-    return leaf;
-}
-
-/* ---- upward ---- */
-
-static void lift(const scene *s, int32_t cell)
-{
-    const struct ps_fmm_cell_functions *f = ps_fmm_cell_functions_of(PS_BACKEND_CPU, s->p->far);
-    const ps_adaptive_cell *c = &s->t->cell[cell];
-    if (ps_adaptive_size(c->sources) == 0) return;
-    if (ps_adaptive_is_leaf(c)) {
-        ps_fmm_leaf leaf = leaf_of(s, &s->p->sources, c->sources, c);
-        void *vector = vector_of(s, s->multipoles, 0, cell);
-        if (s->p->sources.charges) f->p2m(&s->p->interpolation, &leaf, vector);
-        if (s->p->sources.dipoles) f->p2m_dipoles(&s->p->interpolation, &leaf, vector);
-        return;
-    }
-    for (int side = 0; side < s->p->sides; ++side)
-        for (int32_t child = c->child; child < c->child + c->children; ++child)
-            f->m2m(&s->p->interpolation, s->t->cell[child].octant,
-                   vector_of(s, s->multipoles, side, child),
-                   vector_of(s, s->multipoles, side, cell));
-}
-
-static ps_status encode(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
-    int64_t begin = s->t->level_start[level], all = level_cells(s->t, level);
-    for (int side = 0; side < s->p->sides; ++side)
-        f->encode(s->p->tables[level], vector_of(s, s->multipoles, side, first), end - first,
-                  s->coded[level] + (side * all + first - begin) * code_bytes(s->p, level));
-    return PS_OK;
-}
-
-/* ---- across ---- */
-
-/* Cells [first, end), PS_FMM_BLOCK at most, of a level. */
-static ps_status m2l(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    const struct ps_fmm_m2l_functions *f = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, s->p->far);
-    const ps_fmm_m2l_table *table = s->p->tables[level];
-    int64_t begin = s->t->level_start[level], all = level_cells(s->t, level), used = 0;
-    int64_t bytes = code_bytes(s->p, level);
-    ps_fmm_m2l_block *b = r->block;
-    for (int64_t c = first; c < end; ++c) {
-        b->start[c - first] = used;
-        used += ps_adaptive_far(s->t, &s->p->rule, (int32_t)c, b->listed + used, b->codes + used);
-    }
-    b->start[end - first] = used;
-    if (used == 0) return PS_OK;
-    ps_fmm_m2l_block_sort(b, end - first);
-    for (int side = 0; side < s->p->sides; ++side) {
-        for (int64_t i = 0; i < used; ++i)
-            b->vectors[i] = s->coded[level] + (side * all + b->sources[i] - begin) * bytes;
-        ps_fmm_m2l_block_sum(table, b, end - first, bytes, r->sums);
-        f->decode(table, r->sums, end - first, s->p->factors[level],
-                  vector_of(s, s->locals, side, first));
-    }
-    return PS_OK;
-}
-
-/* The Chebyshev points of a cell as particles: charges, then results behind the positions. */
-static ps_fmm_particles points_of(const scene *s, const ps_adaptive_cell *c, double *at)
-{
-    const ps_fmm_interpolation *in = &s->p->interpolation;
-    int64_t n = in->points;
-    double centre[3], width;
-    ps_adaptive_centre(&s->t->box, c, centre, &width);
-    for (int m = 0; m < n; ++m) {
-        double point[3];
-        ps_fmm_point(in, m, point);
-        for (int d = 0; d < 3; ++d) at[d * n + m] = centre[d] + 0.5 * width * point[d];
-    }
-    return (ps_fmm_particles){.position = {at, at + n, at + 2 * n},
-                              .charges = at + 3 * n,
-                              .potential = at + (3 + s->p->sides) * n,
-                              .gradient = at + (3 + 2 * s->p->sides) * n,
-                              .stride = n};
-}
-
-static ps_fmm_p2p p2p_of(const scene *s, const ps_adaptive_cell *c)
-{
-    ps_fmm_p2p p2p = {.function = s->p->function, .sides = s->p->sides};
-    ps_adaptive_centre(&s->t->box, c, p2p.centre, &p2p.width);
-    return p2p;
-}
-
-static double number_at(const scene *s, const void *vector, int m)
-{
-    return s->p->far == PS_SINGLE ? (double)((const float *)vector)[m]
-                                  : ((const double *)vector)[m];
-}
-
-static void put_number(const scene *s, void *vector, int m, double number)
-{
-    if (s->p->far == PS_SINGLE)
-        ((float *)vector)[m] = (float)number;
-    else
-        ((double *)vector)[m] = number;
-}
-
-/* Adds a cell to the runs of sources: consecutive ones are one run. */
-static ps_status add_run(const scene *s, room *r, int64_t first, int64_t *count, ps_fmm_range range)
-{
-    if (*count > first && r->runs[*count - 1].end == range.begin) {
-        r->runs[*count - 1].end = range.end;
-        return PS_OK;
-    }
-    if (*count == r->capacity)
-        PS_TRY(s->t->room((void **)&r->runs, &r->capacity, *count + 1, sizeof *r->runs, "runs"));
-    r->runs[(*count)++] = range;
-    return PS_OK;
-}
-
-static ps_status p2l(const scene *s, int32_t cell, room *r)
-{
-    const ps_adaptive_cell *c = &s->t->cell[cell];
-    int points = s->p->interpolation.points;
-    int64_t runs = 0;
-    PS_TRY(ps_adaptive_near_of(s->t, &s->p->rule, cell, &r->lists));
-    if (r->lists.near.count == 0) return PS_OK;
-    for (int64_t i = 0; i < r->lists.near.count; ++i)
-        PS_TRY(add_run(s, r, 0, &runs, s->t->cell[r->lists.near.items[i]].sources));
-    ps_fmm_particles nodes = points_of(s, c, r->points);
-    nodes.charges = NULL;
-    memset(nodes.potential, 0, sizeof(double) * (size_t)(4 * s->p->sides * points));
-    ps_fmm_p2p p2p = p2p_of(s, c);
-    p2p.targets = &nodes;
-    p2p.sources = &s->p->sources;
-    p2p.target = (ps_fmm_range){0, points};
-    p2p.runs = r->runs;
-    p2p.one_sided = p2p.run_count = runs;
-    ps_fmm_interact(PS_DOUBLE, &p2p);
-    for (int side = 0; side < s->p->sides; ++side) {
-        void *local = vector_of(s, s->locals, side, cell);
-        for (int m = 0; m < points; ++m)
-            put_number(s, local, m, number_at(s, local, m) + nodes.potential[side * points + m]);
-    }
-    return PS_OK;
-}
-
-/* ---- downward ---- */
-
-static void lower(const scene *s, int32_t cell)
-{
-    const struct ps_fmm_cell_functions *f = ps_fmm_cell_functions_of(PS_BACKEND_CPU, s->p->far);
-    const ps_adaptive_cell *c = &s->t->cell[cell];
-    if (ps_adaptive_size(c->targets) == 0) return;
-    for (int side = 0; side < s->p->sides; ++side)
-        f->l2l(&s->p->interpolation, c->octant, vector_of(s, s->locals, side, c->parent),
-               vector_of(s, s->locals, side, cell));
-}
-
-/* A multipole that acts on the targets of a leaf. */
-static void m2p(const scene *s, const ps_adaptive_cell *leaf, int32_t cell, room *r)
-{
-    ps_fmm_particles nodes = points_of(s, &s->t->cell[cell], r->points);
-    int points = s->p->interpolation.points;
-    const ps_fmm_range all = {0, points};
-    for (int side = 0; side < s->p->sides; ++side) {
-        const void *vector = vector_of(s, s->multipoles, side, cell);
-        for (int m = 0; m < points; ++m)
-            r->points[(3 + side) * points + m] = number_at(s, vector, m);
-    }
-    ps_fmm_p2p p2p = p2p_of(s, leaf);
-    p2p.targets = s->targets;
-    p2p.sources = &nodes;
-    p2p.target = leaf->targets;
-    p2p.runs = &all;
-    p2p.one_sided = p2p.run_count = 1;
-    ps_fmm_interact(PS_DOUBLE, &p2p);
-}
-
-static ps_status l2p(const scene *s, int32_t cell, room *r)
-{
-    const struct ps_fmm_cell_functions *f = ps_fmm_cell_functions_of(PS_BACKEND_CPU, s->p->far);
-    const ps_adaptive_cell *c = &s->t->cell[cell];
-    if (ps_adaptive_size(c->targets) == 0) return PS_OK;
-    if (c->level >= ps_adaptive_far_level(s->t)) {
-        ps_fmm_leaf leaf = leaf_of(s, s->targets, c->targets, c);
-        const void *vector = vector_of(s, s->locals, 0, cell);
-        f->l2p(&s->p->interpolation, &leaf, vector);
-        if (s->targets->hessian) f->l2p_hessian(&s->p->interpolation, &leaf, vector);
-    }
-    PS_TRY(ps_adaptive_lists_of(s->t, &s->p->rule, cell, &r->lists));
-    for (int64_t i = 0; i < r->lists.far.count; ++i) m2p(s, c, r->lists.far.items[i], r);
-    return PS_OK;
-}
-
-/* ---- P2P ---- */
-
-/* Powers of distances in a leaf of this width are numbers of fp32, too. */
-static ps_precision near_precision(const scene *s, double width)
-{
-    static const double least = 1e-7, most = 1e9;
-    return width > least && width < most ? s->p->near : PS_DOUBLE;
-}
-
-/* A leaf of a block whose leaves hold the particles `block`. Relations of two leaves are mutual:
- * the first one of a block sums both sides. */
-static ps_status p2p_leaf(const scene *s, int32_t cell, ps_fmm_range block, room *r)
-{
-    const ps_adaptive_cell *c = &s->t->cell[cell];
-    const ps_adaptive_list *list = &r->lists.direct;
-    int64_t runs = 0, one_sided;
-    if (ps_adaptive_size(c->targets) == 0) return PS_OK;
-    PS_TRY(ps_adaptive_lists_of(s->t, &s->p->rule, cell, &r->lists));
-    for (int mutual = 0; mutual < 2; ++mutual) {
-        one_sided = mutual ? runs : 0;
-        for (int64_t i = 0; i < list->count; ++i) {
-            const ps_adaptive_cell *o = &s->t->cell[list->items[i]];
-            bool shared = s->mutual && list->items[i] != cell && ps_adaptive_is_leaf(o) &&
-                          o->sources.begin >= block.begin && o->sources.end <= block.end;
-            if (shared != (mutual == 1)) continue;
-            if (mutual && o->sources.begin < c->sources.begin) continue;
-            PS_TRY(add_run(s, r, one_sided, &runs, o->sources));
-        }
-    }
-    ps_fmm_p2p p2p = p2p_of(s, c);
-    p2p.targets = s->targets;
-    p2p.sources = &s->p->sources;
-    p2p.target = c->targets;
-    p2p.runs = r->runs;
-    p2p.one_sided = one_sided;
-    p2p.run_count = runs;
-    if (runs) ps_fmm_interact(near_precision(s, p2p.width), &p2p);
-    return PS_OK;
-}
-
-static ps_status p2p_block(const scene *s, int64_t number, room *r)
-{
-    int64_t first = number * s->block, end = first + s->block;
-    if (end > s->t->leaves) end = s->t->leaves;
-    ps_fmm_range block = {s->t->cell[s->t->leaf[first]].sources.begin,
-                          s->t->cell[s->t->leaf[end - 1]].sources.end};
-    for (int64_t l = first; l < end; ++l) PS_TRY(p2p_leaf(s, s->t->leaf[l], block, r));
-    return PS_OK;
-}
-
-/* ---- all of it ---- */
-
-typedef ps_status (*range_fn)(const scene *s, int level, int64_t first, int64_t end, room *r);
-
-static ps_status up_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    for (int64_t c = first; c < end; ++c) lift(s, (int32_t)c);
-    return PS_OK;
-}
-
-static ps_status p2l_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    for (int64_t c = first; c < end; ++c) PS_TRY(p2l(s, (int32_t)c, r));
-    return PS_OK;
-}
-
-static ps_status down_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    for (int64_t c = first; c < end; ++c) lower(s, (int32_t)c);
-    return PS_OK;
-}
-
-static ps_status l2p_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    for (int64_t l = first; l < end; ++l) PS_TRY(l2p(s, s->t->leaf[l], r));
-    return PS_OK;
-}
-
-static ps_status p2p_range(const scene *s, int level, int64_t first, int64_t end, room *r)
-{
-    for (int64_t b = first; b < end; ++b) PS_TRY(p2p_block(s, b, r));
-    return PS_OK;
-}
+typedef ps_adaptive_scene scene;
 
 typedef struct step {
     ps_adaptive_stage stage;
-    range_fn work;
+    ps_adaptive_operator *work;
     int level;
     int64_t first, end, range;
 } step;
 
-static ps_status run(const scene *s, const step *what, int threads, void *workspace)
+static ps_status run(const ps_adaptive_evaluation *e, const scene *s, const step *what)
 {
     double start = ps_processor_seconds();
     ps_failure failure = {0};
     int64_t ranges = (what->end - what->first + what->range - 1) / what->range;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(e->threads)
     {
-        room r = room_of(s->p, workspace, omp_get_thread_num());
+        ps_adaptive_thread r = ps_adaptive_thread_of(s->p, e->workspace, omp_get_thread_num());
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < ranges; ++i) {
             int64_t first = what->first + i * what->range,
@@ -411,89 +37,102 @@ static ps_status run(const scene *s, const step *what, int threads, void *worksp
             if (!ps_has_failed(&failure))
                 ps_note_failure(&failure, what->work(s, what->level, first, end, &r));
         }
-        room_release(&r);
+        ps_adaptive_thread_release(&r);
     }
     s->p->seconds[what->stage] += ps_processor_seconds() - start;
     return ps_first_failure(&failure);
 }
 
-static step of_level(const scene *s, ps_adaptive_stage stage, range_fn work, int level,
-                     int64_t range)
+/* ---- upward, once ---- */
+
+static ps_status upward(ps_adaptive_evaluation *e, const scene *s)
 {
-    return (step){stage, work, level, s->t->level_start[level], s->t->level_start[level + 1],
-                  range};
+    const ps_adaptive_tree *t = s->t;
+    int top = ps_adaptive_far_level(t);
+    ps_adaptive_clear(s);
+    for (int l = t->levels - 1; l >= top; --l)
+        PS_TRY(run(e, s,
+                   &(step){PS_ADAPTIVE_P2M, ps_adaptive_lift, l, t->level_start[l],
+                           t->level_start[l + 1], RANGE}));
+    for (int l = top; l < t->levels; ++l) {
+        PS_TRY(run(e, s,
+                   &(step){PS_ADAPTIVE_ENCODE, ps_adaptive_encode, l, t->level_start[l],
+                           t->level_start[l + 1], RANGE}));
+        e->done[l] = t->level_start[l];
+    }
+    return PS_OK;
 }
 
-static void beyond(const scene *s)
+static void beyond(const ps_adaptive_evaluation *e, const scene *s, ps_fmm_range targets)
 {
     double start = ps_processor_seconds();
-    int64_t first = s->t->levels > PS_IMAGES_SMOOTH ? s->t->level_start[PS_IMAGES_SMOOTH] : 0;
-    for (int side = 0; side < s->p->sides; ++side)
-        ps_adaptive_images_beyond(
-            &(ps_images_beyond){.periodic = s->p->periodic,
-                                .tree = s->t,
-                                .interpolation = &s->p->interpolation,
-                                .precision = s->p->far,
-                                .multipoles = vector_of(s, s->multipoles, side, (int32_t)first),
-                                .locals = vector_of(s, s->locals, side, (int32_t)first),
-                                .sources = &s->p->sources,
-                                .targets = s->targets,
-                                .side = side});
+    ps_adaptive_beyond(s, !e->lifted, targets);
     s->p->seconds[PS_ADAPTIVE_M2L] += ps_processor_seconds() - start;
 }
 
-static ps_status far_field(const scene *s, int threads, void *workspace)
+/* ---- across and down: cells that have targets of a stretch ---- */
+
+/* Cells of a level that have no locals yet. Stretches come along the Morton order, so that only the
+ * first one is shared with the last one. */
+static ps_status level_down(ps_adaptive_evaluation *e, const scene *s, int level,
+                            ps_fmm_range targets)
 {
-    int levels = s->t->levels, top = ps_adaptive_far_level(s->t);
-    for (int l = levels - 1; l >= top; --l) {
-        step up = of_level(s, PS_ADAPTIVE_P2M, up_range, l, RANGE);
-        PS_TRY(run(s, &up, threads, workspace));
-    }
-    if (s->p->periodic) beyond(s);
-    for (int l = top; l < levels; ++l) {
-        step code = of_level(s, PS_ADAPTIVE_ENCODE, encode, l, RANGE);
-        step far = of_level(s, PS_ADAPTIVE_M2L, m2l, l, PS_FMM_BLOCK);
-        step near = of_level(s, PS_ADAPTIVE_P2L, p2l_range, l, RANGE);
-        step down = of_level(s, PS_ADAPTIVE_L2L, down_range, l, RANGE);
-        PS_TRY(run(s, &code, threads, workspace));
-        PS_TRY(run(s, &far, threads, workspace));
-        PS_TRY(run(s, &near, threads, workspace));
-        if (l > top) PS_TRY(run(s, &down, threads, workspace));
-    }
-    return run(s, &(step){PS_ADAPTIVE_L2P, l2p_range, 0, 0, s->t->leaves, RANGE}, threads,
-               workspace);
+    ps_fmm_range own = ps_adaptive_cells_of(s->t, level, targets);
+    int64_t first = ps_larger(own.begin, e->done[level]), end = own.end;
+    if (first >= end) return PS_OK;
+    step far = {PS_ADAPTIVE_M2L, ps_adaptive_m2l, level, first, end, PS_FMM_BLOCK},
+         near = {PS_ADAPTIVE_P2L, ps_adaptive_p2l, level, first, end, RANGE},
+         down = {PS_ADAPTIVE_L2L, ps_adaptive_lower, level, first, end, RANGE};
+    PS_TRY(run(e, s, &far));
+    PS_TRY(run(e, s, &near));
+    if (level > ps_adaptive_far_level(s->t)) PS_TRY(run(e, s, &down));
+    e->done[level] = end;
+    return PS_OK;
 }
 
-static scene scene_of(ps_adaptive_problem *p, void *vectors)
+/* ---- all of it ---- */
+
+static void clear_results(const scene *s, ps_fmm_range targets)
 {
-    enum { BLOCKS = 48, FEWEST = 64, MOST = 2048 };
-    scene s = {.p = p, .t = p->tree, .targets = p->tree->same ? &p->sources : &p->targets};
-    int64_t all = ps_padded(p->sides * s.t->cells * vector_bytes(p));
-    s.mutual = s.t->same && !ps_fmm_needs_moments(p->function.kernel, &p->sources, s.targets);
-    s.multipoles = vectors;
-    s.locals = s.multipoles + all;
-    char *at = s.locals + all;
-    for (int l = ps_adaptive_far_level(s.t); l < s.t->levels; ++l) {
-        s.coded[l] = at;
-        at += ps_padded(p->sides * level_cells(s.t, l) * code_bytes(p, l));
-    }
-    memset(vectors, 0, (size_t)(2 * all));
-    s.block = s.t->leaves / BLOCKS;
-    s.block = s.block < FEWEST ? FEWEST : s.block > MOST ? MOST : s.block;
-    return s;
+    const ps_fmm_particles *to = s->targets;
+    double *rows[] = {to->potential, to->gradient, to->hessian};
+    static const int each[] = {1, 3, 6};
+    size_t bytes = (size_t)ps_adaptive_size(targets) * sizeof(double);
+    for (int kind = 0; kind < 3; ++kind)
+        for (int row = 0; rows[kind] && row < each[kind] * s->p->sides; ++row)
+            memset(rows[kind] + row * to->stride + targets.begin, 0, bytes);
+}
+
+void ps_adaptive_begin(ps_adaptive_problem *p, int threads, void *vectors, void *workspace,
+                       ps_adaptive_evaluation *out)
+{
+    *out = (ps_adaptive_evaluation){
+        .problem = p, .threads = threads, .vectors = vectors, .workspace = workspace};
+    memset(p->seconds, 0, sizeof p->seconds);
+}
+
+ps_status ps_adaptive_evaluate_portions(ps_adaptive_evaluation *e, int64_t first, int64_t end)
+{
+    scene s = ps_adaptive_scene_of(e->problem, e->vectors);
+    const ps_adaptive_tree *t = s.t;
+    ps_fmm_range targets = ps_adaptive_portion_targets(t, first, end),
+                 leaves = ps_adaptive_portion_leaves(t, first, end);
+    bool far = t->levels > ps_adaptive_far_level(t);
+    clear_results(&s, targets);
+    PS_TRY(run(e, &s, &(step){PS_ADAPTIVE_P2P, ps_adaptive_p2p, 0, first, end, 1}));
+    if (far && !e->lifted) PS_TRY(upward(e, &s));
+    if (e->problem->periodic) beyond(e, &s, targets);
+    e->lifted = true;
+    if (!far) return PS_OK;
+    for (int l = ps_adaptive_far_level(t); l < t->levels; ++l)
+        PS_TRY(level_down(e, &s, l, targets));
+    return run(e, &s,
+               &(step){PS_ADAPTIVE_L2P, ps_adaptive_l2p, 0, leaves.begin, leaves.end, RANGE});
 }
 
 ps_status ps_adaptive_evaluate(ps_adaptive_problem *p, int threads, void *vectors, void *workspace)
 {
-    scene s = scene_of(p, vectors);
-    int64_t blocks = (s.t->leaves + s.block - 1) / s.block;
-    memset(p->seconds, 0, sizeof p->seconds);
-    size_t numbers = (size_t)(p->sides * s.targets->stride);
-    memset(s.targets->potential, 0, numbers * sizeof(double));
-    memset(s.targets->gradient, 0, 3 * numbers * sizeof(double));
-    if (s.targets->hessian) memset(s.targets->hessian, 0, 6 * numbers * sizeof(double));
-    PS_TRY(run(&s, &(step){PS_ADAPTIVE_P2P, p2p_range, 0, 0, blocks, 1}, threads, workspace));
-    if (s.t->levels > ps_adaptive_far_level(s.t)) return far_field(&s, threads, workspace);
-    if (p->periodic) beyond(&s);
-    return PS_OK;
+    ps_adaptive_evaluation e;
+    ps_adaptive_begin(p, threads, vectors, workspace, &e);
+    return ps_adaptive_evaluate_portions(&e, 0, ps_adaptive_portions(p->tree));
 }

@@ -10,14 +10,15 @@
  *     M2P   phi_i += sum_m M_m K(x_i - y_m)     y_m: the Chebyshev points of the cell
  *     P2L   L_m += sum_j q_j K(y_m - x_j)
  *
- * Both are direct sums with the points as particles. Leaves are cut into blocks along the Morton
- * order, as many as depend on the tree alone: pairs of leaves of one block are summed from both
- * sides at once, others of each leaf by itself. So the bits do not depend on the number of threads.
+ * Both are direct sums with the points as particles. Targets are evaluated by portions
+ * (adaptive_share.h), all at once or a few after the other: the bits do not depend on that, nor on
+ * the number of threads.
  */
 #ifndef PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
 #define PS_KERNELS_FMM_ADAPTIVE_EVALUATE_H
 
 #include "kernels/fmm/adaptive_images.h"
+#include "kernels/fmm/adaptive_share.h"
 #include "kernels/fmm/cell.h"
 #include "kernels/fmm/m2l.h"
 #include "kernels/fmm/p2p.h"
@@ -42,7 +43,7 @@ typedef struct ps_adaptive_problem {
     ps_fmm_function function;
     int sides;
     const ps_periodic *periodic; /* NULL: one box, without images */
-    ps_precision far, near; /* of vectors and their operators; of P2P */
+    ps_precision far, near;      /* of vectors and their operators; of P2P */
     ps_fmm_interpolation interpolation;
     /* Of levels 2 .. levels - 1: the table, and (w/2)^a or 1. */
     const ps_fmm_m2l_table *tables[PS_ADAPTIVE_LEVELS];
@@ -58,5 +59,22 @@ int64_t ps_adaptive_workspace(const ps_adaptive_problem *problem, int threads);
  * aligned. OpenMP inside. PS_EXHAUSTED without memory for lists. */
 ps_status ps_adaptive_evaluate(ps_adaptive_problem *problem, int threads, void *vectors,
                                void *workspace);
+
+/* The same by stretches of portions. */
+typedef struct ps_adaptive_evaluation {
+    ps_adaptive_problem *problem;
+    int threads;
+    void *vectors, *workspace;
+    bool lifted;                      /* all multipoles are there                      */
+    int64_t done[PS_ADAPTIVE_LEVELS]; /* of each level, the cells before have locals   */
+} ps_adaptive_evaluation;
+
+/* Nothing is computed yet; all is borrowed, and stays as it is until the last stretch. */
+void ps_adaptive_begin(ps_adaptive_problem *problem, int threads, void *vectors, void *workspace,
+                       ps_adaptive_evaluation *out);
+/* Potentials and gradients of the targets of portions [first, end), overwritten; stretches come in
+ * ascending order. The first one makes all multipoles. OpenMP inside. */
+ps_status ps_adaptive_evaluate_portions(ps_adaptive_evaluation *evaluation, int64_t first,
+                                        int64_t end);
 
 #endif

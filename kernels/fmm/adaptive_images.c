@@ -127,8 +127,7 @@ static ps_status find_wanted(const ps_adaptive_tree *t, const ps_adaptive_rule *
             mark(t, &lists.direct, wanted);
             mark(t, &lists.near, wanted);
         }
-        ps_adaptive_list *all[] = {&lists.direct, &lists.far, &lists.near, &lists.stack};
-        for (int i = 0; i < 4; ++i) free(all[i]->items);
+        ps_adaptive_lists_release(&lists);
     }
     return ps_first_failure(&failure);
 }
@@ -265,13 +264,23 @@ static void take_shallow(const ps_images_beyond *b, const double *field, ps_fmm_
     }
 }
 
+/* Whether what acts by particles acts on a cell. */
+static bool is_wanted(const ps_images_beyond *b, int64_t cell)
+{
+    ps_fmm_range own = b->tree->cell[cell].targets;
+    return is_shallow(b->tree, cell) && own.begin >= b->wanted.begin && own.end <= b->wanted.end;
+}
+
 void ps_adaptive_images_beyond(const ps_images_beyond *b)
 {
     double moments[PS_PERIODIC_GRID], field[PS_PERIODIC_GRID];
+    int64_t cells = b->locals ? smooth_cells(b->tree) : 0, shallow = 0;
+    for (int64_t c = 0; c < shallow_end(b->tree); ++c) shallow += is_wanted(b, c);
+    if (cells + shallow == 0) return;
     ps_adaptive_images_moments(b, moments);
     ps_periodic_act(b->periodic, moments, field);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t c = 0; c < smooth_cells(b->tree); ++c) take_cell(b, field, c);
+    for (int64_t c = 0; c < cells; ++c) take_cell(b, field, c);
     for (int64_t c = 0; c < shallow_end(b->tree); ++c)
-        if (is_shallow(b->tree, c)) take_shallow(b, field, b->tree->cell[c].targets);
+        if (is_wanted(b, c)) take_shallow(b, field, b->tree->cell[c].targets);
 }

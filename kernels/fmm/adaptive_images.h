@@ -38,9 +38,10 @@ typedef struct ps_images_beyond {
     const ps_fmm_interpolation *interpolation;
     ps_precision precision;
     const void *multipoles; /* of the cells on level PS_IMAGES_SMOOTH: real [cells][l^3] */
-    void *locals;           /* likewise; added to                                        */
-    /* Of leaves above that level, particle by particle. */
+    void *locals;           /* likewise; added to. NULL: cells are left out              */
+    /* Of leaves above that level, particle by particle: targets of leaves within `wanted`. */
     const ps_fmm_particles *sources, *targets;
+    ps_fmm_range wanted;
     int side;
 } ps_images_beyond;
 

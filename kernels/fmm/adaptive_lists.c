@@ -46,8 +46,7 @@ static int list_far(const ps_adaptive_tree *t, const ps_adaptive_rule *rule, int
                 offset[d] = (int)(source->place[d] - c->place[d]);
                 reach = abs(offset[d]) > reach ? abs(offset[d]) : reach;
             }
-            if (reach < 2 || sources_of(source) == 0 || is_short(t, rule, c, s) != taken)
-                continue;
+            if (reach < 2 || sources_of(source) == 0 || is_short(t, rule, c, s) != taken) continue;
             if (codes) codes[found] = (uint16_t)ps_tree_code(offset[0], offset[1], offset[2]);
             sources[found++] = ps_adaptive_twin(t, s);
         }
@@ -167,6 +166,13 @@ ps_status ps_adaptive_lists_of(const ps_adaptive_tree *t, const ps_adaptive_rule
     return PS_OK;
 }
 
+void ps_adaptive_lists_release(ps_adaptive_lists *lists)
+{
+    ps_adaptive_list *all[] = {&lists->direct, &lists->far, &lists->near, &lists->stack};
+    for (int i = 0; i < 4; ++i) free(all[i]->items);
+    *lists = (ps_adaptive_lists){0};
+}
+
 /* ---- work ---- */
 
 static void add_work(const ps_adaptive_tree *t, int32_t cell, const ps_adaptive_lists *lists,
@@ -213,8 +219,7 @@ ps_status ps_adaptive_count(const ps_adaptive_tree *t, const ps_adaptive_rule *r
         }
 #pragma omp critical(ps_adaptive_work)
         add_all(&own, out);
-        ps_adaptive_list *all[] = {&lists.direct, &lists.far, &lists.near, &lists.stack};
-        for (int i = 0; i < 4; ++i) free(all[i]->items);
+        ps_adaptive_lists_release(&lists);
     }
     return ps_first_failure(&failure);
 }

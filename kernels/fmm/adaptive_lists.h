@@ -47,6 +47,8 @@ ps_status ps_adaptive_lists_of(const ps_adaptive_tree *tree, const ps_adaptive_r
 ps_status ps_adaptive_near_of(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule,
                               int32_t cell, ps_adaptive_lists *out);
 
+void ps_adaptive_lists_release(ps_adaptive_lists *lists);
+
 /* V of a cell: sources and codes (ps_tree_code of source minus target) with room for
  * PS_ADAPTIVE_FAR_MAX. Returns how many. */
 int ps_adaptive_far(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule, int32_t cell,

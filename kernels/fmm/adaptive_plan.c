@@ -299,8 +299,7 @@ static ps_status list_all(const work *w, list_fn make, int64_t items)
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < (items + PIECE - 1) / PIECE; ++i)
             if (!ps_has_failed(&failure)) ps_note_failure(&failure, make(w, i, &lists));
-        ps_adaptive_list *all[] = {&lists.direct, &lists.far, &lists.near, &lists.stack};
-        for (int i = 0; i < 4; ++i) free(all[i]->items);
+        ps_adaptive_lists_release(&lists);
     }
     return ps_first_failure(&failure);
 }

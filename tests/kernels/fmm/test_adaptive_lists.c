@@ -69,8 +69,7 @@ static int64_t wrong_pairs(const ps_adaptive_tree *t, const ps_adaptive_rule *ru
     }
     free(row);
     free(ranges.first);
-    ps_adaptive_list *all[] = {&lists.direct, &lists.far, &lists.near, &lists.stack};
-    for (int i = 0; i < 4; ++i) free(all[i]->items);
+    ps_adaptive_lists_release(&lists);
     return wrong;
 }
 
