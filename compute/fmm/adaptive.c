@@ -175,7 +175,7 @@ static ps_status build_somewhere(fmm_run *r)
     a->tree.room = ps_grow;
     if (!is_for_device(r)) return build_on_host(r, PS_OK);
     PS_TRY(check_memory(r, traffic_bytes(r)));
-    PS_TRY(fmm_adaptive_gpu_open(r->run, &a->gpu));
+    PS_TRY(fmm_adaptive_gpu_open(r->run, fmm_adaptive_costs(r), &a->gpu));
     if (r->problem.lattice.axes || !ps_fmm_sum_is_plain(&r->problem.sum))
         return build_on_host(r, PS_OK);
     status =

@@ -3,15 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
-ps_status fmm_adaptive_gpu_open(const ps_run *run, fmm_adaptive_gpu **out)
+ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, fmm_adaptive_gpu **out)
 {
     PS_TRY(PS_ALLOC(out, 1, "the evaluation on a device"));
     fmm_adaptive_gpu *g = *out;
-    PS_TRY(ps_device_open(strcmp(run->device, "auto") ? run->device : "cuda", 0, &g->device));
+    g->share = (ps_adaptive_own){ps_comm_rank(), ps_comm_size(), costs, NULL};
+    PS_TRY(PS_ALLOC(&g->share.first, g->share.ranks + 1, "targets of ranks"));
+    PS_TRY(ps_device_open(strcmp(run->device, "auto") ? run->device : "cuda", ps_comm_local_rank(),
+                          &g->device));
     PS_TRY(ps_stream_open_ahead(g->device, &g->streams[0]));
     PS_TRY(ps_stream_open(g->device, &g->streams[1]));
     PS_TRY(ps_event_open(g->device, &g->forked));
@@ -72,6 +76,7 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu)
         ps_device_close(&g->device);
     }
     ps_adaptive_plan_release(&g->plan);
+    free(g->share.first);
     free(g);
     *gpu = NULL;
 }
@@ -119,7 +124,8 @@ static ps_status grow_in(fmm_adaptive_gpu *g, int64_t bytes, ps_adaptive_rule ru
     ps_device_growth growth = {.stream = g->streams[0], .block = g->growth, .bytes = bytes};
     ps_growth_engine engine = ps_device_growth_engine(&growth);
     g->growth_bytes = bytes;
-    return ps_adaptive_grow(&engine, g->sort.keys, rule, tree, &g->plan, g->parts, work);
+    return ps_adaptive_grow_share(&engine, g->sort.keys, rule, &g->share, tree, &g->plan, g->parts,
+                                  work);
 }
 
 /* With what most trees do with; if that is too little, with half of what there is. */
@@ -165,9 +171,15 @@ static ps_status try_to_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_
 ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_rule rule,
                                 ps_adaptive_tree *tree, ps_adaptive_work *work)
 {
-    ps_status status = try_to_grow(r, g, rule, tree, work);
+    ps_status status = ps_comm_agree(try_to_grow(r, g, rule, tree, work));
     g->grown = status == PS_OK;
     if (!g->grown && g->device && fell(g) != PS_OK) return PS_FAILED;
+    if (g->grown && g->share.ranks > 1) /* what shares alone have been asked for */
+        for (int64_t *
+                 count[] = {&work->p2l, &work->direct_cells, &work->m2p_cells, &work->p2l_cells},
+                **c = count;
+             c < count + 4; ++c)
+            PS_TRY(ps_comm_sum_i64(*c, 1));
     return status;
 }
 
@@ -220,7 +232,7 @@ static ps_status make_lists(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
     double start = ps_clock();
     if (g->plan.tree && memcmp(&g->rule, &q->rule, sizeof g->rule) == 0) return PS_OK;
     ps_adaptive_plan_release(&g->plan);
-    PS_TRY(ps_adaptive_plan_make(q->tree, q->rule, &g->plan));
+    PS_TRY(ps_adaptive_plan_share(q->tree, q->rule, &g->share, &g->plan));
     g->rule = q->rule;
     g->listing = ps_clock() - start;
     return PS_OK;
@@ -275,7 +287,10 @@ int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *g)
 
 static ps_status make_room(fmm_adaptive_gpu *g)
 {
-    PS_TRY(ps_device_alloc(g->device, result_bytes(g), &g->results));
+    ps_share_ticket *ticket = &g->ticket;
+    g->shared = g->share.ranks > 1 && g->share.rank == 0 &&
+                ps_share_alloc(g->device, result_bytes(g), &g->results, ticket) == PS_OK;
+    if (!g->shared) PS_TRY(ps_device_alloc(g->device, result_bytes(g), &g->results));
     int64_t targets = g->plan.tree->sets[last_set(g)].points.count, sides = g->run.method.sides;
     g->run.results = g->results;
     if (g->result_rows > 4 * sides) g->moments.hessian = g->run.results + 4 * sides * targets;
@@ -358,14 +373,26 @@ static ps_status look_at_samples(fmm_run *r, const fmm_adaptive_gpu *g)
     return PS_OK;
 }
 
-ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
+/* Of this rank; the first one, which takes the results, sums the samples, too. */
+static ps_status run_share(fmm_run *r, fmm_adaptive_gpu *g)
 {
-    ps_status status = PS_OK;
     g->run.rows[0] = g->rows[0];
     PS_TRY(make_room(g));
-    PS_TRY(
-        fmm_traffic_check(r, &g->traffic, g->block, ps_adaptive_device_place(&g->run, g->block)));
-    PS_TRY(evaluate(g));
+    if (r->problem.rank == 0)
+        PS_TRY(fmm_traffic_check(r, &g->traffic, g->block,
+                                 ps_adaptive_device_place(&g->run, g->block)));
+    return evaluate(g);
+}
+
+ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
+{
+    ps_status status = ps_comm_agree(run_share(r, g));
+    PS_TRY(status);
+    PS_TRY(fmm_adaptive_gpu_gather(r, g));
+    if (r->problem.rank) {
+        empty(g);
+        return PS_OK;
+    }
     PS_TRY(scatter(g));
     PS_TRY(look_at_samples(r, g));
     double start = ps_clock();
@@ -389,6 +416,7 @@ void fmm_adaptive_gpu_report(const fmm_adaptive_gpu *g, bool done, ps_report *re
     if (!done) return;
     ps_report_real(report, "moving", g->moving);
     ps_report_real(report, "sums", g->evaluation);
+    if (g->share.ranks > 1) ps_report_real(report, "gathering", g->gathering);
     ps_report_section(report, "device_stages");
     for (int s = 0; s < PS_ADAPTIVE_DEVICE_STAGES; ++s)
         ps_report_real(report, ps_adaptive_device_stage_names[s], g->stages[s]);

@@ -12,6 +12,7 @@
 #include "kernels/fmm/adaptive_evaluate.h"
 #include "kernels/fmm/device_growth.h"
 #include "kernels/fmm/device_tree.h"
+#include "runtime/device_share.h"
 
 typedef struct fmm_adaptive_gpu {
     ps_device *device;
@@ -25,19 +26,24 @@ typedef struct fmm_adaptive_gpu {
     int columns, result_rows; /* of sources behind their places; of results    */
     ps_fmm_device_moments moments;
     ps_adaptive_rule rule; /* of the plan that the host made */
+    ps_adaptive_own share; /* of the targets: what each rank has, once there are lists */
     /* ---- a tree that has grown on the device ---- */
     bool grown;
     fmm_traffic traffic;
     ps_device_sort sort;
     void *sorting, *growth, *parts[PS_PLAN_PARTS];
     int64_t sort_bytes, growth_bytes;
+    bool shared; /* other processes reach the results by the ticket */
+    ps_share_ticket ticket;
+    void *reached; /* the results of the first rank, in this process; NULL: they are not */
     /* ---- seconds ---- */
-    double reading, growing, listing, moving, evaluation;
+    double gathering, reading, growing, listing, moving, evaluation;
     double stages[PS_ADAPTIVE_DEVICE_STAGES];
 } fmm_adaptive_gpu;
 
-/* Opens the device; fmm_adaptive_gpu_close also after a failure. */
-ps_status fmm_adaptive_gpu_open(const ps_run *run, fmm_adaptive_gpu **out);
+/* Opens the device of this rank; fmm_adaptive_gpu_close also after a failure. Its lists are of the
+ * targets of a share that is balanced by these costs. */
+ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, fmm_adaptive_gpu **out);
 void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu);
 
 /* Reads the particles, and makes the tree (leaf_size is set) and its lists there. PS_INVALID,
@@ -61,6 +67,9 @@ ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *gpu, double *const columns[2], 
 /* Of a tree that has grown there: direct sums of samples, the sums, and results to where they go.
  */
 ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *gpu);
+/* Results of all ranks to the device of the first one: from device to device where these reach each
+ * other, else through the hosts. Collective. adaptive_gather.c */
+ps_status fmm_adaptive_gpu_gather(fmm_run *r, fmm_adaptive_gpu *gpu);
 /* Gives back what only another evaluation would need. */
 void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *gpu);
 void fmm_adaptive_gpu_report(const fmm_adaptive_gpu *gpu, bool done, ps_report *report);

@@ -130,7 +130,7 @@ static ps_status evaluate(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     ps_status status = fmm_adaptive_room(r);
     fmm_adaptive_shares_release(&a->shares);
-    if (status == PS_OK) status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
+    if (status == PS_OK && !a->gpu) status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
     if (status == PS_OK) status = fmm_passes_run(r);
     return ps_comm_agree(status);
 }

@@ -75,6 +75,8 @@ void fmm_adaptive_shares_release(fmm_adaptive_shares *shares)
 /* Sorted targets of a rank. */
 static ps_fmm_range share_of(const fmm_run *r, const fmm_adaptive_shares *shares, int rank)
 {
+    const fmm_adaptive_gpu *g = r->adaptive->gpu;
+    if (g) return (ps_fmm_range){g->share.first[rank], g->share.first[rank + 1]};
     return ps_adaptive_portion_targets(&r->adaptive->tree, shares->first[rank],
                                        shares->first[rank + 1]);
 }
@@ -82,6 +84,10 @@ static ps_fmm_range share_of(const fmm_run *r, const fmm_adaptive_shares *shares
 ps_status fmm_adaptive_traffic(const fmm_run *r, int ranks, ps_rank_traffic *out)
 {
     fmm_adaptive_shares shares = {0};
+    if (r->adaptive->gpu)
+        return ps_fail(PS_USAGE,
+                       "--ranks: what ranks of an adaptive tree send is counted on cores: "
+                       "give --device cpu as well");
     *out = (ps_rank_traffic){.unit = "run", .ranks = ranks, .sums = -1};
     ps_status status = fmm_adaptive_cut(r, ranks, &shares);
     for (int k = 0; k < ranks && status == PS_OK; ++k) {

@@ -89,6 +89,7 @@ static const ps_figure figure_table[] = {
     {"device.lists", "s", "making the lists of an adaptive tree by the host"},
     {"device.moving", "s", "copies of its particles and results, and what is written as it comes"},
     {"device.sums", "s", "its sums"},
+    {"device.gathering", "s", "results from the devices of other ranks to that of the first one"},
     {"device.reading", "s", "reading, copies to the device included"},
     {"device.sort_to_results", "s", "from the sort to the results"},
     {"device.returning", "s", "copying results back"},

@@ -77,15 +77,25 @@ static ps_fmm_device_any_leaves leaves_of(const ps_adaptive_device *d, int set)
     return out;
 }
 
-static int last_set(const ps_adaptive_device *d) { return tree_of(d)->same ? 0 : 1; }
+/* Leaves as targets: those that the plan is for. */
+static ps_fmm_device_any_leaves targets_of(const ps_adaptive_device *d)
+{
+    ps_fmm_device_any_leaves out = leaves_of(d, tree_of(d)->same ? 0 : 1);
+    if (d->plan->shared) out.each = d->part[PS_PLAN_TARGETS];
+    return out;
+}
 
-/* Vectors of the cells from the first one of a level on. */
-static ps_fmm_device_vectors from_level(const ps_adaptive_device *d, void *vectors, int level)
+/* Vectors of the cells from one, or from the first one of a level, on. */
+static ps_fmm_device_vectors from_cell(const ps_adaptive_device *d, void *vectors, int64_t cell)
 {
     int64_t points = d->method.interpolation.points;
-    return (ps_fmm_device_vectors){(char *)vectors +
-                                       tree_of(d)->level_start[level] * points * real_bytes(d),
+    return (ps_fmm_device_vectors){(char *)vectors + cell * points * real_bytes(d),
                                    tree_of(d)->cells * points};
+}
+
+static ps_fmm_device_vectors from_level(const ps_adaptive_device *d, void *vectors, int level)
+{
+    return from_cell(d, vectors, tree_of(d)->level_start[level]);
 }
 
 static ps_fmm_device_vectors coded_of(const ps_adaptive_device *d, int level)
@@ -94,12 +104,14 @@ static ps_fmm_device_vectors coded_of(const ps_adaptive_device *d, int level)
                                    level_cells(d, level) * d->tables[level]->length};
 }
 
-static ps_fmm_device_family family_of(const ps_adaptive_device *d, void *vectors, int level)
+/* Parents are some cells of a level. */
+static ps_fmm_device_family family_of(const ps_adaptive_device *d, void *vectors, int level,
+                                      ps_fmm_range parents)
 {
     const int32_t *children = d->part[PS_PLAN_CHILDREN];
-    return (ps_fmm_device_family){.parents = level_cells(d, level),
-                                  .children = children + 8 * tree_of(d)->level_start[level],
-                                  .parent = from_level(d, vectors, level),
+    return (ps_fmm_device_family){.parents = ps_adaptive_size(parents),
+                                  .children = children + 8 * parents.begin,
+                                  .parent = from_cell(d, vectors, parents.begin),
                                   .child = {.one = from_level(d, vectors, level + 1)}};
 }
 
@@ -119,7 +131,8 @@ static ps_status upward(const ps_adaptive_device *d)
     PS_TRY(ps_fmm_device_p2m_any(&d->method, &leaves, &all, d->far));
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_M2M));
     for (int l = tree_of(d)->levels - 2; l >= FAR_LEVEL; --l) {
-        ps_fmm_device_family family = family_of(d, d->multipoles, l);
+        ps_fmm_range cells = {tree_of(d)->level_start[l], tree_of(d)->level_start[l + 1]};
+        ps_fmm_device_family family = family_of(d, d->multipoles, l, cells);
         PS_TRY(ps_fmm_device_m2m(&d->method, &family, true, d->far));
     }
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_ENCODE));
@@ -209,7 +222,7 @@ static ps_status far_field(const ps_adaptive_device *d)
     if (d->periodic) PS_TRY(beyond(d));
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_L2L));
     for (int l = FAR_LEVEL; l < tree_of(d)->levels - 1; ++l) {
-        ps_fmm_device_family family = family_of(d, d->locals, l);
+        ps_fmm_device_family family = family_of(d, d->locals, l, d->plan->cells[l]);
         PS_TRY(ps_fmm_device_l2l(&d->method, &family, d->far));
     }
     return mark(d, PS_ADAPTIVE_DEVICE_MEET);
@@ -225,7 +238,7 @@ static ps_precision near_precision(const ps_adaptive_device *d)
 static ps_status near_field(const ps_adaptive_device *d)
 {
     ps_fmm_device_method method = d->method;
-    ps_fmm_device_p2p_any p2p = {.targets = leaves_of(d, last_set(d)),
+    ps_fmm_device_p2p_any p2p = {.targets = targets_of(d),
                                  .run_start = d->part[PS_PLAN_RUN_START],
                                  .runs = d->part[PS_PLAN_RUNS],
                                  .sources = leaves_of(d, 0).leaves.set,
@@ -236,7 +249,7 @@ static ps_status near_field(const ps_adaptive_device *d)
 
 static ps_status finish(const ps_adaptive_device *d)
 {
-    ps_fmm_device_any_leaves targets = leaves_of(d, last_set(d));
+    ps_fmm_device_any_leaves targets = targets_of(d);
     ps_fmm_device_vectors locals = from_level(d, d->locals, 0);
     ps_fmm_device_m2p m2p = {.targets = targets,
                              .multipoles = from_level(d, d->multipoles, 0),

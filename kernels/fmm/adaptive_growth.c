@@ -1,8 +1,11 @@
 #include "kernels/fmm/adaptive_growth.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/balance.h"
+#include "runtime/memory.h"
 #include "runtime/sizes.h"
 
 /* What a growth needs on its way. */
@@ -139,7 +142,7 @@ static ps_status make_far(growth *g)
 
 static ps_status make_order(growth *g)
 {
-    enum { BITS = 27 + 3 + 5 };
+    enum { BITS = 27 + 3 + 1 + 5 };
     ps_growth_arrays *a = &g->a;
     PS_TRY(room(g, a->cells, sizeof *a->labels, &a->labels));
     PS_TRY(room(g, a->cells, sizeof *a->numbers, &a->numbers));
@@ -159,7 +162,7 @@ static ps_status make_lists(growth *g)
     int32_t runs, far;
     PS_TRY(part(g, PS_PLAN_M2P_START, a->leaves + 1, sizeof(int32_t)));
     PS_TRY(part(g, PS_PLAN_RUN_START, a->leaves + 1, sizeof(int32_t)));
-    PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
+    if (!a->shared) PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
     PS_TRY(scan(g, a->count[0], a->part[PS_PLAN_RUN_START], a->leaves, &runs));
     PS_TRY(scan(g, a->count[1], a->part[PS_PLAN_M2P_START], a->leaves, &far));
     PS_TRY(part(g, PS_PLAN_RUNS, runs, sizeof(ps_fmm_device_run)));
@@ -183,22 +186,116 @@ static ps_status make_near(growth *g)
 
 /* ---- work ---- */
 
+enum { KINDS = 4 };
+
+static ps_status begin_work(growth *g)
+{
+    PS_TRY(room(g, KINDS * PS_GROWTH_SLOTS, sizeof *g->a.work, &g->a.work));
+    return g->engine->zero(g->engine->self, g->a.work,
+                           KINDS * PS_GROWTH_SLOTS * (int64_t)sizeof *g->a.work);
+}
+
 static ps_status count_work(growth *g, ps_adaptive_work *out)
 {
-    enum { KINDS = 4 };
     int64_t sums[KINDS * PS_GROWTH_SLOTS],
         *all[KINDS] = {&out->direct, &out->m2l, &out->m2p, &out->p2l};
     *out = (ps_adaptive_work){.direct_cells = g->plan->part[PS_PLAN_RUNS].count,
                               .m2p_cells = g->plan->part[PS_PLAN_M2P_CELLS].count,
                               .p2l_cells = g->plan->part[PS_PLAN_P2L_RUNS].count};
-    PS_TRY(room(g, KINDS * PS_GROWTH_SLOTS, sizeof *sums, &g->a.work));
-    PS_TRY(g->engine->zero(g->engine->self, g->a.work, sizeof sums));
-    PS_TRY(each(g, PS_GROWTH_WORK_LEAVES, g->a.leaves));
+    if (!g->a.shared) PS_TRY(begin_work(g));
+    if (!g->a.shared) PS_TRY(each(g, PS_GROWTH_WORK_LEAVES, g->a.leaves));
     PS_TRY(each(g, PS_GROWTH_WORK_CELLS, g->a.cells));
     PS_TRY(g->engine->take(g->engine->self, sums, g->a.work, sizeof sums));
     for (int k = 0; k < KINDS; ++k)
         for (int i = 0; i < PS_GROWTH_SLOTS; ++i) *all[k] += sums[k * PS_GROWTH_SLOTS + i];
     return PS_OK;
+}
+
+/* ---- shares ---- */
+
+/* Where each rank's stretch of buckets of particles begins, for all levels. */
+static void cut_buckets(const growth *g, const int64_t *buckets, const ps_adaptive_own *share,
+                        int32_t *cuts)
+{
+    ps_split_equal(buckets, PS_GROWTH_BUCKETS, share->ranks, share->first);
+    for (int k = 0; k < share->ranks; ++k) {
+        /* the first particle of the bucket */
+        int64_t at = (share->first[k] * g->a.particles + PS_GROWTH_BUCKETS - 1) / PS_GROWTH_BUCKETS;
+        for (int l = 0; l < g->a.levels; ++l) cuts[k * g->a.levels + l] = (int32_t)at;
+    }
+}
+
+/* From cuts anywhere to those between leaves. */
+static ps_status cut_leaves(growth *g, const ps_adaptive_own *share, int64_t *buckets,
+                            int32_t *cuts)
+{
+    ps_growth_arrays *a = &g->a;
+    int64_t count = (int64_t)share->ranks * a->levels, bytes = count * (int64_t)sizeof *cuts;
+    PS_TRY(g->engine->take(g->engine->self, buckets, a->buckets,
+                           PS_GROWTH_BUCKETS * (int64_t)sizeof *buckets));
+    cut_buckets(g, buckets, share, cuts);
+    PS_TRY(room(g, count, sizeof *cuts, &a->cuts));
+    PS_TRY(g->engine->give(g->engine->self, a->cuts, cuts, bytes));
+    PS_TRY(each(g, PS_GROWTH_CUTS, count));
+    PS_TRY(g->engine->take(g->engine->self, cuts, a->cuts, bytes));
+    for (int k = 0; k < share->ranks; ++k) {
+        int32_t first = a->particles;
+        for (int l = 0; l < a->levels; ++l)
+            first = cuts[k * a->levels + l] < first ? cuts[k * a->levels + l] : first;
+        share->first[k] = k == 0 ? 0 : first;
+    }
+    share->first[share->ranks] = a->particles;
+    return PS_OK;
+}
+
+static ps_status find_own(growth *g)
+{
+    ps_growth_arrays *a = &g->a;
+    int32_t own[2 * PS_GROWTH_LEVELS];
+    PS_TRY(room(g, 2 * a->levels, sizeof *own, &a->own_cells));
+    PS_TRY(part(g, PS_PLAN_TARGETS, a->leaves, sizeof(ps_fmm_device_leaf)));
+    PS_TRY(each(g, PS_GROWTH_OWN_CELLS, 2 * a->levels));
+    PS_TRY(each(g, PS_GROWTH_OWN_LEAVES, a->leaves));
+    PS_TRY(
+        g->engine->take(g->engine->self, own, a->own_cells, 2 * a->levels * (int64_t)sizeof *own));
+    for (int l = 0; l < a->levels; ++l)
+        g->plan->cells[l] = (ps_fmm_range){own[2 * l], ps_larger(own[2 * l], own[2 * l + 1])};
+    return PS_OK;
+}
+
+/* Counts lists of all leaves, cuts, and leaves the counts of own leaves. */
+static ps_status make_share(growth *g, const ps_adaptive_own *share)
+{
+    ps_growth_arrays *a = &g->a;
+    int64_t *buckets = NULL, held = 0, kept = 0;
+    int32_t *cuts = NULL;
+    a->shared = true;
+    a->costs = share->costs;
+    PS_TRY(begin_work(g));
+    PS_TRY(room(g, PS_GROWTH_BUCKETS, sizeof *buckets, &a->buckets));
+    PS_TRY(
+        g->engine->zero(g->engine->self, a->buckets, PS_GROWTH_BUCKETS * (int64_t)sizeof *buckets));
+    PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
+    PS_TRY(each(g, PS_GROWTH_SHARE_WORK, a->cells));
+    ps_status status =
+        ps_grow((void **)&buckets, &held, PS_GROWTH_BUCKETS, sizeof *buckets, "work of targets");
+    if (status == PS_OK)
+        status = ps_grow((void **)&cuts, &kept, (int64_t)share->ranks * a->levels, sizeof *cuts,
+                         "cuts between ranks");
+    if (status == PS_OK) status = cut_leaves(g, share, buckets, cuts);
+    free(buckets);
+    free(cuts);
+    PS_TRY(status);
+    a->own_begin = (int32_t)share->first[share->rank];
+    a->own_end = (int32_t)share->first[share->rank + 1];
+    return find_own(g);
+}
+
+static void own_all(growth *g)
+{
+    for (int l = 0; l < g->a.levels; ++l)
+        g->plan->cells[l] = (ps_fmm_range){g->a.level_start[l], g->a.level_start[l + 1]};
+    g->a.own_end = g->a.particles;
 }
 
 /* ---- all ---- */
@@ -223,12 +320,22 @@ static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
         if (a->divided_start[l + 1] - a->divided_start[l] <
             a->level_start[l + 1] - a->level_start[l])
             g->plan->widest = ldexp(t->box.width, -l);
+    g->plan->shared = a->shared;
+    g->plan->own = (ps_fmm_range){a->own_begin, a->own_end};
     memcpy(parts, a->part, sizeof a->part);
 }
 
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
                            ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
                            void *parts[PS_PLAN_PARTS], ps_adaptive_work *work)
+{
+    return ps_adaptive_grow_share(engine, keys, rule, NULL, tree, plan, parts, work);
+}
+
+ps_status ps_adaptive_grow_share(const ps_growth_engine *engine, const uint64_t *keys,
+                                 ps_adaptive_rule rule, const ps_adaptive_own *share,
+                                 ps_adaptive_tree *tree, ps_adaptive_plan *plan,
+                                 void *parts[PS_PLAN_PARTS], ps_adaptive_work *work)
 {
     int64_t particles = tree->sets[0].points.count;
     growth g = {.engine = engine, .tree = tree, .plan = plan};
@@ -237,11 +344,14 @@ ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
     *plan = (ps_adaptive_plan){.tree = tree, .rule = rule};
     g.a.box = tree->box;
     g.a.keys = keys;
+    g.a.particles = (int32_t)particles;
     g.a.leaf_size = (int32_t)tree->leaf_size;
     g.a.points = (int32_t)rule.points;
     PS_TRY(make_cells(&g, particles));
     PS_TRY(make_kinds(&g));
     PS_TRY(make_far(&g));
+    own_all(&g);
+    if (share && share->ranks > 1) PS_TRY(make_share(&g, share));
     PS_TRY(make_order(&g));
     PS_TRY(make_lists(&g));
     PS_TRY(make_near(&g));

@@ -11,7 +11,10 @@
 #include "kernels/fmm/adaptive_plan.h"
 
 enum { PS_GROWTH_LEVEL = 20, PS_GROWTH_LEVELS = PS_GROWTH_LEVEL + 1 };
-enum { PS_GROWTH_SLOTS = 1024 /* of sums that many add to */ };
+enum {
+    PS_GROWTH_SLOTS = 1024,     /* of sums that many add to                            */
+    PS_GROWTH_BUCKETS = 1 << 16 /* stretches of particles whose work is told together  */
+};
 
 typedef enum ps_growth_step {                        /* and what each index is */
                               PS_GROWTH_ROOT,        /* 1: the root            */
@@ -29,6 +32,10 @@ typedef enum ps_growth_step {                        /* and what each index is *
                               PS_GROWTH_LIST_FILL,   /* leaves                 */
                               PS_GROWTH_NEAR_COUNT,  /* cells                  */
                               PS_GROWTH_NEAR_FILL,   /* cells                  */
+                              PS_GROWTH_SHARE_WORK,  /* cells                  */
+                              PS_GROWTH_CUTS,        /* ranks x levels         */
+                              PS_GROWTH_OWN_CELLS,   /* levels x 2             */
+                              PS_GROWTH_OWN_LEAVES,  /* leaves                 */
                               PS_GROWTH_WORK_LEAVES, /* leaves                */
                               PS_GROWTH_WORK_CELLS,  /* cells                  */
                               PS_GROWTH_STEPS
@@ -51,6 +58,13 @@ typedef struct ps_growth_arrays {
     int32_t *numbers;
     int32_t *overfull; /* [1] */
     int64_t *work;     /* [4][PS_GROWTH_SLOTS]: direct, m2l, m2p, p2l of ps_adaptive_work */
+    /* ---- of a share: targets [own_begin, own_end) ---- */
+    bool shared;
+    int32_t particles, own_begin, own_end;
+    ps_adaptive_costs costs;
+    int64_t *buckets;   /* [PS_GROWTH_BUCKETS] work of the targets that begin there       */
+    int32_t *cuts;      /* [ranks][levels]: a particle; then where cells begin behind it   */
+    int32_t *own_cells; /* [levels][2]: the first one, and behind the last one             */
     void *part[PS_PLAN_PARTS];
 } ps_growth_arrays;
 
@@ -65,6 +79,7 @@ typedef struct ps_growth_engine {
     ps_status (*sort)(void *self, uint64_t **labels, int32_t **numbers, int64_t count, int bits);
     ps_status (*zero)(void *self, void *at, int64_t bytes);
     ps_status (*take)(void *self, void *host, const void *from, int64_t bytes); /* waits */
+    ps_status (*give)(void *self, void *to, const void *host, int64_t bytes);   /* waits */
     /* PS_EXHAUSTED if there is no more. Kept until the engine's memory is used anew. */
     ps_status (*room)(void *self, int64_t bytes, void **out);
 } ps_growth_engine;
@@ -76,6 +91,12 @@ typedef struct ps_growth_engine {
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
                            ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
                            void *parts[PS_PLAN_PARTS], ps_adaptive_work *work);
+/* The same of a share of the targets. Balanced by direct pairs, M2L and M2P: X, which is direct or
+ * short here, is not counted. work: of all shares, but for p2l and numbers of cells. */
+ps_status ps_adaptive_grow_share(const ps_growth_engine *engine, const uint64_t *keys,
+                                 ps_adaptive_rule rule, const ps_adaptive_own *share,
+                                 ps_adaptive_tree *tree, ps_adaptive_plan *plan,
+                                 void *parts[PS_PLAN_PARTS], ps_adaptive_work *work);
 /* Bytes of an engine's memory that most trees do with, the work's count included. */
 int64_t ps_adaptive_growth_bytes(int64_t particles, int64_t leaf_size);
 

@@ -172,12 +172,19 @@ KERNEL_INLINE void step_far(const ps_growth_arrays *g, int64_t i)
 
 /* ---- the order of cells ---- */
 
-enum { GROWTH_AROUND_BITS = 27, GROWTH_LABEL_BITS = 27 + 3 + 5 };
+/* Whether a cell has targets of the share. */
+KERNEL_INLINE bool is_own(const ps_growth_arrays *g, const ps_adaptive_cell *c)
+{
+    return !g->shared || (c->targets.begin < g->own_end && c->targets.end > g->own_begin);
+}
+
+enum { GROWTH_AROUND_BITS = 27 };
 
 KERNEL_INLINE void step_labels(const ps_growth_arrays *g, int64_t i)
 {
     const ps_adaptive_cell *c = &g->cell[i];
-    uint64_t label = ((uint64_t)c->level << 3 | c->octant) << GROWTH_AROUND_BITS;
+    uint64_t label = (uint64_t)c->level << 1 | !is_own(g, c);
+    label = (label << 3 | c->octant) << GROWTH_AROUND_BITS;
     for (int n = 0; n < 27 && c->parent >= 0; ++n)
         label |= (uint64_t)(g->around[c->parent][n] >= 0) << n;
     g->labels[i] = label;
@@ -194,7 +201,7 @@ KERNEL_INLINE void step_octants(const ps_growth_arrays *g, int64_t i)
 {
     int level = (int)(i / 9);
     int32_t low = g->level_start[level], high = g->level_start[level + 1], first = low;
-    uint64_t label = (((uint64_t)level << 3) + (uint64_t)(i % 9)) << GROWTH_AROUND_BITS;
+    uint64_t label = (((uint64_t)level << 4) + (uint64_t)(i % 9)) << GROWTH_AROUND_BITS;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
         if (g->labels[middle] < label)
@@ -223,6 +230,7 @@ typedef struct growth_lists {
     ps_fmm_device_run *direct, *near;
     int32_t *far;
     int32_t directs, fars, nears, end; /* end: of the last direct run */
+    int64_t held;                      /* sources of direct cells     */
 } growth_lists;
 
 /* What a leaf begins with: leaves that act directly, and colleagues that are divided, sorted by
@@ -249,6 +257,7 @@ KERNEL_INLINE void put_direct(const ps_growth_arrays *g, int32_t cell, growth_li
     int32_t begin = (int32_t)g->cell[cell].sources.begin;
     bool more = out->directs == 0 || out->end != begin;
     out->directs += more;
+    out->held += cell_size(&g->cell[cell]);
     out->end = (int32_t)g->cell[cell].sources.end;
     if (!out->direct) return;
     if (more) out->direct[out->directs - 1].begin = begin;
@@ -339,17 +348,35 @@ KERNEL_INLINE int32_t cell_of_leaf(const ps_growth_arrays *g, int64_t leaf)
     return ((const ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES])[leaf].vector;
 }
 
+KERNEL_INLINE void add_work(const ps_growth_arrays *g, int which, int64_t i, int64_t value)
+{
+    if (value) GROWTH_ADD(&g->work[which * PS_GROWTH_SLOTS + i % PS_GROWTH_SLOTS], value);
+}
+
+KERNEL_INLINE void add_to_bucket(const ps_growth_arrays *g, const ps_adaptive_cell *c, int64_t work)
+{
+    int64_t bucket = c->targets.begin * PS_GROWTH_BUCKETS / g->particles;
+    if (work) GROWTH_ADD(&g->buckets[bucket], work);
+}
+
 KERNEL_INLINE void step_list_count(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
-    lists_of(g, cell_of_leaf(g, i), &lists);
+    int32_t cell = cell_of_leaf(g, i);
+    int64_t size = cell_size(&g->cell[cell]);
+    lists_of(g, cell, &lists);
     g->count[0][i] = lists.directs;
     g->count[1][i] = lists.fars;
+    if (!g->shared) return;
+    add_work(g, 0, i, size * lists.held);
+    add_work(g, 2, i, size * lists.fars);
+    add_to_bucket(g, &g->cell[cell], size * (lists.held + g->costs.points * lists.fars));
 }
 
 KERNEL_INLINE void step_list_fill(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
+    if (!is_own(g, &g->cell[cell_of_leaf(g, i)])) return;
     lists.direct = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] +
                    ((const int32_t *)g->part[PS_PLAN_RUN_START])[i];
     lists.far =
@@ -360,7 +387,7 @@ KERNEL_INLINE void step_list_fill(const ps_growth_arrays *g, int64_t i)
 KERNEL_INLINE void step_near_count(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
-    find_coarse_of(g, (int32_t)i, NULL, &lists);
+    if (is_own(g, &g->cell[i])) find_coarse_of(g, (int32_t)i, NULL, &lists);
     g->count[0][i] = lists.nears;
 }
 
@@ -369,7 +396,7 @@ KERNEL_INLINE void step_near_fill(const ps_growth_arrays *g, int64_t i)
     growth_lists lists = {0};
     lists.near = (ps_fmm_device_run *)g->part[PS_PLAN_P2L_RUNS] +
                  ((const int32_t *)g->part[PS_PLAN_P2L_START])[i];
-    find_coarse_of(g, (int32_t)i, NULL, &lists);
+    if (is_own(g, &g->cell[i])) find_coarse_of(g, (int32_t)i, NULL, &lists);
 }
 
 /* ---- work ---- */
@@ -379,11 +406,6 @@ KERNEL_INLINE int64_t held_by(const ps_fmm_device_run *runs, const int32_t *star
     int64_t held = 0;
     for (int32_t r = start[i]; r < start[i + 1]; ++r) held += runs[r].end - runs[r].begin;
     return held;
-}
-
-KERNEL_INLINE void add_work(const ps_growth_arrays *g, int which, int64_t i, int64_t value)
-{
-    if (value) GROWTH_ADD(&g->work[which * PS_GROWTH_SLOTS + i % PS_GROWTH_SLOTS], value);
 }
 
 KERNEL_INLINE void step_work_leaves(const ps_growth_arrays *g, int64_t i)
@@ -397,9 +419,9 @@ KERNEL_INLINE void step_work_leaves(const ps_growth_arrays *g, int64_t i)
     add_work(g, 2, i, size * (fars[i + 1] - fars[i]));
 }
 
-KERNEL_INLINE void step_work_cells(const ps_growth_arrays *g, int64_t i)
+/* Cells of V. */
+KERNEL_INLINE int64_t count_far(const ps_growth_arrays *g, const ps_adaptive_cell *c)
 {
-    const ps_adaptive_cell *c = &g->cell[i];
     int64_t far = 0;
     for (int n = 0; n < 27 && c->level > 1; ++n) {
         int32_t other = g->around[c->parent][n];
@@ -407,10 +429,67 @@ KERNEL_INLINE void step_work_cells(const ps_growth_arrays *g, int64_t i)
         const ps_adaptive_cell *o = &g->cell[other];
         for (int32_t k = o->child; k < o->child + o->children; ++k) far += !touch(c, &g->cell[k]);
     }
-    add_work(g, 1, i, far);
+    return far;
+}
+
+KERNEL_INLINE void step_work_cells(const ps_growth_arrays *g, int64_t i)
+{
+    if (!g->shared) add_work(g, 1, i, count_far(g, &g->cell[i]));
     add_work(g, 3, i,
              held_by((const ps_fmm_device_run *)g->part[PS_PLAN_P2L_RUNS],
                      (const int32_t *)g->part[PS_PLAN_P2L_START], i));
+}
+
+/* ---- shares ---- */
+
+KERNEL_INLINE void step_share_work(const ps_growth_arrays *g, int64_t i)
+{
+    const ps_adaptive_cell *c = &g->cell[i];
+    int64_t far = count_far(g, c);
+    add_work(g, 1, i, far);
+    add_to_bucket(g, c, g->costs.m2l * far);
+}
+
+/* The first cell of a level whose particles end behind one, or begin there or behind it. */
+KERNEL_INLINE int32_t find_behind(const ps_growth_arrays *g, int level, int32_t particle, bool ends)
+{
+    int32_t low = g->level_start[level], high = g->level_start[level + 1];
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        const ps_adaptive_cell *c = &g->cell[middle];
+        if (ends ? c->sources.end > particle : c->sources.begin >= particle)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Where the first cell of a level behind a cut begins: the first leaf behind it is the least of
+ * those of all levels. */
+KERNEL_INLINE void step_cuts(const ps_growth_arrays *g, int64_t i)
+{
+    int level = (int)(i % g->levels);
+    int32_t cell = find_behind(g, level, g->cuts[i], false);
+    g->cuts[i] =
+        cell < g->level_start[level + 1] ? (int32_t)g->cell[cell].sources.begin : g->particles;
+}
+
+KERNEL_INLINE void step_own_cells(const ps_growth_arrays *g, int64_t i)
+{
+    int level = (int)(i / 2);
+    g->own_cells[i] = i % 2 ? find_behind(g, level, g->own_end, false)
+                            : find_behind(g, level, g->own_begin, true);
+}
+
+KERNEL_INLINE void step_own_leaves(const ps_growth_arrays *g, int64_t i)
+{
+    ps_fmm_device_leaf leaf = ((const ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES])[i];
+    if (!is_own(g, &g->cell[leaf.vector])) {
+        leaf.end = leaf.begin;
+        g->count[0][i] = g->count[1][i] = 0;
+    }
+    ((ps_fmm_device_leaf *)g->part[PS_PLAN_TARGETS])[i] = leaf;
 }
 
 KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, int64_t i)
@@ -460,6 +539,18 @@ KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, i
         break;
     case PS_GROWTH_NEAR_FILL:
         step_near_fill(g, i);
+        break;
+    case PS_GROWTH_SHARE_WORK:
+        step_share_work(g, i);
+        break;
+    case PS_GROWTH_CUTS:
+        step_cuts(g, i);
+        break;
+    case PS_GROWTH_OWN_CELLS:
+        step_own_cells(g, i);
+        break;
+    case PS_GROWTH_OWN_LEAVES:
+        step_own_leaves(g, i);
         break;
     case PS_GROWTH_WORK_LEAVES:
         step_work_leaves(g, i);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/common/word_sort.h"
+#include "runtime/balance.h"
 #include "runtime/first_failure.h"
 #include "runtime/sizes.h"
 
@@ -41,6 +42,13 @@ static ps_status make_part(ps_adaptive_plan *p, ps_adaptive_part which, int64_t 
 
 /* ---- boxes ---- */
 
+/* Whether a cell has targets that the plan is for. */
+static bool is_own(const ps_adaptive_plan *p, int64_t cell)
+{
+    ps_fmm_range c = p->tree->cell[cell].targets;
+    return !p->shared || (c.begin < p->own.end && c.end > p->own.begin);
+}
+
 static void fill_leaf(const ps_adaptive_plan *p, int64_t number)
 {
     const ps_adaptive_tree *t = p->tree;
@@ -52,9 +60,9 @@ static void fill_leaf(const ps_adaptive_plan *p, int64_t number)
                                .vector = t->leaf[number]};
     ps_adaptive_centre(&t->box, c, leaf.centre, &leaf.width);
     ((ps_fmm_device_leaf *)p->part[PS_PLAN_SOURCES].at)[number] = leaf;
-    if (t->same) return;
+    if (t->same && !p->shared) return;
     leaf.begin = (int32_t)c->targets.begin;
-    leaf.end = (int32_t)c->targets.end;
+    leaf.end = is_own(p, t->leaf[number]) ? (int32_t)c->targets.end : leaf.begin;
     ((ps_fmm_device_leaf *)p->part[PS_PLAN_TARGETS].at)[number] = leaf;
 }
 
@@ -63,7 +71,8 @@ static ps_status make_boxes(ps_adaptive_plan *p)
     const ps_adaptive_tree *t = p->tree;
     double narrow = INFINITY, wide = 0;
     PS_TRY(make_part(p, PS_PLAN_SOURCES, t->leaves, sizeof(ps_fmm_device_leaf)));
-    PS_TRY(make_part(p, PS_PLAN_TARGETS, t->same ? 0 : t->leaves, sizeof(ps_fmm_device_leaf)));
+    PS_TRY(make_part(p, PS_PLAN_TARGETS, t->same && !p->shared ? 0 : t->leaves,
+                     sizeof(ps_fmm_device_leaf)));
     PS_TRY(make_part(p, PS_PLAN_BOXES, t->cells, sizeof(ps_fmm_device_cell)));
     ps_fmm_device_cell *boxes = p->part[PS_PLAN_BOXES].at;
 #pragma omp parallel for schedule(static) reduction(min : narrow) reduction(max : wide)
@@ -148,10 +157,12 @@ static ps_status make_far(ps_adaptive_plan *p)
 
 enum { AROUND_BITS = 27, OCTANT_BITS = 3, LEVEL_BITS = 6 };
 
-static uint64_t label_of(const ps_adaptive_tree *t, int64_t c)
+static uint64_t label_of(const ps_adaptive_plan *p, int64_t c)
 {
+    const ps_adaptive_tree *t = p->tree;
     const ps_adaptive_cell *cell = &t->cell[c];
-    uint64_t label = (uint64_t)cell->level << OCTANT_BITS | cell->octant;
+    uint64_t label = (uint64_t)cell->level << 1 | !is_own(p, c);
+    label = label << OCTANT_BITS | cell->octant;
     label <<= AROUND_BITS;
     for (int n = 0; n < 27 && cell->parent >= 0; ++n)
         label |= (uint64_t)(t->around[cell->parent][n] >= 0) << n;
@@ -169,16 +180,16 @@ static ps_status make_order(ps_adaptive_plan *p)
     int32_t *order = p->part[PS_PLAN_ORDER].at, *octants = p->part[PS_PLAN_OCTANTS].at;
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < t->cells; ++c) {
-        words[2 * c] = label_of(t, c);
+        words[2 * c] = label_of(p, c);
         words[2 * c + 1] = (uint64_t)c;
     }
-    uint64_t *sorted = ps_word_sort(words, t->cells, 2, 0, AROUND_BITS + OCTANT_BITS + LEVEL_BITS,
-                                    words + 2 * t->cells);
+    uint64_t *sorted = ps_word_sort(
+        words, t->cells, 2, 0, AROUND_BITS + OCTANT_BITS + 1 + LEVEL_BITS, words + 2 * t->cells);
     memset(octants, 0, (size_t)(9 * t->levels) * sizeof *octants);
     for (int64_t i = 0; i < t->cells; ++i) {
         const ps_adaptive_cell *c = &t->cell[sorted[2 * i + 1]];
         order[i] = (int32_t)((int64_t)sorted[2 * i + 1] - t->level_start[c->level]);
-        ++octants[9 * c->level + c->octant + 1];
+        octants[9 * c->level + c->octant + 1] += is_own(p, (int64_t)sorted[2 * i + 1]);
     }
     for (int l = 0; l < t->levels; ++l)
         for (int o = 0; o < 8; ++o) octants[9 * l + o + 1] += octants[9 * l + o];
@@ -270,6 +281,7 @@ static ps_status list_leaves(const work *w, int64_t number, ps_adaptive_lists *l
     const ps_adaptive_tree *t = w->plan->tree;
     int64_t first = number * PIECE, end = ps_smaller(first + PIECE, t->leaves);
     for (int64_t i = first; i < end; ++i) {
+        if (!is_own(w->plan, t->leaf[i])) continue;
         PS_TRY(ps_adaptive_lists_of(t, &w->plan->rule, t->leaf[i], lists));
         PS_TRY(append_runs(t, &lists->direct, i - first, &w->runs[number]));
         PS_TRY(append_cells(t, &lists->far, i - first, &w->far[number]));
@@ -282,6 +294,7 @@ static ps_status list_cells(const work *w, int64_t number, ps_adaptive_lists *li
     const ps_adaptive_tree *t = w->plan->tree;
     int64_t first = number * PIECE, end = ps_smaller(first + PIECE, t->cells);
     for (int64_t i = first; i < end; ++i) {
+        if (!is_own(w->plan, i)) continue;
         PS_TRY(ps_adaptive_near_of(t, &w->plan->rule, (int32_t)i, lists));
         PS_TRY(append_runs(t, &lists->near, i - first, &w->near[number]));
     }
@@ -333,14 +346,51 @@ static ps_status make_lists(ps_adaptive_plan *p)
 
 /* ---- all ---- */
 
+/* Cuts leaves along the Morton order. */
+static ps_status cut(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule,
+                     const ps_adaptive_own *share)
+{
+    int64_t *weights = NULL, capacity = 0;
+    PS_TRY(
+        tree->room((void **)&weights, &capacity, tree->leaves, sizeof *weights, "work of leaves"));
+    ps_status status = ps_adaptive_leaf_work(tree, rule, share->costs, weights);
+    if (status == PS_OK) ps_split_equal(weights, tree->leaves, share->ranks, share->first);
+    for (int k = 0; k <= share->ranks && status == PS_OK; ++k)
+        share->first[k] = share->first[k] < tree->leaves
+                              ? tree->cell[tree->leaf[share->first[k]]].targets.begin
+                              : tree->cell[0].targets.end;
+    free(weights);
+    return status;
+}
+
+static ps_status make_own(ps_adaptive_plan *p, const ps_adaptive_own *share)
+{
+    const ps_adaptive_tree *t = p->tree;
+    p->own = t->cell[0].targets;
+    p->shared = share && share->ranks > 1;
+    if (p->shared) {
+        PS_TRY(cut(t, &p->rule, share));
+        p->own = (ps_fmm_range){share->first[share->rank], share->first[share->rank + 1]};
+    }
+    for (int l = 0; l < t->levels; ++l) p->cells[l] = ps_adaptive_cells_of(t, l, p->own);
+    return PS_OK;
+}
+
 ps_status ps_adaptive_plan_make(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
                                 ps_adaptive_plan *plan)
+{
+    return ps_adaptive_plan_share(tree, rule, NULL, plan);
+}
+
+ps_status ps_adaptive_plan_share(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
+                                 const ps_adaptive_own *share, ps_adaptive_plan *plan)
 {
     *plan = (ps_adaptive_plan){.tree = tree, .rule = rule};
     for (int set = 0; set < (tree->same ? 1 : 2); ++set)
         if (tree->sets[set].points.count > INT32_MAX)
             return ps_fail(PS_EXHAUSTED, "more than %d particles of an adaptive tree on a device",
                            INT32_MAX);
+    PS_TRY(make_own(plan, share));
     PS_TRY(make_boxes(plan));
     PS_TRY(make_far(plan));
     PS_TRY(make_order(plan));

@@ -10,19 +10,20 @@
 #ifndef PS_KERNELS_FMM_ADAPTIVE_PLAN_H
 #define PS_KERNELS_FMM_ADAPTIVE_PLAN_H
 
-#include "kernels/fmm/adaptive_lists.h"
+#include "kernels/fmm/adaptive_share.h"
 #include "kernels/fmm/device_adaptive.h"
 
 typedef enum ps_adaptive_part {
     PS_PLAN_SOURCES,   /* ps_fmm_device_leaf [leaves]: particles are sources                    */
-    PS_PLAN_TARGETS,   /* likewise, targets; empty if these are the sources                     */
+    PS_PLAN_TARGETS,   /* likewise, targets; of a share its own alone, others have none; empty if
+                          these are the sources                                                 */
     PS_PLAN_BOXES,     /* ps_fmm_device_cell [cells]                                            */
     PS_PLAN_RUN_START, /* int32 [leaves + 1]                                                    */
     PS_PLAN_RUNS,      /* ps_fmm_device_run: sources that act on a leaf directly                */
     PS_PLAN_CHILDREN,  /* int32 [cells][8]: code of the child in an octant, or -1               */
     PS_PLAN_ORDER,     /* int32 [cells]: each level's codes by octant, as ps_fmm_device_far has
                           them, those together whose parents have cells around at like places   */
-    PS_PLAN_OCTANTS,   /* int32 [levels][9]: where each begins                                  */
+    PS_PLAN_OCTANTS,   /* int32 [levels][9]: where each begins; cells of other shares lie behind */
     PS_PLAN_BLOCK,     /* int32 [cells]: the block of a cell                                    */
     PS_PLAN_FAR,       /* int32 [blocks of all levels][216]: codes; levels from 2 on            */
     PS_PLAN_M2P_LEAF,  /* int32: leaves with a W list                                           */
@@ -44,6 +45,9 @@ typedef struct ps_adaptive_plan {
     /* Of level l from 2 on: its blocks are rows [block_start[l], block_start[l + 1]) of FAR. */
     int64_t block_start[PS_ADAPTIVE_LEVELS + 1];
     double narrowest, widest; /* leaves */
+    /* Lists are of these targets, sorted ones of whole leaves, and of cells that have some: */
+    bool shared;                                 /* not of all */
+    ps_fmm_range own, cells[PS_ADAPTIVE_LEVELS]; /* of the numbers of each level */
 } ps_adaptive_plan;
 
 /* What is best summed directly on a device: there M2L takes the time of a few hundred pairs and
@@ -56,10 +60,20 @@ enum { PS_ADAPTIVE_DEVICE_OTHERS = 60 };
 double ps_adaptive_device_m2l_pairs(int order);
 int64_t ps_adaptive_device_leaf_size(int order);
 
+/* A plan of some of the targets: each of `ranks` has as much work as the others. */
+typedef struct ps_adaptive_own {
+    int rank, ranks;
+    ps_adaptive_costs costs;
+    int64_t *first; /* [ranks + 1] made: sorted targets of rank k are [first[k], first[k + 1]) */
+} ps_adaptive_own;
+
 /* Makes all parts. PS_EXHAUSTED without memory or beyond 2^31 - 1 particles or entries; release
  * also after a failure. OpenMP inside. */
 ps_status ps_adaptive_plan_make(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
                                 ps_adaptive_plan *plan);
+/* The same of a part of the targets, which it cuts. */
+ps_status ps_adaptive_plan_share(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
+                                 const ps_adaptive_own *share, ps_adaptive_plan *plan);
 void ps_adaptive_plan_release(ps_adaptive_plan *plan);
 
 #endif

@@ -85,7 +85,14 @@ static ps_status take(void *self, void *host, const void *from, int64_t bytes)
     return ps_stream_wait(stream);
 }
 
+static ps_status give(void *self, void *to, const void *host, int64_t bytes)
+{
+    ps_stream *stream = ((ps_device_growth *)self)->stream;
+    PS_TRY(ps_copy_to_device(stream, to, host, bytes));
+    return ps_stream_wait(stream);
+}
+
 ps_growth_engine ps_device_growth_engine(ps_device_growth *growth)
 {
-    return (ps_growth_engine){growth, each, scan, sort, zero, take, room};
+    return (ps_growth_engine){growth, each, scan, sort, zero, take, give, room};
 }

@@ -40,7 +40,8 @@ static inline ps_fmm_leaf twin_leaf(const ps_fmm_particles *set, const ps_fmm_de
 /* The leaves as targets. */
 static inline const ps_fmm_device_leaf *twin_targets(const adaptive_twin *w)
 {
-    return w->plan->part[w->c->tree.same ? PS_PLAN_SOURCES : PS_PLAN_TARGETS].at;
+    bool all = w->c->tree.same && !w->plan->shared;
+    return w->plan->part[all ? PS_PLAN_SOURCES : PS_PLAN_TARGETS].at;
 }
 
 static inline ps_fmm_particles twin_set(const adaptive_twin *w)
@@ -137,7 +138,8 @@ static inline void twin_down(adaptive_twin *w)
     const int32_t *children = w->plan->part[PS_PLAN_CHILDREN].at;
     ps_fmm_particles set = twin_set(w);
     for (int l = 2; l < t->levels - 1; ++l)
-        for (int64_t c = 0; c < 8 * (t->level_start[l + 1] - t->level_start[l]); ++c) {
+        for (int64_t c = 8 * (w->plan->cells[l].begin - t->level_start[l]);
+             c < 8 * (w->plan->cells[l].end - t->level_start[l]); ++c) {
             int32_t child = children[8 * t->level_start[l] + c];
             if (child >= 0)
                 f->l2l(in, (int)(c % 8), twin_vector(w, w->locals, l, c / 8),

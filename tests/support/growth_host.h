@@ -68,6 +68,12 @@ static inline ps_status growth_host_take(void *self, void *host, const void *fro
     return PS_OK;
 }
 
+static inline ps_status growth_host_give(void *self, void *to, const void *host, int64_t bytes)
+{
+    memcpy(to, host, (size_t)bytes);
+    return PS_OK;
+}
+
 /* Filled with what no number should be. */
 static inline ps_status growth_host_room(void *self, int64_t bytes, void **out)
 {
@@ -88,6 +94,7 @@ static inline ps_growth_engine growth_host_engine(growth_host *h)
                               growth_host_sort,
                               growth_host_zero,
                               growth_host_take,
+                              growth_host_give,
                               growth_host_room};
 }
 
