@@ -1,5 +1,5 @@
 /*
- * The adaptive tree in one process, on cores or a device (specs/fmm_adaptive.md): whether it is
+ * The adaptive tree on the cores or a device of each rank (specs/fmm_adaptive.md): whether it is
  * better than the tree of the file, its plan; adaptive_build.c makes it, adaptive_run.c evaluates
  * it.
  */
@@ -284,6 +284,8 @@ static void choose_journal(fmm_run *r)
     double every = o->checkpoint_every.seconds;
     bool lasts = every > 0 && fmm_adaptive_forecast(r) > every / 2;
     r->keeps = !r->adaptive->gpu && ps_comm_any(o->journal || lasts);
+    if (r->adaptive->gpu && r->run->restart && r->attempts == 0)
+        ps_info("there is no %s to continue from: beginning", r->journal);
 }
 
 /* What is there since the tree was built, and counts as inputs. */

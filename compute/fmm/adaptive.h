@@ -1,5 +1,5 @@
 /*
- * adaptive: an adaptive tree of the octree's particles on the cores or a device of one process
+ * adaptive: an adaptive tree of the octree's particles on the cores or a device of each rank
  * (specs/fmm_adaptive.md).
  */
 #ifndef PS_COMPUTE_FMM_ADAPTIVE_H

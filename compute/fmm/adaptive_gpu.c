@@ -124,8 +124,7 @@ static ps_status grow_in(fmm_adaptive_gpu *g, int64_t bytes, ps_adaptive_rule ru
     ps_device_growth growth = {.stream = g->streams[0], .block = g->growth, .bytes = bytes};
     ps_growth_engine engine = ps_device_growth_engine(&growth);
     g->growth_bytes = bytes;
-    return ps_adaptive_grow_share(&engine, g->sort.keys, rule, &g->share, tree, &g->plan, g->parts,
-                                  work);
+    return ps_adaptive_grow(&engine, g->sort.keys, rule, &g->share, tree, &g->plan, g->parts, work);
 }
 
 /* With what most trees do with; if that is too little, with half of what there is. */
@@ -232,7 +231,7 @@ static ps_status make_lists(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
     double start = ps_clock();
     if (g->plan.tree && memcmp(&g->rule, &q->rule, sizeof g->rule) == 0) return PS_OK;
     ps_adaptive_plan_release(&g->plan);
-    PS_TRY(ps_adaptive_plan_share(q->tree, q->rule, &g->share, &g->plan));
+    PS_TRY(ps_adaptive_plan_make(q->tree, q->rule, &g->share, &g->plan));
     g->rule = q->rule;
     g->listing = ps_clock() - start;
     return PS_OK;

@@ -71,12 +71,13 @@ static const ps_option options[] = {
     PS_TEXT("mapping", &chosen.mapping, "FILE", 0,
             "run every task on the worker, and in the order, of this trace of the same run"),
     PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
-                "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in "
-                "runs that will take long from 60s, 5min on; 1step: of all groups; 0: of none"),
+                "keep the results of finished groups, of an adaptive tree of portions of the "
+                "targets, in OUTPUT.groups until OUTPUT is there: in runs that will take long from "
+                "60s, 5min on; 1step: of all; 0: of none"),
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
     PS_CHOICE("tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
               "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
-              "memory, on the cores or a device of one process; auto: the latter for clustered "
+              "memory, on the cores or a device of each rank; auto: the latter for clustered "
               "particles, where it is clearly less work and can be had"),
     PS_TEXT("periodic", &chosen.periodic, "AXES", PS_IDENTITY,
             "the box repeats along these axes (x, xy, xyz): 1/r is summed over the lattice, with "
@@ -426,7 +427,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "fmm",
-    .results = 2,
+    .results = 3,
     .synopsis = "OCTREE OUTPUT",
     .description =
         "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "

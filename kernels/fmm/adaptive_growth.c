@@ -326,16 +326,9 @@ static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
 }
 
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
-                           ps_adaptive_rule rule, ps_adaptive_tree *tree, ps_adaptive_plan *plan,
+                           ps_adaptive_rule rule, const ps_adaptive_own *share,
+                           ps_adaptive_tree *tree, ps_adaptive_plan *plan,
                            void *parts[PS_PLAN_PARTS], ps_adaptive_work *work)
-{
-    return ps_adaptive_grow_share(engine, keys, rule, NULL, tree, plan, parts, work);
-}
-
-ps_status ps_adaptive_grow_share(const ps_growth_engine *engine, const uint64_t *keys,
-                                 ps_adaptive_rule rule, const ps_adaptive_own *share,
-                                 ps_adaptive_tree *tree, ps_adaptive_plan *plan,
-                                 void *parts[PS_PLAN_PARTS], ps_adaptive_work *work)
 {
     int64_t particles = tree->sets[0].points.count;
     growth g = {.engine = engine, .tree = tree, .plan = plan};

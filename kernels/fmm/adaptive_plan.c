@@ -377,13 +377,7 @@ static ps_status make_own(ps_adaptive_plan *p, const ps_adaptive_own *share)
 }
 
 ps_status ps_adaptive_plan_make(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
-                                ps_adaptive_plan *plan)
-{
-    return ps_adaptive_plan_share(tree, rule, NULL, plan);
-}
-
-ps_status ps_adaptive_plan_share(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
-                                 const ps_adaptive_own *share, ps_adaptive_plan *plan)
+                                const ps_adaptive_own *share, ps_adaptive_plan *plan)
 {
     *plan = (ps_adaptive_plan){.tree = tree, .rule = rule};
     for (int set = 0; set < (tree->same ? 1 : 2); ++set)

@@ -129,7 +129,8 @@ static ps_status time_growth(const adaptive_case *h, ps_adaptive_rule rule, adap
     ps_growth_engine engine = {&t,         timed_each, timed_scan, timed_sort,
                                plain_zero, plain_take, plain_room};
     ps_adaptive_work work;
-    PS_TRY(ps_adaptive_grow(&engine, w->sort.keys, rule, &w->tree, &w->plan, w->parts, &work));
+    PS_TRY(
+        ps_adaptive_grow(&engine, w->sort.keys, rule, NULL, &w->tree, &w->plan, w->parts, &work));
     fprintf(stderr, "    ms of steps of growth (adaptive_growth.h), each waited for:");
     for (int s = 0; s < PS_GROWTH_STEPS; ++s) fprintf(stderr, " %d: %.2f", s, 1e3 * t.each[s]);
     fprintf(stderr, ", others %.2f; a particle: pairs %.1f V %.2f M2P %.4f P2L %.4f\n",
@@ -203,7 +204,7 @@ static ps_status bench(const job *first, const char *orders, adaptive_device_cas
     PS_GUARD(status, done, adaptive_case_tree(&h, j.places, j.count, 0, j.leaf_size));
     seconds[0] = ps_clock() - start;
     start = ps_clock();
-    PS_GUARD(status, done, ps_adaptive_plan_make(&h.tree, ps_adaptive_device_rule(5), &plan));
+    PS_GUARD(status, done, ps_adaptive_plan_make(&h.tree, ps_adaptive_device_rule(5), NULL, &plan));
     seconds[1] = ps_clock() - start;
     PS_GUARD(status, done, ps_adaptive_count(&h.tree, &plan.rule, &work));
     double n = (double)j.count;

@@ -119,7 +119,7 @@ static ps_status check(const check_case *c)
     PS_GUARD(status, done, adaptive_case_init(&h, c->order, omp_get_max_threads()));
     h.problem.rule = rule;
     PS_GUARD(status, done, adaptive_case_run(&h));
-    PS_GUARD(status, done, ps_adaptive_plan_make(&h.tree, rule, &plan));
+    PS_GUARD(status, done, ps_adaptive_plan_make(&h.tree, rule, NULL, &plan));
     status = compare(c, &h, &plan, results, again);
 done:
     free(results);

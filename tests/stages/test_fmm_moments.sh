@@ -210,7 +210,6 @@ expect 2 "low frequencies" $fmm cw.h5 no.h5 --kernel helmholtz --parameter 30 --
 expect 2 "not known of --kernel user" $fmm cd.h5 no.h5 --kernel user
 expect 2 "--precision fp64" $fmm cd.h5 no.h5 --precision mixed
 expect 2 "without --tree uniform" $fmm cd.h5 no.h5 --tree uniform
-expect 2 "no journal" $fmm cd.h5 no.h5 --checkpoint-every 1step
 expect 2 "without --no-gradient" $fmm cd.h5 no.h5 --hessian --no-gradient
 expect 2 "of velocities" $fmm ff.h5 no.h5 --kernel stokeslet --hessian
 expect 2 "along all three axes" $fmm ff.h5 no.h5 --kernel stokeslet --no-gradient --periodic xy --period 1

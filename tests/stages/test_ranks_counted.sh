@@ -70,6 +70,10 @@ for n in ${COUNTED:-2 3}; do
     told $n penstock-fmm tree.h5 r.h5 --order 3
     same fmm $n 0 "0 0 0 0" 1 "$sums" "1 2"
 
+    counted $n penstock-fmm tree.h5 r.h5 --order 3 --tree adaptive
+    told $n penstock-fmm tree.h5 r.h5 --order 3 --tree adaptive
+    same "fmm, adaptive" $n 0 "0 0 0 0" 1 "$sums" "1 2"
+
     for way in "dlp.h5 hyps.h5:--direction 1,0,0" "slp2.h5 adlp.h5:--direction 1,0,0 --boundary others:soft" \
         "slp.h5:--problem dirichlet --form indirect --data point:0,0,.2 --solver gmres"; do
         solve="penstock-hbem-solve t.hdf ${way%%:--*} phi.hdf ${way#*:}"

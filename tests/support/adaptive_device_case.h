@@ -197,7 +197,7 @@ static inline ps_status adaptive_whole_grow(adaptive_device_case *c, adaptive_wh
                                  .leaf_size = c->host->tree.leaf_size,
                                  .same = true,
                                  .sets = {{.points = {.count = c->host->count[0]}}}};
-    PS_TRY(ps_adaptive_grow(&engine, w->sort.keys, rule, &w->tree, &w->plan, w->parts, NULL));
+    PS_TRY(ps_adaptive_grow(&engine, w->sort.keys, rule, NULL, &w->tree, &w->plan, w->parts, NULL));
     w->used = growth.used;
     return PS_OK;
 }

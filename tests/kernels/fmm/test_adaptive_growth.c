@@ -76,22 +76,22 @@ static void shares(adaptive_places places, int64_t count, int ranks, bool grown)
     growth_case_open(&g, places, count, 40, 8);
     check_ok(ps_grow((void **)&results, &room, 8 * count, sizeof *results, "results"));
     if (grown) { /* the host's lists of W and X are in another order */
-        check_ok(ps_adaptive_grow(&g.engine, g.keys, g.rule, &g.tree, &plan, parts, &work));
+        check_ok(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, &work));
         for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
     } else {
-        check_ok(ps_adaptive_plan_make(&g.c.tree, g.rule, &plan));
+        check_ok(ps_adaptive_plan_make(&g.c.tree, g.rule, NULL, &plan));
     }
     check_ok(adaptive_twin_run(&g.c, &plan, results, &all));
     if (!grown) ps_adaptive_plan_release(&plan);
     for (int k = 0; k < ranks; ++k) {
         ps_adaptive_own share = {k, ranks, {100, 27}, k ? again : first};
         if (grown) {
-            check_ok(ps_adaptive_grow_share(&g.engine, g.keys, g.rule, &share, &g.tree, &plan,
-                                            parts, &work));
+            check_ok(
+                ps_adaptive_grow(&g.engine, g.keys, g.rule, &share, &g.tree, &plan, parts, &work));
             for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
             assert_int_equal(work.direct, all);
         } else {
-            check_ok(ps_adaptive_plan_share(&g.c.tree, g.rule, &share, &plan));
+            check_ok(ps_adaptive_plan_make(&g.c.tree, g.rule, &share, &plan));
         }
         if (k) assert_memory_equal(first, again, (size_t)(ranks + 1) * sizeof *first);
         assert_int_equal(plan.own.begin, first[k]);
@@ -132,14 +132,15 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
     growth_case_open(&g, places, count, leaf_size, points);
     const adaptive_case *c = &g.c;
     if (refused) {
-        check_fails(ps_adaptive_grow(&g.engine, g.keys, g.rule, &g.tree, &plan, parts, NULL),
+        check_fails(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, NULL),
                     PS_INVALID, "host");
     } else {
         double *results;
         int64_t pairs;
         ps_adaptive_work work, counted;
-        check_ok(ps_adaptive_grow(&g.engine, g.keys, g.rule, &g.tree, &plan, parts, &counted));
-        check_ok(ps_adaptive_plan_make(&c->tree, g.rule, &wanted));
+        check_ok(
+            ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, &counted));
+        check_ok(ps_adaptive_plan_make(&c->tree, g.rule, NULL, &wanted));
         for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
         assert_int_equal(g.tree.levels, c->tree.levels);
         assert_int_equal(g.tree.cells, c->tree.cells);

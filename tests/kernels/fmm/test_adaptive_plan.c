@@ -31,7 +31,7 @@ static void same_as_cores(adaptive_places places, int64_t sources, int64_t targe
     c.problem.rule = rule;
     check_ok(adaptive_case_run(&c));
     check_ok(PS_ALLOC(&results, 4 * n, "results"));
-    check_ok(ps_adaptive_plan_make(&c.tree, rule, &plan));
+    check_ok(ps_adaptive_plan_make(&c.tree, rule, NULL, &plan));
     check_ok(adaptive_twin_run(&c, &plan, results, &pairs));
     ps_adaptive_work work;
     check_ok(ps_adaptive_count(&c.tree, &rule, &work));
@@ -71,7 +71,7 @@ static void same_plan(void **state)
     check_ok(adaptive_case_tree(&c, ADAPTIVE_PLUMMER, 20000, 0, 20));
     for (int i = 0; i < 2; ++i) {
         omp_set_num_threads(1 + 2 * i);
-        check_ok(ps_adaptive_plan_make(&c.tree, ps_adaptive_device_rule(3), &plan[i]));
+        check_ok(ps_adaptive_plan_make(&c.tree, ps_adaptive_device_rule(3), NULL, &plan[i]));
     }
     for (int part = 0; part < PS_PLAN_PARTS; ++part) {
         assert_int_equal(plan[0].part[part].count, plan[1].part[part].count);
