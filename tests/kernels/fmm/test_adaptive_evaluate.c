@@ -81,6 +81,49 @@ static double apart(const adaptive_case c[2], int first, int end)
     return sqrt(difference / size);
 }
 
+/* Portions one after the other, and some of them alone: the bits of all at once. Work of leaves
+ * adds up to what is counted. */
+static void by_portions(adaptive_places places, int64_t targets, int64_t step, int64_t skipped)
+{
+    adaptive_case c;
+    ps_adaptive_evaluation e;
+    ps_adaptive_work counted;
+    int64_t n = targets ? targets : 6000, all = 0, capacity = 0, room = 0, *work = NULL;
+    double *whole = NULL;
+    check_ok(adaptive_case_tree(&c, places, 6000, targets, 6));
+    check_ok(adaptive_case_init(&c, 3, 2));
+    check_ok(adaptive_case_run(&c));
+    check_ok(ps_grow((void **)&whole, &room, 4 * n, sizeof *whole, "results"));
+    memcpy(whole, c.results, (size_t)(4 * n) * sizeof *whole);
+    int64_t portions = ps_adaptive_portions(&c.tree);
+    assert_true(portions > 4);
+    ps_adaptive_begin(&c.problem, c.threads, c.vectors, c.workspace, &e);
+    for (int64_t at = skipped; at < portions; at += step) {
+        int64_t end = at + step < portions ? at + step : portions;
+        ps_fmm_range own = ps_adaptive_portion_targets(&c.tree, at, end);
+        check_ok(ps_adaptive_evaluate_portions(&e, at, end));
+        for (int row = 0; row < 4; ++row)
+            assert_memory_equal(c.results + row * n + own.begin, whole + row * n + own.begin,
+                                (size_t)ps_adaptive_size(own) * sizeof *whole);
+    }
+    check_ok(ps_grow((void **)&work, &capacity, c.tree.leaves, sizeof *work, "work"));
+    check_ok(ps_adaptive_leaf_work(&c.tree, &c.problem.rule, (ps_adaptive_costs){100, 27}, work));
+    check_ok(ps_adaptive_count(&c.tree, &c.problem.rule, &counted));
+    for (int64_t l = 0; l < c.tree.leaves; ++l) all += work[l];
+    assert_int_equal(all, counted.direct + 100 * counted.m2l + 27 * (counted.m2p + counted.p2l));
+    free(work);
+    free(whole);
+    adaptive_case_release(&c);
+}
+
+static void portions(void **state)
+{
+    by_portions(ADAPTIVE_PLUMMER, 0, 1, 0);
+    by_portions(ADAPTIVE_CUSP, 0, 2, 3);
+    by_portions(ADAPTIVE_PLANE, 4000, 1, 1);
+    by_portions(ADAPTIVE_ONE_FAR, 0, 3, 0);
+}
+
 /* A device has leaves of another size and other rules: its program's results and the cores' differ
  * by what both err, and no more. (Over one tree they agree to rounding: check_fmm_adaptive.) */
 static void other_leaves(void **state)
