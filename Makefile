@@ -15,7 +15,8 @@
 # HDF5=NAME (hdf5-serial, hdf5, hdf5-openmpi.. of pkg-config, h5cc, or system: by itself the first that is found), H5CC=h5cc,
 # MPICC="mpicc.openmpi mpicc.mpich mpicc" (an adapter is built for each MPI among them), WITH_MPI=0,
 # WITH_CUDA=0|1 (by itself: with an nvcc where there is a GPU), DEVICE_CODE=full|check (asks for it, too),
-# WITH_GMSH=0, WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0.
+# WITH_GMSH=0, WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0, WITH_NETCDF=0, WITH_GEOTIFF=0,
+# ONLY="PROGRAM..." (with `make programs plugin`: these programs, and what they need of the library).
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
 .SUFFIXES:
@@ -136,16 +137,31 @@ B   := build/$(KEY)
 BIN := $(B)/bin
 
 # ---- sources ----
+# Programs: programs.list names them all; the source is STAGE/NAME.c or the folder STAGE/NAME/.
+SOURCE_OF := $(shell awk -F'|' '!/^\#/ && NF { gsub(/ /,""); print $$1 "=" $$3 }' programs.list)
+PROGRAMS  := $(foreach s,$(SOURCE_OF),$(firstword $(subst =, ,$s)))
+source_of  = $(patsubst $(1)=%,%,$(filter $(1)=%,$(SOURCE_OF)))
+sources_in = $(strip $(wildcard $(1).c) $(wildcard $(1)/*.c))
+# A program whose source is not there (a library is missing, or it is yet to come) is left out.
+NEEDS_GMSH := mesh-import
+EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
+BUILT := $(filter-out $(EXCLUDED),$(or $(ONLY),$(PROGRAMS)))
 # The library: runtime, formats, kernels, stage. *_cpu.c once per instruction set, *_cuda.cu by nvcc. What is loaded while a
 # program runs (a filter of HDF5, adapters of MPI) is apart.
 LIB_C   := $(filter-out formats/h5zstd_plugin.c runtime/mpi_adapter.c,$(wildcard runtime/*.c formats/*.c stage/*.c stage/*/*.c kernels/*.c kernels/*/*.c))
-ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
-# What only exists to be built with CUDA, or to stand in for it.
+LIB     := $(B)/libpenstock.a
+# For some programs alone, before the whole was built: a library of what they need.
+ifneq ($(if $(wildcard $(LIB)),,$(ONLY)),)
+LIB     := $(B)/libpenstock-$(firstword $(shell printf '%s' '$(sort $(ONLY))' | cksum)).a
+NEEDED  := $(shell printf '%s\n' $(LIB_C) $(LIB_CU) | library/needed $(foreach p,$(BUILT),$(call sources_in,$(call source_of,$(p)))))
+LIB_C   := $(filter $(NEEDED),$(LIB_C))
+LIB_CU  := $(filter $(NEEDED),$(LIB_CU))
+endif
+ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(ISA_C),$(LIB_C))) \
            $(foreach i,$(ISAS),$(patsubst %.c,$(B)/%.$(i).o,$(ISA_C))) \
            $(patsubst %.cu,$(B)/%.cu.o,$(LIB_CU))
-LIB     := $(B)/libpenstock.a
 PLUGIN  := $(B)/plugin/libh5zstd.so
 # Loaded by programs that were launched as several ranks (specs/ranks.md).
 ADAPTERS := $(foreach k,$(MPI_KINDS),$(B)/mpi/libpenstock-mpi-$(k).so)
@@ -154,13 +170,6 @@ SO_MAJOR := $(firstword $(subst ., ,$(VERSION)))
 SO       := $(B)/lib/libpenstock.so
 SO_OBJ   := $(patsubst %.c,$(B)/%.o,$(wildcard library/*.c))
 
-# Programs: programs.list names them all; the source is STAGE/NAME.c or the folder STAGE/NAME/.
-PROGRAMS := $(shell awk -F'|' '!/^\#/ && NF { gsub(/ /,"",$$1); print $$1 }' programs.list)
-stage_of  = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$2) } $$1 == "$(1)" { print $$2 }' programs.list)
-source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(1)" { print $$3 }' programs.list)
-# A program whose source is not there (a library is missing, or it is yet to come) is left out.
-NEEDS_GMSH := mesh-import
-EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/stage/*/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 LIBRARY_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/library/test_*.c)))
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C))) $(LIBRARY_TESTS)
@@ -171,7 +180,7 @@ GPU_C    := $(wildcard tests/gpu/check_*.c tests/gpu/bench_*.c)
 GPUS     := $(patsubst tests/gpu/%.c,$(B)/gpu/%,$(GPU_C))
 
 define program_rules
-sources_$(1) := $$(strip $$(wildcard $(2).c) $$(wildcard $(2)/*.c))
+sources_$(1) := $$(call sources_in,$(2))
 objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(sources_$(1)))
 ifneq ($$(sources_$(1)),)
 ALL_BIN += $(BIN)/penstock-$(1)
@@ -179,11 +188,11 @@ ALL_OBJ += $$(objects_$(1))
 $(BIN)/penstock-$(1): $$(objects_$(1)) $(LIB)
 endif
 endef
-$(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
-ALL_BIN += $(BIN)/penstock
+$(foreach p,$(BUILT),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
+ALL_BIN += $(if $(filter help,$(BUILT)),$(BIN)/penstock)
 
 .PHONY: all lib shared programs plugin adapters info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust validation check-gpu gpu-programs bench bench-gpu \
-        bench-programs demo install uninstall wheel sdist docs clean help format print-build print-compile print-link check-planted FORCE
+        bench-programs demo demo-programs install uninstall wheel sdist docs clean help format print-build print-compile print-link check-planted FORCE
 all: programs plugin adapters shared
 lib: $(LIB)
 shared: $(SO)
@@ -372,7 +381,11 @@ bench: bench-programs
 	@BUILD=$(B) tests/bench/run cpu
 bench-gpu: gpu-programs
 	@BUILD=$(B) tests/bench/run gpu
-demo: all
+# Only what the case runs is built for it.
+DEMO := $(shell grep -oh 'penstock-[a-z-]*' cases/tdbem-aircraft/Makefile | sed 's/penstock-//' | sort -u)
+demo-programs:
+	@$(MAKE) --no-print-directory ONLY='$(DEMO)' programs plugin adapters
+demo: demo-programs
 	@BUILD=$(CURDIR)/$(B) $(MAKE) --no-print-directory -C cases/tdbem-aircraft demo
 
 # ---- install ----

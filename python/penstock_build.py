@@ -3,6 +3,7 @@
 
     penstock_build.py wheel BUILD VERSION FOLDER       programs and library of BUILD, with the libraries they need
     penstock_build.py sdist VERSION FOLDER             what git tracks
+    penstock_build.py check WHEEL                      whether a wheel can run where only what its tag promises is there
 """
 import base64
 import hashlib
@@ -49,7 +50,41 @@ def needed(files):
 def glibc(files):
     """The newest version of the C library that a file asks for: (2, 36)."""
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-VW", *map(str, files)))
-    return max((int(a), int(b)) for a, b in versions)
+    return max(((int(a), int(b)) for a, b in versions), default=(0, 0))
+
+
+def faults(package, version):
+    """Why the files of a wheel would not run on another Linux: libraries that are neither in it nor of every system, folders of this
+    machine in which they are looked for, a C library newer than `version`, as (2, 36). A list of texts."""
+    found = []
+    files = sorted(p for folder in ("bin", "lib", "plugin", "mpi") for p in (package / folder).iterdir() if p.suffix not in (".c", ".h"))
+    inside = {p.name for p in files if p.parent.name == "lib"}
+    for file in files:
+        name = f"{file.parent.name}/{file.name}"
+        dynamic = output("readelf", "-dW", str(file))
+        for library in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
+            if library not in inside and not SYSTEM.match(library):
+                found.append(f"{name} needs {library}, which is not in the wheel")
+        for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic):
+            found += [f"{name} looks for libraries in {p}" for p in path.split(":") if not p.startswith("$ORIGIN")]
+        newest = glibc([file])
+        if newest > version:
+            found.append(f"{name} needs version {newest[0]}.{newest[1]} of the C library, the tag says {version[0]}.{version[1]}")
+    return found
+
+
+def check(wheel):
+    """Whether a wheel is closed; with what its tag promises."""
+    tagged = re.search(r"manylinux_(\d+)_(\d+)_", Path(wheel).name)
+    if not tagged:
+        raise SystemExit(f"{wheel}: no manylinux_X_Y in its name")
+    with tempfile.TemporaryDirectory() as temporary:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(temporary)
+        found = faults(Path(temporary) / "penstock", tuple(map(int, tagged.groups())))
+    if found:
+        raise SystemExit("\n".join([f"{wheel} would not run elsewhere:", *found]))
+    return f"{wheel}: closed, for a C library of {'.'.join(tagged.groups())} or newer"
 
 
 def licences(libraries, folder):
@@ -124,6 +159,7 @@ def write_wheel(build, version, folder):
                 wheel.write(path, relative)
             record_name = f"penstock-{version}.dist-info/RECORD"
             wheel.writestr(record_name, "\n".join([*record, f"{record_name},,"]) + "\n")
+    check(Path(folder) / name)
     return name
 
 
@@ -159,4 +195,4 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 if __name__ == "__main__":
-    print({"wheel": write_wheel, "sdist": write_sdist}[sys.argv[1]](*sys.argv[2:]))
+    print({"wheel": write_wheel, "sdist": write_sdist, "check": check}[sys.argv[1]](*sys.argv[2:]))

@@ -4,14 +4,6 @@
 #include <string.h>
 
 enum { IN_P, IN_Q, OUTSIDE, STATES, THREADED_GROUPS = 64 };
-static const double stretch = 1 + PS_DGTD_LOCAL_DAMPING / 4; /* d */
-
-double ps_dgtd_local_ratio(void) { return sqrt((2 * stretch * stretch - 1) / (4 * stretch)); }
-
-double ps_dgtd_local_gain(int level, double dt)
-{
-    return dt * dt * pow(ps_dgtd_local_ratio(), 2 * level) * (2 - 1 / (stretch * stretch)) / 16;
-}
 
 /* ---- classes ---- */
 
@@ -47,14 +39,6 @@ int ps_dgtd_local_reach(const int32_t *links, int64_t elements, const uint8_t *c
     for (int64_t e = 0; e < elements; ++e)
         reach[e] = closed && closed[e] ? PS_DGTD_REACH_CLOSED : PS_DGTD_REACH(p[e], q[e]);
     return largest;
-}
-
-double ps_dgtd_local_updates(const uint8_t *reach, int64_t elements)
-{
-    double sum = 0;
-    for (int64_t e = 0; e < elements; ++e)
-        sum += (double)((1 << ps_dgtd_reach_p(reach[e])) + (1 << ps_dgtd_reach_q(reach[e]))) / 2;
-    return sum;
 }
 
 /* ---- operations ---- */

@@ -57,3 +57,37 @@ rm -f apt.log; run || fail "deps with chromium missing"
 for list in "$ROOT"/debian-packages*.txt; do
     ! grep -vE '^(#.*|[a-z0-9.+-]+ +# .+)$' "$list" || fail "an odd line in $list"
 done
+
+# What library/needed finds for the demonstration is all that its programs need of the library: no name that another object of the
+# library defines is left open.
+cd "$ROOT"
+list=$OLDPWD/needed
+programs=$(grep -oh 'penstock-[a-z-]*' cases/tdbem-aircraft/Makefile | sort -u | sed 's/penstock-//')
+sources=$(for program in $programs; do
+    path=$(awk -F ' *[|] *' -v name="$program" '$1 == name { print $3 }' programs.list)
+    find "$path" "$path.c" -name '*.c' 2> /dev/null || true
+done)
+objects_of() { # for each source the objects that are made of it
+    while read -r path; do
+        case $path in
+            kernels/*_cpu.c) ls "$BUILD/${path%.c}".*.o ;;
+            *.cu) echo "$BUILD/$path.o" ;;
+            *) echo "$BUILD/${path%.c}.o" ;;
+        esac
+    done
+}
+library=$(find runtime formats kernels stage -name '*.c' ! -name h5zstd_plugin.c ! -name mpi_adapter.c)
+[ -z "$(find "$BUILD/kernels" -name "*_cuda.cu.o" -print -quit)" ] || library="$library $(find runtime kernels -name "*_cuda.cu")"
+# shellcheck disable=SC2086
+{
+    printf '%s\n' $library | library/needed $sources > "$list"
+    objects_of < "$list" > "$list.objects"
+    printf '%s\n' $library | objects_of | grep -vxFf "$list.objects" > "$list.left"
+    names() { xargs nm "$@" 2> /dev/null | awk 'NF > 1 { print $NF }' | sort -u; }
+    { cat "$list.objects"; printf '%s\n' $sources | objects_of; } | names -u > "$list.wants"
+    names -g --defined-only < "$list.objects" > "$list.has"
+    names -g --defined-only < "$list.left" > "$list.elsewhere"
+}
+open=$(comm -12 "$list.wants" "$list.elsewhere" | comm -23 - "$list.has")
+[ -z "$open" ] || fail "library/needed leaves out what the demonstration's programs need: $open"
+[ "$(wc -l < "$list.left")" -gt "$(($(wc -l < "$list.objects") / 2))" ] || fail "library/needed leaves out little: $(wc -l < "$list.left") objects"
