@@ -20,6 +20,8 @@
 
 /* Of the child that tries a file: beside --host-memory, and at most. */
 enum { TRIAL_MORE = 1 << 30, TRIAL_SECONDS = 600 };
+/* Memory for a byte of a file that is not compressed: a height of one byte is a double, in two copies. */
+enum { OF_PLAIN_BYTE = 24 };
 
 void elevation_release(elevation *e)
 {
@@ -195,6 +197,7 @@ typedef struct attempt {
     const library *library;
     const char *path;
     const reading *how;
+    bool plain;
 } attempt;
 
 static ps_status read_once(void *context)
@@ -203,16 +206,20 @@ static ps_status read_once(void *context)
     elevation e = {.path = a->path};
     ps_status status = a->library->read(a->path, a->how, &e);
     elevation_release(&e);
+    if (a->plain && status == PS_EXHAUSTED) abort(); /* more than the file can fill: no end that may be tried again */
     return status;
 }
 
-/* Such libraries believe what damaged files say: a child reads first. */
-static ps_status read_by_library(const library *l, const char *path, const reading *how,
-                                 elevation *out)
+/* Such libraries believe what damaged files say: a child reads first, with no more memory than heights of this file take
+ * (plain: that many bytes, not compressed; 0: unknown). */
+static ps_status read_by_library(const library *l, const char *path, int64_t plain,
+                                 const reading *how, elevation *out)
 {
     ps_trial_end end;
-    attempt a = {l, path, how};
-    const ps_trial trial = {path, read_once, &a, how->run->host_memory + TRIAL_MORE, TRIAL_SECONDS};
+    attempt a = {l, path, how, plain > 0};
+    int64_t memory = how->run->host_memory;
+    if (plain > 0 && plain < memory / OF_PLAIN_BYTE) memory = plain * OF_PLAIN_BYTE;
+    const ps_trial trial = {path, read_once, &a, memory + TRIAL_MORE, TRIAL_SECONDS};
     if (!l->read)
         return ps_fail(PS_INVALID,
                        "%s is a %s file, and this program was built without %s: install %s-dev and "
@@ -220,7 +227,7 @@ static ps_status read_by_library(const library *l, const char *path, const readi
                        path, l->files, l->name, l->name);
     PS_TRY(ps_trial_run(&trial, &end));
     if (end == PS_TRIAL_DIED)
-        return ps_fail(PS_INVALID, "%s is damaged: %s did not survive reading it, or took %d s",
+        return ps_fail(PS_INVALID, "%s is damaged: %s did not survive reading it, or took more memory than its heights fill, or %d s",
                        path, l->name, TRIAL_SECONDS);
     return l->read(path, how, out);
 }
@@ -239,13 +246,16 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
     FILE *file;
     PS_TRY(ps_path_open_input(path, "an elevation model", &file));
     size_t got = fread(head, 1, sizeof head, file);
+    int64_t bytes = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
     fclose(file);
     if (got < sizeof head)
         return ps_fail(PS_INVALID, "%s is no elevation model: %zu bytes", path, got);
-    if (begins_with(head, "CDF", 3) || begins_with(head, "\x89HDF", 4))
-        PS_TRY(read_by_library(&netcdf, path, how, out));
+    if (begins_with(head, "CDF", 3))
+        PS_TRY(read_by_library(&netcdf, path, bytes, how, out));
+    else if (begins_with(head, "\x89HDF", 4))
+        PS_TRY(read_by_library(&netcdf, path, 0, how, out));
     else if (begins_with(head, "II", 2) || begins_with(head, "MM", 2))
-        PS_TRY(read_by_library(&geotiff, path, how, out));
+        PS_TRY(read_by_library(&geotiff, path, 0, how, out));
     else
         PS_TRY(read_ascii(path, how, out));
     elevation_turn(out);

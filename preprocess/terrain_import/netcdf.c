@@ -20,7 +20,8 @@ typedef struct source {
 
 static ps_status failed(const source *s, const char *what, int code)
 {
-    return ps_fail(PS_INVALID, "%s: %s: %s", s->path, what, nc_strerror(code));
+    return ps_fail(code == NC_ENOMEM ? PS_EXHAUSTED : PS_INVALID, "%s: %s: %s", s->path, what,
+                   nc_strerror(code));
 }
 
 #define NC_TRY(source, what, call)                                                                 \

@@ -52,14 +52,15 @@ same a.h5 c.h5
 [ ! -e c.h5.groups ] || fail "a journal is left"
 
 # ---- kernels that reach less far than a leaf ----
+penstock-octree-build cube.h5 wide.tree.h5 --height 3 > /dev/null 2> err || { cat err; fail "a tree of wide leaves"; }
 for kernel in "gaussian --parameter 1e4" "gaussian --parameter 1e7" "yukawa --parameter 3000" "exponential --parameter 1e5" "exponential --parameter 40"; do
     for accuracy in 1e-3 1e-6; do
-        expect 0 "" $fmm cube.tree.h5 r.h5 --kernel $kernel --accuracy $accuracy --check 300 --force
+        expect 0 "" $fmm wide.tree.h5 r.h5 --kernel $kernel --accuracy $accuracy --check 300 --force
         within "$(figure error_potential)" 0 $accuracy "potential of $kernel"
     done
-    expect 0 "" $fmm cube.tree.h5 r.h5 --kernel $kernel --order 4 --basis plain --force
+    expect 0 "" $fmm wide.tree.h5 r.h5 --kernel $kernel --order 4 --basis plain --force
 done
-expect 2 "meant to be positive" $fmm cube.tree.h5 none.h5 --kernel yukawa --parameter -3000
+expect 2 "meant to be positive" $fmm wide.tree.h5 none.h5 --kernel yukawa --parameter -3000
 
 # ---- outside the box ----
 for box in 0.2,0.2,0.2,0.6 -1,0,0,1.5; do
