@@ -113,6 +113,12 @@ static ps_status plain_take(void *self, void *host, const void *from, int64_t by
     return t->of.take(t->of.self, host, from, bytes);
 }
 
+static ps_status plain_give(void *self, void *to, const void *host, int64_t bytes)
+{
+    timed_growth *t = self;
+    return t->of.give(t->of.self, to, host, bytes);
+}
+
 static ps_status plain_room(void *self, int64_t bytes, void **out)
 {
     timed_growth *t = self;
@@ -127,7 +133,7 @@ static ps_status time_growth(const adaptive_case *h, ps_adaptive_rule rule, adap
         .stream = d->streams[0], .block = w->memory, .bytes = w->memory_bytes};
     timed_growth t = {.of = ps_device_growth_engine(&growth), .stream = d->streams[0]};
     ps_growth_engine engine = {&t,         timed_each, timed_scan, timed_sort,
-                               plain_zero, plain_take, plain_room};
+                               plain_zero, plain_take, plain_give, plain_room};
     ps_adaptive_work work;
     PS_TRY(
         ps_adaptive_grow(&engine, w->sort.keys, rule, NULL, &w->tree, &w->plan, w->parts, &work));
