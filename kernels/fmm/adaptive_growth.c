@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/balance.h"
-#include "runtime/memory.h"
 #include "runtime/sizes.h"
 
 /* What a growth needs on its way. */
@@ -277,11 +276,11 @@ static ps_status make_share(growth *g, const ps_adaptive_own *share)
         g->engine->zero(g->engine->self, a->buckets, PS_GROWTH_BUCKETS * (int64_t)sizeof *buckets));
     PS_TRY(each(g, PS_GROWTH_LIST_COUNT, a->leaves));
     PS_TRY(each(g, PS_GROWTH_SHARE_WORK, a->cells));
-    ps_status status =
-        ps_grow((void **)&buckets, &held, PS_GROWTH_BUCKETS, sizeof *buckets, "work of targets");
+    ps_status status = g->tree->room((void **)&buckets, &held, PS_GROWTH_BUCKETS, sizeof *buckets,
+                                     "work of targets");
     if (status == PS_OK)
-        status = ps_grow((void **)&cuts, &kept, (int64_t)share->ranks * a->levels, sizeof *cuts,
-                         "cuts between ranks");
+        status = g->tree->room((void **)&cuts, &kept, (int64_t)share->ranks * a->levels,
+                               sizeof *cuts, "cuts between ranks");
     if (status == PS_OK) status = cut_leaves(g, share, buckets, cuts);
     free(buckets);
     free(cuts);

@@ -84,12 +84,12 @@ typedef struct ps_growth_engine {
     ps_status (*room)(void *self, int64_t bytes, void **out);
 } ps_growth_engine;
 
-/* tree: box, leaf_size and sets[0].points.count are set, and same; shape alone is made: levels,
- * level_start, cells, leaves. plan: counts of parts, block_start, widths; the parts themselves are
- * `parts`, of the engine. work, if not NULL: pairs of all kinds. PS_INVALID: the host is to make
- * it; PS_EXHAUSTED without memory. share: lists are of a share of the targets (NULL: of all),
- * balanced by direct pairs, M2L and M2P, as X is direct or short here; `work` then is that of all
- * shares, but for p2l and numbers of cells. */
+/* tree: box, leaf_size and sets[0].points.count are set, and same, with a share room, too; shape
+ * alone is made: levels, level_start, cells, leaves. plan: counts of parts, block_start, widths;
+ * the parts themselves are `parts`, of the engine. work, if not NULL: pairs of all kinds.
+ * PS_INVALID: the host is to make it; PS_EXHAUSTED without memory. share: lists are of a share of
+ * the targets (NULL: of all), balanced by direct pairs, M2L and M2P, as X is direct or short here;
+ * `work` then is that of all shares, but for p2l and numbers of cells. */
 ps_status ps_adaptive_grow(const ps_growth_engine *engine, const uint64_t *keys,
                            ps_adaptive_rule rule, const ps_adaptive_own *share,
                            ps_adaptive_tree *tree, ps_adaptive_plan *plan,

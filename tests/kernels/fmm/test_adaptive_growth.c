@@ -30,7 +30,8 @@ static void growth_case_open(growth_case *g, adaptive_places places, int64_t cou
     g->c.problem.rule = g->rule;
     g->keys = g->c.tree.sets[0].keys;
     for (int64_t i = 0; i < count; ++i) g->keys[i] >>= 3; /* to level 20 */
-    g->tree = (ps_adaptive_tree){.box = g->c.tree.box,
+    g->tree = (ps_adaptive_tree){.room = ps_grow,
+                                 .box = g->c.tree.box,
                                  .leaf_size = leaf_size,
                                  .same = true,
                                  .sets = {{.points = {.count = count}}}};
