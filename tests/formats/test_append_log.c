@@ -163,6 +163,18 @@ static void a_change_while_open_is_seen(void **state)
     ps_append_log_close(&log);
 }
 
+/* Of a longer log of before nothing is left behind the new records. */
+static void replaces_a_longer_one(void **state)
+{
+    unlink(path);
+    write_new(2);
+    int64_t bytes = size_of();
+    write_new(6);
+    write_new(2);
+    assert_int_equal(last_step(), 3);
+    assert_int_equal(size_of(), bytes);
+}
+
 static void foreign_files_are_refused(void **state)
 {
     ps_append_log *log;
