@@ -431,7 +431,7 @@ void equation_close(equation *e)
     free(e->products);
     free(e->image);
     free(e->velocity);
-    free(e->admittance);
+    impedance_close(e);
     free(e->of_flux);
     free(e->body);
     free(e->integral);

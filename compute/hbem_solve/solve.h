@@ -234,6 +234,9 @@ typedef struct equation {
     double *image;                  /* a product with an image; NULL: there are none        */
     double *velocity;               /* [2][triangles] of what vibrates, m/s: scratch      */
     double *admittance;             /* [2][triangles] b                                   */
+    ps_osrc_reaction *reaction;     /* of each admittance                                 */
+    int8_t *reaction_of;            /* [dofs] which of them; -1: none                     */
+    int reaction_count;
     bool *of_flux;                  /* [dofs] q is unknown, not p                         */
     int32_t *body;                  /* [dofs] of a fluid body, from 0; -1: of none        */
     int64_t bodies;
@@ -265,6 +268,16 @@ ps_status waves_right_side(equation *e, int64_t first, int64_t sides, double *b)
  * [2][vertices], flux [2][functions]; each may be NULL. */
 ps_hbem_space_kind waves_flux_space(const solve_problem *p);
 ps_status waves_traces(equation *e, int64_t load, const double *x, double *pressure, double *flux);
+
+/* ---- impedance.c: what waves.c takes of it ---- */
+
+/* Admittances and their preconditioners, after the coupling of e; freed by the other one. */
+ps_status impedance_open(equation *e);
+void impedance_close(equation *e);
+/* q += the projection of -ik b p, [sides][2][dofs]. */
+ps_status impedance_add_flux(equation *e, int64_t sides, const double *p, double *q);
+/* y of functions with an impedance, in place; load, own: scratch, as large. */
+ps_status impedance_precondition(equation *e, int64_t sides, double *y, double *load, double *own);
 
 /* ---- equation.c again: what waves.c takes of it ---- */
 

@@ -60,17 +60,6 @@ static ps_status find_flux(equation *e)
     return PS_OK;
 }
 
-static ps_status take_admittance(equation *e)
-{
-    const boundary *b = boundary_of(e);
-    int64_t n = e->p->surface.triangle_count;
-    PS_TRY(PS_ALLOC(&e->admittance, 2 * n, "admittances"));
-    for (int64_t t = 0; t < n; ++t)
-        for (int part = 0; part < 2; ++part)
-            e->admittance[part * n + t] = b->condition[b->group_of[t]].admittance[part];
-    return PS_OK;
-}
-
 /* A triangle of a body that is a fluid must be so itself. */
 static ps_status check_fluid(const equation *e, int64_t triangle)
 {
@@ -145,52 +134,12 @@ ps_status waves_open(equation *e)
     const boundary *b = boundary_of(e);
     if (b->fluid) PS_TRY(find_bodies(e));
     if (b->has[CONDITION_SOFT]) PS_TRY(find_flux(e));
-    if (b->has[CONDITION_IMPEDANCE]) PS_TRY(take_admittance(e));
+    if (b->has[CONDITION_IMPEDANCE]) PS_TRY(impedance_open(e));
     if (b->vibrations == 0) return PS_OK;
     return PS_ALLOC(&e->velocity, 2 * e->p->surface.triangle_count, "velocities");
 }
 
 /* ---- traces ---- */
-
-/* out_i = int -ik b p phi_i */
-static void admit(const equation *e, const double *p, double *out)
-{
-    const ps_hbem_space *s = &space_of(e)->space;
-    int64_t n = s->dofs, triangles = s->surface->triangle_count;
-    double k = wavenumber_of(e);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; ++i) {
-        double sum[2] = {0, 0};
-        for (int64_t at = s->start[i]; at < s->start[i + 1]; ++at) {
-            int64_t t = s->item[at] / 3;
-            double share = s->surface->triangles[t].jacobian / 24;
-            double re = k * e->admittance[triangles + t] * share,
-                   im = -k * e->admittance[t] * share;
-            for (int l = 0; l < 3; ++l) {
-                int32_t j = s->dof_of[3 * t + l];
-                double own = 3 * t + l == s->item[at] ? 2 : 1;
-                sum[0] += own * (re * p[j] - im * p[n + j]);
-                sum[1] += own * (re * p[n + j] + im * p[j]);
-            }
-        }
-        out[i] = sum[0];
-        out[n + i] = sum[1];
-    }
-}
-
-/* q += the projection of -ik b p */
-static ps_status add_admitted(equation *e, int64_t sides, const double *p, double *q)
-{
-    int64_t size = trace_size(e);
-    double *own = NULL;
-    PS_TRY(PS_ALLOC(&own, sides * size, "fluxes"));
-    for (int64_t s = 0; s < sides; ++s) admit(e, p + s * size, own + s * size);
-    images_clear_rims(e->p, 2 * sides, own);
-    ps_status status = ps_burton_miller_mass(&e->miller, sides, own);
-    for (int64_t i = 0; i < sides * size && status == PS_OK; ++i) q[i] += own[i];
-    free(own);
-    return status;
-}
 
 /* The first numbers of all functions to p; the second ones of fluids, q/k, to q. */
 static void take_fields(const equation *e, int64_t sides, const double *x, double *p, double *q)
@@ -212,7 +161,7 @@ static ps_status split(equation *e, int64_t sides, const double *x, double *p, d
     if (boundary_of(e)->has[CONDITION_IMPEDANCE]) {
         for (int64_t i = 0; i < sides * size && e->of_flux; ++i)
             if (e->of_flux[i % n]) p[i] = 0;
-        PS_TRY(add_admitted(e, sides, p, q));
+        PS_TRY(impedance_add_flux(e, sides, p, q));
     }
     for (int64_t i = 0; i < sides * size && e->of_flux; ++i) {
         if (!e->of_flux[i % n]) continue;
@@ -252,6 +201,8 @@ static ps_status combine_one(equation *e, int64_t all, int64_t offset, int64_t s
     }
     if (q) add_mass(e, .5, sides, q, v[LEFT_B]);
     PS_TRY(ps_burton_miller_pressure(&e->miller, sides, p, v[LEFT_A], v[LEFT_B], y));
+    if (boundary_of(e)->has[CONDITION_IMPEDANCE])
+        PS_TRY(impedance_precondition(e, sides, y, v[LEFT_A], v[LEFT_B]));
     for (int64_t i = 0; i < numbers && e->of_flux; ++i)
         if (e->of_flux[i % n]) y[i] = v[OTHER][i];
     return PS_OK;

@@ -1,6 +1,7 @@
 #include "kernels/hbem/osrc.h"
 
 #include <complex.h>
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -144,25 +145,95 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
     return sum_fractions(matrix->dofs, solver, terms, shift, weight, sides, b, y, workspace);
 }
 
+/* y = whole M^-1 b + sum_{j >= first} weight_j (M - shift_j L)^-1 b */
+static ps_status add_fractions(const ps_osrc *osrc, const ps_pencil *matrix,
+                               const ps_shifted_solver *solver, double complex whole,
+                               const double complex *weight, int first, int64_t sides,
+                               const double *b, const double *massless, double *y,
+                               double *workspace)
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    int64_t n = matrix->dofs, terms = ps_osrc_shifts(osrc, shift);
+    if (terms == 0)
+        memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
+    else if (solver->combine)
+        PS_TRY(apply_combined(solver, terms, weight, sides, b, y));
+    else
+        PS_TRY(sum_fractions(n, solver, terms - first, shift + first, weight + first, sides, b, y,
+                             workspace));
+    for (int64_t s = 0; s < sides; ++s) add(n, whole, massless + s * 2 * n, y + s * 2 * n);
+    return PS_OK;
+}
+
 ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
                                 const ps_shifted_solver *solver, int64_t sides, const double *b,
                                 const double *massless, double *y, double *workspace)
 {
     double shift[1 + PS_OSRC_TERMS_MAX][2];
     double complex weight[1 + PS_OSRC_TERMS_MAX] = {0}, ik = I * osrc->wavenumber, whole = ik;
-    int64_t n = matrix->dofs, terms = ps_osrc_shifts(osrc, shift);
+    int64_t terms = ps_osrc_shifts(osrc, shift);
     if (osrc->coupling == PS_COUPLING_PLAIN) whole = 0;
     if (terms > 0) whole *= from(osrc->c0);
     for (int64_t j = 1; j < terms; ++j) { /* A X/(1 + B X) = A/B (1 - 1/(1 + B X)) */
         weight[j] = -ik * from(osrc->a[j - 1]) / from(osrc->b[j - 1]);
         whole -= weight[j];
     }
-    if (terms == 0)
-        memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
-    else if (solver->combine)
-        PS_TRY(apply_combined(solver, terms, weight, sides, b, y));
-    else
-        PS_TRY(sum_fractions(n, solver, terms - 1, shift + 1, weight + 1, sides, b, y, workspace));
-    for (int64_t s = 0; s < sides; ++s) add(n, whole, massless + s * 2 * n, y + s * 2 * n);
+    return add_fractions(osrc, matrix, solver, whole, weight, 1, sides, b, massless, y, workspace);
+}
+
+/* ---- impedances ---- */
+
+/* Where the fit is made: evenly to three times the wave number, where surface waves are, then
+ * sparser. */
+enum { FIT_EVEN = 241, FIT_BEYOND = 60, FIT_ROWS = FIT_EVEN + FIT_BEYOND };
+
+static double fit_lambda(const ps_osrc *osrc, int row)
+{
+    double x = row < FIT_EVEN ? 3. * row / (FIT_EVEN - 1)
+                              : 3 * pow(40. / 3, (row - FIT_EVEN + 1.) / FIT_BEYOND);
+    return x * osrc->wavenumber * x * osrc->wavenumber;
+}
+
+ps_status ps_osrc_reaction_init(const ps_osrc *osrc, const double b[2], ps_osrc_reaction *out)
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    double complex columns[(2 + PS_OSRC_TERMS_MAX) * FIT_ROWS], right[FIT_ROWS];
+    int terms = ps_osrc_shifts(osrc, shift);
+    memset(out, 0, sizeof *out);
+    for (int row = 0; row < FIT_ROWS; ++row) {
+        double lambda = fit_lambda(osrc, row);
+        double complex inverse = 1 + I * osrc->wavenumber * symbol(osrc, lambda, false) * from(b);
+        double weight = cabs(inverse);
+        columns[row] = weight;
+        for (int j = 0; j < terms; ++j)
+            columns[(1 + j) * FIT_ROWS + row] = weight / (1 - lambda * from(shift[j]));
+        right[row] = weight / inverse;
+    }
+    if (LAPACKE_zgels(LAPACK_COL_MAJOR, 'N', FIT_ROWS, 1 + terms, 1, columns, FIT_ROWS, right,
+                      FIT_ROWS) != 0)
+        return ps_fail(PS_FAILED, "the fit of an impedance failed (LAPACK)");
+    split(right[0], out->whole);
+    for (int j = 0; j < terms; ++j) split(right[1 + j], out->weight[j]);
     return PS_OK;
+}
+
+void ps_osrc_reaction_symbol(const ps_osrc *osrc, const ps_osrc_reaction *reaction, double lambda,
+                             double out[2])
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    double complex sum = from(reaction->whole);
+    int terms = ps_osrc_shifts(osrc, shift);
+    for (int j = 0; j < terms; ++j)
+        sum += from(reaction->weight[j]) / (1 - lambda * from(shift[j]));
+    split(sum, out);
+}
+
+ps_status ps_osrc_react(const ps_osrc *osrc, const ps_osrc_reaction *reaction,
+                        const ps_pencil *matrix, const ps_shifted_solver *solver, int64_t sides,
+                        const double *b, const double *massless, double *y, double *workspace)
+{
+    double complex weight[1 + PS_OSRC_TERMS_MAX] = {0};
+    for (int j = 0; j <= osrc->terms; ++j) weight[j] = from(reaction->weight[j]);
+    return add_fractions(osrc, matrix, solver, from(reaction->whole), weight, 0, sides, b, massless,
+                         y, workspace);
 }

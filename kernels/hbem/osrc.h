@@ -69,4 +69,24 @@ ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
                                 const ps_shifted_solver *solver, int64_t sides, const double *b,
                                 const double *massless, double *y, double *workspace);
 
+/* The inverse of what the combined equation of an impedance, q = -ik b p, is about,
+ *     (1 + ik V b)^-1 ~ whole + sum_j weight_j (M - shift_j L)^-1 M,
+ * by the shifts of V: a least squares fit of the relative error of the symbol, from constants to
+ * waves a fortieth as long as those in the medium. */
+typedef struct ps_osrc_reaction {
+    double whole[2], weight[1 + PS_OSRC_TERMS_MAX][2];
+} ps_osrc_reaction;
+
+/* b[2]: the admittance rho c/Z. PS_FAILED where LAPACK fails. */
+ps_status ps_osrc_reaction_init(const ps_osrc *osrc, const double b[2], ps_osrc_reaction *out);
+
+/* The symbol of the fit; out[2]. */
+void ps_osrc_reaction_symbol(const ps_osrc *osrc, const ps_osrc_reaction *reaction, double lambda,
+                             double out[2]);
+
+/* y = the fit of M^-1 b; massless: M^-1 b. As ps_osrc_apply_inverse. */
+ps_status ps_osrc_react(const ps_osrc *osrc, const ps_osrc_reaction *reaction,
+                        const ps_pencil *matrix, const ps_shifted_solver *solver, int64_t sides,
+                        const double *b, const double *massless, double *y, double *workspace);
+
 #endif

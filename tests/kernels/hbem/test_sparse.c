@@ -1,6 +1,7 @@
 /* Mass and stiffness, shifted systems with them, and OSRC operators. */
 #include "kernels/hbem/osrc.h"
 
+#include <complex.h>
 #include <omp.h>
 
 #include "tests/check.h"
@@ -192,6 +193,77 @@ static void test_symbol(void **state)
     check_near(symbol_error(2, 5), 9.8e-2, 0, .02);
     check_near(symbol_error(4, 5), 8.6e-3, 0, .02);
     check_near(symbol_error(8, 5), 6.8e-5, 0, .02);
+}
+
+/* The largest relative error of the fit of (1 + ik V b)^-1 on waves of the sphere up to four times
+ * the wave number. */
+static double reaction_error(double k, double _Complex b)
+{
+    ps_osrc osrc;
+    ps_osrc_reaction reaction;
+    double worst = 0, v[2], fit[2];
+    check_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
+    check_ok(ps_osrc_reaction_init(&osrc, (double[2]){creal(b), cimag(b)}, &reaction));
+    for (int m = 0; m <= 4 * k; ++m) {
+        ps_osrc_symbol(&osrc, m * (m + 1), false, v);
+        ps_osrc_reaction_symbol(&osrc, &reaction, m * (m + 1), fit);
+        double _Complex whole = (fit[0] + I * fit[1]) * (1 + I * k * (v[0] + I * v[1]) * b);
+        worst = fmax(worst, cabs(whole - 1));
+    }
+    return worst;
+}
+
+/* What a matched, a stiff and a massive boundary leave, and one with surface waves where k is
+ * large. */
+static void test_reaction(void **state)
+{
+    check_at_most(reaction_error(5, 1), .03);
+    check_at_most(reaction_error(20, 1), .03);
+    check_at_most(reaction_error(5, -.5 * I), .05);
+    check_at_most(reaction_error(20, .5 * I), .03);
+    check_at_most(reaction_error(20, -.5 * I), .4);
+}
+
+/* The fit on a mesh, times 1 + ik V b, is nearly the identity: x = P_2(z), an eigenfunction. */
+static void test_reaction_on_mesh(void **state)
+{
+    hbem_case c;
+    hbem_case_sphere(&c, 8);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_pencil s = hbem_sparse_make(&c.space);
+    ps_osrc osrc;
+    ps_osrc_reaction reaction;
+    const double k = 5, b[2] = {.4, -.3};
+    int64_t n = s.dofs;
+    double *x = calloc((size_t)(2 * n), 8), *mx = calloc((size_t)(2 * n), 8);
+    double *y = calloc((size_t)(2 * n), 8), *my = calloc((size_t)(2 * n), 8);
+    double *vy = calloc((size_t)(2 * n), 8), error = 0, norm = 0;
+    double *space = calloc((size_t)ps_osrc_workspace(n), 8);
+    ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
+    ps_shifted_solver solver = {.context = &method, .solve = ps_shifted_iterate};
+    check_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
+    check_ok(ps_osrc_reaction_init(&osrc, b, &reaction));
+    for (int64_t i = 0; i < n; ++i) x[i] = 1.5 * pow(c.vertices[3 * i + 2], 2) - .5;
+    hbem_sparse_apply(&s, (double[2]){0}, x, mx);
+    check_ok(ps_osrc_react(&osrc, &reaction, &s, &solver, 1, mx, x, y, space));
+    hbem_sparse_apply(&s, (double[2]){0}, y, my);
+    check_ok(ps_osrc_apply(&osrc, &s, &solver, 1, my, vy, space));
+    for (int64_t i = 0; i < n; ++i) {
+        double _Complex own = y[i] + I * y[n + i];
+        own += I * k * (b[0] + I * b[1]) * (vy[i] + I * vy[n + i]) - x[i];
+        error += creal(own * conj(own));
+        norm += x[i] * x[i];
+    }
+    check_at_most(sqrt(error / norm), .03);
+    free(x);
+    free(mx);
+    free(y);
+    free(my);
+    free(vy);
+    free(space);
+    free(method.workspace);
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
 }
 
 /* b = M P_2(z) on the sphere: V M^-1 b is the symbol at lambda = 6 times P_2, second order in the
