@@ -22,6 +22,14 @@ static ps_hbem_range columns_of(const ps_hmatrix_leaf *leaf)
     return (ps_hbem_range){leaf->column_begin, leaf->column_end};
 }
 
+double ps_hbem_cross_tolerance(const ps_hbem_operator *op, double tolerance)
+{
+    /* In fp32 the residual of a block rounds to 1e-6 of it. */
+    const double share = .1, least = op->far_precision == PS_SINGLE ? 2e-6 : 0;
+    if (op->kernel != PS_KERNEL_DLP && op->kernel != PS_KERNEL_ADLP) return tolerance;
+    return fmin(tolerance, fmax(share * tolerance, least));
+}
+
 /* From this rank on, factors are larger than the block. */
 static int64_t dense_rank(int64_t m, int64_t n) { return m * n / (m + n) + 1; }
 
@@ -297,7 +305,8 @@ static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_lea
                         .row = far_row,
                         .column = far_column,
                         .scale = scale_of(&far)};
-    ps_aca_options options = {.tolerance = assembly->tolerance,
+    double crosses = assembly->crosses > 0 ? assembly->crosses : assembly->tolerance;
+    ps_aca_options options = {.tolerance = crosses,
                               .zero = zero_of[assembly->op->far_precision],
                               .check_rows = assembly->check_rows,
                               .max_rank = rank_limit(assembly, m, n)};

@@ -28,7 +28,8 @@ typedef struct ps_hbem_assembly {
     const ps_hbem_operator *op;
     const ps_hmatrix_leaf *leaves; /* [leaf_count], borrowed */
     int64_t leaf_count;
-    double tolerance; /* eps of ACA and of recompression                               */
+    double tolerance; /* eps of recompression                                          */
+    double crosses; /* of ACA and its checks, ps_hbem_cross_tolerance; 0: eps          */
     int check_rows;   /* 8 and more; 0 only in tests                                   */
     int64_t max_rank; /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
@@ -36,6 +37,11 @@ typedef struct ps_hbem_assembly {
     const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
     const int32_t *plane, *stratum; /* [triangles], [test functions] as strata.h says; or NULL */
 } ps_hbem_assembly;
+
+/* How far crosses of an operator go for a tolerance eps. A block is accepted by the sum of its
+ * squares, of which one row may have more than its share: of a double layer, whose rows or columns
+ * have known sums, they go to a tenth of eps, or what far_precision bears. */
+double ps_hbem_cross_tolerance(const ps_hbem_operator *op, double tolerance);
 
 /* The rank that a leaf is expected to have: 1 + d (1 + k spread/6), d = -log10 of the tolerance,
  * spread as ps_cluster_spread has it, m (specs/hbem.md). */

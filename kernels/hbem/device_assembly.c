@@ -232,18 +232,6 @@ int64_t ps_hbem_device_close_bytes(const ps_hbem_device_operator *op, int64_t pa
     return cut_close(&launch, NULL);
 }
 
-/* Hard pairs in media that absorb have not been checked on a device. */
-static ps_status check_hard(const ps_hbem_near_launch *launch, ps_stream *stream)
-{
-    unsigned hard;
-    PS_TRY(ps_copy_to_host(stream, &hard, launch->class_count + PS_HBEM_CLOSE_HARD, sizeof hard));
-    PS_TRY(ps_stream_wait(stream));
-    if (hard == 0) return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "media that absorb are for the cores where triangles are slender, meet "
-                   "at sharp angles or nearly touch: --device cpu");
-}
-
 ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
                                     const ps_hbem_device_near *near,
                                     const ps_hbem_device_close *close, ps_stream *stream)
@@ -257,7 +245,6 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
         .op = *op, .near = *near, .first = close->first, .pair_count = close->pairs};
     cut_close(&launch, close->workspace);
     PS_TRY(ps_hbem_near_list_cuda(&launch, stream));
-    if (op->absorption > 0) PS_TRY(check_hard(&launch, stream));
     return ps_hbem_near_close_cuda(&launch, stream);
 }
 
@@ -283,6 +270,7 @@ static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
                                  .limit = dense < far->options.max_rank ? (int32_t)dense
                                                                         : far->options.max_rank,
                                  .size = size};
+    if (!(launch.options.crosses > 0)) launch.options.crosses = launch.options.tolerance;
     launch.stride = ps_hbem_far_stride(&launch);
     return launch;
 }

@@ -109,12 +109,13 @@ enum {
 };
 
 typedef struct ps_hbem_device_far_options {
-    double tolerance;
+    double tolerance; /* of recompression                                            */
     int check_rows; /* as in aca.h; 8                                                 */
     int max_rank;   /* <= PS_HBEM_DEVICE_RANK_MAX                                     */
     bool recompress;
     bool skeleton; /* crosses of the kernel at points, factors by integration; entries are for
                       checks, and for leaves where the checks fail                     */
+    double crosses; /* tolerance of crosses and of their checks; 0: the same         */
 } ps_hbem_device_far_options;
 
 /* What far leaves report; on the device. */

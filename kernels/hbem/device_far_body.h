@@ -215,7 +215,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
     real *vectors[2] = {memory.vectors, memory.vectors + (size_t)s.limit * parts * s.length[0]};
     const int rows = min((int)CHECK_ROWS, s.length[0]);
     const int columns = min((int)CHECK_COLUMNS, s.length[1]);
-    double tolerance = in.options.tolerance / 3;
+    double tolerance = in.options.crosses / 3;
 #pragma unroll 1
     for (int t = 0, done = 0; t < TRIES; ++t, tolerance /= 8) {
         if (s.next < 0 || !iterate(points, s, tolerance)) return false;
@@ -238,7 +238,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
         double norm = norm_of(small_ones, s.rank, shared.cross.sums);
         double floor =
             s.zero * fmax(shared.source.scale, largest) * sqrt((double)s.length[0] * s.length[1]);
-        if (error <= fmax(in.options.tolerance * norm, floor))
+        if (error <= fmax(in.options.crosses * norm, floor))
             return put_factors(in, memory, shared, s.length, vectors, s.rank,
                                norm > 0 ? error / norm : 0);
         if (s.next >= 0 && s.used[s.next]) return false;

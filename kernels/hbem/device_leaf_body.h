@@ -230,7 +230,7 @@ __device__ bool cross_matrix(const ps_hbem_far_launch &in, matrix &a, const far_
     crosses<real, parts> s;
     start_crosses(in, leaf, memory, shared, shared.source.scale, s);
     const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
-    bool good = iterate(a, s, in.options.tolerance) && s.rank < dense;
+    bool good = iterate(a, s, in.options.crosses) && s.rank < dense;
     team_sync();
     if (good && in.options.recompress) {
         small_matrices<parts> small_ones = small_of(memory, shared, s.rank);

@@ -161,17 +161,21 @@ __global__ void __launch_bounds__(MOMENTS)
     }
 }
 
-/* Whether two pairs are of the same triangles in the same order, and so have the same moments. */
+/* Whether two pairs are of the same triangles in the same order, or `turned`, and so have the same
+ * moments, or transposed ones. */
 PS_INLINE bool is_same(const ps_hbem_near_launch &in, const ps_hbem_close_pair &a,
-                       const ps_hbem_close_pair &b)
+                       const ps_hbem_close_pair &b, bool turned)
 {
     const int32_t *row = in.op.test.slot_triangle, *column = in.op.trial.slot_triangle;
-    return row[a.row] == row[b.row] && column[a.column] == column[b.column];
+    return turned ? row[a.row] == column[b.column] && column[a.column] == row[b.row]
+                  : row[a.row] == row[b.row] && column[a.column] == column[b.column];
 }
 
 /* Clusters that share a triangle have its pairs each: all but one of a pair of triangles are
- * marked. Which one is no matter, as a pair is integrated in the order of its triangles. */
-__global__ void __launch_bounds__(LISTING) mark_seen(const __grid_constant__ ps_hbem_near_launch in)
+ * marked; either_way: of both orders, where the kernel does not tell x from y. Which one is no
+ * matter, as a pair is integrated in the order of its triangles. */
+__global__ void __launch_bounds__(LISTING)
+    mark_seen(const __grid_constant__ ps_hbem_near_launch in, bool either_way)
 {
     const unsigned count = in.class_count[PS_HBEM_CLOSE_HARD], step = gridDim.x * LISTING;
     for (unsigned i = blockIdx.x * LISTING + threadIdx.x; i < count; i += step) {
@@ -179,20 +183,23 @@ __global__ void __launch_bounds__(LISTING) mark_seen(const __grid_constant__ ps_
         const ps_hbem_close_pair own = in.pairs[at];
         uint64_t r = (uint64_t)in.op.test.slot_triangle[own.row];
         uint64_t c = (uint64_t)in.op.trial.slot_triangle[own.column];
-        uint64_t place = ((r << 32) + c) * 0x9e3779b97f4a7c15u;
+        const uint64_t first = either_way && c < r ? c : r;
+        uint64_t place = ((first << 32) + (r + c - first)) * 0x9e3779b97f4a7c15u;
         place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9u >> 20;
         for (;; ++place) {
             place &= (uint64_t)in.seen_size - 1;
             const int there = atomicCAS(&in.seen[place], -1, at);
             if (there == -1) break;
-            if (!is_same(in, own, in.pairs[there])) continue;
+            if (!is_same(in, own, in.pairs[there], false) &&
+                !(either_way && is_same(in, own, in.pairs[there], true)))
+                continue;
             in.pairs[at].kind = -1 - there;
             break;
         }
     }
 }
 
-/* Moments of those that are marked. */
+/* Moments of those that are marked, transposed where the other one has the triangles turned. */
 template <typename real, int parts>
 __global__ void __launch_bounds__(LISTING) copy_seen(const __grid_constant__ ps_hbem_near_launch in)
 {
@@ -202,9 +209,11 @@ __global__ void __launch_bounds__(LISTING) copy_seen(const __grid_constant__ ps_
         const ps_hbem_close_pair own = in.pairs[at];
         if (own.kind >= 0) continue;
         const int64_t there = -1 - own.kind;
+        const bool straight = is_same(in, own, in.pairs[there], false);
         const real *from = (const real *)in.moments + 9 * parts * there;
         real *to = (real *)in.moments + 9 * parts * at;
-        for (int e = 0; e < 9 * parts; ++e) to[e] = from[e];
+        for (int e = 0; e < 9 * parts; ++e)
+            to[e] = from[straight ? e : e / 9 * 9 + 3 * (e % 3) + e % 9 / 3];
     }
 }
 
@@ -282,7 +291,8 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
     const bool share = ps_hbem_one_side(&in->op);
     if (share) {
         PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
-        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in);
+        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(
+            *in, kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS);
         PS_CUDA(cudaGetLastError());
     }
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);

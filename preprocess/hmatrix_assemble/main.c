@@ -22,7 +22,7 @@ static const ps_option options[] = {
               "single layer, double layer, its adjoint, hypersingular"),
     PS_REAL("wavenumber", &chosen.wavenumber, "K", 0, 1e9, PS_IDENTITY, "rad/m; 0: Laplace"),
     PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
-            "of the medium: a complex wave number, by the cores"),
+            "of the medium: a complex wave number"),
     PS_LIST("mirror", &mirror, "PLANE:KIND", PS_IDENTITY,
             "of waves beside a plane, given as to penstock-hbem-solve, once or twice: see --image"),
     PS_INT("image", &chosen.image, "N", 0, PS_REFLECTOR_IMAGES_MAX - 1, PS_IDENTITY,
@@ -282,7 +282,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 7,
+    .results = 8,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "stage/hbem_assembly/leaf_waves.h"
-#include "kernels/hbem/hard.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -236,20 +235,6 @@ static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
     return PS_OK;
 }
 
-/* In media that absorb devices have been checked against cores for rows and columns of the same
- * functions and triangles that are not slender; beside mirror planes they were not the same. */
-static ps_status check_absorption(const ps_hbem_operator *op, const ps_leaf_device *device)
-{
-    const ps_hbem_surface *surface = op->test->surface;
-    bool same = device->trial == device->test, hard = false;
-    for (int64_t t = 0; t < surface->triangle_count; ++t)
-        hard = hard || ps_hbem_is_hard(&surface->triangles[t], &surface->triangles[t], 3);
-    if (same && !hard) return PS_OK;
-    return ps_fail(PS_USAGE, "media that absorb are for the cores where %s: --device cpu",
-                   same ? "triangles are slender"
-                        : "test and trial functions differ, or planes mirror");
-}
-
 ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_leaf_device *device)
 {
     const ps_hbem_operator *op = assembly->op;
@@ -258,7 +243,6 @@ ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
     if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
         return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
-    if (op->absorption > 0) PS_TRY(check_absorption(op, device));
     PS_TRY(ps_hbem_device_side_count(op->test, device->test, NULL, &side));
     return device->trial == device->test
                ? PS_OK

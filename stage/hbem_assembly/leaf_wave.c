@@ -144,7 +144,7 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     if (count == 0) return PS_OK;
     PS_TRY(upload(b, PLACE_LIST, batch->list, 4 * count));
     ps_hbem_device_far far = {.options = {a->tolerance, a->check_rows, ps_leaf_waves_rank_limit(b),
-                                          a->recompress, a->skeleton},
+                                          a->recompress, a->skeleton, a->crosses},
                               .leaves = near->leaves + batch->near_count,
                               .blocks = (ps_hbem_device_block *)b->there[PLACE_BLOCKS].base +
                                         batch->near_count,

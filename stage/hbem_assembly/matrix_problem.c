@@ -215,6 +215,7 @@ ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_option
                                      .leaves = p->leaves,
                                      .leaf_count = p->tables.nodes.count,
                                      .tolerance = options->tolerance,
+                                     .crosses = ps_hbem_cross_tolerance(&p->op, options->tolerance),
                                      .check_rows = (int)options->check_rows,
                                      .max_rank = options->max_rank,
                                      .recompress = options->recompress,

@@ -1,7 +1,9 @@
 /*
  * check_hbem: H-matrices assembled on the device against the CPU's: near leaves number by number,
  * ranks of entry ACA, errors of the whole against graded entries, equal bits in a second run, and
- * errors where clusters of blocks have all leaves. Ends with "N passed, N failed, N skipped".
+ * errors where clusters of blocks have all leaves. A box is of slender triangles, whose pairs are
+ * hard and in several leaves, in both orders; an image is a sphere's functions against those of the
+ * sphere mirrored, nearly touching. Ends with "N passed, N failed, N skipped".
  * Arguments, for slow tools such as compute-sanitizer: the number of one case alone; "blocks" for
  * no clusters of blocks, with which racecheck does not end.
  */
@@ -10,7 +12,7 @@
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
 
-typedef enum body { SPHERE, CUBE, L_SHAPE } body;
+typedef enum body { SPHERE, CUBE, L_SHAPE, BOX, IMAGE } body;
 
 typedef struct device_case {
     body body;
@@ -56,6 +58,22 @@ static const device_case cases[] = {
     {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true, 1},
     {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 3, 1e-4, 32, PS_DOUBLE, true, true, .5},
     {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 2, 1e-4, 32, PS_DOUBLE, false, false, 1},
+    {BOX, 2, P1, PS_KERNEL_SLP, 0, 1e-4, 8, PS_DOUBLE, false, false, 0},
+    {BOX, 2, P1, PS_KERNEL_SLP, 0, 1e-4, 8, PS_SINGLE, true, true, 0},
+    {BOX, 2, P1, PS_KERNEL_DLP, 0, 1e-4, 8, PS_DOUBLE, false, false, 0},
+    {BOX, 2, P1, PS_KERNEL_HYPS, 0, 1e-4, 8, PS_DOUBLE, false, false, 0},
+    {BOX, 2, P1, PS_KERNEL_HYPS, 0, 1e-4, 8, PS_SINGLE, true, true, 0},
+    {BOX, 2, P0, PS_KERNEL_SLP, .2, 1e-4, 8, PS_DOUBLE, false, false, 0},
+    {BOX, 2, P1, PS_KERNEL_SLP, .2, 1e-4, 8, PS_DOUBLE, false, false, .1},
+    {BOX, 2, P1, PS_KERNEL_ADLP, .2, 1e-4, 8, PS_DOUBLE, false, false, .1},
+    {BOX, 2, P1, PS_KERNEL_HYPS, .2, 1e-4, 8, PS_SINGLE, true, true, .1},
+    {IMAGE, 6, P1, PS_KERNEL_DLP, 2, 1e-4, 16, PS_DOUBLE, false, false, 0},
+    {IMAGE, 6, P1, PS_KERNEL_HYPS, 2, 1e-4, 16, PS_DOUBLE, false, false, 0},
+    {IMAGE, 6, P1, PS_KERNEL_SLP, 2, 1e-4, 16, PS_DOUBLE, false, false, .4},
+    {IMAGE, 6, P1, PS_KERNEL_DLP, 2, 1e-4, 16, PS_DOUBLE, false, false, .4},
+    {IMAGE, 6, P1, PS_KERNEL_ADLP, 2, 1e-4, 16, PS_SINGLE, false, true, .4},
+    {IMAGE, 6, P1, PS_KERNEL_HYPS, 2, 1e-4, 16, PS_DOUBLE, false, false, .4},
+    {IMAGE, 6, P1, PS_KERNEL_HYPS, 2, 1e-4, 16, PS_SINGLE, false, true, .4},
     {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true, .5}, /* for slow tools */
     {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true, 0},  /* for slow tools */
     {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true, 0},   /* and slower ones */
@@ -67,7 +85,8 @@ typedef struct check {
     int number, passed, failed;
     bool no_clusters;
     hbem_case body;
-    ps_cluster_tree tree;
+    ps_hbem_space image;        /* of an image: its trial functions */
+    ps_cluster_tree tree, trial; /* trial: of an image               */
     ps_hbem_operator op;
     hbem_hmatrix cpu, gpu;
     double *exact;
@@ -147,7 +166,7 @@ static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *i
     int64_t most = 0, n = k->body.space.dofs;
     for (int64_t l = 0; l < k->gpu.matrix.leaf_count; ++l)
         most += ps_hmatrix_numbers(into, l, PS_RANK_DENSE) + 4;
-    hbem_device_open(&d, device, &k->op, &k->tree);
+    hbem_device_open_sides(&d, device, &k->op, &k->tree, &k->trial, NULL);
     d.one_size = clusters;
     hbem_device_leaves(&d, k->gpu.leaves, k->gpu.matrix.leaf_count, 64, most);
     hbem_device_run_near(&d, n < 500 ? 1 << 20 : 5000);
@@ -191,19 +210,68 @@ static void check_far(check *k, ps_device *device)
     free(k->exact);
 }
 
-static void check_case(check *k, ps_device *device)
+/* Sixteen times as long as wide. */
+static void stretch(hbem_case *c)
+{
+    for (int64_t v = 0; v < c->vertex_count; ++v) c->vertices[3 * v] *= 16;
+    hbem_case_surface(c);
+}
+
+/* The body, and behind it its image in the plane z = -1.03. */
+static void mirror(hbem_case *c)
+{
+    int64_t vertices = c->vertex_count, triangles = c->triangle_count;
+    c->vertices = realloc(c->vertices, (size_t)vertices * 6 * sizeof *c->vertices);
+    c->corners = realloc(c->corners, (size_t)triangles * 6 * sizeof *c->corners);
+    c->triangles = realloc(c->triangles, (size_t)triangles * 2 * sizeof *c->triangles);
+    for (int64_t e = 0; e < 3 * vertices; ++e)
+        c->vertices[3 * vertices + e] = e % 3 == 2 ? -2.06 - c->vertices[e] : c->vertices[e];
+    for (int64_t e = 0; e < 3 * triangles; ++e)
+        c->corners[3 * triangles + e - e % 3 + (3 - e % 3) % 3] =
+            c->corners[e] + (int32_t)vertices;
+    c->vertex_count *= 2;
+    c->triangle_count *= 2;
+    hbem_case_surface(c);
+}
+
+static void make_body(check *k)
 {
     const device_case *of = k->of;
-    if (of->body == SPHERE)
+    if (of->body == SPHERE || of->body == IMAGE)
         hbem_case_sphere(&k->body, of->n);
     else
         hbem_case_cells(&k->body, of->n, of->body == L_SHAPE);
+    if (of->body == BOX) stretch(&k->body);
+    if (of->body == IMAGE) mirror(&k->body);
     hbem_case_finish(&k->body, of->kind, of->tolerance);
+}
+
+/* The functions of the body and of its image instead of those of both together. */
+static void take_halves(check *k)
+{
+    hbem_case *c = &k->body;
+    for (int side = 0; side < 2; ++side) {
+        ps_hbem_half half = {c->vertex_count / 2, c->triangle_count / 2, side == 1, true};
+        ps_hbem_space *space = side ? &k->image : &c->space;
+        if (side) hbem_space_make(space, k->of->kind, &c->surface);
+        ps_hbem_space_init_half(space, k->of->kind, &c->surface, &half, space->start, space->item,
+                                space->dof_of);
+    }
+    hbem_tree_make(&k->trial, &k->image, k->of->leaf);
+}
+
+static void check_case(check *k, ps_device *device)
+{
+    const device_case *of = k->of;
+    const bool image = of->body == IMAGE;
+    make_body(k);
+    if (image) take_halves(k);
     hbem_tree_make(&k->tree, &k->body.space, of->leaf);
     k->op = hbem_case_operator(&k->body, of->kernel, of->k);
+    if (image) k->op.trial = &k->image;
     k->op.absorption = of->absorption;
     k->op.far_precision = of->precision;
-    ps_block_tree blocks = {&k->tree, &k->tree, 2, of->symmetric};
+    ps_block_tree blocks = {&k->tree, image ? &k->trial : &k->tree, 2, of->symmetric};
     hbem_hmatrix_set(&k->cpu, &k->op, &blocks, of->tolerance);
     hbem_hmatrix_run(&k->cpu, omp_get_max_threads());
     hbem_hmatrix_set(&k->gpu, &k->op, &blocks, of->tolerance);
@@ -213,6 +281,8 @@ static void check_case(check *k, ps_device *device)
     hbem_hmatrix_free(&k->cpu);
     hbem_hmatrix_free(&k->gpu);
     hbem_tree_free(&k->tree);
+    if (image) hbem_tree_free(&k->trial);
+    if (image) hbem_space_free(&k->image);
     hbem_case_release(&k->body);
 }
 

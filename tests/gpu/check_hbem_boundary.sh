@@ -47,4 +47,5 @@ loss="--absorption .4Np/m"
 kind "fluid in a medium that absorbs" "slp dlp adlp hyps" "" $medium --boundary others:fluid:density=1100,speed=1200
 inside=
 kind "impedance in a medium that absorbs" "slp dlp adlp hyps" "" --boundary others:impedance:1,-.5
+kind "vibrating in a medium that absorbs" "dlp hyps" "slp adlp" $medium --boundary others:velocity:0,0,1
 echo "$passed passed"

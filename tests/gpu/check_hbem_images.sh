@@ -30,7 +30,6 @@ images "soft near a soft plane" --mirror z=-1.03:soft $down --boundary others:so
 images "lined between two planes" --mirror z=-1.2:soft --mirror x=-2:rigid $down --boundary others:impedance:1,-.5
 images "vibrating above a plane" --mirror z=-1.1:rigid $down $medium --boundary others:velocity:0,0,1 --boundary others:impedance:2
 images "fluid above a plane" --mirror z=-1.1:rigid $down $medium --boundary others:fluid:density=1100,speed=1200
-# What devices do not compute is refused, or left to cores.
-penstock-hbem-solve s.hdf c.h5 no.hdf --wavenumber 4 --absorption .1Np/m $down --mirror z=-1.03:rigid --device "$device" > out 2> err
-[ "$device" = cpu ] || grep -q "media that absorb are for the cores" err || fail "absorption beside a plane on a device"
+images "rigid near a rigid plane, in a medium that absorbs" --mirror z=-1.03:rigid $down --skeleton --absorption .4Np/m
+images "soft above a soft plane, in a medium that absorbs" --mirror z=-1.2:soft $down --boundary others:soft --absorption 2dB/m
 echo "$passed passed"

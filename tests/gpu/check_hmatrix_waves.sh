@@ -11,13 +11,13 @@ same() {
     [ "$(figure values_hash)" = "$hash" ] || fail "$1: other values"
     passed=$((passed + 1))
 }
-penstock-mesh-surface -q hull.hdf --shape suboff --scale 4.73 --edge "${EDGE:-0.2}" > /dev/null
+penstock-mesh-surface -q hull.hdf --shape suboff --scale 4.73 --edge "${EDGE:-0.3}" > /dev/null
 penstock-cluster-build -q hull.hdf c.h5 --wavenumber "${K:-4.18879}" > /dev/null
 while read -r operator precision; do
     k="--operator $operator --wavenumber ${K:-4.18879} --precision $precision --skeleton --chunk-size 4M"
     assemble k.h5 $k --force
     hash=$(figure values_hash)
-    penstock-verify --json k.h5 --error 30 > out.json || fail "verify, $operator"
+    penstock-verify --json k.h5 --error 5 > out.json || fail "verify, $operator"
     awk -v e="$(figure error)" 'BEGIN { exit !(e < 2e-4) }' || fail "$operator, $precision: error $(figure error)"
     assemble k.h5 $k --chunk-size 1M --force
     same "smaller chunks, $operator, $precision"
@@ -33,7 +33,7 @@ penstock-cluster-build -q ball.hdf ball.h5 --leaf 64 > /dev/null
 for operator in slp dlp adlp hyps; do
     for how in "--precision fp32" "--precision fp64 --wavenumber 2"; do
         clusters=ball.h5 assemble d.h5 --operator $operator $how --mode dense --force
-        penstock-verify --json d.h5 --error 4 > out.json || fail "verify, dense $operator"
+        penstock-verify --json d.h5 --error 2 > out.json || fail "verify, dense $operator"
         awk -v e="$(figure error)" 'BEGIN { exit !(e < 1e-4) }' || fail "dense $operator, $how: error $(figure error)"
         passed=$((passed + 1))
     done

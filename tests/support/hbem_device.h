@@ -61,10 +61,11 @@ static inline void hbem_device_side(hbem_device *d, const ps_hbem_space *space,
     free(host);
 }
 
-/* Uploads what the operator needs, with the strata of its functions (kernels/hbem/strata.h). */
-static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
-                                           const ps_hbem_operator *op, const ps_cluster_tree *tree,
-                                           const int32_t *stratum)
+/* Uploads what the operator needs, with the strata of its functions (kernels/hbem/strata.h), or
+ * NULL. trial: the tree of its trial functions, read where they are others. */
+static inline void hbem_device_open_sides(hbem_device *d, ps_device *device,
+                                          const ps_hbem_operator *op, const ps_cluster_tree *tree,
+                                          const ps_cluster_tree *trial, const int32_t *stratum)
 {
     double start = ps_clock();
     memset(d, 0, sizeof *d);
@@ -76,6 +77,7 @@ static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
                                       .precision = op->far_precision};
     hbem_device_side(d, op->test, tree, stratum, &d->op.test);
     d->op.trial = d->op.test;
+    if (op->trial != op->test) hbem_device_side(d, op->trial, trial, NULL, &d->op.trial);
     const ps_hbem_surface *surface = op->test->surface;
     d->op.triangles = hbem_device_put(
         d, surface->triangles, surface->triangle_count * (int64_t)sizeof *surface->triangles);
@@ -87,6 +89,13 @@ static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
     hbem_case_ok(ps_stream_wait(d->stream));
     free(host);
     d->seconds[0] = ps_clock() - start;
+}
+
+static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
+                                           const ps_hbem_operator *op, const ps_cluster_tree *tree,
+                                           const int32_t *stratum)
+{
+    hbem_device_open_sides(d, device, op, tree, tree, stratum);
 }
 
 static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,

@@ -15,13 +15,13 @@ static void two_triangles(const double corners[6][3], const int32_t order[6], ps
 }
 
 static void moments_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y, ps_hbem_kernel kernel,
-                       double k, double tolerance, double out[18])
+                       double _Complex k, double tolerance, double out[18])
 {
     ps_hbem_quadrature quadrature;
     ps_hbem_joint_point *points =
         calloc((size_t)ps_hbem_quadrature_points(tolerance), sizeof *points);
     ps_hbem_quadrature_init(&quadrature, tolerance, points);
-    ps_hbem_hard_job job = {x, y, &quadrature.cells, k, 0, out};
+    ps_hbem_hard_job job = {x, y, &quadrature.cells, creal(k), cimag(k), out};
     ps_hbem_pair_functions_here()->hard[kernel](&job);
     free(points);
 }
@@ -57,8 +57,8 @@ static void test_known(void **state)
 }
 
 /* Two triangles of a wedge by the rules of n^4 points: values[part][9]. */
-static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel kernel, double k,
-                     double values[18])
+static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel kernel,
+                     double _Complex k, double values[18])
 {
     ps_hbem_quadrature quadrature;
     ps_hbem_joint_point *points = calloc(13 * FINE * FINE * FINE * FINE, sizeof *points);
@@ -71,23 +71,26 @@ static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel ker
                             .y = lanes[1],
                             .joint = quadrature.joint[shared],
                             .joint_count = quadrature.joint_count[shared],
-                            .wavenumber = k,
+                            .wavenumber = creal(k),
+                            .absorption = cimag(k),
                             .moments = out};
-    ps_hbem_pair_functions_here()->joint[0][kernel][k != 0](&job);
+    ps_hbem_pair_functions_here()->joint[0][kernel][(k != 0) + (cimag(k) > 0)](&job);
     for (int e = 0; e < (k != 0 ? 18 : 9); ++e)
         values[e] = out[8 * e] * t[0].jacobian * t[1].jacobian;
     free(points);
 }
 
-/* k h = .6 and 0, shared corners first in both, all kernels. */
+/* k h = 0, .6 and .6 + .3i, shared corners first in both, all kernels. */
 static void test_rules(void **state)
 {
     const double corners[6][3] = {{0, 0, 0}, {1, 0, 0}, {.3, .9, 0}, {.6, -.5, .7}, {-.9, -.2, .3}};
     static const int32_t order[3][6] = {{0, 1, 2, 0, 3, 4}, {0, 1, 2, 0, 1, 3}, {0, 1, 2, 0, 1, 2}};
     for (int shared = 1; shared <= 3; ++shared)
-        for (int e = 0; e < 24; ++e) {
+        for (int e = 0; e < 36; ++e) {
+            static const double _Complex numbers[3] = {0, .6, .6 + .3 * I};
+            const double _Complex k = numbers[e / 3 % 3];
             ps_hbem_kernel kernel = (ps_hbem_kernel)(e % 3);
-            double eps = pow(10, -3 - e / 6), k = e / 3 % 2 ? .6 : 0, own[18], other[18];
+            double eps = pow(10, -3 - e / 9), own[18], other[18];
             ps_hbem_triangle t[2];
             two_triangles(corners, order[shared - 1], t);
             double norm = kernel == PS_KERNEL_SLP ? .2 : t[0].jacobian / 4;
