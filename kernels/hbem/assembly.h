@@ -29,7 +29,7 @@ typedef struct ps_hbem_assembly {
     const ps_hmatrix_leaf *leaves; /* [leaf_count], borrowed */
     int64_t leaf_count;
     double tolerance; /* eps of recompression                                          */
-    double crosses; /* of ACA and its checks, ps_hbem_cross_tolerance; 0: eps          */
+    double crosses;   /* of ACA and its checks, ps_hbem_cross_tolerance; 0: eps          */
     int check_rows;   /* 8 and more; 0 only in tests                                   */
     int64_t max_rank; /* more is an error: PS_EXHAUSTED                                */
     bool recompress;

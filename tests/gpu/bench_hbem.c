@@ -229,7 +229,7 @@ static void run_case(const bench_case *of, ps_device *device)
     bench b = {.of = of, .device = ps_device_describe(device).name};
     double warm[4] = {0};
     ps_hbem_device_far_options options = {
-        of->tolerance, 8, of->half > 0 ? PS_HBEM_DEVICE_RANK_MAX : 64, true, of->skeleton};
+        of->tolerance, 8, of->half > 0 ? PS_HBEM_DEVICE_RANK_MAX : 64, true, of->skeleton, 0};
     int64_t size = of->precision == PS_SINGLE ? 4 : 8;
     prepare(&b);
     int64_t count = b.d.leaf_count;

@@ -41,7 +41,7 @@ static double by_device(ps_device *device, const ps_hbem_operator *op, ps_cluste
                         const ps_block_tree *blocks)
 {
     double seconds = 0;
-    ps_hbem_device_far_options options = {1e-4, 8, PS_HBEM_DEVICE_RANK_MAX, true, false};
+    ps_hbem_device_far_options options = {1e-4, 8, PS_HBEM_DEVICE_RANK_MAX, true, false, 0};
     int64_t count = ps_block_tree_leaves(blocks, NULL);
     ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
     ps_block_tree_leaves(blocks, leaves);

@@ -85,7 +85,7 @@ typedef struct check {
     int number, passed, failed;
     bool no_clusters;
     hbem_case body;
-    ps_hbem_space image;        /* of an image: its trial functions */
+    ps_hbem_space image;         /* of an image: its trial functions */
     ps_cluster_tree tree, trial; /* trial: of an image               */
     ps_hbem_operator op;
     hbem_hmatrix cpu, gpu;
@@ -162,7 +162,7 @@ static double leaves_of_other_bits(const check *k, const ps_hmatrix *other)
 static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *into)
 {
     hbem_device d;
-    ps_hbem_device_far_options options = {k->of->tolerance, 8, 64, true, k->of->skeleton};
+    ps_hbem_device_far_options options = {k->of->tolerance, 8, 64, true, k->of->skeleton, 0};
     int64_t most = 0, n = k->body.space.dofs;
     for (int64_t l = 0; l < k->gpu.matrix.leaf_count; ++l)
         most += ps_hmatrix_numbers(into, l, PS_RANK_DENSE) + 4;
@@ -227,8 +227,7 @@ static void mirror(hbem_case *c)
     for (int64_t e = 0; e < 3 * vertices; ++e)
         c->vertices[3 * vertices + e] = e % 3 == 2 ? -2.06 - c->vertices[e] : c->vertices[e];
     for (int64_t e = 0; e < 3 * triangles; ++e)
-        c->corners[3 * triangles + e - e % 3 + (3 - e % 3) % 3] =
-            c->corners[e] + (int32_t)vertices;
+        c->corners[3 * triangles + e - e % 3 + (3 - e % 3) % 3] = c->corners[e] + (int32_t)vertices;
     c->vertex_count *= 2;
     c->triangle_count *= 2;
     hbem_case_surface(c);

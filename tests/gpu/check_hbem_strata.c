@@ -62,7 +62,7 @@ static double missed_by_device(check *k, bool strata, bool clusters, double *wor
 {
     hbem_device d;
     hbem_hmatrix h;
-    ps_hbem_device_far_options options = {1e-4, 8, 100, true, k->of->skeleton};
+    ps_hbem_device_far_options options = {1e-4, 8, 100, true, k->of->skeleton, 0};
     hbem_flat_hmatrix(&k->parts, &k->op, strata, k->of->skeleton, &h);
     hbem_device_open_strata(&d, k->device, &k->op, &k->parts.tree,
                             strata ? k->parts.stratum : NULL);
