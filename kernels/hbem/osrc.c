@@ -217,17 +217,6 @@ ps_status ps_osrc_reaction_init(const ps_osrc *osrc, const double b[2], ps_osrc_
     return PS_OK;
 }
 
-void ps_osrc_reaction_symbol(const ps_osrc *osrc, const ps_osrc_reaction *reaction, double lambda,
-                             double out[2])
-{
-    double shift[1 + PS_OSRC_TERMS_MAX][2];
-    double complex sum = from(reaction->whole);
-    int terms = ps_osrc_shifts(osrc, shift);
-    for (int j = 0; j < terms; ++j)
-        sum += from(reaction->weight[j]) / (1 - lambda * from(shift[j]));
-    split(sum, out);
-}
-
 ps_status ps_osrc_react(const ps_osrc *osrc, const ps_osrc_reaction *reaction,
                         const ps_pencil *matrix, const ps_shifted_solver *solver, int64_t sides,
                         const double *b, const double *massless, double *y, double *workspace)

@@ -80,10 +80,6 @@ typedef struct ps_osrc_reaction {
 /* b[2]: the admittance rho c/Z. PS_FAILED where LAPACK fails. */
 ps_status ps_osrc_reaction_init(const ps_osrc *osrc, const double b[2], ps_osrc_reaction *out);
 
-/* The symbol of the fit; out[2]. */
-void ps_osrc_reaction_symbol(const ps_osrc *osrc, const ps_osrc_reaction *reaction, double lambda,
-                             double out[2]);
-
 /* y = the fit of M^-1 b; massless: M^-1 b. As ps_osrc_apply_inverse. */
 ps_status ps_osrc_react(const ps_osrc *osrc, const ps_osrc_reaction *reaction,
                         const ps_pencil *matrix, const ps_shifted_solver *solver, int64_t sides,
