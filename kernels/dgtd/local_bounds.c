@@ -3,12 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/dgtd/mesh.h"
+
 enum { THREADED_GROUPS = 64, LEAST_STEPS = 6 };
+static const double settled = 2e-3; /* what three applications change of an eigenvalue above 1 */
 
 /* Lanczos' vectors lie in vectors[0 and 1], the eigenvector in [2]; on groups of P alone. */
 typedef struct lanczos {
     ps_dgtd_local_probe *of;
     int level, count;
+    double numbers;                                            /* of a vector */
     double diagonal[PS_DGTD_LANCZOS], beside[PS_DGTD_LANCZOS]; /* of the tridiagonal matrix */
     double vector[PS_DGTD_LANCZOS];                            /* its eigenvector           */
 } lanczos;
@@ -45,7 +49,8 @@ static void combine(const lanczos *x, void *to, double a, const void *from, doub
                     ((float *)to)[i] = (float)(a * (double)((const float *)from)[i] +
                                                b * (double)((const float *)other)[i]);
                 else
-                    ((double *)to)[i] = a * ((const double *)from)[i] + b * ((const double *)other)[i];
+                    ((double *)to)[i] =
+                        a * ((const double *)from)[i] + b * ((const double *)other)[i];
     }
 }
 
@@ -61,21 +66,65 @@ static double inner(const lanczos *x, const void *a, const void *b)
     return sum;
 }
 
-/* Reproducible values, the same for a second run; 0 outside of P. */
-static void fill_random(const lanczos *x, void *field)
+static double uniform(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + .5) * 0x1p-53;
+}
+
+/* Number i of normal distribution (G. E. P. Box, M. E. Muller, Ann. Math. Stat. 29 (1958) 610). */
+static double normal(int64_t i)
+{
+    uint64_t z = (uint64_t)(2 * i + 1) * 0x9e3779b97f4a7c15u;
+    return sqrt(-2 * log(uniform(z))) * cos(8 * atan(1) * uniform(z + 0x9e3779b97f4a7c15u));
+}
+
+/* a = l l', l below and on the diagonal of n rows. */
+static void factor(int n, const double *a, double *l)
+{
+    for (int j = 0; j < n; ++j)
+        for (int i = j; i < n; ++i) {
+            double sum = a[i * n + j];
+            for (int k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+            l[i * n + j] = i == j ? sqrt(sum) : sum / l[j * n + j];
+        }
+}
+
+static double weight_of(const lanczos *x, int64_t e)
+{
+    const ps_dgtd_system *s = x->of->system;
+    double t[3][3];
+    ps_dgtd_slot_tangents(s, e, t);
+    return fabs(ps_dgtd_determinant((const double(*)[3])t)) * x->of->materials[s->material[e]].eps;
+}
+
+/* Reproducible values, the same for a second run; 0 outside of P. Their direction is uniform in the
+ * product of M_eps, weight (l l'): l'^-1 of normal numbers, over the root of the weight. With equal
+ * values everywhere small elements, which matter most, would have next to nothing of it. */
+static void fill_random(lanczos *x, void *field)
 {
     const ps_dgtd_system *s = x->of->system;
     const uint16_t *state = of_all(x) ? NULL : x->of->local->level[x->level].system.material;
-    int nodes = s->reference->nodes;
-    for (int64_t e = 0; e < s->elements; ++e)
-        for (int i = 0; i < 3 * nodes; ++i) {
-            uint64_t z = (uint64_t)(e * 3 * nodes + i + 1) * 0x9e3779b97f4a7c15u;
-            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-            z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-            bool in = !state || state[e] < s->materials; /* the first of the three masks */
-            ps_dgtd_set_node(s, field, e, i / nodes, i % nodes,
-                             in ? (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5 : 0);
+    const int n = s->reference->nodes;
+    double l[PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES], count = 0;
+    factor(n, s->reference->mass, l);
+#pragma omp parallel for reduction(+ : count)
+    for (int64_t e = 0; e < s->elements; ++e) {
+        bool in = !state || state[e] < s->materials; /* the first of the three masks */
+        double scale = in ? 1 / sqrt(weight_of(x, e)) : 0;
+        count += in;
+        for (int c = 0; c < 3; ++c) {
+            double v[PS_DGTD_MAX_NODES];
+            for (int i = n - 1; i >= 0; --i) {
+                double sum = in ? normal((e * 3 + c) * n + i) : 0;
+                for (int k = i + 1; k < n; ++k) sum -= l[k * n + i] * v[k];
+                v[i] = sum / l[i * n + i];
+                ps_dgtd_set_node(s, field, e, c, i, scale * v[i]);
+            }
         }
+    }
+    x->numbers = 3 * n * count;
 }
 
 /* ---- operators: -T of what is in *out, in its place ---- */
@@ -164,8 +213,23 @@ static void find_vector(lanczos *x, double value)
 
 /* ---- the method ---- */
 
-/* `steps` applications; with `sum` the vectors are added up as the eigenvector has them. */
-static double iterate(lanczos *x, int steps, double tolerance, bool sum)
+double ps_dgtd_local_gap(double numbers, int applications, double risk)
+{
+    double root = log(1.648 * sqrt(numbers) / risk) / (2 * applications - 1);
+    return root * root;
+}
+
+/* Whether k + 1 applications tell: see local_bounds.h. */
+static bool is_told(const lanczos *x, const double *values, int k, double risk)
+{
+    if (values[k] <= PS_DGTD_LOCAL_BOUND)
+        return 1 - values[k] >= ps_dgtd_local_gap(x->numbers, k + 1, risk);
+    return k >= LEAST_STEPS && values[k] - values[k - 3] < settled * values[k];
+}
+
+/* Applications until they tell; or, where `steps` is not 0, so many, whose vectors are added up as
+ * the eigenvector has them. */
+static double iterate(lanczos *x, double risk, int steps)
 {
     ps_dgtd_local_probe *p = x->of;
     void *v = of_all(x) ? p->electric : p->local->level[x->level].electric;
@@ -175,10 +239,10 @@ static double iterate(lanczos *x, int steps, double tolerance, bool sum)
     norm = sqrt(inner(x, v, v));
     if (!(norm > 0)) return 0;
     combine(x, v, 1 / norm, v, 0, v);
-    for (x->count = 0; x->count < steps;) {
+    for (x->count = 0; x->count < (steps > 0 ? steps : PS_DGTD_LANCZOS);) {
         int k = x->count++;
         combine(x, now, 1, v, 0, v);
-        if (sum) combine(x, p->vectors[2], k > 0, p->vectors[2], x->vector[k], now);
+        if (steps > 0) combine(x, p->vectors[2], k > 0, p->vectors[2], x->vector[k], now);
         if (of_all(x))
             apply_all(x);
         else
@@ -189,14 +253,16 @@ static double iterate(lanczos *x, int steps, double tolerance, bool sum)
         x->beside[k] = sqrt(fmax(inner(x, v, v), 0));
         values[k] = largest(x);
         if (!isfinite(values[k])) return INFINITY;
-        if (!(x->beside[k] > 1e-12 * values[k])) break;
-        if (!sum && k >= LEAST_STEPS && values[k] - values[k - 3] < tolerance * values[k]) break;
+        if (!(x->beside[k] > 1e-12 * values[k])) break; /* the start has no more eigenvectors */
+        if (steps == 0 && is_told(x, values, k, risk)) break;
         combine(x, v, 1 / x->beside[k], v, 0, v);
         void *swap = now;
         now = before;
         before = swap;
     }
-    return values[x->count - 1];
+    bool untold =
+        steps == 0 && x->count == PS_DGTD_LANCZOS && !is_told(x, values, PS_DGTD_LANCZOS - 1, risk);
+    return untold ? fmax(values[x->count - 1], 1) : values[x->count - 1];
 }
 
 /* Squares of coefficients times volume and eps. */
@@ -205,33 +271,29 @@ static void find_shares(const lanczos *x, double *shares)
     const ps_dgtd_system *s = x->of->system;
     double most = 0;
     for (int64_t e = 0; e < s->elements; ++e) {
-        double sum = 0, t[3][3];
+        double sum = 0;
         for (int i = 0; i < 3 * s->reference->nodes; ++i) {
             double u = ps_dgtd_get(s, x->of->vectors[2], e, i % 3, i / 3);
             sum += u * u;
         }
-        ps_dgtd_slot_tangents(s, e, t);
-        double det = t[0][0] * (t[1][1] * t[2][2] - t[1][2] * t[2][1]) +
-                     t[0][1] * (t[1][2] * t[2][0] - t[1][0] * t[2][2]) +
-                     t[0][2] * (t[1][0] * t[2][1] - t[1][1] * t[2][0]);
-        shares[e] = sum * fabs(det) * x->of->materials[s->material[e]].eps;
+        shares[e] = sum * weight_of(x, e);
         most = fmax(most, shares[e]);
     }
     for (int64_t e = 0; e < s->elements && most > 0; ++e) shares[e] /= most;
 }
 
-double ps_dgtd_local_bound(ps_dgtd_local_probe *p, int level, int steps, double tolerance,
-                           double *shares, int *applications)
+double ps_dgtd_local_bound(ps_dgtd_local_probe *p, int level, double risk, double *shares,
+                           int *applications)
 {
     lanczos x = {.of = p, .level = level};
     open_factors(p);
-    double value = iterate(&x, steps, tolerance, false);
+    double value = iterate(&x, risk, 0);
     *applications += x.count;
     if (!shares || !isfinite(value) || x.count == 0) return value;
-    find_vector(&x, value);
+    find_vector(&x, largest(&x));
     memset(p->vectors[2], 0,
            (size_t)p->system->groups * 3 * (size_t)p->system->reference->nodes * PS_DGTD_ALIGN);
-    iterate(&x, x.count, tolerance, true);
+    iterate(&x, risk, x.count);
     find_shares(&x, shares);
     *applications += x.count;
     return value;
