@@ -8,11 +8,18 @@
 
 #include "kernels/dgtd/half_step.h"
 
-/* C_p: dt = 0.9 C_p times the least ps_dgtd_element_size is the rule; 2.61, 1.60, 1.06, 0.76 for p = 1..4. */
+/* C_p: dt = 0.9 C_p times the least ps_dgtd_element_size is the rule; 2.61, 1.60, 1.06, 0.76 for p
+ * = 1..4. */
 double ps_dgtd_step_constant(int order);
 
 /* sqrt(eps_i min(mu_i, mu_k)) V_i / P_i of one element, k its neighbours. */
 double ps_dgtd_element_size(const ps_dgtd_body *body, int64_t element);
+
+/* The limit of one element: what it would be if E were 0 in all others, for P1, times what the
+ * limit of Kuhn's mesh is of that of its own elements, by order. Closer than size, and no bound of
+ * a mesh's limit, which is less where elements that allow little lie together. Neighbours of the
+ * body alone. */
+double ps_dgtd_element_limit(const ps_dgtd_body *body, int order, int64_t element);
 
 /* The limit by power iteration of `applications` steps from random fields (about 100). It
  * converges from above (rho from below): keep a margin. Absorbing terms and sigma are left out.

@@ -179,7 +179,8 @@ ps_status reorder_elements(setup *s, const int32_t *order)
                 {&s->total, 1},
                 {&s->reach, 1},
                 {&s->least_class, 1},
-                {&s->sizes, sizeof *s->sizes}};
+                {&s->sizes, sizeof *s->sizes},
+                {&s->limits, sizeof *s->limits}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
         PS_TRY(permute(rows[k].array, all, rows[k].bytes, order));
     s->limiting = place[s->limiting];

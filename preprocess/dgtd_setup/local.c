@@ -46,9 +46,21 @@ static void choice_release(choice *x)
     free(x->classes), free(x->closed), free(x->marks), free(x->reach);
 }
 
-static ps_status choice_open(const setup *s, double fraction, choice *x)
+static ps_status find_limits(setup *s)
 {
-    *x = (choice){.s = s, .fraction = fraction * ps_dgtd_step_constant(s->header.order)};
+    const ps_dgtd_body body = setup_body(s);
+    if (s->limits) return PS_OK;
+    PS_TRY(PS_ALLOC(&s->limits, s->mesh.elements, "limits of elements"));
+#pragma omp parallel for
+    for (int64_t e = 0; e < s->mesh.elements; ++e)
+        s->limits[e] = ps_dgtd_element_limit(&body, s->header.order, e);
+    return PS_OK;
+}
+
+static ps_status choice_open(setup *s, double fraction, choice *x)
+{
+    *x = (choice){.s = s, .fraction = fraction};
+    PS_TRY(find_limits(s));
     PS_TRY(PS_ALLOC(&x->classes, s->mesh.elements, "classes of steps"));
     PS_TRY(PS_ALLOC(&x->closed, s->mesh.elements, "classes of steps"));
     for (int64_t e = 0; e < s->mesh.elements; ++e) x->closed[e] = is_special(s, e);
@@ -64,20 +76,27 @@ static double find_cap(choice *x)
     const setup *s = x->s;
     double least = INFINITY;
     for (int64_t e = 0; e < s->mesh.elements; ++e)
-        if (x->closed[e]) least = fmin(least, s->sizes[e]);
+        if (x->closed[e]) least = fmin(least, s->limits[e]);
     return x->fraction * least;
 }
 
-/* Smaller steps of an element beside a closed one end at their face, a whole step does not: as a rule
- * it is stable up to about 2.3 times the element's own limit. */
+/* Smaller steps of an element beside a closed one end at their face, a whole step does not: as a
+ * rule it is stable up to about 2.3 times the element's own limit. */
 static double find_advised(const choice *x)
 {
     const setup *s = x->s;
     double least = INFINITY;
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f)
         if (s->mesh.links[f] >= 0 && x->closed[s->mesh.links[f] / 4] && !x->closed[f / 4])
-            least = fmin(least, s->sizes[f / 4]);
+            least = fmin(least, s->limits[f / 4]);
     return 2 * x->fraction * least;
+}
+
+static double find_least(const choice *x)
+{
+    double least = INFINITY;
+    for (int64_t e = 0; e < x->s->mesh.elements; ++e) least = fmin(least, x->s->limits[e]);
+    return x->fraction * least;
 }
 
 /* Classes and reaches for a step; the updates of elements in it, over dt. */
@@ -86,7 +105,7 @@ static double classify(choice *x, double dt, int *levels)
     const setup *s = x->s;
     double ratio = ps_dgtd_local_ratio();
     for (int64_t e = 0; e < s->mesh.elements; ++e) {
-        double step = dt, most = x->fraction * s->sizes[e] * (1 + 1e-9);
+        double step = dt, most = x->fraction * s->limits[e] * (1 + 1e-9);
         for (x->classes[e] = 0; step > most && x->classes[e] <= PS_DGTD_LOCAL_LEVELS;
              ++x->classes[e])
             step *= ratio;
@@ -131,7 +150,8 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
                        "the field of the step before, which a small element cannot wait for");
     PS_TRY(choice_open(s, fraction, &x));
     s->local_cap = find_cap(&x);
-    double least = x.fraction * s->sizes[s->limiting], most = fmin(s->local_cap, find_advised(&x));
+    double least = find_least(&x), most = fmin(s->local_cap, find_advised(&x));
+    if (s->local_whole_most > 0) most = fmin(most, s->local_whole_most);
     for (int l = first; l <= last; ++l) {
         steps[l] = fmin(least * pow(ps_dgtd_local_ratio(), -l), most);
         gains[l] = plain_updates(s) / classify(&x, steps[l], &levels);
@@ -204,8 +224,7 @@ ps_status local_classes(setup *s, double fraction)
             PS_USAGE,
             "a time step of %.4g s needs more than %d levels of local steps: the smallest "
             "element allows %.4g s",
-            s->header.dt / PS_DGTD_C0, PS_DGTD_LOCAL_LEVELS,
-            x.fraction * s->sizes[s->limiting] / PS_DGTD_C0);
+            s->header.dt / PS_DGTD_C0, PS_DGTD_LOCAL_LEVELS, find_least(&x) / PS_DGTD_C0);
     if (s->header.dt > s->local_cap * (1 + 1e-9))
         return ps_fail(
             PS_USAGE,

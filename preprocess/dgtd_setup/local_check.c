@@ -17,9 +17,12 @@
 /* That an eigenvalue above 1 stays unseen, of a level and round; --dt power: surer. With the
  * damping .05 a level may be at .964, a step at .976, whatever the mesh (specs/dgtd_local.md). */
 static const double risk_rule = 1e-6, risk_power = 1e-9;
+/* What a whole step, where it alone is too large, is to have: classes change with it, and it falls
+ * less than as the square of the step. */
+static const double bound_whole = 0.85;
 /* Elements whose share is as large get a smaller step. */
 static const double share_least = 0.05;
-enum { ROUNDS = 12 };
+enum { ROUNDS = 24 };
 
 typedef struct check {
     iteration of;
@@ -68,23 +71,33 @@ static ps_status look(setup *s, check *x, bool power, int64_t *lowered, bool *st
                                  .weights = x->of.scratch.weights};
     memcpy(probe.vectors, x->of.vectors, sizeof probe.vectors);
     double risk = power ? risk_power : risk_rule;
-    *stable = true;
     *lowered = 0;
-    for (int l = s->header.local_levels - 1; l >= 0 || l == -1; --l) {
-        int level = l < 0 ? s->header.local_levels : l;
+    memset(s->local_bounds, 0, sizeof s->local_bounds);
+    *stable = true;
+    for (int level = s->header.local_levels; level >= 0 && *stable; --level) {
         double *bound = s->local_bounds + level;
         *bound = ps_dgtd_local_bound(&probe, level, risk, NULL, &s->local_applications);
         if (*bound <= PS_DGTD_LOCAL_BOUND) continue;
-        *stable = false;
+        *stable = false; /* the others are asked for when this one is mended */
         if (isfinite(*bound))
             ps_dgtd_local_bound(&probe, level, risk, x->shares, &s->local_applications);
-        int64_t count = isfinite(*bound) ? lower(s, level, x->shares) : 0;
+        *lowered = isfinite(*bound) ? lower(s, level, x->shares) : 0;
         ps_info("local steps: %.4g for level %d of %d, where %.3g is stable: %lld elements get a "
                 "smaller step",
-                *bound, level + 1, s->header.local_levels, PS_DGTD_LOCAL_BOUND, (long long)count);
-        *lowered += count;
+                *bound, level + 1, s->header.local_levels, PS_DGTD_LOCAL_BOUND,
+                (long long)*lowered);
     }
     return PS_OK;
+}
+
+bool local_whole_alone(setup *s)
+{
+    int levels = s->header.local_levels;
+    for (int l = 0; l < levels; ++l)
+        if (!(s->local_bounds[l] <= PS_DGTD_LOCAL_BOUND)) return false;
+    if (!isfinite(s->local_bounds[levels])) return false;
+    s->local_whole_most = s->header.dt * sqrt(bound_whole / s->local_bounds[levels]);
+    return true;
 }
 
 ps_status local_check(setup *s, double fraction, bool power, bool *stable)

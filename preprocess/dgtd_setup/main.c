@@ -126,7 +126,8 @@ static void release(setup *s)
     ps_store_close(&s->store);
     ps_partition_release(&s->mesh);
     free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
-    free(s->sizes), free(s->layer), free(s->reach), free(s->least_class), free(s->tissues);
+    free(s->sizes), free(s->limits), free(s->layer), free(s->reach), free(s->least_class);
+    free(s->tissues);
     ps_dgtd_ports_release(&s->ports);
     ps_dgtd_wires_release(&s->wires);
 }

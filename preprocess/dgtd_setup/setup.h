@@ -53,6 +53,7 @@ typedef struct setup {
     /* figures */
     int64_t face_counts[PS_DGTD_FACES], total_elements, layer_elements;
     double *sizes;                  /* [elements] sqrt(eps_i min(mu_i, mu_k)) V_i/P_i, m */
+    double *limits;                 /* [elements] with local steps: ps_dgtd_element_limit, m */
     int64_t limiting;               /* the element of the least one */
     double shape_min, shape_median; /* V/P, m */
     int64_t close;                  /* elements whose size is within 10 % of the least */
@@ -66,6 +67,7 @@ typedef struct setup {
     int levels_most, levels_chosen;                /* by --local-steps auto; most 0: any         */
     int64_t local_lowered;                         /* elements whose class is larger for it      */
     double local_cap;     /* m: the largest step that borders and layer leave            */
+    double local_whole_most; /* m: and that a whole step was found to leave; 0: any      */
     int64_t scaled;       /* elements with raised eps and mu,       */
     double scaled_volume; /* their part of the volume */
     double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
@@ -175,6 +177,8 @@ ps_status local_classes(setup *s, double fraction);
 /* local_check.c: classes of a step that is stable, if lowering that of some elements makes it so.
  */
 ps_status local_check(setup *s, double fraction, bool power, bool *stable);
+/* Was it the whole step alone that is too large? Then local_step() takes smaller ones. */
+bool local_whole_alone(setup *s);
 void report_local(const setup *s, struct ps_report *r);
 
 /* Bytes of the model. */

@@ -195,6 +195,10 @@ static ps_status set_local(setup *s, double fraction)
         ps_info("%d levels of local steps of %.3g of the limit are unstable on this mesh: fewer or "
                 "smaller ones are tried",
                 s->header.local_levels, fraction);
+        if (!given && local_whole_alone(s)) {
+            PS_TRY(local_step(s, fraction, &s->header.dt, &useful));
+            if (useful) continue;
+        }
         bool fewer = !given && strcmp(s->options->local, "auto") == 0 && s->levels_chosen > 1;
         s->levels_most = fewer ? s->levels_chosen - 1 : 0;
         if (!fewer) fraction *= 0.93;

@@ -51,6 +51,36 @@ static void the_rule_holds_for_opposed_contrasts(void **state)
     }
 }
 
+/* The limit of an element is that of the mesh where eps is so large elsewhere that E stays 0 there:
+ * jumps of mu, all faces. Inside of Kuhn's mesh it is the rule's, to a few hundredths. */
+static void one_element_by_itself(void **state)
+{
+    const ps_dgtd_material materials[3] = {{1e10, 1, 0}, {1e10, 5, 0}, {3, 2, 0}},
+                           vacuum = {1, 1, 0};
+    double rule = 0;
+    for (int at = -1; at < 12; ++at) {
+        int64_t element = at < 0 ? 78 : 13 * at;
+        dgtd_case x;
+        memset(&x, 0, sizeof x);
+        check_ok(cube_tets_init(&x.mesh, 3, at < 0 ? 0 : .35, at % 2 ? PS_DGTD_PEC : PS_DGTD_PMC));
+        for (int64_t e = 0; e < x.mesh.elements; ++e)
+            x.mesh.tags[e] = (uint16_t)(at < 0 ? 0 : e % 2);
+        x.mesh.tags[element] = 2;
+        check_ok(dgtd_case_init(&x, 1, PS_DOUBLE, materials, 3));
+        double limit = power_limit(&x, materials, 400);
+        double own = ps_dgtd_element_limit(&x.body, 1, element);
+        if (at < 0) rule = own / limit;
+        check_near(own, rule * limit, 0, 1e-3);
+        ps_dgtd_body body = x.body;
+        body.material = &vacuum;
+        body.tags = NULL;
+        for (int order = 1; order <= 4 && at < 0; ++order)
+            check_near(ps_dgtd_element_limit(&body, order, element),
+                       ps_dgtd_step_constant(order) * ps_dgtd_element_size(&body, element), 0, .05);
+        dgtd_case_release(&x);
+    }
+}
+
 /* 200 steps at .98 of the limit stay bounded, at 1.02 they grow without bounds. */
 static void stable_below_the_limit_only(void **state)
 {
