@@ -52,10 +52,4 @@ ps_status ps_krylov_cg_cuda(const ps_krylov_device_pass *pass, ps_stream *stream
 /* x = b on fixed rows of a stencil. */
 ps_status ps_krylov_fixed_cuda(const ps_krylov_device_system *system, ps_stream *stream);
 
-/* What is enqueued on the stream between the two becomes a graph. */
-ps_status ps_krylov_capture_begin_cuda(ps_stream *stream);
-ps_status ps_krylov_capture_end_cuda(ps_stream *stream, void **graph);
-ps_status ps_krylov_graph_launch_cuda(void *graph, ps_stream *stream);
-void ps_krylov_graph_drop_cuda(void *graph);
-
 #endif

@@ -48,8 +48,4 @@ ps_status ps_krylov_fixed_cuda(const ps_krylov_device_system *system, ps_stream 
 {
     return none();
 }
-ps_status ps_krylov_capture_begin_cuda(ps_stream *stream) { return none(); }
-ps_status ps_krylov_capture_end_cuda(ps_stream *stream, void **graph) { return none(); }
-ps_status ps_krylov_graph_launch_cuda(void *graph, ps_stream *stream) { return none(); }
-void ps_krylov_graph_drop_cuda(void *graph) {}
 #endif

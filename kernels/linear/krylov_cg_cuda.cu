@@ -1,7 +1,7 @@
 /*
  * P-CG without a matrix on CUDA (krylov_device.h): an iteration in two launches. PS_CG_DIRECTION
  * makes p = D^-1 r + beta p on nodes and their neighbours alike while it multiplies, PS_CG_ADVANCE
- * multiplies p once more rather than to store A p. Also the graphs of iterations.
+ * multiplies p once more rather than to store A p.
  */
 #include <cuda_runtime.h>
 
@@ -136,39 +136,4 @@ extern "C" ps_status ps_krylov_cg_cuda(const ps_krylov_device_pass *pass, ps_str
         launch<double>(pass, on);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
-}
-
-/* ---- graphs ---- */
-
-extern "C" ps_status ps_krylov_capture_begin_cuda(ps_stream *stream)
-{
-    PS_TRY(ps_stream_enter(stream));
-    PS_CUDA(cudaStreamBeginCapture(static_cast<cudaStream_t>(ps_stream_handle(stream)),
-                                   cudaStreamCaptureModeThreadLocal));
-    return PS_OK;
-}
-
-extern "C" ps_status ps_krylov_capture_end_cuda(ps_stream *stream, void **graph)
-{
-    cudaGraph_t captured;
-    cudaGraphExec_t made;
-    PS_CUDA(cudaStreamEndCapture(static_cast<cudaStream_t>(ps_stream_handle(stream)), &captured));
-    const cudaError_t error = cudaGraphInstantiate(&made, captured, 0);
-    cudaGraphDestroy(captured);
-    PS_CUDA(error);
-    *graph = made;
-    return PS_OK;
-}
-
-extern "C" ps_status ps_krylov_graph_launch_cuda(void *graph, ps_stream *stream)
-{
-    PS_TRY(ps_stream_enter(stream));
-    PS_CUDA(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph),
-                            static_cast<cudaStream_t>(ps_stream_handle(stream))));
-    return PS_OK;
-}
-
-extern "C" void ps_krylov_graph_drop_cuda(void *graph)
-{
-    if (graph) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
 }

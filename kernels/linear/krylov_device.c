@@ -5,6 +5,7 @@
 
 #include "kernels/linear/device_kernels.h"
 #include "kernels/linear/krylov_mixed.h"
+#include "runtime/device_graph.h"
 #include "runtime/sizes.h"
 
 enum { ALIGN = 256, SLOTS = 2 };
@@ -17,7 +18,7 @@ typedef struct solver {
     ps_krylov_state *copies;    /* [SLOTS], of the state after a graph */
     ps_stream *stream, *side;   /* side: where the host reads copies */
     ps_event *event[SLOTS];
-    void *graph[SLOTS];
+    ps_graph *graph[SLOTS];
     char *vectors;
     int64_t vector_bytes;
 } solver;
@@ -93,12 +94,12 @@ static ps_status enqueue_iteration(const solver *s, int number)
 static ps_status capture(solver *s, int slot)
 {
     ps_status status = PS_OK;
-    PS_TRY(ps_krylov_capture_begin_cuda(s->stream));
+    PS_TRY(ps_graph_begin(s->stream));
     for (int i = 0; i < PS_KRYLOV_GRAPH && status == PS_OK; ++i) status = enqueue_iteration(s, i);
     if (status == PS_OK)
         status =
             ps_copy_on_device(s->stream, s->copies + slot, s->pass.state, sizeof *s->pass.state);
-    ps_status ended = ps_krylov_capture_end_cuda(s->stream, &s->graph[slot]);
+    ps_status ended = ps_graph_end(s->stream, &s->graph[slot]);
     return status != PS_OK ? status : ended;
 }
 
@@ -120,7 +121,7 @@ static ps_status start(const solver *s)
 
 static ps_status launch(const solver *s, int slot)
 {
-    PS_TRY(ps_krylov_graph_launch_cuda(s->graph[slot], s->stream));
+    PS_TRY(ps_graph_launch(s->graph[slot], s->stream));
     return ps_event_record(s->event[slot], s->stream);
 }
 
@@ -195,7 +196,7 @@ static ps_status finish(solver *s, ps_status status)
 {
     if (status != PS_OK) (void)ps_stream_wait(s->stream);
     for (int slot = 0; slot < SLOTS; ++slot) {
-        ps_krylov_graph_drop_cuda(s->graph[slot]);
+        ps_graph_close(&s->graph[slot]);
         ps_event_close(&s->event[slot]);
     }
     ps_stream_close(&s->side);
