@@ -117,12 +117,19 @@ typedef struct backend {
     ps_status (*pack_array)(void *state, const void *array);
     ps_status (*unpack_array)(void *state, void *array);
 
-    /* Local steps (march->local): H is kept, R_1 H is made in its place by operations, H comes
-     * back. What an operation reads of neighbours, NULL: nothing; -1: R_1 H. */
-    ps_status (*local_keep)(void *state, int64_t step);
+    /* Local steps (march->local): H is kept, that of groups which hold elements of Q_2 (inner) and
+     * of the others, R_1 H is made in its place by operations, H comes back. What an operation
+     * reads of neighbours, NULL: nothing; -1: R_1 H. */
+    ps_status (*local_keep)(void *state, bool inner);
     ps_status (*local_op)(void *state, int op);
     ps_status (*local_restore)(void *state);
     void *(*local_source)(void *state, int op);
+    /* Operations [from, to), behind the keeping of inner groups where from is 0, beside what is
+     * enqueued next: behind what was enqueued before the last mark, and before what comes after
+     * `together`. Always the same two lists. NULL for the CPU. */
+    ps_status (*mark)(void *state);
+    ps_status (*local_aside)(void *state, int from, int to);
+    ps_status (*together)(void *state);
 
     /* Instead of all that: devices that write into each other's halo (kernels/dgtd/device_halo.h).
      * `share` is what the others need, `reach` takes that of the neighbours, in the order of
@@ -144,9 +151,9 @@ typedef struct backend {
     ps_status (*upwind)(void *state, const ps_dgtd_upwind *upwind);
     ps_status (*upwind_start)(void *state);
     ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
-    /* States of a matched layer (march->pml) and of poles (system->dispersion) to the host's arrays,
-     * or from there: they are on the device wherever the fields are. NULL for the CPU, which steps
-     * the host's. */
+    /* States of a matched layer (march->pml) and of poles (system->dispersion) to the host's
+     * arrays, or from there: they are on the device wherever the fields are. NULL for the CPU,
+     * which steps the host's. */
     ps_status (*states)(void *state, bool save);
     /* Ports (march->ports, each of elements of one rank) before the half step of E; their V and I
      * times Z0 come to a row of setup->port_rows with `take`, their states as those of a layer do.

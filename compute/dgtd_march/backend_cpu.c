@@ -115,10 +115,10 @@ static ps_status cpu_unpack(void *opened, ps_dgtd_field field)
     return cpu_unpack_array(opened, field_of(&((cpu_state *)opened)->setup, field));
 }
 
-static ps_status cpu_local_keep(void *opened, int64_t step)
+static ps_status cpu_local_keep(void *opened, bool inner)
 {
     const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
-    ps_dgtd_local_keep(m->local, m->system, m->magnetic);
+    if (inner) ps_dgtd_local_keep(m->local, m->system, m->magnetic); /* all at once, and first */
     return PS_OK;
 }
 

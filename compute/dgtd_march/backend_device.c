@@ -102,23 +102,26 @@ static int fitting(const device_state *x, const backend_part *parts, int count)
     return some;
 }
 
-/* Where the old H of parts begins: with a window there is room for the parts alone, else each group
- * has a place, as parts on both streams may be under way. In groups. */
-static int64_t former_begin(const device_state *x, const backend_part *parts)
+/* Where the old H of a part lies, in groups: with a window, which has room for the parts alone,
+ * behind those before it, else each group has a place, as E and H may be advanced in other parts.
+ */
+static int64_t former_of(const device_state *x, const backend_part *part, int64_t before)
 {
-    return x->window ? 0 : parts->begin;
+    return x->window ? before : part->begin;
 }
 
-/* Keeps the old H of the parts whose energy is wanted, one behind the other. */
+/* Keeps the old H of the parts whose energy is wanted. */
 static ps_status keep_former(device_state *x, const backend_part *parts, int count)
 {
-    char *to = (char *)x->former + former_begin(x, parts) * x->group_bytes;
+    int64_t before = 0;
     for (const backend_part *part = parts; part < parts + count; ++part) {
-        int64_t bytes = (part->end - part->begin) * x->group_bytes;
+        int64_t groups = part->end - part->begin;
         if (!part->terms) continue;
-        PS_TRY(ps_copy_on_device(
-            x->now, to, (const char *)x->march.magnetic + part->begin * x->group_bytes, bytes));
-        to += bytes;
+        PS_TRY(ps_copy_on_device(x->now,
+                                 (char *)x->former + former_of(x, part, before) * x->group_bytes,
+                                 (const char *)x->march.magnetic + part->begin * x->group_bytes,
+                                 groups * x->group_bytes));
+        before += groups;
     }
     return PS_OK;
 }
@@ -127,15 +130,16 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
                            int count)
 {
     const double *weights = field == PS_DGTD_E ? x->eps : x->mu;
-    int64_t kept = former_begin(x, parts);
+    int64_t before = 0;
     for (const backend_part *part = parts; part < parts + count; ++part) {
         if (!part->terms) continue;
-        const char *former = (const char *)x->former + (kept - part->begin) * x->group_bytes;
+        int64_t at_former = former_of(x, part, before) - part->begin;
+        const char *former = (const char *)x->former + at_former * x->group_bytes;
         int64_t at = part->terms - x->setup.terms[field];
         PS_TRY(ps_dgtd_device_inner(
             &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
             field_of(x, field), part->begin, part->end, x->partial[field] + at, x->now));
-        kept += part->end - part->begin;
+        before += part->end - part->begin;
     }
     return PS_OK;
 }
@@ -296,23 +300,62 @@ static ps_status device_unpack(void *opened, ps_dgtd_field field)
 
 /* ---- local steps ---- */
 
-static ps_status device_local_keep(void *opened, int64_t step)
+static ps_status device_local_keep(void *opened, bool inner)
 {
     device_state *x = opened;
-    return ps_dgtd_device_local_keep(&x->local, x->march.magnetic, x->stream);
+    ps_dgtd_kept which = inner ? PS_DGTD_KEPT_INNER : PS_DGTD_KEPT_OUTER;
+    return ps_dgtd_device_local_keep(&x->local, which, x->march.magnetic, x->now);
 }
 
 static ps_status device_local_op(void *opened, int op)
 {
     device_state *x = opened;
-    return ps_dgtd_device_local_op(&x->local, x->local.host->ops + op, x->march.magnetic,
-                                   x->stream);
+    return ps_dgtd_device_local_op(&x->local, x->local.host->ops + op, x->march.magnetic, x->now);
 }
 
 static ps_status device_local_restore(void *opened)
 {
     device_state *x = opened;
-    return ps_dgtd_device_local_restore(&x->local, x->march.magnetic, x->stream);
+    return ps_dgtd_device_local_restore(&x->local, x->march.magnetic, x->now);
+}
+
+/* What is enqueued now is waited for by what goes aside later. */
+static ps_status device_mark(void *opened)
+{
+    device_state *x = opened;
+    return ps_event_record(x->swept, x->stream);
+}
+
+static ps_status run_chain(device_state *x, int from, int to)
+{
+    void *magnetic = x->march.magnetic;
+    if (from == 0)
+        PS_TRY(ps_dgtd_device_local_keep(&x->local, PS_DGTD_KEPT_INNER, magnetic, x->beside));
+    for (int i = from; i < to; ++i)
+        PS_TRY(ps_dgtd_device_local_op(&x->local, x->local.host->ops + i, magnetic, x->beside));
+    return PS_OK;
+}
+
+/* Dozens of small launches, recorded once. */
+static ps_status device_local_aside(void *opened, int from, int to)
+{
+    device_state *x = opened;
+    ps_graph **chain = x->chains + (from > 0);
+    if (!*chain) {
+        PS_TRY(ps_graph_begin(x->beside));
+        ps_status status = run_chain(x, from, to), ended = ps_graph_end(x->beside, chain);
+        PS_TRY(status);
+        PS_TRY(ended);
+    }
+    PS_TRY(ps_event_wait(x->swept, x->beside));
+    PS_TRY(ps_graph_launch(*chain, x->beside));
+    return ps_event_record(x->come, x->beside);
+}
+
+static ps_status device_together(void *opened)
+{
+    device_state *x = opened;
+    return ps_event_wait(x->come, x->stream);
 }
 
 static void *device_local_source(void *opened, int op)
@@ -418,6 +461,9 @@ const backend backend_device = {.name = "cuda",
                                 .local_op = device_local_op,
                                 .local_restore = device_local_restore,
                                 .local_source = device_local_source,
+                                .mark = device_mark,
+                                .local_aside = device_local_aside,
+                                .together = device_together,
                                 .beside = true,
                                 .share = device_share,
                                 .reach = device_state_reach,

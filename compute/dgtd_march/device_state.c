@@ -417,6 +417,8 @@ void device_state_close(void *opened)
     if (!x) return;
     if (x->stream) ps_stream_wait(x->stream);
     ps_window_close(&x->window);
+    if (x->beside) ps_stream_wait(x->beside);
+    for (int k = 0; k < 2; ++k) ps_graph_close(&x->chains[k]);
     ps_stream_close(&x->beside);
     ps_event_close(&x->swept);
     ps_event_close(&x->come);

@@ -223,8 +223,18 @@ ps_status local_count(problem *problem);
 struct march;
 ps_status local_find_traded(struct march *march);
 /* Before the half step of E, R_1 H is put in the place of H, halo included; after it H again. */
-ps_status local_begin(struct march *march, int64_t step);
+ps_status local_begin(struct march *march);
 ps_status local_end(struct march *march);
+/* Groups of a step of a device whose small operations run beside the half steps of most elements:
+ * those that hold elements of Q_2, those that are linked to them, and the rest, of which R_2
+ * changes nothing that their half steps read. No parts: one after the other. */
+typedef struct local_split {
+    backend_part *parts; /* of the three lists, one behind the other */
+    int64_t start[4];
+} local_split;
+ps_status local_split_open(struct march *march);
+/* A whole step so; the batch began at step `first`. */
+ps_status local_split_step(struct march *march, int64_t step, int64_t first);
 
 /* ---- the plan (plan.c) ---- */
 
@@ -282,7 +292,8 @@ typedef struct march {
     struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
     struct exchange *exchange;     /* of several ranks; NULL: one */
     bool local_traded[PS_DGTD_LOCAL_LEVELS]
-                     [2];  /* increments that E, that H reads from other ranks */
+                     [2]; /* increments that E, that H reads from other ranks */
+    local_split split;
     struct tiles *tiles;   /* out of core; NULL: in memory */
     ps_dgtd_probe *probes; /* own ones */
     int64_t *probe_places, probe_count;

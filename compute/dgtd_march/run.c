@@ -161,6 +161,7 @@ ps_status march_open(march *m)
     if (m->exchange) PS_TRY(exchange_connect(m->exchange, m->backend, m->state, way));
     PS_TRY(upwind_open(m, march_field_bytes(p)));
     PS_TRY(local_find_traded(m));
+    PS_TRY(local_split_open(m));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
@@ -177,6 +178,7 @@ void march_close(march *m)
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
+    free(m->split.parts);
     free(m->probes);
     free(m->probe_places);
     free(m->values);

@@ -154,7 +154,11 @@ static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_
 ps_status march_steps(march *m, int64_t count)
 {
     for (int64_t s = m->done; s < m->done + count; ++s) {
-        if (m->march.local) PS_TRY(local_begin(m, s));
+        if (m->split.parts) {
+            PS_TRY(local_split_step(m, s, m->done));
+            continue;
+        }
+        if (m->march.local) PS_TRY(local_begin(m));
         PS_TRY(ports_advance(m, s));
         PS_TRY(wires_advance(m, s));
         PS_TRY(half_of_all(m, PS_DGTD_E, s, m->done));

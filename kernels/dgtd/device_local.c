@@ -1,8 +1,12 @@
 #include "kernels/dgtd/device_local.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/copy_ranges.h"
 #include "kernels/dgtd/device_kernels.h"
+#include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 #ifndef PS_WITH_CUDA
@@ -16,7 +20,8 @@ ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *st
 }
 #endif
 
-enum { OF_E, OF_INCREMENTS, AT_ONCE };
+enum { OF_E, OF_INCREMENTS, AT_ONCE, FIRST_KEPT = PS_DGTD_LISTS * PS_DGTD_LOCAL_LEVELS };
+enum { PIECE_GROUPS = 4 }; /* that a block of threads copies */
 
 /* ---- lists ---- */
 
@@ -29,6 +34,13 @@ static bool is_in(const ps_dgtd_local *x, uint8_t reach, int level, int list)
     return q > level && next == (list == OF_INCREMENTS);
 }
 
+/* Whether a group is in a list of those that are kept. */
+static bool is_kept(const ps_dgtd_local *x, const uint8_t *reach, int64_t group, int list)
+{
+    bool inner = ps_dgtd_local_inner(&x->level[0].system, reach, group);
+    return x->inside[group] && inner == (list == PS_DGTD_KEPT_INNER);
+}
+
 /* Ranges behind the `count`-th of what is_in() is told of, or of groups that are kept (level -1).
  */
 static int64_t add_ranges(const ps_dgtd_device_local *x, const uint8_t *reach, int level, int list,
@@ -37,7 +49,8 @@ static int64_t add_ranges(const ps_dgtd_device_local *x, const uint8_t *reach, i
     int64_t items = level < 0 ? x->system.groups : x->system.elements;
     bool before = false;
     for (int64_t i = 0; i < items; ++i) {
-        bool now = level < 0 ? x->host->inside[i] : is_in(x->host, reach[i], level, list);
+        bool now =
+            level < 0 ? is_kept(x->host, reach, i, list) : is_in(x->host, reach[i], level, list);
         if (x->ranges && now && !before) x->ranges[count].begin = (uint32_t)i;
         count += now && !before;
         if (x->ranges && now) x->ranges[count - 1].end = (uint32_t)i + 1;
@@ -55,11 +68,11 @@ void ps_dgtd_device_local_list(ps_dgtd_device_local *x, const ps_dgtd_local *hos
     x->system.ports = NULL;
     for (int i = 0; i < PS_DGTD_LOCAL_LISTS; ++i) {
         int level = i / PS_DGTD_LISTS;
-        bool kept = i + 1 == PS_DGTD_LOCAL_LISTS;
+        bool kept = i >= FIRST_KEPT;
+        int list = kept ? i - FIRST_KEPT : i % PS_DGTD_LISTS;
         x->start[i + 1] = x->start[i];
         if (kept || level < host->levels)
-            x->start[i + 1] =
-                add_ranges(x, reach, kept ? -1 : level, i % PS_DGTD_LISTS, x->start[i]);
+            x->start[i + 1] = add_ranges(x, reach, kept ? -1 : level, list, x->start[i]);
     }
 }
 
@@ -82,6 +95,7 @@ static int64_t place(ps_dgtd_device_local *x, int levels, char *memory)
         x->steps[l] = ps_device_part(memory, &used, 4 * d->materials * real_bytes(d));
     }
     x->kept = ps_device_part(memory, &used, x->field_bytes);
+    x->pieces = ps_device_part(memory, &used, d->groups * (int64_t)sizeof *x->pieces);
     d->links = ps_device_part(memory, &used, 4 * slots * (int64_t)sizeof *d->links);
     d->kinds = ps_device_part(memory, &used, 4 * slots);
     d->bordered = ps_device_part(memory, &used, d->groups);
@@ -110,13 +124,37 @@ static ps_status copy_faces(const ps_dgtd_device_local *x, ps_stream *stream)
     return ps_copy_to_device(stream, d->bordered, x->host->bordered, d->groups);
 }
 
-ps_status ps_dgtd_device_local_upload(const ps_dgtd_device_local *x, const ps_dgtd_system *system,
+static int64_t group_bytes(const ps_dgtd_device_local *x)
+{
+    int64_t groups = x->system.groups;
+    return groups > 0 ? ps_dgtd_device_field_bytes(&x->system, 0) / groups : 0;
+}
+
+/* What is kept, in pieces. */
+static ps_status copy_pieces(ps_dgtd_device_local *x, ps_stream *stream)
+{
+    PS_SCOPED_MEMORY ps_range *pieces = NULL;
+    int64_t count = 0, words = group_bytes(x) / 8;
+    PS_TRY(PS_ALLOC(&pieces, x->system.groups, "what local steps keep"));
+    for (int which = 0; which < 2; x->piece_start[++which] = count)
+        for (int64_t k = x->start[FIRST_KEPT + which]; k < x->start[FIRST_KEPT + which + 1]; ++k)
+            for (int64_t g = x->ranges[k].begin; g < x->ranges[k].end; g += PIECE_GROUPS) {
+                int64_t left = x->ranges[k].end - g,
+                        some = left < PIECE_GROUPS ? left : PIECE_GROUPS;
+                pieces[count++] = (ps_range){g * words, g * words, some * words};
+            }
+    PS_TRY(ps_copy_to_device(stream, x->pieces, pieces, count * (int64_t)sizeof *pieces));
+    return ps_stream_wait(stream);
+}
+
+ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *x, const ps_dgtd_system *system,
                                       const ps_dgtd_material *materials, double dt, double *work,
                                       ps_stream *stream)
 {
     ps_dgtd_system told = *system;
     told.steps = work;
     PS_TRY(copy_faces(x, stream));
+    PS_TRY(copy_pieces(x, stream));
     for (int l = 0; l < x->host->levels; ++l) {
         double gain = ps_dgtd_local_gain(l, dt);
         for (int64_t m = 0; m < system->materials; ++m) {
@@ -134,29 +172,25 @@ ps_status ps_dgtd_device_local_upload(const ps_dgtd_device_local *x, const ps_dg
 
 /* ---- steps ---- */
 
-static ps_status copy_kept(const ps_dgtd_device_local *x, void *to, const void *from,
-                           ps_stream *stream)
+/* Pieces of lists [first, last]. */
+static ps_status copy_kept(const ps_dgtd_device_local *x, int first, int last, void *to,
+                           const void *from, ps_stream *stream)
 {
-    int64_t groups = x->system.groups, size = ps_dgtd_device_field_bytes(&x->system, 0);
-    size = groups > 0 ? size / groups : 0;
-    for (int64_t k = x->start[PS_DGTD_LOCAL_LISTS - 1]; k < x->start[PS_DGTD_LOCAL_LISTS]; ++k) {
-        int64_t begin = x->ranges[k].begin, end = x->ranges[k].end;
-        PS_TRY(ps_copy_on_device(stream, (char *)to + begin * size,
-                                 (const char *)from + begin * size, (end - begin) * size));
-    }
-    return PS_OK;
+    int64_t begin = x->piece_start[first], count = x->piece_start[last + 1] - begin;
+    const ps_copy_ranges copy = {8, count, x->pieces + begin, from, to};
+    return count > 0 ? ps_copy_ranges_run(&copy, stream) : PS_OK;
 }
 
-ps_status ps_dgtd_device_local_keep(const ps_dgtd_device_local *x, const void *magnetic,
-                                    ps_stream *stream)
+ps_status ps_dgtd_device_local_keep(const ps_dgtd_device_local *x, ps_dgtd_kept which,
+                                    const void *magnetic, ps_stream *stream)
 {
-    return copy_kept(x, x->kept, magnetic, stream);
+    return copy_kept(x, which, which, x->kept, magnetic, stream);
 }
 
 ps_status ps_dgtd_device_local_restore(const ps_dgtd_device_local *x, void *magnetic,
                                        ps_stream *stream)
 {
-    return copy_kept(x, magnetic, x->kept, stream);
+    return copy_kept(x, PS_DGTD_KEPT_INNER, PS_DGTD_KEPT_OUTER, magnetic, x->kept, stream);
 }
 
 static void *array_of(const ps_dgtd_device_local *x, int y, void *magnetic)

@@ -15,8 +15,10 @@
 #include "kernels/dgtd/device_state.h"
 #include "kernels/dgtd/local_steps.h"
 
-/* Lists of a level: P, what becomes increments of H, what is added to at once. */
-enum { PS_DGTD_LISTS = 3, PS_DGTD_LOCAL_LISTS = PS_DGTD_LISTS * PS_DGTD_LOCAL_LEVELS + 1 };
+/* Groups of Q_1 whose H is kept: those that hold elements of Q_2, and the others. */
+typedef enum ps_dgtd_kept { PS_DGTD_KEPT_INNER, PS_DGTD_KEPT_OUTER } ps_dgtd_kept;
+/* Lists of a level: P, what becomes increments of H, what is added to at once; and those kept. */
+enum { PS_DGTD_LISTS = 3, PS_DGTD_LOCAL_LISTS = PS_DGTD_LISTS * PS_DGTD_LOCAL_LEVELS + 2 };
 typedef struct ps_dgtd_slot_range {
     uint32_t begin, end;
 } ps_dgtd_slot_range;
@@ -29,6 +31,9 @@ typedef struct ps_dgtd_device_local {
     void *electric[PS_DGTD_LOCAL_LEVELS], *magnetic[PS_DGTD_LOCAL_LEVELS], *kept;
     ps_dgtd_slot_range *ranges; /* of the host: of the lists, and groups that are kept */
     int64_t start[PS_DGTD_LOCAL_LISTS + 1];
+    struct ps_range
+        *pieces; /* of the device: what is kept, a few groups each; at most one a group */
+    int64_t piece_start[3]; /* by ps_dgtd_kept */
 } ps_dgtd_device_local;
 
 /* Counts the ranges, start[last], for reach[elements] as the host's has it; then fills ranges[].
@@ -41,15 +46,14 @@ int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *local);
  * zeros, which waits: work[4][materials] of the host. */
 int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots);
 void ps_dgtd_device_local_attach(ps_dgtd_device_local *local, int64_t halo_slots, void *memory);
-ps_status ps_dgtd_device_local_upload(const ps_dgtd_device_local *local,
-                                      const ps_dgtd_system *system,
+ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *local, const ps_dgtd_system *system,
                                       const ps_dgtd_material *materials, double dt, double *work,
                                       ps_stream *stream);
 
 /* H is kept; R_1 H is made by the host's operations, one after the other; H comes back. Enqueued.
  */
-ps_status ps_dgtd_device_local_keep(const ps_dgtd_device_local *local, const void *magnetic,
-                                    ps_stream *stream);
+ps_status ps_dgtd_device_local_keep(const ps_dgtd_device_local *local, ps_dgtd_kept which,
+                                    const void *magnetic, ps_stream *stream);
 ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *local, const ps_dgtd_local_op *op,
                                   void *magnetic, ps_stream *stream);
 ps_status ps_dgtd_device_local_restore(const ps_dgtd_device_local *local, void *magnetic,

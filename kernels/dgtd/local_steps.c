@@ -71,6 +71,20 @@ static bool holds(const ps_dgtd_system *s, const uint8_t *reach, int64_t group, 
     return false;
 }
 
+bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int64_t group)
+{
+    return holds(system, reach, group, 1, IN_Q);
+}
+
+bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
+                        int64_t group)
+{
+    int64_t faces = 4 * ps_dgtd_lanes(system->precision), all = 4 * system->elements;
+    for (int64_t f = group * faces; f < (group + 1) * faces && f < all; ++f)
+        if (links[f] >= 0 && ps_dgtd_reach_q(reach[links[f] / 4]) > 1) return true;
+    return false;
+}
+
 /* Runs of groups of P or Q, to runs[][2] unless NULL; how many. */
 static int64_t list_runs(const ps_dgtd_system *s, const uint8_t *reach, int level, int which,
                          int64_t *runs)

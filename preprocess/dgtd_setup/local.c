@@ -176,16 +176,20 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
     return PS_OK;
 }
 
-/* 16 q + p; elements in no level: 1 beside those of Q_1, otherwise 0. */
-static int levels_of(const setup *s, int64_t e)
+/* Where an element lies: those of Q_2 first, deepest levels before others, then what is beside
+ * them, which no smaller steps of level 2 reach but reads what they make, then the rest. */
+enum { KEYS = 512, KEY_INNER = 256, KEY_BESIDE = 128, KEY_BESIDE_FIRST = 1 };
+
+static int key_of(const setup *s, int64_t e)
 {
-    uint8_t r = s->reach[e];
-    int levels = 16 * ps_dgtd_reach_q(r) + ps_dgtd_reach_p(r);
-    for (int f = 0; levels == 0 && f < 4; ++f) {
+    int q = ps_dgtd_reach_q(s->reach[e]), p = ps_dgtd_reach_p(s->reach[e]), most = 0;
+    for (int f = 0; f < 4; ++f) {
         int32_t link = s->mesh.links[4 * e + f];
-        levels = link >= 0 && ps_dgtd_reach_q(s->reach[link / 4]) > 0;
+        int other = link < 0 ? 0 : ps_dgtd_reach_q(s->reach[link / 4]);
+        most = other > most ? other : most;
     }
-    return levels;
+    if (q > 1) return KEY_INNER + 16 * q + p;
+    return (most > 1 ? KEY_BESIDE : 0) + 16 * q + p + (q == 0 && most > 0 ? KEY_BESIDE_FIRST : 0);
 }
 
 /* Within each part first the elements that touch no other part, each sort by the levels they are
@@ -193,7 +197,6 @@ static int levels_of(const setup *s, int64_t e)
 static ps_status sort_elements(setup *s)
 {
     ps_partition *m = &s->mesh;
-    enum { KEYS = 256 };
     PS_SCOPED_MEMORY int32_t *key = NULL;
     PS_SCOPED_MEMORY int32_t *order = NULL;
     PS_SCOPED_MEMORY int64_t *start = NULL;
@@ -203,8 +206,8 @@ static ps_status sort_elements(setup *s)
     for (int64_t q = 0; q < m->parts; ++q) {
         int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
         for (int64_t i = 0; i < count; ++i) {
-            int levels = levels_of(s, first + i);
-            key[first + i] = (i >= m->interior[q] ? 2 * KEYS : KEYS) - 1 - levels;
+            int behind = i >= m->interior[q] ? 2 * KEYS : KEYS;
+            key[first + i] = behind - 1 - key_of(s, first + i);
         }
         ps_order_by_key(key + first, count, 2 * KEYS, start, order + first);
         for (int64_t i = 0; i < count; ++i) order[first + i] += (int32_t)first;

@@ -104,7 +104,8 @@ static ps_status time_parts(bench *b)
     double copies, inner, step, halves[2];
     PS_TRY(begin(b));
     for (int64_t t = 0; t < b->times; ++t) {
-        PS_TRY(ps_dgtd_device_local_keep(&b->d.local, magnetic, b->d.stream));
+        for (int k = 0; k < 2; ++k)
+            PS_TRY(ps_dgtd_device_local_keep(&b->d.local, (ps_dgtd_kept)k, magnetic, b->d.stream));
         PS_TRY(ps_dgtd_device_local_restore(&b->d.local, magnetic, b->d.stream));
     }
     PS_TRY(end(b, &copies));
@@ -123,8 +124,8 @@ static ps_status time_parts(bench *b)
     PS_TRY(begin(b));
     PS_TRY(dgtd_device_steps(&b->d, 0, b->times));
     PS_TRY(end(b, &step));
-    printf("copies %.1f us, %d operations %.1f, E %.1f, H %.1f; a step %.1f\n",
-           copies, host->op_count, inner, halves[0], halves[1], step);
+    printf("copies %.1f us, %d operations %.1f, E %.1f, H %.1f; a step %.1f\n", copies,
+           host->op_count, inner, halves[0], halves[1], step);
     return PS_OK;
 }
 

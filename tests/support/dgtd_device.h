@@ -226,7 +226,8 @@ static inline ps_status dgtd_device_steps(dgtd_device *x, int64_t n, int64_t ste
     void *magnetic = x->march.magnetic;
     int64_t groups = x->system.groups;
     for (int64_t s = n; s < n + steps; ++s) {
-        if (local) PS_TRY(ps_dgtd_device_local_keep(&x->local, magnetic, x->stream));
+        for (int k = 0; local && k < 2; ++k)
+            PS_TRY(ps_dgtd_device_local_keep(&x->local, (ps_dgtd_kept)k, magnetic, x->stream));
         for (int i = 0; local && i < local->op_count; ++i)
             PS_TRY(ps_dgtd_device_local_op(&x->local, local->ops + i, magnetic, x->stream));
         PS_TRY(ps_dgtd_device_march_ports(&x->march, s, 0, x->stream));

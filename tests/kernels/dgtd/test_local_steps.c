@@ -405,3 +405,29 @@ static void reaches_grow_by_neighbours(void **state)
     free(classes);
     cube_tets_release(&mesh);
 }
+
+/* Groups that smaller steps of level 2 concern: a face without a neighbour is none of theirs. */
+static void groups_are_told_apart(void **state)
+{
+    static const ps_dgtd_material one = {1, 1, 0};
+    graded g;
+    int64_t inner = 0, near = 0, lanes = ps_dgtd_lanes(PS_SINGLE);
+    double dt = step_of(1, 6, 0, 12, .75, 3, &one, 1);
+    graded_init(&g, 1, 6, 0, 12, &one, 1, .75, dt, PS_SINGLE);
+    const int32_t *links = g.x.mesh.links;
+    for (int64_t group = 0; group < g.x.system.groups; ++group) {
+        bool holds = false, linked = false;
+        for (int64_t e = group * lanes; e < (group + 1) * lanes && e < g.x.mesh.elements; ++e) {
+            holds |= ps_dgtd_reach_q(g.reach[e]) > 1;
+            for (int f = 0; f < 4; ++f)
+                if (links[4 * e + f] >= 0)
+                    linked |= ps_dgtd_reach_q(g.reach[links[4 * e + f] / 4]) > 1;
+        }
+        assert_int_equal(ps_dgtd_local_inner(&g.x.system, g.reach, group), holds);
+        assert_int_equal(ps_dgtd_local_near(&g.x.system, links, g.reach, group), linked);
+        inner += holds, near += linked;
+    }
+    assert_true(ps_dgtd_reach_q(g.reach[0]) > 1 && inner > 0 && near >= inner);
+    assert_true(near < g.x.system.groups);
+    graded_release(&g);
+}
