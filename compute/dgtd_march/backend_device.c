@@ -144,6 +144,19 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
     return PS_OK;
 }
 
+/* What the currents of wires do to E of the parts, none of whose elements absorbs or is in a layer. */
+static ps_status apply_wires(device_state *x, const backend_part *parts, int count)
+{
+    for (int k = 0; k < count && x->wires.host; ++k) {
+        const ps_dgtd_device_wires_step step = {.device = &x->system,
+                                                .electric = x->march.electric,
+                                                .begin = parts[k].begin,
+                                                .end = parts[k].end};
+        PS_TRY(ps_dgtd_device_wires_apply(&x->wires, &step, x->now));
+    }
+    return PS_OK;
+}
+
 static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const backend_part *parts,
                                 int count)
 {
@@ -153,6 +166,7 @@ static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const back
     bool local = x->local.host != NULL; /* then it is R_1 H that the energy has */
     if (field == PS_DGTD_H && !local) PS_TRY(keep_former(x, parts, count));
     PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->now));
+    if (field == PS_DGTD_E) PS_TRY(apply_wires(x, parts, count));
     if (field == PS_DGTD_E && local) PS_TRY(keep_former(x, parts, count));
     return add_terms(x, field, parts, count);
 }
@@ -242,15 +256,26 @@ static ps_status device_take(void *opened, int64_t count, double *values, const 
     return PS_OK;
 }
 
+static ps_status advance_networks(device_state *x, int64_t step, int64_t row, ps_stream *stream)
+{
+    const ps_dgtd_device_wires_step wires = {.device = &x->system,
+                                             .electric = x->march.electric,
+                                             .row = row,
+                                             .t = ((double)step + 0.5) * x->march.dt,
+                                             .dt = x->march.dt};
+    PS_TRY(ps_dgtd_device_march_ports(&x->march, step, row, stream));
+    return x->wires.host ? ps_dgtd_device_wires_advance(&x->wires, &wires, stream) : PS_OK;
+}
+
 /* With direct halos the traces of H come on the other stream, which measures then, and both wait.
  */
 static ps_status device_ports(void *opened, int64_t step, int64_t row)
 {
     device_state *x = opened;
-    if (!x->direct) return ps_dgtd_device_march_ports(&x->march, step, row, x->stream);
+    if (!x->direct) return advance_networks(x, step, row, x->stream);
     PS_TRY(ps_event_record(x->swept, x->stream));
     PS_TRY(ps_event_wait(x->swept, x->beside));
-    PS_TRY(ps_dgtd_device_march_ports(&x->march, step, row, x->beside));
+    PS_TRY(advance_networks(x, step, row, x->beside));
     PS_TRY(ps_event_record(x->come, x->beside));
     return ps_event_wait(x->come, x->stream);
 }
@@ -413,6 +438,9 @@ static ps_status device_states(void *opened, bool save)
     if (x->march.ports)
         PS_TRY(save ? ps_dgtd_device_ports_get(&x->ports, x->setup.march->ports, x->stream)
                     : ps_dgtd_device_ports_put(&x->ports, x->setup.march->ports, x->stream));
+    if (x->wires.host)
+        PS_TRY(save ? ps_dgtd_device_wires_get(&x->wires, x->setup.march->wires, x->stream)
+                    : ps_dgtd_device_wires_put(&x->wires, x->setup.march->wires, x->stream));
     if (x->march.pml)
         PS_TRY(save ? ps_dgtd_device_pml_get(&x->pml, &x->system, x->stream)
                     : ps_dgtd_device_pml_put(&x->pml, &x->system, x->stream));

@@ -226,6 +226,36 @@ static ps_status open_currents(device_state *x)
     return PS_OK;
 }
 
+static ps_status copy_wires(device_state *x)
+{
+    const ps_dgtd_march *m = x->setup.march;
+    void *memory = NULL;
+    PS_TRY(take_memory(x, ps_dgtd_device_wires_bytes(&x->wires), &memory));
+    ps_dgtd_device_wires_attach(&x->wires, memory);
+    for (int64_t k = 0; k < m->wire_count; ++k) {
+        PS_SCOPED_MEMORY double *work = NULL;
+        PS_TRY(PS_ALLOC(&work, ps_dgtd_device_wire_work(&x->wires, k), "the wires"));
+        PS_TRY(ps_dgtd_device_wire_upload(&x->wires, k, m->wires + k, m->system, x->tables, work, x->stream));
+    }
+    return ps_dgtd_device_wires_put(&x->wires, m->wires, x->stream);
+}
+
+/* Wires of which some element is here; no other rank has elements of them. */
+static ps_status open_wires(device_state *x)
+{
+    const ps_dgtd_march *m = x->setup.march;
+    x->wires = (ps_dgtd_device_wires){.count = m->wire_count,
+                                      .port_count = m->port_count,
+                                      .nodes = x->tables->reference.nodes,
+                                      .signals = x->ports.signals};
+    bool here = false;
+    for (int64_t k = 0; k < m->wire_count; ++k) here |= m->wires[k].elements > 0;
+    if (!here) return PS_OK;
+    PS_TRY(PS_ALLOC(&x->wires.host, m->wire_count, "the wires"));
+    for (int64_t k = 0; k < m->wire_count; ++k) ps_dgtd_device_wire_shape(&x->wires, k, m->wires + k);
+    return copy_wires(x);
+}
+
 /* Lists of all ports, of which some element is here, one behind the other. */
 static ps_status copy_ports(device_state *x, const ps_dgtd_device_port_work *work)
 {
@@ -397,6 +427,7 @@ static ps_status open_all(device_state *x, int ordinal)
     PS_TRY(open_local(x));
     PS_TRY(open_currents(x));
     PS_TRY(open_ports(x));
+    PS_TRY(open_wires(x));
     PS_TRY(open_probes(x));
     PS_TRY(open_faces(x));
     return ps_stream_wait(x->stream);
@@ -434,6 +465,7 @@ void device_state_close(void *opened)
     free(x->tables);
     free(x->currents);
     free(x->ports.host);
+    free(x->wires.host);
     free(x->local.ranges);
     free(x);
 }

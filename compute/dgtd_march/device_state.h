@@ -7,6 +7,7 @@
 #include "kernels/dgtd/device_local.h"
 #include "kernels/dgtd/device_march.h"
 #include "kernels/dgtd/device_media.h"
+#include "kernels/dgtd/device_wire.h"
 #include "runtime/device_graph.h"
 
 enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
@@ -23,6 +24,7 @@ typedef struct device_state {
     ps_dgtd_device_pml pml;
     ps_dgtd_device_media media;
     ps_dgtd_device_ports ports;
+    ps_dgtd_device_wires wires; /* host NULL: none here */
     ps_dgtd_device_local local; /* levels of its host 0: none */
     ps_graph *chains[2];        /* of its operations: R_2 of H, of the increments of level 1 */
     ps_dgtd_device_march march;

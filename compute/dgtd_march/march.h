@@ -140,19 +140,18 @@ ps_status ports_advance(struct march *march, int64_t step);
 /* What this rank has of row i of the batch that was taken, V and I in V and A, [ports][2]: the sum
  * over all ranks is the row. */
 void ports_row(const struct march *march, int64_t i, double *out);
-/* Collective: on devices each port is lumped, and of elements of one rank. */
+/* Collective: on devices each port and each wire is of elements of one rank. */
 ps_status ports_check_device(const problem *problem);
 /* Empty signals of all steps; and written beside OUTPUT. */
 ps_status ports_signals_init(const struct march *march, ps_port_signals *out);
 ps_status ports_signals_save(const ps_product *product, const char *path,
                              const ps_port_signals *signals);
 
-/* wires.c: thin wires. Their currents in a step as of ports; no device has them. */
+/* wires.c: thin wires. Their currents in a step, on cores; on a device ports_advance makes them, too. */
 ps_status wires_build(problem *problem);
 void wires_release(problem *problem);
 int64_t wires_bytes(const problem *problem);
 ps_status wires_advance(struct march *march, int64_t step);
-ps_status wires_check_device(const problem *problem);
 
 /* probes.c */
 ps_status probes_read(const march_options *options, problem *problem);

@@ -122,7 +122,7 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     if (p->header->upwind) fixed += 4 * groups * PS_DGTD_ALIGN;
     if (p->pml.rows > 0) fixed += layer_bytes(p);
     if (p->special) fixed += media_device_bytes(p);
-    fixed += ports_bytes(p);
+    fixed += ports_bytes(p) + wires_bytes(p);
     if (p->header->local_levels > 0) fixed += local_device_bytes(p);
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;

@@ -117,7 +117,7 @@ ps_status ports_advance(march *m, int64_t step)
 {
     problem *p = m->problem;
     double measured[2 * PS_DGTD_PORTS_MAX], t = ((double)step + 0.5) * m->march.dt;
-    if (p->port_count == 0) return PS_OK;
+    if (p->port_count + p->wire_count == 0) return PS_OK;
     if (m->backend->ports) return m->backend->ports(m->state, step, step - m->done);
     for (int64_t k = 0; k < p->port_count; ++k)
         ps_dgtd_port_measure(p->ports + k, &p->system, m->march.electric, m->march.magnetic,
@@ -145,18 +145,25 @@ void ports_row(const march *m, int64_t i, double *out)
     }
 }
 
+/* Elements of wires come behind those of ports. */
 ps_status ports_check_device(const problem *p)
 {
-    double ranks[PS_DGTD_PORTS_MAX] = {0};
-    if (p->port_count == 0) return PS_OK;
-    for (int64_t k = 0; k < p->port_count; ++k) ranks[k] = p->ports[k].elements > 0;
-    PS_TRY(ps_comm_sum_f64(ranks, p->port_count));
-    for (int64_t k = 0; k < p->port_count; ++k)
+    double ranks[PS_DGTD_PORTS_MAX + PS_DGTD_WIRES_MAX] = {0};
+    const int64_t ports = p->port_count, all = ports + p->wire_count;
+    if (all == 0) return PS_OK;
+    for (int64_t k = 0; k < all; ++k)
+        ranks[k] = (k < ports ? p->ports[k].elements : p->wires[k - ports].elements) > 0;
+    PS_TRY(ps_comm_sum_f64(ranks, all));
+    for (int64_t k = 0; k < all; ++k) {
+        int64_t port = k < ports ? k : ps_dgtd_model_wires(p->model)->spec[k - ports].port;
         if (ranks[k] > 1)
             return ps_fail(PS_USAGE,
-                           "port '%s' lies in elements of %d ranks, which devices cannot make its "
+                           "%s '%s' lies in elements of %d ranks, which devices cannot make its "
                            "steps of: take another number of ranks or parts, or --device cpu",
-                           ps_dgtd_model_ports(p->model)->spec[k].name, (int)ranks[k]);
+                           k < ports ? "port" : "wire",
+                           port < 0 ? "without a network" : ps_dgtd_model_ports(p->model)->spec[port].name,
+                           (int)ranks[k]);
+    }
     return PS_OK;
 }
 

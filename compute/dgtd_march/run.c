@@ -152,7 +152,6 @@ ps_status march_open(march *m)
     m->batch_max = m->options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
     PS_TRY(problem_build(m->options, p));
     if (m->plan->backend->ports) PS_TRY(ports_check_device(p));
-    if (m->plan->backend->ports) PS_TRY(wires_check_device(p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(shorten_batches(m));
     PS_TRY(ps_comm_agree(open_rows(m)));
@@ -200,6 +199,7 @@ static ps_status start_fields(march *m)
     size_t bytes = (size_t)march_field_bytes(p);
     layer_start(p);
     for (int64_t k = 0; k < p->port_state_count; ++k) p->port_states[k] = 0;
+    for (int64_t k = 0; k < p->wire_state_count; ++k) p->wire_states[k] = 0;
     for (int64_t k = 0; k < far_sums(p); ++k) p->far.sums[0][k] = 0;
     media_start(p);
     if (m->tiles) return tiles_start(m);

@@ -19,6 +19,7 @@ static ps_status build_wire(problem *p, int64_t k, int64_t first)
                                 .feed = spec->feed};
     memcpy(shape.normal, spec->normal, sizeof shape.normal);
     PS_TRY(ps_dgtd_wire_open(&shape, &p->reference, &p->body, p->wires + k));
+    p->wires[k].port = spec->port;
     if (spec->port >= 0)
         p->wires[k].network = ports_network(p, ps_dgtd_model_ports(p->model)->spec + spec->port);
     p->wire_state_count += ps_dgtd_wire_states(p->wires + k);
@@ -46,14 +47,14 @@ void wires_release(problem *p)
     free(p->wires), free(p->wire_states);
 }
 
-/* Of a guess: elements are as large as the tube, and each meets six segments of it. */
+/* Of a guess: a disc of the tube of two edges in radius has 280 elements, segments an eighth of it. */
 int64_t wires_bytes(const problem *p)
 {
     const ps_dgtd_wires *all = ps_dgtd_model_wires(p->model);
     int64_t bytes = 0;
     for (int64_t k = 0; k < all->count; ++k) {
         int64_t n = all->spec[k].nodes;
-        bytes += 24 * n * n + 8 * n * 60 * (4 * p->reference.nodes + 4);
+        bytes += 24 * n * n + 8 * n * 280 * (4 * p->reference.nodes + 4);
     }
     return bytes;
 }
@@ -64,6 +65,7 @@ ps_status wires_advance(march *m, int64_t step)
     const ps_dgtd_wires *all = ps_dgtd_model_wires(p->model);
     double t = ((double)step + 0.5) * m->march.dt;
     double *row = m->port_rows + (step - m->done) * 2 * p->port_count;
+    if (m->backend->ports) return PS_OK; /* with ports_advance */
     for (int64_t k = 0; k < p->wire_count; ++k) {
         ps_dgtd_wire *x = p->wires + k;
         ps_dgtd_wire_measure(x, &p->system, m->march.electric);
@@ -74,11 +76,4 @@ ps_status wires_advance(march *m, int64_t step)
         row[2 * all->spec[k].port + 1] = x->current;
     }
     return PS_OK;
-}
-
-ps_status wires_check_device(const problem *p)
-{
-    return p->wire_count == 0 ? PS_OK
-                              : ps_fail(PS_USAGE, "this model has thin wires (dgtd-setup --wire), whose steps CPU "
-                                                  "cores make yet: --device cpu");
 }

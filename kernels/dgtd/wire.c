@@ -4,14 +4,11 @@
 #include <string.h>
 
 #include "kernels/common/vec3.h"
-#include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/wire_tube.h"
 
-/* Gauss points along an edge of an element: of its longest edge over R or a segment. */
-enum { POINTS_LEAST = 8, POINTS_MOST = 40, POINTS_EACH = 12, ROUNDS = 400 };
+enum { ROUNDS = 400 };
 /* What the power iteration may lack of the largest eigenvalue. */
 static const double rate_margin = 1.05;
-
-static const double pi = 3.14159265358979323846;
 
 /* ---- the path ---- */
 
@@ -32,9 +29,6 @@ static void number_currents(const ps_dgtd_wire_shape *shape, ps_dgtd_wire *x)
     x->currents = count;
 }
 
-static void list_pairs(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, bool list,
-                       ps_dgtd_wire *x);
-
 void ps_dgtd_wire_path(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     x->segments = shape->nodes - 1;
@@ -44,7 +38,7 @@ void ps_dgtd_wire_path(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body
         x->lengths[k] = ps_norm3(x->directions[k]);
         for (int c = 0; c < 3; ++c) x->directions[k][c] /= x->lengths[k];
     }
-    list_pairs(shape, body, false, x);
+    ps_dgtd_wire_list(shape, body, false, x);
 }
 
 /* a = l l' in the lower half; false where a is not positive. */
@@ -85,134 +79,12 @@ static ps_status check_positive(const ps_dgtd_wire *x)
                                           "inductance of its own near field is not positive");
 }
 
-/* ---- the elements that the tube reaches ---- */
-
-static const double *corner(const ps_dgtd_body *body, int64_t e, int v)
-{
-    return body->vertices + 3 * (int64_t)body->tetrahedra[4 * e + v];
-}
-
-/* Along the segment from its first end, over its length, and the distance from its line. */
-static void segment_place(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
-                          const double point[3], double out[2])
-{
-    double away[3], across[3];
-    ps_subtract3(point, shape->points[k], away);
-    double s = ps_dot3(away, x->directions[k]);
-    for (int c = 0; c < 3; ++c) across[c] = away[c] - s * x->directions[k][c];
-    out[0] = s / x->lengths[k];
-    out[1] = ps_norm3(across);
-}
-
-/* A ball about the centroid, and the longest edge. */
-typedef struct ball {
-    double centre[3], radius, edge;
-} ball;
-
-static ball ball_of(const ps_dgtd_body *body, int64_t e)
-{
-    ball out = {.radius = 0};
-    for (int v = 0; v < 4; ++v)
-        for (int c = 0; c < 3; ++c) out.centre[c] += corner(body, e, v)[c] / 4;
-    for (int v = 0; v < 4; ++v) {
-        out.radius = fmax(out.radius, ps_distance3(corner(body, e, v), out.centre));
-        for (int w = 0; w < v; ++w)
-            out.edge = fmax(out.edge, ps_distance3(corner(body, e, v), corner(body, e, w)));
-    }
-    return out;
-}
-
-static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
-                    const ball *b)
-{
-    double place[2], over = 0;
-    segment_place(shape, x, k, b->centre, place);
-    if (place[0] < 0) over = -place[0] * x->lengths[k];
-    if (place[0] > 1) over = (place[0] - 1) * x->lengths[k];
-    return place[1] < shape->width + b->radius && over < b->radius;
-}
-
-/* Weights of a segment in an element; their sum is what the element has of int g dV. */
-static double weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x,
-                    const ps_dgtd_reference *reference, const ps_dgtd_body *body, int64_t e,
-                    const ball *b, const ps_dgtd_wire_pair *pair)
-{
-    double points[POINTS_MOST], weights[POINTS_MOST], values[PS_DGTD_MAX_NODES], sum = 0, t[3][3];
-    double fine = fmin(shape->width, 2 * x->lengths[pair->segment]);
-    int n = (int)fmin(POINTS_MOST, fmax(POINTS_LEAST, ceil(POINTS_EACH * b->edge / fine)));
-    int nodes = reference->nodes;
-    ps_dgtd_gauss(n, points, weights);
-    ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, t);
-    double volume = 4. / 3 * fabs(ps_dgtd_determinant((const double(*)[3])t));
-    for (int q = 0; q < n * n * n; ++q) {
-        double u = points[q / n / n], v = points[q / n % n], w = points[q % n], at[3] = {0}, s[2];
-        double l[4] = {u, (1 - u) * v, (1 - u) * (1 - v) * w, (1 - u) * (1 - v) * (1 - w)};
-        for (int i = 0; i < 4; ++i)
-            for (int c = 0; c < 3; ++c) at[c] += l[i] * corner(body, e, i)[c];
-        segment_place(shape, x, pair->segment, at, s);
-        double rest = 1 - s[1] * s[1] / (shape->width * shape->width);
-        if (rest <= 0 || s[0] < 0 || s[0] > 1) continue;
-        double part = 6 * volume * weights[q / n / n] * weights[q / n % n] * weights[q % n] *
-                      (1 - u) * (1 - u) * (1 - v) * 3 * rest * rest /
-                      (pi * shape->width * shape->width);
-        ps_dgtd_reference_values(reference, l, values);
-        for (int i = 0; i < nodes; ++i) {
-            pair->weights[i] += part * values[i] * (1 - s[0]);
-            pair->weights[nodes + i] += part * values[i] * s[0];
-        }
-        sum += part;
-    }
-    for (int h = 0; h < 2; ++h) {
-        double *load = pair->loads + h * nodes;
-        memcpy(load, pair->weights + h * nodes, (size_t)nodes * sizeof *load);
-        ps_dgtd_divide_by_mass(reference, load);
-        for (int i = 0; i < nodes; ++i) load[i] /= volume;
-    }
-    return sum;
-}
-
-/* Counts elements and pairs, or lists them, too. */
-static void list_pairs(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, bool list,
-                       ps_dgtd_wire *x)
-{
-    x->elements = x->pairs = 0;
-    for (int64_t e = 0; e < body->elements; ++e) {
-        int64_t before = x->pairs;
-        ball b = ball_of(body, e);
-        for (int64_t k = 0; k < x->segments; ++k) {
-            if (!is_near(shape, x, k, &b)) continue;
-            if (list) x->pair[x->pairs].segment = (int32_t)k;
-            ++x->pairs;
-        }
-        if (x->pairs == before) continue;
-        if (list) x->slots[x->elements] = e, x->first[x->elements] = before;
-        ++x->elements;
-    }
-    if (list) x->first[x->elements] = x->pairs;
-}
-
-static void weigh_all(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
-                      const ps_dgtd_body *body, ps_dgtd_wire *x)
-{
-    int64_t each = 4 * reference->nodes;
-    list_pairs(shape, body, true, x);
-    for (int64_t i = 0; i < x->elements; ++i) {
-        ball b = ball_of(body, x->slots[i]);
-        for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
-            ps_dgtd_wire_pair *pair = x->pair + p;
-            pair->weights = x->values + p * each;
-            pair->loads = pair->weights + each / 2;
-            x->covered[pair->segment] +=
-                weigh(shape, x, reference, body, x->slots[i], &b, pair) / x->lengths[pair->segment];
-        }
-    }
-}
-
 ps_status ps_dgtd_wire_fill(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
                             const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     ps_dgtd_wire_matrices(shape, x);
-    weigh_all(shape, reference, body, x);
+    ps_dgtd_wire_list(shape, body, true, x);
+    ps_dgtd_wire_weigh(shape, reference, body, x);
     return check_positive(x);
 }
 
@@ -253,6 +125,26 @@ ps_status ps_dgtd_wire_set(ps_dgtd_wire *x, double dt)
     memcpy(x->factor, x->inductance, (size_t)(n * n) * sizeof *x->factor);
     if (x->feed >= 0) x->factor[x->feed * (n + 1)] += dt / 2 * x->network.resistance;
     return factor(n, x->factor) ? PS_OK : ps_fail(PS_INVALID, "a wire's inductance is not positive");
+}
+
+void ps_dgtd_wire_potentials(const ps_dgtd_wire *x, double *out)
+{
+    int64_t n = x->segments;
+    memset(out, 0, (size_t)(x->currents * n) * sizeof *out);
+    for (int64_t k = 0; k < n; ++k)
+        for (int h = 0; h < 2; ++h)
+            for (int64_t l = 0; l < n && x->ends[k][h] >= 0; ++l)
+                out[x->ends[k][h] * n + l] += (h ? -1 : 1) * x->elastance[k * n + l];
+}
+
+void ps_dgtd_wire_inverse(const ps_dgtd_wire *x, double *out)
+{
+    int64_t n = x->currents;
+    memset(out, 0, (size_t)(n * n) * sizeof *out);
+    for (int64_t k = 0; k < n; ++k) {
+        out[k * (n + 1)] = 1;
+        solve(n, x->factor, out + k * n);
+    }
 }
 
 void ps_dgtd_wire_measure(ps_dgtd_wire *x, const ps_dgtd_system *system, const void *electric)

@@ -6,7 +6,7 @@
  * tube of radius R, the wire feels the field averaged in the same way, and what the field lacks of
  * the wire's own near field is added as inductance and elastance:
  *
- *   J = sum_m I_m N_m(s) g(rho) t,  g = 3 (1 - rho^2/R^2)^2/(pi R^2), N_m a hat about node m,
+ *   J = sum_m I_m N_m(s) g(rho) t,  g = (8 - 20 v) (1 - v)^2/(pi R^2), v = rho^2/R^2, N_m a hat about node m,
  *   L dI/dt + r I = V_s + U - D' P Q,  dQ/dt = D I,  U_m = int g N_m t . E dV,
  *
  * I in nodes, Q of segments, (D I)_k what flows into segment k. L and P are Galerkin matrices of
@@ -15,7 +15,7 @@
  *
  * of the static fields of a tube of radius a and of the spread current: K_a(z) is the mean of
  * 1/(4 pi |x - x'|) over two rings of radius a at distance z, K_R likewise over g twice. dK falls as
- * z^-3, so what is left out is of order (k R)^2, and ends need no rule of their own. An end on a flat
+ * z^-5, as int rho^2 g dA = 0, so what is left out is of order (k R)^4, and ends need no rule of their own. An end on a flat
  * metal face is continued by its image.
  *
  * E and Q are at n, H and I at n + 1/2. With W as in specs/dgtd.md
@@ -34,7 +34,7 @@
 #include "kernels/dgtd/port.h"
 
 /* Of R, the least is PS_DGTD_WIRE_LEAST radii: L and P are positive there. */
-#define PS_DGTD_WIRE_LEAST 3.0
+#define PS_DGTD_WIRE_LEAST 6.0
 
 typedef struct ps_dgtd_wire_shape {
     int64_t nodes;
@@ -56,6 +56,7 @@ typedef struct ps_dgtd_wire_pair {
 typedef struct ps_dgtd_wire {
     ps_dgtd_network network;          /* in series, of the node `feed`; all 0 where there is none    */
     int64_t segments, currents, feed; /* feed: the current of the network, or -1                      */
+    int64_t port;                     /* the network's number among the ports; the caller's           */
     int32_t (*ends)[2];               /* [segments] its currents; -1: none                           */
     double (*directions)[3];          /* [segments] t                                                */
     double *lengths;                  /* [segments] m                                                */
@@ -90,6 +91,10 @@ ps_status ps_dgtd_wire_rate(const ps_dgtd_wire *wire, const ps_dgtd_reference *r
 
 /* For steps dt, once network and state are set. */
 ps_status ps_dgtd_wire_set(ps_dgtd_wire *wire, double dt);
+
+/* What a device makes of them: D' P, [currents][segments]; the inverse of L + dt r/2, [currents]^2. */
+void ps_dgtd_wire_potentials(const ps_dgtd_wire *wire, double *out);
+void ps_dgtd_wire_inverse(const ps_dgtd_wire *wire, double *out);
 
 /* wire->measured of the elements here; several ranks add it up. */
 void ps_dgtd_wire_measure(ps_dgtd_wire *wire, const ps_dgtd_system *system, const void *electric);

@@ -2,13 +2,13 @@
 #include <math.h>
 
 #include "kernels/common/vec3.h"
-#include "kernels/dgtd/wire.h"
+#include "kernels/dgtd/wire_tube.h"
 
 /* Points along a segment, graded ones of the other one on either side of the nearest place, and of
  * the density of the tube. */
-enum { OUTER = 6, INNER = 8, TUBE = 8, TUBE_FAR = 4 };
-/* In R: from where the spread currents see little of their shape. */
-static const double far = 2;
+enum { OUTER = 6, INNER = 8, TUBE = 10 };
+/* In R: from where moments describe the spread currents, to 1e-7. */
+static const double far = 4;
 
 static const double pi = 3.14159265358979323846;
 
@@ -26,18 +26,22 @@ static double rings(double z, double r, double s)
 }
 
 /* 2 pi rho g(rho) d rho in u = rho/R. */
-static double density(double u) { return 6 * u * (1 - u * u) * (1 - u * u); }
+static double density(double u) { return 2 * pi * u * ps_dgtd_wire_density(u * u); }
 
-/* K_R: twice the part with the second ring inside of the first one. */
+/* K_R: twice the part with the second ring inside of the first one, graded towards it; far away by the moments
+ * of rho, of which the second one is 0. */
 static double spread(double z, double width)
 {
-    int n = z > far * width ? TUBE_FAR : TUBE;
-    double x[TUBE], w[TUBE], sum = 0;
-    ps_dgtd_gauss(n, x, w);
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-            sum += 2 * w[i] * w[j] * x[i] * density(x[i]) * density(x[i] * x[j]) *
-                   rings(z, width * x[i], width * x[i] * x[j]);
+    double x[TUBE], w[TUBE], sum = 0, q = width * width / (z * z);
+    if (z > far * width)
+        return (1 + q * q * (-1. / 20 + q * (1. / 28 + q * (13. / 640)))) / (4 * pi * z);
+    ps_dgtd_gauss(TUBE, x, w);
+    for (int i = 0; i < TUBE; ++i)
+        for (int j = 0; j < TUBE; ++j) {
+            double inner = x[i] * (1 - x[j] * x[j]);
+            sum += 4 * w[i] * w[j] * x[j] * x[i] * density(x[i]) * density(inner) *
+                   rings(z, width * x[i], width * inner);
+        }
     return sum;
 }
 

@@ -16,9 +16,9 @@ static const char keys[] =
 
 enum { CORNERS_MAX = 64 };
 /* Of the mean edge of the elements about a wire: its tube; of the tube: a segment. */
-static const double tube_of_edges = 1.5, segment_of_tube = 0.25;
+static const double tube_of_edges = 2, segment_of_tube = 0.125;
 /* What int g dV of a segment may be off 1 by. */
-static const double uncovered_most = 0.05;
+static const double uncovered_most = 0.01;
 
 typedef struct path {
     const setup *s;
@@ -339,8 +339,7 @@ static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, c
         if (fabs(wire.covered[k] - 1) > uncovered_most)
             return ps_fail(PS_USAGE,
                            "--wire %s: of the tube of %.4g m in radius about (%g, %g, %g) %.3g lies in the mesh: the "
-                           "wire has to be as far from its surface, or give a smaller tube=; where it is as far, its "
-                           "segments are too short for the elements: give a longer segment=",
+                           "wire has to be as far from its surface, or give a smaller tube=",
                            text, x->width, points[k][0], points[k][1], points[k][2], wire.covered[k]);
     for (int64_t i = 0; i < wire.elements; ++i) PS_TRY(check_element(s, text, wire.slots[i], material));
     if (x->port >= 0) {
