@@ -29,6 +29,7 @@ typedef struct import_options {
     double size;  /* m: element size for geometry; 0: not given                    */
     double weld;  /* m; < 0: not asked                                             */
     double time;  /* s of CPU that Gmsh may take                                   */
+    int64_t divide; /* times that tetrahedra become eight                           */
     bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
 } import_options;
@@ -106,6 +107,7 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh);
 ps_status import_read_ply(const import_input *input, import_mesh *mesh);
 ps_status import_read_off(const import_input *input, import_mesh *mesh);
 ps_status import_read_obj(const import_input *input, import_mesh *mesh);
+ps_status import_read_own(const import_input *input, import_mesh *mesh);
 /* VTK's legacy files; .vtu and .vtp; Abaqus. Tetrahedra are left away if the kind is surface. */
 ps_status import_read_vtk(const import_input *input, const import_options *options,
                           import_mesh *mesh);
@@ -172,6 +174,10 @@ ps_status import_check_intersections(const import_mesh *mesh, import_findings *f
 
 ps_status import_surface(import_mesh *mesh, const import_options *options, import_figures *figures);
 ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures);
+
+/* Each tetrahedron of a mesh that was checked becomes eight, each triangle four; tags and sources are those of the
+ * parents, new vertices have numbers of their own. */
+ps_status import_divide(import_mesh *mesh, import_figures *figures);
 
 /* order[count]: cells along the curve through their centroids. */
 ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,

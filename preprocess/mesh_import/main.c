@@ -16,6 +16,7 @@
 #define LOADED_BYTES 6e7
 
 static int kind = IMPORT_AUTO, unit, order = PS_CURVE_NONE;
+static int64_t divide;
 static double extra_scale = 1, size, weld = -1, gmsh_time = 3600;
 static bool orient, drop_duplicates, drop_degenerate, open_surface, allow_intersections;
 
@@ -41,6 +42,8 @@ static const ps_option options[] = {
             "do not look for triangles that cut through or overlap one another"),
     {"gmsh-time", PS_OPTION_SECONDS, &gmsh_time, "TIME",
      "CPU time that Gmsh's library may take to read a file or to mesh geometry", 1, 0, 0},
+    PS_INT("divide", &divide, "N", 0, 6, PS_IDENTITY,
+           "cut each tetrahedron into eight at the middles of its edges, so many times"),
     PS_CHOICE("order", &order, "none|morton|hilbert|random", PS_IDENTITY,
               "order vertices and cells along a space-filling curve (random: scattered, to compare "
               "with)"),
@@ -63,6 +66,7 @@ static import_options gather(const ps_run *run)
                             .drop_degenerate = drop_degenerate,
                             .open = open_surface,
                             .allow_intersections = allow_intersections,
+                            .divide = divide,
                             .order = (ps_space_curve)order};
 }
 
@@ -110,6 +114,8 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
         o->kind == IMPORT_VOLUME || (o->kind == IMPORT_AUTO && mesh->tetrahedra.count > 0);
     if (mesh->polygons > 0)
         ps_info("%s: %lld polygons were cut into triangles", o->input, (long long)mesh->polygons);
+    if (o->divide > 0 && !volume)
+        return ps_fail(PS_USAGE, "--divide is for tetrahedra; %s is a surface here", o->input);
     PS_TRY(volume ? import_volume(mesh, o, &figures) : import_surface(mesh, o, &figures));
     if (figures.unused > 0)
         ps_info("%s: %lld vertices belong to no cell and were left away", o->input,
@@ -148,7 +154,7 @@ static const ps_program program = {
     .synopsis = "INPUT [OUTPUT]",
     .description =
         "Reads a surface or volume mesh (MSH 2 and 4, STL, VTK to 5.1, VTU, VTP, Abaqus, Nastran, "
-        "MEDIT, OFF, OBJ, PLY, UNV, also compressed as .gz or .zst) or meshes geometry (.geo, STEP, "
+        "MEDIT, OFF, OBJ, PLY, UNV, volume meshes of this program, also compressed as .gz or .zst) or meshes geometry (.geo, STEP, "
         "IGES, BREP; solids of an assembly are cut along one another) at --size, checks "
         "it, and writes a mesh file that ParaView opens. Without OUTPUT it only checks. A mesh "
         "that is not closed, not manifold, not oriented, or has coincident vertices, repeated or "

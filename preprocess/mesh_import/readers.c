@@ -33,7 +33,8 @@ ps_status import_read(const import_input *input, const import_options *options, 
     } own[] = {{".stl", import_read_stl, NULL}, {".ply", import_read_ply, NULL},
                {".off", import_read_off, NULL}, {".obj", import_read_obj, NULL},
                {".vtk", NULL, import_read_vtk}, {".vtu", NULL, import_read_vtu},
-               {".vtp", NULL, import_read_vtu}, {".inp", NULL, import_read_inp}};
+               {".vtp", NULL, import_read_vtu}, {".inp", NULL, import_read_inp},
+               {".hdf", import_read_own, NULL}};
     static const char *const through_gmsh[] = {".msh", ".unv", ".mesh", ".bdf", ".nas", NULL};
     bool read = false;
     PS_TRY(check_size_option(input, options));
@@ -54,7 +55,7 @@ ps_status import_read(const import_input *input, const import_options *options, 
     return ps_fail(
         PS_INVALID,
         "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .vtu .vtp .off "
-        ".obj .ply .inp .unv .mesh .bdf .nas .geo .step .iges .brep, also with .gz or .zst; "
+        ".obj .ply .inp .hdf .unv .mesh .bdf .nas .geo .step .iges .brep, also with .gz or .zst; "
         "penstock.import_mesh of Python takes what meshio reads (.med .cgns .xdmf ..), .npz and "
         ".mat",
         input->name, input->suffix);

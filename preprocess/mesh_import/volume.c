@@ -251,5 +251,6 @@ ps_status import_volume(import_mesh *mesh, const import_options *options, import
     PS_TRY(check_positive(&v));
     PS_TRY(check_faces(&v));
     PS_TRY(import_findings_verdict(&findings, options->input));
+    for (int64_t k = 0; k < options->divide; ++k) PS_TRY(import_divide(mesh, figures));
     return measure_edges(&v);
 }

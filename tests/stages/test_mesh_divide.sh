@@ -1,0 +1,24 @@
+# Regular refinement of a volume mesh by penstock-mesh-import --divide: eight tetrahedra and four tagged triangles for one, of the
+# volume and conditions of their parents, conforming and positive when they are read again; quality stays bounded.
+set -eu
+figure() { awk -v name="$2" '$1 == name { print $2 }' "$1"; }
+penstock-mesh-box -q box.hdf --cells 3,2,2 --size 3,2,2 --shake .3 > /dev/null
+penstock-mesh-import box.hdf zero.hdf > zero.txt
+penstock-mesh-import box.hdf twice.hdf --divide 2 --order hilbert > twice.txt
+penstock-mesh-import twice.hdf > again.txt # faces of three cells, negative ones, stray triangles are refused
+awk -v few="$(figure zero.txt tetrahedra)" -v many="$(figure again.txt tetrahedra)" -v faces="$(figure zero.txt boundary_faces)" \
+    -v now="$(figure again.txt boundary_faces)" -v v="$(figure zero.txt volume)" -v w="$(figure again.txt volume)" \
+    -v q="$(figure zero.txt quality_min)" -v r="$(figure again.txt quality_min)" 'BEGIN {
+    d = w / v - 1; print many / few, now / faces, d, r / q
+    exit !(many == 64 * few && now == 16 * faces && d < 1e-13 && d > -1e-13 && r > q / 2) }'
+cmp <(sed -n 's/^boundary_.*  //p; s/^edges .*  //p' twice.txt) <(sed -n 's/^boundary_.*  //p; s/^edges .*  //p' again.txt)
+cmp <(grep "^triangle_tags" zero.txt) <(grep "^triangle_tags" again.txt)
+# a third division halves edges once more, in classes of shape that repeat (Bey): the least quality falls no further
+penstock-mesh-import box.hdf --divide 3 > thrice.txt
+awk -v r="$(figure again.txt quality_min)" -v t="$(figure thrice.txt quality_min)" 'BEGIN { exit !(t > .99 * r) }'
+[ "$(figure thrice.txt edges)" = "$(penstock-mesh-import twice.hdf --divide 1 | awk '$1 == "edges" { print $2 }')" ]
+# it goes on to a solver, each part its condition
+penstock-mesh-partition -q twice.hdf twice.h5 > /dev/null
+penstock-dgtd-setup -q twice.h5 model.h5 --order 1 --material default:eps=1 --boundary 105:pec --boundary outer:absorbing > setup.txt
+penstock-mesh-import box.hdf --kind surface --divide 1 > no.txt 2>&1 && exit 1
+grep -q "divide is for tetrahedra" no.txt
