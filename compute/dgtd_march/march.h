@@ -137,6 +137,8 @@ ps_dgtd_network ports_network(const problem *problem, const ps_dgtd_port_spec *s
 struct march;
 /* Their currents in the step `step` -> step + 1, before the half step of E; collective. */
 ps_status ports_advance(struct march *march, int64_t step);
+/* Port k of one rank alone, once the fields of its elements, and of those beside, are there. */
+void port_advance(struct march *march, int64_t k, int64_t step);
 /* What this rank has of row i of the batch that was taken, V and I in V and A, [ports][2]: the sum
  * over all ranks is the row. */
 void ports_row(const struct march *march, int64_t i, double *out);

@@ -97,11 +97,12 @@ static int64_t device_fixed_bytes(const march_options *options, const problem *p
     return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 1);
 }
 
-/* Whether all elements are at the same step. */
-static bool steps_whole(const problem *p)
+/* What makes steps of all elements alike, or NULL. */
+static const char *whole_for(const problem *p)
 {
-    return p->header->local_levels > 0 || ps_dgtd_model_ports(p->model)->count > 0 ||
-           ps_dgtd_model_wires(p->model)->count > 0;
+    return p->header->local_levels > 0                  ? "local steps (dgtd-setup --local-steps off)"
+           : ps_dgtd_model_wires(p->model)->count > 0 ? "thin wires"
+                                                        : NULL;
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
@@ -127,13 +128,12 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
-    if (steps_whole(p))
+    if (whole_for(p) || ps_dgtd_model_ports(p->model)->count > 0)
         return ps_fail(PS_EXHAUSTED,
                        "with %s all of the state has to be on the device: it takes %.1f MB, of "
-                       "which %.1f MB may be used (several ranks%s)",
-                       p->header->local_levels > 0 ? "local steps" : "ports",
-                       (double)m->device / 1e6, (double)m->device_budget / 1e6,
-                       p->header->local_levels > 0 ? ", or dgtd-setup --local-steps off" : "");
+                       "which %.1f MB may be used: take several ranks, or --device cpu",
+                       whole_for(p) ? whole_for(p) : "ports", (double)m->device / 1e6,
+                       (double)m->device_budget / 1e6);
     if (far_is_asked(p))
         return ps_fail(PS_EXHAUSTED,
                        "a far field over time on a device is told of a state that is wholly there: it "
@@ -159,17 +159,17 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
 static ps_status place_state(const ps_run *run, const march_options *options, const problem *p,
                              march_plan *m)
 {
-    const bool local = steps_whole(p);
-    if (local && (options->state == STATE_FILE || options->visit_steps > 0))
+    const char *whole = whole_for(p);
+    if (whole && (options->state == STATE_FILE || options->visit_steps > 0))
         return ps_fail(
             PS_USAGE,
             "--state file and --visit-steps make steps of all elements alike: this model has "
             "%s",
-            p->header->local_levels > 0 ? "local steps (dgtd-setup --local-steps off)" : "ports");
+            whole);
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
-    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits && !local &&
+    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits && !whole &&
                                                ps_comm_size() == 1 && options->mode_error == 0);
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
@@ -178,7 +178,7 @@ static ps_status place_state(const ps_run *run, const march_options *options, co
         ps_ledger_add(&m->ledger, PS_ROOM_HOST, "ranges", RANGES);
         m->fixed += RANGES;
     }
-    bool may = m->file || (ps_comm_size() == 1 && options->mode_error == 0 && !local &&
+    bool may = m->file || (ps_comm_size() == 1 && options->mode_error == 0 && !whole &&
                            options->state == STATE_AUTO && run->plan);
     int64_t state = m->fields + m->sums, least = state;
     if (may) PS_TRY(tiles_least_bytes(p, options->visit_steps, &m->state_least));
@@ -234,7 +234,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(place_on_device(run, options, p, m));
     note_state(m);
     bool one = !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 &&
-               options->mode_error == 0 && !steps_whole(p);
+               options->mode_error == 0 && !whole_for(p);
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));

@@ -113,24 +113,37 @@ int64_t ports_bytes(const problem *p)
     return bytes;
 }
 
+/* From V^n and V* of all ranks to V and I in the batch's row. */
+static void port_step(march *m, int64_t k, int64_t step, const double measured[2])
+{
+    problem *p = m->problem;
+    ps_dgtd_port *x = p->ports + k;
+    double *row = m->port_rows + (step - m->done) * 2 * p->port_count;
+    if (ps_dgtd_model_ports(p->model)->spec[k].sides == 0) return; /* of a wire */
+    ps_dgtd_port_advance(x, measured, ((double)step + 0.5) * m->march.dt, m->march.dt);
+    row[2 * k] = x->voltage;
+    row[2 * k + 1] = x->current;
+}
+
+void port_advance(march *m, int64_t k, int64_t step)
+{
+    double measured[2];
+    ps_dgtd_port_measure(m->problem->ports + k, &m->problem->system, m->march.electric,
+                         m->march.magnetic, measured);
+    port_step(m, k, step, measured);
+}
+
 ps_status ports_advance(march *m, int64_t step)
 {
     problem *p = m->problem;
-    double measured[2 * PS_DGTD_PORTS_MAX], t = ((double)step + 0.5) * m->march.dt;
+    double measured[2 * PS_DGTD_PORTS_MAX];
     if (p->port_count + p->wire_count == 0) return PS_OK;
     if (m->backend->ports) return m->backend->ports(m->state, step, step - m->done);
     for (int64_t k = 0; k < p->port_count; ++k)
         ps_dgtd_port_measure(p->ports + k, &p->system, m->march.electric, m->march.magnetic,
                              measured + 2 * k);
     if (ps_comm_size() > 1) PS_TRY(ps_comm_sum_f64(measured, 2 * p->port_count));
-    double *row = m->port_rows + (step - m->done) * 2 * p->port_count;
-    for (int64_t k = 0; k < p->port_count; ++k) {
-        ps_dgtd_port *x = p->ports + k;
-        if (ps_dgtd_model_ports(p->model)->spec[k].sides == 0) continue; /* of a wire */
-        ps_dgtd_port_advance(x, measured + 2 * k, t, m->march.dt);
-        row[2 * k] = x->voltage;
-        row[2 * k + 1] = x->current;
-    }
+    for (int64_t k = 0; k < p->port_count; ++k) port_step(m, k, step, measured + 2 * k);
     return PS_OK;
 }
 

@@ -37,6 +37,52 @@ static int64_t most_groups(const int64_t *bounds, int64_t ranges, int64_t count)
     return most;
 }
 
+/* Groups [*first, *last] of a port's elements and of those whose H it takes. */
+static void port_span(const problem *p, int64_t side, int64_t sides, int64_t *first, int64_t *last)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    const int lanes = ps_dgtd_lanes(p->system.precision);
+    *first = p->system.groups, *last = -1;
+    for (int64_t i = 5 * side; i < 5 * (side + sides); ++i) {
+        int64_t slot = all->faces[i / 5] / 4 - p->domain.first;
+        if (i % 5 > 0) { /* its neighbours */
+            int32_t link = p->body.links[4 * slot + i % 5 - 1];
+            if (link < 0) continue;
+            slot = link / 4;
+        }
+        if (slot / lanes < *first) *first = slot / lanes;
+        if (slot / lanes > *last) *last = slot / lanes;
+    }
+}
+
+static int64_t range_of(const int64_t *bounds, int64_t ranges, int64_t group)
+{
+    int64_t r = 0;
+    while (r + 1 < ranges && bounds[r + 1] <= group) ++r;
+    return r;
+}
+
+/* What a port has to do with becomes one range, so that its step is part of a half step of that range: a joint range
+ * touches no more than its neighbours, too. Returns how many are left; out[ports], NULL or where each is. */
+static int64_t join_ports(const problem *p, int64_t *bounds, int64_t ranges, int64_t *out)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
+        int64_t first, last;
+        port_span(p, side, all->spec[k].sides, &first, &last);
+        if (last < 0) continue;
+        int64_t low = range_of(bounds, ranges, first), high = range_of(bounds, ranges, last);
+        memmove(bounds + low + 1, bounds + high + 1, (size_t)(ranges - high) * sizeof *bounds);
+        ranges -= high - low;
+    }
+    for (int64_t k = 0, side = 0; k < all->count && out; side += all->spec[k++].sides) {
+        int64_t first, last;
+        port_span(p, side, all->spec[k].sides, &first, &last);
+        out[k] = last < 0 ? -1 : range_of(bounds, ranges, first);
+    }
+    return ranges;
+}
+
 /* The ranges whose largest is smallest, of some that begin with more and more groups. */
 static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
 {
@@ -45,13 +91,15 @@ static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
     PS_TRY(PS_ALLOC(&tried, groups + 1, "the ranges"));
     for (int64_t first = LEAST_GROUPS; first <= groups; first += first / 2) {
         int64_t count = ps_dgtd_ranges(&p->system, first, LEAST_GROUPS, tried);
+        count = join_ports(p, tried, count, NULL);
         int64_t largest = most_groups(tried, count, 1);
         if (largest >= best) continue;
         best = largest;
         *ranges = count;
         memcpy(*out, tried, (size_t)(count + 1) * sizeof *tried);
     }
-    if (best > groups) *ranges = ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out);
+    if (best > groups)
+        *ranges = join_ports(p, *out, ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out), NULL);
     free(tried);
     return PS_OK;
 }
@@ -297,6 +345,7 @@ ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
     int64_t wanted = m->plan->cache_bytes > 0 ? TILES_CACHE_STEPS : m->options->visit_steps;
     PS_TRY(make_bounds(p, &x->bounds, &x->ranges));
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
+    join_ports(p, x->bounds, x->ranges, x->port_range);
     if (device)
         fit_device(p, &room, wanted, x);
     else

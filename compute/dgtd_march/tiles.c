@@ -223,6 +223,15 @@ ps_status tiles_start(march *m)
 
 /* ---- a visit ---- */
 
+/* Ports in ranges [low, high] before the half step of E of these. */
+static void advance_ports(march *m, int64_t step, int64_t low, int64_t high)
+{
+    for (int64_t k = 0; k < m->problem->port_count; ++k) {
+        int64_t range = m->tiles->port_range[k];
+        if (low <= range && range <= high) port_advance(m, k, step);
+    }
+}
+
 /* The half steps of a phase, which are of one field. */
 static ps_status march_phase(march *m, const ps_dgtd_skew *skew, int64_t tick, int64_t phase)
 {
@@ -234,6 +243,7 @@ static ps_status march_phase(march *m, const ps_dgtd_skew *skew, int64_t tick, i
         if (!ps_dgtd_skew_part(skew, tick, s, &first, &end)) continue;
         int64_t low = range_at(x, x->backwards ? end - 1 : first);
         int64_t high = range_at(x, x->backwards ? first : end - 1);
+        if (phase % 2 == 0) advance_ports(m, m->done + (s - 1) / 2, low, high);
         parts[count++] =
             (backend_part){m->done + (s - 1) / 2, x->bounds[low], x->bounds[high + 1], NULL};
     }

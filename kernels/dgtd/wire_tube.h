@@ -9,7 +9,7 @@ double ps_dgtd_wire_density(double v);
 /* Counts elements and pairs that the tube may reach; fills slots, first and the pairs' segments, too, if `list`. */
 void ps_dgtd_wire_list(const ps_dgtd_wire_shape *shape, const ps_dgtd_body *body, bool list,
                        ps_dgtd_wire *wire);
-/* Weights, loads and `covered` of the pairs listed; pairs and elements without a point of the tube are dropped. */
+/* Weights, loads and `covered` of the pairs listed. */
 void ps_dgtd_wire_weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
                         const ps_dgtd_body *body, ps_dgtd_wire *wire);
 

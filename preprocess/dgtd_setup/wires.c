@@ -18,7 +18,7 @@ enum { CORNERS_MAX = 64 };
 /* Of the mean edge of the elements about a wire: its tube; of the tube: a segment. */
 static const double tube_of_edges = 2, segment_of_tube = 0.125;
 /* What int g dV of a segment may be off 1 by. */
-static const double uncovered_most = 0.01;
+static const double uncovered_most = 0.02;
 
 typedef struct path {
     const setup *s;
@@ -321,6 +321,16 @@ static ps_status check_apart(const setup *s, int64_t k, int64_t first)
     return PS_OK;
 }
 
+/* int g dV over the length of a segment and of those within a radius of the tube. */
+static double covered_about(const ps_dgtd_wire *x, int64_t k, double width)
+{
+    double sum = x->lengths[k] * x->covered[k], length = x->lengths[k];
+    for (int way = -1; way <= 1; way += 2)
+        for (int64_t l = k + way; l >= 0 && l < x->segments && length < 2 * width; l += way)
+            sum += x->lengths[l] * x->covered[l], length += x->lengths[l];
+    return sum / length;
+}
+
 static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, const double (*points)[3],
                              const ps_dgtd_reference *reference)
 {
@@ -336,11 +346,11 @@ static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, c
     ps_status status = ps_dgtd_wire_open(&shape, reference, &body, &wire);
     if (status != PS_OK) return ps_context(status, "--wire %s", text);
     for (int64_t k = 0; k < wire.segments; ++k)
-        if (fabs(wire.covered[k] - 1) > uncovered_most)
+        if (fabs(covered_about(&wire, k, x->width) - 1) > uncovered_most)
             return ps_fail(PS_USAGE,
                            "--wire %s: of the tube of %.4g m in radius about (%g, %g, %g) %.3g lies in the mesh: the "
                            "wire has to be as far from its surface, or give a smaller tube=",
-                           text, x->width, points[k][0], points[k][1], points[k][2], wire.covered[k]);
+                           text, x->width, points[k][0], points[k][1], points[k][2], covered_about(&wire, k, x->width));
     for (int64_t i = 0; i < wire.elements; ++i) PS_TRY(check_element(s, text, wire.slots[i], material));
     if (x->port >= 0) {
         const ps_dgtd_port_spec *port = s->ports.spec + x->port;

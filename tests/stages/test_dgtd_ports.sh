@@ -101,7 +101,20 @@ fails 2 "as many runs as there are ports" penstock-dgtd-ports one.ports.h5 bad.h
 fails 3 "not independent" penstock-dgtd-ports one.ports.h5 one.ports.h5 bad.h5 --frequencies 300MHz
 fails 2 "are a file .s2p" penstock-dgtd-ports one.ports.h5 two.ports.h5 bad.h5 --frequencies 300MHz --touchstone x.s1p
 fails 2 "decibels above 0" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --until-decay -3dB
-fails 2 "this model has ports" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
+
+# out of core: a port is in one range of its own, whose visits make its steps; the same bits, also stopped and continued
+${setup/OUT/three.m.h5} $open --port one:faces=one:r=$z:$drive --port two:faces=two:r=100:l=1e-8:c=1e-12:connect=parallel > /dev/null
+dgtd three.m.h5 core.h5 --time 6ns --precision fp64 --frequency 300e6 --balance --energy-every 1
+for visit in 1 5; do
+    dgtd three.m.h5 file.h5 --time 6ns --precision fp64 --frequency 300e6 --balance --energy-every 1 --state file --visit-steps $visit --force
+    identical core.ports.h5 file.ports.h5
+    same core file
+done
+dgtd three.m.h5 tiles.h5 --time 6ns --precision fp64 --frequency 300e6 --balance --energy-every 1 --visit-steps 3
+identical core.ports.h5 tiles.ports.h5
+partly dgtd three.m.h5 cut.h5 --time 6ns --precision fp64 --frequency 300e6 --balance --energy-every 1 --state file --stop-after 1e-3
+dgtd three.m.h5 cut.h5 --time 6ns --precision fp64 --frequency 300e6 --balance --energy-every 1 --state file
+identical core.ports.h5 cut.ports.h5
 
 # power: all that the ports of a line of lossy material accept is absorbed in it
 ${setup/OUT/lossy.m.h5} $open --material default:eps=2:sigma=.01:rho=1000 --port one:faces=one:r=$z:$drive --port two:faces=two:r=$z > /dev/null

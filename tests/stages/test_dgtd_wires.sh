@@ -10,7 +10,7 @@ setup="penstock-dgtd-setup -q --force --order 2 --material default:eps=1 --bound
 drive=r=36:width=.8ns:frequency=285e6
 wire() { # NAME MESH WIRE HOW..: its impedance to NAME.z
     local how=("${@:4}")
-    $setup $2 $1.m.h5 --wire "feed:$3:radius=.001:tube=.08:$drive" > $1.txt
+    $setup $2 $1.m.h5 --wire "feed:$3:radius=.001:tube=.14:segment=.02:$drive" > $1.txt
     dgtd $1.m.h5 $1.h5 --precision fp64 "${how[@]}"
     penstock-dgtd-ports -q $1.ports.h5 $1.z.h5 --frequencies 270e6,299.792e6 --quantity z --allow undecayed > /dev/null 2>&1
     penstock-inspect --csv $1.z.h5 | awk -F, 'NR > 1 { print $1, $2, -$3 }' > $1.z
@@ -70,5 +70,5 @@ no "use --flux centred" w:$path:radius=.001:tube=.08 --flux upwind
 no "unstable with the wires" w:$path:radius=.001:tube=.08:c=1e-18 --dt 19ps
 no "tube meets that of" w:$path:radius=.001:tube=.08 --wire v:path=.1,0,.1/.1,0,.3:radius=.001:tube=.08
 no "conducts" w:$path:radius=.001:tube=.08 --material 1:eps=1:sigma=.1
-fails 2 "this model has ports" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
+fails 2 "this model has thin wires" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
 [ ! -e bad.h5 ]
