@@ -146,7 +146,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-march",
-    .results = 2,
+    .results = 3,
     .streams = true,
     .saves = true,
     .parallel = true,

@@ -174,7 +174,8 @@ ps_status ports_check_device(const problem *p)
                            "%s '%s' lies in elements of %d ranks, which devices cannot make its "
                            "steps of: take another number of ranks or parts, or --device cpu",
                            k < ports ? "port" : "wire",
-                           port < 0 ? "without a network" : ps_dgtd_model_ports(p->model)->spec[port].name,
+                           port < 0 ? "without a network"
+                                    : ps_dgtd_model_ports(p->model)->spec[port].name,
                            (int)ranks[k]);
     }
     return PS_OK;

@@ -62,8 +62,9 @@ static int64_t range_of(const int64_t *bounds, int64_t ranges, int64_t group)
     return r;
 }
 
-/* What a port has to do with becomes one range, so that its step is part of a half step of that range: a joint range
- * touches no more than its neighbours, too. Returns how many are left; out[ports], NULL or where each is. */
+/* What a port has to do with becomes one range, so that its step is part of a half step of that
+ * range: a joint range touches no more than its neighbours, too. Returns how many are left;
+ * out[ports], NULL or where each is. */
 static int64_t join_ports(const problem *p, int64_t *bounds, int64_t ranges, int64_t *out)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
