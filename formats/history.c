@@ -39,10 +39,8 @@ static ps_status put_header(ps_store *store, const ps_history_header *header)
     PS_TRY(ps_store_put_texts(store, "emitter", header->emitter_count, header->emitters[0],
                               sizeof header->emitters[0]));
     if (header->flow) PS_TRY(ps_surface_flow_put(header->flow, store));
-    if (header->lining_count == 0) return PS_OK;
-    PS_TRY(ps_store_put_int(store, "/", "lining_count", header->lining_count));
-    return ps_store_put_texts(store, "lining", header->lining_count, header->linings[0],
-                              sizeof header->linings[0]);
+    return ps_store_put_list(store, "lining", header->lining_count, header->linings[0],
+                             sizeof header->linings[0]);
 }
 
 static ps_status get_header(ps_store *store, ps_history_header *header)
@@ -56,10 +54,8 @@ static ps_status get_header(ps_store *store, ps_history_header *header)
     PS_TRY(header_check(header));
     PS_TRY(ps_store_get_texts(store, "emitter", header->emitter_count, header->emitters[0],
                               sizeof header->emitters[0]));
-    if (!ps_store_has(store, "/", "lining_count")) return PS_OK;
-    PS_TRY(ps_store_get_count(store, "lining_count", 1, PS_HISTORY_LININGS, &header->lining_count));
-    return ps_store_get_texts(store, "lining", header->lining_count, header->linings[0],
-                              sizeof header->linings[0]);
+    return ps_store_get_list(store, "lining", PS_HISTORY_LININGS, &header->lining_count,
+                             header->linings[0], sizeof header->linings[0]);
 }
 
 static ps_type type_of(const ps_history_header *header)

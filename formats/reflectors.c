@@ -126,12 +126,10 @@ ps_status ps_reflectors_find_sides(ps_reflectors *mirrors, const double *vertice
 
 ps_status ps_reflectors_put(ps_store *store, const ps_reflectors *mirrors)
 {
-    if (mirrors->count == 0) return PS_OK;
     char text[PS_REFLECTORS_MAX][MIRROR_TEXT_MAX];
     for (int p = 0; p < mirrors->count; ++p)
         print_plane(&mirrors->planes[p], 17, text[p], sizeof text[p]);
-    PS_TRY(ps_store_put_int(store, "/", "mirror_count", mirrors->count));
-    return ps_store_put_texts(store, "mirror", mirrors->count, text[0], sizeof text[0]);
+    return ps_store_put_list(store, "mirror", mirrors->count, text[0], sizeof text[0]);
 }
 
 ps_status ps_reflectors_get(const ps_store *store, ps_reflectors *out)
@@ -140,9 +138,8 @@ ps_status ps_reflectors_get(const ps_store *store, ps_reflectors *out)
     const char *texts[PS_REFLECTORS_MAX] = {text[0], text[1]};
     int count;
     *out = (ps_reflectors){.count = 0};
-    if (!ps_store_has(store, "/", "mirror_count")) return PS_OK;
-    PS_TRY(ps_store_get_count(store, "mirror_count", 1, PS_REFLECTORS_MAX, &count));
-    PS_TRY(ps_store_get_texts(store, "mirror", count, text[0], sizeof text[0]));
+    PS_TRY(ps_store_get_list(store, "mirror", PS_REFLECTORS_MAX, &count, text[0], sizeof text[0]));
+    if (count == 0) return PS_OK;
     ps_status status = ps_reflectors_parse("attribute mirror", count, texts, out);
     return status == PS_OK ? PS_OK : ps_context(PS_INVALID, "planes");
 }

@@ -94,8 +94,7 @@ ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *iden
 
 static ps_status check_place(const ps_slice_matrix *m, int64_t index, const ps_slice_tile *tile)
 {
-    if (index < 0 || index >= m->set.tiles)
-        return ps_fail(PS_USAGE, "there are only %lld tiles", (long long)m->set.tiles);
+    PS_TRY(ps_tile_set_check_index(&m->set, index));
     ps_slice_tile due = {0};
     ps_slice_tiling_range(&m->tiling, index, &due);
     if (tile->first_row != due.first_row || tile->rows != due.rows ||

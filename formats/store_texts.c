@@ -37,3 +37,24 @@ ps_status ps_store_get_count(const ps_store *store, const char *name, int64_t le
     *out = (int)value;
     return PS_OK;
 }
+
+ps_status ps_store_put_list(ps_store *store, const char *what, int count, const char *texts,
+                            size_t stride)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof name, "%s_count", what);
+    if (count == 0) return PS_OK;
+    PS_TRY(ps_store_put_int(store, "/", name, count));
+    return ps_store_put_texts(store, what, count, texts, stride);
+}
+
+ps_status ps_store_get_list(const ps_store *store, const char *what, int most, int *count,
+                            char *texts, size_t stride)
+{
+    char name[NAME_ROOM];
+    snprintf(name, sizeof name, "%s_count", what);
+    *count = 0;
+    if (!ps_store_has(store, "/", name)) return PS_OK;
+    PS_TRY(ps_store_get_count(store, name, 1, most, count));
+    return ps_store_get_texts(store, what, *count, texts, stride);
+}

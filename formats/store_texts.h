@@ -15,5 +15,11 @@ ps_status ps_store_get_texts(const ps_store *store, const char *what, int count,
 /* A number of things, from `least` to `most`; else PS_INVALID. */
 ps_status ps_store_get_count(const ps_store *store, const char *name, int64_t least, int64_t most,
                              int *out);
+/* Texts with their number as WHAT_count: written where there are any; read, a file without that
+ * attribute has none, and one with it from 1 to `most`, else PS_INVALID. */
+ps_status ps_store_put_list(ps_store *store, const char *what, int count, const char *texts,
+                            size_t stride);
+ps_status ps_store_get_list(const ps_store *store, const char *what, int most, int *count,
+                            char *texts, size_t stride);
 
 #endif

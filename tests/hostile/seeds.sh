@@ -25,6 +25,7 @@ seeds() {
         --port one:faces=101:r=50:width=3ns:frequency=100e6
     made penstock-dgtd-march -q line.m.h5 line.h5.run.h5 --steps 60
     mv line.h5.run.ports.h5 ports.h5; rm line.h5.run.h5
+    made penstock-dgtd-march -q model.h5 run.h5 --steps 60 --direction 90,0 --direction 45,30
     made penstock-dgtd-setup -q line.h5 tensor.h5 --order 1 --material default:eps=2/2/1.5 --boundary outer:pec --local-steps auto \
         --source current:at=.1,.1,.1:axis=0,0,1:radius=.05:moment=1e-12:shape=gaussian:width=.8ns
     made penstock-dgtd-setup -q box.h5 wire.h5 --order 2 --material default:eps=2 --boundary outer:absorbing \
@@ -33,6 +34,9 @@ seeds() {
     made penstock-particle-import --generate cube --count 50 --moments charges-and-dipoles moments.h5
     made penstock-octree-build p.h5 tree.h5 --height 3 --box 0,0,0,1 --group 40
     made penstock-fmm tree.h5 fmm.h5 --device cpu --order 3 --trace tasks.h5
+    # over the adaptive tree, which particles themselves get
+    made penstock-fmm p.h5 adaptive.h5 --device cpu --order 3
+    made penstock-fmm moments.h5 adaptive_fields.h5 --device cpu --order 3
     made penstock-octree-build moments.h5 places.h5 --height 3 --group 10
     made penstock-fmm places.h5 fields.h5 --device cpu --order 3
     made penstock-mesh-surface small.hdf --divisions 2
@@ -52,6 +56,9 @@ seeds() {
         --admittance all:b0=.1:pole=.5,.6
     made penstock-slice-assemble ball.hdf mirrored.h5 $sound --mirror 0,0,-1.5:0,0,1:rigid
     made penstock-tdbem-march mirrored.h5 ball.hdf twice.h5 --steps 6 --emitter plane:dir=0,0,-1:width=5
+    # a flow that the body turns
+    made penstock-incident ball.hdf flow.h5 --like hard.h5 --steps 6 --source monopole:at=0,0,3:width=5 --flow .12,0,.09 --around
+    made penstock-tdbem-march hard.h5 ball.hdf turned.h5 --steps 6 --incident flow.h5
     penstock-tdbem-march hard.h5 ball.hdf part.h5 --steps 200000 --emitter plane:dir=0,0,1:width=5 --checkpoint-every 5steps \
         --stop-after .3 > seed.log 2>&1
     [ $? -eq 75 ] && mv "$(printf '%s\n' part.0*.h5 | tail -n 1)" checkpoint.h5 || fail "no seed of a checkpoint"

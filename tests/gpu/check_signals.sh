@@ -1,0 +1,93 @@
+#!/bin/bash
+# SIGTERM and SIGINT to solvers while a GPU works: each ends with 75 within two seconds, without an output and with a word of
+# what the same command does; then, with --restart where it continues, it ends with the bits of a run that nobody stopped. A
+# run is made longer until it lasts LEAST seconds (2), and stopped after each of PARTS of its time (.35 .75). WHAT: some of its
+# programs; FIRST: the size that is tried first, of one of them; DEVICE: cuda. Ends with "N passed, N failed".
+set -u
+. "$(dirname "$0")/lib.sh"
+kind=${DEVICE:-cuda} least=${LEAST:-2} passed=0 failed=0 signal=TERM
+wanted() { [[ " ${WHAT:-tdbem dgtd hbem fmm particles schwarz} " == *" $1 "* ]]; }
+ok() { passed=$((passed + 1)); echo "ok      $*"; }
+bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 3 err; }
+now() { date +%s.%N; }
+since() { calculate "$(now) - $1"; }
+at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
+
+# stopped NAME SECONDS COMMAND...: a signal comes to it after that time; the command writes part.h5 then
+stopped() {
+    local name=$1 seconds=$2 pid began took ended
+    shift 2
+    rm -rf part.*
+    "$@" > out 2> err & pid=$!
+    sleep "$seconds"
+    began=$(now)
+    kill -$signal $pid 2> kill.err
+    wait $pid; ended=$?
+    took=$(since "$began")
+    [ $ended -eq 75 ] || { bad "$name: SIG$signal after $seconds s ended it with $ended"; return 1; }
+    at_least 2 "$took" || bad "$name: $took s from SIG$signal to its end"
+    [ ! -e part.h5 ] || bad "$name: there is an output after a stop"
+    [ -z "$(find . -name '*.tmp')" ] || bad "$name: left $(find . -name '*.tmp')"
+    grep -q "the same command" err || bad "$name does not say what the same command does"
+    grep -q "begins again" err && again= || again=--restart
+    ok "$name: 75, $took s after SIG$signal: $(grep -o 'the same command.*' err | head -n 1)"
+    [ $signal = TERM ] && signal=INT || signal=TERM
+}
+# solves NAME FIRST FACTOR COMMAND: its word SIZE is FIRST, or that times FACTOR and so on; OUTPUT is what it writes
+solves() {
+    local name=$1 size=${FIRST:-$2} factor=$3 command=$4 began took part
+    wanted "$name" || return 0
+    for part in 1 2 3 4; do
+        rm -rf whole.*; began=$(now)
+        local line=${command//SIZE/$size}
+        timeout 60 ${line//OUTPUT/whole.h5} --device $kind > out 2> err || { bad "$name: ${line//OUTPUT/whole.h5}"; return; }
+        took=$(since "$began")
+        ! at_least "$took" "$least" || break
+        size=$((size * factor))
+    done
+    at_least "$took" "$least" || { bad "$name is over in $took s"; return; }
+    echo "$name: $took s, size $size"
+    for part in ${PARTS:-.35 .75}; do
+        stopped "$name" "$(calculate "$part * $took")" ${line//OUTPUT/part.h5} --device $kind || continue
+        timeout 100 ${line//OUTPUT/part.h5} --device $kind $again > out 2> err || { bad "$name ${again:-again}"; continue; }
+        same "$name"
+    done
+    rm -rf whole.* part.*
+}
+same() {
+    penstock-compare part.h5 whole.h5 --tolerance 0 --no-attributes > out 2> err && ok "$1: the same bits" || bad "$1: other bits"
+}
+
+penstock-mesh-surface ball.hdf --divisions 8 > out 2> err && penstock-slice-assemble ball.hdf slices.h5 --courant 2 --speed 1 > out 2> err || fail "slices"
+solves tdbem 20000 4 "penstock-tdbem-march slices.h5 ball.hdf OUTPUT --steps SIZE --emitter plane:dir=0,0,1:width=3"
+
+wanted dgtd && {
+    penstock-mesh-box cube.hdf --cells 14 && penstock-mesh-partition cube.hdf cube.h5 &&
+        penstock-dgtd-setup cube.h5 model.h5 --order 3 --material default:eps=1 --boundary outer:pec \
+            --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m
+} > out 2> err
+solves dgtd 4000 4 "penstock-dgtd-march model.h5 OUTPUT --steps SIZE"
+
+wanted hbem && {
+    penstock-mesh-surface fine.hdf --divisions 24 && penstock-cluster-build fine.hdf clusters.h5 || fail "clusters"
+    for operator in dlp hyps; do
+        penstock-hmatrix-assemble clusters.h5 $operator.h5 --operator $operator --wavenumber 6 --device $kind || fail "$operator"
+    done
+} > out 2> err
+solves hbem 24 3 "penstock-hbem-solve fine.hdf dlp.h5 hyps.h5 OUTPUT --azimuths 0,345,SIZE --tolerance 1e-9 --batch 4"
+
+wanted fmm && {
+    penstock-particle-import --generate cube many.h5 --count 2000000 && penstock-octree-build many.h5 tree.h5 --height 6
+} > out 2> err
+solves fmm 6 2 "penstock-fmm tree.h5 OUTPUT --order SIZE --checkpoint-every 1step"
+
+wanted particles && penstock-particle-import --generate ellipsoid swarm.h5 --count 20000000 > out 2> err
+solves particles 6 2 "penstock-fmm swarm.h5 OUTPUT --order SIZE"
+
+wanted schwarz && {
+    penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 61,61,61 && penstock-gravity-assemble prism.hdf load.hdf
+} > out 2> err
+solves schwarz 10 2 "penstock-schwarz-solve load.hdf OUTPUT --slabs SIZE --method fixed-point --inner cg --inner-tolerance 1e-13 --tolerance 1e-12 --limit 100000"
+
+echo "signals: $passed passed, $failed failed"
+[ $failed -eq 0 ]
