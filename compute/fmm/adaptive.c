@@ -288,36 +288,38 @@ static void choose_journal(fmm_run *r)
         ps_info("there is no %s to continue from: beginning", r->journal);
 }
 
-/* What is there since the tree was built, and counts as inputs. */
-static int64_t built_bytes(const fmm_run *r)
+static int64_t results_bytes(const fmm_run *r)
 {
-    const fmm_problem *p = &r->problem;
-    const ps_adaptive_tree *t = &r->adaptive->tree;
-    int64_t bytes = 8 * p->header->count[fmm_adaptive_last(p)] + 4 * t->capacity[2];
-    for (int set = 0; set <= fmm_adaptive_last(p); ++set)
-        bytes += 8 * fmm_adaptive_rows(p, set) * fmm_adaptive_count(r->adaptive, set);
-    return bytes + t->capacity[0] * (int64_t)sizeof *t->cell +
-           t->capacity[1] * (int64_t)sizeof *t->around;
+    int set = fmm_adaptive_last(&r->problem);
+    return 8 * ps_fmm_sum_rows(&r->problem.sum) * fmm_adaptive_count(r->adaptive, set);
 }
 
-/* What the evaluation takes beside that, or what building it took. */
+/* All was read: nothing is unpacked any more. */
+static int64_t unpacking_bytes(const fmm_run *r)
+{
+    return r->run->threads * ps_store_reader_bytes(ps_octree_file_store(r->problem.file));
+}
+
+/* What the evaluation takes beside what is there since the tree was built, or what building took.
+ */
 static int64_t evaluation_bytes(const fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int rows = ps_fmm_sum_rows(&p->sum);
-    int64_t bytes = 8 * rows * fmm_adaptive_count(a, fmm_adaptive_last(p));
-    int64_t pieces = r->run->threads * 8 * (1 + rows + p->fmm.sides) * fmm_adaptive_taken(r);
+    int64_t bytes = results_bytes(r), built = ps_memory_peak() - ps_memory_resident();
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
-    if (a->gpu)
-        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) + /* made in pieces, then whole */
-                 ps_larger(fmm_found_bytes(a, p), pieces);
-    else /* vectors are gone when results leave by pieces, and all was read: nothing is unpacked */
-        bytes += ps_larger(fmm_pass_bytes(a, p, r->run->threads), pieces) -
-                 r->run->threads * ps_store_reader_bytes(ps_octree_file_store(p->file));
-    int64_t before =
-        fmm_adaptive_sorting_bytes(p) + r->run->threads * fmm_source_bytes(p) - built_bytes(r);
-    return bytes > before ? bytes : before;
+    if (a->gpu) /* made in pieces, then whole */
+        bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) +
+                 ps_larger(fmm_found_bytes(a, p), fmm_adaptive_pieces_bytes(r));
+    else
+        bytes += fmm_pass_bytes(a, p, r->run->threads) - unpacking_bytes(r);
+    return ps_larger(bytes, built);
+}
+
+int64_t fmm_adaptive_leaving_bytes(const fmm_run *r)
+{
+    if (r->adaptive->gpu) return evaluation_bytes(r);
+    return results_bytes(r) + fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)

@@ -63,6 +63,8 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
 /* Targets whose results are taken at a time: pieces, and where they are written as they come a
  * chunk of the output. */
 int64_t fmm_adaptive_taken(const fmm_run *r);
+/* Bytes of all threads for them. */
+int64_t fmm_adaptive_pieces_bytes(const fmm_run *r);
 
 /* ---- portions of targets: adaptive_share.c ---- */
 

@@ -29,9 +29,23 @@ static ps_status sum_checks(fmm_run *r)
 /* A thread's. */
 typedef struct piece_room {
     fmm_source source;
-    double *values; /* [rows + S][targets that are taken at a time] */
+    double *values; /* [piece_rows][targets that are taken at a time] */
     int64_t *places;
 } piece_room;
+
+/* Results, and the charges of targets whose energy is summed. */
+static int64_t piece_rows(const fmm_problem *p)
+{
+    bool summed = p->same && ps_fmm_sum_is_plain(&p->sum);
+    return ps_fmm_sum_rows(&p->sum) + (summed ? p->fmm.sides : 0);
+}
+
+int64_t fmm_adaptive_pieces_bytes(const fmm_run *r)
+{
+    int64_t all = r->problem.header->count[1], taken = fmm_adaptive_taken(r);
+    int64_t takers = ps_smaller(r->run->threads, all ? (all + taken - 1) / taken : 1);
+    return takers * 8 * (1 + piece_rows(&r->problem)) * taken;
+}
 
 /* Sums of `count` targets, sums[FMM_PARTS][S] of each piece of them. */
 static void sum_pieces(const fmm_problem *p, const fmm_values *values, const double *charges,
@@ -62,7 +76,7 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
             room->values[row * count + i] = a->results[row * all + from[i]];
     fmm_periodic_scale(p, count, count, room->values);
     fmm_values values = {room->values, count, count};
-    if (p->same && ps_fmm_sum_is_plain(&p->sum)) {
+    if (piece_rows(p) > rows) {
         double *charges = room->values + rows * count;
         for (int row = 0; row < sides; ++row)
             for (int64_t i = 0; i < count; ++i)
@@ -80,8 +94,7 @@ static ps_status piece_room_open(const fmm_run *r, piece_room *room)
     int64_t taken = fmm_adaptive_taken(r);
     memset(room, 0, sizeof *room);
     fmm_source_init(&room->source, p);
-    PS_TRY(ps_alloc_untouched((void **)&room->values,
-                              8 * (ps_fmm_sum_rows(&p->sum) + p->fmm.sides) * taken, "results"));
+    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * piece_rows(p) * taken, "results"));
     return ps_alloc_untouched((void **)&room->places, 8 * taken, "places");
 }
 
@@ -101,6 +114,7 @@ static ps_status take_all(fmm_run *r)
     int64_t each = FMM_PARTS * p->fmm.sides;
     ps_failure failure = {0};
     fmm_sums *sums;
+    if (!r->adaptive->gpu) ps_memory_trim(); /* what vectors had, which the plan counts as gone */
     PS_TRY(PS_ALLOC(&sums, pieces * each, "sums"));
 #pragma omp parallel num_threads(fmm_takers(r))
     {

@@ -118,7 +118,11 @@ static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t
     ps_ledger_drop(l, "pieces");
     ps_ledger_drop(l, "workers");
     ps_ledger_drop(l, "tasks");
-    if (r->adaptive && !fmm_adaptive_is_straight(r)) ps_ledger_drop(l, "staging");
+    if (r->adaptive) { /* vectors are gone when results leave, for the file or the sink */
+        ps_ledger_drop(l, "staging");
+        ps_ledger_add(l, PS_ROOM_HOST, "leaving", fmm_adaptive_leaving_bytes(r));
+        if (!fmm_adaptive_is_straight(r)) ps_ledger_drop(l, "leaving");
+    }
     if (has_results(r))
         ps_ledger_add(l, PS_ROOM_HOST, "writing", writers * writer_bytes(r, in_memory));
 }
