@@ -112,8 +112,10 @@ ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const ch
 void ps_ledger_report(const ps_ledger *ledger, const struct ps_run *run, ps_report *report)
 {
     ps_report_section(report, NULL);
-    ps_report_int(report, "memory", ledger->most[PS_ROOM_HOST]);
-    ps_report_int(report, "least_memory", least_of(ledger));
+    int64_t least =
+        least_of(ledger); /* where that is all, memory has what processes vary by, too */
+    ps_report_int(report, "memory", ps_larger(ledger->most[PS_ROOM_HOST], least));
+    ps_report_int(report, "least_memory", least);
     if (ledger->most[PS_ROOM_DEVICE] > 0)
         ps_report_int(report, "device_memory", ledger->most[PS_ROOM_DEVICE]);
     ps_report_int(report, "disk", ledger->most[PS_ROOM_DISK]);

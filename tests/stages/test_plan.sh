@@ -126,6 +126,8 @@ for command in commands:
     lines = sum(v for k, v in plan["ledger"].items())
     if "disk" not in plan or not ("time" in plan or "time_needs" in plan):
         faults.append(f"{command} --plan: no disk or time")
+    if least > wanted:
+        faults.append(f"{command} --plan: {least} at least, but {wanted} in all")
     if lines < wanted * 0.9:
         faults.append(f"{command} --plan: the lines do not make up the sum")
     _, peak, _ = attempt(words, wanted + wanted // 20 + MORE)
