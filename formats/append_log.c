@@ -8,12 +8,14 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 /* Layout: specs/append_log.md. All numbers little-endian. */
 typedef struct file_head {
@@ -116,6 +118,30 @@ static bool is_foreign(int descriptor)
     return got < 0 || (2 * others > got && zeros < got);
 }
 
+/* Who has it locked, by the system's list of locks: "process 123", where that tells. */
+static void name_holder(int descriptor, char *out, size_t size)
+{
+    char line[256];
+    struct stat file;
+    FILE *locks = fopen("/proc/locks", "re");
+    snprintf(out, size, "another process");
+    while (locks && fstat(descriptor, &file) == 0 && fgets(line, sizeof line, locks)) {
+        long long pid, inode;
+        unsigned major, minor;
+        if (sscanf(line, "%*d: FLOCK %*s %*s %lld %x:%x:%lld", &pid, &major, &minor, &inode) == 4 &&
+            pid > 0 && inode == (long long)file.st_ino && makedev(major, minor) == file.st_dev)
+            snprintf(out, size, "process %lld", pid);
+    }
+    if (locks) fclose(locks);
+}
+
+static ps_status is_taken(const ps_append_log *log)
+{
+    char holder[40];
+    name_holder(log->descriptor, holder, sizeof holder);
+    return ps_fail(PS_FAILED, "%s: %s is writing it; wait for that run to end", log->path, holder);
+}
+
 static ps_status open_file(const char *path, int flags, ps_append_log **out)
 {
     ps_append_log *log;
@@ -129,8 +155,7 @@ static ps_status open_file(const char *path, int flags, ps_append_log **out)
     else if ((log->descriptor = open(path, flags | O_RDWR | O_CLOEXEC, 0666)) < 0)
         status = ps_fail(flags & O_CREAT ? PS_FAILED : PS_INVALID, "%s: %s", path, strerror(errno));
     else if (flock(log->descriptor, LOCK_EX | LOCK_NB) != 0)
-        status =
-            ps_fail(PS_FAILED, "%s: another process is writing it; wait for that run to end", path);
+        status = is_taken(log);
     else if (is_foreign(log->descriptor))
         status = ps_fail(PS_USAGE, "%s is no Penstock log and would be lost: move it away", path);
     if (status == PS_OK)
@@ -256,20 +281,16 @@ static ps_status scan(ps_append_log *log)
 {
     struct stat file;
     if (fstat(log->descriptor, &file) != 0) return io_fail(log, "cannot be read");
-    void *buffer = NULL;
+    PS_SCOPED_MEMORY void *buffer = NULL;
     int64_t capacity = 0;
-    ps_status status = PS_OK;
     for (;;) {
         record_head head;
         bool whole;
-        PS_GUARD(status, done,
-                 read_record(log, log->end, file.st_size, &head, &buffer, &capacity, &whole));
+        PS_TRY(read_record(log, log->end, file.st_size, &head, &buffer, &capacity, &whole));
         if (!whole || head.first != ps_append_log_last(log) + 1 || head.count == 0) break;
-        PS_GUARD(status, done, add_entry(log, head.count, head.bytes));
+        PS_TRY(add_entry(log, head.count, head.bytes));
     }
-done:
-    free(buffer);
-    return status;
+    return PS_OK;
 }
 
 ps_status ps_append_log_open(const char *path, ps_append_log **out)
@@ -346,7 +367,7 @@ ps_status ps_append_log_sync(ps_append_log *log)
 
 ps_status ps_append_log_replay(ps_append_log *log, ps_append_log_take take, void *context)
 {
-    void *buffer = NULL;
+    PS_SCOPED_MEMORY void *buffer = NULL;
     int64_t capacity = 0;
     ps_status status = PS_OK;
     for (int64_t i = 0; i < log->count && status == PS_OK; ++i) {
@@ -361,6 +382,5 @@ ps_status ps_append_log_replay(ps_append_log *log, ps_append_log_take take, void
                                  log->path, (long long)log->entries[i].last);
     }
 done:
-    free(buffer);
     return status;
 }

@@ -146,7 +146,8 @@ ps_status ps_receivers_add_direction(ps_receivers *receivers, const char *text)
 {
     double angles[2];
     int count;
-    if (ps_parse_reals(text, ',', angles, 2, &count) != PS_OK || count != 2)
+    if (ps_parse_reals(text, ',', angles, 2, &count) != PS_OK || count != 2 ||
+        fabs(angles[0]) > 360 || fabs(angles[1]) > 360)
         return ps_fail(PS_USAGE, "\"%s\" is not a direction theta,phi in degrees", text);
     double theta = angles[0] * M_PI / 180, phi = angles[1] * M_PI / 180;
     double place[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};

@@ -22,8 +22,8 @@ static void put(double complex z, double out[2])
 static ps_status expected(const char *text, const char *what)
 {
     return ps_fail(PS_USAGE,
-                   "--admittance \"%s\": %s. It is WHERE:b0=X, and or or :impedance=Z, "
-                   ":pole=A,LAMBDA and :pair=ReA,ImA,ReLAMBDA,ImLAMBDA, up to %d of these",
+                   "--admittance \"%s\": %s. It is WHERE and what adds up: :b0=X, :impedance=Z, "
+                   ":pole=A,LAMBDA, :pair=ReA,ImA,ReLAMBDA,ImLAMBDA; up to %d poles and pairs",
                    text, what, PS_POLES_MAX);
 }
 

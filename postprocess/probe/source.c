@@ -62,7 +62,6 @@ static ps_status take_header(probe_source *s)
     s->dt = s->header->slices.dt;
     s->speed = s->header->slices.speed;
     if (s->steps < 1) return ps_fail(PS_INVALID, "the history has no steps");
-    PS_TRY(ps_surface_flow_get(ps_history_store(s->history), s->mesh.vertex_count, &s->flow));
     return ps_surface_velocity_get(ps_history_store(s->history), s->steps, &s->velocity);
 }
 
@@ -94,6 +93,9 @@ ps_status probe_source_open(probe_source *source, const char *history, const cha
     PS_GUARD(status, failed, ps_surface_mesh_load(mesh, &source->mesh));
     PS_GUARD(status, failed, take_header(source));
     PS_GUARD(status, failed, check_belongs(source, history, mesh));
+    PS_GUARD(status, failed,
+             ps_surface_flow_get(ps_history_store(source->history), source->mesh.vertex_count,
+                                 &source->flow));
     PS_GUARD(status, failed, read_emitters(source, history));
     PS_GUARD(status, failed, read_linings(source, history));
     PS_GUARD(status, failed, make_geometry(source));

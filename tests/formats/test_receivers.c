@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "formats/receivers.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static void check_place(const ps_receivers *r, int64_t i, double x, double y, double z)
@@ -14,7 +15,7 @@ static void check_place(const ps_receivers *r, int64_t i, double x, double y, do
 
 static void points_and_planes(void **state)
 {
-    ps_receivers r = {.count = 0};
+    PS_SCOPED(ps_receivers_release) ps_receivers r = {.count = 0};
     check_ok(ps_receivers_add_plane(&r, "0,0,-1;3,0,0;0,0,2;4x3"));
     assert_int_equal(r.count, 12);
     assert_int_equal(r.grid[0], 4);
@@ -27,7 +28,6 @@ static void points_and_planes(void **state)
     check_place(&r, 12, .1, -2, 3);
     assert_int_equal(r.grid[0], 0); /* no longer a plane alone */
     check_fails(ps_receivers_add_direction(&r, "0,0"), PS_USAGE, "do not go into one file");
-    ps_receivers_release(&r);
 }
 
 static void directions(void **state)
@@ -69,7 +69,7 @@ static void files(void **state)
     char path[] = "/tmp/penstock-receivers-XXXXXX";
     int descriptor = mkstemp(path);
     const char good[] = "# receivers\n1 2 3\n\n  4, 5,6 # last\n", bad[] = "1 2 3\n1 2\n";
-    ps_receivers r = {.count = 0};
+    PS_SCOPED(ps_receivers_release) ps_receivers r = {.count = 0};
     assert_true(write(descriptor, good, sizeof good - 1) > 0);
     check_ok(ps_receivers_add_file(&r, path));
     assert_int_equal(r.count, 2);
@@ -81,7 +81,6 @@ static void files(void **state)
     close(descriptor);
     unlink(path);
     check_fails(ps_receivers_add_file(&r, path), PS_INVALID, "No such file");
-    ps_receivers_release(&r);
 }
 
 static void refusals(void **state)
@@ -95,6 +94,8 @@ static void refusals(void **state)
     check_fails(ps_receivers_add_point(&r, "1,2"), PS_USAGE, "three numbers");
     check_fails(ps_receivers_add_point(&r, "1,2,nan"), PS_USAGE, "three numbers");
     check_fails(ps_receivers_add_direction(&r, "1,2,3"), PS_USAGE, "theta,phi");
+    check_fails(ps_receivers_add_direction(&r, "1e300,0"), PS_USAGE, "in degrees");
+    check_fails(ps_receivers_add_direction(&r, "0,-361"), PS_USAGE, "in degrees");
     check_fails(ps_receivers_add_circle(&r, 3, "0,0,0"), PS_USAGE, "normal");
     assert_int_equal(r.count, 0);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { VALUES = 1000, STEPS = 5 };
@@ -129,7 +130,7 @@ static void what_lies_beside_counts(void **unused)
 {
     begin_anew();
     ps_state_spec spec = spec_of(true);
-    ps_state state;
+    PS_SCOPED(ps_state_close) ps_state state = {0};
     int64_t step;
     spec.adopt = adopt;
     go(&spec, 0);
@@ -137,7 +138,6 @@ static void what_lies_beside_counts(void **unused)
     check_ok(ps_state_open(&spec, &state, &step));
     assert_int_equal(step, STEPS - 1);
     check_values(STEPS - 1);
-    ps_state_close(&state);
 }
 
 static void the_log_must_reach_it(void **unused)
@@ -187,7 +187,7 @@ static void a_run_under_way_stays(void **unused)
     int64_t step;
     check_ok(ps_state_open(&spec, &state, &step));
     run.fresh = true;
-    check_fails(ps_state_open(&spec, &second, &step), PS_FAILED, "another process is writing it");
+    check_fails(ps_state_open(&spec, &second, &step), PS_FAILED, "is writing it");
     ps_state_close(&second);
     run.fresh = false;
     ps_state_close(&state);

@@ -60,6 +60,8 @@ fails 2 "at rest, of pulses" $make monopole:at=0,0,3:frequency=.1:ramp=9 --flow 
 fails 2 "fields at points" penstock-probe -q flow.h5 s.h5 bad.h5 --direction 0,0
 fails 2 "fields at points" penstock-probe -q flow.h5 s.h5 bad.h5 --surface all
 fails 2 "scattered field alone" penstock-probe -q flow.h5 s.h5 bad.h5 --at 0,0,2 --field total
+penstock-mesh-surface other.hdf --divisions 3 > said.txt
+fails 3 "was computed on another mesh" penstock-probe -q flow.h5 other.hdf bad.h5 --at 0,0,2
 fails 2 "of histories in a flow" penstock-probe -q rest.h5 s.h5 bad.h5 --at 0,0,2 --rate
 sounds flow $S --flow $U --around
 penstock-slice-assemble s.h5 g.h5 $how --lining all -q > /dev/null
