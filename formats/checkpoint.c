@@ -118,13 +118,12 @@ ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[
     enum { TEXT = 1 << 16 };
     char path[PATH_SIZE];
     ps_checkpoint_path(run, generation, path);
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, &store));
     ps_status status = PS_ALLOC(identity, TEXT, "the identity of a run");
     if (status == PS_OK) status = ps_store_get_text(store, "/", "run", uuid, PS_RUN_UUID_SIZE);
     if (status == PS_OK) status = ps_store_get_text(store, "/", "options", *identity, TEXT);
     if (status != PS_OK) free(*identity);
-    ps_store_close(&store);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Fixed, so that part files of any size have chunks of the same shape. */
 enum { CHUNK_ROWS = 65536 };
@@ -93,20 +94,14 @@ static ps_status write_part(ps_store *store, const char *group, const char *name
 
 ps_status ps_csr_write(ps_store *store, const char *group, const char *units, const ps_csr *matrix)
 {
-    int32_t *lengths;
+    PS_SCOPED_MEMORY int32_t *lengths = NULL;
     PS_TRY(PS_ALLOC(&lengths, matrix->rows, "row lengths of a sparse matrix"));
     for (int64_t r = 0; r < matrix->rows; ++r)
         lengths[r] = (int32_t)(matrix->row_start[r + 1] - matrix->row_start[r]);
-    ps_status status;
-    PS_GUARD(status, done,
-             write_part(store, group, "row_length", PS_I32, "1", matrix->rows, lengths));
-    PS_GUARD(status, done,
-             write_part(store, group, "columns", PS_I32, "1", matrix->nnz, matrix->columns));
-    PS_GUARD(status, done,
-             write_part(store, group, "values", PS_F64, units, matrix->nnz, matrix->values));
-done:
-    free(lengths);
-    return status;
+    PS_TRY(write_part(store, group, "row_length", PS_I32, "1", matrix->rows, lengths));
+    PS_TRY(write_part(store, group, "columns", PS_I32, "1", matrix->nnz, matrix->columns));
+    PS_TRY(write_part(store, group, "values", PS_F64, units, matrix->nnz, matrix->values));
+    return PS_OK;
 }
 
 static ps_status read_part(ps_store *store, const char *group, const char *name, ps_type type,

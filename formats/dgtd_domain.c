@@ -161,18 +161,16 @@ static ps_status check_elements(const ps_dgtd_model_file *file, const ps_dgtd_do
 static ps_status take_vertices(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
 {
     int64_t all = file->header.vertex_count, kept = 0;
-    int32_t *local = NULL;
-    double *vertices = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&local, all, "vertex numbers"));
-    PS_GUARD(status, done, PS_ALLOC(&vertices, 3 * all, "mesh vertices"));
-    PS_GUARD(status, done,
-             ps_store_read_array(file->store, "/mesh/vertices", PS_F64, 0, all,
-                                 PS_ROOM(vertices, 3 * all), vertices));
+    PS_SCOPED_MEMORY int32_t *local = NULL;
+    PS_SCOPED_MEMORY double *vertices = NULL;
+    PS_TRY(PS_ALLOC(&local, all, "vertex numbers"));
+    PS_TRY(PS_ALLOC(&vertices, 3 * all, "mesh vertices"));
+    PS_TRY(ps_store_read_array(file->store, "/mesh/vertices", PS_F64, 0, all,
+                               PS_ROOM(vertices, 3 * all), vertices));
     for (int64_t i = 0; i < 4 * d->elements; ++i) local[d->tetrahedra[i]] = 1;
     for (int64_t v = 0; v < all; ++v) d->vertex_count += local[v];
-    PS_GUARD(status, done, PS_ALLOC(&d->vertices, 3 * d->vertex_count, "mesh vertices"));
-    PS_GUARD(status, done, PS_ALLOC(&d->vertex_numbers, d->vertex_count, "vertex numbers"));
+    PS_TRY(PS_ALLOC(&d->vertices, 3 * d->vertex_count, "mesh vertices"));
+    PS_TRY(PS_ALLOC(&d->vertex_numbers, d->vertex_count, "vertex numbers"));
     for (int64_t v = 0; v < all; ++v) {
         if (!local[v]) continue;
         memcpy(d->vertices + 3 * kept, vertices + 3 * v, 3 * sizeof *vertices);
@@ -180,10 +178,7 @@ static ps_status take_vertices(const ps_dgtd_model_file *file, ps_dgtd_domain *d
         local[v] = (int32_t)kept++;
     }
     for (int64_t i = 0; i < 4 * d->elements; ++i) d->tetrahedra[i] = local[d->tetrahedra[i]];
-done:
-    free(local);
-    free(vertices);
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_rows(const ps_dgtd_model_file *file, ps_dgtd_domain *d)

@@ -5,6 +5,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 static ps_status check_field(const ps_field *field)
 {
@@ -64,7 +65,7 @@ static int64_t bytes_of(const ps_field_snapshot *snapshot)
 
 ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity identity = {PS_FIELD_FORMAT, PS_FIELD_VERSION,  snapshot->creator,
                                   ps_revision(),   snapshot->options, bytes_of(snapshot)};
     ps_status status = ps_vtkhdf_check(&snapshot->grid, "cell");
@@ -72,7 +73,6 @@ ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot)
     PS_TRY(ps_store_create(path, &identity, &store));
     status = put_all(store, snapshot);
     if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
     return ps_context(status, "%s", path);
 }
 

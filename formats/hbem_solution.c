@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static const char *const layer_names[PS_LAYERS] = {"single", "double"};
 
@@ -161,12 +162,11 @@ static ps_status show(ps_hbem_solution *f, int what, const double *values, float
 static ps_status show_all(ps_hbem_solution *f, const double *values)
 {
     const ps_hbem_solution_header *h = &f->header;
-    float *numbers;
+    PS_SCOPED_MEMORY float *numbers = NULL;
     ps_status status = PS_OK;
     PS_TRY(PS_ALLOC(&numbers, h->vertex_count + h->triangle_count, "numbers to be shown"));
     for (int what = 0; what < (h->parts > 1 ? 3 : 1) && status == PS_OK; ++what)
         status = show(f, what, values, numbers);
-    free(numbers);
     return status;
 }
 
@@ -235,13 +235,12 @@ static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
 ps_status ps_hbem_solution_commit(ps_hbem_solution *file)
 {
     double *reals = NULL;
-    int64_t *ints = NULL;
+    PS_SCOPED_MEMORY int64_t *ints = NULL;
     ps_status status = PS_ALLOC(&reals, 6 * file->header.count, "columns of entries");
     if (status == PS_OK) status = PS_ALLOC(&ints, file->header.count, "columns of entries");
     if (status == PS_OK) status = put_columns(file, reals, ints);
     if (status == PS_OK) status = ps_store_commit(&file->store);
     free(reals);
-    free(ints);
     ps_hbem_solution_close(file);
     return status;
 }
@@ -343,7 +342,7 @@ static ps_status get_absorption(ps_hbem_solution *f, double *reals)
 static ps_status get_entries(ps_hbem_solution *f)
 {
     int64_t n = f->header.count, *ints = NULL;
-    double *reals = NULL;
+    PS_SCOPED_MEMORY double *reals = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&f->entries, n, "entries of solutions"));
     PS_GUARD(status, done, PS_ALLOC(&reals, 6 * n, "entries of solutions"));
@@ -375,7 +374,6 @@ static ps_status get_entries(ps_hbem_solution *f)
     for (int64_t i = 0; i < n; ++i)
         f->header.of_files |= f->entries[i].incident == PS_INCIDENT_FILE;
 done:
-    free(reals);
     free(ints);
     return status;
 }

@@ -178,7 +178,7 @@ static ps_status gather_part(const char *path, int64_t generation, int64_t chunk
                              ps_hmatrix_arrays *a)
 {
     char hash[17];
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int64_t first = a->first[chunk];
     ps_hmatrix_part part = {.path = path,
                             .chunk = chunk,
@@ -192,7 +192,6 @@ static ps_status gather_part(const char *path, int64_t generation, int64_t chunk
     if (status == PS_OK) status = ps_store_content_hash(store, hash);
     if (status == PS_OK) memcpy(a->content_hash + 16 * chunk, hash, 16);
     a->stored[chunk] = stored_bytes(store);
-    ps_store_close(&store);
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* Parts kept open between sweeps; more are opened for every read. */
@@ -246,7 +247,7 @@ static ps_status use_part(ps_hmatrix_file *f, int64_t chunk, ps_store **out)
 /* Where too many are open. */
 static void leave_part(ps_hmatrix_file *f, int64_t chunk)
 {
-    ps_store *closed = NULL;
+    PS_SCOPED(ps_store_close) ps_store *closed = NULL;
     pthread_mutex_lock(&f->lock);
     if (f->open > OPEN_PARTS) {
         closed = f->part[chunk];
@@ -254,7 +255,6 @@ static void leave_part(ps_hmatrix_file *f, int64_t chunk)
         --f->open;
     }
     pthread_mutex_unlock(&f->lock);
-    ps_store_close(&closed);
 }
 
 /* Hands the pieces of a chunk's values to `take`: piece, its place in stored form, in numbers. */

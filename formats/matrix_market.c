@@ -10,6 +10,7 @@
 #include "formats/number_file.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
+#include "runtime/scope.h"
 
 /* ---- writing ---- */
 
@@ -205,7 +206,7 @@ static int64_t tidy_row(int32_t *columns, double *values, int64_t count, placed 
 static ps_status tidy(ps_csr *m)
 {
     int64_t to = 0, from = 0, longest = 0;
-    placed *sorted;
+    PS_SCOPED_MEMORY placed *sorted = NULL;
     for (int64_t i = 0; i < m->rows; ++i)
         if (m->row_start[i + 1] - m->row_start[i] > longest)
             longest = m->row_start[i + 1] - m->row_start[i];
@@ -220,7 +221,6 @@ static ps_status tidy(ps_csr *m)
         to += kept;
     }
     m->row_start[m->rows] = m->nnz = to;
-    free(sorted);
     return PS_OK;
 }
 

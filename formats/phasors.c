@@ -7,6 +7,7 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 struct ps_phasors {
     ps_store *store;
@@ -245,14 +246,13 @@ static int by_number(const void *a, const void *b)
  * file only says. */
 static ps_status find_twice(const int32_t *number, int64_t rows, int32_t *twice)
 {
-    int32_t *sorted;
+    PS_SCOPED_MEMORY int32_t *sorted = NULL;
     *twice = -1;
     PS_TRY(PS_ALLOC(&sorted, rows, "numbers of elements"));
     memcpy(sorted, number, (size_t)rows * sizeof *sorted);
     qsort(sorted, (size_t)rows, sizeof *sorted, by_number);
     for (int64_t i = 1; i < rows; ++i)
         if (sorted[i] == sorted[i - 1]) *twice = sorted[i];
-    free(sorted);
     return PS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -153,7 +154,7 @@ static hid_t manifest_type(void)
 
 static ps_status write_manifest(ps_store *master)
 {
-    manifest_row *rows;
+    PS_SCOPED_MEMORY manifest_row *rows = NULL;
     PS_TRY(PS_ALLOC(&rows, master->parts, "a manifest"));
     ps_status status = PS_OK;
     for (int p = 0; p < master->parts && status == PS_OK; ++p) {
@@ -174,7 +175,6 @@ static ps_status write_manifest(ps_store *master)
     if (set >= 0) H5Dclose(set);
     H5Sclose(space);
     H5Tclose(type);
-    free(rows);
     return status;
 }
 

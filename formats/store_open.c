@@ -10,6 +10,7 @@
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/trust.h"
 
 /* ---- the file ---- */
@@ -302,7 +303,7 @@ static herr_t note_table(hid_t group, const char *name, const H5O_info_t *info, 
 /* Puts the datasets into the order in which they were defined. */
 static ps_status order_tables(ps_store *store)
 {
-    ps_store_dataset_state *ordered;
+    PS_SCOPED_MEMORY ps_store_dataset_state *ordered = NULL;
     PS_TRY(PS_ALLOC(&ordered, store->count, "datasets"));
     ps_status status = PS_OK;
     for (int d = 0; status == PS_OK && d < store->count; ++d) {
@@ -317,7 +318,6 @@ static ps_status order_tables(ps_store *store)
     }
     if (status == PS_OK && store->count)
         memcpy(store->datasets, ordered, (size_t)store->count * sizeof *ordered);
-    free(ordered);
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count, int64_t triangle_count)
 {
@@ -113,7 +114,7 @@ static ps_status put_all(ps_store *store, const ps_surface_mesh *mesh)
 ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, const char *creator,
                                const char *options)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_status status = ps_surface_mesh_check(mesh);
     if (status != PS_OK) return ps_context(status, "%s", path);
     ps_store_identity identity = {PS_SURFACE_MESH_FORMAT,
@@ -125,7 +126,6 @@ ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, co
     PS_TRY(ps_store_create(path, &identity, &store));
     status = put_all(store, mesh);
     if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
     return status;
 }
 

@@ -125,7 +125,7 @@ static double overhead_of(const ps_task_trace *trace, const ps_task_record *r, d
 ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summary *summary,
                                 ps_worker_times *out)
 {
-    placed *all;
+    PS_SCOPED_MEMORY placed *all = NULL;
     int workers = trace->cpus + trace->gpus;
     PS_TRY(place_tasks(trace, &all));
     double former_end = summary->begin;
@@ -143,7 +143,6 @@ ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summar
     }
     for (int w = 0; w < workers; ++w)
         out[w].idle = summary->makespan - out[w].busy - out[w].waited - out[w].overhead;
-    free(all);
     return PS_OK;
 }
 
@@ -154,7 +153,7 @@ static const double tolerance = 1e-9; /* s */
 /* Tasks of no length are what a GPU ran beside others. */
 static ps_status verify_workers(const ps_task_trace *trace)
 {
-    placed *all;
+    PS_SCOPED_MEMORY placed *all = NULL;
     PS_TRY(place_tasks(trace, &all));
     ps_status status = PS_OK;
     int64_t last = 0; /* the last one that took time */
@@ -169,7 +168,6 @@ static ps_status verify_workers(const ps_task_trace *trace)
                              (long long)all[same ? i - 1 : last].task, (long long)all[i].task);
         if (other || next->end > next->start) last = i;
     }
-    free(all);
     return status;
 }
 

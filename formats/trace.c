@@ -8,6 +8,7 @@
 #include "formats/store_scales.h"
 #include "formats/store_texts.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
 {
@@ -277,12 +278,11 @@ ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_
     ps_store_identity own = *identity;
     own.format = PS_TRACE_FORMAT;
     own.format_version = PS_TRACE_VERSION;
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_create(path, &own, &store));
     status = write_trace(store, trace);
     for (int i = 0; status == PS_OK && i < input_count; ++i)
         status = ps_store_add_input(store, roles[i], inputs[i]);
     if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
     return status;
 }

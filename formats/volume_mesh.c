@@ -137,7 +137,7 @@ static ps_store_identity identity_of(int64_t vertices, int64_t tetrahedra, int64
 ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, const char *creator,
                               const char *options)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_status status = ps_volume_mesh_check(mesh);
     if (status != PS_OK) return ps_context(status, "%s", path);
     ps_store_identity identity = identity_of(mesh->vertex_count, mesh->tetrahedron_count,
@@ -145,7 +145,6 @@ ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, cons
     PS_TRY(ps_store_create(path, &identity, &store));
     status = put_all(store, mesh);
     if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/chunk_feed.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { BUFFERS = 3, UNPACKERS = 2 };
 
@@ -161,12 +162,11 @@ static ps_status make_plan(ps_chunk_stream *stream)
 ps_status ps_chunk_stream_memory(const ps_chunk_stream_config *config, int64_t *bytes)
 {
     ps_chunk_stream_config own = *config;
-    ps_chunk_plan plan;
+    PS_SCOPED(ps_chunk_plan_release) ps_chunk_plan plan = {0};
     fill_defaults(&own);
     ps_chunk_plan_request request = request_of(&own);
     PS_TRY(ps_chunk_plan_make(&request, &plan));
     *bytes = ps_chunk_plan_bytes(&plan);
-    ps_chunk_plan_release(&plan);
     return PS_OK;
 }
 

@@ -14,6 +14,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/mpi_load.h"
+#include "runtime/scope.h"
 
 enum { MESSAGE_SIZE = 2048 };
 
@@ -64,11 +65,10 @@ struct ps_comm_pending {
 static ps_status check(int error, const char *call)
 {
     if (error == 0) return PS_OK;
-    char *text = calloc((size_t)mpi->error_bytes, 1);
+    PS_SCOPED_MEMORY char *text = calloc((size_t)mpi->error_bytes, 1);
     if (text) mpi->error_text(error, text);
     ps_status status = ps_fail(PS_FAILED, "%s failed on rank %d of %d: %s", call, my_rank,
                                rank_count, text ? text : "no memory is left for the reason");
-    free(text);
     return status;
 }
 #define CALL(function, ...) PS_TRY(check(mpi->function(__VA_ARGS__), "MPI's " #function))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 static const int64_t default_batch = (int64_t)128 << 20, least_batch = 4096;
@@ -70,7 +71,7 @@ static int by_turn(const void *a, const void *b)
 
 static ps_status find_order(work *w)
 {
-    unit *sorted;
+    PS_SCOPED_MEMORY unit *sorted = NULL;
     PS_TRY(PS_ALLOC(&w->order, w->count, "the plan of a device stream"));
     PS_TRY(PS_ALLOC(&sorted, w->count, "the plan of a device stream"));
     for (int64_t u = 0; u < w->count; ++u) {
@@ -79,7 +80,6 @@ static ps_status find_order(work *w)
     }
     qsort(sorted, (size_t)w->count, sizeof *sorted, by_turn);
     for (int64_t u = 0; u < w->count; ++u) w->order[u] = sorted[u].batch.count;
-    free(sorted);
     return PS_OK;
 }
 

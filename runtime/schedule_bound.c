@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* a/b with its task; what only GPUs run comes first, what only CPUs run last. */
 typedef struct ranked {
@@ -77,14 +78,13 @@ static void meet(const ps_task_times *t, const ranked *order, ps_schedule_bound 
 
 ps_status ps_schedule_bound_find(const ps_task_times *times, ps_schedule_bound *out)
 {
-    ranked *order;
+    PS_SCOPED_MEMORY ranked *order = NULL;
     PS_TRY(check_times(times));
     PS_TRY(PS_ALLOC(&order, times->count, "the tasks of a bound"));
     for (int64_t w = 0; w < times->count; ++w)
         order[w] = (ranked){ratio_of(cpu_time(times, w), gpu_time(times, w)), w};
     qsort(order, (size_t)times->count, sizeof *order, descending);
     meet(times, order, out);
-    free(order);
     return PS_OK;
 }
 

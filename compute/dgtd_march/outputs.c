@@ -341,7 +341,7 @@ static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, i
 static ps_status write_values(march *m, ps_phasors *file)
 {
     int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->told_count;
-    float *values;
+    PS_SCOPED_MEMORY float *values = NULL;
     ps_status status = PS_OK;
     PS_TRY(PS_ALLOC(&values, rows * 6 * m->problem->reference.nodes, "the phasors"));
     for (int k = 0; k < 2 * m->problem->frequency_count; ++k)
@@ -352,7 +352,6 @@ static ps_status write_values(march *m, ps_phasors *file)
                 status = ps_phasors_write_chunk(file, k / 2, (ps_phasors_field)(k % 2), c, values);
             if ((c + 1) * rows >= elements) march_release(m);
         }
-    free(values);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "compute/dgtd_march/march.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 static ps_status add_point(problem *p, int64_t *capacity, const double point[3])
 {
@@ -92,25 +93,20 @@ static ps_status keep_own(const problem *p, const int64_t *elements, const int64
 
 ps_status probes_find(const problem *p, ps_dgtd_probe **own, int64_t **places, int64_t *count)
 {
-    int64_t *elements = NULL, *numbers = NULL;
-    found *list = NULL;
-    ps_status status;
+    PS_SCOPED_MEMORY int64_t *elements = NULL, *numbers = NULL;
+    PS_SCOPED_MEMORY found *list = NULL;
     *count = 0;
-    PS_GUARD(status, done, PS_ALLOC(&elements, p->probe_count, "the probes"));
-    PS_GUARD(status, done, PS_ALLOC(&numbers, p->probe_count, "the probes"));
-    PS_GUARD(status, done, PS_ALLOC(&list, p->probe_count, "the probes"));
-    PS_GUARD(status, done, find_all(p, elements, numbers));
-    PS_GUARD(status, done, keep_own(p, elements, numbers, list, count));
-    PS_GUARD(status, done, PS_ALLOC(own, *count, "the probes"));
-    PS_GUARD(status, done, PS_ALLOC(places, *count, "the probes"));
+    PS_TRY(PS_ALLOC(&elements, p->probe_count, "the probes"));
+    PS_TRY(PS_ALLOC(&numbers, p->probe_count, "the probes"));
+    PS_TRY(PS_ALLOC(&list, p->probe_count, "the probes"));
+    PS_TRY(find_all(p, elements, numbers));
+    PS_TRY(keep_own(p, elements, numbers, list, count));
+    PS_TRY(PS_ALLOC(own, *count, "the probes"));
+    PS_TRY(PS_ALLOC(places, *count, "the probes"));
     for (int64_t k = 0; k < *count; ++k) {
         (*places)[k] = list[k].place;
         ps_dgtd_probe_set(*own + k, &p->body, &p->reference, list[k].element,
                           p->points + 3 * list[k].place);
     }
-done:
-    free(elements);
-    free(numbers);
-    free(list);
-    return status;
+    return PS_OK;
 }

@@ -9,6 +9,7 @@
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/tiles.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status upwind_check(const problem *p)
 {
@@ -63,7 +64,7 @@ static ps_status exchange_impedances(const march *m, double *numbers, double *im
 static ps_status fill(march *m)
 {
     const problem *p = m->problem;
-    double *numbers = NULL, *impedances = NULL;
+    PS_SCOPED_MEMORY double *numbers = NULL, *impedances = NULL;
     ps_status status = PS_OK;
     if (m->exchange) {
         status = PS_ALLOC(&numbers, 2 * m->exchange->faces, "the upwind flux");
@@ -75,8 +76,6 @@ static ps_status fill(march *m)
     if (status == PS_OK) ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials, impedances);
     if (status == PS_OK && p->header->upwind_layer)
         ps_dgtd_upwind_restrict(m->upwind, &p->system, p->domain.layer);
-    free(numbers);
-    free(impedances);
     return status;
 }
 

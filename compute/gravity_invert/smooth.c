@@ -4,6 +4,7 @@
 
 #include "compute/gravity_invert/invert.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 void smooth_release(invert_smooth *s)
 {
@@ -106,7 +107,7 @@ static ps_status weigh(inversion *v)
 {
     invert_smooth *s = &v->smooth;
     const invert_mesh *m = &v->mesh;
-    double *tops;
+    PS_SCOPED_MEMORY double *tops = NULL;
     PS_TRY(find_tops(m, &tops));
     double offset = v->options.depth_offset, power = v->options.depth_power;
     if (offset < 0) v->options.depth_offset = offset = find_offset(v, tops);
@@ -118,7 +119,6 @@ static ps_status weigh(inversion *v)
         double weight = pow((depth + offset) / offset, -power / 2);
         s->scale[n] = s->root[n] / weight;
     }
-    free(tops);
     return PS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 #include "runtime/stop.h"
 
@@ -242,7 +243,7 @@ static ps_status put_side(const batch *t, int64_t side, double *numbers)
 static ps_status put_results(const batch *t)
 {
     solve_problem *p = t->p;
-    double *numbers;
+    PS_SCOPED_MEMORY double *numbers = NULL;
     int64_t most =
         equation_data_size(p) > problem_size(p) ? equation_data_size(p) : problem_size(p);
     ps_status status = PS_OK;
@@ -257,7 +258,6 @@ static ps_status put_results(const batch *t)
     if (p->options.problem == PROBLEM_HARD) most = 6 * p->mesh.triangle_count; /* dp1 */
     PS_TRY(PS_ALLOC(&numbers, 2 * most, "a solution"));
     for (int64_t s = 0; s < t->sides && status == PS_OK; ++s) status = put_side(t, s, numbers);
-    free(numbers);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "formats/tag_names.h"
 #include "kernels/hbem/rules.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 const condition_row condition_table[CONDITIONS] = {
     [CONDITION_RIGID] = {"rigid", .pressure = true, .vibrates = true},
@@ -299,22 +300,16 @@ ps_status boundary_parse(const ps_text_list *list, const ps_surface_mesh *mesh, 
                          double speed, boundary *out)
 {
     boundary *b = out;
-    bool *named = NULL, *where = NULL;
-    ps_status status;
+    PS_SCOPED_MEMORY bool *named = NULL, *where = NULL;
     *b = (boundary){.density = density, .speed = speed};
     PS_TRY(list_groups(mesh, b));
     PS_TRY(PS_ALLOC(&b->vibration, list->count, "velocities"));
     PS_TRY(PS_ALLOC(&b->vibrates, (int64_t)list->count * b->count, "velocities"));
-    PS_GUARD(status, done, PS_ALLOC(&named, b->count, "groups"));
-    PS_GUARD(status, done, PS_ALLOC(&where, b->count, "groups"));
-    PS_GUARD(status, done, find_named(b, list, mesh, named));
-    for (int i = 0; i < list->count; ++i)
-        PS_GUARD(status, done, take_item(b, list->items[i], mesh, named, where));
-    status = check(b);
-done:
-    free(named);
-    free(where);
-    return status;
+    PS_TRY(PS_ALLOC(&named, b->count, "groups"));
+    PS_TRY(PS_ALLOC(&where, b->count, "groups"));
+    PS_TRY(find_named(b, list, mesh, named));
+    for (int i = 0; i < list->count; ++i) PS_TRY(take_item(b, list->items[i], mesh, named, where));
+    return check(b);
 }
 
 void boundary_close(boundary *b)

@@ -33,11 +33,10 @@ enum { POINTS_ALL = 256, POINTS_LEAST = 4, POINTS_MOST = 64 /* of a part */ };
 static ps_status triangle_parts(const solve_problem *p, int32_t *part, int64_t *count)
 {
     const ps_surface_mesh *m = &p->mesh;
-    uint32_t *root;
+    PS_SCOPED_MEMORY uint32_t *root = NULL;
     PS_TRY(PS_ALLOC(&root, m->triangle_count + m->vertex_count, "closed parts"));
     *count = ps_touching_parts(m->triangles, m->triangle_count, m->vertex_count, part, root,
                                root + m->triangle_count);
-    free(root);
     return PS_OK;
 }
 

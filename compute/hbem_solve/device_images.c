@@ -136,7 +136,7 @@ static ps_status send_leaf(device_images *m, int64_t leaf, const void *values, c
     int64_t count = ps_product_moves_count(&m->tables, leaf);
     int64_t bytes = ps_product_leaf_bytes(&m->tables, leaf);
     ps_product_move *moves = NULL;
-    void *image = NULL;
+    PS_SCOPED_MEMORY void *image = NULL;
     ps_status status = PS_ALLOC(&moves, count, "a leaf");
     if (status == PS_OK) status = ps_alloc(&image, bytes, 1, "a leaf");
     if (status == PS_OK) {
@@ -152,7 +152,6 @@ static ps_status send_leaf(device_images *m, int64_t leaf, const void *values, c
     if (status == PS_OK) status = ps_copy_to_device(m->stream, to, image, bytes);
     if (status == PS_OK) status = ps_stream_wait(m->stream);
     free(moves);
-    free(image);
     return status;
 }
 

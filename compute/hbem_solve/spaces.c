@@ -9,6 +9,7 @@
 #include "kernels/common/vec3.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Between two faces' normals, degrees: more than smooth bodies have that are meshed well enough to
  * be worth a solution (a sphere of 128 triangles: 17). */
@@ -91,7 +92,8 @@ static int64_t count_sharp(const solve_problem *p, const uint32_t *mate)
 
 ps_status find_edges(solve_problem *p)
 {
-    uint32_t *start = NULL, *ids = NULL, *mate = NULL;
+    uint32_t *start = NULL;
+    PS_SCOPED_MEMORY uint32_t *ids = NULL, *mate = NULL;
     int64_t sides = 3 * p->mesh.triangle_count;
     bool hard = p->options.problem == PROBLEM_HARD;
     if (hard ? !boundary_has_flux(&p->boundary) : p->options.indirect) return PS_OK;
@@ -105,8 +107,6 @@ ps_status find_edges(solve_problem *p)
         p->edges = count_sharp(p, mate);
     }
     free(start);
-    free(ids);
-    free(mate);
     return status;
 }
 

@@ -115,18 +115,13 @@ static ps_status number_bodies(equation *e, int64_t parts, double *volume, int32
 static ps_status find_bodies(equation *e)
 {
     int64_t parts;
-    double *volume = NULL;
-    int32_t *number = NULL;
-    ps_status status;
+    PS_SCOPED_MEMORY double *volume = NULL;
+    PS_SCOPED_MEMORY int32_t *number = NULL;
     PS_TRY(PS_ALLOC(&e->body, problem_dofs(e->p), "fluid bodies"));
     PS_TRY(function_parts(e->p, &space_of(e)->space, e->body, &parts));
-    PS_GUARD(status, done, PS_ALLOC(&volume, parts, "fluid bodies"));
-    PS_GUARD(status, done, PS_ALLOC(&number, parts, "fluid bodies"));
-    status = number_bodies(e, parts, volume, number);
-done:
-    free(volume);
-    free(number);
-    return status;
+    PS_TRY(PS_ALLOC(&volume, parts, "fluid bodies"));
+    PS_TRY(PS_ALLOC(&number, parts, "fluid bodies"));
+    return number_bodies(e, parts, volume, number);
 }
 
 ps_status waves_open(equation *e)
@@ -432,20 +427,17 @@ static void put_flux(const equation *e, const double *q, const double *given, do
 ps_status waves_traces(equation *e, int64_t load, const double *x, double *pressure, double *flux)
 {
     int64_t n = problem_dofs(e->p), triangles = e->p->surface.triangle_count;
-    double *p = NULL, *q, *given = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&p, 4 * n, "traces"));
+    double *q;
+    PS_SCOPED_MEMORY double *p = NULL, *given = NULL;
+    PS_TRY(PS_ALLOC(&p, 4 * n, "traces"));
     q = p + 2 * n;
-    PS_GUARD(status, done, split(e, 1, x, p, q));
+    PS_TRY(split(e, 1, x, p, q));
     for (int64_t i = 0; i < 2 * n && pressure; ++i)
         pressure[i / n * n + space_of(e)->order[i % n]] = p[i];
     if (e->p->loads[load].kind == PS_LOAD_NONE && flux) {
-        PS_GUARD(status, done, PS_ALLOC(&given, 2 * triangles, "velocities"));
+        PS_TRY(PS_ALLOC(&given, 2 * triangles, "velocities"));
         given_flux(e, &e->p->loads[load], given);
     }
     if (flux) put_flux(e, q, given, flux);
-done:
-    free(p);
-    free(given);
-    return status;
+    return PS_OK;
 }

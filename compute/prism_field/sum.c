@@ -7,6 +7,7 @@
 #include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- before ---- */
 
@@ -153,7 +154,7 @@ static double error_of(field *f, const group *g, const int64_t *indices, double 
 static ps_status measure(field *f)
 {
     double *room = NULL, *direct[PS_PRISM_NUMBERS];
-    int64_t *indices = NULL;
+    PS_SCOPED_MEMORY int64_t *indices = NULL;
     group groups[3];
     int count = groups_of(f->kind, groups);
     f->samples = samples_wanted(f);
@@ -174,7 +175,6 @@ static ps_status measure(field *f)
                 error_of(f, &groups[g], indices, direct, room + PS_PRISM_NUMBERS * f->samples);
     }
     free(room);
-    free(indices);
     return status;
 }
 

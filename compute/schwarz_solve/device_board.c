@@ -4,6 +4,7 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static ps_status open_own(const solve_problem *p, board *b, ps_share_ticket *ticket)
 {
@@ -32,7 +33,7 @@ static ps_status connect(const solve_problem *p, board *b, ps_share_ticket *tick
 ps_status board_open(const solve_problem *p, ps_status status, int64_t face, int64_t low,
                      board *out)
 {
-    ps_share_ticket *tickets = NULL;
+    PS_SCOPED_MEMORY ps_share_ticket *tickets = NULL;
     *out = (board){.face = face, .low = low};
     if (ps_comm_size() == 1) return status;
     if (status == PS_OK) status = PS_ALLOC(&out->of, ps_comm_size(), "other ranks");
@@ -42,7 +43,6 @@ ps_status board_open(const solve_problem *p, ps_status status, int64_t face, int
         ps_info("traces go through the host: %s", ps_message());
         board_close(p, out);
     }
-    free(tickets);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "compute/schwarz_solve/outer.h"
 #include "kernels/schwarz/traces_device.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 typedef struct slabs {
@@ -229,15 +230,12 @@ static int64_t lay_out(slabs *s, char *at)
 
 static ps_status put_modes(slabs *s)
 {
-    int32_t *modes;
+    PS_SCOPED_MEMORY int32_t *modes = NULL;
     if (s->low.count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&modes, s->low.count, "the coarse space"));
     ps_slab_box_low_modes(&s->host, modes);
-    ps_status status =
-        ps_copy_to_device(s->base.stream, (void *)s->low.modes, modes, 4 * s->low.count);
-    if (status == PS_OK) status = ps_stream_wait(s->base.stream);
-    free(modes);
-    return status;
+    PS_TRY(ps_copy_to_device(s->base.stream, (void *)s->low.modes, modes, 4 * s->low.count));
+    return ps_stream_wait(s->base.stream);
 }
 
 static ps_status open_device(slabs *s)

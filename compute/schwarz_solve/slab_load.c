@@ -5,6 +5,7 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 
 /* Planes of the slab of a visit. */
@@ -96,7 +97,7 @@ ps_status slab_load_visit(const slab_load *l, int64_t visit, double *modes)
     int64_t count = planes_of(l->plan, l->order, visit), size = ps_slab_box_plane(l->plan);
     int64_t first = ps_slab_first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit));
     int64_t step = l->p->load.chunk_planes, face = l->p->load.plane;
-    double *nodes;
+    PS_SCOPED_MEMORY double *nodes = NULL;
     if (!l->plan->modes) return ps_box_field_read(&l->p->load, first, count, modes);
     PS_TRY(PS_ALLOC(&nodes, step * face + size, "planes of a slab"));
     ps_status status = PS_OK;
@@ -105,7 +106,6 @@ ps_status slab_load_visit(const slab_load *l, int64_t visit, double *modes)
         status = ps_box_field_read(&l->p->load, first + i, n, nodes);
         if (status == PS_OK) to_modes(l, n, nodes, modes + i * size, nodes + step * face);
     }
-    free(nodes);
     return status;
 }
 

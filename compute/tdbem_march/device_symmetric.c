@@ -54,7 +54,7 @@ static ps_status open_batch(device_summation *s, const ps_symmetric_tile *list, 
 ps_status symmetric_batch_open(device_summation *s, const ps_batch_images *images,
                                symmetric_batch **out)
 {
-    ps_symmetric_tile *list;
+    PS_SCOPED_MEMORY ps_symmetric_tile *list = NULL;
     ps_status status = PS_OK;
     *out = NULL;
     PS_TRY(PS_ALLOC(&list, images->count, "the tiles of a batch"));
@@ -67,7 +67,6 @@ ps_status symmetric_batch_open(device_summation *s, const ps_batch_images *image
                                            product.both);
     }
     if (status == PS_OK) status = open_batch(s, list, images->count, out);
-    free(list);
     return status;
 }
 

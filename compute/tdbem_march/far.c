@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/comm.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* ---- the file ---- */
@@ -25,13 +26,12 @@ ps_status far_not_needed(const char *path, const tiles *near)
 /* The content hash of the slice matrix that blocks were cut from; "" if they do not say. */
 static ps_status slices_hash(const tiles *t, char out[17])
 {
-    ps_input *inputs;
+    PS_SCOPED_MEMORY ps_input *inputs = NULL;
     int count;
     out[0] = 0;
     PS_TRY(ps_store_list_inputs(tiles_store(t), &inputs, &count));
     for (int i = 0; i < count; ++i)
         if (strcmp(inputs[i].role, "slices") == 0) memcpy(out, inputs[i].content_hash, 17);
-    free(inputs);
     return PS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 enum { RANK_FIGURES = 3 };
 
@@ -104,7 +105,7 @@ static void report_answers(ps_report *report, const march *m)
 static void report_ranks(ps_report *report, const double *gathered)
 {
     int ranks = ps_comm_size();
-    double *column;
+    PS_SCOPED_MEMORY double *column = NULL;
     if (ranks == 1 || PS_ALLOC(&column, ranks, "figures") != PS_OK) return;
     static const char *const names[] = {"summation_seconds", "values", "peak_memory"};
     ps_report_section(report, "by_rank");
@@ -112,7 +113,6 @@ static void report_ranks(ps_report *report, const double *gathered)
         for (int r = 0; r < ranks; ++r) column[r] = gathered[r * RANK_FIGURES + which];
         ps_report_reals(report, names[which], column, ranks);
     }
-    free(column);
 }
 
 static void print_report(const march *m, const march_plan *plan, const ps_chunk_stream_stats *stats,

@@ -8,6 +8,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 static ps_status read_options(const march_options *options, double speed, ps_incident *out)
 {
@@ -188,10 +189,9 @@ ps_status problem_load(const problem *p, int64_t n, double *out, double *work)
 /* A mesh, where the matrix is expected: it is assembled in memory. */
 static ps_status is_mesh(const char *path, bool *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(path, NULL, INT32_MAX, &store));
     *out = strcmp(ps_store_format(store), PS_SURFACE_MESH_FORMAT) == 0;
-    ps_store_close(&store);
     return PS_OK;
 }
 

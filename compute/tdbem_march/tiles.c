@@ -110,24 +110,20 @@ static ps_status find_share(tiles *t, int rank, int ranks)
 {
     int64_t all =
         t->slices ? ps_slice_matrix_tile_count(t->slices) : ps_block_matrix_tile_count(t->blocks);
-    int64_t *starts = NULL, *weights = NULL, *first = NULL, intervals = 0, slice = -1;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&starts, all + 1, "the slice intervals"));
-    PS_GUARD(status, done, PS_ALLOC(&weights, all + 1, "the slice intervals"));
-    PS_GUARD(status, done, PS_ALLOC(&first, ranks + 1, "the slice intervals"));
+    int64_t intervals = 0, slice = -1;
+    PS_SCOPED_MEMORY int64_t *starts = NULL, *weights = NULL, *first = NULL;
+    PS_TRY(PS_ALLOC(&starts, all + 1, "the slice intervals"));
+    PS_TRY(PS_ALLOC(&weights, all + 1, "the slice intervals"));
+    PS_TRY(PS_ALLOC(&first, ranks + 1, "the slice intervals"));
     for (int64_t k = 0; k < all; ++k) {
         tile_range tile;
-        PS_GUARD(status, done, range_of(t, k, &tile));
+        PS_TRY(range_of(t, k, &tile));
         if (tile.first_slice != slice) starts[intervals++] = k;
         slice = tile.first_slice;
     }
     starts[intervals] = all;
     cut_share(t, starts, weights, intervals, rank, ranks, first);
-done:
-    free(starts);
-    free(weights);
-    free(first);
-    return status;
+    return PS_OK;
 }
 
 static ps_status measure_share(tiles *t)

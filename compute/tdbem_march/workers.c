@@ -8,6 +8,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 const char *const march_stage_names[STAGES] = {"summation", "idle",          "radiation", "load",
                                                "solve",     "communication", "output",    "other"};
@@ -84,7 +85,7 @@ static ps_status init_joined(const joint *j, const char *items, ps_worker_log *o
 static ps_status add_rows(const joint *j, const int64_t *steps, ps_worker_log *out)
 {
     int64_t *bounds;
-    double *seconds = NULL;
+    PS_SCOPED_MEMORY double *seconds = NULL;
     ps_status status = PS_ALLOC(&bounds, 2 * out->workers, "a worker log");
     if (status == PS_OK) status = PS_ALLOC(&seconds, out->workers, "a worker log");
     for (int64_t n = 0; n < j->iterations && status == PS_OK; ++n) {
@@ -98,18 +99,16 @@ static ps_status add_rows(const joint *j, const int64_t *steps, ps_worker_log *o
         status = ps_worker_log_add(out, steps[n], bounds, seconds);
     }
     free(bounds);
-    free(seconds);
     return status;
 }
 
 /* An earlier log that is damaged is as good as none. */
 static ps_status continue_earlier(const char *path, int64_t first_step, ps_worker_log *log)
 {
-    ps_worker_log earlier = {0};
+    PS_SCOPED(ps_worker_log_release) ps_worker_log earlier = {0};
     ps_status status = PS_OK;
     if (first_step > 0 && access(path, F_OK) == 0 && ps_worker_log_load(path, &earlier) == PS_OK)
         status = ps_worker_log_continue(log, &earlier, first_step);
-    ps_worker_log_release(&earlier);
     return status;
 }
 
@@ -139,9 +138,8 @@ done:
 void workers_remove(const char *run, const char *uuid)
 {
     char path[4096];
-    ps_worker_log log;
+    PS_SCOPED(ps_worker_log_release) ps_worker_log log = {0};
     ps_worker_log_path(run, path);
     if (access(path, F_OK) != 0) return;
     if (ps_worker_log_load(path, &log) == PS_OK && strcmp(log.run, uuid) == 0) unlink(path);
-    ps_worker_log_release(&log);
 }

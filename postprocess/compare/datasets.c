@@ -5,6 +5,7 @@
 
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- reading a dataset row after row, whatever its chunks ---- */
 
@@ -184,7 +185,7 @@ static ps_status compare_placed(row_cursor cursors[2], const int64_t *places, di
 {
     int64_t rows = cursors[1].info.dims[0], size = (int64_t)ps_type_size(cursors[1].info.type);
     int64_t bytes = cursors[1].row_values * size;
-    char *all;
+    PS_SCOPED_MEMORY char *all = NULL;
     ps_status status = PS_OK;
     PS_TRY(ps_alloc((void **)&all, rows * bytes, 1, "the reference's rows"));
     for (int64_t row = 0, run; row < rows && status == PS_OK; row += run) {
@@ -202,7 +203,6 @@ static ps_status compare_placed(row_cursor cursors[2], const int64_t *places, di
             compare_run(cursors, both, (row + i) * cursors[0].row_values, cursors[0].row_values, d);
         }
     }
-    free(all);
     return status;
 }
 

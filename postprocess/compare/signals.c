@@ -9,6 +9,7 @@
 #include "kernels/common/mesh_measure.h"
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* A trace, held whole, or a history, read in blocks of steps. A sample has `parts` x
  * `channels` values: real parts, then imaginary parts. */
@@ -244,7 +245,7 @@ static ps_status report_channels(const space_time *st, const compare_settings *s
                                  ps_report *report)
 {
     int64_t channels = st->signals[0].channels, worst = 0, best = 0;
-    double *errors;
+    PS_SCOPED_MEMORY double *errors = NULL;
     PS_TRY(PS_ALLOC(&errors, channels, "channel errors"));
     for (int64_t c = 0; c < channels; ++c) {
         errors[c] = difference_relative_l2(&st->channels[c]);
@@ -255,7 +256,6 @@ static ps_status report_channels(const space_time *st, const compare_settings *s
     ps_report_real(report, "channel_largest", errors[worst]);
     ps_report_int(report, "channel_worst", worst);
     if (settings->per_channel) ps_report_reals(report, "channel_errors", errors, channels);
-    free(errors);
     return PS_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 /* ---- points ---- */
 
@@ -100,7 +101,7 @@ static double cut_value(const sar_job *job, int64_t i, sar_cut_quantity what)
 ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cut_quantity what,
                         const ps_product *product)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     ps_receivers plane = {.count = 0};
     PS_TRY(ps_trace_init(&trace, 1, job->cut.count, false));
     ps_status status = ps_receivers_add_plane(&plane, text);
@@ -119,7 +120,6 @@ ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cu
                                product->roles, product->inputs);
     }
     ps_receivers_release(&plane);
-    ps_trace_release(&trace);
     return status;
 }
 

@@ -106,7 +106,7 @@ static ps_status settle_wave(job *j)
 
 static ps_status take_like(job *j)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     PS_TRY(ps_trace_load(chosen.like, &trace));
     int width = channels_of_place();
     ps_status status = PS_OK;
@@ -124,7 +124,6 @@ static ps_status take_like(job *j)
         status = ps_receivers_add_point(&j->receivers, text);
     }
     j->receivers.far_field = is_far();
-    ps_trace_release(&trace);
     return status;
 }
 

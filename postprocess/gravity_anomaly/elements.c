@@ -4,6 +4,7 @@
 #include "kernels/schwarz/prism.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
 #include "postprocess/gravity_anomaly/gradient.h"
+#include "runtime/scope.h"
 
 static int64_t cell_of(double at, double origin, double h, int64_t nodes, double *rest)
 {
@@ -56,10 +57,7 @@ static ps_status from_planes(anomaly *a, gradient *g)
 
 ps_status elements_values(anomaly *a)
 {
-    gradient g;
-    ps_status status =
-        gradient_open(&a->potential, a->model.store ? &a->model : NULL, a->gravity, &g);
-    if (status == PS_OK) status = from_planes(a, &g);
-    gradient_close(&g);
-    return status;
+    PS_SCOPED(gradient_close) gradient g = {0};
+    PS_TRY(gradient_open(&a->potential, a->model.store ? &a->model : NULL, a->gravity, &g));
+    return from_planes(a, &g);
 }

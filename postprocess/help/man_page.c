@@ -9,6 +9,7 @@
 #include "postprocess/help/registry.h"
 #include "runtime/process.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 /* Text for roff: backslashes and dashes escaped, no line that begins with a request. */
 static void put_text(FILE *out, const char *text)
@@ -180,7 +181,7 @@ static ps_status open_page(const char *folder, const char *name, char *path, siz
 
 static ps_status write_program(const char *folder, const program_entry *program)
 {
-    help_text help;
+    PS_SCOPED(help_text_release) help_text help = {0};
     PS_TRY(help_text_read(program, &help));
     char path[4096], name[64];
     snprintf(name, sizeof name, "penstock-%s", program->name);
@@ -191,7 +192,6 @@ static ps_status write_program(const char *folder, const program_entry *program)
         status = finish(out, path);
         if (status == PS_OK) status = figures;
     }
-    help_text_release(&help);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "postprocess/inspect/inspect.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { TEXT_MAX = 65536, NUMBERS_MAX = 4096 };
 
@@ -70,20 +71,19 @@ static ps_status report_attribute(const ps_store *store, const ps_attribute *att
 
 static ps_status report_attributes(const ps_store *store, ps_report *report)
 {
-    ps_attribute *attributes;
+    PS_SCOPED_MEMORY ps_attribute *attributes = NULL;
     int count;
     PS_TRY(ps_store_list_attributes(store, "/", &attributes, &count));
     ps_status status = PS_OK;
     ps_report_section(report, "attributes");
     for (int a = 0; a < count && status == PS_OK; ++a)
         status = report_attribute(store, &attributes[a], report);
-    free(attributes);
     return status;
 }
 
 static ps_status report_inputs(const ps_store *store, ps_report *report)
 {
-    ps_input *inputs;
+    PS_SCOPED_MEMORY ps_input *inputs = NULL;
     int count;
     PS_TRY(ps_store_list_inputs(store, &inputs, &count));
     if (count) ps_report_section(report, "inputs");
@@ -93,7 +93,6 @@ static ps_status report_inputs(const ps_store *store, ps_report *report)
                  inputs[i].format, inputs[i].content_hash, inputs[i].uuid);
         ps_report_text(report, inputs[i].role, line);
     }
-    free(inputs);
     return PS_OK;
 }
 

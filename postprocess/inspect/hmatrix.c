@@ -3,6 +3,7 @@
 
 #include "formats/hmatrix.h"
 #include "postprocess/inspect/inspect.h"
+#include "runtime/scope.h"
 
 enum { LEVELS = 48, RANK_BINS = 32 };
 
@@ -74,16 +75,15 @@ static void report_matrix(const ps_hmatrix_file *file, bool histogram, ps_report
 
 ps_status inspect_report_hmatrix(ps_store *store, bool histogram, ps_report *report)
 {
-    ps_hmatrix_file *file;
+    PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     PS_TRY(ps_hmatrix_open(ps_store_path(store), &file));
     report_matrix(file, histogram, report);
-    ps_hmatrix_close(&file);
     return PS_OK;
 }
 
 ps_status inspect_report_clusters(ps_store *store, ps_report *report)
 {
-    ps_clusters c;
+    PS_SCOPED(ps_clusters_release) ps_clusters c = {0};
     int64_t far = 0;
     PS_TRY(ps_clusters_load(ps_store_path(store), &c));
     for (int64_t l = 0; l < c.leaves.count; ++l) far += c.leaves.far[l];
@@ -94,6 +94,5 @@ ps_status inspect_report_clusters(ps_store *store, ps_report *report)
     ps_report_int(report, "column_clusters", c.tree[1].node_count);
     ps_report_int(report, "near_leaves", c.leaves.count - far);
     ps_report_int(report, "far_leaves", far);
-    ps_clusters_release(&c);
     return PS_OK;
 }

@@ -7,6 +7,7 @@
 #include "postprocess/inspect/inspect.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The sum of the log's seconds, and of the slowest worker's of every iteration. */
 typedef struct time_sums {
@@ -39,14 +40,13 @@ static time_sums sum_up(const ps_worker_log *log)
 static void median_at_the_end(const ps_worker_log *log, double *out)
 {
     int64_t first = log->iterations / 2, count = log->iterations - first;
-    double *slowest;
+    PS_SCOPED_MEMORY double *slowest = NULL;
     if (count == 0 || PS_ALLOC(&slowest, count, "seconds of iterations") != PS_OK) return;
     for (int64_t n = 0; n < count; ++n)
         for (int w = 0; w < log->workers; ++w)
             slowest[n] = fmax(slowest[n], log->seconds[(first + n) * log->workers + w]);
     qsort(slowest, (size_t)count, sizeof *slowest, ps_compare_reals);
     *out = slowest[count / 2];
-    free(slowest);
 }
 
 /* A line each: seconds, share of the time of all workers, interval and items at the end. */

@@ -8,6 +8,7 @@
 #include "postprocess/plot/plot.h"
 #include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { ROWS_SHOWN = 96 };
 
@@ -91,18 +92,14 @@ static ps_status add_tile(ps_block_matrix *matrix, int64_t index, block_picture 
                                                          [PS_BLOCK_WARP] = add_warps};
     int64_t raw_bytes = 0, unpacked_bytes = 0;
     ps_block_matrix_tile_bytes(matrix, index, &raw_bytes, &unpacked_bytes);
-    char *raw = NULL, *unpacked = NULL;
+    PS_SCOPED_MEMORY char *raw = NULL, *unpacked = NULL;
     ps_block_tile tile;
-    ps_status status = PS_OK;
-    PS_GUARD(status, done, PS_ALLOC(&raw, raw_bytes, "a tile"));
-    PS_GUARD(status, done, PS_ALLOC(&unpacked, unpacked_bytes, "a tile"));
-    PS_GUARD(status, done, ps_block_matrix_read_raw(matrix, index, raw));
-    PS_GUARD(status, done, ps_block_matrix_unpack(matrix, index, raw, unpacked, &tile));
+    PS_TRY(PS_ALLOC(&raw, raw_bytes, "a tile"));
+    PS_TRY(PS_ALLOC(&unpacked, unpacked_bytes, "a tile"));
+    PS_TRY(ps_block_matrix_read_raw(matrix, index, raw));
+    PS_TRY(ps_block_matrix_unpack(matrix, index, raw, unpacked, &tile));
     add[p->header->layout](p, &tile);
-done:
-    free(raw);
-    free(unpacked);
-    return status;
+    return PS_OK;
 }
 
 static ps_status gather(const plot_request *request, ps_block_matrix *matrix, block_picture *p)

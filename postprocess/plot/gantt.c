@@ -11,6 +11,7 @@
 #include "formats/task_trace.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { MANY = 20000, BORDERS = 2500, BINS = 2400, NAMED_LANES = 40 };
 enum { IDLE = PS_TASK_KINDS_MAX, WAITING, STATES };
@@ -100,7 +101,7 @@ static int by_worker(const void *a, const void *b)
 static ps_status put_bins(chart *g, canvas *c)
 {
     int64_t n = g->trace->count, t = 0;
-    placed *sorted;
+    PS_SCOPED_MEMORY placed *sorted = NULL;
     PS_TRY(PS_ALLOC(&sorted, n, "the tasks of a picture"));
     for (int64_t i = 0; i < n; ++i) sorted[i] = (placed){g->trace->records[i].worker, i};
     qsort(sorted, (size_t)n, sizeof *sorted, by_worker);
@@ -115,7 +116,6 @@ static ps_status put_bins(chart *g, canvas *c)
         put_lane(g, lane, c);
     }
     canvas_put(c, "END\n");
-    free(sorted);
     return PS_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "formats/transmission.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { ONE_HEIGHT = 720, FOUR_HEIGHT = 940 };
 
@@ -125,7 +126,7 @@ static void draw_panels(const plot_request *request, const ps_transmission_file 
 
 ps_status plot_isolines(const plot_request *request, canvas *c)
 {
-    ps_transmission_file file;
+    PS_SCOPED(ps_transmission_file_release) ps_transmission_file file = {0};
     PS_TRY(plot_need_files(request, 1, 1, "transmission conditions"));
     PS_TRY(ps_transmission_load(request->files[0], &file));
     ps_status status = PS_OK;
@@ -136,6 +137,5 @@ ps_status plot_isolines(const plot_request *request, canvas *c)
                          "%s holds no map of its factors: penstock-transmission-optimize --map 120 "
                          "makes them",
                          request->files[0]);
-    ps_transmission_file_release(&file);
     return status;
 }

@@ -128,7 +128,7 @@ static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2]
 static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_t *triangles,
                            int64_t count, skin *out)
 {
-    int32_t *place = NULL;
+    PS_SCOPED_MEMORY int32_t *place = NULL;
     int64_t used = 0;
     for (int64_t v = 0; v < s->vertex_count; ++v) used += sums[v][1] > 0;
     ps_surface_mesh names = out->mesh;
@@ -147,7 +147,6 @@ static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_
         out->corners[i] = sums[triangles[i]][0] / sums[triangles[i]][1];
     }
     out->mesh.closed = out->mesh.oriented = true;
-    free(place);
     return PS_OK;
 }
 

@@ -30,18 +30,14 @@ static ps_status add_tile(ps_slice_matrix *matrix, int64_t index, int64_t j, str
 {
     int64_t raw_bytes = 0, unpacked_bytes = 0;
     ps_slice_matrix_tile_bytes(matrix, index, &raw_bytes, &unpacked_bytes);
-    char *raw = NULL, *unpacked = NULL;
+    PS_SCOPED_MEMORY char *raw = NULL, *unpacked = NULL;
     ps_slice_tile tile;
-    ps_status status = PS_OK;
-    PS_GUARD(status, done, PS_ALLOC(&raw, raw_bytes, "a tile"));
-    PS_GUARD(status, done, PS_ALLOC(&unpacked, unpacked_bytes, "a tile"));
-    PS_GUARD(status, done, ps_slice_matrix_read_raw(matrix, index, raw));
-    PS_GUARD(status, done, ps_slice_matrix_unpack(matrix, index, raw, unpacked, &tile));
+    PS_TRY(PS_ALLOC(&raw, raw_bytes, "a tile"));
+    PS_TRY(PS_ALLOC(&unpacked, unpacked_bytes, "a tile"));
+    PS_TRY(ps_slice_matrix_read_raw(matrix, index, raw));
+    PS_TRY(ps_slice_matrix_unpack(matrix, index, raw, unpacked, &tile));
     add_rows(&tile, ps_slice_matrix_header(matrix)->precision, j, s);
-done:
-    free(raw);
-    free(unpacked);
-    return status;
+    return PS_OK;
 }
 
 static ps_status draw(const plot_request *request, ps_slice_matrix *matrix, structure *s, canvas *c)

@@ -137,7 +137,7 @@ static ps_status fill_weights(const field_sum *sum)
     const group *g = &sum->group;
     int threads = omp_get_max_threads();
     int64_t each = (ps_potential_workspace(&sum->potential) + 7) / 8 * 8;
-    double *workspace;
+    PS_SCOPED_MEMORY double *workspace = NULL;
     PS_TRY(PS_ALLOC(&workspace, each * threads, "workspace"));
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < g->count; ++i) {
@@ -145,7 +145,6 @@ static ps_status fill_weights(const field_sum *sum)
         ps_potential_weights(&sum->potential, &receiver, &g->rows[i],
                              workspace + each * omp_get_thread_num());
     }
-    free(workspace);
     return PS_OK;
 }
 

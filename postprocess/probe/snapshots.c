@@ -5,6 +5,7 @@
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 static ps_status make_grid(const probe_source *source, const ps_trace *trace, int32_t **owned,
                            ps_vtkhdf_grid *grid)
@@ -39,7 +40,7 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
                           int64_t every, const char *options)
 {
     char name[64], path[4096], list[4096];
-    int32_t *owned = NULL;
+    PS_SCOPED_MEMORY int32_t *owned = NULL;
     float *values = NULL;
     ps_field field = {.name = name, .units = trace->units, .type = PS_F32, .components = 1};
     ps_field_snapshot snapshot = {.field_count = 1,
@@ -64,6 +65,5 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
     }
 done:
     free(values);
-    free(owned);
     return status;
 }

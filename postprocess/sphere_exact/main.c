@@ -149,7 +149,7 @@ static ps_status like_history(plan *p)
 
 static ps_status like_trace(plan *p)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     PS_TRY(ps_trace_load(chosen.like, &trace));
     p->axis = trace.axis;
     p->samples = trace.samples;
@@ -161,7 +161,6 @@ static ps_status like_trace(plan *p)
     trace.axis = trace.places = NULL;
     if (!(chosen.speed > 0)) chosen.speed = trace.origin.speed;
     p->origin = trace.origin;
-    ps_trace_release(&trace);
     return PS_OK;
 }
 

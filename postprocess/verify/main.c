@@ -75,9 +75,8 @@ static ps_status check_trace(ps_store *store)
 
 static ps_status check_clusters(const char *path)
 {
-    ps_clusters loaded;
+    PS_SCOPED(ps_clusters_release) ps_clusters loaded = {0};
     PS_TRY(ps_clusters_load(path, &loaded));
-    ps_clusters_release(&loaded);
     return PS_OK;
 }
 

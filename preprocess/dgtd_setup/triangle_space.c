@@ -8,6 +8,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/reference.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* P_n(z) = z (z-1) .. (z-n+1)/n! at z = q l, and its slope by l (Silvester 1969). */
 static void factor(int q, int n, double l, double out[2])
@@ -124,7 +125,7 @@ static ps_status sort_nodes(triangle_space *x)
 {
     double lower[3], upper[3], most = 0;
     int along = 0;
-    sortable *list;
+    PS_SCOPED_MEMORY sortable *list = NULL;
     PS_TRY(PS_ALLOC(&list, x->nodes, "a mode"));
     for (int c = 0; c < 3; ++c) {
         lower[c] = INFINITY, upper[c] = -INFINITY;
@@ -137,7 +138,6 @@ static ps_status sort_nodes(triangle_space *x)
     for (int64_t i = 0; i < x->nodes; ++i) list[i] = (sortable){x->points[i][along], (int32_t)i};
     qsort(list, (size_t)x->nodes, sizeof *list, by_place);
     for (int64_t i = 0; i < x->nodes; ++i) x->sorted[i] = list[i].node;
-    free(list);
     return PS_OK;
 }
 

@@ -94,7 +94,8 @@ static void fill_graph(const cut *c, int32_t *start, int32_t *neighbours, int32_
 
 static ps_status cut_scotch(cut *c)
 {
-    int32_t *start = NULL, *neighbours = NULL, *edges = NULL;
+    int32_t *start = NULL;
+    PS_SCOPED_MEMORY int32_t *neighbours = NULL, *edges = NULL;
     if (c->elements > INT32_MAX / 6)
         return ps_fail(PS_USAGE,
                        "%lld elements are too many for Scotch; --partition slabs does "
@@ -109,8 +110,6 @@ static ps_status cut_scotch(cut *c)
         status = ps_partition_graph(&graph, c->count, .02, c->part);
     }
     free(start);
-    free(neighbours);
-    free(edges);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "formats/number_file.h"
 #include "preprocess/gravity_model/model.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status body_list_add(body_list *list, const ps_body *body)
 {
@@ -44,7 +45,7 @@ ps_status parse_body(const char *text, double unit, ps_body *out)
 
 ps_status read_bricks(const char *path, double unit, body_list *out)
 {
-    ps_number_file *file;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double row[8];
     int count;
     PS_TRY(ps_number_file_open(path, &file));
@@ -63,7 +64,6 @@ ps_status read_bricks(const char *path, double unit, body_list *out)
             status =
                 ps_context(status, "%s line %lld", path, (long long)ps_number_file_where(file));
     }
-    ps_number_file_close(&file);
     return status;
 }
 

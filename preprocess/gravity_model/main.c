@@ -71,7 +71,7 @@ static ps_status read_hdf5_bricks(const char *path, body_list *out)
 {
     enum { ROWS = 4096 };
     const char *const names[1] = {chosen.dataset};
-    ps_hdf5_columns *file = NULL;
+    PS_SCOPED(ps_hdf5_columns_close) ps_hdf5_columns *file = NULL;
     double *rows = NULL;
     PS_TRY(ps_hdf5_columns_open(path, names, 1, &file));
     ps_status status = PS_ALLOC(&rows, ROWS * 7, "bricks");
@@ -91,7 +91,6 @@ static ps_status read_hdf5_bricks(const char *path, body_list *out)
         }
     }
     free(rows);
-    ps_hdf5_columns_close(&file);
     return status;
 }
 

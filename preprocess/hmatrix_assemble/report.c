@@ -2,6 +2,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 static void report_problem(const ps_hbem_problem *p, ps_report *r)
 {
@@ -40,7 +41,7 @@ ps_status assemble_report(const ps_hbem_problem *problem, const assemble_result 
     double sums[4] = {(double)result->chunks, (double)result->kept, result->write_seconds,
                       ps_processor_seconds()};
     double most[3] = {result->compute_seconds, result->wait_seconds, (double)ps_memory_peak()};
-    ps_hmatrix_file *file;
+    PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     PS_TRY(ps_comm_sum_f64(sums, 4));
     PS_TRY(ps_comm_max_f64(most, 3));
     if (ps_comm_rank() != 0) return PS_OK;
@@ -56,6 +57,5 @@ ps_status assemble_report(const ps_hbem_problem *problem, const assemble_result 
     ps_report_real(r, "processor", sums[3]);
     ps_report_run(r, (int64_t)most[2]);
     ps_report_print(&r);
-    ps_hmatrix_close(&file);
     return PS_OK;
 }

@@ -4,6 +4,7 @@
 #include "kernels/common/mesh_intersect.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PLACE = 256 };
 
@@ -27,20 +28,15 @@ static void tell(const import_mesh *mesh, const int32_t *hit, int64_t pairs,
 ps_status import_check_intersections(const import_mesh *mesh, import_findings *findings)
 {
     const import_cells *cells = &mesh->triangles;
-    int32_t *order = NULL, *hit = NULL;
-    float *boxes = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&order, cells->count, "intersections"));
-    PS_GUARD(status, done, import_cell_order(mesh, cells, PS_CURVE_HILBERT, order));
-    PS_GUARD(status, done, PS_ALLOC(&hit, cells->count, "intersections"));
-    PS_GUARD(status, done, PS_ALLOC(&boxes, 6 * ps_box_tree_size(cells->count), "intersections"));
+    PS_SCOPED_MEMORY int32_t *order = NULL, *hit = NULL;
+    PS_SCOPED_MEMORY float *boxes = NULL;
+    PS_TRY(PS_ALLOC(&order, cells->count, "intersections"));
+    PS_TRY(import_cell_order(mesh, cells, PS_CURVE_HILBERT, order));
+    PS_TRY(PS_ALLOC(&hit, cells->count, "intersections"));
+    PS_TRY(PS_ALLOC(&boxes, 6 * ps_box_tree_size(cells->count), "intersections"));
     ps_box_tree_build(mesh->vertices, cells->vertices, cells->count, order, boxes);
     int64_t pairs =
         ps_surface_intersections(mesh->vertices, cells->vertices, cells->count, order, boxes, hit);
     if (pairs > 0) tell(mesh, hit, pairs, findings);
-done:
-    free(order);
-    free(hit);
-    free(boxes);
-    return status;
+    return PS_OK;
 }

@@ -5,6 +5,7 @@
 #include "kernels/common/radix_sort.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static bool ascending(const int32_t *numbers, int64_t count)
 {
@@ -24,12 +25,11 @@ static ps_status sort_records(int64_t count, const column *columns, int column_c
 {
     const int32_t *numbers = columns[0].data;
     if (ascending(numbers, count)) return PS_OK;
-    uint64_t *keys = NULL, *scratch = NULL;
-    int32_t *order = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&keys, count, "sorting"));
-    PS_GUARD(status, done, PS_ALLOC(&order, 2 * count, "sorting"));
-    PS_GUARD(status, done, PS_ALLOC(&scratch, 3 * count, "sorting"));
+    PS_SCOPED_MEMORY uint64_t *keys = NULL, *scratch = NULL;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
+    PS_TRY(PS_ALLOC(&keys, count, "sorting"));
+    PS_TRY(PS_ALLOC(&order, 2 * count, "sorting"));
+    PS_TRY(PS_ALLOC(&scratch, 3 * count, "sorting"));
     for (int64_t i = 0; i < count; ++i) {
         keys[i] = (uint32_t)numbers[i];
         order[i] = (int32_t)i;
@@ -37,11 +37,7 @@ static ps_status sort_records(int64_t count, const column *columns, int column_c
     ps_radix_sort(keys, order, count, 32, scratch, order + count);
     for (int i = 0; i < column_count; ++i)
         ps_items_reorder(columns[i].data, count, columns[i].bytes, order, scratch);
-done:
-    free(keys);
-    free(order);
-    free(scratch);
-    return status;
+    return PS_OK;
 }
 
 static ps_status sort_cells(import_cells *cells)

@@ -43,11 +43,10 @@ static void sort_by_key(sorting *s, int64_t count)
 
 static ps_status order_vertices(import_mesh *mesh, ps_space_curve curve)
 {
-    sorting s = {0};
+    PS_SCOPED(sorting_release) sorting s = {0};
     int64_t count = mesh->vertex_count;
     int32_t *place = NULL;
-    ps_status status;
-    PS_GUARD(status, done, sorting_init(&s, count, 3));
+    PS_TRY(sorting_init(&s, count, 3));
     ps_space_curve_cube(mesh->vertices, count, s.lower, &s.extent);
     ps_space_curve_keys(curve, mesh->vertices, count, s.lower, s.extent, s.keys);
     sort_by_key(&s, count);
@@ -57,9 +56,7 @@ static ps_status order_vertices(import_mesh *mesh, ps_space_curve curve)
     for (int64_t i = 0; i < count; ++i) place[s.order[i]] = (int32_t)i;
     ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, place);
     ps_indices_replace(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, place);
-done:
-    sorting_release(&s);
-    return status;
+    return PS_OK;
 }
 
 /* Block by block, so that the centroids of all cells need not exist at once; the threads take

@@ -6,6 +6,7 @@
 #include "kernels/common/mesh_topology.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 #define COINCIDENT 1e-9 /* of the extent */
 #define FLAT 1e-14      /* area of extent^2, volume of extent^3 */
@@ -49,7 +50,7 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
     double tolerance = weld ? options->weld / options->scale : COINCIDENT * extent;
     int64_t count = mesh->vertex_count;
     int32_t *target = NULL;
-    uint8_t *used = NULL;
+    PS_SCOPED_MEMORY uint8_t *used = NULL;
     void *workspace = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&target, count, "finding coincident vertices"));
@@ -74,7 +75,6 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
     }
 done:
     free(target);
-    free(used);
     free(workspace);
     return status;
 }
@@ -155,39 +155,33 @@ static ps_status repair_duplicates(import_mesh *mesh, import_cells *cells,
                                    const import_options *options, import_findings *findings,
                                    import_figures *figures)
 {
-    uint32_t *start = NULL, *ids = NULL;
-    uint8_t *drop = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint8_t *drop = NULL;
     import_findings ignored = {0};
     const ps_facet_kind *kind = cells->size == 3 ? &ps_triangle_itself : &ps_tetrahedron_itself;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, mesh->vertex_count + 1, "finding repeated cells"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, cells->count, "finding repeated cells"));
-    PS_GUARD(status, done, PS_ALLOC(&drop, cells->count, "finding repeated cells"));
+    PS_TRY(PS_ALLOC(&start, mesh->vertex_count + 1, "finding repeated cells"));
+    PS_TRY(PS_ALLOC(&ids, cells->count, "finding repeated cells"));
+    PS_TRY(PS_ALLOC(&drop, cells->count, "finding repeated cells"));
     ps_facets_sort(kind, cells->vertices, cells->count, mesh->vertex_count, start, ids);
     mark_duplicates(mesh, cells, ids, drop, options->drop_duplicates ? &ignored : findings);
     if (options->drop_duplicates) figures->dropped_duplicates += drop_marked(cells, drop);
-done:
-    free(start);
-    free(ids);
-    free(drop);
-    return status;
+    return PS_OK;
 }
 
 ps_status import_repair_cells(import_mesh *mesh, import_cells *cells, const import_options *options,
                               import_findings *findings, import_figures *figures)
 {
-    uint8_t *drop;
+    PS_SCOPED_MEMORY uint8_t *drop = NULL;
     import_findings ignored = {0};
     PS_TRY(PS_ALLOC(&drop, cells->count, "finding degenerate cells"));
     mark_degenerate(mesh, cells, drop, options->drop_degenerate ? &ignored : findings);
     if (options->drop_degenerate) figures->dropped_degenerate += drop_marked(cells, drop);
-    free(drop);
     return repair_duplicates(mesh, cells, options, findings, figures);
 }
 
 ps_status import_drop_unused(import_mesh *mesh, import_figures *figures)
 {
-    uint8_t *used;
+    PS_SCOPED_MEMORY uint8_t *used = NULL;
     int32_t *place = NULL;
     int64_t before = mesh->vertex_count;
     PS_TRY(PS_ALLOC(&used, before, "finding unused vertices"));
@@ -201,7 +195,6 @@ ps_status import_drop_unused(import_mesh *mesh, import_figures *figures)
         ps_indices_replace(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, place);
         figures->unused = before - mesh->vertex_count - figures->welded;
     }
-    free(used);
     free(place);
     return status;
 }

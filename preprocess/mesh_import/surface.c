@@ -7,6 +7,7 @@
 #include "kernels/common/mesh_topology.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 #define FOLD_ANGLE 1e-6 /* rad: below this two triangles lie on one another */
 
@@ -76,24 +77,20 @@ static void visit_edges(surface *s, const uint32_t *ids)
 
 static ps_status pair_edges(surface *s)
 {
-    uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL, *ids = NULL;
     const int32_t *triangles = s->mesh->triangles.vertices;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, s->vertices + 1, "edges"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, 3 * s->triangles, "edges"));
-    PS_GUARD(status, done, PS_ALLOC(&s->mate, 3 * s->triangles, "edges"));
+    PS_TRY(PS_ALLOC(&start, s->vertices + 1, "edges"));
+    PS_TRY(PS_ALLOC(&ids, 3 * s->triangles, "edges"));
+    PS_TRY(PS_ALLOC(&s->mate, 3 * s->triangles, "edges"));
     ps_facets_sort(&ps_triangle_edges, triangles, s->triangles, s->vertices, start, ids);
     ps_edges_pair(triangles, s->triangles, ids, s->mate);
     visit_edges(s, ids);
-done:
-    free(start);
-    free(ids);
-    return status;
+    return PS_OK;
 }
 
 static ps_status check_open_edges(surface *s)
 {
-    uint32_t *root;
+    PS_SCOPED_MEMORY uint32_t *root = NULL;
     const int32_t *triangles = s->mesh->triangles.vertices;
     import_findings accepted = {0};
     import_finding *open = import_finding_new(
@@ -114,17 +111,15 @@ static ps_status check_open_edges(surface *s)
     if (open->count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&root, s->vertices, "open edges"));
     s->figures->open_loops = ps_open_loops(triangles, s->triangles, s->mate, s->vertices, root);
-    free(root);
     return PS_OK;
 }
 
 static ps_status check_fans(surface *s)
 {
-    uint8_t *fans = NULL;
-    uint32_t *root = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&fans, s->vertices, "vertex fans"));
-    PS_GUARD(status, done, PS_ALLOC(&root, 3 * s->triangles, "vertex fans"));
+    PS_SCOPED_MEMORY uint8_t *fans = NULL;
+    PS_SCOPED_MEMORY uint32_t *root = NULL;
+    PS_TRY(PS_ALLOC(&fans, s->vertices, "vertex fans"));
+    PS_TRY(PS_ALLOC(&root, 3 * s->triangles, "vertex fans"));
     ps_vertex_fans(s->mesh->triangles.vertices, s->triangles, s->mate, s->vertices, fans, root);
     import_finding *split = import_finding_new(
         s->findings,
@@ -137,10 +132,7 @@ static ps_status check_fans(surface *s)
         if (split->count < IMPORT_PLACES_MAX) import_vertex_place(s->mesh, v, place, PLACE);
         import_finding_add(split, "%s: %d fans of triangles", place, fans[v]);
     }
-done:
-    free(fans);
-    free(root);
-    return status;
+    return PS_OK;
 }
 
 /* Sizes, boxes and first triangles of the parts. */
@@ -169,12 +161,11 @@ static void survey_parts(surface *s)
 /* Turns the fewer: where most triangles of a part disagree with its first, that one is wrong. */
 static ps_status prefer_majority(surface *s)
 {
-    int64_t *flips;
+    PS_SCOPED_MEMORY int64_t *flips = NULL;
     PS_TRY(PS_ALLOC(&flips, s->figures->parts, "orientation"));
     for (int64_t t = 0; t < s->triangles; ++t) flips[s->part[t]] += s->flip[t];
     for (int64_t t = 0; t < s->triangles; ++t)
         s->flip[t] ^= 2 * flips[s->part[t]] > s->sizes[s->part[t]];
-    free(flips);
     return PS_OK;
 }
 
@@ -232,7 +223,7 @@ static int depth_of(const surface *s, int64_t p)
  * (negative) or nested interfaces (positive), and both are left as they are. */
 static ps_status check_outward(surface *s, import_findings *findings)
 {
-    uint8_t *turn;
+    PS_SCOPED_MEMORY uint8_t *turn = NULL;
     import_finding *inward = import_finding_new(
         findings, "closed parts have normals that point inwards", "--orient turns them outwards");
     PS_TRY(PS_ALLOC(&turn, s->figures->parts, "orientation"));
@@ -251,7 +242,6 @@ static ps_status check_outward(surface *s, import_findings *findings)
                            (long long)s->sizes[p], s->volumes[p], place);
     }
     for (int64_t t = 0; t < s->triangles; ++t) s->flip[t] ^= turn[s->part[t]];
-    free(turn);
     return PS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PLACE = 256 };
 
@@ -28,7 +29,7 @@ static void add_cell(const volume *v, import_finding *finding, const import_cell
 
 static ps_status check_positive(volume *v)
 {
-    uint8_t *turn;
+    PS_SCOPED_MEMORY uint8_t *turn = NULL;
     import_cells *cells = &v->mesh->tetrahedra;
     bool orient = v->options->orient || v->mesh->generated;
     import_findings mended = {0};
@@ -45,7 +46,6 @@ static ps_status check_positive(volume *v)
         if (turn[t]) add_cell(v, negative, cells, t);
     }
     if (orient) v->figures->turned = ps_cells_turn(cells->vertices, cells->count, 4, turn);
-    free(turn);
     return PS_OK;
 }
 
@@ -117,24 +117,21 @@ static void find_outside(volume *v, outside *o)
 static ps_status join_outside(volume *v, outside *o)
 {
     const import_cells *triangles = &v->mesh->triangles;
-    uint32_t *start = NULL, *ids = NULL, twist;
+    uint32_t twist;
+    PS_SCOPED_MEMORY uint32_t *start = NULL, *ids = NULL;
     int64_t twists, parts;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, v->mesh->vertex_count + 1, "boundary triangles"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, 3 * triangles->count, "boundary triangles"));
+    PS_TRY(PS_ALLOC(&start, v->mesh->vertex_count + 1, "boundary triangles"));
+    PS_TRY(PS_ALLOC(&ids, 3 * triangles->count, "boundary triangles"));
     ps_facets_sort(&ps_triangle_edges, triangles->vertices, triangles->count, v->mesh->vertex_count,
                    start, ids);
     ps_edges_pair(triangles->vertices, triangles->count, ids, o->mate);
     parts = ps_surface_parts(triangles->vertices, triangles->count, o->mate, o->part, o->flip, ids,
                              &twists, &twist);
     for (int side = 0; side < 2; ++side)
-        PS_GUARD(status, done, PS_ALLOC(&o->looking[side], parts, "boundary triangles"));
+        PS_TRY(PS_ALLOC(&o->looking[side], parts, "boundary triangles"));
     for (int64_t t = 0; t < triangles->count; ++t)
         if (o->outer[t]) ++o->looking[o->turn[t]][o->part[t]];
-done:
-    free(start);
-    free(ids);
-    return status;
+    return PS_OK;
 }
 
 /* Inward parts are a convention of some files; a part that looks both ways is a fault. */
@@ -182,16 +179,12 @@ done:
 static ps_status count_parts(volume *v)
 {
     int64_t count = v->mesh->tetrahedra.count;
-    int32_t *part = NULL;
-    uint32_t *root = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&part, count, "parts of the mesh"));
-    PS_GUARD(status, done, PS_ALLOC(&root, count, "parts of the mesh"));
+    PS_SCOPED_MEMORY int32_t *part = NULL;
+    PS_SCOPED_MEMORY uint32_t *root = NULL;
+    PS_TRY(PS_ALLOC(&part, count, "parts of the mesh"));
+    PS_TRY(PS_ALLOC(&root, count, "parts of the mesh"));
     v->figures->parts = ps_volume_parts(v->mesh->tetrahedra.vertices, count, v->ids, part, root);
-done:
-    free(part);
-    free(root);
-    return status;
+    return PS_OK;
 }
 
 static ps_status check_faces(volume *v)
@@ -214,11 +207,10 @@ done:
 static ps_status measure_edges(volume *v)
 {
     const import_cells *cells = &v->mesh->tetrahedra;
-    uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL, *ids = NULL;
     int64_t count = 6 * cells->count;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, v->mesh->vertex_count + 1, "edges"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, count, "edges"));
+    PS_TRY(PS_ALLOC(&start, v->mesh->vertex_count + 1, "edges"));
+    PS_TRY(PS_ALLOC(&ids, count, "edges"));
     ps_facets_sort(&ps_tetrahedron_edges, cells->vertices, cells->count, v->mesh->vertex_count,
                    start, ids);
     ps_edge_figures_start(&v->figures->edge);
@@ -230,10 +222,7 @@ static ps_status measure_edges(volume *v)
                             v->mesh->vertices + 3 * (int64_t)ends[1]);
     }
     ps_edge_figures_end(&v->figures->edge);
-done:
-    free(start);
-    free(ids);
-    return status;
+    return PS_OK;
 }
 
 ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures)

@@ -10,6 +10,7 @@
 #include "kernels/dgtd/reference.h"
 #include "partition.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PLACE = 256 };
 
@@ -23,8 +24,8 @@ static const char *element_name(const job *j, int64_t element, char out[256])
 static ps_status check_pieces(job *j, const uint32_t *ids)
 {
     ps_partition *p = &j->mesh;
-    int32_t *piece = NULL;
-    uint32_t *root = NULL;
+    PS_SCOPED_MEMORY int32_t *piece = NULL;
+    PS_SCOPED_MEMORY uint32_t *root = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&piece, p->elements, "pieces"));
     PS_GUARD(status, done, PS_ALLOC(&root, p->elements, "pieces"));
@@ -40,8 +41,6 @@ static ps_status check_pieces(job *j, const uint32_t *ids)
         break;
     }
 done:
-    free(piece);
-    free(root);
     return status;
 }
 
@@ -132,11 +131,10 @@ static bool folds(const ps_partition *p, const surface *s, uint32_t a, uint32_t 
 
 static ps_status find_folds(const job *j, surface *s, int64_t *pairs)
 {
-    uint32_t *start = NULL, *ids = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL, *ids = NULL;
     const int64_t count = 3 * s->count;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, j->mesh.vertex_count + 1, "outer faces"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, count, "outer faces"));
+    PS_TRY(PS_ALLOC(&start, j->mesh.vertex_count + 1, "outer faces"));
+    PS_TRY(PS_ALLOC(&ids, count, "outer faces"));
     ps_facets_sort(&ps_triangle_edges, s->triangles, s->count, j->mesh.vertex_count, start, ids);
     for (int64_t first = 0, end; first < count; first = end) {
         end = ps_facets_run(&ps_triangle_edges, s->triangles, ids, count, first);
@@ -147,10 +145,7 @@ static ps_status find_folds(const job *j, surface *s, int64_t *pairs)
                 ++*pairs;
             }
     }
-done:
-    free(start);
-    free(ids);
-    return status;
+    return PS_OK;
 }
 
 static ps_status tell_overlap(const job *j, const surface *s, int64_t pairs)

@@ -117,20 +117,15 @@ done:
 static ps_status cut_by_boxes(job *j)
 {
     const ps_partition *p = &j->mesh;
-    double *centroids = NULL;
-    void *workspace = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
-    PS_GUARD(status, done,
-             ps_alloc(&workspace, (int64_t)ps_parts_boxes_workspace(p->elements), 1, "sorting"));
+    PS_SCOPED_MEMORY double *centroids = NULL;
+    PS_SCOPED_MEMORY void *workspace = NULL;
+    PS_TRY(PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
+    PS_TRY(ps_alloc(&workspace, (int64_t)ps_parts_boxes_workspace(p->elements), 1, "sorting"));
     for (int64_t i = 0; i < 4 * p->elements; ++i)
         for (int c = 0; c < 3; ++c)
             centroids[i / 4 * 3 + c] += p->vertices[3 * (int64_t)p->tetrahedra[i] + c] / 4;
     ps_parts_of_boxes(centroids, j->weights, p->elements, j->parts, workspace, j->part);
-done:
-    free(centroids);
-    free(workspace);
-    return status;
+    return PS_OK;
 }
 
 static ps_status check_none_empty(const job *j)

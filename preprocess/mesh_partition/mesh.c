@@ -8,22 +8,18 @@
 #include "kernels/dgtd/mesh.h"
 #include "partition.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- order ---- */
 
 static ps_status hilbert_order(const ps_partition *p, int32_t *order)
 {
-    double *centroids = NULL;
-    void *workspace = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
-    PS_GUARD(status, done,
-             ps_alloc(&workspace, (int64_t)ps_space_curve_workspace(p->elements), 1, "sorting"));
+    PS_SCOPED_MEMORY double *centroids = NULL;
+    PS_SCOPED_MEMORY void *workspace = NULL;
+    PS_TRY(PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
+    PS_TRY(ps_alloc(&workspace, (int64_t)ps_space_curve_workspace(p->elements), 1, "sorting"));
     ps_dgtd_order_elements(p->vertices, p->tetrahedra, p->elements, centroids, workspace, order);
-done:
-    free(centroids);
-    free(workspace);
-    return status;
+    return PS_OK;
 }
 
 static ps_status order_elements(ps_partition *p)

@@ -85,8 +85,8 @@ static ps_status sort_by(job *j, const int32_t *key, int64_t keys, int64_t *star
 static ps_status order_parts(job *j)
 {
     ps_partition *p = &j->mesh;
-    int32_t *key = NULL;
-    int64_t *start = NULL;
+    PS_SCOPED_MEMORY int32_t *key = NULL;
+    PS_SCOPED_MEMORY int64_t *start = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&key, p->elements, "keys of elements"));
     PS_GUARD(status, done, PS_ALLOC(&start, 2 * j->parts + 1, "parts"));
@@ -100,8 +100,6 @@ static ps_status order_parts(job *j)
     for (int64_t q = 0; q <= j->parts; ++q) p->part_start[q] = start[2 * q];
     for (int64_t q = 0; q < j->parts; ++q) p->interior[q] = start[2 * q + 1] - start[2 * q];
 done:
-    free(key);
-    free(start);
     return status;
 }
 
@@ -151,22 +149,17 @@ static void mark_ends(const job *j, const int32_t *layer, int32_t *key)
 static ps_status order_layers(job *j)
 {
     ps_partition *p = &j->mesh;
-    int32_t *layer = NULL, *queue = NULL;
-    int64_t *start = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&layer, p->elements, "layers"));
-    PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "layers"));
-    for (int64_t q = 0; q < p->parts; ++q) PS_GUARD(status, done, find_layers(j, q, layer, queue));
-    PS_GUARD(status, done, PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
-    PS_GUARD(status, done, PS_ALLOC(&start, KEYS_A_LAYER * p->layer_count + 1, "layers"));
+    PS_SCOPED_MEMORY int32_t *layer = NULL, *queue = NULL;
+    PS_SCOPED_MEMORY int64_t *start = NULL;
+    PS_TRY(PS_ALLOC(&layer, p->elements, "layers"));
+    PS_TRY(PS_ALLOC(&queue, p->elements, "layers"));
+    for (int64_t q = 0; q < p->parts; ++q) PS_TRY(find_layers(j, q, layer, queue));
+    PS_TRY(PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
+    PS_TRY(PS_ALLOC(&start, KEYS_A_LAYER * p->layer_count + 1, "layers"));
     mark_ends(j, layer, queue);
-    PS_GUARD(status, done, sort_by(j, queue, KEYS_A_LAYER * p->layer_count, start));
+    PS_TRY(sort_by(j, queue, KEYS_A_LAYER * p->layer_count, start));
     for (int64_t l = 0; l <= p->layer_count; ++l) p->layer_start[l] = start[KEYS_A_LAYER * l];
-done:
-    free(layer);
-    free(queue);
-    free(start);
-    return status;
+    return PS_OK;
 }
 
 ps_status order_mesh(job *j)

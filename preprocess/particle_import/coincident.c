@@ -6,6 +6,7 @@
 #include "kernels/common/word_sort.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/scratch_file.h"
 
 enum { BLOCK = 1 << 17 };
@@ -74,7 +75,7 @@ static ps_status collect(const coincidence *c, int64_t pass, int64_t passes, uin
 
 static ps_status find_two(const coincidence *c, uint64_t hash, int64_t *first, int64_t *second)
 {
-    uint64_t *block;
+    PS_SCOPED_MEMORY uint64_t *block = NULL;
     PS_TRY(PS_ALLOC(&block, BLOCK, "hashes of places"));
     ps_status status = PS_OK;
     *first = *second = -1;
@@ -84,7 +85,6 @@ static ps_status find_two(const coincidence *c, uint64_t hash, int64_t *first, i
         for (int64_t i = 0; i < here && *second < 0 && status == PS_OK; ++i)
             if (block[i] == hash) *(*first < 0 ? first : second) = from + i;
     }
-    free(block);
     return status;
 }
 

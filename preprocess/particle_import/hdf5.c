@@ -93,9 +93,8 @@ static ps_status take_columns(ps_hdf5_columns *file, const name_list *list, int 
 
 static bool is_own(const char *path)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     if (ps_store_open(path, PS_PARTICLES_FORMAT, 0, &store) != PS_OK) return false;
-    ps_store_close(&store);
     return true;
 }
 

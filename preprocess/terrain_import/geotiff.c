@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum {
     TAG_SCALE = 33550,
@@ -120,7 +121,7 @@ static ps_status read_block(const image *m, uint32_t x, uint32_t y, unsigned cha
 
 static ps_status read_samples(const image *m, const reading *how, elevation *e)
 {
-    unsigned char *room;
+    PS_SCOPED_MEMORY unsigned char *room = NULL;
     tmsize_t size = m->tiled ? TIFFTileSize(m->tiff) : TIFFStripSize(m->tiff);
     if (size <= 0 || size / m->block[0] / m->block[1] < m->bits / 8)
         return failed(m, "tiles or strips without a size");
@@ -131,7 +132,6 @@ static ps_status read_samples(const image *m, const reading *how, elevation *e)
     for (uint32_t y = 0; y < m->height && status == PS_OK; y += m->block[1])
         for (uint32_t x = 0; x < m->width && status == PS_OK; x += m->block[0])
             status = read_block(m, x, y, room, size, e);
-    free(room);
     return status;
 }
 

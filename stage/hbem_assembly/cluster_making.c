@@ -12,13 +12,12 @@ ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method 
                             ps_cluster_tree *tree)
 {
     int64_t nodes = ps_cluster_nodes(space->dofs, method->leaf_size);
-    void *scratch = NULL;
+    PS_SCOPED_MEMORY void *scratch = NULL;
     PS_TRY(ps_alloc_untouched((void **)&tree->nodes, nodes * (int64_t)sizeof *tree->nodes,
                               "clusters"));
     PS_TRY(ps_alloc_untouched((void **)&tree->order, 8 * space->dofs, "an order"));
     PS_TRY(ps_alloc_untouched(&scratch, ps_cluster_scratch(space->dofs), "building clusters"));
     ps_cluster_build(tree, space, method, scratch);
-    free(scratch);
     return PS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 /* Pieces of a cell. */
@@ -62,8 +63,8 @@ static void moments_of_cell(const ps_prism_sum *s, int level, int64_t c, pieces 
 
 ps_status prism_moments(ps_prism_sum *s, bool transposed)
 {
-    pieces *room;
-    double *by_piece = NULL;
+    PS_SCOPED_MEMORY pieces *room = NULL;
+    PS_SCOPED_MEMORY double *by_piece = NULL;
     PS_TRY(
         ps_alloc_untouched((void **)&room, (int64_t)sizeof *room * s->threads, "pieces of a cell"));
     ps_status status = PS_OK;
@@ -77,8 +78,6 @@ ps_status prism_moments(ps_prism_sum *s, bool transposed)
     for (int w = 0; w < s->weights && by_piece; ++w)
         for (int64_t i = 0; i < s->pieces; ++i)
             s->weight[w][s->piece[i]] += by_piece[w * s->pieces + i];
-    free(by_piece);
-    free(room);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 /* Prisms that are cut to the cells around one. */
@@ -135,7 +136,7 @@ static int64_t near_cell(const ps_prism_sum *s, int level, int64_t cell, bool tr
 /* Everything with everything. */
 static ps_status all_pairs(ps_prism_sum *s, bool transposed)
 {
-    pack *p;
+    PS_SCOPED_MEMORY pack *p = NULL;
     target_cell t = {.sum = s};
     const int64_t step = 64;
     PS_TRY(ps_alloc_untouched((void **)&p, (int64_t)sizeof *p, "prisms of a cell"));
@@ -162,7 +163,6 @@ static ps_status all_pairs(ps_prism_sum *s, bool transposed)
             add_forward(&some, p);
         }
     }
-    free(p);
     return PS_OK;
 }
 
@@ -182,13 +182,12 @@ static int64_t near_level(const ps_prism_sum *s, int level, bool transposed, boo
 static ps_status near_levels(const ps_prism_sum *s, bool transposed, bool count_only,
                              int64_t *pairs)
 {
-    pack *packs;
+    PS_SCOPED_MEMORY pack *packs = NULL;
     PS_TRY(ps_alloc_untouched((void **)&packs, (int64_t)sizeof *packs * s->threads,
                               "prisms of a cell"));
     *pairs = 0;
     for (int l = 0; l < s->height; ++l)
         if (s->start[l]) *pairs += near_level(s, l, transposed, count_only, packs);
-    free(packs);
     return PS_OK;
 }
 

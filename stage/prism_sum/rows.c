@@ -7,6 +7,7 @@
 #include "formats/columns_hdf5.h"
 #include "formats/number_file.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { ROWS = 4096 };
 
@@ -85,7 +86,7 @@ static ps_status read_text(const char *path, const ps_prism_row_form *form, ps_p
 
 static ps_status read_rows(ps_hdf5_columns *file, const char *path, int width, ps_prism_rows *out)
 {
-    double *rows;
+    PS_SCOPED_MEMORY double *rows = NULL;
     char where[320];
     int64_t all = ps_hdf5_columns_rows(file);
     snprintf(where, sizeof where, "%.300s row", path);
@@ -102,13 +103,12 @@ static ps_status read_rows(ps_hdf5_columns *file, const char *path, int width, p
         }
         out->count += some;
     }
-    free(rows);
     return status;
 }
 
 static ps_status read_dataset(const char *path, const ps_prism_row_form *form, ps_prism_rows *out)
 {
-    ps_hdf5_columns *file;
+    PS_SCOPED(ps_hdf5_columns_close) ps_hdf5_columns *file = NULL;
     PS_TRY(ps_hdf5_columns_open(path, &form->dataset, 1, &file));
     ps_status status = PS_OK;
     out->width = ps_hdf5_columns_width(file, 0);
@@ -116,7 +116,6 @@ static ps_status read_dataset(const char *path, const ps_prism_row_form *form, p
         status = ps_fail(PS_INVALID, "%s: %s has %d columns; %s are expected", path, form->dataset,
                          out->width, form->expected);
     if (status == PS_OK) status = read_rows(file, path, out->width, out);
-    ps_hdf5_columns_close(&file);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/fmm/tree.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 /* ---- cells of a prism ---- */
@@ -74,13 +75,12 @@ static int deepest(int64_t count)
 static ps_status sort_points(const ps_prism_sum *s, int level, const ps_tree_points *points,
                              uint64_t **keys, int64_t **order)
 {
-    uint64_t *workspace = NULL;
+    PS_SCOPED_MEMORY uint64_t *workspace = NULL;
     PS_TRY(ps_alloc_buffer((void **)order, 8 * points->count, "the order of prisms and stations"));
     PS_TRY(ps_alloc_buffer((void **)keys, 8 * points->count, "keys"));
     PS_TRY(ps_alloc_buffer((void **)&workspace, 8 * ps_tree_sort_workspace(points->count, level),
                            "sorting"));
     ps_tree_sort(&s->box, level, points, workspace, *keys, *order);
-    free(workspace);
     return PS_OK;
 }
 

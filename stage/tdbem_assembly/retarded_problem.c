@@ -251,12 +251,11 @@ static ps_status set_lining(const ps_retarded_options *options, ps_retarded_prob
 /* Thin parts need a finer outer rule, and so does what comes close to its image. */
 static ps_status set_cut(ps_retarded_problem *problem)
 {
-    int32_t *order = NULL;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
     int64_t all =
         problem->mesh.triangle_count * ps_reflectors_images(&problem->interaction.mirrors);
     PS_TRY(PS_ALLOC(&order, all, "triangles in order"));
     ps_triangles_set_cut(problem->triangles, all, order);
-    free(order);
     return PS_OK;
 }
 
