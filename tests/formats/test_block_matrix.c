@@ -6,6 +6,7 @@
 
 #include "formats/tile_set.h"
 #include "kernels/tdbem/slice_clip.h"
+#include "runtime/scope.h"
 
 static const synthetic_slices odd = {
     .unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05, .seed = 9};
@@ -70,7 +71,7 @@ static ps_status write_file(ps_block_header *h, void (*spoil)(ps_block_tile *))
     ps_block_matrix *out;
     ps_block_tiling sizes = largest_tiling(h);
     ps_status status = PS_OK;
-    ps_csr m0;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     PS_TRY(ps_block_matrix_create(file, &identity, &sizes, h, &out));
     for (int64_t t = 0; t < sizes.tile_count && status == PS_OK; ++t) {
         ps_slice_tile slices;
@@ -88,7 +89,6 @@ static ps_status write_file(ps_block_header *h, void (*spoil)(ps_block_tile *))
     check_ok(synthetic_m0(&odd, 0, 301, &m0));
     status = ps_block_matrix_commit(&out, h->k_from > 0 ? NULL : &m0, h);
     assert_null(out);
-    ps_csr_release(&m0);
     return status;
 }
 
@@ -318,7 +318,7 @@ static ps_status write_version_1(void)
     memcpy(specs[2].extras, extras, sizeof extras);
     const void *data[3] = {starts, widths, values};
     const int64_t counts[3] = {32, 1, 96};
-    ps_csr m0;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     PS_TRY(ps_csr_init(&m0, 1, 1));
     m0.row_start[1] = 1;
     m0.values[0] = 1;
@@ -332,7 +332,6 @@ static ps_status write_version_1(void)
     PS_TRY(ps_store_put_int(store, "/", "block_rows", 32));
     PS_TRY(ps_store_put_int(store, "/", "block_columns", 3));
     PS_TRY(ps_store_put_text(store, "/", "values", "f8")); /* which version 1 does not know */
-    ps_csr_release(&m0);
     return ps_store_commit(&store);
 }
 
@@ -385,7 +384,7 @@ static void lags_bind_tiles_and_m0(void **state)
     ps_block_tiling sizes = largest_tiling(&h);
     for (int with_m0 = 0; with_m0 < 2; ++with_m0) {
         ps_block_matrix *out;
-        ps_csr m0;
+        PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
         check_ok(synthetic_m0(&odd, 0, 301, &m0));
         ps_block_header own = h;
         own.k_from = with_m0 ? 3 : 0, own.k_below = with_m0 ? 60 : 5, own.k_end = 60;
@@ -402,7 +401,6 @@ static void lags_bind_tiles_and_m0(void **state)
         }
         check_fails(ps_block_matrix_commit(&out, &m0, &own), with_m0 ? PS_USAGE : PS_INVALID,
                     with_m0 ? "M^0 belongs" : "where the file has 0..4");
-        ps_csr_release(&m0);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -95,19 +96,18 @@ static void sample_release(sample *s)
 
 static void sample_save(const sample *s)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity own = {PS_PARTITION_FORMAT, PS_PARTITION_VERSION, "test", "test", "", 0};
     check_ok(ps_store_create("partition.h5", &own, &store));
     check_ok(ps_partition_write(store, &s->partition));
     check_ok(ps_store_commit(&store));
     check_ok(ps_store_open("partition.h5", PS_PARTITION_FORMAT, 1, &store));
     check_ok(ps_dgtd_model_save(file, &s->model, &identity, store));
-    ps_store_close(&store);
 }
 
 static void round_trip(void **state)
 {
-    sample s;
+    PS_SCOPED(sample_release) sample s = {0};
     ps_partition back;
     ps_dgtd_model_file *model;
     sample_init(&s);
@@ -141,13 +141,12 @@ static void round_trip(void **state)
     assert_int_equal(x[1].mode[1], 1);
     check_near(x[1].extent[2], 3, 0, 0);
     ps_dgtd_model_close(&model);
-    sample_release(&s);
 }
 
 /* Levels of local steps, with those of the halo; more than the file has levels are refused. */
 static void local_steps_are_read(void **state)
 {
-    sample s;
+    PS_SCOPED(sample_release) sample s = {0};
     ps_dgtd_model_file *model;
     ps_dgtd_domain d;
     const int64_t parts[] = {0, 2, PARTS};
@@ -171,7 +170,6 @@ static void local_steps_are_read(void **state)
         }
         ps_dgtd_model_close(&model);
     }
-    sample_release(&s);
 }
 
 /* ---- domains ---- */
@@ -253,8 +251,8 @@ static void half(rank *ranks, int count, int field)
 
 static void domains_give_the_bits_of_the_whole(void **state)
 {
-    sample s;
-    ps_dgtd_model_file *model;
+    PS_SCOPED(sample_release) sample s = {0};
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *model = NULL;
     int64_t whole_parts[2], parts[RANKS + 1], compared = 0;
     rank whole, ranks[RANKS];
     sample_init(&s);
@@ -288,14 +286,12 @@ static void domains_give_the_bits_of_the_whole(void **state)
     assert_int_equal(compared, 30 * s.mesh.elements);
     for (int r = 0; r < RANKS; ++r) rank_close(ranks + r);
     rank_close(&whole);
-    ps_dgtd_model_close(&model);
-    sample_release(&s);
 }
 
 static void shares(void **state)
 {
-    sample s;
-    ps_dgtd_model_file *model;
+    PS_SCOPED(sample_release) sample s = {0};
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *model = NULL;
     int64_t parts[PARTS + 2];
     sample_init(&s);
     sample_save(&s);
@@ -303,8 +299,6 @@ static void shares(void **state)
     check_ok(ps_dgtd_model_share(model, PARTS, parts));
     for (int q = 0; q <= PARTS; ++q) assert_int_equal(parts[q], q);
     check_fails(ps_dgtd_model_share(model, PARTS + 1, parts), PS_USAGE, "5 parts for 6 ranks");
-    ps_dgtd_model_close(&model);
-    sample_release(&s);
 }
 
 static void partition_faults(void **state)
@@ -357,7 +351,7 @@ static void layer_faults(void **state)
 
 static void model_faults(void **state)
 {
-    sample s;
+    PS_SCOPED(sample_release) sample s = {0};
     ps_dgtd_model_file *model;
     ps_dgtd_domain domain;
     int64_t parts[2];
@@ -384,5 +378,4 @@ static void model_faults(void **state)
     ps_dgtd_model_close(&model);
     check_fails(ps_dgtd_model_open("partition.h5", &model), PS_INVALID, "penstock-dgtd-model");
     check_fails(ps_dgtd_model_open("missing.h5", &model), PS_INVALID, "missing.h5");
-    sample_release(&s);
 }

@@ -1,6 +1,7 @@
 /* dgtd_ports and port_signals: round trips of lumped ports and modes, files of version 1, what is refused. */
 #include "formats/port_signals.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { SIDES = 5, NODES = 6, SAMPLES = 40 };
@@ -49,7 +50,7 @@ static ps_status load(ps_dgtd_ports *x)
 
 static void ports_come_back(void **state)
 {
-    ps_dgtd_ports out, in;
+    PS_SCOPED(ps_dgtd_ports_release) ps_dgtd_ports out = {0}, in = {0};
     fill(&out, NODES);
     save(&out);
     check_ok(load(&in));
@@ -59,19 +60,15 @@ static void ports_come_back(void **state)
     check_near(in.spec[1].mode.cutoff, 137.4, 0, 0);
     assert_string_equal(in.spec[1].name, "end");
     assert_memory_equal(in.gradients, out.gradients, SIDES * NODES * sizeof *in.gradients);
-    ps_dgtd_ports_release(&in);
-    ps_dgtd_ports_release(&out);
 }
 
 static void refuses(void (*change)(ps_dgtd_ports *), const char *why)
 {
-    ps_dgtd_ports x, in;
+    PS_SCOPED(ps_dgtd_ports_release) ps_dgtd_ports x = {0}, in = {0};
     fill(&x, NODES);
     change(&x);
     save(&x);
     check_fails(load(&in), PS_INVALID, why);
-    ps_dgtd_ports_release(&in);
-    ps_dgtd_ports_release(&x);
 }
 
 static void without_cutoff(ps_dgtd_ports *x) { x->spec[1].mode.cutoff = 0; }
@@ -109,7 +106,7 @@ static void signals_come_back(void **state)
 {
     for (int version = 1; version <= PS_PORT_SIGNALS_VERSION; ++version) {
         ps_store *store;
-        ps_port_signals out, in;
+        PS_SCOPED(ps_port_signals_release) ps_port_signals out = {0}, in = {0};
         const ps_store_identity identity = identity_of(PS_PORT_SIGNALS_FORMAT, version);
         check_ok(ps_port_signals_init(&out, 2, SAMPLES));
         out.dt = 1e-12;
@@ -125,7 +122,5 @@ static void signals_come_back(void **state)
         ps_store_close(&store);
         assert_int_equal(in.mode[1].guide, version == 1 ? 0 : 3);
         check_near(in.voltage[2 * SAMPLES - 1], 2 * SAMPLES - 1, 0, 0);
-        ps_port_signals_release(&in);
-        ps_port_signals_release(&out);
     }
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "formats/hbem_solution.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "s.hdf";
@@ -38,7 +39,7 @@ static double number_of(int layer, int64_t index, int64_t i)
 static void write_all(const ps_hbem_solution_header *header)
 {
     ps_hbem_solution out;
-    ps_surface_mesh mesh = tetrahedron();
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = tetrahedron();
     double values[24];
     check_ok(ps_hbem_solution_create(path, &identity, header, &mesh, &out));
     for (int64_t s = 0; s < header->count; ++s) {
@@ -54,14 +55,13 @@ static void write_all(const ps_hbem_solution_header *header)
                                                   .iterations = 5 + s};
     }
     check_ok(ps_hbem_solution_commit(&out));
-    ps_surface_mesh_release(&mesh);
 }
 
 static void round_trip(void **state)
 {
-    ps_hbem_solution in;
+    PS_SCOPED(ps_hbem_solution_close) ps_hbem_solution in = {0};
     ps_hbem_solution_header h = header_of();
-    ps_surface_mesh mesh, first = tetrahedron();
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0}, first = tetrahedron();
     double values[24];
     write_all(&h);
     check_ok(ps_hbem_solution_open(path, &in));
@@ -85,9 +85,6 @@ static void round_trip(void **state)
     check_ok(ps_hbem_solution_mesh(&in, &mesh));
     assert_memory_equal(mesh.vertices, first.vertices, 12 * sizeof(double));
     assert_memory_equal(mesh.triangles, first.triangles, 12 * sizeof(int32_t));
-    ps_surface_mesh_release(&mesh);
-    ps_surface_mesh_release(&first);
-    ps_hbem_solution_close(&in);
 }
 
 /* What version 1 does not have; where there is nothing of it, files are of version 1. */
@@ -95,7 +92,7 @@ static void mirrors_and_absorption(void **state)
 {
     ps_hbem_solution out, in;
     ps_hbem_solution_header h = header_of();
-    ps_surface_mesh mesh = tetrahedron();
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = tetrahedron();
     ps_store *store;
     double values[24] = {0};
     write_all(&h);
@@ -128,13 +125,12 @@ static void mirrors_and_absorption(void **state)
     }
     check_ok(ps_hbem_solution_commit(&out));
     check_fails(ps_hbem_solution_open(path, &in), PS_INVALID, "an absorption of -1");
-    ps_surface_mesh_release(&mesh);
 }
 
 /* What ParaView shows: means of a dp1 layer by triangle, magnitudes of complex numbers. */
 static void shown(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_hbem_solution_header h = header_of();
     float numbers[4];
     write_all(&h);
@@ -142,14 +138,13 @@ static void shown(void **state)
     check_ok(ps_store_read_array(store, "/VTKHDF/CellData/magnitude", PS_F32, 0, 4,
                                  PS_ROOM(numbers, 4), numbers));
     for (int t = 0; t < 4; ++t) check_near(numbers[t], hypot(3 * t + 1, 3 * t + 13), 0, 1e-6);
-    ps_store_close(&store);
 }
 
 static void refuses(void **state)
 {
     ps_hbem_solution out;
     ps_hbem_solution_header h = header_of();
-    ps_surface_mesh mesh = tetrahedron();
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = tetrahedron();
     double values[24] = {0};
     strcpy(h.layer[0].space, "p2");
     check_fails(ps_hbem_solution_create(path, &identity, &h, &mesh, &out), PS_INVALID, "no space");
@@ -162,7 +157,6 @@ static void refuses(void **state)
     check_fails(ps_hbem_solution_put(&out, PS_LAYER_SINGLE, 1, values), PS_FAILED, "value 1 of");
     ps_hbem_solution_close(&out);
     check_fails(ps_hbem_solution_open("/nowhere/s.hdf", &out), PS_INVALID, "/nowhere/s.hdf");
-    ps_surface_mesh_release(&mesh);
 }
 
 /* A layer of another size than its space says. */

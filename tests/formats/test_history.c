@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "out.h5";
@@ -59,9 +60,8 @@ static void write_history(int64_t steps, int64_t unknowns, ps_precision precisio
     check_ok(ps_history_create(path, &identity, &header, &history));
     for (int64_t n = 1; n <= steps; n += group) {
         int64_t count = steps - n + 1 < group ? steps - n + 1 : group;
-        void *rows = rows_of(n, count, unknowns, precision);
+        PS_SCOPED_MEMORY void *rows = rows_of(n, count, unknowns, precision);
         check_ok(ps_history_append(history, count, rows));
-        free(rows);
     }
     check_ok(ps_history_commit(&history));
     assert_null(history);
@@ -86,7 +86,7 @@ static void comes_back(void **state)
         assert_int_equal(header->emitter_count, 2);
         assert_string_equal(header->emitters[0], "plane:dir=0,0,1:width=0.5");
         assert_string_equal(header->emitters[1], "uniform:width=2");
-        double *out = malloc((size_t)(steps * unknowns) * sizeof *out);
+        PS_SCOPED_MEMORY double *out = malloc((size_t)(steps * unknowns) * sizeof *out);
         check_ok(ps_history_read(history, 1, steps, out));
         for (int64_t i = 0; i < steps * unknowns; ++i) {
             double expected = value_of(1 + i / unknowns, i % unknowns);
@@ -96,7 +96,6 @@ static void comes_back(void **state)
         check_ok(ps_history_read(history, steps, 1, out));
         double last = value_of(steps, unknowns - 1);
         check_near(out[unknowns - 1], precision == PS_SINGLE ? (double)(float)last : last, 0, 0);
-        free(out);
         ps_history_close(&history);
     }
 }

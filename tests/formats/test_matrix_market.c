@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "formats/matrix_market.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "m.mtx";
@@ -33,7 +34,7 @@ static void fill(ps_csr *m, bool symmetric)
 static void round_trip(void **state)
 {
     for (int symmetric = 0; symmetric < 2; ++symmetric) {
-        ps_csr out, in;
+        PS_SCOPED(ps_csr_release) ps_csr out = {0}, in = {0};
         int64_t columns;
         fill(&out, symmetric);
         check_ok(ps_matrix_market_save(path, &out, symmetric, "a comment"));
@@ -45,8 +46,6 @@ static void round_trip(void **state)
         assert_memory_equal(in.columns, out.columns, 13 * sizeof(int32_t));
         assert_memory_equal(in.values, out.values, 13 * sizeof(double));
         check_ok(ps_csr_check(&in, columns));
-        ps_csr_release(&in);
-        ps_csr_release(&out);
     }
 }
 

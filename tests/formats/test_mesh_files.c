@@ -7,6 +7,7 @@
 #include "formats/field.h"
 #include "formats/surface_mesh.h"
 #include "formats/volume_mesh.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/temporaries.h"
 
@@ -59,7 +60,7 @@ static void surface_round_trip(void **state)
 /* Equal content has an equal hash, whatever the name and the time; other content another. */
 static void content_hash_is_of_the_content(void **state)
 {
-    ps_surface_mesh mesh, a, b, c;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0}, a = {0}, b = {0}, c = {0};
     fill_surface(&mesh);
     check_ok(ps_surface_mesh_save("a.hdf", &mesh, "test", ""));
     check_ok(ps_surface_mesh_save("b.hdf", &mesh, "test", ""));
@@ -71,10 +72,6 @@ static void content_hash_is_of_the_content(void **state)
     assert_string_equal(a.content_hash, b.content_hash);
     assert_string_not_equal(a.content_hash, c.content_hash);
     assert_string_not_equal(a.uuid, b.uuid);
-    ps_surface_mesh_release(&mesh);
-    ps_surface_mesh_release(&a);
-    ps_surface_mesh_release(&b);
-    ps_surface_mesh_release(&c);
 }
 
 static void bad_surfaces_are_refused(void **state)
@@ -144,7 +141,7 @@ static void volume_round_trip(void **state)
 static void large_grid(void **state)
 {
     enum { COUNT = 300000 };
-    ps_surface_mesh mesh, back;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0}, back = {0};
     check_ok(ps_surface_mesh_init(&mesh, COUNT + 2, COUNT));
     for (int32_t v = 0; v < COUNT + 2; ++v) {
         mesh.vertices[3 * v] = v;
@@ -156,7 +153,7 @@ static void large_grid(void **state)
     check_ok(ps_surface_mesh_load("large.hdf", &back));
     assert_memory_equal(back.triangles, mesh.triangles, 12 * COUNT);
     assert_memory_equal(back.vertices, mesh.vertices, 24 * (COUNT + 2));
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int32_t offsets[3];
     uint8_t type;
     check_ok(ps_store_open("large.hdf", PS_SURFACE_MESH_FORMAT, 1, &store));
@@ -166,9 +163,6 @@ static void large_grid(void **state)
     assert_int_equal(offsets[2], 3 * COUNT);
     check_ok(ps_store_read_array(store, "/VTKHDF/Types", PS_U8, COUNT - 1, 1, sizeof type, &type));
     assert_int_equal(type, 5);
-    ps_store_close(&store);
-    ps_surface_mesh_release(&mesh);
-    ps_surface_mesh_release(&back);
 }
 
 static void snapshot_round_trip(void **state)

@@ -5,6 +5,7 @@
 
 #include "formats/octree.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/tree_case.h"
 #include "tests/support/temporaries.h"
@@ -174,7 +175,7 @@ static void check_range(ps_octree_file *file, ps_octree_side side, const tree_ca
                         int64_t first, int64_t count)
 {
     double *columns[4];
-    int64_t *permutation;
+    PS_SCOPED_MEMORY int64_t *permutation = NULL;
     int width = side == PS_OCTREE_SOURCES ? 4 : 3;
     for (int c = 0; c < 4; ++c) check_ok(PS_ALLOC(&columns[c], count, "range"));
     check_ok(PS_ALLOC(&permutation, count, "range"));
@@ -185,12 +186,11 @@ static void check_range(ps_octree_file *file, ps_octree_side side, const tree_ca
         assert_true(width == 3 || columns[3][i] == t->q[o]);
     }
     for (int c = 0; c < 4; ++c) free(columns[c]);
-    free(permutation);
 }
 
 static void octrees_round_trip(void **state)
 {
-    tree_case t, u;
+    PS_SCOPED(tree_case_release) tree_case t = {0}, u = {0};
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 300000, 5, 1000));
     check_ok(tree_case_random(&u, PS_DISTRIBUTION_ELLIPSOID, 2000, 5, 1000));
     for (int same = 0; same < 2; ++same) {
@@ -234,8 +234,6 @@ static void octrees_round_trip(void **state)
         free(forecast);
         ps_octree_close(&file);
     }
-    tree_case_release(&t);
-    tree_case_release(&u);
 }
 
 /* Every rule of the page that a tree can break is found. */

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "formats/phasors.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "p.h5";
@@ -35,17 +36,16 @@ static float value(int frequency, int field, int64_t number, int64_t i)
 
 static void write_faces(ps_phasors *file, const ps_phasors_header *h, const int32_t *number)
 {
-    uint8_t *faces = malloc((size_t)(4 * h->rows));
+    PS_SCOPED_MEMORY uint8_t *faces = malloc((size_t)(4 * h->rows));
     for (int64_t i = 0; i < 4 * h->rows; ++i) faces[i] = (uint8_t)((number[i / 4] + i % 4) % 4);
     check_ok(ps_phasors_write_faces(file, faces));
-    free(faces);
 }
 
 static void check_faces(ps_phasors *file, const ps_phasors_header *h, const int32_t *number,
                         int64_t rows)
 {
     assert_int_equal(ps_phasors_has_faces(file), h->magnetic);
-    uint8_t *faces = malloc((size_t)(4 * rows));
+    PS_SCOPED_MEMORY uint8_t *faces = malloc((size_t)(4 * rows));
     if (!h->magnetic)
         check_fails(ps_phasors_read_faces(file, faces), PS_INVALID, "/elements/faces");
     else {
@@ -53,7 +53,6 @@ static void check_faces(ps_phasors *file, const ps_phasors_header *h, const int3
         for (int64_t i = 0; i < 4 * rows; ++i)
             assert_int_equal(faces[i], (number[i / 4] + i % 4) % 4);
     }
-    free(faces);
 }
 
 static void write_rows(const char *name, const ps_phasors_header *h, int64_t first)
@@ -61,8 +60,9 @@ static void write_rows(const char *name, const ps_phasors_header *h, int64_t fir
     ps_phasors *file;
     check_ok(ps_phasors_create(name, &identity, h, &file));
     int64_t width = 6 * ps_phasors_nodes(h->order), chunk = ps_phasors_chunk_rows(file);
-    int32_t *number = malloc((size_t)h->rows * 4), *material = malloc((size_t)h->rows * 4);
-    float *values = malloc((size_t)(chunk * width) * sizeof *values);
+    PS_SCOPED_MEMORY int32_t *number = malloc((size_t)h->rows * 4),
+                             *material = malloc((size_t)h->rows * 4);
+    PS_SCOPED_MEMORY float *values = malloc((size_t)(chunk * width) * sizeof *values);
     for (int64_t i = 0; i < h->rows; ++i) {
         number[i] = (int32_t)(h->mesh_elements - 1 - (first + i));
         material[i] = (int32_t)(i % 2);
@@ -78,9 +78,6 @@ static void write_rows(const char *name, const ps_phasors_header *h, int64_t fir
                 check_ok(ps_phasors_write_chunk(file, f, (ps_phasors_field)k, at / chunk, values));
             }
     check_ok(ps_phasors_commit(&file));
-    free(number);
-    free(material);
-    free(values);
 }
 
 static void check_rows(const ps_phasors_header *h, int64_t rows)
@@ -99,8 +96,9 @@ static void check_rows(const ps_phasors_header *h, int64_t rows)
     assert_string_equal(in->mesh_hash, h->mesh_hash);
     assert_string_equal(in->source_units, "A m");
     check_near(in->unsettled, h->unsettled, 0, 0);
-    int32_t *number = malloc((size_t)rows * 4), *material = malloc((size_t)rows * 4);
-    float *values = malloc((size_t)(6 * nodes) * 5 * sizeof *values);
+    PS_SCOPED_MEMORY int32_t *number = malloc((size_t)rows * 4),
+                             *material = malloc((size_t)rows * 4);
+    PS_SCOPED_MEMORY float *values = malloc((size_t)(6 * nodes) * 5 * sizeof *values);
     check_ok(ps_phasors_read_elements(file, number, material));
     check_faces(file, h, number, rows);
     int64_t first = rows - 5;
@@ -121,9 +119,6 @@ static void check_rows(const ps_phasors_header *h, int64_t rows)
         check_fails(ps_phasors_read_rows(file, 0, PS_PHASORS_MAGNETIC, 0, 1, values), PS_INVALID,
                     "no magnetic field");
     ps_phasors_close(&file);
-    free(number);
-    free(material);
-    free(values);
 }
 
 static void round_trip(void **state)
@@ -151,7 +146,7 @@ static void parts_and_master(void **state)
 
 static void refuses(void **state)
 {
-    ps_phasors *file;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     ps_phasors_header h = sample(2, 10);
     h.order = 5;
     check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "order 5");
@@ -173,5 +168,4 @@ static void refuses(void **state)
     check_ok(ps_phasors_commit(&file));
     check_ok(ps_phasors_open(path, &file));
     check_fails(ps_phasors_read_elements(file, number, material), PS_INVALID, "twice");
-    ps_phasors_close(&file);
 }

@@ -1,6 +1,7 @@
 /* Planes that mirror, from text, to attributes and back, and what is none. */
 
 #include "formats/reflectors.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static ps_status parse(const char *first, const char *second, ps_reflectors *out)
@@ -32,7 +33,7 @@ static void test_images(void **state)
 static void test_round_trip(void **state)
 {
     ps_reflectors m, back;
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     const ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
     check_ok(parse(".1,-.2,.3:.3,-.4,1.1:soft", NULL, &m));
     check_ok(ps_store_create("planes.h5", &identity, &store));
@@ -41,7 +42,6 @@ static void test_round_trip(void **state)
     check_ok(ps_store_open("planes.h5", "penstock-test", 1, &store));
     check_ok(ps_reflectors_get(store, &back));
     assert_memory_equal(&m, &back, sizeof m);
-    ps_store_close(&store);
 }
 
 static void test_same(void **state)

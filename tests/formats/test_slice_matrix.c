@@ -1,5 +1,6 @@
 /* slice_matrix: tiles and M^0 come back from single files and from masters; the header is derived
  * from the tiles; what contradicts itself is refused. */
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/synthetic_slices.h"
 #include "tests/support/temporaries.h"
@@ -33,7 +34,7 @@ static int remove_folder(void **state)
 static void compare_tile(ps_slice_matrix *file, int64_t index, ps_precision precision)
 {
     int64_t raw_bytes, unpacked_bytes;
-    void *raw, *unpacked;
+    PS_SCOPED_MEMORY void *raw = NULL, *unpacked = NULL;
     ps_slice_tile tile, view, info, expected = {0};
     ps_slice_matrix_tile_bytes(file, index, &raw_bytes, &unpacked_bytes);
     check_ok(ps_alloc(&raw, raw_bytes, 1, "raw"));
@@ -55,8 +56,6 @@ static void compare_tile(ps_slice_matrix *file, int64_t index, ps_precision prec
                         4 * (size_t)(ps_slice_tile_row_blocks(&tile) * tile.slices));
     assert_memory_equal(&view, &tile, sizeof tile);
     synthetic_tile_free(&expected);
-    free(raw);
-    free(unpacked);
 }
 
 /* What the header must say, by a plain loop over the whole matrix. */
@@ -92,15 +91,13 @@ static void compare_header(const ps_slice_header *h, int64_t tile_rows)
 
 static void compare_m0(ps_slice_matrix *file)
 {
-    ps_csr m0, expected;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0}, expected = {0};
     check_ok(ps_slice_matrix_load_m0(file, &m0));
     check_ok(synthetic_m0(&odd, 0, odd.unknowns, &expected));
     assert_int_equal(m0.nnz, expected.nnz);
     assert_memory_equal(m0.row_start, expected.row_start, 8 * (size_t)(m0.rows + 1));
     assert_memory_equal(m0.columns, expected.columns, 4 * (size_t)m0.nnz);
     assert_memory_equal(m0.values, expected.values, 8 * (size_t)m0.nnz);
-    ps_csr_release(&m0);
-    ps_csr_release(&expected);
 }
 
 static void compare_file(const char *path, ps_precision precision, int64_t tile_rows)
@@ -207,12 +204,11 @@ static void contradictory_tiles_are_not_written(void **state)
 static void a_missing_tile_is_noticed(void **state)
 {
     ps_slice_matrix *file;
-    ps_slice_tile tile = {0};
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {0};
     ps_csr m0 = {0};
     ps_slice_header header = {.dt = 1, .speed = 1};
     begin(&file, &tile);
     check_fails(ps_slice_matrix_commit(&file, &m0, &header), PS_FAILED, "tile 0 of 1 was never");
-    synthetic_tile_free(&tile);
 }
 
 /* A file that the store takes for sound, but whose contents are wrong in one way. */
@@ -379,7 +375,7 @@ static void the_combined_equation_has_its_alpha(void **state)
 
 static void a_transpose_changes_rows_and_columns(void **state)
 {
-    ps_csr m, t;
+    PS_SCOPED(ps_csr_release) ps_csr m = {0}, t = {0};
     check_ok(ps_csr_init(&m, 3, 4)); /* (0,2) = 5, (1,0) = 6, (1,1) = 7, (2,0) = 8 */
     const int64_t start[] = {0, 1, 3, 4};
     const int32_t columns[] = {2, 0, 1, 0};
@@ -395,8 +391,6 @@ static void a_transpose_changes_rows_and_columns(void **state)
     assert_memory_equal(t.row_start, expected_start, sizeof expected_start);
     assert_memory_equal(t.columns, expected_columns, sizeof expected_columns);
     for (int e = 0; e < 4; ++e) check_near(t.values[e], expected[e], 0, 0);
-    ps_csr_release(&m);
-    ps_csr_release(&t);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* store: what is written comes back, with its table, attributes and identity. */
 #include "tests/formats/store_samples.h"
 
+#include "runtime/scope.h"
 #include "tests/support/temporaries.h"
 
 static void fill_bytes(unsigned char *out, size_t bytes, uint64_t seed)
@@ -55,7 +56,7 @@ static void test_all_types_and_ranks(void **state)
 
 static void test_empty_datasets(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_dataset_info info;
     ps_verify_result result;
     ps_dataset_spec none = array_spec("/none", PS_F64, 0, 10),
@@ -72,12 +73,11 @@ static void test_empty_datasets(void **state)
     assert_int_equal(info.dims[0], 5);
     check_ok(ps_store_read_array(store, "/none", PS_F64, 0, 0, 0, NULL));
     check_ok(ps_store_verify(store, true, &result));
-    ps_store_close(&store);
 }
 
 static void test_ragged_chunks_and_extras(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     float values[1000], back[64];
     ps_chunk_info chunk;
     ps_dataset_info info;
@@ -99,13 +99,12 @@ static void test_ragged_chunks_and_extras(void **state)
     for (int i = 3; i < 64; ++i) check_near(back[i], 0, 0, 0);
     check_fails(ps_store_chunk(store, 1, 2, &chunk), PS_FAILED,
                 "chunk 2 of the 2 of /tiles/values");
-    ps_store_close(&store);
 }
 
 /* The two halves that chunk_stream uses, and what read_chunk gives, are the same. */
 static void test_stored_and_decode(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info chunk;
     float whole[300], halves[300];
     char *stored;
@@ -131,13 +130,12 @@ static void test_stored_and_decode(void **state)
                     "hash differs");
         free(stored);
     }
-    ps_store_close(&store);
 }
 
 /* Sums of squares that overflow tell nothing, and are no damage. */
 static void test_large_values(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result result;
     const double values[4] = {1e308, -1e308, 9e307, 2};
     ps_dataset_spec spec = array_spec("/x", PS_F64, 4, 4);
@@ -147,12 +145,11 @@ static void test_large_values(void **state)
     check_ok(ps_store_open("large.h5", "penstock-test", 1, &store));
     check_ok(ps_store_verify(store, true, &result));
     assert_int_equal(result.bad_chunks, 0);
-    ps_store_close(&store);
 }
 
 static void test_statistics(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     double values[5000], sum = 0, squares = 0;
     uint64_t seed = 9;
     int zeros = 0;
@@ -179,12 +176,11 @@ static void test_statistics(void **state)
     assert_int_equal(chunk.zeros, zeros);
     assert_int_equal(chunk.non_finite, 2);
     assert_int_equal(chunk.count, 5000);
-    ps_store_close(&store);
 }
 
 static void test_statistics_of_integers(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info chunk;
     uint16_t values[11] = {9, 0, 65535, 3, 4, 5, 6, 7, 8, 0, 1};
     ps_dataset_spec spec = array_spec("/n", PS_U16, 11, 8);
@@ -199,7 +195,6 @@ static void test_statistics_of_integers(void **state)
     check_near(chunk.maximum, 8, 0, 0);
     check_near(chunk.sum_squares, 65, 0, 0);
     assert_int_equal(chunk.count, 3);
-    ps_store_close(&store);
 }
 
 /* Rounded to nearest: relative error at most 2^-(bits + 1), low bits zero, files smaller. */
@@ -242,7 +237,7 @@ static void test_keep_bits(void **state)
 
 static void test_incompressible_is_stored_raw(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info chunk;
     unsigned char noise[4096];
     uint64_t seed = 77;
@@ -254,13 +249,12 @@ static void test_incompressible_is_stored_raw(void **state)
     assert_int_equal(chunk.stored_bytes, chunk.raw_bytes);
     check_ok(ps_store_chunk(store, 0, 1, &chunk)); /* padded with zeros: it pays */
     assert_true(chunk.stored_bytes < chunk.raw_bytes);
-    ps_store_close(&store);
 }
 
 /* No call writes beyond the room it is told, whatever the file holds. */
 static void test_capacities(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info chunk;
     float back[300];
     char stored[2000];
@@ -281,7 +275,6 @@ static void test_capacities(void **state)
     check_fails(ps_store_read_array(store, "/values", PS_F32, 0, 100, sizeof back, back),
                 PS_INVALID, "3 were expected");
     for (int i = 0; i < 300; ++i) check_near(back[i], 7, 0, 0);
-    ps_store_close(&store);
 }
 
 /* On request: as they are, the valid values and then zeros; rounding still applies. */
@@ -317,7 +310,7 @@ static void test_plain_chunks(void **state)
 
 static void test_attributes(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int64_t number, many[3] = {1, -2, INT64_C(1) << 40};
     double real, reals[3] = {1.5, -0.0, 1e300}, back[3];
     char text[32];
@@ -352,7 +345,6 @@ static void test_attributes(void **state)
     check_fails(ps_store_get_text(store, "/a", "Type", text, 16), PS_INVALID, "16 characters");
     check_fails(ps_store_get_text(store, "/", "n", text, 16), PS_INVALID, "no text");
     check_fails(ps_store_get_int(store, "/", "m", &number), PS_INVALID, "has no attribute m");
-    ps_store_close(&store);
 }
 
 static void write_with_threads(const char *path, int threads)
@@ -398,10 +390,9 @@ static void test_threads_give_the_same_content(void **state)
 
 static void content_hash_of(const char *path, char *hash)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     check_ok(ps_store_open(path, NULL, 0, &store));
     check_ok(ps_store_content_hash(store, hash));
-    ps_store_close(&store);
 }
 
 static void test_content_hash(void **state)

@@ -2,6 +2,7 @@
  * store: whatever happens to a file or to a writer, a reader gets the right data or a refusal
  * that names the file, and an older file survives.
  */
+#include "runtime/scope.h"
 #include "tests/formats/store_samples.h"
 #include "tests/support/calls.h"
 #include "tests/support/temporaries.h"
@@ -16,11 +17,10 @@ static int write_one(const void *path) { return write_sample(path, 1); }
 
 static uint64_t seed_of(const char *path)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int64_t seed;
     check_ok(ps_store_open(path, "penstock-test", 1, &store));
     check_ok(ps_store_get_int(store, "/tiles", "seed", &seed));
-    ps_store_close(&store);
     return (uint64_t)seed;
 }
 
@@ -205,7 +205,7 @@ static void test_every_bit_of_a_chunk_counts(void **state)
     ps_store *store;
     ps_verify_result result;
     check_ok(write_sample("whole.h5", 8));
-    unsigned char *bytes = slurp("whole.h5", &size);
+    PS_SCOPED_MEMORY unsigned char *bytes = slurp("whole.h5", &size);
     for (int chunk = 0; chunk < 4; ++chunk) {
         size_t start = find_chunk("whole.h5", 0, chunk, bytes, size, &length);
         for (size_t bit = (size_t)chunk; bit < 8 * length; bit += 331) {
@@ -227,7 +227,6 @@ static void test_every_bit_of_a_chunk_counts(void **state)
         assert_non_null(strstr(result.first_problem, name));
         ps_store_close(&store);
     }
-    free(bytes);
 }
 
 /* Deterministic mutations anywhere: bits, bytes, runs of zeros, swapped blocks. */
@@ -259,7 +258,7 @@ static void test_mutations_never_give_wrong_data(void **state)
     uint64_t random = 2026;
     int refused = 0;
     check_ok(write_sample("whole.h5", 9));
-    unsigned char *bytes = slurp("whole.h5", &size), *copy = malloc(size);
+    PS_SCOPED_MEMORY unsigned char *bytes = slurp("whole.h5", &size), *copy = malloc(size);
     for (int round = 0; round < 600; ++round) {
         memcpy(copy, bytes, size);
         for (int times = 1 + round % 3; times > 0; --times) mutate(copy, size, &random);
@@ -267,8 +266,6 @@ static void test_mutations_never_give_wrong_data(void **state)
         refused += check_damaged("mutant.h5", 9, "mutation", (size_t)round);
     }
     assert_true(refused > 200);
-    free(copy);
-    free(bytes);
 }
 
 static void test_wrong_kinds_of_files(void **state)

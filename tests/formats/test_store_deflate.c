@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/store_private.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/formats/store_samples.h"
 
@@ -60,7 +61,7 @@ static void fill(ps_type type, content what, void *values)
 static int64_t write_file(const char *path, const ps_store_identity *identity, ps_type type,
                           const void *values)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info chunk;
     int64_t bytes = 0;
     ps_dataset_spec spec = array_spec("/x", type, ROWS, CHUNK_ROWS);
@@ -72,25 +73,23 @@ static int64_t write_file(const char *path, const ps_store_identity *identity, p
         check_ok(ps_store_chunk(store, 0, c, &chunk));
         bytes += chunk.stored_bytes;
     }
-    ps_store_close(&store);
     return bytes;
 }
 
 static void read_by_store(const char *path, ps_type type, void *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result result;
     check_ok(ps_store_open(path, "penstock-trace", 1, &store));
     check_ok(ps_store_verify(store, true, &result));
     check_ok(
         ps_store_read_array(store, "/x", type, 0, ROWS, ROWS * (int64_t)ps_type_size(type), out));
-    ps_store_close(&store);
 }
 
 static void test_all_contents(void **state)
 {
     static const ps_type types[] = {PS_U8, PS_U16, PS_I64, PS_F32, PS_F64};
-    void *values = malloc(8 * ROWS), *back = malloc(8 * ROWS);
+    PS_SCOPED_MEMORY void *values = malloc(8 * ROWS), *back = malloc(8 * ROWS);
     for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
         for (int what = 0; what < CONTENTS; ++what) {
             size_t bytes = ROWS * ps_type_size(types[t]);
@@ -103,29 +102,25 @@ static void test_all_contents(void **state)
             read_by_store("streams.h5", types[t], back);
             assert_memory_equal(values, back, bytes);
         }
-    free(values);
-    free(back);
 }
 
 /* Equal bytes from any number of threads and any history of the compressor. */
 static void test_bytes_repeat(void **state)
 {
-    double *values = malloc(8 * ROWS);
+    PS_SCOPED_MEMORY double *values = malloc(8 * ROWS);
     int64_t bytes[2];
     char hash[2][17];
     for (int round = 0; round < 2; ++round) {
-        ps_store *store;
+        PS_SCOPED(ps_store_close) ps_store *store = NULL;
         fill(PS_F64, NOISE, values);
         if (round) write_file("other.h5", &trace_identity, PS_F64, values);
         fill(PS_F64, SINES, values);
         bytes[round] = write_file("repeated.h5", &trace_identity, PS_F64, values);
         check_ok(ps_store_open("repeated.h5", NULL, 0, &store));
         check_ok(ps_store_content_hash(store, hash[round]));
-        ps_store_close(&store);
     }
     assert_int_equal(bytes[0], bytes[1]);
     assert_string_equal(hash[0], hash[1]);
-    free(values);
 }
 
 /* Streams that are short, long, cut or followed by more: by their bytes, whatever a hash says. */

@@ -1,4 +1,5 @@
 /* store: parts and the master that joins them. */
+#include "runtime/scope.h"
 #include "tests/formats/store_samples.h"
 #include "tests/support/temporaries.h"
 
@@ -41,7 +42,7 @@ static void write_parts(const char *path, float *values)
 
 static void test_joined_reads(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_dataset_info info;
     ps_chunk_info chunk;
     ps_verify_result result;
@@ -83,12 +84,11 @@ static void test_joined_reads(void **state)
     free(stored);
     check_ok(ps_store_verify(store, true, &result));
     assert_int_equal(result.chunks, 19);
-    ps_store_close(&store);
 }
 
 static void test_missing_and_foreign_parts(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     float values[2 * PARTS * ROWS];
     char part[4096], kept[4200], path[128];
     strcpy(path, "lost.h5");
@@ -104,7 +104,6 @@ static void test_missing_and_foreign_parts(void **state)
                 "is not the file that was joined");
     assert_int_equal(rename(kept, part), 0);
     check_ok(ps_store_open(path, NULL, 0, &store));
-    ps_store_close(&store);
 }
 
 static void test_damaged_part(void **state)
@@ -235,9 +234,9 @@ static void test_part_names(void **state)
 /* What a program that shows files asks for. */
 static void test_lists(void **state)
 {
-    ps_store *store, *input;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL, *input = NULL;
     ps_attribute *attributes;
-    ps_input *inputs;
+    PS_SCOPED_MEMORY ps_input *inputs = NULL;
     int count;
     int64_t ints[2];
     check_ok(write_sample("input.h5", 1));
@@ -267,7 +266,4 @@ static void test_lists(void **state)
     assert_string_equal(inputs[0].role, "mesh");
     assert_string_equal(inputs[0].file, "input.h5");
     assert_string_equal(inputs[0].uuid, ps_store_uuid(input));
-    free(inputs);
-    ps_store_close(&input);
-    ps_store_close(&store);
 }

@@ -7,6 +7,7 @@
 
 #include "formats/h5zstd.h"
 #include "formats/store_private.h"
+#include "runtime/scope.h"
 #include "runtime/trust.h"
 
 /* Sizes that no writer gives are refused before anything is taken from them, though their hash is
@@ -49,7 +50,7 @@ static void test_short_frames(void **state)
 {
     float values[200] = {0}, back[200];
     const void *stored;
-    ps_scratch_pool pool;
+    PS_SCOPED(ps_scratch_pool_release) ps_scratch_pool pool = {0};
     ps_scratch *scratch;
     ps_chunk_info info = {0};
     ps_codec half = {.type = PS_F32, .elements = 100}, whole = {.type = PS_F32, .elements = 200};
@@ -66,14 +67,12 @@ static void test_short_frames(void **state)
     for (unsigned expected = 400; expected <= 800; expected += 400) {
         const unsigned client[2] = {1, expected};
         size_t size = (size_t)info.stored_bytes;
-        void *buffer = malloc(size);
+        PS_SCOPED_MEMORY void *buffer = malloc(size);
         memcpy(buffer, frame, size);
         assert_int_equal(ps_h5zstd_filter(0x0100, 2, client, size, &size, &buffer),
                          expected == 400 ? 400 : 0);
-        free(buffer);
     }
     ps_scratch_give(&pool, scratch);
-    ps_scratch_pool_release(&pool);
 }
 
 /* Bit n: the nth digest from now on comes out wrong. The second of a commit is the record hash. */
@@ -91,7 +90,7 @@ XXH64_hash_t XXH3_64bits_digest(const XXH3_state_t *state)
 
 static void test_content_hash_is_checked(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     forged = ALL;
     ps_status status = write_sample("forged.h5", 1);
     forged = 0;
@@ -104,7 +103,6 @@ static void test_content_hash_is_checked(void **state)
     status = ps_store_open("forged.h5", "penstock-test", 1, &store);
     ps_trust_inputs(false);
     check_ok(status);
-    ps_store_close(&store);
 }
 
 static ps_status write_empty(const char *path, int layout)
@@ -121,19 +119,18 @@ static ps_status write_empty(const char *path, int layout)
 /* Options and inputs are in a hash of their own; files of the first version have none. */
 static void test_record_hash_is_checked(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     check_ok(write_empty("record.h5", 2));
     check_fails(ps_store_open("record.h5", "penstock-test", 1, &store), PS_INVALID,
                 "record.h5: its record hash is");
     check_ok(write_empty("record.h5", 1));
     check_ok(ps_store_open("record.h5", "penstock-test", 1, &store));
-    ps_store_close(&store);
 }
 
 /* More links and attributes than libhdf5 keeps in a header by itself. */
 static void test_many_links(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     char name[64];
     check_ok(ps_store_create("many.h5", &sample_identity, &store));
     for (int i = 0; i < 40; ++i) {
@@ -147,14 +144,13 @@ static void test_many_links(void **state)
     check_ok(ps_store_open("many.h5", "penstock-test", 1, &store));
     assert_int_equal(store->layout, 2);
     assert_int_equal(store->count, 40);
-    ps_store_close(&store);
 }
 
 /* Kinds of files without gaps are not opened with values that are not finite; whoever asks for no
  * kind sees them. */
 static void test_finite_is_checked(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     float values[300];
     ps_dataset_spec spec = array_spec("/values", PS_F32, 300, 100);
     fill_reals(values, 300, 1);
@@ -166,5 +162,4 @@ static void test_finite_is_checked(void **state)
                 "chunk 1 of /values has 1 values that are not finite");
     assert_null(store);
     check_ok(ps_store_open("nan.h5", NULL, 0, &store));
-    ps_store_close(&store);
 }

@@ -1,4 +1,5 @@
 /* store: names of dimensions and their scales. */
+#include "runtime/scope.h"
 #include "tests/formats/store_samples.h"
 #include "tests/support/temporaries.h"
 
@@ -6,7 +7,7 @@
  * none. */
 static void test_dimensions(void **state)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     const double values[6] = {0};
     ps_dataset_spec axis = array_spec("/x", PS_F64, 3, 0),
                     field = array_spec("/field", PS_F64, 3, 0),
@@ -32,5 +33,4 @@ static void test_dimensions(void **state)
     check_ok(ps_store_open("dimensions.h5", "penstock-test", 1, &store));
     assert_int_equal(ps_store_dataset_count(store), 3); /* /y is no array */
     assert_true(ps_store_has(store, "/y", "CLASS") && ps_store_has(store, "/x", "REFERENCE_LIST"));
-    ps_store_close(&store);
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "formats/trace.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "t.h5";
@@ -21,7 +22,7 @@ static void fill(ps_trace *trace)
 static void round_trip(void **state)
 {
     for (int complex_values = 0; complex_values < 2; ++complex_values) {
-        ps_trace out, in;
+        PS_SCOPED(ps_trace_release) ps_trace out = {0}, in = {0};
         check_ok(ps_trace_init(&out, 501, 6, complex_values));
         fill(&out);
         out.in_frequency = complex_values;
@@ -53,8 +54,6 @@ static void round_trip(void **state)
         if (complex_values)
             assert_memory_equal(in.imaginary, out.imaginary, 501 * 6 * sizeof(double));
         assert_memory_equal(in.places, out.places, 18 * sizeof(double));
-        ps_trace_release(&in);
-        ps_trace_release(&out);
     }
 }
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "formats/transmission.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char path[] = "t.h5";
@@ -33,7 +34,7 @@ static void fill(ps_transmission_file *f, int64_t map)
 static void round_trip(void **state)
 {
     for (int64_t map = 0; map <= 3; map += 3) {
-        ps_transmission_file out, in;
+        PS_SCOPED(ps_transmission_file_release) ps_transmission_file out = {0}, in = {0};
         fill(&out, map);
         check_ok(ps_transmission_save(path, &out, &identity));
         check_ok(ps_transmission_load(path, &in));
@@ -52,8 +53,6 @@ static void round_trip(void **state)
             check_near(in.maps[PS_MAP_OO2_TWO_SIDED].rate[5], 8, 0, 0);
             check_near(in.maps[PS_MAP_OO2_TWO_SIDED].y[1], 7, 0, 0);
         }
-        ps_transmission_file_release(&in);
-        ps_transmission_file_release(&out);
     }
 }
 
@@ -62,7 +61,7 @@ static void reads_version_1(void **state)
 {
     ps_store *store;
     ps_store_identity old = identity;
-    ps_transmission_file f, in;
+    PS_SCOPED(ps_transmission_file_release) ps_transmission_file f = {0}, in = {0};
     double axis[2] = {1, 2}, rate[4] = {.1, .2, .3, .4};
     old.format = PS_TRANSMISSION_FORMAT;
     old.format_version = 1;
@@ -91,8 +90,6 @@ static void reads_version_1(void **state)
     check_near(in.maps[PS_MAP_OO2].rate[2], .3, 0, 0);
     check_near(in.maps[PS_MAP_OO2].y[1], 2, 0, 0);
     assert_null(in.maps[PS_MAP_OO0].rate);
-    ps_transmission_file_release(&in);
-    ps_transmission_file_release(&f);
 }
 
 static void refuses(void **state)

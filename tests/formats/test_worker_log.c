@@ -1,4 +1,5 @@
 #include "formats/worker_log.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { WORKERS = 3, ITERATIONS = 700 };
@@ -37,7 +38,7 @@ static void check_rows(const ps_worker_log *log, int64_t count)
 static void round_trip(void **state)
 {
     for (int64_t count = 0; count <= ITERATIONS; count += ITERATIONS) {
-        ps_worker_log out, in;
+        PS_SCOPED(ps_worker_log_release) ps_worker_log out = {0}, in = {0};
         fill(&out, 0, count);
         check_ok(ps_worker_log_save(path, &out, &identity));
         check_ok(ps_worker_log_load(path, &in));
@@ -48,8 +49,6 @@ static void round_trip(void **state)
         assert_string_equal(in.stage_names[1], "solve");
         check_near(ps_worker_log_stage(&in, 1), 3.5, 0, 0); /* ranks: 2 and 5 */
         check_rows(&in, count);
-        ps_worker_log_release(&in);
-        ps_worker_log_release(&out);
     }
 }
 
@@ -75,9 +74,8 @@ static void continues(void **state)
 
 static void load_refused(const char *text)
 {
-    ps_worker_log in;
+    PS_SCOPED(ps_worker_log_release) ps_worker_log in = {0};
     check_fails(ps_worker_log_load(path, &in), PS_INVALID, text);
-    ps_worker_log_release(&in);
 }
 
 static void refuses_what_is_unsound(void **state)

@@ -39,6 +39,7 @@
 #include "formats/transmission.h"
 #include "formats/volume_mesh.h"
 #include "formats/worker_log.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/rows.h"
 #include "store_model.h"
 
@@ -78,7 +79,7 @@ static ps_status read_partition(const char *path)
 
 static ps_status read_model(const char *path)
 {
-    ps_dgtd_model_file *file;
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *file = NULL;
     PS_TRY(ps_dgtd_model_open(path, &file));
     ps_status status = PS_OK;
     for (int ranks = 1; ranks <= 2 && status == PS_OK; ++ranks)
@@ -89,7 +90,6 @@ static ps_status read_model(const char *path)
             status = ps_dgtd_model_load(file, shares, ranks, rank, 8, &domain);
             if (status == PS_OK) ps_dgtd_domain_release(&domain);
         }
-    ps_dgtd_model_close(&file);
     return status;
 }
 
@@ -145,10 +145,9 @@ static ps_status read_box(const char *path)
     int64_t bytes = f.plane * 8;
     ps_status status = PS_OK;
     if (bytes <= ROOM) {
-        double *plane = malloc((size_t)bytes + 8);
+        PS_SCOPED_MEMORY double *plane = malloc((size_t)bytes + 8);
         for (int64_t p = 0; p < f.shape[0] && status == PS_OK; ++p)
             status = ps_box_field_read(&f, p, 1, plane);
-        free(plane);
     }
     ps_box_field_close(&f);
     return status;
@@ -159,11 +158,10 @@ static ps_status read_history(const char *path)
     ps_history *history;
     PS_TRY(ps_history_open(path, &history));
     const ps_history_header *h = ps_history_header_of(history);
-    double *row = malloc((size_t)h->slices.unknowns * 8);
+    PS_SCOPED_MEMORY double *row = malloc((size_t)h->slices.unknowns * 8);
     ps_status status = PS_OK;
     for (int64_t s = 1; s <= h->steps && s < 500 && status == PS_OK; ++s)
         status = ps_history_read(history, s, 1, row);
-    free(row);
     ps_history_close(&history);
     return status;
 }
@@ -173,11 +171,10 @@ static ps_status read_incident(const char *path)
     ps_incident_file *file;
     PS_TRY(ps_incident_file_open(path, &file));
     const ps_incident_header *h = ps_incident_file_header(file);
-    double *row = malloc((size_t)h->unknowns * 8);
+    PS_SCOPED_MEMORY double *row = malloc((size_t)h->unknowns * 8);
     ps_status status = PS_OK;
     for (int64_t n = 1; n <= h->steps && n < 500 && status == PS_OK; ++n)
         status = ps_incident_file_read(file, n, row);
-    free(row);
     ps_incident_file_close(&file);
     return status;
 }
@@ -265,7 +262,7 @@ static ps_status read_solution(const char *path)
 
 static ps_status read_subdomains(const char *path)
 {
-    ps_subdomains f;
+    PS_SCOPED(ps_subdomains_close) ps_subdomains f = {0};
     PS_TRY(ps_subdomains_open(path, &f));
     ps_status status = PS_OK;
     for (int64_t s = 0; s < f.header.subdomains && status == PS_OK; ++s) {
@@ -278,7 +275,6 @@ static ps_status read_subdomains(const char *path)
         status = ps_subdomains_read_face(&f, s, &face);
         if (status == PS_OK) ps_subdomain_face_release(&face);
     }
-    ps_subdomains_close(&f);
     return status;
 }
 
@@ -323,7 +319,7 @@ static ps_status read_ports(const char *path)
 static int arrays_of(const char *path, char names[][PS_NAME_MAX], ps_checkpoint_array *arrays,
                      int most)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     int count = 0;
     if (ps_store_open(path, NULL, 0, &store) != PS_OK) return 0;
     for (int d = 0; d < ps_store_dataset_count(store) && count < most; ++d) {
@@ -336,7 +332,6 @@ static int arrays_of(const char *path, char names[][PS_NAME_MAX], ps_checkpoint_
                                               .data = malloc((size_t)info.dims[0] * 8 + 8)};
         ++count;
     }
-    ps_store_close(&store);
     return count;
 }
 
@@ -425,7 +420,7 @@ static void link_parts(const char *folder, int seed, const char *file, bool make
 static void run_one(char **files, const store_model *seeds, int count, uint64_t seed,
                     const char *folder, progress *p)
 {
-    store_model model;
+    PS_SCOPED(store_model_release) store_model model = {0};
     uint64_t random = seed * 2654435761u + 12345;
     int of = (int)(seed % (uint64_t)count);
     const char *file = files[of];
@@ -448,7 +443,6 @@ static void run_one(char **files, const store_model *seeds, int count, uint64_t 
                     status, ps_message());
     }
     unlink(path);
-    store_model_release(&model);
 }
 
 int main(int argc, char **argv)

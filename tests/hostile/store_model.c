@@ -1,3 +1,4 @@
+#include "runtime/scope.h"
 #include "store_model.h"
 
 #include <math.h>
@@ -52,13 +53,12 @@ static void read_attribute(const ps_store *store, store_model *m, const char *ob
 
 static void read_attributes(const ps_store *store, store_model *m, const char *object)
 {
-    ps_attribute *list = NULL;
+    PS_SCOPED_MEMORY ps_attribute *list = NULL;
     int count = 0;
     if (ps_store_list_attributes(store, object, &list, &count) != PS_OK) return;
     m->attributes =
         realloc(m->attributes, (size_t)(m->attribute_count + count + 1) * sizeof *m->attributes);
     for (int i = 0; i < count; ++i) read_attribute(store, m, object, &list[i]);
-    free(list);
 }
 
 /* The group of a dataset, where it was not met before. */
@@ -76,7 +76,7 @@ static void read_group(const ps_store *store, store_model *m, const char *datase
 
 ps_status store_model_read(const char *path, store_model *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(out, 0, sizeof *out);
     PS_TRY(ps_store_open(path, NULL, 0, &store));
     snprintf(out->format, sizeof out->format, "%s", ps_store_format(store));
@@ -88,7 +88,6 @@ ps_status store_model_read(const char *path, store_model *out)
         status = read_dataset(store, d, &out->datasets[d]);
     read_attributes(store, out, "/");
     for (int d = 0; d < out->dataset_count; ++d) read_group(store, out, out->datasets[d].info.name);
-    ps_store_close(&store);
     return status;
 }
 
@@ -161,7 +160,7 @@ static bool write_attribute(ps_store *store, const model_attribute *a)
 
 bool store_model_write(const char *path, const store_model *m)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity identity = {.format = m->format,
                                   .format_version = m->version,
                                   .creator = "mutant",
@@ -174,7 +173,6 @@ bool store_model_write(const char *path, const store_model *m)
     for (int a = 0; a < m->attribute_count && good; ++a)
         if (!m->attributes[a].gone) good = write_attribute(store, &m->attributes[a]);
     if (good) return ps_store_commit(&store) == PS_OK;
-    ps_store_close(&store);
     return false;
 }
 

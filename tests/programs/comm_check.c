@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/comm.h"
+#include "runtime/scope.h"
 
 static int failures;
 
@@ -38,9 +39,9 @@ static void add_to_digest(const void *data, size_t bytes)
 static void check_sums(int64_t count)
 {
     int size = ps_comm_size(), me = ps_comm_rank();
-    float *singles = malloc(sizeof(float) * (size_t)(count + 1));
-    double *doubles = malloc(sizeof(double) * (size_t)(count + 1));
-    int64_t *integers = malloc(sizeof(int64_t) * (size_t)(count + 1));
+    PS_SCOPED_MEMORY float *singles = malloc(sizeof(float) * (size_t)(count + 1));
+    PS_SCOPED_MEMORY double *doubles = malloc(sizeof(double) * (size_t)(count + 1));
+    PS_SCOPED_MEMORY int64_t *integers = malloc(sizeof(int64_t) * (size_t)(count + 1));
     for (int64_t i = 0; i <= count; ++i) { /* one more, to see that it is left alone */
         singles[i] = (float)value(me, i);
         doubles[i] = value(me, i);
@@ -63,9 +64,6 @@ static void check_sums(int64_t count)
     EXPECT(singles[count] == (float)value(me, count) && doubles[count] == value(me, count));
     add_to_digest(singles, sizeof(float) * (size_t)count);
     add_to_digest(doubles, sizeof(double) * (size_t)count);
-    free(singles);
-    free(doubles);
-    free(integers);
 }
 
 static void check_extremes(void)
@@ -117,7 +115,8 @@ static void check_exchange(void)
     enum { MANY = 70000 };
     int size = ps_comm_size(), me = ps_comm_rank();
     int right = (me + 1) % size, left = (me + size - 1) % size;
-    int *to_right = malloc(MANY * sizeof(int)), *from_left = malloc(MANY * sizeof(int));
+    PS_SCOPED_MEMORY int *to_right = malloc(MANY * sizeof(int)),
+                         *from_left = malloc(MANY * sizeof(int));
     int to_left[2] = {me, -me}, from_right[2] = {-1, -1}, to_me = 5 + me, from_me = 0;
     for (int i = 0; i < MANY; ++i) to_right[i] = me * MANY + i;
     ps_comm_exchange list[4] = {
@@ -140,8 +139,6 @@ static void check_exchange(void)
     EXPECT(ps_comm_exchange_start(&foreign, 1, &pending) == PS_FAILED && !pending);
     foreign = (ps_comm_exchange){me, &to_me, &from_me, 4, 2};
     EXPECT(ps_comm_exchange_start(&foreign, 1, &pending) == PS_FAILED && !pending);
-    free(to_right);
-    free(from_left);
 }
 
 /* More than 2^31 bytes through each call; takes 5 GB a rank. */

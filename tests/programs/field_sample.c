@@ -12,6 +12,7 @@
 #include "formats/field.h"
 #include "formats/surface_mesh.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static ps_status write_snapshots(const ps_surface_mesh *mesh, const char *base, double *pressure)
 {
@@ -101,8 +102,8 @@ static ps_status write_wave(const ps_surface_mesh *mesh, const char *path, doubl
 
 int main(int argc, char **argv)
 {
-    ps_surface_mesh mesh = {0};
-    double *pressure = NULL;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
+    PS_SCOPED_MEMORY double *pressure = NULL;
     ps_status status = argc == 3 || argc == 4
                            ? ps_surface_mesh_load(argv[1], &mesh)
                            : ps_fail(PS_USAGE, "usage: field_sample MESH BASE [legendre|K]");
@@ -112,7 +113,5 @@ int main(int argc, char **argv)
                  : strcmp(argv[3], "legendre") == 0 ? write_legendre(&mesh, argv[2], pressure)
                                                      : write_wave(&mesh, argv[2], atof(argv[3]));
     if (status != PS_OK) fprintf(stderr, "field_sample: %s\n", ps_message());
-    free(pressure);
-    ps_surface_mesh_release(&mesh);
     return status;
 }

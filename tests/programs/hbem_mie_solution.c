@@ -13,6 +13,7 @@
 #include "kernels/common/vec3.h"
 #include "runtime/options.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 static void stop_on(ps_status status)
 {
@@ -25,7 +26,7 @@ static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_
                      double radius, const double *d)
 {
     int64_t n = mesh->vertex_count;
-    double *values = calloc((size_t)(2 * n), sizeof *values);
+    PS_SCOPED_MEMORY double *values = calloc((size_t)(2 * n), sizeof *values);
     for (int64_t v = 0; v < n; ++v) {
         const double *x = mesh->vertices + 3 * v;
         double value[2], r = ps_norm3(x);
@@ -37,14 +38,13 @@ static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_
     stop_on(ps_hbem_solution_put(file, PS_LAYER_DOUBLE, index, values));
     file->entries[index] =
         (ps_hbem_solution_entry){.wavenumber = k, .direction = {d[0], d[1], d[2]}};
-    free(values);
 }
 
 int main(int argc, char **argv)
 {
     double k[64] = {0};
     int count = 1, waves = argc > 5, directions = waves ? argc - 5 : 1;
-    ps_surface_mesh mesh;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     ps_hbem_solution file;
     stop_on(ps_surface_mesh_load(argv[1], &mesh));
     if (waves) stop_on(ps_parse_reals(argv[4], ',', k, 64, &count));
@@ -66,12 +66,10 @@ int main(int argc, char **argv)
         put_wave(&file, &mesh, i, k[i / directions], atof(argv[3]), d);
     }
     if (!waves) {
-        double *one = calloc((size_t)mesh.vertex_count, sizeof *one);
+        PS_SCOPED_MEMORY double *one = calloc((size_t)mesh.vertex_count, sizeof *one);
         for (int64_t v = 0; v < mesh.vertex_count; ++v) one[v] = 1;
         stop_on(ps_hbem_solution_put(&file, PS_LAYER_DOUBLE, 0, one));
-        free(one);
     }
     stop_on(ps_hbem_solution_commit(&file));
-    ps_surface_mesh_release(&mesh);
     return 0;
 }

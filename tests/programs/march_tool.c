@@ -17,6 +17,7 @@
 #include "formats/history.h"
 #include "formats/surface_mesh.h"
 #include "kernels/common/vec3.h"
+#include "runtime/scope.h"
 #include "tests/support/icosphere.h"
 
 static int fail(const char *what)
@@ -39,7 +40,7 @@ static double area_of(const double *vertices, const int32_t *triangle)
 
 static int print_off(int level, double area)
 {
-    icosphere mesh;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     icosphere_init(&mesh, level);
     if (area > 0) icosphere_scale(&mesh, sqrt(area / icosphere_area(&mesh)));
     printf("OFF\n%lld %lld 0\n", (long long)mesh.vertex_count, (long long)mesh.triangle_count);
@@ -49,19 +50,17 @@ static int print_off(int level, double area)
     for (int64_t t = 0; t < mesh.triangle_count; ++t)
         printf("3 %d %d %d\n", mesh.triangles[3 * t], mesh.triangles[3 * t + 1],
                mesh.triangles[3 * t + 2]);
-    icosphere_release(&mesh);
     return 0;
 }
 
 /* All densities as [steps][unknowns]. */
 static double *read_history(const char *path, ps_history_header *header)
 {
-    ps_history *history;
+    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     if (ps_history_open(path, &history) != PS_OK) exit(fail(path));
     *header = *ps_history_header_of(history);
     double *a = malloc((size_t)(header->steps * header->slices.unknowns) * sizeof *a);
     if (!a || ps_history_read(history, 1, header->steps, a) != PS_OK) exit(fail(path));
-    ps_history_close(&history);
     return a;
 }
 
@@ -98,7 +97,7 @@ static int check_uniform(const char *path, const char *mesh_path, double width, 
                          double until)
 {
     ps_history_header header;
-    ps_surface_mesh mesh;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     double *a = read_history(path, &header), error = 0, size = 0, area = 0;
     if (ps_surface_mesh_load(mesh_path, &mesh) != PS_OK) return fail(mesh_path);
     for (int64_t i = 0; i < mesh.triangle_count; ++i)
@@ -114,7 +113,6 @@ static int check_uniform(const char *path, const char *mesh_path, double width, 
         size += exact * exact;
     }
     printf("%.3e\n", sqrt(error / size));
-    ps_surface_mesh_release(&mesh);
     free(a);
     return 0;
 }

@@ -24,6 +24,7 @@
 #include "formats/volume_mesh.h"
 #include "kernels/common/mie_em.h"
 #include "kernels/dgtd/reference.h"
+#include "runtime/scope.h"
 #include "tests/support/cube_tets.h"
 
 static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8, HIGHER = 3e9;
@@ -148,7 +149,7 @@ static void fill_element(const sample *s, int frequency, ps_phasors_field field,
 static ps_status write_fields(const sample *s, ps_phasors *file, const int32_t *number)
 {
     int64_t chunk = ps_phasors_chunk_rows(file), width = 6 * s->reference.nodes;
-    float *values = malloc((size_t)(chunk * width) * sizeof *values);
+    PS_SCOPED_MEMORY float *values = malloc((size_t)(chunk * width) * sizeof *values);
     ps_status status = PS_OK;
     for (int f = 0; f < s->header.frequencies; ++f)
         for (int k = 0; k < 1 + s->header.magnetic; ++k)
@@ -157,14 +158,14 @@ static ps_status write_fields(const sample *s, ps_phasors *file, const int32_t *
                     fill_element(s, f, (ps_phasors_field)k, number[at + r], values + r * width);
                 status = ps_phasors_write_chunk(file, f, (ps_phasors_field)k, at / chunk, values);
             }
-    free(values);
     return status;
 }
 
 static ps_status write_phasors(sample *s, const char *path)
 {
     int64_t count = s->mesh.tetrahedron_count;
-    int32_t *number = malloc((size_t)count * 4), *material = malloc((size_t)count * 4);
+    PS_SCOPED_MEMORY int32_t *number = malloc((size_t)count * 4),
+                             *material = malloc((size_t)count * 4);
     ps_phasors *file = NULL;
     const ps_store_identity identity = {.creator = "test", .revision = "", .options = ""};
     bool part = strcmp(s->kind, "decay") == 0;
@@ -178,8 +179,6 @@ static ps_status write_phasors(sample *s, const char *path)
     if (status == PS_OK) status = write_fields(s, file, number);
     if (status == PS_OK) status = ps_phasors_commit(&file);
     ps_phasors_close(&file);
-    free(number);
-    free(material);
     return status;
 }
 

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
 
 /* The stored bytes of the chunk; NULL on failure. */
 static unsigned char *stored_bytes(const char *path, const char *name, int64_t chunk, size_t *size)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_chunk_info info;
     int id;
     unsigned char *stored = NULL;
@@ -19,7 +20,6 @@ static unsigned char *stored_bytes(const char *path, const char *name, int64_t c
         stored = malloc(*size);
         if (ps_store_read_stored(store, id, chunk, info.stored_bytes, stored) != PS_OK) *size = 0;
     }
-    ps_store_close(&store);
     return stored;
 }
 

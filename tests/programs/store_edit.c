@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
 
 static ps_status copy_attribute(ps_store *from, ps_store *to, const char *object,
                                 const ps_attribute *a)
@@ -59,28 +60,26 @@ static ps_status copy_dataset(ps_store *from, ps_store *to, int id, int64_t inde
     PS_TRY(ps_store_define(to, &spec, &own));
     for (int64_t c = 0; c < info.chunk_count; ++c) {
         ps_chunk_info chunk;
-        void *data = malloc((size_t)info.chunk_bytes + 64);
+        PS_SCOPED_MEMORY void *data = malloc((size_t)info.chunk_bytes + 64);
         PS_TRY(ps_store_chunk(from, id, c, &chunk));
         PS_TRY(ps_store_read_values(from, id, c, chunk.count * (int64_t)ps_type_size(info.type),
                                     data));
         if (index >= 0 && index < chunk.count) change(&info, data, index, value);
         index -= chunk.count;
         PS_TRY(ps_store_write_chunk(to, own, c, data, chunk.count, chunk.extras));
-        free(data);
     }
     return PS_OK;
 }
 
 static ps_status copy_attributes(ps_store *from, ps_store *to, const char *object)
 {
-    ps_attribute *list;
+    PS_SCOPED_MEMORY ps_attribute *list = NULL;
     int count;
     ps_status status = PS_OK;
     PS_TRY(ps_store_list_attributes(from, object, &list, &count));
     for (int a = 0; a < count && status == PS_OK; ++a)
         if (!ps_store_has(to, object, list[a].name))
             status = copy_attribute(from, to, object, &list[a]);
-    free(list);
     return status;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/device_copies.h"
 #include "tests/device_checks.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static void cpu_works(void **state)
@@ -50,8 +51,8 @@ static void cpu_work_is_done_at_once(void **state)
 /* Several copies by one call, and none. */
 static void copies_at_once(void **state)
 {
-    ps_device *device;
-    ps_stream *stream;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     const char from[3][8] = {"one", "two", "three"};
     char to[3][8] = {"", "", ""};
     ps_copies copies = {.count = 0};
@@ -68,8 +69,6 @@ static void copies_at_once(void **state)
     assert_string_equal(to[0], "one");
     assert_string_equal(to[1], "t");
     assert_string_equal(to[2], "three");
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }
 
 static void names(void **state)

@@ -1,13 +1,14 @@
 #include <unistd.h>
 
 #include "runtime/device_meter.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static void probes_time_work(void **state)
 {
-    ps_device *device;
-    ps_stream *stream;
-    ps_probe probe;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_probe_close) ps_probe probe = {0};
     ps_meter meter = {0};
     bool timed;
     check_ok(ps_device_open("cpu", 0, &device));
@@ -27,17 +28,14 @@ static void probes_time_work(void **state)
     check_near(meter.timed, 15, 0, 0);
     assert_true(meter.seconds >= 6e-3);
     check_near(ps_meter_seconds(&meter), meter.seconds, 0, 1e-15);
-    ps_probe_close(&probe);
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }
 
 /* What was not timed is taken to have been as fast as what was. */
 static void weights_stand_in(void **state)
 {
-    ps_device *device;
-    ps_stream *stream;
-    ps_probe probe;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(ps_probe_close) ps_probe probe = {0};
     ps_meter meter = {.seconds = 2, .timed = 10, .weight = 10};
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
@@ -46,7 +44,4 @@ static void weights_stand_in(void **state)
     check_near(ps_meter_seconds(&meter), 8, 0, 1e-15);
     meter = (ps_meter){0};
     check_near(ps_meter_seconds(&meter), 0, 0, 0);
-    ps_probe_close(&probe);
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }

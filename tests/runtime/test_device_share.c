@@ -2,11 +2,12 @@
  * (tests/gpu/check_dgtd_march.sh, ranks). */
 #include "runtime/device_share.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static void the_cpu_shares_nothing(void **state)
 {
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     ps_share_ticket ticket = {{0}, {0}};
     void *memory = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
@@ -14,5 +15,4 @@ static void the_cpu_shares_nothing(void **state)
     check_fails(ps_share_reach(device, &ticket, &memory), PS_FAILED, "CUDA");
     assert_null(memory);
     ps_share_leave(device, NULL);
-    ps_device_close(&device);
 }

@@ -1,12 +1,13 @@
 /* Windows on the CPU's device; those of CUDA devices are checked by tests/gpu/check_device.c. */
 #include "tests/window_checks.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 /* Rows that lie a ring apart are the same memory. */
 static void rings_repeat(void **state)
 {
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     int64_t ring = 5000;
     void *memory;
     check_ok(ps_device_open("cpu", 0, &device));
@@ -17,24 +18,20 @@ static void rings_repeat(void **state)
     for (int64_t i = 0; i < 100000; ++i) assert_int_equal(bytes[i], (char)(i % ring * 13));
     ps_device_free_ring(device, memory, 100000, ring);
     ps_device_free_ring(device, NULL, 1, 1);
-    ps_device_close(&device);
 }
 
 static void passes_to_and_fro(void **state)
 {
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(window_check_all(device));
-    ps_device_close(&device);
 }
 
 static void too_small_a_window_is_refused(void **state)
 {
-    ps_device *device;
-    window_check x;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(window_check_close) window_check x = {0};
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(window_check_open(&x, device, 60));
     check_fails(window_check_pass(&x, true), PS_EXHAUSTED, "--device-memory");
-    window_check_close(&x);
-    ps_device_close(&device);
 }

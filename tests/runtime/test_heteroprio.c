@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "runtime/heteroprio.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { NEAR, FAR, PLAIN }; /* kinds */
@@ -39,6 +40,7 @@ static void pops(ps_heteroprio *h, ps_worker_kind kind, int count, const int64_t
 
 static void by_priority_first_in_first_out(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(1, 1, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
     for (int round = 0; round < 40; ++round)
         for (int b = 0; b < BUCKETS; ++b) push(h, b, 100 * b + round);
@@ -49,7 +51,6 @@ static void by_priority_first_in_first_out(void **state)
     pops(h, PS_WORKER_GPU, 2, (int64_t[]){200, 201});
     for (int i = 2; i < 40; ++i) pops(h, PS_WORKER_CPU, 1, (int64_t[]){300 + i});
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){100, 101});
-    ps_heteroprio_close(&h);
 }
 
 /* Buckets of one priority are one queue: in the order in which their tasks were pushed. */
@@ -57,14 +58,13 @@ static void equal_priorities_are_one_queue(void **state)
 {
     static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}, {NEAR, 2, 1, 10}};
     ps_heteroprio_config config = {.buckets = equal, .bucket_count = 3, .cpus = 1, .gpus = 1};
-    ps_heteroprio *h;
+    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
     check_ok(ps_heteroprio_open(&config, &h));
     for (int i = 0; i < 6; ++i) push(h, i % 2 ? 0 : 2, i);
     push(h, FAR_ONE, 6);
     pops(h, PS_WORKER_GPU, 3, (int64_t[]){6, 0, 1});
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){3, 5});
     pops(h, PS_WORKER_GPU, 3, (int64_t[]){2, 4, -1});
-    ps_heteroprio_close(&h);
 }
 
 /* A GPU worker takes what is for its place, of all buckets of a priority, and then what is not; CPU
@@ -73,7 +73,7 @@ static void places(void **state)
 {
     static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {NEAR, 1, 1, 10}};
     ps_heteroprio_config config = {.buckets = equal, .bucket_count = 2, .cpus = 1, .gpus = 2};
-    ps_heteroprio *h;
+    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
     check_ok(ps_heteroprio_open(&config, &h));
     for (int i = 0; i < 8; ++i)
         check_ok(ps_heteroprio_push(h, i % 2, &(ps_ready_task){i, 1, 0.1, i / 4}));
@@ -84,7 +84,6 @@ static void places(void **state)
     for (int i = 6; i < 8; ++i) assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), i);
     for (int i = 2; i < 4; ++i) assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), i);
     assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 0), -1);
-    ps_heteroprio_close(&h);
 }
 
 /* Of tasks between two forecasts the one of the highest priority, for the place alone. */
@@ -93,7 +92,7 @@ static void by_length(void **state)
     static const ps_bucket table_of_two[] = {{NEAR, 1, 0, 10}, {FAR, 1, 1, 10}};
     ps_heteroprio_config config = {
         .buckets = table_of_two, .bucket_count = 2, .cpus = 1, .gpus = 2};
-    ps_heteroprio *h;
+    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
     check_ok(ps_heteroprio_open(&config, &h));
     for (int i = 0; i < 4; ++i) {
         check_ok(ps_heteroprio_push(h, 0, &(ps_ready_task){i, 1, 0.125, i % 2}));
@@ -107,12 +106,12 @@ static void by_length(void **state)
     assert_int_equal(ps_heteroprio_pop_between(h, 0, 2, 2.5), 12);
     assert_int_equal(ps_heteroprio_pop_between(h, 0, 2, 2.5), -1); /* others are for place 1 */
     check_near(ps_heteroprio_gpu_backlog(h), 4.375, 0, 1e-15);
-    ps_heteroprio_close(&h);
 }
 
 /* s k = 20 for near and 4 for far tasks with 2 GPUs; the paper's "#tasks >= s #GPUs". */
 static void rule_of_a_bucket(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_BUCKET, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 5; ++i) push(h, FAR_ONE, i);
     for (int i = 0; i < 12; ++i) push(h, NEAR_LARGE, 100 + i);
@@ -125,54 +124,54 @@ static void rule_of_a_bucket(void **state)
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){300, -1});
     for (int i = 0; i < 19 + 12 + 3; ++i) assert_true(ps_heteroprio_pop(h, PS_WORKER_GPU, -1) >= 0);
     assert_int_equal(ps_heteroprio_waiting(h), 0); /* the last task found a taker */
-    ps_heteroprio_close(&h);
 }
 
 static void rule_of_a_kind(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_KIND, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 12; ++i) push(h, NEAR_LARGE, 100 + i);
     for (int i = 0; i < 9; ++i) push(h, NEAR_SMALL, 200 + i);
     pops(h, PS_WORKER_CPU, 3, (int64_t[]){200, 201, -1});
-    ps_heteroprio_close(&h);
 }
 
 /* A CPU needs 1 s; the GPUs need 0.1/2 s for each near task: 20 of them outlast it, as s k says. */
 static void rule_of_time(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_TIME, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 19; ++i) push(h, NEAR_SMALL, i);
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
     check_ok(ps_heteroprio_push(h, NEAR_LARGE, &(ps_ready_task){99, 40, 4, 0}));
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, 1}); /* a long task counts for more than one */
-    ps_heteroprio_close(&h);
 }
 
 /* Four times what a CPU needs, 1 s, is twice 2 GPUs' share: 1.5 s of far tasks do not make that,
  * but do with the near ones that GPUs poll first. */
 static void rule_of_the_backlog(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_BACKLOG, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 3; ++i) push(h, FAR_ONE, i);
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
     for (int i = 0; i < 26; ++i) push(h, NEAR_LARGE, 100 + i);
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, -1});
-    ps_heteroprio_close(&h);
 }
 
 static void no_rule_without_gpus(void **state)
 {
     for (int rule = PS_TERMINATION_NONE; rule <= PS_TERMINATION_BALANCE; ++rule) {
+        PS_SCOPED(ps_heteroprio_close)
         ps_heteroprio *h = open_with(1, 0, (ps_termination)rule, PS_SCHEDULE_HETEROPRIO);
         push(h, NEAR_LARGE, 1);
         push(h, FAR_ONE, 2);
         pops(h, PS_WORKER_CPU, 3, (int64_t[]){2, 1, -1});
-        ps_heteroprio_close(&h);
     }
 }
 
 static void eager_takes_the_oldest(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(1, 1, PS_TERMINATION_BUCKET, PS_SCHEDULE_EAGER);
     push(h, PLAIN_ONE, 1);
     push(h, NEAR_LARGE, 2);
@@ -182,7 +181,6 @@ static void eager_takes_the_oldest(void **state)
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){1, 3});
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){-1});
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){4, -1});
-    ps_heteroprio_close(&h);
 }
 
 /* Near tasks prove slower on the GPU than forecast, s = 4, and far ones faster, s = 20: GPU workers
@@ -190,6 +188,7 @@ static void eager_takes_the_oldest(void **state)
 static void calibration_turns_the_order(void **state)
 {
     int order[PS_BUCKETS_MAX];
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(4, 1, PS_TERMINATION_BUCKET, PS_SCHEDULE_HETEROPRIO);
     for (int b = 0; b < BUCKETS; ++b) push(h, b, b);
     ps_heteroprio_observe(h, NEAR_LARGE, PS_WORKER_GPU, 0.1, 0.25);
@@ -208,7 +207,6 @@ static void calibration_turns_the_order(void **state)
     assert_int_equal(order[2], NEAR_SMALL);
     assert_int_equal(ps_heteroprio_order(h, PS_WORKER_CPU, order), 4);
     assert_int_equal(order[0], PLAIN_ONE);
-    ps_heteroprio_close(&h);
 }
 
 static void wrong_use(void **state)
@@ -231,6 +229,7 @@ static void wrong_use(void **state)
  * them on the cores, (4 + n)/2 <= (10 - n)/2 allows three. */
 static void rule_of_balance(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 4; ++i)
         ps_heteroprio_expect(h, PLAIN_ONE, &(ps_ready_task){i, 1, INFINITY, 0});
@@ -242,12 +241,12 @@ static void rule_of_balance(void **state)
     pops(h, PS_WORKER_GPU, 2, (int64_t[]){103, 104});
     push(h, PLAIN_ONE, 0);
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, -1});
-    ps_heteroprio_close(&h);
 }
 
 /* The last tasks are for the GPU: it would have done all before a core has done two. */
 static void balance_at_the_end(void **state)
 {
+    PS_SCOPED(ps_heteroprio_close)
     ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 5; ++i) {
         ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){i, 1, 0.5, 0});
@@ -257,7 +256,6 @@ static void balance_at_the_end(void **state)
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){1});
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1}); /* 1.5 s are left for the GPU, less than 2 */
     pops(h, PS_WORKER_GPU, 3, (int64_t[]){2, 3, 4});
-    ps_heteroprio_close(&h);
 }
 
 /* Far tasks (s = 2) are polled first, near ones (s = 10) wait. Once two CPU workers have time for
@@ -272,7 +270,7 @@ static void balance_leaves_to_cpus(void **state)
                                    .cpus = 2,
                                    .gpus = 1,
                                    .termination = PS_TERMINATION_BALANCE};
-    ps_heteroprio *h;
+    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
     check_ok(ps_heteroprio_open(&config, &h));
     ps_heteroprio_expect(h, 2, &top);
     check_ok(ps_heteroprio_push(h, 2, &top));
@@ -287,7 +285,6 @@ static void balance_leaves_to_cpus(void **state)
     pops(h, PS_WORKER_GPU, 4, (int64_t[]){200, 0, 1, 100});
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){2, 3});
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){101});
-    ps_heteroprio_close(&h);
 }
 
 /* Of far tasks that would take a CPU worker longer than half of what waits takes the GPU nothing is
@@ -300,7 +297,7 @@ static void balance_leaves_nothing_too_long(void **state)
                                    .cpus = 8,
                                    .gpus = 1,
                                    .termination = PS_TERMINATION_BALANCE};
-    ps_heteroprio *h;
+    PS_SCOPED(ps_heteroprio_close) ps_heteroprio *h = NULL;
     check_ok(ps_heteroprio_open(&config, &h));
     for (int i = 0; i < 8; ++i) {
         ps_ready_task task = {i, 2, 1, 0}, near = {100 + i, 4, 0.4, 0};
@@ -312,5 +309,4 @@ static void balance_leaves_nothing_too_long(void **state)
     /* waiting: 2 + 3.2 s, then less than the 4 s that a CPU worker asks for */
     pops(h, PS_WORKER_GPU, 4, (int64_t[]){100, 101, 102, 103});
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){0});
-    ps_heteroprio_close(&h);
 }

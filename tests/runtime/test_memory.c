@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static void allocations_are_aligned_and_zeroed(void **state)
@@ -11,11 +12,10 @@ static void allocations_are_aligned_and_zeroed(void **state)
         assert_int_equal((uintptr_t)numbers % 64, 0);
         for (int64_t i = 0; i < count; ++i) check_near(numbers[i], 0, 0, 0);
         free(numbers);
-        void *bytes;
+        PS_SCOPED_MEMORY void *bytes = NULL;
         check_ok(ps_alloc_untouched(&bytes, count, "bytes"));
         assert_non_null(bytes);
         assert_int_equal((uintptr_t)bytes % 64, 0);
-        free(bytes);
     }
 }
 
@@ -34,7 +34,7 @@ static void impossible_sizes(void **state)
 
 static void growing_keeps_what_is_there(void **state)
 {
-    int *items = NULL;
+    PS_SCOPED_MEMORY int *items = NULL;
     int64_t capacity = 0, grown = 0;
     for (int i = 0; i < 5000; ++i) {
         int64_t before = capacity;
@@ -50,7 +50,6 @@ static void growing_keeps_what_is_there(void **state)
                 PS_EXHAUSTED, "no memory for items");
     assert_int_equal(capacity, before);
     assert_int_equal(items[4999], 4999 * 4999);
-    free(items);
 }
 
 static void the_machine(void **state)

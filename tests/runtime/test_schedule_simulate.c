@@ -1,3 +1,4 @@
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/fmm_schedule_case.h"
 
@@ -7,12 +8,12 @@ static const int accuracies[3] = {3, 5, 7};
 static double makespan_of(const fmm_case *c, ps_termination rule, ps_schedule_policy policy)
 {
     double seconds, last[12] = {0};
-    ps_schedule_slot *slots = calloc((size_t)c->count, sizeof *slots);
+    PS_SCOPED_MEMORY ps_schedule_slot *slots = calloc((size_t)c->count, sizeof *slots);
     ps_schedule_problem problem = fmm_case_problem(c, 9, 3);
     ps_heteroprio_config config = fmm_case_config(rule, 9, 3);
     config.policy = policy;
     check_ok(ps_schedule_simulate(&problem, &config, slots, &seconds));
-    int64_t *by_order = calloc((size_t)c->count, sizeof *by_order);
+    PS_SCOPED_MEMORY int64_t *by_order = calloc((size_t)c->count, sizeof *by_order);
     for (int64_t t = 0; t < c->count; ++t) {
         by_order[slots[t].order] = t;
         double own = slots[t].worker < 9 ? c->cpu[t] : c->gpu[t];
@@ -26,8 +27,6 @@ static double makespan_of(const fmm_case *c, ps_termination rule, ps_schedule_po
         last[slot->worker] = slot->end;
         check_at_most(slot->end, seconds);
     }
-    free(slots);
-    free(by_order);
     return seconds;
 }
 
@@ -53,23 +52,21 @@ static void makespans_of_the_guide(void **state)
 {
     static const double with[3] = {11.4, 14.2, 29.0}, without[3] = {16.9, 15.6, 32.2};
     for (int i = 0; i < 3; ++i) {
-        fmm_case c;
+        PS_SCOPED(fmm_case_release) fmm_case c = {0};
         fmm_case_init(&c, accuracies[i]);
         ps_schedule_policy prio = PS_SCHEDULE_HETEROPRIO;
         check_near(makespan_of(&c, PS_TERMINATION_BUCKET, prio), with[i], 0.05, 0);
         check_near(makespan_of(&c, PS_TERMINATION_NONE, prio), without[i], 0.05, 0);
-        fmm_case_release(&c);
     }
 }
 
 /* The guide's other scope: at Acc 5 all P2P counted together is slower, 15.5 s. */
 static void scope_of_the_kind(void **state)
 {
-    fmm_case c;
+    PS_SCOPED(fmm_case_release) fmm_case c = {0};
     fmm_case_init(&c, 5);
     check_near(makespan_of(&c, PS_TERMINATION_KIND, PS_SCHEDULE_HETEROPRIO), 15.5, 0.05, 0);
     check_near(makespan_of(&c, PS_TERMINATION_TIME, PS_SCHEDULE_HETEROPRIO), 15.5, 0.05, 0);
-    fmm_case_release(&c);
 }
 
 static void eager_is_slower(void **state)

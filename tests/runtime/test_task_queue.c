@@ -1,6 +1,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "runtime/scope.h"
 #include "runtime/task_queue.h"
 #include "tests/check.h"
 
@@ -143,7 +144,7 @@ static bool conflict(const step *x, const step *y)
 static void check_edges(fixture *f)
 {
     static bool reach[TASKS][TASKS];
-    int64_t *first, *before;
+    PS_SCOPED_MEMORY int64_t *first = NULL, *before = NULL;
     check_ok(ps_task_queue_edges(f->queue, &first, &before));
     memset(reach, 0, sizeof reach);
     for (int t = 0; t < TASKS; ++t)
@@ -156,8 +157,6 @@ static void check_edges(fixture *f)
     for (int t = 0; t < TASKS; ++t)
         for (int b = 0; b < t; ++b)
             if (conflict(&steps[b], &steps[t])) assert_true(reach[t][b]);
-    free(first);
-    free(before);
 }
 
 /* Dependencies in time, and no two tasks of a worker at once. */
@@ -165,7 +164,8 @@ static void check_records(fixture *f, int workers)
 {
     static ps_task_record records[TASKS];
     double last[16] = {0};
-    int64_t *first, *before, by_order[TASKS] = {0};
+    int64_t by_order[TASKS] = {0};
+    PS_SCOPED_MEMORY int64_t *first = NULL, *before = NULL;
     assert_int_equal(ps_task_queue_count(f->queue), TASKS);
     ps_task_queue_records(f->queue, records);
     check_ok(ps_task_queue_edges(f->queue, &first, &before));
@@ -181,8 +181,6 @@ static void check_records(fixture *f, int workers)
         check_at_most(r->start, r->end);
         last[r->worker] = r->end;
     }
-    free(first);
-    free(before);
 }
 
 static void run_case(int cpus, int gpus, int64_t pieces, uint64_t seed)

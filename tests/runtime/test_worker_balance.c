@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "runtime/scope.h"
 #include "runtime/worker_balance.h"
 #include "tests/check.h"
 #include "tests/support/balance_case.h"
@@ -56,10 +57,9 @@ static void example_of_two_workers(void **state)
 {
     static const int64_t start[2] = {10, 3}, expected[2] = {7, 6};
     static const double seconds[2] = {10, 4};
-    ps_worker_balance *b = open_with(2, 13, start);
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = open_with(2, 13, start);
     check_ok(ps_worker_balance_update(b, seconds));
     check_counts(b, 2, expected);
-    ps_worker_balance_close(&b);
 }
 
 /* The paper's figure 11: workers 1 and 3 drop 3 and 1 items, 0 and 2 take 1/4 and 3/4 of them.
@@ -69,10 +69,9 @@ static void example_of_figure_11(void **state)
 {
     static const int64_t start[4] = {1, 9, 9, 5}, expected[4] = {2, 6, 12, 4};
     static const double seconds[4] = {4, 12, 6, 10};
-    ps_worker_balance *b = open_with(4, 24, start);
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = open_with(4, 24, start);
     check_ok(ps_worker_balance_update(b, seconds));
     check_counts(b, 4, expected);
-    ps_worker_balance_close(&b);
 }
 
 static void starts_with_equal_numbers(void **state)
@@ -95,14 +94,13 @@ static void starts_with_equal_numbers(void **state)
 static void keeps_an_item(void **state)
 {
     static const double slow[3] = {1e9, 1, 1}, zero[3] = {0, 0, 1}, nothing[3] = {0};
-    ps_worker_balance *b = open_balance(3, 12, NULL);
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = open_balance(3, 12, NULL);
     for (int n = 0; n < 3; ++n) check_ok(ps_worker_balance_update(b, slow));
     assert_int_equal(count_of(b, 0), 1);
     check_ok(ps_worker_balance_update(b, nothing));
     assert_int_equal(count_of(b, 0), 1);
     check_ok(ps_worker_balance_update(b, zero));
     for (int i = 0; i < 3; ++i) assert_true(count_of(b, i) >= 1);
-    ps_worker_balance_close(&b);
 }
 
 static void respects_caps(void **state)
@@ -129,7 +127,7 @@ static void respects_bytes(void **state)
     for (int k = 0; k < ITEMS; ++k) bytes[k] = 1 + k % 17;
     ps_worker_balance_config config = {
         .workers = 3, .items = ITEMS, .iterations = MANY, .byte_caps = caps, .item_bytes = bytes};
-    ps_worker_balance *b;
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = NULL;
     check_ok(ps_worker_balance_open(&config, &b));
     uint64_t seed = 3;
     for (int round = 0; round < 200; ++round) {
@@ -145,7 +143,6 @@ static void respects_bytes(void **state)
         check_ok(ps_worker_balance_update(b, seconds));
     }
     assert_true(count_of(b, 1) >= 8); /* and it uses them */
-    ps_worker_balance_close(&b);
 }
 
 /* Any times: the intervals cover the items, within the caps; the same times, the same intervals. */
@@ -181,7 +178,7 @@ static void always_a_partition(void **state)
 static void rolls_back_and_settles(void **state)
 {
     static const double times[4][2] = {{3, 1}, {2, 1.9}, {1, 2.5}, {9, 1}};
-    ps_worker_balance *b;
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = NULL;
     ps_worker_balance_config config = {.workers = 2, .items = 100, .iterations = 3};
     int64_t second = 0;
     check_ok(ps_worker_balance_open(&config, &b));
@@ -191,14 +188,13 @@ static void rolls_back_and_settles(void **state)
         check_ok(ps_worker_balance_update(b, times[n]));
     }
     assert_int_equal(count_of(b, 0), second);
-    ps_worker_balance_close(&b);
 }
 
 static void refuses_nonsense(void **state)
 {
     static const int64_t good[3] = {0, 4, 10}, falls[3] = {0, 11, 10}, shared[2] = {4, 6};
     static const double bad[2] = {1, -1}, nan_time[2] = {NAN, 1}, seconds[2] = {1, 2};
-    ps_worker_balance *b;
+    PS_SCOPED(ps_worker_balance_close) ps_worker_balance *b = NULL;
     ps_worker_balance_config config = {.workers = 0, .items = 4};
     check_fails(ps_worker_balance_open(&config, &b), PS_USAGE, "0 workers");
     config = (ps_worker_balance_config){.workers = 2, .items = 4, .byte_caps = good};
@@ -210,7 +206,6 @@ static void refuses_nonsense(void **state)
     check_ok(ps_worker_balance_fix(b, good));
     check_ok(ps_worker_balance_update(b, seconds));
     check_counts(b, 2, shared);
-    ps_worker_balance_close(&b);
 }
 
 /* Table 1: at most 0.2 % over the optimum in every case, many seeds. It takes the rollback, as the

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 static const char base[] = "out.items";
@@ -111,7 +112,7 @@ static void takes_little_time(void **state)
 {
     begin_anew();
     enum { BYTES = 1 << 20 };
-    char *item = calloc(1, BYTES);
+    PS_SCOPED_MEMORY char *item = calloc(1, BYTES);
     ps_journal *journal = open_part(0, (ps_interval){.seconds = .01});
     double start = ps_clock(), spent = 0;
     while (ps_clock() - start < .5) {
@@ -122,7 +123,6 @@ static void takes_little_time(void **state)
     }
     check_at_most(spent, .1); /* one more than 3 % at most, and a busy machine */
     ps_journal_close(&journal, true);
-    free(item);
 }
 
 static void of_another_identity(void **state)

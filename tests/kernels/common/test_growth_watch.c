@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "kernels/common/growth_watch.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube.h"
 #include "tests/support/interaction_case.h"
@@ -128,9 +129,9 @@ static verdict march(const icosphere *mesh, ps_formulation formulation, int poin
     interaction_case c;
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
     int64_t k_max, size = c.interaction.unknowns;
-    double *m = interaction_dense(&c.interaction, &k_max);
-    double *past = calloc((size_t)((k_max + 1) * size), sizeof *past);
-    double *pattern = calloc((size_t)size, sizeof *pattern);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *past = calloc((size_t)((k_max + 1) * size), sizeof *past);
+    PS_SCOPED_MEMORY double *pattern = calloc((size_t)size, sizeof *pattern);
     series_watch s = {.found = {NEVER, NEVER, 0}};
     uint64_t seed = 3;
     for (int64_t i = 0; i < size; ++i) pattern[i] = check_random(&seed);
@@ -142,9 +143,6 @@ static verdict march(const icosphere *mesh, ps_formulation formulation, int poin
         take(&s, n, n - 2 * PULSE, k_max < 16 ? 16 : k_max,
              level_of(x, size, formulation == PS_SOUND_HARD));
     }
-    free(m);
-    free(past);
-    free(pattern);
     interaction_case_release(&c);
     return s.found;
 }
@@ -166,13 +164,11 @@ static void one_point_grows(void **state)
 
 static void three_points_do_not(void **state)
 {
-    icosphere sphere, cube;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0}, cube = {0};
     icosphere_init(&sphere, 1);
     cube_init(&cube, 3);
     assert_int_equal(march(&sphere, PS_SOUND_HARD, 3, 4).suspected, NEVER);
     assert_int_equal(march(&sphere, PS_SOUND_SOFT_S, 3, 4).suspected, NEVER);
     assert_int_equal(march(&cube, PS_SOUND_SOFT_S, 3, 8).suspected, NEVER);
     assert_int_equal(march(&cube, PS_SOUND_HARD, 3, 2).suspected, NEVER);
-    icosphere_release(&sphere);
-    icosphere_release(&cube);
 }

@@ -1,6 +1,7 @@
 /* mesh_parts: runs, boxes, layers of the uniform cube and of shaken ranges, sorting by key. */
 #include "kernels/common/mesh_parts.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
 
@@ -67,7 +68,7 @@ static void boxes_of_a_cube(void **state)
 static void check_layers(const cube_tets *mesh, int64_t first, int64_t end, const int32_t *layer,
                          int64_t layers)
 {
-    int64_t *sizes = calloc((size_t)layers, sizeof *sizes);
+    PS_SCOPED_MEMORY int64_t *sizes = calloc((size_t)layers, sizeof *sizes);
     for (int64_t e = first; e < end; ++e) {
         assert_in_range(layer[e - first], 0, layers - 1);
         ++sizes[layer[e - first]];
@@ -78,7 +79,6 @@ static void check_layers(const cube_tets *mesh, int64_t first, int64_t end, cons
         }
     }
     for (int64_t l = 0; l < layers; ++l) assert_true(sizes[l] > 0);
-    free(sizes);
 }
 
 /* Of all but the elements of the cube's one corner: layers from another corner grow, and are evened

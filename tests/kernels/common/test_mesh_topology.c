@@ -3,6 +3,7 @@
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/mesh_topology.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { ROOM = 64 };
@@ -231,7 +232,7 @@ static void weld_agrees_with_all_pairs(void **state)
     const double tolerances[] = {0, 1e-9, 1e-3, 0.05, 0.4, 3};
     static double x[COUNT][3];
     int32_t target[COUNT], expected[COUNT];
-    void *workspace = malloc(ps_weld_workspace(COUNT));
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_weld_workspace(COUNT));
     uint64_t random = 5;
     for (int t = 0; t < 6; ++t) {
         double tolerance = tolerances[t];
@@ -254,7 +255,6 @@ static void weld_agrees_with_all_pairs(void **state)
         assert_int_equal(ps_vertices_weld(*x, COUNT, tolerance, workspace, target), merged);
         assert_memory_equal(target, expected, sizeof target);
     }
-    free(workspace);
 }
 
 static void compaction_and_reordering(void **state)

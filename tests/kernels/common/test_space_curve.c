@@ -2,6 +2,7 @@
 
 #include "kernels/common/radix_sort.h"
 #include "kernels/common/space_curve.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 /* Cells that follow each other along the Hilbert curve share a face, and none is missed. */
@@ -9,7 +10,7 @@ static void hilbert_steps_to_face_neighbours(void **state)
 {
     for (int bits = 1; bits <= 5; ++bits) {
         int64_t side = 1 << bits, cells = side * side * side;
-        int32_t *cell_at = malloc((size_t)cells * sizeof *cell_at);
+        PS_SCOPED_MEMORY int32_t *cell_at = malloc((size_t)cells * sizeof *cell_at);
         for (int64_t i = 0; i < cells; ++i) cell_at[i] = -1;
         for (int32_t cell = 0; cell < cells; ++cell) {
             uint64_t key =
@@ -26,7 +27,6 @@ static void hilbert_steps_to_face_neighbours(void **state)
                             llabs(a / side % side - b / side % side) + llabs(a % side - b % side);
             assert_int_equal(steps, 1);
         }
-        free(cell_at);
     }
 }
 
@@ -88,7 +88,7 @@ static void order_follows_the_curve(void **state)
     enum { SIDE = 8, COUNT = SIDE * SIDE * SIDE };
     double positions[2 * COUNT][3];
     int32_t order[2 * COUNT];
-    void *workspace = malloc(ps_space_curve_workspace(2 * COUNT));
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_space_curve_workspace(2 * COUNT));
     for (int i = 0; i < 2 * COUNT; ++i) {
         int cell = i * 37 % COUNT; /* each cell twice, COUNT apart */
         /* the last layer sits on the upper face, where the quantisation is held back */
@@ -117,7 +117,6 @@ static void order_follows_the_curve(void **state)
     assert_in_range(neighbours, 0, 12); /* 2 expected, of 511 */
     ps_space_curve_order(PS_CURVE_NONE, *positions, 2 * COUNT, workspace, order);
     for (int i = 0; i < 2 * COUNT; ++i) assert_int_equal(order[i], i);
-    free(workspace);
 }
 
 static void cube_of_flat_and_empty_sets(void **state)

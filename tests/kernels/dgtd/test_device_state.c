@@ -2,6 +2,7 @@
  * kernels do is checked on one (tests/gpu/check_dgtd.c). */
 #include "kernels/dgtd/device_kernels.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -91,8 +92,8 @@ static void probe_weights_turn(void **state)
 /* The CPU's device has no kernels here, and says so before anything is touched. */
 static void the_cpu_is_refused(void **state)
 {
-    ps_device *device;
-    ps_stream *stream;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     ps_dgtd_device d = shape_of(2, PS_SINGLE, PS_DGTD_FUSED);
     ps_dgtd_device_march march = {.device = &d};
     const ps_dgtd_device_part part = {0, 0, 1};
@@ -113,6 +114,4 @@ static void the_cpu_is_refused(void **state)
     check_fails(ps_dgtd_device_dft_add(&d, NULL, factors, PS_DGTD_DEVICE_FREQUENCIES + 1, 0, 1,
                                        NULL, stream),
                 PS_USAGE, "65 frequencies");
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }

@@ -3,6 +3,7 @@
 
 #include <complex.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 #include "tests/support/dgtd_media.h"
@@ -22,7 +23,7 @@ static void drive(const ps_dgtd_constitution *medium, double dt, double w, ps_pr
                   double _Complex out[3])
 {
     static const double a[3] = {1, -.4, .7};
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     ps_dgtd_dispersion media;
     ps_dgtd_material plain = {1, 1, 0};
     memset(&x, 0, sizeof x);
@@ -43,7 +44,6 @@ static void drive(const ps_dgtd_constitution *medium, double dt, double w, ps_pr
                       (law->gain * (STEPS / 2));
     }
     dgtd_media_release(&media);
-    dgtd_case_release(&x);
 }
 
 /* The trapezoidal rule has i w -> (2/dt) i tan(w dt/2), and nothing else is discrete. */

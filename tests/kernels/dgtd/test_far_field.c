@@ -3,6 +3,7 @@
 #include "kernels/dgtd/far_field.h"
 
 #include "kernels/common/mie_em.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
 
@@ -22,8 +23,8 @@ static double worst_error(int order, int side, int both_sides)
     size_t rows = (size_t)mesh.elements;
     int32_t *number = malloc(rows * sizeof *number);
     int64_t *faces = malloc(8 * rows * sizeof *faces), count = 0;
-    int8_t *outward = malloc(8 * rows);
-    double *weight = malloc(8 * rows * sizeof *weight);
+    PS_SCOPED_MEMORY int8_t *outward = malloc(8 * rows);
+    PS_SCOPED_MEMORY double *weight = malloc(8 * rows * sizeof *weight);
     float *e = calloc(rows * 6 * (size_t)n, sizeof *e),
           *h = calloc(rows * 6 * (size_t)n, sizeof *h);
     for (int64_t r = 0; r < mesh.elements; ++r) {
@@ -71,8 +72,6 @@ static double worst_error(int order, int side, int both_sides)
     }
     free(number);
     free(faces);
-    free(outward);
-    free(weight);
     free(e);
     free(h);
     cube_tets_release(&mesh);

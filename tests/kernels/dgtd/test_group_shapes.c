@@ -1,6 +1,7 @@
 /* mesh: the order of elements by shape within tiles. */
 #include <stdbool.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
 
@@ -10,13 +11,11 @@ enum { TILE = 100 };
 static int32_t *order_of(const cube_tets *mesh, int64_t tile)
 {
     int32_t *order = malloc((size_t)mesh->elements * sizeof *order);
-    double *centroids = malloc(3 * (size_t)mesh->elements * sizeof *centroids);
-    void *workspace = malloc(ps_space_curve_workspace(mesh->elements));
+    PS_SCOPED_MEMORY double *centroids = malloc(3 * (size_t)mesh->elements * sizeof *centroids);
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_space_curve_workspace(mesh->elements));
     ps_dgtd_order_elements(mesh->vertices, mesh->tetrahedra, mesh->elements, centroids, workspace,
                            order);
     if (tile) ps_dgtd_group_shapes(mesh->vertices, mesh->tetrahedra, mesh->elements, tile, order);
-    free(centroids);
-    free(workspace);
     return order;
 }
 
@@ -34,7 +33,7 @@ static void translates_lie_side_by_side(void **state)
 {
     cube_tets mesh;
     check_ok(cube_tets_init(&mesh, 7, 0, PS_DGTD_PEC));
-    int32_t *plain = order_of(&mesh, 0), *grouped = order_of(&mesh, TILE);
+    PS_SCOPED_MEMORY int32_t *plain = order_of(&mesh, 0), *grouped = order_of(&mesh, TILE);
     for (int64_t i = 0; i < mesh.elements; i += TILE) {
         int64_t end = i + TILE < mesh.elements ? i + TILE : mesh.elements, sum = 0, runs = 1;
         for (int64_t k = i; k < end; ++k) {
@@ -45,8 +44,6 @@ static void translates_lie_side_by_side(void **state)
         assert_true(runs <= 6);
         assert_int_equal(plain[i], grouped[i]);
     }
-    free(plain);
-    free(grouped);
     cube_tets_release(&mesh);
 }
 
@@ -55,9 +52,8 @@ static void others_stay(void **state)
 {
     cube_tets mesh;
     check_ok(cube_tets_init(&mesh, 4, .4, PS_DGTD_PEC));
-    int32_t *plain = order_of(&mesh, 0), *grouped = order_of(&mesh, PS_DGTD_MAX_TILE);
+    PS_SCOPED_MEMORY int32_t *plain = order_of(&mesh, 0),
+                             *grouped = order_of(&mesh, PS_DGTD_MAX_TILE);
     assert_memory_equal(plain, grouped, (size_t)mesh.elements * sizeof *plain);
-    free(plain);
-    free(grouped);
     cube_tets_release(&mesh);
 }

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdbool.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -247,7 +248,8 @@ static void energy_balance_with_losses(void **state)
         static random_case c;
         random_init(&c, order, PS_DOUBLE, PS_DGTD_ABSORBING, 1, .9);
         size_t bytes = dgtd_case_field_bytes(&c.x);
-        void *electric = dgtd_array(bytes), *before = dgtd_array(bytes), *mean = dgtd_array(bytes);
+        PS_SCOPED_MEMORY void *electric = dgtd_array(bytes), *before = dgtd_array(bytes),
+                              *mean = dgtd_array(bytes);
         for (int s = 0; s < 5; ++s) {
             step_keeping_former(&c);
             double w0 = energy(&c);
@@ -270,9 +272,6 @@ static void energy_balance_with_losses(void **state)
             check_near(w1 - w0, -c.march.dt * lost, 1e-13 * w0, 0);
             check_at_most(w1, w0 * (1 - 1e-3));
         }
-        free(electric);
-        free(before);
-        free(mean);
         random_release(&c);
     }
 }

@@ -7,6 +7,7 @@
 #include "kernels/dgtd/probe.h"
 #include "kernels/dgtd/ranges.h"
 #include "kernels/dgtd/running_dft.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -49,7 +50,7 @@ static void probes_are_exact_for_polynomials(void **state)
 {
     uint64_t seed = 5;
     for (int order = 1; order <= 4; ++order) {
-        dgtd_case x;
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         open_case(&x, order, PS_DOUBLE, 3, .3);
         dgtd_case_interpolate(&x, PS_DGTD_E, set_polynomial, &order, 0);
         for (int i = 0; i < 60; ++i) {
@@ -66,7 +67,6 @@ static void probes_are_exact_for_polynomials(void **state)
         }
         assert_int_equal(ps_dgtd_probe_find(&x.body, NULL, (double[]){1.001, .5, .5}), -1);
         assert_int_equal(ps_dgtd_probe_find(&x.body, NULL, (double[]){.5, -1, .5}), -1);
-        dgtd_case_release(&x);
     }
 }
 
@@ -96,8 +96,8 @@ static void running_transform_is_the_sum(void **state)
         dgtd_case x;
         open_case(&x, 2, (ps_precision)precision, 3, .3);
         int64_t groups = x.system.groups, last = x.mesh.elements - 1;
-        void *sums = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
-        void *pieces = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
+        PS_SCOPED_MEMORY void *sums = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
+        PS_SCOPED_MEMORY void *pieces = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
         double expected[FREQUENCIES][2] = {{0}};
         for (int n = 0; n < STEPS; ++n) {
             double t = .1 * n;
@@ -116,8 +116,6 @@ static void running_transform_is_the_sum(void **state)
         for (int i = 0; i < 2 * FREQUENCIES; ++i)
             check_near(ps_dgtd_dft_get(&x.system, sums, FREQUENCIES, i / 2, i % 2, last, 1, 3),
                        expected[i / 2][i % 2], precision == PS_SINGLE ? 1e-6 : 1e-14, 0);
-        free(sums);
-        free(pieces);
         dgtd_case_release(&x);
     }
 }
@@ -167,7 +165,7 @@ static void ranges_touch_their_neighbours_only(void **state)
     dgtd_case x;
     open_case(&x, 1, PS_SINGLE, 6, .2);
     int64_t groups = x.system.groups, *bounds = malloc(((size_t)groups + 1) * sizeof *bounds);
-    int64_t *range = malloc((size_t)groups * sizeof *range);
+    PS_SCOPED_MEMORY int64_t *range = malloc((size_t)groups * sizeof *range);
     for (int64_t first = 1; first <= groups; first = 2 * first + 1) {
         int64_t count = ps_dgtd_ranges(&x.system, first, 1 + first / 2, bounds);
         assert_int_equal(bounds[0], 0);
@@ -182,7 +180,6 @@ static void ranges_touch_their_neighbours_only(void **state)
             assert_true(other >= own - 1 && other <= own + 1);
         }
     }
-    free(range);
     free(bounds);
     dgtd_case_release(&x);
 }

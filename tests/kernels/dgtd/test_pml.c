@@ -1,6 +1,7 @@
 /* pml: the filters against s, no growth of random fields, ranges. */
 #include "kernels/dgtd/pml.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -265,14 +266,13 @@ static void start_upwind(layer_case *c, ps_dgtd_upwind *u)
 /* The upwind flux only between elements whose middle is in the layer along z. */
 static void restrict_upwind(layer_case *c, ps_dgtd_upwind *u)
 {
-    uint8_t *mask = calloc((size_t)c->x.mesh.elements, 1);
+    PS_SCOPED_MEMORY uint8_t *mask = calloc((size_t)c->x.mesh.elements, 1);
     for (int64_t e = 0; e < c->x.mesh.elements; ++e) {
         double kappa[3], sigma[3], radial[3];
         stretch_of(c, e, kappa, sigma, radial);
         mask[e] = sigma[2] > 0;
     }
     ps_dgtd_upwind_restrict(u, &c->x.system, mask);
-    free(mask);
 }
 
 /* Electric energy after 1000 steps over that of the start, with elements .3 times as high, along

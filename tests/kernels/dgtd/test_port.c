@@ -1,6 +1,7 @@
 /* port: its voltage before a step is known, and energy of field and network stays or falls. */
 #include "kernels/dgtd/port.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_ports.h"
 
@@ -66,7 +67,7 @@ static void voltage_is_known_before_the_step(void **state)
         ported_init(&p, order, (ps_dgtd_network){.resistance = .3}, .9);
         int64_t groups = p.x.system.groups;
         ps_dgtd_port_measure(&p.port, &p.x.system, p.x.field[0], p.x.field[1], measured);
-        void *before = dgtd_array(dgtd_case_field_bytes(&p.x));
+        PS_SCOPED_MEMORY void *before = dgtd_array(dgtd_case_field_bytes(&p.x));
         memcpy(before, p.x.field[0], dgtd_case_field_bytes(&p.x));
         p.march.port_count = 0;
         ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
@@ -77,7 +78,6 @@ static void voltage_is_known_before_the_step(void **state)
         ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
         check_near(voltage_of(&p), measured[1] + 2.5 * p.port.rise, 0, 1e-12);
         assert_true(p.port.rise > 0);
-        free(before);
         ported_release(&p);
     }
 }
@@ -116,7 +116,7 @@ static double network_energy(const ported *p)
  */
 static void follow_energy(int order, ps_dgtd_network network, double *rise, double *fall)
 {
-    ported p;
+    PS_SCOPED(ported_release) ported p = {0};
     double eps[MATERIALS], mu[MATERIALS], first = 0, last = 0;
     for (int m = 0; m < MATERIALS; ++m) eps[m] = materials[m].eps, mu[m] = materials[m].mu;
     ported_init(&p, order, network, .95);
@@ -132,7 +132,6 @@ static void follow_energy(int order, ps_dgtd_network network, double *rise, doub
         last = w;
     }
     *fall = 1 - last / first;
-    ported_release(&p);
 }
 
 static void energy_stays_without_resistance(void **state)

@@ -4,6 +4,7 @@
 #include <complex.h>
 #include <stdlib.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 enum { STEPS = 12000 };
@@ -15,7 +16,7 @@ static double complex impedance_of(ps_dgtd_line line, double k)
     double complex v = 0, i = 0;
     double capacity, before = 0;
     ps_dgtd_line_size(&line, dt, STEPS);
-    double *state = calloc((size_t)ps_dgtd_line_states(&line), sizeof *state);
+    PS_SCOPED_MEMORY double *state = calloc((size_t)ps_dgtd_line_states(&line), sizeof *state);
     for (int64_t n = 0; n < STEPS; ++n) {
         double t = (double)(n + 1) * dt, u = (t - 20) / 4, volts = exp(-u * u) * cos(k * (t - 20));
         double current = ps_dgtd_line_currents(&line, state, dt, n + 2, &capacity) + capacity * (volts - before) / dt;
@@ -24,7 +25,6 @@ static double complex impedance_of(ps_dgtd_line line, double k)
         i += current * cexp(-I * k * (t - dt / 2));
         before = volts;
     }
-    free(state);
     return v / i;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/dgtd/sar.h"
 #include "kernels/dgtd/system.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
 
@@ -93,7 +94,7 @@ static void owners_are_unique(void **state)
     ps_dgtd_lattice lattice = {{0, 0, 0}, {{.125, 0, 0}, {0, .125, 0}, {0, 0, .125}}, {9, 9, 9}};
     ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
     int32_t owner[729];
-    uint8_t *wanted = malloc((size_t)mesh.elements);
+    PS_SCOPED_MEMORY uint8_t *wanted = malloc((size_t)mesh.elements);
     ps_dgtd_lattice_owners(&lattice, &tets, NULL, owner);
     for (int p = 0; p < 729; ++p) {
         double x[3];
@@ -119,7 +120,6 @@ static void owners_are_unique(void **state)
     wanted[17] = 1;
     ps_dgtd_lattice_owners(&lattice, &tets, wanted, owner);
     for (int p = 0; p < 729; ++p) assert_true(owner[p] == 17 || owner[p] == INT32_MAX);
-    free(wanted);
     cube_tets_release(&mesh);
 }
 
@@ -139,8 +139,9 @@ static void squares_integrate(void **state)
         ps_dgtd_reference_init(&reference, order);
         int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
         float *values = fill(&mesh, &reference, linear, number);
-        double *mean = malloc((size_t)mesh.elements * 8), *most = malloc((size_t)mesh.elements * 8),
-               *volume = malloc((size_t)mesh.elements * 8);
+        double *volume = malloc((size_t)mesh.elements * 8);
+        PS_SCOPED_MEMORY double *mean = malloc((size_t)mesh.elements * 8),
+                                *most = malloc((size_t)mesh.elements * 8);
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
         ps_dgtd_rows rows = {mesh.elements, number, values};
         ps_dgtd_mean_squares(&reference, &rows, mean, most);
@@ -153,8 +154,6 @@ static void squares_integrate(void **state)
         check_near(all, 1, 0, 1e-13);
         check_near(sum, 29. / 3, 0, 1e-6);
         check_near(largest, 29, 0, 1e-6);
-        free(mean);
-        free(most);
         free(volume);
         free(values);
         free(number);
@@ -174,8 +173,8 @@ static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *referenc
 {
     const double expected[PS_DGTD_FACES] = {2.5, 0, 0, (50. / 3 / 2 + 20 * 2) / 4};
     ps_dgtd_tets tets = {mesh->vertices, mesh->tetrahedra, mesh->elements};
-    uint8_t *kinds = malloc((size_t)(4 * mesh->elements));
-    double *impedance = malloc((size_t)mesh->elements * sizeof *impedance);
+    PS_SCOPED_MEMORY uint8_t *kinds = malloc((size_t)(4 * mesh->elements));
+    PS_SCOPED_MEMORY double *impedance = malloc((size_t)mesh->elements * sizeof *impedance);
     for (int64_t r = 0; r < mesh->elements; ++r) impedance[r] = 2;
     for (int kind = PS_DGTD_INNER; kind < PS_DGTD_FACES; ++kind) {
         const ps_dgtd_surface surface = {mesh->links, kinds, impedance};
@@ -185,8 +184,6 @@ static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *referenc
         for (int64_t r = 0; r < mesh->elements; ++r) sum += out[r];
         check_near(sum, expected[kind], 0, 1e-5);
     }
-    free(kinds);
-    free(impedance);
 }
 
 /* E = (3 + i) x y^, H = (2 - i) z^: E x H^* = (3 + i)(2 + i) x = (5 + 5 i) x, of divergence 5 in
@@ -201,8 +198,8 @@ static void outflow_is_the_divergence(void **state)
         ps_dgtd_reference_init(&reference, order);
         int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
         float *e = fill(&mesh, &reference, along_y, number);
-        float *h = fill(&mesh, &reference, along_z, number);
-        double *out = malloc((size_t)mesh.elements * 8);
+        PS_SCOPED_MEMORY float *h = fill(&mesh, &reference, along_z, number);
+        PS_SCOPED_MEMORY double *out = malloc((size_t)mesh.elements * 8);
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
         ps_dgtd_rows rows = {mesh.elements, number, e};
         const ps_dgtd_surface surface = {mesh.links, NULL, NULL};
@@ -210,9 +207,7 @@ static void outflow_is_the_divergence(void **state)
         for (int64_t r = 0; r < mesh.elements; ++r) sum += out[r];
         check_near(sum, 2.5, 0, 1e-6);
         check_kinds(&mesh, &reference, &rows, h, out);
-        free(out);
         free(e);
-        free(h);
         free(number);
         cube_tets_release(&mesh);
     }

@@ -1,6 +1,7 @@
 /* source: the current dipole against the exact field, and the total/scattered surface. */
 #include "kernels/dgtd/source.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -112,7 +113,7 @@ static double exact_axial(const ps_dgtd_incident *dipole, double radius, const d
  */
 static void current_radiates_as_a_dipole(void **state)
 {
-    cube_run c;
+    PS_SCOPED(cube_release) cube_run c = {0};
     const ps_dgtd_incident dipole = {
         PS_DGTD_DIPOLE, {1, 1.2, .35, 0, PS_DGTD_GAUSSIAN}, {0, 0, 1}, {0, 0, 0}, {.5, .5, .5}};
     ps_dgtd_current current = {
@@ -153,7 +154,6 @@ static void current_radiates_as_a_dipole(void **state)
                 "meets no element");
     free(current.slots);
     free(current.loads);
-    cube_release(&c);
 }
 
 /* Largest L2 norm squared of E - f of the elements of one side. */
@@ -198,7 +198,7 @@ static double leak(int side, int upwind)
                                    {0, 0, 0}};
     double outside = 0, inside = 0;
     cube_init(&c, 2, side, &wave);
-    uint8_t *total = malloc((size_t)c.x.mesh.elements);
+    PS_SCOPED_MEMORY uint8_t *total = malloc((size_t)c.x.mesh.elements);
     for (int64_t e = 0; e < c.x.mesh.elements; ++e) {
         double m[3];
         dgtd_case_point(&c.x, e, (const double[]){.25, .25, .25, .25}, m);
@@ -213,7 +213,6 @@ static double leak(int side, int upwind)
         inside = fmax(inside, norm_of(&c.x, total, 1, 0, NULL));
     }
     free(flux.former[0]), free(flux.former[1]), free(flux.own), free(flux.other);
-    free(total);
     cube_release(&c);
     return sqrt(outside / inside);
 }

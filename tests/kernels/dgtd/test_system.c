@@ -1,6 +1,7 @@
 /* mesh and system: links, geometry, what is refused, halos. */
 #include "kernels/dgtd/system.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
 
@@ -9,7 +10,7 @@ static const ps_dgtd_material vacuum = {1, 1, 0};
 /* Nodes m of both sides of a face are one point; links are mutual; 12 n^2 faces are open. */
 static void linked_face_nodes_meet(void **state)
 {
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     int64_t open = 0;
     memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
@@ -29,13 +30,12 @@ static void linked_face_nodes_meet(void **state)
         }
     }
     assert_int_equal(open, 12 * 9);
-    dgtd_case_release(&x);
 }
 
 /* Volumes add up to 1; normals times areas of an element to 0, and outwards. */
 static void geometry_closes(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     double volume = 0;
     check_ok(cube_tets_init(&mesh, 3, .3, PS_DGTD_PEC));
     for (int64_t e = 0; e < mesh.elements; ++e) {
@@ -64,7 +64,6 @@ static void geometry_closes(void **state)
            mesh.vertices + 3 * (int64_t)mesh.tetrahedra[8], 3 * sizeof(double));
     check_fails(ps_dgtd_check_volumes(mesh.vertices, mesh.tetrahedra, mesh.elements, 0), PS_INVALID,
                 "flat");
-    cube_tets_release(&mesh);
 }
 
 static void faces_of_three_are_refused(void **state)
@@ -81,7 +80,7 @@ static void faces_of_three_are_refused(void **state)
 
 static void wrong_bodies_are_refused(void **state)
 {
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     ps_dgtd_material bad = {1, 0, 0};
     memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 2, 0, PS_DGTD_PEC));
@@ -102,7 +101,6 @@ static void wrong_bodies_are_refused(void **state)
     x.mesh.tags[5] = 0;
     x.body.material = &bad;
     check_fails(ps_dgtd_system_fill(&x.system, &x.body), PS_INVALID, "mu 0");
-    dgtd_case_release(&x);
 }
 
 /* Half of the elements as a part of their own, with halo slots behind them: same bits. */
@@ -119,8 +117,8 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
             ps_dgtd_set_node(&x.system, x.field[1], e, i / 20, i % 20, check_random(&seed));
     int64_t half = x.mesh.elements / 2, halo = 0;
     int32_t *links = malloc((size_t)half * 4 * sizeof *links);
-    int32_t *from = malloc((size_t)half * 4 * sizeof *from);
-    int32_t *to = malloc((size_t)half * 4 * sizeof *to);
+    PS_SCOPED_MEMORY int32_t *from = malloc((size_t)half * 4 * sizeof *from);
+    PS_SCOPED_MEMORY int32_t *to = malloc((size_t)half * 4 * sizeof *to);
     for (int64_t f = 0; f < 4 * half; ++f) {
         links[f] = x.mesh.links[f];
         if (links[f] < 4 * half) continue;
@@ -131,8 +129,8 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     assert_true(halo > 0 && half % 16 == 0);
     ps_dgtd_half_step(&x.system, PS_DGTD_E, x.field[0], x.field[1], 0, x.system.groups);
     size_t bytes = dgtd_case_field_bytes(&x), own = (size_t)half * 60 * sizeof(float);
-    float *buffer = malloc((size_t)halo * 30 * sizeof *buffer);
-    void *source = dgtd_array(own + (size_t)(halo + 16) * 60 * sizeof(float));
+    PS_SCOPED_MEMORY float *buffer = malloc((size_t)halo * 30 * sizeof *buffer);
+    PS_SCOPED_MEMORY void *source = dgtd_array(own + (size_t)(halo + 16) * 60 * sizeof(float));
     memcpy(x.former, x.field[0], bytes);
     memcpy(source, x.field[1], own);
     ps_dgtd_halo_pack(&x.system, x.field[1], from, halo, buffer);
@@ -145,9 +143,5 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     ps_dgtd_half_step(&x.system, PS_DGTD_E, x.field[0], source, 0, x.system.groups);
     assert_memory_equal(x.field[0], x.former, own);
     free(links);
-    free(from);
-    free(to);
-    free(buffer);
-    free(source);
     dgtd_case_release(&x);
 }

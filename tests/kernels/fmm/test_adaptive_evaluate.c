@@ -1,5 +1,6 @@
 /* The method over adaptive trees against direct sums. */
 #include "kernels/fmm/adaptive_plan.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_case.h"
 
@@ -8,7 +9,7 @@
 static void within(adaptive_places places, int64_t sources, int64_t targets, int order,
                    const double bounds[3])
 {
-    adaptive_case c;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     double errors[3] = {0};
     check_ok(adaptive_case_tree(&c, places, sources, targets, ps_adaptive_leaf_size(order)));
     check_ok(adaptive_case_init(&c, order, 2));
@@ -17,7 +18,6 @@ static void within(adaptive_places places, int64_t sources, int64_t targets, int
     print_message("places %d order %d levels %d: %.2e %.2e, largest %.2e\n", (int)places, order,
                   c.tree.levels, errors[0], errors[1], errors[2]);
     for (int i = 0; i < 3; ++i) check_at_most(errors[i], bounds[i]);
-    adaptive_case_release(&c);
 }
 
 static void errors(void **state)
@@ -37,7 +37,7 @@ static void other_kernels(void **state)
     const ps_fmm_function functions[] = {{PS_FMM_YUKAWA, 3}, {PS_FMM_SQUARE, 0}};
     const double bounds[2] = {1e-3, 1e-4};
     for (int i = 0; i < 2; ++i) {
-        adaptive_case c;
+        PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
         double errors[3] = {0};
         check_ok(adaptive_case_tree(&c, ADAPTIVE_CUSP, 3000, 0, ps_adaptive_leaf_size(3)));
         c.problem.function = functions[i];
@@ -45,7 +45,6 @@ static void other_kernels(void **state)
         check_ok(adaptive_case_run(&c));
         check_ok(adaptive_case_errors(&c, 300, errors));
         check_at_most(errors[0], bounds[i]);
-        adaptive_case_release(&c);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Plans for devices against the evaluation on cores: by the steps of a device, on the host. */
 #include <omp.h>
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_twin.h"
 
@@ -66,7 +67,7 @@ static void plans(void **state)
 /* A plan does not depend on who makes it. */
 static void same_plan(void **state)
 {
-    adaptive_case c;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     ps_adaptive_plan plan[2];
     check_ok(adaptive_case_tree(&c, ADAPTIVE_PLUMMER, 20000, 0, 20));
     for (int i = 0; i < 2; ++i) {
@@ -79,5 +80,4 @@ static void same_plan(void **state)
                             (size_t)(plan[0].part[part].count * plan[0].part[part].size));
     }
     for (int i = 0; i < 2; ++i) ps_adaptive_plan_release(&plan[i]);
-    adaptive_case_release(&c);
 }

@@ -2,6 +2,7 @@
 #include "kernels/fmm/evaluate.h"
 
 #include "kernels/common/vec3.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/fmm_case.h"
 
@@ -11,14 +12,12 @@ enum { COUNT = 20000, SAMPLES = 700 };
 static void errors_of(ps_distribution distribution, int height, const fmm_options *options,
                       double errors[2])
 {
-    tree_case t;
-    fmm_case c;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
+    PS_SCOPED(fmm_case_release) fmm_case c = {0};
     check_ok(tree_case_random(&t, distribution, COUNT, height, 128));
     check_ok(fmm_case_init(&c, options, &t, 2));
     fmm_case_run(&c);
     check_ok(fmm_case_errors(&c, SAMPLES, 0, errors));
-    fmm_case_release(&c);
-    tree_case_release(&t);
 }
 
 /* Charges in (0, 1); relative L2 error of potential and gradient, within a factor of 2 of these.
@@ -104,7 +103,7 @@ static void error_table(void **state)
 /* K = r^2: phi = Q |x|^2 - 2 x.P + R, g = 2 (Q x - P). */
 static void square_is_exact(void **state)
 {
-    tree_case t;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
     fmm_case c;
     fmm_options o = {.order = 3,
                      .epsilon = 1e-14,
@@ -135,7 +134,6 @@ static void square_is_exact(void **state)
     check_at_most(worst[0] / largest[0], 1e-13);
     check_at_most(worst[1] / largest[1], 1e-11);
     fmm_case_release(&c);
-    tree_case_release(&t);
 }
 
 /* K = r^4: exact from l = 5 on, not at l = 3. */
@@ -250,8 +248,8 @@ static void momentum(void **state)
 {
     const double bounds[3] = {1e-4, 5e-6, 1e-7};
     for (int j = 0; j < 3; ++j) {
-        tree_case t;
-        fmm_case c;
+        PS_SCOPED(tree_case_release) tree_case t = {0};
+        PS_SCOPED(fmm_case_release) fmm_case c = {0};
         fmm_options o = {.order = 3 + 2 * j,
                          .function = {PS_FMM_INVERSE, 0},
                          .far = PS_DOUBLE,
@@ -274,8 +272,6 @@ static void momentum(void **state)
         print_message("l %d: %.2e\n", o.order, ratio);
         check_at_most(ratio, bounds[j]);
         check_at_most(bounds[j] / 1000, ratio);
-        fmm_case_release(&c);
-        tree_case_release(&t);
     }
 }
 
@@ -334,7 +330,7 @@ static void all_kernels(void **state)
 static void sides(void **state)
 {
     for (int near = 0; near < 2; ++near) {
-        tree_case t;
+        PS_SCOPED(tree_case_release) tree_case t = {0};
         fmm_case c;
         fmm_options o = {.order = 4,
                          .function = {PS_FMM_INVERSE, 0},
@@ -354,7 +350,6 @@ static void sides(void **state)
         check_at_most(errors[0], 1e-4);
         check_at_most(errors[1], 1e-2);
         fmm_case_release(&c);
-        tree_case_release(&t);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/fmm_case.h"
 
@@ -68,7 +69,7 @@ static void far_field(fmm_case *c, const tree_case *t, double *results)
     int64_t vector = ps_fmm_vector_bytes(p);
     level_groups m[LEVELS], k[LEVELS], l[LEVELS];
     ps_fmm_groups vm[LEVELS], vk[LEVELS], vl[LEVELS];
-    void *workspace;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     check_ok(ps_alloc_untouched(&workspace, ps_fmm_m2l_workspace(p), "workspace"));
     for (int level = 2; level <= leaf; ++level) {
         m[level] = make_level(tree, level, vector);
@@ -99,7 +100,6 @@ static void far_field(fmm_case *c, const tree_case *t, double *results)
         free_level(&k[level]);
         free_level(&l[level]);
     }
-    free(workspace);
 }
 
 /* Adds near results: within each group, then with its augmented leaves through copies. */
@@ -112,8 +112,10 @@ static void near_field(fmm_case *c, const tree_case *t, double *results)
     all.gradient = results + SIDES * COUNT;
     int64_t cells = tree->cells[tree->height - 1];
     int64_t *start = calloc((size_t)cells + 1, 8), *near = calloc((size_t)cells * 27, 8);
-    int64_t *leaves = calloc((size_t)cells * 27, 8), *place = calloc((size_t)cells + 1, 8);
-    double *columns = calloc((3 + SIDES) * COUNT, 8), *copies = calloc(4 * SIDES * COUNT, 8);
+    PS_SCOPED_MEMORY int64_t *leaves = calloc((size_t)cells * 27, 8),
+                             *place = calloc((size_t)cells + 1, 8);
+    PS_SCOPED_MEMORY double *columns = calloc((3 + SIDES) * COUNT, 8),
+                            *copies = calloc(4 * SIDES * COUNT, 8);
     ps_tree_list list = {start, near, NULL};
     EACH_GROUP(tree, tree->height - 1, {
         ps_fmm_near_sources inside = {.particles = &all,
@@ -145,10 +147,6 @@ static void near_field(fmm_case *c, const tree_case *t, double *results)
     })
     free(start);
     free(near);
-    free(leaves);
-    free(place);
-    free(columns);
-    free(copies);
 }
 
 static void any_groups(void **state)
@@ -189,10 +187,9 @@ static void mean_ranks(void **state)
         fmm_options o = {.order = 3 + 2 * i, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE};
         o.epsilon = pow(10, -o.order);
         ps_fmm_m2l_table table;
-        void *block;
+        PS_SCOPED_MEMORY void *block = NULL;
         check_ok(fmm_case_table(&o, 1, &table, &block));
         check_near(ps_fmm_mean_rank(&table), expected[i], 0.06, 0);
-        free(block);
     }
     assert_true(ps_fmm_basis_epsilon(PS_FMM_YUKAWA, 1e-5) == 1e-5);
     assert_true(ps_fmm_basis_epsilon(PS_FMM_DISTANCE, 1e-5) < 1e-6);

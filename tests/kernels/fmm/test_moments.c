@@ -3,6 +3,7 @@
 
 #include "kernels/fmm/moment_sum.h"
 #include "kernels/fmm/periodic.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_case.h"
 
@@ -178,7 +179,8 @@ static void method_errors(adaptive_places places, int64_t targets, int order, do
     check_ok(adaptive_case_tree(&c, places, N, targets, ps_adaptive_leaf_size(order)));
     check_ok(adaptive_case_init(&c, order, 2));
     int64_t count = targets ? targets : N, stride = count / 200;
-    double *columns, *rows, exact[ROWS], sums[8] = {0};
+    double exact[ROWS], sums[8] = {0};
+    PS_SCOPED_MEMORY double *columns = NULL, *rows = NULL;
     check_ok(PS_ALLOC(&columns, 7 * N, "columns"));
     check_ok(PS_ALLOC(&rows, ROWS * count, "rows"));
     memcpy(columns, c.sorted[0], 4 * N * sizeof *columns);
@@ -208,8 +210,6 @@ static void method_errors(adaptive_places places, int64_t targets, int order, do
     for (int k = 0; k < 4; ++k) errors[k] = sqrt(sums[k] / sums[4 + k]);
     print_message("places %d order %d: %.2e %.2e %.2e, trace %.2e\n", (int)places, order, errors[0],
                   errors[1], errors[2], errors[3]);
-    free(columns);
-    free(rows);
     adaptive_case_release(&c);
 }
 

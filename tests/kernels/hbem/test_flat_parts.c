@@ -1,5 +1,6 @@
 /* Crosses of blocks of flat parts by cores find what a few rows alone see, in whatever order those
  * come (kernels/hbem/aca.h, strata.h); tests/gpu/check_hbem_strata has 1,000 orders and devices. */
+#include "runtime/scope.h"
 #include "tests/support/hbem_flat_parts.h"
 
 typedef struct trial {
@@ -26,7 +27,7 @@ static void check_piece(const hbem_piece *piece, const char *name, int64_t copie
 {
     static const trial trials[] = {{PS_KERNEL_DLP, 0, PS_DOUBLE, false},
                                    {PS_KERNEL_DLP, 0, PS_SINGLE, true}};
-    hbem_flat_parts f;
+    PS_SCOPED(hbem_flat_free) hbem_flat_parts f = {0};
     hbem_flat_make(&f, piece, copies, 20261123);
     for (size_t t = 0; t < sizeof trials / sizeof *trials; ++t) {
         double with = 0, without = 0;
@@ -38,7 +39,6 @@ static void check_piece(const hbem_piece *piece, const char *name, int64_t copie
         check_at_most((double)missed, 0);
         assert_true(unseen >= least);
     }
-    hbem_flat_free(&f);
 }
 
 static void hidden_rows_are_seen(void **state)

@@ -1,6 +1,7 @@
 /* Loads of sources near to stretched triangles (kernels/hbem/loads.h). */
 #include "kernels/hbem/loads.h"
 
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
 
@@ -9,12 +10,11 @@ static double flux(const hbem_case *c, ps_load_kind kind, const double at[3])
 {
     ps_hbem_load load = {.kind = kind, .axis = {.2, 1, .5}, .derivative = true};
     double *items = calloc(3 * (size_t)c->triangle_count, sizeof *items), sum = 0;
-    double *out = calloc((size_t)c->space.dofs, sizeof *out);
+    PS_SCOPED_MEMORY double *out = calloc((size_t)c->space.dofs, sizeof *out);
     memcpy(load.vector, at, sizeof load.vector);
     ps_hbem_load_vector(&load, &c->space, 1, items, out);
     for (int64_t i = 0; i < c->space.dofs; ++i) sum += out[i];
     free(items);
-    free(out);
     return sum;
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/tdbem/incident.h"
 #include "kernels/tdbem/lag_sum.h"
 #include "kernels/tdbem/potential.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 
 /* Kirchhoff: a field radiated from inside a closed surface S is, outside of S,
@@ -132,7 +133,7 @@ static void add_potential(const cube *c, bool hard, const ps_receiver *receiver,
  * relative to the source's field. */
 static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver, bool inside)
 {
-    cube c;
+    PS_SCOPED(cube_release) cube c = {0};
     ps_incident incident = source();
     double *out = calloc((size_t)steps, sizeof(double)), off = 0, norm = 0;
     cube_init(&c, n);
@@ -151,7 +152,6 @@ static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver,
         norm += exact * exact;
     }
     free(out);
-    cube_release(&c);
     return sqrt(off / norm);
 }
 
@@ -184,7 +184,7 @@ static void far_field(void **state)
  * layer (the solid angle). */
 static void sums_of_weights(void **state)
 {
-    cube c;
+    PS_SCOPED(cube_release) cube c = {0};
     const double places[2][3] = {{.3, .1, -.2}, {1.02, .4, .2}};
     cube_init(&c, 4);
     for (int i = 0; i < 2; ++i) {
@@ -214,7 +214,6 @@ static void sums_of_weights(void **state)
         free(rows.offset);
         free(rows.first);
     }
-    cube_release(&c);
 }
 
 static void lag_sum_is_a_convolution(void **state)

@@ -10,6 +10,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/tdbem/shell_integral.h"
 #include "runtime/isa.h"
+#include "runtime/scope.h"
 #include "tests/support/icosphere.h"
 #include "tests/support/shell_reference.h"
 
@@ -91,7 +92,7 @@ static const double unit_triangle[9] = {0, 0, 0, 1, 0, 0, .3, .9, 0};
 static void check_points(const double (*points)[3], int count, const ps_triangle *t, double shell,
                          const double bound[QUANTITIES])
 {
-    results *r = results_new();
+    PS_SCOPED_MEMORY results *r = results_new();
     ps_shell_lanes lanes;
     double worst[QUANTITIES] = {0};
     for (int first = 0; first < count; first += PS_LANES) {
@@ -109,7 +110,6 @@ static void check_points(const double (*points)[3], int count, const ps_triangle
         if (!(worst[q] <= bound[q])) print_error("quantity %d of D = %g: ", q, shell);
         check_at_most(worst[q], bound[q]);
     }
-    free(r);
 }
 
 static void for_each_isa(void (*test)(void))
@@ -170,7 +170,7 @@ static void far_positions(void)
 /* A lane's bits do not depend on the other lanes, nor on which one it is. */
 static void lanes_alone(void)
 {
-    results *together = results_new(), *alone = results_new();
+    PS_SCOPED_MEMORY results *together = results_new(), *alone = results_new();
     uint64_t seed = 5;
     for (int n = 0; n < 300; ++n) {
         ps_shell_lanes mixed, same;
@@ -198,8 +198,6 @@ static void lanes_alone(void)
         for (int64_t i = 0; i < alone->values.count[c]; ++i)
             assert_true(quantity(together, 0, i, c) == quantity(alone, 0, i, c));
     }
-    free(together);
-    free(alone);
 }
 
 /* The flux through a closed surface of what lies on one of its faces: -2 pi. */
@@ -207,9 +205,9 @@ static void closed_surface(void)
 {
     icosphere mesh;
     icosphere_init(&mesh, 2);
-    ps_triangle *t = malloc((size_t)mesh.triangle_count * sizeof *t);
+    PS_SCOPED_MEMORY ps_triangle *t = malloc((size_t)mesh.triangle_count * sizeof *t);
     check_ok(ps_triangles_init(mesh.vertices, mesh.triangles, mesh.triangle_count, t));
-    results *r = results_new();
+    PS_SCOPED_MEMORY results *r = results_new();
     double sum = 0;
     for (int64_t i = 1; i < mesh.triangle_count; ++i) {
         ps_shell_lanes lanes;
@@ -219,8 +217,6 @@ static void closed_surface(void)
             for (int a = 0; a < 3; ++a) sum += r->flux[a][l][0];
     }
     check_near(sum, -2 * acos(-1), 5e-14, 0);
-    free(r);
-    free(t);
     icosphere_release(&mesh);
 }
 

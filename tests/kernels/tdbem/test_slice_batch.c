@@ -1,4 +1,5 @@
 #include "kernels/tdbem/slice_batch_internal.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/batch_case.h"
 
@@ -6,7 +7,7 @@
 static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
 {
     static const int64_t groups[] = {1, 7, 32};
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     for (int i = 0; i < 2 * BATCH_CASES; ++i) {
         case_tiles tiles;
@@ -19,7 +20,6 @@ static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
         }
         case_tiles_release(&tiles);
     }
-    ps_device_close(&device);
 }
 
 /* ---- the rows kernel in plain C, from the table alone ---- */
@@ -115,8 +115,8 @@ static void walk_batch(const case_batch *batch, double *sums)
 
 static void tables_say_where_everything_is(void **state)
 {
-    ps_device *device;
-    ps_stream *stream;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < BATCH_CASES; ++i) {
@@ -138,8 +138,6 @@ static void tables_say_where_everything_is(void **state)
         case_batch_release(&batch, device);
         case_tiles_release(&tiles);
     }
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }
 
 static void what_no_kernel_takes_is_refused(void **state)

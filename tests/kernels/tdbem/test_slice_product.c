@@ -1,3 +1,4 @@
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
 
@@ -177,33 +178,29 @@ enum { WAYS = sizeof ways / sizeof *ways };
 static void check_way(const synthetic_slices *m, ps_precision precision, const way *how,
                       const double *exact)
 {
-    tiles t;
+    PS_SCOPED(tiles_release) tiles t = {0};
     ps_slice_tiling tiling = whole(m);
     tiles_init(&t, m, precision, &tiling, how);
     for (int64_t group = 1; group <= PS_GROUP_MAX; ++group) {
-        bench b;
+        PS_SCOPED(bench_release) bench b = {0};
         bench_init(&b, m, precision, group);
         run(&b, &t, how);
         bench_check(&b, exact);
-        bench_release(&b);
     }
-    tiles_release(&t);
 }
 
 static void every_group_and_layout_agrees_with_the_front_oracle(void **state)
 {
     const synthetic_slices *cases[] = {&odd, &wide};
     for (int c = 0; c < 2; ++c) {
-        bench b;
-        double *exact;
+        PS_SCOPED(bench_release) bench b = {0};
+        PS_SCOPED_MEMORY double *exact = NULL;
         bench_init(&b, cases[c], PS_DOUBLE, PS_GROUP_MAX);
         check_ok(PS_ALLOC(&exact, b.m->unknowns * PS_GROUP_MAX, "oracle"));
         synthetic_front(b.m, b.past, b.stride, b.origin, PS_GROUP_MAX, exact);
         for (int precision = 0; precision < 2; ++precision)
             for (int w = 0; w < WAYS; ++w)
                 check_way(cases[c], (ps_precision)precision, &ways[w], exact);
-        free(exact);
-        bench_release(&b);
     }
 }
 
@@ -214,7 +211,7 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 static void compare_bits(ps_precision precision, const ps_slice_tiling *tiling, const way *how,
                          void **first)
 {
-    tiles t;
+    PS_SCOPED(tiles_release) tiles t = {0};
     tiles_init(&t, &odd, precision, tiling, how);
     for (int g = 0; g < GROUPS; ++g) {
         bench b;
@@ -227,7 +224,6 @@ static void compare_bits(ps_precision precision, const ps_slice_tiling *tiling, 
             first[g] = memcpy(malloc(bytes), b.sums, bytes);
         bench_release(&b);
     }
-    tiles_release(&t);
 }
 
 /* Layouts, threads, pieces of rows and tilings: all have the bits of the first. */
@@ -311,7 +307,7 @@ static void wrong_calls_are_refused(void **state)
 static void rows_are_split_by_equal_data(void **state)
 {
     const synthetic_slices m = {.unknowns = 3000, .shells = 60, .spread = 6, .seed = 1};
-    ps_slice_tile tile = {.rows = 3000, .slices = 3};
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {.rows = 3000, .slices = 3};
     synthetic_tile(&m, PS_SINGLE, true, &tile);
     ps_slice_product product = {0};
     ps_slice_product_set_slices(&product, &tile);
@@ -328,5 +324,4 @@ static void rows_are_split_by_equal_data(void **state)
     }
     assert_int_equal(before, 3000);
     check_at_most((double)most, 1.1 * (double)tile.value_count / 5);
-    synthetic_tile_free(&tile);
 }

@@ -1,4 +1,5 @@
 #include "kernels/tdbem/slice_product.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/symmetric_case.h"
 
@@ -6,7 +7,7 @@
 static void upper_tiles_make_up_the_whole_on_the_cpu_device(void **state)
 {
     static const int64_t groups[] = {1, 7, 32};
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
         const batch_case *c = &symmetric_cases[i / 2];
@@ -22,7 +23,6 @@ static void upper_tiles_make_up_the_whole_on_the_cpu_device(void **state)
         }
         case_tiles_release(&tiles);
     }
-    ps_device_close(&device);
 }
 
 /* ---- cores: the bits of the whole matrix ---- */
@@ -68,8 +68,8 @@ static void multiply(const batch_case *c, const case_tiles *tiles, case_vectors 
 static void cores_give_the_bits_of_the_whole_matrix(void **state)
 {
     static const int64_t groups[] = {1, 5, 16, 29};
-    ps_device *device;
-    ps_stream *stream;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
@@ -91,8 +91,6 @@ static void cores_give_the_bits_of_the_whole_matrix(void **state)
         }
         case_tiles_release(&tiles);
     }
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }
 
 static void what_cannot_stand_for_two_is_refused(void **state)

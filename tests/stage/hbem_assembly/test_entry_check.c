@@ -3,6 +3,7 @@
 #include "stage/hbem_assembly/entry_check.h"
 
 #include "kernels/hbem/pair_reference.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
 
@@ -44,14 +45,13 @@ static void test_clean(void **state)
 static void test_stretched(void **state)
 {
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_cells(&c, 1, 0);
         for (int64_t v = 0; v < c.vertex_count; ++v) c.vertices[3 * v] *= 16;
         hbem_case_surface(&c);
         check_at_most(-error_with(&c, (ps_hbem_kernel)kernel, 1e-4, 0), -1);
         hbem_space_free(&c.space);
         check_at_most(error_on(&c, (ps_hbem_kernel)kernel, 1e-4), .2);
-        hbem_case_release(&c);
     }
 }
 
