@@ -187,7 +187,8 @@ static void contradictory_tiles_are_not_written(void **state)
     tile.first_row = 1;
     check_fails(ps_slice_matrix_write_tile(file, 0, &tile), PS_USAGE, "are not its place");
     tile.first_row = 0;
-    check_fails(ps_slice_matrix_write_tile(file, 1, &tile), PS_USAGE, "bad.h5: there is no tile 1, but 1 tiles");
+    check_fails(ps_slice_matrix_write_tile(file, 1, &tile), PS_USAGE,
+                "bad.h5: there is no tile 1, but 1 tiles");
     check_ok(ps_slice_matrix_write_tile(file, 0, &tile));
     check_fails(ps_slice_matrix_write_tile(file, 0, &tile), PS_USAGE, "written before");
     ps_csr m0;
