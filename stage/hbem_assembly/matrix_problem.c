@@ -211,11 +211,14 @@ ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_option
     double start = ps_clock();
     PS_TRY(make_leaves(p, options));
     p->bytes = p->tables.nodes.count * (9 + (int64_t)sizeof *p->leaves);
+    /* Crosses through points go to a share of eps of their own, and gained nothing from less. */
+    double crosses = options->skeleton ? options->tolerance
+                                       : ps_hbem_cross_tolerance(&p->op, options->tolerance);
     p->assembly = (ps_hbem_assembly){.op = &p->op,
                                      .leaves = p->leaves,
                                      .leaf_count = p->tables.nodes.count,
                                      .tolerance = options->tolerance,
-                                     .crosses = ps_hbem_cross_tolerance(&p->op, options->tolerance),
+                                     .crosses = crosses,
                                      .check_rows = (int)options->check_rows,
                                      .max_rank = options->max_rank,
                                      .recompress = options->recompress,
