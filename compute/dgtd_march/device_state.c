@@ -189,6 +189,7 @@ static ps_status open_local(device_state *x)
     const backend_setup *s = &x->setup;
     const ps_dgtd_local *host = s->march->local;
     PS_SCOPED_MEMORY double *work = NULL;
+    PS_SCOPED_MEMORY ps_range *pieces = NULL;
     ps_dgtd_slot_range *ranges = NULL;
     void *memory = NULL;
     if (!host) return PS_OK;
@@ -196,11 +197,12 @@ static ps_status open_local(device_state *x)
     PS_TRY(PS_ALLOC(&ranges, ps_dgtd_device_local_ranges(&x->local), "the local steps"));
     ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, ranges);
     PS_TRY(PS_ALLOC(&work, 4 * x->system.materials, "the local steps"));
+    PS_TRY(PS_ALLOC(&pieces, x->system.groups, "the local steps"));
     PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, s->halo_slots),
                        &memory));
     ps_dgtd_device_local_attach(&x->local, s->halo_slots, memory);
     return ps_dgtd_device_local_upload(&x->local, s->march->system, s->materials, s->march->dt,
-                                       work, x->stream);
+                                       work, pieces, x->stream);
 }
 
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,

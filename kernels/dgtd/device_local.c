@@ -1,12 +1,8 @@
 #include "kernels/dgtd/device_local.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/copy_ranges.h"
 #include "kernels/dgtd/device_kernels.h"
-#include "runtime/memory.h"
-#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 #ifndef PS_WITH_CUDA
@@ -131,11 +127,9 @@ static int64_t group_bytes(const ps_dgtd_device_local *x)
 }
 
 /* What is kept, in pieces. */
-static ps_status copy_pieces(ps_dgtd_device_local *x, ps_stream *stream)
+static ps_status copy_pieces(ps_dgtd_device_local *x, ps_range *pieces, ps_stream *stream)
 {
-    PS_SCOPED_MEMORY ps_range *pieces = NULL;
     int64_t count = 0, words = group_bytes(x) / 8;
-    PS_TRY(PS_ALLOC(&pieces, x->system.groups, "what local steps keep"));
     for (int which = 0; which < 2; x->piece_start[++which] = count)
         for (int64_t k = x->start[FIRST_KEPT + which]; k < x->start[FIRST_KEPT + which + 1]; ++k)
             for (int64_t g = x->ranges[k].begin; g < x->ranges[k].end; g += PIECE_GROUPS) {
@@ -149,12 +143,12 @@ static ps_status copy_pieces(ps_dgtd_device_local *x, ps_stream *stream)
 
 ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *x, const ps_dgtd_system *system,
                                       const ps_dgtd_material *materials, double dt, double *work,
-                                      ps_stream *stream)
+                                      ps_range *pieces, ps_stream *stream)
 {
     ps_dgtd_system told = *system;
     told.steps = work;
     PS_TRY(copy_faces(x, stream));
-    PS_TRY(copy_pieces(x, stream));
+    PS_TRY(copy_pieces(x, pieces, stream));
     for (int l = 0; l < x->host->levels; ++l) {
         double gain = ps_dgtd_local_gain(l, dt);
         for (int64_t m = 0; m < system->materials; ++m) {

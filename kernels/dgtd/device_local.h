@@ -12,6 +12,7 @@
 #ifndef PS_KERNELS_DGTD_DEVICE_LOCAL_H
 #define PS_KERNELS_DGTD_DEVICE_LOCAL_H
 
+#include "kernels/common/copy_ranges.h"
 #include "kernels/dgtd/device_state.h"
 #include "kernels/dgtd/local_steps.h"
 
@@ -31,8 +32,7 @@ typedef struct ps_dgtd_device_local {
     void *electric[PS_DGTD_LOCAL_LEVELS], *magnetic[PS_DGTD_LOCAL_LEVELS], *kept;
     ps_dgtd_slot_range *ranges; /* of the host: of the lists, and groups that are kept */
     int64_t start[PS_DGTD_LOCAL_LISTS + 1];
-    struct ps_range
-        *pieces; /* of the device: what is kept, a few groups each; at most one a group */
+    ps_range *pieces;       /* of the device: what is kept, a few groups each */
     int64_t piece_start[3]; /* by ps_dgtd_kept */
 } ps_dgtd_device_local;
 
@@ -43,12 +43,12 @@ void ps_dgtd_device_local_list(ps_dgtd_device_local *out, const ps_dgtd_local *h
                                ps_dgtd_slot_range *ranges);
 int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *local);
 /* Bytes on the device for fields with so many halo slots; the pointers; then faces, factors and
- * zeros, which waits: work[4][materials] of the host. */
+ * zeros, which waits: work[4][materials] and pieces[groups] of the host. */
 int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots);
 void ps_dgtd_device_local_attach(ps_dgtd_device_local *local, int64_t halo_slots, void *memory);
 ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *local, const ps_dgtd_system *system,
                                       const ps_dgtd_material *materials, double dt, double *work,
-                                      ps_stream *stream);
+                                      ps_range *pieces, ps_stream *stream);
 
 /* H is kept; R_1 H is made by the host's operations, one after the other; H comes back. Enqueued.
  */

@@ -168,6 +168,7 @@ static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c
 {
     ps_dgtd_slot_range *ranges;
     double *work = dgtd_array(4 * (size_t)c->system.materials * sizeof *work);
+    ps_range *pieces = dgtd_array((size_t)c->system.groups * sizeof *pieces);
     ps_dgtd_device_local_list(&x->local, host, &x->system, reach, NULL);
     ranges = dgtd_array((size_t)ps_dgtd_device_local_ranges(&x->local) * sizeof *ranges);
     ps_dgtd_device_local_list(&x->local, host, &x->system, reach, ranges);
@@ -175,8 +176,9 @@ static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c
                            &x->local_memory));
     ps_dgtd_device_local_attach(&x->local, 0, x->local_memory);
     ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, c->body.material,
-                                                   x->march.dt, work, x->stream);
+                                                   x->march.dt, work, pieces, x->stream);
     free(work);
+    free(pieces);
     return status;
 }
 
