@@ -144,7 +144,8 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
     return PS_OK;
 }
 
-/* What the currents of wires do to E of the parts, none of whose elements absorbs or is in a layer. */
+/* What the currents of wires do to E of the parts, none of whose elements absorbs or is in a layer.
+ */
 static ps_status apply_wires(device_state *x, const backend_part *parts, int count)
 {
     for (int k = 0; k < count && x->wires.host; ++k) {

@@ -237,7 +237,8 @@ static ps_status copy_wires(device_state *x)
     for (int64_t k = 0; k < m->wire_count; ++k) {
         PS_SCOPED_MEMORY double *work = NULL;
         PS_TRY(PS_ALLOC(&work, ps_dgtd_device_wire_work(&x->wires, k), "the wires"));
-        PS_TRY(ps_dgtd_device_wire_upload(&x->wires, k, m->wires + k, m->system, x->tables, work, x->stream));
+        PS_TRY(ps_dgtd_device_wire_upload(&x->wires, k, m->wires + k, m->system, x->tables, work,
+                                          x->stream));
     }
     return ps_dgtd_device_wires_put(&x->wires, m->wires, x->stream);
 }
@@ -254,7 +255,8 @@ static ps_status open_wires(device_state *x)
     for (int64_t k = 0; k < m->wire_count; ++k) here |= m->wires[k].elements > 0;
     if (!here) return PS_OK;
     PS_TRY(PS_ALLOC(&x->wires.host, m->wire_count, "the wires"));
-    for (int64_t k = 0; k < m->wire_count; ++k) ps_dgtd_device_wire_shape(&x->wires, k, m->wires + k);
+    for (int64_t k = 0; k < m->wire_count; ++k)
+        ps_dgtd_device_wire_shape(&x->wires, k, m->wires + k);
     return copy_wires(x);
 }
 

@@ -100,9 +100,9 @@ static int64_t device_fixed_bytes(const march_options *options, const problem *p
 /* What makes steps of all elements alike, or NULL. */
 static const char *whole_for(const problem *p)
 {
-    return p->header->local_levels > 0                  ? "local steps (dgtd-setup --local-steps off)"
+    return p->header->local_levels > 0                ? "local steps (dgtd-setup --local-steps off)"
            : ps_dgtd_model_wires(p->model)->count > 0 ? "thin wires"
-                                                        : NULL;
+                                                      : NULL;
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
@@ -135,11 +135,12 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
                        whole_for(p) ? whole_for(p) : "ports", (double)m->device / 1e6,
                        (double)m->device_budget / 1e6);
     if (far_is_asked(p))
-        return ps_fail(PS_EXHAUSTED,
-                       "a far field over time on a device is told of a state that is wholly there: it "
-                       "takes %.1f MB, of which %.1f MB may be used. Raise --device-memory, take "
-                       "--device cpu, or penstock-dgtd-far at frequencies",
-                       (double)m->device / 1e6, (double)m->device_budget / 1e6);
+        return ps_fail(
+            PS_EXHAUSTED,
+            "a far field over time on a device is told of a state that is wholly there: it "
+            "takes %.1f MB, of which %.1f MB may be used. Raise --device-memory, take "
+            "--device cpu, or penstock-dgtd-far at frequencies",
+            (double)m->device / 1e6, (double)m->device_budget / 1e6);
     if (ps_comm_size() > 1)
         return ps_fail(PS_EXHAUSTED,
                        "a rank's state takes %.1f MB of the device, of which %.1f MB may be used; "

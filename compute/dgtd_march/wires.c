@@ -1,4 +1,5 @@
-/* The thin wires of a model: all ranks know all of their currents and charges, each the fields of its elements. */
+/* The thin wires of a model: all ranks know all of their currents and charges, each the fields of
+ * its elements. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ void wires_release(problem *p)
     free(p->wires), free(p->wire_states);
 }
 
-/* Of a guess: a disc of the tube of two edges in radius has 280 elements, segments an eighth of it. */
+/* Of a guess: a disc of the tube of two edges in radius has 280 elements, segments an eighth of it.
+ */
 int64_t wires_bytes(const problem *p)
 {
     const ps_dgtd_wires *all = ps_dgtd_model_wires(p->model);

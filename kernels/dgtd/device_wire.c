@@ -5,14 +5,14 @@
 #include "runtime/sizes.h"
 
 #ifndef PS_WITH_CUDA
-ps_status ps_dgtd_wires_advance_cuda(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
-                                     ps_stream *stream)
+ps_status ps_dgtd_wires_advance_cuda(const ps_dgtd_device_wires *x,
+                                     const ps_dgtd_device_wires_step *step, ps_stream *stream)
 {
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
 
-ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
-                                   ps_stream *stream)
+ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x,
+                                   const ps_dgtd_device_wires_step *step, ps_stream *stream)
 {
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
@@ -20,8 +20,13 @@ ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x, const ps_dgtd_
 
 void ps_dgtd_device_wire_shape(ps_dgtd_device_wires *out, int64_t k, const ps_dgtd_wire *x)
 {
-    out->host[k] = (ps_dgtd_device_wire){.network = x->network, .currents = x->currents, .segments = x->segments,
-                                         .feed = x->feed, .port = x->port, .elements = x->elements, .pairs = x->pairs};
+    out->host[k] = (ps_dgtd_device_wire){.network = x->network,
+                                         .currents = x->currents,
+                                         .segments = x->segments,
+                                         .feed = x->feed,
+                                         .port = x->port,
+                                         .elements = x->elements,
+                                         .pairs = x->pairs};
     if (x->currents > out->most) out->most = x->currents;
 }
 
@@ -58,7 +63,10 @@ int64_t ps_dgtd_device_wires_bytes(const ps_dgtd_device_wires *wires)
     return lay_out(&copy, NULL, NULL);
 }
 
-void ps_dgtd_device_wires_attach(ps_dgtd_device_wires *x, void *memory) { lay_out(x, x->host, memory); }
+void ps_dgtd_device_wires_attach(ps_dgtd_device_wires *x, void *memory)
+{
+    lay_out(x, x->host, memory);
+}
 
 /* ---- the copy ---- */
 
@@ -89,27 +97,34 @@ static void sort_entries(const ps_dgtd_wire *x, int64_t *first, int32_t *entries
     first[0] = 0;
 }
 
-static ps_status copy_lists(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x, double *work, ps_stream *stream)
+static ps_status copy_lists(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x, double *work,
+                            ps_stream *stream)
 {
     int64_t *first = (int64_t *)work;
     int32_t *entries = (int32_t *)(first + x->currents + 1), *segments = entries + 2 * x->pairs;
     sort_entries(x, first, entries);
     for (int64_t p = 0; p < x->pairs; ++p) segments[p] = x->pair[p].segment;
-    PS_TRY(ps_copy_to_device(stream, to->entry_first, first, (x->currents + 1) * (int64_t)sizeof *first));
-    PS_TRY(ps_copy_to_device(stream, to->entries, entries, 2 * x->pairs * (int64_t)sizeof *entries));
-    PS_TRY(ps_copy_to_device(stream, to->pair_segments, segments, x->pairs * (int64_t)sizeof *segments));
+    PS_TRY(ps_copy_to_device(stream, to->entry_first, first,
+                             (x->currents + 1) * (int64_t)sizeof *first));
+    PS_TRY(
+        ps_copy_to_device(stream, to->entries, entries, 2 * x->pairs * (int64_t)sizeof *entries));
+    PS_TRY(ps_copy_to_device(stream, to->pair_segments, segments,
+                             x->pairs * (int64_t)sizeof *segments));
     PS_TRY(ps_stream_wait(stream));
     for (int64_t i = 0; i < x->elements; ++i)
         for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) first[p] = x->slots[i];
     PS_TRY(ps_copy_to_device(stream, to->pair_slots, first, x->pairs * (int64_t)sizeof *first));
     PS_TRY(ps_copy_to_device(stream, to->slots, x->slots, x->elements * (int64_t)sizeof *x->slots));
-    PS_TRY(ps_copy_to_device(stream, to->first, x->first, (x->elements + 1) * (int64_t)sizeof *x->first));
+    PS_TRY(ps_copy_to_device(stream, to->first, x->first,
+                             (x->elements + 1) * (int64_t)sizeof *x->first));
     PS_TRY(ps_copy_to_device(stream, to->ends, x->ends, x->segments * (int64_t)sizeof *x->ends));
-    PS_TRY(ps_copy_to_device(stream, to->directions, x->directions, x->segments * (int64_t)sizeof *x->directions));
+    PS_TRY(ps_copy_to_device(stream, to->directions, x->directions,
+                             x->segments * (int64_t)sizeof *x->directions));
     return ps_stream_wait(stream);
 }
 
-static ps_status copy_matrices(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x, double *work, ps_stream *stream)
+static ps_status copy_matrices(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x, double *work,
+                               ps_stream *stream)
 {
     int64_t real = (int64_t)sizeof *work;
     ps_dgtd_wire_potentials(x, work);
@@ -120,20 +135,24 @@ static ps_status copy_matrices(const ps_dgtd_device_wire *to, const ps_dgtd_wire
     return ps_stream_wait(stream);
 }
 
-/* What sums take of values at nodes becomes what they take of coefficients; loads become coefficients. */
-static ps_status copy_tables(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x, const ps_dgtd_system *system,
-                             const ps_dgtd_device_tables *tables, double *work, ps_stream *stream)
+/* What sums take of values at nodes becomes what they take of coefficients; loads become
+ * coefficients. */
+static ps_status copy_tables(const ps_dgtd_device_wire *to, const ps_dgtd_wire *x,
+                             const ps_dgtd_system *system, const ps_dgtd_device_tables *tables,
+                             double *work, ps_stream *stream)
 {
     int nodes = tables->reference.nodes;
     int64_t bytes = x->pairs * 2 * nodes * (int64_t)sizeof *work;
     for (int64_t q = 0; q < 2 * x->pairs; ++q)
-        ps_dgtd_device_probe_weights(tables, x->pair[q / 2].weights + q % 2 * nodes, work + q * nodes);
+        ps_dgtd_device_probe_weights(tables, x->pair[q / 2].weights + q % 2 * nodes,
+                                     work + q * nodes);
     PS_TRY(ps_copy_to_device(stream, to->weights, work, bytes));
     PS_TRY(ps_stream_wait(stream));
     for (int64_t i = 0; i < x->elements; ++i) {
         double gain = ps_dgtd_gain(system, PS_DGTD_E, x->slots[i]);
         for (int64_t q = 2 * x->first[i]; q < 2 * x->first[i + 1]; ++q) {
-            ps_dgtd_device_coefficients(tables, x->pair[q / 2].loads + q % 2 * nodes, 1, work + q * nodes);
+            ps_dgtd_device_coefficients(tables, x->pair[q / 2].loads + q % 2 * nodes, 1,
+                                        work + q * nodes);
             for (int j = 0; j < nodes; ++j) work[q * nodes + j] *= gain;
         }
     }
@@ -141,8 +160,9 @@ static ps_status copy_tables(const ps_dgtd_device_wire *to, const ps_dgtd_wire *
     return ps_stream_wait(stream);
 }
 
-ps_status ps_dgtd_device_wire_upload(const ps_dgtd_device_wires *out, int64_t k, const ps_dgtd_wire *x,
-                                     const ps_dgtd_system *system, const ps_dgtd_device_tables *tables, double *work,
+ps_status ps_dgtd_device_wire_upload(const ps_dgtd_device_wires *out, int64_t k,
+                                     const ps_dgtd_wire *x, const ps_dgtd_system *system,
+                                     const ps_dgtd_device_tables *tables, double *work,
                                      ps_stream *stream)
 {
     const ps_dgtd_device_wire *to = out->host + k;
@@ -158,16 +178,19 @@ static int64_t state_bytes(const ps_dgtd_device_wire *x)
     return (x->currents + x->segments + 2) * (int64_t)sizeof *x->state;
 }
 
-ps_status ps_dgtd_device_wires_put(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires, ps_stream *stream)
+ps_status ps_dgtd_device_wires_put(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
+                                   ps_stream *stream)
 {
     for (int64_t k = 0; k < x->count; ++k)
-        PS_TRY(ps_copy_to_device(stream, x->host[k].state, wires[k].state, state_bytes(x->host + k)));
+        PS_TRY(
+            ps_copy_to_device(stream, x->host[k].state, wires[k].state, state_bytes(x->host + k)));
     PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
     PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
     return ps_stream_wait(stream);
 }
 
-ps_status ps_dgtd_device_wires_get(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires, ps_stream *stream)
+ps_status ps_dgtd_device_wires_get(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
+                                   ps_stream *stream)
 {
     for (int64_t k = 0; k < x->count; ++k)
         PS_TRY(ps_copy_to_host(stream, wires[k].state, x->host[k].state, state_bytes(x->host + k)));
@@ -176,16 +199,16 @@ ps_status ps_dgtd_device_wires_get(const ps_dgtd_device_wires *x, const ps_dgtd_
 
 /* ---- steps ---- */
 
-ps_status ps_dgtd_device_wires_advance(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
-                                       ps_stream *stream)
+ps_status ps_dgtd_device_wires_advance(const ps_dgtd_device_wires *x,
+                                       const ps_dgtd_device_wires_step *step, ps_stream *stream)
 {
     if (!ps_stream_handle(stream))
         return ps_fail(PS_FAILED, "wires of a device need CUDA; the CPU has its own");
     return x->most > 0 ? ps_dgtd_wires_advance_cuda(x, step, stream) : PS_OK;
 }
 
-ps_status ps_dgtd_device_wires_apply(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
-                                     ps_stream *stream)
+ps_status ps_dgtd_device_wires_apply(const ps_dgtd_device_wires *x,
+                                     const ps_dgtd_device_wires_step *step, ps_stream *stream)
 {
     return x->most > 0 ? ps_dgtd_wires_apply_cuda(x, step, stream) : PS_OK;
 }

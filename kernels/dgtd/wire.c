@@ -74,9 +74,10 @@ static ps_status check_positive(const ps_dgtd_wire *x)
     bool positive = factor(x->segments, x->work);
     memcpy(x->work, x->inductance, (size_t)(x->currents * x->currents) * sizeof *x->work);
     positive &= factor(x->currents, x->work);
-    return positive ? PS_OK
-                    : ps_fail(PS_INVALID, "its path turns too sharply, or comes back to itself: the "
-                                          "inductance of its own near field is not positive");
+    return positive
+               ? PS_OK
+               : ps_fail(PS_INVALID, "its path turns too sharply, or comes back to itself: the "
+                                     "inductance of its own near field is not positive");
 }
 
 ps_status ps_dgtd_wire_fill(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference *reference,
@@ -124,7 +125,8 @@ ps_status ps_dgtd_wire_set(ps_dgtd_wire *x, double dt)
     if (x->feed >= 0) x->inductance[x->feed * (n + 1)] += x->network.inductance;
     memcpy(x->factor, x->inductance, (size_t)(n * n) * sizeof *x->factor);
     if (x->feed >= 0) x->factor[x->feed * (n + 1)] += dt / 2 * x->network.resistance;
-    return factor(n, x->factor) ? PS_OK : ps_fail(PS_INVALID, "a wire's inductance is not positive");
+    return factor(n, x->factor) ? PS_OK
+                                : ps_fail(PS_INVALID, "a wire's inductance is not positive");
 }
 
 void ps_dgtd_wire_potentials(const ps_dgtd_wire *x, double *out)
@@ -194,7 +196,8 @@ void ps_dgtd_wire_advance(ps_dgtd_wire *x, double t, double dt)
     if (x->feed >= 0) {
         const ps_dgtd_network *w = &x->network;
         before = current[x->feed];
-        force[x->feed] += dt * (ps_dgtd_port_source(&w->source, t - dt / 2) - w->resistance * before);
+        force[x->feed] +=
+            dt * (ps_dgtd_port_source(&w->source, t - dt / 2) - w->resistance * before);
         if (w->capacitance > 0) force[x->feed] -= dt * x->state[n + x->segments] / w->capacitance;
     }
     solve(n, x->factor, force);

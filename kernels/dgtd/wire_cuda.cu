@@ -1,6 +1,6 @@
 /*
- * Thin wires on CUDA (kernels/dgtd/device_wire.h): a warp a current in both products, and a block an element where
- * currents act on E.
+ * Thin wires on CUDA (kernels/dgtd/device_wire.h): a warp a current in both products, and a block
+ * an element where currents act on E.
  */
 #include <cuda_runtime.h>
 
@@ -11,7 +11,8 @@ extern "C" {
 #include "kernels/dgtd/device_wire.h"
 }
 
-namespace {
+namespace
+{
 
 #define LEAF __device__
 #include "kernels/dgtd/port_body.h"
@@ -34,7 +35,8 @@ __device__ int64_t next_current() { return (int64_t)gridDim.x * WARPS; }
 
 /* Of the field: t . int g N E dV, by lanes. */
 template <typename real>
-__device__ double take_field(const ps_dgtd_device_wire *x, int nodes, const real *electric, int64_t m)
+__device__ double take_field(const ps_dgtd_device_wire *x, int nodes, const real *electric,
+                             int64_t m)
 {
     constexpr int L = lanes<real>;
     const int64_t first = x->entry_first[m], count = (x->entry_first[m + 1] - first) * nodes;
@@ -61,8 +63,8 @@ __device__ double take_network(const ps_dgtd_device_wire *x, double t, double dt
 }
 
 template <typename real>
-__global__ __launch_bounds__(THREADS) void gather(const ps_dgtd_device_wire *wires, int nodes, const real *electric,
-                                                  double t, double dt)
+__global__ __launch_bounds__(THREADS) void gather(const ps_dgtd_device_wire *wires, int nodes,
+                                                  const real *electric, double t, double dt)
 {
     const ps_dgtd_device_wire *x = wires + blockIdx.y;
     if (x->elements == 0) return; /* another rank's */
@@ -83,7 +85,8 @@ __device__ void finish(const ps_dgtd_device_wire *x, double t, double dt, double
     double *charge = x->state + x->currents, *kept = charge + x->segments;
     for (int64_t k = threadIdx.x; k < x->segments; k += THREADS)
         for (int h = 0; h < 2; ++h)
-            if (x->ends[2 * k + h] >= 0) charge[k] += (h ? -dt : dt) * __ldcg(x->state + x->ends[2 * k + h]);
+            if (x->ends[2 * k + h] >= 0)
+                charge[k] += (h ? -dt : dt) * __ldcg(x->state + x->ends[2 * k + h]);
     if (x->feed < 0 || threadIdx.x > 0) return;
     const ps_dgtd_network *n = &x->network;
     const double current = __ldcg(x->state + x->feed), slope = __ldcg(x->force + x->currents) / dt;
@@ -97,8 +100,8 @@ __device__ void finish(const ps_dgtd_device_wire *x, double t, double dt, double
     signals[2 * x->port + 1] = current;
 }
 
-__global__ __launch_bounds__(THREADS) void move(const ps_dgtd_device_wire *wires, unsigned *done, double t, double dt,
-                                                double *signals)
+__global__ __launch_bounds__(THREADS) void move(const ps_dgtd_device_wire *wires, unsigned *done,
+                                                double t, double dt, double *signals)
 {
     __shared__ bool last;
     const ps_dgtd_device_wire *x = wires + blockIdx.y;
@@ -123,7 +126,8 @@ __global__ __launch_bounds__(THREADS) void move(const ps_dgtd_device_wire *wires
 
 /* blockIdx.x: the element. */
 template <typename real>
-__global__ void apply(const ps_dgtd_device_wire *x, int nodes, real *electric, int64_t begin, int64_t end)
+__global__ void apply(const ps_dgtd_device_wire *x, int nodes, real *electric, int64_t begin,
+                      int64_t end)
 {
     constexpr int L = lanes<real>;
     const int64_t slot = x->slots[blockIdx.x];
@@ -135,7 +139,8 @@ __global__ void apply(const ps_dgtd_device_wire *x, int nodes, real *electric, i
         for (int h = 0; h < 2; ++h) {
             const int32_t m = x->ends[2 * segment + h];
             if (m >= 0)
-                change -= x->directions[3 * segment + c] * x->state[m] * x->loads[(2 * p + h) * nodes + j];
+                change -= x->directions[3 * segment + c] * x->state[m] *
+                          x->loads[(2 * p + h) * nodes + j];
         }
     }
     real *e = electric + slot / L * (3 * nodes * L) + i * L + slot % L;
@@ -143,38 +148,43 @@ __global__ void apply(const ps_dgtd_device_wire *x, int nodes, real *electric, i
 }
 
 template <typename real>
-cudaError_t launch_apply(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *s, cudaStream_t queue)
+cudaError_t launch_apply(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *s,
+                         cudaStream_t queue)
 {
-    for (int64_t k = 0; k < x->count; ++k) { /* one after the other: two may have an element in common */
+    for (int64_t k = 0; k < x->count;
+         ++k) { /* one after the other: two may have an element in common */
         const ps_dgtd_device_wire *wire = x->host + k;
         if (wire->elements == 0) continue;
-        apply<real><<<(unsigned)wire->elements, (unsigned)(3 * x->nodes + WARP - 1) / WARP * WARP, 0, queue>>>(
-            x->there + k, x->nodes, static_cast<real *>(s->electric), s->begin, s->end);
+        apply<real>
+            <<<(unsigned)wire->elements, (unsigned)(3 * x->nodes + WARP - 1) / WARP * WARP, 0,
+               queue>>>(x->there + k, x->nodes, static_cast<real *>(s->electric), s->begin, s->end);
     }
     return cudaGetLastError();
 }
 
 } // namespace
 
-extern "C" ps_status ps_dgtd_wires_advance_cuda(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
+extern "C" ps_status ps_dgtd_wires_advance_cuda(const ps_dgtd_device_wires *x,
+                                                const ps_dgtd_device_wires_step *step,
                                                 ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const dim3 grid((unsigned)((x->most + WARPS - 1) / WARPS), (unsigned)x->count);
     if (step->device->precision == PS_SINGLE)
-        gather<<<grid, THREADS, 0, queue>>>(x->there, x->nodes, static_cast<const float *>(step->electric), step->t,
-                                            step->dt);
+        gather<<<grid, THREADS, 0, queue>>>(
+            x->there, x->nodes, static_cast<const float *>(step->electric), step->t, step->dt);
     else
-        gather<<<grid, THREADS, 0, queue>>>(x->there, x->nodes, static_cast<const double *>(step->electric), step->t,
-                                            step->dt);
+        gather<<<grid, THREADS, 0, queue>>>(
+            x->there, x->nodes, static_cast<const double *>(step->electric), step->t, step->dt);
     move<<<grid, THREADS, 0, queue>>>(x->there, x->done, step->t, step->dt,
                                       x->signals + 2 * step->row * x->port_count);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-extern "C" ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x, const ps_dgtd_device_wires_step *step,
+extern "C" ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x,
+                                              const ps_dgtd_device_wires_step *step,
                                               ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));

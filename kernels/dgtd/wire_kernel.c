@@ -28,8 +28,8 @@ static double rings(double z, double r, double s)
 /* 2 pi rho g(rho) d rho in u = rho/R. */
 static double density(double u) { return 2 * pi * u * ps_dgtd_wire_density(u * u); }
 
-/* K_R: twice the part with the second ring inside of the first one, graded towards it; far away by the moments
- * of rho, of which the second one is 0. */
+/* K_R: twice the part with the second ring inside of the first one, graded towards it; far away by
+ * the moments of rho, of which the second one is 0. */
 static double spread(double z, double width)
 {
     double x[TUBE], w[TUBE], sum = 0, q = width * width / (z * z);
@@ -115,7 +115,8 @@ static line segment_of(const ps_dgtd_wire_shape *shape, int64_t k)
     return out;
 }
 
-/* In the metal that an end is on; charges change their sign, and so does current along the metal. */
+/* In the metal that an end is on; charges change their sign, and so does current along the metal.
+ */
 static line image_of(const ps_dgtd_wire_shape *shape, int end, const line *x)
 {
     line out = *x;

@@ -58,9 +58,10 @@ static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int6
     return place[1] < shape->width + b->radius && over < b->radius;
 }
 
-/* Weights of a segment in an element; their sum is what the element has of int g dV. A point too many at a segment's end
- * is one too few of its neighbour, whose hat goes on: hats are better known than segments. Noise of weights is a current
- * that radiates nothing and stores energy, -i/(w eps) of its square: they are to be known to a few 1e-3. */
+/* Weights of a segment in an element; their sum is what the element has of int g dV. A point too
+ * many at a segment's end is one too few of its neighbour, whose hat goes on: hats are better known
+ * than segments. Noise of weights is a current that radiates nothing and stores energy, -i/(w eps)
+ * of its square: they are to be known to a few 1e-3. */
 static double weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x,
                     const ps_dgtd_reference *reference, const ps_dgtd_body *body, int64_t e,
                     const ball *b, const ps_dgtd_wire_pair *pair)

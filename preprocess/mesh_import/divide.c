@@ -1,5 +1,5 @@
-/* Regular refinement: each tetrahedron in eight, each triangle in four, about the middles of edges (Bey, Computing 55
- * (1995) 355; the octahedron within by its shortest diagonal). */
+/* Regular refinement: each tetrahedron in eight, each triangle in four, about the middles of edges
+ * (Bey, Computing 55 (1995) 355; the octahedron within by its shortest diagonal). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 
-/* Edges 01 02 03 12 13 23 of a tetrahedron: the diagonals of the octahedron of their middles, and about each of them
- * the other four. */
+/* Edges 01 02 03 12 13 23 of a tetrahedron: the diagonals of the octahedron of their middles, and
+ * about each of them the other four. */
 static const int8_t corners[4][3] = {{0, 1, 2}, {0, 3, 4}, {1, 3, 5}, {2, 4, 5}};
 static const int8_t diagonal[3][2] = {{0, 5}, {1, 4}, {2, 3}};
 static const int8_t ring[3][4] = {{1, 2, 4, 3}, {0, 2, 5, 3}, {0, 1, 5, 4}};
@@ -27,18 +27,22 @@ static ps_status number_edges(division *d)
     const import_cells *cells = &d->mesh->tetrahedra;
     int64_t count = 6 * cells->count;
     if (count > UINT32_MAX - 2)
-        return ps_fail(PS_EXHAUSTED, "%lld tetrahedra are too many to be divided", (long long)cells->count);
+        return ps_fail(PS_EXHAUSTED, "%lld tetrahedra are too many to be divided",
+                       (long long)cells->count);
     PS_TRY(PS_ALLOC(&d->start, d->mesh->vertex_count + 1, "edges"));
     PS_TRY(PS_ALLOC(&d->ids, count, "edges"));
     PS_TRY(PS_ALLOC(&d->middle, count, "edges"));
-    ps_facets_sort(&ps_tetrahedron_edges, cells->vertices, cells->count, d->mesh->vertex_count, d->start, d->ids);
+    ps_facets_sort(&ps_tetrahedron_edges, cells->vertices, cells->count, d->mesh->vertex_count,
+                   d->start, d->ids);
     for (int64_t first = 0, end; first < count; first = end, ++d->edges) {
         end = ps_facets_run(&ps_tetrahedron_edges, cells->vertices, d->ids, count, first);
-        for (int64_t i = first; i < end; ++i) d->middle[d->ids[i]] = (int32_t)(d->mesh->vertex_count + d->edges);
+        for (int64_t i = first; i < end; ++i)
+            d->middle[d->ids[i]] = (int32_t)(d->mesh->vertex_count + d->edges);
     }
     return d->mesh->vertex_count + d->edges <= INT32_MAX && 8 * cells->count <= INT32_MAX
                ? PS_OK
-               : ps_fail(PS_EXHAUSTED, "divided, the mesh has too many vertices or cells for its file");
+               : ps_fail(PS_EXHAUSTED,
+                         "divided, the mesh has too many vertices or cells for its file");
 }
 
 /* The middle of the edge between two vertices of a triangle that is a face. */
@@ -54,7 +58,8 @@ static int32_t middle_of(const division *d, int32_t a, int32_t b)
 static ps_status add_middles(division *d)
 {
     import_mesh *m = d->mesh;
-    const int64_t before = m->vertex_count, all = before + d->edges, count = 6 * m->tetrahedra.count;
+    const int64_t before = m->vertex_count, all = before + d->edges,
+                  count = 6 * m->tetrahedra.count;
     PS_TRY(ps_grow((void **)&m->vertices, &m->vertex_room, 3 * all, sizeof(double), "vertices"));
     int32_t *source = realloc(m->vertex_source, (size_t)all * sizeof *source);
     if (!source) return ps_fail(PS_EXHAUSTED, "no memory for the vertices of a divided mesh");
@@ -62,7 +67,8 @@ static ps_status add_middles(division *d)
     for (int64_t i = 0; i < count; ++i) {
         const int32_t *cell = m->tetrahedra.vertices + i / 6 * 4;
         const int8_t *ends = ps_tetrahedron_edges.local[i % 6];
-        const double *a = m->vertices + 3 * (int64_t)cell[ends[0]], *b = m->vertices + 3 * (int64_t)cell[ends[1]];
+        const double *a = m->vertices + 3 * (int64_t)cell[ends[0]],
+                     *b = m->vertices + 3 * (int64_t)cell[ends[1]];
         for (int c = 0; c < 3; ++c) m->vertices[3 * (int64_t)d->middle[i] + c] = (a[c] + b[c]) / 2;
     }
     for (int64_t v = before; v < all; ++v) source[v] = (int32_t)v;
@@ -90,16 +96,18 @@ static void set_child(const import_mesh *m, const int32_t child[4], int32_t *out
     if (turned) out[2] = child[3], out[3] = child[2];
 }
 
-static void divide_tetrahedron(const import_mesh *m, const int32_t *cell, const int32_t *middle, int32_t *out)
+static void divide_tetrahedron(const import_mesh *m, const int32_t *cell, const int32_t *middle,
+                               int32_t *out)
 {
     int k = choose_diagonal(m, middle);
     for (int v = 0; v < 4; ++v) {
-        const int32_t child[4] = {cell[v], middle[corners[v][0]], middle[corners[v][1]], middle[corners[v][2]]};
+        const int32_t child[4] = {cell[v], middle[corners[v][0]], middle[corners[v][1]],
+                                  middle[corners[v][2]]};
         set_child(m, child, out + 4 * v);
     }
     for (int i = 0; i < 4; ++i) {
-        const int32_t child[4] = {middle[diagonal[k][0]], middle[diagonal[k][1]], middle[ring[k][i]],
-                                  middle[ring[k][(i + 1) % 4]]};
+        const int32_t child[4] = {middle[diagonal[k][0]], middle[diagonal[k][1]],
+                                  middle[ring[k][i]], middle[ring[k][(i + 1) % 4]]};
         set_child(m, child, out + 16 + 4 * i);
     }
 }
@@ -115,7 +123,8 @@ static ps_status replace_cells(import_cells *cells, int children, int32_t *verti
         free(tags);
         return status;
     }
-    for (int64_t i = 0; i < count; ++i) tags[i] = cells->tags[i / children], source[i] = cells->source[i / children];
+    for (int64_t i = 0; i < count; ++i)
+        tags[i] = cells->tags[i / children], source[i] = cells->source[i / children];
     free(cells->vertices), free(cells->tags), free(cells->source);
     cells->vertices = vertices, cells->tags = tags, cells->source = source;
     cells->vertex_room = cells->size * count, cells->tag_room = count;
@@ -131,7 +140,8 @@ static ps_status divide_triangles(const division *d)
     PS_TRY(PS_ALLOC(&out, 12 * cells->count, "triangles"));
     for (int64_t t = 0; t < cells->count; ++t) {
         const int32_t *v = cells->vertices + 3 * t;
-        const int32_t a = middle_of(d, v[0], v[1]), b = middle_of(d, v[1], v[2]), c = middle_of(d, v[2], v[0]);
+        const int32_t a = middle_of(d, v[0], v[1]), b = middle_of(d, v[1], v[2]),
+                      c = middle_of(d, v[2], v[0]);
         const int32_t children[12] = {v[0], a, c, a, v[1], b, c, b, v[2], a, b, c};
         memcpy(out + 12 * t, children, sizeof children);
     }

@@ -24,11 +24,11 @@ typedef struct import_options {
     const ps_run *run;          /* its memory and allowances                                    */
     const char *input, *output; /* output NULL: check only                                */
     import_kind kind;
-    int unit;     /* index of --unit; 0: not given, which is metres                */
-    double scale; /* file units to metres: unit times --scale                      */
-    double size;  /* m: element size for geometry; 0: not given                    */
-    double weld;  /* m; < 0: not asked                                             */
-    double time;  /* s of CPU that Gmsh may take                                   */
+    int unit;       /* index of --unit; 0: not given, which is metres                */
+    double scale;   /* file units to metres: unit times --scale                      */
+    double size;    /* m: element size for geometry; 0: not given                    */
+    double weld;    /* m; < 0: not asked                                             */
+    double time;    /* s of CPU that Gmsh may take                                   */
     int64_t divide; /* times that tetrahedra become eight                           */
     bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
@@ -175,8 +175,8 @@ ps_status import_check_intersections(const import_mesh *mesh, import_findings *f
 ps_status import_surface(import_mesh *mesh, const import_options *options, import_figures *figures);
 ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures);
 
-/* Each tetrahedron of a mesh that was checked becomes eight, each triangle four; tags and sources are those of the
- * parents, new vertices have numbers of their own. */
+/* Each tetrahedron of a mesh that was checked becomes eight, each triangle four; tags and sources
+ * are those of the parents, new vertices have numbers of their own. */
 ps_status import_divide(import_mesh *mesh, import_figures *figures);
 
 /* order[count]: cells along the curve through their centroids. */

@@ -154,13 +154,16 @@ static const ps_program program = {
     .synopsis = "INPUT [OUTPUT]",
     .description =
         "Reads a surface or volume mesh (MSH 2 and 4, STL, VTK to 5.1, VTU, VTP, Abaqus, Nastran, "
-        "MEDIT, OFF, OBJ, PLY, UNV, volume meshes of this program, also compressed as .gz or .zst) or meshes geometry (.geo, STEP, "
+        "MEDIT, OFF, OBJ, PLY, UNV, volume meshes of this program, also compressed as .gz or .zst) "
+        "or meshes geometry (.geo, STEP, "
         "IGES, BREP; solids of an assembly are cut along one another) at --size, checks "
         "it, and writes a mesh file that ParaView opens. Without OUTPUT it only checks. A mesh "
         "that is not closed, not manifold, not oriented, or has coincident vertices, repeated or "
         "degenerate cells is refused with the places of the faults, unless the option that mends "
-        "it is given: only what is asked is changed. Physical groups, properties, references, sets, "
-        "cell data and solids become tags, with their names. Gmsh's library runs in a process that may "
+        "it is given: only what is asked is changed. Physical groups, properties, references, "
+        "sets, "
+        "cell data and solids become tags, with their names. Gmsh's library runs in a process that "
+        "may "
         "read files, and no more: a file that starts a program, writes a file or uses the network "
         "there is refused.",
     .examples =

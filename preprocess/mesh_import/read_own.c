@@ -5,7 +5,8 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/scope.h"
 
-static ps_status take_cells(import_cells *cells, int64_t count, const int32_t *vertices, const int32_t *tags)
+static ps_status take_cells(import_cells *cells, int64_t count, const int32_t *vertices,
+                            const int32_t *tags)
 {
     for (int64_t i = 0; i < count; ++i)
         PS_TRY(import_add_cell(cells, vertices + cells->size * i, tags[i], i + 1));

@@ -10,7 +10,7 @@ setup="penstock-dgtd-setup -q --force --order 2 --material default:eps=1 --bound
 drive=r=36:width=.8ns:frequency=285e6
 wire() { # NAME MESH WIRE HOW..: its impedance to NAME.z
     local how=("${@:4}")
-    $setup $2 $1.m.h5 --wire "feed:$3:radius=.001:tube=.14:segment=.02:$drive" > $1.txt
+    $setup $2 $1.m.h5 --wire "feed:$3:radius=.001:tube=.14:segment=.03125:$drive" > $1.txt
     dgtd $1.m.h5 $1.h5 --precision fp64 "${how[@]}"
     penstock-dgtd-ports -q $1.ports.h5 $1.z.h5 --frequencies 270e6,299.792e6 --quantity z --allow undecayed > /dev/null 2>&1
     penstock-inspect --csv $1.z.h5 | awk -F, 'NR > 1 { print $1, $2, -$3 }' > $1.z
@@ -29,7 +29,7 @@ off() {
 }
 off one shaken .01
 off one aside .02
-awk '/^2997/ { n++; d = sqrt(($2 - 42.9)^2 + ($3 - 22.9)^2) / 48.6; print "off moments by", d; if (d > .16) exit 1 } END { exit !n }' one.z
+awk '/^2997/ { n++; d = sqrt(($2 - 42.9)^2 + ($3 - 22.9)^2) / 48.6; print "off moments by", d; if (d > .16) bad = 1 } END { exit bad || !n }' one.z
 penstock-inspect --csv one.h5 | awk -F, 'NR > 1 { d = $8 < 0 ? -$8 : $8; if (d > worst) worst = d; if ($7 > most) most = $7 }
     END { print "imbalance", worst / most; exit !(most > 0 && worst < 1e-13 * most) }'
 
@@ -42,8 +42,8 @@ mpirun -n 2 penstock-dgtd-march -q one.m.h5 ranks.h5 --time 3ns --precision fp64
 penstock-compare -q ranks.ports.h5 whole.ports.h5 --tolerance 1e-10 > /dev/null
 
 # A wire without a network reflects: beside one, of its length, the impedance is another one.
-$setup box0.h5 two.m.h5 --wire "feed:path=-.1,0,0/-.1,0,.25:at=-.1,0,0:radius=.001:tube=.08:$drive" \
-    --wire "mirror:path=.1,0,0/.1,0,.25:radius=.001:tube=.08" > two.txt
+$setup box0.h5 two.m.h5 --wire "feed:path=-.1,0,0/-.1,0,.25:at=-.1,0,0:radius=.001:tube=.08:segment=.05:$drive" \
+    --wire "mirror:path=.1,0,0/.1,0,.25:radius=.001:tube=.08:segment=.05" > two.txt
 grep -q "^wire_2" two.txt
 dgtd two.m.h5 two.h5 --time 3ns --precision fp64 # as `whole`
 ! penstock-compare -q two.ports.h5 whole.ports.h5 --tolerance 1e-2 > /dev/null 2>&1
