@@ -8,7 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
-enum { VALUES = 15, COLUMNS = 2 };
+enum { VALUES = 15, COLUMNS = 2, SPREAD = 2 };
 
 ps_status ps_dgtd_wires_allocate(ps_dgtd_wires *x, int64_t count, int64_t nodes)
 {
@@ -51,6 +51,7 @@ ps_status ps_dgtd_wires_write(ps_store *store, const ps_dgtd_wires *x)
     list_columns(x, values, columns);
     PS_TRY(ps_store_put_int(store, "/", "wires", x->count));
     PS_TRY(ps_store_put_int(store, "/", "wire_nodes", x->nodes));
+    PS_TRY(ps_store_put_int(store, "/", "wire_spread", SPREAD));
     return ps_columns_write(store, columns, COLUMNS);
 }
 
@@ -87,6 +88,18 @@ static ps_status check_wires(const ps_store *store, const ps_dgtd_ports *ports, 
                           ps_store_path(store), (long long)x->count, (long long)x->nodes);
 }
 
+/* The step of a model was bounded for the spread of current that its setup knew. */
+static ps_status check_spread(ps_store *store)
+{
+    int64_t spread = 0;
+    if (ps_store_has(store, "/", "wire_spread")) PS_TRY(ps_store_get_int(store, "/", "wire_spread", &spread));
+    return spread == SPREAD ? PS_OK
+                            : ps_fail(PS_INVALID,
+                                      "%s: its wires spread their current in another way than this penstock does: "
+                                      "make the model anew with penstock-dgtd-setup",
+                                      ps_store_path(store));
+}
+
 ps_status ps_dgtd_wires_read(ps_store *store, const ps_dgtd_ports *ports, ps_dgtd_wires *out)
 {
     PS_SCOPED_MEMORY double *values = NULL;
@@ -96,6 +109,7 @@ ps_status ps_dgtd_wires_read(ps_store *store, const ps_dgtd_ports *ports, ps_dgt
     if (!ps_store_has(store, "/", "wires")) return check_wires(store, ports, out);
     PS_TRY(ps_store_get_int(store, "/", "wires", &count));
     PS_TRY(ps_store_get_int(store, "/", "wire_nodes", &nodes));
+    PS_TRY(check_spread(store));
     if (count < 1 || count > PS_DGTD_WIRES_MAX || nodes < 2 * count || nodes > count * PS_DGTD_WIRE_NODES_MAX)
         return ps_fail(PS_INVALID, "%s: %lld wires of %lld nodes", ps_store_path(store), (long long)count,
                        (long long)nodes);
