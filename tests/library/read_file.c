@@ -13,7 +13,7 @@ static int failed(void)
 
 int main(int argc, char **argv)
 {
-    PS_SCOPED(penstock_file_close) penstock_file *file = NULL;
+    penstock_file *file;
     penstock_dataset d;
     penstock_chunk c;
     penstock_verdict verdict;
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     if (penstock_file_find(file, argv[2], &number) != PENSTOCK_OK) return failed();
     if (penstock_file_dataset(file, number, &d) != PENSTOCK_OK || d.type != PENSTOCK_F64)
         return failed();
-    PS_SCOPED_MEMORY double *column = malloc((size_t)d.dims[0] * sizeof *column);
+    double *column = malloc((size_t)d.dims[0] * sizeof *column);
     for (int64_t j = 0; j < d.dims[1]; ++j) {
         int64_t start[2] = {0, j}, count[2] = {d.dims[0], 1};
         if (penstock_file_read_slab(file, number, start, count, 8 * d.dims[0], column) !=
@@ -38,5 +38,7 @@ int main(int argc, char **argv)
     if (penstock_verify(argv[1], true, &verdict) != PENSTOCK_OK) return failed();
     printf("%s %lld %.12g %.12g %lld\n", penstock_file_format(file), (long long)d.dims[0], slabs,
            table, (long long)(verdict.chunks - verdict.bad_chunks));
+    free(column);
+    penstock_file_close(&file);
     return 0;
 }

@@ -44,6 +44,6 @@ march s.h5 sphere2.h5 out.h5 $run --restart
 identical out.h5 whole.h5
 # two at once
 fails 75 "" at rename:1 TERM penstock-tdbem-march s.h5 sphere2.h5 twin.h5 $run $keep
-fails 1 "another process is writing it" flock twin.log penstock-tdbem-march s.h5 sphere2.h5 twin.h5 $run --restart
+fails 1 "is writing it; wait for that run" flock twin.log penstock-tdbem-march s.h5 sphere2.h5 twin.h5 $run --restart
 march s.h5 sphere2.h5 twin.h5 $run --fresh
 identical twin.h5 whole.h5
