@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 #include "stage/product.h"
 
 enum { SAMPLES = 500 };
@@ -296,8 +297,9 @@ static bool is_too_much(const solve_problem *p)
     return p->ledger.most[PS_ROOM_HOST] > p->run->host_memory;
 }
 
-/* Slabs that are streamed, from a stream that has room for one. Streams have sweeps where no method
- * is given, which have no coarse space: with one the slabs stay in memory. */
+/* Slabs that are streamed, from a stream that has room for one, or all of a small box. Streams have
+ * sweeps where no method is given, which have no coarse space: with one the slabs stay in memory.
+ */
 static ps_status find_least(solve_problem *p)
 {
     if (p->options.substructured || (p->options.coarse > 0 && !chosen.method)) return PS_OK;
@@ -308,7 +310,8 @@ static ps_status find_least(solve_problem *p)
     streamed.options.streamed = true;
     PS_TRY(choose_method(&streamed));
     make_ledger(&streamed);
-    p->ledger.least = streamed.ledger.most[PS_ROOM_HOST];
+    p->ledger.least =
+        ps_smaller(streamed.ledger.most[PS_ROOM_HOST], p->ledger.most[PS_ROOM_HOST]);
     return PS_OK;
 }
 
