@@ -70,13 +70,12 @@ void ps_dgtd_device_wires_attach(ps_dgtd_device_wires *x, void *memory)
 
 /* ---- the copy ---- */
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 int64_t ps_dgtd_device_wire_work(const ps_dgtd_device_wires *out, int64_t k)
 {
     const ps_dgtd_device_wire *x = out->host + k;
-    int64_t n = x->currents, matrix = n * larger(n, x->segments), table = x->pairs * 2 * out->nodes;
-    return larger(larger(matrix, table), 3 * x->pairs + n + 1);
+    int64_t n = x->currents, matrix = n * ps_larger(n, x->segments);
+    int64_t table = x->pairs * 2 * out->nodes, lists = 3 * x->pairs + n + 1;
+    return ps_larger(ps_larger(matrix, table), lists);
 }
 
 /* Hats of pairs by their current: first[currents + 1], entries[2 pairs]. */

@@ -1,5 +1,6 @@
 /* store_edit IN OUT DATASET INDEX VALUE: a copy of a store with one value of a dataset changed, its
- * hashes and statistics made anew: what no checksum notices. */
+ * hashes and statistics made anew: what no checksum notices. DATASET may be @NAME: an integer of the
+ * root. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,12 @@ static ps_status copy_group(ps_store *from, ps_store *to, int id)
 
 static ps_status edit(ps_store *from, ps_store *to, char **argv)
 {
-    int found;
+    int found = -1;
+    if (argv[3][0] == '@')
+        PS_TRY(ps_store_put_int(to, "/", argv[3] + 1, atoll(argv[5])));
+    else
+        PS_TRY(ps_store_find(from, argv[3], &found));
     PS_TRY(copy_attributes(from, to, "/"));
-    PS_TRY(ps_store_find(from, argv[3], &found));
     for (int id = 0; id < ps_store_dataset_count(from); ++id) {
         PS_TRY(copy_dataset(from, to, id, id == found ? atoll(argv[4]) : -1, argv[5]));
         PS_TRY(copy_group(from, to, id));
