@@ -45,7 +45,9 @@ done
 # The last of them: streamed, and killed.
 long="--steps 2000 ${how/--checkpoint-every 0 /} $wave --precision fp64 --combined auto --device $device $two"
 run penstock-tdbem-march "$file" whole.h5 $long
-run penstock-tdbem-march "$file" little.h5 $long --device-memory "${LITTLE:-60M}"
+penstock-tdbem-march "$file" little.h5 $long --device-memory 1M > out 2> err && fail "a march in 1 MB"
+least=$(sed -n 's/.*; \([0-9]*\) MB are needed.*/\1/p' err) # with the file's margin, and no more
+run penstock-tdbem-march "$file" little.h5 $long --device-memory "${LITTLE:-$((least + least / 50 + 1))M}"
 near whole.h5 little.h5 1e-11 "$mesh: streamed"
 long=${long/ --force/}
 timeout -s KILL "${KILL_AFTER:-1.5}" penstock-tdbem-march "$file" killed.h5 $long --checkpoint-every 160steps > out 2> err
