@@ -50,6 +50,7 @@ static ps_status make_room(growth *g, int64_t particles)
     g->capacity = ps_smaller(12 * particles / a->leaf_size + 4096, INT32_MAX / 256);
     PS_TRY(room(g, g->capacity, sizeof *a->cell, &a->cell));
     PS_TRY(room(g, g->capacity, sizeof *a->around, &a->around));
+    PS_TRY(room(g, g->capacity, sizeof *a->leaves_around, &a->leaves_around));
     PS_TRY(room(g, 8 * g->capacity, sizeof(int32_t), &a->borders));
     for (int i = 0; i < 2; ++i) {
         PS_TRY(room(g, g->capacity, sizeof(int32_t), &a->count[i]));

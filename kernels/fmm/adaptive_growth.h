@@ -41,6 +41,15 @@ typedef enum ps_growth_step {                        /* and what each index is *
                               PS_GROWTH_STEPS
 } ps_growth_step;
 
+/* A cell as ps_adaptive_cell, of one set: 32 bytes, which a memory fetches at once, as lists read
+ * cells that lie anywhere. */
+typedef struct ps_growth_cell {
+    int32_t place[3]; /* on its level              */
+    int32_t begin, end;
+    int32_t parent, child; /* the first child; -1: a leaf */
+    uint8_t children, octant, level;
+} __attribute__((aligned(16))) ps_growth_cell;
+
 /* What the steps read and write: arrays of the engine's memory. */
 typedef struct ps_growth_arrays {
     ps_octree_box box;
@@ -49,7 +58,8 @@ typedef struct ps_growth_arrays {
     int32_t level, levels, first, end, cells, leaves;
     int32_t level_start[PS_GROWTH_LEVELS + 1];
     int32_t divided_start[PS_GROWTH_LEVELS + 1]; /* divided cells before each level */
-    ps_adaptive_cell *cell;
+    ps_growth_cell *cell;
+    uint32_t *leaves_around; /* [cells] bit n: the colleague at place n is a leaf     */
     int32_t (*around)[27];
     int32_t *borders;               /* [cells of the level][8]                           */
     int32_t *count[2], *start[2];   /* what is scanned, and its sums                     */

@@ -3,10 +3,7 @@
  * KERNEL_INLINE and GROWTH_ADD(int64_t *to, value), whose sums may come in any order, after
  * kernels/fmm/adaptive_growth.h. Run by adaptive_growth_cuda.cu, and on the host by the tests.
  */
-KERNEL_INLINE int32_t cell_size(const ps_adaptive_cell *c)
-{
-    return (int32_t)(c->sources.end - c->sources.begin);
-}
+KERNEL_INLINE int32_t cell_size(const ps_growth_cell *c) { return c->end - c->begin; }
 
 /* ---- dividing ---- */
 
@@ -15,7 +12,7 @@ KERNEL_INLINE int octant_at(const ps_growth_arrays *g, int level, int64_t i)
     return (int)(g->keys[i] >> 3 * (PS_GROWTH_LEVEL - level) & 7);
 }
 
-KERNEL_INLINE bool is_divided(const ps_growth_arrays *g, const ps_adaptive_cell *c)
+KERNEL_INLINE bool is_divided(const ps_growth_arrays *g, const ps_growth_cell *c)
 {
     return cell_size(c) > g->leaf_size && c->level < PS_GROWTH_LEVEL;
 }
@@ -23,8 +20,8 @@ KERNEL_INLINE bool is_divided(const ps_growth_arrays *g, const ps_adaptive_cell 
 /* `cells` is the number of particles here. */
 KERNEL_INLINE void step_root(const ps_growth_arrays *g, int64_t i)
 {
-    ps_adaptive_cell c = {0};
-    c.sources.end = c.targets.end = g->cells;
+    ps_growth_cell c = {0};
+    c.end = g->cells;
     c.parent = c.child = -1;
     g->cell[i] = c;
     for (int n = 0; n < 27; ++n) g->around[i][n] = n == 13 ? 0 : -1;
@@ -32,28 +29,28 @@ KERNEL_INLINE void step_root(const ps_growth_arrays *g, int64_t i)
 
 KERNEL_INLINE void step_borders(const ps_growth_arrays *g, int64_t i)
 {
-    const ps_adaptive_cell *c = &g->cell[g->first + i / 8];
+    const ps_growth_cell *c = &g->cell[g->first + i / 8];
     int octant = (int)(i % 8);
-    int64_t low = c->sources.begin, high = c->sources.end;
+    int32_t low = c->begin, high = c->end;
     if (!is_divided(g, c)) return;
     while (low < high && octant > 0) {
-        int64_t middle = low + (high - low) / 2;
+        int32_t middle = low + (high - low) / 2;
         if (octant_at(g, c->level + 1, middle) < octant)
             low = middle + 1;
         else
             high = middle;
     }
-    g->borders[i] = (int32_t)low;
+    g->borders[i] = low;
 }
 
-KERNEL_INLINE int32_t border_end(const ps_growth_arrays *g, const ps_adaptive_cell *c, int64_t i)
+KERNEL_INLINE int32_t border_end(const ps_growth_arrays *g, const ps_growth_cell *c, int64_t i)
 {
-    return i % 8 == 7 ? (int32_t)c->sources.end : g->borders[i + 1];
+    return i % 8 == 7 ? c->end : g->borders[i + 1];
 }
 
 KERNEL_INLINE void step_count(const ps_growth_arrays *g, int64_t i)
 {
-    ps_adaptive_cell *c = &g->cell[g->first + i];
+    ps_growth_cell *c = &g->cell[g->first + i];
     int children = 0;
     if (is_divided(g, c))
         for (int o = 0; o < 8; ++o) children += border_end(g, c, 8 * i + o) > g->borders[8 * i + o];
@@ -66,19 +63,19 @@ KERNEL_INLINE void step_count(const ps_growth_arrays *g, int64_t i)
 KERNEL_INLINE void step_fill(const ps_growth_arrays *g, int64_t i)
 {
     int32_t parent = (int32_t)(g->first + i / 8);
-    ps_adaptive_cell *p = &g->cell[parent];
+    ps_growth_cell *p = &g->cell[parent];
     int octant = (int)(i % 8), before = 0;
     if (octant == 0) p->child = p->children ? g->end + g->start[0][i / 8] : -1;
     if (p->children == 0) return;
     int32_t begin = g->borders[i], end = border_end(g, p, i);
     if (begin == end) return;
     for (int64_t o = i - octant; o < i; ++o) before += border_end(g, p, o) > g->borders[o];
-    ps_adaptive_cell c = {0};
-    c.sources.begin = c.targets.begin = begin;
-    c.sources.end = c.targets.end = end;
-    for (int d = 0; d < 3; ++d) c.place[d] = 2 * p->place[d] + (octant >> (2 - d) & 1);
+    ps_growth_cell c = {0};
+    c.begin = begin;
+    c.end = end;
     c.parent = parent;
     c.child = -1;
+    for (int d = 0; d < 3; ++d) c.place[d] = 2 * p->place[d] + (octant >> (2 - d) & 1);
     c.octant = (uint8_t)octant;
     c.level = (uint8_t)(p->level + 1);
     g->cell[g->end + g->start[0][i / 8] + before] = c;
@@ -87,7 +84,7 @@ KERNEL_INLINE void step_fill(const ps_growth_arrays *g, int64_t i)
 /* The child of a cell in an octant, or -1. */
 KERNEL_INLINE int32_t child_in(const ps_growth_arrays *g, int32_t cell, int octant)
 {
-    const ps_adaptive_cell *c = &g->cell[cell];
+    const ps_growth_cell *c = &g->cell[cell];
     for (int32_t i = c->child; i < c->child + c->children; ++i)
         if (g->cell[i].octant == octant) return i;
     return -1;
@@ -96,7 +93,7 @@ KERNEL_INLINE int32_t child_in(const ps_growth_arrays *g, int32_t cell, int octa
 KERNEL_INLINE void step_around(const ps_growth_arrays *g, int64_t i)
 {
     int32_t cell = (int32_t)(g->end + i / 27);
-    const ps_adaptive_cell *c = &g->cell[cell];
+    const ps_growth_cell *c = &g->cell[cell];
     int n = (int)(i % 27), part = 0, octant = 0;
     const int step[3] = {9, 3, 1};
     for (int d = 0; d < 3; ++d) {
@@ -112,20 +109,20 @@ KERNEL_INLINE void step_around(const ps_growth_arrays *g, int64_t i)
 
 KERNEL_INLINE void step_kinds(const ps_growth_arrays *g, int64_t i)
 {
-    ps_adaptive_cell *c = &g->cell[i];
+    const ps_growth_cell *c = &g->cell[i];
     uint32_t mask = 0;
     for (int n = 0; n < 27; ++n) {
         int32_t other = g->around[i][n];
         if (other >= 0 && g->cell[other].children == 0) mask |= (uint32_t)1 << n;
     }
-    c->leaves_around = mask;
+    g->leaves_around[i] = mask;
     g->count[0][i] = c->children == 0;
     g->count[1][i] = c->children != 0;
 }
 
 KERNEL_INLINE void step_boxes(const ps_growth_arrays *g, int64_t i)
 {
-    const ps_adaptive_cell *c = &g->cell[i];
+    const ps_growth_cell *c = &g->cell[i];
     ps_fmm_device_cell box;
     box.width = ldexp(g->box.width, -c->level);
     for (int d = 0; d < 3; ++d)
@@ -137,8 +134,8 @@ KERNEL_INLINE void step_boxes(const ps_growth_arrays *g, int64_t i)
     ps_fmm_device_leaf leaf = {0};
     for (int d = 0; d < 3; ++d) leaf.centre[d] = box.centre[d];
     leaf.width = box.width;
-    leaf.begin = leaf.own = (int32_t)c->sources.begin;
-    leaf.end = leaf.own_end = (int32_t)c->sources.end;
+    leaf.begin = leaf.own = c->begin;
+    leaf.end = leaf.own_end = c->end;
     leaf.vector = (int32_t)i;
     ((ps_fmm_device_leaf *)g->part[PS_PLAN_SOURCES])[number] = leaf;
     ((int32_t *)g->part[PS_PLAN_M2P_LEAF])[number] = number;
@@ -148,7 +145,7 @@ KERNEL_INLINE void codes_of(const ps_growth_arrays *g, int32_t cell, int32_t *co
 {
     for (int o = 0; o < 8; ++o) codes[o] = -1;
     if (cell < 0) return;
-    const ps_adaptive_cell *c = &g->cell[cell];
+    const ps_growth_cell *c = &g->cell[cell];
     for (int32_t i = c->child; i < c->child + c->children; ++i)
         codes[g->cell[i].octant] = i - g->level_start[c->level + 1];
 }
@@ -156,7 +153,7 @@ KERNEL_INLINE void codes_of(const ps_growth_arrays *g, int32_t cell, int32_t *co
 KERNEL_INLINE void step_far(const ps_growth_arrays *g, int64_t i)
 {
     int32_t cell = (int32_t)(i / 28), n = (int32_t)(i % 28);
-    const ps_adaptive_cell *c = &g->cell[cell];
+    const ps_growth_cell *c = &g->cell[cell];
     if (n == 27) {
         codes_of(g, cell, (int32_t *)g->part[PS_PLAN_CHILDREN] + 8 * (int64_t)cell);
         if (cell == 0) ((int32_t *)g->part[PS_PLAN_BLOCK])[0] = 0;
@@ -173,16 +170,16 @@ KERNEL_INLINE void step_far(const ps_growth_arrays *g, int64_t i)
 /* ---- the order of cells ---- */
 
 /* Whether a cell has targets of the share. */
-KERNEL_INLINE bool is_own(const ps_growth_arrays *g, const ps_adaptive_cell *c)
+KERNEL_INLINE bool is_own(const ps_growth_arrays *g, const ps_growth_cell *c)
 {
-    return !g->shared || (c->targets.begin < g->own_end && c->targets.end > g->own_begin);
+    return !g->shared || (c->begin < g->own_end && c->end > g->own_begin);
 }
 
 enum { GROWTH_AROUND_BITS = 27 };
 
 KERNEL_INLINE void step_labels(const ps_growth_arrays *g, int64_t i)
 {
-    const ps_adaptive_cell *c = &g->cell[i];
+    const ps_growth_cell *c = &g->cell[i];
     uint64_t label = (uint64_t)c->level << 1 | !is_own(g, c);
     label = (label << 3 | c->octant) << GROWTH_AROUND_BITS;
     for (int n = 0; n < 27 && c->parent >= 0; ++n)
@@ -214,15 +211,16 @@ KERNEL_INLINE void step_octants(const ps_growth_arrays *g, int64_t i)
 
 /* ---- lists ---- */
 
-KERNEL_INLINE bool touch(const ps_adaptive_cell *a, const ps_adaptive_cell *b)
+/* By values, as are cells below: pointers would keep them out of registers. */
+KERNEL_INLINE bool touch(ps_growth_cell a, ps_growth_cell b)
 {
-    const ps_adaptive_cell *coarse = a->level <= b->level ? a : b, *fine = coarse == a ? b : a;
-    int shift = fine->level - coarse->level;
-    for (int d = 0; d < 3; ++d)
-        if (fine->place[d] + 1 < coarse->place[d] << shift ||
-            fine->place[d] > (coarse->place[d] + 1) << shift)
-            return false;
-    return true;
+    bool a_fine = a.level > b.level, meets = true;
+    int shift = a_fine ? a.level - b.level : b.level - a.level;
+    for (int d = 0; d < 3; ++d) {
+        int32_t fine = a_fine ? a.place[d] : b.place[d], coarse = a_fine ? b.place[d] : a.place[d];
+        meets = meets && fine + 1 >= coarse << shift && fine <= (coarse + 1) << shift;
+    }
+    return meets;
 }
 
 /* Where lists go; NULL: they are counted. */
@@ -240,9 +238,9 @@ typedef struct growth_tops {
     int32_t begin[GROWTH_TOPS], cell[GROWTH_TOPS], count;
 } growth_tops;
 
-KERNEL_INLINE void put_top(const ps_growth_arrays *g, int32_t cell, growth_tops *tops)
+KERNEL_INLINE void put_top(int32_t begin, int32_t cell, growth_tops *tops)
 {
-    int32_t begin = (int32_t)g->cell[cell].sources.begin, at = tops->count++;
+    int32_t at = tops->count++;
     for (; at > 0 && tops->begin[at - 1] > begin; --at) {
         tops->begin[at] = tops->begin[at - 1];
         tops->cell[at] = tops->cell[at - 1];
@@ -252,23 +250,22 @@ KERNEL_INLINE void put_top(const ps_growth_arrays *g, int32_t cell, growth_tops 
 }
 
 /* Cells come along the Morton order: what follows each other is one run. */
-KERNEL_INLINE void put_direct(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+KERNEL_INLINE void put_direct(ps_growth_cell cell, growth_lists *out)
 {
-    int32_t begin = (int32_t)g->cell[cell].sources.begin;
-    bool more = out->directs == 0 || out->end != begin;
+    bool more = out->directs == 0 || out->end != cell.begin;
     out->directs += more;
-    out->held += cell_size(&g->cell[cell]);
-    out->end = (int32_t)g->cell[cell].sources.end;
+    out->held += cell.end - cell.begin;
+    out->end = cell.end;
     if (!out->direct) return;
-    if (more) out->direct[out->directs - 1].begin = begin;
+    if (more) out->direct[out->directs - 1].begin = cell.begin;
     out->direct[out->directs - 1].end = out->end;
 }
 
-KERNEL_INLINE void put_near(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
+KERNEL_INLINE void put_near(ps_growth_cell cell, growth_lists *out)
 {
     if (out->near) {
-        out->near[out->nears].begin = (int32_t)g->cell[cell].sources.begin;
-        out->near[out->nears].end = (int32_t)g->cell[cell].sources.end;
+        out->near[out->nears].begin = cell.begin;
+        out->near[out->nears].end = cell.end;
     }
     ++out->nears;
 }
@@ -277,50 +274,50 @@ KERNEL_INLINE void put_near(const ps_growth_arrays *g, int32_t cell, growth_list
 KERNEL_INLINE void find_coarse_of(const ps_growth_arrays *g, int32_t cell, growth_tops *tops,
                                   growth_lists *out)
 {
-    const ps_adaptive_cell *c = &g->cell[cell];
+    const ps_growth_cell c = g->cell[cell];
+    const ps_growth_cell parent = g->cell[c.parent < 0 ? cell : c.parent];
     for (int32_t a = cell; a >= 0; a = g->cell[a].parent) {
-        uint32_t mask = g->cell[a].leaves_around;
+        uint32_t mask = g->leaves_around[a];
         for (int n = 0; mask >> n; ++n) {
             if (!(mask >> n & 1)) continue;
-            int32_t leaf = g->around[a][n];
-            if (touch(c, &g->cell[leaf])) {
-                if (tops) put_top(g, leaf, tops);
-            } else if (touch(&g->cell[c->parent], &g->cell[leaf])) {
-                if (c->children || cell_size(c) > g->points)
-                    put_near(g, leaf, out);
-                else if (tops)
-                    put_top(g, leaf, tops);
-            }
+            int32_t number = g->around[a][n];
+            const ps_growth_cell leaf = g->cell[number];
+            bool beside = touch(c, leaf);
+            if (!beside && !touch(parent, leaf)) continue;
+            if (!beside && (c.children || c.end - c.begin > g->points))
+                put_near(leaf, out);
+            else if (tops)
+                put_top(leaf.begin, number, tops);
         }
     }
 }
 
 /* What lies below a cell that a leaf touches: U and W. */
-KERNEL_INLINE void descend_from(const ps_growth_arrays *g, const ps_adaptive_cell *leaf,
-                                int32_t top, growth_lists *out)
+KERNEL_INLINE void descend_from(const ps_growth_arrays *g, ps_growth_cell leaf, int32_t top,
+                                int32_t child, growth_lists *out)
 {
-    int32_t at = g->cell[top].child;
+    int32_t at = child;
     while (at >= 0) {
-        const ps_adaptive_cell *c = &g->cell[at];
+        ps_growth_cell c = g->cell[at];
         bool beside = touch(leaf, c);
-        if (beside && c->children) {
-            at = c->child;
+        if (beside && c.children) {
+            at = c.child;
             continue;
         }
-        if (beside || cell_size(c) <= g->points) {
-            put_direct(g, at, out);
+        if (beside || c.end - c.begin <= g->points) {
+            put_direct(c, out);
         } else {
             if (out->far) out->far[out->fars] = at;
             ++out->fars;
         }
         while (at >= 0) { /* the next one that is not below */
-            const ps_adaptive_cell *p = &g->cell[g->cell[at].parent];
-            if (at + 1 < p->child + p->children) {
+            const ps_growth_cell above = g->cell[c.parent];
+            if (at + 1 < above.child + above.children) {
                 ++at;
                 break;
             }
-            at = g->cell[at].parent;
-            if (at == top) at = -1;
+            at = c.parent == top ? -1 : c.parent;
+            c = above;
         }
     }
 }
@@ -328,18 +325,21 @@ KERNEL_INLINE void descend_from(const ps_growth_arrays *g, const ps_adaptive_cel
 /* U and W of a leaf, along the Morton order. */
 KERNEL_INLINE void lists_of(const ps_growth_arrays *g, int32_t cell, growth_lists *out)
 {
+    const ps_growth_cell leaf = g->cell[cell];
     growth_tops tops;
     tops.count = 0;
     find_coarse_of(g, cell, &tops, out);
     for (int n = 0; n < 27; ++n) {
         int32_t other = g->around[cell][n];
-        if (other >= 0 && g->cell[other].children) put_top(g, other, &tops);
+        if (other < 0 || g->leaves_around[cell] >> n & 1) continue;
+        put_top(g->cell[other].begin, other, &tops);
     }
     for (int32_t i = 0; i < tops.count; ++i) {
-        if (g->cell[tops.cell[i]].children)
-            descend_from(g, &g->cell[cell], tops.cell[i], out);
+        const ps_growth_cell top = g->cell[tops.cell[i]];
+        if (top.children)
+            descend_from(g, leaf, tops.cell[i], top.child, out);
         else
-            put_direct(g, tops.cell[i], out);
+            put_direct(top, out);
     }
 }
 
@@ -353,9 +353,9 @@ KERNEL_INLINE void add_work(const ps_growth_arrays *g, int which, int64_t i, int
     if (value) GROWTH_ADD(&g->work[which * PS_GROWTH_SLOTS + i % PS_GROWTH_SLOTS], value);
 }
 
-KERNEL_INLINE void add_to_bucket(const ps_growth_arrays *g, const ps_adaptive_cell *c, int64_t work)
+KERNEL_INLINE void add_to_bucket(const ps_growth_arrays *g, const ps_growth_cell *c, int64_t work)
 {
-    int64_t bucket = c->targets.begin * PS_GROWTH_BUCKETS / g->particles;
+    int64_t bucket = (int64_t)c->begin * PS_GROWTH_BUCKETS / g->particles;
     if (work) GROWTH_ADD(&g->buckets[bucket], work);
 }
 
@@ -420,14 +420,14 @@ KERNEL_INLINE void step_work_leaves(const ps_growth_arrays *g, int64_t i)
 }
 
 /* Cells of V. */
-KERNEL_INLINE int64_t count_far(const ps_growth_arrays *g, const ps_adaptive_cell *c)
+KERNEL_INLINE int64_t count_far(const ps_growth_arrays *g, const ps_growth_cell *c)
 {
     int64_t far = 0;
     for (int n = 0; n < 27 && c->level > 1; ++n) {
         int32_t other = g->around[c->parent][n];
         if (other < 0) continue;
-        const ps_adaptive_cell *o = &g->cell[other];
-        for (int32_t k = o->child; k < o->child + o->children; ++k) far += !touch(c, &g->cell[k]);
+        const ps_growth_cell *o = &g->cell[other];
+        for (int32_t k = o->child; k < o->child + o->children; ++k) far += !touch(*c, g->cell[k]);
     }
     return far;
 }
@@ -444,7 +444,7 @@ KERNEL_INLINE void step_work_cells(const ps_growth_arrays *g, int64_t i)
 
 KERNEL_INLINE void step_share_work(const ps_growth_arrays *g, int64_t i)
 {
-    const ps_adaptive_cell *c = &g->cell[i];
+    const ps_growth_cell *c = &g->cell[i];
     int64_t far = count_far(g, c);
     add_work(g, 1, i, far);
     add_to_bucket(g, c, g->costs.m2l * far);
@@ -456,8 +456,8 @@ KERNEL_INLINE int32_t find_behind(const ps_growth_arrays *g, int level, int32_t 
     int32_t low = g->level_start[level], high = g->level_start[level + 1];
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        const ps_adaptive_cell *c = &g->cell[middle];
-        if (ends ? c->sources.end > particle : c->sources.begin >= particle)
+        const ps_growth_cell *c = &g->cell[middle];
+        if (ends ? c->end > particle : c->begin >= particle)
             high = middle;
         else
             low = middle + 1;
@@ -471,8 +471,7 @@ KERNEL_INLINE void step_cuts(const ps_growth_arrays *g, int64_t i)
 {
     int level = (int)(i % g->levels);
     int32_t cell = find_behind(g, level, g->cuts[i], false);
-    g->cuts[i] =
-        cell < g->level_start[level + 1] ? (int32_t)g->cell[cell].sources.begin : g->particles;
+    g->cuts[i] = cell < g->level_start[level + 1] ? g->cell[cell].begin : g->particles;
 }
 
 KERNEL_INLINE void step_own_cells(const ps_growth_arrays *g, int64_t i)
@@ -494,71 +493,34 @@ KERNEL_INLINE void step_own_leaves(const ps_growth_arrays *g, int64_t i)
 
 KERNEL_INLINE void growth_step(ps_growth_step step, const ps_growth_arrays *g, int64_t i)
 {
+#define GROWTH_CASE(NAME, name)                                                                    \
+    case PS_GROWTH_##NAME:                                                                         \
+        step_##name(g, i);                                                                         \
+        break;
     switch (step) {
-    case PS_GROWTH_ROOT:
-        step_root(g, i);
-        break;
-    case PS_GROWTH_BORDERS:
-        step_borders(g, i);
-        break;
-    case PS_GROWTH_COUNT:
-        step_count(g, i);
-        break;
-    case PS_GROWTH_FILL:
-        step_fill(g, i);
-        break;
-    case PS_GROWTH_AROUND:
-        step_around(g, i);
-        break;
-    case PS_GROWTH_KINDS:
-        step_kinds(g, i);
-        break;
-    case PS_GROWTH_BOXES:
-        step_boxes(g, i);
-        break;
-    case PS_GROWTH_FAR:
-        step_far(g, i);
-        break;
-    case PS_GROWTH_LABELS:
-        step_labels(g, i);
-        break;
-    case PS_GROWTH_ORDER:
-        step_order(g, i);
-        break;
-    case PS_GROWTH_OCTANTS:
-        step_octants(g, i);
-        break;
-    case PS_GROWTH_LIST_COUNT:
-        step_list_count(g, i);
-        break;
-    case PS_GROWTH_LIST_FILL:
-        step_list_fill(g, i);
-        break;
-    case PS_GROWTH_NEAR_COUNT:
-        step_near_count(g, i);
-        break;
-    case PS_GROWTH_NEAR_FILL:
-        step_near_fill(g, i);
-        break;
-    case PS_GROWTH_SHARE_WORK:
-        step_share_work(g, i);
-        break;
-    case PS_GROWTH_CUTS:
-        step_cuts(g, i);
-        break;
-    case PS_GROWTH_OWN_CELLS:
-        step_own_cells(g, i);
-        break;
-    case PS_GROWTH_OWN_LEAVES:
-        step_own_leaves(g, i);
-        break;
-    case PS_GROWTH_WORK_LEAVES:
-        step_work_leaves(g, i);
-        break;
-    case PS_GROWTH_WORK_CELLS:
-        step_work_cells(g, i);
-        break;
+        GROWTH_CASE(ROOT, root)
+        GROWTH_CASE(BORDERS, borders)
+        GROWTH_CASE(COUNT, count)
+        GROWTH_CASE(FILL, fill)
+        GROWTH_CASE(AROUND, around)
+        GROWTH_CASE(KINDS, kinds)
+        GROWTH_CASE(BOXES, boxes)
+        GROWTH_CASE(FAR, far)
+        GROWTH_CASE(LABELS, labels)
+        GROWTH_CASE(ORDER, order)
+        GROWTH_CASE(OCTANTS, octants)
+        GROWTH_CASE(LIST_COUNT, list_count)
+        GROWTH_CASE(LIST_FILL, list_fill)
+        GROWTH_CASE(NEAR_COUNT, near_count)
+        GROWTH_CASE(NEAR_FILL, near_fill)
+        GROWTH_CASE(SHARE_WORK, share_work)
+        GROWTH_CASE(CUTS, cuts)
+        GROWTH_CASE(OWN_CELLS, own_cells)
+        GROWTH_CASE(OWN_LEAVES, own_leaves)
+        GROWTH_CASE(WORK_LEAVES, work_leaves)
+        GROWTH_CASE(WORK_CELLS, work_cells)
     default:
         break;
     }
+#undef GROWTH_CASE
 }
