@@ -123,6 +123,7 @@ static ps_status make_kinds(growth *g)
     PS_TRY(part(g, PS_PLAN_SOURCES, a->leaves, sizeof(ps_fmm_device_leaf)));
     PS_TRY(part(g, PS_PLAN_BOXES, a->cells, sizeof(ps_fmm_device_cell)));
     PS_TRY(part(g, PS_PLAN_M2P_LEAF, a->leaves, sizeof(int32_t)));
+    PS_TRY(room(g, a->leaves, sizeof *a->kept, &a->kept));
     PS_TRY(part(g, PS_PLAN_P2L_CELL, a->cells, sizeof(int32_t)));
     return each(g, PS_GROWTH_BOXES, a->cells);
 }
@@ -302,7 +303,7 @@ static void own_all(growth *g)
 
 int64_t ps_adaptive_growth_bytes(int64_t particles, int64_t leaf_size)
 {
-    enum { FOR_EACH = 10000, LEAST = 1 << 26 }; /* what is full: 12 cells, lists of half of them */
+    enum { FOR_EACH = 12000, LEAST = 1 << 26 }; /* what is full: 12 cells, lists of half of them */
     return FOR_EACH * (particles / leaf_size + 1) + LEAST;
 }
 

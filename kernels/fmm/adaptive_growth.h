@@ -50,6 +50,13 @@ typedef struct ps_growth_cell {
     uint8_t children, octant, level;
 } __attribute__((aligned(16))) ps_growth_cell;
 
+/* Lists of a leaf as they are counted: a run is a stretch of the Morton order. */
+enum { PS_GROWTH_KEPT_RUNS = 20, PS_GROWTH_KEPT_FAR = 16 };
+typedef struct ps_growth_kept {
+    ps_fmm_device_run direct[PS_GROWTH_KEPT_RUNS];
+    int32_t far[PS_GROWTH_KEPT_FAR];
+} ps_growth_kept;
+
 /* What the steps read and write: arrays of the engine's memory. */
 typedef struct ps_growth_arrays {
     ps_octree_box box;
@@ -64,6 +71,7 @@ typedef struct ps_growth_arrays {
     int32_t *borders;               /* [cells of the level][8]                           */
     int32_t *count[2], *start[2];   /* what is scanned, and its sums                     */
     int32_t *leaf_number, *divided; /* [cells + 1]: leaves, divided cells before each    */
+    ps_growth_kept *kept;           /* [leaves] */
     uint64_t *labels;
     int32_t *numbers;
     int32_t *overfull; /* [1] */

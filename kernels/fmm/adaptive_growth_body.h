@@ -223,10 +223,11 @@ KERNEL_INLINE bool touch(ps_growth_cell a, ps_growth_cell b)
     return meets;
 }
 
-/* Where lists go; NULL: they are counted. */
+/* Where lists go; NULL: they are counted. What is more than there is room for is counted alone. */
 typedef struct growth_lists {
     ps_fmm_device_run *direct, *near;
     int32_t *far;
+    int32_t direct_room, far_room;
     int32_t directs, fars, nears, end; /* end: of the last direct run */
     int64_t held;                      /* sources of direct cells     */
 } growth_lists;
@@ -256,7 +257,7 @@ KERNEL_INLINE void put_direct(ps_growth_cell cell, growth_lists *out)
     out->directs += more;
     out->held += cell.end - cell.begin;
     out->end = cell.end;
-    if (!out->direct) return;
+    if (out->directs > out->direct_room) return;
     if (more) out->direct[out->directs - 1].begin = cell.begin;
     out->direct[out->directs - 1].end = out->end;
 }
@@ -307,7 +308,7 @@ KERNEL_INLINE void descend_from(const ps_growth_arrays *g, ps_growth_cell leaf, 
         if (beside || c.end - c.begin <= g->points) {
             put_direct(c, out);
         } else {
-            if (out->far) out->far[out->fars] = at;
+            if (out->fars < out->far_room) out->far[out->fars] = at;
             ++out->fars;
         }
         while (at >= 0) { /* the next one that is not below */
@@ -359,11 +360,16 @@ KERNEL_INLINE void add_to_bucket(const ps_growth_arrays *g, const ps_growth_cell
     if (work) GROWTH_ADD(&g->buckets[bucket], work);
 }
 
+/* Lists of most leaves are short enough to be kept where they are counted. */
 KERNEL_INLINE void step_list_count(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
     int32_t cell = cell_of_leaf(g, i);
     int64_t size = cell_size(&g->cell[cell]);
+    lists.direct = g->kept[i].direct;
+    lists.direct_room = PS_GROWTH_KEPT_RUNS;
+    lists.far = g->kept[i].far;
+    lists.far_room = PS_GROWTH_KEPT_FAR;
     lists_of(g, cell, &lists);
     g->count[0][i] = lists.directs;
     g->count[1][i] = lists.fars;
@@ -376,12 +382,19 @@ KERNEL_INLINE void step_list_count(const ps_growth_arrays *g, int64_t i)
 KERNEL_INLINE void step_list_fill(const ps_growth_arrays *g, int64_t i)
 {
     growth_lists lists = {0};
+    const int32_t *runs = (const int32_t *)g->part[PS_PLAN_RUN_START] + i;
+    const int32_t *fars = (const int32_t *)g->part[PS_PLAN_M2P_START] + i;
+    lists.direct = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] + runs[0];
+    lists.direct_room = runs[1] - runs[0];
+    lists.far = (int32_t *)g->part[PS_PLAN_M2P_CELLS] + fars[0];
+    lists.far_room = fars[1] - fars[0];
     if (!is_own(g, &g->cell[cell_of_leaf(g, i)])) return;
-    lists.direct = (ps_fmm_device_run *)g->part[PS_PLAN_RUNS] +
-                   ((const int32_t *)g->part[PS_PLAN_RUN_START])[i];
-    lists.far =
-        (int32_t *)g->part[PS_PLAN_M2P_CELLS] + ((const int32_t *)g->part[PS_PLAN_M2P_START])[i];
-    lists_of(g, cell_of_leaf(g, i), &lists);
+    if (lists.direct_room > PS_GROWTH_KEPT_RUNS || lists.far_room > PS_GROWTH_KEPT_FAR) {
+        lists_of(g, cell_of_leaf(g, i), &lists);
+        return;
+    }
+    for (int32_t k = 0; k < lists.direct_room; ++k) lists.direct[k] = g->kept[i].direct[k];
+    for (int32_t k = 0; k < lists.far_room; ++k) lists.far[k] = g->kept[i].far[k];
 }
 
 KERNEL_INLINE void step_near_count(const ps_growth_arrays *g, int64_t i)
