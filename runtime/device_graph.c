@@ -1,5 +1,7 @@
 #include "runtime/device_graph.h"
 
+#include <stddef.h>
+
 /* Without CUDA; runtime/device_graph_cuda.cu has the rest. */
 #ifndef PS_WITH_CUDA
 static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }

@@ -52,6 +52,7 @@ refused preprocess/two/m.c '#include <geotiff/xtiffio.h>' 'xtiffio.h belongs onl
 refused kernels/tdbem/op.c '#include <cuda_runtime.h>' 'cuda_runtime.h belongs only in'
 refused runtime/a.h '#include "runtime/d.h"' 'does not compile on its own' 1
 refused runtime/d.h 'ps_unknown f(void);' 'does not compile on its own' 1
+refused runtime/n.c $'#ifndef PS_WITH_CUDA\nvoid *f(void) { return NULL; }\n#endif' 'does not compile without what is optional' 1
 # A cycle is reported where it closes.
 fresh
 echo '#include "runtime/a.h"' > "$tree/runtime/d.h"
