@@ -39,7 +39,9 @@ ARCH     := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # $(call compiles,headers,flags) is 1 if a program that includes the headers builds and links.
 hash := \#
 compiles = $(shell printf '$(foreach h,$(1),$(hash)include <$(h)>\n)int main(void){return 0;}\n' | \
-	$(CC) -x c - $(2) -o /dev/null 2>/dev/null && echo 1)
+	$(CC) $(CPPFLAGS) -x c - $(LDFLAGS) $(2) -o /dev/null 2>/dev/null && echo 1)
+# $(call compiles_one,folder,headers,flags): with the headers in that folder of their own, as Debian has them, or without.
+compiles_one = $(or $(call compiles,$(addprefix $(1)/,$(2)),$(3)),$(call compiles,$(2),$(3)))
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 # HDF5 goes by many names. One that is parallel, and brings its MPI along, is taken last.
@@ -58,7 +60,10 @@ HAVE_HDF5   := $(if $(call hdf5_works,$(HDF5)),1)
 hdf5_version = $(or $(call pc,--modversion,$(HDF5)),$(shell $(H5CC) -showconfig 2>/dev/null | sed -n 's/.*HDF5 Version: *//p'))
 HAVE_ZSTD   := $(call compiles,zstd.h,-lzstd)
 HAVE_XXHASH := $(call compiles,xxhash.h,-lxxhash)
-HAVE_LAPACK := $(call compiles,cblas.h lapacke.h,-llapacke -lopenblas)
+# Debian builds LAPACKE as a library beside OpenBLAS; elsewhere OpenBLAS has it inside.
+lapack_works = $(if $(call compiles,cblas.h lapacke.h,$(1)),$(1))
+LAPACK_LIBS := $(or $(call lapack_works,-llapacke -lopenblas),$(call lapack_works,-lopenblas))
+HAVE_LAPACK := $(if $(LAPACK_LIBS),1)
 # KIND=WRAPPER of each wrapper that is there, by what its mpi.h says; the first of a kind is used.
 MPICC ?= mpicc.openmpi mpicc.mpich mpicc
 mpi_kind = $(shell command -v $(1) >/dev/null && printf '$(hash)include <mpi.h>\n$(hash)if defined OPEN_MPI\nkind openmpi\n$(hash)elif defined MPICH_VERSION || defined I_MPI_VERSION\nkind mpich\n$(hash)else\nkind other\n$(hash)endif\n' | \
@@ -67,11 +72,11 @@ MPI_FOUND := $(if $(filter 0,$(WITH_MPI)),,$(foreach c,$(MPICC),$(addsuffix =$(c
 MPI_KINDS := $(sort $(foreach f,$(MPI_FOUND),$(firstword $(subst =, ,$(f)))))
 mpicc_of   = $(lastword $(subst =, ,$(firstword $(filter $(1)=%,$(MPI_FOUND)))))
 WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
-WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscotcherr)
-WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
+WITH_SCOTCH  ?= $(call compiles_one,scotch,scotch.h,-include stdio.h -include stdint.h -lscotch -lscotcherr)
+WITH_CHOLMOD ?= $(call compiles_one,suitesparse,cholmod.h,-lcholmod)
 WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
 WITH_NETCDF  ?= $(call compiles,netcdf.h,-lnetcdf)
-WITH_GEOTIFF ?= $(call compiles,geotiff/geotiffio.h geotiff/xtiffio.h,-lgeotiff -ltiff)
+WITH_GEOTIFF ?= $(call compiles_one,geotiff,geotiffio.h xtiffio.h,-lgeotiff -ltiff)
 HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 # The answer for an nvcc is kept: asking takes a second.
 CUDA_PROBE := build/probe-$(shell ls -lL $(NVCC) 2>/dev/null | sha1sum | cut -c1-10)
@@ -103,7 +108,7 @@ CPPFLAGS_ALL := -I. -D_GNU_SOURCE $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 -fopenmp $(OPT) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
 # The rooms of the library are compiled once, for programs and libpenstock.so alike.
 PIC := -fPIC -fvisibility=hidden
-LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -ldl -lm
+LIBS := $(HDF5_LIBS) -lzstd -lxxhash $(LAPACK_LIBS) -lpthread -ldl -lm
 SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
 CHOLMOD_CFLAGS := $(if $(call yes,$(WITH_CHOLMOD)),-DPS_WITH_CHOLMOD)
 GMSH_CFLAGS := $(if $(call yes,$(WITH_GMSH)),-DPS_WITH_GMSH)

@@ -6,7 +6,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#if __has_include(<suitesparse/cholmod.h>)
 #include <suitesparse/cholmod.h>
+#else
+#include <cholmod.h>
+#endif
 
 #include "runtime/memory.h"
 

@@ -2,7 +2,12 @@
 
 #ifdef PS_WITH_SCOTCH
 
+/* Debian has its headers in a folder of their own, others do not. */
+#if __has_include(<scotch/scotch.h>)
 #include <scotch/scotch.h>
+#else
+#include <scotch.h>
+#endif
 
 bool ps_partitioner_available(void) { return true; }
 

@@ -2,9 +2,15 @@
 #include "preprocess/terrain_import/terrain.h"
 
 #ifdef PS_WITH_GEOTIFF
+#if __has_include(<geotiff/geotiffio.h>)
 #include <geotiff/geo_normalize.h>
 #include <geotiff/geotiffio.h>
 #include <geotiff/xtiffio.h>
+#else
+#include <geo_normalize.h>
+#include <geotiffio.h>
+#include <xtiffio.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,15 @@
-# A recipe for Spack: copy this folder into a repository of yours (spack repo create, spack repo add), then
-#   spack dev-build penstock@main     in a clone of Penstock, or spack install penstock after "git" was set below.
+# A recipe for Spack 1: copy this folder into a repository of yours (spack repo create, spack repo
+# add), then
+#   spack dev-build penstock@main
+# in a clone of Penstock, or spack install penstock after "git" was set below.
+from spack_repo.builtin.build_systems.makefile import MakefilePackage
+
 from spack.package import *
 
 
 class Penstock(MakefilePackage):
-    """Out-of-core pipeline of field solvers: sound, Maxwell's equations, gravity, boundary elements, fast sums."""
+    """Out-of-core pipeline of field solvers: sound, Maxwell's equations, gravity, boundary
+    elements, fast sums."""
 
     license("MIT")
     version("main", branch="main")
@@ -24,7 +29,6 @@ class Penstock(MakefilePackage):
     depends_on("zlib-api")
     depends_on("xxhash")
     depends_on("openblas threads=pthreads")
-    depends_on("netlib-lapack+lapacke~external-blas")
     depends_on("fftw~mpi precision=double")
     depends_on("scotch~mpi")
     depends_on("suite-sparse")
@@ -38,10 +42,18 @@ class Penstock(MakefilePackage):
 
     def options(self):
         """What the Makefile is told: its probes would find what the system has besides."""
-        on = lambda variant: "1" if self.spec.satisfies(f"+{variant}") else "0"
-        mpi = [f"MPICC={self.spec['mpi'].mpicc}"] if self.spec.satisfies("+mpi") else []
-        return [f"PREFIX={self.prefix}", "HDF5=hdf5", *mpi, f"WITH_MPI={on('mpi')}", f"WITH_CUDA={on('cuda')}",
-                f"WITH_GMSH={on('gmsh')}", f"WITH_NETCDF={on('grids')}", f"WITH_GEOTIFF={on('grids')}"]
+        told = [f"PREFIX={self.prefix}", "HDF5=hdf5"]
+        for variant, names in (
+            ("mpi", ["MPI"]),
+            ("cuda", ["CUDA"]),
+            ("gmsh", ["GMSH"]),
+            ("grids", ["NETCDF", "GEOTIFF"]),
+        ):
+            has = int(self.spec.satisfies(f"+{variant}"))
+            told += [f"WITH_{name}={has}" for name in names]
+        if self.spec.satisfies("+mpi"):
+            told.append(f"MPICC={self.spec['mpi'].mpicc}")
+        return told
 
     def build(self, spec, prefix):
         make(*self.options(), "all")
