@@ -1,5 +1,6 @@
 /* store_deflate: chunks as zlib streams, which every HDF5 reads (specs/store.md). */
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "formats/store_private.h"
@@ -56,6 +57,29 @@ static int64_t try_way(z_stream *z, plane_way way, const uint8_t *plane, int64_t
     return done == Z_STREAM_END ? (int64_t)z->total_out : some;
 }
 
+/* Whether a plane repeats itself within deflate's window at distances that no sample spans, as rows
+ * of a field do that is its own mirror image, or periodic: by a window from its middle. Of all
+ * places one in ANCHORS is looked at, chosen by the bytes there, so that what is repeated has the
+ * same ones; runs are no repetition. */
+static bool is_repetitive(const uint8_t *plane, int64_t bytes)
+{
+    enum { REACH = 1 << WINDOW, ANCHORS = 32, BUCKETS = 1 << 12, LENGTH = 16 };
+    uint16_t last[BUCKETS] = {0}; /* 1 + the place */
+    int anchors = 0, repeated = 0;
+    if (bytes > REACH) plane += (bytes - REACH) / 2;
+    for (int i = 0; i + LENGTH <= (bytes < REACH ? bytes : REACH); ++i) {
+        uint64_t here;
+        memcpy(&here, plane + i, sizeof here);
+        uint64_t hash = here * UINT64_C(0x9e3779b97f4a7c15);
+        if (hash >> 32 & (ANCHORS - 1) || here == (here << 8 | here >> 56)) continue;
+        uint16_t *place = &last[hash >> 37 & (BUCKETS - 1)];
+        repeated += *place && memcmp(plane + i, plane + *place - 1, LENGTH) == 0;
+        ++anchors;
+        *place = (uint16_t)(i + 1);
+    }
+    return anchors >= REACH / ANCHORS / 16 && repeated > anchors / 4;
+}
+
 /* What a plane is worth. The low bytes of most numbers do not get shorter, and trying costs ten
  * times what storing them does. Of the high bytes of irregular numbers few are frequent, but hardly
  * any three follow each other again: looking for such matches takes two to ten times as long as
@@ -65,6 +89,7 @@ static plane_way way_of(z_stream *z, const uint8_t *plane, int64_t bytes, uint8_
     int64_t some = bytes / 64 > SAMPLE ? bytes / 64 : bytes < SAMPLE ? bytes : SAMPLE;
     some -= some % SPOTS;
     if (some == 0) return LIGHT;
+    if (bytes > some && is_repetitive(plane, bytes)) return HARD;
     int64_t runs = try_way(z, RUNS, plane, bytes, some, room),
             matches = try_way(z, LIGHT, plane, bytes, some, room);
     if (runs >= some && matches >= some) return STORED;

@@ -123,6 +123,28 @@ static void test_bytes_repeat(void **state)
     assert_string_equal(hash[0], hash[1]);
 }
 
+/* Planes of a field that is its own mirror image, rows of 49 bytes in sheets of 97 of them: half of
+ * each sheet is met again, at distances that samples of a plane do not span. */
+static void test_mirror_images(void **state)
+{
+    enum { ROW = 49, SHEET = 97, BYTES = 27 * SHEET * ROW };
+    PS_SCOPED_MEMORY uint8_t *plane = malloc(BYTES), *stored = malloc(BYTES), *back = malloc(BYTES);
+    uint64_t draw = 5;
+    void *stream;
+    for (int i = 0; i < BYTES; ++i) {
+        int row = i / ROW % SHEET, ahead = 2 * row - (SHEET - 1);
+        draw = draw * 6364136223846793005u + 1442695040888963407u;
+        plane[i] = ahead > 0 ? plane[i - ROW * ahead] : (uint8_t)(draw >> 56);
+    }
+    check_ok(ps_deflate_open(&stream));
+    int64_t size = ps_deflate(stream, plane, BYTES, 1, stored, BYTES);
+    ps_deflate_close(stream);
+    print_message("mirror images: %lld of %d bytes\n", (long long)size, BYTES);
+    assert_in_range(size, BYTES / 2, .56 * BYTES);
+    check_ok(ps_inflate(stored, size, back, BYTES));
+    assert_memory_equal(plane, back, BYTES);
+}
+
 /* Streams that are short, long, cut or followed by more: by their bytes, whatever a hash says. */
 static void test_damaged_streams(void **state)
 {
