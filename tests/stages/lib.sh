@@ -51,6 +51,18 @@ same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; 
 # least COMMAND...: the least --host-memory, in bytes, that its --plan tells.
 least() { "$@" --plan --json -q 2>/dev/null | sed -n 's/.*"least_memory": \([0-9]*\).*/\1/p'; }
 
+# needs_browser: skips the test where there is none.
+needs_browser() {
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+        { echo "no chromium: pages were not opened in a browser"; exit 77; }
+}
+# dom PAGE: the document as the browser has it once its scripts ran, in ./dom; what its console says, in ./chrome.log.
+dom() {
+    timeout 120 "$browser" --headless --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --user-data-dir="$PWD/chrome" \
+        --enable-logging=stderr --virtual-time-budget=5000 --window-size=700,500 --dump-dom "file://$1" > dom 2> chrome.log ||
+        { tail -n 3 chrome.log; fail "the browser ended on $1"; }
+}
+
 # needs PROGRAM...: skips the test where a program was not built.
 needs() {
     local program

@@ -14,8 +14,18 @@ python_has sphinx myst_parser numpy || { echo "the pages of the library pass; th
 [ "$(cd "$ROOT" && readlink -f "$(make -s print-build 2> /dev/null)")" = "$(readlink -f "$BUILD")" ] ||
     { echo "this build was made with other options than make's defaults"; exit 77; }
 make -s -C "$ROOT" docs SPHINX="$PYTHON -m sphinx" > log 2>&1 || { tail -n 5 log; fail "make docs"; }
-site=$BUILD/site
+site=$(readlink -f "$BUILD")/site
 grep -q 'penstock_file_read' "$site/api/file.html" || fail "the site has no page of files"
 grep -q 'penstock.fmm' "$site/api/python.html" || fail "the site has no page of the Python package"
-grep -q 'class="math' "$site/docs/theory/hbem.html" || fail "equations are not rendered"
+grep -q 'class="math' "$site/docs/theory/hbem.html" || fail "there are no equations"
+# What sets equations is in the site itself, which is read without a network; a real browser sets all of them.
+[ -d /usr/share/javascript/katex ] || { echo "the pages pass; there is no KaTeX (libjs-katex): equations were not set"; exit 77; }
+foreign=$(grep -rlE --include='*.html' '<(script|link|img)[^>]*(src|href)="(https?:)?//' "$site")
+[ -z "$foreign" ] || fail "pages need a network: $foreign"
+needs_browser
+for page in "$site"/docs/theory/*.html; do
+    dom "$page"
+    grep -q CONSOLE chrome.log && { grep CONSOLE chrome.log; fail "$page: the browser complains"; }
+    [ "$(grep -o 'class="katex"' dom | wc -l)" = "$(grep -o 'class="math ' "$page" | wc -l)" ] || fail "$page: equations are not set"
+done
 exit 0

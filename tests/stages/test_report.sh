@@ -60,21 +60,15 @@ expect 2 ".html" penstock-plot view box.hdf --output box.png
 expect 3 "was not computed on the mesh" penstock-plot view big.hdf run/run.h5 --output none.html
 expect 2 "fields are" penstock-plot view run/p.000000.hdf --field nothing --output none.html
 
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-[ -n "$browser" ] || { echo "no chromium: pages were not opened in a browser"; exit 77; }
-# dom PAGE: the document as the browser has it once its scripts ran.
-dom() {
-    timeout 120 "$browser" --headless --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --user-data-dir="$PWD/chrome" \
-        --virtual-time-budget=5000 --window-size=700,500 --dump-dom "file://$PWD/$1" > dom 2> chrome.log || { tail -n 3 chrome.log; fail "the browser ended on $1"; }
-}
+needs_browser
 drawn() { grep -o "data-$1=\"[0-9]*\"" dom | head -n "${2:-1}" | tail -n 1 | tr -cd '0-9\n'; }
-dom box.html
+dom "$PWD/box.html"
 [ "$(drawn triangles)" = 108 ] || fail "triangles of a box: $(drawn triangles)"
 within "$(drawn pixels)" 5000 1000000 "pixels of a box" # 6 sides of 3 x 3 squares
-dom big.html
+dom "$PWD/big.html"
 within "$(drawn triangles)" 30000 60000 "triangles of a thinned view"
 within "$(drawn pixels)" 50000 1000000 "pixels of it"
-dom page.html#all
+dom "$PWD/page.html#all"
 [ "$(drawn nodes)" -ge 12 ] && [ "$(drawn edges)" -ge 12 ] || fail "the graph has $(drawn nodes) nodes, $(drawn edges) edges"
 [ "$(drawn tables)" -ge 18 ] || fail "tables"
 [ "$(grep -o 'data-triangles="72"' dom | wc -l)" -ge 3 ] || fail "not all views were drawn"
