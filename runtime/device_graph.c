@@ -2,16 +2,16 @@
 
 #include <stddef.h>
 
+#include "runtime/no_cuda.h"
+
 /* Without CUDA; runtime/device_graph_cuda.cu has the rest. */
 #ifndef PS_WITH_CUDA
-static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-
-ps_status ps_graph_begin(ps_stream *stream) { return none(); }
+PS_NO_CUDA(ps_graph_begin);
+PS_NO_CUDA(ps_graph_launch);
 ps_status ps_graph_end(ps_stream *stream, ps_graph **out)
 {
     *out = NULL;
-    return none();
+    return ps_no_cuda();
 }
-ps_status ps_graph_launch(ps_graph *graph, ps_stream *stream) { return none(); }
 void ps_graph_close(ps_graph **graph) {}
 #endif

@@ -1,12 +1,5 @@
 #include "kernels/common/add_columns_device.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_add_columns_cuda(const ps_add_columns *add, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 #define ADD(real)                                                                                  \
     for (int64_t r = 0; r < add->rows; ++r)                                                        \
         for (int64_t c = 0; c < add->columns; ++c)                                                 \

@@ -2,13 +2,6 @@
 
 #include "kernels/common/copy_ranges_device.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_copy_ranges_cuda(const ps_copy_ranges *copy, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 static void copy_here(const ps_copy_ranges *copy)
 {
     int64_t size = copy->item_bytes;

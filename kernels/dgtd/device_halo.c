@@ -2,14 +2,6 @@
 
 #include "kernels/dgtd/device_kernels.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
-                            ps_dgtd_field field, const void *values, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_device_halo *halo,
                               ps_dgtd_field field, const void *values, ps_stream *stream)
 {

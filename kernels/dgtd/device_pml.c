@@ -3,15 +3,6 @@
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_dgtd_pml_cuda(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
-                           const ps_dgtd_pml_parts *parts, int which, void *field,
-                           ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 
 /* Bytes of a value of all nodes and lanes of a row. */

@@ -6,14 +6,6 @@
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *x, const ps_dgtd_device_ports_step *step,
-                             ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 /* ---- lists ---- */
 
 /* The slot of a place of a field, and which of its 3 nodes values it is. */

@@ -4,14 +4,6 @@
 
 enum { ALIGN = 256 };
 
-#ifndef PS_WITH_CUDA
-ps_status ps_dgtd_upwind_cuda(const ps_dgtd_device_sweep *sweep,
-                              const ps_dgtd_device_upwind *upwind, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 
 static int64_t group_bytes(const ps_dgtd_device *d)

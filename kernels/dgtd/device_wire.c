@@ -4,20 +4,6 @@
 
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_dgtd_wires_advance_cuda(const ps_dgtd_device_wires *x,
-                                     const ps_dgtd_device_wires_step *step, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-
-ps_status ps_dgtd_wires_apply_cuda(const ps_dgtd_device_wires *x,
-                                   const ps_dgtd_device_wires_step *step, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 void ps_dgtd_device_wire_shape(ps_dgtd_device_wires *out, int64_t k, const ps_dgtd_wire *x)
 {
     out->host[k] = (ps_dgtd_device_wire){.network = x->network,

@@ -3,29 +3,6 @@
 #include "kernels/fmm/device_growth_cuda.h"
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-
-ps_status ps_device_growth_each(ps_stream *stream, ps_growth_step step,
-                                const ps_growth_arrays *arrays, int64_t count)
-{
-    return no_cuda();
-}
-
-ps_status ps_device_growth_scan(ps_stream *stream, const int32_t *from, int32_t *to, int64_t count,
-                                void *workspace, int64_t *bytes)
-{
-    return no_cuda();
-}
-
-ps_status ps_device_growth_sort(ps_stream *stream, uint64_t *labels[2], int32_t *numbers[2],
-                                int64_t count, int bits, void *workspace, int64_t *bytes,
-                                int *current)
-{
-    return no_cuda();
-}
-#endif
-
 static ps_status room(void *self, int64_t bytes, void **out)
 {
     ps_device_growth *g = self;

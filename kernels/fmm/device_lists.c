@@ -5,18 +5,6 @@
 #include "kernels/fmm/device_lists_cuda.h"
 #include "kernels/fmm/device_place.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_device_lists_cuda_workspace(int64_t cells, int64_t *bytes)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-ps_status ps_device_lists_cuda(const ps_device_tree *targets, const ps_device_tree *sources,
-                               ps_device_lists *lists, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 static int64_t lay_out(const ps_device_tree *t, ps_device_lists *lists, char *block)
 {
     int64_t used = 0, cells = ps_device_lists_cells(t);

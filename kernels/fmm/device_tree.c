@@ -5,28 +5,6 @@
 
 enum { NARROW_LEVEL = 10 /* the last whose keys fit 32 bits */ };
 
-#ifndef PS_WITH_CUDA
-static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-ps_status ps_device_sort_cuda_workspace(const ps_device_sort *sort, int64_t *bytes)
-{
-    return no_cuda();
-}
-ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream)
-{
-    return no_cuda();
-}
-ps_status ps_device_invert_cuda(const ps_device_sort *sort, ps_stream *stream) { return no_cuda(); }
-ps_status ps_device_columns_cuda(const ps_device_sort *sort, const ps_device_columns *columns,
-                                 const int32_t *index, ps_stream *stream)
-{
-    return no_cuda();
-}
-ps_status ps_device_tree_cuda(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream)
-{
-    return no_cuda();
-}
-#endif
-
 /* ---- order ---- */
 
 static int64_t place_sort(ps_device_sort *s, char *block)

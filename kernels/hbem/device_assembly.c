@@ -180,8 +180,6 @@ void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_lea
     batch->most_numbers = offset;
 }
 
-#ifdef PS_WITH_CUDA
-
 /* ---- near leaves ---- */
 
 static ps_status check_near(const ps_hbem_device_operator *op)
@@ -335,49 +333,3 @@ ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbe
     }
     return ps_hbem_far_launch_cuda(launches, count, aside, stream);
 }
-
-#else
-
-static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-
-int64_t ps_hbem_device_close_bytes(const ps_hbem_device_operator *op, int64_t pairs) { return 0; }
-
-ps_status ps_hbem_device_near_count(const ps_hbem_device_operator *op,
-                                    const ps_hbem_device_near *near, int32_t *counts,
-                                    ps_stream *stream)
-{
-    return none();
-}
-
-ps_status ps_hbem_device_near_regular(const ps_hbem_device_operator *op,
-                                      const ps_hbem_device_near *near, ps_stream *stream)
-{
-    return none();
-}
-
-ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
-                                    const ps_hbem_device_near *near,
-                                    const ps_hbem_device_close *close, ps_stream *stream)
-{
-    return none();
-}
-
-int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
-                                 int size)
-{
-    return 0;
-}
-
-int64_t ps_hbem_device_far_useful(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
-                                  int64_t processors)
-{
-    return 0;
-}
-
-ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
-                                 ps_stream *stream)
-{
-    return none();
-}
-
-#endif

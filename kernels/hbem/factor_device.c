@@ -4,18 +4,6 @@
 
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_factor_device_factorise(const ps_factor_device *device)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-ps_status ps_factor_device_solve(const ps_factor_device *device, int sides,
-                                 const double (*weight)[2])
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 ps_status ps_factor_device_measure(const ps_dissection *d, int count, int64_t *firsts,
                                    ps_factor_device *out)
 {

@@ -18,8 +18,6 @@ static ps_status on_host(const ps_hbem_far *far, bool column, int64_t index, dou
     return PS_OK;
 }
 
-#ifdef PS_WITH_CUDA
-
 /* A function's triangles and which of their hats are its own. */
 typedef struct support {
     int count;
@@ -122,14 +120,3 @@ ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far,
                              other->triangle_count * (int64_t)sizeof *rows->list));
     return run_chunks(rows, &launch, &of, other, values);
 }
-
-#else
-
-ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far, bool column,
-                                int64_t index, double *values)
-{
-    (void)on_host;
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-
-#endif

@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-#ifndef PS_WITH_CUDA
-ps_status ps_device_potential_run(const ps_device_potential *potential, const ps_hbem_rule *rule,
-                                  ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 enum { ALIGN = 64, SPLITS_MAX = 256, SPLIT_TRIANGLES = 84 };
 
 ps_status ps_device_potential_shape(const ps_hbem_potential_task *task, ps_precision precision,

@@ -9,28 +9,6 @@
 
 enum { ALIGN = 256, LEAF_ALIGN = 64 };
 
-#ifndef PS_WITH_CUDA
-static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-ps_status ps_product_device_begin(const ps_product_device *device, ps_stream *stream)
-{
-    return no_cuda();
-}
-ps_status ps_product_device_run(const ps_product_device *device, int64_t first_chunk,
-                                int64_t chunk_count, ps_stream *stream)
-{
-    return no_cuda();
-}
-ps_status ps_product_device_locate(const ps_product_device *device, int64_t first_chunk,
-                                   int64_t chunk_count, const void *base, ps_stream *stream)
-{
-    return no_cuda();
-}
-ps_status ps_product_device_end(const ps_product_device *device, ps_stream *stream)
-{
-    return no_cuda();
-}
-#endif
-
 static int64_t rounded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 static int64_t item_size(const ps_hmatrix *matrix)

@@ -5,13 +5,6 @@
 /* Numbers of a move, about: a block of threads has one to do. */
 enum { MOVE_NUMBERS = 1 << 15 };
 
-#ifndef PS_WITH_CUDA
-ps_status ps_product_images_cuda(const ps_product_images *images, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 /* ---- moves ---- */
 
 /* Vectors of a leaf on one side. */

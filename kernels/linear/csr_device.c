@@ -10,14 +10,6 @@ const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES] = {
     {false, 2, 256},  {false, 4, 256},  {false, 8, 256}, {false, 8, 512}, {false, 8, 1024},
     {false, 16, 256}, {false, 32, 256}, {true, 2, 256},  {true, 4, 256},  {true, 8, 256}};
 
-#ifndef PS_WITH_CUDA
-ps_status ps_csr_multiply_cuda(const ps_csr_device *matrix, const void *x, void *y,
-                               ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 int64_t ps_csr_device_bytes(ps_precision precision, int64_t rows, int64_t nnz)

@@ -4,14 +4,6 @@
 
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_shifted_device_run(const ps_shifted_device *device, int count, const int *from,
-                                const double (*shift)[2])
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 enum { SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS };
 
 static int64_t lay_out(ps_shifted_device *d, char *memory)

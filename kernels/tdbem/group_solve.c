@@ -7,14 +7,6 @@
 #include "kernels/tdbem/group_solve_device.h"
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group, int64_t halo) { return 0; }
-ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo)
 {
     const ps_krylov_system system = {.matrix = &(ps_csr){.rows = unknowns}};

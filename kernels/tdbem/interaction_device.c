@@ -6,21 +6,6 @@
 #include "kernels/tdbem/interaction_internal.h"
 #include "kernels/tdbem/interaction_launch.h"
 
-#ifndef PS_WITH_CUDA
-static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-ps_status ps_device_soft_entries(const ps_device_tile *tile, void *stream) { return no_cuda(); }
-ps_status ps_device_hard_pairs(const ps_device_tile *tile, void *stream) { return no_cuda(); }
-ps_status ps_device_hard_entries(const ps_device_tile *tile, bool both, void *stream)
-{
-    return no_cuda();
-}
-ps_status ps_device_trim(const ps_device_tile *tile, int order, void *stream) { return no_cuda(); }
-ps_status ps_device_compact(const ps_device_tile *tile, int order, void *stream)
-{
-    return no_cuda();
-}
-#endif
-
 static bool is_hard(const ps_interaction *interaction)
 {
     return interaction->formulation == PS_SOUND_HARD;

@@ -4,14 +4,6 @@
 
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_device_load_cuda(const ps_device_load *load, int64_t n, int64_t count, double *out,
-                              double *workspace, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 ps_device_load ps_device_load_shape(const ps_load *load)
 {
     return (ps_device_load){.formulation = load->formulation,

@@ -2,18 +2,6 @@
 
 #include <string.h>
 
-#ifndef PS_WITH_CUDA
-ps_status ps_past_window_scatter_cuda(const ps_past_window *window, const void *recent,
-                                      int64_t count, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-ps_status ps_past_window_slide_cuda(const ps_past_window *window, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 enum { THREADED = 16384 };
 
 static int64_t item_size(ps_precision precision)

@@ -14,23 +14,6 @@ enum {
     SMALL_PART_SLICES = 4  /* does not leave multiprocessors idle, or so many slices      */
 };
 
-#ifndef PS_WITH_CUDA
-static ps_status no_cuda(void)
-{
-    return ps_fail(PS_FAILED, "slice products on a CUDA device: built without CUDA");
-}
-ps_status ps_slice_parts_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
-                              void *stream)
-{
-    return no_cuda();
-}
-ps_status ps_slice_reduce_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
-                               void *stream)
-{
-    return no_cuda();
-}
-#endif
-
 static int64_t round_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
 /* ---- rows that tiles share ---- */
 

@@ -7,14 +7,6 @@
 
 enum { TABLE_ALIGN = 128 };
 
-#ifndef PS_WITH_CUDA
-ps_status ps_symmetric_cuda(const ps_symmetric_plan *plan, const ps_symmetric_launch *launch,
-                            void *stream)
-{
-    return ps_fail(PS_FAILED, "symmetric products on a CUDA device: built without CUDA");
-}
-#endif
-
 ps_symmetric_tile ps_symmetric_tile_at(const ps_block_tile *view, const void *image, int64_t offset,
                                        bool both)
 {

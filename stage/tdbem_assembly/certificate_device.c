@@ -6,13 +6,6 @@
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
-#ifndef PS_WITH_CUDA
-ps_status ps_passivity_product_cuda(const ps_passivity_squares *squares, ps_stream *stream)
-{
-    return ps_fail(PS_FAILED, "this build has no CUDA");
-}
-#endif
-
 struct certificate_device {
     certificate_squares squares;
     ps_device *device;
