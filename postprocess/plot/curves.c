@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/touchstone.h"
 #include "runtime/options.h"
 
 /* A list of whole numbers, "0,3,5"; PS_USAGE naming the option unless all are in [0, limit). */
@@ -40,7 +41,8 @@ static ps_status load_traces(const plot_request *request, bool frequency, curve_
     PS_TRY(plot_need_files(request, 1, CURVE_FILES_MAX, "traces"));
     for (int i = 0; i < request->file_count; ++i) {
         ps_trace *trace = &set->traces[i];
-        PS_TRY(ps_trace_load(request->files[i], trace));
+        bool foreign = ps_touchstone_ports(request->files[i]) > 0;
+        PS_TRY((foreign ? ps_touchstone_load : ps_trace_load)(request->files[i], trace));
         set->trace_count = i + 1;
         if (trace->in_frequency != frequency)
             return ps_fail(PS_USAGE, "%s is a trace over %s: %s", request->files[i],
@@ -49,6 +51,22 @@ static ps_status load_traces(const plot_request *request, bool frequency, curve_
                                      : "plot it as \"spectrum\" or \"polar\"");
     }
     return PS_OK;
+}
+
+/* Entries of a matrix between ports have no place. */
+static bool is_of_ports(const ps_trace *trace)
+{
+    return trace->in_frequency && (strcmp(trace->quantity, "S-parameters") == 0 ||
+                                   strcmp(trace->quantity, "impedances") == 0 ||
+                                   strcmp(trace->quantity, "admittances") == 0);
+}
+
+static void name_entry(const ps_trace *trace, int64_t channel, char *out, size_t size)
+{
+    int64_t ports = (int64_t)(sqrt((double)trace->channels) + .5);
+    char letter = *trace->quantity == 'i' ? 'Z' : *trace->quantity == 'a' ? 'Y' : 'S';
+    snprintf(out, size, ports > 9 ? "%c_%lld,%lld" : "%c%lld%lld", letter,
+             (long long)(channel / ports + 1), (long long)(channel % ports + 1));
 }
 
 static void label_curve(const plot_request *request, const curve_set *set, curve *item, int shown)
@@ -63,6 +81,7 @@ static void label_curve(const plot_request *request, const curve_set *set, curve
     if (set->trace_count > 1) plot_label(request, item->file, name, sizeof name);
     snprintf(place, sizeof place, "%s(%.3g, %.3g, %.3g)%s", trace->far_field ? "towards " : "at ",
              p[0], p[1], p[2], trace->far_field ? "" : " m");
+    if (is_of_ports(trace)) name_entry(trace, item->channel, place, sizeof place);
     if (set->trace_count == 1)
         snprintf(item->label, sizeof item->label, "%s", place);
     else if (shown == 1)

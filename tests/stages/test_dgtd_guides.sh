@@ -1,31 +1,8 @@
-# Ports by modes: an empty rectangular guide, an inductive iris in half a guide against mode matching (support/iris.py), a
+# Ports by modes: an empty rectangular guide, an inductive iris in half a guide against mode matching (cases/dgtd-waveguide-step/junctions.py), a
 # coaxial line with a bead against the formula of lines, cut-offs of a round guide; a moved plane, ranks, restart; refusals.
 set -eu
 command -v python3 > /dev/null || { echo "no python3"; exit 77; }
-. "$ROOT/tests/support/dgtd_march.bash"
-mesh() { # NAME
-    penstock-mesh-import $1.geo $1.hdf -q > /dev/null
-    penstock-mesh-partition $1.hdf $1.h5 --parts 2 -q > /dev/null
-}
-# two NAME MODE DRIVE FREQUENCIES DP_OPTION..: S of both ports in NAME.s2p, from runs of $time
-two() {
-    local name=$1 mode=$2 drive=$3 frequencies=$4
-    shift 4
-    $setup $name.1.m.h5 --port one:faces=one:mode=$mode:$drive --port two:faces=two:mode=$mode > $name.setup
-    $setup $name.2.m.h5 --port one:faces=one:mode=$mode --port two:faces=two:mode=$mode:$drive > /dev/null
-    for run in 1 2; do dgtd $name.$run.m.h5 $name.$run.h5 --time $time; done
-    penstock-dgtd-ports -q $name.1.ports.h5 $name.2.ports.h5 $name.s.h5 --frequencies $frequencies --touchstone $name.s2p \
-        --force --json "$@" > $name.json
-    awk -v a="$(figure $name.json asymmetry)" -v s="$(figure $name.json largest_singular_value)" \
-        'BEGIN { print "asymmetry", a, "singular value", s; exit !(a < 2e-4 && s < 1.003 && s > .99) }'
-}
-# near_exact S2P EXACT BOUND11 BOUND21: lines HZ S11 S21 (real, imaginary); distances, as parts of 1
-near_exact() {
-    grep -v '^[!#[]' $1 | awk 'NF == 9' | paste -d ' ' - $2 | awk -v b1=$3 -v b2=$4 '{ n++
-        d1 = sqrt(($2 - $11)^2 + ($3 - $12)^2); d2 = sqrt(($4 - $13)^2 + ($5 - $14)^2); print $1, "Hz off by", d1, d2
-        if (!(d1 < b1 && d2 < b2)) bad = 1 } END { exit bad || n < 3 }'
-}
-
+. "$ROOT/tests/support/guides.bash"
 # an empty guide: nothing comes back, the phase is that of its length; planes moved by half of it, S21 = 1
 cat > guide.geo << 'T2'
 SetFactory("OpenCASCADE");
@@ -87,7 +64,7 @@ mesh iris
 setup="penstock-dgtd-setup -q iris.h5 --force --order 2 --local-steps auto --material default:eps=1 --boundary walls:pec --boundary middle:pmc --boundary one:pmc --boundary two:pmc"
 time=3ns
 two iris 1 width=160ps:frequency=10.3e9 9GHz,10GHz,11.5GHz --shift one=15mm --shift two=15mm
-python3 "$ROOT/tests/support/iris.py" .02286 .010 .002 9e9 10e9 11.5e9 > iris.exact
+python3 "$ROOT/cases/dgtd-waveguide-step/junctions.py" iris .02286 .010 .002 9e9 10e9 11.5e9 > iris.exact
 near_exact iris.s2p iris.exact .01 .01
 
 # a quarter of a coaxial line with a bead
