@@ -41,8 +41,8 @@ static ps_status load_traces(const plot_request *request, bool frequency, curve_
     PS_TRY(plot_need_files(request, 1, CURVE_FILES_MAX, "traces"));
     for (int i = 0; i < request->file_count; ++i) {
         ps_trace *trace = &set->traces[i];
-        bool foreign = ps_touchstone_ports(request->files[i]) > 0;
-        PS_TRY((foreign ? ps_touchstone_load : ps_trace_load)(request->files[i], trace));
+        set->points[i] = ps_touchstone_ports(request->files[i]) > 0;
+        PS_TRY((set->points[i] ? ps_touchstone_load : ps_trace_load)(request->files[i], trace));
         set->trace_count = i + 1;
         if (trace->in_frequency != frequency)
             return ps_fail(PS_USAGE, "%s is a trace over %s: %s", request->files[i],
@@ -168,9 +168,12 @@ void curves_put_plot(const curve_set *set, canvas *c)
     canvas_put(c, "plot ");
     for (int i = 0; i < set->count; ++i) {
         const curve *item = &set->curves[i];
-        canvas_put(c, "%s$C%d using 1:2 with lines lw %s dt %s lc rgb '%s' title ",
-                   i ? ", \\\n  " : "", i, item->file ? "2" : "2.2", dashes[item->file % 4],
-                   canvas_colour(item->colour));
+        canvas_put(c, "%s$C%d using 1:2 with ", i ? ", \\\n  " : "", i);
+        if (set->points[item->file])
+            canvas_put(c, "points pt %d ps 1.3 lw 1.5", 4 + 2 * (item->file % 3));
+        else
+            canvas_put(c, "lines lw %s dt %s", item->file ? "2" : "2.2", dashes[item->file % 4]);
+        canvas_put(c, " lc rgb '%s' title ", canvas_colour(item->colour));
         canvas_put_quoted(c, item->label);
     }
     canvas_put(c, "\n");

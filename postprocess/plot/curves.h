@@ -17,6 +17,7 @@ typedef struct curve {
 
 typedef struct curve_set {
     ps_trace traces[CURVE_FILES_MAX];
+    bool points[CURVE_FILES_MAX]; /* a Touchstone file, of measured or published values: no line */
     int trace_count, count;
     curve curves[CURVES_MAX];
     double largest;    /* |value| over all curves                                             */
@@ -36,7 +37,8 @@ void curves_release(curve_set *set);
 
 /* Data blocks $C0, $C1, ...: axis (scaled) and value * factor. */
 void curves_put_data(const curve_set *set, curve_value value, double factor, canvas *c);
-/* "plot $C0 ... , $C1 ..." : one colour a channel, solid for the first file, dashed then. */
+/* "plot $C0 ... , $C1 ..." : one colour a channel, solid for the first file, dashed then; values
+ * of Touchstone files as points. */
 void curves_put_plot(const curve_set *set, canvas *c);
 
 /* Puts the key below everything, up to three entries a row; returns the part of the height that it

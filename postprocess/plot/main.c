@@ -139,7 +139,7 @@ static const ps_program program = {
         "  classes          elements and updates by class of step, from a model of dgtd-setup\n"
         "  trace            signals over time, from traces\n"
         "  spectrum         levels over frequency, from traces made by penstock-spectrum or\n"
-        "                   penstock-dgtd-ports, and from Touchstone files (.s1p, .s2p, ..)\n"
+        "                   penstock-dgtd-ports, and from Touchstone files (.s2p), as points\n"
         "  polar            levels over angle at chosen frequencies, from such traces of a far "
         "field\n"
         "  plane            the field on a plane as a colour map, from a trace of a plane\n"
