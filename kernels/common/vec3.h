@@ -22,6 +22,11 @@ static inline void ps_subtract3(const double *a, const double *b, double out[3])
     for (int c = 0; c < 3; ++c) out[c] = a[c] - b[c];
 }
 
+static inline void ps_midpoint3(const double *a, const double *b, double out[3])
+{
+    for (int c = 0; c < 3; ++c) out[c] = (a[c] + b[c]) / 2;
+}
+
 static inline double ps_norm3(const double *a) { return sqrt(ps_dot3(a, a)); }
 
 static inline double ps_distance3(const double *a, const double *b)

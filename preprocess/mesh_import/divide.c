@@ -58,21 +58,15 @@ static int32_t middle_of(const division *d, int32_t a, int32_t b)
 static ps_status add_middles(division *d)
 {
     import_mesh *m = d->mesh;
-    const int64_t before = m->vertex_count, all = before + d->edges,
-                  count = 6 * m->tetrahedra.count;
-    PS_TRY(ps_grow((void **)&m->vertices, &m->vertex_room, 3 * all, sizeof(double), "vertices"));
-    int32_t *source = realloc(m->vertex_source, (size_t)all * sizeof *source);
-    if (!source) return ps_fail(PS_EXHAUSTED, "no memory for the vertices of a divided mesh");
-    m->vertex_source = source;
+    const int64_t count = 6 * m->tetrahedra.count;
+    PS_TRY(import_more_vertices(m, m->vertex_count + d->edges));
     for (int64_t i = 0; i < count; ++i) {
         const int32_t *cell = m->tetrahedra.vertices + i / 6 * 4;
         const int8_t *ends = ps_tetrahedron_edges.local[i % 6];
-        const double *a = m->vertices + 3 * (int64_t)cell[ends[0]],
-                     *b = m->vertices + 3 * (int64_t)cell[ends[1]];
-        for (int c = 0; c < 3; ++c) m->vertices[3 * (int64_t)d->middle[i] + c] = (a[c] + b[c]) / 2;
+        ps_midpoint3(m->vertices + 3 * (int64_t)cell[ends[0]],
+                     m->vertices + 3 * (int64_t)cell[ends[1]],
+                     m->vertices + 3 * (int64_t)d->middle[i]);
     }
-    for (int64_t v = before; v < all; ++v) source[v] = (int32_t)v;
-    m->vertex_count = all;
     return PS_OK;
 }
 

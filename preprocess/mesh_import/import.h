@@ -20,16 +20,23 @@
 
 typedef enum import_kind { IMPORT_AUTO, IMPORT_SURFACE, IMPORT_VOLUME } import_kind;
 
+/* Edges whose middles lie within `radius` about `centre` (0: wherever they are) may be so long. Of
+ * one unit. */
+typedef struct import_fineness {
+    double length, centre[3], radius;
+} import_fineness;
+
 typedef struct import_options {
     const ps_run *run;          /* its memory and allowances                                    */
     const char *input, *output; /* output NULL: check only                                */
     import_kind kind;
-    int unit;       /* index of --unit; 0: not given, which is metres                */
-    double scale;   /* file units to metres: unit times --scale                      */
-    double size;    /* m: element size for geometry; 0: not given                    */
-    double weld;    /* m; < 0: not asked                                             */
-    double time;    /* s of CPU that Gmsh may take                                   */
-    int64_t divide; /* times that tetrahedra become eight                           */
+    int unit;                /* index of --unit; 0: not given, which is metres                */
+    double scale;            /* file units to metres: unit times --scale                      */
+    double size;             /* m: element size for geometry; 0: not given                    */
+    double weld;             /* m; < 0: not asked                                             */
+    double time;             /* s of CPU that Gmsh may take                                   */
+    int64_t divide;          /* times that tetrahedra become eight                           */
+    import_fineness longest; /* m: edges that are longer are cut; length 0: none is     */
     bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
 } import_options;
@@ -178,6 +185,17 @@ ps_status import_volume(import_mesh *mesh, const import_options *options, import
 /* Each tetrahedron of a mesh that was checked becomes eight, each triangle four; tags and sources
  * are those of the parents, new vertices have numbers of their own. */
 ps_status import_divide(import_mesh *mesh, import_figures *figures);
+
+/* Cuts edges until none is longer than asked (in the unit of the vertices), each where it is the
+ * longest of all tetrahedra about it, with these and the triangles there; of them as above.
+ * PS_EXHAUSTED: more than a mesh can have. */
+ps_status import_bisect(import_mesh *mesh, const import_fineness *asked);
+
+/* The vertices become `all`: room, and numbers of their own for the new ones, whose places the
+ * caller sets. */
+ps_status import_more_vertices(import_mesh *mesh, int64_t all);
+/* Room for so many cells more; the caller counts them. */
+ps_status import_more_cells(import_cells *cells, int64_t more);
 
 /* order[count]: cells along the curve through their centroids. */
 ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,

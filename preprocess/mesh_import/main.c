@@ -1,4 +1,5 @@
 /* penstock-mesh-import: a mesh or geometry file becomes a checked, ordered mesh file. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,8 @@
 static int kind = IMPORT_AUTO, unit, order = PS_CURVE_NONE;
 static int64_t divide;
 static double extra_scale = 1, size, weld = -1, gmsh_time = 3600;
+static import_fineness longest;
+static const char *within;
 static bool orient, drop_duplicates, drop_degenerate, open_surface, allow_intersections;
 
 static const ps_option options[] = {
@@ -44,6 +47,10 @@ static const ps_option options[] = {
      "CPU time that Gmsh's library may take to read a file or to mesh geometry", 1, 0, 0},
     PS_INT("divide", &divide, "N", 0, 6, PS_IDENTITY,
            "cut each tetrahedron into eight at the middles of its edges, so many times"),
+    PS_REAL("longest-edge", &longest.length, "METRES", 0, 1e12, PS_IDENTITY,
+            "bisect tetrahedra at their longest edges until no edge is longer (0: do not)"),
+    PS_TEXT("within", &within, "X,Y,Z,R", PS_IDENTITY,
+            "--longest-edge is for edges whose middles lie in this ball (metres)"),
     PS_CHOICE("order", &order, "none|morton|hilbert|random", PS_IDENTITY,
               "order vertices and cells along a space-filling curve (random: scattered, to compare "
               "with)"),
@@ -67,7 +74,21 @@ static import_options gather(const ps_run *run)
                             .open = open_surface,
                             .allow_intersections = allow_intersections,
                             .divide = divide,
+                            .longest = longest,
                             .order = (ps_space_curve)order};
+}
+
+static ps_status read_within(void)
+{
+    int end = 0;
+    if (!within) return PS_OK;
+    if (sscanf(within, "%lf,%lf,%lf,%lf%n", longest.centre, longest.centre + 1, longest.centre + 2,
+               &longest.radius, &end) != 4 ||
+        within[end] || !(longest.radius > 0 && longest.radius < 1e12))
+        return ps_fail(PS_USAGE, "--within %s: expected X,Y,Z,R with R > 0", within);
+    return longest.length > 0
+               ? PS_OK
+               : ps_fail(PS_USAGE, "--within is for --longest-edge, which is not given");
 }
 
 /* A surface or a volume mesh: an output that is there says which of them it is. A .geo file may
@@ -114,8 +135,9 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
         o->kind == IMPORT_VOLUME || (o->kind == IMPORT_AUTO && mesh->tetrahedra.count > 0);
     if (mesh->polygons > 0)
         ps_info("%s: %lld polygons were cut into triangles", o->input, (long long)mesh->polygons);
-    if (o->divide > 0 && !volume)
-        return ps_fail(PS_USAGE, "--divide is for tetrahedra; %s is a surface here", o->input);
+    if ((o->divide > 0 || o->longest.length > 0) && !volume)
+        return ps_fail(PS_USAGE, "--%s is for tetrahedra; %s is a surface here",
+                       o->divide > 0 ? "divide" : "longest-edge", o->input);
     PS_TRY(volume ? import_volume(mesh, o, &figures) : import_surface(mesh, o, &figures));
     if (figures.unused > 0)
         ps_info("%s: %lld vertices belong to no cell and were left away", o->input,
@@ -130,6 +152,7 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
 
 static ps_status run_import(ps_run *run)
 {
+    PS_TRY(read_within());
     import_options o = gather(run);
     PS_SCOPED(import_input_release) import_input input = {.name = NULL};
     PS_SCOPED(import_mesh_release) import_mesh mesh;

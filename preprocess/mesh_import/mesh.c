@@ -78,6 +78,31 @@ ps_status import_add_cell(import_cells *cells, const int32_t *vertices, int32_t 
     return PS_OK;
 }
 
+ps_status import_more_vertices(import_mesh *mesh, int64_t all)
+{
+    PS_TRY(
+        ps_grow((void **)&mesh->vertices, &mesh->vertex_room, 3 * all, sizeof(double), "vertices"));
+    int32_t *source = realloc(mesh->vertex_source, (size_t)all * sizeof *source);
+    if (!source) return ps_fail(PS_EXHAUSTED, "no memory for the vertices of a divided mesh");
+    for (int64_t v = mesh->vertex_count; v < all; ++v) source[v] = (int32_t)v;
+    mesh->vertex_source = source;
+    mesh->vertex_count = all;
+    return PS_OK;
+}
+
+ps_status import_more_cells(import_cells *cells, int64_t more)
+{
+    const int64_t all = cells->count + more;
+    if (more == 0) return PS_OK;
+    PS_TRY(ps_grow((void **)&cells->vertices, &cells->vertex_room, cells->size * all,
+                   sizeof(int32_t), "cells"));
+    PS_TRY(ps_grow((void **)&cells->tags, &cells->tag_room, all, sizeof(int32_t), "tags"));
+    int32_t *source = realloc(cells->source, (size_t)all * sizeof *source);
+    if (!source) return ps_fail(PS_EXHAUSTED, "no memory for the cells of a divided mesh");
+    cells->source = source;
+    return PS_OK;
+}
+
 ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int count, int32_t tag,
                              int64_t number)
 {

@@ -187,20 +187,54 @@ static ps_status count_parts(volume *v)
     return PS_OK;
 }
 
-static ps_status check_faces(volume *v)
+static ps_status sort_faces(volume *v)
 {
     const import_cells *cells = &v->mesh->tetrahedra;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&v->start, v->mesh->vertex_count + 1, "faces"));
-    PS_GUARD(status, done, PS_ALLOC(&v->ids, 4 * cells->count, "faces"));
+    v->start = v->ids = NULL;
+    PS_TRY(PS_ALLOC(&v->start, v->mesh->vertex_count + 1, "faces"));
+    PS_TRY(PS_ALLOC(&v->ids, 4 * cells->count, "faces"));
     ps_facets_sort(&ps_tetrahedron_faces, cells->vertices, cells->count, v->mesh->vertex_count,
                    v->start, v->ids);
+    return PS_OK;
+}
+
+static ps_status check_faces(volume *v)
+{
+    ps_status status;
+    PS_GUARD(status, done, sort_faces(v));
     check_conformity(v);
     PS_GUARD(status, done, check_triangles(v));
     PS_GUARD(status, done, count_parts(v));
 done:
     free(v->start);
     free(v->ids);
+    return status;
+}
+
+/* Bisects, and counts outer faces anew: how many come of one depends on the edges about it. */
+static ps_status bisect(volume *v)
+{
+    import_fineness asked = v->options->longest;
+    asked.length /= v->options->scale, asked.radius /= v->options->scale;
+    for (int c = 0; c < 3; ++c) asked.centre[c] /= v->options->scale;
+    PS_TRY(import_bisect(v->mesh, &asked));
+    v->figures->open_edges = v->figures->boundary_triangles = 0;
+    ps_status status = sort_faces(v);
+    if (status == PS_OK) {
+        const import_cells *cells = &v->mesh->tetrahedra;
+        const int64_t count = 4 * cells->count;
+        for (int64_t first = 0, end; first < count; first = end) {
+            end = ps_facets_run(&ps_tetrahedron_faces, cells->vertices, v->ids, count, first);
+            v->figures->open_edges += end - first == 1;
+        }
+        for (int64_t t = 0; t < v->mesh->triangles.count; ++t) {
+            int32_t key[4];
+            uint32_t id;
+            ps_facet_key(&ps_triangle_itself, v->mesh->triangles.vertices, (uint32_t)t, key);
+            v->figures->boundary_triangles += tetrahedra_at(v, key, &id) == 1;
+        }
+    }
+    free(v->start), free(v->ids);
     return status;
 }
 
@@ -241,5 +275,6 @@ ps_status import_volume(import_mesh *mesh, const import_options *options, import
     PS_TRY(check_faces(&v));
     PS_TRY(import_findings_verdict(&findings, options->input));
     for (int64_t k = 0; k < options->divide; ++k) PS_TRY(import_divide(mesh, figures));
+    if (options->longest.length > 0) PS_TRY(bisect(&v));
     return measure_edges(&v);
 }

@@ -22,3 +22,29 @@ penstock-mesh-partition -q twice.hdf twice.h5 > /dev/null
 penstock-dgtd-setup -q twice.h5 model.h5 --order 1 --material default:eps=1 --boundary 105:pec --boundary outer:absorbing > setup.txt
 penstock-mesh-import box.hdf --kind surface --divide 1 > no.txt 2>&1 && exit 1
 grep -q "divide is for tetrahedra" no.txt
+
+# Bisection of longest edges: none is left that is longer, anywhere or in a ball; what is read again conforms, has the volume, and its
+# boundary what was counted; quality stays above a quarter of what it was (longest edges make few classes of shape).
+bisected() { # NAME FEWEST
+    penstock-mesh-import "$1.hdf" > again.txt
+    for k in tetrahedra edges boundary_faces boundary_triangles parts volume_min; do [ "$(figure "$1.txt" $k)" = "$(figure again.txt $k)" ] || { echo "$1: $k"; exit 1; }; done
+    awk -v few="$(figure "$1.txt" tetrahedra)" -v v="$(figure zero.txt volume)" -v w="$(figure again.txt volume)" \
+        -v q="$(figure zero.txt quality_min)" -v r="$(figure again.txt quality_min)" -v least="$2" \
+        'BEGIN { d = w / v - 1; print few, d, r / q; exit !(few > least && d < 1e-13 && d > -1e-13 && r > q / 4) }'
+}
+penstock-mesh-import box.hdf fine.hdf --longest-edge .4 --order hilbert > fine.txt
+bisected fine 4000
+awk -v e="$(figure fine.txt edge_max)" 'BEGIN { exit !(e <= .4 && e > .35) }'
+penstock-mesh-import box.hdf ball.hdf --longest-edge .2 --within 1.5,1,1,.5 > ball.txt
+bisected ball 4000
+[ "$(figure ball.txt tetrahedra)" -lt "$(penstock-mesh-import box.hdf --longest-edge .2 | awk '$1 == "tetrahedra" { print $2 / 3 }')" ]
+awk -v e="$(figure ball.txt edge_max)" -v b="$(figure zero.txt edge_max)" 'BEGIN { exit !(e > b / 2) }' # far from the ball nothing is cut
+penstock-mesh-import ball.hdf --longest-edge .2 --within 1.5,1,1,.5 | grep -q "^tetrahedra  *$(figure ball.txt tetrahedra)$" # nothing is left to do
+penstock-mesh-import box.hdf millimetres.hdf --scale 1e-3 --longest-edge .4e-3 > mm.txt # lengths are those of the output
+[ "$(figure mm.txt tetrahedra)" = "$(figure fine.txt tetrahedra)" ]
+penstock-mesh-import box.hdf --kind surface --longest-edge .1 > no.txt 2>&1 && exit 1
+grep -q "longest-edge is for tetrahedra" no.txt
+for bad in "--within 0,0,0,1" "--longest-edge .1 --within 0,0,0" "--longest-edge .1 --within 0,0,0,-1" "--longest-edge .1 --within 0,0,0,1,2"; do
+    penstock-mesh-import box.hdf $bad > no.txt 2>&1 && exit 1
+    grep -q "within" no.txt
+done
