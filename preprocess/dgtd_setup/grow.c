@@ -157,6 +157,11 @@ static ps_status read_size(growth *g, setup_text *text)
             "--pml %s: layers is a whole number from 1 to 1000, thickness a length above "
             "0 (m)",
             g->text);
+    if (g->thickness < 1e-3 * mean * (double)g->layers) /* below, vertices could not be told apart */
+        return ps_fail(PS_USAGE,
+                       "--pml %s: %" PRId64 " rows of %.3g m in all are thinner than a thousandth of the "
+                       "faces' edges, %.3g m: give more thickness",
+                       g->text, g->layers, g->thickness, mean);
     return PS_OK;
 }
 

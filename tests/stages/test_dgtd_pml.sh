@@ -72,6 +72,20 @@ returned() { # ORDER CELLS_ALONG CELL SECONDS WALL DAMPING
 within "$(returned 4 9 .2 60e-9 pmc 0)" -200 -60 "dB at normal incidence"
 within "$(returned 4 8 .253857 320e-9 pec .012)" -200 -45 "dB at 80 degrees"
 
+# ---- a plane wave through the surface of the total field, the layer beyond: outside of the surface there is next to nothing; the same bits ----
+expect 0 "" penstock-mesh-box total.hdf --cells 5
+expect 0 "" penstock-mesh-partition total.hdf total.h5
+expect 0 "layer_elements" penstock-dgtd-setup total.h5 total.m.h5 --order 2 --material default:eps=1 --boundary outer:absorbing -q \
+    --total box:.2,.2,.2,.8,.8,.8 --pml auto:layers=2:reflection=.01 --source plane:dir=.6,0,.8:pol=0,1,0:width=2ns:frequency=150e6
+march=(total.m.h5 --time 18e-9 --probe .5,.5,.5 --probe .1,.5,.5 --probe .9,.6,.6)
+dgtd total.m.h5 total.h5 "${march[@]:1}" --force
+penstock-inspect --csv total.electric.h5 > total.csv
+within "$(awk -F, 'NR > 1 { for (i = 2; i <= 10; ++i) { v = $i < 0 ? -$i : $i; k = i > 4; if (v > m[k]) m[k] = v } }
+    END { if (m[0] > .9 && m[0] < 1.1) print m[1] / m[0]; else print "no wave" }' total.csv)" 0 1e-2 "field outside of the surface"
+expect 75 "" penstock-dgtd-march total.m.h5 part.h5 "${march[@]:1}" --state file --stop-after 0.03 -q --force
+dgtd total.m.h5 part.h5 "${march[@]:1}" --state file --visit-steps 4
+same total part
+
 # two ranks, to rounding
 expect 0 "" penstock-dgtd-setup two.h5 m2.h5 --order 1 --material default:eps=1 --boundary outer:absorbing --source $source --pml auto:layers=3:reflection=1e-3 -q
 expect 0 "" penstock-dgtd-march m2.h5 one.h5 --steps 60 --probe .4,.6,.5 --precision fp64 -q
@@ -83,6 +97,7 @@ fi
 # ---- refused, with what to do ----
 setup 2 "layers is a whole number" --source $source --pml auto:layers=-3
 setup 2 "thickness a length" --source $source --pml auto:thickness=-.1
+setup 2 "thinner than a thousandth" --source $source --pml auto:thickness=1e-9
 setup 2 "reflection" --source $source --pml auto:reflection=2
 setup 2 "kappa" --source $source --pml auto:kappa=.5
 setup 2 "alpha" --source $source --pml auto:alpha=-1

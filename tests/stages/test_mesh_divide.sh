@@ -48,3 +48,12 @@ for bad in "--within 0,0,0,1" "--longest-edge .1 --within 0,0,0" "--longest-edge
     penstock-mesh-import box.hdf $bad > no.txt 2>&1 && exit 1
     grep -q "within" no.txt
 done
+
+# a fault in a volume mesh of its own is told by the numbers of that file
+edit="$BUILD/tests-programs/store_edit"
+[ -x "$edit" ] || { echo "store_edit was not built"; exit 0; }
+"$edit" box.hdf stray.hdf /boundary/triangles 0 35
+code=0
+penstock-mesh-import stray.hdf > no.txt 2>&1 || code=$?
+[ $code = 3 ]
+grep -q "no faces of tetrahedra: face 1 (vertices" no.txt
