@@ -155,7 +155,8 @@ void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report);
         {section "mean_rank", "1", "mean rank"}, {section "largest_rank", "1", "largest rank"},    \
         {section "rms_error", "1", "root mean square of the errors that compression left"},        \
         {section "largest_error", "1", "largest of them"},                                         \
-        {section "row_sum_error", "1", "largest error of row sums of the double layer, of 1/2"},   \
+        {section "row_sum_error", "1",                                                             \
+         "largest error of row sums, of 1/2; of hyps, of the diagonal"},                           \
         {section "entry_error", "1", "largest relative error of entries that were checked"},       \
         {section "chunks", "1", "chunks of the file"},                                             \
         {section "bytes", "B", "values of all leaves"},                                            \

@@ -32,11 +32,9 @@ static ps_status judge(solve_problem *p, const matrix *m, const ps_hbem_space *s
     const ps_hmatrix_header *h = m->header;
     double limit = ps_hbem_row_sums_limit(h->tolerance, h->rules, h->precision);
     ps_hbem_row_check check;
-    ps_hbem_row_sums_check(space, sums, limit, integrals, &check);
+    ps_hbem_row_sums_check(space, sums, NULL, limit, integrals, &check);
     p->row_sum_error = check.error;
-    if (check.error <= limit) return PS_OK;
-    return ps_refuse(p->run, "row-sums", "%s: " PS_HBEM_ROW_SUMS_REFUSED, m->name,
-                     PS_HBEM_ROW_SUMS_FIGURES(check, limit));
+    return ps_hbem_row_sums_judge(&check, limit, m->name, p->run);
 }
 
 ps_status matrix_check_sums(solve_problem *p, matrix *m)

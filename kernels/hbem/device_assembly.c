@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/hbem/device_kernels.h"
+#include "kernels/hbem/narrow.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -211,7 +212,7 @@ static int64_t cut_close(ps_hbem_near_launch *launch, char *base)
 {
     const ps_hbem_device_operator *op = &launch->op;
     ps_precision precision = op->kernel == PS_KERNEL_HYPS ? PS_DOUBLE : op->precision;
-    int64_t pairs = launch->pair_count, at = 0, classes = padded(PS_HBEM_CLOSE_CLASSES * 4);
+    int64_t pairs = launch->pair_count, at = 0, classes = padded(PS_HBEM_CLOSE_KINDS * 4);
     launch->class_count = (void *)(base + at);
     launch->class_start = (void *)(base + (at += classes));
     launch->class_cursor = (void *)(base + (at += classes));

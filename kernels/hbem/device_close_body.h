@@ -47,6 +47,15 @@ PS_INLINE int order_shared(const ps_hbem_triangle *a, const ps_hbem_triangle *b,
     return shared;
 }
 
+/* The apex of each triangle second, as narrow rules have it. */
+PS_INLINE void order_needles(const ps_hbem_triangle *a, const ps_hbem_triangle *b, int order[2])
+{
+    for (int s = 0; s < 2; ++s) {
+        const int apex = ps_hbem_needle(s ? b : a, 1e300);
+        order[s] = (apex + 2) % 3 | apex << 2 | (apex + 1) % 3 << 4;
+    }
+}
+
 __device__ double square_between(const double a[3], const double b[3])
 {
     double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
@@ -66,12 +75,13 @@ __device__ void samples_of(const ps_hbem_triangle *t, double out[7][3])
     }
 }
 
-/* The regular rule that the distance allows, or -1. */
+/* The regular rule that the distance allows, or -1. *distance: a lower bound of it. */
 __device__ int rule_for(const ps_hbem_device_rules &rules, const ps_hbem_triangle *x,
-                        const ps_hbem_triangle *y)
+                        const ps_hbem_triangle *y, double *distance)
 {
     double diameter = fmax(x->diameter, y->diameter), least = 1e300;
     double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
+    *distance = bound;
     if (bound >= rules.distance[0] * diameter) return 0;
     double p[7][3], q[7][3];
     samples_of(x, p);
@@ -80,20 +90,23 @@ __device__ int rule_for(const ps_hbem_device_rules &rules, const ps_hbem_triangl
     for (int a = 0; a < 7; ++a)
 #pragma unroll
         for (int b = 0; b < 7; ++b) least = fmin(least, square_between(p[a], q[b]));
-    double distance = fmax(bound, sqrt(fmax(0., least - diameter * diameter / 16)));
+    *distance = fmax(bound, sqrt(fmax(0., least - diameter * diameter / 16)));
     for (int r = 0; r < rules.rules; ++r)
-        if (distance >= rules.distance[r] * diameter) return r;
+        if (*distance >= rules.distance[r] * diameter) return r;
     return -1;
 }
 
 __device__ int class_of(const ps_hbem_device_rules &rules, const ps_hbem_triangle *first,
                         const ps_hbem_triangle *second)
 {
-    int order[2], shared = order_shared(first, second, order);
-    int rule = shared ? 0 : rule_for(rules, first, second);
+    int order[2], apex[2], shared = order_shared(first, second, order);
+    double distance = 0;
+    int rule = shared ? 0 : rule_for(rules, first, second, &distance);
     const bool hard = shared ? ps_hbem_is_hard(first, second, shared) : rule < 0;
     if (hard && rules.cells != NULL) return PS_HBEM_CLOSE_HARD;
     if (rule < 0) rule = rules.rules - 1;
+    if (rule > 0 && ps_hbem_is_narrow(first, second, distance, rules.distance[0], apex))
+        return (int)PS_HBEM_CLOSE_NARROW + rule;
     return shared ? shared : (int)PS_PAIR_CONTACTS + rule;
 }
 
@@ -119,7 +132,10 @@ __device__ void open_pair(const ps_hbem_near_launch &in, const ps_hbem_close_pai
     p->first = &in.op.triangles[p->exchanged ? column : row];
     p->second = &in.op.triangles[p->exchanged ? row : column];
     p->k = {(real)in.op.wavenumber, (real)in.op.absorption};
-    order_shared(p->first, p->second, p->order);
+    if (at.kind > PS_HBEM_CLOSE_NARROW)
+        order_needles(p->first, p->second, p->order);
+    else
+        order_shared(p->first, p->second, p->order);
     const double *origin = p->first->corner[p->order[0] & 3];
     for (int a = 0; a < 3; ++a)
         for (int c = 0; c < 3; ++c) {

@@ -3,9 +3,15 @@
 
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/hard.h"
+#include "kernels/hbem/narrow.h"
 
-/* Classes of pairs that go into lanes together: the contacts, then the regular rules. */
-enum { LANES = PS_HBEM_LANES_F64, CLASSES = PS_PAIR_CONTACTS + PS_HBEM_RULES };
+/* Classes of pairs that go into lanes together: the contacts, the regular rules, those of needles.
+ */
+enum {
+    LANES = PS_HBEM_LANES_F64,
+    NARROW = PS_PAIR_CONTACTS + PS_HBEM_RULES,
+    CLASSES = NARROW + PS_HBEM_RULES
+};
 
 /* A triangle, its corners in the order of a rule: corner[a] is its own corner order[a]. */
 typedef struct ordered {
@@ -27,7 +33,8 @@ typedef struct queue {
 typedef struct near {
     const ps_hbem_operator *op;
     ps_hbem_range rows, columns;
-    queue (*queues)[2]; /* [CLASSES][exchanged] */
+    queue (*queues)[2];   /* [CLASSES][exchanged] */
+    ps_hbem_rule *narrow; /* [PS_HBEM_RULES] of needles; [0]: none */
     double *values;
     bool whole;  /* both spaces are P0: sums over hats are all that is wanted             */
     bool mirror; /* a symmetric diagonal block: a pair of triangles stands for both orders */
@@ -192,7 +199,8 @@ static void flush(near *n, int class, bool exchanged)
         job.joint_count = quadrature->joint_count[class];
         functions->joint[n->whole][kernel][mode](&job);
     } else {
-        job.rule = &quadrature->rule[class - PS_PAIR_CONTACTS];
+        job.rule = class < NARROW ? &quadrature->rule[class - PS_PAIR_CONTACTS]
+                                  : &n->narrow[class - NARROW];
         functions->regular[n->whole][kernel][mode](&job);
     }
     for (int lane = 0; lane < q->count; ++lane)
@@ -251,16 +259,17 @@ static double distance_between(const ps_hbem_triangle *x, const ps_hbem_triangle
     return sqrt(fmax(0, least - offset * offset));
 }
 
-/* The regular rule that the distance allows, or -1. */
+/* The regular rule that the distance allows, or -1. *distance: a lower bound of it. */
 static int rule_for(const ps_hbem_quadrature *quadrature, const ps_hbem_triangle *x,
-                    const ps_hbem_triangle *y)
+                    const ps_hbem_triangle *y, double *distance)
 {
     double diameter = fmax(x->diameter, y->diameter);
     double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
+    *distance = bound;
     if (bound >= quadrature->distance[0] * diameter) return 0;
-    double distance = fmax(bound, distance_between(x, y));
+    *distance = fmax(bound, distance_between(x, y));
     for (int r = 0; r < quadrature->rules; ++r)
-        if (distance >= quadrature->distance[r] * diameter) return r;
+        if (*distance >= quadrature->distance[r] * diameter) return r;
     return -1;
 }
 
@@ -311,9 +320,10 @@ static void add_pair(near *n, int32_t row, int32_t column)
     const ps_hbem_quadrature *quadrature = n->op->quadrature;
     bool exchanged = row > column;
     int32_t first = exchanged ? column : row, second = exchanged ? row : column;
-    int order[2][3];
+    int order[2][3], apex[2];
+    double distance = 0;
     int shared = order_shared(all[first].vertex, all[second].vertex, order);
-    int rule = shared ? 0 : rule_for(quadrature, &all[first], &all[second]);
+    int rule = shared ? 0 : rule_for(quadrature, &all[first], &all[second], &distance);
     bool hard = shared ? ps_hbem_is_hard(&all[first], &all[second], shared) : rule < 0;
     if (hard && quadrature->cells.n > 0) {
         add_hard(n, first, second, exchanged);
@@ -321,9 +331,13 @@ static void add_pair(near *n, int32_t row, int32_t column)
     }
     pair p;
     if (rule < 0) rule = quadrature->rules - 1;
+    bool narrow = rule > 0 && ps_hbem_is_narrow(&all[first], &all[second], distance,
+                                                quadrature->distance[0], apex);
+    for (int e = 0; narrow && e < 6; ++e) order[e / 3][e % 3] = (apex[e / 3] + 2 + e % 3) % 3;
     set_ordered(&all[first], first, order[0], &p.side[0]);
     set_ordered(&all[second], second, order[1], &p.side[1]);
-    enqueue(n, shared ? shared : PS_PAIR_CONTACTS + rule, exchanged, &p);
+    int class = shared ? shared : (narrow ? NARROW : PS_PAIR_CONTACTS) + rule;
+    enqueue(n, class, exchanged, &p);
 }
 
 /* ---- pairs far enough apart for the first rule: one row triangle, columns in lanes ---- */
@@ -367,7 +381,8 @@ static void flush_batch(near *n, batch *b)
             if (n->whole)
                 finish_whole(n, b->row, b->columns[lane], own[0] * scale,
                              n->values + part * block_size(n));
-            for (int e = 0; e < 9 && !n->whole; ++e) sum[part][e / 3][e % 3] = own[e * LANES] * scale;
+            for (int e = 0; e < 9 && !n->whole; ++e)
+                sum[part][e / 3][e % 3] = own[e * LANES] * scale;
         }
         if (!n->whole) finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum);
     }
@@ -405,10 +420,14 @@ ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_
                              ps_hbem_workspace *workspace, double *values)
 {
     queue queues[CLASSES][2];
+    ps_hbem_rule narrow[PS_HBEM_RULES];
+    for (int r = 1; r < op->quadrature->rules; ++r)
+        ps_hbem_rule_narrow(&op->quadrature->rule[r], &narrow[r]);
     near n = {.op = op,
               .rows = rows,
               .columns = columns,
               .queues = queues,
+              .narrow = narrow,
               .values = values,
               .whole = op->test->kind == PS_SPACE_P0 && op->trial->kind == PS_SPACE_P0,
               .mirror = on_diagonal(op, rows, columns)};

@@ -6,7 +6,7 @@
 #include "runtime/cuda_check.h"
 extern "C" {
 #include "kernels/hbem/device_kernels.h"
-#include "kernels/hbem/hard.h"
+#include "kernels/hbem/narrow.h"
 }
 
 namespace
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(LISTING)
     for (int64_t base = (int64_t)blockIdx.x * LISTING; base < in.pair_count; base += step) {
         const int64_t i = base + threadIdx.x;
         const int kind = i < in.pair_count ? in.pairs[i].kind : -1;
-        for (int c = 0; c < PS_HBEM_CLOSE_CLASSES; ++c) {
+        for (int c = 0; c < PS_HBEM_CLOSE_KINDS; ++c) {
             const unsigned all = __ballot_sync(ALL, kind == c);
             if (all == 0) continue;
             const int leader = __ffs((int)all) - 1;
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(LISTING)
 __global__ void start_classes(const __grid_constant__ ps_hbem_near_launch in)
 {
     unsigned sum = 0;
-    for (int c = 0; c < PS_HBEM_CLOSE_CLASSES; ++c) {
+    for (int c = 0; c < PS_HBEM_CLOSE_KINDS; ++c) {
         in.class_start[c] = sum;
         sum += in.class_count[c];
         in.class_cursor[c] = 0;
@@ -133,17 +133,37 @@ __global__ void start_classes(const __grid_constant__ ps_hbem_near_launch in)
 
 /* ---- moments of close pairs ---- */
 
+/* The narrow rule of a collapsed one, as ps_hbem_rule_narrow has it, by a block; returns its
+ * points. */
+template <typename real>
+__device__ int put_narrow(const real *collapsed, int count, real (*rule)[4])
+{
+    const int n = (int)(sqrt((double)count) + .5);
+    for (int q = threadIdx.x; q < PS_HBEM_ACROSS * n; q += MOMENTS) {
+        const real *line = collapsed + 4 * n * (q / PS_HBEM_ACROSS);
+        double weight = 0, point[4];
+        for (int j = 0; j < n; ++j) weight += line[4 * j + 3];
+        ps_hbem_narrow_point(line[1], weight, q % PS_HBEM_ACROSS, point);
+        for (int e = 0; e < 4; ++e) rule[q][e] = (real)point[e];
+    }
+    return PS_HBEM_ACROSS * n;
+}
+
 template <typename real, int kernel, int wave>
 __global__ void __launch_bounds__(MOMENTS)
     close_moments(const __grid_constant__ ps_hbem_near_launch in, int kind)
 {
     __shared__ real rule[PS_HBEM_POINTS_MAX][4];
     constexpr ps_precision precision = sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE;
-    const int r = kind - PS_PAIR_CONTACTS;
+    const bool narrow = kind > PS_HBEM_CLOSE_NARROW;
+    const int r = kind - (narrow ? (int)PS_HBEM_CLOSE_NARROW : (int)PS_PAIR_CONTACTS);
     const bool regular = r >= 0 && r < in.op.rules.rules;
-    if (regular)
-        for (int e = threadIdx.x; e < 4 * in.op.rules.count[r]; e += MOMENTS)
-            rule[e / 4][e % 4] = ((const real *)in.op.rules.point[precision][r])[e];
+    int points = regular ? in.op.rules.count[r] : 0;
+    const real *from = regular ? (const real *)in.op.rules.point[precision][r] : NULL;
+    if (narrow)
+        points = put_narrow(from, points, rule);
+    else
+        for (int e = threadIdx.x; e < 4 * points; e += MOMENTS) rule[e / 4][e % 4] = from[e];
     __syncthreads();
     const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
     for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
@@ -153,7 +173,7 @@ __global__ void __launch_bounds__(MOMENTS)
         moments_of<real, parts_of(wave)> m;
         open_pair<kernel>(in, in.pairs[at], &p);
         if (regular)
-            regular_moments<kernel, wave>(p, rule, in.op.rules.count[r], &m);
+            regular_moments<kernel, wave>(p, rule, points, &m);
         else
             joint_moments<kernel, wave>(p, (const real *)in.op.rules.joint[precision][kind],
                                         in.op.rules.joint_count[kind], &m);
@@ -286,13 +306,18 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
         close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
         PS_CUDA(cudaGetLastError());
     }
+    for (int rule = 1; rule < in->op.rules.rules; ++rule) {
+        close_moments<real, kernel, wave>
+            <<<BLOCKS, MOMENTS, 0, stream>>>(*in, PS_HBEM_CLOSE_NARROW + rule);
+        PS_CUDA(cudaGetLastError());
+    }
     PS_CUDA(cudaMemsetAsync(&in->class_cursor[PS_HBEM_CLOSE_HARD], 0, sizeof *in->class_cursor,
                             stream));
     const bool share = ps_hbem_one_side(&in->op);
     if (share) {
         PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
-        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(
-            *in, kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS);
+        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in, kernel == PS_KERNEL_SLP ||
+                                                           kernel == PS_KERNEL_HYPS);
         PS_CUDA(cudaGetLastError());
     }
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
@@ -333,7 +358,7 @@ extern "C" ps_status ps_hbem_near_list_cuda(const ps_hbem_near_launch *launch, p
     list_pairs<<<(unsigned)launch->near.count, LISTING, shared, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
     PS_CUDA(cudaMemsetAsync(launch->class_count, 0,
-                            PS_HBEM_CLOSE_CLASSES * sizeof *launch->class_count, on));
+                            PS_HBEM_CLOSE_KINDS * sizeof *launch->class_count, on));
     sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch, launch->class_count, false);
     PS_CUDA(cudaGetLastError());
     start_classes<<<1, 1, 0, on>>>(*launch);

@@ -10,7 +10,7 @@
 #include "runtime/cuda_check.h"
 extern "C" {
 #include "kernels/hbem/device_kernels.h"
-#include "kernels/hbem/hard.h"
+#include "kernels/hbem/narrow.h"
 }
 
 namespace

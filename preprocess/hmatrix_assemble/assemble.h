@@ -39,7 +39,10 @@ void assemble_plan_release(assemble_plan *plan);
 typedef struct assemble_result {
     int64_t chunks, kept; /* computed; found complete */
     double compute_seconds, write_seconds, wait_seconds;
-    double *sums; /* of rows, or of columns; NULL: not asked for; the caller's to free() */
+    double *sums;     /* [sum_count] of rows, or of columns; NULL: not asked for; the caller's to
+                         free() */
+    double *diagonal; /* of HYPS: the second half of them; else NULL */
+    int64_t sum_count;
     bool columns;
 } assemble_result;
 
@@ -48,11 +51,11 @@ typedef struct assemble_result {
 ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
                           const ps_hmatrix_part *part, assemble_result *out);
 
-/* ---- check.c: row sums of Laplace's double layer on a closed surface ---- */
+/* ---- check.c: row sums of Laplace's operators on a closed surface ---- */
 
 /* Whether an operator has sums to check. */
 bool assemble_has_sums(const ps_hbem_problem *problem);
-/* Allocates result->sums, zeros, if it has. */
+/* Allocates result->sums, zeros, if it has; PS_EXHAUSTED where memory runs out. */
 ps_status assemble_sums_open(const ps_hbem_problem *problem, assemble_result *result);
 /* Puts the error into the header, and refuses one above 10 eps (--allow row-sums). */
 ps_status assemble_check_sums(ps_hbem_problem *problem, const assemble_result *result,

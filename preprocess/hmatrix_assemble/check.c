@@ -1,4 +1,4 @@
-/* Row sums of a double layer of Laplace: what says that its entries are right. */
+/* Row sums of Laplace's operators: what says that their entries are right. */
 #include <stdlib.h>
 
 #include "assemble.h"
@@ -9,7 +9,7 @@ bool assemble_has_sums(const ps_hbem_problem *problem)
 {
     ps_hbem_kernel kernel = problem->op.kernel;
     return problem->op.wavenumber == 0 && problem->scene->clusters.closed &&
-           (kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP);
+           kernel != PS_KERNEL_SLP;
 }
 
 static const ps_hbem_space *space_of(const ps_hbem_problem *p)
@@ -19,9 +19,14 @@ static const ps_hbem_space *space_of(const ps_hbem_problem *p)
 
 ps_status assemble_sums_open(const ps_hbem_problem *problem, assemble_result *result)
 {
-    result->columns = problem->op.kernel == PS_KERNEL_ADLP;
+    int64_t dofs = space_of(problem)->dofs;
     if (!assemble_has_sums(problem)) return PS_OK;
-    return PS_ALLOC(&result->sums, space_of(problem)->dofs, "row sums");
+    bool diagonal = problem->op.kernel == PS_KERNEL_HYPS;
+    result->columns = problem->op.kernel == PS_KERNEL_ADLP;
+    result->sum_count = diagonal ? 2 * dofs : dofs;
+    PS_TRY(PS_ALLOC(&result->sums, result->sum_count, "row sums"));
+    if (diagonal) result->diagonal = result->sums + dofs;
+    return PS_OK;
 }
 
 ps_status assemble_check_sums(ps_hbem_problem *problem, const assemble_result *result,
@@ -32,10 +37,8 @@ ps_status assemble_check_sums(ps_hbem_problem *problem, const assemble_result *r
     double limit = ps_hbem_row_sums_limit(h->tolerance, h->rules, h->precision), *integrals;
     ps_hbem_row_check check;
     PS_TRY(PS_ALLOC(&integrals, space->dofs, "integrals of functions"));
-    ps_hbem_row_sums_check(space, result->sums, limit, integrals, &check);
+    ps_hbem_row_sums_check(space, result->sums, result->diagonal, limit, integrals, &check);
     free(integrals);
     h->row_sum_error = check.error;
-    if (check.error <= limit) return PS_OK;
-    return ps_refuse(run, "row-sums", PS_HBEM_ROW_SUMS_REFUSED,
-                     PS_HBEM_ROW_SUMS_FIGURES(check, limit));
+    return ps_hbem_row_sums_judge(&check, limit, "", run);
 }

@@ -178,8 +178,7 @@ static ps_status commit(job *j)
 static ps_status check_and_commit(job *j, assemble_result *result)
 {
     if (assemble_has_sums(&j->problem)) {
-        int64_t count = result->columns ? j->problem.op.trial->dofs : j->problem.op.test->dofs;
-        PS_TRY(ps_comm_sum_f64(result->sums, count));
+        PS_TRY(ps_comm_sum_f64(result->sums, result->sum_count));
         PS_TRY(ps_comm_agree(assemble_check_sums(&j->problem, result, j->run)));
     }
     return commit(j);
@@ -282,7 +281,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 8,
+    .results = 9,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

@@ -57,6 +57,13 @@ static ps_status wait_for(savers *s, saving *slot)
     return status;
 }
 
+/* Row sums of a chunk, where they are asked for. */
+static void add_sums(const assemble_result *out, const ps_hmatrix *run)
+{
+    if (out->sums) ps_hbem_row_sums_add(run, out->columns, out->sums);
+    if (out->diagonal) ps_hbem_row_sums_diagonal(run, out->diagonal);
+}
+
 /* Saves a chunk behind the backend's back: the first of `kept` that was begun has to be done. */
 static ps_status take(void *context, ps_leaf_chunk *chunk)
 {
@@ -67,7 +74,7 @@ static ps_status take(void *context, ps_leaf_chunk *chunk)
     slot->backend = s->backend;
     slot->done = *chunk;
     slot->part = part_of(s, chunk->chunk);
-    if (s->out->sums) ps_hbem_row_sums_add(&slot->done.run, s->out->columns, s->out->sums);
+    add_sums(s->out, &slot->done.run);
     if (status == PS_OK)
         status = ps_background_start(&slot->work, save_chunk, slot, "a thread that saves chunks");
     if (status != PS_OK)
@@ -96,7 +103,7 @@ static ps_status add_kept(const savers *s, const ps_hmatrix_part *own)
     run.leaves += own->first_leaf;
     PS_TRY(PS_ALLOC(&run.blocks, own->leaf_count, "leaves of a chunk"));
     ps_status status = ps_hmatrix_part_load(own, &run, &values);
-    if (status == PS_OK) ps_hbem_row_sums_add(&run, s->out->columns, s->out->sums);
+    if (status == PS_OK) add_sums(s->out, &run);
     if (status == PS_OK) free(values);
     free(run.blocks);
     return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/log.h"
 #include "stage/hbem_assembly/suspects.h"
 
 enum { GROUP = 64 };
@@ -69,12 +70,30 @@ void ps_hbem_row_sums_add(const ps_hmatrix *matrix, bool columns, double *sums)
         const ps_hmatrix_leaf *at = &matrix->leaves[l];
         const ps_hmatrix_block *block = &matrix->blocks[l];
         const int64_t size[2] = {at->row_end - at->row_begin, at->column_end - at->column_begin};
-        double *to = sums + (columns ? at->column_begin : at->row_begin);
         if (block->rank == 0) continue;
-        if (matrix->precision == PS_SINGLE)
-            add_leaf_float(block->values, block->rank, size, columns, to);
-        else
-            add_leaf_double(block->values, block->rank, size, columns, to);
+        bool mirrored = matrix->symmetric && at->row_begin != at->column_begin;
+        for (int side = columns; side <= (mirrored ? 1 : columns); ++side) {
+            double *to = sums + (side ? at->column_begin : at->row_begin);
+            if (matrix->precision == PS_SINGLE)
+                add_leaf_float(block->values, block->rank, size, side, to);
+            else
+                add_leaf_double(block->values, block->rank, size, side, to);
+        }
+    }
+}
+
+void ps_hbem_row_sums_diagonal(const ps_hmatrix *matrix, double *diagonal)
+{
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t l = 0; l < matrix->leaf_count; ++l) {
+        const ps_hmatrix_leaf *at = &matrix->leaves[l];
+        const void *values = matrix->blocks[l].values;
+        int64_t rows = at->row_end - at->row_begin;
+        if (at->row_begin != at->column_begin || at->row_end != at->column_end) continue;
+        for (int64_t i = 0; i < rows; ++i)
+            diagonal[at->row_begin + i] = matrix->precision == PS_SINGLE
+                                              ? (double)((const float *)values)[i * (rows + 1)]
+                                              : ((const double *)values)[i * (rows + 1)];
     }
 }
 
@@ -116,17 +135,18 @@ static double two_digits(double value)
     return strtod(text, NULL);
 }
 
-void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, double limit,
-                            double *integrals, ps_hbem_row_check *out)
+void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, const double *diagonal,
+                            double limit, double *integrals, ps_hbem_row_check *out)
 {
-    double area = 0;
+    double mean = 0;
     *out = (ps_hbem_row_check){.worst = -1};
     ps_hbem_space_integrals(space, integrals);
-    for (int64_t i = 0; i < space->dofs; ++i) area += integrals[i];
-    double least = area / (30 * (double)space->dofs);
+    for (int64_t i = 0; i < space->dofs; ++i)
+        mean += (diagonal ? diagonal[i] : integrals[i] / 2) / (double)space->dofs;
     for (int64_t i = 0; i < space->dofs; ++i) {
         if (space->start[i] == space->start[i + 1]) continue;
-        double error = fabs(sums[i] + integrals[i] / 2) / (fmax(integrals[i], least) / 2);
+        double norm = diagonal ? diagonal[i] : integrals[i] / 2;
+        double error = fabs(sums[i] + (diagonal ? 0 : norm)) / fmax(norm, mean / 30);
         out->above += !(error <= limit);
         if (out->worst >= 0 && error <= out->error) continue;
         out->worst = i;
@@ -135,4 +155,25 @@ void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, doub
     }
     out->error = two_digits(out->error);
     if (out->worst >= 0) describe(space, out->worst, out);
+}
+
+ps_status ps_hbem_row_sums_judge(const ps_hbem_row_check *check, double limit, const char *name,
+                                 const ps_run *run)
+{
+    const char *colon = *name ? ": " : "";
+    const double *at = check->place;
+    if (check->error > limit / 5 && check->error <= limit)
+        ps_warning(
+            "%s%sconstants give row sums that are off by %.2g, which is more than 2 eps; most at "
+            "(%.6g, %.6g, %.6g): crosses of entries, without --skeleton, or a finer --epsilon "
+            "give better ones",
+            name, colon, check->error, at[0], at[1], at[2]);
+    if (check->error <= limit) return PS_OK;
+    return ps_refuse(run, "row-sums",
+                     "%s%sentries are wrong: constants give row sums that are off by %.2g (at most "
+                     "%.2g, 10 eps, is allowed) in %lld rows; the worst is at (%.6g, %.6g, %.6g), "
+                     "where triangles of aspect %.3g meet at %.3g degrees. Mesh it with better "
+                     "shaped triangles, or take finer --rules",
+                     name, colon, check->error, limit, (long long)check->above, at[0], at[1], at[2],
+                     check->aspect, check->angle);
 }

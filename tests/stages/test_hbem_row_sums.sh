@@ -18,11 +18,22 @@ expect 0 "" penstock-hmatrix-assemble cube.c.h5 a.h5 --operator adlp --device cp
 within "$(figure row_sum_error)" 1e-7 1e-3 "column sums of the cube"
 expect 0 "" penstock-hmatrix-assemble cube.c.h5 w.h5 --operator dlp --wavenumber 1 --device cpu
 grep -q row_sum_error out && fail "waves have no row sums"
+expect 0 "" penstock-hmatrix-assemble cube.c.h5 w.h5 --operator hyps --device cpu --force
+within "$(figure row_sum_error)" 0 1e-12 "row sums of the cube's hypersingular operator"
 
 # ---- a stretched box: right ----
 box long 16 2
 expect 0 "" penstock-hmatrix-assemble long.c.h5 k16.h5 --operator dlp --device cpu
 within "$(figure row_sum_error)" 1e-7 2e-4 "row sums of a box of aspect 16"
+
+# W of a larger cube has far blocks: its sums follow eps, from both halves of what a symmetric matrix keeps. P0 has none.
+box large 1 10
+expect 0 "" penstock-hmatrix-assemble large.c.h5 w.h5 --operator hyps --epsilon 1e-2 --rules 1e-3 --device cpu --precision fp32
+within "$(figure row_sum_error)" 1e-7 2e-3 "row sums of W at 1e-2"
+expect 0 "" penstock-hmatrix-assemble large.c.h5 w.h5 --operator hyps --epsilon 1e-6 --rules 1e-3 --device cpu --force
+within "$(figure row_sum_error)" 1e-14 2e-7 "row sums of W at 1e-6"
+expect 0 "" penstock-hmatrix-assemble large.c.h5 s.h5 --operator slp --device cpu
+grep -q row_sum_error out && fail "a single layer has no row sums"
 
 # ---- faces that nearly lie on one another, at six digits: wrong, and said ----
 awk -v a=1e-5 -f "$ROOT/tests/support/knife.awk" > long.off
@@ -31,6 +42,10 @@ expect 0 "" penstock-cluster-build long.hdf long.c.h5
 expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --allow entries --epsilon 1e-6 --device cpu
 grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
 [ ! -e k6.h5 ] || fail "a refused matrix is there"
+# Between 2 and 10 eps it is said, below it is not: 1.7e-4.
+expect 0 "more than 2 eps" penstock-hmatrix-assemble long.c.h5 k5.h5 --operator dlp --epsilon 3e-5 --allow entries --device cpu
+expect 0 "" penstock-hmatrix-assemble long.c.h5 k5.h5 --operator dlp --epsilon 1e-4 --allow entries --device cpu --force
+grep -q "more than 2 eps" err && fail "a warning below 2 eps"
 # The parts that were there count as well.
 expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --epsilon 1e-6 --allow entries --device cpu --restart
 [ ! -e k6.h5 ] || fail "a refused matrix is there after --restart"

@@ -1,7 +1,7 @@
 /* hard pairs: against integrals known to 12 digits (double exponential, numerics guide hbem-real
  * 1), against the singular rules with many points, which share nothing with them, and the other way
  * round. */
-#include "kernels/hbem/hard.h"
+#include "kernels/hbem/narrow.h"
 
 #include "tests/check.h"
 #include "tests/support/couple_case.h"
@@ -183,4 +183,43 @@ static void test_ugly(void **state)
                     check_at_most(error, 2 * eps);
                 }
             }
+}
+
+/* Needles of length 1, far enough from each other for regular rules along and for few points
+ * across: side by side, one over the other, as a T, one behind the other, turned. */
+static void test_needles(void **state)
+{
+    static const double second[5][3][3] = {{{0, 0, 0}, {1, 0, 0}, {1, .08, 0}},
+                                           {{.2, .03, 0}, {1.2, 0, 0}, {.2, -.05, .03}},
+                                           {{.5, .05, 0}, {.56, 1, .05}, {.5, 1, 0}},
+                                           {{1.1, 0, 0}, {2.1, .05, 0}, {2.1, 0, .06}},
+                                           {{.9, 0, 0}, {1, .05, .04}, {.3, .2, .8}}};
+    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
+    int narrow = 0, apex[2];
+    for (int n = 0; n < 40; ++n) {
+        const double gap = (const double[4]){.25, .35, .55, .8}[n % 4];
+        const int digits = 3 + 2 * (n / 20), pair = n / 4 % 5;
+        double corners[6][3] = {{0, 0, 0}, {1, 0, 0}, {0, .0625, 0}}, eps = pow(10, -digits);
+        double _Complex exact[9];
+        ps_hbem_triangle t[2];
+        couple_case c;
+        for (int e = 0; e < 9; ++e)
+            corners[3 + e / 3][e % 3] = second[pair][e / 3][e % 3] + (e % 3 == 1) * gap;
+        two_triangles(corners, order, t);
+        couple_of(&t[0], &t[1], &c);
+        narrow += ps_hbem_is_narrow(&t[0], &t[1], gap, digits - 2, apex);
+        for (int layer = 0; layer < 2; ++layer) {
+            const ps_hbem_kernel kernel = layer == 0   ? PS_KERNEL_SLP
+                                          : n % 2 == 0 ? PS_KERNEL_DLP
+                                                       : PS_KERNEL_ADLP;
+            const double k = layer ? .6 : 0;
+            check_at_most(couple_exact(&c, 0, kernel, k, .1 * eps, exact), .5 * eps);
+            double error = couple_error(&c, 0, kernel, k, eps, exact);
+            if (error > .1 * eps)
+                print_message("    needles %d, gap %g, kernel %d: %.2f eps of %g\n", pair, gap,
+                              (int)kernel, error / eps, eps);
+            check_at_most(error, eps);
+        }
+    }
+    check_at_most(32, narrow);
 }
