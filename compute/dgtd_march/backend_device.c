@@ -10,83 +10,12 @@
 
 #include "kernels/dgtd/running_dft.h"
 
-/* ---- the state and the host's arrays ---- */
-
-static void *field_of(const device_state *x, ps_dgtd_field field)
-{
-    return field == PS_DGTD_E ? x->march.electric : x->march.magnetic;
-}
+/* ---- marching ---- */
 
 static ps_dgtd_field other_of(ps_dgtd_field field)
 {
     return field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
 }
-
-static void *host_of(const device_state *x, ps_dgtd_field field)
-{
-    const ps_dgtd_march *m = x->setup.march;
-    return field == PS_DGTD_E ? m->electric : m->magnetic;
-}
-
-static ps_status device_put(void *opened)
-{
-    device_state *x = opened;
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_dgtd_device_put(&x->system, field_of(x, field), host_of(x, field), 0,
-                                  x->system.groups, x->stream));
-        PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
-    }
-    return ps_stream_wait(x->stream);
-}
-
-/* Sums as values at nodes, as many groups at a time as the scratch memory takes. */
-static ps_status get_sums(device_state *x, int field)
-{
-    int64_t count = x->sums_bytes / x->group_bytes, most = SCRATCH_BYTES / x->group_bytes;
-    for (int64_t at = 0; at < count; at += most) {
-        int64_t some = count - at < most ? count - at : most, bytes = some * x->group_bytes;
-        const char *from = (const char *)x->sums[field] + at * x->group_bytes;
-        PS_TRY(ps_dgtd_device_convert(&x->system, x->system.to_nodes, from, x->scratch, 0, some,
-                                      x->stream));
-        PS_TRY(ps_copy_to_host(x->stream, (char *)x->setup.sums[field] + at * x->group_bytes,
-                               x->scratch, bytes));
-        PS_TRY(ps_stream_wait(x->stream));
-    }
-    return PS_OK;
-}
-
-static ps_status device_get(void *opened)
-{
-    device_state *x = opened;
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_dgtd_device_get(&x->system, field_of(x, field), host_of(x, field), 0,
-                                  x->system.groups, x->scratch, SCRATCH_BYTES, x->stream));
-        PS_TRY(get_sums(x, field));
-    }
-    return ps_stream_wait(x->stream);
-}
-
-static ps_status device_save(void *opened)
-{
-    device_state *x = opened;
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_copy_to_host(x->stream, host_of(x, field), field_of(x, field), x->own_bytes));
-        PS_TRY(ps_copy_to_host(x->stream, x->setup.sums[field], x->sums[field], x->sums_bytes));
-    }
-    return ps_stream_wait(x->stream);
-}
-
-static ps_status device_load(void *opened)
-{
-    device_state *x = opened;
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_copy_to_device(x->stream, field_of(x, field), host_of(x, field), x->own_bytes));
-        PS_TRY(ps_copy_to_device(x->stream, x->sums[field], x->setup.sums[field], x->sums_bytes));
-    }
-    return ps_stream_wait(x->stream);
-}
-
-/* ---- marching ---- */
 
 /* Parts whose old fields, where their energy is wanted, fit the memory for them. */
 static int fitting(const device_state *x, const backend_part *parts, int count)
@@ -110,17 +39,26 @@ static int64_t former_of(const device_state *x, const backend_part *part, int64_
     return x->window ? before : part->begin;
 }
 
-/* Keeps the old H of the parts whose energy is wanted. */
+/* Does R_1 of local steps act in a part, of a window? */
+static bool acts(const device_state *x, const backend_part *part)
+{
+    const int64_t first = x->local.kept_span.begin;
+    return x->local.told && part->begin <= first && first < part->end;
+}
+
+/* Keeps the old H of the parts whose energy is wanted; of a window R_1 H was told before. */
 static ps_status keep_former(device_state *x, const backend_part *parts, int count)
 {
     int64_t before = 0;
     for (const backend_part *part = parts; part < parts + count; ++part) {
-        int64_t groups = part->end - part->begin;
+        int64_t groups = part->end - part->begin, at = former_of(x, part, before);
         if (!part->terms) continue;
-        PS_TRY(ps_copy_on_device(x->now,
-                                 (char *)x->former + former_of(x, part, before) * x->group_bytes,
+        PS_TRY(ps_copy_on_device(x->now, (char *)x->former + at * x->group_bytes,
                                  (const char *)x->march.magnetic + part->begin * x->group_bytes,
                                  groups * x->group_bytes));
+        if (acts(x, part))
+            PS_TRY(ps_dgtd_device_local_told(
+                &x->local, (char *)x->former + (at - part->begin) * x->group_bytes, x->now));
         before += groups;
     }
     return PS_OK;
@@ -138,7 +76,7 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
         int64_t at = part->terms - x->setup.terms[field];
         PS_TRY(ps_dgtd_device_inner(
             &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
-            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->now));
+            device_field(x, field), part->begin, part->end, x->partial[field] + at, x->now));
         before += part->end - part->begin;
     }
     return PS_OK;
@@ -164,11 +102,16 @@ static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const back
     ps_dgtd_device_part list[PS_DGTD_DEVICE_PARTS];
     for (int k = 0; k < count; ++k)
         list[k] = (ps_dgtd_device_part){parts[k].step, parts[k].begin, parts[k].end};
-    bool local = x->local.host != NULL; /* then it is R_1 H that the energy has */
+    /* With local steps it is R_1 H that the energy has, which is there after the half step of E; of
+     * a window, where H of these parts follows later, R_1 H is kept by itself. */
+    bool local = x->local.host && !x->window;
     if (field == PS_DGTD_H && !local) PS_TRY(keep_former(x, parts, count));
     PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->now));
     if (field == PS_DGTD_E) PS_TRY(apply_wires(x, parts, count));
     if (field == PS_DGTD_E && local) PS_TRY(keep_former(x, parts, count));
+    for (int k = 0; k < count && field == PS_DGTD_E; ++k)
+        if (parts[k].terms && acts(x, parts + k))
+            PS_TRY(ps_dgtd_device_local_tell(&x->local, x->march.magnetic, x->now));
     return add_terms(x, field, parts, count);
 }
 
@@ -179,7 +122,7 @@ static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_
     if (x->march.start < 0) x->march.start = parts[0].step;
     if (x->march.upwind && !x->direct)
         PS_TRY(ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field,
-                                          field_of(x, other_of(field)), x->stream));
+                                          device_field(x, other_of(field)), x->stream));
     for (int k = 0, some; k < count; k += some) {
         some = fitting(x, parts + k, count - k);
         PS_TRY(halves_at_once(x, field, parts + k, some));
@@ -193,7 +136,7 @@ static ps_status device_transform(void *opened, ps_dgtd_field field, double scal
     device_state *x = opened;
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES];
     ps_dgtd_dft_factors(x->setup.omegas, x->setup.frequencies, scale, t, factors);
-    return ps_dgtd_device_dft_add(&x->system, field_of(x, field), factors, x->setup.frequencies,
+    return ps_dgtd_device_dft_add(&x->system, device_field(x, field), factors, x->setup.frequencies,
                                   begin, end, x->sums[field], x->now);
 }
 
@@ -203,7 +146,7 @@ static ps_status device_sample(void *opened, ps_dgtd_field field, int64_t row, i
     device_state *x = opened;
     int nodes = x->tables->reference.nodes;
     double *to = x->samples + ((2 * row + field) * x->setup.probe_count + first) * 3;
-    return ps_dgtd_device_probe(&x->system, field_of(x, field), x->slots + first,
+    return ps_dgtd_device_probe(&x->system, device_field(x, field), x->slots + first,
                                 x->weights + first * nodes, count, to, x->now);
 }
 
@@ -300,7 +243,7 @@ static ps_status device_pack_array(void *opened, const void *array)
 
 static ps_status device_pack(void *opened, ps_dgtd_field field)
 {
-    return device_pack_array(opened, field_of(opened, field));
+    return device_pack_array(opened, device_field(opened, field));
 }
 
 static ps_status device_packed(void *opened)
@@ -321,7 +264,7 @@ static ps_status device_unpack_array(void *opened, void *array)
 
 static ps_status device_unpack(void *opened, ps_dgtd_field field)
 {
-    return device_unpack_array(opened, field_of(opened, field));
+    return device_unpack_array(opened, device_field(opened, field));
 }
 
 /* ---- local steps ---- */
@@ -412,7 +355,7 @@ static ps_status device_edge(void *opened, ps_dgtd_field field)
     PS_TRY(ps_event_wait(x->come, x->stream));
     x->now = x->beside;
     if (!x->march.upwind) return PS_OK;
-    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, field_of(x, other_of(field)),
+    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, device_field(x, other_of(field)),
                                       x->beside);
 }
 
@@ -420,7 +363,7 @@ static ps_status device_push(void *opened, ps_dgtd_field field)
 {
     device_state *x = opened;
     PS_TRY(ps_event_record(x->come, x->beside));
-    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, field_of(x, field), x->beside));
+    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, device_field(x, field), x->beside));
     x->now = x->stream;
     return PS_OK;
 }
@@ -460,7 +403,7 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
     int64_t wide = sums ? 2 * x->setup.frequencies : 1; /* groups of sums lie close together */
     const double *matrix = sums ? x->system.to_nodes : x->system.from_nodes;
     for (int field = 0; field < 2; ++field) {
-        void *values = sums ? x->sums[field] : field_of(x, (ps_dgtd_field)field);
+        void *values = sums ? x->sums[field] : device_field(x, (ps_dgtd_field)field);
         PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
                                       x->stream));
     }
@@ -472,10 +415,10 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
 const backend backend_device = {.name = "cuda",
                                 .open = device_state_open,
                                 .close = device_state_close,
-                                .put = device_put,
-                                .load = device_load,
-                                .get = device_get,
-                                .save = device_save,
+                                .put = device_state_put,
+                                .load = device_state_load,
+                                .get = device_state_get,
+                                .save = device_state_save,
                                 .halves = device_halves,
                                 .transform = device_transform,
                                 .sample = device_sample,

@@ -184,6 +184,16 @@ static ps_status open_media(device_state *x)
     return ps_dgtd_device_media_upload(&x->media, &x->system, x->stream);
 }
 
+/* Where R_1 H is kept for the energy: half steps of H follow those of E at another time there. */
+static ps_status take_told(device_state *x)
+{
+    const ps_dgtd_group_span *span = &x->local.kept_span;
+    void *memory = NULL;
+    PS_TRY(take_memory(x, ps_dgtd_device_span_bytes(&x->local, span), &memory));
+    x->local.told = (void *)((uintptr_t)memory - (uintptr_t)(span->begin * x->group_bytes));
+    return PS_OK;
+}
+
 static ps_status open_local(device_state *x)
 {
     const backend_setup *s = &x->setup;
@@ -198,9 +208,10 @@ static ps_status open_local(device_state *x)
     ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, ranges);
     PS_TRY(PS_ALLOC(&work, 4 * x->system.materials, "the local steps"));
     PS_TRY(PS_ALLOC(&pieces, x->system.groups, "the local steps"));
-    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, s->halo_slots),
-                       &memory));
-    ps_dgtd_device_local_attach(&x->local, s->halo_slots, memory);
+    ps_dgtd_device_local_spans(&x->local, s->body->links, s->reach, host->levels, s->halo_slots);
+    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->local, host->levels), &memory));
+    ps_dgtd_device_local_attach(&x->local, memory);
+    if (x->window) PS_TRY(take_told(x));
     return ps_dgtd_device_local_upload(&x->local, s->march->system, s->materials, s->march->dt,
                                        work, pieces, x->stream);
 }

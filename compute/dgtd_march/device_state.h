@@ -1,4 +1,5 @@
-/* The state of the backend on a GPU. Private to backend_device.c and device_state.c. */
+/* The state of the backend on a GPU. Private to backend_device.c, device_arrays.c and
+ * device_state.c. */
 #ifndef PS_DGTD_MARCH_DEVICE_STATE_H
 #define PS_DGTD_MARCH_DEVICE_STATE_H
 
@@ -54,6 +55,12 @@ typedef struct device_state {
 /* As backend.open and .close. */
 ps_status device_state_open(const backend_setup *setup, int ordinal, void **out);
 void device_state_close(void *state);
+/* As backend.put, .load, .get and .save (device_arrays.c); and a field of the state. */
+ps_status device_state_put(void *state);
+ps_status device_state_load(void *state);
+ps_status device_state_get(void *state);
+ps_status device_state_save(void *state);
+void *device_field(const device_state *state, ps_dgtd_field field);
 /* As backend.reach and .leave. */
 ps_status device_state_reach(void *state, const backend_peer *peers, int count);
 void device_state_leave(void *state);

@@ -217,7 +217,7 @@ void media_release(problem *problem);
 /* Bytes of a field with its halo (run.c). */
 int64_t march_field_bytes(const problem *problem);
 int64_t local_bytes(const problem *problem);
-int64_t local_device_bytes(const problem *problem);
+int64_t local_device_bytes(const problem *problem, bool windowed);
 ps_status local_build(problem *problem);
 /* Collective: how many updates of elements a step makes, of all ranks. */
 ps_status local_count(problem *problem);

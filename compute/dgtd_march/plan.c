@@ -97,13 +97,8 @@ static int64_t device_fixed_bytes(const march_options *options, const problem *p
     return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 1);
 }
 
-/* What makes steps of all elements alike, or NULL. */
-static const char *whole_for(const problem *p)
-{
-    return p->header->local_levels > 0                ? "local steps (dgtd-setup --local-steps off)"
-           : ps_dgtd_model_wires(p->model)->count > 0 ? "thin wires"
-                                                      : NULL;
-}
+/* Thin wires measure all of their tube at once. */
+static bool has_wires(const problem *p) { return ps_dgtd_model_wires(p->model)->count > 0; }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
 static ps_status place_on_device(const ps_run *run, const march_options *options, const problem *p,
@@ -124,15 +119,15 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     if (p->pml.rows > 0) fixed += layer_bytes(p);
     if (p->special) fixed += media_device_bytes(p);
     fixed += ports_bytes(p) + wires_bytes(p);
-    if (p->header->local_levels > 0) fixed += local_device_bytes(p);
+    if (p->header->local_levels > 0) fixed += local_device_bytes(p, false);
     m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
-    if (whole_for(p) || ps_dgtd_model_ports(p->model)->count > 0)
+    if (has_wires(p) || ps_dgtd_model_ports(p->model)->count > 0)
         return ps_fail(PS_EXHAUSTED,
                        "with %s all of the state has to be on the device: it takes %.1f MB, of "
                        "which %.1f MB may be used: take several ranks, or --device cpu",
-                       whole_for(p) ? whole_for(p) : "ports", (double)m->device / 1e6,
+                       has_wires(p) ? "thin wires" : "ports", (double)m->device / 1e6,
                        (double)m->device_budget / 1e6);
     if (far_is_asked(p))
         return ps_fail(
@@ -149,6 +144,8 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     if (options->mode_error > 0)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in one memory, not a window of "
                                  "them on a device (raise --device-memory)");
+    if (p->header->local_levels > 0)
+        fixed += local_device_bytes(p, true) - local_device_bytes(p, false);
     m->device_window = m->device_budget - fixed;
     ps_ledger_add(&m->ledger, PS_ROOM_HOST, "pinned", geometry);
     m->fixed += geometry;
@@ -160,13 +157,12 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
 static ps_status place_state(const ps_run *run, const march_options *options, const problem *p,
                              march_plan *m)
 {
-    const char *whole = whole_for(p);
+    const bool whole = has_wires(p);
     if (whole && (options->state == STATE_FILE || options->visit_steps > 0))
         return ps_fail(
             PS_USAGE,
-            "--state file and --visit-steps make steps of all elements alike: this model has "
-            "%s",
-            whole);
+            "--state file and --visit-steps march some elements ahead of others: this model has thin "
+            "wires, which measure all of their tubes at once. Leave both out, or take several ranks");
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
@@ -235,7 +231,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(place_on_device(run, options, p, m));
     note_state(m);
     bool one = !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 &&
-               options->mode_error == 0 && !whole_for(p);
+               options->mode_error == 0 && !has_wires(p);
     m->cache = options->visit_steps > 1 && one;
     m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));

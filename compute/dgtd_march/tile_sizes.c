@@ -55,36 +55,38 @@ static void port_span(const problem *p, int64_t side, int64_t sides, int64_t *fi
     }
 }
 
-static int64_t range_of(const int64_t *bounds, int64_t ranges, int64_t group)
-{
-    int64_t r = 0;
-    while (r + 1 < ranges && bounds[r + 1] <= group) ++r;
-    return r;
-}
-
 /* What a port has to do with becomes one range, so that its step is part of a half step of that
- * range: a joint range touches no more than its neighbours, too. Returns how many are left;
- * out[ports], NULL or where each is. */
-static int64_t join_ports(const problem *p, int64_t *bounds, int64_t ranges, int64_t *out)
+ * range; and what R_1 of local steps has to do with likewise. Returns how many are left. */
+static int64_t join_ranges(const problem *p, int64_t *bounds, int64_t ranges)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    int64_t first, last;
     for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
-        int64_t first, last;
         port_span(p, side, all->spec[k].sides, &first, &last);
-        if (last < 0) continue;
-        int64_t low = range_of(bounds, ranges, first), high = range_of(bounds, ranges, last);
-        memmove(bounds + low + 1, bounds + high + 1, (size_t)(ranges - high) * sizeof *bounds);
-        ranges -= high - low;
+        if (last >= first) ranges = ps_dgtd_ranges_join(first, last, bounds, ranges);
     }
-    for (int64_t k = 0, side = 0; k < all->count && out; side += all->spec[k++].sides) {
-        int64_t first, last;
-        port_span(p, side, all->spec[k].sides, &first, &last);
-        out[k] = last < 0 ? -1 : range_of(bounds, ranges, first);
-    }
-    return ranges;
+    if (p->header->local_levels == 0) return ranges;
+    ps_dgtd_local_span(&p->system, p->body.links, p->domain.reach, &first, &last);
+    return last < first ? ranges : ps_dgtd_ranges_join(first, last, bounds, ranges);
 }
 
-/* The ranges whose largest is smallest, of some that begin with more and more groups. */
+/* Where ports and R_1 are; -1: nowhere. */
+static void find_joined(const problem *p, tiles *x)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    int64_t first, last;
+    for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
+        port_span(p, side, all->spec[k].sides, &first, &last);
+        x->port_range[k] = last < first ? -1 : ps_dgtd_range_of(x->bounds, x->ranges, first);
+    }
+    x->local_range = -1;
+    if (p->header->local_levels == 0) return;
+    ps_dgtd_local_span(&p->system, p->body.links, p->domain.reach, &first, &last);
+    if (last >= first) x->local_range = ps_dgtd_range_of(x->bounds, x->ranges, first);
+}
+
+/* The ranges whose largest is smallest, and of such the most, of some that begin with more and more
+ * groups. */
 static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
 {
     int64_t *tried, groups = p->system.groups, best = groups + 1;
@@ -92,15 +94,15 @@ static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
     PS_TRY(PS_ALLOC(&tried, groups + 1, "the ranges"));
     for (int64_t first = LEAST_GROUPS; first <= groups; first += first / 2) {
         int64_t count = ps_dgtd_ranges(&p->system, first, LEAST_GROUPS, tried);
-        count = join_ports(p, tried, count, NULL);
+        count = join_ranges(p, tried, count);
         int64_t largest = most_groups(tried, count, 1);
-        if (largest >= best) continue;
+        if (largest > best || (largest == best && count <= *ranges)) continue;
         best = largest;
         *ranges = count;
         memcpy(*out, tried, (size_t)(count + 1) * sizeof *tried);
     }
     if (best > groups)
-        *ranges = join_ports(p, *out, ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out), NULL);
+        *ranges = join_ranges(p, *out, ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out));
     free(tried);
     return PS_OK;
 }
@@ -346,7 +348,7 @@ ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
     int64_t wanted = m->plan->cache_bytes > 0 ? TILES_CACHE_STEPS : m->options->visit_steps;
     PS_TRY(make_bounds(p, &x->bounds, &x->ranges));
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
-    join_ports(p, x->bounds, x->ranges, x->port_range);
+    find_joined(p, x);
     if (device)
         fit_device(p, &room, wanted, x);
     else

@@ -232,22 +232,29 @@ static void advance_ports(march *m, int64_t step, int64_t low, int64_t high)
     }
 }
 
-/* The half steps of a phase, which are of one field. */
+/* The half steps of a phase, which are of one field. Ranges beside that of R_1 read nothing of H that
+ * it changes. */
 static ps_status march_phase(march *m, const ps_dgtd_skew *skew, int64_t tick, int64_t phase)
 {
     const tiles *x = m->tiles;
+    const ps_dgtd_field field = phase % 2 ? PS_DGTD_H : PS_DGTD_E;
     backend_part parts[TILES_VISIT_MAX];
+    bool local = false;
     int count = 0;
     for (int64_t s = phase + 1; s <= skew->halves; s += skew->phases) {
         int64_t first, end;
         if (!ps_dgtd_skew_part(skew, tick, s, &first, &end)) continue;
         int64_t low = range_at(x, x->backwards ? end - 1 : first);
         int64_t high = range_at(x, x->backwards ? first : end - 1);
-        if (phase % 2 == 0) advance_ports(m, m->done + (s - 1) / 2, low, high);
+        bool here = field == PS_DGTD_E && low <= x->local_range && x->local_range <= high;
+        if (here) PS_TRY(local_begin(m));
+        local |= here;
+        if (field == PS_DGTD_E) advance_ports(m, m->done + (s - 1) / 2, low, high);
         parts[count++] =
             (backend_part){m->done + (s - 1) / 2, x->bounds[low], x->bounds[high + 1], NULL};
     }
-    return march_parts(m, phase % 2 ? PS_DGTD_H : PS_DGTD_E, m->done, parts, count);
+    PS_TRY(march_parts(m, field, m->done, parts, count));
+    return local ? local_end(m) : PS_OK;
 }
 
 ps_status tiles_steps(march *m, int64_t count)

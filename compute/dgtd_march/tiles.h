@@ -38,6 +38,7 @@ typedef struct tiles {
     int64_t ranges, *bounds; /* [ranges + 1] groups */
     int64_t *hashes;         /* [ranges], of the last flush */
     int64_t port_range[PS_DGTD_PORTS_MAX]; /* where all of a port is */
+    int64_t local_range; /* where all is that R_1 of local steps changes or reads; -1: nowhere */
     int64_t width, visit, phases, ahead; /* as in a tile_order */
     tile_order order[TILES_TRIED];       /* of a device's window, the most promising first */
     int orders, trials;                  /* visits made to try them */

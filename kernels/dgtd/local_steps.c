@@ -85,6 +85,26 @@ bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, cons
     return false;
 }
 
+bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t e)
+{
+    bool joint = ps_dgtd_reach_q(reach[e]) > 0;
+    for (int f = 0; f < 4; ++f)
+        joint |= links[4 * e + f] >= 0 && ps_dgtd_reach_q(reach[links[4 * e + f] / 4]) > 0;
+    return joint;
+}
+
+void ps_dgtd_local_span(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
+                        int64_t *first, int64_t *last)
+{
+    int lanes = ps_dgtd_lanes(system->precision);
+    *first = system->groups, *last = -1;
+    for (int64_t e = 0; e < system->elements; ++e) {
+        if (!ps_dgtd_local_is_joint(links, reach, e)) continue;
+        if (*last < 0) *first = e / lanes;
+        *last = e / lanes;
+    }
+}
+
 /* Runs of groups of P or Q, to runs[][2] unless NULL; how many. */
 static int64_t list_runs(const ps_dgtd_system *s, const uint8_t *reach, int level, int which,
                          int64_t *runs)

@@ -106,6 +106,12 @@ bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int
 /* Whether some element of a group is linked to one of Q_2; links[elements][4], -1: none. */
 bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
                         int64_t group);
+/* Whether R_1 changes an element's H, or its half step of E reads H that R_1 changes: all that has to
+ * be in one memory for R_1. Links as before. */
+bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t element);
+/* Groups [*first, *last] that hold such elements; *last < *first: there are none. */
+void ps_dgtd_local_span(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
+                        int64_t *first, int64_t *last);
 /* Updates of elements, of E and H together counted as one, that a step makes. */
 double ps_dgtd_local_updates(const uint8_t *reach, int64_t elements);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernels/common/mesh_parts.h"
+#include "kernels/dgtd/ranges.h"
 #include "kernels/dgtd/time_step.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -176,8 +177,9 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
     return PS_OK;
 }
 
-/* Where an element lies: those of Q_2 first, deepest levels before others, then what is beside
- * them, which no smaller steps of level 2 reach but reads what they make, then the rest. */
+/* Where an element that R_1 has to do with lies: those of Q_2 first, deepest levels before others,
+ * then what is beside them, which no smaller steps of level 2 reach but reads what they make, then
+ * others; 0: it has nothing to do with it. */
 enum { KEYS = 512, KEY_INNER = 256, KEY_BESIDE = 128, KEY_BESIDE_FIRST = 1 };
 
 static int key_of(const setup *s, int64_t e)
@@ -192,24 +194,60 @@ static int key_of(const setup *s, int64_t e)
     return (most > 1 ? KEY_BESIDE : 0) + 16 * q + p + (q == 0 && most > 0 ? KEY_BESIDE_FIRST : 0);
 }
 
+/* Layers of which one holds all of R_1 (kernels/dgtd/ranges.h); returns their number. */
+static ps_status find_layers(const setup *s, int32_t *layer, int64_t *layers)
+{
+    const ps_partition *m = &s->mesh;
+    PS_SCOPED_MEMORY uint8_t *joint = NULL;
+    PS_SCOPED_MEMORY int32_t *work = NULL;
+    PS_TRY(PS_ALLOC(&joint, m->elements, "layers"));
+    PS_TRY(PS_ALLOC(&work, 2 * m->elements, "layers"));
+    for (int64_t e = 0; e < m->elements; ++e)
+        joint[e] = ps_dgtd_local_is_joint(m->links, s->reach, e);
+    *layers = ps_dgtd_joint_layers(m->links, m->elements, joint, layer, work);
+    return PS_OK;
+}
+
+/* Of what R_1 has nothing to do with, in a layer: first what has no neighbour in the next one, last
+ * what has none in that before, as groups of lanes lie in two layers (mesh_partition/order.c). */
+enum { KEYS_A_LAYER = KEYS + 2 };
+static int end_of(const setup *s, const int32_t *layer, int64_t e)
+{
+    bool next = false, before = false;
+    for (int f = 0; f < 4; ++f) {
+        int32_t link = s->mesh.links[4 * e + f];
+        next |= link >= 0 && layer[link / 4] > layer[e];
+        before |= link >= 0 && layer[link / 4] < layer[e];
+    }
+    return !next ? 0 : before ? 1 : 2;
+}
+
 /* Within each part first the elements that touch no other part, each sort by the levels they are
- * in, so that what takes part in a level lies together. */
+ * in, so that what takes part in a level lies together. What takes part in none stays in its order,
+ * or, of a mesh in layers, comes in those that go around the others. */
 static ps_status sort_elements(setup *s)
 {
     ps_partition *m = &s->mesh;
+    int64_t layers = 1;
     PS_SCOPED_MEMORY int32_t *key = NULL;
     PS_SCOPED_MEMORY int32_t *order = NULL;
+    PS_SCOPED_MEMORY int32_t *layer = NULL;
     PS_SCOPED_MEMORY int64_t *start = NULL;
     PS_TRY(PS_ALLOC(&key, m->elements, "the order"));
     PS_TRY(PS_ALLOC(&order, m->elements, "the order"));
-    PS_TRY(PS_ALLOC(&start, KEYS * 2 + 1, "the order"));
+    PS_TRY(PS_ALLOC(&layer, m->elements, "the order"));
+    if (s->in_layers) PS_TRY(find_layers(s, layer, &layers));
+    const int64_t keys = KEYS_A_LAYER * layers;
+    PS_TRY(PS_ALLOC(&start, keys * 2 + 1, "the order"));
     for (int64_t q = 0; q < m->parts; ++q) {
         int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
-        for (int64_t i = 0; i < count; ++i) {
-            int behind = i >= m->interior[q] ? 2 * KEYS : KEYS;
-            key[first + i] = behind - 1 - key_of(s, first + i);
+        for (int64_t e = first; e < first + count; ++e) {
+            int levels = key_of(s, e);
+            int place = levels ? KEYS - 1 - levels : KEYS - 1 + end_of(s, layer, e);
+            int64_t behind = e - first >= m->interior[q] ? keys : 0;
+            key[e] = (int32_t)(behind + KEYS_A_LAYER * layer[e] + place);
         }
-        ps_order_by_key(key + first, count, 2 * KEYS, start, order + first);
+        ps_order_by_key(key + first, count, 2 * keys, start, order + first);
         for (int64_t i = 0; i < count; ++i) order[first + i] += (int32_t)first;
     }
     return reorder_elements(s, order);

@@ -148,6 +148,7 @@ static ps_status run_setup(ps_run *run)
     if (chosen.media_file) PS_TRY(ps_product_file(&product, "materials_file", chosen.media_file));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     PS_TRY(ps_partition_read(s.store, &s.mesh));
+    s.in_layers = s.mesh.layer_count > 0;
     PS_TRY(make_model(&s));
     if (!run->plan) PS_TRY(write_model(&s, &product));
     return report_setup(&s);

@@ -77,7 +77,7 @@ no "use --flux centred" w:$path:radius=.001:tube=.08 --flux upwind
 no "unstable with the wires" w:$path:radius=.001:tube=.08:c=1e-18 --dt 19ps
 no "tube meets that of" w:$path:radius=.001:tube=.08 --wire v:path=.1,0,.1/.1,0,.3:radius=.001:tube=.08
 no "conducts" w:$path:radius=.001:tube=.08 --material 1:eps=1:sigma=.1
-fails 2 "this model has thin wires" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
+fails 2 "this model has thin wires, which" penstock-dgtd-march one.m.h5 bad.h5 --steps 9 --state file
 "$BUILD/tests-programs/store_edit" one.m.h5 old.m.h5 @wire_spread 0 1
 fails 3 "make the model anew" penstock-dgtd-march old.m.h5 bad.h5 --steps 9
 [ ! -e bad.h5 ]
