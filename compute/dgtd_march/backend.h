@@ -55,10 +55,12 @@ typedef struct backend_setup {
 } backend_setup;
 
 /* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
- * these groups (kernels/dgtd/energy.h), whose sums `take` tells. */
+ * these groups (kernels/dgtd/energy.h), whose sums `take` tells. `restore`: H that local_part has
+ * kept comes back first. */
 typedef struct backend_part {
     int64_t step, begin, end;
     double *terms;
+    bool restore;
 } backend_part;
 
 /* Rows of `groups` terms by field, from the first of setup->terms on, and their sums [rows]. */
@@ -124,6 +126,9 @@ typedef struct backend {
     ps_status (*local_op)(void *state, int op);
     ps_status (*local_restore)(void *state);
     void *(*local_source)(void *state, int op);
+    /* In tiles or a window, of groups [begin, end) alone: H is kept where `from` is 0, operations
+     * [from, to) are made. */
+    ps_status (*local_part)(void *state, int from, int to, int64_t begin, int64_t end);
     /* Operations [from, to), behind the keeping of inner groups where from is 0, beside what is
      * enqueued next: behind what was enqueued before the last mark, and before what comes after
      * `together`. Always the same two lists. NULL for the CPU. */

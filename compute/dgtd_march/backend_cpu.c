@@ -42,6 +42,8 @@ static ps_status cpu_halves(void *opened, ps_dgtd_field field, const backend_par
     ps_dgtd_march at = *x->march;
     for (const backend_part *part = parts; part < parts + count; ++part) {
         at.step = part->step;
+        if (part->restore)
+            ps_dgtd_local_swap(at.local, at.system, at.magnetic, part->begin, part->end);
         if (part->terms)
             ps_dgtd_energy_half(x->energy, &at, field, part->begin, part->end, part->terms);
         else
@@ -115,24 +117,32 @@ static ps_status cpu_unpack(void *opened, ps_dgtd_field field)
     return cpu_unpack_array(opened, field_of(&((cpu_state *)opened)->setup, field));
 }
 
-static ps_status cpu_local_keep(void *opened, bool inner)
+static ps_status cpu_local_part(void *opened, int from, int to, int64_t begin, int64_t end)
 {
     const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
-    if (inner) ps_dgtd_local_keep(m->local, m->system, m->magnetic); /* all at once, and first */
+    if (from == 0) ps_dgtd_local_keep(m->local, m->system, m->magnetic, begin, end);
+    for (int i = from; i < to; ++i)
+        ps_dgtd_local_op_run(m->local, m->local->ops + i, m->magnetic, begin, end);
     return PS_OK;
+}
+
+static ps_status cpu_local_keep(void *opened, bool inner) /* all at once, and first */
+{
+    const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
+    return inner ? cpu_local_part(opened, 0, 0, 0, m->system->groups) : PS_OK;
 }
 
 static ps_status cpu_local_op(void *opened, int op)
 {
     const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
-    ps_dgtd_local_op_run(m->local, m->local->ops + op, m->magnetic);
+    ps_dgtd_local_op_run(m->local, m->local->ops + op, m->magnetic, 0, m->system->groups);
     return PS_OK;
 }
 
 static ps_status cpu_local_restore(void *opened)
 {
     const ps_dgtd_march *m = ((cpu_state *)opened)->setup.march;
-    ps_dgtd_local_swap(m->local, m->system, m->magnetic);
+    ps_dgtd_local_swap(m->local, m->system, m->magnetic, 0, m->system->groups);
     return PS_OK;
 }
 
@@ -162,5 +172,6 @@ const backend backend_cpu = {.name = "memory",
                              .unpack_array = cpu_unpack_array,
                              .local_keep = cpu_local_keep,
                              .local_op = cpu_local_op,
+                             .local_part = cpu_local_part,
                              .local_restore = cpu_local_restore,
                              .local_source = cpu_local_source};

@@ -101,7 +101,7 @@ ps_status march_parts(march *m, ps_dgtd_field field, int64_t first, backend_part
 static ps_status half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
                             int64_t begin, int64_t end)
 {
-    backend_part part = {step, begin, end, NULL};
+    backend_part part = {.step = step, .begin = begin, .end = end};
     return march_parts(m, field, first, &part, begin < end);
 }
 

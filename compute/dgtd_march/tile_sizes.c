@@ -7,6 +7,7 @@
 #include "kernels/dgtd/ranges.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { LEAST_GROUPS = 8, WIDTH_MAX = 8 };
 
@@ -55,46 +56,69 @@ static void port_span(const problem *p, int64_t side, int64_t sides, int64_t *fi
     }
 }
 
-/* What a port has to do with becomes one range, so that its step is part of a half step of that
- * range; and what R_1 of local steps has to do with likewise. Returns how many are left. */
-static int64_t join_ranges(const problem *p, int64_t *bounds, int64_t ranges)
+/* Groups of the pieces of R_{depth+1}, in which smaller steps are made at once. */
+static ps_status bind_pieces(const problem *p, int depth, int64_t *whole)
 {
-    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
-    int64_t first, last;
-    for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
-        port_span(p, side, all->spec[k].sides, &first, &last);
-        if (last >= first) ranges = ps_dgtd_ranges_join(first, last, bounds, ranges);
+    const int lanes = ps_dgtd_lanes(p->system.precision);
+    const int64_t elements = p->domain.elements;
+    PS_SCOPED_MEMORY uint8_t *joint = NULL;
+    PS_SCOPED_MEMORY int32_t *pieces = NULL;
+    PS_SCOPED_MEMORY int32_t *last = NULL;
+    PS_TRY(PS_ALLOC(&joint, elements, "the ranges"));
+    PS_TRY(PS_ALLOC(&pieces, elements, "the ranges"));
+    PS_TRY(PS_ALLOC(&last, elements, "the ranges"));
+    for (int64_t e = 0; e < elements; ++e)
+        joint[e] = ps_dgtd_local_is_joint(p->body.links, p->domain.reach, e, depth);
+    ps_dgtd_pieces(p->body.links, elements, joint, pieces);
+    for (int64_t e = 0; e < elements; ++e)
+        if (joint[e]) last[pieces[e]] = (int32_t)e;
+    for (int64_t e = 0; e < elements; ++e) {
+        if (!joint[e]) continue;
+        int64_t group = e / lanes, to = last[pieces[e]] / lanes;
+        if (to > whole[group]) whole[group] = to;
     }
-    if (p->header->local_levels == 0) return ranges;
-    ps_dgtd_local_span(&p->system, p->body.links, p->domain.reach, &first, &last);
-    return last < first ? ranges : ps_dgtd_ranges_join(first, last, bounds, ranges);
+    return PS_OK;
 }
 
-/* Where ports and R_1 are; -1: nowhere. */
-static void find_joined(const problem *p, tiles *x)
+/* What a port has to do with is in one range, so that its step is part of a half step of that range;
+ * and each piece of local steps likewise. */
+static ps_status bind_groups(const problem *p, int depth, int64_t **out)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
-    int64_t first, last;
+    PS_TRY(PS_ALLOC(out, p->system.groups, "the ranges"));
+    int64_t *whole = *out, first, last;
+    for (int64_t g = 0; g < p->system.groups; ++g) whole[g] = g;
     for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
+        port_span(p, side, all->spec[k].sides, &first, &last);
+        for (int64_t g = first; g <= last; ++g)
+            if (last > whole[g]) whole[g] = last;
+    }
+    return p->header->local_levels > 0 ? bind_pieces(p, depth, whole) : PS_OK;
+}
+
+/* Where ports are; -1: nowhere. */
+static void find_ports(const problem *p, tiles *x)
+{
+    const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
+    for (int64_t k = 0, side = 0; k < all->count; side += all->spec[k++].sides) {
+        int64_t first, last;
         port_span(p, side, all->spec[k].sides, &first, &last);
         x->port_range[k] = last < first ? -1 : ps_dgtd_range_of(x->bounds, x->ranges, first);
     }
-    x->local_range = -1;
-    if (p->header->local_levels == 0) return;
-    ps_dgtd_local_span(&p->system, p->body.links, p->domain.reach, &first, &last);
-    if (last >= first) x->local_range = ps_dgtd_range_of(x->bounds, x->ranges, first);
 }
 
 /* The ranges whose largest is smallest, and of such the most, of some that begin with more and more
  * groups. */
-static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
+static ps_status make_bounds(const problem *p, int depth, int64_t **out, int64_t *ranges)
 {
-    int64_t *tried, groups = p->system.groups, best = groups + 1;
+    PS_SCOPED_MEMORY int64_t *tried = NULL;
+    PS_SCOPED_MEMORY int64_t *whole = NULL;
+    int64_t groups = p->system.groups, best = groups + 1;
     PS_TRY(PS_ALLOC(out, groups + 1, "the ranges"));
     PS_TRY(PS_ALLOC(&tried, groups + 1, "the ranges"));
+    PS_TRY(bind_groups(p, depth, &whole));
     for (int64_t first = LEAST_GROUPS; first <= groups; first += first / 2) {
-        int64_t count = ps_dgtd_ranges(&p->system, first, LEAST_GROUPS, tried);
-        count = join_ranges(p, tried, count);
+        int64_t count = ps_dgtd_ranges(&p->system, first, LEAST_GROUPS, whole, tried);
         int64_t largest = most_groups(tried, count, 1);
         if (largest > best || (largest == best && count <= *ranges)) continue;
         best = largest;
@@ -102,14 +126,13 @@ static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
         memcpy(*out, tried, (size_t)(count + 1) * sizeof *tried);
     }
     if (best > groups)
-        *ranges = join_ranges(p, *out, ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out));
-    free(tried);
+        *ranges = ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, whole, *out);
     return PS_OK;
 }
 
 ps_dgtd_skew tiles_skew(const tiles *x, int64_t steps)
 {
-    int64_t halves = 2 * steps;
+    int64_t halves = x->stages * steps;
     return (ps_dgtd_skew){x->ranges, x->width, halves,
                           x->phases > 0 && x->phases < halves ? x->phases : halves};
 }
@@ -155,8 +178,8 @@ static bool has_room(const problem *p, const tiles *x, const rooms *room)
  */
 static void fit_visit(const problem *p, const rooms *room, int64_t wanted, tiles *x)
 {
-    if (x->phases > 0 && wanted > TILES_VISIT_MAX * x->phases / 2)
-        wanted = TILES_VISIT_MAX * x->phases / 2;
+    if (x->phases > 0 && wanted > TILES_VISIT_MAX * x->phases / x->stages)
+        wanted = TILES_VISIT_MAX * x->phases / x->stages;
     x->visit = wanted > 0 ? wanted : TILES_VISIT_MAX;
     while (x->visit > 0 && !has_room(p, x, room)) --x->visit;
     if (wanted > 0 && x->visit < wanted) x->visit = 0;
@@ -205,7 +228,7 @@ static tile_order order_of(const problem *p, const rooms *room, int64_t wanted, 
                            int i)
 {
     tiles tried = *x;
-    tried.phases = 2 << i % ORDER_PHASES;
+    tried.phases = x->stages << i % ORDER_PHASES;
     tried.ahead = 1 + i / ORDER_PHASES % ORDER_AHEAD;
     tried.width = i / ORDER_PHASES / ORDER_AHEAD + 1;
     fit_visit(p, room, wanted, &tried);
@@ -295,7 +318,7 @@ static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, ti
     bool device = room->device < INT64_MAX;
     x->visit = wanted > 0 ? wanted : 1;
     x->width = 1;
-    x->phases = device ? 2 : 0;
+    x->phases = device ? x->stages : 0;
     x->ahead = 1;
     int64_t ranges = window_ranges(x, device);
     int64_t groups = most_groups(x->bounds, x->ranges, ranges);
@@ -320,17 +343,33 @@ static ps_status copy_links(const problem *p, int32_t **out)
     return PS_OK;
 }
 
+/* Levels of local steps whose half steps are stages of their own, so far: the deeper, the smaller are
+ * pieces and the more ranges a step needs. */
+static void set_depth(tiles *x, int depth)
+{
+    x->depth = depth;
+    x->stages = 2 << depth;
+}
+
 ps_status tiles_least_bytes(const problem *p, int64_t visit_steps, int64_t *out)
 {
     problem with = *p;
-    tiles x = {.width = 1, .visit = visit_steps > 0 ? visit_steps : 1};
-    PS_TRY(copy_links(p, &with.system.links));
-    ps_status status = make_bounds(&with, &x.bounds, &x.ranges);
-    if (status == PS_OK)
-        *out = most_groups(x.bounds, x.ranges, window_ranges(&x, false)) * group_bytes(p);
-    free(x.bounds);
-    free(with.system.links);
-    return status;
+    PS_SCOPED_MEMORY int32_t *links = NULL;
+    PS_TRY(copy_links(p, &links));
+    with.system.links = links;
+    *out = INT64_MAX;
+    for (int depth = 0; depth <= p->header->local_levels; ++depth) {
+        tiles x = {.width = 1, .visit = visit_steps > 0 ? visit_steps : 1};
+        set_depth(&x, depth);
+        ps_status status = make_bounds(&with, depth, &x.bounds, &x.ranges);
+        int64_t ranges = window_ranges(&x, false);
+        int64_t bytes =
+            status == PS_OK ? most_groups(x.bounds, x.ranges, ranges) * group_bytes(p) : 0;
+        free(x.bounds);
+        PS_TRY(status);
+        if (bytes < *out) *out = bytes;
+    }
+    return PS_OK;
 }
 
 bool tiles_fit_cache(const problem *p, const tiles *x, int64_t bytes)
@@ -346,13 +385,20 @@ ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
     const problem *p = m->problem;
     bool device = room.device < INT64_MAX;
     int64_t wanted = m->plan->cache_bytes > 0 ? TILES_CACHE_STEPS : m->options->visit_steps;
-    PS_TRY(make_bounds(p, &x->bounds, &x->ranges));
+    for (int depth = 0; depth <= p->header->local_levels; ++depth) {
+        tiles tried = {.bounds = NULL};
+        set_depth(&tried, depth);
+        ps_status status = make_bounds(p, depth, &tried.bounds, &tried.ranges);
+        if (status == PS_OK && device) fit_device(p, &room, wanted, &tried);
+        if (status == PS_OK && !device) fit_host(p, &room, wanted, &tried);
+        bool better = depth == 0 || tried.visit > x->visit;
+        free(better ? x->bounds : tried.bounds);
+        if (better) *x = tried;
+        PS_TRY(status);
+    }
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
-    find_joined(p, x);
-    if (device)
-        fit_device(p, &room, wanted, x);
-    else
-        fit_host(p, &room, wanted, x);
+    find_ports(p, x);
+    if (m->march.local) ps_dgtd_local_stages(m->march.local, x->depth, x->stage_ops);
     if (x->visit == 0) return no_room(p, &room, wanted, x);
     if (m->options->balance && x->visit > BALANCE_BATCH_MAX) x->visit = BALANCE_BATCH_MAX;
     x->request =

@@ -232,29 +232,38 @@ static void advance_ports(march *m, int64_t step, int64_t low, int64_t high)
     }
 }
 
-/* The half steps of a phase, which are of one field. Ranges beside that of R_1 read nothing of H that
- * it changes. */
+/* What local steps do to H of groups [begin, end) in a stage of a step. */
+static ps_status local_stage(march *m, int stage, int64_t begin, int64_t end)
+{
+    const tiles *x = m->tiles;
+    if (!m->march.local || stage >= (x->depth ? x->stages - 2 : 1)) return PS_OK;
+    int from = x->depth ? x->stage_ops[stage] : 0;
+    int to = x->depth ? x->stage_ops[stage + 1] : m->march.local->op_count;
+    return m->backend->local_part(m->state, from, to, begin, end);
+}
+
+/* The half steps of a phase, which are all the same one of a step: of a level of local steps, of E
+ * or of H. */
 static ps_status march_phase(march *m, const ps_dgtd_skew *skew, int64_t tick, int64_t phase)
 {
     const tiles *x = m->tiles;
-    const ps_dgtd_field field = phase % 2 ? PS_DGTD_H : PS_DGTD_E;
+    const int stage = (int)(phase % x->stages), after = x->stages - stage;
     backend_part parts[TILES_VISIT_MAX];
-    bool local = false;
     int count = 0;
     for (int64_t s = phase + 1; s <= skew->halves; s += skew->phases) {
-        int64_t first, end;
+        int64_t first, end, step = m->done + (s - 1) / x->stages;
         if (!ps_dgtd_skew_part(skew, tick, s, &first, &end)) continue;
         int64_t low = range_at(x, x->backwards ? end - 1 : first);
         int64_t high = range_at(x, x->backwards ? first : end - 1);
-        bool here = field == PS_DGTD_E && low <= x->local_range && x->local_range <= high;
-        if (here) PS_TRY(local_begin(m));
-        local |= here;
-        if (field == PS_DGTD_E) advance_ports(m, m->done + (s - 1) / 2, low, high);
-        parts[count++] =
-            (backend_part){m->done + (s - 1) / 2, x->bounds[low], x->bounds[high + 1], NULL};
+        PS_TRY(local_stage(m, stage, x->bounds[low], x->bounds[high + 1]));
+        if (after == 2) advance_ports(m, step, low, high);
+        parts[count++] = (backend_part){.step = step,
+                                        .begin = x->bounds[low],
+                                        .end = x->bounds[high + 1],
+                                        .restore = m->march.local && after == 1};
     }
-    PS_TRY(march_parts(m, field, m->done, parts, count));
-    return local ? local_end(m) : PS_OK;
+    if (after > 2) return PS_OK;
+    return march_parts(m, after == 2 ? PS_DGTD_E : PS_DGTD_H, m->done, parts, count);
 }
 
 ps_status tiles_steps(march *m, int64_t count)

@@ -38,7 +38,10 @@ typedef struct tiles {
     int64_t ranges, *bounds; /* [ranges + 1] groups */
     int64_t *hashes;         /* [ranges], of the last flush */
     int64_t port_range[PS_DGTD_PORTS_MAX]; /* where all of a port is */
-    int64_t local_range; /* where all is that R_1 of local steps changes or reads; -1: nowhere */
+    /* A step's half steps, and of them those of levels below `depth` of local steps, which are stages
+     * stage_ops[k] to [k + 1] of the operations (kernels/dgtd/local_steps.h). */
+    int stages, depth;
+    int stage_ops[PS_DGTD_LOCAL_STAGES];
     int64_t width, visit, phases, ahead; /* as in a tile_order */
     tile_order order[TILES_TRIED];       /* of a device's window, the most promising first */
     int orders, trials;                  /* visits made to try them */

@@ -143,13 +143,14 @@ static void apply_level(const lanczos *x)
     const ps_dgtd_local *local = x->of->local;
     bool deepest = x->level + 1 == local->levels;
     int y = deepest ? -1 : x->level;
+    const int64_t groups = x->of->system->groups;
     void *magnetic = x->of->magnetic;
     if (deepest) clear_runs(x, x->level, magnetic);
     const ps_dgtd_local_op first = {PS_DGTD_LOCAL_H, x->level, -1},
                            last = {PS_DGTD_LOCAL_E, x->level, y};
-    ps_dgtd_local_op_run(local, &first, magnetic);
+    ps_dgtd_local_op_run(local, &first, magnetic, 0, groups);
     if (!deepest) ps_dgtd_local_run_below(local, x->level, magnetic);
-    ps_dgtd_local_op_run(local, &last, magnetic);
+    ps_dgtd_local_op_run(local, &last, magnetic, 0, groups);
 }
 
 static void apply_all(const lanczos *x)

@@ -85,24 +85,25 @@ bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, cons
     return false;
 }
 
-bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t e)
+bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t e, int level)
 {
-    bool joint = ps_dgtd_reach_q(reach[e]) > 0;
+    bool joint = ps_dgtd_reach_q(reach[e]) > level;
     for (int f = 0; f < 4; ++f)
-        joint |= links[4 * e + f] >= 0 && ps_dgtd_reach_q(reach[links[4 * e + f] / 4]) > 0;
+        joint |= links[4 * e + f] >= 0 && ps_dgtd_reach_q(reach[links[4 * e + f] / 4]) > level;
     return joint;
 }
 
-void ps_dgtd_local_span(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
-                        int64_t *first, int64_t *last)
+int ps_dgtd_local_stages(const ps_dgtd_local *x, int depth, int *first)
 {
-    int lanes = ps_dgtd_lanes(system->precision);
-    *first = system->groups, *last = -1;
-    for (int64_t e = 0; e < system->elements; ++e) {
-        if (!ps_dgtd_local_is_joint(links, reach, e)) continue;
-        if (*last < 0) *first = e / lanes;
-        *last = e / lanes;
+    int count = 0;
+    first[0] = 0;
+    for (int i = 0; i < x->op_count; ++i) {
+        if (x->ops[i].level >= depth || x->ops[i].kind == PS_DGTD_LOCAL_ADD) continue;
+        if (count > 0) first[count] = i;
+        ++count;
     }
+    first[count] = x->op_count;
+    return count;
 }
 
 /* Runs of groups of P or Q, to runs[][2] unless NULL; how many. */
@@ -213,13 +214,17 @@ static void add(const ps_dgtd_system *s, void *to, const void *from, int64_t beg
                 ((double *)to)[i] += ((const double *)from)[i];
 }
 
-void ps_dgtd_local_op_run(const ps_dgtd_local *x, const ps_dgtd_local_op *op, void *magnetic)
+void ps_dgtd_local_op_run(const ps_dgtd_local *x, const ps_dgtd_local_op *op, void *magnetic,
+                          int64_t from, int64_t to)
 {
     const ps_dgtd_local_level *level = x->level + op->level;
     void *y = array_of(x, op->y, magnetic), *own = level->magnetic ? level->magnetic : y;
     int which = op->kind != PS_DGTD_LOCAL_E;
     for (int64_t r = 0; r < level->run_count[which]; ++r) {
         int64_t begin = level->runs[which][2 * r], end = level->runs[which][2 * r + 1];
+        if (begin < from) begin = from;
+        if (end > to) end = to;
+        if (begin >= end) continue;
         if (op->kind == PS_DGTD_LOCAL_E)
             ps_dgtd_half_step(&level->system, PS_DGTD_E, level->electric, y, begin, end);
         else if (op->kind == PS_DGTD_LOCAL_H)
@@ -235,7 +240,7 @@ void ps_dgtd_local_run_below(const ps_dgtd_local *x, int level, void *magnetic)
     for (int i = 0; i < x->op_count; ++i) {
         const ps_dgtd_local_op *op = x->ops + i;
         if (first >= 0 && op->kind == PS_DGTD_LOCAL_ADD && op->level == level) return;
-        if (first >= 0) ps_dgtd_local_op_run(x, op, magnetic);
+        if (first >= 0) ps_dgtd_local_op_run(x, op, magnetic, 0, x->level[level].system.groups);
         if (op->kind == PS_DGTD_LOCAL_H && op->level == level) first = i;
     }
 }
@@ -245,21 +250,23 @@ static size_t group_bytes(const ps_dgtd_system *s)
     return 3 * (size_t)s->reference->nodes * PS_DGTD_ALIGN; /* 64 bytes a value */
 }
 
-void ps_dgtd_local_keep(const ps_dgtd_local *x, const ps_dgtd_system *system, const void *magnetic)
+void ps_dgtd_local_keep(const ps_dgtd_local *x, const ps_dgtd_system *system, const void *magnetic,
+                        int64_t begin, int64_t end)
 {
     size_t bytes = group_bytes(system);
-#pragma omp parallel for schedule(static) if (system->groups > THREADED_GROUPS)
-    for (int64_t g = 0; g < system->groups; ++g)
+#pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
+    for (int64_t g = begin; g < end; ++g)
         if (x->inside[g])
             memcpy((char *)x->kept + (size_t)g * bytes, (const char *)magnetic + (size_t)g * bytes,
                    bytes);
 }
 
-void ps_dgtd_local_swap(const ps_dgtd_local *x, const ps_dgtd_system *system, void *magnetic)
+void ps_dgtd_local_swap(const ps_dgtd_local *x, const ps_dgtd_system *system, void *magnetic,
+                        int64_t begin, int64_t end)
 {
     size_t bytes = group_bytes(system), words = bytes / sizeof(uint64_t);
-#pragma omp parallel for schedule(static) if (system->groups > THREADED_GROUPS)
-    for (int64_t g = 0; g < system->groups; ++g) {
+#pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
+    for (int64_t g = begin; g < end; ++g) {
         char *a = (char *)x->kept + (size_t)g * bytes, *b = (char *)magnetic + (size_t)g * bytes;
         for (size_t i = 0; x->inside[g] && i < words; ++i) {
             uint64_t u, v;
@@ -273,6 +280,7 @@ void ps_dgtd_local_swap(const ps_dgtd_local *x, const ps_dgtd_system *system, vo
 
 void ps_dgtd_local_apply(const ps_dgtd_local *x, const ps_dgtd_system *system, void *magnetic)
 {
-    ps_dgtd_local_keep(x, system, magnetic);
-    for (int i = 0; i < x->op_count; ++i) ps_dgtd_local_op_run(x, x->ops + i, magnetic);
+    ps_dgtd_local_keep(x, system, magnetic, 0, system->groups);
+    for (int i = 0; i < x->op_count; ++i)
+        ps_dgtd_local_op_run(x, x->ops + i, magnetic, 0, system->groups);
 }

@@ -30,7 +30,11 @@
 
 #include "kernels/dgtd/half_step.h"
 
-enum { PS_DGTD_LOCAL_LEVELS = 8, PS_DGTD_LOCAL_OPS = 3 << PS_DGTD_LOCAL_LEVELS };
+enum {
+    PS_DGTD_LOCAL_LEVELS = 8,
+    PS_DGTD_LOCAL_OPS = 3 << PS_DGTD_LOCAL_LEVELS,
+    PS_DGTD_LOCAL_STAGES = 2 << PS_DGTD_LOCAL_LEVELS
+};
 #ifndef PS_DGTD_LOCAL_DAMPING
 #define PS_DGTD_LOCAL_DAMPING 0.05
 #endif
@@ -106,27 +110,31 @@ bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int
 /* Whether some element of a group is linked to one of Q_2; links[elements][4], -1: none. */
 bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
                         int64_t group);
-/* Whether R_1 changes an element's H, or its half step of E reads H that R_1 changes: all that has to
- * be in one memory for R_1. Links as before. */
-bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t element);
-/* Groups [*first, *last] that hold such elements; *last < *first: there are none. */
-void ps_dgtd_local_span(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
-                        int64_t *first, int64_t *last);
+/* Whether R_{level+1} (level from 0) changes an element's H, or a half step of E of it reads H that
+ * R_{level+1} changes: all that has to be in one memory for it. Links as before. */
+bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t element, int level);
 /* Updates of elements, of E and H together counted as one, that a step makes. */
 double ps_dgtd_local_updates(const uint8_t *reach, int64_t elements);
 
 /* kept = H; R_1 H is then made by the operations, one after the other; the field that op reads has
- * to have its halo. */
+ * to have its halo. Groups [begin, end) alone. */
 void ps_dgtd_local_keep(const ps_dgtd_local *local, const ps_dgtd_system *system,
-                        const void *magnetic);
-void ps_dgtd_local_op_run(const ps_dgtd_local *local, const ps_dgtd_local_op *op, void *magnetic);
+                        const void *magnetic, int64_t begin, int64_t end);
+void ps_dgtd_local_op_run(const ps_dgtd_local *local, const ps_dgtd_local_op *op, void *magnetic,
+                          int64_t begin, int64_t end);
+/* Operations in stages, for tiles: those of levels < `depth` but sums begin a stage each, the first
+ * one with all that comes before it; what follows them in a stage stays within the pieces that
+ * ps_dgtd_local_is_joint tells for `depth`. Stages [first[k], first[k + 1]) of the operations, their
+ * number is returned; a step makes two half steps more. */
+int ps_dgtd_local_stages(const ps_dgtd_local *local, int depth, int *first);
 /* R_{level+1} (both from 0) of the level's own increments of H, in place. */
 void ps_dgtd_local_run_below(const ps_dgtd_local *local, int level, void *magnetic);
 /* What an operation reads of its neighbours: y, or increments of E; NULL: nothing. */
 void *ps_dgtd_local_op_source(const ps_dgtd_local *local, const ps_dgtd_local_op *op,
                               void *magnetic);
 /* H and R_1 H change places: after the half step of E. */
-void ps_dgtd_local_swap(const ps_dgtd_local *local, const ps_dgtd_system *system, void *magnetic);
+void ps_dgtd_local_swap(const ps_dgtd_local *local, const ps_dgtd_system *system, void *magnetic,
+                        int64_t begin, int64_t end);
 /* All of it but the swap, without halo. */
 void ps_dgtd_local_apply(const ps_dgtd_local *local, const ps_dgtd_system *system, void *magnetic);
 

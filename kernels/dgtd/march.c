@@ -39,7 +39,7 @@ void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)
         if (x->local) ps_dgtd_local_apply(x->local, x->system, x->magnetic);
         advance_networks(x);
         ps_dgtd_march_half(x, PS_DGTD_E, 0, x->system->groups);
-        if (x->local) ps_dgtd_local_swap(x->local, x->system, x->magnetic);
+        if (x->local) ps_dgtd_local_swap(x->local, x->system, x->magnetic, 0, x->system->groups);
         ps_dgtd_march_half(x, PS_DGTD_H, 0, x->system->groups);
     }
 }

@@ -184,6 +184,7 @@ ps_status reorder_elements(setup *s, const int32_t *order)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
         PS_TRY(permute(rows[k].array, all, rows[k].bytes, order));
     s->limiting = place[s->limiting];
+    s->layers_begin = place[s->layers_begin];
     move_ports(&s->ports, place);
     m->layer_count = 0;
     free(m->layer_start);

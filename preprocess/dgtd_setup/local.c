@@ -194,23 +194,48 @@ static int key_of(const setup *s, int64_t e)
     return (most > 1 ? KEY_BESIDE : 0) + 16 * q + p + (q == 0 && most > 0 ? KEY_BESIDE_FIRST : 0);
 }
 
-/* Layers of which one holds all of R_1 (kernels/dgtd/ranges.h); returns their number. */
+/* Layers that hold pieces of R_{depth+1} whole, for the depth with which the window of a step of a
+ * march out of core is smallest (specs/dgtd_local.md). */
+typedef struct layering {
+    uint8_t *joint;
+    int32_t *pieces, *work;
+} layering;
+
+static void layering_release(layering *x) { free(x->joint), free(x->pieces), free(x->work); }
+
+static int64_t lay(const setup *s, int depth, layering *x, int32_t *layer)
+{
+    const ps_partition *m = &s->mesh;
+    for (int64_t e = 0; e < m->elements; ++e)
+        x->joint[e] = ps_dgtd_local_is_joint(m->links, s->reach, e, depth);
+    ps_dgtd_pieces(m->links, m->elements, x->joint, x->pieces);
+    return ps_dgtd_layers_of_pieces(m->links, m->elements, x->pieces, s->layers_begin, layer,
+                                    x->work);
+}
+
 static ps_status find_layers(const setup *s, int32_t *layer, int64_t *layers)
 {
     const ps_partition *m = &s->mesh;
-    PS_SCOPED_MEMORY uint8_t *joint = NULL;
-    PS_SCOPED_MEMORY int32_t *work = NULL;
-    PS_TRY(PS_ALLOC(&joint, m->elements, "layers"));
-    PS_TRY(PS_ALLOC(&work, 2 * m->elements, "layers"));
-    for (int64_t e = 0; e < m->elements; ++e)
-        joint[e] = ps_dgtd_local_is_joint(m->links, s->reach, e);
-    *layers = ps_dgtd_joint_layers(m->links, m->elements, joint, layer, work);
+    PS_SCOPED(layering_release) layering x = {.joint = NULL};
+    int64_t least = INT64_MAX;
+    int best = 0;
+    PS_TRY(PS_ALLOC(&x.joint, m->elements, "layers"));
+    PS_TRY(PS_ALLOC(&x.pieces, m->elements, "layers"));
+    PS_TRY(PS_ALLOC(&x.work, 2 * m->elements, "layers"));
+    for (int depth = 0; depth <= s->header.local_levels; ++depth) {
+        *layers = lay(s, depth, &x, layer);
+        int64_t window = ps_dgtd_largest_row(layer, m->elements, *layers, (2 << depth) + 4, x.work);
+        if (window >= least) continue;
+        least = window;
+        best = depth;
+    }
+    *layers = lay(s, best, &x, layer);
     return PS_OK;
 }
 
-/* Of what R_1 has nothing to do with, in a layer: first what has no neighbour in the next one, last
- * what has none in that before, as groups of lanes lie in two layers (mesh_partition/order.c). */
-enum { KEYS_A_LAYER = KEYS + 2 };
+/* In a layer first comes what has no neighbour in the next one, last what has none in that before, as
+ * groups of lanes lie in two layers (mesh_partition/order.c). */
+enum { KEYS_A_LAYER = 3 * KEYS };
 static int end_of(const setup *s, const int32_t *layer, int64_t e)
 {
     bool next = false, before = false;
@@ -223,8 +248,8 @@ static int end_of(const setup *s, const int32_t *layer, int64_t e)
 }
 
 /* Within each part first the elements that touch no other part, each sort by the levels they are
- * in, so that what takes part in a level lies together. What takes part in none stays in its order,
- * or, of a mesh in layers, comes in those that go around the others. */
+ * in, so that what takes part in a level lies together; of a mesh in layers within each of those that
+ * are found here. */
 static ps_status sort_elements(setup *s)
 {
     ps_partition *m = &s->mesh;
@@ -242,10 +267,10 @@ static ps_status sort_elements(setup *s)
     for (int64_t q = 0; q < m->parts; ++q) {
         int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
         for (int64_t e = first; e < first + count; ++e) {
-            int levels = key_of(s, e);
-            int place = levels ? KEYS - 1 - levels : KEYS - 1 + end_of(s, layer, e);
+            int end = end_of(s, layer, e), levels = key_of(s, e);
+            int place = end == 0 && s->in_layers ? levels : KEYS - 1 - levels; /* pieces inside */
             int64_t behind = e - first >= m->interior[q] ? keys : 0;
-            key[e] = (int32_t)(behind + KEYS_A_LAYER * layer[e] + place);
+            key[e] = (int32_t)(behind + KEYS_A_LAYER * layer[e] + KEYS * end + place);
         }
         ps_order_by_key(key + first, count, 2 * keys, start, order + first);
         for (int64_t i = 0; i < count; ++i) order[first + i] += (int32_t)first;

@@ -30,7 +30,8 @@ typedef struct setup {
     const char *input;
     ps_store *store; /* of the partition */
     ps_partition mesh;
-    bool in_layers; /* the partition's elements are */
+    bool in_layers;       /* the partition's elements are */
+    int64_t layers_begin; /* the element that was its first */
     uint8_t *kinds, *total;
     uint8_t *layer;       /* [elements] 1 in the matched layer, or NULL */
     int layer_flux;       /* SETUP_FLUX_: of the layer, where all else has the centred one */

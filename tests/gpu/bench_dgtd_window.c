@@ -51,7 +51,7 @@ static ps_status open_streamed(streamed *x, dgtd_device *d, const dgtd_case *c, 
     ps_window_array arrays[4];
     PS_TRY(PS_ALLOC(&x->bounds, groups + 1, "ranges"));
     int64_t layer = 2 * c->mesh.side * c->mesh.side / ps_dgtd_lanes(s->precision);
-    x->ranges = ps_dgtd_ranges(s, layer + 1, 8, x->bounds);
+    x->ranges = ps_dgtd_ranges(s, layer + 1, 8, NULL, x->bounds);
     for (int k = 0; k < count; ++k) {
         PS_TRY(ps_device_alloc_pinned(d->device, groups * x->row_bytes[k], &x->host[k]));
         if (from[k]) memcpy(x->host[k], from[k], (size_t)(groups * x->row_bytes[k]));

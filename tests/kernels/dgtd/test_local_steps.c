@@ -114,7 +114,7 @@ static double step_and_tell(graded *g, const ps_dgtd_material *m, double *terms)
     ps_dgtd_local_apply(x->local, x->system, x->magnetic);
     ps_dgtd_energy_half(&energy, x, PS_DGTD_E, 0, groups, terms);
     for (int64_t k = 0; k < groups; ++k) sum += terms[k];
-    ps_dgtd_local_swap(x->local, x->system, x->magnetic);
+    ps_dgtd_local_swap(x->local, x->system, x->magnetic, 0, groups);
     ps_dgtd_energy_half(&energy, x, PS_DGTD_H, 0, groups, terms);
     for (int64_t k = 0; k < groups; ++k) sum += terms[k];
     ++x->step;
@@ -372,8 +372,8 @@ static void levels_without_elements_change_nothing(void **state)
             check_near(ps_dgtd_get(&g.x.system, g.x.field[1], e, i % 3, i / 3),
                        ps_dgtd_get(&g.x.system, once, e, i % 3, i / 3), 2e-6, 0);
     memcpy(g.x.field[1], start, bytes);
-    ps_dgtd_local_keep(&g.steps.local, &g.x.system, g.x.field[1]);
-    ps_dgtd_local_swap(&g.steps.local, &g.x.system, g.x.field[1]);
+    ps_dgtd_local_keep(&g.steps.local, &g.x.system, g.x.field[1], 0, g.x.system.groups);
+    ps_dgtd_local_swap(&g.steps.local, &g.x.system, g.x.field[1], 0, g.x.system.groups);
     assert_memory_equal(g.x.field[1], start, bytes);
     free(start);
     free(once);

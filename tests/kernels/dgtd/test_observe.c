@@ -167,7 +167,7 @@ static void ranges_touch_their_neighbours_only(void **state)
     int64_t groups = x.system.groups, *bounds = malloc(((size_t)groups + 1) * sizeof *bounds);
     PS_SCOPED_MEMORY int64_t *range = malloc((size_t)groups * sizeof *range);
     for (int64_t first = 1; first <= groups; first = 2 * first + 1) {
-        int64_t count = ps_dgtd_ranges(&x.system, first, 1 + first / 2, bounds);
+        int64_t count = ps_dgtd_ranges(&x.system, first, 1 + first / 2, NULL, bounds);
         assert_int_equal(bounds[0], 0);
         assert_int_equal(bounds[count], groups);
         for (int64_t r = 0; r < count; ++r) {
