@@ -63,7 +63,7 @@ static ps_status open_rings(ps_window *w, const ps_window_request *request)
         void *base;
         PS_TRY(ps_device_alloc_ring(w->device, x->bytes, &x->size, &base));
         x->base = base;
-        x->used = true;
+        x->used = x->array.host != NULL;
     }
     return PS_OK;
 }
@@ -80,9 +80,11 @@ ps_status ps_window_open(const ps_window_request *request, ps_window **out)
 {
     ps_window *w;
     *out = NULL;
-    if (request->arrays > PS_WINDOW_ARRAYS_MAX)
-        return ps_fail(PS_FAILED, "%d arrays; a window takes %d", request->arrays,
-                       PS_WINDOW_ARRAYS_MAX);
+    int copied = 0;
+    for (int k = 0; k < request->arrays; ++k) copied += request->array[k].host != NULL;
+    if (request->arrays > PS_WINDOW_ARRAYS_MAX || copied > PS_WINDOW_COPIED_MAX)
+        return ps_fail(PS_FAILED, "%d arrays, %d of the host; a window takes %d and %d",
+                       request->arrays, copied, PS_WINDOW_ARRAYS_MAX, PS_WINDOW_COPIED_MAX);
     PS_TRY(PS_ALLOC(&w, 1, "a window"));
     w->device = ps_stream_device(request->compute);
     w->compute = request->compute;
@@ -150,7 +152,7 @@ static void add_pieces(ps_window *w, ring *x, span s, bool in, ps_copies *to)
  * once at most. */
 static ps_status copy_span(ps_window *w, span s, bool in)
 {
-    _Static_assert(2 * PS_WINDOW_ARRAYS_MAX <= PS_COPIES_MAX, "two pieces an array");
+    _Static_assert(2 * PS_WINDOW_COPIED_MAX <= PS_COPIES_MAX, "two pieces an array");
     ps_copies copies = {.count = 0};
     for (int k = 0; k < w->arrays; ++k)
         if (w->ring[k].used && (in || w->ring[k].array.changes))

@@ -17,10 +17,11 @@
 
 typedef struct ps_window ps_window;
 
-enum { PS_WINDOW_ARRAYS_MAX = 8 };
+/* All of them; and those that come and leave. */
+enum { PS_WINDOW_ARRAYS_MAX = 24, PS_WINDOW_COPIED_MAX = 8 };
 
 typedef struct ps_window_array {
-    void *host; /* row 0 */
+    void *host; /* row 0; NULL: nothing comes or leaves, rows that come are as they may be */
     int64_t row_bytes;
     bool changes; /* is written back */
 } ps_window_array;

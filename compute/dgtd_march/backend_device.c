@@ -10,12 +10,12 @@
 
 #include "kernels/dgtd/running_dft.h"
 
-/* ---- marching ---- */
-
 static ps_dgtd_field other_of(ps_dgtd_field field)
 {
     return field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
 }
+
+/* ---- marching ---- */
 
 /* Parts whose old fields, where their energy is wanted, fit the memory for them. */
 static int fitting(const device_state *x, const backend_part *parts, int count)
@@ -39,26 +39,17 @@ static int64_t former_of(const device_state *x, const backend_part *part, int64_
     return x->window ? before : part->begin;
 }
 
-/* Does R_1 of local steps act in a part, of a window? */
-static bool acts(const device_state *x, const backend_part *part)
-{
-    const int64_t first = x->local.kept_span.begin;
-    return x->local.told && part->begin <= first && first < part->end;
-}
-
-/* Keeps the old H of the parts whose energy is wanted; of a window R_1 H was told before. */
+/* Keeps the old H of the parts whose energy is wanted. */
 static ps_status keep_former(device_state *x, const backend_part *parts, int count)
 {
     int64_t before = 0;
     for (const backend_part *part = parts; part < parts + count; ++part) {
-        int64_t groups = part->end - part->begin, at = former_of(x, part, before);
+        int64_t groups = part->end - part->begin;
         if (!part->terms) continue;
-        PS_TRY(ps_copy_on_device(x->now, (char *)x->former + at * x->group_bytes,
+        PS_TRY(ps_copy_on_device(x->now,
+                                 (char *)x->former + former_of(x, part, before) * x->group_bytes,
                                  (const char *)x->march.magnetic + part->begin * x->group_bytes,
                                  groups * x->group_bytes));
-        if (acts(x, part))
-            PS_TRY(ps_dgtd_device_local_told(
-                &x->local, (char *)x->former + (at - part->begin) * x->group_bytes, x->now));
         before += groups;
     }
     return PS_OK;
@@ -76,7 +67,7 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
         int64_t at = part->terms - x->setup.terms[field];
         PS_TRY(ps_dgtd_device_inner(
             &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
-            device_field(x, field), part->begin, part->end, x->partial[field] + at, x->now));
+            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->now));
         before += part->end - part->begin;
     }
     return PS_OK;
@@ -96,22 +87,29 @@ static ps_status apply_wires(device_state *x, const backend_part *parts, int cou
     return PS_OK;
 }
 
+static ps_status restore_parts(device_state *x, const backend_part *parts, int count)
+{
+    for (const backend_part *part = parts; part < parts + count; ++part)
+        if (part->restore)
+            PS_TRY(ps_dgtd_device_local_restore_part(&x->local, x->march.magnetic, part->begin,
+                                                     part->end, x->now));
+    return PS_OK;
+}
+
 static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const backend_part *parts,
                                 int count)
 {
     ps_dgtd_device_part list[PS_DGTD_DEVICE_PARTS];
     for (int k = 0; k < count; ++k)
         list[k] = (ps_dgtd_device_part){parts[k].step, parts[k].begin, parts[k].end};
-    /* With local steps it is R_1 H that the energy has, which is there after the half step of E; of
-     * a window, where H of these parts follows later, R_1 H is kept by itself. */
+    /* With local steps it is R_1 H that the energy has: after the half step of E, or before H comes
+     * back for its own. */
     bool local = x->local.host && !x->window;
     if (field == PS_DGTD_H && !local) PS_TRY(keep_former(x, parts, count));
+    PS_TRY(restore_parts(x, parts, count));
     PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->now));
     if (field == PS_DGTD_E) PS_TRY(apply_wires(x, parts, count));
     if (field == PS_DGTD_E && local) PS_TRY(keep_former(x, parts, count));
-    for (int k = 0; k < count && field == PS_DGTD_E; ++k)
-        if (parts[k].terms && acts(x, parts + k))
-            PS_TRY(ps_dgtd_device_local_tell(&x->local, x->march.magnetic, x->now));
     return add_terms(x, field, parts, count);
 }
 
@@ -122,7 +120,7 @@ static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_
     if (x->march.start < 0) x->march.start = parts[0].step;
     if (x->march.upwind && !x->direct)
         PS_TRY(ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field,
-                                          device_field(x, other_of(field)), x->stream));
+                                          field_of(x, other_of(field)), x->stream));
     for (int k = 0, some; k < count; k += some) {
         some = fitting(x, parts + k, count - k);
         PS_TRY(halves_at_once(x, field, parts + k, some));
@@ -136,7 +134,7 @@ static ps_status device_transform(void *opened, ps_dgtd_field field, double scal
     device_state *x = opened;
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES];
     ps_dgtd_dft_factors(x->setup.omegas, x->setup.frequencies, scale, t, factors);
-    return ps_dgtd_device_dft_add(&x->system, device_field(x, field), factors, x->setup.frequencies,
+    return ps_dgtd_device_dft_add(&x->system, field_of(x, field), factors, x->setup.frequencies,
                                   begin, end, x->sums[field], x->now);
 }
 
@@ -146,7 +144,7 @@ static ps_status device_sample(void *opened, ps_dgtd_field field, int64_t row, i
     device_state *x = opened;
     int nodes = x->tables->reference.nodes;
     double *to = x->samples + ((2 * row + field) * x->setup.probe_count + first) * 3;
-    return ps_dgtd_device_probe(&x->system, device_field(x, field), x->slots + first,
+    return ps_dgtd_device_probe(&x->system, field_of(x, field), x->slots + first,
                                 x->weights + first * nodes, count, to, x->now);
 }
 
@@ -243,7 +241,7 @@ static ps_status device_pack_array(void *opened, const void *array)
 
 static ps_status device_pack(void *opened, ps_dgtd_field field)
 {
-    return device_pack_array(opened, device_field(opened, field));
+    return device_pack_array(opened, field_of(opened, field));
 }
 
 static ps_status device_packed(void *opened)
@@ -264,7 +262,7 @@ static ps_status device_unpack_array(void *opened, void *array)
 
 static ps_status device_unpack(void *opened, ps_dgtd_field field)
 {
-    return device_unpack_array(opened, device_field(opened, field));
+    return device_unpack_array(opened, field_of(opened, field));
 }
 
 /* ---- local steps ---- */
@@ -280,6 +278,19 @@ static ps_status device_local_op(void *opened, int op)
 {
     device_state *x = opened;
     return ps_dgtd_device_local_op(&x->local, x->local.host->ops + op, x->march.magnetic, x->now);
+}
+
+/* Of a window, in which groups are new in each visit. */
+static ps_status device_local_part(void *opened, int from, int to, int64_t begin, int64_t end)
+{
+    device_state *x = opened;
+    void *magnetic = x->march.magnetic;
+    if (from == 0)
+        PS_TRY(ps_dgtd_device_local_begin_part(&x->local, magnetic, begin, end, x->now));
+    for (int i = from; i < to; ++i)
+        PS_TRY(ps_dgtd_device_local_op_part(&x->local, x->local.host->ops + i, magnetic, begin, end,
+                                            x->now));
+    return PS_OK;
 }
 
 static ps_status device_local_restore(void *opened)
@@ -355,7 +366,7 @@ static ps_status device_edge(void *opened, ps_dgtd_field field)
     PS_TRY(ps_event_wait(x->come, x->stream));
     x->now = x->beside;
     if (!x->march.upwind) return PS_OK;
-    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, device_field(x, other_of(field)),
+    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, field_of(x, other_of(field)),
                                       x->beside);
 }
 
@@ -363,7 +374,7 @@ static ps_status device_push(void *opened, ps_dgtd_field field)
 {
     device_state *x = opened;
     PS_TRY(ps_event_record(x->come, x->beside));
-    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, device_field(x, field), x->beside));
+    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, field_of(x, field), x->beside));
     x->now = x->stream;
     return PS_OK;
 }
@@ -403,7 +414,7 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
     int64_t wide = sums ? 2 * x->setup.frequencies : 1; /* groups of sums lie close together */
     const double *matrix = sums ? x->system.to_nodes : x->system.from_nodes;
     for (int field = 0; field < 2; ++field) {
-        void *values = sums ? x->sums[field] : device_field(x, (ps_dgtd_field)field);
+        void *values = sums ? x->sums[field] : field_of(x, (ps_dgtd_field)field);
         PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
                                       x->stream));
     }
@@ -431,6 +442,7 @@ const backend backend_device = {.name = "cuda",
                                 .unpack_array = device_unpack_array,
                                 .local_keep = device_local_keep,
                                 .local_op = device_local_op,
+                                .local_part = device_local_part,
                                 .local_restore = device_local_restore,
                                 .local_source = device_local_source,
                                 .mark = device_mark,

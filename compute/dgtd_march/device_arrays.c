@@ -2,11 +2,6 @@
  * checkpoints, which hold it as it is. */
 #include "compute/dgtd_march/device_state.h"
 
-void *device_field(const device_state *x, ps_dgtd_field field)
-{
-    return field == PS_DGTD_E ? x->march.electric : x->march.magnetic;
-}
-
 static void *host_of(const device_state *x, ps_dgtd_field field)
 {
     const ps_dgtd_march *m = x->setup.march;
@@ -17,7 +12,7 @@ ps_status device_state_put(void *opened)
 {
     device_state *x = opened;
     for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_dgtd_device_put(&x->system, device_field(x, field), host_of(x, field), 0,
+        PS_TRY(ps_dgtd_device_put(&x->system, field_of(x, field), host_of(x, field), 0,
                                   x->system.groups, x->stream));
         PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
     }
@@ -44,7 +39,7 @@ ps_status device_state_get(void *opened)
 {
     device_state *x = opened;
     for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_dgtd_device_get(&x->system, device_field(x, field), host_of(x, field), 0,
+        PS_TRY(ps_dgtd_device_get(&x->system, field_of(x, field), host_of(x, field), 0,
                                   x->system.groups, x->scratch, SCRATCH_BYTES, x->stream));
         PS_TRY(get_sums(x, field));
     }
@@ -55,7 +50,7 @@ ps_status device_state_save(void *opened)
 {
     device_state *x = opened;
     for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_copy_to_host(x->stream, host_of(x, field), device_field(x, field), x->own_bytes));
+        PS_TRY(ps_copy_to_host(x->stream, host_of(x, field), field_of(x, field), x->own_bytes));
         PS_TRY(ps_copy_to_host(x->stream, x->setup.sums[field], x->sums[field], x->sums_bytes));
     }
     return ps_stream_wait(x->stream);
@@ -65,7 +60,7 @@ ps_status device_state_load(void *opened)
 {
     device_state *x = opened;
     for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_copy_to_device(x->stream, device_field(x, field), host_of(x, field), x->own_bytes));
+        PS_TRY(ps_copy_to_device(x->stream, field_of(x, field), host_of(x, field), x->own_bytes));
         PS_TRY(ps_copy_to_device(x->stream, x->sums[field], x->setup.sums[field], x->sums_bytes));
     }
     return ps_stream_wait(x->stream);

@@ -105,6 +105,9 @@ static ps_status open_window(device_state *x)
         PS_TRY(pin(x, 0, m->system->tangents, 9 * PS_DGTD_ALIGN, &arrays[count++]));
         PS_TRY(pin(x, 1, m->system->links, links, &arrays[count++]));
     }
+    x->window_local = count; /* of no more than what is in the window */
+    for (int k = 0; m->local && k < 2 * m->local->levels; ++k)
+        arrays[count++] = (ps_window_array){NULL, x->group_bytes, false};
     const ps_window_request request = {.compute = x->stream,
                                        .ranges = s->window->ranges,
                                        .bounds = s->window->bounds,
@@ -184,14 +187,16 @@ static ps_status open_media(device_state *x)
     return ps_dgtd_device_media_upload(&x->media, &x->system, x->stream);
 }
 
-/* Where R_1 H is kept for the energy: half steps of H follow those of E at another time there. */
-static ps_status take_told(device_state *x)
+/* Increments, and H that is kept, lie in the window. */
+static void attach_windowed(device_state *x)
 {
-    const ps_dgtd_group_span *span = &x->local.kept_span;
-    void *memory = NULL;
-    PS_TRY(take_memory(x, ps_dgtd_device_span_bytes(&x->local, span), &memory));
-    x->local.told = (void *)((uintptr_t)memory - (uintptr_t)(span->begin * x->group_bytes));
-    return PS_OK;
+    int levels = x->local.host->levels;
+    for (int l = 0; l < levels; ++l) {
+        x->local.electric[l] = ps_window_array_at(x->window, x->window_local + l);
+        if (l + 1 < levels)
+            x->local.magnetic[l] = ps_window_array_at(x->window, x->window_local + levels + l);
+    }
+    x->local.kept = ps_window_array_at(x->window, x->window_local + 2 * levels - 1);
 }
 
 static ps_status open_local(device_state *x)
@@ -208,10 +213,10 @@ static ps_status open_local(device_state *x)
     ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, ranges);
     PS_TRY(PS_ALLOC(&work, 4 * x->system.materials, "the local steps"));
     PS_TRY(PS_ALLOC(&pieces, x->system.groups, "the local steps"));
-    ps_dgtd_device_local_spans(&x->local, s->body->links, s->reach, host->levels, s->halo_slots);
-    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->local, host->levels), &memory));
-    ps_dgtd_device_local_attach(&x->local, memory);
-    if (x->window) PS_TRY(take_told(x));
+    int64_t halo = x->window ? PS_DGTD_WINDOWED : s->halo_slots;
+    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, halo), &memory));
+    ps_dgtd_device_local_attach(&x->local, halo, memory);
+    if (x->window) attach_windowed(x);
     return ps_dgtd_device_local_upload(&x->local, s->march->system, s->materials, s->march->dt,
                                        work, pieces, x->stream);
 }

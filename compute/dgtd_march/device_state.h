@@ -45,6 +45,7 @@ typedef struct device_state {
     ps_dgtd_device_halo peers;
     void *reached[PS_DGTD_PEERS]; /* memory of theirs             */
     ps_window *window;
+    int window_local; /* the first of its arrays of local steps */
     void *pinned[2]; /* tangents and links of the host, for the window */
     int64_t *slots;
     double *weights, *samples; /* samples [rows][2][probes][3] */
@@ -52,15 +53,19 @@ typedef struct device_state {
     int32_t *send, *receive;
 } device_state;
 
+static inline void *field_of(const device_state *x, ps_dgtd_field field)
+{
+    return field == PS_DGTD_E ? x->march.electric : x->march.magnetic;
+}
+
 /* As backend.open and .close. */
 ps_status device_state_open(const backend_setup *setup, int ordinal, void **out);
 void device_state_close(void *state);
-/* As backend.put, .load, .get and .save (device_arrays.c); and a field of the state. */
+/* As backend.put, .load, .get and .save (device_arrays.c). */
 ps_status device_state_put(void *state);
 ps_status device_state_load(void *state);
 ps_status device_state_get(void *state);
 ps_status device_state_save(void *state);
-void *device_field(const device_state *state, ps_dgtd_field field);
 /* As backend.reach and .leave. */
 ps_status device_state_reach(void *state, const backend_peer *peers, int count);
 void device_state_leave(void *state);

@@ -12,12 +12,10 @@ int64_t local_bytes(const problem *p)
 
 int64_t local_device_bytes(const problem *p, bool windowed)
 {
-    const int levels = p->header->local_levels;
-    ps_dgtd_device_local x = {.host = NULL};
-    ps_dgtd_device_shape(&x.system, &p->system, PS_DGTD_FUSED);
-    ps_dgtd_device_local_spans(&x, p->domain.links, p->domain.reach, levels, p->domain.halo_count);
-    return ps_dgtd_device_local_bytes(&x, levels) +
-           (windowed ? ps_dgtd_device_span_bytes(&x, &x.kept_span) : 0);
+    ps_dgtd_device device;
+    ps_dgtd_device_shape(&device, &p->system, PS_DGTD_FUSED);
+    return ps_dgtd_device_local_bytes(&device, p->header->local_levels,
+                                      windowed ? PS_DGTD_WINDOWED : p->domain.halo_count);
 }
 
 ps_status local_build(problem *p)
@@ -53,20 +51,9 @@ ps_status local_find_traded(march *m)
     return PS_OK;
 }
 
-/* Through a device's window: all at once, and nothing is beside it. */
-static ps_status begin_windowed(march *m)
-{
-    const backend *b = m->backend;
-    PS_TRY(b->local_keep(m->state, false));
-    PS_TRY(b->mark(m->state));
-    PS_TRY(b->local_aside(m->state, 0, m->march.local->op_count));
-    return b->together(m->state);
-}
-
 ps_status local_begin(march *m)
 {
     const backend *b = m->backend;
-    if (m->plan->window) return begin_windowed(m);
     PS_TRY(b->local_keep(m->state, true));
     PS_TRY(b->local_keep(m->state, false));
     for (int i = 0; i < m->march.local->op_count; ++i) {
@@ -121,7 +108,7 @@ ps_status local_split_open(march *m)
     m->split = (local_split){.parts = NULL};
     if (!m->march.local || m->march.local->levels < 2 || m->exchange || !m->backend->local_aside)
         return PS_OK;
-    if (m->tiles || p->port_count > 0) return PS_OK; /* which look at all of H before the half step of E */
+    if (m->tiles || p->port_count > 0) return PS_OK; /* ports look at all of H before the half step of E */
     PS_TRY(PS_ALLOC(&list, groups, "the local steps"));
     sort_groups(m, list);
     count = list_parts(list, groups, NULL, m->split.start);

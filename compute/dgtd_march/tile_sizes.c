@@ -149,11 +149,18 @@ typedef struct rooms {
     int64_t host, device; /* INT64_MAX: no matter */
 } rooms;
 
+/* Bytes of a group that are in a device's window and not of the host: increments, H that is kept. */
+static int64_t local_group_bytes(const problem *p)
+{
+    return 2 * p->header->local_levels * tiles_field_bytes(p);
+}
+
 /* Bytes on the device: of the window, the energy's old fields, and geometry that is all there. */
 static int64_t bytes_of(const problem *p, const tiles *x, int64_t window, int64_t part)
 {
     int64_t geometry = tiles_geometry_bytes(p);
-    return window * (group_bytes(p) + (x->geometry ? geometry : 0)) + part * tiles_field_bytes(p) +
+    int64_t group = group_bytes(p) + local_group_bytes(p) + (x->geometry ? geometry : 0);
+    return window * group + part * tiles_field_bytes(p) +
            (x->geometry ? 0 : p->system.groups * geometry);
 }
 

@@ -81,107 +81,54 @@ int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *x)
 
 static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 
-static int64_t group_bytes(const ps_dgtd_device_local *x)
-{
-    int64_t groups = x->system.groups;
-    return groups > 0 ? ps_dgtd_device_field_bytes(&x->system, 0) / groups : 0;
-}
-
-int64_t ps_dgtd_device_span_bytes(const ps_dgtd_device_local *x, const ps_dgtd_group_span *span)
-{
-    return (span->end - span->begin) * group_bytes(x);
-}
-
-static void stretch(ps_dgtd_group_span *span, int64_t group)
-{
-    if (span->begin == span->end) *span = (ps_dgtd_group_span){group, group + 1};
-    if (group < span->begin) span->begin = group;
-    if (group >= span->end) span->end = group + 1;
-}
-
-/* A half step of H reads increments of E of its elements and of those beside them. */
-static void stretch_for(ps_dgtd_device_local *x, const int32_t *links, const uint8_t *reach,
-                        int levels, int64_t e)
-{
-    int lanes = ps_dgtd_lanes(x->system.precision), q = ps_dgtd_reach_q(reach[e]);
-    for (int l = 0; l < levels && l < q; ++l) {
-        stretch(&x->electric_span[l], e / lanes);
-        for (int f = 0; f < 4; ++f)
-            if (links[4 * e + f] >= 0) stretch(&x->electric_span[l], links[4 * e + f] / 4 / lanes);
-        if (l + 1 < levels && l + 1 < q) stretch(&x->magnetic_span[l], e / lanes);
-    }
-    if (q > 0) stretch(&x->kept_span, e / lanes);
-    if (q > 0) stretch(&x->face_span, e / lanes);
-}
-
-void ps_dgtd_device_local_spans(ps_dgtd_device_local *x, const int32_t *links, const uint8_t *reach,
-                                int levels, int64_t halo_slots)
-{
-    const ps_dgtd_device *d = &x->system;
-    int lanes = ps_dgtd_lanes(d->precision);
-    const ps_dgtd_group_span none = {0, 0},
-                             all = {0, d->groups + (halo_slots + lanes - 1) / lanes};
-    x->kept_span = x->face_span = none;
-    for (int l = 0; l < levels; ++l)
-        x->electric_span[l] = x->magnetic_span[l] = halo_slots > 0 ? all : none;
-    for (int64_t e = 0; e < d->elements; ++e)
-        stretch_for(x, links, reach, halo_slots > 0 ? 0 : levels, e);
-}
-
-/* Memory of a span of items of so many bytes a group, as an array that begins at group 0. */
-static void *place_span(char *memory, int64_t *used, const ps_dgtd_group_span *span, int64_t bytes)
-{
-    char *part = ps_device_part(memory, used, (span->end - span->begin) * bytes);
-    return part ? (void *)((uintptr_t)part - (uintptr_t)(span->begin * bytes)) : NULL;
-}
-
 static int64_t place(ps_dgtd_device_local *x, int levels, char *memory)
 {
     ps_dgtd_device *d = &x->system;
-    int64_t used = 0, lanes = ps_dgtd_lanes(d->precision), bytes = group_bytes(x);
+    int64_t used = 0, slots = d->groups * ps_dgtd_lanes(d->precision);
     for (int l = 0; l < levels; ++l) {
-        x->electric[l] = place_span(memory, &used, &x->electric_span[l], bytes);
-        if (l + 1 < levels) x->magnetic[l] = place_span(memory, &used, &x->magnetic_span[l], bytes);
+        x->electric[l] = ps_device_part(memory, &used, x->field_bytes);
+        if (l + 1 < levels) x->magnetic[l] = ps_device_part(memory, &used, x->field_bytes);
         x->steps[l] = ps_device_part(memory, &used, 4 * d->materials * real_bytes(d));
     }
-    x->kept = place_span(memory, &used, &x->kept_span, bytes);
+    x->kept = ps_device_part(memory, &used, x->field_bytes);
     x->pieces = ps_device_part(memory, &used, d->groups * (int64_t)sizeof *x->pieces);
-    d->links = place_span(memory, &used, &x->face_span, 4 * lanes * (int64_t)sizeof *d->links);
-    d->kinds = place_span(memory, &used, &x->face_span, 4 * lanes);
-    d->bordered = place_span(memory, &used, &x->face_span, 1);
+    d->links = ps_device_part(memory, &used, 4 * slots * (int64_t)sizeof *d->links);
+    d->kinds = ps_device_part(memory, &used, 4 * slots);
+    d->bordered = ps_device_part(memory, &used, d->groups);
     return used;
 }
 
-int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device_local *local, int levels)
+static int64_t field_bytes_of(const ps_dgtd_device *device, int64_t halo_slots)
 {
-    ps_dgtd_device_local x = *local;
+    return halo_slots == PS_DGTD_WINDOWED ? 0 : ps_dgtd_device_field_bytes(device, halo_slots);
+}
+
+int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots)
+{
+    ps_dgtd_device_local x = {.system = *device};
+    x.field_bytes = field_bytes_of(device, halo_slots);
     return place(&x, levels, NULL);
 }
 
-void ps_dgtd_device_local_attach(ps_dgtd_device_local *x, void *memory)
+void ps_dgtd_device_local_attach(ps_dgtd_device_local *x, int64_t halo_slots, void *memory)
 {
+    x->field_bytes = field_bytes_of(&x->system, halo_slots);
     place(x, x->host->levels, memory);
 }
 
 static ps_status copy_faces(const ps_dgtd_device_local *x, ps_stream *stream)
 {
     const ps_dgtd_device *d = &x->system;
-    int64_t lanes = ps_dgtd_lanes(d->precision), first = x->face_span.begin;
-    int64_t faces = 4 * (x->face_span.end - first) * lanes, at = 4 * first * lanes;
-    PS_TRY(ps_copy_to_device(stream, d->links + at, x->host->links + at,
-                             faces * (int64_t)sizeof *d->links));
-    PS_TRY(ps_copy_to_device(stream, d->kinds + at, x->host->kinds + at, faces));
-    return ps_copy_to_device(stream, d->bordered + first, x->host->bordered + first,
-                             x->face_span.end - first);
+    int64_t faces = 4 * d->groups * ps_dgtd_lanes(d->precision);
+    PS_TRY(ps_copy_to_device(stream, d->links, x->host->links, faces * (int64_t)sizeof *d->links));
+    PS_TRY(ps_copy_to_device(stream, d->kinds, x->host->kinds, faces));
+    return ps_copy_to_device(stream, d->bordered, x->host->bordered, d->groups);
 }
 
-/* Zeros to all of an array. */
-static ps_status clear(const ps_dgtd_device_local *x, void *array, const ps_dgtd_group_span *span,
-                       ps_stream *stream)
+static int64_t group_bytes(const ps_dgtd_device_local *x)
 {
-    int64_t bytes = ps_dgtd_device_span_bytes(x, span);
-    if (!array || bytes == 0) return PS_OK;
-    return ps_fill_zero(stream, (char *)array + span->begin * group_bytes(x), bytes);
+    int64_t groups = x->system.groups;
+    return groups > 0 ? ps_dgtd_device_field_bytes(&x->system, 0) / groups : 0;
 }
 
 /* What is kept, in pieces. */
@@ -216,8 +163,9 @@ ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *x, const ps_dgtd_sys
         PS_TRY(ps_copy_to_device(stream, x->steps[l], work,
                                  4 * system->materials * real_bytes(&x->system)));
         PS_TRY(ps_stream_wait(stream)); /* `work` is used again */
-        PS_TRY(clear(x, x->electric[l], &x->electric_span[l], stream));
-        PS_TRY(clear(x, x->magnetic[l], &x->magnetic_span[l], stream));
+        if (x->field_bytes == 0) continue;
+        PS_TRY(ps_fill_zero(stream, x->electric[l], x->field_bytes));
+        if (x->magnetic[l]) PS_TRY(ps_fill_zero(stream, x->magnetic[l], x->field_bytes));
     }
     return ps_stream_wait(stream);
 }
@@ -245,17 +193,6 @@ ps_status ps_dgtd_device_local_restore(const ps_dgtd_device_local *x, void *magn
     return copy_kept(x, PS_DGTD_KEPT_INNER, PS_DGTD_KEPT_OUTER, magnetic, x->kept, stream);
 }
 
-ps_status ps_dgtd_device_local_tell(const ps_dgtd_device_local *x, const void *magnetic,
-                                    ps_stream *stream)
-{
-    return copy_kept(x, PS_DGTD_KEPT_INNER, PS_DGTD_KEPT_OUTER, x->told, magnetic, stream);
-}
-
-ps_status ps_dgtd_device_local_told(const ps_dgtd_device_local *x, void *former, ps_stream *stream)
-{
-    return copy_kept(x, PS_DGTD_KEPT_INNER, PS_DGTD_KEPT_OUTER, former, x->told, stream);
-}
-
 static void *array_of(const ps_dgtd_device_local *x, int y, void *magnetic)
 {
     return y < 0 ? magnetic : x->magnetic[y];
@@ -279,21 +216,27 @@ static ps_status flush(ps_dgtd_local_sweep *s, bool add, ps_stream *stream)
     return status;
 }
 
+/* Of slots [within->begin, within->end) alone. */
 static ps_status run_list(const ps_dgtd_device_local *x, ps_dgtd_local_sweep *s, int level,
-                          int list, bool add, ps_stream *stream)
+                          int list, bool add, const ps_dgtd_slot_range *within, ps_stream *stream)
 {
     int at = PS_DGTD_LISTS * level + list;
     for (int64_t k = x->start[at]; k < x->start[at + 1]; ++k) {
-        s->begin[s->count] = x->ranges[k].begin;
-        s->end[s->count] = x->ranges[k].end;
+        uint32_t begin = x->ranges[k].begin, end = x->ranges[k].end;
+        if (begin >= within->end) break;
+        if (begin < within->begin) begin = within->begin;
+        if (end > within->end) end = within->end;
+        if (begin >= end) continue;
+        s->begin[s->count] = begin;
+        s->end[s->count] = end;
         if (list != AT_ONCE) s->fresh |= 1u << s->count;
         if (++s->count == PS_DGTD_DEVICE_PARTS) PS_TRY(flush(s, add, stream));
     }
     return PS_OK;
 }
 
-ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
-                                  void *magnetic, ps_stream *stream)
+static ps_status op_within(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
+                           void *magnetic, const ps_dgtd_slot_range *within, ps_stream *stream)
 {
     bool add = op->kind == PS_DGTD_LOCAL_ADD;
     void *y = array_of(x, op->y, magnetic), *own = x->magnetic[op->level];
@@ -306,10 +249,59 @@ ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *x, const ps_dgtd_l
     if (op->kind == PS_DGTD_LOCAL_E) {
         s.field = PS_DGTD_E;
         s.increments = x->electric[op->level];
-        PS_TRY(run_list(x, &s, op->level, OF_E, add, stream));
+        PS_TRY(run_list(x, &s, op->level, OF_E, add, within, stream));
     } else {
-        PS_TRY(run_list(x, &s, op->level, OF_INCREMENTS, add, stream));
+        PS_TRY(run_list(x, &s, op->level, OF_INCREMENTS, add, within, stream));
     }
-    if (op->kind == PS_DGTD_LOCAL_H) PS_TRY(run_list(x, &s, op->level, AT_ONCE, add, stream));
+    if (op->kind == PS_DGTD_LOCAL_H) PS_TRY(run_list(x, &s, op->level, AT_ONCE, add, within, stream));
     return flush(&s, add, stream);
+}
+
+ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
+                                  void *magnetic, ps_stream *stream)
+{
+    const ps_dgtd_slot_range all = {0, (uint32_t)x->system.elements};
+    return op_within(x, op, magnetic, &all, stream);
+}
+
+/* ---- parts of a window ---- */
+
+ps_status ps_dgtd_device_local_op_part(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
+                                       void *magnetic, int64_t begin, int64_t end,
+                                       ps_stream *stream)
+{
+    const int64_t lanes = ps_dgtd_lanes(x->system.precision);
+    const ps_dgtd_slot_range within = {(uint32_t)(begin * lanes), (uint32_t)(end * lanes)};
+    return op_within(x, op, magnetic, &within, stream);
+}
+
+/* Groups that are kept, of [begin, end). */
+static ps_status copy_part(const ps_dgtd_device_local *x, void *to, const void *from, int64_t begin,
+                           int64_t end, ps_stream *stream)
+{
+    const int64_t bytes = group_bytes(x);
+    for (int64_t k = x->start[FIRST_KEPT]; k < x->start[PS_DGTD_LOCAL_LISTS]; ++k) {
+        int64_t first = x->ranges[k].begin, last = x->ranges[k].end;
+        if (first < begin) first = begin;
+        if (last > end) last = end;
+        if (first >= last) continue;
+        PS_TRY(ps_copy_on_device(stream, (char *)to + first * bytes,
+                                 (const char *)from + first * bytes, (last - first) * bytes));
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_local_begin_part(const ps_dgtd_device_local *x, const void *magnetic,
+                                          int64_t begin, int64_t end, ps_stream *stream)
+{
+    const int64_t bytes = group_bytes(x);
+    for (int l = 0; l < x->host->levels; ++l)
+        PS_TRY(ps_fill_zero(stream, (char *)x->electric[l] + begin * bytes, (end - begin) * bytes));
+    return copy_part(x, x->kept, magnetic, begin, end, stream);
+}
+
+ps_status ps_dgtd_device_local_restore_part(const ps_dgtd_device_local *x, void *magnetic,
+                                            int64_t begin, int64_t end, ps_stream *stream)
+{
+    return copy_part(x, magnetic, x->kept, begin, end, stream);
 }

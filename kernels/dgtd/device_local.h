@@ -5,8 +5,7 @@
  * of slots, few where elements are in the order of their levels. As increments of H are read where
  * the next level is alone, a level adds to what it acts on at once elsewhere. R_1 H is made in the
  * place of H, of which a copy is kept. Bytes an element beside the half step's own: 2 x 12 Np for
- * the copy and back of Q_1; an increment's old value is not read. Arrays are as long as from the
- * first to the last group that reads or writes them, and are addressed as if they were whole.
+ * the copy and back of Q_1; an increment's old value is not read.
  *
  * Errors as device_state.h.
  */
@@ -25,19 +24,12 @@ typedef struct ps_dgtd_slot_range {
     uint32_t begin, end;
 } ps_dgtd_slot_range;
 
-/* Groups [begin, end) that an array has. */
-typedef struct ps_dgtd_group_span {
-    int64_t begin, end;
-} ps_dgtd_group_span;
-
 typedef struct ps_dgtd_device_local {
     const ps_dgtd_local *host; /* whose operations and faces it has */
     ps_dgtd_device system;     /* that of the march, but faces and factors */
+    int64_t field_bytes;       /* with its halo */
     void *steps[PS_DGTD_LOCAL_LEVELS];
     void *electric[PS_DGTD_LOCAL_LEVELS], *magnetic[PS_DGTD_LOCAL_LEVELS], *kept;
-    ps_dgtd_group_span electric_span[PS_DGTD_LOCAL_LEVELS], magnetic_span[PS_DGTD_LOCAL_LEVELS];
-    ps_dgtd_group_span face_span, kept_span; /* of the faces, of Q_1 */
-    void *told; /* where R_1 H goes for the energy, as `kept`; the caller's */
     ps_dgtd_slot_range *ranges; /* of the host: of the lists, and groups that are kept */
     int64_t start[PS_DGTD_LOCAL_LISTS + 1];
     ps_range *pieces;       /* of the device: what is kept, a few groups each */
@@ -50,20 +42,15 @@ void ps_dgtd_device_local_list(ps_dgtd_device_local *out, const ps_dgtd_local *h
                                const ps_dgtd_device *device, const uint8_t *reach,
                                ps_dgtd_slot_range *ranges);
 int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *local);
-/* What the arrays have to hold, by links[elements][4] (4 * element + face, < 0: none) and reach of a
- * domain; all of a field with its halo slots where there are any, as those lie behind it. */
-void ps_dgtd_device_local_spans(ps_dgtd_device_local *local, const int32_t *links,
-                                const uint8_t *reach, int levels, int64_t halo_slots);
-/* Bytes on the device, once spans are set; the pointers; then faces, factors and zeros, which waits:
- * work[4][materials] and pieces[groups] of the host. */
-int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device_local *local, int levels);
-void ps_dgtd_device_local_attach(ps_dgtd_device_local *local, void *memory);
+/* Bytes on the device for fields with so many halo slots, or without the fields, where these are of
+ * a window, whose owner sets `electric`, `magnetic` and `kept`; the pointers; then faces, factors and
+ * zeros, which waits: work[4][materials] and pieces[groups] of the host. */
+enum { PS_DGTD_WINDOWED = -1 };
+int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots);
+void ps_dgtd_device_local_attach(ps_dgtd_device_local *local, int64_t halo_slots, void *memory);
 ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *local, const ps_dgtd_system *system,
                                       const ps_dgtd_material *materials, double dt, double *work,
                                       ps_range *pieces, ps_stream *stream);
-/* Bytes of an array of a span. */
-int64_t ps_dgtd_device_span_bytes(const ps_dgtd_device_local *local,
-                                  const ps_dgtd_group_span *span);
 
 /* H is kept; R_1 H is made by the host's operations, one after the other; H comes back. Enqueued.
  */
@@ -73,11 +60,14 @@ ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *local, const ps_dg
                                   void *magnetic, ps_stream *stream);
 ps_status ps_dgtd_device_local_restore(const ps_dgtd_device_local *local, void *magnetic,
                                        ps_stream *stream);
-/* Before H comes back: R_1 H of Q_1 to `told`; and from there to an array of H, whole by address. */
-ps_status ps_dgtd_device_local_tell(const ps_dgtd_device_local *local, const void *magnetic,
-                                    ps_stream *stream);
-ps_status ps_dgtd_device_local_told(const ps_dgtd_device_local *local, void *former,
-                                    ps_stream *stream);
+/* The same of groups [begin, end) of a window, with increments of E zero there at first. */
+ps_status ps_dgtd_device_local_begin_part(const ps_dgtd_device_local *local, const void *magnetic,
+                                          int64_t begin, int64_t end, ps_stream *stream);
+ps_status ps_dgtd_device_local_op_part(const ps_dgtd_device_local *local,
+                                       const ps_dgtd_local_op *op, void *magnetic, int64_t begin,
+                                       int64_t end, ps_stream *stream);
+ps_status ps_dgtd_device_local_restore_part(const ps_dgtd_device_local *local, void *magnetic,
+                                            int64_t begin, int64_t end, ps_stream *stream);
 /* As ps_dgtd_local_op_source. */
 void *ps_dgtd_device_local_source(const ps_dgtd_device_local *local, const ps_dgtd_local_op *op,
                                   void *magnetic);

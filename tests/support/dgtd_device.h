@@ -172,10 +172,9 @@ static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c
     ps_dgtd_device_local_list(&x->local, host, &x->system, reach, NULL);
     ranges = dgtd_array((size_t)ps_dgtd_device_local_ranges(&x->local) * sizeof *ranges);
     ps_dgtd_device_local_list(&x->local, host, &x->system, reach, ranges);
-    ps_dgtd_device_local_spans(&x->local, c->mesh.links, reach, host->levels, 0);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_local_bytes(&x->local, host->levels),
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_local_bytes(&x->system, host->levels, 0),
                            &x->local_memory));
-    ps_dgtd_device_local_attach(&x->local, x->local_memory);
+    ps_dgtd_device_local_attach(&x->local, 0, x->local_memory);
     ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, c->body.material,
                                                    x->march.dt, work, pieces, x->stream);
     free(work);
