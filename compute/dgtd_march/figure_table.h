@@ -37,6 +37,7 @@ static const ps_figure figure_table[] = {
     {"tiles.largest_range", "1", "elements of the largest"},
     {"tiles.ranges_a_tile", "1", "ranges of a tile"},
     {"tiles.steps_a_visit", "1", "steps that a visit advances"},
+    {"tiles.half_steps_a_step", "1", "half steps that tiles make a step of, with those of local steps that go over all ranges"},
     {"tiles.phases_a_tile", "1", "phases of a tile"},
     {"tiles.part_on_device", "1", "part of the elements that is on the device at once"},
     {"tiles.geometry_on_device", "flag", "whether geometry stays on the device"},

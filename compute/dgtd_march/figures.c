@@ -24,6 +24,7 @@ static void report_tiles(ps_report *report, const march *m)
     ps_report_int(report, "largest_range", largest * ps_dgtd_lanes(m->problem->system.precision));
     ps_report_int(report, "ranges_a_tile", x->width);
     ps_report_int(report, "steps_a_visit", x->visit);
+    ps_report_int(report, "half_steps_a_step", x->stages);
     if (!x->window) return;
     ps_window_stats stats;
     ps_window_get_stats(x->window, &stats);
