@@ -285,8 +285,7 @@ static ps_status device_local_part(void *opened, int from, int to, int64_t begin
 {
     device_state *x = opened;
     void *magnetic = x->march.magnetic;
-    if (from == 0)
-        PS_TRY(ps_dgtd_device_local_begin_part(&x->local, magnetic, begin, end, x->now));
+    if (from == 0) PS_TRY(ps_dgtd_device_local_begin_part(&x->local, magnetic, begin, end, x->now));
     for (int i = from; i < to; ++i)
         PS_TRY(ps_dgtd_device_local_op_part(&x->local, x->local.host->ops + i, magnetic, begin, end,
                                             x->now));

@@ -46,7 +46,7 @@ typedef struct device_state {
     void *reached[PS_DGTD_PEERS]; /* memory of theirs             */
     ps_window *window;
     int window_local; /* the first of its arrays of local steps */
-    void *pinned[2]; /* tangents and links of the host, for the window */
+    void *pinned[2];  /* tangents and links of the host, for the window */
     int64_t *slots;
     double *weights, *samples; /* samples [rows][2][probes][3] */
     double *fetched;           /* the same on the host         */

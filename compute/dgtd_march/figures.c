@@ -67,8 +67,7 @@ void march_report(const march *m)
     ps_report_section(report, "fields");
     ps_report_real(report, "electric_energy", m->figures.latest * PS_DGTD_EPS0);
     ps_report_real(report, "largest_electric_energy", m->figures.largest * PS_DGTD_EPS0);
-    if (m->figures.peak > 0)
-        ps_report_real(report, "left", m->figures.energy / m->figures.peak);
+    if (m->figures.peak > 0) ps_report_real(report, "left", m->figures.energy / m->figures.peak);
     if (m->options->mode_error > 0) ps_report_real(report, "mode_error", m->figures.mode_error);
     ps_report_section(report, "seconds");
     ps_report_real(report, "opening", m->clock.opening);

@@ -108,7 +108,8 @@ ps_status local_split_open(march *m)
     m->split = (local_split){.parts = NULL};
     if (!m->march.local || m->march.local->levels < 2 || m->exchange || !m->backend->local_aside)
         return PS_OK;
-    if (m->tiles || p->port_count > 0) return PS_OK; /* ports look at all of H before the half step of E */
+    if (m->tiles || p->port_count > 0)
+        return PS_OK; /* ports look at all of H before the half step of E */
     PS_TRY(PS_ALLOC(&list, groups, "the local steps"));
     sort_groups(m, list);
     count = list_parts(list, groups, NULL, m->split.start);

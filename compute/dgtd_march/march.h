@@ -149,7 +149,8 @@ ps_status ports_signals_init(const struct march *march, ps_port_signals *out);
 ps_status ports_signals_save(const ps_product *product, const char *path,
                              const ps_port_signals *signals);
 
-/* wires.c: thin wires. Their currents in a step, on cores; on a device ports_advance makes them, too. */
+/* wires.c: thin wires. Their currents in a step, on cores; on a device ports_advance makes them,
+ * too. */
 ps_status wires_build(problem *problem);
 void wires_release(problem *problem);
 int64_t wires_bytes(const problem *problem);

@@ -159,10 +159,10 @@ static ps_status place_state(const ps_run *run, const march_options *options, co
 {
     const bool whole = has_wires(p);
     if (whole && (options->state == STATE_FILE || options->visit_steps > 0))
-        return ps_fail(
-            PS_USAGE,
-            "--state file and --visit-steps march some elements ahead of others: this model has thin "
-            "wires, which measure all of their tubes at once. Leave both out, or take several ranks");
+        return ps_fail(PS_USAGE, "--state file and --visit-steps march some elements ahead of "
+                                 "others: this model has thin "
+                                 "wires, which measure all of their tubes at once. Leave both out, "
+                                 "or take several ranks");
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
@@ -183,7 +183,11 @@ static ps_status place_state(const ps_run *run, const march_options *options, co
     m->ledger.least = m->fixed + (may ? m->state_least + (m->file ? 0 : RANGES) : state);
     ps_ledger needed = m->ledger;
     ps_ledger_add(&needed, PS_ROOM_HOST, m->file ? "window" : "fields", least);
-    return ps_ledger_check(&needed, m->budget, m->file ? NULL : "--state file does with less");
+    const char *less = !m->file            ? "--state file does with less"
+                       : 2 * least > state ? "elements in layers (penstock-mesh-partition --order "
+                                             "layers) do with less"
+                                           : NULL;
+    return ps_ledger_check(&needed, m->budget, less);
 }
 
 /* The state as it is placed. */

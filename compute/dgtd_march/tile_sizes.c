@@ -80,8 +80,8 @@ static ps_status bind_pieces(const problem *p, int depth, int64_t *whole)
     return PS_OK;
 }
 
-/* What a port has to do with is in one range, so that its step is part of a half step of that range;
- * and each piece of local steps likewise. */
+/* What a port has to do with is in one range, so that its step is part of a half step of that
+ * range; and each piece of local steps likewise. */
 static ps_status bind_groups(const problem *p, int depth, int64_t **out)
 {
     const ps_dgtd_ports *all = ps_dgtd_model_ports(p->model);
@@ -125,8 +125,7 @@ static ps_status make_bounds(const problem *p, int depth, int64_t **out, int64_t
         *ranges = count;
         memcpy(*out, tried, (size_t)(count + 1) * sizeof *tried);
     }
-    if (best > groups)
-        *ranges = ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, whole, *out);
+    if (best > groups) *ranges = ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, whole, *out);
     return PS_OK;
 }
 
@@ -149,7 +148,8 @@ typedef struct rooms {
     int64_t host, device; /* INT64_MAX: no matter */
 } rooms;
 
-/* Bytes of a group that are in a device's window and not of the host: increments, H that is kept. */
+/* Bytes of a group that are in a device's window and not of the host: increments, H that is kept.
+ */
 static int64_t local_group_bytes(const problem *p)
 {
     return 2 * p->header->local_levels * tiles_field_bytes(p);
@@ -350,8 +350,8 @@ static ps_status copy_links(const problem *p, int32_t **out)
     return PS_OK;
 }
 
-/* Levels of local steps whose half steps are stages of their own, so far: the deeper, the smaller are
- * pieces and the more ranges a step needs. */
+/* Levels of local steps whose half steps are stages of their own, so far: the deeper, the smaller
+ * are pieces and the more ranges a step needs. */
 static void set_depth(tiles *x, int depth)
 {
     x->depth = depth;

@@ -38,8 +38,8 @@ typedef struct tiles {
     int64_t ranges, *bounds; /* [ranges + 1] groups */
     int64_t *hashes;         /* [ranges], of the last flush */
     int64_t port_range[PS_DGTD_PORTS_MAX]; /* where all of a port is */
-    /* A step's half steps, and of them those of levels below `depth` of local steps, which are stages
-     * stage_ops[k] to [k + 1] of the operations (kernels/dgtd/local_steps.h). */
+    /* A step's half steps, and of them those of levels below `depth` of local steps, which are
+     * stages stage_ops[k] to [k + 1] of the operations (kernels/dgtd/local_steps.h). */
     int stages, depth;
     int stage_ops[PS_DGTD_LOCAL_STAGES];
     int64_t width, visit, phases, ahead; /* as in a tile_order */

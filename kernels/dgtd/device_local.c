@@ -253,7 +253,8 @@ static ps_status op_within(const ps_dgtd_device_local *x, const ps_dgtd_local_op
     } else {
         PS_TRY(run_list(x, &s, op->level, OF_INCREMENTS, add, within, stream));
     }
-    if (op->kind == PS_DGTD_LOCAL_H) PS_TRY(run_list(x, &s, op->level, AT_ONCE, add, within, stream));
+    if (op->kind == PS_DGTD_LOCAL_H)
+        PS_TRY(run_list(x, &s, op->level, AT_ONCE, add, within, stream));
     return flush(&s, add, stream);
 }
 

@@ -43,8 +43,8 @@ void ps_dgtd_device_local_list(ps_dgtd_device_local *out, const ps_dgtd_local *h
                                ps_dgtd_slot_range *ranges);
 int64_t ps_dgtd_device_local_ranges(const ps_dgtd_device_local *local);
 /* Bytes on the device for fields with so many halo slots, or without the fields, where these are of
- * a window, whose owner sets `electric`, `magnetic` and `kept`; the pointers; then faces, factors and
- * zeros, which waits: work[4][materials] and pieces[groups] of the host. */
+ * a window, whose owner sets `electric`, `magnetic` and `kept`; the pointers; then faces, factors
+ * and zeros, which waits: work[4][materials] and pieces[groups] of the host. */
 enum { PS_DGTD_WINDOWED = -1 };
 int64_t ps_dgtd_device_local_bytes(const ps_dgtd_device *device, int levels, int64_t halo_slots);
 void ps_dgtd_device_local_attach(ps_dgtd_device_local *local, int64_t halo_slots, void *memory);

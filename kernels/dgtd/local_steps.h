@@ -124,8 +124,8 @@ void ps_dgtd_local_op_run(const ps_dgtd_local *local, const ps_dgtd_local_op *op
                           int64_t begin, int64_t end);
 /* Operations in stages, for tiles: those of levels < `depth` but sums begin a stage each, the first
  * one with all that comes before it; what follows them in a stage stays within the pieces that
- * ps_dgtd_local_is_joint tells for `depth`. Stages [first[k], first[k + 1]) of the operations, their
- * number is returned; a step makes two half steps more. */
+ * ps_dgtd_local_is_joint tells for `depth`. Stages [first[k], first[k + 1]) of the operations,
+ * their number is returned; a step makes two half steps more. */
 int ps_dgtd_local_stages(const ps_dgtd_local *local, int depth, int *first);
 /* R_{level+1} (both from 0) of the level's own increments of H, in place. */
 void ps_dgtd_local_run_below(const ps_dgtd_local *local, int level, void *magnetic);

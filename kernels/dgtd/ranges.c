@@ -60,8 +60,7 @@ static void flood_from(flood *f, int64_t seed)
         int64_t e = f->queue[f->head];
         for (int k = 0; k < 4; ++k) {
             int32_t link = f->links[4 * e + k];
-            if (link >= 0 && link / 4 < f->elements)
-                reach_element(f, link / 4, f->layer[e] + 1);
+            if (link >= 0 && link / 4 < f->elements) reach_element(f, link / 4, f->layer[e] + 1);
         }
     }
 }

@@ -8,8 +8,8 @@
 
 #include "kernels/dgtd/system.h"
 
-/* Pieces of marked elements that hang together by faces, links[elements][4] (4 * element + face, < 0:
- * none): pieces[elements], the first element of an element's piece, or -1. */
+/* Pieces of marked elements that hang together by faces, links[elements][4] (4 * element + face, <
+ * 0: none): pieces[elements], the first element of an element's piece, or -1. */
 void ps_dgtd_pieces(const int32_t *links, int64_t elements, const uint8_t *marked, int32_t *pieces);
 
 /* Breadth-first layers over faces in which a piece counts as one element: an element has neighbours

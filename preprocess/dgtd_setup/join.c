@@ -149,7 +149,8 @@ static void move_ports(ps_dgtd_ports *x, const int32_t *place)
                 int32_t face = x->faces[j];
                 x->faces[j] = x->faces[j - 1];
                 x->faces[j - 1] = face;
-                for (double *a = x->gradients[j * n], *b = a - 3 * n; a < x->gradients[(j + 1) * n]; ++a, ++b) {
+                for (double *a = x->gradients[j * n], *b = a - 3 * n; a < x->gradients[(j + 1) * n];
+                     ++a, ++b) {
                     double value = *a;
                     *a = *b;
                     *b = value;

@@ -233,8 +233,8 @@ static ps_status find_layers(const setup *s, int32_t *layer, int64_t *layers)
     return PS_OK;
 }
 
-/* In a layer first comes what has no neighbour in the next one, last what has none in that before, as
- * groups of lanes lie in two layers (mesh_partition/order.c). */
+/* In a layer first comes what has no neighbour in the next one, last what has none in that before,
+ * as groups of lanes lie in two layers (mesh_partition/order.c). */
 enum { KEYS_A_LAYER = 3 * KEYS };
 static int end_of(const setup *s, const int32_t *layer, int64_t e)
 {
@@ -248,8 +248,8 @@ static int end_of(const setup *s, const int32_t *layer, int64_t e)
 }
 
 /* Within each part first the elements that touch no other part, each sort by the levels they are
- * in, so that what takes part in a level lies together; of a mesh in layers within each of those that
- * are found here. */
+ * in, so that what takes part in a level lies together; of a mesh in layers within each of those
+ * that are found here. */
 static ps_status sort_elements(setup *s)
 {
     ps_partition *m = &s->mesh;

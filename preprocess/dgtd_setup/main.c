@@ -164,7 +164,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-setup",
-    .results = 7,
+    .results = 8,
     .synopsis = "PARTITION OUTPUT",
     .description =
         "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on "

@@ -68,12 +68,12 @@ typedef struct setup {
     int local_applications;                        /* that found them                            */
     int levels_most, levels_chosen;                /* by --local-steps auto; most 0: any         */
     int64_t local_lowered;                         /* elements whose class is larger for it      */
-    double local_cap;     /* m: the largest step that borders and layer leave            */
+    double local_cap;        /* m: the largest step that borders and layer leave            */
     double local_whole_most; /* m: and that a whole step was found to leave; 0: any      */
-    int64_t scaled;       /* elements with raised eps and mu,       */
-    double scaled_volume; /* their part of the volume */
-    double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
-    double scaled_factor; /* and the largest factor   */
+    int64_t scaled;          /* elements with raised eps and mu,       */
+    double scaled_volume;    /* their part of the volume */
+    double scaled_excess;    /* sum of their volumes times (factor - 1), of the whole   */
+    double scaled_factor;    /* and the largest factor   */
 } setup;
 
 /* ---- text.c: "kind:key=value:key=value" and names of physical groups ---- */

@@ -205,6 +205,12 @@ for order in 1 2 3 4; do
         against_cores "local steps P$order $medium" m.h5 "--steps 60 $record" 1e-11 2e-5
     done
 done
+penstock-mesh-box -q long.hdf --cells 36,8,8 --size 6,1,1 --shake .3 --region 2:box:2.5,.2,.2,3.5,.8,.8 > said.txt 2>&1 &&
+    penstock-mesh-partition -q long.hdf long.h5 --order layers > said.txt 2>&1 || bad "the long mesh of the local steps"
+for order in 1 2 3 4; do
+    local_steps long.h5 $order --material 1:eps=20,sigma=.001
+    in_windows "local steps P$order" --steps 37 $record --precision fp32 --device $kind --force
+done
 local_steps one.h5 2 --material 1:eps=20,sigma=.001
 restarted "local steps" m.h5 0.4 $record --steps 2000 --checkpoint-every 200steps
 if [ "$RANKS" -gt 1 ]; then

@@ -89,6 +89,10 @@ for local in off auto; do
     penstock-inspect --csv $local.z.h5 | awk -F, 'NR > 1 { print $1, -$3 }' > $local.x
 done
 grep -q "levels  *2" auto.txt
+dgtd auto.m.h5 memory.h5 --time .5ns --precision fp64
+dgtd auto.m.h5 file.h5 --time .5ns --precision fp64 --state file --visit-steps 2 --force # in a range of the port, or of smaller steps
+identical memory.h5 file.h5
+identical memory.ports.h5 file.ports.h5
 paste -d ' ' off.x auto.x | awk '{ d = $4 / $2 - 1; print $1, "Hz", $2, "ohm, by local steps", $4; if (!(d^2 < 1e-6)) exit 1 }'
 
 # fields that the march has not seen the end of

@@ -16,7 +16,8 @@ static int64_t check_layers(const cube_tets *mesh, const uint8_t *marked, int64_
     int32_t *layer = dgtd_array(elements * sizeof *layer), *pieces = dgtd_array(elements * 4),
             *work = dgtd_array(elements * 8), *counts = calloc(elements, sizeof *counts);
     ps_dgtd_pieces(mesh->links, mesh->elements, marked, pieces);
-    int64_t layers = ps_dgtd_layers_of_pieces(mesh->links, mesh->elements, pieces, seed, layer, work);
+    int64_t layers =
+        ps_dgtd_layers_of_pieces(mesh->links, mesh->elements, pieces, seed, layer, work);
     assert_int_equal(layer[seed], 0);
     for (int64_t e = 0; e < mesh->elements; ++e) {
         assert_in_range(layer[e], 0, layers - 1);
@@ -113,8 +114,8 @@ static void stepped_init(stepped *t)
     t->reach = t->classes + elements;
     for (int64_t e = 0; e < elements; ++e)
         t->classes[e] = e == 500 ? 3 : e % 200 == 7 ? 2 : e > 620 && e < 624;
-    int levels = ps_dgtd_local_reach(x->mesh.links, elements, t->classes, NULL,
-                                     t->reach + elements, t->reach);
+    int levels = ps_dgtd_local_reach(x->mesh.links, elements, t->classes, NULL, t->reach + elements,
+                                     t->reach);
     ps_dgtd_set_step(&x->system, &one, 1e-2);
     check_ok(ps_dgtd_local_open(&t->steps, &x->system, &one, t->reach, levels, 1e-2,
                                 (int64_t)dgtd_case_field_bytes(x)));

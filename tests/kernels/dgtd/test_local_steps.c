@@ -204,9 +204,11 @@ static void bounds_tell_stability(void **state)
             ps_dgtd_set_step(&g.x.system, &one, dt);
             memset(g.x.field[1], 0, dgtd_case_field_bytes(&g.x));
             randomise(&g.x, PS_DGTD_E);
-            first = ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
+            first =
+                ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
             ps_dgtd_march_steps(&g.march, 200);
-            last = ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
+            last =
+                ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
             assert_int_equal(last < 50 * first, !over); /* 1 over 1 less the bound */
             graded_release(&g);
         }
@@ -223,7 +225,8 @@ static void bounds_are_eigenvalues(void **state)
     for (int level = 0; level <= g.levels; ++level) {
         int once, more;
         double best = bound_of(&g, &one, level, 1e-16, NULL, &more), largest = 0, p_only = 0;
-        double value = bound_of(&g, &one, level, 1e-6, shares, &once), numbers = 30. * g.x.mesh.elements;
+        double value = bound_of(&g, &one, level, 1e-6, shares, &once),
+               numbers = 30. * g.x.mesh.elements;
         assert_true(once / 2 < more && value < best * (1 + 1e-9));
         assert_true(value > best * (1 - ps_dgtd_local_gap(numbers, once / 2, 1e-6)));
         for (int64_t e = 0; e < g.x.mesh.elements; ++e) {
