@@ -16,6 +16,7 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 /* Layout: specs/append_log.md. All numbers little-endian. */
 typedef struct file_head {
@@ -332,14 +333,8 @@ ps_status ps_append_log_append(ps_append_log *log, int64_t count, const void *pa
 /* Number of records that end with or before `step`. */
 static int64_t records_until(const ps_append_log *log, int64_t step)
 {
-    int64_t low = 0, high = log->count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (log->entries[middle].last <= step)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, log->count, at, log->entries[at].last <= step);
     return low;
 }
 

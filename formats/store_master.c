@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -296,17 +297,10 @@ void ps_store_resolve(ps_store **store, int *id, int64_t *chunk)
 {
     if (!(*store)->parts) return;
     const ps_store_dataset_state *dataset = &(*store)->datasets[*id];
-    int low = 0, high = (*store)->parts; /* part_chunks[low] <= chunk < part_chunks[high] */
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (dataset->part_chunks[middle] <= *chunk)
-            low = middle;
-        else
-            high = middle;
-    }
-    *chunk -= dataset->part_chunks[low];
-    *id = dataset->part_ids[low];
-    *store = (*store)->part[low];
+    int64_t part = ps_range_of(dataset->part_chunks, (*store)->parts, *chunk);
+    *chunk -= dataset->part_chunks[part];
+    *id = dataset->part_ids[part];
+    *store = (*store)->part[part];
 }
 
 /* ---- writing a master ---- */

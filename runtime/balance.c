@@ -1,5 +1,7 @@
 #include "runtime/balance.h"
 
+#include "runtime/search.h"
+
 /* The end of the longest interval that begins at `begin` and weighs at most `limit`. */
 static int64_t reach(const int64_t *weights, int64_t begin, int64_t count, int64_t limit)
 {
@@ -17,15 +19,9 @@ static int fits(const int64_t *weights, int64_t count, int parts, int64_t limit)
 
 static int64_t smallest_limit(const int64_t *weights, int64_t count, int parts, int64_t sum)
 {
-    int64_t low = sum / parts, high = sum; /* the answer is within [low, high] */
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (fits(weights, count, parts, middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    int64_t limit; /* within sum / parts .. sum */
+    PS_LOWER_BOUND(limit, sum / parts, sum, at, !fits(weights, count, parts, at));
+    return limit;
 }
 
 /* first[p] = the earliest begin from which parts p .. parts-1 can still cover the rest. */

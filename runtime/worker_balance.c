@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/search.h"
 
 enum { PATIENCE = 8 }; /* iterations without a better one before the step is halved */
 
@@ -114,15 +115,10 @@ static void round_wishes(ps_worker_balance *b)
 /* Items from `begin` on that weigh at most `bytes` together. */
 static int64_t items_that_fit(const ps_worker_balance *b, int64_t begin, int64_t bytes)
 {
-    int64_t low = begin, high = b->items; /* the end is within [low, high] */
-    while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
-        if (b->bytes_before[middle] - b->bytes_before[begin] <= bytes)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low - begin;
+    int64_t beyond; /* the first end that is too far */
+    PS_LOWER_BOUND(beyond, begin + 1, b->items + 1, at,
+                   b->bytes_before[at] - b->bytes_before[begin] <= bytes);
+    return beyond - 1 - begin;
 }
 
 /* Lowers the cap of the first worker whose items weigh too much where they now lie; true if there

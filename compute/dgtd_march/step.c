@@ -5,6 +5,7 @@
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/march.h"
 #include "runtime/memory.h"
+#include "runtime/search.h"
 
 int64_t term_count(const march_options *options, ps_dgtd_field field)
 {
@@ -28,15 +29,9 @@ static int64_t terms_every(const march *m)
 /* Own probes, which ascend by slot, that lie before a group. */
 static int64_t probes_before(const march *m, int64_t group)
 {
-    int64_t low = 0, high = m->probe_count;
+    int64_t low;
     int64_t slot = group * ps_dgtd_lanes(m->march.system->precision);
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (m->probes[middle].slot < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    PS_LOWER_BOUND(low, 0, m->probe_count, at, m->probes[at].slot < slot);
     return low;
 }
 

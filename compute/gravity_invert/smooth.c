@@ -5,6 +5,7 @@
 #include "compute/gravity_invert/invert.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 void smooth_release(invert_smooth *s)
 {
@@ -74,15 +75,9 @@ static ps_status find_tops(const invert_mesh *m, double **out)
 
 static int64_t find_interval(const double *edges, int64_t count, double x)
 {
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        int64_t middle = (low + high + 1) / 2;
-        if (edges[middle] <= x)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    int64_t next;
+    PS_LOWER_BOUND(next, 1, count, at, edges[at] <= x);
+    return next - 1;
 }
 
 /* Mean height of stations above the tops of their columns, at least half of the uppermost cells. */

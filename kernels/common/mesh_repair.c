@@ -6,6 +6,7 @@
 
 #include "kernels/common/radix_sort.h"
 #include "kernels/common/space_curve.h"
+#include "runtime/search.h"
 
 enum { AXIS_BITS = 21 };
 
@@ -80,14 +81,8 @@ static void build_grid(weld_grid *g, void *workspace)
 
 static int64_t first_with_key(const weld_grid *g, uint64_t key)
 {
-    int64_t low = 0, high = g->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (g->keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, g->count, at, g->keys[at] < key);
     return low;
 }
 

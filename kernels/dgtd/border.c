@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/dgtd/mesh.h"
+#include "runtime/search.h"
 
 enum { NF = PS_DGTD_MAX_FACE_NODES, THREADED_ELEMENTS = 256 };
 
@@ -302,14 +303,8 @@ static void absorb(const ps_dgtd_border *border, const ps_dgtd_border_element *x
 /* The first border element from group `group` on. */
 static int64_t first_from(const ps_dgtd_border *border, const ps_dgtd_system *system, int64_t group)
 {
-    int64_t low = 0, high = border->count, slot = group * ps_dgtd_lanes(system->precision);
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (border->elements[middle].slot < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low, slot = group * ps_dgtd_lanes(system->precision);
+    PS_LOWER_BOUND(low, 0, border->count, at, border->elements[at].slot < slot);
     return low;
 }
 

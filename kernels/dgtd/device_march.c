@@ -1,6 +1,7 @@
 #include "kernels/dgtd/device_march.h"
 
 #include "kernels/dgtd/device_kernels.h"
+#include "runtime/search.h"
 
 enum { ALIGN = 256 };
 
@@ -102,14 +103,8 @@ ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
 /* The first element of the border at or behind a group. */
 static int64_t first_at(const ps_dgtd_device_march *x, int64_t group)
 {
-    int64_t slot = group * ps_dgtd_lanes(x->device->precision), low = 0, high = x->border->count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (x->border->host[middle].slot < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t slot = group * ps_dgtd_lanes(x->device->precision), low;
+    PS_LOWER_BOUND(low, 0, x->border->count, at, x->border->host[at].slot < slot);
     return low;
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/search.h"
+
 enum { THREADED_ROWS = 16 };
 
 /* ---- the profile ---- */
@@ -211,14 +213,8 @@ void ps_dgtd_pml_fill(ps_dgtd_pml *pml, const ps_dgtd_pml_profile *p, const ps_d
 
 int64_t ps_dgtd_pml_row(const ps_dgtd_pml *pml, int64_t group)
 {
-    int64_t low = 0, high = pml->rows;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (pml->groups[middle] < group)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, pml->rows, at, pml->groups[at] < group);
     return low;
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "runtime/search.h"
 #include "runtime/sizes.h"
 
 enum { TASK = 4096, LEAF = PS_DISSECTION_LEAF };
@@ -202,14 +203,8 @@ ps_status ps_dissection_cut(const ps_pencil *m, void *memory, ps_dissection *d)
 /* Where `place` is among sorted rows; -1: nowhere. */
 static int32_t find(const int32_t *row, int64_t count, int32_t place)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (row[middle] < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, count, at, row[at] < place);
     return low < count && row[low] == place ? (int32_t)low : -1;
 }
 

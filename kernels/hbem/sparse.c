@@ -1,5 +1,7 @@
 #include "kernels/hbem/sparse.h"
 
+#include "runtime/search.h"
+
 int64_t ps_hbem_sparse_bound(const ps_hbem_space *space)
 {
     return 9 * space->surface->triangle_count;
@@ -51,15 +53,10 @@ ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_pencil *matrix)
 
 static int64_t find(const ps_pencil *matrix, int64_t row, int32_t column)
 {
-    int64_t low = matrix->start[row], high = matrix->start[row + 1];
-    while (high - low > 1) {
-        int64_t middle = (low + high) / 2;
-        if (matrix->column[middle] <= column)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t next;
+    PS_LOWER_BOUND(next, matrix->start[row] + 1, matrix->start[row + 1], at,
+                   matrix->column[at] <= column);
+    return next - 1;
 }
 
 /* Adds item (t, l) of row i with all items of its triangle. */

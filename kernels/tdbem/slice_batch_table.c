@@ -1,6 +1,8 @@
 /* The table of a batch of slices: where the pieces of each strand are. */
 #include "kernels/tdbem/slice_batch_internal.h"
 
+#include "runtime/search.h"
+
 enum { THREADED_PIECES = 1 << 12 };
 
 /* Pieces of all tiles with the rows of tile t. */
@@ -124,14 +126,9 @@ static void write_contiguous(const tile_place *place)
 /* The first block from `from` on whose row is at least `row`. */
 static int64_t block_at(const ps_block_tile *tile, int64_t from, int64_t end, int64_t row)
 {
-    while (from < end) {
-        int64_t middle = (from + end) / 2;
-        if (tile->corner_rows[middle] < row)
-            from = middle + 1;
-        else
-            end = middle;
-    }
-    return from;
+    int64_t first;
+    PS_LOWER_BOUND(first, from, end, at, tile->corner_rows[at] < row);
+    return first;
 }
 
 static void write_full(const tile_place *place)

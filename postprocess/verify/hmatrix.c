@@ -17,6 +17,7 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 #include "stage/hbem_assembly/cluster_making.h"
 
 /* Of the tolerance: what near pairs are integrated to, and what may be left of a row. */
@@ -171,14 +172,8 @@ static void add_leaf(const ps_hmatrix *m, int64_t leaf, int64_t i, bool across, 
 /* First sampled row at or after `position`. */
 static int64_t first_from(const comparison *c, int64_t position)
 {
-    int64_t low = 0, high = c->rows;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (c->row[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, c->rows, at, c->row[at] < position);
     return low;
 }
 

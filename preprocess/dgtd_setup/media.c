@@ -6,6 +6,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/search.h"
 #include "setup.h"
 
 enum { LINE = 1024 };
@@ -168,15 +169,9 @@ static ps_status assign(setup *s)
     if (status == PS_OK) status = read_statements(s, &x);
     if (status == PS_OK) status = match(s, &x, tags, count);
     for (int64_t e = 0; e < s->mesh.elements && status == PS_OK; ++e) {
-        int64_t low = 0, high = count;
-        while (high - low > 1) {
-            int64_t middle = (low + high) / 2;
-            if (tags[middle] <= s->mesh.tags[e])
-                low = middle;
-            else
-                high = middle;
-        }
-        s->material[e] = (uint16_t)low;
+        int64_t next;
+        PS_LOWER_BOUND(next, 1, count, at, tags[at] <= s->mesh.tags[e]);
+        s->material[e] = (uint16_t)(next - 1);
     }
     free(tags);
     free(x.list);

@@ -100,8 +100,8 @@ def main():
         error = float(max(abs(found / cole_cole(p, fine) - 1)))
         poles = ", ".join(f"{{{d:.7g}, {t:.7g}}}" for d, t in zip(x[1:-1], taus))
         lines.append(
-            f'    {{"{name}",\n     {{{", ".join(f"{v:g}" for v in p)}}},\n'
-            f"     {x[0]:.7g},\n     {x[-1]:.7g},\n     {{{poles}}},\n     {error * 1.01:.2e}}},\n")
+            f'    {{"{name}", {{{", ".join(f"{v:g}" for v in p)}}}, '
+            f"{x[0]:.7g}, {x[-1]:.7g},\n     {{{poles}}}, {error * 1.01:.2e}}},\n")
         print(f"{name}: {error:.2e}", flush=True)
     open("tissue_table.h", "w").write(
         "/* Made by tissues.py from tissues.txt, which names the source: do not edit. */\n"

@@ -9,6 +9,7 @@
 #include "kernels/common/vec3.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 enum { COLUMNS_MAX = 1 << 22 };
 
@@ -113,15 +114,9 @@ static int by_x(const void *a, const void *b)
 static int64_t nearest(const key *keys, const double *points, int64_t count, const double *place,
                        double tolerance)
 {
-    int64_t low = 0, high = count, best = -1;
+    int64_t low, best = -1;
     double least = tolerance;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (keys[middle].x < place[0] - tolerance)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    PS_LOWER_BOUND(low, 0, count, at, keys[at].x < place[0] - tolerance);
     for (; low < count && keys[low].x <= place[0] + tolerance; ++low) {
         double d = ps_distance3(points + 3 * keys[low].index, place);
         if (d > least) continue;

@@ -6,6 +6,7 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 static bool ascending(const int32_t *numbers, int64_t count)
 {
@@ -53,14 +54,8 @@ static int64_t index_of(const import_mesh *mesh, int32_t number)
     const int32_t *numbers = mesh->vertex_numbers;
     int64_t low = (int64_t)number - numbers[0], high = mesh->vertex_count;
     if (low >= 0 && low < high && numbers[low] == number) return low; /* usual: no gaps */
-    for (low = 0; low < high;) {
-        int64_t middle = low + (high - low) / 2;
-        if (numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < mesh->vertex_count && numbers[low] == number ? low : -1;
+    PS_LOWER_BOUND(low, 0, high, at, numbers[at] < number);
+    return low < high && numbers[low] == number ? low : -1;
 }
 
 static ps_status replace_numbers(const import_mesh *mesh, import_cells *cells, const char *name)

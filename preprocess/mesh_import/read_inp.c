@@ -15,6 +15,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 enum { NAME = 64, NODES_MAX = 4, FIELDS_MAX = 16 };
 
@@ -340,14 +341,8 @@ static ps_status read_block(inp *in)
 /* The first cell of the number, or where it would be: cells are in the order of their numbers. */
 static int64_t first_of(const import_cells *cells, int64_t number)
 {
-    int64_t low = 0, high = cells->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (cells->numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, cells->count, at, cells->numbers[at] < number);
     return low;
 }
 

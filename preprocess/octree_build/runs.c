@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"
+#include "runtime/search.h"
 
 enum { BLOCK = 1 << 14 };
 
@@ -204,14 +205,8 @@ void runs_release(run_set *set)
 /* Items of keys[count], ascending and `stride` words apart, below `key`. */
 static int64_t lower_bound(const uint64_t *keys, int64_t count, int64_t stride, uint64_t key)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (keys[middle * stride] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, count, at, keys[at * stride] < key);
     return low;
 }
 

@@ -3,6 +3,7 @@
 
 #include "kernels/common/space_curve.h"
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/search.h"
 #include "stage/prism_sum/internal.h"
 
 enum { SAMPLES = 200 };
@@ -31,14 +32,8 @@ int prism_size_level(const ps_prism_sum *s, int64_t prism)
 /* First of keys[count] that is no less than key. */
 static int64_t first_from(const uint64_t *keys, int64_t count, uint64_t key)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, count, at, keys[at] < key);
     return low;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 #include "stage/prism_sum/internal.h"
 
 /* ---- cells of a prism ---- */
@@ -224,14 +225,8 @@ static ps_status make_sources(ps_prism_sum *s, uint64_t *const *pairs, const int
 /* First of pairs[count][2] whose key is no less. */
 static int64_t first_from(const uint64_t *pairs, int64_t count, uint64_t key)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (pairs[2 * middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, count, at, pairs[2 * at] < key);
     return low;
 }
 
