@@ -18,16 +18,20 @@ static const double *corner(const ps_dgtd_body *body, int64_t e, int v)
     return body->vertices + 3 * (int64_t)body->tetrahedra[4 * e + v];
 }
 
-/* Along the segment from its first end, over its length, and the distance from its line. */
-static void segment_place(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
-                          const double point[3], double out[2])
+/* How far a point lies along the segment from its first end, in metres; `away` is the way to it. */
+static double along(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
+                    const double point[3], double away[3])
 {
-    double away[3], across[3];
     ps_subtract3(point, shape->points[k], away);
-    double s = ps_dot3(away, x->directions[k]);
-    for (int c = 0; c < 3; ++c) across[c] = away[c] - s * x->directions[k][c];
-    out[0] = s / x->lengths[k];
-    out[1] = ps_norm3(across);
+    return ps_dot3(away, x->directions[k]);
+}
+
+/* Its distance from the segment's line. */
+static double across(const ps_dgtd_wire *x, int64_t k, const double away[3], double s)
+{
+    double out[3];
+    for (int c = 0; c < 3; ++c) out[c] = away[c] - s * x->directions[k][c];
+    return ps_norm3(out);
 }
 
 /* A ball about the centroid, and the longest edge. */
@@ -51,12 +55,17 @@ static ball ball_of(const ps_dgtd_body *body, int64_t e)
 static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int64_t k,
                     const ball *b)
 {
-    double place[2], over = 0;
-    segment_place(shape, x, k, b->centre, place);
-    if (place[0] < 0) over = -place[0] * x->lengths[k];
-    if (place[0] > 1) over = (place[0] - 1) * x->lengths[k];
-    return place[1] < shape->width + b->radius && over < b->radius;
+    double away[3], s = along(shape, x, k, b->centre, away), part = s / x->lengths[k], over = 0;
+    if (part < 0) over = -part * x->lengths[k];
+    if (part > 1) over = (part - 1) * x->lengths[k];
+    return over < b->radius && across(x, k, away, s) < shape->width + b->radius;
 }
+
+/* A rule along an edge, kept from one pair to the next: pairs of a wire take a few alone. */
+typedef struct edge_rule {
+    int n;
+    double points[POINTS_MOST], weights[POINTS_MOST];
+} edge_rule;
 
 /* Weights of a segment in an element; their sum is what the element has of int g dV. A point too
  * many at a segment's end is one too few of its neighbour, whose hat goes on: hats are better known
@@ -64,30 +73,36 @@ static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int6
  * of its square: they are to be known to a few 1e-3. */
 static double weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x,
                     const ps_dgtd_reference *reference, const ps_dgtd_body *body, int64_t e,
-                    const ball *b, const ps_dgtd_wire_pair *pair)
+                    const ball *b, edge_rule *rule, const ps_dgtd_wire_pair *pair)
 {
-    double points[POINTS_MOST], weights[POINTS_MOST], values[PS_DGTD_MAX_NODES], sum = 0, t[3][3];
+    const double *points = rule->points, *weights = rule->weights;
+    double values[PS_DGTD_MAX_NODES], sum = 0, t[3][3];
     double fine = fmin(shape->width, 2 * x->lengths[pair->segment]);
     int n = (int)fmin(POINTS_MOST, fmax(POINTS_LEAST, ceil(POINTS_EACH * b->edge / fine)));
     int nodes = reference->nodes;
-    ps_dgtd_gauss(n, points, weights);
+    if (n != rule->n) ps_dgtd_gauss(n, rule->points, rule->weights);
+    rule->n = n;
     ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, t);
     double volume = 4. / 3 * fabs(ps_dgtd_determinant((const double(*)[3])t));
     for (int q = 0; q < n * n * n; ++q) {
-        double u = points[q / n / n], v = points[q / n % n], w = points[q % n], at[3] = {0}, s[2];
+        double u = points[q / n / n], v = points[q / n % n], w = points[q % n], at[3] = {0},
+               away[3];
         double l[4] = {u, (1 - u) * v, (1 - u) * (1 - v) * w, (1 - u) * (1 - v) * (1 - w)};
         for (int i = 0; i < 4; ++i)
             for (int c = 0; c < 3; ++c) at[c] += l[i] * corner(body, e, i)[c];
-        segment_place(shape, x, pair->segment, at, s);
-        double rest = 1 - s[1] * s[1] / (shape->width * shape->width);
-        if (rest <= 0 || s[0] < 0 || s[0] > 1) continue;
+        double metres = along(shape, x, pair->segment, at, away);
+        double s = metres / x->lengths[pair->segment];
+        if (s < 0 || s > 1) continue;
+        double off = across(x, pair->segment, away, metres);
+        double rest = 1 - off * off / (shape->width * shape->width);
+        if (rest <= 0) continue;
         double part = 6 * volume * weights[q / n / n] * weights[q / n % n] * weights[q % n] *
                       (1 - u) * (1 - u) * (1 - v) * ps_dgtd_wire_density(1 - rest) /
                       (shape->width * shape->width);
         ps_dgtd_reference_values(reference, l, values);
         for (int i = 0; i < nodes; ++i) {
-            pair->weights[i] += part * values[i] * (1 - s[0]);
-            pair->weights[nodes + i] += part * values[i] * s[0];
+            pair->weights[i] += part * values[i] * (1 - s);
+            pair->weights[nodes + i] += part * values[i] * s;
         }
         sum += part;
     }
@@ -123,6 +138,7 @@ void ps_dgtd_wire_weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference
                         const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     int64_t each = 4 * reference->nodes;
+    edge_rule rule = {.n = 0};
     for (int64_t i = 0; i < x->elements; ++i) {
         ball b = ball_of(body, x->slots[i]);
         for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
@@ -130,7 +146,8 @@ void ps_dgtd_wire_weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference
             pair->weights = x->values + p * each;
             pair->loads = pair->weights + each / 2;
             x->covered[pair->segment] +=
-                weigh(shape, x, reference, body, x->slots[i], &b, pair) / x->lengths[pair->segment];
+                weigh(shape, x, reference, body, x->slots[i], &b, &rule, pair) /
+                x->lengths[pair->segment];
         }
     }
 }
