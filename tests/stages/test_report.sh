@@ -73,6 +73,6 @@ dom "$PWD/page.html#all"
 [ "$(drawn tables)" -ge 18 ] || fail "tables"
 [ "$(grep -o 'data-triangles="72"' dom | wc -l)" -ge 3 ] || fail "not all views were drawn"
 [ "$(grep -o 'data-colours="[0-9]*"' dom | tr -cd '0-9\n' | sort -n | tail -n 1)" -ge 40 ] || fail "a field has too few colours"
-dom damaged.html
+dom "$PWD/damaged.html"
 [ "$(drawn nodes)" -ge 8 ] || fail "the page with damaged files has no graph"
 exit 0
