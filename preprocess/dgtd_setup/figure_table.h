@@ -34,6 +34,9 @@ static const ps_figure figure_table[] = {
     {"wire_*.segments", "1", "segments of a thin wire"},
     {"wire_*.tube", "m", "radius of the tube over which its current is spread"},
     {"wire_*.grounds", "1", "ends on metal"},
+    {"wire_*.reactance_lacks", "ohm",
+     "about what the reactance of half a wave of it is low by, as its tube is narrow for the "
+     "elements"},
     {"medium_*.name", "text", "name of the group"},
     {"medium_*.elements", "1", "its elements"},
     {"medium_*.eps", "1", "relative permittivity"},

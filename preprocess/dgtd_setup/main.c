@@ -39,7 +39,7 @@ static const ps_option options[] = {
     PS_LIST("wire", &chosen.wires, "NAME:path=X,Y,Z/X,Y,Z..:radius=M:..", PS_IDENTITY,
             "a thin wire of perfect conductor along a path through the mesh, whose edges it need "
             "not follow: radius=, "
-            "tube= over which its current is spread (m; default 2 mean edges about it), segment= "
+            "tube= over which its current is spread (m; the default falls slower than edges), segment= "
             "(m); with r=, l=, "
             "c= in series it has a network, a port of the wire's name, at=X,Y,Z (default its "
             "middle), driven as of "

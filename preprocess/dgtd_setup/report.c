@@ -109,6 +109,7 @@ static void report_wires(const setup *s, ps_report *r)
         ps_report_int(r, "segments", x->nodes - 1);
         ps_report_real(r, "tube", x->width);
         ps_report_int(r, "grounds", x->ground[0] + x->ground[1]);
+        if (s->wire_lack[k] > 0) ps_report_real(r, "reactance_lacks", s->wire_lack[k]);
     }
 }
 

@@ -48,6 +48,7 @@ typedef struct setup {
     ps_dgtd_ports ports;
     ps_dgtd_wires wires;
     double wire_rate; /* 1/m^2, of all wires (kernels/dgtd/wire.h) */
+    double wire_lack[PS_DGTD_WIRES_MAX]; /* ohm: about what their reactance is low by (wires.c) */
     double
         next_cutoffs[PS_DGTD_PORTS_MAX]; /* 1/m, of the mode after that of a port; 0: not sought */
     ps_dgtd_model_header header;

@@ -8,6 +8,7 @@
 #include "stage/dgtd_wire.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/log.h"
 #include "setup.h"
 
 static const char keys[] =
@@ -15,8 +16,14 @@ static const char keys[] =
     "frequency";
 
 enum { CORNERS_MAX = 64 };
-/* Of the mean edge of the elements about a wire: its tube; of the tube: a segment. */
-static const double tube_of_edges = 2, segment_of_tube = 0.125;
+/* Of the tube: a segment. Of the mean edge of the elements about a wire: its tube in P1, which was not measured. */
+static const double segment_of_tube = 0.125, tube_of_edges = 2;
+/* By order: half a wave of wire has a reactance that is low by about first (edge/tube)^second (wave/tube)^2 ohm: what
+ * elements make of a narrow tube acts as a capacitance in series (specs/dgtd_wires.md). P4 was better than P3 where it
+ * was tried. */
+static const double lacking[][2] = {{0, 0}, {0, 0}, {.061, 3.3}, {.0063, 5}, {.0063, 5}};
+/* Ohm: what the default tube leaves, and what is warned of. */
+static const double lack_default = .5, lack_warned = 2;
 /* What int g dV of a segment may be off 1 by. */
 static const double uncovered_most = 0.02;
 
@@ -153,11 +160,42 @@ static double mean_edge(const path *p)
     return count ? sum / (double)count : 0;
 }
 
-static ps_status set_tube(path *p, ps_dgtd_wire_spec *x)
+/* Twice the length of the wire and of its image, or the wave of its source where that is shorter. */
+static double wave_of(const path *p, const ps_dgtd_wire_spec *x)
 {
-    double edge = mean_edge(p);
+    double wave = 0;
+    for (int k = 0; k + 1 < p->corners; ++k) wave += 2 * ps_distance3(p->corner[k], p->corner[k + 1]);
+    if (x->ground[0] != x->ground[1]) wave *= 2;
+    double omega = x->port >= 0 ? p->s->ports.spec[x->port].omega : 0;
+    return omega > 0 ? fmin(wave, 2 * 3.14159265358979323846 / omega) : wave;
+}
+
+/* Of that wave, in a vacuum. */
+static double lacking_reactance(int order, double edge, double width, double wave)
+{
+    const double *x = lacking[order];
+    return x[0] * pow(edge / width, x[1]) * pow(wave / width, 2);
+}
+
+static double default_tube(int order, double edge, double wave)
+{
+    const double *x = lacking[order];
+    return x[0] > 0 ? pow(x[0] / lack_default * pow(edge, x[1]) * wave * wave, 1 / (x[1] + 2)) : tube_of_edges * edge;
+}
+
+static ps_status set_tube(setup *s, path *p, ps_dgtd_wire_spec *x)
+{
+    double edge = mean_edge(p), wave = wave_of(p, x);
+    int order = s->header.order;
     if (edge == 0) return ps_fail(PS_USAGE, "--wire %s: no element is near its path", p->text);
-    if (x->width == 0) x->width = tube_of_edges * edge;
+    if (x->width == 0) x->width = default_tube(order, edge, wave);
+    double lack = lacking_reactance(order, edge, x->width, wave);
+    s->wire_lack[x - s->wires.spec] = lack;
+    if (lack > lack_warned)
+        ps_warning("--wire %s: its tube of %.3g m is narrow for elements with edges of %.3g m in P%d: the reactance of "
+                   "half a wave of %.3g m may be as much as %.2g ohm too low; tube=%.3g leaves about %.1g ohm, smaller "
+                   "elements or a higher order less",
+                   p->text, x->width, edge, order, wave, lack, default_tube(order, edge, wave), lack_default);
     if (p->segment == 0) p->segment = segment_of_tube * x->width;
     if (x->width >= PS_DGTD_WIRE_LEAST * x->radius) return PS_OK;
     return ps_fail(PS_USAGE,
@@ -238,8 +276,8 @@ static ps_status set_wire(setup *s, const char *text, ps_dgtd_wire_spec *x)
     PS_TRY(PS_ALLOC(&p, 1, "a wire"));
     p->s = s, p->text = text;
     PS_TRY(read_wire(s, p, x));
-    PS_TRY(set_tube(p, x));
     PS_TRY(find_grounds(p, x));
+    PS_TRY(set_tube(s, p, x));
     x->nodes = cut_path(p, NULL, &x->feed);
     if (x->nodes > PS_DGTD_WIRE_NODES_MAX)
         return ps_fail(PS_USAGE, "--wire %s: %" PRId64 " nodes, at most %d: give longer segments", text, x->nodes,
