@@ -1,7 +1,7 @@
 /* Bisection of longest edges: an edge is cut in two, with all tetrahedra about it, where it is the
- * longest of each of them (Rivara, Int. J. Numer. Meth. Eng. 20 (1984) 745). The longest edge of
- * those that are to go always is, so that all of them go, and the mesh conforms after each pass. A
- * tetrahedron whose longest edge a neighbour waits for is cut there, too. */
+ * longest of each of them (Rivara, Int. J. Numer. Meth. Eng. 20 (1984) 745). A tetrahedron that is
+ * to be cut at an edge that is not the longest of a neighbour waits for that one, which is then cut
+ * first: the longest edge of those never waits, and the mesh conforms after each pass. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +10,22 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 
-/* The tetrahedra of a pass are those with an edge that is longer than asked, wherever it is: all
- * that may have to be cut. */
+/* State of a tetrahedron: the local number of its longest edge; that this is longer than asked;
+ * that it has an edge that is to go, or a neighbour waits for it; that it has from the next pass
+ * on, as not all tetrahedra about its edges need be in this one. */
+enum { EDGE = 7, LONG = 8, WANTED = 16, NEXT = 32 };
+
+/* The tetrahedra of a pass are those that may have the longest edge of one that is wanted. */
 typedef struct bisection {
     import_mesh *mesh;
     const import_fineness *asked;
-    int64_t count;   /* tetrahedra of the pass                                  */
-    int32_t *number; /* [count] theirs in the mesh                              */
-    int32_t *cells;  /* [count][4]                                              */
-    int8_t *longest; /* [count] local number of the longest edge                */
-    int32_t *middle; /* [count] the vertex on it; -1: it is not cut yet         */
-    uint8_t
-        *wanted; /* [count] it has an edge that is to go, or a neighbour waits for its longest */
-    uint32_t *start, *ids; /* their edges, sorted                                    */
-    int64_t wants, cut;    /* of them have an edge that is to go; are cut             */
+    uint8_t *state; /* [tetrahedra of the mesh]                       */
+    int64_t state_room;
+    int64_t count, cut;    /* tetrahedra of the pass, and of them cut        */
+    int32_t *number;       /* [count] theirs in the mesh                     */
+    int32_t *cells;        /* [count][4]                                     */
+    int32_t *middle;       /* [count] the vertex on the longest edge, or -1  */
+    uint32_t *start, *ids; /* their edges, sorted                            */
 } bisection;
 
 static bool is_within(const import_fineness *f, const double *a, const double *b)
@@ -33,93 +35,91 @@ static bool is_within(const import_fineness *f, const double *a, const double *b
     return f->radius == 0 || ps_distance3(middle, f->centre) <= f->radius;
 }
 
-/* Local number of the longest edge; of equal ones that of the larger vertices, so that neighbours
- * agree. `wanted`: an edge is too long where it is. */
-static int longest_edge(const bisection *s, const int32_t *cell, double *length, uint8_t *wanted)
+/* Of equal edges that of the larger vertices is the longest, so that neighbours agree. */
+static void set_state(bisection *s, int64_t t)
 {
     int best = -1;
     int32_t key[4], best_key[4] = {0};
-    *length = 0, *wanted = 0;
+    double length = 0;
+    uint8_t wanted = 0;
     for (int e = 0; e < 6; ++e) {
-        ps_facet_key(&ps_tetrahedron_edges, cell, (uint32_t)e, key);
+        ps_facet_key(&ps_tetrahedron_edges, s->mesh->tetrahedra.vertices, (uint32_t)(6 * t + e),
+                     key);
         const double *a = s->mesh->vertices + 3 * (int64_t)key[0],
                      *b = s->mesh->vertices + 3 * (int64_t)key[1];
         double d = ps_distance3(a, b);
-        *wanted |= d > s->asked->length && is_within(s->asked, a, b);
+        if (d > s->asked->length && is_within(s->asked, a, b)) wanted = WANTED;
         bool larger = key[0] > best_key[0] || (key[0] == best_key[0] && key[1] > best_key[1]);
-        if (best >= 0 && (d < *length || (d == *length && !larger))) continue;
-        best = e, *length = d;
+        if (best >= 0 && (d < length || (d == length && !larger))) continue;
+        best = e, length = d;
         memcpy(best_key, key, sizeof key);
     }
-    return best;
+    s->state[t] = (uint8_t)(best | wanted | (length > s->asked->length ? LONG : 0));
 }
 
-static void find_long(bisection *b)
+/* All tetrahedra about an edge between vertices of wanted ones that is longer than asked. */
+static ps_status gather(bisection *b, uint8_t *marked)
 {
     const import_cells *cells = &b->mesh->tetrahedra;
-    double length;
-    uint8_t wanted;
-    b->count = b->wants = 0;
+    int64_t most = 0;
     for (int64_t t = 0; t < cells->count; ++t) {
-        int edge = longest_edge(b, cells->vertices + 4 * t, &length, &wanted);
-        if (length <= b->asked->length) continue;
-        b->number[b->count] = (int32_t)t, b->longest[b->count] = (int8_t)edge;
-        b->middle[b->count] = -1, b->wanted[b->count] = wanted;
-        b->wants += wanted;
-        memcpy(b->cells + 4 * b->count++, cells->vertices + 4 * t, 4 * sizeof *cells->vertices);
+        if (b->state[t] & NEXT) b->state[t] = (uint8_t)((b->state[t] & ~NEXT) | WANTED);
+        most += (b->state[t] & LONG) != 0;
+        for (int k = 0; k < 4 && b->state[t] & WANTED; ++k) marked[cells->vertices[4 * t + k]] = 1;
     }
+    PS_TRY(PS_ALLOC(&b->number, most, "tetrahedra to be cut"));
+    PS_TRY(PS_ALLOC(&b->cells, 4 * most, "tetrahedra to be cut"));
+    PS_TRY(PS_ALLOC(&b->middle, most, "tetrahedra to be cut"));
+    for (int64_t t = 0; t < cells->count; ++t) {
+        const int32_t *v = cells->vertices + 4 * t;
+        if (!(b->state[t] & LONG) || marked[v[0]] + marked[v[1]] + marked[v[2]] + marked[v[3]] < 2)
+            continue;
+        memcpy(b->cells + 4 * b->count, v, 4 * sizeof *v);
+        b->middle[b->count] = -1;
+        b->number[b->count++] = (int32_t)t;
+    }
+    return PS_OK;
 }
+
+static uint8_t *state_of(const bisection *b, uint32_t id) { return b->state + b->number[id / 6]; }
 
 static bool is_longest(const bisection *b, uint32_t id)
 {
-    return b->longest[id / 6] == (int)(id % 6);
+    return (*state_of(b, id) & EDGE) == (int)(id % 6);
 }
 
-/* Who has the longest edge of a tetrahedron that is to be cut is to be cut as well. */
-static void spread(bisection *b)
+/* Whether the edge of ids[first .. end) is cut: a wanted tetrahedron has it as its longest, and so
+ * have all others, which else are wanted from now on. */
+static bool is_cut(bisection *b, int64_t first, int64_t end)
 {
-    const int64_t count = 6 * b->count;
-    for (bool more = true; more;) {
-        more = false;
-        for (int64_t first = 0, end; first < count; first = end) {
-            bool waits = false;
-            end = ps_facets_run(&ps_tetrahedron_edges, b->cells, b->ids, count, first);
-            for (int64_t i = first; i < end && !waits; ++i)
-                waits = b->wanted[b->ids[i] / 6] && is_longest(b, b->ids[i]);
-            for (int64_t i = first; i < end && waits; ++i) {
-                uint8_t *wanted = b->wanted + b->ids[i] / 6;
-                more = more || !*wanted;
-                *wanted = 1;
-            }
-        }
+    bool waits = false, longest = true;
+    for (int64_t i = first; i < end && !waits; ++i)
+        waits = *state_of(b, b->ids[i]) & WANTED && is_longest(b, b->ids[i]);
+    for (int64_t i = first; i < end && waits; ++i) {
+        *state_of(b, b->ids[i]) |= NEXT;
+        longest = longest && is_longest(b, b->ids[i]);
     }
+    return waits && longest;
 }
 
-/* A vertex on each edge that all tetrahedra about it have as their longest. Those that are too long
- * have all of theirs in the pass. */
 static ps_status set_middles(bisection *b)
 {
     import_mesh *m = b->mesh;
     const int64_t count = 6 * b->count, before = m->vertex_count;
     int64_t all = before;
-    b->cut = 0;
     ps_facets_sort(&ps_tetrahedron_edges, b->cells, b->count, before, b->start, b->ids);
-    if (b->asked->radius > 0) spread(b);
     for (int64_t first = 0, end; first < count; first = end) {
-        int64_t i = first;
         end = ps_facets_run(&ps_tetrahedron_edges, b->cells, b->ids, count, first);
-        while (i < end && b->wanted[b->ids[i] / 6] && is_longest(b, b->ids[i])) ++i;
-        if (i < end) continue;
-        for (i = first; i < end; ++i) b->middle[b->ids[i] / 6] = (int32_t)all;
+        if (!is_cut(b, first, end)) continue;
+        for (int64_t i = first; i < end; ++i) b->middle[b->ids[i] / 6] = (int32_t)all;
         b->cut += end - first, ++all;
     }
     if (all > INT32_MAX || 6 * (m->tetrahedra.count + b->cut) > UINT32_MAX - 2)
-        return ps_fail(
-            PS_EXHAUSTED,
-            "edges as short as that make more vertices or tetrahedra than a mesh can have");
+        return ps_fail(PS_EXHAUSTED, "edges as short as that make more vertices or tetrahedra than "
+                                     "a mesh can have");
     PS_TRY(import_more_vertices(m, all));
     for (int64_t t = 0; t < b->count; ++t) {
-        const int8_t *ends = ps_tetrahedron_edges.local[b->longest[t]];
+        const int8_t *ends = ps_tetrahedron_edges.local[b->state[b->number[t]] & EDGE];
         if (b->middle[t] < 0) continue;
         ps_midpoint3(m->vertices + 3 * (int64_t)b->cells[4 * t + ends[0]],
                      m->vertices + 3 * (int64_t)b->cells[4 * t + ends[1]],
@@ -143,9 +143,13 @@ static ps_status cut_tetrahedra(bisection *b)
 {
     import_cells *cells = &b->mesh->tetrahedra;
     PS_TRY(import_more_cells(cells, b->cut));
+    PS_TRY(ps_grow((void **)&b->state, &b->state_room, cells->count + b->cut, 1, "tetrahedra"));
     for (int64_t t = 0; t < b->count; ++t) {
-        const int8_t *ends = ps_tetrahedron_edges.local[b->longest[t]];
-        if (b->middle[t] >= 0) cut_cell(cells, b->number[t], ends[0], ends[1], b->middle[t]);
+        const int8_t *ends = ps_tetrahedron_edges.local[b->state[b->number[t]] & EDGE];
+        if (b->middle[t] < 0) continue;
+        cut_cell(cells, b->number[t], ends[0], ends[1], b->middle[t]);
+        set_state(b, b->number[t]);
+        set_state(b, cells->count - 1);
     }
     return PS_OK;
 }
@@ -179,39 +183,38 @@ static ps_status cut_triangles(bisection *b)
     return PS_OK;
 }
 
-static void release(bisection *b)
-{
-    free(b->number), free(b->cells), free(b->longest), free(b->middle), free(b->wanted),
-        free(b->start), free(b->ids);
-    memset(b, 0, sizeof *b);
-}
-
 static ps_status pass(bisection *b)
 {
-    const int64_t count = b->mesh->tetrahedra.count;
-    PS_TRY(PS_ALLOC(&b->number, count, "tetrahedra to be cut"));
-    PS_TRY(PS_ALLOC(&b->cells, 4 * count, "tetrahedra to be cut"));
-    PS_TRY(PS_ALLOC(&b->longest, count, "tetrahedra to be cut"));
-    PS_TRY(PS_ALLOC(&b->middle, count, "tetrahedra to be cut"));
-    PS_TRY(PS_ALLOC(&b->wanted, count, "tetrahedra to be cut"));
-    find_long(b);
-    if (b->wants == 0) return PS_OK;
+    uint8_t *marked = NULL;
+    ps_status status = PS_ALLOC(&marked, b->mesh->vertex_count, "vertices");
+    if (status == PS_OK) status = gather(b, marked);
+    free(marked);
+    if (status != PS_OK || b->count == 0) return status;
     PS_TRY(PS_ALLOC(&b->start, b->mesh->vertex_count + 1, "edges"));
     PS_TRY(PS_ALLOC(&b->ids, 6 * b->count, "edges"));
     PS_TRY(set_middles(b));
-    PS_TRY(cut_triangles(b));
+    PS_TRY(cut_triangles(b)); /* before the states change that say which edges are cut */
     return cut_tetrahedra(b);
+}
+
+static void end_pass(bisection *b)
+{
+    free(b->number), free(b->cells), free(b->middle), free(b->start), free(b->ids);
+    b->number = b->cells = b->middle = NULL;
+    b->start = b->ids = NULL;
 }
 
 ps_status import_bisect(import_mesh *mesh, const import_fineness *asked)
 {
-    int64_t left;
+    bisection b = {.mesh = mesh, .asked = asked};
+    ps_status status =
+        ps_grow((void **)&b.state, &b.state_room, mesh->tetrahedra.count, 1, "tetrahedra");
+    for (int64_t t = 0; t < mesh->tetrahedra.count && status == PS_OK; ++t) set_state(&b, t);
     do {
-        bisection b = {.mesh = mesh, .asked = asked};
-        ps_status status = pass(&b);
-        left = b.wants;
-        release(&b);
-        if (status != PS_OK) return status;
-    } while (left > 0);
-    return PS_OK;
+        b.count = b.cut = 0;
+        if (status == PS_OK) status = pass(&b);
+        end_pass(&b);
+    } while (status == PS_OK && b.count > 0);
+    free(b.state);
+    return status;
 }
