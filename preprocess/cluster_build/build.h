@@ -37,6 +37,8 @@ ps_status build_check(const build_job *job, const ps_run *run);
 
 /* What the trees and leaves are, and what the matrix is expected to take. */
 int64_t build_disk(const build_job *job); /* bytes of the file at most */
+/* What it takes, once all is in memory but what is written; PS_EXHAUSTED as of stage/plan.h. */
+ps_status build_plan(const build_job *job, const ps_run *run, ps_report *r);
 ps_status build_report(const build_job *job, const ps_run *run);
 
 #endif

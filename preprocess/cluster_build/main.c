@@ -91,8 +91,10 @@ static ps_status load_and_build(build_job *job, const ps_product *product)
     PS_TRY(build(job));
     ps_store_identity own = product->identity;
     own.disk_estimate = build_disk(job);
-    if (!product->run->plan)
+    if (!product->run->plan) {
+        PS_TRY(build_plan(job, product->run, NULL));
         PS_TRY(ps_clusters_save(product->path, &job->clusters, &own, product->inputs[0]));
+    }
     return build_report(job, product->run);
 }
 

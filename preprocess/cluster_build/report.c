@@ -87,13 +87,12 @@ int64_t build_disk(const build_job *job)
     return 9 * job->clusters.leaves.count + 36 * job->mesh.triangle_count;
 }
 
-/* All is in memory by now but what is written. */
-static ps_status report_plan(const build_job *job, const ps_run *run, ps_report *r)
+ps_status build_plan(const build_job *job, const ps_run *run, ps_report *r)
 {
     const ps_need need = {.writer = build_disk(job),
                           .disk = build_disk(job),
                           .seconds = 2e-6 * (double)job->mesh.triangle_count};
-    return run->plan ? ps_plan_take(run, &need, r) : PS_OK;
+    return ps_plan_take(run, &need, r);
 }
 
 ps_status build_report(const build_job *job, const ps_run *run)
@@ -116,7 +115,7 @@ ps_status build_report(const build_job *job, const ps_run *run)
     if (!run->plan) ps_report_run(r, ps_memory_peak());
     for (int side = 0; side < (job->clusters.same ? 1 : 2); ++side) report_side(job, side, r);
     report_memory(job, &f, r);
-    ps_status status = report_plan(job, run, r);
+    ps_status status = run->plan ? build_plan(job, run, r) : PS_OK;
     ps_report_print(&r);
     return status;
 }

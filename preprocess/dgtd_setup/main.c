@@ -150,7 +150,10 @@ static ps_status run_setup(ps_run *run)
     PS_TRY(ps_partition_read(s.store, &s.mesh));
     s.in_layers = s.mesh.layer_count > 0;
     PS_TRY(make_model(&s));
-    if (!run->plan) PS_TRY(write_model(&s, &product));
+    if (!run->plan) {
+        PS_TRY(setup_plan(&s, NULL));
+        PS_TRY(write_model(&s, &product));
+    }
     return report_setup(&s);
 }
 

@@ -69,15 +69,14 @@ static void report_step(const setup *s, ps_report *r)
 
 int64_t setup_disk(const setup *s) { return 51 * s->mesh.elements + 24 * s->mesh.vertex_count; }
 
-/* All is in memory by now but what is written. */
-static ps_status report_plan(const setup *s, ps_report *r)
+ps_status setup_plan(const setup *s, ps_report *r)
 {
     enum { CHUNK_ELEMENTS = 1 << 18 };
     const ps_need need = {.writer = s->mesh.elements < CHUNK_ELEMENTS ? 16 * s->mesh.elements
                                                                       : 16 * CHUNK_ELEMENTS,
                           .disk = setup_disk(s),
                           .seconds = 1e-6 * (double)s->mesh.elements};
-    return s->run->plan ? ps_plan_take(s->run, &need, r) : PS_OK;
+    return ps_plan_take(s->run, &need, r);
 }
 
 /* Of ports with modes. */
@@ -148,7 +147,7 @@ ps_status report_setup(const setup *s)
     report_wires(s, r);
     report_step(s, r);
     if (!s->run->plan) ps_report_run(r, ps_memory_peak());
-    ps_status status = report_plan(s, r);
+    ps_status status = s->run->plan ? setup_plan(s, r) : PS_OK;
     ps_report_print(&r);
     return status;
 }

@@ -186,6 +186,8 @@ void report_local(const setup *s, struct ps_report *r);
 
 /* Bytes of the model. */
 int64_t setup_disk(const setup *s);
+/* What it takes, once all is in memory but what is written; PS_EXHAUSTED as of stage/plan.h. */
+ps_status setup_plan(const setup *s, ps_report *report);
 ps_status report_setup(const setup *s);
 
 /* The body of the whole mesh, borrowed. */
