@@ -122,25 +122,42 @@ static ps_status mark(const ps_adaptive_device *d, int which)
     return d->marks ? ps_event_record(d->marks[which], d->far) : PS_OK;
 }
 
-static ps_status upward(const ps_adaptive_device *d)
+static ps_status sources_up(const ps_adaptive_device *d)
 {
     ps_fmm_device_any_leaves leaves = leaves_of(d, 0);
     ps_fmm_device_vectors all = from_level(d, d->multipoles, 0);
-    PS_TRY(ps_fill_zero(d->far, d->multipoles, vectors_bytes(d)));
-    PS_TRY(ps_fill_zero(d->far, d->locals, vectors_bytes(d)));
-    PS_TRY(ps_fmm_device_p2m_any(&d->method, &leaves, &all, d->far));
-    PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_M2M));
+    return ps_fmm_device_p2m_any(&d->method, &leaves, &all, d->far);
+}
+
+static ps_status parents_up(const ps_adaptive_device *d)
+{
     for (int l = tree_of(d)->levels - 2; l >= FAR_LEVEL; --l) {
         ps_fmm_range cells = {tree_of(d)->level_start[l], tree_of(d)->level_start[l + 1]};
         ps_fmm_device_family family = family_of(d, d->multipoles, l, cells);
         PS_TRY(ps_fmm_device_m2m(&d->method, &family, true, d->far));
     }
-    PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_ENCODE));
+    return PS_OK;
+}
+
+static ps_status encode(const ps_adaptive_device *d)
+{
     for (int l = FAR_LEVEL; l < tree_of(d)->levels; ++l) {
         ps_fmm_device_vectors from = from_level(d, d->multipoles, l), to = coded_of(d, l);
         PS_TRY(
             ps_fmm_device_encode(&d->method, d->tables[l], level_cells(d, l), &from, &to, d->far));
     }
+    return PS_OK;
+}
+
+static ps_status upward(const ps_adaptive_device *d)
+{
+    if (!d->given) PS_TRY(ps_fill_zero(d->far, d->multipoles, vectors_bytes(d)));
+    PS_TRY(ps_fill_zero(d->far, d->locals, vectors_bytes(d)));
+    if (!d->given) PS_TRY(sources_up(d));
+    PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_M2M));
+    if (!d->given) PS_TRY(parents_up(d));
+    PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_ENCODE));
+    PS_TRY(encode(d));
     return mark(d, PS_ADAPTIVE_DEVICE_M2L);
 }
 
@@ -287,4 +304,11 @@ ps_status ps_adaptive_device_run(const ps_adaptive_device *d)
     PS_TRY(apart ? ps_event_wait(d->met, d->far) : near_field(d));
     PS_TRY(mark(d, PS_ADAPTIVE_DEVICE_L2P));
     return finish(d);
+}
+
+ps_status ps_adaptive_device_multipoles(const ps_adaptive_device *d)
+{
+    PS_TRY(ps_device_enter_cuda(d->far));
+    PS_TRY(sources_up(d));
+    return parents_up(d);
 }

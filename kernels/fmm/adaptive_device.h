@@ -34,6 +34,7 @@ typedef struct ps_adaptive_device {
     const ps_adaptive_plan *plan; /* its tree's shape and box are read, too       */
     ps_fmm_device_method method;  /* near: fp64 is taken where leaves do not suit */
     bool gradient;
+    bool given; /* the caller has put multipoles there: neither P2M nor M2M */
     const ps_fmm_device_moments *moments;                  /* NULL: charges, to gradients */
     const ps_fmm_device_table *tables[PS_ADAPTIVE_LEVELS]; /* levels 2 .. levels - 1 */
     double factors[PS_ADAPTIVE_LEVELS];
@@ -59,5 +60,7 @@ int64_t ps_adaptive_device_beyond_bytes(const ps_adaptive_device *device);
 /* Enqueues an evaluation; the far stream is done when the results are there. In a box that repeats
  * the host waits amid it, and does what the boxes beyond the images do. */
 ps_status ps_adaptive_device_run(const ps_adaptive_device *device);
+/* Enqueues P2M and M2M alone, added to the multipoles: real [sides][cells][l^3]. */
+ps_status ps_adaptive_device_multipoles(const ps_adaptive_device *device);
 
 #endif

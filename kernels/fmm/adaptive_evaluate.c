@@ -45,15 +45,30 @@ static ps_status run(const ps_adaptive_evaluation *e, const scene *s, const step
 
 /* ---- upward, once ---- */
 
+static ps_status lift(const ps_adaptive_evaluation *e, const scene *s)
+{
+    const ps_adaptive_tree *t = s->t;
+    for (int l = t->levels - 1; l >= ps_adaptive_far_level(t); --l)
+        PS_TRY(run(e, s,
+                   &(step){PS_ADAPTIVE_P2M, ps_adaptive_lift, l, t->level_start[l],
+                           t->level_start[l + 1], RANGE}));
+    return PS_OK;
+}
+
+ps_status ps_adaptive_multipoles(ps_adaptive_problem *p, int threads, void *vectors,
+                                 void *workspace)
+{
+    scene s = ps_adaptive_scene_of(p, vectors);
+    ps_adaptive_evaluation e = {.problem = p, .threads = threads, .workspace = workspace};
+    return lift(&e, &s);
+}
+
 static ps_status upward(ps_adaptive_evaluation *e, const scene *s)
 {
     const ps_adaptive_tree *t = s->t;
     int top = ps_adaptive_far_level(t);
-    ps_adaptive_clear(s);
-    for (int l = t->levels - 1; l >= top; --l)
-        PS_TRY(run(e, s,
-                   &(step){PS_ADAPTIVE_P2M, ps_adaptive_lift, l, t->level_start[l],
-                           t->level_start[l + 1], RANGE}));
+    ps_adaptive_clear(s, e->given);
+    if (!e->given) PS_TRY(lift(e, s));
     for (int l = top; l < t->levels; ++l) {
         PS_TRY(run(e, s,
                    &(step){PS_ADAPTIVE_ENCODE, ps_adaptive_encode, l, t->level_start[l],

@@ -51,7 +51,8 @@ typedef struct ps_adaptive_problem {
     double seconds[PS_ADAPTIVE_STAGES]; /* of all processors */
 } ps_adaptive_problem;
 
-/* Bytes of all vectors, and of the workspace for so many threads. */
+/* Bytes of all vectors, and of the workspace for so many threads. Vectors begin with multipoles:
+ * real [sides][cells][l^3]. */
 int64_t ps_adaptive_vector_bytes(const ps_adaptive_problem *problem);
 int64_t ps_adaptive_workspace(const ps_adaptive_problem *problem, int threads);
 
@@ -65,7 +66,8 @@ typedef struct ps_adaptive_evaluation {
     ps_adaptive_problem *problem;
     int threads;
     void *vectors, *workspace;
-    bool lifted;                      /* all multipoles are there                      */
+    bool given;                       /* the caller has put multipoles there           */
+    bool lifted;                      /* all of them are there                         */
     int64_t done[PS_ADAPTIVE_LEVELS]; /* of each level, the cells before have locals   */
 } ps_adaptive_evaluation;
 
@@ -76,5 +78,10 @@ void ps_adaptive_begin(ps_adaptive_problem *problem, int threads, void *vectors,
  * ascending order. The first one makes all multipoles. OpenMP inside. */
 ps_status ps_adaptive_evaluate_portions(ps_adaptive_evaluation *evaluation, int64_t first,
                                         int64_t end);
+
+/* P2M and M2M alone, added to the multipoles that the vectors begin with: what is neither a leaf
+ * nor has children keeps its own. No other vector is touched. OpenMP inside. */
+ps_status ps_adaptive_multipoles(ps_adaptive_problem *problem, int threads, void *vectors,
+                                 void *workspace);
 
 #endif

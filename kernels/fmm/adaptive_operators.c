@@ -89,9 +89,10 @@ ps_adaptive_scene ps_adaptive_scene_of(ps_adaptive_problem *p, void *vectors)
     return s;
 }
 
-void ps_adaptive_clear(const scene *s)
+void ps_adaptive_clear(const scene *s, bool given)
 {
-    memset(s->multipoles, 0, (size_t)(2 * (s->locals - s->multipoles)));
+    int64_t all = s->locals - s->multipoles;
+    memset(given ? s->locals : s->multipoles, 0, (size_t)(given ? all : 2 * all));
 }
 
 static void *vector_of(const scene *s, char *vectors, int side, int64_t cell)

@@ -35,7 +35,8 @@ typedef struct ps_adaptive_scene {
 
 /* With vectors of ps_adaptive_vector_bytes. */
 ps_adaptive_scene ps_adaptive_scene_of(ps_adaptive_problem *problem, void *vectors);
-void ps_adaptive_clear(const ps_adaptive_scene *s); /* multipoles and locals become 0 */
+/* Locals become 0, and multipoles, too, unless they are given. */
+void ps_adaptive_clear(const ps_adaptive_scene *s, bool given);
 /* What the boxes beyond the images do: to cells, once, and to leaves above those among `targets`.
  * OpenMP inside. */
 void ps_adaptive_beyond(const ps_adaptive_scene *s, bool cells, ps_fmm_range targets);

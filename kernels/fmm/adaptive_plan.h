@@ -60,6 +60,10 @@ enum { PS_ADAPTIVE_DEVICE_OTHERS = 60 };
 double ps_adaptive_device_m2l_pairs(int order);
 int64_t ps_adaptive_device_leaf_size(int order);
 
+/* Of all leaves; of none infinity and 0. OpenMP inside. A plan of an essential tree takes those of
+ * the whole. */
+void ps_adaptive_leaf_widths(const ps_adaptive_tree *tree, double *narrowest, double *widest);
+
 /* A plan of some of the targets: each of `ranks` has as much work as the others. */
 typedef struct ps_adaptive_own {
     int rank, ranks;

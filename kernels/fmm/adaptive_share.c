@@ -8,22 +8,22 @@
 
 /* ---- portions ---- */
 
-/* Leaves of one. */
-static int64_t portion_size(const ps_adaptive_tree *t)
+int64_t ps_adaptive_portion_size(const ps_adaptive_tree *t)
 {
     enum { PORTIONS = 48, FEWEST = 64, MOST = 2048 };
+    if (t->portion) return t->portion;
     return ps_larger(FEWEST, ps_smaller(t->leaves / PORTIONS, MOST));
 }
 
 int64_t ps_adaptive_portions(const ps_adaptive_tree *t)
 {
-    int64_t each = portion_size(t);
+    int64_t each = ps_adaptive_portion_size(t);
     return (t->leaves + each - 1) / each;
 }
 
 ps_fmm_range ps_adaptive_portion_leaves(const ps_adaptive_tree *t, int64_t first, int64_t end)
 {
-    int64_t each = portion_size(t);
+    int64_t each = ps_adaptive_portion_size(t);
     return (ps_fmm_range){ps_smaller(first * each, t->leaves), ps_smaller(end * each, t->leaves)};
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernels/fmm/adaptive_lists.h"
 
+int64_t ps_adaptive_portion_size(const ps_adaptive_tree *tree); /* leaves of each but the last */
 int64_t ps_adaptive_portions(const ps_adaptive_tree *tree);
 /* Numbers among tree->leaf, and sorted targets, of portions [first, end). */
 ps_fmm_range ps_adaptive_portion_leaves(const ps_adaptive_tree *tree, int64_t first, int64_t end);

@@ -56,6 +56,7 @@ typedef struct ps_adaptive_tree {
     int64_t leaf_size;       /* at least 1                                                      */
     int least;               /* cells above this level are divided whatever they hold: 0        */
     bool same;               /* one set, sets[0]; else targets are sets[1]                      */
+    int64_t portion;         /* leaves of a portion (adaptive_share.h); 0: by their number      */
     ps_adaptive_set sets[2]; /* sorted; after ps_adaptive_divide keys are not read any more      */
     ps_adaptive_room room;
     /* ---- made; arrays are the caller's to free ---- */

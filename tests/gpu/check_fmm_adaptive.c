@@ -1,7 +1,8 @@
 /*
  * check_fmm_adaptive: adaptive trees on the CUDA device against the same on cores: cube, Plummer,
  * cusps, planes and lines, particles at one place, a cusp far away, one particle far from all; one
- * set and two; precisions, kernels; with W and X lists and without; all twice, for the same bits.
+ * set and two; precisions, kernels; with W and X lists and without; all twice, for the same bits,
+ * and stretch by stretch.
  * Ends with "N passed, N failed, N skipped".
  *
  *     check_fmm_adaptive [LARGEST]    cases of at most so many particles: for a checker of memory
@@ -77,6 +78,26 @@ done:
     return status;
 }
 
+/* Stretch by stretch: the bits of all at once, `whole`. */
+static ps_status compare_stretches(const check_case *c, const adaptive_case *h,
+                                   adaptive_device_case *d, ps_adaptive_rule rule,
+                                   const double *whole)
+{
+    enum { STRETCHES = 7 };
+    adaptive_case own = *h;
+    essential_case e = {.whole = &own, .work = adaptive_stretch_work, .self = d};
+    int64_t portions = ps_adaptive_portions(&h->tree);
+    own.problem.rule = rule;
+    own.problem.far = c->far;
+    ps_status status = essential_case_run(&e, (portions + STRETCHES - 1) / STRETCHES);
+    printf("    by stretches: %lld portions, %lld of %lld particles at most\n", (long long)portions,
+           (long long)e.largest, (long long)h->count[0]);
+    if (status == PS_OK && memcmp(e.results, whole, (size_t)(4 * h->count[0]) * 8))
+        status = ps_fail(PS_FAILED, "stretch by stretch the bits are others");
+    essential_case_release(&e);
+    return status;
+}
+
 static ps_status compare(const check_case *c, const adaptive_case *h, const ps_adaptive_plan *plan,
                          double *results, double *again)
 {
@@ -99,7 +120,11 @@ static ps_status compare(const check_case *c, const adaptive_case *h, const ps_a
     PS_GUARD(status, done, judge("the gradient", gradient, 10 * c->bound));
     if (memcmp(results, again, (size_t)(4 * n) * 8))
         PS_GUARD(status, done, ps_fail(PS_FAILED, "the bits do not repeat"));
-    if (h->tree.same) status = compare_whole(c, h, &d, plan->rule, results, again);
+    if (h->tree.same) PS_GUARD(status, done, compare_stretches(c, h, &d, plan->rule, results));
+    if (h->tree.same) { /* particles of all again */
+        PS_GUARD(status, done, adaptive_device_take(&d, h, plan, c->far, c->near));
+        status = compare_whole(c, h, &d, plan->rule, results, again);
+    }
 done:
     adaptive_device_release(&d);
     return status;

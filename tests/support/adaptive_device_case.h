@@ -7,7 +7,7 @@
 #include "kernels/fmm/device_growth.h"
 #include "kernels/fmm/device_table.h"
 #include "kernels/fmm/device_tree.h"
-#include "tests/support/adaptive_case.h"
+#include "tests/support/essential_case.h"
 
 typedef struct adaptive_device_case {
     const adaptive_case *host;
@@ -241,6 +241,50 @@ static inline ps_status adaptive_whole_run(adaptive_device_case *c, adaptive_who
     for (int s = 0; s < ADAPTIVE_WHOLE_STAGES; ++s)
         PS_TRY(ps_event_seconds(w->marks[s], w->marks[s + 1], &stages[s]));
     return ps_event_seconds(w->marks[0], w->marks[ADAPTIVE_WHOLE_STAGES], seconds);
+}
+
+/* ---- stretch by stretch: the work of an essential_case on the device ---- */
+
+static inline ps_status adaptive_stretch_place(adaptive_device_case *c, essential_case *e,
+                                               ps_adaptive_device *run)
+{
+    int64_t n = ps_essential_particles(&e->essential), bytes = 8 * 4 * (n + 1);
+    PS_TRY(adaptive_device_again(c, &c->rows[0], bytes));
+    PS_TRY(adaptive_device_again(c, &c->results, bytes));
+    PS_TRY(ps_copy_to_device(c->streams[0], c->rows[0], e->particles, 8 * 4 * n));
+    run->rows[0] = c->rows[0];
+    run->results = c->results;
+    int64_t block = ps_adaptive_device_place(run, NULL);
+    PS_TRY(adaptive_device_again(c, &c->block, block));
+    ps_adaptive_device_place(run, c->block);
+    return ps_adaptive_device_load(run);
+}
+
+static inline ps_status adaptive_stretch_run(adaptive_device_case *c, essential_case *e, bool lift,
+                                             ps_adaptive_plan *plan)
+{
+    ps_adaptive_device run = c->run;
+    const ps_adaptive_tree *t = &e->essential.tree;
+    PS_TRY(ps_adaptive_plan_make(t, e->problem.rule, NULL, plan));
+    ps_adaptive_leaf_widths(&e->whole->tree, &plan->narrowest, &plan->widest);
+    run.plan = plan;
+    run.given = true;
+    run.near = c->streams[1];
+    PS_TRY(adaptive_stretch_place(c, e, &run));
+    int64_t n = ps_essential_particles(&e->essential), some = t->cells * essential_vector(e);
+    PS_TRY(ps_copy_to_device(c->streams[0], run.multipoles, e->vectors, some));
+    PS_TRY(lift ? ps_adaptive_device_multipoles(&run) : ps_adaptive_device_run(&run));
+    PS_TRY(lift ? ps_copy_to_host(c->streams[0], e->vectors, run.multipoles, some)
+                : ps_copy_to_host(c->streams[0], e->found, c->results, 8 * 4 * n));
+    return ps_stream_wait(c->streams[0]);
+}
+
+static inline ps_status adaptive_stretch_work(void *self, essential_case *e, bool lift)
+{
+    ps_adaptive_plan plan = {0};
+    ps_status status = adaptive_stretch_run(self, e, lift, &plan);
+    ps_adaptive_plan_release(&plan);
+    return status;
 }
 
 /* Results in the order in which particles were made, from the device: [4][n]. */
