@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/adaptive_parts.h"
+#include "compute/fmm/adaptive_stretch.h"
 #include "formats/store_memory.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
@@ -158,7 +158,13 @@ static ps_status check_memory(const fmm_run *r, int64_t bytes)
  * for. */
 static ps_status build_on_host(fmm_run *r, ps_status why)
 {
-    PS_TRY(check_memory(r, fmm_adaptive_sorting_bytes(&r->problem)));
+    ps_status held = check_memory(r, fmm_adaptive_sorting_bytes(&r->problem));
+    if (held == PS_EXHAUSTED && !r->adaptive->gpu && fmm_stretches_can(r)) {
+        ps_info("the adaptive tree is made and evaluated by stretches: --host-memory does not hold "
+                "its particles");
+        return fmm_stretches_open(r, false);
+    }
+    PS_TRY(held);
     if (why == PS_OK) return fmm_adaptive_build(r);
     if (why != PS_INVALID && (why != PS_EXHAUSTED || r->options->tree == FMM_TREE_AUTO)) return why;
     ps_info("the host makes the adaptive tree: %s", ps_message());
@@ -307,6 +313,7 @@ static int64_t evaluation_bytes(const fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
     int64_t bytes = results_bytes(r), built = ps_memory_peak() - ps_memory_resident();
+    if (a->stretches) return fmm_stretches_bytes(r);
     if (a->gpu && a->gpu->grown) return traffic_bytes(r);
     if (a->gpu) /* made in pieces, then whole */
         bytes += 2 * fmm_adaptive_gpu_host_bytes(a->gpu) +
@@ -319,7 +326,45 @@ static int64_t evaluation_bytes(const fmm_run *r)
 int64_t fmm_adaptive_leaving_bytes(const fmm_run *r)
 {
     if (r->adaptive->gpu) return evaluation_bytes(r);
+    if (r->adaptive->stretches) return fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
     return results_bytes(r) + fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
+}
+
+int fmm_adaptive_takers(const fmm_run *r)
+{
+    const fmm_stretches *s = r->adaptive->stretches;
+    if (!s) return 0;
+    int64_t most = fmm_adaptive_is_straight(r) ? ps_larger(r->writers, 1) : r->run->threads;
+    int64_t held = ps_larger(s->room / fmm_stretches_taker_bytes(r), 1);
+    return (int)ps_smaller(ps_smaller(most, held), r->run->threads);
+}
+
+/* Stretches take all that --host-memory leaves them. */
+static ps_status share_with_stretches(fmm_run *r)
+{
+    enum { PART = 50, SLACK = 4 << 20 }; /* as fmm_share_memory keeps, and of the heap */
+    int64_t memory = r->run->host_memory;
+    PS_TRY(fmm_stretches_plan(r));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    int64_t least = r->ledger.least, taken = r->ledger.most[PS_ROOM_HOST];
+    fmm_stretches_widen(r, memory - memory / PART - SLACK - taken);
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    r->ledger.least = least;
+    return PS_OK;
+}
+
+/* All in memory, or, where that does not hold it, by stretches. */
+static ps_status share_memory(fmm_run *r, int64_t device)
+{
+    fmm_adaptive *a = r->adaptive;
+    if (a->stretches) return share_with_stretches(r);
+    ps_status status = fmm_share_memory(r, evaluation_bytes(r), device);
+    if (status != PS_EXHAUSTED || a->gpu || !fmm_stretches_can(r)) return status;
+    ps_info("the adaptive tree is evaluated by stretches: --host-memory does not hold its "
+            "expansions");
+    PS_TRY(fmm_stretches_open(r, true));
+    fmm_adaptive_configure(a, &r->problem);
+    return share_with_stretches(r);
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)
@@ -333,7 +378,7 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     int64_t device = 0;
     ps_status status = gpu ? fmm_passes_plan(r->adaptive, &r->problem, &device) : PS_OK;
     if (status == PS_USAGE && !must) status = PS_EXHAUSTED; /* vectors too long for a device */
-    if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
+    if (status == PS_OK) status = share_memory(r, device);
     status = ps_comm_agree(status);
     /* With less --tree auto takes the octree's tree. */
     if (status == PS_OK && r->adaptive->least > 0)
@@ -369,6 +414,7 @@ void fmm_adaptive_report(const fmm_run *r, ps_report *report)
     if (r->problem.lattice.axes) ps_report_int(report, "images", a->images);
     ps_report_real(report, "work_of_uniform", uniform_work(r) / r->problem.pairs);
     ps_report_real(report, "building", a->building);
+    if (a->stretches) fmm_stretches_report(r, report);
     if (a->gpu) fmm_adaptive_gpu_report(a->gpu, r->seconds > 0, report);
     if (a->gpu || r->seconds <= 0) return; /* a plan */
     ps_report_section(report, "stages");
@@ -388,6 +434,7 @@ void fmm_adaptive_empty(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     if (!a) return;
     fmm_adaptive_shares_release(&a->shares);
+    fmm_stretches_empty(a);
     free(a->results);
     a->results = NULL;
 }
@@ -397,6 +444,7 @@ void fmm_adaptive_close(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     if (!a) return;
     fmm_adaptive_empty(r);
+    fmm_stretches_close(a);
     fmm_adaptive_gpu_close(&a->gpu);
     for (int set = 0; set < 2; ++set) {
         free(a->columns[set]);

@@ -27,6 +27,8 @@ typedef struct fmm_adaptive_shares {
     double *work;
 } fmm_adaptive_shares;
 
+typedef struct fmm_stretches fmm_stretches;
+
 struct fmm_adaptive {
     ps_adaptive_tree tree;
     ps_adaptive_work work;
@@ -40,7 +42,8 @@ struct fmm_adaptive {
     double building;
     int64_t images; /* copies of sources behind them, of a box that repeats */
     int64_t least;  /* memory that the octree's tree takes at least, for a plan; 0: not asked */
-    fmm_adaptive_gpu *gpu; /* NULL: on cores */
+    fmm_adaptive_gpu *gpu;    /* NULL: on cores */
+    fmm_stretches *stretches; /* NULL: all is in memory (adaptive_stretch.h) */
 };
 
 /* Rows of a set of particles, the set of the targets, and which side of the file a set is. */
@@ -75,9 +78,15 @@ double fmm_adaptive_forecast(const fmm_run *r);
 ps_status fmm_adaptive_cut(const fmm_run *r, int ranks, fmm_adaptive_shares *out);
 void fmm_adaptive_shares_release(fmm_adaptive_shares *shares);
 ps_status fmm_adaptive_room(fmm_run *r); /* for results, once */
-/* Portions of this rank that a pass has not done yet; adds to the results, and keeps them. OpenMP
- * inside. */
+/* Portions of this rank that a pass has not done yet; adds to the results, and keeps them. Without
+ * an evaluation by stretches. OpenMP inside. */
 ps_status fmm_adaptive_batches(fmm_run *r, int pass, ps_adaptive_evaluation *evaluation);
+/* Evaluates portions from `first` on up to *end, which becomes where it has come to, and keeps
+ * their results. adaptive_stretch.c */
+ps_status fmm_stretches_evaluate(fmm_run *r, int64_t first, int64_t *end);
+/* Keeps results of portions [first, end) after a pass in the journal, where there is one. */
+ps_status fmm_adaptive_keep(fmm_run *r, int pass, int64_t first, int64_t end,
+                            const fmm_values *results);
 /* Results of all ranks to the first one; collective. */
 ps_status fmm_adaptive_gather(fmm_run *r);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/adaptive_parts.h"
+#include "compute/fmm/adaptive_stretch.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
@@ -17,8 +17,9 @@ static ps_status sum_checks(fmm_run *r)
     double start = ps_clock();
     for (int i = 0; i < 2; ++i) {
         if (!checks[i] || checks[i]->summed) continue;
-        PS_TRY(p->lattice.axes
-                   ? fmm_periodic_direct(r->adaptive, p, checks[i])
+        PS_TRY(p->lattice.axes ? fmm_periodic_direct(r->adaptive, p, checks[i])
+               : r->adaptive->stretches
+                   ? fmm_stretches_check(r, checks[i])
                    : fmm_check_share(p, checks[i], r->adaptive->columns[0], count, count));
         checks[i]->summed = true;
     }
@@ -40,11 +41,20 @@ static int64_t piece_rows(const fmm_problem *p)
     return ps_fmm_sum_rows(&p->sum) + (summed ? p->fmm.sides : 0);
 }
 
+/* Of values and places. */
+static int64_t taker_bytes(const fmm_run *r)
+{
+    int64_t taken = fmm_adaptive_taken(r);
+    if (r->adaptive->stretches) return fmm_stretches_taker_bytes(r) + 8 * taken;
+    return 8 * (1 + piece_rows(&r->problem)) * taken;
+}
+
 int64_t fmm_adaptive_pieces_bytes(const fmm_run *r)
 {
     int64_t all = r->problem.header->count[1], taken = fmm_adaptive_taken(r);
     int64_t takers = ps_smaller(r->run->threads, all ? (all + taken - 1) / taken : 1);
-    return takers * 8 * (1 + piece_rows(&r->problem)) * taken;
+    if (r->adaptive->stretches) return fmm_takers(r) * taker_bytes(r);
+    return takers * taker_bytes(r);
 }
 
 /* Sums of `count` targets, sums[FMM_PARTS][S] of each piece of them. */
@@ -60,6 +70,22 @@ static void sum_pieces(const fmm_problem *p, const fmm_values *values, const dou
     }
 }
 
+/* Results of targets of the file from memory, and, behind them, the charges of those that have an
+ * energy. */
+static void gather_piece(const fmm_run *r, int64_t first, int64_t count, double *values)
+{
+    const fmm_adaptive *a = r->adaptive;
+    int64_t all = fmm_adaptive_count(a, fmm_adaptive_last(&r->problem));
+    int rows = ps_fmm_sum_rows(&r->problem.sum), more = (int)piece_rows(&r->problem) - rows;
+    const int64_t *from = a->inverse + first;
+    for (int row = 0; row < rows; ++row)
+        for (int64_t i = 0; i < count; ++i)
+            values[row * count + i] = a->results[row * all + from[i]];
+    for (int row = 0; row < more; ++row)
+        for (int64_t i = 0; i < count; ++i)
+            values[(rows + row) * count + i] = a->columns[0][(3 + row) * all + from[i]];
+}
+
 /* Results of targets [first, first + count) of the file; sums[FMM_PARTS][S] of each piece of
  * theirs.
  */
@@ -68,21 +94,16 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
 {
     const fmm_adaptive *a = r->adaptive;
     const fmm_problem *p = &r->problem;
-    int64_t all = fmm_adaptive_count(a, fmm_adaptive_last(p));
-    int sides = p->fmm.sides, rows = ps_fmm_sum_rows(&p->sum);
-    const int64_t *from = a->inverse + first;
-    for (int row = 0; row < rows; ++row)
-        for (int64_t i = 0; i < count; ++i)
-            room->values[row * count + i] = a->results[row * all + from[i]];
+    int rows = ps_fmm_sum_rows(&p->sum);
+    double *charges = room->values + rows * count;
+    if (a->stretches)
+        PS_TRY(fmm_stretches_take(r, first / fmm_adaptive_taken(r), &room->source, room->values,
+                                  &charges));
+    else
+        gather_piece(r, first, count, room->values);
     fmm_periodic_scale(p, count, count, room->values);
     fmm_values values = {room->values, count, count};
-    if (piece_rows(p) > rows) {
-        double *charges = room->values + rows * count;
-        for (int row = 0; row < sides; ++row)
-            for (int64_t i = 0; i < count; ++i)
-                charges[row * count + i] = a->columns[0][(3 + row) * all + from[i]];
-        sum_pieces(p, &values, charges, sums);
-    }
+    if (piece_rows(p) > rows) sum_pieces(p, &values, charges, sums);
     PS_TRY(fmm_source_read(&room->source, fmm_adaptive_side(fmm_adaptive_last(p)), first, count,
                            NULL, 0, room->places));
     return fmm_pass_results(&r->work, first, room->places, &values);
@@ -90,11 +111,10 @@ static ps_status take_piece(fmm_run *r, int64_t first, int64_t count, piece_room
 
 static ps_status piece_room_open(const fmm_run *r, piece_room *room)
 {
-    const fmm_problem *p = &r->problem;
     int64_t taken = fmm_adaptive_taken(r);
     memset(room, 0, sizeof *room);
-    fmm_source_init(&room->source, p);
-    PS_TRY(ps_alloc_untouched((void **)&room->values, 8 * piece_rows(p) * taken, "results"));
+    fmm_source_init(&room->source, &r->problem);
+    PS_TRY(ps_alloc_untouched((void **)&room->values, taker_bytes(r) - 8 * taken, "results"));
     return ps_alloc_untouched((void **)&room->places, 8 * taken, "places");
 }
 
@@ -142,10 +162,10 @@ static ps_status take_all(fmm_run *r)
 static ps_status evaluate(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
-    ps_status status = fmm_adaptive_room(r);
+    ps_status status = a->stretches ? PS_OK : fmm_adaptive_room(r);
     fmm_adaptive_shares_release(&a->shares);
     if (status == PS_OK && !a->gpu) status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
-    if (status == PS_OK) status = fmm_passes_run(r);
+    if (status == PS_OK) status = a->stretches ? fmm_stretches_run(r) : fmm_passes_run(r);
     return ps_comm_agree(status);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/adaptive_parts.h"
+#include "compute/fmm/adaptive_stretch.h"
 #include "runtime/balance.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -124,9 +124,12 @@ ps_status fmm_adaptive_restore(void *context, int64_t item, const fmm_sums *sums
     int64_t some = ps_adaptive_size(targets);
     if (count != rows_of(r) * some)
         return ps_fail(PS_INVALID, "the journal has results of another size");
-    PS_TRY(fmm_adaptive_room(r));
     if (r->done[portion] > pass) return PS_OK;
-    for (int row = 0; row < rows_of(r) && some > 0; ++row)
+    if (r->adaptive->stretches)
+        PS_TRY(fmm_stretches_restore(r, targets, values));
+    else
+        PS_TRY(fmm_adaptive_room(r));
+    for (int row = 0; r->adaptive->results && row < rows_of(r) && some > 0; ++row)
         memcpy(r->adaptive->results + row * stride_of(r) + targets.begin, values + row * some,
                8 * (size_t)some);
     r->done[portion] = (uint8_t)(pass + 1);
@@ -159,19 +162,29 @@ int64_t fmm_adaptive_record_bytes(const fmm_run *r)
 }
 
 /* Keeps the results of a portion. */
-static ps_status keep(fmm_run *r, int pass, int64_t portion)
+static ps_status keep(fmm_run *r, int64_t item, const fmm_values *results)
 {
     static const fmm_sums none[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX];
-    ps_fmm_range targets = targets_of(r, portion);
-    int64_t some = ps_adaptive_size(targets), count = rows_of(r) * some;
+    int64_t some = results->count, count = rows_of(r) * some;
     PS_SCOPED_MEMORY double *values = NULL;
     if (!ps_journal_wants(r->work.journal, 8 * count)) return PS_OK;
     PS_TRY(PS_ALLOC(&values, count + 1, "results of a portion"));
     for (int row = 0; row < rows_of(r) && some > 0; ++row)
-        memcpy(values + row * some, r->adaptive->results + row * stride_of(r) + targets.begin,
-               8 * (size_t)some);
-    return fmm_journal_add(r->work.journal, item_of(portion, pass), none, r->problem.fmm.sides,
-                           values, count);
+        memcpy(values + row * some, results->rows + row * results->stride, 8 * (size_t)some);
+    return fmm_journal_add(r->work.journal, item, none, r->problem.fmm.sides, values, count);
+}
+
+ps_status fmm_adaptive_keep(fmm_run *r, int pass, int64_t first, int64_t end,
+                            const fmm_values *results)
+{
+    int64_t begin = targets_of(r, first).begin;
+    for (int64_t n = first; n < end; ++n) {
+        ps_fmm_range t = targets_of(r, n);
+        const fmm_values own = {results->rows + t.begin - begin, results->stride,
+                                ps_adaptive_size(t)};
+        PS_TRY(keep(r, item_of(n, pass), &own));
+    }
+    return PS_OK;
 }
 
 /* What a pass has found for portions [first, end) becomes part of the results, and is kept. */
@@ -186,8 +199,7 @@ static ps_status finish(fmm_run *r, int pass, int64_t first, int64_t end)
     if (a->found)
         ps_fmm_sum_add(&r->problem.sum, pass, &(ps_fmm_rows){a->found + t.begin, all, some},
                        &results);
-    for (int64_t n = first; n < end; ++n) PS_TRY(keep(r, pass, n));
-    return PS_OK;
+    return fmm_adaptive_keep(r, pass, first, end, &(fmm_values){results.at, all, some});
 }
 
 /* Portions at a time: all where nothing is kept; else what takes some seconds, and work for all
@@ -218,8 +230,8 @@ ps_status fmm_adaptive_batches(fmm_run *r, int pass, ps_adaptive_evaluation *e)
         next = at + 1;
         if (is_done(r, pass, at)) continue;
         while (next < end && next - at < batch && !is_done(r, pass, next)) ++next;
-        PS_TRY(ps_adaptive_evaluate_portions(e, at, next));
-        PS_TRY(finish(r, pass, at, next));
+        if (e) PS_TRY(ps_adaptive_evaluate_portions(e, at, next));
+        PS_TRY(e ? finish(r, pass, at, next) : fmm_stretches_evaluate(r, at, &next));
         ps_progress_update(&progress, next - first);
     }
     ps_progress_end(&progress);

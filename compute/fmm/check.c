@@ -225,8 +225,8 @@ void fmm_check_close(fmm_check **check)
 
 /* ---- direct sums ---- */
 
-/* Sources [0, count) of columns[3 + S][stride], which begin there; NULL: those from `begin` on of
- * the file. */
+/* Sources [0, count) of columns[3 + S][stride], which begin there; NULL: those from `begin` on, of
+ * the job's reader or the file. */
 typedef struct span {
     const double *columns;
     int64_t stride, begin, count;
@@ -237,6 +237,8 @@ typedef struct sum_job {
     const fmm_check *check;
     const span *spans;
     int64_t count;
+    fmm_span_reader read; /* NULL: of the file */
+    void *context;
     int64_t from, some; /* targets */
     double *sums;       /* [BLOCKS][rows][some], then sums of |q|: [S] */
 } sum_job;
@@ -287,16 +289,22 @@ static ps_status add_span(const sum_job *job, const span *s, double *sums)
     return PS_OK;
 }
 
+/* To room[3 + S][count]. */
+static ps_status read_span(const sum_job *job, const span *s, fmm_source *source, double *room)
+{
+    double *column[PS_PARTICLE_COLUMNS_MAX];
+    int columns = 3 + job->check->sides;
+    if (job->read) return job->read(job->context, s->begin, s->count, room);
+    for (int k = 0; k < columns; ++k) column[k] = room + k * s->count;
+    return fmm_source_read(source, PS_OCTREE_SOURCES, s->begin, s->count, column, columns, NULL);
+}
+
 static ps_status sum_block(const sum_job *job, int64_t block, fmm_source *source, double *room)
 {
-    int columns = 3 + job->check->sides;
     for (int64_t i = job->count * block / BLOCKS; i < job->count * (block + 1) / BLOCKS; ++i) {
         span s = job->spans[i];
         if (!s.columns) {
-            double *column[PS_PARTICLE_COLUMNS_MAX];
-            for (int k = 0; k < columns; ++k) column[k] = room + k * s.count;
-            PS_TRY(fmm_source_read(source, PS_OCTREE_SOURCES, s.begin, s.count, column, columns,
-                                   NULL));
+            PS_TRY(read_span(job, &s, source, room));
             s.columns = room;
             s.stride = s.count;
         }
@@ -341,10 +349,9 @@ static void take_blocks(const sum_job *job, fmm_check *c)
 }
 
 /* Adds all spans to the direct sums; collective if `shared`: each rank then sums some blocks. */
-static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans, int64_t count,
-                           bool shared, int threads)
+static ps_status add_job(sum_job job, fmm_check *c, bool shared, int threads)
 {
-    sum_job job = {.p = p, .check = c, .spans = spans, .count = count};
+    const fmm_problem *p = job.p;
     ps_status status = PS_OK;
     for (; job.from < c->count && status == PS_OK; job.from += BATCH) {
         job.some = c->count - job.from < BATCH ? c->count - job.from : BATCH;
@@ -358,16 +365,33 @@ static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans
     return status;
 }
 
+static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans, int64_t count,
+                           bool shared, int threads)
+{
+    return add_job((sum_job){.p = p, .check = c, .spans = spans, .count = count}, c, shared,
+                   threads);
+}
+
+/* Spans of sources in their order, of columns or (NULL) where a reader has them. */
+static ps_status list_all(const double *columns, int64_t stride, int64_t count, span **list,
+                          int64_t *spans)
+{
+    *spans = (count + SPAN - 1) / SPAN;
+    PS_TRY(PS_ALLOC(list, *spans, "direct sums"));
+    for (int64_t i = 0; i < *spans; ++i) {
+        int64_t left = count - i * SPAN;
+        (*list)[i] = (span){columns ? columns + i * SPAN : NULL, stride, i * SPAN,
+                            left < SPAN ? left : SPAN};
+    }
+    return PS_OK;
+}
+
 static ps_status add_columns(const fmm_problem *p, fmm_check *c, const double *columns,
                              int64_t stride, int64_t count, bool shared)
 {
-    int64_t spans = (count + SPAN - 1) / SPAN;
+    int64_t spans;
     PS_SCOPED_MEMORY span *list = NULL;
-    PS_TRY(PS_ALLOC(&list, spans, "direct sums"));
-    for (int64_t i = 0; i < spans; ++i) {
-        int64_t left = count - i * SPAN;
-        list[i] = (span){columns + i * SPAN, stride, 0, left < SPAN ? left : SPAN};
-    }
+    PS_TRY(list_all(columns, stride, count, &list, &spans));
     return add_spans(p, c, list, spans, shared, omp_get_max_threads());
 }
 
@@ -381,6 +405,18 @@ ps_status fmm_check_share(const fmm_problem *p, fmm_check *c, const double *colu
                           int64_t count)
 {
     return add_columns(p, c, columns, stride, count, true);
+}
+
+ps_status fmm_check_share_from(const fmm_problem *p, fmm_check *c, int64_t count,
+                               fmm_span_reader read, void *context)
+{
+    int64_t spans;
+    PS_SCOPED_MEMORY span *list = NULL;
+    PS_TRY(list_all(NULL, 0, count, &list, &spans));
+    return add_job(
+        (sum_job){
+            .p = p, .check = c, .spans = list, .count = spans, .read = read, .context = context},
+        c, true, omp_get_max_threads());
 }
 
 /* Spans of all groups of leaves, from the pool if it has them. */

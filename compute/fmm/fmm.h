@@ -303,6 +303,9 @@ ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *
 void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count);
 /* When all is put: PS_INVALID unless each place was met once. OpenMP inside. */
 ps_status fmm_sink_check(const fmm_sink *sink);
+/* Results of a chunk of the output in order, values[rows][count], from the scratch file; room[1 +
+ * rows][count]. Thread-safe. */
+ps_status fmm_sink_read(const fmm_sink *sink, int64_t chunk, double *room, double *values);
 /* By as many threads as `memory` has room for, at least one. */
 ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file);
 /* Where results are until they are written. */
@@ -464,6 +467,11 @@ ps_status fmm_check_add(const fmm_problem *p, fmm_check *check, const double *co
 /* The same, collective: all ranks have all sources, and each sums some. */
 ps_status fmm_check_share(const fmm_problem *p, fmm_check *check, const double *columns,
                           int64_t stride, int64_t count);
+/* Sources [first, first + count) to columns[3 + S][count]. Thread-safe. */
+typedef ps_status (*fmm_span_reader)(void *context, int64_t first, int64_t count, double *columns);
+/* The same of so many sources that a function reads. */
+ps_status fmm_check_share_from(const fmm_problem *p, fmm_check *check, int64_t count,
+                               fmm_span_reader read, void *context);
 /* Keeps results of sorted targets from `first` on. Thread-safe. */
 void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);

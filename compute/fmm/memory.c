@@ -139,6 +139,7 @@ static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
 
 int fmm_takers(const fmm_run *r)
 {
+    if (r->adaptive && fmm_adaptive_takers(r) > 0) return fmm_adaptive_takers(r);
     return fmm_adaptive_is_straight(r) && r->writers < r->run->threads ? r->writers
                                                                        : r->run->threads;
 }

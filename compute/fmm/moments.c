@@ -145,7 +145,8 @@ void fmm_pass_configure(fmm_adaptive *a, const fmm_problem *p, int number)
     q->periodic = own->periodic;
     q->function = pass.function;
     q->sides = pass.sides;
-    q->sources = ps_fmm_pass_sources(&pass, a->columns[0], fmm_adaptive_count(a, 0));
+    if (a->columns[0])
+        q->sources = ps_fmm_pass_sources(&pass, a->columns[0], fmm_adaptive_count(a, 0));
     q->targets = (ps_fmm_particles){.stride = count};
     for (int d = 0; d < 3 && !p->same; ++d) q->targets.position[d] = a->columns[1] + d * count;
     double *rows = ps_fmm_sum_passes(&p->sum) > 1 ? a->found : a->results;

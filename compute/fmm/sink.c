@@ -251,22 +251,26 @@ int fmm_sink_writers(int64_t targets, const ps_fmm_sum *sum, fmm_sink_way way, i
     return writers > 1 ? (int)writers : 1;
 }
 
-static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
+ps_status fmm_sink_read(const fmm_sink *sink, int64_t chunk, double *records, double *values)
 {
     int64_t rows = rows_of(sink, chunk), words = 1 + sink->values;
-    double *records;
     if (sink->filled[chunk] != rows)
         return ps_fail(PS_FAILED, "results of %lld targets are missing",
                        (long long)(rows - sink->filled[chunk]));
+    PS_TRY(ps_scratch_read(sink->file, records, 8 * words * rows, 8 * words * chunk * sink->rows));
+    arrange(sink, chunk, records, values);
+    return PS_OK;
+}
+
+static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
+{
+    int64_t rows = rows_of(sink, chunk);
+    double *records;
     PS_TRY(ps_alloc_untouched((void **)&records,
                               8 * rows * writer_words(sink->values, FMM_SINK_FILE), "results"));
-    double *values = records + rows * words;
-    ps_status status =
-        ps_scratch_read(sink->file, records, 8 * words * rows, 8 * words * chunk * sink->rows);
-    if (status == PS_OK) {
-        arrange(sink, chunk, records, values);
-        status = ps_fmm_result_write(file, chunk, values, rows);
-    }
+    double *values = records + rows * (1 + sink->values);
+    ps_status status = fmm_sink_read(sink, chunk, records, values);
+    if (status == PS_OK) status = ps_fmm_result_write(file, chunk, values, rows);
     free(records);
     return status;
 }

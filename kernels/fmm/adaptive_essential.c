@@ -144,6 +144,7 @@ static ps_status find_runs(const maker *m)
         e->words[2 * found] = (uint64_t)t->cell[c].sources.begin;
         e->words[2 * found++ + 1] = (uint64_t)t->cell[c].sources.end;
     }
+    e->listed = count;
     return join_runs(m, count);
 }
 
@@ -346,10 +347,11 @@ int64_t ps_essential_fixed_bytes(const ps_adaptive_tree *whole)
 
 int64_t ps_essential_bytes(const ps_essential *e)
 {
-    const int64_t *c = e->capacity, *t = e->tree.capacity;
-    return 8 * c[2] + c[3] * (int64_t)sizeof *e->runs + 8 * c[4] + 4 * c[5] + c[6] +
-           t[0] * (int64_t)sizeof *e->tree.cell + t[1] * (int64_t)sizeof *e->tree.around +
-           t[2] * (int64_t)sizeof *e->tree.leaf;
+    int64_t cell = sizeof *e->tree.cell + sizeof *e->tree.around + sizeof *e->whole +
+                   sizeof *e->given;
+    return e->tree.cells * cell + e->tree.leaves * (int64_t)sizeof *e->tree.leaf +
+           e->run_count * (int64_t)(sizeof *e->runs + sizeof *e->at) +
+           4 * e->listed * (int64_t)sizeof *e->words;
 }
 
 void ps_essential_release(ps_essential *e)

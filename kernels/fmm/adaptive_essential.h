@@ -34,6 +34,7 @@ typedef struct ps_essential {
     uint8_t *marks;  /* [cells of the whole] */
     int32_t *number; /* [cells of the whole] -1: not in the tree */
     uint64_t *words;
+    int64_t listed; /* cells that have been sorted for their runs */
     int64_t capacity[7];
 } ps_essential;
 
@@ -59,7 +60,7 @@ static inline int64_t ps_essential_particles(const ps_essential *e)
 /* Of a row over all particles of the whole to one of the tree; free places become 0. */
 void ps_essential_gather(const ps_essential *essential, const double *from, double *to);
 
-/* Bytes of its arrays; without those that are as long as the whole tree is. */
+/* Bytes that it uses of its arrays; without those that are as long as the whole tree is. */
 int64_t ps_essential_bytes(const ps_essential *essential);
 /* Bytes that such trees of a whole take however small they are: 5 a cell. */
 int64_t ps_essential_fixed_bytes(const ps_adaptive_tree *whole);

@@ -51,7 +51,7 @@ ps_status ps_adaptive_root(const double lower[3], const double upper[3], ps_octr
 
 /* The lower 21 levels of a particle's key. The upper ones are those of ps_tree_keys on level 21:
  * both scales differ by a power of 2, so that they belong to one number. */
-static uint64_t low_key(const ps_octree_box *box, const ps_tree_points *p, int64_t i)
+uint64_t ps_adaptive_low_key(const ps_octree_box *box, const ps_tree_points *p, int64_t i)
 {
     const double scale = ldexp((double)((int64_t)1 << PS_ADAPTIVE_WORD) / box->width,
                                PS_ADAPTIVE_DEEPEST - PS_ADAPTIVE_WORD);
@@ -79,7 +79,7 @@ static void sort_run(const ps_octree_box *box, const ps_adaptive_set *set, int64
 {
     int64_t count = end - first;
     for (int64_t i = 0; i < count; ++i) {
-        words[2 * i] = low_key(box, &set->points, set->order[first + i]);
+        words[2 * i] = ps_adaptive_low_key(box, &set->points, set->order[first + i]);
         words[2 * i + 1] = (uint64_t)set->order[first + i];
     }
     words = ps_word_sort(words, count, 2, 0, 3 * PS_ADAPTIVE_WORD, words + 2 * count);
@@ -100,14 +100,18 @@ int64_t ps_adaptive_sort(const ps_octree_box *box, uint64_t *workspace, ps_adapt
 
 /* ---- dividing ---- */
 
+/* Of sorted particle i. */
+static inline uint64_t low_at(const ps_adaptive_tree *t, const ps_adaptive_set *set, int64_t i)
+{
+    return set->low ? set->low[i] : ps_adaptive_low_key(&t->box, &set->points, set->order[i]);
+}
+
 /* The octant, on `level` (from 1 on), of the cell that holds sorted particle i. */
 static inline int octant_of(const ps_adaptive_tree *t, const ps_adaptive_set *set, int level,
                             int64_t i)
 {
     if (level <= PS_ADAPTIVE_WORD) return (int)(set->keys[i] >> 3 * (PS_ADAPTIVE_WORD - level) & 7);
-    return (int)(low_key(&t->box, &set->points, set->order[i]) >>
-                     3 * (PS_ADAPTIVE_DEEPEST - level) &
-                 7);
+    return (int)(low_at(t, set, i) >> 3 * (PS_ADAPTIVE_DEEPEST - level) & 7);
 }
 
 /* Where each octant of a level begins within a range of a cell of the level above: border[9]. */
@@ -136,7 +140,7 @@ typedef struct full_key {
 static full_key key_at(const ps_adaptive_tree *t, int set, int64_t i)
 {
     const ps_adaptive_set *s = &t->sets[set];
-    return (full_key){s->keys[i], low_key(&t->box, &s->points, s->order[i])};
+    return (full_key){s->keys[i], low_at(t, s, i)};
 }
 
 /* Whether all particles of a cell share all levels: no division parts them. */

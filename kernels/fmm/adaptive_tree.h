@@ -38,11 +38,14 @@ typedef struct ps_adaptive_cell {
 } ps_adaptive_cell;
 
 /* A set of particles: borrowed, in the caller's order; keys of the upper 21 levels in sorted order;
- * order[i]: the caller's number of sorted particle i. Particles of one place keep their order. */
+ * order[i]: the caller's number of sorted particle i. Particles of one place keep their order.
+ * Where the particles are not in memory, `low` has keys of the lower 21 levels, sorted, of those
+ * that share their upper ones, and order is not read. */
 typedef struct ps_adaptive_set {
     ps_tree_points points;
     uint64_t *keys;
     int64_t *order;
+    uint64_t *low; /* NULL: of the points */
 } ps_adaptive_set;
 
 /* ps_grow of runtime/memory.h: the memory is the caller's. */
@@ -82,6 +85,9 @@ int64_t ps_adaptive_sort_workspace(int64_t count);
 /* Fills keys and order of a set (points, keys[count] and order[count] are set). Returns how many
  * particles lie outside the box. OpenMP inside. */
 int64_t ps_adaptive_sort(const ps_octree_box *box, uint64_t *workspace, ps_adaptive_set *set);
+
+/* The lower 21 levels of the key of point i. */
+uint64_t ps_adaptive_low_key(const ps_octree_box *box, const ps_tree_points *points, int64_t i);
 
 /* Makes the cells. PS_EXHAUSTED without memory or beyond 2^31 - 1 cells. OpenMP inside. */
 ps_status ps_adaptive_divide(ps_adaptive_tree *tree);
