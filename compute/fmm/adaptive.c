@@ -330,6 +330,12 @@ int64_t fmm_adaptive_leaving_bytes(const fmm_run *r)
     return results_bytes(r) + fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
 }
 
+int64_t fmm_adaptive_taker_bytes(const fmm_run *r)
+{
+    bool come = fmm_adaptive_is_straight(r) && r->adaptive->stretches;
+    return come ? fmm_stretches_taker_bytes(r) + 8 * fmm_adaptive_taken(r) : 0;
+}
+
 int fmm_adaptive_takers(const fmm_run *r)
 {
     const fmm_stretches *s = r->adaptive->stretches;

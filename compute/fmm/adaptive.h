@@ -28,6 +28,8 @@ ps_status fmm_adaptive_restored(fmm_run *r); /* after that, when r->done is know
 ps_status fmm_adaptive_traffic(const fmm_run *r, int ranks, ps_rank_traffic *out);
 /* Threads that take results of a tree that memory does not hold; 0: it does. */
 int fmm_adaptive_takers(const fmm_run *r);
+/* Bytes of one of them that writes what it takes as it comes; 0: there is none. */
+int64_t fmm_adaptive_taker_bytes(const fmm_run *r);
 /* Bytes beside what is there since the tree was built, while results leave. */
 int64_t fmm_adaptive_leaving_bytes(const fmm_run *r);
 void fmm_adaptive_report(const fmm_run *r, ps_report *report);

@@ -137,6 +137,13 @@ static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
            (r->keeps ? fmm_sink_bytes(p->header->count[1], &p->sum) : 0);
 }
 
+/* What is for those that write: of stretches each takes its results as well. */
+static int64_t for_writers(const fmm_run *r, bool in_memory)
+{
+    int64_t each = writer_bytes(r, in_memory), more = fmm_adaptive_taker_bytes(r);
+    return more > 0 ? r->writing / (each + more) * each : r->writing;
+}
+
 int fmm_takers(const fmm_run *r)
 {
     if (r->adaptive && fmm_adaptive_takers(r) > 0) return fmm_adaptive_takers(r);
@@ -196,7 +203,8 @@ ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
     r->sink_budget = in_memory ? results : 0;
     r->pool_budget = room_for_pieces(r, &r->ledger);
     r->writing = budget - r->ledger.now[PS_ROOM_HOST];
-    r->writers = fmm_sink_writers(targets, &r->problem.sum, way_of(r, in_memory), r->writing);
+    r->writers =
+        fmm_sink_writers(targets, &r->problem.sum, way_of(r, in_memory), for_writers(r, in_memory));
     add_phases(r, in_memory, r->pool_budget, r->writers, &r->ledger);
     r->ledger.least = ps_smaller(in_file, beside_all);
     ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);

@@ -210,12 +210,9 @@ static void fill_cell(const maker *m, int64_t cell)
     c.sources.begin = marks & PARTICLES ? place_of(e, c.sources.begin) : 0;
     c.sources.end = c.sources.begin + size;
     c.parent = c.parent < 0 ? -1 : e->number[c.parent];
-    if (c.child >= 0 && marks & OPEN) {
-        c.child = e->number[c.child];
-    } else if (c.child >= 0) {
-        c.child = 0;
-        c.children = 0;
-    }
+    bool open = c.child >= 0 && marks & OPEN, leaf = c.child < 0 && marks & PARTICLES;
+    if (open) c.child = e->number[c.child];
+    if (!open && !leaf) c.child = c.children = 0;
     e->tree.cell[number] = c;
     e->whole[number] = (int32_t)cell;
     e->given[number] = (marks & GIVEN) != 0;
@@ -347,8 +344,8 @@ int64_t ps_essential_fixed_bytes(const ps_adaptive_tree *whole)
 
 int64_t ps_essential_bytes(const ps_essential *e)
 {
-    int64_t cell = sizeof *e->tree.cell + sizeof *e->tree.around + sizeof *e->whole +
-                   sizeof *e->given;
+    int64_t cell =
+        sizeof *e->tree.cell + sizeof *e->tree.around + sizeof *e->whole + sizeof *e->given;
     return e->tree.cells * cell + e->tree.leaves * (int64_t)sizeof *e->tree.leaf +
            e->run_count * (int64_t)(sizeof *e->runs + sizeof *e->at) +
            4 * e->listed * (int64_t)sizeof *e->words;

@@ -13,8 +13,9 @@
  *     for all stretches   around:  particles, multipoles -> results of its targets
  *
  * Cells keep their order, particles theirs; runs of particles that do not follow each other in the
- * whole do not do so here: one place is left free between them. Cells that are not needed inside
- * are *closed*: divided, without children. Trees of one set of particles, without images.
+ * whole do not do so here: one place is left free between them. Cells that are not needed inside,
+ * leaves without their particles among them, are *closed*: divided, without children. Trees of one
+ * set of particles, without images.
  */
 #ifndef PS_KERNELS_FMM_ADAPTIVE_ESSENTIAL_H
 #define PS_KERNELS_FMM_ADAPTIVE_ESSENTIAL_H

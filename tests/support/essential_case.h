@@ -6,6 +6,8 @@
 #include "kernels/fmm/adaptive_essential.h"
 #include "tests/support/adaptive_case.h"
 
+enum { ESSENTIAL_BEHIND = 1024 /* no numbers lie behind the particles */ };
+
 typedef struct essential_case essential_case;
 /* Evaluates e->essential: P2M and M2M to e->vectors (lift), or all from the multipoles there. */
 typedef ps_status (*essential_work)(void *self, essential_case *e, bool lift);
@@ -39,7 +41,8 @@ static inline ps_status essential_take(essential_case *e)
     free(e->particles);
     free(e->found);
     free(e->vectors);
-    PS_TRY(PS_ALLOC(&e->particles, 4 * n, "particles"));
+    PS_TRY(PS_ALLOC(&e->particles, 4 * n + ESSENTIAL_BEHIND, "particles"));
+    for (int64_t i = 0; i < 4 * n + ESSENTIAL_BEHIND; ++i) e->particles[i] = NAN;
     PS_TRY(PS_ALLOC(&e->found, 4 * n, "results"));
     for (int r = 0; r < 4; ++r)
         ps_essential_gather(&e->essential, c->sorted[0] + r * all, e->particles + r * n);
