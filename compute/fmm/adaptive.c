@@ -155,20 +155,18 @@ static ps_status check_memory(const fmm_run *r, int64_t bytes)
 }
 
 /* By the host, where the device cannot: because of room it does not help a tree that nobody asked
- * for. */
+ * for and that stretches cannot evaluate. */
 static ps_status build_on_host(fmm_run *r, ps_status why)
 {
+    bool must = r->options->tree != FMM_TREE_AUTO, can = fmm_stretches_can(r);
+    if (why == PS_EXHAUSTED ? !must && !can : why != PS_OK && why != PS_INVALID) return why;
+    if (why != PS_OK) ps_info("the host makes the adaptive tree: %s", ps_message());
     ps_status held = check_memory(r, fmm_adaptive_sorting_bytes(&r->problem));
-    if (held == PS_EXHAUSTED && !r->adaptive->gpu && fmm_stretches_can(r)) {
-        ps_info("the adaptive tree is made and evaluated by stretches: --host-memory does not hold "
-                "its particles");
-        return fmm_stretches_open(r, false);
-    }
-    PS_TRY(held);
-    if (why == PS_OK) return fmm_adaptive_build(r);
-    if (why != PS_INVALID && (why != PS_EXHAUSTED || r->options->tree == FMM_TREE_AUTO)) return why;
-    ps_info("the host makes the adaptive tree: %s", ps_message());
-    return fmm_adaptive_build(r);
+    if (held == PS_OK) return fmm_adaptive_build(r);
+    if (held != PS_EXHAUSTED || !can) return held;
+    ps_info("the adaptive tree is made and evaluated by stretches: --host-memory does not hold its "
+            "particles");
+    return fmm_stretches_open(r, false);
 }
 
 static ps_status build_somewhere(fmm_run *r)
@@ -325,8 +323,8 @@ static int64_t evaluation_bytes(const fmm_run *r)
 
 int64_t fmm_adaptive_leaving_bytes(const fmm_run *r)
 {
-    if (r->adaptive->gpu) return evaluation_bytes(r);
     if (r->adaptive->stretches) return fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
+    if (r->adaptive->gpu) return evaluation_bytes(r);
     return results_bytes(r) + fmm_adaptive_pieces_bytes(r) - unpacking_bytes(r);
 }
 
@@ -351,26 +349,42 @@ static ps_status share_with_stretches(fmm_run *r)
     enum { PART = 50, SLACK = 4 << 20 }; /* as fmm_share_memory keeps, and of the heap */
     int64_t memory = r->run->host_memory;
     PS_TRY(fmm_stretches_plan(r));
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
     int64_t least = r->ledger.least, taken = r->ledger.most[PS_ROOM_HOST];
     fmm_stretches_widen(r, memory - memory / PART - SLACK - taken);
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
     r->ledger.least = least;
     return PS_OK;
 }
 
-/* All in memory, or, where that does not hold it, by stretches. */
-static ps_status share_memory(fmm_run *r, int64_t device)
+/* A tree that is in memory, as a whole, becomes one that is evaluated by stretches. */
+static ps_status begin_stretches(fmm_run *r, const char *why)
 {
     fmm_adaptive *a = r->adaptive;
-    if (a->stretches) return share_with_stretches(r);
-    ps_status status = fmm_share_memory(r, evaluation_bytes(r), device);
-    if (status != PS_EXHAUSTED || a->gpu || !fmm_stretches_can(r)) return status;
-    ps_info("the adaptive tree is evaluated by stretches: --host-memory does not hold its "
-            "expansions");
-    PS_TRY(fmm_stretches_open(r, true));
+    ps_info("the adaptive tree is evaluated by stretches: %s", why);
+    if (a->gpu && a->gpu->grown) { /* there alone */
+        fmm_adaptive_gpu_empty(a->gpu);
+        a->gpu->grown = false;
+        PS_TRY(build_on_host(r, PS_OK));
+    }
+    if (!a->stretches) PS_TRY(fmm_stretches_open(r, true));
     fmm_adaptive_configure(a, &r->problem);
     return share_with_stretches(r);
+}
+
+static ps_status share_memory(fmm_run *r)
+{
+    fmm_adaptive *a = r->adaptive;
+    int64_t device = 0;
+    if (a->stretches) return share_with_stretches(r);
+    ps_status status = a->gpu ? fmm_passes_plan(a, &r->problem, &device) : PS_OK;
+    if (status == PS_USAGE && !must_be(r))
+        status = PS_EXHAUSTED; /* vectors too long for a device */
+    if (status == PS_EXHAUSTED && fmm_stretches_can(r))
+        return begin_stretches(r, "a device's memory does not hold it as a whole");
+    if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
+    if (status != PS_EXHAUSTED || (a->gpu && a->gpu->grown) || !fmm_stretches_can(r)) return status;
+    return begin_stretches(r, "--host-memory does not hold its expansions");
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)
@@ -380,12 +394,8 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     r->work.problem = &r->problem;
     fmm_adaptive_configure(r->adaptive, &r->problem);
     choose_journal(r);
-    fmm_adaptive_gpu *gpu = r->adaptive->gpu;
-    int64_t device = 0;
-    ps_status status = gpu ? fmm_passes_plan(r->adaptive, &r->problem, &device) : PS_OK;
-    if (status == PS_USAGE && !must) status = PS_EXHAUSTED; /* vectors too long for a device */
-    if (status == PS_OK) status = share_memory(r, device);
-    status = ps_comm_agree(status);
+    bool gpu = r->adaptive->gpu != NULL;
+    ps_status status = ps_comm_agree(share_memory(r));
     /* With less --tree auto takes the octree's tree. */
     if (status == PS_OK && r->adaptive->least > 0)
         r->ledger.least = ps_smaller(r->ledger.least, r->adaptive->least);

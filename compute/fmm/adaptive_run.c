@@ -164,7 +164,8 @@ static ps_status evaluate(fmm_run *r)
     fmm_adaptive *a = r->adaptive;
     ps_status status = a->stretches ? PS_OK : fmm_adaptive_room(r);
     fmm_adaptive_shares_release(&a->shares);
-    if (status == PS_OK && !a->gpu) status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
+    if (status == PS_OK && (!a->gpu || a->stretches))
+        status = fmm_adaptive_cut(r, r->problem.ranks, &a->shares);
     if (status == PS_OK) status = a->stretches ? fmm_stretches_run(r) : fmm_passes_run(r);
     return ps_comm_agree(status);
 }

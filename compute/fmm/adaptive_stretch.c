@@ -9,7 +9,7 @@
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
-static struct fmm_stretches *stretches_of(const fmm_run *r) { return r->adaptive->stretches; }
+static fmm_stretches *stretches_of(const fmm_run *r) { return r->adaptive->stretches; }
 
 static const ps_adaptive_tree *whole_of(const fmm_run *r) { return &r->adaptive->tree; }
 
@@ -36,7 +36,7 @@ ps_status fmm_stretches_open(fmm_run *r, bool spill)
     return status;
 }
 
-static void release_stretch(struct fmm_stretches *s)
+static void release_stretch(fmm_stretches *s)
 {
     free(s->columns);
     free(s->results);
@@ -47,7 +47,7 @@ static void release_stretch(struct fmm_stretches *s)
 
 void fmm_stretches_empty(fmm_adaptive *a)
 {
-    struct fmm_stretches *s = a->stretches;
+    fmm_stretches *s = a->stretches;
     if (!s) return;
     release_stretch(s);
     ps_essential_release(&s->essential);
@@ -69,13 +69,14 @@ void fmm_stretches_close(fmm_adaptive *a)
 /* ---- what a stretch takes ---- */
 
 /* The problem of the essential tree, in arrays that are not there yet. */
-static void set_problem(const fmm_run *r, struct fmm_stretches *s)
+static void set_problem(const fmm_run *r, fmm_stretches *s)
 {
     s->problem = r->adaptive->problem;
     s->problem.tree = &s->essential.tree;
 }
 
-static int64_t stretch_bytes(const fmm_run *r, struct fmm_stretches *s)
+/* Of a device's stretches the lists take what locals and codes do on cores. */
+static int64_t stretch_bytes(const fmm_run *r, fmm_stretches *s)
 {
     int64_t n = ps_essential_particles(&s->essential) + 1;
     set_problem(r, s);
@@ -83,28 +84,9 @@ static int64_t stretch_bytes(const fmm_run *r, struct fmm_stretches *s)
            ps_adaptive_vector_bytes(&s->problem);
 }
 
-ps_status fmm_stretches_plan(fmm_run *r)
-{
-    struct fmm_stretches *s = stretches_of(r);
-    int64_t portions = ps_adaptive_portions(whole_of(r));
-    free(s->need);
-    PS_TRY(PS_ALLOC(&s->need, portions, "portions"));
-    s->least = 0;
-    for (int64_t n = 0; n < portions; ++n) {
-        PS_TRY(
-            ps_essential_around(whole_of(r), &r->adaptive->problem.rule, n, n + 1, &s->essential));
-        s->need[n] = stretch_bytes(r, s);
-        s->least = ps_larger(s->least, s->need[n]);
-    }
-    ps_essential_release(&s->essential);
-    ps_memory_trim();
-    s->room = s->least;
-    return PS_OK;
-}
-
 void fmm_stretches_widen(fmm_run *r, int64_t bytes)
 {
-    struct fmm_stretches *s = stretches_of(r);
+    fmm_stretches *s = stretches_of(r);
     int64_t all = 0;
     for (int64_t n = 0; n < ps_adaptive_portions(whole_of(r)); ++n) all += s->need[n];
     s->room = ps_smaller(s->room + ps_larger(bytes, 0), ps_larger(all, s->least));
@@ -112,38 +94,135 @@ void fmm_stretches_widen(fmm_run *r, int64_t bytes)
 
 int64_t fmm_stretches_bytes(const fmm_run *r)
 {
-    const struct fmm_stretches *s = stretches_of(r);
+    const fmm_stretches *s = stretches_of(r);
     int64_t bytes = ps_essential_fixed_bytes(whole_of(r)) + s->room +
                     ps_adaptive_workspace(&r->adaptive->problem, r->run->threads);
     return ps_larger(bytes, s->building);
 }
 
+int64_t fmm_stretches_device_bytes(const fmm_run *r)
+{
+    const fmm_adaptive_gpu *g = r->adaptive->gpu;
+    return g ? ps_smaller(g->most, g->bytes + 2 * stretches_of(r)->room) : 0;
+}
+
 /* Portions from one on that certainly fit `room`, at least one. */
-static int64_t end_within(const struct fmm_stretches *s, int64_t first, int64_t end, int64_t room)
+static int64_t end_within(const fmm_stretches *s, int64_t first, int64_t end, int64_t room)
 {
     int64_t at = first, sum = 0;
     while (at < end && (at == first || sum + s->need[at] <= room)) sum += s->need[at++];
     return at;
 }
 
+/* ---- which portions ---- */
+
+typedef ps_status (*essential_maker)(const fmm_run *r, int64_t first, int64_t end);
+
+static ps_status make_below(const fmm_run *r, int64_t first, int64_t end)
+{
+    ps_fmm_range targets = ps_adaptive_portion_targets(whole_of(r), first, end);
+    return ps_essential_below(whole_of(r), targets, &stretches_of(r)->essential);
+}
+
+static ps_status make_around(const fmm_run *r, int64_t first, int64_t end)
+{
+    return ps_essential_around(whole_of(r), &r->adaptive->problem.rule, first, end,
+                               &stretches_of(r)->essential);
+}
+
+/* Whether the device, where there is one, holds the essential tree that is there. */
+static ps_status fits_device(const fmm_run *r, bool *fits, int64_t *bytes)
+{
+    fmm_stretches *s = stretches_of(r);
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    *fits = true;
+    if (!g) return PS_OK;
+    PS_TRY(fmm_adaptive_gpu_stretch_plan(g, &s->essential.tree, s->problem.rule, s->widths, bytes));
+    *fits = *bytes <= fmm_stretches_device_bytes(r);
+    if (*fits) s->device_largest = ps_larger(s->device_largest, *bytes);
+    return PS_OK;
+}
+
+/* Half as many portions until the device holds them. */
+static ps_status fit(const fmm_run *r, essential_maker make, int64_t first, int64_t *end)
+{
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    bool fits;
+    int64_t bytes = 0;
+    set_problem(r, stretches_of(r));
+    PS_TRY(fits_device(r, &fits, &bytes));
+    while (!fits && *end - first > 1) {
+        *end = first + (*end - first) / 2;
+        PS_TRY(make(r, first, *end));
+        PS_TRY(fits_device(r, &fits, &bytes));
+    }
+    if (fits) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "a portion of an adaptive tree takes %.1f MB of a device's memory, and %.1f MB "
+                   "are free or allowed; --device cpu does without",
+                   1e-6 * (double)bytes, 1e-6 * (double)g->most);
+}
+
 /* The essential tree of as many portions of [first, end) as fit: stretches share what is around
  * them, so that more fit than their sum. */
-static ps_status next_around(const fmm_run *r, struct fmm_stretches *s, int64_t first, int64_t end,
+static ps_status next_around(const fmm_run *r, fmm_stretches *s, int64_t first, int64_t end,
                              int64_t *next)
 {
     enum { SHARED = 2 };
-    const ps_adaptive_rule *rule = &r->adaptive->problem.rule;
     *next = end_within(s, first, end, SHARED * s->room);
-    PS_TRY(ps_essential_around(whole_of(r), rule, first, *next, &s->essential));
-    if (stretch_bytes(r, s) <= s->room) return PS_OK;
-    *next = end_within(s, first, end, s->room);
-    return ps_essential_around(whole_of(r), rule, first, *next, &s->essential);
+    PS_TRY(make_around(r, first, *next));
+    if (stretch_bytes(r, s) > s->room) {
+        *next = end_within(s, first, end, s->room);
+        PS_TRY(make_around(r, first, *next));
+    }
+    return fit(r, make_around, first, next);
+}
+
+/* ---- the plan ---- */
+
+/* What each portion takes by itself; returns the one that takes most. */
+static ps_status weigh_portions(const fmm_run *r, fmm_stretches *s, int64_t *heaviest)
+{
+    *heaviest = 0;
+    for (int64_t n = 0; n < ps_adaptive_portions(whole_of(r)); ++n) {
+        PS_TRY(make_around(r, n, n + 1));
+        s->need[n] = stretch_bytes(r, s);
+        if (s->need[n] > s->need[*heaviest]) *heaviest = n;
+    }
+    return PS_OK;
+}
+
+/* PS_EXHAUSTED where a device does not hold the portion that takes most. */
+static ps_status plan_device(const fmm_run *r, fmm_stretches *s, int64_t heaviest)
+{
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    int64_t end = heaviest + 1;
+    if (!g) return PS_OK;
+    fmm_adaptive_gpu_begin(g);
+    PS_TRY(fmm_adaptive_gpu_configure(g, &r->adaptive->problem));
+    ps_adaptive_leaf_widths(whole_of(r), &s->widths[0], &s->widths[1]);
+    PS_TRY(make_around(r, heaviest, end));
+    return fit(r, make_around, heaviest, &end);
+}
+
+ps_status fmm_stretches_plan(fmm_run *r)
+{
+    fmm_stretches *s = stretches_of(r);
+    int64_t heaviest, portions = ps_adaptive_portions(whole_of(r));
+    free(s->need);
+    PS_TRY(PS_ALLOC(&s->need, portions + 1, "portions"));
+    PS_TRY(weigh_portions(r, s, &heaviest));
+    s->room = s->least = s->need[heaviest];
+    PS_TRY(plan_device(r, s, heaviest));
+    ps_essential_release(&s->essential);
+    ps_memory_trim();
+    return PS_OK;
 }
 
 /* ---- evaluating ---- */
 
 /* Its particles, and the multipoles that are given. */
-static ps_status take(const fmm_run *r, struct fmm_stretches *s)
+static ps_status take(const fmm_run *r, fmm_stretches *s)
 {
     int64_t n = ps_essential_particles(&s->essential), sides = r->problem.fmm.sides;
     release_stretch(s);
@@ -162,23 +241,25 @@ static ps_status take(const fmm_run *r, struct fmm_stretches *s)
     return fmm_store_take(&s->store, &s->essential, &s->problem, s->vectors);
 }
 
-static void add_seconds(fmm_run *r, const struct fmm_stretches *s)
+static void add_seconds(fmm_run *r, const fmm_stretches *s)
 {
     for (int stage = 0; stage < PS_ADAPTIVE_STAGES; ++stage)
         r->adaptive->problem.seconds[stage] += s->problem.seconds[stage];
 }
 
 /* P2M and M2M of the essential tree that is there. */
-static ps_status lift(fmm_run *r, struct fmm_stretches *s)
+static ps_status lift(fmm_run *r, fmm_stretches *s)
 {
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
     PS_TRY(take(r, s));
     memset(s->problem.seconds, 0, sizeof s->problem.seconds);
-    PS_TRY(ps_adaptive_multipoles(&s->problem, r->run->threads, s->vectors, s->workspace));
+    PS_TRY(g ? fmm_adaptive_gpu_stretch(g, s->columns, s->vectors, s->essential.own, NULL)
+             : ps_adaptive_multipoles(&s->problem, r->run->threads, s->vectors, s->workspace));
     add_seconds(r, s);
     return fmm_store_keep(&s->store, &s->essential, &s->problem, s->vectors);
 }
 
-static ps_status upward(fmm_run *r, struct fmm_stretches *s)
+static ps_status upward(fmm_run *r, fmm_stretches *s)
 {
     const ps_adaptive_tree *t = whole_of(r);
     int64_t portions = ps_adaptive_portions(t), count = 0;
@@ -187,18 +268,20 @@ static ps_status upward(fmm_run *r, struct fmm_stretches *s)
     PS_TRY(PS_ALLOC(&borders, portions, "borders of stretches"));
     for (int64_t at = 0, next; at < portions; at = next) {
         next = end_within(s, at, portions, s->room);
-        ps_fmm_range targets = ps_adaptive_portion_targets(t, at, next);
-        PS_TRY(ps_essential_below(t, targets, &s->essential));
+        PS_TRY(make_below(r, at, next));
+        PS_TRY(fit(r, make_below, at, &next));
         PS_TRY(lift(r, s));
-        if (next < portions) borders[count++] = targets.end;
+        if (next < portions) borders[count++] = ps_adaptive_portion_targets(t, at, next).end;
     }
     if (count == 0) return PS_OK;
     PS_TRY(ps_essential_above(t, borders, count, &s->essential));
+    int64_t one = 1;
+    PS_TRY(fit(r, make_below, 0, &one));
     return lift(r, s);
 }
 
 /* Results of the stretch's own targets, which are sorted ones from `first` on. */
-static ps_status put_found(struct fmm_stretches *s, int64_t first, const fmm_values *values)
+static ps_status put_found(fmm_stretches *s, int64_t first, const fmm_values *values)
 {
     PS_SCOPED_MEMORY int64_t *places = NULL;
     int64_t count = values->count;
@@ -208,16 +291,24 @@ static ps_status put_found(struct fmm_stretches *s, int64_t first, const fmm_val
     return fmm_sink_put(s->store.found, places, values);
 }
 
-ps_status fmm_stretches_evaluate(fmm_run *r, int64_t first, int64_t *end)
+static ps_status sum_on_cores(fmm_run *r, fmm_stretches *s)
 {
-    struct fmm_stretches *s = stretches_of(r);
     ps_adaptive_evaluation e;
-    PS_TRY(next_around(r, s, first, *end, end));
-    PS_TRY(take(r, s));
     ps_adaptive_begin(&s->problem, r->run->threads, s->vectors, s->workspace, &e);
     e.given = true;
     PS_TRY(ps_adaptive_evaluate_portions(&e, 0, ps_adaptive_portions(&s->essential.tree)));
     add_seconds(r, s);
+    return PS_OK;
+}
+
+ps_status fmm_stretches_evaluate(fmm_run *r, int64_t first, int64_t *end)
+{
+    fmm_stretches *s = stretches_of(r);
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    PS_TRY(next_around(r, s, first, *end, end));
+    PS_TRY(take(r, s));
+    PS_TRY(g ? fmm_adaptive_gpu_stretch(g, s->columns, s->vectors, s->essential.own, s->results)
+             : sum_on_cores(r, s));
     ++s->count;
     ps_fmm_range targets = ps_adaptive_portion_targets(whole_of(r), first, *end);
     int64_t n = ps_essential_particles(&s->essential);
@@ -226,7 +317,7 @@ ps_status fmm_stretches_evaluate(fmm_run *r, int64_t first, int64_t *end)
     return fmm_adaptive_keep(r, 0, first, *end, &own);
 }
 
-static ps_status open_found(fmm_run *r, struct fmm_stretches *s)
+static ps_status open_found(fmm_run *r, fmm_stretches *s)
 {
     const fmm_problem *p = &r->problem;
     if (s->store.found) return PS_OK;
@@ -235,7 +326,7 @@ static ps_status open_found(fmm_run *r, struct fmm_stretches *s)
 
 ps_status fmm_stretches_restore(fmm_run *r, ps_fmm_range targets, const double *values)
 {
-    struct fmm_stretches *s = stretches_of(r);
+    fmm_stretches *s = stretches_of(r);
     int64_t some = ps_adaptive_size(targets);
     PS_TRY(open_found(r, s));
     return put_found(s, targets.begin, &(fmm_values){values, some, some});
@@ -243,7 +334,7 @@ ps_status fmm_stretches_restore(fmm_run *r, ps_fmm_range targets, const double *
 
 ps_status fmm_stretches_run(fmm_run *r)
 {
-    struct fmm_stretches *s = stretches_of(r);
+    fmm_stretches *s = stretches_of(r);
     ps_adaptive_problem *q = &r->adaptive->problem;
     PS_TRY(open_found(r, s));
     s->count = 0;
@@ -289,7 +380,7 @@ int64_t fmm_stretches_taker_bytes(const fmm_run *r)
 ps_status fmm_stretches_take(fmm_run *r, int64_t chunk, fmm_source *source, double *room,
                              double **charges)
 {
-    const struct fmm_stretches *s = stretches_of(r);
+    const fmm_stretches *s = stretches_of(r);
     int64_t taken = fmm_adaptive_taken(r), first = chunk * taken, rows = rows_of(r);
     int64_t count = ps_smaller(r->problem.header->count[0] - first, taken);
     double *read = room + rows * taken, *columns[PS_PARTICLE_COLUMNS_MAX];
@@ -302,14 +393,15 @@ ps_status fmm_stretches_take(fmm_run *r, int64_t chunk, fmm_source *source, doub
 
 void fmm_stretches_report(const fmm_run *r, ps_report *report)
 {
-    const struct fmm_stretches *s = stretches_of(r);
+    const fmm_stretches *s = stretches_of(r);
     ps_report_section(report, "stretches");
     ps_report_int(report, "portions", ps_adaptive_portions(whole_of(r)));
     ps_report_int(report, "least", s->least);
     ps_report_int(report, "room", s->room);
     if (r->seconds <= 0) return; /* a plan */
-    ps_report_int(report, "stretches", s->count);
+    ps_report_int(report, "evaluated", s->count);
     ps_report_int(report, "largest", s->largest);
+    if (s->device_largest) ps_report_int(report, "device_largest", s->device_largest);
     ps_report_int(report, "read", s->store.read);
     ps_report_int(report, "written", s->store.written);
 }

@@ -77,8 +77,9 @@ static const ps_option options[] = {
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
     PS_CHOICE("tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
               "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
-              "memory, on the cores or a device of each rank; auto: the latter for clustered "
-              "particles, where it is clearly less work and can be had"),
+              "memory or, where that does not hold it, by stretches, on the cores or a device of "
+              "each rank; auto: the latter for clustered particles, where it is clearly less work "
+              "and can be had"),
     PS_TEXT("periodic", &chosen.periodic, "AXES", PS_IDENTITY,
             "the box repeats along these axes (x, xy, xyz): 1/r is summed over the lattice, with "
             "conducting surroundings (tin foil) if along all three; makes an adaptive tree"),
@@ -427,7 +428,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "fmm",
-    .results = 3,
+    .results = 4,
     .synopsis = "OCTREE OUTPUT",
     .description =
         "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "
