@@ -39,7 +39,7 @@ expect 4 "at least" $fmm deep.h5 none.h5 --order 3 --threads 2 --host-memory $((
 # ---- sorted by runs: more particles than memory sorts ----
 made penstock-particle-import --generate clusters --count 500000 many.h5
 expect 0 "" $fmm many.h5 whole.h5 --order 2 --threads 2
-little=$(least $fmm many.h5 --order 2 --threads 2 --host-memory 84M)
+little=$(least $fmm many.h5 --order 2 --threads 2 --host-memory 72M)
 expect 0 "its particles" $fmm many.h5 other.h5 --order 2 --threads 2 --host-memory $((little + 2000000))
 by_stretches $((little + 2000000))
 same other.h5 whole.h5
