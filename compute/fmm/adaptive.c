@@ -276,7 +276,7 @@ void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
 int64_t fmm_adaptive_taken(const fmm_run *r)
 {
     int64_t all = r->problem.header->count[1];
-    if (!fmm_adaptive_is_straight(r)) return FMM_ADAPTIVE_PIECE;
+    if (!fmm_adaptive_is_straight(r) && !r->adaptive->stretches) return FMM_ADAPTIVE_PIECE;
     return ps_smaller(ps_fmm_result_chunk_rows(all), all);
 }
 

@@ -63,8 +63,8 @@ static inline int64_t fmm_adaptive_count(const fmm_adaptive *a, int set)
     return a->tree.sets[set].points.count;
 }
 
-/* Targets whose results are taken at a time: pieces, and where they are written as they come a
- * chunk of the output. */
+/* Targets whose results are taken at a time: pieces, and where they are written, or come from a
+ * scratch file, by chunks of the output a chunk. */
 int64_t fmm_adaptive_taken(const fmm_run *r);
 /* Bytes of all threads for them. */
 int64_t fmm_adaptive_pieces_bytes(const fmm_run *r);

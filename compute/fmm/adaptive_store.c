@@ -109,6 +109,11 @@ static int64_t vector_bytes(const ps_adaptive_problem *p)
     return p->interpolation.points * (p->far == PS_SINGLE ? 4 : 8);
 }
 
+int64_t fmm_store_thread_bytes(const fmm_store *s, const ps_adaptive_problem *p)
+{
+    return ps_larger(PIECE * fmm_store_record(s), CELLS * p->sides * vector_bytes(p));
+}
+
 /* Cells [first, end) of the tree that are wanted and follow each other in the whole, too. */
 static int64_t stretch_end(const ps_essential *e, int64_t first, bool given)
 {

@@ -33,6 +33,9 @@ ps_status fmm_store_places(fmm_store *store, int64_t first, int64_t count, int64
 /* columns[3 + S][particles of the tree], free places 0. OpenMP inside. */
 ps_status fmm_store_gather(fmm_store *store, const ps_essential *essential, double *columns);
 
+/* Bytes of a thread while these functions run. */
+int64_t fmm_store_thread_bytes(const fmm_store *store, const ps_adaptive_problem *problem);
+
 /* Multipoles of the cells that are given, from the file; of the others, to it. vectors begin with
  * those of all cells of the tree, which are cleared before they are taken. OpenMP inside. */
 ps_status fmm_store_take(fmm_store *store, const ps_essential *essential,

@@ -95,8 +95,10 @@ void fmm_stretches_widen(fmm_run *r, int64_t bytes)
 int64_t fmm_stretches_bytes(const fmm_run *r)
 {
     const fmm_stretches *s = stretches_of(r);
-    int64_t bytes = ps_essential_fixed_bytes(whole_of(r)) + s->room +
-                    ps_adaptive_workspace(&r->adaptive->problem, r->run->threads);
+    const ps_adaptive_problem *q = &r->adaptive->problem;
+    int64_t threads = r->run->threads, bytes = ps_essential_fixed_bytes(whole_of(r)) + s->room +
+                                               ps_adaptive_workspace(q, (int)threads) +
+                                               threads * fmm_store_thread_bytes(&s->store, q);
     return ps_larger(bytes, s->building);
 }
 
