@@ -127,7 +127,7 @@ static ps_status number_blocks(ps_adaptive_plan *p)
         int64_t number = 0;
         for (int64_t c = t->level_start[l - 1]; c < t->level_start[l]; ++c) {
             const ps_adaptive_cell *cell = &t->cell[c];
-            if (ps_adaptive_is_leaf(cell)) continue;
+            if (cell->children == 0) continue; /* a leaf, or a closed cell of an essential tree */
             for (int i = 0; i < cell->children; ++i) block[cell->child + i] = (int32_t)number;
             ++number;
         }
@@ -148,7 +148,7 @@ static ps_status make_far(ps_adaptive_plan *p)
     for (int64_t c = 0; c < t->cells; ++c) {
         const ps_adaptive_cell *cell = &t->cell[c];
         children_of(t, cell, false, children + 8 * c);
-        if (cell->level < 1 || ps_adaptive_is_leaf(cell)) continue;
+        if (cell->level < 1 || cell->children == 0) continue;
         int64_t row = p->block_start[cell->level + 1] + block[cell->child];
         for (int n = 0; n < 27; ++n) {
             int32_t other = t->around[c][n], *to = far + row * PS_FMM_DEVICE_FAR + 8 * n;
