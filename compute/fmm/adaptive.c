@@ -349,25 +349,21 @@ static ps_status share_with_stretches(fmm_run *r)
     enum { PART = 50, SLACK = 4 << 20 }; /* as fmm_share_memory keeps, and of the heap */
     int64_t memory = r->run->host_memory;
     PS_TRY(fmm_stretches_plan(r));
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
     int64_t least = r->ledger.least, taken = r->ledger.most[PS_ROOM_HOST];
     fmm_stretches_widen(r, memory - memory / PART - SLACK - taken);
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
     r->ledger.least = least;
     return PS_OK;
 }
 
 /* A tree that is in memory, as a whole, becomes one that is evaluated by stretches. */
-static ps_status begin_stretches(fmm_run *r, const char *why)
+static ps_status begin_stretches(fmm_run *r)
 {
     fmm_adaptive *a = r->adaptive;
-    ps_info("the adaptive tree is evaluated by stretches: %s", why);
-    if (a->gpu && a->gpu->grown) { /* there alone */
-        fmm_adaptive_gpu_empty(a->gpu);
-        a->gpu->grown = false;
-        PS_TRY(build_on_host(r, PS_OK));
-    }
-    if (!a->stretches) PS_TRY(fmm_stretches_open(r, true));
+    ps_info("the adaptive tree is evaluated by stretches: --host-memory does not hold its "
+            "expansions");
+    PS_TRY(fmm_stretches_open(r, true));
     fmm_adaptive_configure(a, &r->problem);
     return share_with_stretches(r);
 }
@@ -380,11 +376,9 @@ static ps_status share_memory(fmm_run *r)
     ps_status status = a->gpu ? fmm_passes_plan(a, &r->problem, &device) : PS_OK;
     if (status == PS_USAGE && !must_be(r))
         status = PS_EXHAUSTED; /* vectors too long for a device */
-    if (status == PS_EXHAUSTED && fmm_stretches_can(r))
-        return begin_stretches(r, "a device's memory does not hold it as a whole");
     if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
-    if (status != PS_EXHAUSTED || (a->gpu && a->gpu->grown) || !fmm_stretches_can(r)) return status;
-    return begin_stretches(r, "--host-memory does not hold its expansions");
+    if (status != PS_EXHAUSTED || !fmm_stretches_can(r)) return status;
+    return begin_stretches(r);
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)

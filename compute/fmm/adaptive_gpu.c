@@ -33,18 +33,12 @@ static void give(fmm_adaptive_gpu *g, void **memory)
     *memory = NULL;
 }
 
-/* Particles, unless the tree has grown there, results and vectors. */
-static void give_sets(fmm_adaptive_gpu *g)
+/* What is of one order: the device's memory. */
+static void empty(fmm_adaptive_gpu *g)
 {
     for (int set = 0; set < 2 && !g->grown; ++set) give(g, &g->rows[set]);
     give(g, &g->results);
     give(g, &g->block);
-}
-
-/* What is of one order: the device's memory. */
-static void empty(fmm_adaptive_gpu *g)
-{
-    give_sets(g);
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) {
         give(g, &g->table_blocks[l]);
     }
@@ -249,10 +243,11 @@ static int64_t grown_bytes(const fmm_adaptive_gpu *g, const ps_adaptive_problem 
     return 2 * (column_bytes(g, q->tree, 0) + result_bytes(g)) + g->sort_bytes + g->growth_bytes;
 }
 
-ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
+ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
     empty(g);
     g->bytes = 0;
+    if (!g->grown) PS_TRY(make_lists(g, q));
     g->run.grown = g->grown ? g->parts : NULL;
     g->run.plan = &g->plan;
     g->run.method = (ps_fmm_device_method){.sides = q->sides,
@@ -267,13 +262,7 @@ ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *g, const ps_adaptive_prob
     g->run.met = g->met;
     g->run.marks = g->marks;
     g->run.periodic = q->periodic;
-    return load_tables(g, q);
-}
-
-ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
-{
-    if (!g->grown) PS_TRY(make_lists(g, q));
-    PS_TRY(fmm_adaptive_gpu_configure(g, q));
+    PS_TRY(load_tables(g, q));
     if (g->grown) g->bytes += grown_bytes(g, q);
     for (int set = 0; set <= last_set(g) && !g->grown; ++set)
         g->bytes += column_bytes(g, q->tree, set);
@@ -354,63 +343,6 @@ ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *g, double *const columns[2], do
     PS_TRY(ps_stream_wait(g->run.far));
     g->moving += ps_clock() - start;
     empty(g);
-    return PS_OK;
-}
-
-/* ---- by stretches ---- */
-
-ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *g, const ps_adaptive_tree *tree,
-                                        ps_adaptive_rule rule, const double widths[2],
-                                        int64_t *bytes)
-{
-    double start = ps_clock();
-    ps_adaptive_plan_release(&g->plan);
-    PS_TRY(ps_adaptive_plan_make(tree, rule, NULL, &g->plan));
-    g->plan.narrowest = widths[0];
-    g->plan.widest = widths[1];
-    g->listing += ps_clock() - start;
-    *bytes = g->bytes + column_bytes(g, tree, 0) + result_bytes(g) +
-             ps_adaptive_device_place(&g->run, NULL);
-    return PS_OK;
-}
-
-/* Between the host's multipoles, [sides][cells][l^3], and those of the device. */
-static ps_status move_multipoles(fmm_adaptive_gpu *g, void *vectors, bool back)
-{
-    const ps_fmm_device_method *m = &g->run.method;
-    int64_t bytes =
-        m->sides * g->plan.tree->cells * m->interpolation.points * (m->far == PS_SINGLE ? 4 : 8);
-    return back ? ps_copy_to_host(g->run.far, vectors, g->run.multipoles, bytes)
-                : ps_copy_to_device(g->run.far, g->run.multipoles, vectors, bytes);
-}
-
-/* Rows of some targets alone. */
-static ps_status fetch_results(fmm_adaptive_gpu *g, ps_fmm_range own, double *results)
-{
-    int64_t n = g->plan.tree->sets[0].points.count;
-    for (int row = 0; row < g->result_rows && own.end > own.begin; ++row)
-        PS_TRY(ps_copy_to_host(g->run.far, results + row * n + own.begin,
-                               (double *)g->results + row * n + own.begin,
-                               8 * ps_adaptive_size(own)));
-    return PS_OK;
-}
-
-ps_status fmm_adaptive_gpu_stretch(fmm_adaptive_gpu *g, double *columns, void *vectors,
-                                   ps_fmm_range own, double *results)
-{
-    double start = ps_clock();
-    double *const sets[2] = {columns, NULL};
-    PS_TRY(send(g, sets));
-    PS_TRY(move_multipoles(g, vectors, false));
-    g->moving += ps_clock() - start;
-    g->run.given = true;
-    PS_TRY(results ? evaluate(g) : ps_adaptive_device_multipoles(&g->run));
-    g->run.given = false;
-    start = ps_clock();
-    PS_TRY(results ? fetch_results(g, own, results) : move_multipoles(g, vectors, true));
-    PS_TRY(ps_stream_wait(g->run.far));
-    g->moving += ps_clock() - start;
-    give_sets(g);
     return PS_OK;
 }
 

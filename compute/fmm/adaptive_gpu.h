@@ -61,20 +61,6 @@ void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *gpu, int columns, const ps_fmm_pass 
 ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
 int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *gpu); /* of the lists */
 
-/* ---- a tree that the host has, by stretches (kernels/fmm/adaptive_essential.h) ---- */
-
-/* Method and operators for all stretches, which are in g->bytes then. */
-ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
-/* The lists of a stretch, and the bytes of the device that it takes with the operators. widths: of
- * the narrowest and the widest leaf of the whole tree. */
-ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_tree *tree,
-                                        ps_adaptive_rule rule, const double widths[2],
-                                        int64_t *bytes);
-/* After its plan: results [rows][particles] of its own targets from columns and multipoles; NULL:
- * multipoles alone, of what is below, added to those that vectors has. Waits. */
-ps_status fmm_adaptive_gpu_stretch(fmm_adaptive_gpu *gpu, double *columns, void *vectors,
-                                   ps_fmm_range own, double *results);
-
 /* columns: [3 + columns][sources], [3][targets]; results [rows of the pass][targets] are
  * overwritten. */
 ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *gpu, double *const columns[2], double *results);

@@ -47,7 +47,6 @@ static const ps_figure figure_table[] = {
     {"stretches.room", "B", "what stretches may take"},
     {"stretches.evaluated", "1", "stretches that were evaluated"},
     {"stretches.largest", "B", "what the largest one took"},
-    {"stretches.device_largest", "B", "likewise, of the memory of a device"},
     {"stretches.read", "B", "particles and multipoles read from scratch files"},
     {"stretches.written", "B", "written there"},
     {"stages.*_rate", "flop/s", "operations of a kind of task a second, of a worker"},
