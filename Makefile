@@ -278,11 +278,11 @@ $(BIN)/penstock: $(BIN)/penstock-help
 
 $(PLUGIN): formats/h5zstd_plugin.c formats/h5zstd.c formats/h5zstd.h
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) -lzstd -o $@
+	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) $(LDFLAGS) -lzstd -o $@
 
 $(B)/mpi/libpenstock-mpi-%.so: runtime/mpi_adapter.c runtime/mpi_adapter.h
 	@mkdir -p $(@D)
-	$(call run,$(call mpicc_of,$*) $<) $(call mpicc_of,$*) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -o $@
+	$(call run,$(call mpicc_of,$*) $<) $(call mpicc_of,$*) -std=c11 $(OPT) $(WARN) -fPIC -shared $< $(LDFLAGS) -o $@
 
 # A unit test with its main (tests/with-main).
 .PRECIOUS: $(B)/generated/tests/%.c
