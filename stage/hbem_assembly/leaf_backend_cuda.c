@@ -186,7 +186,6 @@ static void close_cuda(ps_leaf_backend *backend)
     if (b->device) free_device(b);
     for (int w = 0; w < 2; ++w) ps_leaf_wave_release(b, &b->waves[w]);
     ps_stream_close(&b->copies);
-    ps_stream_close(&b->far);
     ps_stream_close(&b->stream);
     ps_device_close(&b->device);
     free(b->counts);
@@ -225,7 +224,6 @@ static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
 {
     PS_TRY(ps_device_open(b->label, 0, &b->device));
     PS_TRY(ps_stream_open(b->device, &b->stream));
-    PS_TRY(ps_stream_open(b->device, &b->far));
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
     PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
     ps_failure failure = {0};

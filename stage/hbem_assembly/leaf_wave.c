@@ -78,29 +78,15 @@ static int64_t pairs_at_once(const cuda_backend *b, int64_t near_count)
     return most > least ? most : least;
 }
 
-/* Counts the close pairs, waits for that, and makes room for as many as are done at once. */
-static ps_status count_close(cuda_backend *b, const ps_hbem_device_near *near, int64_t *at_once)
-{
-    int64_t count = near->count;
-    PS_TRY(grow_counts(b, count));
-    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_COUNTS], 4 * count));
-    int32_t *counts = b->there[PLACE_COUNTS].base;
-    PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->stream));
-    PS_TRY(ps_copy_to_host(b->stream, b->counts, counts, 4 * count));
-    PS_TRY(ps_stream_wait(b->stream));
-    int64_t *first = b->close_first;
-    for (int64_t l = 0; l < count; ++l) first[l + 1] = first[l] + b->counts[l];
-    *at_once = pairs_at_once(b, count);
-    int64_t bytes = ps_hbem_device_close_bytes(&b->op, *at_once);
-    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_CLOSE], bytes));
-    return upload(b, PLACE_FIRST, first, 8 * (count + 1));
-}
-
-static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near, int64_t at_once)
+static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
 {
     int64_t count = near->count, *first = b->close_first;
+    for (int64_t l = 0; l < count; ++l) first[l + 1] = first[l] + b->counts[l];
+    int64_t most = pairs_at_once(b, count);
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_CLOSE], ps_hbem_device_close_bytes(&b->op, most)));
+    PS_TRY(upload(b, PLACE_FIRST, first, 8 * (count + 1)));
     for (int64_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && first[end + 1] - first[begin] <= at_once;) ++end;
+        for (end = begin; end < count && first[end + 1] - first[begin] <= most;) ++end;
         ps_hbem_device_near part = *near;
         part.leaves += begin;
         part.blocks += begin;
@@ -110,6 +96,20 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near, i
         PS_TRY(ps_hbem_device_near_close(&b->op, &part, &close, b->stream));
     }
     return PS_OK;
+}
+
+static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
+{
+    int64_t count = near->count;
+    if (count == 0) return PS_OK;
+    PS_TRY(grow_counts(b, count));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_COUNTS], 4 * count));
+    int32_t *counts = b->there[PLACE_COUNTS].base;
+    PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->stream));
+    PS_TRY(ps_copy_to_host(b->stream, b->counts, counts, 4 * count));
+    PS_TRY(ps_hbem_device_near_regular(&b->op, near, b->stream));
+    PS_TRY(ps_stream_wait(b->stream));
+    return close_pairs(b, near);
 }
 
 /* ---- far leaves ---- */
@@ -155,8 +155,7 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     memcpy(far.most, batch->most, sizeof far.most);
     memcpy(far.most_slots, batch->most_slots, sizeof far.most_slots);
     PS_TRY(far_workspace(b, &far));
-    PS_TRY(ps_stream_wait(b->stream)); /* what is uploaded is there */
-    return ps_hbem_device_far_run(&b->op, &far, b->far);
+    return ps_hbem_device_far_run(&b->op, &far, b->stream);
 }
 
 /* ---- in the order of the file ---- */
@@ -241,26 +240,15 @@ ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
         batch->near_count,
         {b->there[PLACE_ARENA].base, b->there[PLACE_ARENA].bytes / b->item_bytes}};
     double listed = ps_clock();
-    int64_t at_once = 0;
-    if (near.count > 0) PS_TRY(count_close(b, &near, &at_once));
+    PS_TRY(near_leaves(b, &near));
     double counted = ps_clock();
     PS_TRY(far_leaves(b, batch, &near));
-    double far_begun = ps_clock();
-    if (near.count > 0) PS_TRY(ps_hbem_device_near_regular(&b->op, &near, b->stream));
-    double regular_begun = ps_clock();
-    if (near.count > 0) PS_TRY(close_pairs(b, &near, at_once));
     double begun = ps_clock();
-    PS_TRY(ps_stream_wait(b->stream));
-    double near_done = ps_clock();
-    PS_TRY(ps_stream_wait(b->far));
     PS_TRY(fetch_blocks(b, batch));
-    ps_debug(
-        "%s: a wave of %lld leaves, %lld close pairs: listed after %.4f s, counted %.4f, begun "
-        "far %.4f, regular pairs %.4f, close ones %.4f, done near %.4f, far %.4f",
-        b->label, (long long)batch->count,
-        near.count > 0 ? (long long)b->close_first[near.count] : 0, listed - start, counted - start,
-        far_begun - start, regular_begun - start, begun - start, near_done - start,
-        ps_clock() - start);
+    ps_debug("%s: a wave of %lld leaves: listed in %.3f s, close pairs counted after %.3f s, far "
+             "leaves begun after %.3f s, done after %.3f s",
+             b->label, (long long)batch->count, listed - start, counted - start, begun - start,
+             ps_clock() - start);
 #pragma omp parallel for
     for (int64_t e = 0; e < batch->count; ++e) w->element[batch->leaf[e]] = (int32_t)e;
     return b->taker->take_wave ? PS_OK : pack(b, w);

@@ -51,8 +51,7 @@ typedef struct cuda_backend {
     int64_t memory, chunk_bytes, planned; /* as in ps_leaf_device; chunks */
     int64_t item_bytes, expected;         /* bytes of a number; of all, 0: not known */
     ps_device *device;
-    ps_stream *stream, *far, *copies; /* of this thread, far leaves beside near ones; of the one
-                                         that hands over */
+    ps_stream *stream, *copies; /* of this thread; of the one that hands over */
     ps_hbem_device_operator op;
     ps_leaf_tables *tables;               /* of its own, or NULL      */
     room there[PLACES];                   /* on the device            */

@@ -173,7 +173,8 @@ ps_status ps_hbem_row_sums_judge(const ps_hbem_row_check *check, double limit, c
                      "%s%sentries are wrong: constants give row sums that are off by %.2g (at most "
                      "%.2g, 10 eps, is allowed) in %lld rows; the worst is at (%.6g, %.6g, %.6g), "
                      "where triangles of aspect %.3g meet at %.3g degrees. Mesh it with better "
-                     "shaped triangles, or take finer --rules",
+                     "shaped triangles, or take finer --rules, or crosses of entries, without "
+                     "--skeleton",
                      name, colon, check->error, limit, (long long)check->above, at[0], at[1], at[2],
                      check->aspect, check->angle);
 }
