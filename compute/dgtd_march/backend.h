@@ -54,6 +54,14 @@ typedef struct backend_setup {
     double *port_rows; /* [rows][march->port_count][2]; zero for ports of other ranks */
 } backend_setup;
 
+/* Half steps of all groups of a device whose local steps run aside: E of groups that they concern
+ * comes last, after `together`; H of those comes first, with the mark behind it. */
+typedef enum backend_order {
+    BACKEND_AT_ONCE,
+    BACKEND_CONCERNED_LAST,
+    BACKEND_CONCERNED_FIRST
+} backend_order;
+
 /* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
  * these groups (kernels/dgtd/energy.h), whose sums `take` tells. `restore`: H that local_part has
  * kept comes back first. */
@@ -71,8 +79,9 @@ typedef struct backend_sums {
 
 /* What a device tells others that write into its halo, and has to know to write into theirs. */
 typedef struct backend_share {
-    ps_share_ticket ticket; /* of E; H and the counts lie behind, so many bytes */
-    int64_t magnetic, counts;
+    ps_share_ticket ticket; /* of E; H and the increments of local steps lie behind, so many */
+    int64_t field_bytes;    /* bytes each, and the counts */
+    int64_t counts;
 } backend_share;
 typedef struct backend_peer {
     backend_share share;
@@ -135,6 +144,7 @@ typedef struct backend {
     ps_status (*mark)(void *state);
     ps_status (*local_aside)(void *state, int from, int to);
     ps_status (*together)(void *state);
+    void (*local_order)(void *state, backend_order order); /* of half steps that follow */
 
     /* Instead of all that: devices that write into each other's halo (kernels/dgtd/device_halo.h).
      * `share` is what the others need, `reach` takes that of the neighbours, in the order of
@@ -146,6 +156,11 @@ typedef struct backend {
     void (*leave)(void *state);
     ps_status (*edge)(void *state, ps_dgtd_field field);
     ps_status (*push)(void *state, ps_dgtd_field field);
+    /* Local steps there: between `local_enter`, which comes before anything is kept, and `edge` of
+     * E operations are in order with pushes of what each reads; -1: of R_1 H. Neighbours whose
+     * levels do not meet send one another nothing. */
+    ps_status (*local_enter)(void *state);
+    ps_status (*local_push)(void *state, int op);
 
     /* With backend_setup.window: through which groups come and go; put, load, get and save are not
      * called then. `convert` turns groups that are there: fields from values at nodes into what the

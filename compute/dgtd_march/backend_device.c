@@ -10,11 +10,6 @@
 
 #include "kernels/dgtd/running_dft.h"
 
-static ps_dgtd_field other_of(ps_dgtd_field field)
-{
-    return field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
-}
-
 /* ---- marching ---- */
 
 /* Parts whose old fields, where their energy is wanted, fit the memory for them. */
@@ -120,7 +115,7 @@ static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_
     if (x->march.start < 0) x->march.start = parts[0].step;
     if (x->march.upwind && !x->direct)
         PS_TRY(ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field,
-                                          field_of(x, other_of(field)), x->stream));
+                                          field_of(x, (ps_dgtd_field)!field), x->stream));
     for (int k = 0, some; k < count; k += some) {
         some = fitting(x, parts + k, count - k);
         PS_TRY(halves_at_once(x, field, parts + k, some));
@@ -222,161 +217,7 @@ static ps_status device_ports(void *opened, int64_t step, int64_t row)
     return ps_event_wait(x->come, x->stream);
 }
 
-/* ---- the halo, on a stream of its own ---- */
-
-static void *device_halo(void *opened, bool out)
-{
-    return ((device_state *)opened)->host_faces[out];
-}
-
-static ps_status device_pack_array(void *opened, const void *array)
-{
-    device_state *x = opened;
-    int64_t faces = x->setup.faces;
-    PS_TRY(ps_event_record(x->swept, x->stream));
-    PS_TRY(ps_event_wait(x->swept, x->beside));
-    PS_TRY(ps_dgtd_device_halo_pack(&x->system, array, x->send, faces, x->faces[1], x->beside));
-    return ps_copy_to_host(x->beside, x->host_faces[1], x->faces[1], faces * x->face_bytes);
-}
-
-static ps_status device_pack(void *opened, ps_dgtd_field field)
-{
-    return device_pack_array(opened, field_of(opened, field));
-}
-
-static ps_status device_packed(void *opened)
-{
-    return ps_stream_wait(((device_state *)opened)->beside);
-}
-
-static ps_status device_unpack_array(void *opened, void *array)
-{
-    device_state *x = opened;
-    int64_t faces = x->setup.faces;
-    PS_TRY(ps_copy_to_device(x->beside, x->faces[0], x->host_faces[0], faces * x->face_bytes));
-    PS_TRY(
-        ps_dgtd_device_halo_unpack(&x->system, array, x->receive, faces, x->faces[0], x->beside));
-    PS_TRY(ps_event_record(x->come, x->beside));
-    return ps_event_wait(x->come, x->stream);
-}
-
-static ps_status device_unpack(void *opened, ps_dgtd_field field)
-{
-    return device_unpack_array(opened, field_of(opened, field));
-}
-
-/* ---- local steps ---- */
-
-static ps_status device_local_keep(void *opened, bool inner)
-{
-    device_state *x = opened;
-    ps_dgtd_kept which = inner ? PS_DGTD_KEPT_INNER : PS_DGTD_KEPT_OUTER;
-    return ps_dgtd_device_local_keep(&x->local, which, x->march.magnetic, x->now);
-}
-
-static ps_status device_local_op(void *opened, int op)
-{
-    device_state *x = opened;
-    return ps_dgtd_device_local_op(&x->local, x->local.host->ops + op, x->march.magnetic, x->now);
-}
-
-/* Of a window, in which groups are new in each visit. */
-static ps_status device_local_part(void *opened, int from, int to, int64_t begin, int64_t end)
-{
-    device_state *x = opened;
-    void *magnetic = x->march.magnetic;
-    if (from == 0) PS_TRY(ps_dgtd_device_local_begin_part(&x->local, magnetic, begin, end, x->now));
-    for (int i = from; i < to; ++i)
-        PS_TRY(ps_dgtd_device_local_op_part(&x->local, x->local.host->ops + i, magnetic, begin, end,
-                                            x->now));
-    return PS_OK;
-}
-
-static ps_status device_local_restore(void *opened)
-{
-    device_state *x = opened;
-    return ps_dgtd_device_local_restore(&x->local, x->march.magnetic, x->now);
-}
-
-/* What is enqueued now is waited for by what goes aside later. */
-static ps_status device_mark(void *opened)
-{
-    device_state *x = opened;
-    return ps_event_record(x->swept, x->stream);
-}
-
-static ps_status run_chain(device_state *x, int from, int to)
-{
-    void *magnetic = x->march.magnetic;
-    if (from == 0)
-        PS_TRY(ps_dgtd_device_local_keep(&x->local, PS_DGTD_KEPT_INNER, magnetic, x->beside));
-    for (int i = from; i < to; ++i)
-        PS_TRY(ps_dgtd_device_local_op(&x->local, x->local.host->ops + i, magnetic, x->beside));
-    return PS_OK;
-}
-
-/* Dozens of small launches, recorded once. */
-static ps_status device_local_aside(void *opened, int from, int to)
-{
-    device_state *x = opened;
-    ps_graph **chain = x->chains + (from > 0);
-    if (!*chain) {
-        PS_TRY(ps_graph_begin(x->beside));
-        ps_status status = run_chain(x, from, to), ended = ps_graph_end(x->beside, chain);
-        PS_TRY(status);
-        PS_TRY(ended);
-    }
-    PS_TRY(ps_event_wait(x->swept, x->beside));
-    PS_TRY(ps_graph_launch(*chain, x->beside));
-    return ps_event_record(x->come, x->beside);
-}
-
-static ps_status device_together(void *opened)
-{
-    device_state *x = opened;
-    return ps_event_wait(x->come, x->stream);
-}
-
-static void *device_local_source(void *opened, int op)
-{
-    device_state *x = opened;
-    void *magnetic = x->march.magnetic;
-    if (op < 0) return magnetic;
-    return ps_dgtd_device_local_source(&x->local, x->local.host->ops + op, magnetic);
-}
-
-/* ---- the halo, device to device: see device_halo.h for what may run beside what ---- */
-
-static ps_status device_share(void *opened, backend_share *out)
-{
-    const device_state *x = opened;
-    if (!x->shared) return ps_fail(PS_FAILED, "processes share no memory of their devices here");
-    *out = x->share;
-    return PS_OK;
-}
-
-/* The other elements' half steps of before, and the halo of the other field, come first; and the
- * other elements' next half step waits for those of before that touch others. */
-static ps_status device_edge(void *opened, ps_dgtd_field field)
-{
-    device_state *x = opened;
-    PS_TRY(ps_event_record(x->swept, x->stream));
-    PS_TRY(ps_event_wait(x->swept, x->beside));
-    PS_TRY(ps_event_wait(x->come, x->stream));
-    x->now = x->beside;
-    if (!x->march.upwind) return PS_OK;
-    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, field_of(x, other_of(field)),
-                                      x->beside);
-}
-
-static ps_status device_push(void *opened, ps_dgtd_field field)
-{
-    device_state *x = opened;
-    PS_TRY(ps_event_record(x->come, x->beside));
-    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, field_of(x, field), x->beside));
-    x->now = x->stream;
-    return PS_OK;
-}
+/* ---- the rest ---- */
 
 static ps_status device_upwind_start(void *opened)
 {
@@ -447,12 +288,15 @@ const backend backend_device = {.name = "cuda",
                                 .mark = device_mark,
                                 .local_aside = device_local_aside,
                                 .together = device_together,
+                                .local_order = device_local_order,
                                 .beside = true,
                                 .share = device_share,
                                 .reach = device_state_reach,
                                 .leave = device_state_leave,
                                 .edge = device_edge,
                                 .push = device_push,
+                                .local_enter = device_local_enter,
+                                .local_push = device_local_push,
                                 .upwind = device_state_add_upwind,
                                 .upwind_start = device_upwind_start,
                                 .states = device_states,

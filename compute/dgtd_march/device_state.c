@@ -9,7 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
-static ps_status take_memory(device_state *x, int64_t bytes, void *out)
+ps_status device_state_memory(device_state *x, int64_t bytes, void *out)
 {
     void *memory = NULL;
     if (x->piece_count == MEMORY_PIECES)
@@ -21,9 +21,9 @@ static ps_status take_memory(device_state *x, int64_t bytes, void *out)
 }
 
 /* Memory for a copy of `bytes` of the host's. */
-static ps_status take_copy(device_state *x, const void *host, int64_t bytes, void *out)
+ps_status device_state_copy(device_state *x, const void *host, int64_t bytes, void *out)
 {
-    PS_TRY(take_memory(x, bytes, out));
+    PS_TRY(device_state_memory(x, bytes, out));
     PS_TRY(ps_copy_to_device(x->stream, *(void **)out, host, bytes));
     return ps_stream_wait(x->stream);
 }
@@ -38,7 +38,7 @@ static ps_status open_system(device_state *x)
     ps_dgtd_device_tables_init(x->tables, system->reference);
     ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
     x->system.windowed = s->window && s->window->geometry;
-    PS_TRY(take_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
     ps_dgtd_device_attach(&x->system, memory);
     return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
 }
@@ -48,7 +48,7 @@ static ps_status take_fields(device_state *x, int64_t bytes, void **out)
 {
     x->shared =
         x->setup.ranks > 1 && ps_share_alloc(x->device, bytes, out, &x->share.ticket) == PS_OK;
-    if (!x->shared) return take_memory(x, bytes, out);
+    if (!x->shared) return device_state_memory(x, bytes, out);
     x->pieces[x->piece_count++] = *out;
     return PS_OK;
 }
@@ -58,17 +58,20 @@ static ps_status open_whole(device_state *x)
     const backend_setup *s = &x->setup;
     int64_t bytes = ps_dgtd_device_field_bytes(&x->system, s->halo_slots);
     int64_t counts = s->ranks * (int64_t)sizeof *x->peers.arrived;
+    int levels = s->march->local ? s->march->local->levels : 0;
+    int64_t arrays = 2 + ps_dgtd_device_local_fields(levels);
     void *memory = NULL;
-    PS_TRY(take_fields(x, 2 * bytes + counts, &memory));
+    PS_TRY(take_fields(x, arrays * bytes + counts, &memory));
     x->march.electric = memory;
     x->march.magnetic = (char *)memory + bytes;
-    x->peers.arrived = (unsigned long long *)((char *)memory + 2 * bytes);
-    x->share.magnetic = bytes;
-    x->share.counts = 2 * bytes;
+    x->increments = (char *)memory + 2 * bytes;
+    x->peers.arrived = (unsigned long long *)((char *)memory + arrays * bytes);
+    x->share.field_bytes = bytes;
+    x->share.counts = arrays * bytes;
     PS_TRY(ps_fill_zero(x->stream, x->peers.arrived, counts));
-    PS_TRY(take_memory(x, SCRATCH_BYTES, &x->scratch));
+    PS_TRY(device_state_memory(x, SCRATCH_BYTES, &x->scratch));
     for (int field = 0; field < 2; ++field) {
-        PS_TRY(take_memory(x, x->sums_bytes, &x->sums[field]));
+        PS_TRY(device_state_memory(x, x->sums_bytes, &x->sums[field]));
         PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
     }
     PS_TRY(ps_fill_zero(x->stream, x->march.electric, bytes));
@@ -136,13 +139,15 @@ static ps_status open_fields(device_state *x)
     x->sums_bytes = 2 * s->frequencies * x->own_bytes;
     x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt, .start = -1};
     x->former_groups = s->window ? s->window->part_groups : x->system.groups;
-    PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
+    PS_TRY(device_state_memory(x, x->former_groups * x->group_bytes, &x->former));
     for (int field = 0; field < 2; ++field)
-        PS_TRY(take_memory(x, s->term_rows * x->system.groups * (int64_t)sizeof *s->terms[0],
-                           &x->partial[field]));
-    PS_TRY(take_memory(x, s->term_rows * (int64_t)sizeof *x->term_sums, &x->term_sums));
-    PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
-    PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
+        PS_TRY(device_state_memory(
+            x, s->term_rows * x->system.groups * (int64_t)sizeof *s->terms[0], &x->partial[field]));
+    PS_TRY(device_state_memory(x, s->term_rows * (int64_t)sizeof *x->term_sums, &x->term_sums));
+    PS_TRY(device_state_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double),
+                             &x->eps));
+    PS_TRY(
+        device_state_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
     return s->window ? open_window(x) : open_whole(x);
 }
 
@@ -156,7 +161,7 @@ static ps_status open_border(device_state *x)
     ps_dgtd_device_border_fill(s->border, s->march->system, x->tables, s->body, s->total,
                                s->march->dt);
     ps_dgtd_device_border_shape(&x->border, s->border);
-    PS_TRY(take_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
     ps_dgtd_device_border_attach(&x->border, order, memory);
     x->march.border = &x->border;
     return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
@@ -168,7 +173,7 @@ static ps_status open_layer(device_state *x)
     ps_dgtd_pml_shape shape = host && host->turned ? PS_DGTD_PML_BALL : PS_DGTD_PML_BOX;
     void *memory = NULL;
     if (!host) return PS_OK;
-    PS_TRY(take_memory(x, ps_dgtd_device_pml_bytes(host, shape, &x->system), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_pml_bytes(host, shape, &x->system), &memory));
     ps_dgtd_device_pml_attach(&x->pml, host, &x->system, memory);
     x->march.pml = &x->pml;
     PS_SCOPED_MEMORY float *work = NULL;
@@ -181,44 +186,10 @@ static ps_status open_media(device_state *x)
     const ps_dgtd_dispersion *host = x->setup.march->system->dispersion;
     void *memory = NULL;
     if (!host) return PS_OK;
-    PS_TRY(take_memory(x, ps_dgtd_device_media_bytes(host, &x->system), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_media_bytes(host, &x->system), &memory));
     ps_dgtd_device_media_attach(&x->media, host, &x->system, memory);
     x->system.media = &x->media;
     return ps_dgtd_device_media_upload(&x->media, &x->system, x->stream);
-}
-
-/* Increments, and H that is kept, lie in the window. */
-static void attach_windowed(device_state *x)
-{
-    int levels = x->local.host->levels;
-    for (int l = 0; l < levels; ++l) {
-        x->local.electric[l] = ps_window_array_at(x->window, x->window_local + l);
-        if (l + 1 < levels)
-            x->local.magnetic[l] = ps_window_array_at(x->window, x->window_local + levels + l);
-    }
-    x->local.kept = ps_window_array_at(x->window, x->window_local + 2 * levels - 1);
-}
-
-static ps_status open_local(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    const ps_dgtd_local *host = s->march->local;
-    PS_SCOPED_MEMORY double *work = NULL;
-    PS_SCOPED_MEMORY ps_range *pieces = NULL;
-    ps_dgtd_slot_range *ranges = NULL;
-    void *memory = NULL;
-    if (!host) return PS_OK;
-    ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, NULL);
-    PS_TRY(PS_ALLOC(&ranges, ps_dgtd_device_local_ranges(&x->local), "the local steps"));
-    ps_dgtd_device_local_list(&x->local, host, &x->system, s->reach, ranges);
-    PS_TRY(PS_ALLOC(&work, 4 * x->system.materials, "the local steps"));
-    PS_TRY(PS_ALLOC(&pieces, x->system.groups, "the local steps"));
-    int64_t halo = x->window ? PS_DGTD_WINDOWED : s->halo_slots;
-    PS_TRY(take_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, halo), &memory));
-    ps_dgtd_device_local_attach(&x->local, halo, memory);
-    if (x->window) attach_windowed(x);
-    return ps_dgtd_device_local_upload(&x->local, s->march->system, s->materials, s->march->dt,
-                                       work, pieces, x->stream);
 }
 
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,
@@ -227,7 +198,7 @@ static ps_status open_current(device_state *x, const ps_dgtd_current *current,
     PS_SCOPED_MEMORY double *workspace = NULL;
     void *memory = NULL;
     ps_dgtd_device_current_shape(out, current);
-    PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
     ps_dgtd_device_current_attach(out, memory);
     PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
     return ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
@@ -248,7 +219,7 @@ static ps_status copy_wires(device_state *x)
 {
     const ps_dgtd_march *m = x->setup.march;
     void *memory = NULL;
-    PS_TRY(take_memory(x, ps_dgtd_device_wires_bytes(&x->wires), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_wires_bytes(&x->wires), &memory));
     ps_dgtd_device_wires_attach(&x->wires, memory);
     for (int64_t k = 0; k < m->wire_count; ++k) {
         PS_SCOPED_MEMORY double *work = NULL;
@@ -281,7 +252,7 @@ static ps_status copy_ports(device_state *x, const ps_dgtd_device_port_work *wor
 {
     const ps_dgtd_march *m = x->setup.march;
     void *memory = NULL;
-    PS_TRY(take_memory(x, ps_dgtd_device_ports_bytes(&x->ports), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_ports_bytes(&x->ports), &memory));
     ps_dgtd_device_ports_attach(&x->ports, memory);
     for (int64_t k = 0; k < m->port_count; ++k)
         PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, m->ports + k, &x->system, work, x->stream));
@@ -319,9 +290,11 @@ static ps_status copy_probes(device_state *x, int64_t *slots, double *weights)
         slots[k] = s->probes[k].slot;
         ps_dgtd_device_probe_weights(x->tables, s->probes[k].weights, weights + k * nodes);
     }
-    PS_TRY(take_copy(x, slots, s->probe_count * (int64_t)sizeof *slots, &x->slots));
-    PS_TRY(take_copy(x, weights, s->probe_count * nodes * (int64_t)sizeof *weights, &x->weights));
-    PS_TRY(take_memory(x, s->rows * s->probe_count * 6 * (int64_t)sizeof(double), &x->samples));
+    PS_TRY(device_state_copy(x, slots, s->probe_count * (int64_t)sizeof *slots, &x->slots));
+    PS_TRY(device_state_copy(x, weights, s->probe_count * nodes * (int64_t)sizeof *weights,
+                             &x->weights));
+    PS_TRY(device_state_memory(x, s->rows * s->probe_count * 6 * (int64_t)sizeof(double),
+                               &x->samples));
     void *fetched = NULL;
     PS_TRY(ps_device_alloc_pinned(
         x->device, s->rows * s->probe_count * 6 * (int64_t)sizeof *x->fetched, &fetched));
@@ -344,7 +317,7 @@ ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
     device_state *x = opened;
     void *memory = NULL;
     ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots, x->window != NULL);
-    PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
+    PS_TRY(device_state_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
     ps_dgtd_device_upwind_attach(&x->upwind, &x->system, memory);
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_upload(&x->upwind, &x->system, upwind, x->stream);
@@ -358,77 +331,13 @@ static ps_status open_faces(device_state *x)
     PS_TRY(ps_stream_open_ahead(x->device, &x->beside));
     PS_TRY(ps_event_open(x->device, &x->swept));
     PS_TRY(ps_event_open(x->device, &x->come));
-    PS_TRY(take_copy(x, s->send, bytes, &x->send));
-    PS_TRY(take_copy(x, s->receive, bytes, &x->receive));
+    PS_TRY(device_state_copy(x, s->send, bytes, &x->send));
+    PS_TRY(device_state_copy(x, s->receive, bytes, &x->receive));
     for (int k = 0; k < 2; ++k) {
-        PS_TRY(take_memory(x, s->faces * x->face_bytes, &x->faces[k]));
+        PS_TRY(device_state_memory(x, s->faces * x->face_bytes, &x->faces[k]));
         PS_TRY(ps_device_alloc_pinned(x->device, s->faces * x->face_bytes, &x->host_faces[k]));
     }
     return PS_OK;
-}
-
-/* ---- other devices ---- */
-
-/* Where traces of a peer's faces go, one list after the other. */
-static ps_status copy_places(device_state *x, const backend_peer *peers, int count)
-{
-    int32_t *place;
-    void *copied = NULL;
-    int64_t at = 0, faces = x->setup.faces;
-    PS_TRY(PS_ALLOC(&place, faces, "the halo"));
-    for (int k = 0; k < count; at += peers[k++].faces)
-        memcpy(place + at, peers[k].place, (size_t)peers[k].faces * sizeof *place);
-    ps_status status = take_copy(x, place, faces * (int64_t)sizeof *place, &copied);
-    x->peers.place = copied;
-    free(place);
-    return status;
-}
-
-static ps_status reach_peer(device_state *x, const backend_peer *peer, int k, int64_t end)
-{
-    void *memory = NULL;
-    PS_TRY(ps_share_reach(x->device, &peer->share.ticket, &memory));
-    x->reached[k] = memory;
-    x->peers.waits[k] = peer->rank;
-    x->peers.peer[k] = (ps_dgtd_device_peer){
-        .fields = {memory, (char *)memory + peer->share.magnetic},
-        .mine = (unsigned long long *)((char *)memory + peer->share.counts) + ps_comm_rank(),
-        .end = end};
-    return PS_OK;
-}
-
-ps_status device_state_reach(void *opened, const backend_peer *peers, int count)
-{
-    device_state *x = opened;
-    ps_dgtd_device_halo *halo = &x->peers;
-    int64_t end = 0;
-    void *words = NULL;
-    if (count > PS_DGTD_PEERS)
-        return ps_fail(PS_FAILED, "%d ranks are beside; a device writes to %d", count,
-                       PS_DGTD_PEERS);
-    PS_TRY(copy_places(x, peers, count));
-    PS_TRY(take_memory(x, 2 * (int64_t)sizeof(unsigned), &words));
-    PS_TRY(ps_fill_zero(x->stream, words, 2 * (int64_t)sizeof(unsigned)));
-    PS_TRY(ps_stream_wait(x->stream));
-    halo->done = words;
-    halo->late = halo->done + 1;
-    halo->send = x->send;
-    halo->faces = x->setup.faces;
-    for (int k = 0; k < count; ++k) PS_TRY(reach_peer(x, peers + k, k, end += peers[k].faces));
-    halo->peers = count;
-    x->direct = true;
-    return PS_OK;
-}
-
-void device_state_leave(void *opened)
-{
-    device_state *x = opened;
-    x->direct = false;
-    x->peers.peers = 0;
-    for (int k = 0; k < PS_DGTD_PEERS; ++k) {
-        ps_share_leave(x->device, x->reached[k]);
-        x->reached[k] = NULL;
-    }
 }
 
 static ps_status open_all(device_state *x, int ordinal)
@@ -444,7 +353,7 @@ static ps_status open_all(device_state *x, int ordinal)
     PS_TRY(open_border(x));
     PS_TRY(open_layer(x));
     PS_TRY(open_media(x));
-    PS_TRY(open_local(x));
+    PS_TRY(device_state_open_local(x));
     PS_TRY(open_currents(x));
     PS_TRY(open_ports(x));
     PS_TRY(open_wires(x));
@@ -486,6 +395,7 @@ void device_state_close(void *opened)
     free(x->currents);
     free(x->ports.host);
     free(x->wires.host);
-    free(x->local.ranges);
+    free(x->host_units);
+    free(x->host_pieces);
     free(x);
 }

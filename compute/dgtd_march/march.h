@@ -227,14 +227,8 @@ ps_status local_find_traded(struct march *march);
 /* Before the half step of E, R_1 H is put in the place of H, halo included; after it H again. */
 ps_status local_begin(struct march *march);
 ps_status local_end(struct march *march);
-/* Groups of a step of a device whose small operations run beside the half steps of most elements:
- * those that hold elements of Q_2, those that are linked to them, and the rest, of which R_2
- * changes nothing that their half steps read. No parts: one after the other. */
-typedef struct local_split {
-    backend_part *parts; /* of the three lists, one behind the other */
-    int64_t start[4];
-} local_split;
-ps_status local_split_open(struct march *march);
+/* Whether small operations of a step run beside the half steps of most elements, on a device. */
+bool local_is_split(const struct march *march);
 /* A whole step so; the batch began at step `first`. */
 ps_status local_split_step(struct march *march, int64_t step, int64_t first);
 
@@ -293,9 +287,9 @@ typedef struct march {
     void *sums[2];
     struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
     struct exchange *exchange;     /* of several ranks; NULL: one */
-    bool local_traded[PS_DGTD_LOCAL_LEVELS]
-                     [2]; /* increments that E, that H reads from other ranks */
-    local_split split;
+    /* By level whether its operations, and at the end whether E reads R_1 H, of other ranks. */
+    bool local_traded[PS_DGTD_LOCAL_LEVELS + 1];
+    bool split;            /* steps are local_split_step */
     struct tiles *tiles;   /* out of core; NULL: in memory */
     ps_dgtd_probe *probes; /* own ones */
     int64_t *probe_places, probe_count;
@@ -347,6 +341,8 @@ ps_status march_parts(march *march, ps_dgtd_field field, int64_t first, backend_
 ps_status march_steps(march *march, int64_t count);
 /* What a sample of the running DFT is multiplied by: 2 over their number. */
 bool march_is_transformed(const march *march, int64_t step); /* the fields after this step */
+/* Is anything of the fields after this step told: probes, energies, transforms? */
+bool march_is_recorded(const march *march, int64_t step);
 double march_transform_scale(const march *march);
 /* Rows of `count` steps from the samples; of all ranks, on all. */
 ps_status march_rows(march *march, int64_t count);

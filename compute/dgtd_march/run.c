@@ -156,11 +156,11 @@ ps_status march_open(march *m)
     PS_TRY(shorten_batches(m));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
-    exchange_way way = m->march.local ? EXCHANGE_HOST : (exchange_way)m->options->halo;
+    exchange_way way = (exchange_way)m->options->halo;
     if (m->exchange) PS_TRY(exchange_connect(m->exchange, m->backend, m->state, way));
     PS_TRY(upwind_open(m, march_field_bytes(p)));
     PS_TRY(local_find_traded(m));
-    PS_TRY(local_split_open(m));
+    m->split = local_is_split(m);
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
@@ -177,7 +177,6 @@ void march_close(march *m)
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
-    free(m->split.parts);
     free(m->probes);
     free(m->probe_places);
     free(m->values);

@@ -72,6 +72,12 @@ static bool is_sampled(const problem *p, int64_t step)
            far_is_sampled(p, step);
 }
 
+bool march_is_recorded(const march *m, int64_t step)
+{
+    return (step + 1) % terms_every(m) == 0 || is_sampled(m->problem, step) ||
+           march_is_transformed(m, step);
+}
+
 /* What is recorded of a part after its half step. */
 static ps_status record_part(march *m, ps_dgtd_field field, int64_t first, const backend_part *x)
 {
@@ -149,7 +155,7 @@ static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_
 ps_status march_steps(march *m, int64_t count)
 {
     for (int64_t s = m->done; s < m->done + count; ++s) {
-        if (m->split.parts) {
+        if (m->split) {
             PS_TRY(local_split_step(m, s, m->done));
             continue;
         }

@@ -6,7 +6,7 @@
 #include "kernels/dgtd/device_march.h"
 #include "kernels/dgtd/device_port.h"
 
-/* A half step of some parts. */
+/* A half step of some parts, or of units. */
 typedef struct ps_dgtd_device_sweep {
     const ps_dgtd_device *device;
     ps_dgtd_field field;
@@ -14,22 +14,12 @@ typedef struct ps_dgtd_device_sweep {
     const void *source;
     const ps_dgtd_device_part *parts;
     int count;
+    const ps_dgtd_device_units *units; /* NULL: the parts */
+    void *increments;                  /* of local steps: of slots that the units say */
 } ps_dgtd_device_sweep;
-
-/* A half step of slots [begin, end), by part: a part whose bit of `fresh` is set goes to
- * `increments`, whose old values are not read; the others to `target`. */
-typedef struct ps_dgtd_local_sweep {
-    const ps_dgtd_device *device;
-    ps_dgtd_field field;
-    void *target, *increments;
-    const void *source;
-    int count;
-    uint32_t fresh;
-    uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
-} ps_dgtd_local_sweep;
-ps_status ps_dgtd_local_step_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream);
-/* target += source in these slots. */
-ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream);
+ps_status ps_dgtd_local_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
+/* target += source in the slots of the units. */
+ps_status ps_dgtd_local_add_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 
 /* Elements [begin, end) of the border, by part, and the times of their half steps. */
 typedef struct ps_dgtd_border_parts {
@@ -52,7 +42,8 @@ ps_status ps_dgtd_ports_cuda(const ps_dgtd_device_ports *ports,
                              const ps_dgtd_device_ports_step *step, ps_stream *stream);
 
 ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
-                            ps_dgtd_field field, const void *values, ps_stream *stream);
+                            const ps_dgtd_device_faces *faces, int array, const void *values,
+                            ps_stream *stream);
 ps_status ps_dgtd_upwind_cuda(const ps_dgtd_device_sweep *sweep,
                               const ps_dgtd_device_upwind *upwind, ps_stream *stream);
 

@@ -159,6 +159,15 @@ ps_status ps_dgtd_device_march_ports(const ps_dgtd_device_march *x, int64_t n, i
     return x->ports ? ps_dgtd_device_ports_advance(x->ports, &step, stream) : PS_OK;
 }
 
+static ps_status split_half_step(const ps_dgtd_device_march *x, ps_dgtd_field field, void *target,
+                                 const void *source, ps_stream *stream)
+{
+    const ps_dgtd_device_split *s = x->split;
+    PS_TRY(ps_dgtd_device_half_units(x->device, field, target, source, s->units[0], stream));
+    PS_TRY(s->waits ? ps_event_wait(s->between, stream) : ps_event_record(s->between, stream));
+    return ps_dgtd_device_half_units(x->device, field, target, source, s->units[1], stream);
+}
+
 ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_field field,
                                      const ps_dgtd_device_part *parts, int count, ps_stream *stream)
 {
@@ -168,7 +177,9 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     if (find_border(x, field, parts, count, 1, &border))
         PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, field, target, &border, stream));
     if (x->pml) PS_TRY(ps_dgtd_device_pml_keep(x->pml, x->device, target, parts, count, stream));
-    PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
+    PS_TRY(x->split
+               ? split_half_step(x, field, target, source, stream)
+               : ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
                                            count, stream));

@@ -53,6 +53,14 @@ ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
                                         const ps_dgtd_device_tables *tables, double *workspace,
                                         ps_stream *stream);
 
+/* The half step of a march in two launches, of all groups together; an event is recorded between
+ * them, or waited for. */
+typedef struct ps_dgtd_device_split {
+    const ps_dgtd_device_units *units[2];
+    ps_event *between;
+    bool waits;
+} ps_dgtd_device_split;
+
 typedef struct ps_dgtd_device_march {
     const ps_dgtd_device *device;
     const ps_dgtd_device_border *border;    /* NULL: none */
@@ -64,7 +72,8 @@ typedef struct ps_dgtd_device_march {
     double dt;                           /* m              */
     int64_t start; /* step whose half steps are the first: the traces of old fields are taken anew
                       then, afterwards each half step leaves them for the next of its field */
-    void *electric, *magnetic; /* E^n, H^{n+1/2} */
+    void *electric, *magnetic;         /* E^n, H^{n+1/2} */
+    const ps_dgtd_device_split *split; /* NULL: one launch; else parts are one, of all groups */
 } ps_dgtd_device_march;
 
 /* What ports do before the half step of E from step n on, their signals to a row; enqueued. */

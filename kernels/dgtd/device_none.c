@@ -8,6 +8,8 @@ PS_NO_CUDA(ps_dgtd_push_cuda);
 PS_NO_CUDA(ps_dgtd_pml_cuda);
 PS_NO_CUDA(ps_dgtd_ports_cuda);
 PS_NO_CUDA(ps_dgtd_half_step_cuda);
+PS_NO_CUDA(ps_dgtd_local_step_cuda);
+PS_NO_CUDA(ps_dgtd_local_add_cuda);
 PS_NO_CUDA(ps_dgtd_paper_step_cuda);
 PS_NO_CUDA(ps_dgtd_convert_cuda);
 PS_NO_CUDA(ps_dgtd_halo_cuda);

@@ -199,7 +199,7 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
                                    const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream)
 {
-    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count};
+    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count, NULL, NULL};
     int64_t groups = 0;
     int done;
     if (count > PS_DGTD_DEVICE_PARTS)
@@ -214,6 +214,18 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
         return ps_fail(PS_FAILED, "the paper's kernels know no ports");
     return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
                                          : ps_dgtd_half_step_cuda(&sweep, stream);
+}
+
+ps_status ps_dgtd_device_half_units(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
+                                    const void *source, const ps_dgtd_device_units *units,
+                                    ps_stream *stream)
+{
+    const ps_dgtd_device_sweep sweep = {device, field, target, source, .units = units};
+    int done;
+    if (device->mode == PS_DGTD_PAPER)
+        return ps_fail(PS_FAILED, "the paper's kernels make half steps of whole groups");
+    PS_TRY(check(stream, units->count, &done));
+    return done ? PS_OK : ps_dgtd_half_step_cuda(&sweep, stream);
 }
 
 ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,

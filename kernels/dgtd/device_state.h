@@ -83,11 +83,29 @@ typedef struct ps_dgtd_device_part {
     int64_t n, begin, end;
 } ps_dgtd_device_part;
 
+/* Eight slots that lie in one sector of memory, and which of them take part; sectors are what half
+ * steps are made of where not all elements make them. */
+enum { PS_DGTD_UNIT = 8 };
+typedef struct ps_dgtd_device_unit {
+    uint32_t index; /* the first of its slots over PS_DGTD_UNIT */
+    uint32_t lanes; /* a bit a slot that takes part; from bit PS_DGTD_UNIT on: whose result goes to
+                       increments, whatever they were (device_local.h)                        */
+} ps_dgtd_device_unit;
+typedef struct ps_dgtd_device_units {
+    const ps_dgtd_device_unit *list; /* on the device */
+    int64_t count;
+} ps_dgtd_device_units;
+
 /* As ps_dgtd_half_step, to rounding, of up to PS_DGTD_DEVICE_PARTS parts that are not linked to one
  * another, at once; the bits do not depend on ranges. */
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
                                    const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream);
+
+/* The same of the slots of units; not with the paper's kernels. */
+ps_status ps_dgtd_device_half_units(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
+                                    const void *source, const ps_dgtd_device_units *units,
+                                    ps_stream *stream);
 
 /* As ps_dgtd_halo_pack and _unpack, of coefficients; faces[count] and buffer on the device. */
 ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,

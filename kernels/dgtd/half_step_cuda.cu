@@ -24,20 +24,44 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
     const __grid_constant__ view<real> x)
 {
     extern __shared__ double shared[];
-    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * threads<real, P>() + threadIdx.x;
-    const bool fresh = K == LOCAL && (x.fresh >> blockIdx.y & 1);
-    if (slot < x.end[blockIdx.y]) advance<real, P, K>(x, slot, fresh, shared);
+    const uint32_t thread = blockIdx.x * threads<real, P>() + threadIdx.x;
+    uint32_t slot = x.begin[blockIdx.y] + thread, lanes = slot < x.end[blockIdx.y];
+    if (K == LOCAL || x.units) {
+        if (thread / PS_DGTD_UNIT >= x.unit_count) return;
+        const uint2 unit = __ldg(reinterpret_cast<const uint2 *>(x.units) + thread / PS_DGTD_UNIT);
+        slot = unit.x * PS_DGTD_UNIT + thread % PS_DGTD_UNIT;
+        lanes = unit.y >> thread % PS_DGTD_UNIT;
+    }
+    const bool fresh = K == LOCAL && (lanes >> PS_DGTD_UNIT & 1);
+    if (lanes & 1) advance<real, P, K>(x, slot, fresh, shared);
+}
+
+/* Slots of parts [begin, end), or of the units; the most of a part. */
+template <typename real> uint32_t set_slots(const ps_dgtd_device_sweep *s, view<real> *x)
+{
+    if (s->units) {
+        x->units = s->units->list;
+        x->unit_count = (uint32_t)s->units->count;
+        return x->unit_count * PS_DGTD_UNIT;
+    }
+    uint32_t most = 0;
+    for (int k = 0; k < s->count; ++k) {
+        x->begin[k] = (uint32_t)s->parts[k].begin * lanes<real>;
+        x->end[k] = (uint32_t)s->parts[k].end * lanes<real>;
+        most = x->end[k] - x->begin[k] > most ? x->end[k] - x->begin[k] : most;
+    }
+    return most;
 }
 
 template <typename real, int P, kind K>
-ps_status launch(const ps_dgtd_local_sweep *s, cudaStream_t queue)
+ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
 {
     const ps_dgtd_device *d = s->device;
     const real *steps = static_cast<const real *>(d->steps) + 2 * d->materials * s->field;
     view<real> x = {static_cast<const real *>(d->tangents), d->links, d->kinds, d->bordered,
                     d->material, steps, steps + d->materials,
                     static_cast<const real *>(s->source), static_cast<real *>(s->target), {},
-                    {}, {}, static_cast<real *>(s->increments), s->fresh};
+                    {}, {}, nullptr, 0, static_cast<real *>(s->increments)};
     if (const ps_dgtd_device_media *media = K == POLES || K == TENSORS ? d->media : nullptr) {
         x.counts = media->counts;
         x.law_of = media->law_of;
@@ -50,23 +74,20 @@ ps_status launch(const ps_dgtd_local_sweep *s, cudaStream_t queue)
         x.ports = ports->there;
         x.port_count = (int)ports->count;
     }
-    uint32_t most = 0;
-    for (int k = 0; k < s->count; ++k) {
-        x.begin[k] = s->begin[k];
-        x.end[k] = s->end[k];
-        most = x.end[k] - x.begin[k] > most ? x.end[k] - x.begin[k] : most;
-    }
+    const uint32_t most = set_slots(s, &x);
+    if (most == 0) return PS_OK;
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
-    const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
+    constexpr unsigned size = threads<real, P>();
+    const dim3 blocks((most + size - 1) / size, s->units ? 1 : (unsigned)s->count);
     constexpr int bytes = shared_bytes<real, P>;
     static_assert(bytes <= 48 << 10, "more than a block has without asking");
-    half_step<real, P, K><<<blocks, threads<real, P>(), bytes, queue>>>(x);
+    half_step<real, P, K><<<blocks, size, bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-template <typename real, kind K> ps_status by_order(const ps_dgtd_local_sweep *s, cudaStream_t queue)
+template <typename real, kind K> ps_status by_order(const ps_dgtd_device_sweep *s, cudaStream_t queue)
 {
     switch (s->device->order) {
     case 1: return launch<real, 1, K>(s, queue);
@@ -76,7 +97,7 @@ template <typename real, kind K> ps_status by_order(const ps_dgtd_local_sweep *s
     }
 }
 
-template <kind K> ps_status by_precision(const ps_dgtd_local_sweep *s, ps_stream *stream)
+template <kind K> ps_status by_precision(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
@@ -88,20 +109,12 @@ template <kind K> ps_status by_precision(const ps_dgtd_local_sweep *s, ps_stream
 
 extern "C" ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
-    const uint32_t lanes = s->device->precision == PS_SINGLE ? 16 : 8;
-    ps_dgtd_local_sweep slots = {s->device, s->field, s->target, nullptr, s->source, s->count,
-                                 0,         {},       {}};
-    for (int k = 0; k < s->count; ++k) {
-        slots.begin[k] = (uint32_t)s->parts[k].begin * lanes;
-        slots.end[k] = (uint32_t)s->parts[k].end * lanes;
-    }
     const ps_dgtd_device_media *media = s->field == PS_DGTD_E ? s->device->media : nullptr;
-    if (!media) return by_precision<PLAIN>(&slots, stream);
-    return media->host->tensors ? by_precision<TENSORS>(&slots, stream)
-                                : by_precision<POLES>(&slots, stream);
+    if (!media) return by_precision<PLAIN>(s, stream);
+    return media->host->tensors ? by_precision<TENSORS>(s, stream) : by_precision<POLES>(s, stream);
 }
 
-extern "C" ps_status ps_dgtd_local_step_cuda(const ps_dgtd_local_sweep *s, ps_stream *stream)
+extern "C" ps_status ps_dgtd_local_step_cuda(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
     return by_precision<LOCAL>(s, stream);
 }

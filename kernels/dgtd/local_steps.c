@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { IN_P, IN_Q, OUTSIDE, STATES, THREADED_GROUPS = 64 };
+enum { IN_P, IN_Q, OUTSIDE, STATES, THREADED_GROUPS = 64, RUN_GROUPS = 64 };
 
 /* ---- classes ---- */
 
@@ -76,12 +76,14 @@ bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int
     return holds(system, reach, group, 1, IN_Q);
 }
 
-bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
-                        int64_t group)
+bool ps_dgtd_local_near(const ps_dgtd_system *system, const uint8_t *reach, int64_t group)
 {
-    int64_t faces = 4 * ps_dgtd_lanes(system->precision), all = 4 * system->elements;
-    for (int64_t f = group * faces; f < (group + 1) * faces && f < all; ++f)
-        if (links[f] >= 0 && ps_dgtd_reach_q(reach[links[f] / 4]) > 1) return true;
+    int64_t lanes = ps_dgtd_lanes(system->precision);
+    for (int64_t at = 4 * lanes * group; at < 4 * lanes * (group + 1); ++at) {
+        int64_t slot = group * lanes + at % lanes, other = system->links[at] / 4;
+        if (slot < system->elements && other != slot && ps_dgtd_reach_q(reach[other]) > 1)
+            return true;
+    }
     return false;
 }
 
@@ -106,18 +108,17 @@ int ps_dgtd_local_stages(const ps_dgtd_local *x, int depth, int *first)
     return count;
 }
 
-/* Runs of groups of P or Q, to runs[][2] unless NULL; how many. */
+/* Runs of groups of P or Q, each of RUN_GROUPS at most, to runs[][2] unless NULL; how many. */
 static int64_t list_runs(const ps_dgtd_system *s, const uint8_t *reach, int level, int which,
                          int64_t *runs)
 {
-    int64_t count = 0;
-    bool before = false;
+    int64_t count = 0, length = 0;
     for (int64_t g = 0; g < s->groups; ++g) {
-        bool now = holds(s, reach, g, level, which);
-        if (runs && now && !before) runs[2 * count] = g;
-        count += now && !before;
+        bool now = holds(s, reach, g, level, which), begins = now && length % RUN_GROUPS == 0;
+        if (runs && begins) runs[2 * count] = g;
+        count += begins;
         if (runs && now) runs[2 * count - 1] = g + 1;
-        before = now;
+        length = now ? length + 1 : 0;
     }
     return count;
 }
@@ -205,7 +206,6 @@ void *ps_dgtd_local_op_source(const ps_dgtd_local *x, const ps_dgtd_local_op *op
 static void add(const ps_dgtd_system *s, void *to, const void *from, int64_t begin, int64_t end)
 {
     int64_t size = 3 * (int64_t)s->reference->nodes * ps_dgtd_lanes(s->precision);
-#pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
     for (int64_t g = begin; g < end; ++g)
         for (int64_t i = g * size; i < (g + 1) * size; ++i)
             if (s->precision == PS_SINGLE)
@@ -220,6 +220,7 @@ void ps_dgtd_local_op_run(const ps_dgtd_local *x, const ps_dgtd_local_op *op, vo
     const ps_dgtd_local_level *level = x->level + op->level;
     void *y = array_of(x, op->y, magnetic), *own = level->magnetic ? level->magnetic : y;
     int which = op->kind != PS_DGTD_LOCAL_E;
+#pragma omp parallel for schedule(dynamic) if (level->run_count[which] > 1)
     for (int64_t r = 0; r < level->run_count[which]; ++r) {
         int64_t begin = level->runs[which][2 * r], end = level->runs[which][2 * r + 1];
         if (begin < from) begin = from;

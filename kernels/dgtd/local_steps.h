@@ -107,11 +107,10 @@ void ps_dgtd_local_fill(ps_dgtd_local *local, const ps_dgtd_system *system,
                         const ps_dgtd_material *materials, const uint8_t *reach, double dt);
 /* Whether a group holds elements of Q_2: all that R_2 changes, and all that it reads of H. */
 bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int64_t group);
-/* Whether some element of a group is linked to one of Q_2; links[elements][4], -1: none. */
-bool ps_dgtd_local_near(const ps_dgtd_system *system, const int32_t *links, const uint8_t *reach,
-                        int64_t group);
+/* Whether some element of a group is linked to one of Q_2; reach[slots, halo included]. */
+bool ps_dgtd_local_near(const ps_dgtd_system *system, const uint8_t *reach, int64_t group);
 /* Whether R_{level+1} (level from 0) changes an element's H, or a half step of E of it reads H that
- * R_{level+1} changes: all that has to be in one memory for it. Links as before. */
+ * R_{level+1} changes: all that has to be in one memory for it. links[elements][4], -1: none. */
 bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t element, int level);
 /* Updates of elements, of E and H together counted as one, that a step makes. */
 double ps_dgtd_local_updates(const uint8_t *reach, int64_t elements);

@@ -28,8 +28,9 @@ template <typename real> struct view {
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
-    real *increments; /* LOCAL: of the parts whose bit is set: what they become, whatever it was */
-    uint32_t fresh;
+    const ps_dgtd_device_unit *units; /* NULL: the slots above */
+    uint32_t unit_count;
+    real *increments; /* LOCAL */
     const int32_t *counts, *law_of, *row_of; /* POLES, TENSORS */
     const int64_t *first;
     const real *laws;

@@ -145,22 +145,27 @@ __global__ void add_sums(const __grid_constant__ dft_factors factors, int freque
         to[f * size] += (real)factors.of[f / 2][f % 2] * value;
 }
 
-struct slot_parts {
-    uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
-};
-
 /* A thread an element and some of its values: few elements take no longer than one such thread. */
 enum { ADDED_EACH = 4 };
 template <typename real>
-__global__ void add_slots(const __grid_constant__ slot_parts parts, int values,
+__global__ void add_units(const ps_dgtd_device_unit *__restrict__ units, int64_t count, int values,
                           const real *__restrict__ from, real *__restrict__ to)
 {
     constexpr uint32_t L = lanes<real>;
-    const uint32_t slot = parts.begin[blockIdx.y] + blockIdx.x * THREADS + threadIdx.x;
-    if (slot >= parts.end[blockIdx.y]) return;
+    const uint32_t thread = blockIdx.x * THREADS + threadIdx.x, lane = thread % PS_DGTD_UNIT;
+    if (thread / PS_DGTD_UNIT >= count) return;
+    const ps_dgtd_device_unit unit = units[thread / PS_DGTD_UNIT];
+    if (!(unit.lanes >> lane & 1)) return;
+    const uint32_t slot = unit.index * PS_DGTD_UNIT + lane;
     const int64_t at = (int64_t)(slot / L) * values * L + slot % L;
-    const int first = blockIdx.z * ADDED_EACH, last = min(first + ADDED_EACH, values);
-    for (int i = first; i < last; ++i) to[at + i * L] += from[at + i * L];
+    const int first = blockIdx.y * ADDED_EACH;
+    real sum[ADDED_EACH]; /* all are fetched before the first is written */
+#pragma unroll
+    for (int i = 0; i < ADDED_EACH; ++i)
+        if (first + i < values) sum[i] = to[at + (first + i) * L] + from[at + (first + i) * L];
+#pragma unroll
+    for (int i = 0; i < ADDED_EACH; ++i)
+        if (first + i < values) to[at + (first + i) * L] = sum[i];
 }
 
 /* A thread an element of the current and node. */
@@ -217,19 +222,12 @@ void launch_dft(const ps_dgtd_device *d, const void *field, const double *factor
 }
 
 template <typename real>
-void launch_add(const ps_dgtd_device *d, const ps_dgtd_local_sweep *s, cudaStream_t queue)
+void launch_add(const ps_dgtd_device *d, const ps_dgtd_device_sweep *s, cudaStream_t queue)
 {
-    slot_parts parts;
-    uint32_t most = 0;
-    for (int k = 0; k < s->count; ++k) {
-        parts.begin[k] = s->begin[k];
-        parts.end[k] = s->end[k];
-        most = s->end[k] - s->begin[k] > most ? s->end[k] - s->begin[k] : most;
-    }
     const int values = 3 * nodes_of(d);
-    const dim3 blocks((unsigned)blocks_of(most), (unsigned)s->count,
+    const dim3 blocks((unsigned)blocks_of(s->units->count * PS_DGTD_UNIT),
                       (unsigned)((values + ADDED_EACH - 1) / ADDED_EACH));
-    add_slots<real><<<blocks, THREADS, 0, queue>>>(parts, values,
+    add_units<real><<<blocks, THREADS, 0, queue>>>(s->units->list, s->units->count, values,
                                                    static_cast<const real *>(s->source),
                                                    static_cast<real *>(s->target));
 }
@@ -340,7 +338,7 @@ extern "C" ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device,
     BY_PRECISION(launch_current, device, current, electric, rate, begin, end);
 }
 
-extern "C" ps_status ps_dgtd_local_add_cuda(const ps_dgtd_local_sweep *sweep, ps_stream *stream)
+extern "C" ps_status ps_dgtd_local_add_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream)
 {
     const ps_dgtd_device *device = sweep->device;
     BY_PRECISION(launch_add, device, sweep);

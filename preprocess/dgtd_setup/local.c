@@ -177,10 +177,12 @@ ps_status local_step(setup *s, double fraction, double *dt, bool *useful)
     return PS_OK;
 }
 
-/* Where an element that R_1 has to do with lies: those of Q_2 first, deepest levels before others,
- * then what is beside them, which no smaller steps of level 2 reach but reads what they make, then
- * others; 0: it has nothing to do with it. */
-enum { KEYS = 512, KEY_INNER = 256, KEY_BESIDE = 128, KEY_BESIDE_FIRST = 1 };
+/* Where an element that R_1 has to do with lies among those of its chunk or layer: those of Q_2
+ * first, deepest levels before others, then what is beside them, which no smaller steps of level 2
+ * reach but reads what they make, then others; 0: it has nothing to do with it. A chunk is so small
+ * that neighbours stay near one another, and so large that most sectors of a device's memory hold
+ * elements of one level (specs/dgtd_local.md). */
+enum { CHUNK = 256, KEYS = 512, KEY_INNER = 256, KEY_BESIDE = 128, KEY_BESIDE_FIRST = 1 };
 
 static int key_of(const setup *s, int64_t e)
 {
@@ -247,33 +249,58 @@ static int end_of(const setup *s, const int32_t *layer, int64_t e)
     return !next ? 0 : before ? 1 : 2;
 }
 
-/* Within each part first the elements that touch no other part, each sort by the levels they are
- * in, so that what takes part in a level lies together; of a mesh in layers within each of those
- * that are found here. */
-static ps_status sort_elements(setup *s)
+/* Of a mesh in layers each part by the layers that are found here, elements that touch other parts
+ * behind the rest, and within a layer by their levels. */
+static ps_status sort_layers(const setup *s, int32_t *order)
 {
-    ps_partition *m = &s->mesh;
+    const ps_partition *m = &s->mesh;
     int64_t layers = 1;
     PS_SCOPED_MEMORY int32_t *key = NULL;
-    PS_SCOPED_MEMORY int32_t *order = NULL;
     PS_SCOPED_MEMORY int32_t *layer = NULL;
     PS_SCOPED_MEMORY int64_t *start = NULL;
     PS_TRY(PS_ALLOC(&key, m->elements, "the order"));
-    PS_TRY(PS_ALLOC(&order, m->elements, "the order"));
     PS_TRY(PS_ALLOC(&layer, m->elements, "the order"));
-    if (s->in_layers) PS_TRY(find_layers(s, layer, &layers));
+    PS_TRY(find_layers(s, layer, &layers));
     const int64_t keys = KEYS_A_LAYER * layers;
     PS_TRY(PS_ALLOC(&start, keys * 2 + 1, "the order"));
     for (int64_t q = 0; q < m->parts; ++q) {
         int64_t first = m->part_start[q], count = m->part_start[q + 1] - first;
         for (int64_t e = first; e < first + count; ++e) {
             int end = end_of(s, layer, e), levels = key_of(s, e);
-            int place = end == 0 && s->in_layers ? levels : KEYS - 1 - levels; /* pieces inside */
+            int place = end == 0 ? levels : KEYS - 1 - levels; /* pieces inside */
             int64_t behind = e - first >= m->interior[q] ? keys : 0;
             key[e] = (int32_t)(behind + KEYS_A_LAYER * layer[e] + KEYS * end + place);
         }
         ps_order_by_key(key + first, count, 2 * keys, start, order + first);
         for (int64_t i = 0; i < count; ++i) order[first + i] += (int32_t)first;
+    }
+    return PS_OK;
+}
+
+/* Elements [first, end) by the levels they are in, chunk by chunk. */
+static void sort_chunks(const setup *s, int64_t first, int64_t end, int32_t *order)
+{
+    int32_t key[CHUNK];
+    int64_t start[KEYS + 1];
+    for (int64_t e = first; e < end; e += CHUNK) {
+        int64_t count = end - e < CHUNK ? end - e : CHUNK;
+        for (int64_t i = 0; i < count; ++i) key[i] = KEYS - 1 - key_of(s, e + i);
+        ps_order_by_key(key, count, KEYS, start, order + e);
+        for (int64_t i = 0; i < count; ++i) order[e + i] += (int32_t)e;
+    }
+}
+
+/* In each part the elements that touch no other part stay before those that do. */
+static ps_status sort_elements(setup *s)
+{
+    ps_partition *m = &s->mesh;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
+    PS_TRY(PS_ALLOC(&order, m->elements, "the order"));
+    if (s->in_layers) PS_TRY(sort_layers(s, order));
+    for (int64_t q = 0; q < m->parts && !s->in_layers; ++q) {
+        int64_t inner = m->part_start[q] + m->interior[q];
+        sort_chunks(s, m->part_start[q], inner, order);
+        sort_chunks(s, inner, m->part_start[q + 1], order);
     }
     return reorder_elements(s, order);
 }

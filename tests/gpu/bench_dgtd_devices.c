@@ -33,7 +33,7 @@ static ps_status exchange_first(dgtd_slab_part *parts, int count)
 {
     for (int g = 0; g < count; ++g) PS_TRY(ps_stream_wait(parts[g].d.stream));
     for (int g = 0; g < count; ++g)
-        PS_TRY(ps_dgtd_device_push(&parts[g].d.system, &parts[g].halo, PS_DGTD_H,
+        PS_TRY(ps_dgtd_device_push(&parts[g].d.system, &parts[g].halo, &parts[g].faces, PS_DGTD_H,
                                    parts[g].d.field[PS_DGTD_H], parts[g].outer));
     for (int g = 0; g < count; ++g) PS_TRY(ps_stream_wait(parts[g].outer));
     return PS_OK;

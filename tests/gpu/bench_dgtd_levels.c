@@ -62,14 +62,12 @@ static ps_status end(bench *b, double *microseconds)
     return PS_OK;
 }
 
+/* Elements of an operation, in whole sectors of memory. */
 static int64_t elements_of(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op)
 {
-    const int64_t *start = x->start + PS_DGTD_LISTS * op->level;
-    bool electric = op->kind == PS_DGTD_LOCAL_E, add = op->kind == PS_DGTD_LOCAL_ADD;
-    int64_t count = 0;
-    for (int64_t k = start[!electric]; k < start[electric ? 1 : add ? 2 : 3]; ++k)
-        count += x->ranges[k].end - x->ranges[k].begin;
-    return count;
+    int list = op->kind == PS_DGTD_LOCAL_E ? 0 : op->kind == PS_DGTD_LOCAL_H ? 1 : 2;
+    const int64_t *start = x->start + PS_DGTD_LISTS * op->level + list;
+    return PS_DGTD_UNIT * (start[1] - start[0]);
 }
 
 /* Of the first operation of each level and kind, and how often it is made in a step. */

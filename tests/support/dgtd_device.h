@@ -39,7 +39,6 @@ static inline void dgtd_device_release(dgtd_device *x)
     ps_device_free(x->device, x->ports_memory);
     free(x->ports.host);
     ps_device_free(x->device, x->local_memory);
-    free(x->local.ranges);
     ps_device_free(x->device, x->field[0]);
     ps_device_free(x->device, x->field[1]);
     ps_device_free(x->device, x->scratch);
@@ -166,19 +165,21 @@ static inline ps_status dgtd_device_add_ports(dgtd_device *x, const dgtd_case *c
 static inline ps_status dgtd_device_add_local(dgtd_device *x, const dgtd_case *c,
                                               const ps_dgtd_local *host, const uint8_t *reach)
 {
-    ps_dgtd_slot_range *ranges;
-    double *work = dgtd_array(4 * (size_t)c->system.materials * sizeof *work);
-    ps_range *pieces = dgtd_array((size_t)c->system.groups * sizeof *pieces);
-    ps_dgtd_device_local_list(&x->local, host, &x->system, reach, NULL);
-    ranges = dgtd_array((size_t)ps_dgtd_device_local_ranges(&x->local) * sizeof *ranges);
-    ps_dgtd_device_local_list(&x->local, host, &x->system, reach, ranges);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_local_bytes(&x->system, host->levels, 0),
+    int64_t units = ps_dgtd_device_local_shape(&x->local, host, &x->system, &c->system, reach);
+    int64_t bytes = ps_dgtd_device_local_bytes(&x->system, host->levels, 0);
+    ps_dgtd_device_local_work work = {
+        .units = dgtd_array((size_t)units * sizeof *work.units),
+        .pieces = dgtd_array((size_t)c->system.groups * sizeof *work.pieces),
+        .factors = dgtd_array(4 * (size_t)c->system.materials * sizeof *work.factors)};
+    PS_TRY(ps_device_alloc(x->device,
+                           bytes + ps_dgtd_device_local_fields(host->levels) * x->field_bytes,
                            &x->local_memory));
-    ps_dgtd_device_local_attach(&x->local, 0, x->local_memory);
-    ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, c->body.material,
-                                                   x->march.dt, work, pieces, x->stream);
-    free(work);
-    free(pieces);
+    ps_dgtd_device_local_attach(&x->local, 0, x->local_memory, (char *)x->local_memory + bytes);
+    ps_status status = ps_dgtd_device_local_upload(&x->local, &c->system, reach, c->body.material,
+                                                   x->march.dt, &work, x->stream);
+    free(work.units);
+    free(work.pieces);
+    free(work.factors);
     return status;
 }
 

@@ -138,7 +138,8 @@ typedef struct dgtd_slab_part {
     ps_dgtd_device_halo halo; /* `arrived` by end                                         */
     void *words;
     bool open[2];
-    int64_t inner_groups;
+    int64_t inner_groups, face_count; /* of all open ends */
+    ps_dgtd_device_faces faces;
 } dgtd_slab_part;
 
 static inline void dgtd_slab_part_release(dgtd_slab_part *p)
@@ -156,14 +157,14 @@ static inline void dgtd_slab_part_release(dgtd_slab_part *p)
 static inline ps_status dgtd_slab_part_lists(dgtd_slab_part *p, const dgtd_slab *x, int end)
 {
     int32_t *list;
-    int64_t bytes = x->face_count * (int64_t)sizeof *list, at = p->halo.faces;
+    int64_t bytes = x->face_count * (int64_t)sizeof *list, at = p->face_count;
     PS_TRY(PS_ALLOC(&list, x->face_count, "faces"));
     for (int64_t k = 0; k < x->face_count; ++k)
         list[k] = (int32_t)(4 * dgtd_slab_halo_slot(x, !end, k) + x->faces[end][k] % 4);
     PS_TRY(ps_copy_to_device(p->d.stream, p->send + at, x->faces[end], bytes));
     PS_TRY(ps_copy_to_device(p->d.stream, p->place + at, list, bytes));
     PS_TRY(ps_stream_wait(p->d.stream));
-    p->halo.faces += x->face_count;
+    p->face_count += x->face_count;
     free(list);
     return PS_OK;
 }
@@ -182,11 +183,9 @@ static inline ps_status dgtd_slab_part_init(dgtd_slab_part *p, ps_device *device
     PS_TRY(ps_device_alloc(device, list, (void **)&p->place));
     PS_TRY(ps_device_alloc(device, words, &p->words));
     PS_TRY(ps_fill_zero(p->d.stream, p->words, words));
-    p->halo = (ps_dgtd_device_halo){.arrived = p->words,
-                                    .done = (unsigned *)p->words + 8,
-                                    .late = (unsigned *)p->words + 9,
-                                    .send = p->send,
-                                    .place = p->place};
+    p->halo = (ps_dgtd_device_halo){
+        .arrived = p->words, .done = (unsigned *)p->words + 8, .late = (unsigned *)p->words + 9};
+    p->faces = (ps_dgtd_device_faces){.send = p->send, .place = p->place};
     for (int end = 0; end < 2; ++end)
         if (p->open[end]) PS_TRY(dgtd_slab_part_lists(p, x, end));
     return ps_stream_wait(p->d.stream);
@@ -200,10 +199,10 @@ static inline ps_status dgtd_slab_connect(dgtd_slab_part *parts, int g, const dg
         if (!p->open[end]) continue;
         dgtd_slab_part *other = parts + (end == SLAB_TOP ? g + 1 : g - 1);
         int k = p->halo.peers++;
-        p->halo.waits[k] = end;
-        p->halo.peer[k] = (ps_dgtd_device_peer){{other->d.field[0], other->d.field[1]},
-                                                other->halo.arrived + !end,
-                                                (k + 1) * x->face_count};
+        p->halo.peer[k] = (ps_dgtd_device_peer){
+            {other->d.field[0], other->d.field[1]}, other->halo.arrived + !end, end, 0};
+        p->faces.end[k] = (k + 1) * x->face_count;
+        p->faces.with |= 1u << k;
         /* lets this device reach the other's memory */
         PS_TRY(ps_copy_peer(p->d.stream, (char *)p->words + 48, other->d.device, other->words, 8));
         PS_TRY(ps_stream_wait(p->d.stream));
@@ -221,7 +220,7 @@ static inline ps_status dgtd_slab_outer(dgtd_slab_part *p, int field)
     PS_TRY(ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
                                     p->d.field[!field], &outer, 1, p->outer));
     PS_TRY(ps_event_record(p->come, p->outer));
-    return ps_dgtd_device_push(&p->d.system, &p->halo, (ps_dgtd_field)field, p->d.field[field],
+    return ps_dgtd_device_push(&p->d.system, &p->halo, &p->faces, field, p->d.field[field],
                                p->outer);
 }
 

@@ -99,6 +99,7 @@ static void the_cpu_is_refused(void **state)
     const ps_dgtd_device_part part = {0, 0, 1};
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES + 2] = {0};
     ps_dgtd_device_halo halo = {.peers = 0};
+    const ps_dgtd_device_faces faces = {.with = 1};
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
     check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, &part, 1, stream), PS_FAILED,
@@ -108,9 +109,9 @@ static void the_cpu_is_refused(void **state)
     check_fails(ps_dgtd_device_march_half(&march, PS_DGTD_H, 0, 0, 1, stream), PS_FAILED,
                 "need a CUDA device");
     check_fails(ps_dgtd_device_put(&d, NULL, NULL, 0, 1, stream), PS_FAILED, "need a CUDA device");
-    check_fails(ps_dgtd_device_push(&d, &halo, PS_DGTD_E, NULL, stream), PS_FAILED,
+    check_fails(ps_dgtd_device_push(&d, &halo, &faces, PS_DGTD_E, NULL, stream), PS_FAILED,
                 "this is the CPU");
-    assert_int_equal(halo.pushed, 0);
+    assert_int_equal(halo.peer[0].pushed, 0);
     check_fails(ps_dgtd_device_dft_add(&d, NULL, factors, PS_DGTD_DEVICE_FREQUENCIES + 1, 0, 1,
                                        NULL, stream),
                 PS_USAGE, "65 frequencies");

@@ -3,74 +3,8 @@
 
 #include "kernels/dgtd/energy.h"
 #include "kernels/dgtd/local_bounds.h"
-#include "stage/dgtd_local.h"
 #include "tests/check.h"
-#include "tests/support/dgtd_case.h"
-
-/* A cube of which the cells at the lower end of each axis are `ratio` times smaller than those at
- * the upper one, with local steps of `levels` levels from `fraction` of the limit. */
-typedef struct graded {
-    dgtd_case x;
-    uint8_t *classes, *marks, *reach;
-    ps_dgtd_local_steps steps;
-    ps_dgtd_march march;
-    int levels;
-} graded;
-
-static void grade(cube_tets *mesh, double ratio)
-{
-    double q = 2 / (ratio + 1);
-    for (int64_t i = 0; i < 3 * mesh->vertex_count; ++i) {
-        double x = mesh->vertices[i];
-        mesh->vertices[i] = q * x + (1 - q) * x * x;
-    }
-}
-
-/* The least class whose step is at most `fraction` of an element's limit. */
-static uint8_t class_of(const dgtd_case *x, int64_t e, double dt, double fraction)
-{
-    uint8_t k = 0;
-    double size = ps_dgtd_element_size(&x->body, e),
-           limit = fraction * ps_dgtd_step_constant(x->system.order) * size;
-    for (; dt > limit * (1 + 1e-9); dt *= ps_dgtd_local_ratio()) ++k;
-    return k;
-}
-
-static void graded_init(graded *g, int order, int64_t side, double shake, double ratio,
-                        const ps_dgtd_material *materials, int64_t count, double fraction,
-                        double dt, ps_precision precision)
-{
-    dgtd_case *x = &g->x;
-    memset(g, 0, sizeof *g);
-    check_ok(cube_tets_init(&x->mesh, side, shake, PS_DGTD_PEC));
-    grade(&x->mesh, ratio);
-    for (int64_t e = 0; e < x->mesh.elements; ++e) x->mesh.tags[e] = (uint16_t)(e * 7 % count);
-    for (int64_t f = 0; f < 4 * x->mesh.elements; ++f)
-        if (count > 1 && x->mesh.kinds[f] == PS_DGTD_PEC && f % 5 == 0)
-            x->mesh.kinds[f] = PS_DGTD_PMC;
-    check_ok(dgtd_case_init(x, order, precision, materials, count));
-    int64_t elements = x->mesh.elements;
-    g->classes = dgtd_array((size_t)elements);
-    g->marks = dgtd_array(2 * (size_t)elements);
-    g->reach = dgtd_array((size_t)elements);
-    for (int64_t e = 0; e < elements; ++e) g->classes[e] = class_of(x, e, dt, fraction);
-    g->levels = ps_dgtd_local_reach(x->mesh.links, elements, g->classes, NULL, g->marks, g->reach);
-    ps_dgtd_set_step(&x->system, materials, dt);
-    check_ok(ps_dgtd_local_open(&g->steps, &x->system, materials, g->reach, g->levels, dt,
-                                (int64_t)dgtd_case_field_bytes(x)));
-    g->march = (ps_dgtd_march){.system = &x->system,
-                               .dt = dt,
-                               .electric = x->field[0],
-                               .magnetic = x->field[1],
-                               .local = &g->steps.local};
-}
-
-static void graded_release(graded *g)
-{
-    ps_dgtd_local_close(&g->steps);
-    free(g->classes), free(g->marks), free(g->reach);
-    dgtd_case_release(&g->x);
-}
+#include "tests/support/dgtd_graded.h"
 
 static void randomise(dgtd_case *x, ps_dgtd_field field)
 {
@@ -81,17 +15,6 @@ static void randomise(dgtd_case *x, ps_dgtd_field field)
             ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3,
                              (double)(seed >> 33) * 0x1p-31 - .5);
         }
-}
-
-/* The step of which the least element makes 2^levels. */
-static double step_of(int order, int64_t side, double shake, double ratio, double fraction,
-                      int levels, const ps_dgtd_material *materials, int64_t count)
-{
-    graded g;
-    graded_init(&g, order, side, shake, ratio, materials, count, 1, 1e-9, PS_DOUBLE);
-    double least = ps_dgtd_step_constant(order) * dgtd_least_size(&g.x.body, NULL);
-    graded_release(&g);
-    return fraction * least * pow(ps_dgtd_local_ratio(), -levels);
 }
 
 enum { MATERIALS = 9 };
@@ -427,7 +350,7 @@ static void groups_are_told_apart(void **state)
                     linked |= ps_dgtd_reach_q(g.reach[links[4 * e + f] / 4]) > 1;
         }
         assert_int_equal(ps_dgtd_local_inner(&g.x.system, g.reach, group), holds);
-        assert_int_equal(ps_dgtd_local_near(&g.x.system, links, g.reach, group), linked);
+        assert_int_equal(ps_dgtd_local_near(&g.x.system, g.reach, group), linked);
         inner += holds, near += linked;
     }
     assert_true(ps_dgtd_reach_q(g.reach[0]) > 1 && inner > 0 && near >= inner);
