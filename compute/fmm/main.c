@@ -76,9 +76,9 @@ static const ps_option options[] = {
                 "60s, 5min on; 1step: of all; 0: of none"),
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
     PS_CHOICE("tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
-              "the tree of OCTREE, or one whose leaves lie on any level, made of its particles in "
-              "memory or, where that does not hold it, by stretches, on the cores or a device of "
-              "each rank; auto: the latter for clustered particles, where it is clearly less work "
+              "the tree of OCTREE, or one whose leaves lie on any level, made of its particles by "
+              "the cores or a device of each rank, in memory or, by the cores of one, by stretches "
+              "where memory does not hold it; auto: the latter for clustered particles, where it is clearly less work "
               "and can be had"),
     PS_TEXT("periodic", &chosen.periodic, "AXES", PS_IDENTITY,
             "the box repeats along these axes (x, xy, xyz): 1/r is summed over the lattice, with "
