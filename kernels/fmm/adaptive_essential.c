@@ -328,15 +328,6 @@ ps_status ps_essential_around(const ps_adaptive_tree *whole, const ps_adaptive_r
     return make(&m, ps_adaptive_portion_leaves(whole, first, end));
 }
 
-void ps_essential_gather(const ps_essential *e, const double *from, double *to)
-{
-    for (int64_t i = 0; i < e->run_count; ++i) {
-        int64_t some = ps_adaptive_size(e->runs[i]);
-        memcpy(to + e->at[i], from + e->runs[i].begin, (size_t)some * sizeof *to);
-        if (i + 1 < e->run_count) to[e->at[i] + some] = 0;
-    }
-}
-
 int64_t ps_essential_fixed_bytes(const ps_adaptive_tree *whole)
 {
     return whole->cells * (int64_t)(sizeof(uint8_t) + sizeof(int32_t));

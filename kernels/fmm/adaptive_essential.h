@@ -58,9 +58,6 @@ static inline int64_t ps_essential_particles(const ps_essential *e)
     return e->tree.sets[0].points.count;
 }
 
-/* Of a row over all particles of the whole to one of the tree; free places become 0. */
-void ps_essential_gather(const ps_essential *essential, const double *from, double *to);
-
 /* Bytes that it uses of its arrays; without those that are as long as the whole tree is. */
 int64_t ps_essential_bytes(const ps_essential *essential);
 /* Bytes that such trees of a whole take however small they are: 5 a cell. */

@@ -30,6 +30,16 @@ static inline int64_t essential_vector(const essential_case *e)
     return e->problem.interpolation.points * (e->problem.far == PS_SINGLE ? 4 : 8);
 }
 
+/* Of a row over all particles of the whole to one of the tree; free places become 0. */
+static inline void essential_gather(const ps_essential *e, const double *from, double *to)
+{
+    for (int64_t i = 0; i < e->run_count; ++i) {
+        int64_t some = ps_adaptive_size(e->runs[i]);
+        memcpy(to + e->at[i], from + e->runs[i].begin, (size_t)some * sizeof *to);
+        if (i + 1 < e->run_count) to[e->at[i] + some] = 0;
+    }
+}
+
 /* Particles, and the multipoles that are wanted. */
 static inline ps_status essential_take(essential_case *e)
 {
@@ -45,7 +55,7 @@ static inline ps_status essential_take(essential_case *e)
     for (int64_t i = 0; i < 4 * n + ESSENTIAL_BEHIND; ++i) e->particles[i] = NAN;
     PS_TRY(PS_ALLOC(&e->found, 4 * n, "results"));
     for (int r = 0; r < 4; ++r)
-        ps_essential_gather(&e->essential, c->sorted[0] + r * all, e->particles + r * n);
+        essential_gather(&e->essential, c->sorted[0] + r * all, e->particles + r * n);
     *p = c->problem;
     p->tree = &e->essential.tree;
     double *x = e->particles;
