@@ -91,12 +91,14 @@ bool local_is_split(const march *m)
 
 /* R_2 of H needs that of inner groups alone, and goes beside the half step of H of the others,
  * which is under way; R_2 of the increments of level 1 goes beside the half step of E of the rest,
- * which reads nothing that it changes. Where H is recorded R_2 waits until it is. */
+ * which reads nothing that it changes. Where H is recorded R_2 waits until it is; and where it
+ * would keep H of closed elements, too, as they lie in inner groups, until all that is done to it
+ * is done. */
 ps_status local_split_step(march *m, int64_t step, int64_t first)
 {
     const backend *b = m->backend;
     const ps_dgtd_local *x = m->march.local;
-    bool recorded = march_is_recorded(m, step);
+    bool late = m->mixed || march_is_recorded(m, step);
     backend_part all = {.step = step, .end = m->march.system->groups};
     int outer = 0; /* the half step of E of level 1, behind which its H and R_2 of it come */
     while (x->ops[outer].level > 0) ++outer;
@@ -111,7 +113,7 @@ ps_status local_split_step(march *m, int64_t step, int64_t first)
     b->local_order(m->state, BACKEND_CONCERNED_LAST);
     PS_TRY(march_parts(m, PS_DGTD_E, first, &all, 1));
     PS_TRY(local_end(m));
-    b->local_order(m->state, recorded ? BACKEND_AT_ONCE : BACKEND_CONCERNED_FIRST);
+    b->local_order(m->state, late ? BACKEND_AT_ONCE : BACKEND_CONCERNED_FIRST);
     PS_TRY(march_parts(m, PS_DGTD_H, first, &all, 1));
-    return recorded ? b->mark(m->state) : PS_OK;
+    return late ? b->mark(m->state) : PS_OK;
 }

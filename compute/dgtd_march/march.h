@@ -290,6 +290,7 @@ typedef struct march {
     /* By level whether its operations, and at the end whether E reads R_1 H, of other ranks. */
     bool local_traded[PS_DGTD_LOCAL_LEVELS + 1];
     bool split;            /* steps are local_split_step */
+    bool mixed;            /* as ps_dgtd_local_is_mixed says */
     struct tiles *tiles;   /* out of core; NULL: in memory */
     ps_dgtd_probe *probes; /* own ones */
     int64_t *probe_places, probe_count;

@@ -161,6 +161,7 @@ ps_status march_open(march *m)
     PS_TRY(upwind_open(m, march_field_bytes(p)));
     PS_TRY(local_find_traded(m));
     m->split = local_is_split(m);
+    m->mixed = m->split && ps_dgtd_local_is_mixed(&p->system, p->domain.reach);
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }

@@ -87,6 +87,15 @@ bool ps_dgtd_local_near(const ps_dgtd_system *system, const uint8_t *reach, int6
     return false;
 }
 
+bool ps_dgtd_local_is_mixed(const ps_dgtd_system *system, const uint8_t *reach)
+{
+    int64_t lanes = ps_dgtd_lanes(system->precision);
+    for (int64_t e = 0; e < system->elements; ++e)
+        if (reach[e] == PS_DGTD_REACH_CLOSED && ps_dgtd_local_inner(system, reach, e / lanes))
+            return true;
+    return false;
+}
+
 bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t e, int level)
 {
     bool joint = ps_dgtd_reach_q(reach[e]) > level;

@@ -109,6 +109,9 @@ void ps_dgtd_local_fill(ps_dgtd_local *local, const ps_dgtd_system *system,
 bool ps_dgtd_local_inner(const ps_dgtd_system *system, const uint8_t *reach, int64_t group);
 /* Whether some element of a group is linked to one of Q_2; reach[slots, halo included]. */
 bool ps_dgtd_local_near(const ps_dgtd_system *system, const uint8_t *reach, int64_t group);
+/* Whether some group holds elements of Q_2 and closed ones, to whose H more is done after its half
+ * step: R_2 H can be made beside that half step, but not the copy of such a group. */
+bool ps_dgtd_local_is_mixed(const ps_dgtd_system *system, const uint8_t *reach);
 /* Whether R_{level+1} (level from 0) changes an element's H, or a half step of E of it reads H that
  * R_{level+1} changes: all that has to be in one memory for it. links[elements][4], -1: none. */
 bool ps_dgtd_local_is_joint(const int32_t *links, const uint8_t *reach, int64_t element, int level);

@@ -229,6 +229,15 @@ for order in ${choice:-1 2 3 4}; do
         against_cores "local steps P$order $medium" m.h5 "--steps 60 $record" 1e-11 2e-5
     done
 done
+# Steps of which nothing is recorded, in which small operations run beside half steps, where groups of small elements
+# hold absorbing ones, too, and where they do not.
+for small in "9 .2" "11 .12"; do
+    chosen 2 || break
+    penstock-mesh-box -q small.hdf --force --cells ${small% *} --shake .25 --region 2:ball:.5,.5,.5,${small#* } > said.txt 2>&1 &&
+        penstock-mesh-partition -q small.hdf small.h5 --force > said.txt 2>&1 || bad "the mesh of small elements"
+    local_steps small.h5 2 --material 1:eps=20,sigma=.001
+    against_cores "local steps unrecorded, $small" m.h5 "--steps 60 --energy-every 20" 1e-11 2e-5
+done
 penstock-mesh-box -q long.hdf --cells 36,8,8 --size 6,1,1 --shake .3 --region 2:box:2.5,.2,.2,3.5,.8,.8 > said.txt 2>&1 &&
     penstock-mesh-partition -q long.hdf long.h5 --order layers > said.txt 2>&1 || bad "the long mesh of the local steps"
 for order in ${choice:-1 2 3 4}; do

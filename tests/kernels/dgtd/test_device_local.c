@@ -44,6 +44,33 @@ static void mark_units(const ps_dgtd_device_unit *units, int64_t count, uint8_t 
     }
 }
 
+/* What R_2 copies beside the half step of H of the rest holds no element of the rest; and no closed
+ * one, unless groups are mixed. */
+static void check_beside(graded *g, const ps_dgtd_device_local *local, const uint8_t *rest)
+{
+    const ps_dgtd_system *system = &g->x.system;
+    int64_t lanes = ps_dgtd_lanes(system->precision), words = 3 * g->x.reference.nodes * 8;
+    for (int64_t k = 0; k < local->piece_start[1]; ++k) {
+        int64_t first = local->pieces[k].to / words, end = first + local->pieces[k].count / words;
+        for (int64_t slot = first * lanes; slot < end * lanes && slot < system->elements; ++slot) {
+            uint8_t was = g->reach[slot];
+            assert_int_equal(rest[slot], 0);
+            if (ps_dgtd_reach_q(was) > 1) continue;
+            assert_false(ps_dgtd_local_is_mixed(system, g->reach));
+            g->reach[slot] = PS_DGTD_REACH_CLOSED;
+            assert_true(ps_dgtd_local_is_mixed(system, g->reach));
+            g->reach[slot] = was;
+        }
+    }
+    for (int64_t slot = 0; slot < system->elements; ++slot) {
+        uint8_t was = g->reach[slot];
+        if (!rest[slot]) continue;
+        g->reach[slot] = PS_DGTD_REACH_CLOSED;
+        assert_false(ps_dgtd_local_is_mixed(system, g->reach));
+        g->reach[slot] = was;
+    }
+}
+
 /* Units have the elements of their levels, each once, wherever these lie; what R_2 does not concern
  * reads nothing of Q_2; groups of Q_1 are kept once. */
 static void devices_are_told_which(void **state)
@@ -82,6 +109,7 @@ static void devices_are_told_which(void **state)
                 assert_true(link < 0 || ps_dgtd_reach_q(g.reach[link / 4]) < 2);
             }
         }
+        check_beside(&g, &local, rest);
         for (int64_t k = 0; k < local.piece_start[2]; ++k) kept += local.pieces[k].count;
         for (int64_t i = 0; i < g.x.system.groups; ++i) inside += g.steps.local.inside[i];
         assert_int_equal(8 * kept, inside * 3 * g.x.reference.nodes * PS_DGTD_ALIGN);
