@@ -13,4 +13,10 @@ grep -hoE 'extern "C" .*\b[a-z0-9_]+\(' $(git ls-files 'runtime/*_cuda.cu' 'kern
 [ "$(wc -l < "$there/wanted")" -gt 80 ] || fail "$(wc -l < "$there/wanted") functions of CUDA alone are called"
 missing=$(comm -13 "$there/defined" "$there/wanted")
 [ -z "$missing" ] || fail "a build without CUDA lacks" $missing
+# A build of some programs finds them, too: all programs need all families.
+library=$(git ls-files 'runtime/*.c' 'formats/*.c' 'stage/*.c' 'kernels/*.c')
+printf '%s\n' $library | library/needed $(git ls-files 'preprocess/*.c' 'compute/*.c' 'postprocess/*.c') > "$there/needed"
+for source in $(git ls-files 'kernels/*/device_none.c'); do
+    grep -qx "$source" "$there/needed" || fail "library/needed leaves out $source"
+done
 echo passed
