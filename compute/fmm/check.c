@@ -17,6 +17,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/search.h"
 
 enum {
     BATCH = 2048,    /* targets that are summed at a time */
@@ -348,7 +349,8 @@ static void take_blocks(const sum_job *job, fmm_check *c)
     }
 }
 
-/* Adds all spans to the direct sums; collective if `shared`: each rank then sums some blocks. */
+/* Adds a job's spans to the direct sums; collective if `shared`: each rank then sums some blocks.
+ */
 static ps_status add_job(sum_job job, fmm_check *c, bool shared, int threads)
 {
     const fmm_problem *p = job.p;
@@ -363,13 +365,6 @@ static ps_status add_job(sum_job job, fmm_check *c, bool shared, int threads)
         free(job.sums);
     }
     return status;
-}
-
-static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans, int64_t count,
-                           bool shared, int threads)
-{
-    return add_job((sum_job){.p = p, .check = c, .spans = spans, .count = count}, c, shared,
-                   threads);
 }
 
 /* Spans of sources in their order, of columns or (NULL) where a reader has them. */
@@ -392,7 +387,8 @@ static ps_status add_columns(const fmm_problem *p, fmm_check *c, const double *c
     int64_t spans;
     PS_SCOPED_MEMORY span *list = NULL;
     PS_TRY(list_all(columns, stride, count, &list, &spans));
-    return add_spans(p, c, list, spans, shared, omp_get_max_threads());
+    return add_job((sum_job){.p = p, .check = c, .spans = list, .count = spans}, c, shared,
+                   omp_get_max_threads());
 }
 
 ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
@@ -452,7 +448,8 @@ ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memo
     int64_t count = 0;
     if (c->summed) return PS_OK;
     ps_status status = ps_comm_agree(list_spans(p, pool, &spans, &count));
-    if (status == PS_OK) status = add_spans(p, c, spans, count, true, threads_for(p, memory));
+    sum_job job = {.p = p, .check = c, .spans = spans, .count = count};
+    if (status == PS_OK) status = add_job(job, c, true, threads_for(p, memory));
     free(spans);
     c->summed = true;
     return status;
@@ -463,14 +460,8 @@ ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memo
 /* The first sample of those in ascending order that is not before a target. */
 static int64_t first_from(const fmm_check *c, int64_t target)
 {
-    int64_t low = 0, high = c->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (c->targets[c->order[middle]] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, c->count, at, c->targets[c->order[at]] < target);
     return low;
 }
 

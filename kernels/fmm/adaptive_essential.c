@@ -5,6 +5,7 @@
 
 #include "kernels/common/word_sort.h"
 #include "runtime/first_failure.h"
+#include "runtime/search.h"
 #include "runtime/sizes.h"
 
 /* Of a cell of the whole. */
@@ -151,15 +152,9 @@ static ps_status find_runs(const maker *m)
 /* Where particles of the whole are in the tree, which has them. */
 static int64_t place_of(const ps_essential *e, int64_t particle)
 {
-    int64_t low = 0, high = e->run_count;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (e->runs[middle].begin <= particle)
-            low = middle;
-        else
-            high = middle;
-    }
-    return e->at[low] + particle - e->runs[low].begin;
+    int64_t behind;
+    PS_LOWER_BOUND(behind, 1, e->run_count, at, e->runs[at].begin <= particle);
+    return e->at[behind - 1] + particle - e->runs[behind - 1].begin;
 }
 
 /* ---- cells ---- */
@@ -266,14 +261,8 @@ static ps_status make(const maker *m, ps_fmm_range leaves)
 /* The number among the leaves of the first one that begins at a target or behind it. */
 static int64_t leaf_at(const ps_adaptive_tree *t, int64_t target)
 {
-    int64_t low = 0, high = t->leaves;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (t->cell[t->leaf[middle]].targets.begin < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, t->leaves, at, t->cell[t->leaf[at]].targets.begin < target);
     return low;
 }
 
