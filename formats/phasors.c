@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -104,17 +105,24 @@ ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces)
     return ps_store_write_array(file->store, &spec, faces);
 }
 
-ps_status ps_phasors_write_chunk(ps_phasors *file, int frequency, ps_phasors_field field,
-                                 int64_t chunk, const float *values)
+ps_status ps_phasors_write_chunks(ps_phasors *file, int frequency, ps_phasors_field field,
+                                  int64_t first, int64_t chunks, const float *values)
 {
     const ps_phasors_header *h = &file->header;
-    int64_t count = h->rows - chunk * file->chunk_rows;
+    int64_t width = 6 * ps_phasors_nodes(h->order);
+    ps_failure failure = {0};
     if (frequency < 0 || frequency >= h->frequencies || (field && !h->magnetic))
         return ps_fail(PS_FAILED, "%s has no frequency %d of field %d", ps_store_path(file->store),
                        frequency, field);
-    if (count > file->chunk_rows) count = file->chunk_rows;
-    return ps_store_write_chunk(file->store, file->ids[frequency][field], chunk, values,
-                                count * 6 * ps_phasors_nodes(h->order), NULL);
+#pragma omp parallel for schedule(dynamic) if (chunks > 1)
+    for (int64_t c = first; c < first + chunks; ++c) {
+        int64_t left = h->rows - c * file->chunk_rows;
+        int64_t rows = left < file->chunk_rows ? left : file->chunk_rows;
+        const float *from = values + (c - first) * file->chunk_rows * width;
+        ps_note_failure(&failure, ps_store_write_chunk(file->store, file->ids[frequency][field], c,
+                                                       from, rows * width, NULL));
+    }
+    return ps_first_failure(&failure);
 }
 
 ps_status ps_phasors_commit(ps_phasors **file)

@@ -40,7 +40,8 @@ typedef struct ps_phasors_header {
     bool has_accepted;
     double accepted[PS_PHASORS_FREQUENCIES_MAX]; /* W: by ports, of the fields undivided         */
     bool has_incident;
-    double incident[PS_PHASORS_FREQUENCIES_MAX]; /* W: that came into driven ports, likewise; 0: below a cut-off */
+    double incident[PS_PHASORS_FREQUENCIES_MAX]; /* W: that came into driven ports, likewise; 0:
+                                                    below a cut-off */
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
     /* Of dispersive materials, at each frequency: relative permittivity and all losses, S/m */
     double eps_at[PS_PHASORS_FREQUENCIES_MAX][PS_PHASORS_MATERIALS_MAX];
@@ -74,10 +75,11 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
  * are opposite the vertices in their ascending order. */
 ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces);
 
-/* Values of rows [chunk * chunk_rows, ..) of one frequency: values[count][6][nodes], count the
- * chunk's rows. Undivided by the source. Thread-safe for different chunks. */
-ps_status ps_phasors_write_chunk(ps_phasors *file, int frequency, ps_phasors_field field,
-                                 int64_t chunk, const float *values);
+/* Values of rows [first * chunk_rows, ..) of one frequency, `chunks` chunks of them, which threads
+ * compress at once: values[rows][6][nodes], undivided by the source. Thread-safe for different
+ * chunks. */
+ps_status ps_phasors_write_chunks(ps_phasors *file, int frequency, ps_phasors_field field,
+                                  int64_t first, int64_t chunks, const float *values);
 ps_status ps_phasors_commit(ps_phasors **file);
 void ps_phasors_close(ps_phasors **file); /* before commit: discards. NULL is fine */
 
@@ -89,7 +91,8 @@ const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
 /* W that the ports of the run give the fields at a frequency, per unit of the source squared.
  * PS_USAGE without ports, PS_INVALID where it is not positive. */
 ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out);
-/* Likewise what came into the ports that are driven, by their references; PS_USAGE if the file does not say it. */
+/* Likewise what came into the ports that are driven, by their references; PS_USAGE if the file does
+ * not say it. */
 ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out);
 /* From now on the header's dispersive materials have eps and sigma of this frequency; those of the
  * first one before. */

@@ -248,6 +248,7 @@ typedef struct march_plan {
     int64_t fields, sums; /* fields with copies of them                                       */
     int64_t state_least;  /* of them in memory where the others are in a file                 */
     int64_t fixed;        /* all that is in memory but fields and sums                        */
+    int64_t writers;      /* threads that compress chunks of phasors at once                  */
     int64_t output;
 } march_plan;
 

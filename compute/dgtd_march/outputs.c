@@ -324,9 +324,9 @@ static ps_status write_elements(const march *m, ps_phasors *file)
     return ps_phasors_write_faces(file, kinds);
 }
 
-/* Rows of a chunk, a piece of the state at a time. */
-static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, int64_t count,
-                            float *values)
+/* Rows of chunks, a piece of the state at a time. */
+static ps_status fill_chunks(march *m, int frequency, int field, int64_t first, int64_t count,
+                             float *values)
 {
     int64_t width = 6 * m->problem->reference.nodes;
     const int32_t *told = m->problem->told + first;
@@ -341,18 +341,22 @@ static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, i
 static ps_status write_values(march *m, ps_phasors *file)
 {
     int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->told_count;
+    int64_t chunks = (elements + rows - 1) / rows, at_once = m->plan->writers, some;
     PS_SCOPED_MEMORY float *values = NULL;
-    ps_status status = PS_OK;
-    PS_TRY(PS_ALLOC(&values, rows * 6 * m->problem->reference.nodes, "the phasors"));
-    for (int k = 0; k < 2 * m->problem->frequency_count; ++k)
-        for (int64_t c = 0; c * rows < elements && status == PS_OK; ++c) {
-            int64_t count = elements - c * rows < rows ? elements - c * rows : rows;
-            status = fill_chunk(m, k / 2, k % 2, c * rows, count, values);
-            if (status == PS_OK)
-                status = ps_phasors_write_chunk(file, k / 2, (ps_phasors_field)(k % 2), c, values);
-            if ((c + 1) * rows >= elements) march_release(m);
+    if (at_once > chunks) at_once = chunks > 1 ? chunks : 1;
+    PS_TRY(PS_ALLOC(&values, at_once * rows * 6 * m->problem->reference.nodes, "the phasors"));
+    for (int k = 0; k < 2 * m->problem->frequency_count; ++k) {
+        for (int64_t c = 0; c < chunks; c += some) {
+            some = at_once < chunks - c ? at_once : chunks - c;
+            int64_t left = elements - c * rows;
+            PS_TRY(fill_chunks(m, k / 2, k % 2, c * rows, left < some * rows ? left : some * rows,
+                               values));
+            PS_TRY(
+                ps_phasors_write_chunks(file, k / 2, (ps_phasors_field)(k % 2), c, some, values));
         }
-    return status;
+        march_release(m);
+    }
+    return PS_OK;
 }
 
 static ps_status write_own_phasors(march *m, const char *path, const ps_product *product,

@@ -12,10 +12,18 @@
 #include "runtime/memory.h"
 
 enum { PHASOR_CHUNK = 4 << 20 }; /* as formats/phasors cuts them */
+enum { WRITERS_MOST = 16 };      /* threads that compress chunks of phasors at once */
 enum { FAR_SAMPLES = 64 << 20 }; /* two copies of what run.c keeps of a surface in a batch */
 enum { RANGES = 3 << 20 };       /* tables, hashes and threads of a state that lies in a file */
 /* Tables, probes and sources; what fields are converted through where all of them are there. */
 enum { DEVICE_SLACK = 1 << 20, DEVICE_SCRATCH = 64 << 20 };
+
+/* What a thread takes that writes phasors. */
+static int64_t writer_bytes(const march_plan *m)
+{
+    int64_t chunk = m->sums / 2 < PHASOR_CHUNK ? m->sums / 2 : PHASOR_CHUNK;
+    return chunk + ps_store_writer_bytes(chunk);
+}
 
 static int64_t system_bytes(const problem *p)
 {
@@ -80,10 +88,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
     ps_ledger_add(l, PS_ROOM_HOST, "samples",
                   2 * sample_bytes(options, p) + batch_bytes(options, p));
     ps_ledger_add(l, PS_ROOM_HOST, "halo", exchange_bytes(&p->domain, &p->system));
-    if (m->sums > 0) {
-        int64_t chunk = m->sums / 2 < PHASOR_CHUNK ? m->sums / 2 : PHASOR_CHUNK;
-        ps_ledger_add(l, PS_ROOM_HOST, "writing", chunk + ps_store_writer_bytes(chunk));
-    }
+    m->writers = 1;
+    if (m->sums > 0) ps_ledger_add(l, PS_ROOM_HOST, "writing", writer_bytes(m));
     m->fixed = l->now[PS_ROOM_HOST];
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
@@ -190,8 +196,21 @@ static ps_status place_state(const ps_run *run, const march_options *options, co
     return ps_ledger_check(&needed, m->budget, less);
 }
 
+/* With all of the state in memory, chunks of phasors are compressed by several threads where that
+ * fits beside it: by one alone it takes as long as the march of a large model on a device. */
+static void share_writing(const ps_run *run, march_plan *m)
+{
+    int64_t room = m->budget - m->fixed - m->fields - m->sums, most = m->sums / 2 / PHASOR_CHUNK;
+    if (most > run->threads) most = run->threads;
+    if (most > WRITERS_MOST) most = WRITERS_MOST;
+    while (most > 1 && (most - 1) * writer_bytes(m) > room) --most;
+    if (most < 2) return;
+    m->writers = most;
+    ps_ledger_add(&m->ledger, PS_ROOM_HOST, "writing", (most - 1) * writer_bytes(m));
+}
+
 /* The state as it is placed. */
-static void note_state(march_plan *m)
+static void note_state(const ps_run *run, march_plan *m)
 {
     ps_ledger *l = &m->ledger;
     int64_t state = m->fields + m->sums, room = m->budget - m->fixed;
@@ -200,6 +219,7 @@ static void note_state(march_plan *m)
     } else {
         ps_ledger_add(l, PS_ROOM_HOST, "fields", m->fields);
         ps_ledger_add(l, PS_ROOM_HOST, "transforms", m->sums);
+        if (m->sums > 0) share_writing(run, m);
     }
     if (m->backend == &backend_device) ps_ledger_add(l, PS_ROOM_DEVICE, "device", m->device);
 }
@@ -233,7 +253,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, p, m));
     PS_TRY(place_on_device(run, options, p, m));
-    note_state(m);
+    note_state(run, m);
     bool one = !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 &&
                options->mode_error == 0 && !has_wires(p);
     m->cache = options->visit_steps > 1 && one;

@@ -156,7 +156,8 @@ static ps_status write_fields(const sample *s, ps_phasors *file, const int32_t *
             for (int64_t at = 0; at < s->header.rows && status == PS_OK; at += chunk) {
                 for (int64_t r = 0; r < chunk && at + r < s->header.rows; ++r)
                     fill_element(s, f, (ps_phasors_field)k, number[at + r], values + r * width);
-                status = ps_phasors_write_chunk(file, f, (ps_phasors_field)k, at / chunk, values);
+                status =
+                    ps_phasors_write_chunks(file, f, (ps_phasors_field)k, at / chunk, 1, values);
             }
     return status;
 }
