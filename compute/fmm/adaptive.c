@@ -154,10 +154,26 @@ static ps_status check_memory(const fmm_run *r, int64_t bytes)
                    1e-6 * (double)ledger.most[PS_ROOM_HOST], 1e-6 * (double)r->run->host_memory);
 }
 
+/* What several devices cannot do, one can. */
+static ps_status refuse_devices(const fmm_run *r, ps_status why)
+{
+    char because[512];
+    snprintf(because, sizeof because, "%s",
+             why != PS_OK ? ps_message()
+                          : "potentials of charges at their own places, in a box that does not "
+                            "repeat, on CUDA devices");
+    if (why != PS_OK && why != PS_INVALID && why != PS_EXHAUSTED) return why;
+    return ps_fail(why == PS_EXHAUSTED ? PS_EXHAUSTED : PS_USAGE,
+                   "--devices %d is for an adaptive tree that grows on each of them: %s; one "
+                   "device, and the cores, do without",
+                   (int)r->options->devices, because);
+}
+
 /* By the host, where the device cannot: because of room it does not help a tree that nobody asked
  * for and that stretches cannot evaluate. */
 static ps_status build_on_host(fmm_run *r, ps_status why)
 {
+    if (r->options->devices > 1) return refuse_devices(r, why);
     bool must = r->options->tree != FMM_TREE_AUTO, can = fmm_stretches_can(r);
     if (why == PS_EXHAUSTED ? !must && !can : why != PS_OK && why != PS_INVALID) return why;
     if (why != PS_OK) ps_info("the host makes the adaptive tree: %s", ps_message());
@@ -179,7 +195,7 @@ static ps_status build_somewhere(fmm_run *r)
     a->tree.room = ps_grow;
     if (!is_for_device(r)) return build_on_host(r, PS_OK);
     PS_TRY(check_memory(r, traffic_bytes(r)));
-    PS_TRY(fmm_adaptive_gpu_open(r->run, fmm_adaptive_costs(r), &a->gpu));
+    PS_TRY(fmm_adaptive_gpu_open(r->run, fmm_adaptive_costs(r), (int)r->options->devices, &a->gpu));
     if (r->problem.lattice.axes || !ps_fmm_sum_is_plain(&r->problem.sum))
         return build_on_host(r, PS_OK);
     status =
@@ -349,21 +365,25 @@ static ps_status share_with_stretches(fmm_run *r)
     enum { PART = 50, SLACK = 4 << 20 }; /* as fmm_share_memory keeps, and of the heap */
     int64_t memory = r->run->host_memory;
     PS_TRY(fmm_stretches_plan(r));
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
     int64_t least = r->ledger.least, taken = r->ledger.most[PS_ROOM_HOST];
     fmm_stretches_widen(r, memory - memory / PART - SLACK - taken);
-    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), 0));
+    PS_TRY(fmm_share_memory(r, evaluation_bytes(r), fmm_stretches_device_bytes(r)));
     r->ledger.least = least;
     return PS_OK;
 }
 
 /* A tree that is in memory, as a whole, becomes one that is evaluated by stretches. */
-static ps_status begin_stretches(fmm_run *r)
+static ps_status begin_stretches(fmm_run *r, const char *why)
 {
     fmm_adaptive *a = r->adaptive;
-    ps_info("the adaptive tree is evaluated by stretches: --host-memory does not hold its "
-            "expansions");
-    PS_TRY(fmm_stretches_open(r, true));
+    ps_info("the adaptive tree is evaluated by stretches: %s", why);
+    if (a->gpu && a->gpu->grown) { /* there alone */
+        fmm_adaptive_gpu_empty(a->gpu);
+        a->gpu->grown = false;
+        PS_TRY(build_on_host(r, PS_OK));
+    }
+    if (!a->stretches) PS_TRY(fmm_stretches_open(r, true));
     fmm_adaptive_configure(a, &r->problem);
     return share_with_stretches(r);
 }
@@ -376,9 +396,11 @@ static ps_status share_memory(fmm_run *r)
     ps_status status = a->gpu ? fmm_passes_plan(a, &r->problem, &device) : PS_OK;
     if (status == PS_USAGE && !must_be(r))
         status = PS_EXHAUSTED; /* vectors too long for a device */
+    if (status == PS_EXHAUSTED && fmm_stretches_can(r))
+        return begin_stretches(r, "a device's memory does not hold it as a whole");
     if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
-    if (status != PS_EXHAUSTED || !fmm_stretches_can(r)) return status;
-    return begin_stretches(r);
+    if (status != PS_EXHAUSTED || (a->gpu && a->gpu->grown) || !fmm_stretches_can(r)) return status;
+    return begin_stretches(r, "--host-memory does not hold its expansions");
 }
 
 ps_status fmm_adaptive_prepare(fmm_run *r)

@@ -1,5 +1,6 @@
 #include "compute/fmm/adaptive_gpu.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +9,15 @@
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 
-ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, fmm_adaptive_gpu **out)
+/* The device of a name, which has a share of the targets. */
+static ps_status open_one(const ps_run *run, const char *name, ps_adaptive_own share,
+                          fmm_adaptive_gpu **out)
 {
     PS_TRY(PS_ALLOC(out, 1, "the evaluation on a device"));
     fmm_adaptive_gpu *g = *out;
-    g->share = (ps_adaptive_own){ps_comm_rank(), ps_comm_size(), costs, NULL};
-    PS_TRY(PS_ALLOC(&g->share.first, g->share.ranks + 1, "targets of ranks"));
-    PS_TRY(ps_device_open(strcmp(run->device, "auto") ? run->device : "cuda", ps_comm_local_rank(),
-                          &g->device));
+    g->share = share;
+    PS_TRY(PS_ALLOC(&g->share.first, share.ranks + 1, "targets of ranks"));
+    PS_TRY(ps_device_open(name, ps_comm_local_rank(), &g->device));
     PS_TRY(ps_stream_open_ahead(g->device, &g->streams[0]));
     PS_TRY(ps_stream_open(g->device, &g->streams[1]));
     PS_TRY(ps_event_open(g->device, &g->forked));
@@ -27,38 +29,77 @@ ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, fmm_
     return fmm_traffic_open(g->device, g->streams[0], &g->traffic);
 }
 
+ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, int devices,
+                                fmm_adaptive_gpu **out)
+{
+    const char *name = strcmp(run->device, "auto") ? run->device : "cuda";
+    ps_adaptive_own share = {ps_comm_rank(), ps_comm_size(), costs, NULL};
+    int ordinals[FMM_DEVICES_MAX], count;
+    if (devices <= 1) return open_one(run, name, share, out);
+    if (share.ranks > 1)
+        return ps_fail(PS_USAGE, "--devices %d is for one rank: ranks have a device each", devices);
+    PS_TRY(ps_device_list(name, 0, 1, ordinals, FMM_DEVICES_MAX, &count));
+    if (devices > count)
+        return ps_fail(PS_USAGE, "--devices %d: --device %s has %d here", devices, name, count);
+    for (int k = 0; k < devices; ++k) {
+        char one[32];
+        snprintf(one, sizeof one, "cuda:%d", ordinals[k]);
+        share.rank = k;
+        share.ranks = devices;
+        PS_TRY(open_one(run, one, share, k ? &(*out)->others[k - 1] : out));
+    }
+    return PS_OK;
+}
+
+int fmm_adaptive_gpu_count(const fmm_adaptive_gpu *g)
+{
+    int count = 1;
+    while (count < FMM_DEVICES_MAX && g->others[count - 1]) ++count;
+    return count;
+}
+
 static void give(fmm_adaptive_gpu *g, void **memory)
 {
     ps_device_free(g->device, *memory);
     *memory = NULL;
 }
 
-/* What is of one order: the device's memory. */
-static void empty(fmm_adaptive_gpu *g)
+/* Particles, unless the tree has grown there, results and vectors. */
+static void give_sets(fmm_adaptive_gpu *g)
 {
     for (int set = 0; set < 2 && !g->grown; ++set) give(g, &g->rows[set]);
     give(g, &g->results);
     give(g, &g->block);
+}
+
+void fmm_adaptive_gpu_give_all(fmm_adaptive_gpu *g)
+{
+    give_sets(g);
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) {
         give(g, &g->table_blocks[l]);
     }
 }
 
-/* The device without the tree that has grown there. */
 static ps_status fell(fmm_adaptive_gpu *g)
 {
     g->grown = false;
-    empty(g);
+    fmm_adaptive_gpu_give_all(g);
     give(g, &g->sorting);
     give(g, &g->growth);
     fmm_traffic_close(&g->traffic);
     return fmm_traffic_open(g->device, g->streams[0], &g->traffic);
 }
 
+ps_status fmm_adaptive_gpu_fell(fmm_adaptive_gpu *g)
+{
+    for (int k = 0; k < FMM_DEVICES_MAX - 1 && g->others[k]; ++k) PS_TRY(fell(g->others[k]));
+    return fell(g);
+}
+
 void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *g)
 {
     bool grown = g->grown;
-    if (grown && fell(g) != PS_OK) return;
+    if (grown && fmm_adaptive_gpu_fell(g) != PS_OK) return;
     g->grown = grown;
 }
 
@@ -66,6 +107,7 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu)
 {
     fmm_adaptive_gpu *g = *gpu;
     if (!g) return;
+    for (int k = 0; k < FMM_DEVICES_MAX - 1; ++k) fmm_adaptive_gpu_close(&g->others[k]);
     if (g->device) {
         fell(g);
         fmm_traffic_close(&g->traffic);
@@ -81,113 +123,13 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu)
     *gpu = NULL;
 }
 
-/* ---- growing ---- */
-
-static int64_t sides_of(const fmm_run *r) { return r->problem.fmm.sides; }
-
-static int64_t sorted_bytes(const fmm_run *r)
-{
-    return 8 * (3 + sides_of(r)) * r->problem.header->count[0];
-}
-
-/* What the tree takes beside its growth and before its vectors. */
-static int64_t before_growth(const fmm_run *r, const fmm_adaptive_gpu *g)
-{
-    int64_t results = 8 * 4 * sides_of(r) * r->problem.header->count[0];
-    return fmm_traffic_device_bytes(&r->problem) + g->sort_bytes + sorted_bytes(r) + results;
-}
-
-static ps_status sort(const fmm_run *r, fmm_adaptive_gpu *g)
-{
-    int64_t n = r->problem.header->count[0];
-    const ps_fmm_particles *from = &g->traffic.sets[0];
-    ps_tree_points points = {n, from->position[0], from->position[1], from->position[2]};
-    ps_device_columns columns = {.count = 3 + (int)sides_of(r)};
-    PS_TRY(ps_device_alloc(g->device, sorted_bytes(r), &g->rows[0]));
-    PS_TRY(ps_device_alloc(g->device, g->sort_bytes, &g->sorting));
-    ps_device_sort_attach(&g->sort, g->sorting);
-    for (int c = 0; c < columns.count; ++c) {
-        columns.from[c] = g->traffic.columns[0] + c * n;
-        columns.to[c] = (double *)g->rows[0] + c * n;
-    }
-    PS_TRY(ps_device_sort_run(&g->sort, &points, g->streams[0]));
-    PS_TRY(ps_device_gather(&g->sort, &columns, g->streams[0]));
-    return ps_device_sort_invert(&g->sort, g->streams[0]);
-}
-
-/* In so many bytes of the device's memory. */
-static ps_status grow_in(fmm_adaptive_gpu *g, int64_t bytes, ps_adaptive_rule rule,
-                         ps_adaptive_tree *tree, ps_adaptive_work *work)
-{
-    give(g, &g->growth);
-    PS_TRY(ps_device_alloc(g->device, bytes, &g->growth));
-    ps_device_growth growth = {.stream = g->streams[0], .block = g->growth, .bytes = bytes};
-    ps_growth_engine engine = ps_device_growth_engine(&growth);
-    g->growth_bytes = bytes;
-    return ps_adaptive_grow(&engine, g->sort.keys, rule, &g->share, tree, &g->plan, g->parts, work);
-}
-
-/* With what most trees do with; if that is too little, with half of what there is. */
-static ps_status grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_rule rule,
-                      ps_adaptive_tree *tree, ps_adaptive_work *work)
-{
-    int64_t usual = ps_adaptive_growth_bytes(r->problem.header->count[0], tree->leaf_size),
-            most = g->most - before_growth(r, g);
-    PS_TRY(ps_adaptive_root(g->traffic.lower, g->traffic.upper, &tree->box, &tree->deepest));
-    g->sort.box = tree->box;
-    PS_TRY(sort(r, g));
-    ps_status status = grow_in(g, ps_smaller(usual, most), rule, tree, work);
-    if (status == PS_EXHAUSTED && most / 2 > usual) status = grow_in(g, most / 2, rule, tree, work);
-    PS_TRY(status);
-    if (tree->levels - 1 <= tree->deepest) return PS_OK;
-    return ps_fail(PS_INVALID, "at these coordinates cells below level %d have no exact centres",
-                   tree->deepest);
-}
-
-static ps_status try_to_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_rule rule,
-                             ps_adaptive_tree *tree, ps_adaptive_work *work)
-{
-    int64_t n = r->problem.header->count[0];
-    double start = ps_clock();
-    if (!tree->same || n < 1 || n > INT32_MAX)
-        return ps_fail(PS_INVALID, "targets that are not the sources, or 2^31 particles and more");
-    tree->sets[0].points = (ps_tree_points){.count = n};
-    g->sort = (ps_device_sort){.count = n, .level = PS_GROWTH_LEVEL};
-    PS_TRY(ps_device_sort_bytes(&g->sort, g->streams[0], &g->sort_bytes));
-    if (before_growth(r, g) + ps_adaptive_growth_bytes(0, 1) > g->most)
-        return ps_fail(PS_EXHAUSTED,
-                       "sorting particles on a device takes %.2f GB of its memory, and "
-                       "%.2f GB are free or allowed",
-                       1e-9 * (double)before_growth(r, g), 1e-9 * (double)g->most);
-    PS_TRY(fmm_traffic_send(r, &g->traffic));
-    g->reading = ps_clock() - start;
-    start = ps_clock();
-    PS_TRY(grow(r, g, rule, tree, work));
-    g->growing = ps_clock() - start;
-    return PS_OK;
-}
-
-ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_rule rule,
-                                ps_adaptive_tree *tree, ps_adaptive_work *work)
-{
-    ps_status status = ps_comm_agree(try_to_grow(r, g, rule, tree, work));
-    g->grown = status == PS_OK;
-    if (!g->grown && g->device && fell(g) != PS_OK) return PS_FAILED;
-    if (g->grown && g->share.ranks > 1) /* what shares alone have been asked for */
-        for (int64_t *
-                 count[] = {&work->p2l, &work->direct_cells, &work->m2p_cells, &work->p2l_cells},
-                **c = count;
-             c < count + 4; ++c)
-            PS_TRY(ps_comm_sum_i64(*c, 1));
-    return status;
-}
-
 /* ---- the plan ---- */
 
 void fmm_adaptive_gpu_begin(fmm_adaptive_gpu *g)
 {
     memset(g->stages, 0, sizeof g->stages);
     g->moving = g->evaluation = 0;
+    for (int k = 1; k < fmm_adaptive_gpu_count(g); ++k) fmm_adaptive_gpu_begin(g->others[k - 1]);
 }
 
 static ps_status load_tables(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
@@ -224,6 +166,8 @@ void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *g, int columns, const ps_fmm_pass *p
     g->result_rows = ps_fmm_pass_rows(pass);
     g->moments = (ps_fmm_device_moments){pass->charges, pass->dipoles, NULL};
     g->run.moments = plain ? NULL : &g->moments;
+    for (int k = 1; k < fmm_adaptive_gpu_count(g); ++k)
+        fmm_adaptive_gpu_sum(g->others[k - 1], columns, pass);
 }
 
 static ps_status make_lists(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
@@ -243,11 +187,10 @@ static int64_t grown_bytes(const fmm_adaptive_gpu *g, const ps_adaptive_problem 
     return 2 * (column_bytes(g, q->tree, 0) + result_bytes(g)) + g->sort_bytes + g->growth_bytes;
 }
 
-ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
+ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
-    empty(g);
+    fmm_adaptive_gpu_give_all(g);
     g->bytes = 0;
-    if (!g->grown) PS_TRY(make_lists(g, q));
     g->run.grown = g->grown ? g->parts : NULL;
     g->run.plan = &g->plan;
     g->run.method = (ps_fmm_device_method){.sides = q->sides,
@@ -262,7 +205,15 @@ ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *
     g->run.met = g->met;
     g->run.marks = g->marks;
     g->run.periodic = q->periodic;
-    PS_TRY(load_tables(g, q));
+    return load_tables(g, q);
+}
+
+ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
+{
+    for (int k = 1; k < fmm_adaptive_gpu_count(g); ++k)
+        PS_TRY(fmm_adaptive_gpu_plan(g->others[k - 1], q));
+    if (!g->grown) PS_TRY(make_lists(g, q));
+    PS_TRY(fmm_adaptive_gpu_configure(g, q));
     if (g->grown) g->bytes += grown_bytes(g, q);
     for (int set = 0; set <= last_set(g) && !g->grown; ++set)
         g->bytes += column_bytes(g, q->tree, set);
@@ -284,10 +235,10 @@ int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *g)
 
 /* ---- the run ---- */
 
-static ps_status make_room(fmm_adaptive_gpu *g)
+ps_status fmm_adaptive_gpu_room(fmm_adaptive_gpu *g)
 {
     ps_share_ticket *ticket = &g->ticket;
-    g->shared = g->share.ranks > 1 && g->share.rank == 0 &&
+    g->shared = ps_comm_size() > 1 && g->share.rank == 0 &&
                 ps_share_alloc(g->device, result_bytes(g), &g->results, ticket) == PS_OK;
     if (!g->shared) PS_TRY(ps_device_alloc(g->device, result_bytes(g), &g->results));
     int64_t targets = g->plan.tree->sets[last_set(g)].points.count, sides = g->run.method.sides;
@@ -306,7 +257,7 @@ static ps_status send(fmm_adaptive_gpu *g, double *const columns[2])
         PS_TRY(ps_copy_to_device(g->run.far, g->rows[set], columns[set], bytes));
         g->run.rows[set] = g->rows[set];
     }
-    PS_TRY(make_room(g));
+    PS_TRY(fmm_adaptive_gpu_room(g));
     return ps_adaptive_device_load(&g->run);
 }
 
@@ -318,8 +269,7 @@ static ps_status add_seconds(ps_event *from, ps_event *to, double *sum)
     return PS_OK;
 }
 
-/* Evaluates, and waits; adds to the times of this attempt. */
-static ps_status evaluate(fmm_adaptive_gpu *g)
+ps_status fmm_adaptive_gpu_evaluate(fmm_adaptive_gpu *g)
 {
     PS_SCOPED_MEMORY char *beyond = NULL;
     PS_TRY(PS_ALLOC(&beyond, ps_adaptive_device_beyond_bytes(&g->run) + 1, "the boxes beyond"));
@@ -337,74 +287,77 @@ ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *g, double *const columns[2], do
     double start = ps_clock();
     PS_TRY(send(g, columns));
     g->moving += ps_clock() - start;
-    PS_TRY(evaluate(g));
+    PS_TRY(fmm_adaptive_gpu_evaluate(g));
     start = ps_clock();
     PS_TRY(ps_copy_to_host(g->run.far, results, g->results, result_bytes(g)));
     PS_TRY(ps_stream_wait(g->run.far));
     g->moving += ps_clock() - start;
-    empty(g);
+    fmm_adaptive_gpu_give_all(g);
     return PS_OK;
 }
 
-/* Results from the tree's order to that of the file. */
-static ps_status scatter(fmm_adaptive_gpu *g)
-{
-    int64_t n = g->sort.count;
-    ps_device_columns columns = {.count = 4 * g->run.method.sides};
-    for (int c = 0; c < columns.count; ++c) {
-        columns.from[c] = (double *)g->results + c * n;
-        columns.to[c] = g->traffic.results + c * n;
-    }
-    PS_TRY(ps_device_scatter(&g->sort, &columns, g->run.far));
-    return ps_stream_wait(g->run.far);
-}
+/* ---- by stretches ---- */
 
-/* Whether the samples are within the bound: results of an attempt that is not need not come. Where
- * targets are few, all come as soon as the samples alone. */
-static ps_status look_at_samples(fmm_run *r, const fmm_adaptive_gpu *g)
+ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *g, const ps_adaptive_tree *tree,
+                                        ps_adaptive_rule rule, const double widths[2],
+                                        int64_t *bytes)
 {
-    enum { MANY = 4096 /* targets a sample */ };
-    const fmm_check *samples = r->work.samples;
-    if (!samples || r->problem.header->count[1] / MANY < samples->count) return PS_OK;
-    PS_TRY(fmm_traffic_samples(r, &g->traffic));
-    fmm_reached reached = fmm_samples_errors(&r->problem, samples, r->options->gradient);
-    r->missed = ps_fmm_excess(&reached, r->problem.accuracy) > 1;
-    return PS_OK;
-}
-
-/* Of this rank; the first one, which takes the results, sums the samples, too. */
-static ps_status run_share(fmm_run *r, fmm_adaptive_gpu *g)
-{
-    g->run.rows[0] = g->rows[0];
-    PS_TRY(make_room(g));
-    if (r->problem.rank == 0)
-        PS_TRY(fmm_traffic_check(r, &g->traffic, g->block,
-                                 ps_adaptive_device_place(&g->run, g->block)));
-    return evaluate(g);
-}
-
-ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
-{
-    ps_status status = ps_comm_agree(run_share(r, g));
-    PS_TRY(status);
-    PS_TRY(fmm_adaptive_gpu_gather(r, g));
-    if (r->problem.rank) {
-        empty(g);
-        return PS_OK;
-    }
-    PS_TRY(scatter(g));
-    PS_TRY(look_at_samples(r, g));
     double start = ps_clock();
-    if (!r->missed) status = fmm_traffic_take(r, &g->traffic);
+    ps_adaptive_plan_release(&g->plan);
+    PS_TRY(ps_adaptive_plan_make(tree, rule, NULL, &g->plan));
+    g->plan.narrowest = widths[0];
+    g->plan.widest = widths[1];
+    g->listing += ps_clock() - start;
+    *bytes = g->bytes + column_bytes(g, tree, 0) + result_bytes(g) +
+             ps_adaptive_device_place(&g->run, NULL);
+    return PS_OK;
+}
+
+/* Between the host's multipoles, [sides][cells][l^3], and those of the device. */
+static ps_status move_multipoles(fmm_adaptive_gpu *g, void *vectors, bool back)
+{
+    const ps_fmm_device_method *m = &g->run.method;
+    int64_t bytes =
+        m->sides * g->plan.tree->cells * m->interpolation.points * (m->far == PS_SINGLE ? 4 : 8);
+    return back ? ps_copy_to_host(g->run.far, vectors, g->run.multipoles, bytes)
+                : ps_copy_to_device(g->run.far, g->run.multipoles, vectors, bytes);
+}
+
+/* Rows of some targets alone. */
+static ps_status fetch_results(fmm_adaptive_gpu *g, ps_fmm_range own, double *results)
+{
+    int64_t n = g->plan.tree->sets[0].points.count;
+    for (int row = 0; row < g->result_rows && own.end > own.begin; ++row)
+        PS_TRY(ps_copy_to_host(g->run.far, results + row * n + own.begin,
+                               (double *)g->results + row * n + own.begin,
+                               8 * ps_adaptive_size(own)));
+    return PS_OK;
+}
+
+ps_status fmm_adaptive_gpu_stretch(fmm_adaptive_gpu *g, double *columns, void *vectors,
+                                   ps_fmm_range own, double *results)
+{
+    double start = ps_clock();
+    double *const sets[2] = {columns, NULL};
+    PS_TRY(send(g, sets));
+    PS_TRY(move_multipoles(g, vectors, false));
     g->moving += ps_clock() - start;
-    empty(g);
-    return status;
+    g->run.given = true;
+    PS_TRY(results ? fmm_adaptive_gpu_evaluate(g) : ps_adaptive_device_multipoles(&g->run));
+    g->run.given = false;
+    start = ps_clock();
+    PS_TRY(results ? fetch_results(g, own, results) : move_multipoles(g, vectors, true));
+    PS_TRY(ps_stream_wait(g->run.far));
+    g->moving += ps_clock() - start;
+    give_sets(g);
+    return PS_OK;
 }
 
 void fmm_adaptive_gpu_report(const fmm_adaptive_gpu *g, bool done, ps_report *report)
 {
     ps_report_section(report, "device");
     ps_report_text(report, "device", ps_device_describe(g->device).name);
+    if (g->others[0]) ps_report_int(report, "devices", fmm_adaptive_gpu_count(g));
     ps_report_int(report, "device_memory", g->bytes);
     if (g->grown) {
         ps_report_real(report, "reading", g->reading);

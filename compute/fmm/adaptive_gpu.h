@@ -14,7 +14,8 @@
 #include "kernels/fmm/device_tree.h"
 #include "runtime/device_share.h"
 
-typedef struct fmm_adaptive_gpu {
+typedef struct fmm_adaptive_gpu fmm_adaptive_gpu;
+struct fmm_adaptive_gpu {
     ps_device *device;
     ps_stream *streams[2];
     ps_event *forked, *met, *marks[PS_ADAPTIVE_DEVICE_STAGES + 1];
@@ -39,11 +40,19 @@ typedef struct fmm_adaptive_gpu {
     /* ---- seconds ---- */
     double gathering, reading, growing, listing, moving, evaluation;
     double stages[PS_ADAPTIVE_DEVICE_STAGES];
-} fmm_adaptive_gpu;
+    /* ---- several devices of one process, for a tree that has grown ---- */
+    fmm_adaptive_gpu *others[FMM_DEVICES_MAX - 1]; /* of the first one, which stands for all; NULL
+                                                      behind the last */
+    ps_adaptive_tree tree; /* of another one: its shape, and its share of the work */
+    ps_adaptive_work work;
+};
 
-/* Opens the device of this rank; fmm_adaptive_gpu_close also after a failure. Its lists are of the
- * targets of a share that is balanced by these costs. */
-ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, fmm_adaptive_gpu **out);
+/* Opens the device of this rank, or so many of one process; fmm_adaptive_gpu_close also after a
+ * failure. The lists of each are of the targets of a share that is balanced by these costs.
+ * PS_USAGE for more devices than there are, or than one on several ranks. */
+ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, int devices,
+                                fmm_adaptive_gpu **out);
+int fmm_adaptive_gpu_count(const fmm_adaptive_gpu *gpu); /* devices */
 void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu);
 
 /* Reads the particles, and makes the tree (leaf_size is set) and its lists there. PS_INVALID,
@@ -61,6 +70,20 @@ void fmm_adaptive_gpu_sum(fmm_adaptive_gpu *gpu, int columns, const ps_fmm_pass 
 ps_status fmm_adaptive_gpu_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
 int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *gpu); /* of the lists */
 
+/* ---- a tree that the host has, by stretches (kernels/fmm/adaptive_essential.h) ---- */
+
+/* Method and operators for all stretches, which are in g->bytes then. */
+ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
+/* The lists of a stretch, and the bytes of the device that it takes with the operators. widths: of
+ * the narrowest and the widest leaf of the whole tree. */
+ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_tree *tree,
+                                        ps_adaptive_rule rule, const double widths[2],
+                                        int64_t *bytes);
+/* After its plan: results [rows][particles] of its own targets from columns and multipoles; NULL:
+ * multipoles alone, of what is below, added to those that vectors has. Waits. */
+ps_status fmm_adaptive_gpu_stretch(fmm_adaptive_gpu *gpu, double *columns, void *vectors,
+                                   ps_fmm_range own, double *results);
+
 /* columns: [3 + columns][sources], [3][targets]; results [rows of the pass][targets] are
  * overwritten. */
 ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *gpu, double *const columns[2], double *results);
@@ -70,6 +93,14 @@ ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *gpu);
 /* Results of all ranks to the device of the first one: from device to device where these reach each
  * other, else through the hosts. Collective. adaptive_gather.c */
 ps_status fmm_adaptive_gpu_gather(fmm_run *r, fmm_adaptive_gpu *gpu);
+/* ---- of one device: between adaptive_gpu.c and adaptive_grown.c ---- */
+
+ps_status fmm_adaptive_gpu_room(fmm_adaptive_gpu *gpu); /* memory of results, lists and vectors */
+/* Evaluates, and waits; adds to the times of this attempt. */
+ps_status fmm_adaptive_gpu_evaluate(fmm_adaptive_gpu *gpu);
+void fmm_adaptive_gpu_give_all(fmm_adaptive_gpu *gpu); /* memory that is of one order */
+ps_status fmm_adaptive_gpu_fell(fmm_adaptive_gpu *gpu); /* all devices without what has grown */
+
 /* Gives back what only another evaluation would need. */
 void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *gpu);
 void fmm_adaptive_gpu_report(const fmm_adaptive_gpu *gpu, bool done, ps_report *report);

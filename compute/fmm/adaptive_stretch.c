@@ -18,8 +18,7 @@ static int rows_of(const fmm_run *r) { return ps_fmm_sum_rows(&r->problem.sum); 
 bool fmm_stretches_can(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    return !r->adaptive->gpu && p->same && p->ranks == 1 && p->lattice.axes == 0 &&
-           ps_fmm_sum_is_plain(&p->sum);
+    return p->same && p->ranks == 1 && r->options->devices <= 1 && p->lattice.axes == 0 && ps_fmm_sum_is_plain(&p->sum);
 }
 
 ps_status fmm_stretches_open(fmm_run *r, bool spill)
@@ -78,10 +77,12 @@ static void set_problem(const fmm_run *r, fmm_stretches *s)
 
 static int64_t stretch_bytes(const fmm_run *r, fmm_stretches *s)
 {
+    enum { LISTS = 1000 /* bytes a cell of a device's plan, and of what it is joined from */ };
     int64_t n = ps_essential_particles(&s->essential) + 1;
     set_problem(r, s);
     return ps_essential_bytes(&s->essential) + 8 * n * (s->store.columns + rows_of(r)) +
-           ps_adaptive_vector_bytes(&s->problem);
+           ps_adaptive_vector_bytes(&s->problem) +
+           (r->adaptive->gpu ? LISTS * s->essential.tree.cells : 0);
 }
 
 void fmm_stretches_widen(fmm_run *r, int64_t bytes)
@@ -102,6 +103,12 @@ int64_t fmm_stretches_bytes(const fmm_run *r)
     return ps_larger(bytes, s->building);
 }
 
+int64_t fmm_stretches_device_bytes(const fmm_run *r)
+{
+    const fmm_adaptive_gpu *g = r->adaptive->gpu;
+    return g ? ps_smaller(g->most, g->bytes + 2 * stretches_of(r)->room) : 0;
+}
+
 /* Portions from one on that certainly fit `room`, at least one. */
 static int64_t end_within(const fmm_stretches *s, int64_t first, int64_t end, int64_t room)
 {
@@ -111,6 +118,8 @@ static int64_t end_within(const fmm_stretches *s, int64_t first, int64_t end, in
 }
 
 /* ---- which portions ---- */
+
+typedef ps_status (*essential_maker)(const fmm_run *r, int64_t first, int64_t end);
 
 static ps_status make_below(const fmm_run *r, int64_t first, int64_t end)
 {
@@ -122,6 +131,39 @@ static ps_status make_around(const fmm_run *r, int64_t first, int64_t end)
 {
     return ps_essential_around(whole_of(r), &r->adaptive->problem.rule, first, end,
                                &stretches_of(r)->essential);
+}
+
+/* Whether the device, where there is one, holds the essential tree that is there. */
+static ps_status fits_device(const fmm_run *r, bool *fits, int64_t *bytes)
+{
+    fmm_stretches *s = stretches_of(r);
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    *fits = true;
+    if (!g) return PS_OK;
+    PS_TRY(fmm_adaptive_gpu_stretch_plan(g, &s->essential.tree, s->problem.rule, s->widths, bytes));
+    *fits = *bytes <= fmm_stretches_device_bytes(r);
+    if (*fits) s->device_largest = ps_larger(s->device_largest, *bytes);
+    return PS_OK;
+}
+
+/* Half as many portions until the device holds them. */
+static ps_status fit(const fmm_run *r, essential_maker make, int64_t first, int64_t *end)
+{
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    bool fits;
+    int64_t bytes = 0;
+    set_problem(r, stretches_of(r));
+    PS_TRY(fits_device(r, &fits, &bytes));
+    while (!fits && *end - first > 1) {
+        *end = first + (*end - first) / 2;
+        PS_TRY(make(r, first, *end));
+        PS_TRY(fits_device(r, &fits, &bytes));
+    }
+    if (fits) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "a portion of an adaptive tree takes %.1f MB of a device's memory, and %.1f MB "
+                   "are free or allowed; --device cpu does without",
+                   1e-6 * (double)bytes, 1e-6 * (double)g->most);
 }
 
 /* The essential tree of as many portions of [first, end) as fit: stretches share what is around
@@ -136,7 +178,7 @@ static ps_status next_around(const fmm_run *r, fmm_stretches *s, int64_t first, 
         *next = end_within(s, first, end, s->room);
         PS_TRY(make_around(r, first, *next));
     }
-    return PS_OK;
+    return fit(r, make_around, first, next);
 }
 
 /* ---- the plan ---- */
@@ -153,6 +195,19 @@ static ps_status weigh_portions(const fmm_run *r, fmm_stretches *s, int64_t *hea
     return PS_OK;
 }
 
+/* PS_EXHAUSTED where a device does not hold the portion that takes most. */
+static ps_status plan_device(const fmm_run *r, fmm_stretches *s, int64_t heaviest)
+{
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
+    int64_t end = heaviest + 1;
+    if (!g) return PS_OK;
+    fmm_adaptive_gpu_begin(g);
+    PS_TRY(fmm_adaptive_gpu_configure(g, &r->adaptive->problem));
+    ps_adaptive_leaf_widths(whole_of(r), &s->widths[0], &s->widths[1]);
+    PS_TRY(make_around(r, heaviest, end));
+    return fit(r, make_around, heaviest, &end);
+}
+
 ps_status fmm_stretches_plan(fmm_run *r)
 {
     fmm_stretches *s = stretches_of(r);
@@ -161,6 +216,7 @@ ps_status fmm_stretches_plan(fmm_run *r)
     PS_TRY(PS_ALLOC(&s->need, portions + 1, "portions"));
     PS_TRY(weigh_portions(r, s, &heaviest));
     s->room = s->least = s->need[heaviest];
+    PS_TRY(plan_device(r, s, heaviest));
     ps_essential_release(&s->essential);
     ps_memory_trim();
     return PS_OK;
@@ -197,9 +253,11 @@ static void add_seconds(fmm_run *r, const fmm_stretches *s)
 /* P2M and M2M of the essential tree that is there. */
 static ps_status lift(fmm_run *r, fmm_stretches *s)
 {
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
     PS_TRY(take(r, s));
     memset(s->problem.seconds, 0, sizeof s->problem.seconds);
-    PS_TRY(ps_adaptive_multipoles(&s->problem, r->run->threads, s->vectors, s->workspace));
+    PS_TRY(g ? fmm_adaptive_gpu_stretch(g, s->columns, s->vectors, s->essential.own, NULL)
+             : ps_adaptive_multipoles(&s->problem, r->run->threads, s->vectors, s->workspace));
     add_seconds(r, s);
     return fmm_store_keep(&s->store, &s->essential, &s->problem, s->vectors);
 }
@@ -214,11 +272,14 @@ static ps_status upward(fmm_run *r, fmm_stretches *s)
     for (int64_t at = 0, next; at < portions; at = next) {
         next = end_within(s, at, portions, s->room);
         PS_TRY(make_below(r, at, next));
+        PS_TRY(fit(r, make_below, at, &next));
         PS_TRY(lift(r, s));
         if (next < portions) borders[count++] = ps_adaptive_portion_targets(t, at, next).end;
     }
     if (count == 0) return PS_OK;
     PS_TRY(ps_essential_above(t, borders, count, &s->essential));
+    int64_t one = 1;
+    PS_TRY(fit(r, make_below, 0, &one));
     return lift(r, s);
 }
 
@@ -246,9 +307,11 @@ static ps_status sum_on_cores(fmm_run *r, fmm_stretches *s)
 ps_status fmm_stretches_evaluate(fmm_run *r, int64_t first, int64_t *end)
 {
     fmm_stretches *s = stretches_of(r);
+    fmm_adaptive_gpu *g = r->adaptive->gpu;
     PS_TRY(next_around(r, s, first, *end, end));
     PS_TRY(take(r, s));
-    PS_TRY(sum_on_cores(r, s));
+    PS_TRY(g ? fmm_adaptive_gpu_stretch(g, s->columns, s->vectors, s->essential.own, s->results)
+             : sum_on_cores(r, s));
     ++s->count;
     ps_fmm_range targets = ps_adaptive_portion_targets(whole_of(r), first, *end);
     int64_t n = ps_essential_particles(&s->essential);
@@ -341,6 +404,7 @@ void fmm_stretches_report(const fmm_run *r, ps_report *report)
     if (r->seconds <= 0) return; /* a plan */
     ps_report_int(report, "evaluated", s->count);
     ps_report_int(report, "largest", s->largest);
+    if (s->device_largest) ps_report_int(report, "device_largest", s->device_largest);
     ps_report_int(report, "read", s->store.read);
     ps_report_int(report, "written", s->store.written);
 }

@@ -18,6 +18,8 @@ struct fmm_stretches {
     int64_t least, room;         /* the most of them; bytes that a stretch may take               */
     int64_t count;               /* stretches that have been evaluated */
     int64_t largest;             /* bytes of one */
+    int64_t device_largest;      /* of the device's memory, operators with them */
+    double widths[2];            /* of the narrowest and the widest leaf of the whole */
     ps_adaptive_problem problem; /* of the stretch */
     double *columns, *results;   /* [3 + S][particles], [rows][particles] */
     char *vectors;
@@ -34,7 +36,7 @@ ps_status fmm_adaptive_sort_out(fmm_run *r, fmm_store *store);
 
 /* ---- adaptive_stretch.c ---- */
 
-/* Whether a run can be evaluated so: on cores. */
+/* Whether a run can be evaluated so: on cores, or on a device by the host's tree. */
 bool fmm_stretches_can(const fmm_run *r);
 /* Makes a->stretches of a tree that is there (spill), or is made now. */
 ps_status fmm_stretches_open(fmm_run *r, bool spill);
@@ -46,6 +48,8 @@ void fmm_stretches_empty(fmm_adaptive *a);
 ps_status fmm_stretches_plan(fmm_run *r);
 void fmm_stretches_widen(fmm_run *r, int64_t bytes); /* so much more room; nothing if none */
 int64_t fmm_stretches_bytes(const fmm_run *r);
+/* Of a device's memory, 0 without one: no stretch takes more, operators included. */
+int64_t fmm_stretches_device_bytes(const fmm_run *r);
 /* Direct sums of a check over the sorted sources; the bits of those in memory. */
 ps_status fmm_stretches_check(fmm_run *r, fmm_check *check);
 /* Results of an earlier start: values[rows][count] of sorted targets. */

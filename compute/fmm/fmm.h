@@ -29,13 +29,14 @@
 #include "stage/particle_sum/level_tables.h"
 #include "stage/product.h"
 
+enum { FMM_DEVICES_MAX = 16 };                                 /* fmm_options.devices */
 enum { FMM_TREE_AUTO, FMM_TREE_UNIFORM, FMM_TREE_ADAPTIVE };   /* fmm_options.tree */
 enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
 
 typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon, accuracy;
-    int64_t order, workers, check;
+    int64_t order, workers, check, devices;
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident, tree;
     bool gradient, hessian, journal; /* a journal from the start on */
     ps_interval checkpoint_every;

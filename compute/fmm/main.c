@@ -77,9 +77,9 @@ static const ps_option options[] = {
     PS_FLAG("journal", &chosen.journal, 0, NULL), /* as 1step */
     PS_CHOICE("tree", &chosen.tree, "auto|uniform|adaptive", PS_IDENTITY,
               "the tree of OCTREE, or one whose leaves lie on any level, made of its particles by "
-              "the cores or a device of each rank, in memory or, by the cores of one, by stretches "
-              "where memory does not hold it; auto: the latter for clustered particles, where it is clearly less work "
-              "and can be had"),
+              "the cores or a device of each rank, in memory or, of one rank, by stretches where "
+              "memory does not hold it; auto: the latter for clustered particles, where it is "
+              "clearly less work and can be had"),
     PS_TEXT("periodic", &chosen.periodic, "AXES", PS_IDENTITY,
             "the box repeats along these axes (x, xy, xyz): 1/r is summed over the lattice, with "
             "conducting surroundings (tin foil) if along all three; makes an adaptive tree"),
@@ -90,6 +90,9 @@ static const ps_option options[] = {
     PS_CHOICE("resident", &chosen.resident, "auto|yes|no", 0,
               "evaluate all at once in the memory of one CUDA device: where --device has one and "
               "all fits, or else fail, or never"),
+    PS_INT("devices", &chosen.devices, "N", 1, FMM_DEVICES_MAX, 0,
+           "of an adaptive tree: share the targets between so many CUDA devices of this process, "
+           "to the same bits; default 1"),
     PS_OPTION_END};
 
 /* What only tasks need: gone before results are written. */
@@ -323,6 +326,10 @@ static ps_status choose_device(fmm_run *r)
 {
     PS_TRY(fmm_adaptive_choose(r));
     if (r->adaptive) return fmm_adaptive_operators(r);
+    if (r->options->devices > 1)
+        return ps_fail(PS_USAGE, "--devices %d is of an adaptive tree, and the octree's is used%s%s",
+                       (int)r->options->devices, r->uniform_because ? ": " : " here",
+                       r->uniform_because ? r->uniform_because : "");
     PS_TRY(fmm_resident_open(r));
     if (r->resident) {
         PS_TRY(fmm_operators_build(r->options, PS_DOUBLE, &r->problem));
@@ -428,7 +435,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "fmm",
-    .results = 4,
+    .results = 5,
     .synopsis = "OCTREE OUTPUT",
     .description =
         "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "

@@ -137,6 +137,14 @@ static int64_t chunk_end(const fmm_problem *p, int set, int64_t first, int64_t c
     return end > first ? end : first + capacity;
 }
 
+static void set_particles(fmm_traffic *t, int set, int64_t all)
+{
+    t->sets[set] = (ps_fmm_particles){
+        .position = {t->columns[set], t->columns[set] + all, t->columns[set] + 2 * all},
+        .charges = set ? NULL : t->columns[set] + 3 * all,
+        .stride = all};
+}
+
 static ps_status send_set(const fmm_run *r, fmm_traffic *t, fmm_source *sources, int set)
 {
     const fmm_problem *p = &r->problem;
@@ -154,10 +162,7 @@ static ps_status send_set(const fmm_run *r, fmm_traffic *t, fmm_source *sources,
                                      8 * some));
         PS_TRY(ps_event_record(t->moved[turn], t->stream));
     }
-    t->sets[set] = (ps_fmm_particles){
-        .position = {t->columns[set], t->columns[set] + all, t->columns[set] + 2 * all},
-        .charges = set ? NULL : t->columns[set] + 3 * all,
-        .stride = all};
+    set_particles(t, set, all);
     return PS_OK;
 }
 
@@ -181,6 +186,19 @@ ps_status fmm_traffic_send(const fmm_run *r, fmm_traffic *t)
     t->sets[last].potential = t->results;
     t->sets[last].gradient = t->results + p->fmm.sides * p->header->count[1];
     return ps_stream_wait(t->stream);
+}
+
+ps_status fmm_traffic_copy(const fmm_problem *p, const fmm_traffic *from, fmm_traffic *to)
+{
+    int64_t all = p->header->count[0], bytes = 8 * rows_of(p, 0) * all;
+    PS_TRY(ps_device_alloc(to->device, bytes, (void **)&to->columns[0]));
+    PS_TRY(ps_copy_peer(to->stream, to->columns[0], from->device, from->columns[0], bytes));
+    set_particles(to, 0, all);
+    for (int d = 0; d < 3; ++d) {
+        to->lower[d] = from->lower[d];
+        to->upper[d] = from->upper[d];
+    }
+    return ps_stream_wait(to->stream);
 }
 
 /* ---- direct sums ---- */

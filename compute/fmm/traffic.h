@@ -30,6 +30,8 @@ int64_t fmm_traffic_device_bytes(const fmm_problem *p); /* of the device        
 
 /* Takes memory, and reads all particles; the host waits. OpenMP inside. */
 ps_status fmm_traffic_send(const fmm_run *r, fmm_traffic *traffic);
+/* Sources that another device has read, to this one; the stream is done then. */
+ps_status fmm_traffic_copy(const fmm_problem *p, const fmm_traffic *from, fmm_traffic *to);
 /* Direct sums of the samples that are not summed yet, in a workspace of so many bytes on the
  * device, or on the cores where it is too small. */
 ps_status fmm_traffic_check(fmm_run *r, const fmm_traffic *traffic, void *workspace, int64_t bytes);

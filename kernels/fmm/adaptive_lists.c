@@ -6,6 +6,9 @@
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/first_failure.h"
 
+#define KERNEL_INLINE static inline
+#include "kernels/fmm/morton_body.h"
+
 static ps_status append(const ps_adaptive_tree *t, ps_adaptive_list *list, int32_t cell)
 {
     if (list->count == list->capacity)
@@ -124,16 +127,36 @@ static ps_status find_coarse(const ps_adaptive_tree *t, const ps_adaptive_rule *
 
 /* ---- all ---- */
 
+typedef bool (*before_fn)(const ps_adaptive_tree *t, int32_t a, int32_t b);
+
+/* Copies of images lie behind all other particles. */
+static bool has_sources_before(const ps_adaptive_tree *t, int32_t a, int32_t b)
+{
+    return t->cell[a].sources.begin < t->cell[b].sources.begin;
+}
+
+/* Of cells apart from each other, by their places: an essential tree has no particles of W. */
+static bool lies_before(const ps_adaptive_tree *t, int32_t a, int32_t b)
+{
+    const ps_adaptive_cell *cells[2] = {&t->cell[a], &t->cell[b]};
+    int finest = cells[0]->level > cells[1]->level ? cells[0]->level : cells[1]->level;
+    int64_t place[2][3];
+    for (int i = 0; i < 2; ++i)
+        for (int d = 0; d < 3; ++d)
+            place[i][d] = cells[i]->place[d] << (finest - cells[i]->level);
+    return comes_before(place[0], place[1]);
+}
+
 /* By Shell's method: lists are short as a rule, and long beside a cusp. */
-static void sort_direct(const ps_adaptive_tree *t, ps_adaptive_list *list)
+static void sort_list(const ps_adaptive_tree *t, before_fn before, ps_adaptive_list *list)
 {
     int64_t gap = 1;
     while (3 * gap + 1 < list->count) gap = 3 * gap + 1;
     for (; gap > 0; gap /= 3)
         for (int64_t i = gap; i < list->count; ++i) {
             int32_t item = list->items[i];
-            int64_t begin = t->cell[item].sources.begin, j = i;
-            for (; j >= gap && t->cell[list->items[j - gap]].sources.begin > begin; j -= gap)
+            int64_t j = i;
+            for (; j >= gap && before(t, item, list->items[j - gap]); j -= gap)
                 list->items[j] = list->items[j - gap];
             list->items[j] = item;
         }
@@ -162,7 +185,8 @@ ps_status ps_adaptive_lists_of(const ps_adaptive_tree *t, const ps_adaptive_rule
     }
     int count = list_far(t, rule, cell, true, taken, NULL);
     for (int i = 0; i < count; ++i) PS_TRY(add_direct(t, (int32_t)taken[i], out));
-    sort_direct(t, &out->direct);
+    sort_list(t, has_sources_before, &out->direct);
+    sort_list(t, lies_before, &out->far);
     return PS_OK;
 }
 

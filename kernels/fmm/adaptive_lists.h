@@ -35,8 +35,11 @@ typedef struct ps_adaptive_list {
 typedef struct ps_adaptive_lists {
     ps_adaptive_list direct; /* a leaf: cells whose sources act on its targets, along the Morton
                                 order: U, and what the rule takes from V, W and X             */
-    ps_adaptive_list far;    /* a leaf: W, cells whose multipoles act on its targets           */
-    ps_adaptive_list near;   /* any cell: X, leaves whose sources act on its locals            */
+    ps_adaptive_list far;    /* a leaf: W, cells whose multipoles act on its targets, along the
+                                Morton order                                                   */
+    ps_adaptive_list near;   /* any cell: X, leaves whose sources act on its locals: those beside
+                                the cell first, then beside its parent, and so on to the root;
+                                of one level by their place among the 27                       */
     ps_adaptive_list stack;
 } ps_adaptive_lists;
 

@@ -71,8 +71,9 @@ typedef struct ps_adaptive_own {
     int64_t *first; /* [ranks + 1] made: sorted targets of rank k are [first[k], first[k + 1]) */
 } ps_adaptive_own;
 
-/* Makes all parts, of the targets of a share, which it cuts, or of all (NULL). PS_EXHAUSTED without
- * memory or beyond 2^31 - 1 particles or entries; release also after a failure. OpenMP inside. */
+/* Makes all parts, of the targets of a share, which it cuts, or of all (NULL): of an essential tree
+ * those of its stretch. PS_EXHAUSTED without memory or beyond 2^31 - 1 particles or entries;
+ * release also after a failure. OpenMP inside. */
 ps_status ps_adaptive_plan_make(const ps_adaptive_tree *tree, ps_adaptive_rule rule,
                                 const ps_adaptive_own *share, ps_adaptive_plan *plan);
 void ps_adaptive_plan_release(ps_adaptive_plan *plan);

@@ -37,6 +37,7 @@ PS_NO_CUDA(ps_device_prism_l2p);
 PS_NO_CUDA(ps_device_prism_l2p_transposed);
 PS_NO_CUDA(ps_device_sort_cuda_workspace);
 PS_NO_CUDA(ps_device_sort_cuda);
+PS_NO_CUDA(ps_device_refine_cuda);
 PS_NO_CUDA(ps_device_invert_cuda);
 PS_NO_CUDA(ps_device_columns_cuda);
 PS_NO_CUDA(ps_device_tree_cuda);

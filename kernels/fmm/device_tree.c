@@ -44,6 +44,13 @@ ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points,
     return ps_device_sort_cuda(sort, points, stream);
 }
 
+ps_status ps_device_sort_refine(const ps_device_sort *sort, const ps_tree_points *points,
+                                int64_t most, ps_stream *stream)
+{
+    PS_TRY(ps_device_enter_cuda(stream));
+    return ps_device_refine_cuda(sort, points, most, stream);
+}
+
 ps_status ps_device_sort_cells(const ps_device_sort *sort, ps_stream *stream, int64_t *cells,
                                int64_t *outside)
 {

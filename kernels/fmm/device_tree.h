@@ -56,6 +56,10 @@ void ps_device_sort_attach(ps_device_sort *sort, void *block);
 
 /* Sorts points (arrays on the device). */
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream);
+/* Points that share a key are brought into the order of ps_adaptive_sort, that of their places on
+ * level 42; where more than `most` share one they stay as they are. The same points and box. */
+ps_status ps_device_sort_refine(const ps_device_sort *sort, const ps_tree_points *points,
+                                int64_t most, ps_stream *stream);
 /* cells[level + 1], and how many points lie outside the closed box (or are no numbers), which are
  * taken to its border. The host waits. */
 ps_status ps_device_sort_cells(const ps_device_sort *sort, ps_stream *stream, int64_t *cells,

@@ -8,6 +8,8 @@
 ps_status ps_device_sort_cuda_workspace(const ps_device_sort *sort, int64_t *bytes);
 ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points,
                               ps_stream *stream);
+ps_status ps_device_refine_cuda(const ps_device_sort *sort, const ps_tree_points *points,
+                                int64_t most, ps_stream *stream);
 ps_status ps_device_invert_cuda(const ps_device_sort *sort, ps_stream *stream);
 /* to[c][i] = from[c][index[i]]. */
 ps_status ps_device_columns_cuda(const ps_device_sort *sort, const ps_device_columns *columns,

@@ -5,12 +5,16 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
+#include "kernels/fmm/adaptive_tree.h"
 #include "kernels/fmm/device_tree_cuda.h"
 }
 #include "kernels/fmm/grid_body.h"
 
 namespace
 {
+
+#define KERNEL_INLINE __device__ inline
+#include "kernels/fmm/morton_body.h"
 
 cudaStream_t handle_of(ps_stream *stream)
 {
@@ -105,6 +109,48 @@ cudaError_t sort_pairs(const ps_device_sort *s, void *workspace, size_t *bytes, 
         workspace, *bytes, keys, order, (int)s->count, 0, s->level > 0 ? 3 * s->level : 1, on);
     *current = keys.selector;
     return error;
+}
+
+/* On the adaptive tree's deepest level, as ps_adaptive_low_key has it. */
+__device__ inline void deep_place(const ps_tree_points &p, const axis_scale &s, int32_t i,
+                                  int64_t place[3])
+{
+    const double at[3] = {p.x[i], p.y[i], p.z[i]};
+    for (int d = 0; d < 3; ++d) {
+        double cell = (at[d] - s.corner[d]) * s.scale;
+        cell = cell < s.last ? cell : s.last;
+        place[d] = (int64_t)(cell > 0 ? cell : 0);
+    }
+}
+
+/* By insertion: [first, end) share a key. */
+__device__ void refine_run(const ps_tree_points &p, const axis_scale &s, int64_t first, int64_t end,
+                           int32_t *order)
+{
+    for (int64_t i = first + 1; i < end; ++i) {
+        int64_t place[3], other[3], j = i;
+        int32_t item = order[i];
+        deep_place(p, s, item, place);
+        for (; j > first; --j) {
+            deep_place(p, s, order[j - 1], other);
+            if (!comes_before(place, other)) break;
+            order[j] = order[j - 1];
+        }
+        order[j] = item;
+    }
+}
+
+template <typename key_type>
+__global__ void __launch_bounds__(THREADS)
+    refine(ps_tree_points p, axis_scale s, const key_type *keys, int64_t most, int32_t *order)
+{
+    for (int64_t i = thread_index(); i < p.count; i += thread_count()) {
+        key_type key = keys[i];
+        if (i > 0 && keys[i - 1] == key) continue;
+        int64_t end = i + 1;
+        while (end < p.count && end - i <= most && keys[end] == key) ++end;
+        if (end - i <= most) refine_run(p, s, i, end, order);
+    }
 }
 
 /* Items that differ from their predecessor. */
@@ -284,6 +330,21 @@ extern "C" ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_poi
     cudaStream_t on = handle_of(stream);
     return sort->wide ? sort_points<uint64_t>(sort, points, on)
                       : sort_points<uint32_t>(sort, points, on);
+}
+
+extern "C" ps_status ps_device_refine_cuda(const ps_device_sort *s, const ps_tree_points *points,
+                                           int64_t most, ps_stream *stream)
+{
+    cudaStream_t on = handle_of(stream);
+    axis_scale scale = scale_of(s->box, PS_ADAPTIVE_DEEPEST);
+    if (s->wide)
+        refine<<<blocks_for(s->count), THREADS, 0, on>>>(
+            *points, scale, static_cast<const uint64_t *>(s->keys), most, s->order);
+    else
+        refine<<<blocks_for(s->count), THREADS, 0, on>>>(
+            *points, scale, static_cast<const uint32_t *>(s->keys), most, s->order);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
 }
 
 extern "C" ps_status ps_device_invert_cuda(const ps_device_sort *sort, ps_stream *stream)

@@ -42,9 +42,11 @@ static ps_status judge(const char *what, double value, double bound)
                    bound);
 }
 
-/* Sort, tree, lists and all on the device against the host's tree, to whose order results come. */
+/* Sort, tree, lists and all on the device against the host's tree, to whose order results come, and
+ * whose bits on the device, `whole`, they have. */
 static ps_status compare_whole(const check_case *c, const adaptive_case *h, adaptive_device_case *d,
-                               ps_adaptive_rule rule, double *results, double *again)
+                               ps_adaptive_rule rule, const double *whole, double *results,
+                               double *again)
 {
     int64_t n = h->count[0], memory = 64 * (int64_t)1e6 + 20000 * n;
     double seconds, stages[ADAPTIVE_WHOLE_STAGES];
@@ -67,6 +69,8 @@ static ps_status compare_whole(const check_case *c, const adaptive_case *h, adap
            w.tree.levels, (long long)w.tree.cells, potential, gradient);
     if (w.tree.cells != h->tree.cells || w.tree.leaves != h->tree.leaves)
         PS_GUARD(status, done, ps_fail(PS_FAILED, "the tree of the device is another one"));
+    if (memcmp(results, whole, (size_t)(4 * n) * 8))
+        PS_GUARD(status, done, ps_fail(PS_FAILED, "with its tree, the bits are others"));
     PS_GUARD(status, done, judge("with its tree, the potential", potential, c->bound));
     PS_GUARD(status, done, judge("with its tree, the gradient", gradient, 10 * c->bound));
     PS_GUARD(status, done, adaptive_whole_run(d, &w, rule, &seconds, stages));
@@ -102,6 +106,7 @@ static ps_status compare(const check_case *c, const adaptive_case *h, const ps_a
                          double *results, double *again)
 {
     int64_t n = h->count[h->tree.same ? 0 : 1];
+    double *whole = results + 4 * n;
     adaptive_device_case d;
     ps_status status;
     PS_GUARD(status, done, adaptive_device_open(&d));
@@ -123,7 +128,8 @@ static ps_status compare(const check_case *c, const adaptive_case *h, const ps_a
     if (h->tree.same) PS_GUARD(status, done, compare_stretches(c, h, &d, plan->rule, results));
     if (h->tree.same) { /* particles of all again */
         PS_GUARD(status, done, adaptive_device_take(&d, h, plan, c->far, c->near));
-        status = compare_whole(c, h, &d, plan->rule, results, again);
+        memcpy(whole, results, (size_t)(4 * n) * 8);
+        status = compare_whole(c, h, &d, plan->rule, whole, results, again);
     }
 done:
     adaptive_device_release(&d);
@@ -136,7 +142,7 @@ static ps_status check(const check_case *c)
     ps_adaptive_plan plan = {0};
     ps_adaptive_rule rule = ps_adaptive_device_rule(c->order);
     int64_t n = c->targets ? c->targets : c->count;
-    double *results = malloc((size_t)(4 * n) * 8), *again = malloc((size_t)(4 * n) * 8);
+    double *results = malloc((size_t)(8 * n) * 8), *again = malloc((size_t)(4 * n) * 8);
     ps_status status;
     if (c->points) rule.points = c->points;
     PS_GUARD(status, done, adaptive_case_tree(&h, c->places, c->count, c->targets, c->leaf_size));

@@ -119,7 +119,16 @@ on_a_device() {
     expect 2 "--device cpu keeps" $gpu plummer.1.h5 none.h5 --checkpoint-every 1step
     expect 0 "--device cpu keeps" $gpu plummer.tree.h5 gpu.h5 --order 3 --checkpoint-every 1step --force
     is_tree uniform "with a journal on a device"
-    expect 4 "GB" $gpu plummer.tree.h5 none.h5 --order 3 --tree adaptive --device-memory 1M
+    expect 4 "MB of a device's memory" $gpu plummer.tree.h5 none.h5 --order 3 --tree adaptive --device-memory 1M
+    # by stretches: the bits of the whole
+    penstock-particle-import --generate plummer --count 400000 some.h5 > import 2>&1 || { cat import; fail "some"; }
+    expect 0 "" $gpu some.h5 gpu.h5 --order 4 --check 100 --force
+    for memory in 60M 40M; do
+        expect 0 "by stretches" $gpu some.h5 again.h5 --order 4 --check 100 --device-memory $memory --force
+        within "$(figure evaluated)" 2 1e9 "stretches on a device with $memory"
+        expect 0 "" penstock-compare again.h5 gpu.h5 --tolerance 0 --no-attributes
+    done
+    rm some.h5
     expect 0 "the uniform tree" $gpu plummer.tree.h5 gpu.h5 --order 3 --device-memory 1M --force
     is_tree uniform "with too little memory of the device"
 }

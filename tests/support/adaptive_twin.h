@@ -53,10 +53,10 @@ static inline ps_fmm_particles twin_set(const adaptive_twin *w)
     return out;
 }
 
-static inline void twin_up(adaptive_twin *w)
+/* P2M and M2M, added to the multipoles. */
+static inline void twin_lift(adaptive_twin *w)
 {
     const struct ps_fmm_cell_functions *f = ps_fmm_cell_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
-    const struct ps_fmm_m2l_functions *g = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
     const ps_fmm_interpolation *in = &w->c->problem.interpolation;
     const ps_adaptive_tree *t = &w->c->tree;
     const ps_fmm_device_leaf *leaf = w->plan->part[PS_PLAN_SOURCES].at;
@@ -74,6 +74,12 @@ static inline void twin_up(adaptive_twin *w)
                     f->m2m(in, o, twin_vector(w, w->multipoles, l + 1, child),
                            twin_vector(w, w->multipoles, l, c));
             }
+}
+
+static inline void twin_encode(adaptive_twin *w)
+{
+    const struct ps_fmm_m2l_functions *g = ps_fmm_m2l_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
+    const ps_adaptive_tree *t = &w->c->tree;
     for (int l = 2; l < t->levels; ++l)
         g->encode(w->c->problem.tables[l], twin_vector(w, w->multipoles, l, 0),
                   t->level_start[l + 1] - t->level_start[l], w->coded[l]);
@@ -199,16 +205,16 @@ static inline void twin_p2p(adaptive_twin *w)
     }
 }
 
-/* An evaluation into results[4][targets]. */
-static inline ps_status adaptive_twin_run(const adaptive_case *c, const ps_adaptive_plan *plan,
-                                          double *results, int64_t *pairs)
+/* An evaluation into results[4][targets]; of multipoles that are given, or of its own (NULL). */
+static inline ps_status adaptive_twin_sum(const adaptive_case *c, const ps_adaptive_plan *plan,
+                                          double *given, double *results, int64_t *pairs)
 {
-    adaptive_twin w = {.c = c, .plan = plan, .results = results};
+    adaptive_twin w = {.c = c, .plan = plan, .results = results, .multipoles = given};
     const ps_adaptive_tree *t = &c->tree;
     int64_t numbers = t->cells * c->problem.interpolation.points, longest = 0;
     double *sum = NULL;
     memset(results, 0, sizeof(double) * (size_t)(4 * c->count[t->same ? 0 : 1]));
-    PS_TRY(PS_ALLOC(&w.multipoles, numbers, "multipoles"));
+    if (!given) PS_TRY(PS_ALLOC(&w.multipoles, numbers, "multipoles"));
     PS_TRY(PS_ALLOC(&w.locals, numbers, "locals"));
     for (int l = 2; l < t->levels; ++l) {
         int64_t length = c->problem.tables[l]->length;
@@ -220,7 +226,8 @@ static inline ps_status adaptive_twin_run(const adaptive_case *c, const ps_adapt
     PS_TRY(ps_alloc_untouched((void **)&sum, 8 * longest + 64, "sums"));
     twin_p2p(&w);
     if (t->levels > 2) {
-        twin_up(&w);
+        if (!given) twin_lift(&w);
+        twin_encode(&w);
         twin_across(&w, sum);
         twin_p2l(&w);
         twin_down(&w);
@@ -228,10 +235,16 @@ static inline ps_status adaptive_twin_run(const adaptive_case *c, const ps_adapt
     }
     *pairs = w.pairs;
     free(sum);
-    free(w.multipoles);
+    if (!given) free(w.multipoles);
     free(w.locals);
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(w.coded[l]);
     return PS_OK;
+}
+
+static inline ps_status adaptive_twin_run(const adaptive_case *c, const ps_adaptive_plan *plan,
+                                          double *results, int64_t *pairs)
+{
+    return adaptive_twin_sum(c, plan, NULL, results, pairs);
 }
 
 #endif

@@ -76,7 +76,7 @@ static void shares(adaptive_places places, int64_t count, int ranks, bool grown)
     double *results = NULL;
     growth_case_open(&g, places, count, 40, 8);
     check_ok(ps_grow((void **)&results, &room, 8 * count, sizeof *results, "results"));
-    if (grown) { /* the host's lists of W and X are in another order */
+    if (grown) {
         check_ok(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, &work));
         for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
     } else {
@@ -153,8 +153,11 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
         for (size_t i = 0; i < sizeof same / sizeof *same; ++i)
             same_numbers(&plan, &wanted, same[i]);
         check_ok(adaptive_case_run(&g.c));
-        check_ok(PS_ALLOC(&results, 4 * count, "results"));
+        check_ok(PS_ALLOC(&results, 8 * count, "results"));
+        check_ok(adaptive_twin_run(c, &wanted, results + 4 * count, &pairs));
         check_ok(adaptive_twin_run(c, &plan, results, &pairs));
+        /* lists of each leaf in one order: the same bits */
+        assert_memory_equal(results, results + 4 * count, (size_t)(4 * count) * sizeof *results);
         check_ok(ps_adaptive_count(&c->tree, &g.rule, &work));
         assert_int_equal(pairs, work.direct);
         assert_int_equal(counted.direct, work.direct);
