@@ -54,6 +54,8 @@ typedef struct ps_phasors ps_phasors;
 
 /* Above this share of unsettled fields transforms are warned of. */
 #define PS_PHASORS_SETTLED 1e-2
+/* Powers that are one another's sum are warned of where they are off by more. */
+#define PS_PHASORS_BALANCE 1e-2
 
 int ps_phasors_nodes(int order);
 

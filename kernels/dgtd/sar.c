@@ -84,6 +84,21 @@ static double tangential_square(const ps_dgtd_reference *reference, int face, do
     return sum * area / 2;
 }
 
+double ps_dgtd_face_power(const ps_dgtd_reference *reference, const ps_dgtd_tets *mesh,
+                          int64_t tetrahedron, int face, int kind, double impedance,
+                          const float *electric, const float *magnetic)
+{
+    double tangents[3][3], areas[4], normals[4][3];
+    if (kind == PS_DGTD_PEC || kind == PS_DGTD_PMC) return 0;
+    ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * tetrahedron, tangents);
+    ps_dgtd_faces(tangents, areas, normals);
+    if (kind != PS_DGTD_ABSORBING)
+        return face_outflow(reference, face, areas[face], normals[face], electric, magnetic);
+    return (tangential_square(reference, face, areas[face], normals[face], electric) / impedance +
+            tangential_square(reference, face, areas[face], normals[face], magnetic) * impedance) /
+           4;
+}
+
 void ps_dgtd_outflow(const ps_dgtd_reference *reference, const ps_dgtd_tets *mesh,
                      const ps_dgtd_surface *surface, const ps_dgtd_rows *electric,
                      const float *magnetic, double *out)
@@ -91,24 +106,14 @@ void ps_dgtd_outflow(const ps_dgtd_reference *reference, const ps_dgtd_tets *mes
     int64_t width = 6 * reference->nodes;
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < electric->rows; ++r) {
-        double tangents[3][3], areas[4], normals[4][3];
         const int32_t *links = surface->links + 4 * electric->number[r];
         const float *e = electric->values + width * r, *h = magnetic + width * r;
         out[r] = 0;
-        if (links[0] >= 0 && links[1] >= 0 && links[2] >= 0 && links[3] >= 0) continue;
-        ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * electric->number[r], tangents);
-        ps_dgtd_faces(tangents, areas, normals);
-        for (int f = 0; f < 4; ++f) {
-            int kind = surface->kinds ? surface->kinds[4 * r + f] : PS_DGTD_INNER;
-            if (links[f] >= 0 || kind == PS_DGTD_PEC || kind == PS_DGTD_PMC) continue;
-            if (kind == PS_DGTD_ABSORBING)
-                out[r] += (tangential_square(reference, f, areas[f], normals[f], e) /
-                               surface->impedance[r] +
-                           tangential_square(reference, f, areas[f], normals[f], h) *
-                               surface->impedance[r]) /
-                          4;
-            else
-                out[r] += face_outflow(reference, f, areas[f], normals[f], e, h);
-        }
+        for (int f = 0; f < 4; ++f)
+            if (links[f] < 0)
+                out[r] +=
+                    ps_dgtd_face_power(reference, mesh, electric->number[r], f,
+                                       surface->kinds ? surface->kinds[4 * r + f] : PS_DGTD_INNER,
+                                       surface->kinds ? surface->impedance[r] : 0, e, h);
     }
 }

@@ -28,6 +28,13 @@ typedef struct ps_dgtd_surface {
     const double *impedance; /* [rows] ohm, sqrt(mu/eps) of the element; with kinds           */
 } ps_dgtd_surface;
 
+/* Power out of an element through one of its faces of a kind (ps_dgtd_face), W: 0 through PEC and
+ * PMC, the absorbing form through absorbing ones (impedance, ohm, counts there alone), E^ x H^* of
+ * the element's own traces through all others. electric, magnetic: [6][nodes] of the element. */
+double ps_dgtd_face_power(const ps_dgtd_reference *reference, const ps_dgtd_tets *mesh,
+                          int64_t tetrahedron, int face, int kind, double impedance,
+                          const float *electric, const float *magnetic);
+
 /* Outflow of each row through its open faces, W: out[rows]. Where kinds are known, nothing flows
  * through faces of PEC and PMC, and through absorbing ones only outwards; else E^ x H^* counts
  * everywhere. The tetrahedra's vertices must ascend, as links and kinds number the faces of such.

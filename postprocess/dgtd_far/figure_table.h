@@ -17,6 +17,8 @@ static const ps_figure figure_table[] = {
     {"background_mu", "1", "relative permeability of it"},
     {"unsettled", "1", "share of the fields that had not settled when they were transformed"},
     {"*.radiated_power", "W", "of a unit of the source"},
+    {"*.outflow", "W", "out through the surface, of a unit of the source"},
+    {"*.balance", "1", "radiated power over outflow, less 1: what returns from the outer boundary"},
     {"*.accepted_power", "W", "by the ports, likewise"},
     {"*.efficiency", "1", "radiated over accepted power"},
     {"*.incident_power", "W", "that comes into the driven ports, of a unit of the source"},

@@ -13,6 +13,7 @@
 #include "kernels/dgtd/mesh.h"
 #include "postprocess/dgtd_far/figure_table.h"
 #include "postprocess/dgtd_far/surface.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
@@ -32,10 +33,12 @@ static struct {
 } chosen = {.where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {
-    PS_CHOICE("quantity", &chosen.quantity, "far|rcs|gain|directivity|realized", PS_IDENTITY,
-              "lim r E (x, y, z a channel each), the radar cross-section, or (as ratios, not dB) the "
-              "gain, of the power that ports accept, the directivity, of the radiated one, and the "
-              "realized gain, of the power that comes into the driven ports; the report has all three at their largest"),
+    PS_CHOICE(
+        "quantity", &chosen.quantity, "far|rcs|gain|directivity|realized", PS_IDENTITY,
+        "lim r E (x, y, z a channel each), the radar cross-section, or (as ratios, not dB) the "
+        "gain, of the power that ports accept, the directivity, of the radiated one, and the "
+        "realized gain, of the power that comes into the driven ports; the report has all three at "
+        "their largest"),
     PS_REAL("accepted-power", &chosen.accepted, "W", 0, 1e30, PS_IDENTITY,
             "lim r E of this power accepted by the ports of the run; 0: per unit of the source"),
     PS_TEXT("around", &chosen.around, "TAG,...", PS_IDENTITY,
@@ -53,21 +56,23 @@ typedef struct job {
     int32_t *number, *row_of, *links, *medium;
     uint8_t *inside; /* [tetrahedra] 1: in the volumes of --around */
     uint8_t *kinds;  /* [rows][4]; NULL: not in the file           */
+    far_body body;   /* of the above */
     far_surface surface;
     ps_receivers receivers;
     float *electric, *magnetic;
     double (*directions)[3], *weights; /* on the sphere, where the radiated power is wanted */
     int64_t sphere;
-    double radiated[PS_PHASORS_FREQUENCIES_MAX]; /* W per unit of the source squared        */
-    double strongest[PS_PHASORS_FREQUENCIES_MAX]; /* W per steradian, likewise, of the directions of the sphere */
+    double radiated[PS_PHASORS_FREQUENCIES_MAX];  /* W per unit of the source squared        */
+    double flow[PS_PHASORS_FREQUENCIES_MAX];      /* W out through the surface, likewise         */
+    double strongest[PS_PHASORS_FREQUENCIES_MAX]; /* W per steradian, likewise, of the directions of
+                                                     the sphere */
     double (*sums)[2][3][2], (*out)[3][2];
 } job;
 
 static void release(job *j)
 {
-    void *all[] = {j->number, j->row_of,   j->links,    j->medium, j->inside,
-                   j->kinds,  j->electric, j->magnetic, j->sums,   j->out,
-                   j->directions, j->weights};
+    void *all[] = {j->number,   j->row_of,   j->links, j->medium, j->inside,     j->kinds,
+                   j->electric, j->magnetic, j->sums,  j->out,    j->directions, j->weights};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
     far_surface_release(&j->surface);
     ps_receivers_release(&j->receivers);
@@ -175,8 +180,9 @@ static ps_status read_batch(job *j, int frequency, int64_t first, int64_t count)
                                 j->magnetic);
 }
 
-/* Faces of rows [first, first + count) of the file, renumbered to the batch and back. */
-static void add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t count, int64_t *at)
+/* Faces of rows [first, first + count) of the file, renumbered to the batch and back; the power out
+ * through them. */
+static double add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t count, int64_t *at)
 {
     far_surface *s = &j->surface;
     ps_dgtd_rows rows = {count, j->number + first, j->electric};
@@ -185,6 +191,8 @@ static void add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t cou
     ps_dgtd_far_add(far, &j->reference, &j->tets, &rows, j->magnetic, *at - begin, s->faces + begin,
                     s->outward + begin, s->weight + begin);
     for (int64_t i = begin; i < *at; ++i) s->faces[i] += 4 * first;
+    return far_surface_flow(s, &j->body, &j->reference, begin, *at, first, j->electric,
+                            j->magnetic);
 }
 
 static ps_status radiate(job *j, int frequency, int64_t batch)
@@ -200,7 +208,7 @@ static ps_status radiate(job *j, int frequency, int64_t batch)
         int64_t count = h->rows - first < batch ? h->rows - first : batch;
         if (at == j->surface.count || j->surface.faces[at] >= 4 * (first + count)) continue;
         PS_TRY(read_batch(j, frequency, first, count));
-        add_batch(j, &far, first, count, &at);
+        j->flow[frequency] += add_batch(j, &far, first, count, &at);
     }
     ps_dgtd_far_field(&far, j->out);
     return PS_OK;
@@ -213,10 +221,7 @@ static double square_of(double (*v)[2])
     return sum;
 }
 
-static bool of_radiated(void)
-{
-    return chosen.quantity >= GAIN;
-}
+static bool of_radiated(void) { return chosen.quantity >= GAIN; }
 
 /* Gauss points in cos(theta), equal angles about z: exact for products of harmonics as high as a
  * source within the surface has them, k R and some more. */
@@ -225,19 +230,20 @@ static ps_status list_sphere(job *j)
     enum { MORE = 12, MOST = 200 };
     const ps_phasors_header *h = j->header;
     double points[MOST], weights[MOST], reach = 0,
-           k = 2 * M_PI * h->frequency[h->frequencies - 1] / SPEED *
-               sqrt(j->surface.eps * j->surface.mu);
+                                        k = 2 * M_PI * h->frequency[h->frequencies - 1] / SPEED *
+                                            sqrt(j->surface.eps * j->surface.mu);
     int64_t count = j->receivers.count;
     for (int64_t i = 0; i < j->surface.count; ++i) {
         int64_t e = j->number[j->surface.faces[i] / 4];
         for (int v = 0; v < 4; ++v)
-            reach = fmax(reach, ps_norm3(j->tets.vertices +
-                                         3 * (int64_t)j->tets.tetrahedra[4 * e + v]));
+            reach = fmax(reach,
+                         ps_norm3(j->tets.vertices + 3 * (int64_t)j->tets.tetrahedra[4 * e + v]));
     }
     double wanted = of_radiated() ? ceil(k * reach) + MORE : 0;
     if (wanted > MOST)
-        return ps_fail(PS_USAGE, "--quantity: the surface is %.3g wavelengths about the origin; the "
-                                 "radiated power is told up to %.0f",
+        return ps_fail(PS_USAGE,
+                       "--quantity: the surface is %.3g wavelengths about the origin; the "
+                       "radiated power is told up to %.0f",
                        k * reach / (2 * M_PI), (MOST - MORE) / (2 * M_PI));
     int n = (int)wanted;
     j->sphere = 2 * (int64_t)n * n;
@@ -345,8 +351,9 @@ static ps_need need_of(const job *j)
     double pairs = 3.0 * (double)j->header->frequencies * (double)directions;
     return (ps_need){.arrays =
                          batch_of(j) * 12 * j->reference.nodes * (int64_t)sizeof *j->electric +
-                         directions * (int64_t)(4 * sizeof *j->weights + sizeof *j->sums + sizeof *j->out) + trace +
-                         ps_store_reader_bytes(ps_phasors_store(j->phasors)),
+                         directions *
+                             (int64_t)(4 * sizeof *j->weights + sizeof *j->sums + sizeof *j->out) +
+                         trace + ps_store_reader_bytes(ps_phasors_store(j->phasors)),
                      .writer = trace,
                      .disk = trace,
                      .seconds = 2e-8 * pairs * (double)j->surface.count};
@@ -356,6 +363,21 @@ static ps_status take(const job *j, const ps_run *run)
 {
     const ps_need need = need_of(j);
     return ps_plan_take(run, &need, NULL);
+}
+
+/* What radiates and what flows out differ by the product of outgoing and returning waves: a plane
+ * wave from outside returns by itself. */
+static void report_flow(const job *j, int f, ps_report *r)
+{
+    double balance = j->radiated[f] / j->flow[f] - 1;
+    if (strcmp(j->header->source_units, "V/m") == 0) return;
+    ps_report_real(r, "outflow", j->flow[f]);
+    ps_report_real(r, "balance", balance);
+    if (fabs(balance) <= PS_PHASORS_BALANCE) return;
+    ps_warning("at %g Hz %.4g W radiate and %.4g W flow out through the surface, off by %.2g: an "
+               "outer boundary that returns waves (absorbing faces do, the nearer the more: "
+               "dgtd-setup --pml auto does not), or elements too large for the waves at it",
+               j->header->frequency[f], j->radiated[f], j->flow[f], balance);
 }
 
 /* Power and efficiency by frequency, and what the strongest direction of the sphere has. */
@@ -368,12 +390,14 @@ static void report_power(const job *j, ps_report *r)
         ps_report_section(r, name);
         ps_report_real(r, "radiated_power", j->radiated[f]);
         ps_report_real(r, "largest_directivity", strength / j->radiated[f]);
+        report_flow(j, f, r);
         if (!j->header->has_accepted || ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK)
             continue;
         ps_report_real(r, "accepted_power", accepted);
         ps_report_real(r, "efficiency", j->radiated[f] / accepted);
         ps_report_real(r, "largest_gain", strength / accepted);
-        if (!j->header->has_incident || ps_phasors_incident(j->phasors, f, &incident) != PS_OK) continue;
+        if (!j->header->has_incident || ps_phasors_incident(j->phasors, f, &incident) != PS_OK)
+            continue;
         ps_report_real(r, "incident_power", incident);
         ps_report_real(r, "total_efficiency", j->radiated[f] / incident);
         ps_report_real(r, "largest_realized_gain", strength / incident);
@@ -437,9 +461,8 @@ static ps_status run_far(ps_run *run)
     PS_TRY(list_directions(&j));
     PS_TRY(link_faces(&j));
     PS_TRY(mark_inside(&j));
-    const far_body body = {j.tets,   j.links,  j.inside, j.row_of,
-                           j.number, j.medium, j.kinds,  j.header};
-    PS_TRY(far_surface_make(run, &body, &j.surface));
+    j.body = (far_body){j.tets, j.links, j.inside, j.row_of, j.number, j.medium, j.kinds, j.header};
+    PS_TRY(far_surface_make(run, &j.body, &j.surface));
     PS_TRY(list_sphere(&j));
     if (!run->plan) PS_TRY(write_trace(&j, &product));
     return report(&j, run);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/dgtd_model.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
+#include "kernels/dgtd/sar.h"
 #include "kernels/dgtd/system.h"
 #include "runtime/memory.h"
 
@@ -253,6 +255,22 @@ ps_status far_surface_make(const ps_run *run, const far_body *body, far_surface 
     if (status == PS_OK) status = check_outside(run, body, &s, out);
     release_shells(&s);
     return status;
+}
+
+double far_surface_flow(const far_surface *surface, const far_body *body,
+                        const ps_dgtd_reference *reference, int64_t first, int64_t last,
+                        int64_t row, const float *electric, const float *magnetic)
+{
+    double sum = 0, z = PS_DGTD_Z0 * sqrt(surface->mu / surface->eps);
+    for (int64_t i = first; i < last; ++i) {
+        int64_t r = surface->faces[i] / 4, at = (r - row) * 6 * reference->nodes;
+        int face = (int)(surface->faces[i] % 4);
+        sum += surface->weight[i] * surface->outward[i] *
+               ps_dgtd_face_power(reference, &body->tets, body->number[r], face,
+                                  kind_of(body, 4 * body->number[r] + face), z, electric + at,
+                                  magnetic + at);
+    }
+    return sum;
 }
 
 void far_surface_release(far_surface *s)

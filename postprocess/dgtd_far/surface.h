@@ -46,6 +46,11 @@ typedef struct far_surface {
  * with nothing behind, or if it does not lie in one lossless medium; what scatters outside of it is
  * refused by the name "outside". */
 ps_status far_surface_make(const ps_run *run, const far_body *body, far_surface *out);
+/* Power out through faces [first, last) of the surface, W: in fields of rows from `row` on, values
+ * [rows][6][nodes]; of an inner face the mean of what both sides' traces have. */
+double far_surface_flow(const far_surface *surface, const far_body *body,
+                        const ps_dgtd_reference *reference, int64_t first, int64_t last,
+                        int64_t row, const float *electric, const float *magnetic);
 void far_surface_release(far_surface *surface);
 
 #endif

@@ -16,6 +16,8 @@ static const ps_figure figure_table[] = {
     {"absorbed", "W", "power absorbed"},
     {"outflow", "W", "power out through absorbing faces"},
     {"accepted", "W", "both together"},
+    {"port_power", "W", "what the ports of the run accept"},
+    {"balance", "1", "absorbed and outflow over it, less 1"},
     {"absorption_cross_section", "m2", "absorbed power over the density of the wave"},
     {"mass", "kg", "mass of all"},
     {"largest_sar", "W/kg", "largest of an element"},

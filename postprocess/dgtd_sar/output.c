@@ -8,6 +8,7 @@
 #include "formats/field.h"
 #include "formats/receivers.h"
 #include "postprocess/dgtd_sar/sar.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
@@ -263,6 +264,26 @@ static void report_peak(const sar_job *job, ps_report *r, int which, const sar_p
     ps_report_int(r, "tag", job->header->material[p->material].tag);
 }
 
+/* Absorbed power and outflow are what the ports give (dgtd.md: the balance of the march, of a
+ * frequency); with another source beside them they are not. */
+static void report_balance(const sar_job *job, ps_report *r, double sum)
+{
+    double accepted;
+    if (!job->header->has_accepted || strcmp(job->header->source_units, "V") != 0 ||
+        ps_phasors_accepted(job->phasors, job->frequency, &accepted) != PS_OK)
+        return;
+    double balance = sum / (accepted * job->scale) - 1;
+    ps_report_real(r, "port_power", accepted * job->scale);
+    ps_report_real(r, "balance", balance);
+    if (fabs(balance) > PS_PHASORS_BALANCE)
+        ps_warning(
+            "the ports accept %.4g W, and %.4g W are absorbed or flow out, off by %.2g: fields "
+            "that "
+            "had not died away, elements too large for the waves at a matched layer, or wires "
+            "and networks that absorb",
+            accepted * job->scale, sum, balance);
+}
+
 static void report_sums(const sar_job *job, ps_report *r, const total *all)
 {
     double power = all->power, flow = job->outflow * job->scale;
@@ -272,6 +293,7 @@ static void report_sums(const sar_job *job, ps_report *r, const total *all)
     if (isfinite(flow)) {
         ps_report_real(r, "outflow", flow);
         ps_report_real(r, "accepted", power + flow);
+        report_balance(job, r, power + flow);
     }
     if (strcmp(job->header->source_units, "V/m") == 0)
         ps_report_real(r, "absorption_cross_section", power / job->scale * 2 * PS_DGTD_Z0);
