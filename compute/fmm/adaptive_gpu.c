@@ -39,6 +39,7 @@ ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, int 
     if (share.ranks > 1)
         return ps_fail(PS_USAGE, "--devices %d is for one rank: ranks have a device each", devices);
     PS_TRY(ps_device_list(name, 0, 1, ordinals, FMM_DEVICES_MAX, &count));
+    for (; strchr(name, ':') && count < devices; ++count) ordinals[count] = ordinals[0];
     if (devices > count)
         return ps_fail(PS_USAGE, "--devices %d: --device %s has %d here", devices, name, count);
     for (int k = 0; k < devices; ++k) {

@@ -49,7 +49,8 @@ struct fmm_adaptive_gpu {
 
 /* Opens the device of this rank, or so many of one process; fmm_adaptive_gpu_close also after a
  * failure. The lists of each are of the targets of a share that is balanced by these costs.
- * PS_USAGE for more devices than there are, or than one on several ranks. */
+ * A device of a number takes the place of all. PS_USAGE for more devices than there are, or than
+ * one on several ranks. */
 ps_status fmm_adaptive_gpu_open(const ps_run *run, ps_adaptive_costs costs, int devices,
                                 fmm_adaptive_gpu **out);
 int fmm_adaptive_gpu_count(const fmm_adaptive_gpu *gpu); /* devices */

@@ -92,7 +92,7 @@ static const ps_option options[] = {
               "all fits, or else fail, or never"),
     PS_INT("devices", &chosen.devices, "N", 1, FMM_DEVICES_MAX, 0,
            "of an adaptive tree: share the targets between so many CUDA devices of this process, "
-           "to the same bits; default 1"),
+           "to the same bits (--device cuda:N: that one in the place of all, to try); default 1"),
     PS_OPTION_END};
 
 /* What only tasks need: gone before results are written. */

@@ -128,10 +128,21 @@ on_a_device() {
         within "$(figure evaluated)" 2 1e9 "stretches on a device with $memory"
         expect 0 "" penstock-compare again.h5 gpu.h5 --tolerance 0 --no-attributes
     done
+    expect 2 "has $(nvidia-smi -L | wc -l) here" $gpu some.h5 none.h5 --order 4 --devices 16
+    if [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then # two of one process: the bits of one
+        expect 0 "growing" $gpu some.h5 again.h5 --order 4 --check 100 --devices 2 --force
+        within "$(figure devices)" 2 2 "devices of one process"
+        same again.h5 gpu.h5
+        expect 4 "one device" $gpu some.h5 none.h5 --order 4 --devices 2 --device-memory 40M
+        expect 2 "made on the host" $gpu deep.tree.h5 none.h5 --order 4 --tree adaptive --devices 2
+        expect 2 "the octree's" $gpu cube.tree.h5 none.h5 --order 3 --devices 2
+    fi
     rm some.h5
     expect 0 "the uniform tree" $gpu plummer.tree.h5 gpu.h5 --order 3 --device-memory 1M --force
     is_tree uniform "with too little memory of the device"
 }
+expect 2 "grows on each" $fmm plummer.tree.h5 none.h5 --order 3 --tree adaptive --devices 2
+expect 2 "the octree's is used" $fmm cube.tree.h5 none.h5 --order 3 --devices 2
 if nvidia-smi -L > /dev/null 2>&1; then
     on_a_device
 else
