@@ -85,11 +85,17 @@ static int64_t stretch_bytes(const fmm_run *r, fmm_stretches *s)
            (r->adaptive->gpu ? LISTS * s->essential.tree.cells : 0);
 }
 
+static int64_t needs_of(const fmm_stretches *s, int64_t first, int64_t end)
+{
+    int64_t sum = 0;
+    for (int64_t n = first; n < end; ++n) sum += s->need[n];
+    return sum;
+}
+
 void fmm_stretches_widen(fmm_run *r, int64_t bytes)
 {
     fmm_stretches *s = stretches_of(r);
-    int64_t all = 0;
-    for (int64_t n = 0; n < ps_adaptive_portions(whole_of(r)); ++n) all += s->need[n];
+    int64_t all = needs_of(s, 0, ps_adaptive_portions(whole_of(r)));
     s->room = ps_smaller(s->room + ps_larger(bytes, 0), ps_larger(all, s->least));
 }
 
@@ -158,6 +164,7 @@ static ps_status fit(const fmm_run *r, essential_maker make, int64_t first, int6
         *end = first + (*end - first) / 2;
         PS_TRY(make(r, first, *end));
         PS_TRY(fits_device(r, &fits, &bytes));
+        stretches_of(r)->fitted = needs_of(stretches_of(r), first, *end);
     }
     if (fits) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
@@ -172,7 +179,9 @@ static ps_status next_around(const fmm_run *r, fmm_stretches *s, int64_t first, 
                              int64_t *next)
 {
     enum { SHARED = 2 };
-    *next = end_within(s, first, end, SHARED * s->room);
+    /* what a device has held of late, and some more: few are made in vain */
+    int64_t most = s->fitted ? s->fitted + s->fitted / 4 : SHARED * s->room;
+    *next = end_within(s, first, end, ps_smaller(most, SHARED * s->room));
     PS_TRY(make_around(r, first, *next));
     if (stretch_bytes(r, s) > s->room) {
         *next = end_within(s, first, end, s->room);
@@ -216,6 +225,7 @@ ps_status fmm_stretches_plan(fmm_run *r)
     PS_TRY(PS_ALLOC(&s->need, portions + 1, "portions"));
     PS_TRY(weigh_portions(r, s, &heaviest));
     s->room = s->least = s->need[heaviest];
+    s->fitted = 0;
     PS_TRY(plan_device(r, s, heaviest));
     ps_essential_release(&s->essential);
     ps_memory_trim();
