@@ -140,10 +140,21 @@ static void mean_edge(growth *g, double *mean)
         }
 }
 
+/* With one stretch a row, few rows do: the numbers of specs/dgtd_pml.md. */
+double layer_defaults(int order, bool grown, double *grading, double *reflection)
+{
+    static const double defaults[PS_DGTD_MAX_ORDER][3] = {
+        {12, 2, 1e-14}, {6, 1.5, 1e-13}, {4, 1.5, 1e-13}, {3, 1.5, 1e-13}};
+    const double *of = defaults[grown ? order - 1 : 0];
+    *grading = of[1];
+    *reflection = of[2];
+    return of[0];
+}
+
 static ps_status read_size(growth *g, setup_text *text)
 {
-    static const double defaults[PS_DGTD_MAX_ORDER] = {12, 10, 7, 7};
-    double layers = defaults[g->s->header.order - 1], mean;
+    double grading, reflection, mean,
+        layers = layer_defaults(g->s->header.order, true, &grading, &reflection);
     int given;
     mean_edge(g, &mean);
     PS_TRY(text_reals(text, "layers", 1, &layers, NULL));

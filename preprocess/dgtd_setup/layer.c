@@ -20,9 +20,8 @@ static const char known[] =
 static ps_status read_layer(setup *s, setup_text *text, double *reflection, int *given_alpha)
 {
     ps_dgtd_layer *x = &s->header.layer;
-    x->grading = 2;
     x->kappa = 1;
-    *reflection = 1e-14;
+    (void)layer_defaults(s->header.order, strcmp(text->head, "auto") == 0, &x->grading, reflection);
     PS_TRY(text_reals(text, "reflection", 1, reflection, NULL));
     PS_TRY(text_reals(text, "grading", 1, &x->grading, NULL));
     PS_TRY(text_reals(text, "kappa", 1, &x->kappa, NULL));

@@ -15,12 +15,14 @@
 #include "setup.h"
 
 /* By order: the least height along the direction over the longest edge across it, and the largest
- * sigma sqrt(eps mu) over the longest edge's inverse. */
+ * sigma sqrt(eps mu) over the longest edge's inverse; in rows of one stretch elements as high as `tall`
+ * bear more. */
 static const double least_height[PS_DGTD_MAX_ORDER] = {.55, .48, .48, .48};
 static const double largest_sigma[PS_DGTD_MAX_ORDER] = {6.7, 10.7, 10.7, 10.7};
+static const double tall = .7, tall_sigma[PS_DGTD_MAX_ORDER] = {6.7, 16, 16, 16};
 
 typedef struct worst {
-    double height, sigma;
+    double height, sigma, most; /* most: what the element of this sigma bears */
     int64_t flat, strong; /* the elements that have them */
 } worst;
 
@@ -62,8 +64,11 @@ static void measure(const setup *s, const ps_dgtd_pml_profile *profile, int64_t 
         extents((const double(*)[3])corner, axis, out);
         double height = out[0] / out[1],
                strong = sigma[k] * out[2] * sqrt(medium->eps * medium->mu);
+        int p = s->header.order - 1;
+        bool in_rows = fmax(profile->rows[0][k], profile->rows[1][k]) > 0;
+        double most = in_rows && height >= tall ? tall_sigma[p] : largest_sigma[p];
         if (height < w->height) w->height = height, w->flat = e;
-        if (strong > w->sigma) w->sigma = strong, w->strong = e;
+        if (strong * w->most > w->sigma * most) w->sigma = strong, w->most = most, w->strong = e;
     }
 }
 
@@ -71,14 +76,14 @@ static void measure(const setup *s, const ps_dgtd_pml_profile *profile, int64_t 
 static ps_status take_upwind(setup *s, const worst *w)
 {
     int p = s->header.order - 1;
-    bool needed = w->height < least_height[p] || w->sigma > largest_sigma[p];
+    bool needed = w->height < least_height[p] || w->sigma > w->most;
     if (!needed && s->layer_flux == SETUP_FLUX_AUTO) return PS_OK;
     s->header.upwind = s->header.upwind_layer = true;
     if (s->layer_flux == SETUP_FLUX_AUTO)
         ps_info("--pml: elements are down to %.2g times as high as wide, sigma times their longest "
                 "edge is up to %.3g: the layer has the upwind flux, as fields could grow with the "
                 "centred one (below %g, above %g)",
-                w->height, w->sigma, least_height[p], largest_sigma[p]);
+                w->height, w->sigma, least_height[p], w->most);
     return PS_OK;
 }
 
@@ -90,7 +95,7 @@ ps_status check_layer_growth(setup *s)
                                    .grading = x->grading,
                                    .kappa = x->kappa,
                                    .alpha = x->alpha};
-    worst w = {INFINITY, 0, 0, 0};
+    worst w = {INFINITY, 0, 1, 0, 0};
     char place[160];
     int p = s->header.order - 1;
     memcpy(profile.inner, x->inner, sizeof profile.inner);
@@ -110,12 +115,12 @@ ps_status check_layer_growth(setup *s)
             "leave out flux=centred, or give thicker rows (thickness=) or outer faces of equal "
             "sizes",
             element_text(s, w.flat, place), w.height, least_height[p], p + 1);
-    if (w.sigma > largest_sigma[p])
+    if (w.sigma > w.most)
         return ps_refuse(
             s->run, "strong-layer",
             "--pml: sigma times the longest edge is %.3g at %s; with the centred flux "
             "fields grow above %g (order %d): leave out flux=centred, or give more layers or a "
             "larger reflection",
-            w.sigma, element_text(s, w.strong, place), largest_sigma[p], p + 1);
+            w.sigma, element_text(s, w.strong, place), w.most, p + 1);
     return PS_OK;
 }

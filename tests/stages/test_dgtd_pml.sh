@@ -49,6 +49,7 @@ expect 0 "" penstock-mesh-partition guide.hdf guide.h5
 expect 0 "" penstock-dgtd-setup guide.h5 g.h5 --order 2 --material default:eps=1 --boundary 101:absorbing --boundary 102:absorbing \
     --boundary 103:pmc --boundary 104:pmc --boundary 105:pec --boundary 106:pec --pml auto --allow cut -q \
     --source current:at=.7,.1,.1:axis=0,0,1:radius=.35:moment=1e-12:width=3ns:frequency=300e6
+grep -Eq "layer_elements +288" out || fail "6 rows of 3 tetrahedra on 16 faces are the layer of P2"
 expect 0 "" penstock-dgtd-march g.h5 g.out.h5 --time 35e-9 --json -q
 energy() { grep -oE "\"$1\": *[0-9.e+-]+" out | grep -oE "[0-9.e+-]+$"; }
 within "$(awk "BEGIN { print $(energy electric_energy) / $(energy largest_electric_energy) }")" 0 2e-5 "energy that stays"
@@ -70,6 +71,7 @@ returned() { # ORDER CELLS_ALONG CELL SECONDS WALL DAMPING
     python3 "$ROOT/tests/support/returned.py" guide.csv $cell $6 $(awk "BEGIN { print ($along - 4.63) * $cell + $thickness }")
 }
 within "$(returned 4 9 .2 60e-9 pmc 0)" -200 -60 "dB at normal incidence"
+within "$(returned 3 12 .15 60e-9 pmc 0)" -200 -60 "dB at normal incidence, four rows"
 within "$(returned 4 8 .253857 320e-9 pec .012)" -200 -45 "dB at 80 degrees"
 
 # ---- a plane wave through the surface of the total field, the layer beyond: outside of the surface there is next to nothing; the same bits ----
