@@ -8,6 +8,8 @@ fresh() {
     mkdir -p "$tree"/{runtime,formats,kernels/{common,tdbem,fmm},preprocess/{one,two},compute/tdbem_march,postprocess,tests}
     echo 'typedef int ps_a;' > "$tree/runtime/a.h"
     echo '#include "runtime/a.h"' > "$tree/formats/f.h"
+    echo '#include "runtime/e.h"' > "$tree/runtime/e.c"
+    printf '#ifndef E\n#define E\n#endif\n' > "$tree/runtime/e.h"
     echo '#include "formats/f.h"' > "$tree/kernels/tdbem/k.h"
     printf '#include "kernels/tdbem/k.h"\n#include "preprocess/one/p.h"\n' > "$tree/preprocess/one/main.c"
     echo 'typedef int p_type;' > "$tree/preprocess/one/p.h"
@@ -52,6 +54,7 @@ refused preprocess/two/m.c '#include <geotiff/xtiffio.h>' 'xtiffio.h belongs onl
 refused kernels/tdbem/op.c '#include <cuda_runtime.h>' 'cuda_runtime.h belongs only in'
 refused runtime/a.h '#include "runtime/d.h"' 'does not compile on its own' 1
 refused runtime/d.h 'ps_unknown f(void);' 'does not compile on its own' 1
+refused runtime/e.h 'typedef int ps_e;' 'has no guard' 1
 refused runtime/n.c $'#ifndef PS_WITH_CUDA\nvoid *f(void) { return NULL; }\n#endif' 'does not compile without what is optional' 1
 # A cycle is reported where it closes.
 fresh
