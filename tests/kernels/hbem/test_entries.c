@@ -331,7 +331,8 @@ typedef struct eigenvalue_error {
     ps_hbem_kernel kernel;
     double k;
     int degree;
-    double error[3]; /* absolute, meshes n = 8, 12, 16 (guide 6); 0: not this mesh */
+    double error[3]; /* absolute, meshes n = 8, 12, 16 (guide 6); 0: not this mesh, whose pairs
+                        are three times as many as those of the other two */
 } eigenvalue_error;
 
 static void check_eigenvalues(const eigenvalue_error *expected)
@@ -359,17 +360,17 @@ static void check_eigenvalues(const eigenvalue_error *expected)
 static void test_eigenvalues_laplace(void **state)
 {
     const eigenvalue_error expected[] = {{PS_KERNEL_SLP, 0, 0, {5.22e-3, 2.33e-3, 1.31e-3}},
-                                         {PS_KERNEL_DLP, 0, 2, {2.73e-3, 1.20e-3, 6.7e-4}},
+                                         {PS_KERNEL_DLP, 0, 2, {2.73e-3, 1.20e-3}},
                                          {PS_KERNEL_ADLP, 0, 2, {2.73e-3, 1.20e-3}},
-                                         {PS_KERNEL_HYPS, 0, 1, {3.42e-3, 1.53e-3, 8.7e-4}}};
+                                         {PS_KERNEL_HYPS, 0, 1, {3.42e-3, 1.53e-3}}};
     for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
 }
 
 static void test_eigenvalues_helmholtz(void **state)
 {
-    const eigenvalue_error expected[] = {{PS_KERNEL_SLP, 5, 0, {7.9e-3, 3.6e-3, 2.0e-3}},
-                                         {PS_KERNEL_DLP, 5, 0, {3.86e-2, 1.73e-2, 9.7e-3}},
+    const eigenvalue_error expected[] = {{PS_KERNEL_SLP, 5, 0, {7.9e-3, 3.6e-3}},
+                                         {PS_KERNEL_DLP, 5, 0, {3.86e-2, 1.73e-2}},
                                          {PS_KERNEL_ADLP, 5, 0, {3.86e-2, 1.73e-2}},
-                                         {PS_KERNEL_HYPS, 5, 0, {.200, .0896, .0505}}};
+                                         {PS_KERNEL_HYPS, 5, 0, {.200, .0896}}};
     for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
 }
