@@ -7,8 +7,8 @@ build=penstock-octree-build
 
 
 # ---- the same bits: workers, schedulers, memory, a replayed mapping; other groups: to rounding ----
-$import --generate ellipsoid --count 200000 --right-hand-sides 2 many.h5 > /dev/null || fail "many"
-$build many.h5 many_tree.h5 --height 8 --box 0,0,0,1 --group 40 > /dev/null || fail "many's tree"
+$import --generate ellipsoid --count 60000 --right-hand-sides 2 many.h5 > /dev/null || fail "many"
+$build many.h5 many_tree.h5 --height 7 --box 0,0,0,1 --group 40 > /dev/null || fail "many's tree"
 expect 0 "" $fmm many_tree.h5 all.h5 --order 4 --workers 2 --trace trace.h5
 whole=$(figure pieces)
 for how in "--workers 1" "--workers 3 --scheduler eager" "--workers 2 --mapping trace.h5 --trace again.h5"; do
@@ -17,22 +17,22 @@ for how in "--workers 1" "--workers 3 --scheduler eager" "--workers 2 --mapping 
 done
 penstock-compare again.h5 trace.h5 --tolerance 0 --dataset '/tasks/worker' --dataset '/tasks/kind' > compared ||
     { cat compared; fail "the replayed run has another mapping"; }
-expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 2 --force --host-memory 80M
-within "$(figure pieces_peak)" 1 $((whole / 2)) "memory with 80 MB"
+expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 2 --force --host-memory 50M
+within "$(figure pieces_peak)" 1 $((whole / 2)) "memory with 50 MB"
 same other.h5 all.h5
 expect 4 "cannot do, at least" $fmm many_tree.h5 none.h5 --order 4 --workers 1 --host-memory 2M
 need=$(least $fmm many_tree.h5 --order 4 --workers 1)
 expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 1 --force --host-memory "$need"
 within "$(figure pieces_peak)" 1 $((whole / 4)) "memory with the least"
 same other.h5 all.h5
-expect 2 "all groups in memory" $fmm many_tree.h5 none.h5 --order 4 --mapping trace.h5 --host-memory 80M --workers 2
-$build many.h5 big.h5 --height 8 --box 0,0,0,1 --group 5000 > /dev/null || fail "big groups"
+expect 2 "all groups in memory" $fmm many_tree.h5 none.h5 --order 4 --mapping trace.h5 --host-memory 50M --workers 2
+$build many.h5 big.h5 --height 7 --box 0,0,0,1 --group 1000 > /dev/null || fail "big groups"
 expect 0 "" $fmm big.h5 other.h5 --order 4 --force
 penstock-compare other.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "group sizes disagree"; }
 
 expect 0 "" $fmm many_tree.h5 sided.h5 --order 4 --workers 2 --pairs one-sided
 penstock-compare sided.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "one-sided pairs disagree"; }
-expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 1 --pairs one-sided --force --host-memory 80M
+expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 1 --pairs one-sided --force --host-memory 50M
 same other.h5 sided.h5
 
 # ---- the trace of the run: sound, and above its bound ----
@@ -45,10 +45,10 @@ fi
 
 # ---- killed and stopped, continued to the same bits ----
 expect 0 "" $fmm many_tree.h5 long.h5 --order 8 --workers 1
-killed_at write:40:cut.h5.groups $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
+killed_at write:20:cut.h5.groups $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
 [ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "what a run that was killed leaves"
 expect 2 "order" $fmm many_tree.h5 cut.h5 --order 7
-expect 75 "the same command continues" at write:40:cut.h5.groups TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
+expect 75 "the same command continues" at write:20:cut.h5.groups TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
 expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --order 8 --host-memory 90M
 within "$(figure groups_from_journal)" 2 100000 "groups from the journal"
 same cut.h5 long.h5
