@@ -205,6 +205,7 @@ static ps_status read_all(solve_problem *p)
     }
     PS_TRY(problem_open(p, p->run->operand_count - 1 - (p->run->output != NULL),
                         p->run->operands + 1));
+    PS_TRY(waves_check(p));
     ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
     if (p->incident_count > 0 && p->group_count > 1)
         return ps_fail(PS_USAGE, "--incident: the data are of one wave number, here are %d",

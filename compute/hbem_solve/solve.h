@@ -261,6 +261,8 @@ ps_status equation_right_side(equation *e, int64_t first, int64_t sides, double 
 
 /* Vectors [2][dofs] a side that it works with. */
 int64_t waves_vectors(const solve_problem *p);
+/* Before anything is assembled: PS_INVALID where fluid bodies touch, or lie in, other ones. */
+ps_status waves_check(solve_problem *p);
 ps_status waves_open(equation *e);
 ps_status waves_apply(equation *e, int64_t count, const double *x, double *y);
 ps_status waves_right_side(equation *e, int64_t first, int64_t sides, double *b);

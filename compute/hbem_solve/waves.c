@@ -124,6 +124,14 @@ static ps_status find_bodies(equation *e)
     return number_bodies(e, parts, volume, number);
 }
 
+ps_status waves_check(solve_problem *p)
+{
+    equation e = {.p = p};
+    ps_status status = p->boundary.fluid ? find_bodies(&e) : PS_OK;
+    free(e.body);
+    return status;
+}
+
 ps_status waves_open(equation *e)
 {
     const boundary *b = boundary_of(e);
