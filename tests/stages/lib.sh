@@ -43,6 +43,9 @@ within() {
 
 # figure NAME [FILE]: of what a program printed, as lines, to ./out.
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
+# trace_values FILE real|imaginary: those of a trace, one a line; trace_complex FILE: both, side by side.
+trace_values() { h5dump -y -w 1 -d "/trace/$2" "$1" | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]'; }
+trace_complex() { paste <(trace_values "$1" real) <(trace_values "$1" imaginary); }
 # content FILE: the hash of what a store holds.
 content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
 # same FILE FILE: to the bit.

@@ -6,11 +6,9 @@ needs hbem-field mesh-surface sphere-exact compare
 field=penstock-hbem-field
 sample=$BUILD/tests-programs/hbem_mie_solution
 
-# values FILE NAME: one number a line
-values() { h5dump -y -w 1 -d "/trace/$2" "$1" | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]'; }
 same() {
     for part in real imaginary; do
-        values "$1" $part > a.txt; values "$2" $part > b.txt
+        trace_values "$1" $part > a.txt; trace_values "$2" $part > b.txt
         [ -s a.txt ] && cmp -s a.txt b.txt || fail "$1 and $2 differ"
     done
 }
@@ -35,14 +33,14 @@ within "$(deviation near.h5 exact.h5)" 0 0.025 "near field"
 expect 0 "" $field both.hdf ts.h5 --directions 72 --incidence 0 --quantity target-strength
 expect 0 "" $field both.hdf ts20.h5 --directions 72 --incidence 0 --quantity target-strength --distance 20000
 within "$(deviation ts20.h5 ts.h5)" 0 1e-4 "target strength at 20 km"
-values ts20.h5 real | sort -g | tail -1 > top
+trace_values ts20.h5 real | sort -g | tail -1 > top
 within "$(cat top)" 4.9 5.3 "largest target strength" # 20 log10 1.818 = 5.19
 
 # ---- int |F|^2 over all directions is (4 pi/k) Im F(0): 1.01043 at k = 1, 4.09464 at k = 5 ----
 expect 0 "" $field both.hdf all.h5 --sphere 40x16 --incidence 0
 penstock-sphere-exact exact.h5 --quantity hard-far --like all.h5 --emitter plane:dir=0,0,1:width=1 --force || fail exact
 total() {
-    values "$1" real > a.txt; values "$1" imaginary > b.txt
+    trace_values "$1" real > a.txt; trace_values "$1" imaginary > b.txt
     paste a.txt b.txt | awk -v from=$2 'NR > from && NR <= from + 640 {
         t = (int((NR - 1 - from)/16) + .5) * 3.14159265358979/40
         s += ($1^2 + $2^2) * sin(t) * 3.14159265358979/40 * 2 * 3.14159265358979/16 } END { print s }'
@@ -54,7 +52,7 @@ within "$(total all.h5 640)" 3.97 4.2 "cross-section of the mesh, k = 5"
 # ---- monostatic: each wave where it comes from ----
 expect 0 "" $field both.hdf back.h5 --monostatic
 expect 0 "" $field both.hdf bistatic.h5 --direction 180,0 --direction 90,180 --direction 36.8698976458440,90 --incidence all
-values back.h5 real > a.txt; values bistatic.h5 real > b.txt
+trace_values back.h5 real > a.txt; trace_values bistatic.h5 real > b.txt
 paste a.txt <(awk '{ i = NR - 1; if (int(i % 9 / 3) == i % 3) print }' b.txt) |
     awk '{ if (($1 - $2)^2 > 1e-18) bad = 1 } END { exit bad || NR != 6 }' || fail "monostatic is not bistatic: $(cat a.txt b.txt)"
 
@@ -79,19 +77,19 @@ if command -v gnuplot > /dev/null; then
 fi
 grep -q '"time" : 238.7' skin.hdf.series || fail "frequency of a picture: $(cat skin.hdf.series)"
 expect 0 "" $field one.hdf inside.h5 --quantity total --at 0,0,0 --at 0.5,0,-0.5
-values inside.h5 real | awk '{ if ($1^2 > 1e-4) bad = 1 } END { exit bad || NR != 2 }' || fail "inside: $(values inside.h5 real)"
+trace_values inside.h5 real | awk '{ if ($1^2 > 1e-4) bad = 1 } END { exit bad || NR != 2 }' || fail "inside: $(trace_values inside.h5 real)"
 
 # ---- Laplace: the double layer of 1 is -1 inside and 0 outside, also close by ----
 "$sample" s.hdf laplace.hdf || fail "sample"
 expect 0 "" $field laplace.hdf solid.h5 --at 0,0,0 --at 0.1,0.2,0.95 --at 0,0,1.01 --at 5,0,0
-values solid.h5 real | awk '{ if (($1 + (NR < 3))^2 > 1e-10) bad = 1 } END { exit bad || NR != 4 }' || fail "solid angles: $(values solid.h5 real)"
+trace_values solid.h5 real | awk '{ if (($1 + (NR < 3))^2 > 1e-10) bad = 1 } END { exit bad || NR != 4 }' || fail "solid angles: $(trace_values solid.h5 real)"
 
 # ---- more receivers than are summed at a time: the last of 36,000 directions ----
 "$sample" t.hdf coarse.hdf 1 1 0,0,1
 expect 0 "" $field coarse.hdf many.h5 --sphere 200x180
 expect 0 "" $field coarse.hdf last.h5 --direction 179.55,358
-[ "$(values many.h5 real | wc -l)" -eq 36000 ] || fail "36,000 directions"
-paste <(values many.h5 real | tail -1) <(values last.h5 real) | awk '{ exit !(($1 - $2)^2 < 1e-16) }' || fail "the last direction"
+[ "$(trace_values many.h5 real | wc -l)" -eq 36000 ] || fail "36,000 directions"
+paste <(trace_values many.h5 real | tail -1) <(trace_values last.h5 real) | awk '{ exit !(($1 - $2)^2 < 1e-16) }' || fail "the last direction"
 
 # ---- refused ----
 expect 2 "say --incidence 0 .. 2" $field both.hdf bad.h5 --directions 4

@@ -73,7 +73,7 @@ expect 0 "lie on the surface" penstock-hbem-field u.hdf f.h5 --points points --d
 within "$(figure points_on_surface)" 4 4 "points on the surface"
 within "$(figure points_inside)" 4 4 "points inside"
 grep -q "lie outside the surface" err || fail "a point without a field is not said"
-h5dump -y -w 1 -d /trace/real f.h5 | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]' > values
+trace_values f.h5 real > values
 [ "$(wc -l < values)" = 9 ] || fail "9 values"
 paste points values | awk '{ z = NR == 9 ? 0 : $3; e = $4 - z; if (e * e > 1e-8) { print "at", $1, $2, $3, "is", $4; bad = 1 } }
     END { exit bad }' || fail "u = z near the cube"

@@ -1,7 +1,7 @@
 # penstock-hbem-solve: the rigid sphere against the series (numerics guide hbem, 6), iterations, fictitious
-# frequencies, many waves and wave numbers.
+# frequencies, far fields, the optical theorem, many waves and wave numbers.
 . "$ROOT/tests/stages/lib.sh"
-needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
+needs hbem-solve hbem-field sphere-exact hmatrix-assemble cluster-build mesh-surface compare
 exact=$BUILD/tests-programs/hbem_mie_solution
 
 # of the solutions in two files: relative L2 difference of a layer
@@ -33,6 +33,29 @@ solve s12.hdf dlp12.h5 hyps12.h5 osrc12.hdf --direction 0,0,1 --radius 1
 "$exact" s12.hdf mie12.hdf 1 5 0,0,1 || fail sample
 within "$(difference osrc12.hdf mie12.hdf double)" .0355 .0395 "trace error, n = 12"
 expect 0 "" penstock-verify osrc12.hdf
+
+# ---- their far fields: 2.7e-2, 1.0e-2 of the guide's prototype at n = 8, 12; k = 1: 5.9e-3 at n = 12 ----
+far() { # SOLUTION LOW HIGH: largest |F - exact| over the largest |exact|
+    expect 0 "" penstock-hbem-field "$1.hdf" far.h5 --directions 72 --force
+    penstock-sphere-exact exact.h5 -q --force --quantity hard-far --like far.h5 --emitter plane:dir=0,0,1:width=1 || fail exact
+    within "$(paste <(trace_complex far.h5) <(trace_complex exact.h5) | awk '{ d = sqrt(($1 - $3)^2 + ($2 - $4)^2); m = sqrt($3^2 + $4^2)
+        if (d > off) off = d; if (m > top) top = m } END { print off / top }')" "$2" "$3" "far field of $1"
+}
+for o in dlp hyps; do assemble c12.h5 $o 1 $o-1.h5; done
+solve s12.hdf dlp-1.h5 hyps-1.h5 one.hdf --direction 0,0,1 --radius 1
+far osrc8 .024 .030
+far osrc12 .0090 .0125
+far one .0053 .0065
+
+# ---- two wavenumbers in two files are a spectrum; int |F|^2 = (4 pi/k) Im F(0) on the mesh ----
+expect 0 "" penstock-hbem-field osrc12.hdf one.hdf all.h5 --sphere 24x12 --direction 0,0
+trace_complex all.h5 | awk -v n=289 '
+    { f = NR > n; i = (NR - 1) % n; k = f ? 5 : 1;
+      if (i == 0) im[k] = $2
+      else { t = (int((i - 1)/12) + .5) * 3.14159265358979/24
+             sum[k] += ($1^2 + $2^2) * sin(t) * (3.14159265358979/24) * (2 * 3.14159265358979/12) } }
+    END { for (k = 1; k < 6; k += 4) { r = sum[k] / (4 * 3.14159265358979 / k * im[k]); print k, sum[k], r
+              if (r < .98 || r > 1.02) bad = 1 } exit bad }' > optical || fail "optical theorem: $(cat optical)"
 
 # ---- dense matrices give the same; 100 waves in lockstep give the bits of one ----
 for o in dlp hyps; do
