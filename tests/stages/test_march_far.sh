@@ -76,7 +76,7 @@ below "$(figure long.json largest)" 20
 mean=$(figure long.json mean_at_the_end); below "${mean#-}" 1e-3
 
 # ---- stops and restarts, between far sweeps too ----
-long="--steps 4000 $plane --far far-half.h5 --checkpoint-every 72steps" # every other one inside a far group
+long="--steps 1400 $plane --far far-half.h5 --checkpoint-every 24steps" # every other one inside a far group
 march near-fp64.h5 sphere2.h5 whole.h5 $long
 go killed.h5 $long --restart -q --stop-after 0.001 > /dev/null && exit 1
 for moment in rename:3 write:150 fsync:7 unlink:4; do
