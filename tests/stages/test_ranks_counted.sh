@@ -7,7 +7,7 @@ command -v mpirun > /dev/null && mpirun -n 2 "$BUILD/tests-programs/comm_check" 
 export OMP_NUM_THREADS=1 PENSTOCK_STRICT=1
 quiet() { "$@" > out 2> err || { cat out err; fail "$*"; }; }
 quiet penstock-mesh-surface s.hdf --divisions 5
-quiet penstock-mesh-surface t.hdf --divisions 8
+quiet penstock-mesh-surface t.hdf --divisions 6
 
 # counted N UNIT COMMAND...: messages, sent, most_sent, sums, summed of a unit, by the plan
 counted() {
@@ -45,9 +45,9 @@ quiet penstock-particle-import --generate cube --count 6000 p.h5
 quiet penstock-octree-build p.h5 tree.h5 --height 4 --group 16
 # ---- hbem: products ----
 quiet penstock-cluster-build t.hdf c.h5
-for o in dlp hyps adlp; do quiet penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 2 --device cpu; done
+for o in dlp hyps adlp; do quiet penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 1 --device cpu; done
 quiet penstock-hmatrix-assemble c.h5 slp.h5 --operator slp --device cpu
-quiet penstock-hmatrix-assemble c.h5 slp2.h5 --operator slp --wavenumber 2 --device cpu
+quiet penstock-hmatrix-assemble c.h5 slp2.h5 --operator slp --wavenumber 1 --device cpu
 # ---- schwarz: traces and planes ----
 quiet penstock-gravity-model model.hdf --preset chx-1 --nodes 33,25,15
 quiet penstock-gravity-assemble model.hdf load.hdf --boundary point-mass
