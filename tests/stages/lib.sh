@@ -74,6 +74,9 @@ needs() {
     done
 }
 
+# geometry NAME BODIES: NAME.geo, a script of Gmsh for these bodies of OpenCASCADE.
+geometry() { printf 'SetFactory("OpenCASCADE");\n%s\n' "$2" > "$1.geo"; }
+
 # hand_mesh NODES ELEMENTS: a text MSH of these lines ("x y z\n..", "TYPE TAGS.. NODES..\n..") through
 # mesh-import, as hand.hdf.
 hand_mesh() {

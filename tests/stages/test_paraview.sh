@@ -2,7 +2,7 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-import
 command -v pvpython > /dev/null || { echo "pvpython is not installed"; exit 77; }
-printf 'SetFactory("OpenCASCADE");\nSphere(1) = {0, 0, 0, 0.5};\n' > ball.geo
+geometry ball 'Sphere(1) = {0, 0, 0, 0.5};'
 expect 0 "" penstock-mesh-import ball.geo surface.hdf --size 0.2 --kind surface
 expect 0 "" penstock-mesh-import ball.geo volume.hdf --size 0.2 --kind volume
 triangles=$(h5ls surface.hdf/VTKHDF/Types | sed 's/.*{\([0-9]*\)}.*/\1/')

@@ -7,14 +7,8 @@ same=$BUILD/tests-programs/slices_same
 figure() { sed -n "s/.*\"$1\": \([-0-9.e+]*\)[,}].*/\1/p" out; }
 assemble() { expect 0 "" penstock-slice-assemble --json --speed 1 "$@"; }
 
-cat > sphere.geo <<'GEO'
-SetFactory("OpenCASCADE");
-Sphere(1) = {0, 0, 0, 1};
-GEO
-cat > plate.geo <<'GEO'
-SetFactory("OpenCASCADE");
-Rectangle(1) = {0, 0, 0, 1, 1};
-GEO
+geometry sphere 'Sphere(1) = {0, 0, 0, 1};'
+geometry plate 'Rectangle(1) = {0, 0, 0, 1, 1};'
 penstock-mesh-import -q sphere.geo mesh.hdf --size 0.25 --order hilbert > /dev/null || fail "no mesh"
 penstock-mesh-import -q plate.geo plate.hdf --size 0.3 --open > /dev/null || fail "no plate"
 
