@@ -30,8 +30,8 @@ static void check_product(ps_hbem_kernel kernel, double k, ps_precision precisio
     hbem_case c;
     ps_cluster_tree tree;
     hbem_hmatrix h;
-    hbem_case_sphere(&c, 9);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_case_sphere(&c, 7);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
     hbem_tree_make(&tree, &c.space, 16);
     ps_hbem_operator op = hbem_case_operator(&c, kernel, k);
     op.far_precision = precision;
@@ -95,8 +95,8 @@ static void check_transposed(double k, ps_precision precision)
     hbem_hmatrix h;
     ps_hmatrix view;
     ps_product_plan plan;
-    hbem_case_sphere(&c, 9);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_case_sphere(&c, 7);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
     hbem_space_make(&other, PS_SPACE_P0, &c.surface);
     hbem_tree_make(&tree[0], &other, 16);
     hbem_tree_make(&tree[1], &c.space, 16);
@@ -150,8 +150,8 @@ static void test_threads(void **state)
     hbem_case c;
     ps_cluster_tree tree;
     hbem_hmatrix h[2];
-    hbem_case_sphere(&c, 9);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_case_sphere(&c, 7);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
     hbem_tree_make(&tree, &c.space, 16);
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_ADLP, 2);
     ps_block_tree blocks = {&tree, &tree, 2, false};
