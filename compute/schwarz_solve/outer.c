@@ -20,9 +20,44 @@ static int64_t kept_of(const solve_problem *p, const ps_interface *problem)
     return problem->vectors && !p->trial ? (1 + basis) * problem->size : 0;
 }
 
+/* Steps of a cycle that memory is planned for: half as many again as the conditions of transmission
+ * promise, and a few. The basis is not touched beyond those that are made. */
+static int64_t steps_of(const solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    if (o->method != METHOD_GMRES) return 0;
+    if (o->streamed || !(o->factor > 0 && o->factor < 1)) return o->restart;
+    return (int64_t)fmin(5 + ceil(3 * log(o->tolerance) / log(o->factor)), (double)o->restart);
+}
+
+/* Doubles that a step more of a cycle takes. */
+static int64_t step_doubles(const solve_problem *p, const ps_interface *problem)
+{
+    return problem->vectors && p->trial ? 0 : problem->size;
+}
+
 int64_t outer_doubles(const solve_problem *p, const ps_interface *problem)
 {
-    return (problem->vectors ? kept_of(p, problem) : problem->size) + space_of(p, problem);
+    int64_t beyond = p->options.method == METHOD_GMRES ? p->options.restart - steps_of(p) : 0;
+    return (problem->vectors ? kept_of(p, problem) : problem->size) + space_of(p, problem) -
+           beyond * step_doubles(p, problem);
+}
+
+/* More steps than were planned for have what --host-memory leaves beside the plan. */
+static ps_status check_room(const outer *o, double count)
+{
+    const solve_problem *p = o->p;
+    int64_t steps = steps_of(p), each = 8 * step_doubles(p, &o->problem);
+    if (steps == p->options.restart) return PS_OK;
+    int64_t least = p->ledger.most[PS_ROOM_HOST] + ((int64_t)count + 1 - steps) * each;
+    if (!ps_comm_any(least > p->run->host_memory && (int64_t)count < p->options.restart))
+        return PS_OK;
+    return ps_fail(
+        PS_EXHAUSTED,
+        "--host-memory: GMRES takes more steps than its conditions promise, and the next one "
+        "takes %.1f MB at least in all; a smaller --gmres-restart, or --method fixed-point, "
+        "takes less",
+        1e-6 * (double)least);
 }
 
 /* Vectors of the basis that a state after this step has. */
@@ -126,7 +161,9 @@ static ps_status watch(void *watcher, int64_t iteration, double residual)
     outer *o = watcher;
     const ps_gmres_state *g =
         ps_interface_gmres_state(&o->problem, o->p->options.restart, o->space);
-    return g->count > 0 ? end_iteration(o, iteration, residual) : PS_OK;
+    if (!(g->count > 0)) return PS_OK;
+    PS_TRY(end_iteration(o, iteration, residual));
+    return residual > o->p->options.tolerance ? check_room(o, g->count) : PS_OK;
 }
 
 static ps_status run_gmres(outer *o)

@@ -14,18 +14,21 @@
 
 #include "formats/octree.h"
 #include "kernels/fmm/kernel_function.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "stage/journal.h"
 
 /* ---- height.c ---- */
 
-/* Estimates for levels 0 .. 20: numbers of cells, within about 1 % by counting with the hashes of
+/* Estimates for levels: numbers of cells, within about 1 % by counting with the hashes of
  * keys (HyperLogLog: Flajolet, Fusy, Gandouet, Meunier 2007); sums over the cells of the squares of
  * their numbers of particles, within about 1 % by sums of random signs (Fast-AGMS). */
 typedef struct tree_counts {
     double cells[PS_OCTREE_LEVELS_MAX], squares[PS_OCTREE_LEVELS_MAX];
 } tree_counts;
-ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, tree_counts *out);
+/* Of the first `levels`. */
+ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, int levels,
+                      tree_counts *out);
 /* The least height at which leaves hold `leaf_size` particles or fewer on average. */
 int height_for_leaf_size(int64_t particles, const tree_counts *counts, double leaf_size);
 
@@ -57,6 +60,8 @@ typedef struct leaf_list {
     int64_t *sizes; /* [count] particles */
 } leaf_list;
 
+void leaf_list_release(leaf_list *list);
+
 /* Records in a file are key, place in the caller's order, then the columns. */
 typedef struct run_set {
     int level, columns, record_words;
@@ -77,11 +82,19 @@ typedef struct run_set {
 
 enum { RUN_STRIDE = 512 };
 
-/* Particles that a run may have within `memory` bytes. */
-int64_t run_capacity(int64_t memory, int columns);
-/* Sorts the first `columns` columns of a file by leaf. beside: where a temporary file may lie. */
-ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, int64_t memory,
-                    const char *beside, run_set *out); /* out: level and columns are set */
+/* A run has so many particles at least, where there are as many: each of them is searched for each
+ * tile. */
+enum { RUN_LEAST = 1 << 14 };
+
+/* The arrays of runs, for particles, capacity and runs as set. A ledger counts them instead: what
+ * only sorting takes in the line "sorting", what stays in memory in `kept`. */
+ps_status runs_allocate(run_set *set, ps_ledger *ledger, const char *kept);
+/* Bytes of what each thread has that writes runs to a file. */
+int64_t runs_writer_bytes(const run_set *set);
+/* Sorts the first columns of a file by leaf. beside: where a temporary file may lie. out: level,
+ * columns, particles, capacity and runs are set. */
+ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, const char *beside,
+                    run_set *out);
 void runs_release(run_set *set);
 /* How many records of a run have keys below `key`. Thread-safe. */
 ps_status runs_below(const run_set *set, int64_t run, uint64_t key, int64_t *count);
@@ -91,6 +104,8 @@ ps_status runs_fetch(const run_set *set, int64_t run, int64_t first, int64_t cou
 
 /* ---- tiles.c ---- */
 
+/* Words of what a thread has for a tile of `capacity` particles. */
+int64_t tile_words(const run_set *set, int64_t capacity);
 /* Writes all tiles of a side, those of the journal first; finished ones are kept there, where there
  * is one. *coincident grows by the particles at the place of an earlier one of
  * their leaf (within a tile, for leaves larger than one). */
@@ -110,6 +125,35 @@ ps_status lists_make(const ps_octree *targets, const ps_octree *sources, tree_li
 ps_status lists_write(const tree_lists *lists, const ps_octree *targets, bool same,
                       ps_octree_file *file);
 void lists_release(tree_lists *lists);
+
+/* ---- room.c ---- */
+
+enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
+
+typedef struct build {
+    const ps_run *run;
+    const char *output;
+    ps_particle_file *files[2]; /* of the sides; [1] NULL if the targets are the sources */
+    ps_octree_box box;
+    int height;
+    tree_counts counts[2]; /* of the sides; cells 0: not counted */
+    int64_t group;         /* cells of a group; 0: enough groups for all threads */
+    int64_t capacity;      /* particles of a run */
+    run_set runs[2];
+    ps_octree trees[2];
+    tree_lists lists;
+    char items[4200];
+    ps_journal *journal;
+} build;
+
+/* Cells of a group, of so many leaves. */
+int64_t group_for(const build *b, int64_t leaves);
+/* Sets what a run of a side is for runs of `capacity` particles. */
+void runs_plan(const build *b, int side, int64_t capacity, run_set *out);
+/* Sets b->capacity, the most that --host-memory has room for beside what is kept and what lists and
+ * writing take, once the height is known; tells it with --plan. PS_EXHAUSTED with the least that
+ * would do where there is too little. */
+ps_status find_room(build *b);
 
 /* ---- report.c ---- */
 

@@ -12,9 +12,8 @@
 #include "runtime/sizes.h"
 
 enum { REGISTER_BITS = 15, REGISTERS = 1 << REGISTER_BITS, BLOCK = 1 << 14, DEEPEST = 20 };
-enum { LEVELS = DEEPEST + 1 };
 
-/* Of all levels, [LEVELS][REGISTERS]: the longest run of leading zeros, plus one, among the
+/* Of all levels, [levels][REGISTERS]: the longest run of leading zeros, plus one, among the
  * hashes of a register; and sums of random signs, one for each cell. */
 typedef struct sketches {
     uint8_t *longest;
@@ -63,22 +62,22 @@ static double estimate(const uint8_t *registers)
     return raw <= 2.5 * m && zeros > 0 ? m * log(m / zeros) : raw;
 }
 
-static ps_status counter_init(counter *c, int64_t rows)
+static ps_status counter_init(counter *c, int64_t rows, int levels)
 {
     char *room;
     int64_t positions = 8 * 4 * rows;
-    PS_TRY(ps_alloc((void **)&room, positions + (int64_t)LEVELS * REGISTERS * 9, 1,
+    PS_TRY(ps_alloc((void **)&room, positions + (int64_t)levels * REGISTERS * 9, 1,
                     "counting of cells"));
     for (int d = 0; d < 3; ++d) c->xyz[d] = (double *)room + d * rows;
     c->keys = (uint64_t *)room + 3 * rows;
     c->own.signs = (int64_t *)(room + positions);
-    c->own.longest = (uint8_t *)(c->own.signs + LEVELS * REGISTERS);
+    c->own.longest = (uint8_t *)(c->own.signs + levels * REGISTERS);
     return PS_OK;
 }
 
 /* One chunk of the file, a block of keys after the other, which stays in the cache. */
 static ps_status count_chunk(ps_particle_file *file, const ps_octree_box *box, int64_t chunk,
-                             const counter *c)
+                             int levels, const counter *c)
 {
     int64_t first = chunk * ps_particles_chunk_rows(file),
             count = ps_particles_chunk_size(file, chunk);
@@ -86,21 +85,22 @@ static ps_status count_chunk(ps_particle_file *file, const ps_octree_box *box, i
     PS_TRY(ps_particles_read(file, first, count, c->xyz, 3));
     ps_tree_keys(box, DEEPEST, &points, c->keys);
     for (int64_t at = 0; at < count; at += BLOCK)
-        for (int level = 0; level < LEVELS; ++level)
+        for (int level = 0; level < levels; ++level)
             count_keys(c->keys + at, ps_smaller(BLOCK, count - at), level, &c->own);
     return PS_OK;
 }
 
 /* Numbers and the longest of them do not depend on who has counted what. */
-static void add_sketches(const sketches *from, const sketches *to)
+static void add_sketches(const sketches *from, int levels, const sketches *to)
 {
-    for (int64_t i = 0; i < (int64_t)LEVELS * REGISTERS; ++i) {
+    for (int64_t i = 0; i < (int64_t)levels * REGISTERS; ++i) {
         to->signs[i] += from->signs[i];
         if (from->longest[i] > to->longest[i]) to->longest[i] = from->longest[i];
     }
 }
 
-static ps_status count_all(ps_particle_file *file, const ps_octree_box *box, const sketches *all)
+static ps_status count_all(ps_particle_file *file, const ps_octree_box *box, int levels,
+                           const sketches *all)
 {
     int64_t chunks = ps_particles_chunk_count(file), rows = ps_particles_chunk_size(file, 0);
     ps_failure failure = {0};
@@ -108,26 +108,27 @@ static ps_status count_all(ps_particle_file *file, const ps_octree_box *box, con
 #pragma omp parallel num_threads(threads)
     {
         counter own = {0};
-        ps_note_failure(&failure, counter_init(&own, rows));
+        ps_note_failure(&failure, counter_init(&own, rows, levels));
 #pragma omp for schedule(dynamic, 1)
         for (int64_t c = 0; c < chunks; ++c)
             if (!ps_has_failed(&failure))
-                ps_note_failure(&failure, count_chunk(file, box, c, &own));
+                ps_note_failure(&failure, count_chunk(file, box, c, levels, &own));
 #pragma omp critical(octree_build_sketches)
-        if (!ps_has_failed(&failure)) add_sketches(&own.own, all);
+        if (!ps_has_failed(&failure)) add_sketches(&own.own, levels, all);
         free(own.xyz[0]);
     }
     return ps_first_failure(&failure);
 }
 
-ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, tree_counts *out)
+ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, int levels,
+                      tree_counts *out)
 {
     sketches all;
-    PS_TRY(PS_ALLOC(&all.signs, (int64_t)LEVELS * REGISTERS * 9 / 8 + 1, "counting of cells"));
-    all.longest = (uint8_t *)(all.signs + LEVELS * REGISTERS);
+    PS_TRY(PS_ALLOC(&all.signs, (int64_t)levels * REGISTERS * 9 / 8 + 1, "counting of cells"));
+    all.longest = (uint8_t *)(all.signs + levels * REGISTERS);
     double n = (double)ps_particles_header(file)->count;
-    ps_status status = count_all(file, box, &all);
-    for (int l = 0; l < LEVELS; ++l) {
+    ps_status status = count_all(file, box, levels, &all);
+    for (int l = 0; l < levels; ++l) {
         int64_t own = (int64_t)l * REGISTERS;
         out->cells[l] = fmin(estimate(all.longest + own), ldexp(1, 3 * l));
         out->squares[l] = fmin(fmax(estimate_squares(all.signs + own), n), n * n);

@@ -9,16 +9,12 @@
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree.h"
 #include "kernels/fmm/tree_lists.h"
-#include "formats/store_memory.h"
 #include "preprocess/octree_build/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
-#include "stage/plan.h"
 #include "stage/product.h"
-
-enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
 
 static struct {
     int64_t order, group;
@@ -61,21 +57,6 @@ static const ps_option options[] = {
                 "OUTPUT is there: from then on, as far as time and disk allow; 1step: all of them; "
                 "0: none"),
     PS_OPTION_END};
-
-typedef struct build {
-    const ps_run *run;
-    const char *output;
-    ps_particle_file *files[2]; /* of the sides; [1] NULL if the targets are the sources */
-    ps_octree_box box;
-    int height;
-    int64_t group;
-    run_set runs[2];
-    ps_octree trees[2];
-    tree_lists lists;
-    int64_t memory; /* bytes for a run */
-    char items[4200];
-    ps_journal *journal;
-} build;
 
 static ps_status parse_height(void)
 {
@@ -150,16 +131,16 @@ static void tell_choice(const build *b, const tree_counts *counts, const work_ra
 
 static ps_status find_height(build *b)
 {
-    tree_counts counts;
+    const tree_counts *counts = &b->counts[0];
     double epsilon = 0;
     work_rates rates = flop_rates((int)chosen.order);
     ps_fmm_function function = {.parameter = chosen.parameter};
     const ps_particle_header *h = ps_particles_header(b->files[0]);
     if (b->height == 0) b->height = chosen.height;
     if (b->height > 0) return PS_OK;
-    PS_TRY(count_cells(b->files[0], &b->box, &counts));
+    PS_TRY(count_cells(b->files[0], &b->box, PS_OCTREE_LEVELS_MAX, &b->counts[0]));
     if (chosen.leaf_size > 0) {
-        b->height = height_for_leaf_size(h->count, &counts, chosen.leaf_size);
+        b->height = height_for_leaf_size(h->count, counts, chosen.leaf_size);
         return PS_OK;
     }
     PS_TRY(ps_fmm_kernel_parse(chosen.kernel, &function.kernel));
@@ -171,8 +152,8 @@ static ps_status find_height(build *b)
     }
     if (chosen.accuracy > 0)
         PS_TRY(measure_rates(&function, (int)chosen.order, epsilon, h->right_hand_sides, &rates));
-    b->height = height_of_least_work(h->count, &counts, &rates);
-    if (chosen.accuracy > 0) tell_choice(b, &counts, &rates);
+    b->height = height_of_least_work(h->count, counts, &rates);
+    if (chosen.accuracy > 0) tell_choice(b, counts, &rates);
     return PS_OK;
 }
 
@@ -211,36 +192,16 @@ static ps_status continue_run(build *b, const ps_product *product)
     return open_journal(b, product);
 }
 
-/* Enough groups for all threads, once the leaves are known. */
-static void find_group(build *b, int64_t leaves)
-{
-    b->group = chosen.group ? chosen.group : GROUP;
-    if (chosen.group || !(chosen.accuracy > 0)) return;
-    int64_t most = leaves / (GROUPS_A_THREAD * b->run->threads);
-    if (most < b->group) b->group = most > GROUP_LEAST ? most : GROUP_LEAST;
-}
-
 /* ---- the trees ---- */
 
-static int columns_of(const build *b, int side)
-{
-    return side == PS_OCTREE_SOURCES ? 3 + ps_particles_header(b->files[0])->right_hand_sides : 3;
-}
-
-/* A tree has to fit memory; its particles need not. */
+/* The leaves that made the tree are in it, and go. */
 static ps_status make_tree(build *b, int side)
 {
     const leaf_list *leaves = &b->runs[side].leaves;
     int64_t cells[PS_OCTREE_LEVELS_MAX];
     ps_octree *tree = &b->trees[side];
     ps_tree_count(leaves->keys, leaves->count, b->height - 1, cells);
-    int64_t bytes = ps_octree_bytes(b->height, cells);
-    if (bytes > b->run->host_memory)
-        return ps_fail(PS_EXHAUSTED,
-                       "the tree of %lld leaves takes %.1f MB, more than "
-                       "--host-memory; a lower --height has fewer",
-                       (long long)leaves->count, (double)bytes / 1e6);
-    if (b->group == 0) find_group(b, leaves->count);
+    b->group = group_for(b, leaves->count);
     PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, b->group));
     tree->particles = b->runs[side].particles;
     memcpy(tree->keys[b->height - 1], leaves->keys, 8 * (size_t)leaves->count);
@@ -248,14 +209,14 @@ static ps_status make_tree(build *b, int side)
     for (int64_t l = 0; l < leaves->count; ++l)
         tree->particle_start[l + 1] = tree->particle_start[l] + leaves->sizes[l];
     ps_tree_fill_above(tree);
+    leaf_list_release(&b->runs[side].leaves);
     return PS_OK;
 }
 
 static ps_status sort_side(build *b, int side)
 {
-    b->runs[side].level = b->height - 1;
-    b->runs[side].columns = columns_of(b, side);
-    PS_TRY(runs_make(b->files[side], &b->box, b->memory, b->output, &b->runs[side]));
+    runs_plan(b, side, b->capacity, &b->runs[side]);
+    PS_TRY(runs_make(b->files[side], &b->box, b->output, &b->runs[side]));
     if (b->runs[side].runs > 1)
         ps_info("%lld particles in %lld runs", (long long)b->runs[side].particles,
                 (long long)b->runs[side].runs);
@@ -301,7 +262,7 @@ static ps_status write_file(build *b, const ps_product *product)
     int64_t coincident = 0, clamped = b->runs[0].outside + b->runs[1].outside;
     set_header(b, &header);
     own.disk_estimate =
-        8 * (columns_of(b, 0) + 1) * header.count[0] + (header.same ? 0 : 32 * header.count[1]);
+        8 * (b->runs[0].columns + 1) * header.count[0] + (header.same ? 0 : 32 * header.count[1]);
     PS_TRY(ps_octree_create(b->output, &own, &header, &file));
     ps_status status = fill_file(b, product, file, &coincident);
     if (status != PS_OK) {
@@ -317,63 +278,6 @@ static ps_status write_file(build *b, const ps_product *product)
 }
 
 /* ---- the run ---- */
-
-/* Bytes at most of: what stays in memory from side to side, sorting above what stays, writing above
- * that. Numbers of cells are estimates. */
-typedef struct phases {
-    int64_t kept, sorting, writing;
-} phases;
-
-static ps_status count_side(build *b, int side, phases *p, ps_need *need)
-{
-    tree_counts counts;
-    int64_t columns = columns_of(b, side), threads = b->run->threads, cells[PS_OCTREE_LEVELS_MAX];
-    int64_t count = ps_particles_header(b->files[side])->count;
-    int64_t run = ps_smaller(run_capacity(b->memory, (int)columns), count);
-    bool several = run < count;
-    PS_TRY(count_cells(b->files[side], &b->box, &counts));
-    for (int l = 0; l < b->height; ++l) cells[l] = (int64_t)counts.cells[l];
-    int64_t leaves = cells[b->height - 1],
-            stays = several ? count / RUN_STRIDE : run * (columns + 2);
-    if (b->group == 0) find_group(b, leaves);
-    int64_t sorting = run * (columns + 2) + ps_tree_sort_workspace(run, b->height - 1) + 4 * leaves;
-    int64_t reading = ps_store_reader_bytes(ps_particles_store(b->files[side]));
-    p->sorting = ps_larger(p->sorting, p->kept + 8 * sorting + threads * reading);
-    p->kept += 8 * (stays + 2 * leaves) + ps_octree_bytes(b->height, cells);
-    int64_t tile = ps_smaller(ps_octree_tile_room(count), count);
-    int64_t tiles = ps_smaller(threads * tile, count) * (2 * columns + 6);
-    int64_t lists = threads * ps_smaller(b->group, leaves) * PS_TREE_FAR_MAX;
-    p->writing = ps_larger(p->writing, 8 * (tiles + lists));
-    need->writers = ps_larger(need->writers, ps_smaller(threads, (count + tile - 1) / tile));
-    need->writer = ps_larger(need->writer, 8 * tile);
-    need->disk += 8 * (columns + 1) * count + (several ? 8 * (columns + 2) * count : 0);
-    need->seconds += 4e-7 * (double)count;
-    return PS_OK;
-}
-
-static ps_status plan(build *b)
-{
-    ps_need need = {.arrays = 0};
-    phases p = {0, 0, 0};
-    for (int s = 0; s < (b->files[1] ? 2 : 1); ++s) PS_TRY(count_side(b, s, &p, &need));
-    p.sorting -= need.writers * ps_store_writer_bytes(need.writer); /* before anything is written */
-    need.arrays = ps_larger(p.sorting, p.kept + p.writing);
-    ps_report *r = ps_report_new(b->run);
-    int64_t columns = columns_of(b, 0), count = ps_particles_header(b->files[0])->count;
-    int64_t capacity = run_capacity(b->memory, (int)columns);
-    int64_t runs = capacity > 0 ? (count + capacity - 1) / capacity : 0;
-    ps_report_int(r, "particles", count);
-    ps_report_int(r, "height", b->height);
-    ps_report_real(r, "width", b->box.width);
-    ps_report_int(r, "runs", runs);
-    ps_report_int(r, "memory_of_a_run", runs > 1 ? b->memory : 8 * (columns + 6) * count);
-    ps_report_int(r, "temporary_disk", runs > 1 ? 8 * (columns + 2) * count : 0);
-    ps_run told = *b->run; /* whose budget counts sorted runs alone: no refusal of what would run */
-    told.host_memory = INT64_MAX / 2;
-    ps_status status = ps_plan_take(&told, &need, r);
-    ps_report_print(&r);
-    return status;
-}
 
 static ps_status open_particles(build *b, ps_product *product)
 {
@@ -411,11 +315,11 @@ static ps_status run_build(ps_run *run)
     if (ps_product_is_up_to_date(&product)) return ps_journal_tidy(b.items, &product);
     PS_TRY(continue_run(&b, &product));
     int sides = b.files[1] ? 2 : 1;
-    /* What is in memory at the end of a side stays there, so each side has its part. */
-    b.memory = run->host_memory / (2 * sides);
+    if (b.group == 0) b.group = chosen.group || chosen.accuracy > 0 ? chosen.group : GROUP;
     PS_TRY(find_box(&b));
     PS_TRY(find_height(&b));
-    if (run->plan) return plan(&b);
+    PS_TRY(find_room(&b));
+    if (run->plan) return PS_OK;
     for (int s = 0; s < sides; ++s) PS_TRY(sort_side(&b, s));
     if (!b.journal) PS_TRY(open_journal(&b, &product));
     PS_TRY(lists_make(&b.trees[sides - 1], &b.trees[0], &b.lists));

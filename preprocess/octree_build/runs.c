@@ -13,8 +13,7 @@
 
 enum { BLOCK = 1 << 14 };
 
-/* Columns, keys, order, and a workspace of up to four words. */
-int64_t run_capacity(int64_t memory, int columns) { return memory / (8 * (columns + 6)); }
+int64_t runs_writer_bytes(const run_set *set) { return (int64_t)BLOCK * 8 * set->record_words; }
 
 /* Records of the run in memory: by its order. */
 static void make_records(const run_set *set, int64_t first, int64_t count, int64_t base,
@@ -60,7 +59,7 @@ static ps_status leaf_list_init(leaf_list *list, int64_t count)
     return ps_alloc_untouched((void **)&list->sizes, 8 * count, "sizes of leaves");
 }
 
-static void leaf_list_release(leaf_list *list)
+void leaf_list_release(leaf_list *list)
 {
     free(list->keys);
     free(list->sizes);
@@ -105,10 +104,14 @@ static ps_status add_leaves(run_set *set, int64_t count)
 /* ---- runs ---- */
 
 /* Particles are taken from all over a run: small pages would cost more than they. */
-static ps_status allocate_pages(void **out, int64_t bytes)
+static ps_status take_pages(ps_ledger *ledger, void **out, int64_t bytes, const char *line)
 {
     const int64_t page = 2 << 20; /* whole ones, where there are some */
     int64_t whole = bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
+    if (ledger) {
+        ps_ledger_add(ledger, PS_ROOM_HOST, line, whole);
+        return PS_OK;
+    }
     *out = ps_alloc_pages((size_t)whole);
     return *out ? PS_OK
                 : ps_fail(PS_EXHAUSTED,
@@ -117,20 +120,22 @@ static ps_status allocate_pages(void **out, int64_t bytes)
                           (double)bytes / 1e6);
 }
 
-static ps_status allocate(run_set *set)
+ps_status runs_allocate(run_set *set, ps_ledger *ledger, const char *kept)
 {
-    int64_t n = set->capacity;
-    PS_TRY(allocate_pages((void **)&set->memory, 8 * n * set->columns));
+    static const char sorting[] = "sorting";
+    int64_t n = set->capacity,
+            strides = set->runs > 1 ? set->particles / RUN_STRIDE + set->runs + 1 : 0;
+    const char *run = set->runs > 1 ? sorting : kept;
+    PS_TRY(take_pages(ledger, (void **)&set->memory, 8 * n * set->columns, run));
     for (int c = 0; c < set->columns; ++c) set->column[c] = set->memory + n * c;
-    PS_TRY(allocate_pages((void **)&set->keys, 8 * n));
-    PS_TRY(allocate_pages((void **)&set->order, 8 * n));
+    PS_TRY(take_pages(ledger, (void **)&set->keys, 8 * n, run));
+    PS_TRY(take_pages(ledger, (void **)&set->order, 8 * n, run));
     /* one word more for the last start of add_leaves */
-    PS_TRY(
-        allocate_pages((void **)&set->workspace, 8 * (ps_tree_sort_workspace(n, set->level) + 1)));
-    PS_TRY(PS_ALLOC(&set->first, set->runs + 1, "runs"));
-    PS_TRY(PS_ALLOC(&set->index_first, set->runs + 1, "runs"));
-    int64_t strides = set->particles / RUN_STRIDE + set->runs + 1;
-    return set->runs > 1 ? PS_ALLOC(&set->index, strides, "an index of runs") : PS_OK;
+    PS_TRY(take_pages(ledger, (void **)&set->workspace,
+                      8 * (ps_tree_sort_workspace(n, set->level) + 1), sorting));
+    PS_TRY(PS_LEDGER_TAKE(ledger, &set->first, set->runs + 1, kept));
+    PS_TRY(PS_LEDGER_TAKE(ledger, &set->index_first, set->runs + 1, kept));
+    return PS_LEDGER_TAKE(ledger, &set->index, strides, kept);
 }
 
 static void add_index(run_set *set, int64_t run, int64_t count)
@@ -169,19 +174,12 @@ static void release_workspace(run_set *set)
     set->order = NULL;
 }
 
-ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, int64_t memory,
-                    const char *beside, run_set *out)
+ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, const char *beside,
+                    run_set *out)
 {
-    out->particles = ps_particles_header(file)->count;
-    out->record_words = 2 + out->columns;
     out->file = -1;
-    out->capacity = run_capacity(memory, out->columns);
-    if (out->capacity >= out->particles) out->capacity = out->particles;
-    if (out->capacity < 1)
-        return ps_fail(PS_EXHAUSTED, "--host-memory is too small for any particles");
-    out->runs = (out->particles + out->capacity - 1) / out->capacity;
     if (out->runs > 1) PS_TRY(ps_scratch_open(beside, &out->file));
-    PS_TRY(allocate(out));
+    PS_TRY(runs_allocate(out, NULL, "runs"));
     for (int64_t r = 0; r < out->runs; ++r) PS_TRY(make_run(file, box, r, out));
     release_workspace(out);
     return PS_OK;

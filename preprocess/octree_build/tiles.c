@@ -38,13 +38,17 @@ typedef struct tile_space {
     int64_t *begin, *end; /* [runs] records of each run */
 } tile_space;
 
+int64_t tile_words(const run_set *set, int64_t capacity)
+{
+    return capacity * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs + HEAD_WORDS;
+}
+
 static ps_status space_init(const tile_job *job, tile_space *s)
 {
     const run_set *set = job->set;
     int64_t n = job->capacity;
     memset(s, 0, sizeof *s);
-    int64_t words = n * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs + HEAD_WORDS;
-    PS_TRY(ps_alloc_untouched((void **)&s->records, 8 * words, "a tile of particles"));
+    PS_TRY(ps_alloc_untouched((void **)&s->records, 8 * tile_words(set, n), "a tile of particles"));
     s->scratch = s->records + n * set->record_words + HEAD_WORDS;
     s->column[0] = (double *)(s->scratch + 2 * n);
     for (int c = 1; c < set->columns; ++c) s->column[c] = s->column[c - 1] + n;
