@@ -5,6 +5,7 @@
 
 #include "formats/prism_model.h"
 #include "kernels/linear/bounded.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "stage/prism_sum/prism_sum.h"
 #include "stage/prism_sum/rows.h"
@@ -104,7 +105,8 @@ void operator_close(inversion *v);
 ps_status search_run(inversion *v, const ps_product *product);
 /* Removes what states there are of this command. */
 ps_status search_tidy(inversion *v, const ps_product *product);
-int64_t search_bytes(int64_t length);
+/* What search_run takes: lines "solver" and, on disk, "states". */
+void search_count(const inversion *v, ps_ledger *ledger);
 
 /* ---- output.c ---- */
 

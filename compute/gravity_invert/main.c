@@ -136,12 +136,11 @@ static void fill_ledger(const inversion *v, ps_ledger *ledger)
     ps_ledger_add(ledger, PS_ROOM_HOST, "sums over prisms",
                   (int64_t)((double)v->mesh.cells * (8. * 16 + 2 * points)) +
                       v->stations.count * (8 * (10 + 4 * PS_PRISM_NUMBERS)));
-    ps_ledger_add(ledger, PS_ROOM_HOST, "solver", search_bytes(v->length));
+    search_count(v, ledger);
     ps_ledger_add(ledger, PS_ROOM_HOST, "model", 8 * v->length * (3 + (chosen.bounds ? 2 : 0)));
     ps_ledger_add(
         ledger, PS_ROOM_DISK, "output",
         8 * (v->mesh.cells * (v->options.field == FIELD_GRAVITY ? 8 : 10) + v->stations.count * 6));
-    ps_ledger_add(ledger, PS_ROOM_DISK, "states", v->run->keep * search_bytes(v->length) * 5 / 11);
 }
 
 static ps_status report_plan(const inversion *v, const ps_ledger *ledger)

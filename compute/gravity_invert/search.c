@@ -41,12 +41,22 @@ typedef struct search {
     char name[4096], *identity;
 } search;
 
-int64_t search_bytes(int64_t length)
+static ps_status take(search *s, int64_t length, ps_ledger *ledger)
 {
-    int64_t doubles[PS_BOUNDED_PIECES], all = 2 * length;
-    ps_bounded_memory(length, doubles);
-    for (int k = 0; k < PS_BOUNDED_PIECES; ++k) all += doubles[k];
-    return 8 * all;
+    static const char line[] = "solver";
+    ps_bounded_memory(length, s->doubles);
+    for (int k = 0; k < PS_BOUNDED_PIECES; ++k)
+        PS_TRY(PS_LEDGER_TAKE(ledger, &s->memory[k], s->doubles[k], line));
+    PS_TRY(PS_LEDGER_TAKE(ledger, &s->smoothed, length, line));
+    return PS_LEDGER_TAKE(ledger, &s->descent, length, line);
+}
+
+void search_count(const inversion *v, ps_ledger *ledger)
+{
+    search s = {.v = NULL};
+    (void)take(&s, v->length, ledger);
+    int64_t state = 8 * (s.doubles[PS_BOUNDED_SMALL] + s.doubles[PS_BOUNDED_VECTORS]);
+    ps_ledger_add(ledger, PS_ROOM_DISK, "states", v->run->keep * (state + (int64_t)sizeof s.now));
 }
 
 /* ---- products ---- */
@@ -257,11 +267,7 @@ static ps_status prepare(search *s)
     inversion *v = s->v;
     s->system = (ps_bounded_system){
         .context = s, .length = v->length, .low = v->low, .high = v->high, .apply = apply};
-    ps_bounded_memory(v->length, s->doubles);
-    for (int k = 0; k < PS_BOUNDED_PIECES; ++k)
-        PS_TRY(PS_ALLOC(&s->memory[k], s->doubles[k], "the solver"));
-    PS_TRY(PS_ALLOC(&s->smoothed, v->length, "the solver"));
-    PS_TRY(PS_ALLOC(&s->descent, v->length, "the solver"));
+    PS_TRY(take(s, v->length, NULL));
     return ps_bounded_attach(&s->solver, &s->system, s->memory);
 }
 

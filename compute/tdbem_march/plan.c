@@ -117,9 +117,8 @@ static void measure(const ps_run *run, const march_options *options, problem *p,
     ps_ledger_add(l, PS_ROOM_HOST, "sums",
                   summation_sums_bytes(header, options->group + p->far.group) +
                       rows * options->group * item);
-    ps_ledger_add(l, PS_ROOM_HOST, "solver",
-                  solver_bytes(p->solver, rows) +
-                      (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double));
+    (void)solver_take(&(solver){.kind = p->solver, .rows = rows}, l);
+    ps_ledger_add(l, PS_ROOM_HOST, "solver", 8 * (2 * rows + ps_load_workspace(&p->load)));
     if (p->recorded)
         ps_ledger_add(l, PS_ROOM_HOST, "loads",
                       ps_incident_file_bytes(p->recorded) +

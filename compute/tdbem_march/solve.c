@@ -37,9 +37,13 @@ const char *solver_name(solver_kind kind)
     return names[kind];
 }
 
-int64_t solver_bytes(solver_kind kind, int64_t rows)
+ps_status solver_take(solver *s, ps_ledger *ledger)
 {
-    return (4 * rows + workspace_of(kind, rows)) * (int64_t)sizeof(double);
+    static const char line[] = "solver";
+    double **const vectors[] = {&s->scale, &s->x, &s->last[0], &s->last[1]};
+    for (int k = 0; k < 4; ++k) PS_TRY(PS_LEDGER_TAKE(ledger, vectors[k], s->rows, line));
+    int64_t work = s->kind == SOLVER_CHOLESKY ? 0 : workspace_of(s->kind, s->rows);
+    return PS_LEDGER_TAKE(ledger, &s->work, work, line);
 }
 
 ps_status solver_diagonal(const ps_csr *m0, double *scale)
@@ -54,18 +58,13 @@ ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, doub
     *out = (solver){
         .kind = kind, .m0 = *m0, .rows = m0->rows, .precision = precision, .tolerance = tolerance};
     memset(m0, 0, sizeof *m0);
-    PS_TRY(PS_ALLOC(&out->scale, out->rows, "the solver"));
-    PS_TRY(PS_ALLOC(&out->x, out->rows, "the solver"));
-    PS_TRY(PS_ALLOC(&out->last[0], out->rows, "the solver"));
-    PS_TRY(PS_ALLOC(&out->last[1], out->rows, "the solver"));
+    PS_TRY(solver_take(out, NULL));
     PS_TRY(solver_diagonal(&out->m0, out->scale));
-    if (kind == SOLVER_CHOLESKY) {
-        const ps_csr *m = &out->m0;
-        ps_status status = ps_cholesky_open(
-            &(ps_symmetric_rows){m->rows, m->row_start, m->columns, m->values}, &out->factor);
-        return status == PS_OK ? PS_OK : ps_context(status, "--solver cholesky: M^0");
-    }
-    return PS_ALLOC(&out->work, workspace_of(kind, out->rows), "the solver");
+    if (kind != SOLVER_CHOLESKY) return PS_OK;
+    const ps_csr *m = &out->m0;
+    ps_status status = ps_cholesky_open(
+        &(ps_symmetric_rows){m->rows, m->row_start, m->columns, m->values}, &out->factor);
+    return status == PS_OK ? PS_OK : ps_context(status, "--solver cholesky: M^0");
 }
 
 void solver_close(solver *s)

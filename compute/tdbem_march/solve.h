@@ -9,6 +9,7 @@
 #include "formats/slice_matrix.h"
 #include "kernels/common/growth_watch.h"
 #include "runtime/cholesky.h"
+#include "runtime/ledger.h"
 
 typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY, SOLVER_BICGSTAB } solver_kind;
 /* SOLVER_BICGSTAB in the place of conjugate gradients where M^0 is not symmetric. PS_USAGE:
@@ -48,8 +49,9 @@ typedef struct solver {
 
 /* scale[rows] = 1 / diagonal of M^0. PS_INVALID, naming the row, unless all of it is positive. */
 ps_status solver_diagonal(const ps_csr *m0, double *scale);
-/* Bytes that solver_open allocates (Cholesky: without the factor). */
-int64_t solver_bytes(solver_kind kind, int64_t rows);
+/* What solver_open allocates, of a kind and rows; a ledger counts it (Cholesky: without the
+ * factor). */
+ps_status solver_take(solver *solver, ps_ledger *ledger);
 /* Takes over m0. tolerance: relative residual of conjugate gradients. */
 ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
                       solver *out);

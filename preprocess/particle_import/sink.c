@@ -125,36 +125,40 @@ static void generate(const chunk_writer *w, int64_t first, int64_t count, double
                                 columns[c]);
 }
 
-static ps_status write_chunk(const chunk_writer *w, int64_t chunk)
+/* room: of a thread, for a chunk. */
+static ps_status write_chunk(const chunk_writer *w, int64_t chunk, double *room)
 {
     double *columns[PS_PARTICLE_COLUMNS_MAX];
     int64_t rows = ps_particles_chunk_rows(w->file);
     int64_t count = ps_particles_chunk_size(w->file, chunk);
-    PS_TRY(ps_alloc_untouched((void **)&columns[0], 8 * rows * w->columns, "a chunk of particles"));
-    for (int c = 1; c < w->columns; ++c) columns[c] = columns[c - 1] + rows;
-    ps_status status = PS_OK;
+    for (int c = 0; c < w->columns; ++c) columns[c] = room + c * rows;
     if (w->from)
-        status = fill_from_spool(w->from, chunk, rows, count, columns);
+        PS_TRY(fill_from_spool(w->from, chunk, rows, count, columns));
     else
         generate(w, chunk * rows, count, columns);
-    if (status == PS_OK)
-        status = ps_particles_write_chunk(w->file, chunk, (const double *const *)columns);
-    free(columns[0]);
-    return status;
+    return ps_particles_write_chunk(w->file, chunk, (const double *const *)columns);
 }
 
 static ps_status write_chunks(const chunk_writer *w)
 {
     ps_failure failure = {0};
     int64_t chunks = ps_particles_chunk_count(w->file), done = 0;
+    int64_t bytes = 8 * ps_particles_chunk_rows(w->file) * w->columns;
     ps_progress progress;
     ps_progress_start(&progress, "writing", "chunks", 0, chunks);
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t c = 0; c < chunks; ++c) {
-        if (ps_has_failed(&failure)) continue;
-        ps_note_failure(&failure, write_chunk(w, c));
+#pragma omp parallel
+    {
+        double *room;
+        ps_note_failure(&failure,
+                        ps_alloc_untouched((void **)&room, bytes, "a chunk of particles"));
+#pragma omp for schedule(dynamic)
+        for (int64_t c = 0; c < chunks; ++c) {
+            if (ps_has_failed(&failure)) continue;
+            ps_note_failure(&failure, write_chunk(w, c, room));
 #pragma omp critical(particle_import_progress)
-        ps_progress_update(&progress, ++done);
+            ps_progress_update(&progress, ++done);
+        }
+        free(room);
     }
     ps_progress_end(&progress);
     return ps_first_failure(&failure);
@@ -178,8 +182,8 @@ ps_need write_need(const ps_run *run, int64_t count, int columns)
     int64_t rows = count >= 1 << 25 ? 1 << 19 : 1 << 17;
     int64_t chunks = (count + rows - 1) / rows, here = count < rows ? count : rows;
     int64_t threads = chunks < run->threads ? chunks : run->threads;
-    return (ps_need){.arrays = threads * 8 * here * (columns + 2),
-                     .writer = 8 * here * 3,
+    return (ps_need){.arrays = threads * 8 * here * columns,
+                     .writer = 8 * here,
                      .writers = threads,
                      .disk = 8 * columns * count,
                      .seconds = 1e-7 * (double)count / (double)threads};
@@ -220,9 +224,8 @@ ps_status sink_finish(sink *s, int64_t *coincident)
 ps_status write_generated(const import_options *options, const ps_store_identity *identity,
                           ps_distribution distribution, int64_t count)
 {
-    ps_particle_header header = {.count = count,
-                                 .right_hand_sides = options->right_hand_sides,
-                                 .moments = options->moments};
+    ps_particle_header header = {
+        .count = count, .right_hand_sides = options->right_hand_sides, .moments = options->moments};
     const ps_need need = write_need(options->run, count, 3 + options->right_hand_sides);
     PS_TRY(ps_plan_take(options->run, &need, NULL));
     set_units(&header, options);
