@@ -45,17 +45,21 @@ ps_status ps_osrc_init(ps_osrc *osrc, ps_coupling coupling, double wavenumber, d
     osrc->terms = terms;
     osrc->ke[0] = wavenumber;
     osrc->ke[1] = .4 * cbrt(wavenumber) / cbrt(radius * radius);
+    osrc->decay = fmax(0, 1 / radius - wavenumber);
     pade(osrc);
     return PS_OK;
 }
+
+/* What V^-1 does to constants. */
+static double complex onset(const ps_osrc *osrc) { return I * osrc->wavenumber - osrc->decay; }
 
 static double complex symbol(const ps_osrc *osrc, double lambda, bool exact)
 {
     double complex ke = from(osrc->ke), x = -lambda / (ke * ke), root = from(osrc->c0);
     if (osrc->coupling == PS_COUPLING_PLAIN) return 0;
-    if (osrc->coupling == PS_COUPLING_MILLER) return 1 / (I * osrc->wavenumber);
+    if (osrc->coupling == PS_COUPLING_MILLER) return 1 / onset(osrc);
     for (int j = 0; j < osrc->terms; ++j) root += from(osrc->a[j]) * x / (1 + from(osrc->b[j]) * x);
-    return (exact ? 1 / csqrt(1 + x) : root / (1 + x)) / (I * osrc->wavenumber);
+    return (exact ? 1 / csqrt(1 + x) : root / (1 + x)) / onset(osrc);
 }
 
 void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2])
@@ -75,19 +79,19 @@ int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
 /* Shifts and weights: V M^-1 = sum_j weight_j (M - shift_j L)^-1; their number. */
 static int fractions(const ps_osrc *osrc, double (*shift)[2], double complex *weight)
 {
-    double complex ik = I * osrc->wavenumber, first = from(osrc->c0);
+    double complex own = onset(osrc), first = from(osrc->c0);
     int count = ps_osrc_shifts(osrc, shift);
     if (count == 0) {
         memset(shift[0], 0, sizeof shift[0]);
-        weight[0] = 1 / ik;
+        weight[0] = 1 / own;
         return osrc->coupling == PS_COUPLING_MILLER;
     }
     for (int j = 1; j < count; ++j) {
         double complex share = from(osrc->a[j - 1]) / (1 - from(osrc->b[j - 1]));
         first -= share;
-        weight[j] = share / ik;
+        weight[j] = share / own;
     }
-    weight[0] = first / ik;
+    weight[0] = first / own;
     return count;
 }
 
@@ -170,12 +174,12 @@ ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
                                 const double *massless, double *y, double *workspace)
 {
     double shift[1 + PS_OSRC_TERMS_MAX][2];
-    double complex weight[1 + PS_OSRC_TERMS_MAX] = {0}, ik = I * osrc->wavenumber, whole = ik;
+    double complex weight[1 + PS_OSRC_TERMS_MAX] = {0}, own = onset(osrc), whole = own;
     int64_t terms = ps_osrc_shifts(osrc, shift);
     if (osrc->coupling == PS_COUPLING_PLAIN) whole = 0;
     if (terms > 0) whole *= from(osrc->c0);
     for (int64_t j = 1; j < terms; ++j) { /* A X/(1 + B X) = A/B (1 - 1/(1 + B X)) */
-        weight[j] = -ik * from(osrc->a[j - 1]) / from(osrc->b[j - 1]);
+        weight[j] = -own * from(osrc->a[j - 1]) / from(osrc->b[j - 1]);
         whole -= weight[j];
     }
     return add_fractions(osrc, matrix, solver, whole, weight, 1, sides, b, massless, y, workspace);

@@ -4,15 +4,19 @@
  * guide 2):
  *
  *   PS_COUPLING_PLAIN    V = 0
- *   PS_COUPLING_MILLER   V = -i/k
- *   PS_COUPLING_OSRC     V = (1/ik) (1 + Lap/ke^2)^{-1/2}, ke = k + 0.4 i k^{1/3} R^{-2/3}
+ *   PS_COUPLING_MILLER   V = 1/eta
+ *   PS_COUPLING_OSRC     V = (1/eta) (1 + Lap/ke^2)^{-1/2}, ke = k + 0.4 i k^{1/3} R^{-2/3}
+ *
+ * eta = ik - max(0, 1/R - k) is ik but for waves longer than 2 pi R, where it goes over to -1/R, which
+ * is what a sphere's outgoing field exp(ikr)/r has of constants, ik - 1/R, without waves. With ik alone
+ * the equation of a soft body leaves its constants to k S, and errors of K' come into them as eps/(kR).
  *
  * The root is the Pade sum of N terms with its branch cut turned by theta = pi/3:
  *     sqrt(1 + X) ~ C0 + sum_j A_j X / (1 + B_j X)
  * so that with mass M and stiffness L
- *     V M^-1 b = (1/ik) (M - L/ke^2)^-1 [C0 b - sum_j (A_j/ke^2) L (M - (B_j/ke^2) L)^-1 b]
+ *     V M^-1 b = (1/eta) (M - L/ke^2)^-1 [C0 b - sum_j (A_j/ke^2) L (M - (B_j/ke^2) L)^-1 b]
  * which by partial fractions is the sum of N + 1 solutions that do not wait for each other:
- *     V M^-1 b = (1/ik) [(C0 - sum_j w_j) (M - L/ke^2)^-1 + sum_j w_j (M - (B_j/ke^2) L)^-1] b,
+ *     V M^-1 b = (1/eta) [(C0 - sum_j w_j) (M - L/ke^2)^-1 + sum_j w_j (M - (B_j/ke^2) L)^-1] b,
  *     w_j = A_j/(1 - B_j).
  */
 #ifndef PS_KERNELS_HBEM_OSRC_H
@@ -34,6 +38,7 @@ enum { PS_OSRC_TERMS_MAX = 32 };
 typedef struct ps_osrc {
     ps_coupling coupling;
     double wavenumber, ke[2]; /* k; damped k_e, rad/m: real, imaginary */
+    double decay;             /* max(0, 1/R - k), rad/m                */
     int terms;
     double c0[2], a[PS_OSRC_TERMS_MAX][2], b[PS_OSRC_TERMS_MAX][2];
 } ps_osrc;
@@ -63,8 +68,8 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
                         double *workspace);
 
 /* y = V^-1 M^-1 b, the Dirichlet-to-Neumann map of the same root,
- *     V^-1 M^-1 b = ik [(C0 + sum_j A_j/B_j) M^-1 b - sum_j A_j/B_j (M - (B_j/ke^2) L)^-1 b],
- * ik M^-1 b for PS_COUPLING_MILLER, 0 for PS_COUPLING_PLAIN; massless: M^-1 b. */
+ *     V^-1 M^-1 b = eta [(C0 + sum_j A_j/B_j) M^-1 b - sum_j A_j/B_j (M - (B_j/ke^2) L)^-1 b],
+ * eta M^-1 b for PS_COUPLING_MILLER, 0 for PS_COUPLING_PLAIN; massless: M^-1 b. */
 ps_status ps_osrc_apply_inverse(const ps_osrc *osrc, const ps_pencil *matrix,
                                 const ps_shifted_solver *solver, int64_t sides, const double *b,
                                 const double *massless, double *y, double *workspace);

@@ -53,6 +53,9 @@ soft1="-1.16875307 .845609462 -.411671732 .707333352 .0872656215 .573497643"
 solve soft5 s5.hdf c5.h5 7 --wavenumber 1 $wave --boundary others:soft
 far soft5 .003 $soft1
 solve softp s5.hdf c5.h5 7 --wavenumber $pi $wave --boundary others:soft
+# Waves so long that the sphere is in a static field: F = -R, which errors of K' over k took away.
+solve softlong s5.hdf c5.h5 6 --wavenumber 1e-6 $wave --boundary others:soft
+far softlong .01 -1 0 -1 0 -1 0
 solve imp5 s5.hdf c5.h5 8 --wavenumber 1 $wave --boundary others:impedance:1
 far imp5 .02 -.0917112818 .792962526 -.194853072 .335316755 -.173624632 .0244023246
 
