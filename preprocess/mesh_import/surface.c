@@ -219,6 +219,70 @@ static int depth_of(const surface *s, int64_t p)
     return depth;
 }
 
+static bool box_has(const double *box, const double *x)
+{
+    for (int c = 0; c < 3; ++c)
+        if (x[c] < box[c] || x[c] > box[3 + c]) return false;
+    return true;
+}
+
+/* Whether a point is inside part q (1), outside (-1), or on it or near, which tells nothing (0). */
+static int side_of(const surface *s, int64_t q, const double *at)
+{
+    const import_cells *cells = &s->mesh->triangles;
+    double turns = 0;
+    if (box_has(s->boxes + 6 * q, at))
+        turns = fabs(ps_winding_number(s->mesh->vertices, cells->vertices, s->triangles, s->part,
+                                       s->flip, (int32_t)q, at));
+    return turns > .75 ? 1 : turns < .25 ? -1 : 0;
+}
+
+/* Whether part q has some of part p inside and some outside, as corners and middles of its
+ * triangles tell, of which so many even ones are looked at. */
+static bool reaches_into(const surface *s, int64_t p, int64_t q)
+{
+    enum { SAMPLES = 64 };
+    int64_t step = 1 + s->sizes[p] / SAMPLES, seen = 0;
+    bool inside = false, outside = false;
+    for (int64_t t = s->first[p]; t < s->triangles && !(inside && outside); ++t) {
+        const int32_t *v = s->mesh->triangles.vertices + 3 * t;
+        double middle[3];
+        if (s->part[t] != p || seen++ % step != 0) continue;
+        ps_cells_centroids(s->mesh->vertices, v, 1, 3, middle);
+        for (int k = 0; k < 4; ++k) {
+            int side = side_of(s, q, k < 3 ? s->mesh->vertices + 3 * (int64_t)v[k] : middle);
+            inside |= side > 0;
+            outside |= side < 0;
+        }
+    }
+    return inside && outside;
+}
+
+static bool boxes_apart(const double *a, const double *b)
+{
+    for (int c = 0; c < 3; ++c)
+        if (a[c] >= b[3 + c] || b[c] >= a[3 + c]) return true;
+    return false;
+}
+
+/* Parts may cut through one another along edges and vertices alone, as copies of a symmetric mesh
+ * do, which no pair of triangles tells. */
+static void check_reach(surface *s)
+{
+    import_finding *finding = import_finding_new(s->findings, "closed parts reach into one another",
+                                                 "--allow-intersections accepts them");
+    for (int64_t p = 0; p < s->figures->parts; ++p)
+        for (int64_t q = 0; q < s->figures->parts; ++q) {
+            char first[PLACE], second[PLACE];
+            if (p == q || boxes_apart(s->boxes + 6 * p, s->boxes + 6 * q)) continue;
+            if (!reaches_into(s, p, q)) continue;
+            import_cell_place(s->mesh, &s->mesh->triangles, s->first[p], first, PLACE);
+            import_cell_place(s->mesh, &s->mesh->triangles, s->first[q], second, PLACE);
+            import_finding_add(finding, "the part of %s has some of itself inside that of %s",
+                               first, second);
+        }
+}
+
 /* Parts that nothing encloses must have positive volumes; enclosed ones are cavities
  * (negative) or nested interfaces (positive), and both are left as they are. */
 static ps_status check_outward(surface *s, import_findings *findings)
@@ -272,6 +336,7 @@ static ps_status check_orientation(surface *s)
     PS_TRY(prefer_majority(s));
     tell_turned(s, findings);
     if (s->figures->closed) PS_TRY(check_outward(s, findings));
+    if (s->figures->closed && !s->options->allow_intersections) check_reach(s);
     if (orient)
         s->figures->turned = ps_cells_turn(s->mesh->triangles.vertices, s->triangles, 3, s->flip);
     s->figures->oriented = s->figures->closed;

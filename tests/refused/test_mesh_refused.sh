@@ -79,6 +79,15 @@ off '8 8 0' "$tetra"'0.2 0.2 0.2\n1.2 0.2 0.2\n0.2 1.2 0.2\n0.2 0.2 1.2\n' "$goo
 refused "3 pairs of triangles cut through or overlap one another: face 2" cut_through.off; accepted cut_through.off --allow-intersections
 off '8 8 0' "$tetra"'0.1 0.1 0\n1.1 0.1 0\n0.1 1.1 0\n0.1 0.1 -1\n' "$good"'3 4 5 6\n3 4 7 5\n3 5 7 6\n3 4 6 7\n' overlap.off
 refused "1 pairs of triangles cut through or overlap one another: face 0" overlap.off; accepted overlap.off --allow-intersections
+# Octahedra that mirror one another cut along edges alone; apart they are well, and one inside of the other is a cavity.
+octahedra() { # DX SCALE: of the second one
+    printf 'OFF\n12 16 0\n1 0 0\n-1 0 0\n0 1 0\n0 -1 0\n0 0 1\n0 0 -1\n'
+    for v in "1 0 0" "-1 0 0" "0 1 0" "0 -1 0" "0 0 1" "0 0 -1"; do awk -v d="$1" -v s="$2" '{ print d + s * $1, s * $2, s * $3 }' <<< "$v"; done
+    for o in 0 6; do for f in "0 2 4" "2 1 4" "1 3 4" "3 0 4" "2 0 5" "1 2 5" "3 1 5" "0 3 5"; do awk -v o=$o '{ print 3, o + $1, o + $2, o + $3 }' <<< "$f"; done; done
+}
+octahedra 1 1 > reach.off; octahedra 2.5 1 > apart.off; octahedra 0 .5 > within.off
+refused "2 closed parts reach into one another" reach.off; accepted reach.off --allow-intersections
+accepted apart.off; accepted within.off
 msh '2.2 0 8' '1 4 2 0 1 1 3 2 4' negative.msh; refused "negative volumes" negative.msh; accepted negative.msh --orient
 msh '2.2 0 8' '1 15 2 0 1 1' points.msh; refused "no triangles" points.msh; refused "no tetrahedra" points.msh --kind volume
 
