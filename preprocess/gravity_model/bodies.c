@@ -1,4 +1,5 @@
 /* Bodies: from options, from tables, the built-in crater. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,4 +80,33 @@ ps_status add_chx1(body_list *out)
         PS_TRY(body_list_add(out, &body));
     }
     return PS_OK;
+}
+
+/* Where a body begins and ends along an axis, m. */
+static void body_ends(const ps_body *body, int axis, double ends[2])
+{
+    bool round = body->kind == PS_BODY_BALL || (body->kind == PS_BODY_RING && axis < 2);
+    double reach = body->size[3];
+    for (int side = 0; side < 2; ++side)
+        ends[side] =
+            round ? body->size[axis] + (side ? reach : -reach) : body->size[2 * axis + side];
+}
+
+double body_spread(const ps_body *body, const ps_cells *cells, int *along)
+{
+    double worst = 0;
+    for (int a = 0; a < 3; ++a) {
+        double ends[2], h = cells->grid.spacing[a];
+        body_ends(body, a, ends);
+        for (int side = 0; side < 2; ++side) { /* in cells, within the box */
+            double at = (ends[side] - cells->origin[a]) / h;
+            ends[side] = fmin(fmax(at, 0), (double)(cells->grid.nodes[a] - 1));
+        }
+        double taken = ceil(ends[1] - 1e-6) - floor(ends[0] + 1e-6);
+        double spread = ends[1] > ends[0] ? taken / (ends[1] - ends[0]) : 0;
+        if (!(spread > worst)) continue;
+        worst = spread;
+        *along = a;
+    }
+    return worst;
 }

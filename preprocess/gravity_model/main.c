@@ -176,6 +176,29 @@ static void tell_of_means(const model *m)
     }
 }
 
+/* Bodies that are narrow beside cells become as wide as these: masses stay, fields near by do not.
+ */
+static void tell_of_spread(const model *m)
+{
+    int64_t spread = 0, widest = 0;
+    double worst = 1.5; /* a ball of four cells takes 1.25 */
+    int axis = 0;
+    for (int64_t b = 0; b < m->bodies.count; ++b) {
+        int along = 0;
+        double own = body_spread(&m->bodies.bodies[b], &m->cells, &along);
+        spread += own > 1.5;
+        if (!(own > worst)) continue;
+        worst = own, widest = b, axis = along;
+    }
+    if (spread > 0)
+        ps_warning(
+            "%lld of %lld bodies are spread over cells of the grid that they do not fill: body "
+            "%lld becomes %.3g times as wide along %c, where cells are %.4g m. Masses are kept, "
+            "fields near by are not: give more --nodes, or a --box whose planes meet its ends",
+            (long long)spread, (long long)m->bodies.count, (long long)widest + 1, worst,
+            "xyz"[axis], m -> cells.grid.spacing[axis]);
+}
+
 static ps_status gather_box(const model *m, double box[6])
 {
     static const double usual[6] = {-125e3, 125e3, -125e3, 125e3, 0, 15e3};
@@ -407,6 +430,7 @@ static ps_status run_model(ps_run *run)
     PS_TRY(record_files(&product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     if (m.has_bricks) tell_of_means(&m);
+    tell_of_spread(&m);
     PS_TRY(check_mass(&m, run, &t.lost));
     if (!run->plan) PS_TRY(write_model(&m, &product, &t));
     return report(&m, &t, run);

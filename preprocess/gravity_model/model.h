@@ -22,5 +22,8 @@ ps_status parse_body(const char *text, double unit, ps_body *out);
 ps_status read_bricks(const char *path, double unit, body_list *out);
 /* CHX-1, the synthetic crater (numerics guide of schwarz, section 6). */
 ps_status add_chx1(body_list *out);
+/* The extent of the cells that a body takes over its own within the box, along the axis where that
+ * is most; 1 of a body between planes of the grid, 0 of one outside. */
+double body_spread(const ps_body *body, const ps_cells *cells, int *along);
 
 #endif

@@ -30,6 +30,12 @@ grep -q "nodes  *\[3, 5, 5\]" out || { cat out; fail "nodes of the UBC grid"; }
 within "$(figure mass_of_model)" 76499999 76500001 "mass of the UBC model"
 within "$(ratio)" .99999999 1.00000001 "mass of the UBC model on the grid"
 grep -q "origin  *\[100, 200, -50\]" out || { cat out; fail "corner of the UBC grid"; }
+# bodies that cells do not follow: of a fiftieth of a cell, and one that fits along two axes; those between planes are well
+box="--box=-10000,10000,-10000,10000,0,5000"
+expect 0 "1 of 1 bodies are spread over cells of the grid that they do not fill: body 1 becomes 500 times as wide along z" $model s.hdf $box --nodes 21,21,11 --body brick:-1000,1000,0,2000,1011,1012,300
+expect 0 "1 of 2 bodies are spread over cells of the grid that they do not fill: body 2 becomes 2.86 times as wide along x, where cells are 1e+04 m" $model s.hdf --force $box --nodes 3,21,11 --body brick:-10000,0,0,2000,1000,1500,300 --body brick:-4000,3000,-2000,5000,1000,2500,300
+expect 0 "" $model s.hdf --force $box --nodes 21,21,11 --body brick:-4000,3000,-2000,5000,1000,2500,300 --body ball:0,0,2500,2100,300
+! grep -q "spread over" err || fail "a warning of bodies that the cells follow"
 # refusals
 expect 2 "there is no density" $model no.hdf
 expect 2 "belong together" $model no.hdf --ubc-mesh m.msh
