@@ -5,6 +5,7 @@
 
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"
+#include "formats/ubc.h"
 #include "runtime/ledger.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -79,6 +80,7 @@ static const ps_option options[] = {
 static const ps_allowance allowances[] = {{"stations-inside", "stations inside of cells"},
                                           {"stations-outside", "stations beside the mesh"},
                                           {"units", "values that are too large for anomalies"},
+                                          {"density", "densities beyond 25,000 kg/m3"},
                                           {NULL, NULL}};
 
 static ps_status parse_bounds(double out[2])
@@ -226,11 +228,28 @@ static ps_status evaluate(inversion *v)
     return operator_check(v, v->model, v->computed);
 }
 
+/* Values that cells can only have at densities of no ground are noise, or not of these cells. */
+static ps_status check_densities(const inversion *v)
+{
+    double most = 0;
+    if (v->options.field != FIELD_GRAVITY) return PS_OK;
+    for (int64_t i = 0; i < v->length; ++i)
+        most = fabs(v->model[i]) > fabs(most) ? v->model[i] : most;
+    if (!(fabs(most) > PS_DENSITY_MOST)) return PS_OK;
+    return ps_refuse(
+        v->run, "density",
+        "the values are fitted with densities of up to %.4g kg/m3, and nothing has more "
+        "than %g: errors too small for their noise, another unit, or masses beside the "
+        "mesh; --bounds keeps to what is possible",
+        most, PS_DENSITY_MOST);
+}
+
 static ps_status compute(inversion *v, const ps_product *product)
 {
     PS_TRY(operator_open(v));
     PS_TRY(search_run(v, product));
     PS_TRY(evaluate(v));
+    PS_TRY(check_densities(v));
     if (chosen.table) PS_TRY(invert_table(v, chosen.table));
     if (chosen.ubc) PS_TRY(invert_ubc(v, chosen.ubc));
     PS_TRY(invert_save(v, product));

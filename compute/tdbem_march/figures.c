@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runtime/log.h"
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
@@ -87,6 +88,11 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
 static void report_answers(ps_report *report, const march *m)
 {
     const figures *f = &m->figures;
+    if (!m->stopped && f->load == 0)
+        ps_warning(
+            "nothing came in: the loads of all steps are 0, and so are the densities. A pulse "
+            "passes the origin at its delay, and comes to the body later or earlier by the way "
+            "between; march on for longer, or give it another delay");
     ps_report_section(report, "solve");
     ps_report_text(report, "method", solver_name(m->solver.kind));
     ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0);
@@ -160,8 +166,8 @@ void march_report(const march *m, const march_plan *plan)
     ps_chunk_stream_stats stats = {0};
     if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
     double peak = (double)ps_memory_peak(), *gathered;
-    double mine[RANK_FIGURES] = {m->summation.seconds, (double)problem_swept(m->problem)->values_owned,
-                                 peak};
+    double mine[RANK_FIGURES] = {m->summation.seconds,
+                                 (double)problem_swept(m->problem)->values_owned, peak};
     if (PS_ALLOC(&gathered, ps_comm_size() * RANK_FIGURES, "figures") != PS_OK) return;
     if (ps_comm_gather(mine, sizeof mine, gathered) == PS_OK &&
         ps_comm_max_f64(&peak, 1) == PS_OK && ps_comm_rank() == 0)

@@ -75,4 +75,9 @@ expect 5 "fits so well" invert bad.txt mesh.msh x.h5 --bounds 0,120
 expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds 5,1
 printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*-50\n' > bad.msh
 expect 3 "width 1 along z is -50" invert obs.txt bad.msh x.h5
+# noise of 100 mGal is fitted by what no ground has
+printf '4 4 3\n0 0 0\n4*100\n4*100\n3*50\n' > small.msh
+for x in 50 150 250 350; do for y in 50 150 250 350; do echo "$x $y 5 $(((x + y) / 100 % 2 * 200 - 100)) .05"; done; done > noise.txt
+expect 3 "nothing has more than 25000" invert noise.txt small.msh x.h5
 [ ! -e x.h5 ] || fail "a refused run left a file"
+expect 0 "warning" invert noise.txt small.msh y.h5 --allow density

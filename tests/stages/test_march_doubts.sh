@@ -77,6 +77,10 @@ penstock-inspect ts.h5 --csv > ts.csv
 ! grep -q nan ts.csv || { echo "allowed, but not there"; exit 1; }
 fails 2 "--csv is for traces" penstock-inspect s.h5 --csv
 
+# a pulse that has not come when the march ends
+penstock-tdbem-march -q s.h5 sphere1.h5 never.h5 --steps 16 --emitter plane:dir=0,0,1:width=0.6:delay=1000 > /dev/null 2> said.txt
+grep -q "nothing came in" said.txt || { echo "zeros without a word"; cat said.txt; exit 1; }
+
 # interior resonances of a rigid sphere, the first at k R = 2.08: R = 1, .331 Hz
 penstock-tdbem-march -q s.h5 sphere1.h5 ring.h5 --time 60 --emitter plane:dir=0,0,1:width=0.6 > /dev/null 2>&1
 penstock-probe ring.h5 sphere1.h5 ring.surface.h5 --surface 0-41 -q > /dev/null 2>&1
