@@ -307,7 +307,7 @@ static void count_bytes(solve_problem *p, const solve_group *group)
     }
 }
 
-/* Row sums of Laplace's double layers that were assembled here: by one product of K; of K' the
+/* Row sums of Laplace's operators that were assembled here: by one product of K and of W; of K' the
  * sums over columns, where its leaves are on the host. */
 static ps_status check_sums(solve_problem *p, const solve_group *group)
 {
@@ -315,7 +315,7 @@ static ps_status check_sums(solve_problem *p, const solve_group *group)
     int count = group_matrices(p, group, m);
     for (int i = 0; i < count && p->scene_count > 0 && group->wavenumber == 0; ++i) {
         ps_hbem_kernel kernel = m[i]->header->kernel;
-        if (kernel == PS_KERNEL_DLP || (kernel == PS_KERNEL_ADLP && !m[i]->device))
+        if (kernel != PS_KERNEL_SLP && (kernel != PS_KERNEL_ADLP || !m[i]->device))
             PS_TRY(matrix_check_sums(p, m[i]));
     }
     return PS_OK;
@@ -384,7 +384,8 @@ static ps_status run_group(solve_problem *p, int64_t group)
     bool finished;
     PS_TRY(look_at_group(p, group, &finished));
     if (!finished && p->products > 0 && ps_comm_any(ps_stop_requested()))
-        return ps_fail(PS_STOPPED, "stopped after %lld of %d wave numbers; the same command continues",
+        return ps_fail(PS_STOPPED,
+                       "stopped after %lld of %d wave numbers; the same command continues",
                        (long long)group, p->group_count);
     ps_status status = open_group(p, at, finished, &e);
     for (int64_t b = 0; status == PS_OK && b < batches; ++b) {

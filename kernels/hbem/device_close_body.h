@@ -56,57 +56,15 @@ PS_INLINE void order_needles(const ps_hbem_triangle *a, const ps_hbem_triangle *
     }
 }
 
-__device__ double square_between(const double a[3], const double b[3])
-{
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-}
-
-/* Corners, middles of edges, centroid: read once, for 49 distances. */
-__device__ void samples_of(const ps_hbem_triangle *t, double out[7][3])
-{
-    for (int c = 0; c < 3; ++c) {
-        const double corner[3] = {t->corner[0][c], t->corner[1][c], t->corner[2][c]};
-        for (int n = 0; n < 3; ++n) {
-            out[n][c] = corner[n];
-            out[3 + n][c] = (corner[n] + corner[(n + 1) % 3]) / 2;
-        }
-        out[6][c] = t->centroid[c];
-    }
-}
-
-/* The regular rule that the distance allows, or -1. *distance: a lower bound of it. */
-__device__ int rule_for(const ps_hbem_device_rules &rules, const ps_hbem_triangle *x,
-                        const ps_hbem_triangle *y, double *distance)
-{
-    double diameter = fmax(x->diameter, y->diameter), least = 1e300;
-    double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
-    *distance = bound;
-    if (bound >= rules.distance[0] * diameter) return 0;
-    double p[7][3], q[7][3];
-    samples_of(x, p);
-    samples_of(y, q);
-#pragma unroll
-    for (int a = 0; a < 7; ++a)
-#pragma unroll
-        for (int b = 0; b < 7; ++b) least = fmin(least, square_between(p[a], q[b]));
-    *distance = fmax(bound, sqrt(fmax(0., least - diameter * diameter / 16)));
-    for (int r = 0; r < rules.rules; ++r)
-        if (*distance >= rules.distance[r] * diameter) return r;
-    return -1;
-}
-
 __device__ int class_of(const ps_hbem_device_rules &rules, const ps_hbem_triangle *first,
                         const ps_hbem_triangle *second)
 {
     int order[2], apex[2], shared = order_shared(first, second, order);
-    double distance = 0;
-    int rule = shared ? 0 : rule_for(rules, first, second, &distance);
+    int rule = shared ? 0 : ps_hbem_rule_of(rules.distance, rules.rules, first, second, apex);
     const bool hard = shared ? ps_hbem_is_hard(first, second, shared) : rule < 0;
     if (hard && rules.cells != NULL) return PS_HBEM_CLOSE_HARD;
     if (rule < 0) rule = rules.rules - 1;
-    if (rule > 0 && ps_hbem_is_narrow(first, second, distance, rules.distance[0], apex))
-        return (int)PS_HBEM_CLOSE_NARROW + rule;
+    if (rule >= PS_HBEM_RULES) return (int)PS_HBEM_CLOSE_NARROW + rule - PS_HBEM_RULES;
     return shared ? shared : (int)PS_PAIR_CONTACTS + rule;
 }
 

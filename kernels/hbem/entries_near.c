@@ -34,7 +34,7 @@ typedef struct near {
     const ps_hbem_operator *op;
     ps_hbem_range rows, columns;
     queue (*queues)[2];   /* [CLASSES][exchanged] */
-    ps_hbem_rule *narrow; /* [PS_HBEM_RULES] of needles; [0]: none */
+    ps_hbem_rule *narrow; /* [PS_HBEM_RULES] of needles; the first two: none */
     double *values;
     bool whole;  /* both spaces are P0: sums over hats are all that is wanted             */
     bool mirror; /* a symmetric diagonal block: a pair of triangles stands for both orders */
@@ -227,50 +227,10 @@ static void set_ordered(const ps_hbem_triangle *t, int32_t triangle, const int o
     }
 }
 
-static void middle(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c) out[c] = (a[c] + b[c]) / 2;
-}
-
 static double square_between(const double a[3], const double b[3])
 {
     double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
     return dot(d, d);
-}
-
-/* A lower bound of the distance from corners, midpoints and centroid, which leave no point of an
- * edge farther than a quarter of it. */
-static double distance_between(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
-{
-    const ps_hbem_triangle *sides[2] = {x, y};
-    double samples[2][7][3], least = INFINITY;
-    for (int s = 0; s < 2; ++s) {
-        memcpy(samples[s], sides[s]->corner, sizeof sides[s]->corner);
-        memcpy(samples[s][6], sides[s]->centroid, sizeof sides[s]->centroid);
-        for (int a = 0; a < 3; ++a)
-            middle(sides[s]->corner[a], sides[s]->corner[(a + 1) % 3], samples[s][3 + a]);
-    }
-    for (int a = 0; a < 7; ++a)
-        for (int b = 0; b < 7; ++b) {
-            double square = square_between(samples[0][a], samples[1][b]);
-            least = square < least ? square : least;
-        }
-    double offset = fmax(x->diameter, y->diameter) / 4;
-    return sqrt(fmax(0, least - offset * offset));
-}
-
-/* The regular rule that the distance allows, or -1. *distance: a lower bound of it. */
-static int rule_for(const ps_hbem_quadrature *quadrature, const ps_hbem_triangle *x,
-                    const ps_hbem_triangle *y, double *distance)
-{
-    double diameter = fmax(x->diameter, y->diameter);
-    double bound = sqrt(square_between(x->centroid, y->centroid)) - x->radius - y->radius;
-    *distance = bound;
-    if (bound >= quadrature->distance[0] * diameter) return 0;
-    *distance = fmax(bound, distance_between(x, y));
-    for (int r = 0; r < quadrature->rules; ++r)
-        if (*distance >= quadrature->distance[r] * diameter) return r;
-    return -1;
 }
 
 /* Shared vertices first, in the same order in both. Returns their number. */
@@ -321,9 +281,10 @@ static void add_pair(near *n, int32_t row, int32_t column)
     bool exchanged = row > column;
     int32_t first = exchanged ? column : row, second = exchanged ? row : column;
     int order[2][3], apex[2];
-    double distance = 0;
     int shared = order_shared(all[first].vertex, all[second].vertex, order);
-    int rule = shared ? 0 : rule_for(quadrature, &all[first], &all[second], &distance);
+    int rule = shared ? 0
+                      : ps_hbem_rule_of(quadrature->distance, quadrature->rules, &all[first],
+                                        &all[second], apex);
     bool hard = shared ? ps_hbem_is_hard(&all[first], &all[second], shared) : rule < 0;
     if (hard && quadrature->cells.n > 0) {
         add_hard(n, first, second, exchanged);
@@ -331,13 +292,11 @@ static void add_pair(near *n, int32_t row, int32_t column)
     }
     pair p;
     if (rule < 0) rule = quadrature->rules - 1;
-    bool narrow = rule > 0 && ps_hbem_is_narrow(&all[first], &all[second], distance,
-                                                quadrature->distance[0], apex);
-    for (int e = 0; narrow && e < 6; ++e) order[e / 3][e % 3] = (apex[e / 3] + 2 + e % 3) % 3;
+    for (int e = 0; rule >= PS_HBEM_RULES && e < 6; ++e)
+        order[e / 3][e % 3] = (apex[e / 3] + 2 + e % 3) % 3;
     set_ordered(&all[first], first, order[0], &p.side[0]);
     set_ordered(&all[second], second, order[1], &p.side[1]);
-    int class = shared ? shared : (narrow ? NARROW : PS_PAIR_CONTACTS) + rule;
-    enqueue(n, class, exchanged, &p);
+    enqueue(n, shared ? shared : PS_PAIR_CONTACTS + rule, exchanged, &p);
 }
 
 /* ---- pairs far enough apart for the first rule: one row triangle, columns in lanes ---- */
@@ -421,8 +380,8 @@ ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_
 {
     queue queues[CLASSES][2];
     ps_hbem_rule narrow[PS_HBEM_RULES];
-    for (int r = 1; r < op->quadrature->rules; ++r)
-        ps_hbem_rule_narrow(&op->quadrature->rule[r], &narrow[r]);
+    for (int r = 2; r < op->quadrature->rules; ++r)
+        ps_hbem_rule_narrow(ps_hbem_narrow_along(r), &narrow[r]);
     near n = {.op = op,
               .rows = rows,
               .columns = columns,

@@ -2,17 +2,19 @@
 
 #include <string.h>
 
-void ps_hbem_rule_narrow(const ps_hbem_rule *collapsed, ps_hbem_rule *out)
+void ps_hbem_rule_narrow(int n, ps_hbem_rule *out)
 {
-    int n = (int)lround(sqrt(collapsed->count));
-    memset(out, 0, sizeof *out);
+    double node[PS_HBEM_ALONG_MOST], weight[PS_HBEM_ALONG_MOST], along[PS_HBEM_ALONG_MOST][2];
+    ps_hbem_gauss(n, node, weight);
     for (int i = 0; i < n; ++i) {
-        double weight = 0, point[4];
-        for (int j = 0; j < n; ++j) weight += collapsed->weight[n * i + j];
-        for (int j = 0; j < PS_HBEM_ACROSS; ++j, ++out->count) {
-            ps_hbem_narrow_point(collapsed->hat[n * i][1], weight, j, point);
-            memcpy(out->hat[out->count], point, 3 * sizeof *point);
-            out->weight[out->count] = point[3];
-        }
+        along[i][0] = node[i];
+        along[i][1] = weight[i];
+    }
+    memset(out, 0, sizeof *out);
+    for (int q = 0; q < PS_HBEM_ACROSS * n; ++q, ++out->count) {
+        double point[4];
+        ps_hbem_narrow_point((const double(*)[2])along, q, point);
+        memcpy(out->hat[q], point, 3 * sizeof *point);
+        out->weight[q] = point[3];
     }
 }

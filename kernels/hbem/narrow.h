@@ -1,9 +1,9 @@
 /*
- * narrow: rules for pairs of needles, triangles with one short edge. The regular rules have n x n
- * points, as the distance over the longest edge asks for; across a needle there is nothing to
- * resolve at a distance that is large against its short edge: n x 3 points, n from the corner
- * opposite the short edge, are as good (specs/hbem.md, "Quadrature"). One body for cores and
- * devices.
+ * narrow: which regular rule a pair of triangles that do not touch takes: by their distance over
+ * the longer diameter, and of needles, triangles with one short edge, a narrow one. Across a needle
+ * there is nothing to resolve at a distance that is large against its short edge: n x 3 points, n
+ * from the corner opposite the short edge, are as good as a rule for all directions (specs/hbem.md,
+ * "Quadrature"). One body for cores and devices.
  */
 #ifndef PS_KERNELS_HBEM_NARROW_H
 #define PS_KERNELS_HBEM_NARROW_H
@@ -12,12 +12,80 @@
 #include "kernels/hbem/rules.h"
 
 /* Points across; kinds of close pairs on a device: those of device_kernels.h, then narrow ones by
- * their rule, of which that of the first rule is empty. */
+ * their rule, of which those of the first two rules are empty. */
 enum {
     PS_HBEM_ACROSS = 3,
+    PS_HBEM_ALONG_MOST = 8,
     PS_HBEM_CLOSE_NARROW = PS_PAIR_CONTACTS + PS_HBEM_RULES + 1,
     PS_HBEM_CLOSE_KINDS = PS_HBEM_CLOSE_NARROW + PS_HBEM_RULES
 };
+
+/* Points along in place of a regular rule; 0: its own are as few. */
+PS_HBEM_HARD_FUNCTION int ps_hbem_narrow_along(int rule)
+{
+    return rule < 2 ? 0 : rule == 2 ? 5 : rule == 3 ? 6 : 8;
+}
+
+/* The square of the distance of two segments, from p along u and from q along v: the parameter of
+ * the nearest point of one line, then of the other one and of the first again, each kept inside its
+ * segment (Ericson, Real-Time Collision Detection, 5.1.9, without branches). */
+PS_HBEM_HARD_FUNCTION double ps_hbem_segments(const double p[3], const double u[3],
+                                              const double q[3], const double v[3])
+{
+    double a = 0, b = 0, c = 0, e = 0, f = 0, square = 0;
+    for (int k = 0; k < 3; ++k) {
+        const double r = p[k] - q[k];
+        a += u[k] * u[k];
+        b += u[k] * v[k];
+        c += u[k] * r;
+        e += v[k] * v[k];
+        f += v[k] * r;
+    }
+    const double across = a * e - b * b;
+    double s = across > 0 ? fmin(fmax((b * f - c * e) / across, 0.), 1.) : 0.;
+    const double t = fmin(fmax((b * s + f) / e, 0.), 1.);
+    s = fmin(fmax((b * t - c) / a, 0.), 1.);
+    for (int k = 0; k < 3; ++k) {
+        const double d = p[k] - q[k] + s * u[k] - t * v[k];
+        square += d * d;
+    }
+    return square;
+}
+
+/* The square of the distance of a point from the plane of a triangle, where its foot is inside;
+ * else `none`. */
+PS_HBEM_HARD_FUNCTION double ps_hbem_above(const ps_hbem_triangle *t, const double edge[3][3],
+                                           const double p[3], double none)
+{
+    double height = 0;
+    for (int l = 0; l < 3; ++l) {
+        const double r[3] = {p[0] - t->corner[l][0], p[1] - t->corner[l][1],
+                             p[2] - t->corner[l][2]};
+        if (hard_fan_volume(t->normal, edge[l], r) < 0) return none;
+        if (l == 0) height = t->normal[0] * r[0] + t->normal[1] * r[1] + t->normal[2] * r[2];
+    }
+    return height * height;
+}
+
+/* The distance of two triangles that do not cross each other: of two edges, or of a corner and the
+ * other face. */
+PS_HBEM_HARD_FUNCTION double ps_hbem_distance(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
+{
+    double edge[2][3][3], least = 1e300;
+    for (int l = 0; l < 3; ++l)
+        for (int c = 0; c < 3; ++c) {
+            edge[0][l][c] = x->corner[(l + 1) % 3][c] - x->corner[l][c];
+            edge[1][l][c] = y->corner[(l + 1) % 3][c] - y->corner[l][c];
+        }
+    for (int e = 0; e < 9; ++e)
+        least = fmin(least, ps_hbem_segments(x->corner[e / 3], edge[0][e / 3], y->corner[e % 3],
+                                             edge[1][e % 3]));
+    for (int l = 0; l < 3; ++l) {
+        least = fmin(least, ps_hbem_above(x, edge[0], y->corner[l], least));
+        least = fmin(least, ps_hbem_above(y, edge[1], x->corner[l], least));
+    }
+    return sqrt(least);
+}
 
 /* The corner opposite the shortest edge, where that is at most `width` long and its triangle a
  * needle; else -1. Where it is, there is no second edge as short. */
@@ -48,18 +116,42 @@ PS_HBEM_HARD_FUNCTION bool ps_hbem_is_narrow(const ps_hbem_triangle *x, const ps
     return apex[0] >= 0 && apex[1] >= 0;
 }
 
-/* Point j of 3 across, at `along` from the short edge (0) to the apex (1, hat 1), whose weight is
- * that of all of them: hats, weight. */
-PS_HBEM_HARD_FUNCTION void ps_hbem_narrow_point(double along, double weight, int j, double out[4])
+/* The rule of two triangles without a common corner, with the apices where it is PS_HBEM_RULES more
+ * than a regular one, a narrow one in its place; -1: they are nearer than from[rules - 1]
+ * diameters.
+ */
+PS_HBEM_HARD_FUNCTION int ps_hbem_rule_of(const double *from, int rules, const ps_hbem_triangle *x,
+                                          const ps_hbem_triangle *y, int apex[2])
 {
-    const double node = .5 + (j - 1) * sqrt(.15), share = (j == 1 ? 8. : 5.) / 18;
-    out[1] = along;
-    out[2] = node * (1 - along);
-    out[0] = 1 - along - out[2];
-    out[3] = share * weight;
+    double diameter = fmax(x->diameter, y->diameter), square = 0, distance;
+    int r = 0;
+    for (int c = 0; c < 3; ++c) {
+        const double d = x->centroid[c] - y->centroid[c];
+        square += d * d;
+    }
+    if (sqrt(square) - x->radius - y->radius >= from[0] * diameter) return 0;
+    distance = ps_hbem_distance(x, y);
+    while (r < rules && distance < from[r] * diameter) ++r;
+    if (r == rules) return -1;
+    if (ps_hbem_narrow_along(r) && ps_hbem_is_narrow(x, y, distance, from[0], apex))
+        return PS_HBEM_RULES + r;
+    return r;
 }
 
-/* The narrow rule with as many points along as a collapsed one; hat 1 is the apex. */
-void ps_hbem_rule_narrow(const ps_hbem_rule *collapsed, ps_hbem_rule *out);
+/* Point q of a narrow rule with these Gauss points along and across on [0, 1]: hats, of which hat 1
+ * is the apex, and weight. */
+PS_HBEM_HARD_FUNCTION void ps_hbem_narrow_point(const double (*along)[2], int q, double out[4])
+{
+    const int j = q % PS_HBEM_ACROSS;
+    const double node = .5 + (j - 1) * sqrt(.15), share = (j == 1 ? 8. : 5.) / 18;
+    const double u = along[q / PS_HBEM_ACROSS][0];
+    out[1] = u;
+    out[2] = node * (1 - u);
+    out[0] = 1 - u - out[2];
+    out[3] = share * along[q / PS_HBEM_ACROSS][1] * (1 - u);
+}
+
+/* The narrow rule with n points along. 1 <= n <= PS_HBEM_ALONG_MOST. */
+void ps_hbem_rule_narrow(int n, ps_hbem_rule *out);
 
 #endif

@@ -133,20 +133,38 @@ __global__ void start_classes(const __grid_constant__ ps_hbem_near_launch in)
 
 /* ---- moments of close pairs ---- */
 
-/* The narrow rule of a collapsed one, as ps_hbem_rule_narrow has it, by a block; returns its
- * points. */
-template <typename real>
-__device__ int put_narrow(const real *collapsed, int count, real (*rule)[4])
+/* Gauss points along of narrow rules, on [0, 1]: node, weight. */
+__device__ const double narrow_line[][PS_HBEM_ALONG_MOST][2] = {
+    {{0.046910077030668018, 0.1184634425280945},
+     {0.23076534494715845, 0.23931433524968324},
+     {0.5, 0.28444444444444444},
+     {0.7692346550528415, 0.23931433524968324},
+     {0.95308992296933193, 0.1184634425280945}},
+    {{0.033765242898423975, 0.085662246189585248},
+     {0.1693953067668677, 0.1803807865240693},
+     {0.38069040695840151, 0.23395696728634563},
+     {0.61930959304159849, 0.23395696728634563},
+     {0.83060469323313235, 0.1803807865240693},
+     {0.96623475710157603, 0.085662246189585248}},
+    {{0.019855071751231856, 0.050614268145188088},
+     {0.10166676129318658, 0.11119051722668723},
+     {0.2372337950418355, 0.15685332293894369},
+     {0.40828267875217511, 0.181341891689181},
+     {0.59171732124782495, 0.181341891689181},
+     {0.7627662049581645, 0.15685332293894369},
+     {0.89833323870681348, 0.11119051722668723},
+     {0.9801449282487682, 0.050614268145188088}}};
+
+/* The narrow rule in place of a regular one by a block; returns its points. */
+template <typename real> __device__ int put_narrow(int regular, real (*rule)[4])
 {
-    const int n = (int)(sqrt((double)count) + .5);
-    for (int q = threadIdx.x; q < PS_HBEM_ACROSS * n; q += MOMENTS) {
-        const real *line = collapsed + 4 * n * (q / PS_HBEM_ACROSS);
-        double weight = 0, point[4];
-        for (int j = 0; j < n; ++j) weight += line[4 * j + 3];
-        ps_hbem_narrow_point(line[1], weight, q % PS_HBEM_ACROSS, point);
+    const int points = PS_HBEM_ACROSS * ps_hbem_narrow_along(regular);
+    for (int q = threadIdx.x; q < points; q += MOMENTS) {
+        double point[4];
+        ps_hbem_narrow_point(narrow_line[regular - 2], q, point);
         for (int e = 0; e < 4; ++e) rule[q][e] = (real)point[e];
     }
-    return PS_HBEM_ACROSS * n;
+    return points;
 }
 
 template <typename real, int kernel, int wave>
@@ -161,7 +179,7 @@ __global__ void __launch_bounds__(MOMENTS)
     int points = regular ? in.op.rules.count[r] : 0;
     const real *from = regular ? (const real *)in.op.rules.point[precision][r] : NULL;
     if (narrow)
-        points = put_narrow(from, points, rule);
+        points = put_narrow(r, rule);
     else
         for (int e = threadIdx.x; e < 4 * points; e += MOMENTS) rule[e / 4][e % 4] = from[e];
     __syncthreads();
@@ -306,7 +324,7 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
         close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
         PS_CUDA(cudaGetLastError());
     }
-    for (int rule = 1; rule < in->op.rules.rules; ++rule) {
+    for (int rule = 2; rule < in->op.rules.rules; ++rule) {
         close_moments<real, kernel, wave>
             <<<BLOCKS, MOMENTS, 0, stream>>>(*in, PS_HBEM_CLOSE_NARROW + rule);
         PS_CUDA(cudaGetLastError());

@@ -1,6 +1,7 @@
 #include "kernels/hbem/rules.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* P_n and P'_n at x. */
@@ -30,18 +31,80 @@ void ps_hbem_gauss(int n, double *node, double *weight)
     }
 }
 
-void ps_hbem_rule_six(ps_hbem_rule *rule)
+/* Orbits of points under the symmetries of the triangle: a point of hats a, b, 1 - a - b has as
+ * many images as its hats have orders. Weights are for an area of 1. */
+typedef struct symmetric_orbit {
+    double weight, a, b;
+} symmetric_orbit;
+
+static const symmetric_orbit degree4[] = {{.223381589678011, .445948490915965, .445948490915965},
+                                          {.109951743655322, .091576213509771, .091576213509771}};
+static const symmetric_orbit degree6[] = {
+    {.11678627572637511, .24928674517091268, .24928674517091268},
+    {.050844906370205924, .06308901449150152, .06308901449150152},
+    {.08285107561837614, .05314504984481885, .31035245103378245}};
+static const symmetric_orbit degree8[] = {
+    {.14431560767778986, 1. / 3, 1. / 3},
+    {.0950916342672821, .45929258829272623, .45929258829272623},
+    {.10321737053471693, .1705693077517646, .1705693077517646},
+    {.03245849762319773, .050547228317031005, .050547228317031005},
+    {.02723031417443663, .00839477740996312, .2631128296346256}};
+static const symmetric_orbit degree10[] = {
+    {.09081799038276138, 1. / 3, 1. / 3},
+    {.03672595775646275, .4855776333836592, .4855776333836592},
+    {.04532105943553121, .10948157548503383, .10948157548503383},
+    {.0727579168454251, .14170721941487102, .3079398387641213},
+    {.02832724253105264, .0250035347626782, .24667256063990217},
+    {.009421666963731708, .009540815400298828, .06680325101219596}};
+static const symmetric_orbit degree14[] = {
+    {.021883581359517776, .4889639103665139, .4889639103665139},
+    {.032788353514113834, .4176447192536752, .4176447192536752},
+    {.05177410446357343, .27347752831053107, .27347752831053107},
+    {.042162588739567027, .17720553243270623, .17720553243270623},
+    {.014433699681214164, .06179988313406744, .06179988313406744},
+    {.0049234036072284115, .019390961257930377, .019390961257930377},
+    {.024665753213776242, .057124757425763124, .17226668788913937},
+    {.03857151080890464, .09291624937946336, .3368614598849654},
+    {.014436308115348542, .014646950059030571, .2983728821490402},
+    {.005010228846029926, .0012683309550593465, .11897449771152008}};
+
+static void put_orbit(const symmetric_orbit *orbit, ps_hbem_rule *rule)
 {
-    static const double a[2] = {.445948490915965, .091576213509771};
-    static const double w[2] = {.223381589678011, .109951743655322};
-    memset(rule, 0, sizeof *rule);
-    for (int orbit = 0; orbit < 2; ++orbit)
-        for (int l = 0; l < 3; ++l, ++rule->count) {
-            for (int m = 0; m < 3; ++m)
-                rule->hat[rule->count][m] = m == l ? 1 - 2 * a[orbit] : a[orbit];
-            rule->weight[rule->count] = w[orbit] / (6 * (w[0] + w[1]));
-        }
+    const double of[3] = {orbit->a, orbit->b, 1 - orbit->a - orbit->b};
+    const bool middle = orbit->a == 1. / 3, two = orbit->a == orbit->b;
+    for (int image = 0; image < (middle ? 1 : two ? 3 : 6); ++image, ++rule->count) {
+        int last = image % 3, first = (last + (image < 3 ? 1 : 2)) % 3;
+        rule->hat[rule->count][last] = of[2];
+        rule->hat[rule->count][first] = of[0];
+        rule->hat[rule->count][3 - first - last] = of[1];
+        rule->weight[rule->count] = orbit->weight;
+    }
 }
+
+/* degree: 4, 6, 8, 10 or 14, of 6, 12, 16, 25, 42 points (Dunavant 1985): all weights are positive,
+ * no point is outside. */
+static void put_symmetric(int degree, ps_hbem_rule *rule)
+{
+#define ORBITS(n)                                                                                  \
+    {                                                                                              \
+        n, degree##n, sizeof degree##n / sizeof *degree##n                                         \
+    }
+    static const struct {
+        int degree;
+        const symmetric_orbit *orbit;
+        size_t orbits;
+    } all[] = {ORBITS(4), ORBITS(6), ORBITS(8), ORBITS(10), ORBITS(14)};
+#undef ORBITS
+    double sum = 0;
+    int r = 0;
+    while (r < 4 && all[r].degree < degree) ++r;
+    memset(rule, 0, sizeof *rule);
+    for (size_t n = 0; n < all[r].orbits; ++n) put_orbit(&all[r].orbit[n], rule);
+    for (int q = 0; q < rule->count; ++q) sum += rule->weight[q];
+    for (int q = 0; q < rule->count; ++q) rule->weight[q] /= 2 * sum;
+}
+
+void ps_hbem_rule_six(ps_hbem_rule *rule) { put_symmetric(4, rule); }
 
 void ps_hbem_rule_collapsed(int n, ps_hbem_rule *rule)
 {
@@ -179,10 +242,12 @@ static void put_cells(double tolerance, int n, int smooth, ps_hbem_cell_rule *ou
 
 /* ---- which rule where ---- */
 
-/* Distances for tolerances 1e-3, 1e-4, 1e-5, 1e-6 from which 6 points, 4x4, 5x5, 6x6, 8x8 suffice:
- * 1e-4 as measured (guide 2), the others from the decay with distance measured there. */
-static const double reach[4][PS_HBEM_RULES] = {
-    {1, .5, .4, .3, .2}, {2, 1, .5, .4, .3}, {3, 1.5, .9, .6, .4}, {6, 2.5, 1.5, 1, .5}};
+/* Distances for tolerances 1e-3, 1e-4, 1e-5, 1e-6 from which the rules of degree 4, 6, 8, 10 and 14
+ * err by less than a twentieth of it, as measured (specs/hbem.md, "Quadrature"). */
+static const double reach[4][PS_HBEM_RULES] = {{.72, .45, .41, .27, .2},
+                                               {1.15, .65, .53, .39, .27},
+                                               {1.9, .87, .7, .51, .37},
+                                               {2.75, 1.3, .95, .65, .47}};
 
 static int level_of(double tolerance)
 {
@@ -210,16 +275,13 @@ static void put_joint_rules(ps_hbem_quadrature *quadrature, int n, ps_hbem_joint
 void ps_hbem_quadrature_init(ps_hbem_quadrature *quadrature, double tolerance,
                              ps_hbem_joint_point *points)
 {
-    static const int n_of[PS_HBEM_RULES] = {0, 4, 5, 6, 8};
+    static const int degree[PS_HBEM_RULES] = {4, 6, 8, 10, 14};
     int level = level_of(tolerance);
     memset(quadrature, 0, sizeof *quadrature);
     quadrature->rules = PS_HBEM_RULES;
     for (int r = 0; r < PS_HBEM_RULES; ++r) {
         quadrature->distance[r] = reach[level][r];
-        if (r == 0)
-            ps_hbem_rule_six(&quadrature->rule[r]);
-        else
-            ps_hbem_rule_collapsed(n_of[r], &quadrature->rule[r]);
+        put_symmetric(degree[r], &quadrature->rule[r]);
     }
     put_joint_rules(quadrature, level + 4, points);
     static const int cells[4] = {5, 5, 6, 7}, smooth[4] = {4, 4, 5, 6};

@@ -59,22 +59,31 @@ static void test_reference_integrals(void **state)
     check_at_most(fabs(pair_integral(vertex, PS_PAIR_VERTEX, 5) / .268343797182829 - 1), 4e-6);
 }
 
+/* int x^a y^(degree-a) = a! b! / (a+b+2)! over the reference triangle. */
+static void check_degree(const ps_hbem_rule *rule, int degree)
+{
+    for (int a = 0; a <= degree; ++a) {
+        double sum = 0;
+        for (int q = 0; q < rule->count; ++q)
+            sum += rule->weight[q] * pow(rule->hat[q][1], a) * pow(rule->hat[q][2], degree - a);
+        check_near(sum, tgamma(a + 1) * tgamma(degree - a + 1) / tgamma(degree + 3), 1e-15, 1e-12);
+    }
+}
+
 static void test_rules_are_exact(void **state)
 {
+    ps_hbem_joint_point singular[13 * 256];
+    ps_hbem_quadrature quadrature;
     ps_hbem_rule rule;
-    for (int n = 0; n <= 8; n += n ? 1 : 2) {
-        int degree = n ? 2 * n - 2 : 4;
-        if (n)
-            ps_hbem_rule_collapsed(n, &rule);
-        else
-            ps_hbem_rule_six(&rule);
-        for (int a = 0; a <= degree; ++a) {
-            double sum = 0; /* int x^a y^(degree-a) = a! b! / (a+b+2)! */
-            for (int q = 0; q < rule.count; ++q)
-                sum += rule.weight[q] * pow(rule.hat[q][1], a) * pow(rule.hat[q][2], degree - a);
-            check_near(sum, tgamma(a + 1) * tgamma(degree - a + 1) / tgamma(degree + 3), 1e-15,
-                       1e-12);
-        }
+    for (int n = 1; n <= 8; ++n) {
+        ps_hbem_rule_collapsed(n, &rule);
+        check_degree(&rule, 2 * n - 2);
+    }
+    ps_hbem_quadrature_init(&quadrature, 1e-3, singular);
+    for (int r = 0; r < PS_HBEM_RULES; ++r) {
+        static const int degree[] = {4, 6, 8, 10, 14}, count[] = {6, 12, 16, 25, 42};
+        check_near(quadrature.rule[r].count, count[r], 0, 0);
+        for (int lower = 0; lower <= degree[r]; ++lower) check_degree(&quadrature.rule[r], lower);
     }
     for (int contact = PS_PAIR_VERTEX; contact < PS_PAIR_CONTACTS; ++contact) {
         ps_hbem_joint_point points[6 * 256];

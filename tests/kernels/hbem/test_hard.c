@@ -185,6 +185,111 @@ static void test_ugly(void **state)
             }
 }
 
+static double uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* The distance of two triangles, of any shape and place, against the least one of many points; of
+ * parallel edges, faces over each other, and in one plane by hand. */
+static void test_distance(void **state)
+{
+    enum { SIDE = 40 };
+    static const struct {
+        double corners[6][3], distance;
+    } known[] = {{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, -.5, 0}, {1, -.5, 0}, {.5, -1, .3}}, .5},
+                 {{{0, 0, 0}, {9, 0, 0}, {0, 9, 0}, {1, 1, .25}, {1.1, 1, .25}, {1, 1.1, .3}}, .25},
+                 {{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {2, 0, 0}, {3, .1, 0}, {3, -.1, 0}}, 1},
+                 {{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, .2}, {0, 1, 1.2}, {0, -1, 1.2}}, .2},
+                 {{{0, 0, 0}, {1, 0, 0}, {.5, 1e-4, 0}, {.3, .02, 0}, {.7, .02, 1e-5}, {.5, 1, 0}},
+                  .0199000006281}};
+    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
+    ps_hbem_triangle t[2];
+    for (int n = 0; n < 5; ++n) {
+        two_triangles(known[n].corners, order, t);
+        check_near(ps_hbem_distance(&t[0], &t[1]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
+        check_near(ps_hbem_distance(&t[1], &t[0]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
+    }
+    uint64_t seed = 5;
+    for (int n = 0; n < 60; ++n) {
+        double corners[6][3], flat = n % 3 == 0 ? 1 : n % 3 == 1 ? .1 : .003, least = INFINITY;
+        for (int e = 0; e < 18; ++e)
+            corners[e / 3][e % 3] = uniform(&seed) * (e % 3 == 1 ? flat : 1) + (e == 11) +
+                                    (e / 3 > 2 && e % 3 == 1 ? 1.1 * flat : 0);
+        two_triangles((const double(*)[3])corners, order, t);
+        for (int p = 0; p < (SIDE + 1) * (SIDE + 1); ++p)
+            for (int q = 0; q < (SIDE + 1) * (SIDE + 1); ++q) {
+                const int of[4] = {p % (SIDE + 1), p / (SIDE + 1), q % (SIDE + 1), q / (SIDE + 1)};
+                double square = 0;
+                if (of[0] + of[1] > SIDE || of[2] + of[3] > SIDE) continue;
+                for (int c = 0; c < 3; ++c) {
+                    const double(*x)[3] = t[0].corner, (*y)[3] = t[1].corner;
+                    double d = x[0][c] - y[0][c] +
+                               (of[0] * (x[1][c] - x[0][c]) + of[1] * (x[2][c] - x[0][c]) -
+                                of[2] * (y[1][c] - y[0][c]) - of[3] * (y[2][c] - y[0][c])) /
+                                   SIDE;
+                    square += d * d;
+                }
+                least = fmin(least, square);
+            }
+        const double own = ps_hbem_distance(&t[0], &t[1]);
+        check_at_most(own, sqrt(least) * (1 + 1e-12));
+        check_at_most(sqrt(least), own + .02 * fmax(t[0].diameter, t[1].diameter));
+    }
+}
+
+/* Each regular rule where it begins, at the least distance, with triangles of about one size and
+ * one against a third of it, round ones and needles: below a tenth of the tolerance. */
+static void test_begins(void **state)
+{
+    static const double shapes[4][2][3] = {{{.5, .85, 0}, {.4, .8, .3}},
+                                           {{.3, .2, 0}, {.6, .9, .2}},
+                                           {{.9, .1, 0}, {.2, .15, .05}},
+                                           {{.02, .3, 0}, {.5, .02, .6}}};
+    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
+    for (int n = 0; n < 40; ++n) {
+        const int digits = 3 + n % 4, rule = n / 4 % 5, shape = n / 20 * 2 + n % 2;
+        double eps = pow(10, -digits);
+        double corners[6][3] = {{0, 0, 0}, {1, 0, 0}};
+        ps_hbem_joint_point *points =
+            calloc((size_t)ps_hbem_quadrature_points(eps), sizeof *points);
+        ps_hbem_quadrature quadrature;
+        ps_hbem_quadrature_init(&quadrature, eps, points);
+        ps_hbem_triangle t[2];
+        int apex[2];
+        memcpy(corners[2], shapes[shape][0], sizeof corners[2]);
+        for (double low = 0, high = 8, middle = 8; !(middle == high && high - low < 1e-6);) {
+            middle = high - low < 1e-6 ? high : (low + high) / 2;
+            double size = n % 3 ? 1 : .3;
+            for (int c = 0; c < 3; ++c) {
+                corners[3][c] = c == 0 ? .1 : c == 1 ? -middle : .1;
+                corners[4][c] = corners[3][c] + size * (c == 0);
+                corners[5][c] = corners[3][c] + size * shapes[shape][1][c] * (c == 1 ? -1 : 1);
+            }
+            two_triangles((const double(*)[3])corners, order, t);
+            double diameter = fmax(t[0].diameter, t[1].diameter);
+            bool far = ps_hbem_distance(&t[0], &t[1]) >= quadrature.distance[rule] * diameter;
+            *(far ? &high : &low) = middle;
+        }
+        check_near(ps_hbem_rule_of(quadrature.distance, quadrature.rules, &t[0], &t[1], apex) %
+                       PS_HBEM_RULES,
+                   rule, 0, 0);
+        for (int layer = 0; layer < 2; ++layer) {
+            couple_case c;
+            double _Complex exact[9];
+            ps_hbem_kernel kernel = layer ? PS_KERNEL_DLP : PS_KERNEL_SLP;
+            couple_of(&t[0], &t[1], &c);
+            check_at_most(couple_exact(&c, 0, kernel, 0, .01 * eps, exact), .05 * eps);
+            double error = couple_error(&c, 0, kernel, 0, eps, exact);
+            print_message("    rule %d of %g, shape %d, kernel %d: %.3f eps\n", rule, eps, shape,
+                          (int)kernel, error / eps);
+            check_at_most(error, .1 * eps);
+        }
+        free(points);
+    }
+}
+
 /* Needles of length 1, far enough from each other for regular rules along and for few points
  * across: side by side, one over the other, as a T, one behind the other, turned. */
 static void test_needles(void **state)
@@ -207,7 +312,7 @@ static void test_needles(void **state)
             corners[3 + e / 3][e % 3] = second[pair][e / 3][e % 3] + (e % 3 == 1) * gap;
         two_triangles(corners, order, t);
         couple_of(&t[0], &t[1], &c);
-        narrow += ps_hbem_is_narrow(&t[0], &t[1], gap, digits - 2, apex);
+        narrow += ps_hbem_is_narrow(&t[0], &t[1], gap, digits == 3 ? .72 : 1.9, apex);
         for (int layer = 0; layer < 2; ++layer) {
             const ps_hbem_kernel kernel = layer == 0   ? PS_KERNEL_SLP
                                           : n % 2 == 0 ? PS_KERNEL_DLP
