@@ -7,6 +7,7 @@
 #include "stage/hbem_assembly/row_sums.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* A 1 of this rank's leaves. */
@@ -73,6 +74,7 @@ static ps_status judge(solve_problem *p, const matrix *m, const ps_hbem_space *s
     ps_hbem_row_check check;
     ps_hbem_row_sums_check(space, sums, diagonal, limit, integrals, &check);
     p->row_sum_error = fmax(p->row_sum_error, check.error); /* NaN before the first one */
+    ps_debug("%s: constants give row sums that are off by %.2g", m->name, check.error);
     return ps_hbem_row_sums_judge(&check, limit, m->name, p->run);
 }
 

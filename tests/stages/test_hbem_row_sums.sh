@@ -68,6 +68,13 @@ expect 0 "" penstock-cluster-build cube.hdf s.c.h5 --test p0
 expect 0 "" penstock-cluster-build cube.hdf k.c.h5 --test p0 --trial p1
 expect 0 "" penstock-hbem-solve cube.hdf s.c.h5 k.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --device cpu --tolerance 1e-9 --rules 1e-6
 within "$(figure row_sum_error)" 1e-7 1e-3 "row sums in memory"
+# W and K' of a Neumann problem: of W what its far blocks leave, in units of its diagonal.
+expect 0 "" penstock-cluster-build large.hdf w.c.h5
+expect 0 "" penstock-cluster-build large.hdf a.c.h5 --test p1 --trial p0
+expect 0 "" penstock-hbem-solve -v large.hdf w.c.h5 a.c.h5 v.hdf --problem neumann --side interior --data linear:0,0,1 --epsilon 1e-2 --rules 1e-3 \
+    --device cpu
+within "$(sed -n 's/.*hyps.*row sums that are off by //p' err)" 1e-7 2e-3 "row sums of W in memory"
+within "$(sed -n 's/.*adlp.*row sums that are off by //p' err)" 1e-7 1e-2 "row sums of K' in memory"
 printf '.41 .37 .9999\n.41 .37 1\n.41 .37 .9\n.9999 .5 .694\n1 .5 .694\n1 1 .694\n1 1 1\n.3 1e-7 .25\n.41 .37 1.0001\n' > points
 expect 0 "lie on the surface" penstock-hbem-field u.hdf f.h5 --points points --device cpu
 within "$(figure points_on_surface)" 4 4 "points on the surface"
