@@ -68,6 +68,7 @@ static ps_status make_root(fmm_adaptive *a, fmm_problem *p, double *const made[2
 {
     if (p->lattice.axes == 0) return ps_adaptive_root(lower, upper, &a->tree.box, &a->tree.deepest);
     PS_TRY(fmm_periodic_origin(lower, upper, p));
+    PS_TRY(fmm_periodic_places(p, made, 1 + fmm_adaptive_last(p)));
     for (int set = 0; set <= fmm_adaptive_last(p); ++set)
         fmm_periodic_map(p, p->header->count[set], p->header->count[set], made[set]);
     fmm_periodic_shrink(p, p->header->count[0], made[0]);

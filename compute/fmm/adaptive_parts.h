@@ -104,6 +104,9 @@ ps_status fmm_adaptive_build(fmm_run *r);
 /* The corner of the box, from where the particles lie. PS_INVALID if they lie wider than a period
  * along an axis that does not repeat. */
 ps_status fmm_periodic_origin(const double lower[3], const double upper[3], fmm_problem *p);
+/* Refuses particles of made[sets][3][count], as they were read, that are at one place but for whole
+ * periods (PS_INVALID); of `sets` 2 the second one's are targets. */
+ps_status fmm_periodic_places(const fmm_problem *p, double *const made[2], int sets);
 /* Positions [3][stride] to the unit box. OpenMP inside. */
 void fmm_periodic_map(const fmm_problem *p, int64_t count, int64_t stride, double *positions);
 /* PS_INVALID if columns[3 + S][count] have a net charge that was not asked for. */

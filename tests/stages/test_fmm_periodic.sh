@@ -67,6 +67,19 @@ expect 3 "diverges" $fmm charged.h5 none.h5 --order 3 --periodic xyz --period 1
 expect 3 "net charge of 2" $fmm charged.h5 none.h5 --order 3 --periodic xy --period 1
 expect 0 "net charge of 2" $fmm charged.h5 result.h5 --order 3 --periodic xy --period 1 --allow charged --force
 expect 0 "" $fmm charged.h5 result.h5 --order 3 --periodic xyz --period 1 --background --force
+# at one place but for periods: by rounding, on both faces, a target at the image of a source; not those given twice
+printf '.1 .2 .3 1\n1.1 .2 .3 -1\n' > again.txt
+printf '0 .2 .3 1\n1 .2 .3 -1\n' > faces.txt
+printf '5.6 5.45 100000.85 0\n' > image.txt
+printf '.1 .2 .3 1\n1.1 .2 .3000000001 -1\n' > close.txt
+for name in again faces close; do tree $name --height 1; done
+expect 3 "at one place but for whole periods of 1" $fmm again.h5 none.h5 --order 3 --periodic xyz --period 1
+expect 3 "at one place but for whole periods of 1" $fmm faces.h5 none.h5 --order 3 --periodic x --period 1
+expect 0 "" $fmm again.h5 result.h5 --order 3 --periodic xyz --period 1.5 --force
+expect 0 "" $fmm close.h5 result.h5 --order 3 --periodic xyz --period 1 --force
+penstock-particle-import image.txt image.p.h5 > import 2>&1 || fail "image.txt"
+expect 0 "" penstock-octree-build two.p.h5 aimed.h5 --height 1 --targets image.p.h5
+expect 3 "a target and a source" $fmm aimed.h5 none.h5 --order 3 --periodic xyz --period 1
 expect 2 "needs --period" $fmm two.h5 none.h5 --order 3 --periodic xyz
 expect 2 "each once" $fmm two.h5 none.h5 --order 3 --periodic xx --period 1
 expect 2 "kernel inverse" $fmm two.h5 none.h5 --order 3 --periodic x --period 1 --kernel yukawa
