@@ -159,6 +159,7 @@ static ps_status run_setup(ps_run *run)
 
 static const ps_allowance allowances[] = {
     {"early", "a pulse that is not quiet at t = 0, where the march begins with no field"},
+    {"short-pulse", "a pulse of which most is beyond what the mesh resolves"},
     {"flat-layer", "elements of a matched layer so flat that fields grow with the centred flux"},
     {"strong-layer", "a matched layer so strong for its elements that fields grow with that flux"},
     {"absorbing-poles", "a medium with poles at a face that absorbs"},

@@ -84,6 +84,7 @@ ps_status port_read_drive(const setup *s, setup_text *text, ps_dgtd_port_spec *x
     if (x->amplitude == 0) return PS_OK;
     PS_TRY(read_pulse(text, &pulse, &fixed));
     PS_TRY(begin_quietly(s, &pulse, 0, fixed, text->option, text->whole));
+    PS_TRY(resolve_pulse(s, &pulse, text->option, text->whole));
     x->shape = pulse.shape, x->centre = pulse.centre, x->width = pulse.width;
     x->omega = pulse.omega;
     if (x->parallel && x->resistance == 0)

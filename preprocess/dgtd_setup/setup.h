@@ -148,6 +148,9 @@ ps_status grow_layer(setup *s, setup_text *text, double *rows);
  * back through all of it, which for a layer that is a group of the mesh do not depend on the order. */
 double layer_defaults(int order, bool grown, double *grading, double *reflection);
 ps_status set_sources(setup *s);
+
+/* pulses.c */
+
 /* Shape, width, delay and carrier of a source or port; a delay that is not given lets the pulse
  * begin at t = 0, and *fixed is 0. */
 ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed);
@@ -156,6 +159,11 @@ ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed);
  * another one refused. */
 ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
                         const char *option, const char *text);
+/* A pulse of which most lies where half the mesh or more has fewer than two nodes a wavelength is
+ * refused (short-pulse). */
+ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *option,
+                        const char *text);
+
 /* ports.c: lumped ports, once faces have conditions and the layer and sources are there. */
 ps_status set_ports(setup *s);
 /* Name, network and source of a port of --port or --wire; a port without faces after the others. */

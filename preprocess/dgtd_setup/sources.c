@@ -12,13 +12,6 @@
 #include "runtime/log.h"
 #include "setup.h"
 
-static const double pi = 3.14159265358979323846;
-/* |u| of a Gaussian exp(-u^2) of 1e-6: where a pulse begins if no delay is given. */
-static const double begin = 3.7169221888498383;
-
-/* Of the peak, what a pulse may be at t = 0. */
-static const double QUIET = 1e-4;
-
 static const char keys[] =
     "current: at, axis, radius, moment or amplitude; plane: dir, pol, amplitude, at; dipole: at, "
     "axis, moment or amplitude; all of these: shape, width, delay, frequency; mode: n, amplitude, "
@@ -38,58 +31,6 @@ static ps_status needed(const setup_text *text, const char *key, int given)
     return given ? PS_OK
                  : ps_fail(PS_USAGE, "--%s %s: %s= is missing; keys are %s", text->option,
                            text->whole, key, keys);
-}
-
-ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed)
-{
-    int wide, delayed;
-    double frequency = 0;
-    const char *shape = text_find(text, "shape");
-    if (shape && strcmp(shape, "gaussian") != 0 && strcmp(shape, "ramp") != 0)
-        return ps_fail(PS_USAGE, "--%s %s: shape=%s: there are gaussian and ramp", text->option,
-                       text->whole, shape);
-    x->shape = shape && shape[0] == 'r' ? PS_DGTD_RAMP : PS_DGTD_GAUSSIAN;
-    PS_TRY(text_time(text, "width", &x->width, &wide));
-    PS_TRY(text_time(text, "delay", &x->centre, &delayed));
-    PS_TRY(text_reals(text, "frequency", 1, &frequency, NULL));
-    PS_TRY(needed(text, "width", wide));
-    if (!(x->width > 0) || frequency < 0)
-        return ps_fail(PS_USAGE, "--%s %s: width is positive, frequency (Hz) not negative",
-                       text->option, text->whole);
-    x->omega = 2 * pi * frequency / PS_DGTD_C0;
-    if (!delayed) x->centre = x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0;
-    *fixed = delayed;
-    return PS_OK;
-}
-
-/* Of its peak, what a pulse is at most at a time (m) up to which it should be quiet. */
-static double loudness(const ps_dgtd_source *x, double t)
-{
-    double u = (t - x->centre) / x->width;
-    if (x->shape == PS_DGTD_GAUSSIAN) return u < 0 ? exp(-u * u) : 1;
-    return u <= 0 ? 0 : u >= 1 ? 1 : u * u * u * u * (35 - 84 * u + 70 * u * u - 20 * u * u * u);
-}
-
-ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
-                        const char *option, const char *text)
-{
-    double needed = (x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0) - ahead;
-    double there = loudness(x, -ahead);
-    if (there <= QUIET) return PS_OK;
-    if (!fixed) {
-        ps_info("--%s %s: the pulse would be at %.2g of its peak in the region at t = 0; its "
-                "delay is %.4g s instead of "
-                "%.4g s",
-                option, text, there, needed / PS_DGTD_C0, x->centre / PS_DGTD_C0);
-        x->centre = needed;
-        return PS_OK;
-    }
-    return ps_refuse(
-        s->run, "early",
-        "--%s %s: at t = 0 the pulse is at %.2g of its peak already where it enters, but the "
-        "march begins "
-        "with no field: give it a delay of %.4g s or more, or none at all for one that does",
-        option, text, there, needed / PS_DGTD_C0);
 }
 
 /* p/eps0 in V m2 from moment (C m), or as it is. */
@@ -299,6 +240,7 @@ static ps_status check_current(const setup *s, ps_dgtd_source *x, int fixed, con
                        x->origin[0], x->origin[1], x->origin[2]);
     PS_TRY(check_ball(s, x, text));
     PS_TRY(begin_quietly(s, x, 0, fixed, "source", text));
+    PS_TRY(resolve_pulse(s, x, "source", text));
     double edge = 0, t[3][3];
     ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * at, t);
     for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * ps_norm3(t[a]));
@@ -360,6 +302,7 @@ static ps_status check_incident(const setup *s, ps_dgtd_source *x, int fixed, co
                        " faces at which it enters belong to elements of another medium",
                        text, filled, entries);
     PS_TRY(begin_quietly(s, x, ahead, fixed, "source", text));
+    PS_TRY(resolve_pulse(s, x, "source", text));
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
     int64_t at = element_at(s, x->origin);
     if (at >= 0 && (!s->total || s->total[at]))

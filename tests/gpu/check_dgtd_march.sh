@@ -195,7 +195,7 @@ penstock-mesh-box -q cut.hdf --cells 7 --shake .2 > said.txt 2>&1 &&
     bad "the mesh of the layer"
 layered() { # MESH ORDER OPTIONS; boundary, layer: of the model
     penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material default:eps=1 --boundary outer:${boundary:-absorbing} --pml ${layer:-auto:layers=3}:reflection=1e-3 \
-        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns --allow short-pulse "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
 }
 for flux in ${choice:-centred upwind}; do
     for order in 1 2 3 4; do
@@ -221,7 +221,7 @@ penstock-mesh-box -q cut.hdf --cells 9 --shake .25 --region 2:ball:.5,.5,.5,.2 >
     penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 || bad "the mesh of the local steps"
 local_steps() { # MESH ORDER OPTIONS
     penstock-dgtd-setup -q $1 m.h5 --force --allow early --order $2 --material 2:eps=1 --local-steps auto --boundary outer:absorbing \
-        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+        --source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns --allow short-pulse "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
 }
 for order in ${choice:-1 2 3 4}; do
     for medium in eps=20,sigma=.001 "eps=20 --pml auto:layers=3:reflection=1e-3"; do
@@ -266,7 +266,7 @@ penstock-mesh-box -q cut.hdf --cells 8 --shake .2 --region 2:ball:.75,.5,.5,.18 
     bad "the mesh of the media"
 media() { # MESH ORDER OPTIONS; outside: the medium around
     penstock-dgtd-setup -q $1 m.h5 --force --allow early --allow cut --order $2 --material 1:eps=${outside:-1} --boundary outer:absorbing \
-        --source current:at=.22,.5,.5:axis=0,0,1:radius=.15:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
+        --source current:at=.22,.5,.5:axis=0,0,1:radius=.15:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns --allow short-pulse "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
 }
 for order in ${choice:-1 2 3 4}; do
     for medium in eps=3,sigma=.01,$poles "eps=4/3/5/.5/0/-.2,$poles" "eps=3,$poles --flux upwind" "eps=1,$poles --local-steps 1"; do

@@ -71,7 +71,7 @@ tight p $run
 agree memory tight
 expect 0 "" penstock-mesh-box -q box.hdf --cells 20,6,6 --size 3,1,1 --shake .3 --region 2:box:1.2,.3,.3,1.8,.7,.7
 expect 0 "" penstock-mesh-partition -q box.hdf box.h5 --order layers
-expect 0 "" penstock-dgtd-setup -q box.h5 l.m.h5 --allow early --order 1 --material 1:eps=20 --material 2:eps=1 \
+expect 0 "" penstock-dgtd-setup -q box.h5 l.m.h5 --allow early --allow short-pulse --order 1 --material 1:eps=20 --material 2:eps=1 \
     --boundary outer:absorbing --pml auto:layers=2:reflection=1e-3 --local-steps auto \
     --source current:at=.6,.5,.5:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns
 run="--steps 15 --precision fp64 --probe 1.5,.5,.5 --energy-every 1 --frequency 1e8 --allow part-periods --force -q --balance"
