@@ -27,6 +27,14 @@ setup 3 "cut by 2 faces with a condition" --source current:at=.5,.45,.36:axis=0,
 setup 3 "--allow cut" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns
 setup 0 "warning" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns --allow cut
 
+# pulses that cells of a third cannot carry: 265 GHz of one without a carrier, a carrier of 2 GHz; where it conducts there is no wave
+setup 3 "at 2.65e+11 Hz" --source plane:dir=0,0,1:pol=1,0,0:width=1ps
+setup 3 "--allow short-pulse" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=3ns:frequency=2e9
+setup 0 "fewer than two nodes a wavelength" --source plane:dir=0,0,1:pol=1,0,0:width=1ps --allow short-pulse
+setup 0 "" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=.1ns:shape=ramp
+expect 0 "" penstock-dgtd-setup cube.h5 m.h5 --order 1 --material default:eps=1,sigma=1e6 --boundary outer:pec --force \
+    --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=1ps
+
 # settled or not
 setup 0 "" --source $wave
 expect 0 "have not died away" penstock-dgtd-march m.h5 short.h5 --time 5e-9 --frequency 2e8 --force -q
@@ -38,4 +46,9 @@ setup 0 "" --source $wave:frequency=2e8:shape=ramp
 expect 0 "are not steady" penstock-dgtd-march m.h5 short.h5 --periods 2 --energy-every 1 --frequency 2e8 --transform-periods 1 --force -q
 expect 0 "" penstock-dgtd-march m.h5 long.h5 --periods 8 --energy-every 1 --frequency 2e8 --transform-periods 1 --force -q
 ! grep -q "not steady" err || fail "a warning of steady fields"
+
+# a source that never ends hides what grows: W is below what E has of it
+setup 0 "" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=4ns:shape=ramp:frequency=1e8
+expect 1 "the march is unstable" penstock-dgtd-march m.h5 wild.h5 --steps 120 --dt-scale 1.2 --fresh -q
+expect 0 "" penstock-dgtd-march m.h5 tame.h5 --steps 400 --force -q
 exit 0
