@@ -33,4 +33,17 @@ within "$(figure port_power)" .249999 .250001 "power of the port"
 within "$(figure balance)" -3e-3 3e-3 "absorbed and outflow over it, less 1"
 within "$(figure absorbed)" .02 .23 "absorbed power"
 grep -q "the ports accept" err out 2> /dev/null && fail "a balance that is right is warned of"
+
+# ---- an end by decay that is not reached: how the energy falls, and whether it ever will ----
+expect 0 "s more would do" penstock-dgtd-march line.m.h5 short.h5 -q --time 22ns --until-decay 45dB
+more=$(sed -n 's/.* nanosecond: \([0-9.e+-]*\) s more would do.*/\1/p' err)
+within "$more" 1e-9 40e-9 "seconds that are lacking"
+expect 0 "" penstock-dgtd-march line.m.h5 long.h5 -q --time "$(awk "BEGIN { print 22e-9 + 2 * $more }")" --until-decay 45dB --json
+within "$(sed -n 's/.*"left": \([0-9.e+-]*\).*/\1/p' out)" 0 3.17e-5 "energy that is left then"
+expect 0 "" penstock-mesh-box metal.hdf -q --cells 3
+expect 0 "" penstock-mesh-partition metal.hdf metal.h5 -q
+expect 0 "" penstock-dgtd-setup metal.h5 metal.m.h5 -q --order 2 --material default:eps=1 --boundary outer:pec --allow cut \
+    --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=3ns
+expect 0 "nor will it be" penstock-dgtd-march metal.m.h5 metal.run.h5 -q --time 90ns --until-decay 40dB
+within "$(sed -n 's/.* nanosecond\. \([0-9]*\) % of it is electric.*/\1/p' err)" 30 70 "percent of it that is electric"
 exit 0
