@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
@@ -170,10 +171,7 @@ void ps_append_log_close(ps_append_log **log)
 {
     if (!*log) return;
     if ((*log)->descriptor >= 0) close((*log)->descriptor);
-    free((*log)->path);
-    free((*log)->identity);
-    free((*log)->entries);
-    free(*log);
+    PS_FREE((*log)->path, (*log)->identity, (*log)->entries, *log);
     *log = NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/tile_set.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { EXTRAS = 12, ROUNDING_EXTRAS = 3 };
@@ -310,9 +311,7 @@ void ps_block_matrix_close(ps_block_matrix **matrix)
     for (int64_t t = 0; m->images && t < m->set.tiles; ++t) free(m->images[t]);
     free(m->images);
     ps_csr_release(&m->m0);
-    free(m->tiles);
-    free(m->written);
-    free(m);
+    PS_FREE(m->tiles, m->written, m);
 }
 
 /* ---- reading ---- */

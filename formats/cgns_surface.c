@@ -8,6 +8,7 @@
 
 #include "formats/columns_hdf5.h"
 #include "formats/store_private.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -433,9 +434,6 @@ ps_status ps_cgns_surface_read(const char *path, ps_cgns_surface *out)
 
 void ps_cgns_surface_release(ps_cgns_surface *surface)
 {
-    free(surface->places);
-    free(surface->time);
-    free(surface->pressure);
-    free(surface->velocity);
+    PS_FREE(surface->places, surface->time, surface->pressure, surface->velocity);
     memset(surface, 0, sizeof *surface);
 }

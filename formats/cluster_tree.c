@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
@@ -21,12 +22,7 @@ typedef struct node_columns {
     char name[4][PS_NAME_MAX];
 } node_columns;
 
-static void release_columns(node_columns *c)
-{
-    free(c->range);
-    free(c->child);
-    free(c->box);
-}
+static void release_columns(node_columns *c) { PS_FREE(c->range, c->child, c->box); }
 
 static ps_status make_columns(node_columns *c, const char *group, int64_t nodes)
 {
@@ -204,9 +200,7 @@ ps_status ps_cluster_leaves_init(ps_cluster_leaves *leaves, int64_t count)
 
 void ps_cluster_leaves_release(ps_cluster_leaves *leaves)
 {
-    free(leaves->row);
-    free(leaves->column);
-    free(leaves->far);
+    PS_FREE(leaves->row, leaves->column, leaves->far);
     memset(leaves, 0, sizeof *leaves);
 }
 

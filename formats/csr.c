@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -25,9 +26,7 @@ failed:
 
 void ps_csr_release(ps_csr *matrix)
 {
-    free(matrix->row_start);
-    free(matrix->columns);
-    free(matrix->values);
+    PS_FREE(matrix->row_start, matrix->columns, matrix->values);
     *matrix = (ps_csr){0};
 }
 

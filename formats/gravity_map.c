@@ -1,11 +1,11 @@
 #include "formats/gravity_map.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/store_scales.h"
 #include "formats/vtkhdf.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64_t stations,
@@ -27,12 +27,7 @@ ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64
 
 void ps_gravity_map_release(ps_gravity_map *map)
 {
-    free(map->map);
-    free(map->map_elements);
-    free(map->place);
-    free(map->elements);
-    free(map->exact);
-    free(map->observed);
+    PS_FREE(map->map, map->map_elements, map->place, map->elements, map->exact, map->observed);
     memset(map, 0, sizeof *map);
 }
 

@@ -2,11 +2,11 @@
 #include "formats/hmatrix.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -136,13 +136,7 @@ ps_status ps_hmatrix_arrays_init(ps_hmatrix_arrays *a, int64_t leaves, int64_t c
 
 void ps_hmatrix_arrays_release(ps_hmatrix_arrays *a)
 {
-    free(a->rank);
-    free(a->error);
-    free(a->xxh3);
-    free(a->first);
-    free(a->numbers);
-    free(a->stored);
-    free(a->content_hash);
+    PS_FREE(a->rank, a->error, a->xxh3, a->first, a->numbers, a->stored, a->content_hash);
     memset(a, 0, sizeof *a);
 }
 

@@ -6,6 +6,7 @@
 
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/sizes.h"
@@ -90,13 +91,7 @@ typedef struct part_tables {
     int64_t *xxh3, *start;
 } part_tables;
 
-static void release_tables(part_tables *t)
-{
-    free(t->rank);
-    free(t->error);
-    free(t->xxh3);
-    free(t->start);
-}
+static void release_tables(part_tables *t) { PS_FREE(t->rank, t->error, t->xxh3, t->start); }
 
 static ps_status fill_tables(const ps_hmatrix *run, part_tables *t)
 {

@@ -11,6 +11,7 @@
 #include "formats/hmatrix_internal.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -173,11 +174,7 @@ void ps_hmatrix_close(ps_hmatrix_file **file)
     ps_hmatrix_arrays_release(&f->arrays);
     ps_hmatrix_release(&f->overview.shape);
     pthread_mutex_destroy(&f->lock);
-    free(f->leaves);
-    free(f->raw);
-    free(f->unpacked);
-    free(f->part);
-    free(f);
+    PS_FREE(f->leaves, f->raw, f->unpacked, f->part, f);
 }
 
 ps_store *ps_hmatrix_store(ps_hmatrix_file *file) { return file->store; }

@@ -8,6 +8,7 @@
 
 #include "formats/gzip_file.h"
 #include "formats/number_file.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
 #include "runtime/scope.h"
@@ -264,8 +265,6 @@ ps_status ps_matrix_market_load(const char *path, ps_csr *out, int64_t *columns)
     if (status == PS_OK) status = check_rows(path, &m);
     if (status == PS_OK) status = to_rows(&m, out);
     if (columns) *columns = m.columns;
-    free(m.row);
-    free(m.column);
-    free(m.value);
+    PS_FREE(m.row, m.column, m.value);
     return status;
 }

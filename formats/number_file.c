@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "formats/gzip_file.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { LINE_BYTES = 1 << 20 };
@@ -39,9 +40,7 @@ void ps_number_file_close(ps_number_file **file)
     ps_number_file *f = *file;
     if (!f) return;
     if (f->stream) gzclose(f->stream);
-    free(f->line);
-    free(f->path);
-    free(f);
+    PS_FREE(f->line, f->path, f);
     *file = NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
@@ -30,9 +31,8 @@ failed:
 
 void ps_partition_release(ps_partition *p)
 {
-    free(p->part_start), free(p->interior), free(p->vertices), free(p->tetrahedra);
-    free(p->links), free(p->tags), free(p->source), free(p->faces), free(p->face_tags);
-    free(p->layer_start);
+    PS_FREE(p->part_start, p->interior, p->vertices, p->tetrahedra, p->links, p->tags, p->source,
+            p->faces, p->face_tags, p->layer_start);
     memset(p, 0, sizeof *p);
 }
 

@@ -2,10 +2,10 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/tile_set.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
@@ -187,9 +187,7 @@ void ps_slice_matrix_close(ps_slice_matrix **matrix)
     if (!m) return;
     ps_store_close(&m->store);
     pthread_mutex_destroy(&m->lock);
-    free(m->tiles);
-    free(m->written);
-    free(m);
+    PS_FREE(m->tiles, m->written, m);
 }
 
 /* ---- reading ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/store_private.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 size_t ps_type_size(ps_type type)
@@ -47,10 +48,7 @@ ps_status ps_store_append(ps_store *store, ps_store_dataset_state **out)
 static void free_dataset(ps_store_dataset_state *dataset)
 {
     if (dataset->handle >= 0) H5Dclose(dataset->handle);
-    free(dataset->chunks);
-    free(dataset->part_rows);
-    free(dataset->part_chunks);
-    free(dataset->part_ids);
+    PS_FREE(dataset->chunks, dataset->part_rows, dataset->part_chunks, dataset->part_ids);
 }
 
 void ps_store_free(ps_store *store)
@@ -62,10 +60,7 @@ void ps_store_free(ps_store *store)
     if (store->file >= 0) H5Fclose(store->file);
     ps_hdf5_unlock();
     ps_scratch_pool_release(&store->pool);
-    free(store->part);
-    free(store->datasets);
-    free(store->path);
-    free(store);
+    PS_FREE(store->part, store->datasets, store->path, store);
 }
 
 bool ps_store_shape(ps_store_dataset_state *dataset)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
@@ -27,11 +28,8 @@ failed:
 
 void ps_surface_mesh_release(ps_surface_mesh *mesh)
 {
-    free(mesh->vertices);
-    free(mesh->triangles);
-    free(mesh->tags);
-    free(mesh->vertex_source);
-    free(mesh->triangle_source);
+    PS_FREE(mesh->vertices, mesh->triangles, mesh->tags, mesh->vertex_source,
+            mesh->triangle_source);
     memset(mesh, 0, sizeof *mesh);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/store_texts.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -41,9 +42,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 
 void ps_task_trace_release(ps_task_trace *trace)
 {
-    free(trace->records);
-    free(trace->first);
-    free(trace->before);
+    PS_FREE(trace->records, trace->first, trace->before);
     memset(trace, 0, sizeof *trace);
 }
 

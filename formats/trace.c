@@ -2,11 +2,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/store_scales.h"
 #include "formats/store_texts.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -38,10 +38,7 @@ failed:
 
 void ps_trace_release(ps_trace *trace)
 {
-    free(trace->axis);
-    free(trace->real);
-    free(trace->imaginary);
-    free(trace->places);
+    PS_FREE(trace->axis, trace->real, trace->imaginary, trace->places);
     memset(trace, 0, sizeof *trace);
 }
 

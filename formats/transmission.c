@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/store_texts.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -44,9 +45,7 @@ void ps_transmission_file_release(ps_transmission_file *file)
     free(file->k);
     free(file->rate);
     for (int m = 0; m < PS_MAPS; ++m) {
-        free(file->maps[m].x);
-        free(file->maps[m].y);
-        free(file->maps[m].rate);
+        PS_FREE(file->maps[m].x, file->maps[m].y, file->maps[m].rate);
     }
     memset(file, 0, sizeof *file);
 }

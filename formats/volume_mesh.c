@@ -1,8 +1,8 @@
 #include "formats/volume_mesh.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
@@ -33,14 +33,8 @@ failed:
 
 void ps_volume_mesh_release(ps_volume_mesh *mesh)
 {
-    free(mesh->vertices);
-    free(mesh->tetrahedra);
-    free(mesh->tags);
-    free(mesh->triangles);
-    free(mesh->triangle_tags);
-    free(mesh->vertex_source);
-    free(mesh->tetrahedron_source);
-    free(mesh->triangle_source);
+    PS_FREE(mesh->vertices, mesh->tetrahedra, mesh->tags, mesh->triangles, mesh->triangle_tags,
+            mesh->vertex_source, mesh->tetrahedron_source, mesh->triangle_source);
     memset(mesh, 0, sizeof *mesh);
 }
 

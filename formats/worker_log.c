@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/store_texts.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -31,11 +32,7 @@ ps_status ps_worker_log_init(ps_worker_log *log, int workers, const char *const 
 
 void ps_worker_log_release(ps_worker_log *log)
 {
-    free(log->names);
-    free(log->steps);
-    free(log->bounds);
-    free(log->seconds);
-    free(log->stage_seconds);
+    PS_FREE(log->names, log->steps, log->bounds, log->seconds, log->stage_seconds);
     memset(log, 0, sizeof *log);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/chunk_plan.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { MESSAGE_SIZE = 2048 };
@@ -251,9 +252,7 @@ void ps_chunk_feed_close(ps_chunk_feed **handle)
     *handle = NULL;
     ps_chunk_feed_fail(feed, PS_FAILED); /* stops the threads; nobody asks any more */
     ps_chunk_feed_retire(feed);
-    free(feed->free_raws);
-    free(feed->queue);
-    free(feed->threads);
+    PS_FREE(feed->free_raws, feed->queue, feed->threads);
     pthread_cond_destroy(&feed->raw_freed);
     pthread_cond_destroy(&feed->work_changed);
     pthread_cond_destroy(&feed->changed);

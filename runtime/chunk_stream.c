@@ -5,6 +5,7 @@
 
 #include "runtime/chunk_feed.h"
 #include "runtime/chunk_plan.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -240,10 +241,7 @@ void ps_chunk_stream_close(ps_chunk_stream **handle)
     ps_chunk_feed_close(&stream->feed);
     if (stream->slots) stream->config.release(stream->config.context, stream->slots);
     if (stream->kept) stream->config.release(stream->config.context, stream->kept);
-    free(stream->home);
-    free(stream->data);
-    free(stream->free_slots);
-    free(stream->sizes);
+    PS_FREE(stream->home, stream->data, stream->free_slots, stream->sizes);
     ps_chunk_plan_release(&stream->plan);
     free(stream);
 }

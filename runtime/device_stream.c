@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/device_mover.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
@@ -348,11 +349,7 @@ void ps_device_stream_close(ps_device_stream **handle)
     ps_stream_close(&stream->copies);
     ps_device_plan_release(&stream->plan);
     pthread_mutex_destroy(&stream->meter_lock);
-    free(stream->flying);
-    free(stream->offsets);
-    free(stream->batch_of);
-    free(stream->sizes);
-    free(stream);
+    PS_FREE(stream->flying, stream->offsets, stream->batch_of, stream->sizes, stream);
 }
 
 /* ---- sweeping ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/device_copies.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Ranges that come or leave together share an event: that of one of them. */
@@ -115,9 +116,7 @@ void ps_window_close(ps_window **window)
     }
     for (int k = 0; k < w->arrays; ++k)
         ps_device_free_ring(w->device, w->ring[k].base, w->ring[k].bytes, w->ring[k].size);
-    free(w->bounds);
-    free(w->list);
-    free(w);
+    PS_FREE(w->bounds, w->list, w);
     *window = NULL;
 }
 

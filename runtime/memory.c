@@ -1,3 +1,4 @@
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 #include <malloc.h>
@@ -54,6 +55,11 @@ ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what)
     PS_TRY(ps_alloc_untouched(out, count * (int64_t)size, what));
     memset(*out, 0, (size_t)count * size);
     return PS_OK;
+}
+
+void ps_free_each(void *const *pointers, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) free(pointers[i]);
 }
 
 ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, const char *what)

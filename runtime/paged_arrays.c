@@ -1,3 +1,4 @@
+#include "runtime/free.h"
 #include "runtime/paged_arrays.h"
 
 #include <errno.h>
@@ -282,10 +283,7 @@ void ps_paged_close(ps_paged **paged)
     pthread_mutex_destroy(&x->lock);
     pthread_cond_destroy(&x->more);
     pthread_cond_destroy(&x->finished);
-    free(x->bounds);
-    free(x->list);
-    free(x->tasks);
-    free(x);
+    PS_FREE(x->bounds, x->list, x->tasks, x);
     *paged = NULL;
 }
 

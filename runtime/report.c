@@ -1,3 +1,4 @@
+#include "runtime/free.h"
 #include "runtime/report.h"
 
 #include <inttypes.h>
@@ -286,8 +287,6 @@ void ps_report_print(ps_report **report)
 void ps_report_discard(ps_report **report)
 {
     if (!report || !*report) return;
-    free((*report)->outside.text);
-    free((*report)->sections.text);
-    free(*report);
+    PS_FREE((*report)->outside.text, (*report)->sections.text, *report);
     *report = NULL;
 }

@@ -1,6 +1,7 @@
 /* Hazards between tasks, and where valid copies of data are. */
 #include <stdlib.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
@@ -185,9 +186,7 @@ void task_data_free(ps_task_queue *queue, ps_task_data *data)
     for (int g = 0; g < queue->gpus; ++g) task_copy_drop(&queue->devices[g], &data->copies[g]);
     *(data->last ? &data->last->next : &queue->data) = data->next;
     if (data->next) data->next->last = data->last;
-    free(data->copies);
-    free(data->readers);
-    free(data);
+    PS_FREE(data->copies, data->readers, data);
 }
 
 ps_status ps_task_data_release(ps_task_queue *queue, ps_task_data **data)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
@@ -90,9 +91,7 @@ static ps_status pin(ps_task_queue *queue, device_worker *d, task *t, bool *room
 static ps_status make_flight_room(task_flight *flight, int accesses)
 {
     if (accesses <= flight->capacity) return PS_OK;
-    free(flight->pointers);
-    free(flight->home);
-    free(flight->goes_up);
+    PS_FREE(flight->pointers, flight->home, flight->goes_up);
     flight->home = flight->goes_up = NULL;
     flight->capacity = 0;
     PS_TRY(PS_ALLOC(&flight->pointers, 2 * accesses, "the data of a task"));

@@ -1,6 +1,6 @@
 /* The device of a GPU worker: streams, events and memory; and copies from it for whoever asks. */
-#include <stdlib.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
@@ -46,9 +46,7 @@ static void close_flight(task_flight *flight)
     close_event(&flight->started);
     close_event(&flight->ended);
     close_event(&flight->done);
-    free(flight->pointers);
-    free(flight->home);
-    free(flight->goes_up);
+    PS_FREE(flight->pointers, flight->home, flight->goes_up);
 }
 
 void task_device_close(device_worker *d)

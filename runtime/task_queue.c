@@ -1,3 +1,4 @@
+#include "runtime/free.h"
 #include "runtime/task_queue.h"
 
 #include <math.h>
@@ -404,9 +405,7 @@ static void stop_workers(ps_task_queue *queue)
 static void free_mapping(ps_task_queue *queue)
 {
     for (int w = 0; queue->mapped && w < queue->cpus + queue->gpus; ++w) free(queue->mapped[w]);
-    free(queue->mapped);
-    free(queue->mapped_count);
-    free(queue->mapped_next);
+    PS_FREE(queue->mapped, queue->mapped_count, queue->mapped_next);
 }
 
 void ps_task_queue_close(ps_task_queue **out)

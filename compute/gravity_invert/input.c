@@ -4,6 +4,7 @@
 
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -13,9 +14,7 @@
 void invert_mesh_release(invert_mesh *m)
 {
     for (int a = 0; a < 3; ++a) {
-        free(m->edges[a]);
-        free(m->low[a]);
-        free(m->high[a]);
+        PS_FREE(m->edges[a], m->low[a], m->high[a]);
     }
     free(m->cell);
     free(m->number);

@@ -1,11 +1,11 @@
 /* penstock-gravity-invert: densities or magnetisations of cells from gravity or magnetic anomalies.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
+#include "runtime/free.h"
 #include "runtime/ledger.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -263,9 +263,7 @@ static void release(inversion *v)
     smooth_release(&v->smooth);
     invert_mesh_release(&v->mesh);
     ps_prism_rows_release(&v->stations);
-    free(v->reference);
-    free(v->low);
-    free(v->high);
+    PS_FREE(v->reference, v->low, v->high);
 }
 
 static ps_status name_inputs(ps_product *product, const ps_run *run)

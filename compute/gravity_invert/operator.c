@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/gravity_invert/invert.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -303,8 +304,5 @@ void operator_close(inversion *v)
     ps_device_close(&v->device);
     for (int w = 0; w < 3; ++w) free(v->weight[w]);
     for (int k = 0; k < PS_PRISM_NUMBERS; ++k) free(v->result[k]);
-    free(v->data);
-    free(v->wanted);
-    free(v->computed);
-    free(v->model);
+    PS_FREE(v->data, v->wanted, v->computed, v->model);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "compute/gravity_invert/invert.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
-#include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
 #include "runtime/stop.h"
@@ -247,9 +247,7 @@ static void release(search *s)
 {
     ps_state_close(&s->state);
     for (int k = 0; k < PS_BOUNDED_PIECES; ++k) free(s->memory[k]);
-    free(s->smoothed);
-    free(s->descent);
-    free(s->identity);
+    PS_FREE(s->smoothed, s->descent, s->identity);
 }
 
 ps_status search_tidy(inversion *v, const ps_product *product)

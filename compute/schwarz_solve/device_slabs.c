@@ -7,6 +7,7 @@
 #include "compute/schwarz_solve/device_board.h"
 #include "compute/schwarz_solve/outer.h"
 #include "kernels/schwarz/traces_device.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -337,10 +338,7 @@ static void slabs_close(void *state)
     device_base_close(s->p, &s->base);
     board_close(s->p, &s->board);
     outer_close(&s->outer);
-    free(s->tables);
-    free(s->nodes);
-    free(s->coarse);
-    free(s);
+    PS_FREE(s->tables, s->nodes, s->coarse, s);
 }
 
 const solve_way solve_slabs_device = {slabs_plan, slabs_open, slabs_solve, slabs_write,

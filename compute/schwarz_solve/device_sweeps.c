@@ -9,6 +9,7 @@
 #include "compute/schwarz_solve/slab_load.h"
 #include "kernels/linear/vectors_device.h"
 #include "runtime/device_stream.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
@@ -249,10 +250,7 @@ static void sweeps_close(void *state)
     ps_device_stream_close(&s->feed);
     device_base_close(s->p, &s->base);
     outer_close(&s->outer);
-    free(s->tables);
-    free(s->nodes);
-    free(s->parts);
-    free(s);
+    PS_FREE(s->tables, s->nodes, s->parts, s);
 }
 
 const solve_way solve_sweeps_device = {sweeps_plan, sweeps_open, sweeps_solve, sweeps_write,

@@ -7,6 +7,7 @@
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 static int owner_of(const parts *s, int64_t subdomain)
@@ -250,9 +251,7 @@ static void close(void *state)
     parts_coarse_close(&s->coarse);
     parts_release(s);
     outer_close(&s->outer);
-    free(s->right);
-    free(s->space);
-    free(s);
+    PS_FREE(s->right, s->space, s);
 }
 
 const solve_way solve_parts = {parts_plan, open, solve, write_field, close};

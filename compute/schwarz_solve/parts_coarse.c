@@ -1,10 +1,10 @@
 /* A coarse space for subdomains of any shape (specs/schwarz.md): loads that are constant or linear
  * over all the interfaces of a subdomain at once. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/schwarz_solve/parts.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { M = PARTS_MODES };
@@ -186,11 +186,6 @@ void parts_coarse_close(parts_coarse **out)
 {
     parts_coarse *c = *out;
     if (!c) return;
-    free(c->basis);
-    free(c->images);
-    free(c->factor);
-    free(c->pivot);
-    free(c->values);
-    free(c);
+    PS_FREE(c->basis, c->images, c->factor, c->pivot, c->values, c);
     *out = NULL;
 }

@@ -6,6 +6,7 @@
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
@@ -23,12 +24,7 @@ typedef struct numbering {
     int64_t (*trace)[2]; /* [interfaces] */
 } numbering;
 
-static void numbering_release(numbering *n)
-{
-    free(n->sides);
-    free(n->first);
-    free(n->trace);
-}
+static void numbering_release(numbering *n) { PS_FREE(n->sides, n->first, n->trace); }
 
 static ps_status number_traces(parts *s, numbering *n)
 {
@@ -291,20 +287,12 @@ static void part_release(part *q)
     }
     ps_cholesky_close(&q->factor);
     ps_csr_release(&q->matrix);
-    free(q->side);
-    free(q->nodes);
-    free(q->inverse);
-    free(q->load);
+    PS_FREE(q->side, q->nodes, q->inverse, q->load);
 }
 
 void parts_release(parts *s)
 {
     for (int64_t d = 0; s->part && d < s->end - s->first; ++d) part_release(s->part + d);
     ps_subdomains_close(&s->file);
-    free(s->part);
-    free(s->fields);
-    free(s->start);
-    free(s->remote);
-    free(s->exchanges);
-    free(s->faces);
+    PS_FREE(s->part, s->fields, s->start, s->remote, s->exchanges, s->faces);
 }

@@ -5,6 +5,7 @@
 
 #include "compute/schwarz_solve/outer.h"
 #include "compute/schwarz_solve/slab_load.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 typedef struct slabs {
@@ -198,9 +199,7 @@ static void close(void *state)
     inner_close(&s->inner);
     free(s->memory);
     outer_close(&s->outer);
-    free(s->nodes);
-    free(s->scratch);
-    free(s);
+    PS_FREE(s->nodes, s->scratch, s);
 }
 
 const solve_way solve_slabs = {slabs_plan, open, solve, write_field, close};

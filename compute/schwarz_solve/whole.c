@@ -5,6 +5,7 @@
 
 #include "compute/schwarz_solve/solve.h"
 #include "kernels/linear/krylov_team.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 typedef struct whole {
@@ -207,11 +208,7 @@ static void close(void *state)
 {
     whole *w = state;
     if (!w) return;
-    free(w->b);
-    free(w->u);
-    free(w->best);
-    free(w->workspace);
-    free(w);
+    PS_FREE(w->b, w->u, w->best, w->workspace, w);
 }
 
 const solve_way solve_whole = {whole_plan, open, solve, write_field, close};

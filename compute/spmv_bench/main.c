@@ -1,10 +1,10 @@
 /* penstock-spmv-bench: vector operations, sparse products and Krylov methods, timed. */
-#include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
 #include "compute/spmv_bench/figure_table.h"
 #include "formats/matrix_market.h"
 #include "kernels/linear/krylov_team.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "stage/plan.h"
 
@@ -164,10 +164,7 @@ static ps_status run_bench(ps_run *run)
     }
     ps_device_close(&device);
     ps_csr_release(&s.matrix);
-    free(s.x);
-    free(s.y);
-    free(s.b);
-    free(s.inverse);
+    PS_FREE(s.x, s.y, s.b, s.inverse);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/tdbem/near_build.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { PACKED_PADDING = 3 }; /* packed values for a value: measured on spheres, 1 to 6.7 */
@@ -178,10 +179,7 @@ void near_forget(near_tally **tally)
     if (!t) return;
     ps_chunk_stream_close(&t->stream);
     tiles_close(&t->whole);
-    free(t->chosen);
-    free(t->raw);
-    free(t->unpacked);
-    free(t->scratch);
+    PS_FREE(t->chosen, t->raw, t->unpacked, t->scratch);
     near_close(&t->near);
     near_release(&t->rows);
     free(t);
@@ -265,9 +263,7 @@ ps_status near_open(near_tally **tally, int64_t memory, const void *recent, near
 
 void near_close(near_matrices *near)
 {
-    free(near->memory);
-    free(near->radiation.owed);
-    free(near->radiation.past);
+    PS_FREE(near->memory, near->radiation.owed, near->radiation.past);
     memset(near, 0, sizeof *near);
 }
 
@@ -338,8 +334,6 @@ ps_status near_collect(near_tally **tally, int64_t memory, ps_near *near)
 
 void near_release(ps_near *near)
 {
-    free(near->row_start);
-    free(near->columns);
-    free(near->values);
+    PS_FREE(near->row_start, near->columns, near->values);
     memset(near, 0, sizeof *near);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -262,9 +263,7 @@ void placed_close(placed **out)
     ps_device_close(&p->device);
     pthread_cond_destroy(&p->given_back);
     pthread_mutex_destroy(&p->lock);
-    free(p->images);
-    free(p->near);
-    free(p);
+    PS_FREE(p->images, p->near, p);
 }
 
 int64_t placed_device_bytes(const placed *p) { return p ? p->device_bytes : 0; }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -89,9 +90,7 @@ void record_close(record *r)
     free(r->pages[0]);
     free(r->pages[1]);
     r->pages[0] = r->pages[1] = NULL;
-    free(r->saved);
-    free(r->linings_saved);
-    free(r->identity);
+    PS_FREE(r->saved, r->linings_saved, r->identity);
     r->saved = NULL;
     r->linings_saved = NULL;
     r->identity = NULL;

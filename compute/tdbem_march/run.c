@@ -6,6 +6,7 @@
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -91,10 +92,7 @@ void march_close(march *m)
     window_release(&m->window);
     record_close(&m->record);
     ps_worker_log_release(&m->workers);
-    free(m->recent);
-    free(m->sums);
-    free(m->load);
-    free(m->load_work);
+    PS_FREE(m->recent, m->sums, m->load, m->load_work);
 }
 
 /* ---- a step ---- */

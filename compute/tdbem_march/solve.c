@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/linear/krylov_team.h"
-#include "runtime/memory.h"
+#include "runtime/free.h"
 
 static const double growth_limit = 1e6;
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
@@ -71,11 +71,7 @@ void solver_close(solver *s)
 {
     ps_cholesky_close(&s->factor);
     ps_csr_release(&s->m0);
-    free(s->scale);
-    free(s->work);
-    free(s->x);
-    free(s->last[0]);
-    free(s->last[1]);
+    PS_FREE(s->scale, s->work, s->x, s->last[0], s->last[1]);
     memset(s, 0, sizeof *s);
 }
 

@@ -1,9 +1,9 @@
 #include "compute/tdbem_march/summation.h"
 
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/stop.h"
@@ -58,10 +58,7 @@ ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t me
 void summation_close(summation *s)
 {
     ps_chunk_stream_close(&s->stream);
-    free(s->sums);
-    free(s->bounds);
-    free(s->views);
-    free(s->products);
+    PS_FREE(s->sums, s->bounds, s->views, s->products);
     s->sums = NULL;
     s->bounds = NULL;
     s->views = NULL;

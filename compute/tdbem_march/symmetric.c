@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -141,10 +142,7 @@ ps_status symmetric_open(const tiles *all, int64_t tile_rows, tiles *out)
 
 void symmetric_close(tiles *upper)
 {
-    free(upper->raw_bytes);
-    free(upper->unpacked_bytes);
-    free(upper->interval_first);
-    free((void *)upper->order);
-    free((void *)upper->both);
+    PS_FREE(upper->raw_bytes, upper->unpacked_bytes, upper->interval_first, (void *)upper->order,
+            (void *)upper->both);
     memset(upper, 0, sizeof *upper);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/balance.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -225,9 +226,7 @@ void tiles_close(tiles *t)
     ps_slice_matrix_close(&t->slices);
     ps_block_matrix_close(&t->blocks);
     placed_close(&t->placed);
-    free(t->raw_bytes);
-    free(t->unpacked_bytes);
-    free(t->interval_first);
+    PS_FREE(t->raw_bytes, t->unpacked_bytes, t->interval_first);
     memset(t, 0, sizeof *t);
 }
 

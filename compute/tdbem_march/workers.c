@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -26,11 +27,7 @@ typedef struct joint {
 
 static void joint_release(joint *j)
 {
-    free(j->workers);
-    free(j->names);
-    free(j->bounds);
-    free(j->seconds);
-    free(j->stages);
+    PS_FREE(j->workers, j->names, j->bounds, j->seconds, j->stages);
 }
 
 /* Gathers rows of own_bytes, widened to row_bytes each, into a new array of all ranks. */

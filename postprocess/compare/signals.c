@@ -8,6 +8,7 @@
 #include "formats/trace.h"
 #include "kernels/common/mesh_measure.h"
 #include "postprocess/compare/compare.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -288,8 +289,6 @@ ps_status compare_signals(const char *path, const char *reference, const compare
     PS_GUARD(status, done, judge(&st, settings, report, result));
 done:
     for (int s = 0; s < 2; ++s) signal_release(&st.signals[s]);
-    free(st.weights);
-    free(st.channels);
-    free(st.sampler.upper);
+    PS_FREE(st.weights, st.channels, st.sampler.upper);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "kernels/schwarz/prism.h"
 #include "kernels/schwarz/vertical.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -105,9 +106,7 @@ ps_status exact_map(anomaly *a)
     if (status == PS_OK) status = sum_layers(a, &m);
     if (status == PS_OK) ps_vertical_values(&m.sum, a->gravity / PS_MILLIGAL, refine, a->map.map);
     ps_vertical_close(&m.sum);
-    free(m.workspace);
-    free(m.planes);
-    free(m.layers);
+    PS_FREE(m.workspace, m.planes, m.layers);
     return status;
 }
 

@@ -1,10 +1,10 @@
 #include "postprocess/gravity_anomaly/gradient.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/schwarz/load.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 static ps_status match(gradient *g)
@@ -115,9 +115,4 @@ double gradient_node(const gradient *g, int plane, int64_t j, int64_t k)
                           k);
 }
 
-void gradient_close(gradient *g)
-{
-    free(g->u);
-    free(g->source);
-    free(g->cells);
-}
+void gradient_close(gradient *g) { PS_FREE(g->u, g->source, g->cells); }

@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/vec3.h"
@@ -7,6 +6,7 @@
 #include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Incidences at a time: a batch of densities shares the kernel values of a point. Receivers at a
@@ -134,12 +134,7 @@ static ps_status batch_open(batch *b, const field_task *task)
 
 static void batch_close(batch *b)
 {
-    free(b->densities);
-    free(b->values);
-    free(b->layer);
-    free(b->images);
-    free(b->workspace);
-    free(b->here);
+    PS_FREE(b->densities, b->values, b->layer, b->images, b->workspace, b->here);
     if (b->there) ps_device_free(ps_stream_device(b->task->stream), b->there);
 }
 
@@ -175,7 +170,8 @@ static ps_status sum_layer(batch *b, const ps_hbem_potential_task *potential)
 }
 
 /* Adds the layer of an image. Far away, the image of the origin is a phase off: e^{-ik x^.s}. */
-static void add_image(batch *b, int copy, double k, const double *places, int64_t count, int columns)
+static void add_image(batch *b, int copy, double k, const double *places, int64_t count,
+                      int columns)
 {
     const field_task *task = b->task;
     const ps_reflectors *m = &task->source->mirrors;
@@ -235,15 +231,13 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
 static void add_incident(const field_task *task, int64_t frequency, int64_t incidence,
                          const double *x, double value[2])
 {
-    static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {PS_LOAD_PLANE, PS_LOAD_POINT,
-                                                          PS_LOAD_DIPOLE, PS_LOAD_NONE,
-                                                          PS_LOAD_NONE};
+    static const ps_load_kind kinds[PS_INCIDENT_KINDS] = {
+        PS_LOAD_PLANE, PS_LOAD_POINT, PS_LOAD_DIPOLE, PS_LOAD_NONE, PS_LOAD_NONE};
     const field_entry *e = task->source->incident[incidence];
-    ps_hbem_load load = {
-        .kind = kinds[e->incident],
-        .wavenumber = task->source->wavenumbers[frequency],
-        .absorption = task->source->absorption[frequency],
-        .mirrors = &task->source->mirrors};
+    ps_hbem_load load = {.kind = kinds[e->incident],
+                         .wavenumber = task->source->wavenumbers[frequency],
+                         .absorption = task->source->absorption[frequency],
+                         .mirrors = &task->source->mirrors};
     double own[2];
     bool plane = e->incident == PS_INCIDENT_PLANE;
     memcpy(load.vector, plane ? e->direction : e->source, sizeof load.vector);
@@ -262,8 +256,7 @@ static void put_value(const batch *b, int64_t frequency, int64_t incidence, int6
     int64_t channel = task->backscatter ? i : i * task->receivers->count + receiver;
     double value[2] = {from[0], parts_of(task) == 2 ? from[1] : 0};
     if (task->total)
-        add_incident(task, frequency, incidence,
-                     task->receivers->places + 3 * receiver, value);
+        add_incident(task, frequency, incidence, task->receivers->places + 3 * receiver, value);
     real[channel] = value[0];
     if (imaginary) imaginary[channel] = value[1];
 }

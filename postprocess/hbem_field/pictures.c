@@ -4,6 +4,7 @@
 
 #include "formats/field.h"
 #include "postprocess/hbem_field/field.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
@@ -106,8 +107,6 @@ ps_status field_surface_pictures(field_source *source, int64_t incidence, double
         if (status == PS_OK)
             status = picture_save(&p, shown, parts == 2 ? shown + count : NULL, base, f);
     }
-    free(values);
-    free(shown);
-    free(p.values);
+    PS_FREE(values, shown, p.values);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/compare.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -130,8 +131,9 @@ static ps_status fill_table(field_source *source)
         field_entry **at = &source->table[f * source->incidences + incidence[i]];
         double *loss = &source->absorption[f];
         if (*loss >= 0 && *loss != source->entries[i].absorption)
-            return ps_fail(PS_INVALID, "solutions of k = %g are of media that absorb differently, %g "
-                                       "and %g Np/m",
+            return ps_fail(PS_INVALID,
+                           "solutions of k = %g are of media that absorb differently, %g "
+                           "and %g Np/m",
                            source->entries[i].wavenumber, *loss, source->entries[i].absorption);
         *loss = source->entries[i].absorption;
         if (*at)
@@ -228,20 +230,12 @@ ps_status field_source_open(field_source *source, int count, const char *const *
 void field_source_close(field_source *source)
 {
     for (int l = 0; l < PS_LAYERS; ++l) {
-        free(source->spaces[l].start);
-        free(source->spaces[l].item);
-        free(source->spaces[l].dof_of);
+        PS_FREE(source->spaces[l].start, source->spaces[l].item, source->spaces[l].dof_of);
     }
     for (int f = 0; f < source->file_count; ++f) ps_hbem_solution_close(&source->files[f]);
     ps_surface_mesh_release(&source->mesh);
-    free(source->files);
-    free(source->triangles);
-    free(source->directions);
-    free(source->incident);
-    free(source->wavenumbers);
-    free(source->table);
-    free(source->absorption);
-    free(source->entries);
+    PS_FREE(source->files, source->triangles, source->directions, source->incident,
+            source->wavenumbers, source->table, source->absorption, source->entries);
     memset(source, 0, sizeof *source);
 }
 

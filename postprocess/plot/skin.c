@@ -7,6 +7,7 @@
 #include "formats/field.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -22,11 +23,7 @@ typedef struct solid {
 
 static void solid_release(solid *s)
 {
-    free(s->vertices);
-    free(s->cells);
-    free(s->values);
-    free(s->links);
-    free(s->tags);
+    PS_FREE(s->vertices, s->cells, s->values, s->links, s->tags);
 }
 
 static ps_status read_solid(ps_store *store, const char *name, skin *out, solid *s)
@@ -108,8 +105,8 @@ static int64_t count_faces(const solid *s)
     return count;
 }
 
-/* Triangles in the solid's vertex numbers, the sum and number of values at each vertex, and the tag of
- * each triangle's tetrahedron. */
+/* Triangles in the solid's vertex numbers, the sum and number of values at each vertex, and the tag
+ * of each triangle's tetrahedron. */
 static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2], int32_t *tags)
 {
     int64_t at = 0;
@@ -163,9 +160,7 @@ static ps_status make_skin(const solid *s, skin *out)
         status = fill_skin(s, (const double(*)[2])sums, triangles, count, out);
     }
     if (status == PS_OK) memcpy(out->mesh.tags, tags, (size_t)count * sizeof *tags);
-    free(triangles);
-    free(tags);
-    free(sums);
+    PS_FREE(triangles, tags, sums);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/tdbem/lag_sum.h"
 #include "kernels/tdbem/radiated.h"
 #include "postprocess/probe/probe.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
@@ -92,9 +93,7 @@ static ps_receiver receiver_of(const field_sum *sum, int64_t r)
 static void group_release(group *g)
 {
     for (int64_t i = 0; g->rows && i < g->count; ++i) {
-        free(g->rows[i].first);
-        free(g->rows[i].offset);
-        free(g->rows[i].values);
+        PS_FREE(g->rows[i].first, g->rows[i].offset, g->rows[i].values);
     }
     free(g->rows);
     free(g->out);

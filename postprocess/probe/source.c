@@ -5,6 +5,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/tdbem/incident_check.h"
 #include "postprocess/probe/probe.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 static ps_status check_belongs(const probe_source *s, const char *history, const char *mesh)
@@ -113,9 +114,7 @@ void probe_source_close(probe_source *source)
     ps_surface_velocity_release(&source->velocity);
     ps_surface_flow_release(&source->flow);
     for (int q = 0; q < source->lining_count; ++q) free(source->linings[q].lined);
-    free(source->triangles);
-    free(source->vertices);
-    free(source->reach);
+    PS_FREE(source->triangles, source->vertices, source->reach);
     memset(source, 0, sizeof *source);
 }
 

@@ -6,6 +6,7 @@
 
 #include "formats/field.h"
 #include "postprocess/report/report.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -117,10 +118,7 @@ static ps_status gather_folder(report_files *files, const char *folder, int dept
 static void drop(report_file *file)
 {
     for (int64_t i = 0; i < file->member_count; ++i) free(file->members[i]);
-    free(file->members);
-    free(file->path);
-    free(file->facts);
-    free(file->problem);
+    PS_FREE(file->members, file->path, file->facts, file->problem);
 }
 
 /* Members of a series that are there by themselves, too, are seen with it. */

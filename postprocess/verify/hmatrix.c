@@ -14,6 +14,7 @@
 #include "kernels/hbem/exact_row.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
@@ -272,13 +273,7 @@ static ps_status compare(comparison *c, const char *path, const hmatrix_request 
 static void release(comparison *c)
 {
     ps_clusters_release(&c->clusters);
-    free(c->memory);
-    free(c->blocks);
-    free(c->row);
-    free(c->values);
-    free(c->error);
-    free(c->norm);
-    free(c->left);
+    PS_FREE(c->memory, c->blocks, c->row, c->values, c->error, c->norm, c->left);
 }
 
 ps_status verify_hmatrix(const char *path, const hmatrix_request *request, ps_verify_result *result,

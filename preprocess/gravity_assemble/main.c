@@ -10,6 +10,7 @@
 #include "kernels/schwarz/load.h"
 #include "preprocess/gravity_assemble/figure_table.h"
 #include "preprocess/gravity_assemble/subdomains.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
@@ -67,9 +68,7 @@ typedef struct system {
 static void release(system_data *s)
 {
     ps_box_field_close(&s->density);
-    free(s->source);
-    free(s->u);
-    free(s->load);
+    PS_FREE(s->source, s->u, s->load);
 }
 
 static int64_t memory_of(const system_data *s)

@@ -7,6 +7,7 @@
 #include "formats/subdomains.h"
 #include "kernels/schwarz/element.h"
 #include "runtime/compare.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/scope.h"
@@ -31,12 +32,7 @@ typedef struct cut {
 
 static void release(cut *c)
 {
-    free(c->part);
-    free(c->start);
-    free(c->order);
-    free(c->local);
-    free(c->faces);
-    free(c->first_face);
+    PS_FREE(c->part, c->start, c->order, c->local, c->faces, c->first_face);
 }
 
 static int64_t elements_of(const ps_q1_grid *grid)

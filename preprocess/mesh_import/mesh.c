@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -20,17 +21,12 @@ void import_mesh_init(import_mesh *mesh)
 
 static void release_cells(import_cells *cells)
 {
-    free(cells->vertices);
-    free(cells->tags);
-    free(cells->numbers);
-    free(cells->source);
+    PS_FREE(cells->vertices, cells->tags, cells->numbers, cells->source);
 }
 
 void import_mesh_release(import_mesh *mesh)
 {
-    free(mesh->vertices);
-    free(mesh->vertex_numbers);
-    free(mesh->vertex_source);
+    PS_FREE(mesh->vertices, mesh->vertex_numbers, mesh->vertex_source);
     release_cells(&mesh->triangles);
     release_cells(&mesh->tetrahedra);
     import_mesh_init(mesh);

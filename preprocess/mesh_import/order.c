@@ -1,10 +1,10 @@
 /* Vertices and cells along a space-filling curve. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/radix_sort.h"
 #include "preprocess/mesh_import/import.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -18,10 +18,7 @@ typedef struct sorting {
 
 static void sorting_release(sorting *s)
 {
-    free(s->keys);
-    free(s->scratch);
-    free(s->order);
-    free(s->order_scratch);
+    PS_FREE(s->keys, s->scratch, s->order, s->order_scratch);
     memset(s, 0, sizeof *s);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -492,8 +493,6 @@ ps_status import_read_msh(const import_input *input, const import_options *optio
     if (status == PS_OK && *read) tag_by_entities(&m);
     if (status == PS_OK && *read) status = import_numbers_to_indices(mesh, input->name);
     fclose(m.file);
-    free(m.entities);
-    free(m.triangles.of_cell);
-    free(m.tetrahedra.of_cell);
+    PS_FREE(m.entities, m.triangles.of_cell, m.tetrahedra.of_cell);
     return status;
 }

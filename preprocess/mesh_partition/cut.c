@@ -6,6 +6,7 @@
 #include "formats/dgtd_model.h"
 #include "kernels/common/mesh_parts.h"
 #include "partition.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/scope.h"
@@ -42,10 +43,11 @@ static ps_status weigh_steps(job *j, const ps_dgtd_domain *d, int32_t *steps)
         ++known;
     }
     for (int64_t e = 0; e < j->mesh.elements; ++e) j->weights[e] = steps[j->mesh.source[e]];
-    return known == j->mesh.elements
-               ? PS_OK
-               : ps_fail(PS_USAGE, "--updates: the model is of %" PRId64 " elements of a mesh, %s has %" PRId64, known,
-                         j->input, j->mesh.elements);
+    return known == j->mesh.elements ? PS_OK
+                                     : ps_fail(PS_USAGE,
+                                               "--updates: the model is of %" PRId64
+                                               " elements of a mesh, %s has %" PRId64,
+                                               known, j->input, j->mesh.elements);
 }
 
 static ps_status weigh_model(job *j)
@@ -100,7 +102,8 @@ static ps_status cut_by_scotch(job *j)
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
         if (f % 4 == 0) start[f / 4] = at;
         if (p->links[f] < 0) continue;
-        int32_t a = j->weights ? j->weights[f / 4] : 1, b = j->weights ? j->weights[p->links[f] / 4] : 1;
+        int32_t a = j->weights ? j->weights[f / 4] : 1,
+                b = j->weights ? j->weights[p->links[f] / 4] : 1;
         if (edges) edges[at] = a < b ? b : a;
         neighbours[at++] = p->links[f] / 4;
     }
@@ -108,9 +111,7 @@ static ps_status cut_by_scotch(job *j)
     ps_graph graph = {p->elements, start, neighbours, j->weights, edges};
     status = ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
 done:
-    free(start);
-    free(neighbours);
-    free(edges);
+    PS_FREE(start, neighbours, edges);
     return status;
 }
 

@@ -2,10 +2,10 @@
  * Rectangles of squares on a lattice. Each lays down its lattice points; equal points of several
  * rectangles become one vertex by sorting.
  */
-#include <stdlib.h>
 
 #include "kernels/common/word_sort.h"
 #include "preprocess/mesh_surface/shapes.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { PATCHES_MAX = 12 };
@@ -84,12 +84,7 @@ static ps_status lattice_open(lattice *l, const patch *patches, int count)
     return PS_ALLOC(&l->numbers, l->points, "lattice points");
 }
 
-static void lattice_close(lattice *l)
-{
-    free(l->items);
-    free(l->scratch);
-    free(l->numbers);
-}
+static void lattice_close(lattice *l) { PS_FREE(l->items, l->scratch, l->numbers); }
 
 static void lay_points(lattice *l, const box_shape *box, const patch *p, int64_t first)
 {

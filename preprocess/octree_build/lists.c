@@ -5,6 +5,7 @@
 #include "build.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
@@ -36,10 +37,7 @@ static ps_status space_init(const list_job *job, list_space *s)
 
 static void space_release(list_space *s)
 {
-    free(s->list.start);
-    free(s->list.sources);
-    free(s->groups);
-    free(s->stamp);
+    PS_FREE(s->list.start, s->list.sources, s->groups, s->stamp);
 }
 
 static ps_status keep(const int64_t *items, int64_t count, int64_t **out, int64_t *out_count)

@@ -7,6 +7,7 @@
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { COUNT = 20000, REPEATS = 3 };
@@ -26,12 +27,7 @@ static void release(sample *s)
 {
     ps_octree_release(&s->tree);
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) free(s->blocks[l]);
-    free(s->unsorted);
-    free(s->numbers);
-    free(s->keys);
-    free(s->table_workspace);
-    free(s->vectors);
-    free(s->workspace);
+    PS_FREE(s->unsorted, s->numbers, s->keys, s->table_workspace, s->vectors, s->workspace);
 }
 
 static ps_status grow_tree(sample *s, int height)

@@ -6,6 +6,7 @@
 #include "build.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/first_failure.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"
@@ -166,9 +167,7 @@ static void release_workspace(run_set *set)
     free(set->workspace);
     set->workspace = NULL;
     if (set->runs == 1) return;
-    free(set->memory);
-    free(set->keys);
-    free(set->order);
+    PS_FREE(set->memory, set->keys, set->order);
     set->memory = NULL;
     set->keys = NULL;
     set->order = NULL;
@@ -188,12 +187,7 @@ ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, const char
 void runs_release(run_set *set)
 {
     release_workspace(set);
-    free(set->memory);
-    free(set->keys);
-    free(set->order);
-    free(set->first);
-    free(set->index);
-    free(set->index_first);
+    PS_FREE(set->memory, set->keys, set->order, set->first, set->index, set->index_first);
     leaf_list_release(&set->leaves);
     if (set->file >= 0) close(set->file);
     memset(set, 0, sizeof *set);

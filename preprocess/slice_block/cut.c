@@ -7,6 +7,7 @@
 
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/slice_clip.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -63,10 +64,7 @@ static ps_status workspace_init(const job *j, workspace *out)
 
 static void workspace_release(workspace *own)
 {
-    free(own->raw);
-    free(own->unpacked);
-    free(own->blocks);
-    free(own->offsets);
+    PS_FREE(own->raw, own->unpacked, own->blocks, own->offsets);
 }
 
 static ps_status for_tiles(const job *j, int threads)

@@ -2,12 +2,12 @@
  * ground. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/terrain.h"
 #include "preprocess/terrain_import/figure_table.h"
 #include "preprocess/terrain_import/terrain.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -186,9 +186,7 @@ static void release(terrain *t)
 {
     elevation_release(&t->top);
     for (int k = 0; k < t->layers; ++k) elevation_release(&t->layer[k].grid);
-    free(t->prism);
-    free(t->cell);
-    free(t->station);
+    PS_FREE(t->prism, t->cell, t->station);
 }
 
 static ps_status make(terrain *t, const ps_product *product)

@@ -5,6 +5,7 @@
 
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 #include "stage/prism_sum/internal.h"
@@ -50,9 +51,7 @@ ps_status ps_prism_sum_open(const ps_prism_bodies *bodies, const ps_prism_sum_op
 
 static void release_operators(ps_prism_sum *s)
 {
-    free(s->table_block);
-    free(s->vectors);
-    free(s->workspace);
+    PS_FREE(s->table_block, s->vectors, s->workspace);
     s->table_block = s->vectors = s->workspace = NULL;
 }
 
@@ -63,20 +62,14 @@ void ps_prism_sum_close(ps_prism_sum **sum)
     prism_device_close(s);
     release_operators(s);
     for (int d = 0; d < 3; ++d) {
-        free(s->low[d]);
-        free(s->high[d]);
-        free(s->place[d]);
-        free(s->weight[d]);
+        PS_FREE(s->low[d], s->high[d], s->place[d], s->weight[d]);
     }
     for (int k = 0; k < PS_PRISM_NUMBERS; ++k) {
         free(s->result[k]);
         free(s->near[k]);
     }
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) free(s->start[l]);
-    free(s->piece);
-    free(s->level);
-    free(s->prism_order);
-    free(s->station_order);
+    PS_FREE(s->piece, s->level, s->prism_order, s->station_order);
     ps_octree_release(&s->sources);
     ps_octree_release(&s->targets);
     free(s);

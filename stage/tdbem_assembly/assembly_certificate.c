@@ -12,6 +12,7 @@
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "stage/tdbem_assembly/certificate_device.h"
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */
@@ -86,14 +87,8 @@ void ps_assembly_certificate_close(ps_assembly_certificate **out)
     if (!c) return;
     certificate_device_close(&c->device);
     for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
-    free(c->blocks);
-    free(c->weights[0]);
-    free(c->weights[1]);
-    free(c->diagonal);
-    free(c->scale);
-    free(c->scaled);
-    free(c->workspace);
-    free(c);
+    PS_FREE(c->blocks, c->weights[0], c->weights[1], c->diagonal, c->scale, c->scaled, c->workspace,
+            c);
 }
 
 /* ---- gathering ---- */

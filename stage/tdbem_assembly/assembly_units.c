@@ -11,6 +11,7 @@
 
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
+#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/sizes.h"
@@ -78,10 +79,7 @@ void ps_assembly_buffers_release(ps_assembly_buffers *buffers)
         ps_device_free_pinned(buffers->pinned, buffers->block);
     else
         free(buffers->block);
-    free(buffers->offsets);
-    free(buffers->workspace);
-    free(buffers->single);
-    free(buffers->near);
+    PS_FREE(buffers->offsets, buffers->workspace, buffers->single, buffers->near);
 }
 
 /* ---- units ---- */

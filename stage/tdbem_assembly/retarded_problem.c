@@ -6,6 +6,7 @@
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/cut.h"
+#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -391,12 +392,7 @@ ps_status ps_retarded_problem_load(const char *path, const ps_retarded_options *
 void ps_retarded_problem_release(ps_retarded_problem *problem)
 {
     ps_surface_mesh_release(&problem->mesh);
-    free(problem->triangles);
-    free(problem->reach);
-    free(problem->spread);
-    free(problem->around_start);
-    free(problem->around);
-    free(problem->fixed);
-    free(problem->lined);
+    PS_FREE(problem->triangles, problem->reach, problem->spread, problem->around_start,
+            problem->around, problem->fixed, problem->lined);
     memset(problem, 0, sizeof *problem);
 }
