@@ -57,7 +57,8 @@ static const ps_option options[] = {
     PS_TEXT("polarisation", &chosen.polarisation, "X,Y,Z", PS_IDENTITY,
             "direction of E, orthogonal to --wave; its amplitude is 1 V/m"),
     PS_TEXT("origin", &chosen.origin, "X,Y,Z", PS_IDENTITY, "where the wave has phase 0"),
-    PS_TEXT("frequencies", &chosen.frequencies, "A,B,...", PS_IDENTITY, "Hz, or with units: 12kHz,38kHz"),
+    PS_TEXT("frequencies", &chosen.frequencies, "A,B,...", PS_IDENTITY,
+            "Hz, or with units: 12kHz,38kHz"),
     PS_REAL("fmin", &chosen.fmin, "HZ", 0, 1e18, PS_IDENTITY, "or from this frequency"),
     PS_REAL("fmax", &chosen.fmax, "HZ", 0, 1e18, PS_IDENTITY, "to this"),
     PS_INT("count", &chosen.count, "N", 0, FREQUENCIES_MAX, PS_IDENTITY, "in so many equal steps"),
@@ -291,13 +292,12 @@ static ps_status run_sphere(ps_run *run)
     PS_TRY(settle_wave(&j));
     PS_TRY(chosen.like ? take_like(&j) : list_frequencies(&j));
     PS_TRY(list_places(&j));
-    if (run->plan) {
-        int64_t values = 6 * j.count * (j.receivers.count + 1);
-        const ps_need need = {.arrays = 32 * values + (1 << 20),
-                              .disk = run->output ? 8 * values : 0,
-                              .seconds = 1e-5 * (double)values};
-        return ps_plan_tell(run, &need);
-    }
+    int64_t values = 6 * j.count * (j.receivers.count + 1);
+    const ps_need need = {.arrays = 32 * values + (1 << 20),
+                          .disk = run->output ? 8 * values : 0,
+                          .seconds = 1e-5 * (double)values};
+    PS_TRY(ps_plan_tell(run, &need));
+    if (run->plan) return PS_OK;
     PS_TRY(compute_series(&j));
     if (run->output) PS_TRY(write_trace(&j, run));
     report_series(&j, run);

@@ -61,11 +61,15 @@ static ps_status read_layers(anomaly *a, map_sums *m, int64_t first, int64_t cou
     return PS_OK;
 }
 
+/* What libraries and writing take later. */
+enum { MARGIN = 8 << 20 };
+
 static ps_status allocate(const anomaly *a, const ps_q1_grid *grid, map_sums *m)
 {
     const int64_t *shape = a->model.shape;
     bool fft = ps_vertical_by_fft();
-    int64_t room = (a->run->host_memory - fixed_bytes(a)) / (8 * shape[0] * shape[1]);
+    int64_t left = a->run->host_memory - ps_memory_resident() - MARGIN - fixed_bytes(a);
+    int64_t room = left / (8 * shape[0] * shape[1]);
     m->at_a_time = room < 1 ? 1 : ps_smaller(room, shape[2]);
     PS_TRY(PS_ALLOC(&m->workspace, ps_vertical_workspace(grid, fft), "sums over cells"));
     PS_TRY(PS_ALLOC(&m->planes, a->model.chunk_planes * a->model.plane, "planes of the model"));

@@ -124,9 +124,9 @@ static ps_status save(const anomaly *a, const ps_product *product)
     return ps_store_commit(&store);
 }
 
-static ps_status report_plan(const anomaly *a)
+static ps_status plan(const anomaly *a)
 {
-    ps_report *r = ps_report_new(a->run);
+    ps_report *r = a->run->plan ? ps_report_new(a->run) : NULL;
     ps_report_int(r, "stations", a->map.stations);
     if (a->model.store)
         ps_report_real(r, "station_cell_pairs",
@@ -156,8 +156,9 @@ static ps_status run_anomaly(ps_run *run)
     ps_product_init(run, PS_GRAVITY_MAP_FORMAT, PS_GRAVITY_MAP_VERSION, &product);
     product.open_ended = chosen.table != NULL;
     PS_TRY(open_inputs(&a, &product));
-    if (run->plan) return report_plan(&a);
     if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(plan(&a));
+    if (run->plan) return PS_OK;
     PS_TRY(elements_values(&a));
     PS_TRY(exact_map(&a));
     PS_TRY(exact_stations(&a));

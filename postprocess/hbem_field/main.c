@@ -65,7 +65,7 @@ typedef struct job {
     field_source source;
     ps_receivers receivers;
     field_task task;
-    double centre[3], speed; /* m, m/s */
+    double centre[3], speed;     /* m, m/s */
     int64_t inside, on, outside; /* points, as seen from a closed surface; 0 of directions */
 } job;
 
@@ -128,8 +128,9 @@ static ps_status check_absorption(const job *j)
 {
     if (!field_absorbs(&j->source)) return PS_OK;
     if (j->receivers.far_field || chosen.quantity == TARGET_STRENGTH)
-        return ps_fail(PS_USAGE, "far fields and target strengths are of media without absorption, which "
-                                 "leaves nothing far away: give points, or directions with --distance");
+        return ps_fail(PS_USAGE,
+                       "far fields and target strengths are of media without absorption, which "
+                       "leaves nothing far away: give points, or directions with --distance");
     return PS_OK;
 }
 
@@ -152,8 +153,9 @@ static ps_status check_quantity(const job *j)
         return ps_fail(PS_USAGE, "--monostatic and target strengths are of plane waves; some of "
                                  "these solutions are of sources or of a body that vibrates");
     if (chosen.quantity == TOTAL && j->source.header->of_files)
-        return ps_fail(PS_USAGE, "--quantity total: the incident field of some solutions came from a "
-                                 "file and is known on the surface alone");
+        return ps_fail(PS_USAGE,
+                       "--quantity total: the incident field of some solutions came from a "
+                       "file and is known on the surface alone");
     if (chosen.quantity == TOTAL && far)
         return ps_fail(PS_USAGE, "--quantity total: only points have a total field");
     if (chosen.quantity == TARGET_STRENGTH && !far && !(chosen.distance > 0))
@@ -171,7 +173,8 @@ static ps_status check_planes(const job *j)
     int64_t behind = field_behind(&j->source, r);
     if (behind == 0) return PS_OK;
     return ps_fail(PS_USAGE,
-                   "%" PRId64 " of %" PRId64 " %s behind a mirror plane of the solution, where there "
+                   "%" PRId64 " of %" PRId64
+                   " %s behind a mirror plane of the solution, where there "
                    "is no field: leave them out",
                    behind, r->count, r->far_field ? "directions point" : "points lie");
 }
@@ -184,7 +187,8 @@ static void count_sides(job *j)
     int64_t inside = 0, on = 0, n = j->receivers.count;
     int side = field_side(source);
     if (j->receivers.far_field || chosen.distance > 0) return;
-    if (source->mirrors.count == 0 && ps_hbem_surface_check_closed(&source->surface) != PS_OK) return;
+    if (source->mirrors.count == 0 && ps_hbem_surface_check_closed(&source->surface) != PS_OK)
+        return;
 #pragma omp parallel for reduction(+ : inside, on)
     for (int64_t i = 0; i < n; ++i) {
         int where = field_where(source, j->receivers.places + 3 * i);
@@ -223,12 +227,15 @@ static ps_status choose_speed(job *j)
     for (int f = 0; f < j->source.file_count; ++f) {
         double own = j->source.files[f].header.speed;
         if (own > 0 && told > 0 && own != told)
-            return ps_fail(PS_INVALID, "the solutions are of media with the speeds of sound %g and %g "
-                                       "m/s: they make no spectrum", told, own);
+            return ps_fail(PS_INVALID,
+                           "the solutions are of media with the speeds of sound %g and %g "
+                           "m/s: they make no spectrum",
+                           told, own);
         if (own > 0) told = own;
     }
     if (chosen.speed > 0 && told > 0 && chosen.speed != told)
-        return ps_fail(PS_USAGE, "--speed %g: the solutions are of a medium with %g m/s; leave it out",
+        return ps_fail(PS_USAGE,
+                       "--speed %g: the solutions are of a medium with %g m/s; leave it out",
                        chosen.speed, told);
     j->speed = chosen.speed > 0 ? chosen.speed : told > 0 ? told : 1500;
     return PS_OK;
@@ -433,8 +440,8 @@ static ps_status plan(const job *j)
     const ps_need need = {.arrays = 16 * values + (1 << 20),
                           .disk = 8 * values,
                           .seconds = 2e-9 * evaluations(j) / j->task.threads};
-    ps_report *r = ps_report_new(j->run);
-    report_task(j, r);
+    ps_report *r = j->run->plan ? ps_report_new(j->run) : NULL;
+    if (r) report_task(j, r);
     ps_status status = ps_plan_take(j->run, &need, r);
     ps_report_print(&r);
     return status;
@@ -454,8 +461,9 @@ static ps_status run_field(ps_run *run)
     ps_product product;
     ps_product_init(run, PS_TRACE_FORMAT, PS_TRACE_VERSION, &product);
     PS_TRY(ps_comm_agree(prepare(&j, &product)));
-    if (run->plan) return ps_comm_rank() == 0 ? plan(&j) : PS_OK;
     if (ps_product_is_up_to_date(&product)) return PS_OK;
+    PS_TRY(ps_comm_agree(ps_comm_rank() == 0 ? plan(&j) : PS_OK));
+    if (run->plan) return PS_OK;
     PS_TRY(ps_comm_agree(open_device(&j)));
     return make_trace(&j, &product);
 }

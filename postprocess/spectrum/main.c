@@ -325,12 +325,12 @@ static ps_status transform_file(const ps_run *run, const ps_product *product)
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     PS_SCOPED(ps_trace_release) ps_trace out = {0};
     PS_TRY(ps_trace_load(run->operands[0], &trace));
-    if (run->plan) { /* bins of a signal padded to at most four times its length */
-        int64_t values = trace.samples * trace.channels;
-        const ps_need need = {
-            .arrays = 48 * values, .disk = 32 * values, .seconds = 1e-7 * (double)values};
-        return ps_plan_tell(run, &need);
-    }
+    /* bins of a signal padded to at most four times its length */
+    int64_t values = trace.samples * trace.channels;
+    const ps_need need = {
+        .arrays = 48 * values, .disk = 32 * values, .seconds = 1e-7 * (double)values};
+    PS_TRY(ps_plan_tell(run, &need));
+    if (run->plan) return PS_OK;
     ps_status status = transform(&trace, run, &out);
     if (status != PS_OK) return ps_context(status, "%s", run->operands[0]);
     return ps_product_put_trace(product, &out);

@@ -432,6 +432,8 @@ static ps_status run_model(ps_run *run)
     if (m.has_bricks) tell_of_means(&m);
     tell_of_spread(&m);
     PS_TRY(check_mass(&m, run, &t.lost));
+    const ps_need need = need_of(&m);
+    if (!run->plan) PS_TRY(ps_plan_take(run, &need, NULL));
     if (!run->plan) PS_TRY(write_model(&m, &product, &t));
     return report(&m, &t, run);
 }

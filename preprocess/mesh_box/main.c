@@ -105,14 +105,19 @@ static ps_status read_options(box *b)
 enum { CHUNK_BYTES = 2 << 20 };
 
 /* Written by all threads, a chunk each of vertices or of tetrahedra, which lie in no array. */
-static ps_status report(const box *b, const ps_run *run)
+static ps_need need_of(const box *b, const ps_run *run)
 {
     int64_t largest = 16 * box_tetrahedra(b), chunk = largest < CHUNK_BYTES ? largest : CHUNK_BYTES;
-    const ps_need need = {.arrays = run->threads * chunk,
-                          .writer = chunk,
-                          .writers = run->threads,
-                          .disk = 28 * box_vertices(b) + 29 * box_tetrahedra(b),
-                          .seconds = 3e-8 * (double)box_tetrahedra(b) / (double)run->threads};
+    return (ps_need){.arrays = run->threads * chunk,
+                     .writer = chunk,
+                     .writers = run->threads,
+                     .disk = 28 * box_vertices(b) + 29 * box_tetrahedra(b),
+                     .seconds = 3e-8 * (double)box_tetrahedra(b) / (double)run->threads};
+}
+
+static ps_status report(const box *b, const ps_run *run)
+{
+    const ps_need need = need_of(b, run);
     ps_status status = PS_OK;
     ps_report *r = ps_report_new(run);
     double cell[3];
@@ -131,6 +136,8 @@ static ps_status report(const box *b, const ps_run *run)
 
 static ps_status write_box(const box *b, const ps_run *run)
 {
+    const ps_need need = need_of(b, run);
+    PS_TRY(ps_plan_take(run, &need, NULL));
     static const char *const sides[6] = {"x-", "x+", "y-", "y+", "z-", "z+"};
     char names[256];
     int length = 0;

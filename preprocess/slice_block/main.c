@@ -164,6 +164,15 @@ static void report_stored(ps_report *report, const cut_plan *plan, int64_t store
     ps_report_real(report, "rounding_rms", plan->header.rounding_rms);
 }
 
+static ps_need need_of(const cut_plan *plan)
+{
+    return (ps_need){.arrays = plan->threads * plan->thread_bytes,
+                     .writer = 1 << 20,
+                     .writers = plan->threads,
+                     .disk = plan->stored_bytes * (chosen.checkpoint_every.steps ? 2 : 1),
+                     .seconds = 5e-9 * (double)plan->stored_bytes / plan->threads};
+}
+
 static ps_status report_cut(const ps_run *run, const cut_plan *plan, int64_t stored)
 {
     ps_status status = PS_OK;
@@ -184,11 +193,7 @@ static ps_status report_cut(const ps_run *run, const cut_plan *plan, int64_t sto
     if (stored) report_stored(report, plan, stored);
     ps_report_int(report, "threads", plan->threads);
     if (run->plan) {
-        const ps_need need = {.arrays = plan->threads * plan->thread_bytes,
-                              .writer = 1 << 20,
-                              .writers = plan->threads,
-                              .disk = plan->stored_bytes * (chosen.checkpoint_every.steps ? 2 : 1),
-                              .seconds = 5e-9 * (double)plan->stored_bytes / plan->threads};
+        const ps_need need = need_of(plan);
         status = ps_plan_take(run, &need, report);
     }
     if (stored) ps_report_run(report, ps_memory_peak());
@@ -248,6 +253,8 @@ static ps_status cut_slices(const ps_product *product, ps_slice_matrix *matrix)
     PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
     PS_TRY(cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan));
     if (!run->plan) {
+        const ps_need need = need_of(&plan);
+        PS_TRY(ps_plan_take(run, &need, NULL));
         PS_TRY(write_kept(product, &plan));
         PS_TRY(ps_block_matrix_open(product->path, &written));
     }

@@ -146,12 +146,10 @@ static ps_status run_optimize(ps_run *run)
     ps_product_init(run, PS_TRANSMISSION_FORMAT, PS_TRANSMISSION_VERSION, &product);
     PS_TRY(gather(&problem));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
-    if (run->plan) {
-        const ps_need need = {.arrays = 1 << 20,
-                              .disk = 1 << 20,
-                              .needs = "how many evaluations each search will take"};
-        return ps_plan_tell(run, &need);
-    }
+    const ps_need need = {
+        .arrays = 1 << 20, .disk = 1 << 20, .needs = "how many evaluations each search will take"};
+    PS_TRY(ps_plan_tell(run, &need));
+    if (run->plan) return PS_OK;
     PS_TRY(optimize(&problem, &file));
     PS_TRY(ps_transmission_save(product.path, &file, &product.identity));
     report(&file, run);

@@ -178,7 +178,7 @@ for command in others.split("\n")[1:-1]:
     wanted = plan["memory"]
     if code or not peak <= wanted + (1 << 20) or not wanted <= 1.1 * peak + 2 * MORE:
         faults.append(f"{command}: {code}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held: {said}")
-    for plan in (["--plan"], []) if name in ("cluster-build", "dgtd-setup") else (["--plan"],):
+    for plan in (["--plan"],) if name == "probe" else (["--plan"], []):
         code, _, _, said = run(words + ["--host-memory", "8M", "--force", "-q"] + plan)
         if code != 4 or not ("at least" in said or "are needed" in said):
             faults.append(f"{command} with too little: {code}: {said}")
