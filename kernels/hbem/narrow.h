@@ -26,11 +26,16 @@ PS_HBEM_HARD_FUNCTION int ps_hbem_narrow_along(int rule)
     return rule < 2 ? 0 : rule == 2 ? 5 : rule == 3 ? 6 : 8;
 }
 
+/* Kept inside [0, 1], and the lesser of two: instructions, where fmin and fmax are calls on cores.
+ */
+PS_HBEM_HARD_FUNCTION double narrow_inside(double t) { return t < 0 ? 0 : t > 1 ? 1 : t; }
+PS_HBEM_HARD_FUNCTION double narrow_lesser(double a, double b) { return a < b ? a : b; }
+
 /* The square of the distance of two segments, from p along u and from q along v: the parameter of
  * the nearest point of one line, then of the other one and of the first again, each kept inside its
  * segment (Ericson, Real-Time Collision Detection, 5.1.9, without branches). */
-PS_HBEM_HARD_FUNCTION double ps_hbem_segments(const double p[3], const double u[3],
-                                              const double q[3], const double v[3])
+PS_HBEM_HARD_FUNCTION double narrow_segments(const double p[3], const double u[3],
+                                             const double q[3], const double v[3])
 {
     double a = 0, b = 0, c = 0, e = 0, f = 0, square = 0;
     for (int k = 0; k < 3; ++k) {
@@ -42,9 +47,9 @@ PS_HBEM_HARD_FUNCTION double ps_hbem_segments(const double p[3], const double u[
         f += v[k] * r;
     }
     const double across = a * e - b * b;
-    double s = across > 0 ? fmin(fmax((b * f - c * e) / across, 0.), 1.) : 0.;
-    const double t = fmin(fmax((b * s + f) / e, 0.), 1.);
-    s = fmin(fmax((b * t - c) / a, 0.), 1.);
+    double s = across > 0 ? narrow_inside((b * f - c * e) / across) : 0;
+    const double t = narrow_inside((b * s + f) / e);
+    s = narrow_inside((b * t - c) / a);
     for (int k = 0; k < 3; ++k) {
         const double d = p[k] - q[k] + s * u[k] - t * v[k];
         square += d * d;
@@ -54,8 +59,8 @@ PS_HBEM_HARD_FUNCTION double ps_hbem_segments(const double p[3], const double u[
 
 /* The square of the distance of a point from the plane of a triangle, where its foot is inside;
  * else `none`. */
-PS_HBEM_HARD_FUNCTION double ps_hbem_above(const ps_hbem_triangle *t, const double edge[3][3],
-                                           const double p[3], double none)
+PS_HBEM_HARD_FUNCTION double narrow_above(const ps_hbem_triangle *t, const double edge[3][3],
+                                          const double p[3], double none)
 {
     double height = 0;
     for (int l = 0; l < 3; ++l) {
@@ -69,7 +74,7 @@ PS_HBEM_HARD_FUNCTION double ps_hbem_above(const ps_hbem_triangle *t, const doub
 
 /* The distance of two triangles that do not cross each other: of two edges, or of a corner and the
  * other face. */
-PS_HBEM_HARD_FUNCTION double ps_hbem_distance(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
+PS_HBEM_HARD_FUNCTION double narrow_distance(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
 {
     double edge[2][3][3], least = 1e300;
     for (int l = 0; l < 3; ++l)
@@ -78,11 +83,11 @@ PS_HBEM_HARD_FUNCTION double ps_hbem_distance(const ps_hbem_triangle *x, const p
             edge[1][l][c] = y->corner[(l + 1) % 3][c] - y->corner[l][c];
         }
     for (int e = 0; e < 9; ++e)
-        least = fmin(least, ps_hbem_segments(x->corner[e / 3], edge[0][e / 3], y->corner[e % 3],
-                                             edge[1][e % 3]));
+        least = narrow_lesser(least, narrow_segments(x->corner[e / 3], edge[0][e / 3],
+                                                     y->corner[e % 3], edge[1][e % 3]));
     for (int l = 0; l < 3; ++l) {
-        least = fmin(least, ps_hbem_above(x, edge[0], y->corner[l], least));
-        least = fmin(least, ps_hbem_above(y, edge[1], x->corner[l], least));
+        least = narrow_lesser(least, narrow_above(x, edge[0], y->corner[l], least));
+        least = narrow_lesser(least, narrow_above(y, edge[1], x->corner[l], least));
     }
     return sqrt(least);
 }
@@ -108,8 +113,8 @@ PS_HBEM_HARD_FUNCTION int ps_hbem_needle(const ps_hbem_triangle *t, double width
 
 /* Whether two triangles so far apart take narrow rules, where the first regular one is good enough
  * from `reach` diameters on; their apices. */
-PS_HBEM_HARD_FUNCTION bool ps_hbem_is_narrow(const ps_hbem_triangle *x, const ps_hbem_triangle *y,
-                                             double distance, double reach, int apex[2])
+PS_HBEM_HARD_FUNCTION bool narrow_are_needles(const ps_hbem_triangle *x, const ps_hbem_triangle *y,
+                                              double distance, double reach, int apex[2])
 {
     apex[0] = ps_hbem_needle(x, distance / reach);
     apex[1] = ps_hbem_needle(y, distance / reach);
@@ -130,10 +135,10 @@ PS_HBEM_HARD_FUNCTION int ps_hbem_rule_of(const double *from, int rules, const p
         square += d * d;
     }
     if (sqrt(square) - x->radius - y->radius >= from[0] * diameter) return 0;
-    distance = ps_hbem_distance(x, y);
+    distance = narrow_distance(x, y);
     while (r < rules && distance < from[r] * diameter) ++r;
     if (r == rules) return -1;
-    if (ps_hbem_narrow_along(r) && ps_hbem_is_narrow(x, y, distance, from[0], apex))
+    if (ps_hbem_narrow_along(r) && narrow_are_needles(x, y, distance, from[0], apex))
         return PS_HBEM_RULES + r;
     return r;
 }

@@ -208,8 +208,8 @@ static void test_distance(void **state)
     ps_hbem_triangle t[2];
     for (int n = 0; n < 5; ++n) {
         two_triangles(known[n].corners, order, t);
-        check_near(ps_hbem_distance(&t[0], &t[1]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
-        check_near(ps_hbem_distance(&t[1], &t[0]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
+        check_near(narrow_distance(&t[0], &t[1]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
+        check_near(narrow_distance(&t[1], &t[0]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
     }
     uint64_t seed = 5;
     for (int n = 0; n < 60; ++n) {
@@ -233,7 +233,7 @@ static void test_distance(void **state)
                 }
                 least = fmin(least, square);
             }
-        const double own = ps_hbem_distance(&t[0], &t[1]);
+        const double own = narrow_distance(&t[0], &t[1]);
         check_at_most(own, sqrt(least) * (1 + 1e-12));
         check_at_most(sqrt(least), own + .02 * fmax(t[0].diameter, t[1].diameter));
     }
@@ -269,7 +269,7 @@ static void test_begins(void **state)
             }
             two_triangles((const double(*)[3])corners, order, t);
             double diameter = fmax(t[0].diameter, t[1].diameter);
-            bool far = ps_hbem_distance(&t[0], &t[1]) >= quadrature.distance[rule] * diameter;
+            bool far = narrow_distance(&t[0], &t[1]) >= quadrature.distance[rule] * diameter;
             *(far ? &high : &low) = middle;
         }
         check_near(ps_hbem_rule_of(quadrature.distance, quadrature.rules, &t[0], &t[1], apex) %
@@ -312,7 +312,7 @@ static void test_needles(void **state)
             corners[3 + e / 3][e % 3] = second[pair][e / 3][e % 3] + (e % 3 == 1) * gap;
         two_triangles(corners, order, t);
         couple_of(&t[0], &t[1], &c);
-        narrow += ps_hbem_is_narrow(&t[0], &t[1], gap, digits == 3 ? .72 : 1.9, apex);
+        narrow += narrow_are_needles(&t[0], &t[1], gap, digits == 3 ? .72 : 1.9, apex);
         for (int layer = 0; layer < 2; ++layer) {
             const ps_hbem_kernel kernel = layer == 0   ? PS_KERNEL_SLP
                                           : n % 2 == 0 ? PS_KERNEL_DLP
