@@ -19,6 +19,24 @@ struct ps_number_file {
     bool begun; /* a line of numbers was met */
 };
 
+const char *ps_text_begin(const char *line)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(line, mark, sizeof mark - 1) == 0 ? line + sizeof mark - 1 : line;
+}
+
+bool ps_text_is_header(const char *line)
+{
+    for (const char *at = line + strspn(line, blanks); *at;) {
+        const char *digits = at + strspn(at, "+-");
+        digits += *digits == '.';
+        if (*digits >= '0' && *digits <= '9') return false;
+        at += strcspn(at, blanks);
+        at += strspn(at, blanks);
+    }
+    return true;
+}
+
 ps_status ps_number_file_open(const char *path, ps_number_file **out)
 {
     ps_number_file *file;
@@ -58,7 +76,8 @@ static ps_status next_line(ps_number_file *f, bool *found)
         return ps_fail(PS_INVALID, "%s line %lld is longer than 1 MiB", f->path,
                        (long long)f->where);
     f->line[strcspn(f->line, "#%!")] = 0;
-    f->at = f->line + strspn(f->line, blanks);
+    f->at = f->where == 1 ? (char *)ps_text_begin(f->line) : f->line;
+    f->at += strspn(f->at, blanks);
     return PS_OK;
 }
 
@@ -115,7 +134,7 @@ ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, i
         if (!found) return PS_OK;
         while (*file->at) {
             if (!take_word(file)) {
-                if (file->begun) return no_number(file);
+                if (file->begun || !ps_text_is_header(file->at)) return no_number(file);
                 *file->at = 0;
                 file->begun = true; /* one header */
                 break;

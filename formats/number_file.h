@@ -24,9 +24,15 @@ void ps_number_file_close(ps_number_file **file); /* NULL is fine */
 ps_status ps_number_file_next(ps_number_file *file, double *out, bool *found);
 
 /* The numbers of the next line that has any: *count of them, at most `capacity`; 0 at the end. A
- * first line of words that are no numbers (a header) is passed over. PS_INVALID likewise, and for
+ * first line of words none of which is a number or begins like one (a header) is passed over. PS_INVALID likewise, and for
  * more numbers than that. */
 ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, int *count);
+
+/* Behind the byte order mark that a first line may begin with. */
+const char *ps_text_begin(const char *line);
+/* Whether a line can be a header: a first row with a number that is none, as 1.5D+01, would be lost
+ * as one. */
+bool ps_text_is_header(const char *line);
 
 int64_t ps_number_file_where(const ps_number_file *file); /* the line, from 1 */
 

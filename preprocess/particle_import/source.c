@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "formats/gzip_file.h"
+#include "formats/number_file.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -80,7 +81,7 @@ ps_status source_line(source *s, char **line)
     s->begin += length + (end != NULL);
     at[length] = 0;
     if (length > 0 && at[length - 1] == '\r') at[length - 1] = 0;
-    *line = at;
+    *line = s->line == 1 ? (char *)ps_text_begin(at) : at;
     return PS_OK;
 }
 

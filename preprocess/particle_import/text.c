@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "formats/number_file.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 
@@ -120,12 +121,13 @@ static ps_status place_moments(layout *l, const import_options *o, const char *n
             found = found && at[sides][c] >= 0;
         }
     if (sides == 0)
-        return ps_fail(PS_INVALID,
-                       "--moments %s: no columns %s, %s%s%s%s%s (with a number behind them for several "
-                       "sides) among %s; --columns says which they are",
-                       ps_moments_names[o->moments], words[o->moments][0], words[o->moments][1],
-                       each > 2 ? ", " : "", each > 2 ? words[o->moments][2] : "",
-                       each > 3 ? ", " : "", each > 3 ? words[o->moments][3] : "", names);
+        return ps_fail(
+            PS_INVALID,
+            "--moments %s: no columns %s, %s%s%s%s%s (with a number behind them for several "
+            "sides) among %s; --columns says which they are",
+            ps_moments_names[o->moments], words[o->moments][0], words[o->moments][1],
+            each > 2 ? ", " : "", each > 2 ? words[o->moments][2] : "", each > 3 ? ", " : "",
+            each > 3 ? words[o->moments][3] : "", names);
     if (sides * each > PS_RIGHT_HAND_SIDES_MAX)
         return ps_fail(PS_INVALID, "--moments %s: %d columns; up to %d are possible",
                        ps_moments_names[o->moments], sides * each, PS_RIGHT_HAND_SIDES_MAX);
@@ -148,6 +150,13 @@ static ps_status place_by_header(layout *l, const import_options *o)
                        "%d numbers under a header of %d names (%s); --columns says by number which "
                        "columns are x, y, z and the charges",
                        l->columns, l->name_count, names);
+    for (int n = 0; n < l->name_count; ++n)
+        if (find_name(l, l->names[n]) < n)
+            return ps_fail(
+                PS_INVALID,
+                "two columns are called %s among %s; --columns says by number which columns "
+                "are x, y, z and the charges",
+                l->names[n], names);
     if (!find_axes(l))
         return ps_fail(
             PS_INVALID,
@@ -212,7 +221,7 @@ static ps_status take_line(const char *line, layout *l, const import_options *o,
     const char *at = line;
     int count;
     bool named = l->name_count > 0 && !l->commented;
-    if (l->columns == 0 && !named && !parse_number(&at, values)) {
+    if (l->columns == 0 && !named && !parse_number(&at, values) && ps_text_is_header(line)) {
         l->name_count = split_words(line, l->names);
         l->commented = false;
         return PS_OK;

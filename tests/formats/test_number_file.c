@@ -1,0 +1,68 @@
+/* number_file: rows of numbers behind a header, a byte order mark, or nothing. */
+#include "formats/number_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+static char path[] = "/tmp/ps-numbers-XXXXXX";
+
+static int make_file(void **state)
+{
+    int file = mkstemp(path);
+    return file < 0 ? -1 : close(file);
+}
+
+static int drop_file(void **state) { return unlink(path); }
+
+/* Rows of three numbers; what the reader says is the result. */
+static ps_status rows_of(const char *text, int *rows, double *sum)
+{
+    ps_number_file *file;
+    double row[3];
+    int count = 3;
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+    *rows = 0;
+    *sum = 0;
+    check_ok(ps_number_file_open(path, &file));
+    ps_status status = PS_OK;
+    while (status == PS_OK && count > 0) {
+        status = ps_number_file_line(file, row, 3, &count);
+        *rows += status == PS_OK && count == 3;
+        for (int i = 0; status == PS_OK && i < count; ++i) *sum += row[i];
+    }
+    ps_number_file_close(&file);
+    return status;
+}
+
+static void no_first_row_is_lost(void **state)
+{
+    static const char *const taken[] = {"1 2 3\n4 5 6\n", "x y z\n1 2 3\n4 5 6\n",
+                                        "\xef\xbb\xbf"
+                                        "1 2 3\r\n4 5 6",
+                                        "\xef\xbb\xbfx,y,z\n1,2,3\n4,5,6\n",
+                                        "# 9\nx y z-axis\n1 2 3\n4 5 6\n"};
+    static const char *const refused[] = {"1D0 2 3\n4 5 6\n", "1.+00 2 3\n4 5 6\n",
+                                          "row 2 3\n4 5 6\n", "-.5d1 2 3\n4 5 6\n",
+                                          "1 2 3D0\n4 5 6\n", "x y z\nu v w\n1 2 3\n"};
+    int rows;
+    double sum;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i) {
+        check_ok(rows_of(taken[i], &rows, &sum));
+        assert_int_equal(rows, 2);
+        check_near(sum, 21, 0, 0);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+        check_fails(rows_of(refused[i], &rows, &sum), PS_INVALID, "is no number");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_first_row_is_lost)};
+    return cmocka_run_group_tests(tests, make_file, drop_file);
+}
