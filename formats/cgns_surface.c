@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns_chunks.h"
 #include "formats/columns_hdf5.h"
 #include "formats/store_private.h"
 #include "runtime/free.h"
@@ -76,12 +77,12 @@ static ps_status numbers(const reading *r, hid_t node, const char *what, double 
 {
     hid_t data = node < 0 ? -1 : H5Dopen2(node, " data", H5P_DEFAULT);
     if (data < 0) return lacks(r, what);
+    ps_status status = ps_hdf5_check_own(data, r->path, what);
     hid_t space = H5Dget_space(data), type = H5Dget_type(data);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    ps_status status = PS_OK;
-    if (points < 1 || (class != H5T_FLOAT && class != H5T_INTEGER) ||
-        H5Dget_storage_size(data) / H5Tget_size(type) < (hsize_t)points)
+    if (status == PS_OK && (points < 1 || (class != H5T_FLOAT && class != H5T_INTEGER) ||
+                            H5Dget_storage_size(data) / H5Tget_size(type) < (hsize_t)points))
         status =
             ps_fail(PS_INVALID, "%s: %s holds no numbers, or fewer than it says", r->path, what);
     if (status == PS_OK) status = PS_ALLOC(out, points, "values of CGNS");

@@ -2,6 +2,7 @@
  * however short, and the reading goes on behind it. */
 #include <hdf5.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/columns_chunks.h"
 #include "formats/h5zstd.h"
@@ -74,6 +75,22 @@ static ps_status check_chunks(pipeline *p, const hsize_t first[2], const hsize_t
                                ps_message());
         }
     return PS_OK;
+}
+
+ps_status ps_hdf5_check_own(ps_hid set, const char *path, const char *name)
+{
+    char file[4096] = "";
+    hid_t list = H5Dget_create_plist(set);
+    bool own = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL &&
+               H5Pget_external_count(list) == 0 && H5Fget_name(set, file, sizeof file) >= 0 &&
+               strcmp(file, path) == 0;
+    if (list >= 0) H5Pclose(list);
+    if (own) return PS_OK;
+    return ps_fail(
+        PS_INVALID,
+        "%s: the values of %s lie in another file (by an external link, external storage "
+        "or a virtual dataset): copy them into this one",
+        path, name);
 }
 
 size_t ps_hdf5_chunk_bytes(ps_hid set)

@@ -5,6 +5,10 @@
 
 #include "formats/store_private.h"
 
+/* PS_INVALID if values of a dataset of the file `path` lie in another one, which may change, or be
+ * missing, while this one stays as it is. `name` is the dataset's, for the message. */
+ps_status ps_hdf5_check_own(ps_hid set, const char *path, const char *name);
+
 /* Bytes of a whole chunk of a dataset of 1 or 2 dimensions; 0 if it has none, or filters that are
  * not known to keep sizes. */
 size_t ps_hdf5_chunk_bytes(ps_hid set);

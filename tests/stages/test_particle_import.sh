@@ -154,6 +154,19 @@ if [ -d "$data" ]; then
     [ "$(figure particles)" = 20000 ] || fail "cube: $(cat out)"
 fi
 
+# A first line that is no header: behind a byte order mark, or with a number that is none; two columns of one name.
+printf '\xef\xbb\xbf0 0 0 1\n1 0 0 1\n0 1 0 1\n' > mark.txt
+for how in "" "--columns 1,2,3,4"; do
+    expect 0 "" $import mark.txt mark.h5 --force $how
+    [ "$(figure particles)" = 3 ] || fail "a particle behind a byte order mark is lost: $(cat out)"
+done
+printf '0 0 0 1\n1.5D+01 0 0 1\n' > exponent.txt
+printf 'a 0 0 1\n1 0 0 1\n0 1 0 1\n' > letter.txt
+printf 'x,y,z,q,X\n1,0,0,1,9\n0,2,0,1,9\n' > twice.csv
+expect 3 'exponent.txt: line 2: "1.5D+01" is not a number' $import exponent.txt c.h5
+expect 3 'letter.txt: line 1: "a" is not a number' $import letter.txt c.h5 --columns 1,2,3,4
+expect 3 "two columns are called X among x, y, z, q, X" $import twice.csv c.h5
+
 # HDF5 of others: a stream that is shorter than its chunk, which HDF5 itself reads past, and filters of which nothing is known.
 python_has h5py || { echo "h5py is not here: not tried"; exit 0; }
 python3 - <<'END' || fail "h5py"
@@ -170,7 +183,23 @@ write("short.h5", compression="gzip", shuffle=True)
 write("odd.h5", scaleoffset=4)
 with h5py.File("short.h5", "r+") as f:
     f["x"].id.write_direct_chunk((1000,), zlib.compress(b"\1" * 100))
+# values in another file, which no hash of this one sees
+for name in "link", "raw", "virtual":
+    with h5py.File(name + ".h5", "w") as f:
+        for i, c in enumerate("xyz"):
+            f[c] = x[:, i]
+        if name == "link":
+            f["q"] = h5py.ExternalLink("plain.h5", "/q")
+        elif name == "raw":
+            f.create_dataset("q", (4000,), "f8", external=[("plain.h5", 0, 32000)])
+        else:
+            layout = h5py.VirtualLayout((4000,), "f8")
+            layout[:] = h5py.VirtualSource("nowhere.h5", "q", (4000,))
+            f.create_virtual_dataset("q", layout, fillvalue=3.)
 END
+for name in link raw virtual; do
+    expect 3 "$name.h5: the values of /q lie in another file" $import $name.h5 c.h5
+done
 expect 0 "" $import plain.h5 a.h5
 expect 0 "" $import checked.h5 b.h5
 same a.h5 b.h5
