@@ -148,6 +148,7 @@ static ps_status open_file(const char *path, int flags, ps_append_log **out)
 {
     ps_append_log *log;
     *out = NULL;
+    PS_TRY(ps_path_check_spared(path));
     PS_TRY(PS_ALLOC(&log, 1, "a log"));
     log->descriptor = -1;
     log->path = strdup(path);

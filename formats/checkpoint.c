@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "formats/store_format.h"
 #include "runtime/memory.h"
+#include "runtime/output_file.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
 
@@ -139,8 +141,10 @@ static int64_t generation_of(const char *base, const char *name, bool *temporary
     size_t digits = strspn(name, "0123456789");
     if (digits < 6 || digits > 18 || strncmp(name + digits, ".h5", 3)) return -1;
     const char *rest = name + digits + 3;
-    size_t more = strlen(rest);
-    *temporary = more >= 4 && rest[0] == '.' && strcmp(rest + more - 4, ".tmp") == 0;
+    char whole[32];
+    int64_t pid;
+    snprintf(whole, sizeof whole, "%.*s", (int)digits + 3, name);
+    *temporary = ps_output_is_temporary(whole, name, &pid);
     return *rest == 0 || *temporary ? strtoll(name, NULL, 10) : -1;
 }
 
@@ -203,12 +207,22 @@ ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *co
     return PS_OK;
 }
 
+static ps_status cannot_remove(const char *path)
+{
+    return ps_fail(PS_FAILED, "%s: cannot be removed: %s", path, strerror(errno));
+}
+
+ps_status ps_checkpoint_remove(const char *path)
+{
+    if (ps_store_is_other(path, checkpoint_format)) return PS_OK;
+    return unlink(path) != 0 && errno != ENOENT ? cannot_remove(path) : PS_OK;
+}
+
 static ps_status remove_older(void *context, const char *path, int64_t generation, bool temporary)
 {
     int64_t oldest_kept = *(const int64_t *)context;
-    if ((temporary || generation < oldest_kept) && unlink(path) != 0 && errno != ENOENT)
-        return ps_fail(PS_FAILED, "%s: cannot be removed: %s", path, strerror(errno));
-    return PS_OK;
+    if (temporary && unlink(path) != 0 && errno != ENOENT) return cannot_remove(path);
+    return temporary || generation >= oldest_kept ? PS_OK : ps_checkpoint_remove(path);
 }
 
 ps_status ps_checkpoint_prune(const char *run, int64_t keep)

@@ -55,6 +55,8 @@ ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *co
 
 /* Removes all generations but the newest `keep`, and left-over temporary files. */
 ps_status ps_checkpoint_prune(const char *run, int64_t keep);
+/* Removes one file, but not if it is somebody's that only has such a name. */
+ps_status ps_checkpoint_remove(const char *path);
 
 /* Compares two identities. PS_USAGE with a message that names the first line that differs, with
  * both its values. `run` names the unfinished run in the message. */

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "formats/h5zstd.h"
+#include "formats/store_format.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
@@ -89,6 +90,23 @@ ps_status ps_store_read_generation(const char *path, int64_t *out)
     if (status == PS_OK && (*out < 0 || *out > INT32_MAX))
         return ps_fail(PS_INVALID, "%s: has an impossible generation, %lld", path, (long long)*out);
     return status;
+}
+
+bool ps_store_is_other(const char *path, const char *format)
+{
+    ps_store *store;
+    struct stat file;
+    char found[sizeof store->format];
+    if (stat(path, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0) return false;
+    if (ps_store_new(path, &store) != PS_OK) return true;
+    bool other = look_at(store) != PS_OK;
+    ps_hdf5_lock();
+    if (!other && open_file(store) == PS_OK)
+        other = ps_attribute_text(store, "/", "format", found, sizeof found) != PS_OK ||
+                strcmp(found, format) != 0;
+    ps_hdf5_unlock();
+    ps_store_free(store);
+    return other;
 }
 
 /* ---- a dataset ---- */

@@ -44,13 +44,14 @@ typedef struct ps_option {
     const char *argument;    /* shown in the help: "SECONDS"; alternatives of a CHOICE          */
     const char *help;        /* NULL: a former name, which is taken, with a note, and not shown */
     double minimum, maximum; /* checked where minimum < maximum                              */
-    int identity; /* PS_IDENTITY: changes results, so it is recorded and compared; 0: how to run */
+    int identity; /* PS_IDENTITY: changes results, so it is recorded and compared; PS_WRITES: names
+                     a file that is written, where the argument is FILE; 0: how to run */
 } ps_option;
 
-enum { PS_IDENTITY = 1 };
+enum { PS_IDENTITY = 1, PS_WRITES = 2 };
 
 /* Rows of a table, by the kind of the option. The pointer has the type of the kind, or it does not
- * compile; `identity` is PS_IDENTITY or 0. */
+ * compile; `identity` is PS_IDENTITY, PS_WRITES or 0. */
 #define PS_OPTION_ROW(kind_, type, name_, pointer, argument_, help_, identity_)                    \
     .name = (name_), .kind = (kind_), .value = 0 ? (type *)NULL : (pointer),                       \
     .argument = (argument_), .help = (help_), .identity = (identity_)

@@ -21,7 +21,11 @@ struct ps_output {
     int file; /* holds the lock */
 };
 
-static bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
+/* The disk, or the process's files. */
+static bool is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE;
+}
 
 /* ---- names ---- */
 
@@ -63,8 +67,8 @@ static ps_status lock_folder(const char *path, int *folder)
     ps_path_folder(path, name, sizeof name);
     *folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*folder < 0)
-        return ps_fail(PS_USAGE, "%s: cannot be written, folder %s: %s", path, name,
-                       strerror(errno));
+        return ps_fail(is_full(errno) ? PS_EXHAUSTED : PS_USAGE,
+                       "%s: cannot be written, folder %s: %s", path, name, strerror(errno));
     const struct timespec pause = {0, 5000000};
     for (int tries = 0; tries < 6000; ++tries) {
         if (!is_taken(*folder)) return PS_OK;

@@ -8,7 +8,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, SPARED_MOST = 1024 };
 
 const char *ps_path_last(const char *path)
 {
@@ -57,11 +57,51 @@ ps_status ps_path_open_input(const char *path, const char *what, FILE **out)
     return *out ? PS_OK : ps_path_unreadable(path);
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 bool ps_path_same(const char *a, const char *b)
 {
     struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
+    char folder[2][PATH_SIZE];
+    bool first = stat(a, &one) == 0, second = stat(b, &other) == 0;
+    if (first || second) return first && second && is_same(&one, &other);
+    ps_path_folder(a, folder[0], PATH_SIZE);
+    ps_path_folder(b, folder[1], PATH_SIZE);
+    return strcmp(ps_path_last(a), ps_path_last(b)) == 0 && stat(folder[0], &one) == 0 &&
+           stat(folder[1], &other) == 0 && is_same(&one, &other);
+}
+
+/* ---- files that are not written ---- */
+
+static struct spared_file {
+    struct stat file;
+    bool speaks;
+} spared[SPARED_MOST];
+static int spared_count;
+
+void ps_path_spare(const char *path)
+{
+    if (spared_count < SPARED_MOST && stat(path, &spared[spared_count].file) == 0) ++spared_count;
+}
+
+void ps_path_spare_stream(int descriptor)
+{
+    if (spared_count == SPARED_MOST || fstat(descriptor, &spared[spared_count].file) != 0) return;
+    spared[spared_count++].speaks = true;
+}
+
+ps_status ps_path_check_spared(const char *path)
+{
+    struct stat found;
+    if (spared_count == 0 || stat(path, &found) != 0 || !S_ISREG(found.st_mode)) return PS_OK;
+    for (int i = 0; i < spared_count; ++i)
+        if (is_same(&found, &spared[i].file))
+            return ps_fail(PS_USAGE, "%s: %s; the output needs another name", path,
+                           spared[i].speaks ? "takes what this program prints" : "is read");
+    return PS_OK;
 }
 
 int64_t ps_path_room(const char *path)
@@ -82,6 +122,7 @@ ps_status ps_path_check_output(const char *path)
     if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) /* a rename would replace a device */
         return ps_fail(PS_USAGE,
                        "%s: is a device, a pipe or a socket, or a link to one; name a file", path);
+    PS_TRY(ps_path_check_spared(path));
     ps_path_folder(path, folder, sizeof folder);
     if (stat(folder, &found) == 0 && !S_ISDIR(found.st_mode))
         return ps_fail(PS_USAGE, "%s: cannot be written: %s is no folder", path, folder);

@@ -28,12 +28,20 @@ ps_status ps_path_check_input(const char *path, const char *what);
 /* The same, and opens it to be read; close it with fclose. */
 ps_status ps_path_open_input(const char *path, const char *what, FILE **out);
 
-/* Whether both name one file that exists. */
+/* Whether both name one file: one that exists, or the same name in the same folder. */
 bool ps_path_same(const char *a, const char *b);
+/* The file that `path` names, or that a descriptor has open, is read or takes what the program
+ * says: it is neither replaced nor emptied by this process. Nothing there is nothing to spare. Not
+ * thread-safe. */
+void ps_path_spare(const char *path);
+void ps_path_spare_stream(int descriptor);
+/* PS_USAGE, naming the path, if it names a file that is to be spared. */
+ps_status ps_path_check_spared(const char *path);
 /* Bytes that may still be written where the path is; INT64_MAX where that cannot be told. */
 int64_t ps_path_room(const char *path);
 /* PS_USAGE, naming the path, if no file can be written there: it is a folder, a device, a pipe or a
- * socket, or a link to one, or its folder is not there or lets nobody write. Makes nothing. */
+ * socket, or a link to one, or it is to be spared, or its folder is not there or lets nobody write.
+ * Makes nothing. */
 ps_status ps_path_check_output(const char *path);
 /* Makes names in the path's folder durable. 0, or the errno of what failed. */
 int ps_path_sync_folder(const char *path);

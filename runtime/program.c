@@ -1,11 +1,15 @@
 #include "runtime/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <omp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/comm.h"
@@ -26,7 +30,7 @@ typedef struct common_flags {
     bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 20, OUTPUTS_MOST = 8, STACK_BYTES = 8 << 20 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -166,12 +170,52 @@ static ps_status check_operands(const ps_program *program, ps_run *run)
                    program->name, program->synopsis);
 }
 
-/* An output that is also read would be lost. */
-static ps_status check_output(const ps_run *run)
+/* What is read at "FILE:key=FILE", an argument of an option. */
+static void spare_parts(const char *text)
 {
-    for (int i = 0; i + 1 < run->operand_count && run->output; ++i)
-        if (ps_path_same(run->operands[i], run->output))
-            return ps_fail(PS_USAGE, "%s: is read; the output needs another name", run->output);
+    char part[4096];
+    ps_path_spare(text);
+    for (size_t length; *text; text += length + (text[length] == ':')) {
+        length = strcspn(text, ":");
+        snprintf(part, sizeof part, "%.*s", (int)length, text);
+        const char *value = strchr(part, '=');
+        ps_path_spare(value ? value + 1 : part);
+    }
+}
+
+static void spare_value(const ps_option *option)
+{
+    if (option->kind == PS_OPTION_TEXT && *(const char **)option->value)
+        spare_parts(*(const char **)option->value);
+    const ps_text_list *list = option->value;
+    for (int i = 0; option->kind == PS_OPTION_LIST && i < list->count; ++i)
+        spare_parts(list->items[i]);
+}
+
+/* A file that is read, or is another output, would be lost. Options name files by "FILE"; the last
+ * operand may be an output that the program finds by itself. */
+static ps_status check_outputs(const ps_program *program, const ps_run *run)
+{
+    static const ps_option none = PS_OPTION_END;
+    const ps_option *option = program->options ? program->options : &none;
+    const char *written[OUTPUTS_MOST] = {run->output};
+    int count = run->output != NULL;
+    for (int i = 0; i < run->operand_count - !program->reads_only; ++i)
+        ps_path_spare(run->operands[i]);
+    for (; option->name; ++option) {
+        bool is_file = option->argument && strncmp(option->argument, "FILE", 4) == 0;
+        if (is_file && !(option->identity & PS_WRITES)) spare_value(option);
+        const char *name =
+            is_file && option->identity & PS_WRITES ? *(const char **)option->value : NULL;
+        if (name && count < OUTPUTS_MOST) written[count++] = name;
+    }
+    for (int i = 0; i < count; ++i) {
+        PS_TRY(ps_path_check_spared(written[i]));
+        for (int j = 0; j < i; ++j)
+            if (ps_path_same(written[i], written[j]))
+                return ps_fail(PS_USAGE, "%s: two outputs have this name; give another",
+                               written[i]);
+    }
     return PS_OK;
 }
 
@@ -225,7 +269,9 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     }
     PS_TRY(check_allowed(program, &run));
     PS_TRY(check_operands(program, &run));
-    PS_TRY(check_output(&run));
+    ps_path_spare_stream(STDOUT_FILENO);
+    ps_path_spare_stream(STDERR_FILENO);
+    PS_TRY(check_outputs(program, &run));
     PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,
                  flags.quiet     ? PS_LOG_WARNING
@@ -264,11 +310,23 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
 
 static bool stdout_failed(void) { return fflush(stdout) != 0 || ferror(stdout); }
 
-/* OpenMP's runtime reads this before main, so the program starts once more with it set. */
-static void let_waiting_threads_sleep(char **argv)
+static bool is_limited(int resource)
 {
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("GOMP_SPINCOUNT", "2000", 1) == 0) execv("/proc/self/exe", argv);
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Libraries read these before main, so the program starts once more with them set. OpenMP's threads
+ * sleep while they wait. OpenBLAS's want 128 MB each as they start, and where a limit of memory
+ * gives them none they ask without end, and the process waits for them when it ends. */
+static void settle_threads(const ps_program *program, char **argv)
+{
+    bool again = false;
+    if (program->streams && !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT"))
+        again = setenv("GOMP_SPINCOUNT", "2000", 1) == 0;
+    if ((is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) && !getenv("OPENBLAS_NUM_THREADS"))
+        again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
+    if (again) execv("/proc/self/exe", argv);
 }
 
 /* The process that ps_main is to end; 0 once it does. */
@@ -284,9 +342,29 @@ static void end_for_library(void)
     _exit(PS_EXHAUSTED);
 }
 
+/* What whoever started this left undone: a standard stream that is closed would give its number to
+ * the next file, which then held messages (a write to what stands for it fails as before); children
+ * that nobody waits for cannot be asked how they ended; threads get the stack that a process has.
+ */
+static void begin_in_order(void)
+{
+    for (int file = 0; file < 3; ++file)
+        if (fcntl(file, F_GETFD) < 0) open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
+    signal(SIGCHLD, SIG_DFL);
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_BYTES) return;
+    stack.rlim_cur = stack.rlim_max < STACK_BYTES ? stack.rlim_max : STACK_BYTES;
+    pthread_attr_t attributes;
+    if (setrlimit(RLIMIT_STACK, &stack) != 0 || pthread_attr_init(&attributes) != 0) return;
+    pthread_attr_setstacksize(&attributes, stack.rlim_cur);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
 int ps_main(const ps_program *program, int argc, char **argv)
 {
-    if (program->streams) let_waiting_threads_sleep(argv);
+    begin_in_order();
+    settle_threads(program, argv);
     static char full_name[96]; /* messages are told until the process has ended */
     running = getpid();
     atexit(end_for_library);

@@ -29,6 +29,8 @@ typedef struct temporary_file {
 } temporary_file;
 enum { FREE, TAKEN, THERE };
 
+enum { SIGNALS = 5 };
+static const int signals[SIGNALS] = {SIGTERM, SIGINT, SIGALRM, SIGXCPU, SIGHUP};
 static const char *name = "penstock";
 static bool speaks;
 static double stop_time; /* 0: never */
@@ -115,16 +117,29 @@ static void arm(double seconds)
 void ps_stop_catch(const char *program, bool is_first, bool saves, double after)
 {
     struct sigaction once = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
-    struct sigaction again = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    struct sigaction again = {.sa_handler = on_stop, .sa_flags = SA_RESTART}, before;
+    sigset_t ours;
     name = program;
     speaks = is_first;
     saved = ps_clock();
     sigaction(SIGTERM, &once, NULL);
     sigaction(SIGINT, &once, NULL);
     sigaction(SIGALRM, &again, NULL);
+    /* A terminal that closes says so twice, a limit of processor time every second. */
+    sigaction(SIGXCPU, &again, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &again, NULL);
+    sigemptyset(&ours);
+    for (int i = 0; i < SIGNALS; ++i) sigaddset(&ours, signals[i]);
+    sigprocmask(SIG_UNBLOCK, &ours, NULL); /* whoever started this may have blocked them */
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit then shows as a failed write, by name */
     if (after > 0 && saves) stop_time = ps_clock() + after;
     if (after > 0 && !saves) arm(after);
+}
+
+void ps_stop_release(void)
+{
+    for (int i = 0; i < SIGNALS; ++i) signal(signals[i], SIG_DFL);
 }
 
 bool ps_stop_requested(void)

@@ -1,7 +1,7 @@
 /*
  * stop: how a run ends before its end, with PS_STOPPED (specs/stage.md).
  *
- * SIGTERM, SIGINT and the time of --stop-after ask a run to stop. At once, by default: files are
+ * SIGTERM, SIGINT, SIGHUP (not under nohup), SIGXCPU and the time of --stop-after ask a run to stop. At once, by default: files are
  * committed by rename and what is kept beside them survives an end at any moment. A program that
  * would rather save its state first defers that, and asks ps_stop_requested between its steps.
  */
@@ -14,6 +14,9 @@
  * is only told by ps_stop_requested, so that each run gets a step further. `name` begins the
  * message of an end at once, which rank 0 (`speaks`) tells; it is borrowed. */
 void ps_stop_catch(const char *name, bool speaks, bool saves, double after);
+
+/* In a child process: those signals end it again, without anything that this one does then. */
+void ps_stop_release(void);
 
 /* True once a signal came or --stop-after has passed. Local: under MPI reduce it before acting on
  * it. Thread-safe, costs no system call until then. */

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/stop.h"
+
 enum { UNSET = 0xa5 };
 
 static void bound(int resource, int64_t most)
@@ -19,10 +21,12 @@ static void bound(int resource, int64_t most)
 
 static void become_trial(const ps_trial *trial)
 {
-    const int own[] = {SIGABRT, SIGSEGV, SIGBUS, SIGALRM};
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
-    for (int i = 0; i < 4; ++i) signal(own[i], SIG_DFL);
+    const int own[] = {SIGABRT, SIGSEGV, SIGBUS}, parents[] = {SIGTERM, SIGINT, SIGHUP};
+    ps_stop_release();
+    for (int i = 0; i < 3; ++i) {
+        signal(own[i], SIG_DFL);
+        signal(parents[i], SIG_IGN);
+    }
     bound(RLIMIT_CORE, 0);
     bound(RLIMIT_CPU, trial->seconds);
 #ifndef __SANITIZE_ADDRESS__ /* whose shadow counts as memory, and whose reports are to be seen */

@@ -141,23 +141,29 @@ static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
         PS_TRY(ps_comm_max_i64(&most, 1));
     }
     *step = least == most ? most : 0;
-    if (*step == 0 && there) unlink(path); /* it must not push good ones out later */
-    return PS_OK;
+    return *step == 0 && there ? ps_checkpoint_remove(path)
+                               : PS_OK; /* else it may push good ones out */
+}
+
+/* The numbers that are taken: none, by *newest 0. */
+static ps_status span(const ps_state *s, int64_t *oldest, int64_t *newest)
+{
+    int64_t *list = NULL, count = 0;
+    PS_TRY(agree(&s->spec, ps_checkpoint_list(s->name, &list, &count)));
+    *newest = count ? list[0] : 0;
+    *oldest = count ? list[count - 1] : INT64_MAX;
+    free(list);
+    if (!s->spec.every_rank) return PS_OK;
+    PS_TRY(ps_comm_max_i64(newest, 1));
+    return ps_comm_min_i64(oldest, 1);
 }
 
 /* Nothing is read into the arrays before all ranks know that it is sound, unless it has to be. */
 static ps_status read_newest(ps_state *s, int64_t *step)
 {
-    int64_t *list = NULL, count = 0;
-    PS_TRY(agree(&s->spec, ps_checkpoint_list(s->name, &list, &count)));
-    int64_t newest = count ? list[0] : 0, oldest = count ? list[count - 1] : INT64_MAX;
-    free(list);
-    if (s->spec.every_rank) {
-        PS_TRY(ps_comm_max_i64(&newest, 1));
-        PS_TRY(ps_comm_min_i64(&oldest, 1));
-    }
-    s->generation = newest;
-    int64_t g = newest;
+    int64_t oldest;
+    PS_TRY(span(s, &oldest, &s->generation));
+    int64_t g = s->generation;
     for (; g >= oldest && g > 0; --g) {
         PS_TRY(agree_on(s, g, step));
         if (*step > 0) break;
@@ -197,6 +203,8 @@ ps_status ps_state_load(ps_state *s, int64_t *step)
     const ps_state_spec *spec = &s->spec;
     *step = 0;
     s->time = ps_clock();
+    int64_t oldest; /* what others have there keeps its number */
+    if (!s->resumes) PS_TRY(span(s, &oldest, &s->generation));
     if (!s->resumes) PS_TRY(agree(spec, begin(s)));
     if (spec->every_rank) PS_TRY(ps_comm_broadcast(s->uuid, sizeof s->uuid, 0));
     if (s->resumes) {

@@ -66,7 +66,7 @@ static const ps_option options[] = {
             "other charges: a particle file with the particles that OCTREE was built of, at the "
             "same places in the same order, and one or several charges of each"),
     PS_TEXT(
-        "trace", &chosen.trace, "FILE", 0,
+        "trace", &chosen.trace, "FILE", PS_WRITES,
         "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping"),
     PS_TEXT("mapping", &chosen.mapping, "FILE", 0,
             "run every task on the worker, and in the order, of this trace of the same run"),

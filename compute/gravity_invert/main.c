@@ -71,8 +71,10 @@ static const ps_option options[] = {
             "Newton's constant, m3 kg-1 s-2"),
     PS_TEXT("station-data", &chosen.all.station_data, "NAME", PS_IDENTITY,
             "dataset of an HDF5 file, [M][4 or 5]"),
-    PS_TEXT("table", &chosen.table, "FILE.csv", 0, "write stations and residuals as a table, too"),
-    PS_TEXT("ubc", &chosen.ubc, "FILE", 0, "write the model as a UBC-GIF file, too; air is nan"),
+    PS_TEXT("table", &chosen.table, "FILE.csv", PS_WRITES,
+            "write stations and residuals as a table, too"),
+    PS_TEXT("ubc", &chosen.ubc, "FILE", PS_WRITES,
+            "write the model as a UBC-GIF file, too; air is nan"),
     PS_INTERVAL("checkpoint-every", &chosen.all.checkpoint_every, PS_EVERY, 0,
                 "between checkpoints: 60s, 5min or 100steps (products); 0: only when stopped"),
     PS_OPTION_END};

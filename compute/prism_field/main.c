@@ -37,7 +37,7 @@ static const ps_option options[] = {
     PS_TEXT("prism-data", &chosen.prism_data, "NAME", PS_IDENTITY,
             "dataset of an HDF5 file, [N][7 or 9]"),
     PS_TEXT("station-data", &chosen.station_data, "NAME", PS_IDENTITY, "likewise, [M][3]"),
-    PS_TEXT("table", &chosen.table, "FILE.csv", 0, "write the result as a table, too"),
+    PS_TEXT("table", &chosen.table, "FILE.csv", PS_WRITES, "write the result as a table, too"),
     PS_OPTION_END};
 
 static const ps_allowance allowances[] = {

@@ -238,9 +238,7 @@ ps_status problem_operands(ps_run *run)
                        run->operand_count > most ? "too many" : "too few", run->operands[0],
                        alone ? "mesh" : "matrix", alone ? "MESH OUTPUT" : "MATRIX MESH OUTPUT");
     run->output = run->operand_count == most ? run->operands[most - 1] : NULL;
-    if (alone && run->output && ps_path_same(run->operands[0], run->output))
-        return ps_fail(PS_USAGE, "%s: is read; the output needs another name", run->output);
-    return PS_OK;
+    return run->output ? ps_path_check_spared(run->output) : PS_OK;
 }
 
 /* One device alone, which holds what the ledger has for it and partial sums. */

@@ -43,7 +43,7 @@ static const ps_option options[] = {
               "what OUTPUT has: S-parameters, impedances or admittances"),
     PS_LIST("shift", &chosen.shifts, "PORT=METRES", PS_IDENTITY,
             "move the plane of reference of a port with a mode so far along its guide, into the mesh"),
-    PS_TEXT("touchstone", &chosen.touchstone, "FILE", 0,
+    PS_TEXT("touchstone", &chosen.touchstone, "FILE", PS_WRITES,
             "write the S-parameters as a Touchstone file, too (name.s1p, .s2p, ..)"),
     PS_OPTION_END};
 

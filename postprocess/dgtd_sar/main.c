@@ -35,7 +35,8 @@ static const ps_option options[] = {
     PS_LIST("at", &chosen.at, "X,Y,Z", 0, "tell the field at this point, m"),
     PS_TEXT("cut", &chosen.cut, "O;U;V;N1xN2", PS_IDENTITY,
             "a plane, as of penstock-probe, whose field goes to --cut-output"),
-    PS_TEXT("cut-output", &chosen.cut_output, "FILE", 0, "a trace, for penstock-plot plane"),
+    PS_TEXT("cut-output", &chosen.cut_output, "FILE", PS_WRITES,
+            "a trace, for penstock-plot plane"),
     PS_CHOICE("cut-quantity", &chosen.cut_quantity, "electric|sar|average", PS_IDENTITY,
               "|E|, SAR at points, or averaged over the last of --masses"),
     PS_OPTION_END};

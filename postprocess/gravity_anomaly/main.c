@@ -30,7 +30,7 @@ static const ps_option options[] = {
     PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY,
             "must be the constant that the load was made with, which goes with the files; default: "
             "that one"),
-    PS_TEXT("table", &chosen.table, "FILE.csv", 0, "write the stations as a table, too"),
+    PS_TEXT("table", &chosen.table, "FILE.csv", PS_WRITES, "write the stations as a table, too"),
     PS_OPTION_END};
 
 static const ps_allowance allowances[] = {

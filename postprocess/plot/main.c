@@ -43,7 +43,7 @@ static int64_t width, height;
 static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dynamic = 40};
 
 static const ps_option options[] = {
-    PS_TEXT("output", &output, "FILE", 0,
+    PS_TEXT("output", &output, "FILE", PS_WRITES,
             "the picture, .png, .svg or .pdf; of a view .html (required)"),
     PS_TEXT("title", &request.title, "TEXT", 0, "title above the picture"),
     PS_TEXT("labels", &request.labels, "A,B,...", 0, "names of the files in the legend"),
@@ -77,7 +77,8 @@ static const ps_option options[] = {
             "surface: the eye, seen from the body, from +x towards +y"),
     PS_REAL("elevation", &request.elevation, "DEGREES", -89, 89, 0,
             "surface: the eye above the horizon"),
-    PS_TEXT("script", &script, "FILE", 0, "keep the script for gnuplot, data included, here"),
+    PS_TEXT("script", &script, "FILE", PS_WRITES,
+            "keep the script for gnuplot, data included, here"),
     PS_OPTION_END};
 
 static ps_status find_kind(const char *name, const plot_kind **out)

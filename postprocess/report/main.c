@@ -17,7 +17,7 @@ static bool quick;
 static const char *output = "report.html", *title;
 
 static const ps_option options[] = {
-    PS_TEXT("output", &output, "FILE", 0, "the page; default: report.html"),
+    PS_TEXT("output", &output, "FILE", PS_WRITES, "the page; default: report.html"),
     PS_TEXT("title", &title, "TEXT", 0, "title of the page"),
     PS_FLAG("quick", &quick, 0, "tables only: do not read every chunk of every file"),
     PS_OPTION_END};

@@ -42,13 +42,13 @@ static const ps_option options[] = {
             "elements of so many cells of the model along x, y and z: densities in finer cells "
             "than the potential needs"),
     PS_REAL("gravity", &chosen.gravity, "G", 1e-12, 1e-9, PS_IDENTITY, "m3 kg-1 s-2"),
-    PS_TEXT("matrix", &chosen.matrix, "FILE.mtx", 0,
+    PS_TEXT("matrix", &chosen.matrix, "FILE.mtx", PS_WRITES,
             "write the matrix, boundary nodes eliminated, for other programs"),
-    PS_TEXT("face-mass", &chosen.face_mass, "FILE.mtx", 0,
+    PS_TEXT("face-mass", &chosen.face_mass, "FILE.mtx", PS_WRITES,
             "write the mass matrix of a face between slabs"),
-    PS_TEXT("face-stiffness", &chosen.face_stiffness, "FILE.mtx", 0,
+    PS_TEXT("face-stiffness", &chosen.face_stiffness, "FILE.mtx", PS_WRITES,
             "write its tangential stiffness matrix"),
-    PS_TEXT("subdomains", &chosen.cut.path, "FILE.h5", 0,
+    PS_TEXT("subdomains", &chosen.cut.path, "FILE.h5", PS_WRITES,
             "cut the grid's elements into subdomains without overlap and write their matrices and "
             "those of the interfaces between them, for penstock-schwarz-solve --subdomains"),
     PS_INT("parts", &chosen.cut.count, "N", 2, 1 << 20, 0, "number of subdomains"),

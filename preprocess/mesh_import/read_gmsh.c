@@ -19,6 +19,7 @@
 #include "preprocess/mesh_import/sandbox.h"
 #include "runtime/log.h"
 #include "runtime/scope.h"
+#include "runtime/stop.h"
 
 typedef gmsh_child child;
 
@@ -271,8 +272,7 @@ static void run_child(child *c, const char *path)
 {
     int ierr = 0;
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    ps_stop_release();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     silence();
     gmshInitialize(0, NULL, 0, &ierr);

@@ -100,7 +100,7 @@ static void lists_and_prunes_its_own_files_alone(void **state)
         snprintf(name, sizeof name, "%s/%s", folder, strangers[i]);
         fclose(fopen(name, "w"));
     }
-    snprintf(name, sizeof name, "%s/run.000009.h5.tmp", folder);
+    snprintf(name, sizeof name, "%s/run.000009.h5.12.0123456789abcdef.tmp", folder);
     fclose(fopen(name, "w"));
     for (int64_t g = 8; g < 12; ++g) {
         make_sample(&s, 8 * g);
@@ -118,6 +118,38 @@ static void lists_and_prunes_its_own_files_alone(void **state)
         snprintf(name, sizeof name, "%s/%s", folder, strangers[i]);
         assert_int_equal(unlink(name), 0);
     }
+}
+
+/* Files of others may have such names: a text, a store of another format, a name that only ends
+ * like a temporary. What a damaged checkpoint left is removed. */
+static void spares_what_is_no_checkpoint(void **state)
+{
+    static sample s;
+    char text[256], other[256], similar[256], cut[4096];
+    ps_store *store;
+    const ps_store_identity sort = {.format = "penstock-sample", .format_version = 1};
+    snprintf(text, sizeof text, "%s/run.000003.h5", folder);
+    snprintf(other, sizeof other, "%s/run.000004.h5", folder);
+    snprintf(similar, sizeof similar, "%s/run.000004.h5.mine.tmp", folder);
+    FILE *file = fopen(text, "w");
+    fputs("what somebody wrote\n", file);
+    fclose(file);
+    fclose(fopen(similar, "w"));
+    check_ok(ps_store_create(other, &sort, &store));
+    check_ok(ps_store_commit(&store));
+    for (int64_t g = 5; g < 8; ++g) {
+        make_sample(&s, 8 * g);
+        check_ok(ps_checkpoint_save(run, g, &s.state));
+    }
+    ps_checkpoint_path(run, 5, cut);
+    assert_int_equal(truncate(cut, 700), 0);
+    check_ok(ps_checkpoint_prune(run, 1));
+    check_list("7 4 3 ");
+    check_ok(ps_checkpoint_prune(run, 0));
+    check_list("4 3 ");
+    assert_int_equal(unlink(text), 0);
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(unlink(similar), 0);
 }
 
 /* Wherever a bit flips or the file ends, loading fails or the state is right. */
@@ -284,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(comes_back, empty_folder),
         cmocka_unit_test_teardown(lists_and_prunes_its_own_files_alone, empty_folder),
+        cmocka_unit_test_teardown(spares_what_is_no_checkpoint, empty_folder),
         cmocka_unit_test_teardown(damage_is_seen, empty_folder),
         cmocka_unit_test(differences_are_named),
         cmocka_unit_test_teardown(the_writer_keeps_two, empty_folder),

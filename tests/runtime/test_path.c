@@ -28,7 +28,7 @@ static void parts_of_names(void **state)
 
 static void outputs_and_sameness(void **state)
 {
-    char folder[] = "/tmp/penstock-path-XXXXXX", file[64], link[64], absent[64], below[64];
+    char folder[] = "/tmp/penstock-path-XXXXXX", file[64], link[64], absent[64], below[64], around[96];
     assert_non_null(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/file", folder);
     snprintf(link, sizeof link, "%s/link", folder);
@@ -40,11 +40,28 @@ static void outputs_and_sameness(void **state)
     assert_int_equal(symlink("file", link), 0);
     assert_true(ps_path_same(file, link));
     assert_false(ps_path_same(file, folder));
-    assert_false(ps_path_same(absent, absent));
+    assert_false(ps_path_same(absent, absent)); /* no folder there */
+    snprintf(below, sizeof below, "%s/new", folder);
+    snprintf(around, sizeof around, "%s/../%s/new", folder, ps_path_last(folder));
+    assert_true(ps_path_same(below, around));
+    assert_false(ps_path_same(below, file));
+    snprintf(below, sizeof below, "%s/file/x", folder);
     check_ok(ps_path_check_output(file));
     check_fails(ps_path_check_output(folder), PS_USAGE, "is a folder; name a file");
     check_fails(ps_path_check_output(absent), PS_USAGE, "No such file");
     check_fails(ps_path_check_output(below), PS_USAGE, "is no folder");
+    ps_path_spare(absent);
+    check_ok(ps_path_check_output(file));
+    ps_path_spare(link);
+    check_fails(ps_path_check_output(file), PS_USAGE, "is read; the output needs another name");
+    check_fails(ps_path_check_spared(link), PS_USAGE, "is read");
+    snprintf(below, sizeof below, "%s/said", folder);
+    made = fopen(below, "w");
+    assert_non_null(made);
+    ps_path_spare_stream(fileno(made));
+    check_fails(ps_path_check_output(below), PS_USAGE, "takes what this program prints");
+    fclose(made);
+    unlink(below);
     assert_true(ps_path_room(file) >= 0 && ps_path_room(file) < INT64_MAX);
     assert_true(ps_path_room(absent) == INT64_MAX);
     assert_int_equal(ps_path_sync_folder(file), 0);
