@@ -176,8 +176,7 @@ ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adapti
 {
     ps_status status = ps_comm_agree(try_to_grow(r, g, rule, tree, work));
     bool grown = status == PS_OK;
-    for (int k = 0; k < fmm_adaptive_gpu_count(g); ++k)
-        (k ? g->others[k - 1] : g)->grown = grown;
+    for (int k = 0; k < fmm_adaptive_gpu_count(g); ++k) (k ? g->others[k - 1] : g)->grown = grown;
     if (!grown && g->device && fmm_adaptive_gpu_fell(g) != PS_OK) return PS_FAILED;
     return grown ? sum_work(g, work) : status;
 }

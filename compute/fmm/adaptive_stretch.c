@@ -18,7 +18,8 @@ static int rows_of(const fmm_run *r) { return ps_fmm_sum_rows(&r->problem.sum); 
 bool fmm_stretches_can(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    return p->same && p->ranks == 1 && r->options->devices <= 1 && p->lattice.axes == 0 && ps_fmm_sum_is_plain(&p->sum);
+    return p->same && p->ranks == 1 && r->options->devices <= 1 && p->lattice.axes == 0 &&
+           ps_fmm_sum_is_plain(&p->sum);
 }
 
 ps_status fmm_stretches_open(fmm_run *r, bool spill)

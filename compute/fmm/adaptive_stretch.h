@@ -13,14 +13,14 @@
 struct fmm_stretches {
     fmm_store store;
     ps_essential essential;
-    int64_t building;            /* bytes that only the making of the tree has taken              */
-    int64_t *need;               /* [portions] bytes that each takes by itself                    */
-    int64_t least, room;         /* the most of them; bytes that a stretch may take               */
-    int64_t count;               /* stretches that have been evaluated */
-    int64_t largest;             /* bytes of one */
-    int64_t device_largest;      /* of the device's memory, operators with them */
-    int64_t fitted;              /* needs of the last stretch that was made smaller for the device */
-    double widths[2];            /* of the narrowest and the widest leaf of the whole */
+    int64_t building;       /* bytes that only the making of the tree has taken              */
+    int64_t *need;          /* [portions] bytes that each takes by itself                    */
+    int64_t least, room;    /* the most of them; bytes that a stretch may take               */
+    int64_t count;          /* stretches that have been evaluated */
+    int64_t largest;        /* bytes of one */
+    int64_t device_largest; /* of the device's memory, operators with them */
+    int64_t fitted;         /* needs of the last stretch that was made smaller for the device */
+    double widths[2];       /* of the narrowest and the widest leaf of the whole */
     ps_adaptive_problem problem; /* of the stretch */
     double *columns, *results;   /* [3 + S][particles], [rows][particles] */
     char *vectors;

@@ -327,7 +327,8 @@ static ps_status choose_device(fmm_run *r)
     PS_TRY(fmm_adaptive_choose(r));
     if (r->adaptive) return fmm_adaptive_operators(r);
     if (r->options->devices > 1)
-        return ps_fail(PS_USAGE, "--devices %d is of an adaptive tree, and the octree's is used%s%s",
+        return ps_fail(PS_USAGE,
+                       "--devices %d is of an adaptive tree, and the octree's is used%s%s",
                        (int)r->options->devices, r->uniform_because ? ": " : " here",
                        r->uniform_because ? r->uniform_because : "");
     PS_TRY(fmm_resident_open(r));

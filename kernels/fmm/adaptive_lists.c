@@ -142,8 +142,7 @@ static bool lies_before(const ps_adaptive_tree *t, int32_t a, int32_t b)
     int finest = cells[0]->level > cells[1]->level ? cells[0]->level : cells[1]->level;
     int64_t place[2][3];
     for (int i = 0; i < 2; ++i)
-        for (int d = 0; d < 3; ++d)
-            place[i][d] = cells[i]->place[d] << (finest - cells[i]->level);
+        for (int d = 0; d < 3; ++d) place[i][d] = cells[i]->place[d] << (finest - cells[i]->level);
     return comes_before(place[0], place[1]);
 }
 

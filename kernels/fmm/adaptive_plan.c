@@ -372,8 +372,8 @@ static ps_status cut(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule,
 static ps_status make_own(ps_adaptive_plan *p, const ps_adaptive_own *share)
 {
     const ps_adaptive_tree *t = p->tree;
-    bool essential = t->same && ps_adaptive_size(t->cell[0].targets) <
-                                    ps_adaptive_size(t->cell[0].sources);
+    bool essential =
+        t->same && ps_adaptive_size(t->cell[0].targets) < ps_adaptive_size(t->cell[0].sources);
     p->own = t->cell[0].targets;
     p->shared = essential || (share && share->ranks > 1);
     if (p->shared && !essential) {

@@ -220,8 +220,7 @@ static inline ps_status adaptive_whole_run(adaptive_device_case *c, adaptive_who
     }
     PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_SORT], c->streams[0]));
     PS_TRY(ps_device_sort_run(&w->sort, &points, c->streams[0]));
-    PS_TRY(
-        ps_device_sort_refine(&w->sort, &points, c->host->tree.leaf_size, c->streams[0]));
+    PS_TRY(ps_device_sort_refine(&w->sort, &points, c->host->tree.leaf_size, c->streams[0]));
     PS_TRY(ps_event_record(w->marks[ADAPTIVE_WHOLE_GATHER], c->streams[0]));
     PS_TRY(ps_device_gather(&w->sort, &in, c->streams[0]));
     PS_TRY(ps_device_sort_invert(&w->sort, c->streams[0]));
