@@ -32,7 +32,7 @@ enum { HEAD_WORDS = sizeof(kept_tile) / 8 };
 
 /* What a thread needs for a tile of `capacity` particles. */
 typedef struct tile_space {
-    uint64_t *records, *scratch; /* [capacity][record_words], [2][capacity] */
+    uint64_t *records; /* [capacity][record_words]; free once they are in their leaves */
     double *column[PS_PARTICLE_COLUMNS_MAX];
     int64_t *permutation, *cursor;
     int64_t *begin, *end; /* [runs] records of each run */
@@ -40,7 +40,7 @@ typedef struct tile_space {
 
 int64_t tile_words(const run_set *set, int64_t capacity)
 {
-    return capacity * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs + HEAD_WORDS;
+    return capacity * (set->record_words + set->columns + 2) + 1 + 2 * set->runs + HEAD_WORDS;
 }
 
 static ps_status space_init(const tile_job *job, tile_space *s)
@@ -49,8 +49,7 @@ static ps_status space_init(const tile_job *job, tile_space *s)
     int64_t n = job->capacity;
     memset(s, 0, sizeof *s);
     PS_TRY(ps_alloc_untouched((void **)&s->records, 8 * tile_words(set, n), "a tile of particles"));
-    s->scratch = s->records + n * set->record_words + HEAD_WORDS;
-    s->column[0] = (double *)(s->scratch + 2 * n);
+    s->column[0] = (double *)(s->records + n * set->record_words + HEAD_WORDS);
     for (int c = 1; c < set->columns; ++c) s->column[c] = s->column[c - 1] + n;
     s->permutation = (int64_t *)(s->column[0] + n * set->columns);
     s->cursor = s->permutation + n;
@@ -167,7 +166,7 @@ static int64_t count_coincident(const tile_job *job, int64_t tile, tile_space *s
         const double *x = s->column[0] + (from - first), *y = s->column[1] + (from - first);
         const double *z = s->column[2] + (from - first);
         found += to - from <= FEW ? coincident_few(x, y, z, to - from)
-                                  : coincident_many(x, y, z, to - from, s->scratch);
+                                  : coincident_many(x, y, z, to - from, s->records);
         from = to;
     }
     return found;

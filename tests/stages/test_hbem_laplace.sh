@@ -43,7 +43,8 @@ order "a density outside" single "1/4/np.pi" .01 adlp-0-N.h5 --problem neumann -
 laplace 8 slp-0-8.h5 dlp-0-8.h5 --problem dirichlet --data point:0,.1,.3 --data value:2 --solver gmres --tolerance 1e-9
 cp laplace8.hdf gmres.hdf
 laplace 8 slp-0-8.h5 dlp-0-8.h5 --problem dirichlet --data point:0,.1,.3 --data value:2 --tolerance 1e-9
-expect 0 "" penstock-compare gmres.hdf laplace8.hdf --tolerance 2
+# Residuals, both below 1e-9, have nothing to do with each other; what is asserted is the solution.
+expect 0 "" penstock-compare gmres.hdf laplace8.hdf --tolerance 100
 within "$(awk 'NF == 1 { s = $1 } s == "/solutions/single" && $1 == "relative_l2" { print $2 }' out)" 0 1e-7 "cg against gmres"
 
 # W by either preconditioner: the same solution, fewer steps by the diagonal
