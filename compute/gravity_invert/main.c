@@ -300,7 +300,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "gravity-invert",
-        .results = 1,
+        .results = 2,
         .saves = true,
         .synopsis = "STATIONS MESH OUTPUT",
         .description =

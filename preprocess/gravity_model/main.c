@@ -440,7 +440,7 @@ static ps_status run_model(ps_run *run)
 
 static const ps_program program = {
     .name = "gravity-model",
-    .results = 1,
+    .results = 2,
     .synopsis = "OUTPUT",
     .description = "Puts density contrasts onto the cells of a structured grid (z down), keeping "
                    "masses: bricks, rings and balls, tables of bricks, UBC-GIF models, a built-in "
