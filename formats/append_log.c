@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/tile_set.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { EXTRAS = 12, ROUNDING_EXTRAS = 3 };

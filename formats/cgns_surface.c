@@ -9,7 +9,6 @@
 #include "formats/columns_chunks.h"
 #include "formats/columns_hdf5.h"
 #include "formats/store_private.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

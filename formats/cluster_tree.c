@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/columns.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -5,7 +5,6 @@
 
 #include "formats/store_scales.h"
 #include "formats/vtkhdf.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64_t stations,

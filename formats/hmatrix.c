@@ -6,7 +6,6 @@
 
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -11,7 +11,6 @@
 #include "formats/hmatrix_internal.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"

@@ -8,7 +8,6 @@
 
 #include "formats/gzip_file.h"
 #include "formats/number_file.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
 #include "runtime/scope.h"

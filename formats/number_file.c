@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include "formats/gzip_file.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { LINE_BYTES = 1 << 20 };

@@ -24,8 +24,8 @@ void ps_number_file_close(ps_number_file **file); /* NULL is fine */
 ps_status ps_number_file_next(ps_number_file *file, double *out, bool *found);
 
 /* The numbers of the next line that has any: *count of them, at most `capacity`; 0 at the end. A
- * first line of words none of which is a number or begins like one (a header) is passed over. PS_INVALID likewise, and for
- * more numbers than that. */
+ * first line of words none of which is a number or begins like one (a header) is passed over.
+ * PS_INVALID likewise, and for more numbers than that. */
 ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, int *count);
 
 /* Behind the byte order mark that a first line may begin with. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "formats/tile_set.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "formats/store_private.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 size_t ps_type_size(ps_type type)

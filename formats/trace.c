@@ -6,7 +6,6 @@
 
 #include "formats/store_scales.h"
 #include "formats/store_texts.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/store_texts.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

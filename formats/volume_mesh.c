@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/chunk_plan.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { MESSAGE_SIZE = 2048 };

@@ -5,7 +5,6 @@
 
 #include "runtime/chunk_feed.h"
 #include "runtime/chunk_plan.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

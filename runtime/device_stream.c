@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/device_mover.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/device_copies.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Ranges that come or leave together share an event: that of one of them. */

@@ -1,4 +1,3 @@
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 #include <malloc.h>

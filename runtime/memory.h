@@ -33,6 +33,11 @@ ps_status ps_alloc_buffer(void **out, int64_t bytes, const char *what);
  * initialised. */
 ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, const char *what);
 
+/* free() of each pointer, in this order: PS_FREE(x->a, x->b, x). */
+#define PS_FREE(...)                                                                               \
+    ps_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void ps_free_each(void *const *pointers, size_t count);
+
 int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has free */
 int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */
 int64_t ps_memory_resident(void);  /* bytes: resident set of this process now */

@@ -1,4 +1,3 @@
-#include "runtime/free.h"
 #include "runtime/paged_arrays.h"
 
 #include <errno.h>

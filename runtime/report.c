@@ -1,4 +1,3 @@
-#include "runtime/free.h"
 #include "runtime/report.h"
 
 #include <inttypes.h>

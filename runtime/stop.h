@@ -1,9 +1,10 @@
 /*
  * stop: how a run ends before its end, with PS_STOPPED (specs/stage.md).
  *
- * SIGTERM, SIGINT, SIGHUP (not under nohup), SIGXCPU and the time of --stop-after ask a run to stop. At once, by default: files are
- * committed by rename and what is kept beside them survives an end at any moment. A program that
- * would rather save its state first defers that, and asks ps_stop_requested between its steps.
+ * SIGTERM, SIGINT, SIGHUP (not under nohup), SIGXCPU and the time of --stop-after ask a run to
+ * stop. At once, by default: files are committed by rename and what is kept beside them survives an
+ * end at any moment. A program that would rather save its state first defers that, and asks
+ * ps_stop_requested between its steps.
  */
 #ifndef PS_RUNTIME_STOP_H
 #define PS_RUNTIME_STOP_H

@@ -1,7 +1,6 @@
 /* Hazards between tasks, and where valid copies of data are. */
 #include <stdlib.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 

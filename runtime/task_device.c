@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 

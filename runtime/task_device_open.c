@@ -1,6 +1,5 @@
 /* The device of a GPU worker: streams, events and memory; and copies from it for whoever asks. */
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 

@@ -1,4 +1,3 @@
-#include "runtime/free.h"
 #include "runtime/task_queue.h"
 
 #include <math.h>

@@ -307,7 +307,7 @@ typedef struct march {
     figures figures;
     march_clock clock;
     int64_t first, done;
-    int64_t hollow; /* samples in a row of more electric energy than there may be */
+    int64_t excess_samples; /* in a row of more electric energy than there may be */
     bool stopped, hopeless;
 } march;
 

@@ -103,8 +103,8 @@ typedef struct settled {
     double unsettled, accepted[FREQUENCIES_MAX], incident[FREQUENCIES_MAX];
 } settled;
 
-/* How the energy fell over the last fifth of its samples, dB a second, by the means of both halves of it, and
- * how much of it was electric there. false: too few samples. */
+/* How the energy fell over the last fifth of its samples, dB a second, by the means of both halves
+ * of it, and how much of it was electric there. false: too few samples. */
 static bool find_fall(const traces *t, double *rate, double *electric)
 {
     const timing *x = &t->m->problem->timing;
@@ -116,8 +116,7 @@ static bool find_fall(const traces *t, double *rate, double *electric)
         sums[i >= n - half] += row[0];
         of_electric += row[1];
     }
-    *rate = 10 * log10(sums[0] / sums[1]) /
-            ((double)(half * x->energy_every) * x->dt / PS_DGTD_C0);
+    *rate = 10 * log10(sums[0] / sums[1]) / ((double)(half * x->energy_every) * x->dt / PS_DGTD_C0);
     *electric = of_electric / (sums[0] + sums[1]);
     return isfinite(*rate) && isfinite(*electric);
 }
@@ -135,16 +134,20 @@ static void warn_of_energy(const traces *t)
     if (find_fall(t, &rate, &electric)) {
         double seconds = -more / rate, marched = (double)x->steps * x->dt / PS_DGTD_C0;
         if (rate > 0 && seconds < 10 * marched)
-            snprintf(how, sizeof how,
-                     ". In the last fifth of it it fell by %.3g dB a nanosecond: %.3g s more would do",
-                     1e-9 * rate, seconds);
+            snprintf(
+                how, sizeof how,
+                ". In the last fifth of it it fell by %.3g dB a nanosecond: %.3g s more would do",
+                1e-9 * rate, seconds);
         else
-            snprintf(how, sizeof how,
-                     ", nor will it be: in the last fifth of it it fell by %.3g dB a nanosecond. %.0f %% "
-                     "of it is electric: about half tells oscillations that nothing takes away, of a "
-                     "space without losses or of the mesh's own with the centred flux, all or none static "
-                     "fields",
-                     1e-9 * rate, 100 * electric);
+            snprintf(
+                how, sizeof how,
+                ", nor will it be: in the last fifth of it it fell by %.3g dB a nanosecond. %.0f "
+                "%% "
+                "of it is electric: about half tells oscillations that nothing takes away, of a "
+                "space without losses or of the mesh's own with the centred flux, all or none "
+                "static "
+                "fields",
+                1e-9 * rate, 100 * electric);
     }
     ps_warning("the energy fell by %.1f dB, not by the %s asked for, in all of the steps there "
                "were: what follows is in no transform and no S-parameter%s",

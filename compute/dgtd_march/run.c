@@ -269,9 +269,9 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
  * one sample may deceive. */
 static ps_status watch_step(march *m, int64_t step, double electric, double magnetic)
 {
-    bool hollow = electric > 100 * (electric + magnetic);
-    m->hollow = hollow ? m->hollow + 1 : 0;
-    if (!hollow || (!m->march.local && m->hollow < 2)) return PS_OK;
+    bool excess = electric > 100 * (electric + magnetic);
+    m->excess_samples = excess ? m->excess_samples + 1 : 0;
+    if (!excess || (!m->march.local && m->excess_samples < 2)) return PS_OK;
     return ps_fail(
         PS_FAILED,
         "step %lld: the electric energy is %.3g J where all of it is %.3g J: the march is "

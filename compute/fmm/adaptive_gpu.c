@@ -73,7 +73,7 @@ static void give_sets(fmm_adaptive_gpu *g)
     give(g, &g->block);
 }
 
-void fmm_adaptive_gpu_give_all(fmm_adaptive_gpu *g)
+void fmm_adaptive_gpu_free_order(fmm_adaptive_gpu *g)
 {
     give_sets(g);
     for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) {
@@ -81,26 +81,26 @@ void fmm_adaptive_gpu_give_all(fmm_adaptive_gpu *g)
     }
 }
 
-static ps_status fell(fmm_adaptive_gpu *g)
+static ps_status drop_tree(fmm_adaptive_gpu *g)
 {
     g->grown = false;
-    fmm_adaptive_gpu_give_all(g);
+    fmm_adaptive_gpu_free_order(g);
     give(g, &g->sorting);
     give(g, &g->growth);
     fmm_traffic_close(&g->traffic);
     return fmm_traffic_open(g->device, g->streams[0], &g->traffic);
 }
 
-ps_status fmm_adaptive_gpu_fell(fmm_adaptive_gpu *g)
+ps_status fmm_adaptive_gpu_drop_tree(fmm_adaptive_gpu *g)
 {
-    for (int k = 0; k < FMM_DEVICES_MAX - 1 && g->others[k]; ++k) PS_TRY(fell(g->others[k]));
-    return fell(g);
+    for (int k = 0; k < FMM_DEVICES_MAX - 1 && g->others[k]; ++k) PS_TRY(drop_tree(g->others[k]));
+    return drop_tree(g);
 }
 
 void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *g)
 {
     bool grown = g->grown;
-    if (grown && fmm_adaptive_gpu_fell(g) != PS_OK) return;
+    if (grown && fmm_adaptive_gpu_drop_tree(g) != PS_OK) return;
     g->grown = grown;
 }
 
@@ -110,7 +110,7 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu)
     if (!g) return;
     for (int k = 0; k < FMM_DEVICES_MAX - 1; ++k) fmm_adaptive_gpu_close(&g->others[k]);
     if (g->device) {
-        fell(g);
+        drop_tree(g);
         fmm_traffic_close(&g->traffic);
         for (int i = 0; i <= PS_ADAPTIVE_DEVICE_STAGES; ++i) ps_event_close(&g->marks[i]);
         ps_event_close(&g->forked);
@@ -190,7 +190,7 @@ static int64_t grown_bytes(const fmm_adaptive_gpu *g, const ps_adaptive_problem 
 
 ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
 {
-    fmm_adaptive_gpu_give_all(g);
+    fmm_adaptive_gpu_free_order(g);
     g->bytes = 0;
     g->run.grown = g->grown ? g->parts : NULL;
     g->run.plan = &g->plan;
@@ -293,7 +293,7 @@ ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *g, double *const columns[2], do
     PS_TRY(ps_copy_to_host(g->run.far, results, g->results, result_bytes(g)));
     PS_TRY(ps_stream_wait(g->run.far));
     g->moving += ps_clock() - start;
-    fmm_adaptive_gpu_give_all(g);
+    fmm_adaptive_gpu_free_order(g);
     return PS_OK;
 }
 

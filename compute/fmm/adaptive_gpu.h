@@ -99,8 +99,9 @@ ps_status fmm_adaptive_gpu_gather(fmm_run *r, fmm_adaptive_gpu *gpu);
 ps_status fmm_adaptive_gpu_room(fmm_adaptive_gpu *gpu); /* memory of results, lists and vectors */
 /* Evaluates, and waits; adds to the times of this attempt. */
 ps_status fmm_adaptive_gpu_evaluate(fmm_adaptive_gpu *gpu);
-void fmm_adaptive_gpu_give_all(fmm_adaptive_gpu *gpu);  /* memory that is of one order */
-ps_status fmm_adaptive_gpu_fell(fmm_adaptive_gpu *gpu); /* all devices without what has grown */
+void fmm_adaptive_gpu_free_order(fmm_adaptive_gpu *gpu); /* memory that is of one order */
+ps_status
+fmm_adaptive_gpu_drop_tree(fmm_adaptive_gpu *gpu); /* all devices without what has grown */
 
 /* Gives back what only another evaluation would need. */
 void fmm_adaptive_gpu_empty(fmm_adaptive_gpu *gpu);

@@ -37,7 +37,7 @@ static ps_status gather_here(fmm_adaptive_gpu *first)
     }
     PS_TRY(ps_stream_wait(first->run.far));
     for (int k = 1; k < fmm_adaptive_gpu_count(first); ++k)
-        fmm_adaptive_gpu_give_all(first->others[k - 1]);
+        fmm_adaptive_gpu_free_order(first->others[k - 1]);
     first->gathering += ps_clock() - start;
     return PS_OK;
 }
@@ -177,7 +177,7 @@ ps_status fmm_adaptive_gpu_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adapti
     ps_status status = ps_comm_agree(try_to_grow(r, g, rule, tree, work));
     bool grown = status == PS_OK;
     for (int k = 0; k < fmm_adaptive_gpu_count(g); ++k) (k ? g->others[k - 1] : g)->grown = grown;
-    if (!grown && g->device && fmm_adaptive_gpu_fell(g) != PS_OK) return PS_FAILED;
+    if (!grown && g->device && fmm_adaptive_gpu_drop_tree(g) != PS_OK) return PS_FAILED;
     return grown ? sum_work(g, work) : status;
 }
 
@@ -227,7 +227,7 @@ ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
     PS_TRY(status);
     PS_TRY(g->others[0] ? gather_here(g) : fmm_adaptive_gpu_gather(r, g));
     if (r->problem.rank) {
-        fmm_adaptive_gpu_give_all(g);
+        fmm_adaptive_gpu_free_order(g);
         return PS_OK;
     }
     PS_TRY(scatter(g));
@@ -235,6 +235,6 @@ ps_status fmm_adaptive_gpu_run_grown(fmm_run *r, fmm_adaptive_gpu *g)
     double start = ps_clock();
     if (!r->missed) status = fmm_traffic_take(r, &g->traffic);
     g->moving += ps_clock() - start;
-    fmm_adaptive_gpu_give_all(g);
+    fmm_adaptive_gpu_free_order(g);
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

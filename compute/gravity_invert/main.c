@@ -5,7 +5,6 @@
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
-#include "runtime/free.h"
 #include "runtime/ledger.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compute/gravity_invert/invert.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 

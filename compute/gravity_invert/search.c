@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compute/gravity_invert/invert.h"
-#include "runtime/free.h"
+#include "runtime/memory.h"
 #include "runtime/log.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"

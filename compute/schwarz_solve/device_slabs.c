@@ -7,7 +7,6 @@
 #include "compute/schwarz_solve/device_board.h"
 #include "compute/schwarz_solve/outer.h"
 #include "kernels/schwarz/traces_device.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"

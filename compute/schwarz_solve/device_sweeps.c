@@ -9,7 +9,6 @@
 #include "compute/schwarz_solve/slab_load.h"
 #include "kernels/linear/vectors_device.h"
 #include "runtime/device_stream.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/parts.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { M = PARTS_MODES };

@@ -6,7 +6,6 @@
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 

@@ -5,7 +5,6 @@
 
 #include "compute/schwarz_solve/outer.h"
 #include "compute/schwarz_solve/slab_load.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 typedef struct slabs {

@@ -5,7 +5,6 @@
 
 #include "compute/schwarz_solve/solve.h"
 #include "kernels/linear/krylov_team.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 typedef struct whole {

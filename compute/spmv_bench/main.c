@@ -4,7 +4,6 @@
 #include "compute/spmv_bench/figure_table.h"
 #include "formats/matrix_market.h"
 #include "kernels/linear/krylov_team.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "stage/plan.h"
 

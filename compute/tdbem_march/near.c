@@ -7,7 +7,6 @@
 #include "kernels/tdbem/near_build.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { PACKED_PADDING = 3 }; /* packed values for a value: measured on spheres, 1 to 6.7 */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/linear/krylov_team.h"
-#include "runtime/free.h"
+#include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };

@@ -3,7 +3,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/stop.h"

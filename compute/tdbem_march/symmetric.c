@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/comm.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

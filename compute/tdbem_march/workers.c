@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "runtime/comm.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

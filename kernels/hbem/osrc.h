@@ -7,9 +7,10 @@
  *   PS_COUPLING_MILLER   V = 1/eta
  *   PS_COUPLING_OSRC     V = (1/eta) (1 + Lap/ke^2)^{-1/2}, ke = k + 0.4 i k^{1/3} R^{-2/3}
  *
- * eta = ik - max(0, 1/R - k) is ik but for waves longer than 2 pi R, where it goes over to -1/R, which
- * is what a sphere's outgoing field exp(ikr)/r has of constants, ik - 1/R, without waves. With ik alone
- * the equation of a soft body leaves its constants to k S, and errors of K' come into them as eps/(kR).
+ * eta = ik - max(0, 1/R - k) is ik but for waves longer than 2 pi R, where it goes over to -1/R,
+ * which is what a sphere's outgoing field exp(ikr)/r has of constants, ik - 1/R, without waves.
+ * With ik alone the equation of a soft body leaves its constants to k S, and errors of K' come into
+ * them as eps/(kR).
  *
  * The root is the Pade sum of N terms with its branch cut turned by theta = pi/3:
  *     sqrt(1 + X) ~ C0 + sum_j A_j X / (1 + B_j X)

@@ -8,7 +8,6 @@
 #include "formats/trace.h"
 #include "kernels/common/mesh_measure.h"
 #include "postprocess/compare/compare.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

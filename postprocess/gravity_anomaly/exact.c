@@ -6,7 +6,6 @@
 #include "kernels/schwarz/prism.h"
 #include "kernels/schwarz/vertical.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernels/schwarz/load.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 static ps_status match(gradient *g)

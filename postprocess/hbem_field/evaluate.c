@@ -6,7 +6,6 @@
 #include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Incidences at a time: a batch of densities shares the kernel values of a point. Receivers at a

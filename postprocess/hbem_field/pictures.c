@@ -4,7 +4,6 @@
 
 #include "formats/field.h"
 #include "postprocess/hbem_field/field.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 

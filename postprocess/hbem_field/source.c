@@ -7,7 +7,6 @@
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/compare.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

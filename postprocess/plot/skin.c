@@ -7,7 +7,6 @@
 #include "formats/field.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/reference.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -7,7 +7,6 @@
 #include "kernels/tdbem/lag_sum.h"
 #include "kernels/tdbem/radiated.h"
 #include "postprocess/probe/probe.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"

@@ -5,7 +5,6 @@
 #include "kernels/common/vec3.h"
 #include "kernels/tdbem/incident_check.h"
 #include "postprocess/probe/probe.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 static ps_status check_belongs(const probe_source *s, const char *history, const char *mesh)

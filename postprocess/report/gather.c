@@ -6,7 +6,6 @@
 
 #include "formats/field.h"
 #include "postprocess/report/report.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -14,7 +14,6 @@
 #include "kernels/hbem/exact_row.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"

@@ -15,8 +15,8 @@
 #include "setup.h"
 
 /* By order: the least height along the direction over the longest edge across it, and the largest
- * sigma sqrt(eps mu) over the longest edge's inverse; in rows of one stretch elements as high as `tall`
- * bear more. */
+ * sigma sqrt(eps mu) over the longest edge's inverse; in rows of one stretch elements as high as
+ * `tall` bear more. */
 static const double least_height[PS_DGTD_MAX_ORDER] = {.55, .48, .48, .48};
 static const double largest_sigma[PS_DGTD_MAX_ORDER] = {6.7, 10.7, 10.7, 10.7};
 static const double tall = .7, tall_sigma[PS_DGTD_MAX_ORDER] = {6.7, 16, 16, 16};

@@ -144,8 +144,9 @@ ps_status check_layer_growth(setup *s);
 
 /* grow.c: elements on the absorbing faces, in s->layer, in *rows of equal thickness. */
 ps_status grow_layer(setup *s, setup_text *text, double *rows);
-/* Rows of a grown layer of an order, unless others are asked for; the exponent of its profile and what comes
- * back through all of it, which for a layer that is a group of the mesh do not depend on the order. */
+/* Rows of a grown layer of an order, unless others are asked for; the exponent of its profile and
+ * what comes back through all of it, which for a layer that is a group of the mesh do not depend on
+ * the order. */
 double layer_defaults(int order, bool grown, double *grading, double *reflection);
 ps_status set_sources(setup *s);
 

@@ -10,7 +10,6 @@
 #include "kernels/schwarz/load.h"
 #include "preprocess/gravity_assemble/figure_table.h"
 #include "preprocess/gravity_assemble/subdomains.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

@@ -7,7 +7,6 @@
 #include "formats/subdomains.h"
 #include "kernels/schwarz/element.h"
 #include "runtime/compare.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/scope.h"

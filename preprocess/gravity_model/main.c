@@ -188,7 +188,9 @@ static void tell_of_spread(const model *m)
         double own = body_spread(&m->bodies.bodies[b], &m->cells, &along);
         spread += own > 1.5;
         if (!(own > worst)) continue;
-        worst = own, widest = b, axis = along;
+        worst = own;
+        widest = b;
+        axis = along;
     }
     if (spread > 0)
         ps_warning(
@@ -196,7 +198,7 @@ static void tell_of_spread(const model *m)
             "%lld becomes %.3g times as wide along %c, where cells are %.4g m. Masses are kept, "
             "fields near by are not: give more --nodes, or a --box whose planes meet its ends",
             (long long)spread, (long long)m->bodies.count, (long long)widest + 1, worst,
-            "xyz"[axis], m -> cells.grid.spacing[axis]);
+            "xyz"[axis], m->cells.grid.spacing[axis]);
 }
 
 static ps_status gather_box(const model *m, double box[6])

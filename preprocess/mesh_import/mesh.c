@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 

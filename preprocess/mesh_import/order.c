@@ -4,7 +4,6 @@
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/radix_sort.h"
 #include "preprocess/mesh_import/import.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/import.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"

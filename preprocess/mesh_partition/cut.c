@@ -6,7 +6,6 @@
 #include "formats/dgtd_model.h"
 #include "kernels/common/mesh_parts.h"
 #include "partition.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/scope.h"

@@ -5,7 +5,6 @@
 
 #include "kernels/common/word_sort.h"
 #include "preprocess/mesh_surface/shapes.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { PATCHES_MAX = 12 };

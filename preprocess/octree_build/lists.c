@@ -5,7 +5,6 @@
 #include "build.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 

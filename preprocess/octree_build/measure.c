@@ -7,7 +7,6 @@
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 enum { COUNT = 20000, REPEATS = 3 };

@@ -6,7 +6,6 @@
 #include "build.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/first_failure.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"

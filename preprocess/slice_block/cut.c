@@ -7,7 +7,6 @@
 
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/slice_clip.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"

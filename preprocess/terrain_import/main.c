@@ -7,7 +7,6 @@
 #include "formats/terrain.h"
 #include "preprocess/terrain_import/figure_table.h"
 #include "preprocess/terrain_import/terrain.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"

@@ -5,7 +5,6 @@
 
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 #include "stage/prism_sum/internal.h"

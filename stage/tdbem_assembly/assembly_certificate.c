@@ -12,7 +12,6 @@
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "stage/tdbem_assembly/certificate_device.h"
 #include "runtime/comm.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 
 /* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */

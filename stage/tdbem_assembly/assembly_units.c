@@ -11,7 +11,6 @@
 
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
-#include "runtime/free.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/sizes.h"

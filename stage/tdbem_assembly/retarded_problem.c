@@ -6,7 +6,6 @@
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/cut.h"
-#include "runtime/free.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

@@ -28,7 +28,8 @@ static void parts_of_names(void **state)
 
 static void outputs_and_sameness(void **state)
 {
-    char folder[] = "/tmp/penstock-path-XXXXXX", file[64], link[64], absent[64], below[64], around[96];
+    char folder[] = "/tmp/penstock-path-XXXXXX", file[64], link[64], absent[64], below[64],
+         around[96];
     assert_non_null(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/file", folder);
     snprintf(link, sizeof link, "%s/link", folder);

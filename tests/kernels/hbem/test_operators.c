@@ -301,7 +301,8 @@ static void test_far_from_origin(void **state)
     hbem_case_release(&c);
 }
 
-/* Sum of ranks of all far leaves, before recompression. *reference: entries in fp64, made if NULL. */
+/* Sum of ranks of all far leaves, before recompression. *reference: entries in fp64, made if NULL.
+ */
 static int64_t ranks(ps_hbem_kernel kernel, ps_precision precision, double **reference,
                      double *error)
 {
