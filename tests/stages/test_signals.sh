@@ -1,4 +1,4 @@
-# Every program with a long input, stopped by SIGTERM or SIGINT: it ends with 75 within two seconds (or was done before),
+# Every program with a long input, stopped by SIGTERM, SIGINT, SIGHUP or SIGXCPU in turn: it ends with 75 within two seconds (or was done before),
 # leaves no output and nothing half-written, and is not silent at a terminal before. Times are processor time, so that the
 # test does not depend on what else the machine does.
 . "$ROOT/tests/stages/lib.sh"
@@ -30,7 +30,7 @@ heeds() {
     shift
     rm -rf "$output"
     spent; before=$seconds
-    at cpu:300 $signal timeout 200 "$@" > out 2> err
+    at cpu:300 $signal timeout -k 5 200 "$@" > out 2> err
     ended=$?
     spent
     case $ended in
@@ -41,7 +41,7 @@ heeds() {
     [ $ended -eq 0 ] || within "$seconds" 0 "$(awk -v b="$before" 'BEGIN { print b + 2.8 }')" "$1 after SIG$signal: processor time (from $before)"
     [ -z "$(find . -name '*.tmp')" ] || fail "$1: left $(find . -name '*.tmp')"
     [ $ended -ne 75 ] || grep -q "the same command" err || { cat err; fail "$1 does not say what the same command does"; }
-    [ $signal = TERM ] && signal=INT || signal=TERM
+    case $signal in TERM) signal=INT ;; INT) signal=HUP ;; HUP) signal=XCPU ;; *) signal=TERM ;; esac
 }
 
 heeds o1 penstock-mesh-surface o1 --divisions 900
@@ -57,6 +57,18 @@ heeds o11 penstock-hbem-solve fine.hdf clusters.h5 o11 --direction 1,0,0 --waven
 heeds o12 penstock-gravity-model o12 --unit km --body ball:0,0,5,2,-300 --nodes 801,801,301 --box -50,50,-50,50,0,15
 heeds o13 penstock-schwarz-solve load.hdf o13 --slabs 30 --method fixed-point --inner cg --inner-tolerance 1e-13 --tolerance 1e-12 --limit 100000
 [ $stopped -ge 8 ] || fail "only $stopped of them ran long enough to be stopped"
+
+# ---- what whoever starts a program left undone ----
+march="penstock-tdbem-march slices.h5 ball.hdf o7 --steps 1000000 --emitter plane:dir=0,0,1:width=3"
+signal=TERM stopped=0
+heeds o7 env --block-signal=TERM $march
+[ $stopped -eq 1 ] || fail "SIGTERM that was blocked by whoever started it is not heeded"
+# Under nohup a closed terminal stops nothing.
+at cpu:300 HUP timeout 200 env --ignore-signal=HUP penstock-dgtd-march model.h5 o9 --steps 2000 > out 2> err || { cat err; fail "SIGHUP under nohup"; }
+# Under a limit of memory the threads of BLAS ask for buffers without end.
+(ulimit -d 60000; exec timeout -k 5 60 env -u OMP_NUM_THREADS penstock-octree-build many.h5 limited.h5 --height 5 > out 2> err)
+ended=$?
+[ $ended -eq 0 ] || [ $ended -eq 4 ] || { cat err; fail "a limit of 60 MB of data ended octree-build with $ended"; }
 
 # ---- a terminal is told how far it is, and how long it will take ----
 command -v script > /dev/null || { echo "there is no script(1) to make a terminal"; exit 0; }

@@ -1,6 +1,6 @@
 # Programs stopped and killed at moments that do not depend on how busy the machine is. Sourced.
 
-# at MOMENT SIGNAL COMMAND...: COMMAND gets SIGNAL (KILL, TERM, INT) at MOMENT: CALL:N[:BEGIN], before its Nth such call
+# at MOMENT SIGNAL COMMAND...: COMMAND gets SIGNAL (KILL, TERM, INT, HUP, XCPU) at MOMENT: CALL:N[:BEGIN], before its Nth such call
 # (tests/hostile/fail_nth.c; rename+unlink counts both) on a file of this folder whose name begins so, or cpu:N, once it has
 # used N ms of processor time. RANK: of several ranks this one.
 at() {
