@@ -137,11 +137,12 @@ static ps_status try_to_grow(const fmm_run *r, fmm_adaptive_gpu *g, ps_adaptive_
     tree->sets[0].points = (ps_tree_points){.count = n};
     g->sort = (ps_device_sort){.count = n, .level = PS_GROWTH_LEVEL};
     PS_TRY(ps_device_sort_bytes(&g->sort, g->streams[0], &g->sort_bytes));
-    if (before_growth(r, g) + ps_adaptive_growth_bytes(0, 1) > g->most)
+    int64_t least = before_growth(r, g) + ps_adaptive_growth_bytes(0, 1);
+    if (least > g->most)
         return ps_fail(PS_EXHAUSTED,
-                       "sorting particles on a device takes %.2f GB of its memory, and "
-                       "%.2f GB are free or allowed",
-                       1e-9 * (double)before_growth(r, g), 1e-9 * (double)g->most);
+                       "sorting particles and growing a tree on a device takes %.3g GB of its "
+                       "memory, and %.3g GB are free or allowed",
+                       1e-9 * (double)least, 1e-9 * (double)g->most);
     PS_TRY(fmm_traffic_send(r, &g->traffic));
     g->reading = ps_clock() - start;
     start = ps_clock();
