@@ -77,6 +77,7 @@ static ps_status numbers(const reading *r, hid_t node, const char *what, double 
     hid_t data = node < 0 ? -1 : H5Dopen2(node, " data", H5P_DEFAULT);
     if (data < 0) return lacks(r, what);
     ps_status status = ps_hdf5_check_own(data, r->path, what);
+    if (status == PS_OK) status = ps_hdf5_check_written(data, r->path, what);
     hid_t space = H5Dget_space(data), type = H5Dget_type(data);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);

@@ -53,7 +53,9 @@ static ps_status check_chunk(pipeline *p, const hsize_t offset[2])
 {
     hsize_t size = 0;
     uint32_t skipped = 0;
-    if (H5Dget_chunk_storage_size(p->set, offset, &size) < 0 || size == 0) return PS_OK;
+    if (H5Dget_chunk_storage_size(p->set, offset, &size) < 0 || size == 0)
+        return ps_fail(PS_INVALID, "it was never written");
+    if (p->deflate < 0) return PS_OK;
     PS_TRY(ps_scratch_need(&p->stored, &p->stored_size, (int64_t)size));
     PS_TRY(ps_scratch_need(&p->values, &p->values_size, (int64_t)p->bytes));
     if (H5Dread_chunk(p->set, H5P_DEFAULT, offset, &skipped, p->stored) < 0)
@@ -93,6 +95,43 @@ ps_status ps_hdf5_check_own(ps_hid set, const char *path, const char *name)
         path, name);
 }
 
+/* Chunks that an extent has, and those of them in the index. Without chunks: of one, its storage;
+ * an empty one has none. False: not known. */
+static bool count_chunks(hid_t set, hid_t space, bool chunked, hid_t list, hsize_t out[2])
+{
+    hsize_t dims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+    H5D_space_status_t storage;
+    int rank = H5Sget_simple_extent_dims(space, dims, NULL);
+    if (rank < 0 || (chunked && H5Pget_chunk(list, H5S_MAX_RANK, chunk) != rank)) return false;
+    out[0] = 1;
+    for (int r = 0; r < rank; ++r)
+        out[0] *= chunked ? dims[r] / chunk[r] + (dims[r] % chunk[r] != 0) : dims[r] != 0;
+    if (chunked) return H5Dget_num_chunks(set, space, &out[1]) >= 0;
+    bool known = H5Dget_space_status(set, &storage) >= 0;
+    out[1] = known && storage == H5D_SPACE_STATUS_ALLOCATED;
+    return known;
+}
+
+ps_status ps_hdf5_check_written(ps_hid set, const char *path, const char *name)
+{
+    hsize_t count[2] = {0, 0};
+    hid_t list = H5Dget_create_plist(set), space = H5Dget_space(set);
+    bool chunked = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED;
+    bool known = list >= 0 && space >= 0 && count_chunks(set, space, chunked, list, count);
+    hsize_t chunks = count[0], written = count[1];
+    if (space >= 0) H5Sclose(space);
+    if (list >= 0) H5Pclose(list);
+    if (!known) return ps_hdf5_fail(PS_INVALID, path, "tell which chunks were written");
+    if (written >= chunks) return PS_OK;
+    if (!chunked)
+        return ps_fail(PS_INVALID, "%s: no value of %s was ever written, it has no storage", path,
+                       name);
+    return ps_fail(PS_INVALID,
+                   "%s: %llu of %llu chunks of %s were never written: what they hold is unknown, "
+                   "HDF5 would give its fill value",
+                   path, (unsigned long long)(chunks - written), (unsigned long long)chunks, name);
+}
+
 size_t ps_hdf5_chunk_bytes(ps_hid set)
 {
     pipeline p;
@@ -109,7 +148,7 @@ ps_status ps_hdf5_check_chunks(ps_hid set, const uint64_t first[2], const uint64
         return ps_fail(PS_INVALID,
                        "is packed by a filter other than shuffle, fletcher32, deflate and zstd: "
                        "h5repack -f SHUF -f GZIP=4 makes a copy that can be read");
-    if (p.deflate < 0 || p.bytes == 0) return PS_OK;
+    if (p.bytes == 0) return PS_OK;
     ps_status status = check_chunks(&p, from, size);
     free(p.stored);
     free(p.values);

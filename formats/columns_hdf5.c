@@ -57,6 +57,7 @@ static ps_status open_dataset(ps_hdf5_columns *c, const char *name)
     if (handle < 0) return ps_fail(PS_INVALID, "%s: %s is no dataset", c->path, full);
     c->handles[c->count++] = handle;
     PS_TRY(ps_hdf5_check_own(handle, c->path, full));
+    PS_TRY(ps_hdf5_check_written(handle, c->path, full));
     if (shape_of(handle, dims) < 0)
         return ps_fail(PS_INVALID, "%s: %s is not an array of numbers of 1 or 2 dimensions",
                        c->path, full);

@@ -81,4 +81,8 @@ change "z['Flow3/GridLocation/ data'][:] = np.frombuffer(b'FaceCenter', 'i1')"
 fails 3 "Vertex or CellCenter" $bad changed.cgns:ambient=1e5
 change "f['Base/Times/TimeValues/ data'][5] += .1"
 fails 3 "a gap" $bad changed.cgns:ambient=1e5
+# chunks at the edge are larger than what they hold: the storage of one alone is more than the values take
+change "g = z['Flow3/Pressure']; p = g[' data'][:]; del g[' data']
+d = g.create_dataset(' data', p.shape, p.dtype, chunks=(p.size * 2 // 3,), maxshape=(None,)); d[:p.size // 2] = p[:p.size // 2]"
+fails 3 "1 of 2 chunks of Pressure were never written" $bad changed.cgns:ambient=1e5
 [ ! -e bad.h5 ] || fail "something was written"

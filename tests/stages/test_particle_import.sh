@@ -196,7 +196,26 @@ for name in "link", "raw", "virtual":
             layout = h5py.VirtualLayout((4000,), "f8")
             layout[:] = h5py.VirtualSource("nowhere.h5", "q", (4000,))
             f.create_virtual_dataset("q", layout, fillvalue=3.)
+# values that nobody wrote, for which HDF5 gives fill values without an error
+for name, options in dict(gaps=dict(chunks=(400,)), packed=dict(chunks=(400,), compression="gzip"), bare={}).items():
+    with h5py.File(name + ".h5", "w") as f:
+        for i, c in enumerate("xyz"):
+            f[c] = x[:, i]
+        q = f.create_dataset("q", (4000,), "f8", **options)
+        if name != "bare":
+            q[:400] = 1
+with h5py.File("grown.h5", "w") as f:
+    for i, c in enumerate("xyz"):
+        f[c] = x[:, i]
+    q = f.create_dataset("q", (4100,), "f8", chunks=(400,), maxshape=(None,))
+    q[:4000] = 1
+    q.resize((4000,))
 END
+for name in gaps packed; do
+    expect 3 "$name.h5: 9 of 10 chunks of /q were never written" $import $name.h5 c.h5
+done
+expect 3 "bare.h5: no value of /q was ever written" $import bare.h5 c.h5
+expect 0 "" $import grown.h5 b.h5 --force
 for name in link raw virtual; do
     expect 3 "$name.h5: the values of /q lie in another file" $import $name.h5 c.h5
 done
