@@ -7,6 +7,7 @@
 
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/scope.h"
 
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id)
@@ -109,6 +110,7 @@ ps_status ps_store_commit(ps_store **store)
         return status;
     }
     ps_status status = check_complete(*store);
+    if (status == PS_OK) status = ps_path_end_watch();
     if (status == PS_OK) return ps_store_publish(store);
     ps_store_close(store);
     return status;

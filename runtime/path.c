@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -79,6 +80,7 @@ bool ps_path_same(const char *a, const char *b)
 static struct spared_file {
     struct stat file;
     bool speaks;
+    char *watched; /* the path, from ps_path_watch on */
 } spared[SPARED_MOST];
 static int spared_count;
 
@@ -102,6 +104,43 @@ ps_status ps_path_check_spared(const char *path)
             return ps_fail(PS_USAGE, "%s: %s; the output needs another name", path,
                            spared[i].speaks ? "takes what this program prints" : "is read");
     return PS_OK;
+}
+
+ps_status ps_path_watch(const char *path)
+{
+    struct stat found;
+    int i = 0;
+    if (stat(path, &found) != 0) return ps_path_unreadable(path);
+    while (i < spared_count && !is_same(&found, &spared[i].file)) ++i;
+    if (i == SPARED_MOST) return ps_fail(PS_USAGE, "%s: more than %d files are read", path, i);
+    spared[i].file = found;
+    if (i == spared_count) ++spared_count;
+    if (!spared[i].watched) spared[i].watched = strdup(path);
+    return spared[i].watched ? PS_OK : ps_fail(PS_EXHAUSTED, "%s: no memory for its name", path);
+}
+
+static bool is_unchanged(const struct stat *a, const struct stat *b)
+{
+    return is_same(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+ps_status ps_path_end_watch(void)
+{
+    ps_status status = PS_OK;
+    for (int i = 0; i < spared_count; ++i) {
+        struct stat found;
+        char *path = spared[i].watched;
+        spared[i].watched = NULL;
+        if (path && (stat(path, &found) != 0 || !is_unchanged(&found, &spared[i].file)))
+            status = ps_fail(PS_INVALID,
+                             "%s: was changed or replaced while it was read: what was read is "
+                             "neither the old file nor the new one; give the command again",
+                             path);
+        free(path);
+    }
+    return status;
 }
 
 int64_t ps_path_room(const char *path)

@@ -37,6 +37,13 @@ void ps_path_spare(const char *path);
 void ps_path_spare_stream(int descriptor);
 /* PS_USAGE, naming the path, if it names a file that is to be spared. */
 ps_status ps_path_check_spared(const char *path);
+/* From here to ps_path_end_watch the file at `path`, which is hashed and then read by its name,
+ * must stay what it is; it is spared. */
+ps_status ps_path_watch(const char *path);
+/* Where reading ends: PS_INVALID, naming it, if a watched file is another one, has another size or
+ * was written or renamed since (ctime, which nobody can set back). Ends all watches. A file of the
+ * store asks for it before it is committed. Not thread-safe. */
+ps_status ps_path_end_watch(void);
 /* Bytes that may still be written where the path is; INT64_MAX where that cannot be told. */
 int64_t ps_path_room(const char *path);
 /* PS_USAGE, naming the path, if no file can be written there: it is a folder, a device, a pipe or a

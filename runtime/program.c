@@ -1,7 +1,9 @@
 #include "runtime/program.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <omp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -316,9 +318,25 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* Whether the environment asks for threads with less stack than kernels take: a number of bytes, of
+ * KiB unless a letter follows. What is no such number OpenMP ignores. */
+static bool is_small_stack(const char *name)
+{
+    static const char letters[] = "BKMG";
+    const char *text = getenv(name);
+    char *end;
+    if (!text) return false;
+    double size = strtod(text, &end);
+    end += strspn(end, " \t");
+    const char *unit = *end ? strchr(letters, toupper((unsigned char)*end)) : letters + 1;
+    if (end == text || !unit || size <= 0) return false;
+    return ldexp(size, 10 * (int)(unit - letters)) < STACK_BYTES;
+}
+
 /* Libraries read these before main, so the program starts once more with them set. OpenMP's threads
- * sleep while they wait. OpenBLAS's want 128 MB each as they start, and where a limit of memory
- * gives them none they ask without end, and the process waits for them when it ends. */
+ * sleep while they wait, and have the stack that a process has. OpenBLAS's want 128 MB each as they
+ * start, and where a limit of memory gives them none they ask without end, and the process waits
+ * for them when it ends. */
 static void settle_threads(const ps_program *program, char **argv)
 {
     bool again = false;
@@ -326,6 +344,8 @@ static void settle_threads(const ps_program *program, char **argv)
         again = setenv("GOMP_SPINCOUNT", "2000", 1) == 0;
     if ((is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA)) && !getenv("OPENBLAS_NUM_THREADS"))
         again |= setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0;
+    if (is_small_stack(getenv("OMP_STACKSIZE") ? "OMP_STACKSIZE" : "GOMP_STACKSIZE"))
+        again |= setenv("OMP_STACKSIZE", "8M", 1) == 0;
     if (again) execv("/proc/self/exe", argv);
 }
 
@@ -356,7 +376,7 @@ static void begin_in_order(void)
     stack.rlim_cur = stack.rlim_max < STACK_BYTES ? stack.rlim_max : STACK_BYTES;
     pthread_attr_t attributes;
     if (setrlimit(RLIMIT_STACK, &stack) != 0 || pthread_attr_init(&attributes) != 0) return;
-    pthread_attr_setstacksize(&attributes, stack.rlim_cur);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES); /* which that limit does not bound */
     pthread_setattr_default_np(&attributes);
     pthread_attr_destroy(&attributes);
 }

@@ -76,6 +76,7 @@ ps_status ps_product_file(ps_product *p, const char *name, const char *path)
 {
     XXH64_hash_t hash = 0;
     FILE *file;
+    PS_TRY(ps_path_watch(path));
     PS_TRY(ps_path_open_input(path, "a file that can be read again", &file));
     ps_status status = hash_file(file, path, &hash);
     fclose(file);

@@ -43,7 +43,9 @@ ps_status ps_product_input(ps_product *product, const char *role, ps_store *inpu
 /* Adds a line to the options: what is chosen without one. */
 ps_status ps_product_note(ps_product *product, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Adds a file that is no store: "NAME=its name", "NAME_xxh3=hash of its bytes". */
+/* Adds a file that is no store: "NAME=its name", "NAME_xxh3=hash of its bytes". It must be the same
+ * until it was read: the commit of the output asks, or, where much is computed in between, the
+ * program after its reading (ps_path_end_watch). */
 ps_status ps_product_file(ps_product *product, const char *name, const char *path);
 /* Records the inputs in the file that is made. */
 ps_status ps_product_record(const ps_product *product, ps_store *store);

@@ -7,6 +7,7 @@
 #include "formats/ubc.h"
 #include "runtime/ledger.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/scope.h"
 
 static struct {
@@ -288,6 +289,7 @@ static ps_status run_invert(ps_run *run)
     PS_TRY(name_inputs(&product, run));
     if (ps_product_is_up_to_date(&product)) return search_tidy(&v, &product);
     PS_TRY(invert_read(&v));
+    PS_TRY(ps_path_end_watch());
     PS_TRY(smooth_make(&v));
     fill_ledger(&v, &ledger);
     if (run->plan) return report_plan(&v, &ledger);

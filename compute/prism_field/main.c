@@ -6,6 +6,7 @@
 #include "compute/prism_field/figure_table.h"
 #include "formats/prism_field.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "stage/plan.h"
@@ -166,6 +167,7 @@ static ps_status run_field(ps_run *run)
     PS_TRY(ps_product_file(&product, "stations", run->operands[1]));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     PS_TRY(read_inputs(&f));
+    PS_TRY(ps_path_end_watch());
     PS_TRY(plan(&f));
     if (run->plan) return PS_OK;
     PS_TRY(ps_device_open(run->device, 0, &f.device));

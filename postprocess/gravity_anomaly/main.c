@@ -86,6 +86,7 @@ static ps_status open_inputs(anomaly *a, ps_product *product)
                            (long long)h->nodes[k], "xyz"[k]);
     if (h->cells) return ps_fail(PS_INVALID, "%s: potentials of nodes are expected", path);
     PS_TRY(bind_model(a, chosen.model, chosen.gravity));
+    if (chosen.stations) PS_TRY(ps_product_file(product, "stations_file", chosen.stations));
     PS_TRY(gather_stations(&stations));
     PS_TRY(stations_check(a, &stations));
     a->memory = memory_of(a, &stations);
@@ -93,7 +94,6 @@ static ps_status open_inputs(anomaly *a, ps_product *product)
         return ps_fail(PS_EXHAUSTED, "this takes at least %lld MiB, --host-memory allows %lld MiB",
                        (long long)(a->memory >> 20), (long long)(a->run->host_memory >> 20));
     PS_TRY(make_map(a, &stations));
-    if (chosen.stations) PS_TRY(ps_product_file(product, "stations_file", chosen.stations));
     PS_TRY(ps_product_input(product, "potential", a->potential.store));
     return a->model.store ? ps_product_input(product, "model", a->model.store) : PS_OK;
 }

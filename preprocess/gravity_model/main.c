@@ -198,7 +198,7 @@ static void tell_of_spread(const model *m)
             "%lld becomes %.3g times as wide along %c, where cells are %.4g m. Masses are kept, "
             "fields near by are not: give more --nodes, or a --box whose planes meet its ends",
             (long long)spread, (long long)m->bodies.count, (long long)widest + 1, worst,
-            "xyz"[axis], m->cells.grid.spacing[axis]);
+            "xyz"[axis], m -> cells.grid.spacing[axis]);
 }
 
 static ps_status gather_box(const model *m, double box[6])
@@ -410,7 +410,7 @@ static ps_status write_model(const model *m, const ps_product *product, totals *
 static ps_status record_files(ps_product *product)
 {
     if (chosen.bricks) PS_TRY(ps_product_file(product, "bricks_file", chosen.bricks));
-    if (!chosen.ubc_mesh) return PS_OK;
+    if (!chosen.ubc_mesh || !chosen.ubc_model) return PS_OK; /* which is refused */
     PS_TRY(ps_product_file(product, "ubc_mesh_file", chosen.ubc_mesh));
     return ps_product_file(product, "ubc_model_file", chosen.ubc_model);
 }
@@ -427,9 +427,9 @@ static ps_status run_model(ps_run *run)
     ps_product product;
     totals t = {0};
     ps_product_init(run, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &product);
+    PS_TRY(record_files(&product));
     PS_TRY(gather(&m));
     PS_TRY(gather_grid(&m));
-    PS_TRY(record_files(&product));
     if (ps_product_is_up_to_date(&product)) return PS_OK;
     if (m.has_bricks) tell_of_means(&m);
     tell_of_spread(&m);

@@ -242,8 +242,8 @@ static ps_status settle_signal(const job *j, source_text *s, double top, const c
                                ps_product *product)
 {
     if (s->wave[0]) {
-        PS_TRY(recording_read(s, top));
         PS_TRY(ps_product_file(product, name, s->wave));
+        PS_TRY(recording_read(s, top));
     }
     settle_start(j, s);
     return PS_OK;
@@ -287,9 +287,9 @@ static ps_status settle_samples(const ps_run *run, job *j, const check_of *c, ps
         if (j->panels.fluid[0]) PS_TRY(ps_product_file(product, "panels-fluid", j->panels.fluid));
     }
     if (!s->file[0]) return PS_OK;
-    PS_TRY(sampled_read(run, &j->header, &j->mesh, j->triangles, top, s));
     PS_TRY(ps_product_file(product, "samples", s->file));
-    return s->points[0] ? ps_product_file(product, "samples-points", s->points) : PS_OK;
+    if (s->points[0]) PS_TRY(ps_product_file(product, "samples-points", s->points));
+    return sampled_read(run, &j->header, &j->mesh, j->triangles, top, s);
 }
 
 /* The combined field equation takes pressures beside normal slopes, which samples do not tell. */

@@ -1,5 +1,8 @@
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/path.h"
@@ -70,4 +73,39 @@ static void outputs_and_sameness(void **state)
     unlink(file);
     unlink(link);
     rmdir(folder);
+}
+
+/* A file that changes between hashing and reading is told, whichever way it changes. */
+static void watched_files(void **state)
+{
+    const struct timespec old[2] = {{1, 0}, {1, 0}};
+    for (int how = 0; how < 4; ++how) {
+        for (int f = 0; f < 2; ++f) {
+            FILE *file = fopen(f ? "b" : "a", "w");
+            assert_non_null(file);
+            fputs(f ? "two" : "one", file);
+            fclose(file);
+            assert_int_equal(utimensat(AT_FDCWD, f ? "b" : "a", old, 0), 0);
+        }
+        check_ok(ps_path_watch("a"));
+        check_ok(ps_path_end_watch());
+        check_ok(ps_path_watch("a"));
+        nanosleep(&(struct timespec){0, 20000000}, NULL); /* a tick of the file system's clock */
+        if (how == 0) assert_int_equal(rename("b", "a"), 0);
+        if (how == 1) assert_int_equal(unlink("a"), 0);
+        if (how == 2) { /* in place, as long, and as old by the time that anybody can set */
+            FILE *file = fopen("a", "r+");
+            fputs("two", file);
+            fclose(file);
+            assert_int_equal(utimensat(AT_FDCWD, "a", old, 0), 0);
+        }
+        if (how == 3)
+            check_ok(ps_path_end_watch());
+        else
+            check_fails(ps_path_end_watch(), PS_INVALID, "a: was changed or replaced");
+        check_ok(ps_path_end_watch()); /* told once */
+        unlink("a");
+        unlink("b");
+    }
+    check_fails(ps_path_watch("a"), PS_INVALID, "a: cannot be opened");
 }

@@ -167,6 +167,21 @@ expect 3 'exponent.txt: line 2: "1.5D+01" is not a number' $import exponent.txt 
 expect 3 'letter.txt: line 1: "a" is not a number' $import letter.txt c.h5 --columns 1,2,3,4
 expect 3 "two columns are called X among x, y, z, q, X" $import twice.csv c.h5
 
+# A text that becomes another while it is read, after it was hashed.
+awk 'BEGIN { for (i = 0; i < 400000; ++i) printf "%.7f %.7f %.7f 1\n", i / 4e5, i % 631 / 631, i % 77 / 77 }' > long.txt
+sed 's/ 1$/ 2/' long.txt > other.txt
+size=$(stat -c %s long.txt)
+for how in "mv other.txt long.txt" "dd if=other.txt of=long.txt conv=notrunc status=none"; do
+    sed 's/ 1$/ 2/' long.txt > other.txt
+    $import long.txt swapped.h5 --coincident keep -q > /dev/null 2> err &
+    until read -r _ seen < /proc/$!/io && [ "$seen" -gt $((size + 100000)) ]; do :; done 2> /dev/null
+    $how
+    wait $! && fail "a file that was changed by $how while it was read was taken"
+    grep -q "long.txt: was changed or replaced while it was read" err || fail "changed by $how: $(cat err)"
+    [ ! -e swapped.h5 ] || fail "changed by $how: something was written"
+    rm -f other.txt
+done
+
 # HDF5 of others: a stream that is shorter than its chunk, which HDF5 itself reads past, and filters of which nothing is known.
 python_has h5py || { echo "h5py is not here: not tried"; exit 0; }
 python3 - <<'END' || fail "h5py"
