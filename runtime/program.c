@@ -381,6 +381,16 @@ static void begin_in_order(void)
     pthread_attr_destroy(&attributes);
 }
 
+/* What the system stops a process at without a word. */
+static ps_status check_stack(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_max >= STACK_BYTES) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "the stack may not grow beyond %lld KB (ulimit -H -s), %d are needed",
+                   (long long)stack.rlim_max >> 10, STACK_BYTES >> 10);
+}
+
 int ps_main(const ps_program *program, int argc, char **argv)
 {
     begin_in_order();
@@ -390,7 +400,8 @@ int ps_main(const ps_program *program, int argc, char **argv)
     atexit(end_for_library);
     snprintf(full_name, sizeof full_name, "penstock-%s", program->name);
     ps_log_setup(full_name, PS_LOG_INFO, true);
-    ps_status status = ps_comm_start(&argc, &argv);
+    ps_status status = check_stack();
+    if (status == PS_OK) status = ps_comm_start(&argc, &argv);
     if (status == PS_OK) {
         ps_log_setup(full_name, PS_LOG_INFO, ps_comm_rank() == 0);
         status = parse_and_run(program, full_name, argc, argv);
