@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "runtime/program.h"
 #include "tests/support/dgtd_case.h"
+#include "tests/support/record.h"
 
 /* One core of a Xeon with AVX-512: 16 independent chains of FMA in fp32; an array of 200 MB scaled
  * in place, read and written. */
@@ -76,10 +76,9 @@ static ps_status measure(int order, ps_precision precision)
             "and %.0f byte an element, floor %.2f\n",
             order, name, value, aim[order - 1], best_peer[order - 1], flops_of(&x), bytes_of(&x),
             floor);
-    printf("{\"case\": \"dgtd-cpu-p%d\", \"quantity\": \"time per dof and step, one core, %s\", "
-           "\"value\": %.3f, \"unit\": \"ns\", \"floor\": %.3f, \"fraction\": %.3f, \"size\": "
-           "\"%.0f tetrahedra\", \"device\": \"cpu\", \"revision\": \"%s\"}\n",
-           order, name, value, floor, floor / value, elements, ps_revision());
+    bench_record("cpu", text("dgtd-cpu-p%d", order),
+                 text("time per dof and step, one core, %s", name), value, "ns", floor,
+                 text("%.0f tetrahedra", elements));
     dgtd_case_release(&x);
     return PS_OK;
 }

@@ -16,6 +16,7 @@
 #include "tests/support/fmm_case.h"
 #include "kernels/fmm/tree_lists.h"
 #include "tests/support/peak_flops.h"
+#include "tests/support/record.h"
 
 enum { COUNT = 1000000, REPEATS = 2 };
 
@@ -78,14 +79,9 @@ static double floor_of(const ps_fmm_problem *p, const work *w, double peak)
 }
 
 static void record(const char *name, const char *quantity, double value, const char *unit,
-                   double floor, double fraction, const char *size)
+                   double floor, const char *size)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu-%s-1-core\", "
-           "\"revision\": \"%s\"}\n",
-           name, quantity, value, unit, floor, fraction, size, ps_isa_name(ps_isa_here()),
-           ps_revision());
-    fflush(stdout);
+    bench_record(bench_core(), name, quantity, value, unit, floor, size);
 }
 
 /* One configuration. */
@@ -168,11 +164,11 @@ static void report(const outcome *o)
              o->of.precision == PS_DOUBLE ? "" : "-fp32");
     snprintf(size, sizeof size, "1e6 particles, h = %d, box %.3g", o->of.height, o->of.stretch);
     record(name, "particles a second and core, tree included", COUNT / o->seconds, "1/s",
-           COUNT / o->floor, o->floor / o->seconds, size);
-    record(name, "P2P, ordered pairs", o->work.pairs / o->stages[PS_FMM_P2P], "1/s", 0, 0, size);
-    record(name, "M2L, 4 l^3 r a pair", o->work.nominal / o->stages[PS_FMM_M2L] / 1e9, "GF/s", 0, 0,
+           COUNT / o->floor, size);
+    record(name, "P2P, ordered pairs", o->work.pairs / o->stages[PS_FMM_P2P], "1/s", 0, size);
+    record(name, "M2L, 4 l^3 r a pair", o->work.nominal / o->stages[PS_FMM_M2L] / 1e9, "GF/s", 0,
            size);
-    record(name, "relative L2 error of the potential, charges in (0, 1)", o->errors[0], "1", 0, 0,
+    record(name, "relative L2 error of the potential, charges in (0, 1)", o->errors[0], "1", 0,
            size);
 }
 

@@ -9,6 +9,7 @@
 
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/program.h"
+#include "tests/support/record.h"
 #include "tests/support/tree_case.h"
 
 enum { BLOCK = 1024, REPEATS = 3 };
@@ -16,10 +17,8 @@ enum { BLOCK = 1024, REPEATS = 3 };
 
 static void record(const char *name, const char *quantity, double value, double aim, int64_t count)
 {
-    printf("{\"case\": \"fmm-tree-%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": "
-           "\"particles/s/core\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"N = %lld, one "
-           "thread\", \"device\": \"cpu\", \"revision\": \"%s\"}\n",
-           name, quantity, value, aim, value / aim, (long long)count, ps_revision());
+    bench_record("cpu", text("fmm-tree-%s", name), quantity, value, "particles/s/core", aim,
+                 text("N = %lld, one thread", (long long)count));
 }
 
 /* Seconds for all lists of a tree. */

@@ -11,19 +11,14 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "runtime/program.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/peak_flops.h"
+#include "tests/support/record.h"
 
 static void record(const char *name, const char *quantity, double value, const char *unit,
                    double floor, const char *size)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu-%s-1-core\", "
-           "\"revision\": \"%s\"}\n",
-           name, quantity, value, unit, floor, floor / value, size, ps_isa_name(ps_isa_here()),
-           ps_revision());
-    fflush(stdout);
+    bench_record(bench_core(), name, quantity, value, unit, floor, size);
 }
 
 /* Nanoseconds of a vector instruction of one core. */

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include "kernels/hbem/potentials.h"
-#include "runtime/program.h"
 #include "tests/support/hbem_case.h"
 #include "tests/support/peak_flops.h"
+#include "tests/support/record.h"
 
 enum { TARGETS = 256, COLUMNS = 8 };
 
@@ -60,14 +60,10 @@ int main(void)
                                            .values = values};
             double value = nanoseconds(&task),
                    floor = instruction * ((far ? 38 : 58) + 4 * columns) / 8;
-            printf(
-                "{\"case\": \"hbem-potential/%sdouble-layer-fp64\", \"quantity\": \"time per "
-                "source and "
-                "target\", \"value\": %.4g, \"unit\": \"ns\", \"floor\": %.4g, \"fraction\": %.3f, "
-                "\"size\": \"12,800 triangles, 6 points, 256 targets, %d densities\", \"device\": "
-                "\"cpu-%s-1-core\", \"revision\": \"%s\"}\n",
-                far ? "far-" : "", value, floor, floor / value, columns, ps_isa_name(ps_isa_here()),
-                ps_revision());
+            bench_record(bench_core(),
+                         text("hbem-potential/%sdouble-layer-fp64", far ? "far-" : ""),
+                         "time per source and target", value, "ns", floor,
+                         text("12,800 triangles, 6 points, 256 targets, %d densities", columns));
         }
     free(densities);
     hbem_case_release(&c);

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/balance_case.h"
+#include "tests/support/record.h"
 
 enum { SEED = 1 };
 
@@ -17,12 +17,10 @@ static const double paper_largest[BALANCE_COSTS] = {0.1, 0.1, 0.2, 0.2, 0.1};
 
 static void record(int cost, int factor, const char *quantity, double value)
 {
-    printf("{\"case\": \"worker-balance\", \"quantity\": \"%s, costs %s, workers %s\", "
-           "\"value\": %.4f, \"unit\": \"%%\", \"floor\": %.1f, \"fraction\": %.3f, "
-           "\"size\": \"6 workers, 10000 items, 40 iterations\", \"device\": \"cpu\", "
-           "\"revision\": \"%s\"}\n",
-           quantity, balance_cost_names[cost], balance_factor_names[factor], value,
-           paper_largest[cost], value / paper_largest[cost], ps_revision());
+    bench_record("cpu", "worker-balance",
+                 text("%s, costs %s, workers %s", quantity, balance_cost_names[cost],
+                      balance_factor_names[factor]),
+                 value, "%", paper_largest[cost], "6 workers, 10000 items, 40 iterations");
 }
 
 static int show_row(int cost)

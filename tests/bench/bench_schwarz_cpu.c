@@ -13,6 +13,7 @@
 #include "kernels/schwarz/symbol.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "tests/support/record.h"
 
 enum { WHICH = 13, TIMES = 7 };
 static const double bandwidth = 14.5e9;
@@ -33,11 +34,9 @@ typedef struct bench {
 static void record(const bench *a, const char *name, const char *quantity, double value,
                    double floor)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.6g, \"unit\": \"ms\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld unknowns, %d thread%s\", "
-           "\"device\": \"cpu\", \"revision\": \"%s\"}\n",
-           name, quantity, 1e3 * value, 1e3 * floor, floor / value, (long long)a->rows, a->threads,
-           a->threads == 1 ? "" : "s", ps_revision());
+    bench_record("cpu", name, quantity, 1e3 * value, "ms", 1e3 * floor,
+                 text("%lld unknowns, %d thread%s", (long long)a->rows, a->threads,
+                      a->threads == 1 ? "" : "s"));
     fprintf(stderr, "%-18s %-34s %9.3f ms  (floor %.3f)\n", name, quantity, 1e3 * value,
             1e3 * floor);
 }

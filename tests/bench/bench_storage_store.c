@@ -16,6 +16,7 @@
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "tests/support/record.h"
 
 enum { CHUNKS = 256, VALUES = 1 << 20, THREADS = 2, SOURCE = 24 * VALUES };
 
@@ -37,10 +38,8 @@ static void fill_source(void)
 
 static void record(const char *quantity, double value, double floor)
 {
-    printf("{\"case\": \"store\", \"quantity\": \"%s\", \"value\": %.3f, \"unit\": \"GB/s\", "
-           "\"floor\": %.3f, \"fraction\": %.3f, \"size\": \"1 GiB f32, 4 MiB chunks, 2 threads\", "
-           "\"device\": \"cpu\", \"revision\": \"%s\"}\n",
-           quantity, value, floor, value / floor, ps_revision());
+    bench_record("cpu", "store", quantity, value, "GB/s", floor,
+                 "1 GiB f32, 4 MiB chunks, 2 threads");
 }
 
 static void stop(ps_status status)

@@ -21,6 +21,7 @@
 #include "runtime/chunk_stream.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "tests/support/record.h"
 
 enum { CHUNKS = 96, VALUES = 1 << 20, SWEEPS = 3, SMALL = 20000 };
 
@@ -38,10 +39,7 @@ static void stop(ps_status status)
 static void record(const char *quantity, double value, const char *unit, double floor,
                    const char *size)
 {
-    printf("{\"case\": \"stream\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu\", "
-           "\"revision\": \"%s\"}\n",
-           quantity, value, unit, floor, floor / value, size, ps_revision());
+    bench_record("cpu", "stream", quantity, value, unit, floor, size);
 }
 
 /* ---- a file ---- */

@@ -12,18 +12,14 @@
 #include <time.h>
 
 #include "kernels/tdbem/interaction_internal.h"
-#include "runtime/program.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/peak_flops.h"
+#include "tests/support/record.h"
 
 static void record(const char *name, const char *quantity, double value, const char *unit,
                    double floor, const char *size)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu-%s-1-core\", "
-           "\"revision\": \"%s\"}\n",
-           name, quantity, value, unit, floor, floor / value, size, ps_isa_name(ps_isa_here()),
-           ps_revision());
+    bench_record(bench_core(), name, quantity, value, unit, floor, size);
 }
 
 /* Radii walked by the outer points of a tile of pairs (the number that costs). */

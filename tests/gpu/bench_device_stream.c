@@ -23,6 +23,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "tests/gpu/device_rates.h"
+#include "tests/support/record.h"
 
 enum { CHUNK = 16 << 20, SWEEPS = 5 };
 
@@ -38,12 +39,7 @@ typedef struct bench {
 static void record(const bench *b, const char *name, const char *quantity, double value,
                    const char *unit, double floor, const char *size)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", "
-           "\"revision\": \"%s\"}\n",
-           name, quantity, value, unit, floor, value / floor, size,
-           ps_device_describe(b->device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(b->device), name, quantity, value, unit, floor, size);
 }
 
 /* ---- callbacks ---- */

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/program.h"
 #include "tests/support/dgtd_device.h"
 #include "tests/support/dgtd_media.h"
+#include "tests/support/record.h"
 
 static const double bandwidth = 4.29e12, rates[2] = {55.9e12, 32.3e12};
 static const int sides[4] = {80, 80, 60, 50};
@@ -75,11 +75,11 @@ static void record(const dgtd_case *c, const dgtd_device *d, ps_dgtd_device_mode
     fprintf(stderr, "P%d %s %s: %.3f s (target %.2f), %.0f bytes %.3f s, %.0f flops %.3f s\n",
             order, name, mode == PS_DGTD_PAPER ? "paper" : "fused", seconds, targets[order - 1],
             bytes, least[0], flops, least[1]);
-    printf("{\"case\": \"dgtd-%sp%d%s\", \"quantity\": \"time of 1000 iterations, %s\", \"value\": "
-           "%.4f, \"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%.0f "
-           "tetrahedra\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           d->system.media ? "debye-" : "", order, mode == PS_DGTD_PAPER ? "-paper" : "", name,
-           seconds, floor, floor / seconds, n, ps_device_describe(d->device).name, ps_revision());
+    bench_record(bench_device(d->device),
+                 text("dgtd-%sp%d%s", d->system.media ? "debye-" : "", order,
+                      mode == PS_DGTD_PAPER ? "-paper" : ""),
+                 text("time of 1000 iterations, %s", name), seconds, "s", floor,
+                 text("%.0f tetrahedra", n));
 }
 
 /* media: of the case; all elements have a pole where law_count is not 0. */

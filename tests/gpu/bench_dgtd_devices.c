@@ -14,6 +14,7 @@
 
 #include "runtime/program.h"
 #include "tests/support/dgtd_slab.h"
+#include "tests/support/record.h"
 
 enum { DEVICES = 8 };
 
@@ -189,13 +190,9 @@ static void record(const char *name, int order, int count, int64_t elements, dou
 {
     fprintf(stderr, "%s P%d, %d devices: %.4f s, efficiency %.3f\n", name, order, count, seconds,
             floor / seconds);
-    printf(
-        "{\"case\": \"dgtd-%s-p%d\", \"quantity\": \"time of 1000 iterations, fp32, %d devices\", "
-        "\"value\": %.4f, \"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%lld "
-        "tetrahedra\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-        name, order, count, seconds, floor, floor / seconds, (long long)elements,
-        ps_device_describe(device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(device), text("dgtd-%s-p%d", name, order),
+                 text("time of 1000 iterations, fp32, %d devices", count), seconds, "s", floor,
+                 text("%lld tetrahedra", (long long)elements));
 }
 
 static ps_status scale(ps_device **devices, int available, int order, int64_t side, bool weak,

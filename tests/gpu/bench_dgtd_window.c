@@ -17,6 +17,7 @@
 #include "runtime/device_window.h"
 #include "runtime/program.h"
 #include "tests/support/dgtd_device.h"
+#include "tests/support/record.h"
 
 static const int sides[4] = {80, 80, 60, 50};
 enum { ON_THE_WAY = 3, PARTS = PS_DGTD_DEVICE_PARTS };
@@ -210,15 +211,14 @@ static ps_status time_core(dgtd_device *core, int64_t steps, double *seconds)
 
 static void record(const dgtd_case *c, const outcome *o, double part, int arrays, ps_device *device)
 {
-    printf("{\"case\": \"dgtd-out-of-core-p%d%s\", \"quantity\": \"time of 1000 iterations, fp32, "
-           "%.2f of the state on the device, %s, %lld steps a visit\", \"value\": %.4f, "
-           "\"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%lld tetrahedra\", "
-           "\"device\": \"%s\", \"revision\": \"%s\"}\n",
-           c->system.order, arrays == 4 ? "-all" : "", part,
-           arrays == 4 ? "and as much of the geometry" : "and the geometry", (long long)o->steps,
-           1e3 * o->seconds, 1e3 * o->core, o->core / o->seconds, (long long)c->mesh.elements,
-           ps_device_describe(device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(device),
+                 text("dgtd-out-of-core-p%d%s", c->system.order, arrays == 4 ? "-all" : ""),
+                 text("time of 1000 iterations, fp32, %.2f of the state on the device, %s, %lld "
+                      "steps a visit",
+                      part, arrays == 4 ? "and as much of the geometry" : "and the geometry",
+                      (long long)o->steps),
+                 1e3 * o->seconds, "s", 1e3 * o->core,
+                 text("%lld tetrahedra", (long long)c->mesh.elements));
 }
 
 /* The best of some orders of half steps; all are compared with the bits in core. */

@@ -17,6 +17,7 @@
 
 #include "runtime/program.h"
 #include "tests/support/adaptive_device_case.h"
+#include "tests/support/record.h"
 
 enum { ROUNDS = 4 };
 static const double slots[2] = {55.9e12 / 2, 32.3e12 / 2}; /* multiply-adds/s, fp32, fp64 */
@@ -49,14 +50,11 @@ static void record(const job *j, const char *precision, const adaptive_device_ca
 {
     bool fp32 = strcmp(precision, "mixed") == 0, time = unit[0] == 's';
     double floor = time ? j->pairs * (fp32 ? 14 / slots[0] : 19 / slots[1]) : 0;
-    printf(
-        "{\"case\": \"fmm-%s-%lldm\", \"quantity\": \"%s, %s, order %d\", \"value\": %.4g, "
-        "\"unit\": \"%s\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, leaves "
-        "of %lld\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-        names_of[j->places], (long long)(j->count / 1000000), quantity, precision, j->order, value,
-        unit, floor, floor / value, (long long)j->count, (long long)j->leaf_size,
-        ps_device_describe(d->device).name, ps_revision());
-    fflush(stdout);
+    bench_record(
+        bench_device(d->device),
+        text("fmm-%s-%lldm", names_of[j->places], (long long)(j->count / 1000000)),
+        text("%s, %s, order %d", quantity, precision, j->order), value, unit, floor,
+        text("%lld particles, leaves of %lld", (long long)j->count, (long long)j->leaf_size));
 }
 
 /* ---- where growing takes its time ---- */

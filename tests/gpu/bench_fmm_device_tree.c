@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/device_tree_floor.h"
+#include "tests/support/record.h"
 #include "tests/support/tree_case.h"
 
 static const double bandwidth = 4.29e12; /* bytes/s, read and written */
@@ -113,13 +113,11 @@ static void traffic(const place *p, double *bytes)
 
 static void print(const place *p, const char *what, const char *step, double seconds, double floor)
 {
-    printf(
-        "{\"case\": \"fmm-device-tree/%s-h%d-%s\", \"quantity\": \"time\", \"value\": %.4g, "
-        "\"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, %lld "
-        "leaves\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-        what, p->tree.height, step, 1e3 * seconds, 1e3 * floor, floor / seconds,
-        (long long)p->sort.count, (long long)p->tree.cells[p->tree.height - 1],
-        ps_device_describe(p->device).name, ps_revision());
+    bench_record(bench_device(p->device),
+                 text("fmm-device-tree/%s-h%d-%s", what, p->tree.height, step), "time",
+                 1e3 * seconds, "ms", 1e3 * floor,
+                 text("%lld particles, %lld leaves", (long long)p->sort.count,
+                      (long long)p->tree.cells[p->tree.height - 1]));
 }
 
 static ps_status measure(const double *columns, int64_t n, const char *what, int height)

@@ -15,6 +15,7 @@
 
 #include "runtime/program.h"
 #include "tests/support/device_tree_floor.h"
+#include "tests/support/record.h"
 #include "tests/support/resident_case.h"
 
 static const double slots[2] = {55.9e12 / 2, 32.3e12 / 2}; /* multiply-adds/s, fp32, fp64 */
@@ -238,39 +239,31 @@ static ps_status look_closer(ground *g, resident_case *c, const experiment *e, o
     return PS_OK;
 }
 
-static void report(const ground *g, const experiment *e, const outcome *o)
+static void report(ps_device *device, const ground *g, const experiment *e, const outcome *o)
 {
-    char name[64], head[192];
+    char name[64], size[192];
     snprintf(name, sizeof name, "fmm-%s-acc%d%s", e->name, e->accuracy,
              e->near == PS_DOUBLE ? "" : "-mixed");
-    snprintf(head, sizeof head, "\"size\": \"%lld particles, h = %d, box %.3g\"", (long long)g->n,
-             o->of.height, o->of.width);
-    const char *device = "NVIDIA H200";
-    ps_device *card = NULL;
-    ps_device_info info = {0};
-    if (ps_device_open("cuda:0", 0, &card) == PS_OK) {
-        info = ps_device_describe(card);
-        device = info.name;
-        ps_device_close(&card);
-    }
-#define RECORD(what, quantity, value, unit, floor)                                                 \
-    printf("{\"case\": \"%s%s%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "      \
-           "\"floor\": %.4g, \"fraction\": %.3f, %s, \"device\": \"%s\", \"revision\": \"%s\"}\n", \
-           name, *(what) ? "/" : "", what, quantity, value, unit, floor,                           \
-           (floor) > 0 && (value) > 0 ? (floor) / (value) : 0.0, head, device, ps_revision())
-    RECORD("", "time, sort, tree and lists included", o->seconds, "s", o->floor);
-    RECORD("", "relative L2 error of the potential, 1000 targets, charges in (0, 1)", o->errors[0],
-           "1", 0.0);
-    RECORD("", "relative L2 error of the gradient", o->errors[1], "1", 0.0);
-    RECORD("", "device memory", (double)o->bytes, "B", 0.0);
+    snprintf(size, sizeof size, "%lld particles, h = %d, box %.3g", (long long)g->n, o->of.height,
+             o->of.width);
+    const struct {
+        const char *of, *quantity, *unit;
+        double value, floor;
+    } whole[] = {{"", "time, sort, tree and lists included", "s", o->seconds, o->floor},
+                 {"", "relative L2 error of the potential, 1000 targets, charges in (0, 1)", "1",
+                  o->errors[0], 0},
+                 {"", "relative L2 error of the gradient", "1", o->errors[1], 0},
+                 {"", "device memory", "B", (double)o->bytes, 0},
+                 {"/P2P", "ordered pairs", "1/s", o->pairs / o->stages[PS_FMM_RESIDENT_P2P], 0},
+                 {"/M2L", "rate, 4 r k flop a pair", "TF/s",
+                  o->m2l_flop / o->stages[PS_FMM_RESIDENT_M2L] / 1e12, 0}};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; ++i)
+        bench_record(bench_device(device), text("%s%s", name, whole[i].of), whole[i].quantity,
+                     whole[i].value, whole[i].unit, whole[i].floor, size);
     for (int s = 0; s < PS_FMM_RESIDENT_STAGES; ++s)
         if (s != PS_FMM_RESIDENT_MEET)
-            RECORD(ps_fmm_resident_stage_names[s], "time", 1e3 * o->stages[s], "ms",
-                   1e3 * o->floors[s]);
-    RECORD("P2P", "ordered pairs", o->pairs / o->stages[PS_FMM_RESIDENT_P2P], "1/s", 0.0);
-    RECORD("M2L", "rate, 4 r k flop a pair", o->m2l_flop / o->stages[PS_FMM_RESIDENT_M2L] / 1e12,
-           "TF/s", 0.0);
-    fflush(stdout);
+            bench_record(bench_device(device), text("%s/%s", name, ps_fmm_resident_stage_names[s]),
+                         "time", 1e3 * o->stages[s], "ms", 1e3 * o->floors[s], size);
 }
 
 static ps_status measure(ground *g, resident_case *c, const experiment *e)
@@ -294,7 +287,7 @@ static ps_status measure(ground *g, resident_case *c, const experiment *e)
     }
     PS_TRY(look_closer(g, c, e, &best));
     describe_stages(&best);
-    report(g, e, &best);
+    report(c->device, g, e, &best);
     return PS_OK;
 }
 

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/fmm_device_case.h"
+#include "tests/support/record.h"
 
 static const double fp64 = 32.3e12, fp32 = 55.9e12, bandwidth = 4.29e12;
 enum { REPEATS = 5 };
@@ -118,13 +118,11 @@ static ps_status measure(bench *b, const char *what, operator_fn run, double flo
     PS_TRY(ps_event_sync(b->end));
     PS_TRY(ps_event_seconds(b->start, b->end, &seconds));
     seconds /= REPEATS;
-    printf("{\"case\": \"fmm-kernel/%s-%s\", \"quantity\": \"time\", \"value\": %.4g, \"unit\": "
-           "\"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, %lld leaves, "
-           "%.4g pairs of particles, %.4g of cells\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           what, b->of->name, 1e3 * seconds, 1e3 * floor, floor / seconds, (long long)b->tree.count,
-           (long long)b->gpu.leaves.cells, b->pairs, b->far_pairs,
-           ps_device_describe(b->gpu.device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(b->gpu.device), text("fmm-kernel/%s-%s", what, b->of->name), "time",
+                 1e3 * seconds, "ms", 1e3 * floor,
+                 text("%lld particles, %lld leaves, %.4g pairs of particles, %.4g of cells",
+                      (long long)b->tree.count, (long long)b->gpu.leaves.cells, b->pairs,
+                      b->far_pairs));
     return PS_OK;
 }
 

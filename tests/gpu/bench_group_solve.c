@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/group_case.h"
+#include "tests/support/record.h"
 
 static const double bandwidth = 4.58e12; /* bytes/s */
 enum { ROUNDS = 12 };
@@ -65,13 +65,10 @@ static ps_status measure(group_case *c, const char *what)
     }
     double floor = near_traffic(&c->packed, group_case_item(c)) / bandwidth / (double)c->count;
     double step = seconds / (double)c->count;
-    printf("{\"case\": \"group-solve/%s-n_g-%lld\", \"quantity\": \"time-per-step\", \"value\": "
-           "%.4g, \"unit\": \"us\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld "
-           "unknowns, %.3g near entries, %.1f iterations\", \"device\": \"%s\", \"revision\": "
-           "\"%s\"}\n",
-           what, (long long)c->group, 1e6 * step, 1e6 * floor, floor / step, (long long)c->unknowns,
-           (double)ps_near_entries(&c->near), iterations, ps_device_describe(p.device).name,
-           ps_revision());
+    bench_record(bench_device(p.device), text("group-solve/%s-n_g-%lld", what, (long long)c->group),
+                 "time-per-step", 1e6 * step, "us", 1e6 * floor,
+                 text("%lld unknowns, %.3g near entries, %.1f iterations", (long long)c->unknowns,
+                      (double)ps_near_entries(&c->near), iterations));
 done:
     group_answer_free(&a);
     if (p.device) group_case_leave(&p);

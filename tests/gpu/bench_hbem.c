@@ -12,6 +12,7 @@
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
+#include "tests/support/record.h"
 
 typedef struct bench_case {
     const char *name;
@@ -60,17 +61,13 @@ typedef struct bench {
     ps_hmatrix_leaf *leaves;
     hbem_device d;
     char size[160];
-    const char *device;
+    ps_device *device;
 } bench;
 
 static void record(const bench *b, const char *quantity, double value, const char *unit,
-                   double floor, double fraction)
+                   double floor)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", "
-           "\"revision\": \"%s\"}\n",
-           b->of->name, quantity, value, unit, floor, fraction, b->size, b->device, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(b->device), b->of->name, quantity, value, unit, floor, b->size);
 }
 
 /* Regular pairs of near leaves, close ones included: they are walked, too. */
@@ -211,22 +208,21 @@ static void tell(const bench *b, const double warm[4])
                 (long long)d->far.list_count[s], s, d->of_size[s]);
     if (b->of->pairs_floor > 0) {
         double near = pairs / d->seconds[1], far = (double)d->report.pairs / d->seconds[3];
-        record(b, "regular pairs of near leaves", near, "1/s", b->of->pairs_floor,
-               near / b->of->pairs_floor);
+        record(b, "regular pairs of near leaves", near, "1/s", b->of->pairs_floor);
         record(b, "regular pairs of rows and columns, with all of ACA", far, "1/s",
-               b->of->pairs_floor, far / b->of->pairs_floor);
+               b->of->pairs_floor);
         return;
     }
-    record(b, "assembly", all, "s", bytes / 4.29e12, bytes / 4.29e12 / all);
-    record(b, "near leaves", d->seconds[1] + d->seconds[2], "s", 0, 0);
-    record(b, "far leaves", d->seconds[3], "s", 0, 0);
-    record(b, "tables and triangles to the device", d->seconds[0], "s", 0, 0);
-    record(b, "memory per dof", bytes / (double)b->body.space.dofs, "B", 0, 0);
+    record(b, "assembly", all, "s", bytes / 4.29e12);
+    record(b, "near leaves", d->seconds[1] + d->seconds[2], "s", 0);
+    record(b, "far leaves", d->seconds[3], "s", 0);
+    record(b, "tables and triangles to the device", d->seconds[0], "s", 0);
+    record(b, "memory per dof", bytes / (double)b->body.space.dofs, "B", 0);
 }
 
 static void run_case(const bench_case *of, ps_device *device)
 {
-    bench b = {.of = of, .device = ps_device_describe(device).name};
+    bench b = {.of = of, .device = device};
     double warm[4] = {0};
     ps_hbem_device_far_options options = {
         of->tolerance, 8, of->half > 0 ? PS_HBEM_DEVICE_RANK_MAX : 64, true, of->skeleton, 0};
@@ -249,7 +245,7 @@ static void run_case(const bench_case *of, ps_device *device)
     tell(&b, warm);
     if (of->samples > 0 && b.d.report.over_rank + b.d.report.over_arena == 0) {
         double start = ps_clock();
-        record(&b, "relative error of sampled rows", sampled_error(&b), "", of->tolerance, 0);
+        record(&b, "relative error of sampled rows", sampled_error(&b), "", of->tolerance);
         fprintf(stderr, "%s: rows checked in %.1f s\n", of->name, ps_clock() - start);
     }
     hbem_device_close(&b.d);

@@ -12,20 +12,17 @@
 #include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_factor_device.h"
+#include "tests/support/record.h"
 
 enum { ROUNDS = 5, SIDES = 8 };
 
 static void record(const char *name, const factor_place *p, const char *what, double value,
                    double floor)
 {
-    printf(
-        "{\"case\": \"hbem-factor/%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": "
-        "\"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"N = %lld, %d shifts, %.3g GB\", "
-        "\"device\": \"%s\", \"revision\": \"%s\"}\n",
-        name, what, 1e3 * value, 1e3 * floor, floor / value, (long long)p->d.dofs, p->f.count,
-        16e-9 * (double)(p->f.count * p->d.numbers),
-        ps_device_describe(ps_stream_device(p->f.stream)).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(ps_stream_device(p->f.stream)), text("hbem-factor/%s", name), what,
+                 1e3 * value, "ms", 1e3 * floor,
+                 text("N = %lld, %d shifts, %.3g GB", (long long)p->d.dofs, p->f.count,
+                      16e-9 * (double)(p->f.count * p->d.numbers)));
 }
 
 /* Bytes that a solution reads of a factor. */

@@ -7,20 +7,16 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/hbem_pair_device.h"
+#include "tests/support/record.h"
 
 static void record(const char *what, double seconds, double floor, const char *size,
                    const char *device)
 {
-    printf("{\"case\": \"submarine-setup-paper\", \"quantity\": \"%s\", \"value\": %.4g, "
-           "\"unit\": \"s\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", "
-           "\"device\": \"%s\", \"revision\": \"%s\"}\n",
-           what, seconds, floor, floor / seconds, size, device, ps_revision());
-    fflush(stdout);
+    bench_record(device, "submarine-setup-paper", what, seconds, "s", floor, size);
 }
 
 /* Seconds by the cores, with rows from elsewhere if there is a source. */

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/support/hbem_potential_device.h"
+#include "tests/support/record.h"
 
 enum { TARGETS = 3600, ROUNDS = 3 };
 
@@ -51,13 +51,12 @@ static void bench(ps_hbem_potential_task *task, ps_precision precision, ps_devic
                    (double)task->space->surface->triangle_count;
     double value = 1e12 * seconds / ROUNDS / pairs,
            least = floor_time(task->kind, precision, task->columns);
-    printf("{\"case\": \"hbem-potential/%s-layer-%s\", \"quantity\": \"time per source and "
-           "target\", \"value\": %.4g, \"unit\": \"ps\", \"floor\": %.4g, \"fraction\": %.3f, "
-           "\"size\": \"231,200 triangles, 6 points, 3,600 targets, %d densities: %.4g s\", "
-           "\"device\": \"%s\", \"revision\": \"%s\"}\n",
-           names[task->kind], precision == PS_SINGLE ? "fp32" : "fp64", value, least, least / value,
-           task->columns, seconds / ROUNDS, ps_device_describe(device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(device),
+                 text("hbem-potential/%s-layer-%s", names[task->kind],
+                      precision == PS_SINGLE ? "fp32" : "fp64"),
+                 "time per source and target", value, "ps", least,
+                 text("231,200 triangles, 6 points, 3,600 targets, %d densities: %.4g s",
+                      task->columns, seconds / ROUNDS));
 }
 
 int main(void)

@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "runtime/compare.h"
-#include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_product_device.h"
+#include "tests/support/record.h"
 
 enum { ROUNDS = 7, CHUNKS = 64 };
 
@@ -143,16 +143,13 @@ static void bench(const bench_case *of, ps_stream *stream)
         int64_t run = i < 5 ? CHUNKS : 2;
         p.d.sides = i < 5 ? sides[i] : 1;
         double seconds = time_products(&p, run), floor = stored / 4.58e12;
-        printf(
-            "{\"case\": \"%s\", \"quantity\": \"product, %lld %s%s\", \"value\": %.4g, \"unit\": "
-            "\"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"N = %lld, %.3g GB, made-up "
-            "ranks%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-            of->name, (long long)p.d.sides, p.d.sides == 1 ? "side" : "sides",
-            run < CHUNKS ? ", in 32 runs of chunks" : "", 1e3 * seconds, 1e3 * floor,
-            floor / seconds, (long long)h.matrix.rows, stored / 1e9,
-            of->symmetric ? ", upper half" : "", ps_device_describe(ps_stream_device(stream)).name,
-            ps_revision());
-        fflush(stdout);
+        bench_record(bench_device(ps_stream_device(stream)), of->name,
+                     text("product, %lld %s%s", (long long)p.d.sides,
+                          p.d.sides == 1 ? "side" : "sides",
+                          run < CHUNKS ? ", in 32 runs of chunks" : ""),
+                     1e3 * seconds, "ms", 1e3 * floor,
+                     text("N = %lld, %.3g GB, made-up ranks%s", (long long)h.matrix.rows,
+                          stored / 1e9, of->symmetric ? ", upper half" : ""));
     }
     free(x);
     product_place_close(&p);

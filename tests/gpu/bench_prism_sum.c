@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "tests/support/prism_case.h"
+#include "tests/support/record.h"
 
 static const double fp64 = 32.3e12, form = 400;
 
@@ -73,12 +74,9 @@ static void make_model(const bench_case *c, prism_case *m)
 static void record(const bench_case *c, const prism_case *m, ps_device *device, const char *what,
                    double seconds, double floor)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"s\", \"floor\": "
-           "%.4g, \"fraction\": %.3f, \"size\": \"%lld prisms, %lld stations\", \"device\": "
-           "\"%s\", \"revision\": \"%s\"}\n",
-           c->name, what, seconds, floor, floor / seconds, (long long)m->bodies.prisms,
-           (long long)m->bodies.stations, ps_device_describe(device).name, ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(device), c->name, what, seconds, "s", floor,
+                 text("%lld prisms, %lld stations", (long long)m->bodies.prisms,
+                      (long long)m->bodies.stations));
 }
 
 /* The largest difference of g from direct sums at samples, in parts of its rms. */

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "runtime/program.h"
 #include "tests/gpu/device_rates.h"
+#include "tests/support/record.h"
 
 static const double link_rate = 55;
 
@@ -22,12 +22,8 @@ int main(void)
         return (int)status;
     }
     for (int i = 0; i < 4; ++i)
-        printf(
-            "{\"case\": \"%s\", \"quantity\": \"bandwidth\", \"value\": %.4g, \"unit\": \"GB/s\", "
-            "\"floor\": %g, \"fraction\": %.3f, \"size\": \"%lld bytes\", \"device\": \"%s\", "
-            "\"revision\": \"%s\"}\n",
-            cases[i], rate[i], link_rate, rate[i] / link_rate, (long long)rate_bytes,
-            ps_device_describe(device).name, ps_revision());
+        bench_record(bench_device(device), cases[i], "bandwidth", rate[i], "GB/s", link_rate,
+                     text("%lld bytes", (long long)rate_bytes));
     ps_device_close(&device);
     return 0;
 }

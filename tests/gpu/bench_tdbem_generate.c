@@ -16,6 +16,7 @@
 #include "runtime/program.h"
 #include "runtime/sizes.h"
 #include "tests/gpu/interaction_device_case.h"
+#include "tests/support/record.h"
 
 enum { SIDE = 512, SLOTS = 4, POINTS = 3, SHELLS = 339 };
 static const double length = 36, fp64_peak = 32.3e12;
@@ -142,13 +143,10 @@ static double mean_radii(const interaction_case *c)
 static void record(const generation *g, const char *quantity, double value, const char *unit,
                    double floor)
 {
-    printf("{\"case\": \"airplane-generate\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": "
-           "\"%s\", "
-           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld unknowns, %lld of %lld squares, "
-           "%d points\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           quantity, value, unit, floor, floor < value ? floor / value : value / floor,
-           (long long)g->c.interaction.unknowns, (long long)g->limit, (long long)g->squares, POINTS,
-           ps_device_describe(g->device).name, ps_revision());
+    bench_record(bench_device(g->device), "airplane-generate", quantity, value, unit, floor,
+                 text("%lld unknowns, %lld of %lld squares, %d points",
+                      (long long)g->c.interaction.unknowns, (long long)g->limit,
+                      (long long)g->squares, POINTS));
 }
 
 static ps_status bench(const char *path, int64_t limit)

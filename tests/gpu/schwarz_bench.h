@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "runtime/program.h"
+#include "tests/support/record.h"
 #include "tests/support/schwarz_device.h"
 
 enum { ROUNDS = 7 };
@@ -27,13 +27,9 @@ typedef struct problem {
 static inline void record(const problem *p, const char *what, const char *quantity, double seconds,
                           double floor)
 {
-    printf("{\"case\": \"%s\", \"quantity\": \"%s, %s\", \"value\": %.6g, \"unit\": \"us\", "
-           "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%lld unknowns\", \"device\": \"%s\", "
-           "\"revision\": \"%s\"}\n",
-           what, quantity, p->precision == PS_SINGLE ? "fp32" : "fp64", 1e6 * seconds, 1e6 * floor,
-           floor / seconds, (long long)p->n, ps_device_describe(p->here.device).name,
-           ps_revision());
-    fflush(stdout);
+    bench_record(bench_device(p->here.device), what,
+                 text("%s, %s", quantity, p->precision == PS_SINGLE ? "fp32" : "fp64"),
+                 1e6 * seconds, "us", 1e6 * floor, text("%lld unknowns", (long long)p->n));
 }
 
 /* The median of ROUNDS times of `count` runs that are enqueued, after one that is not counted. */
