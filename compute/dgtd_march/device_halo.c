@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/comm.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

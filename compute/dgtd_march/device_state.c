@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -2,8 +2,6 @@
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/march.h"
 #include "kernels/dgtd/device_local.h"
-#include "runtime/memory.h"
-#include "runtime/scope.h"
 
 int64_t local_bytes(const problem *p)
 {

@@ -1,6 +1,5 @@
 /* Media of a model with poles or tensors, as the kernels take them (kernels/dgtd/dispersion.h).
  * Their states are in memory wherever the fields are. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

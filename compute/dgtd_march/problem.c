@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "compute/dgtd_march/march.h"
-#include "kernels/dgtd/time_step.h"
 #include "runtime/option_values.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"

@@ -1,6 +1,5 @@
 /* The march: batches of steps, and what is kept after each. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/dgtd/upwind.h"
 #include "runtime/memory.h"
 
 /* ---- opening ---- */

@@ -3,7 +3,6 @@
  * errors exceed what was asked (specs/fmm.md, "The bound").
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"

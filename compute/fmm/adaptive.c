@@ -4,7 +4,6 @@
  * it.
  */
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "compute/fmm/adaptive_stretch.h"
 #include "formats/store_memory.h"
 #include "runtime/comm.h"
-#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"

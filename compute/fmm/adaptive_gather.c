@@ -1,5 +1,4 @@
 /* Results of an adaptive tree from the devices of all ranks to that of the first one. */
-#include <stdlib.h>
 
 #include "compute/fmm/adaptive_gpu.h"
 #include "runtime/comm.h"

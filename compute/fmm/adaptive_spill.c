@@ -10,7 +10,6 @@
 
 #include "compute/fmm/adaptive_stretch.h"
 #include "runtime/first_failure.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/progress.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
 

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/fmm/fmm.h"
 #include "kernels/common/counter_random.h"

@@ -5,7 +5,6 @@
  * the sums are always the same for the same numbers of sources, samples and bytes.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/check_device.h"

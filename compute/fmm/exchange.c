@@ -1,6 +1,5 @@
 /* Pieces between ranks, and results to rank 0. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/fmm/run.h"
 #include "runtime/comm.h"

@@ -14,7 +14,6 @@
  * leaves, and the reduction, follow group after group, when no rank waits for another one any more.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/fmm/flow.h"
 #include "compute/fmm/run.h"

@@ -1,7 +1,6 @@
 /* Devices for tasks on GPU workers: operators there, and room for tables and workspaces. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/fmm/gpu.h"
 #include "runtime/comm.h"

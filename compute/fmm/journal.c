@@ -1,5 +1,4 @@
 /* Records of the journal: results of finished groups (specs/fmm_run.md). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"

@@ -2,7 +2,6 @@
 
 #include "compute/fmm/adaptive.h"
 #include "formats/store_memory.h"
-#include "runtime/memory.h"
 #include "runtime/sizes.h"
 
 /* The queue's, with a few accesses and edges, and the record of a task. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "compute/fmm/adaptive_parts.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 

@@ -5,7 +5,6 @@
  * others go to the scratch file.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "compute/fmm/fmm.h"

@@ -1,5 +1,4 @@
 /* What tasks do on CPU workers. The order of data is that of flow.c. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 
 #include "compute/fmm/check_device.h"
 #include "runtime/first_failure.h"

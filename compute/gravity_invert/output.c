@@ -1,7 +1,6 @@
 /* The file, a table of the stations, a model for programs that read UBC-GIF. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"

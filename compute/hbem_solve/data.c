@@ -1,13 +1,11 @@
 /* Directions of incident waves and boundary data, from the command line and files. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
-#include "kernels/hbem/closed.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 

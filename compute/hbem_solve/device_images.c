@@ -1,10 +1,8 @@
 #include "compute/hbem_solve/device_images.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/hbem/product_images.h"
-#include "runtime/device_plan.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"

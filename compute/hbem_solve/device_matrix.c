@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/hbem/product_device.h"
 #include "runtime/log.h"

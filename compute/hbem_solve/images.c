@@ -2,9 +2,6 @@
  * lies off all planes. An open one stands on planes: its rim is in them, and with its images it is
  * closed. On a soft plane p is 0, and so is what q continues to be of a soft body, which is odd:
  * functions of a rim there are taken out of the space. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/vec3.h"

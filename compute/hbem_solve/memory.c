@@ -1,5 +1,4 @@
 /* What a solve takes of --host-memory, line by line. */
-#include <string.h>
 
 #include "compute/hbem_solve/solve.h"
 #include "formats/store_memory.h"

@@ -1,6 +1,5 @@
 /* The file that is made: what it is of, and what is known of it before there is a solution. */
 #include <stdio.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "compute/hbem_solve/solve.h"

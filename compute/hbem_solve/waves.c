@@ -6,7 +6,6 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "kernels/common/vec3.h"
-#include "kernels/hbem/closed.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

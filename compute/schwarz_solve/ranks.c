@@ -1,6 +1,5 @@
 /* Between ranks: traces and planes to the ranks beside, sums; checkpoints of each rank. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "compute/schwarz_solve/solve.h"
 #include "runtime/stop.h"

@@ -2,8 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "compute/tdbem_march/team.h"
 #include "compute/tdbem_march/upper.h"
@@ -11,7 +9,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-#include "runtime/sizes.h"
 #include "stage/tdbem_assembly/block_sink.h"
 
 enum { POINTS_FIRST = 6, POINTS_LAST = 12 };

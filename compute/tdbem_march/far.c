@@ -1,6 +1,5 @@
 #include "compute/tdbem_march/far.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/comm.h"

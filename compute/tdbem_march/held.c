@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "runtime/memory.h"
-#include "runtime/sizes.h"
 
 enum { HELD_ALIGN = 256 };
 

@@ -1,7 +1,6 @@
 /* What comes in, looked at before the march: is it what this mesh, this step and a quiet start can
  * do? Each doubt is refused under a name of its own (specs/tdbem_march.md). */
 #include <math.h>
-#include <stdlib.h>
 
 #include "compute/tdbem_march/march.h"
 #include "kernels/common/mesh_measure.h"

@@ -5,7 +5,6 @@
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "postprocess/hbem_field/figure_table.h"
 #include "runtime/comm.h"

@@ -1,7 +1,6 @@
 /*
  * penstock-help, and under the name "penstock" the front command.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "postprocess/help/completion.h"

@@ -2,7 +2,6 @@
  * The blocks of one slice over its structure: rectangles of the full and contiguous blocking, or
  * the padded warps.
  */
-#include <stdlib.h>
 
 #include "formats/block_matrix.h"
 #include "postprocess/plot/plot.h"

@@ -3,7 +3,6 @@
  * was observed there, and observed against computed values (or a profile) beside each other.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/gravity_map.h"

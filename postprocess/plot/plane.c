@@ -3,7 +3,6 @@
  * trace over frequency the amplitudes at frequencies.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "postprocess/plot/colour_range.h"

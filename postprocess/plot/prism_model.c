@@ -3,7 +3,6 @@
  * the measured values at the stations.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/prism_model.h"

@@ -2,7 +2,6 @@
  * The structure of one slice: |M^k(i,j)| over k and row i. With a Hilbert order neighbouring
  * rows lie near each other in space, and their row-vectors begin at nearby k.
  */
-#include <stdlib.h>
 
 #include "postprocess/plot/plot.h"
 #include "postprocess/plot/structure.h"

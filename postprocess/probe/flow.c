@@ -8,8 +8,6 @@
  * at T, U = grad Phi the flow's velocity at x.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/vec3.h"
 #include "postprocess/probe/probe.h"

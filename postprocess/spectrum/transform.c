@@ -1,6 +1,5 @@
 #include <complex.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "postprocess/spectrum/spectrum.h"

@@ -1,7 +1,6 @@
 /* sources: currents, incident fields and the initial mode, checked against the mesh. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/vec3.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/vec3.h"
 #include "kernels/dgtd/reference.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

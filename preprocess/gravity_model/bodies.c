@@ -1,6 +1,5 @@
 /* Bodies: from options, from tables, the built-in crater. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/number_file.h"

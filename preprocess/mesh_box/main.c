@@ -5,7 +5,6 @@
 
 #include "preprocess/mesh_box/box.h"
 #include "preprocess/mesh_box/figure_table.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

@@ -1,5 +1,4 @@
 /* Triangles that cut through or overlap one another. */
-#include <stdlib.h>
 
 #include "kernels/common/mesh_intersect.h"
 #include "preprocess/mesh_import/import.h"

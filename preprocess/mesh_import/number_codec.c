@@ -1,7 +1,6 @@
 #include "preprocess/mesh_import/number_codec.h"
 
 #include <stdint.h>
-#include <string.h>
 
 int number_bytes(number_type type)
 {

@@ -1,5 +1,4 @@
 /* Files with node and element numbers: their order, and numbers to indices. */
-#include <stdlib.h>
 
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/radix_sort.h"

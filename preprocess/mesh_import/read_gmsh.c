@@ -17,7 +17,6 @@
 
 #include "preprocess/mesh_import/gmsh_child.h"
 #include "preprocess/mesh_import/sandbox.h"
-#include "runtime/log.h"
 #include "runtime/scope.h"
 #include "runtime/stop.h"
 

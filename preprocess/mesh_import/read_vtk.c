@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include "preprocess/mesh_import/vtk_piece.h"
-#include "runtime/log.h"
 #include "runtime/scope.h"
 
 enum { WORD = 128 };

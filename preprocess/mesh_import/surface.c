@@ -1,7 +1,6 @@
 /* Surfaces: closed, manifold, consistently oriented, normals outwards. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/mesh_repair.h"
 #include "kernels/common/mesh_topology.h"

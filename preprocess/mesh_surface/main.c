@@ -1,14 +1,12 @@
 /* penstock-mesh-surface: closed surfaces of triangles for boundary-element runs. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/suboff.h"
 #include "preprocess/mesh_surface/figure_table.h"
 #include "preprocess/mesh_surface/shapes.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"

@@ -1,19 +1,16 @@
 /* penstock-octree-build: particles become an octree with groups and lists. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
 #include "kernels/fmm/chebyshev.h"
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree.h"
-#include "kernels/fmm/tree_lists.h"
 #include "preprocess/octree_build/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
-#include "runtime/sizes.h"
 #include "stage/product.h"
 
 static struct {

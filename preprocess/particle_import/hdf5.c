@@ -1,6 +1,5 @@
 /* hdf5: files of our own, and datasets by name of any others. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns_hdf5.h"

@@ -1,6 +1,5 @@
 /* Stations at a height above the ground of the model. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "preprocess/terrain_import/terrain.h"

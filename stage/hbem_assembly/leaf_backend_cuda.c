@@ -1,7 +1,6 @@
 /* Leaves by a CUDA device, wave after wave of chunks. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stage/hbem_assembly/leaf_waves.h"
 #include "runtime/first_failure.h"

@@ -1,6 +1,4 @@
 /* Waves, or chunks of them from the device, to whoever takes them. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "stage/hbem_assembly/leaf_waves.h"
 #include "runtime/first_failure.h"

@@ -1,6 +1,5 @@
 #include "stage/hbem_assembly/matrix_plan.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hbem/cluster_tree.h"
 #include "stage/hbem_assembly/cluster_making.h"
 #include "stage/hbem_assembly/entry_check.h"
 #include "stage/hbem_assembly/standing.h"

@@ -1,8 +1,6 @@
 /* Bodies beside mirror planes. */
 #include "stage/hbem_assembly/standing.h"
 
-#include <stdlib.h>
-
 #include "kernels/common/mesh_topology.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"

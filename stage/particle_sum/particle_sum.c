@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/common/counter_random.h"
 #include "kernels/fmm/adaptive_evaluate.h"

@@ -1,5 +1,4 @@
 /* Between prisms, or stations, and the vectors of cells. */
-#include <stdlib.h>
 
 #include <omp.h>
 

@@ -1,6 +1,4 @@
 /* The near field: closed forms of prisms, cut to the 27 cells around a cell of stations. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <omp.h>
 

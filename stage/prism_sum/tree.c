@@ -5,7 +5,6 @@
 #include "kernels/common/space_curve.h"
 #include "kernels/common/word_sort.h"
 #include "kernels/fmm/tree.h"
-#include "kernels/fmm/tree_lists.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/search.h"

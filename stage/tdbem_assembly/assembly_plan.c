@@ -1,7 +1,6 @@
 /* The plan: tiles, the slices of each rank, threads within the memory budget, and estimates. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stage/tdbem_assembly/slice_assembly.h"
