@@ -8,6 +8,7 @@
 #include "formats/field.h"
 #include "kernels/dgtd/mesh.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The node at each vertex of an element: barycentric coordinate 1. */
 static void vertex_nodes(const ps_dgtd_reference *reference, int nodes[4])
@@ -94,20 +95,14 @@ static ps_status save(const march *m, const int32_t *cells, const float *electri
 ps_status snapshots_write(march *m)
 {
     const problem *p = m->problem;
-    int32_t *cells = NULL, *shares = NULL;
-    float *values[2] = {NULL, NULL};
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&cells, 4 * p->told_count, "a snapshot"));
-    PS_GUARD(status, done, PS_ALLOC(&shares, p->domain.vertex_count, "a snapshot"));
-    for (int field = 0; field < 2; ++field)
-        PS_GUARD(status, done, PS_ALLOC(&values[field], 3 * p->domain.vertex_count, "a snapshot"));
+    PS_SCOPED_MEMORY int32_t *cells = NULL, *shares = NULL;
+    PS_SCOPED_MEMORY float *electric = NULL, *magnetic = NULL;
+    int64_t numbers = 3 * p->domain.vertex_count;
+    PS_TRY(PS_ALLOC(&cells, 4 * p->told_count, "a snapshot"));
+    PS_TRY(PS_ALLOC(&shares, p->domain.vertex_count, "a snapshot"));
+    PS_TRY(PS_ALLOC(&electric, numbers, "a snapshot"));
+    PS_TRY(PS_ALLOC(&magnetic, numbers, "a snapshot"));
     orient(p, cells, shares);
-    PS_GUARD(status, done, average(m, shares, values[0], values[1]));
-    status = save(m, cells, values[0], values[1]);
-done:
-    free(cells);
-    free(shares);
-    free(values[0]);
-    free(values[1]);
-    return status;
+    PS_TRY(average(m, shares, electric, magnetic));
+    return save(m, cells, electric, magnetic);
 }

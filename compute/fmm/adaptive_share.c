@@ -83,20 +83,19 @@ static ps_fmm_range share_of(const fmm_run *r, const fmm_adaptive_shares *shares
 
 ps_status fmm_adaptive_traffic(const fmm_run *r, int ranks, ps_rank_traffic *out)
 {
-    fmm_adaptive_shares shares = {0};
+    PS_SCOPED(fmm_adaptive_shares_release) fmm_adaptive_shares shares = {0};
     if (r->adaptive->gpu)
         return ps_fail(PS_USAGE,
                        "--ranks: what ranks of an adaptive tree send is counted on cores: "
                        "give --device cpu as well");
     *out = (ps_rank_traffic){.unit = "run", .ranks = ranks, .sums = -1};
-    ps_status status = fmm_adaptive_cut(r, ranks, &shares);
-    for (int k = 0; k < ranks && status == PS_OK; ++k) {
+    PS_TRY(fmm_adaptive_cut(r, ranks, &shares));
+    for (int k = 0; k < ranks; ++k) {
         int64_t targets = ps_adaptive_size(share_of(r, &shares, k));
         int rows = k > 0 && targets > 0 ? rows_of(r) : 0;
         ps_rank_traffic_add(out, rows, 8 * rows * targets, shares.work[k]);
     }
-    fmm_adaptive_shares_release(&shares);
-    return status;
+    return PS_OK;
 }
 
 /* ---- results of an earlier start ---- */

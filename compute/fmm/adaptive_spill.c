@@ -88,19 +88,17 @@ static ps_status widen_by(fmm_source *source, int64_t first, int64_t count, doub
 static ps_status find_bounds(const fmm_problem *p, double lower[3], double upper[3])
 {
     int64_t all = p->header->count[0];
-    fmm_source source;
+    PS_SCOPED(fmm_source_release) fmm_source source = {0};
     PS_SCOPED_MEMORY double *room = NULL;
-    ps_status status = PS_OK;
     for (int d = 0; d < 3; ++d) {
         lower[d] = INFINITY;
         upper[d] = -INFINITY;
     }
     PS_TRY(ps_alloc_untouched((void **)&room, 8 * 3 * BLOCK, "particles"));
     fmm_source_init(&source, p);
-    for (int64_t at = 0; at < all && status == PS_OK; at += BLOCK)
-        status = widen_by(&source, at, ps_smaller(all - at, BLOCK), room, lower, upper);
-    fmm_source_release(&source);
-    return status;
+    for (int64_t at = 0; at < all; at += BLOCK)
+        PS_TRY(widen_by(&source, at, ps_smaller(all - at, BLOCK), room, lower, upper));
+    return PS_OK;
 }
 
 /* ---- runs ---- */

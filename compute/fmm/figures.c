@@ -6,6 +6,7 @@
 #include "compute/fmm/adaptive.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 
 static void problem_figures(const fmm_run *r, ps_report *report)
 {
@@ -177,15 +178,13 @@ static void class_figures(const char *name, const ps_worker_times *workers, int 
 
 static ps_status worker_figures(const fmm_run *r, const ps_task_summary *summary, ps_report *report)
 {
-    ps_worker_times *workers;
+    PS_SCOPED_MEMORY ps_worker_times *workers = NULL;
     int cpus = r->trace.cpus, gpus = r->trace.gpus;
     PS_TRY(PS_ALLOC(&workers, cpus + gpus, "workers"));
-    ps_status status = ps_task_trace_workers(&r->trace, summary, workers);
-    if (status == PS_OK) class_figures("cpu_workers", workers, cpus, summary->makespan, report);
-    if (status == PS_OK && gpus)
-        class_figures("gpu_workers", workers + cpus, gpus, summary->makespan, report);
-    free(workers);
-    return status;
+    PS_TRY(ps_task_trace_workers(&r->trace, summary, workers));
+    class_figures("cpu_workers", workers, cpus, summary->makespan, report);
+    if (gpus) class_figures("gpu_workers", workers + cpus, gpus, summary->makespan, report);
+    return PS_OK;
 }
 
 static ps_status schedule_figures(const fmm_run *r, ps_report *report)

@@ -5,6 +5,7 @@
 #include "compute/fmm/gpu.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 enum { RESERVE = 256 << 20 /* bytes of a device that are left alone */ };
@@ -62,18 +63,16 @@ int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run, int64_t pieces)
 /* Levels that share a table on the host share it here. */
 static ps_status upload_tables(const fmm_problem *p, gpu *own)
 {
-    ps_stream *stream;
-    ps_status status = PS_OK;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     PS_TRY(ps_stream_open(own->device, &stream));
-    for (int l = 2; l <= p->leaf && status == PS_OK; ++l) {
+    for (int l = 2; l <= p->leaf; ++l) {
         if (l > 2 && p->fmm.tables[l] == p->fmm.tables[l - 1])
             own->tables[l] = own->tables[l - 1];
         else
-            status = fmm_operators_upload(p->fmm.tables[l], own->device, stream, &own->blocks[l],
-                                          &own->tables[l]);
+            PS_TRY(fmm_operators_upload(p->fmm.tables[l], own->device, stream, &own->blocks[l],
+                                        &own->tables[l]));
     }
-    ps_stream_close(&stream);
-    return status;
+    return PS_OK;
 }
 
 /* Particles of a group are numbered by 32 bits there. */

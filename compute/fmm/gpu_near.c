@@ -7,6 +7,7 @@
 
 #include "compute/fmm/gpu.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static ps_fmm_device_leaves leaves_of(const gpu_scene *s, int64_t cells, int64_t particles,
                                       const uint64_t *keys, const int32_t *start,
@@ -27,7 +28,7 @@ static ps_status upload_sources(const gpu_scene *s, const ps_task_call *call,
                                 const fmm_near_layout *l, int from, const int32_t *start,
                                 ps_fmm_device_sources *own)
 {
-    ps_fmm_device_sources *table;
+    PS_SCOPED_MEMORY ps_fmm_device_sources *table = NULL;
     PS_TRY(PS_ALLOC(&table, l->slots, "a table of sources"));
     for (int64_t i = 0; i < l->slots; ++i) {
         int64_t group = fmm_near_slot(s->p, s->group, i);
@@ -36,10 +37,7 @@ static ps_status upload_sources(const gpu_scene *s, const ps_task_call *call,
         start += ps_octree_group_cells(s->p->fmm.sources, s->p->leaf, group) + 1;
     }
     if (l->slots) *own = table[0];
-    ps_status status =
-        ps_copy_to_device(call->stream, s->room, table, l->slots * (int64_t)sizeof *table);
-    free(table);
-    return status;
+    return ps_copy_to_device(call->stream, s->room, table, l->slots * (int64_t)sizeof *table);
 }
 
 ps_status fmm_gpu_p2p(const ps_task_call *call)

@@ -3,6 +3,7 @@
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_pass *pass,
                            ps_precision precision, fmm_problem *p, ps_fmm_level_set *set)
@@ -36,13 +37,12 @@ ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device,
                                void **block, ps_fmm_device_table *out)
 {
     int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *host;
+    PS_SCOPED_MEMORY void *host = NULL;
     PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a GPU"));
-    ps_status status = ps_fmm_device_table_pack(table, host, out);
-    if (status == PS_OK) status = ps_device_alloc(device, bytes, block);
-    if (status == PS_OK) status = ps_copy_to_device(stream, *block, host, bytes);
-    if (status == PS_OK) status = ps_stream_wait(stream);
+    PS_TRY(ps_fmm_device_table_pack(table, host, out));
+    PS_TRY(ps_device_alloc(device, bytes, block));
+    PS_TRY(ps_copy_to_device(stream, *block, host, bytes));
+    PS_TRY(ps_stream_wait(stream));
     out->block = *block;
-    free(host);
-    return status;
+    return PS_OK;
 }

@@ -265,14 +265,12 @@ ps_status fmm_sink_read(const fmm_sink *sink, int64_t chunk, double *records, do
 static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
 {
     int64_t rows = rows_of(sink, chunk);
-    double *records;
+    PS_SCOPED_MEMORY double *records = NULL;
     PS_TRY(ps_alloc_untouched((void **)&records,
                               8 * rows * writer_words(sink->values, FMM_SINK_FILE), "results"));
     double *values = records + rows * (1 + sink->values);
-    ps_status status = fmm_sink_read(sink, chunk, records, values);
-    if (status == PS_OK) status = ps_fmm_result_write(file, chunk, values, rows);
-    free(records);
-    return status;
+    PS_TRY(fmm_sink_read(sink, chunk, records, values));
+    return ps_fmm_result_write(file, chunk, values, rows);
 }
 
 static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)

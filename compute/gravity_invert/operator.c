@@ -6,6 +6,7 @@
 #include "compute/gravity_invert/invert.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { ORDER_MAX = 12, FEWEST = 16, MOST = 1000 };
 static const double digits_an_order = 0.72;
@@ -196,12 +197,10 @@ static ps_status refuse_inside(inversion *v, const int64_t *containing)
 
 static ps_status check_inside(inversion *v)
 {
-    int64_t *containing;
+    PS_SCOPED_MEMORY int64_t *containing = NULL;
     PS_TRY(PS_ALLOC(&containing, v->stations.count, "stations inside of cells"));
     ps_prism_sum_inside(v->sum, containing);
-    ps_status status = refuse_inside(v, containing);
-    free(containing);
-    return status;
+    return refuse_inside(v, containing);
 }
 
 /* Axes along which a station lies on a plane of the mesh. */

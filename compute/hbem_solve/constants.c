@@ -43,15 +43,14 @@ static ps_status triangle_parts(const solve_problem *p, int32_t *part, int64_t *
 ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int32_t *part,
                          int64_t *count)
 {
-    int32_t *of_triangle;
+    PS_SCOPED_MEMORY int32_t *of_triangle = NULL;
     PS_TRY(PS_ALLOC(&of_triangle, p->mesh.triangle_count, "closed parts"));
-    ps_status status = triangle_parts(p, of_triangle, count);
-    for (int64_t i = 0; i < space->dofs && status == PS_OK; ++i) {
+    PS_TRY(triangle_parts(p, of_triangle, count));
+    for (int64_t i = 0; i < space->dofs; ++i) {
         int64_t first = space->start[i];
         part[i] = first < space->start[i + 1] ? of_triangle[space->item[first] / 3] : 0;
     }
-    free(of_triangle);
-    return status;
+    return PS_OK;
 }
 
 /* ---- bodies and holes ---- */

@@ -133,24 +133,20 @@ static ps_status send_leaf(device_images *m, int64_t leaf, const void *values, c
 {
     int64_t count = ps_product_moves_count(&m->tables, leaf);
     int64_t bytes = ps_product_leaf_bytes(&m->tables, leaf);
-    ps_product_move *moves = NULL;
+    PS_SCOPED_MEMORY ps_product_move *moves = NULL;
     PS_SCOPED_MEMORY void *image = NULL;
-    ps_status status = PS_ALLOC(&moves, count, "a leaf");
-    if (status == PS_OK) status = ps_alloc(&image, bytes, 1, "a leaf");
-    if (status == PS_OK) {
-        ps_product_moves_fill(&m->tables, leaf, 0, 0, moves);
-        ps_product_images images = {.item_bytes = (int)m->item_bytes,
-                                    .count = count,
-                                    .moves = moves,
-                                    .map = {m->host_map[0], m->host_map[1]},
-                                    .from = values,
-                                    .to = image};
-        status = ps_product_images_run(&images, NULL);
-    }
-    if (status == PS_OK) status = ps_copy_to_device(m->stream, to, image, bytes);
-    if (status == PS_OK) status = ps_stream_wait(m->stream);
-    free(moves);
-    return status;
+    PS_TRY(PS_ALLOC(&moves, count, "a leaf"));
+    PS_TRY(ps_alloc(&image, bytes, 1, "a leaf"));
+    ps_product_moves_fill(&m->tables, leaf, 0, 0, moves);
+    ps_product_images images = {.item_bytes = (int)m->item_bytes,
+                                .count = count,
+                                .moves = moves,
+                                .map = {m->host_map[0], m->host_map[1]},
+                                .from = values,
+                                .to = image};
+    PS_TRY(ps_product_images_run(&images, NULL));
+    PS_TRY(ps_copy_to_device(m->stream, to, image, bytes));
+    return ps_stream_wait(m->stream);
 }
 
 /* Moves of the wave's leaves that are on the device; from: in its arena. NULL: counts. */

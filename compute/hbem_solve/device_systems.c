@@ -85,17 +85,13 @@ static ps_status make_factors(device_systems *d, const int64_t *firsts)
 
 ps_status device_systems_factorise(device_systems *d, int count, const double (*shifts)[2])
 {
-    int64_t *firsts;
+    PS_SCOPED_MEMORY int64_t *firsts = NULL;
     PS_TRY(dissected_open(d->matrix, &d->dissected));
     PS_TRY(PS_ALLOC(&firsts, ps_factor_device_firsts(&d->dissected.d), "sparse factors"));
-    ps_status status = ps_factor_device_measure(&d->dissected.d, count, firsts, &d->factor);
+    PS_TRY(ps_factor_device_measure(&d->dissected.d, count, firsts, &d->factor));
     d->factor.stream = d->stream;
-    if (status == PS_OK) {
-        memcpy(d->factor.shift, shifts, (size_t)count * sizeof *shifts);
-        status = make_factors(d, firsts);
-    }
-    free(firsts);
-    return status;
+    memcpy(d->factor.shift, shifts, (size_t)count * sizeof *shifts);
+    return make_factors(d, firsts);
 }
 
 int64_t device_systems_factor_bytes(const device_systems *d)

@@ -4,6 +4,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Different admittances whose equations are preconditioned; those of more are left as they are. */
 enum { REACTIONS_MAX = 8 };
@@ -95,14 +96,13 @@ static void admit(const equation *e, const double *p, double *out)
 ps_status impedance_add_flux(equation *e, int64_t sides, const double *p, double *q)
 {
     int64_t size = 2 * problem_dofs(e->p);
-    double *own = NULL;
+    PS_SCOPED_MEMORY double *own = NULL;
     PS_TRY(PS_ALLOC(&own, sides * size, "fluxes"));
     for (int64_t s = 0; s < sides; ++s) admit(e, p + s * size, own + s * size);
     images_clear_rims(e->p, 2 * sides, own);
-    ps_status status = ps_burton_miller_mass(&e->miller, sides, own);
-    for (int64_t i = 0; i < sides * size && status == PS_OK; ++i) q[i] += own[i];
-    free(own);
-    return status;
+    PS_TRY(ps_burton_miller_mass(&e->miller, sides, own));
+    for (int64_t i = 0; i < sides * size; ++i) q[i] += own[i];
+    return PS_OK;
 }
 
 /* ---- the equation ---- */
@@ -114,7 +114,7 @@ ps_status impedance_precondition(equation *e, int64_t sides, double *y, double *
 {
     const ps_burton_miller *m = &e->miller;
     int64_t n = problem_dofs(e->p), numbers = 2 * sides * n;
-    double *whole = NULL;
+    PS_SCOPED_MEMORY double *whole = NULL;
     if (e->reaction_count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&whole, numbers, "an equation"));
     memcpy(whole, y, (size_t)numbers * sizeof *whole);
@@ -122,13 +122,11 @@ ps_status impedance_precondition(equation *e, int64_t sides, double *y, double *
     for (int64_t at = 0; at < 2 * sides; ++at)
         ps_hbem_mass_add(&e->p->spaces[PS_SPACE_P1].sparse, 1, whole + at * n, load + at * n);
     images_clear_rims(e->p, 2 * sides, load);
-    ps_status status = PS_OK;
-    for (int r = 0; r < e->reaction_count && status == PS_OK; ++r) {
-        status = ps_osrc_react(m->osrc, &e->reaction[r], m->matrix, &m->shifted, sides, load, whole,
-                               own, m->workspace);
-        for (int64_t i = 0; i < numbers && status == PS_OK; ++i)
+    for (int r = 0; r < e->reaction_count; ++r) {
+        PS_TRY(ps_osrc_react(m->osrc, &e->reaction[r], m->matrix, &m->shifted, sides, load, whole,
+                             own, m->workspace));
+        for (int64_t i = 0; i < numbers; ++i)
             if (e->reaction_of[i % n] == r) y[i] = own[i];
     }
-    free(whole);
-    return status;
+    return PS_OK;
 }

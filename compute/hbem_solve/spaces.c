@@ -92,22 +92,19 @@ static int64_t count_sharp(const solve_problem *p, const uint32_t *mate)
 
 ps_status find_edges(solve_problem *p)
 {
-    uint32_t *start = NULL;
+    PS_SCOPED_MEMORY uint32_t *start = NULL;
     PS_SCOPED_MEMORY uint32_t *ids = NULL, *mate = NULL;
     int64_t sides = 3 * p->mesh.triangle_count;
     bool hard = p->options.problem == PROBLEM_HARD;
     if (hard ? !boundary_has_flux(&p->boundary) : p->options.indirect) return PS_OK;
-    ps_status status = PS_ALLOC(&start, p->mesh.vertex_count + 1, "edges");
-    if (status == PS_OK) status = PS_ALLOC(&ids, sides, "edges");
-    if (status == PS_OK) status = PS_ALLOC(&mate, sides, "edges");
-    if (status == PS_OK) {
-        ps_facets_sort(&ps_triangle_edges, p->mesh.triangles, p->mesh.triangle_count,
-                       p->mesh.vertex_count, start, ids);
-        ps_edges_pair(p->mesh.triangles, p->mesh.triangle_count, ids, mate);
-        p->edges = count_sharp(p, mate);
-    }
-    free(start);
-    return status;
+    PS_TRY(PS_ALLOC(&start, p->mesh.vertex_count + 1, "edges"));
+    PS_TRY(PS_ALLOC(&ids, sides, "edges"));
+    PS_TRY(PS_ALLOC(&mate, sides, "edges"));
+    ps_facets_sort(&ps_triangle_edges, p->mesh.triangles, p->mesh.triangle_count,
+                   p->mesh.vertex_count, start, ids);
+    ps_edges_pair(p->mesh.triangles, p->mesh.triangle_count, ids, mate);
+    p->edges = count_sharp(p, mate);
+    return PS_OK;
 }
 
 /* Whether given normal derivatives jump at edges: those of a field do, numbers of vertices and

@@ -153,29 +153,24 @@ static double error_of(field *f, const group *g, const int64_t *indices, double 
 
 static ps_status measure(field *f)
 {
-    double *room = NULL, *direct[PS_PRISM_NUMBERS];
+    double *direct[PS_PRISM_NUMBERS];
+    PS_SCOPED_MEMORY double *room = NULL;
     PS_SCOPED_MEMORY int64_t *indices = NULL;
     group groups[3];
     int count = groups_of(f->kind, groups);
     f->samples = samples_wanted(f);
-    ps_status status =
-        PS_ALLOC(&room, (PS_PRISM_NUMBERS + 3) * f->samples, "samples of the result");
-    if (status == PS_OK) status = PS_ALLOC(&indices, f->samples, "samples of the result");
-    if (status == PS_OK) {
-        for (int k = 0; k < PS_PRISM_NUMBERS; ++k) direct[k] = room + k * f->samples;
-        choose(f, indices);
-        status = ps_prism_sum_samples(f->sum, indices, f->samples, direct);
-    }
-    if (status == PS_OK) {
-        const int64_t *order = ps_prism_sum_station_order(f->sum);
-        for (int64_t i = 0; i < f->samples; ++i) indices[i] = order[indices[i]];
-        f->largest = 0;
-        for (int g = 0; g < count; ++g)
-            f->reached[g] =
-                error_of(f, &groups[g], indices, direct, room + PS_PRISM_NUMBERS * f->samples);
-    }
-    free(room);
-    return status;
+    PS_TRY(PS_ALLOC(&room, (PS_PRISM_NUMBERS + 3) * f->samples, "samples of the result"));
+    PS_TRY(PS_ALLOC(&indices, f->samples, "samples of the result"));
+    for (int k = 0; k < PS_PRISM_NUMBERS; ++k) direct[k] = room + k * f->samples;
+    choose(f, indices);
+    PS_TRY(ps_prism_sum_samples(f->sum, indices, f->samples, direct));
+    const int64_t *order = ps_prism_sum_station_order(f->sum);
+    for (int64_t i = 0; i < f->samples; ++i) indices[i] = order[indices[i]];
+    f->largest = 0;
+    for (int g = 0; g < count; ++g)
+        f->reached[g] =
+            error_of(f, &groups[g], indices, direct, room + PS_PRISM_NUMBERS * f->samples);
+    return PS_OK;
 }
 
 static double excess_of(const field *f)
@@ -284,17 +279,16 @@ static ps_status open_sum(field *f, ps_prism_sum_options *options)
 
 ps_status field_compute(field *f)
 {
-    int64_t *containing = NULL;
+    PS_SCOPED_MEMORY int64_t *containing = NULL;
     ps_prism_sum_options options = {
         .height = f->height, .threads = (int)f->run->threads, .device = f->device};
     PS_TRY(check_overlap(f));
     PS_TRY(open_sum(f, &options));
     for (int k = 0; k < ps_prism_kind_numbers(f->kind); ++k)
         PS_TRY(PS_ALLOC(&f->result[k], f->stations.count, "results"));
-    ps_status status = look_inside(f, &containing);
-    if (status == PS_OK) status = reach(f);
-    if (status == PS_OK) status = check_result(f);
-    if (status == PS_OK && f->kind == PS_PRISM_MAGNETIC) add_magnetisation(f, containing);
-    free(containing);
-    return status;
+    PS_TRY(look_inside(f, &containing));
+    PS_TRY(reach(f));
+    PS_TRY(check_result(f));
+    if (f->kind == PS_PRISM_MAGNETIC) add_magnetisation(f, containing);
+    return PS_OK;
 }

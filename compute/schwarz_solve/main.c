@@ -96,25 +96,23 @@ static ps_status search_transmission(solve_problem *p)
 
 static ps_status load_transmission(solve_problem *p)
 {
-    ps_transmission_file file;
+    PS_SCOPED(ps_transmission_file_release) ps_transmission_file file = {0};
     PS_TRY(ps_transmission_load(chosen.transmission, &file));
     int at = ps_transmission_find(&file, ps_transmission_name(chosen.kind));
     double unit = strcmp(file.length_unit, "m") == 0 ? 1000 : 1; /* to km */
-    ps_status status = PS_OK;
     if (at < 0)
-        status = ps_fail(PS_INVALID, "%s has no condition of kind %s; --kind chooses another",
-                         chosen.transmission, ps_transmission_name(chosen.kind));
-    if (status == PS_OK && unit == 1 && strcmp(file.length_unit, "km") != 0)
-        status = ps_fail(PS_INVALID, "%s: its unit of length is \"%s\"; m or km are understood",
-                         chosen.transmission, file.length_unit);
-    for (int s = 0; s < 2 && status == PS_OK; ++s) {
+        return ps_fail(PS_INVALID, "%s has no condition of kind %s; --kind chooses another",
+                       chosen.transmission, ps_transmission_name(chosen.kind));
+    if (unit == 1 && strcmp(file.length_unit, "km") != 0)
+        return ps_fail(PS_INVALID, "%s: its unit of length is \"%s\"; m or km are understood",
+                       chosen.transmission, file.length_unit);
+    for (int s = 0; s < 2; ++s) {
         p->options.transmission.p[s] = file.coefficients[at][2 * s] * unit;
         p->options.transmission.q[s] = file.coefficients[at][2 * s + 1] / unit;
         p->options.factor = file.factor[at];
     }
     p->options.kind = ps_transmission_name(chosen.kind);
-    ps_transmission_file_release(&file);
-    return status;
+    return PS_OK;
 }
 
 static ps_status parse_coefficients(solve_problem *p)

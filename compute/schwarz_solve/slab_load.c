@@ -100,13 +100,12 @@ ps_status slab_load_visit(const slab_load *l, int64_t visit, double *modes)
     PS_SCOPED_MEMORY double *nodes = NULL;
     if (!l->plan->modes) return ps_box_field_read(&l->p->load, first, count, modes);
     PS_TRY(PS_ALLOC(&nodes, step * face + size, "planes of a slab"));
-    ps_status status = PS_OK;
-    for (int64_t i = 0; i < count && status == PS_OK; i += step) {
+    for (int64_t i = 0; i < count; i += step) {
         int64_t n = count - i < step ? count - i : step;
-        status = ps_box_field_read(&l->p->load, first + i, n, nodes);
-        if (status == PS_OK) to_modes(l, n, nodes, modes + i * size, nodes + step * face);
+        PS_TRY(ps_box_field_read(&l->p->load, first + i, n, nodes));
+        to_modes(l, n, nodes, modes + i * size, nodes + step * face);
     }
-    return status;
+    return PS_OK;
 }
 
 static ps_status fill_slab(void *context, int64_t visit, const void *raw, void *unpacked)

@@ -74,14 +74,12 @@ ps_status symmetric_batch_held(device_summation *s, int64_t first, int64_t count
                                symmetric_batch **out)
 {
     const tiles *share = s->config.share;
-    ps_symmetric_tile *list;
+    PS_SCOPED_MEMORY ps_symmetric_tile *list = NULL;
     *out = NULL;
     PS_TRY(PS_ALLOC(&list, count, "the tiles of a device"));
     for (int64_t k = 0; k < count; ++k)
         list[k] = held_tile(share->held, tiles_index(share, first + k), share->both[first + k]);
-    ps_status status = open_batch(s, list, count, out);
-    free(list);
-    return status;
+    return open_batch(s, list, count, out);
 }
 
 void symmetric_batch_close(device_summation *s, symmetric_batch **out)

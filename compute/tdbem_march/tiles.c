@@ -323,26 +323,24 @@ static void weigh_rows(int64_t row, int64_t count, int64_t values, int64_t *weig
 
 ps_status tiles_split_rows(const tiles *t, int parts, int64_t *bounds, int64_t *row_tiles)
 {
-    int64_t *weights, units = (t->header.unknowns + ROW_UNIT - 1) / ROW_UNIT, first_slice = -1;
+    int64_t units = (t->header.unknowns + ROW_UNIT - 1) / ROW_UNIT, first_slice = -1;
+    PS_SCOPED_MEMORY int64_t *weights = NULL;
     PS_TRY(PS_ALLOC(&weights, units, "the rows of threads"));
-    ps_status status = PS_OK;
     *row_tiles = 0;
-    for (int64_t k = 0; k < t->count && status == PS_OK; ++k) {
+    for (int64_t k = 0; k < t->count; ++k) {
         tile_range tile;
-        status = tiles_range(t, k, &tile);
-        if (status == PS_OK) weigh_rows(tile.first_row, tile.rows, tile.values, weights);
-        if (status == PS_OK && t->both && t->both[k])
-            weigh_rows(tile.first_slice, tile.slices, tile.values, weights);
-        if (status == PS_OK && tile.first_slice == first_slice) ++*row_tiles;
-        if (k == 0 && status == PS_OK) first_slice = tile.first_slice, *row_tiles = 1;
+        PS_TRY(tiles_range(t, k, &tile));
+        weigh_rows(tile.first_row, tile.rows, tile.values, weights);
+        if (t->both && t->both[k]) weigh_rows(tile.first_slice, tile.slices, tile.values, weights);
+        if (tile.first_slice == first_slice) ++*row_tiles;
+        if (k == 0) first_slice = tile.first_slice, *row_tiles = 1;
     }
     ps_split_equal(weights, units, parts, bounds);
     for (int p = 0; p <= parts; ++p) bounds[p] *= ROW_UNIT;
     bounds[parts] = t->header.unknowns;
     /* Of an upper triangle only many tiles together concern all rows. */
     if (t->both) *row_tiles = ps_smaller(t->count / 2 + 1, UPPER_RUN);
-    free(weights);
-    return status;
+    return PS_OK;
 }
 
 bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)

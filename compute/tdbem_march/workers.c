@@ -80,11 +80,11 @@ static ps_status init_joined(const joint *j, const char *items, ps_worker_log *o
 
 static ps_status add_rows(const joint *j, const int64_t *steps, ps_worker_log *out)
 {
-    int64_t *bounds;
+    PS_SCOPED_MEMORY int64_t *bounds = NULL;
     PS_SCOPED_MEMORY double *seconds = NULL;
-    ps_status status = PS_ALLOC(&bounds, 2 * out->workers, "a worker log");
-    if (status == PS_OK) status = PS_ALLOC(&seconds, out->workers, "a worker log");
-    for (int64_t n = 0; n < j->iterations && status == PS_OK; ++n) {
+    PS_TRY(PS_ALLOC(&bounds, 2 * out->workers, "a worker log"));
+    PS_TRY(PS_ALLOC(&seconds, out->workers, "a worker log"));
+    for (int64_t n = 0; n < j->iterations; ++n) {
         int count = 0;
         for (int r = 0; r < ps_comm_size(); ++r)
             for (int64_t w = 0; w < j->workers[r]; ++w, ++count) {
@@ -92,20 +92,18 @@ static ps_status add_rows(const joint *j, const int64_t *steps, ps_worker_log *o
                 memcpy(bounds + 2 * count, j->bounds + 2 * at, 2 * sizeof *bounds);
                 seconds[count] = j->seconds[at];
             }
-        status = ps_worker_log_add(out, steps[n], bounds, seconds);
+        PS_TRY(ps_worker_log_add(out, steps[n], bounds, seconds));
     }
-    free(bounds);
-    return status;
+    return PS_OK;
 }
 
 /* An earlier log that is damaged is as good as none. */
 static ps_status continue_earlier(const char *path, int64_t first_step, ps_worker_log *log)
 {
     PS_SCOPED(ps_worker_log_release) ps_worker_log earlier = {0};
-    ps_status status = PS_OK;
     if (first_step > 0 && access(path, F_OK) == 0 && ps_worker_log_load(path, &earlier) == PS_OK)
-        status = ps_worker_log_continue(log, &earlier, first_step);
-    return status;
+        PS_TRY(ps_worker_log_continue(log, &earlier, first_step));
+    return PS_OK;
 }
 
 ps_status workers_save(const ps_worker_log *local, const double *stages, const char *run,

@@ -461,10 +461,8 @@ ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *set
                            ps_report *report, compare_result *result)
 {
     compare_settings placed = *settings;
-    int64_t *places = NULL;
-    ps_status status = match_elements((ps_store *const[2]){a, b}, &places, &placed.places_count);
+    PS_SCOPED_MEMORY int64_t *places = NULL;
+    PS_TRY(match_elements((ps_store *const[2]){a, b}, &places, &placed.places_count));
     placed.places = places;
-    if (status == PS_OK) status = compare_all(a, b, &placed, report, result);
-    free(places);
-    return status;
+    return compare_all(a, b, &placed, report, result);
 }

@@ -72,19 +72,16 @@ static ps_status run_compare(ps_run *run)
     if (chosen.absolute && chosen.measure == MEASURE_DEVIATION)
         return ps_fail(PS_USAGE, "--measure deviation is relative; leave out --absolute");
     if (run->plan) return ps_plan_reading(run, run->operands, run->operand_count);
-    ps_report *report = ps_report_new(run);
-    ps_status status = norm == NORM_SPACE_TIME ? compare_signals(run->operands[0], run->operands[1],
-                                                                 &chosen, report, &result)
-                                               : compare_files(run->operands, report, &result);
-    if (status == PS_OK) {
-        ps_report_section(report, "result");
-        ps_report_flag(report, "agree", result.failures == 0);
-        ps_report_int(report, "failures", result.failures);
-        ps_report_print(&report);
-        if (result.failures) status = ps_fail(PS_FAILED, "%s", result.first);
-    }
-    ps_report_discard(&report);
-    return status;
+    PS_SCOPED(ps_report_discard) ps_report *report = ps_report_new(run);
+    PS_TRY(norm == NORM_SPACE_TIME
+               ? compare_signals(run->operands[0], run->operands[1], &chosen, report, &result)
+               : compare_files(run->operands, report, &result));
+    ps_report_section(report, "result");
+    ps_report_flag(report, "agree", result.failures == 0);
+    ps_report_int(report, "failures", result.failures);
+    ps_report_print(&report);
+    if (result.failures) return ps_fail(PS_FAILED, "%s", result.first);
+    return PS_OK;
 }
 
 static const ps_program program = {

@@ -133,7 +133,7 @@ static ps_status sample_at(reference_sampler *sampler, double t, double *out, bo
 
 static ps_status area_weights(const char *path, int64_t channels, double *weights)
 {
-    ps_surface_mesh mesh;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     PS_TRY(ps_surface_mesh_load(path, &mesh));
     bool cells = channels == mesh.triangle_count, nodes = channels == mesh.vertex_count;
     for (int64_t c = 0; nodes && !cells && c < channels; ++c) weights[c] = 0;
@@ -144,15 +144,13 @@ static ps_status area_weights(const char *path, int64_t channels, double *weight
         if (cells) weights[t] = area;
         for (int k = 0; !cells && k < 3; ++k) weights[v[k]] += area / 3;
     }
-    ps_status status = PS_OK;
     if (!cells && !nodes)
-        status = ps_fail(PS_INVALID,
-                         "--weights: %s has %lld triangles and %lld vertices, the signals have "
-                         "%lld channels",
-                         path, (long long)mesh.triangle_count, (long long)mesh.vertex_count,
-                         (long long)channels);
-    ps_surface_mesh_release(&mesh);
-    return status;
+        return ps_fail(PS_INVALID,
+                       "--weights: %s has %lld triangles and %lld vertices, the signals have "
+                       "%lld channels",
+                       path, (long long)mesh.triangle_count, (long long)mesh.vertex_count,
+                       (long long)channels);
+    return PS_OK;
 }
 
 /* ---- comparison ---- */

@@ -103,25 +103,21 @@ ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cu
                         const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
-    ps_receivers plane = {.count = 0};
+    PS_SCOPED(ps_receivers_release) ps_receivers plane = {.count = 0};
     PS_TRY(ps_trace_init(&trace, 1, job->cut.count, false));
-    ps_status status = ps_receivers_add_plane(&plane, text);
-    if (status == PS_OK) {
-        ps_receivers_put(&plane, &trace);
-        for (int64_t i = 0; i < job->cut.count; ++i) trace.real[i] = cut_value(job, i, what);
-        trace.axis[0] = job->header->frequency[job->frequency];
-        trace.in_frequency = true;
-        snprintf(trace.quantity, sizeof trace.quantity, "%s",
-                 what == SAR_CUT_ELECTRIC ? "electric field" : "SAR");
-        if (what == SAR_CUT_AVERAGE)
-            snprintf(trace.quantity, sizeof trace.quantity, "SAR over %g g",
-                     1e3 * job->mass[job->masses - 1]);
-        strcpy(trace.units, what == SAR_CUT_ELECTRIC ? "V/m" : "W/kg");
-        status = ps_trace_save(path, &trace, &product->identity, product->input_count,
-                               product->roles, product->inputs);
-    }
-    ps_receivers_release(&plane);
-    return status;
+    PS_TRY(ps_receivers_add_plane(&plane, text));
+    ps_receivers_put(&plane, &trace);
+    for (int64_t i = 0; i < job->cut.count; ++i) trace.real[i] = cut_value(job, i, what);
+    trace.axis[0] = job->header->frequency[job->frequency];
+    trace.in_frequency = true;
+    snprintf(trace.quantity, sizeof trace.quantity, "%s",
+             what == SAR_CUT_ELECTRIC ? "electric field" : "SAR");
+    if (what == SAR_CUT_AVERAGE)
+        snprintf(trace.quantity, sizeof trace.quantity, "SAR over %g g",
+                 1e3 * job->mass[job->masses - 1]);
+    strcpy(trace.units, what == SAR_CUT_ELECTRIC ? "V/m" : "W/kg");
+    return ps_trace_save(path, &trace, &product->identity, product->input_count, product->roles,
+                         product->inputs);
 }
 
 /* ---- the field ---- */

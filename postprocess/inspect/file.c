@@ -21,15 +21,12 @@ static void on_one_line(char *text)
 
 static ps_status report_text(const ps_store *store, const char *name, ps_report *report)
 {
-    char *text;
+    PS_SCOPED_MEMORY char *text = NULL;
     PS_TRY(PS_ALLOC(&text, TEXT_MAX, "a text"));
-    ps_status status = ps_store_get_text(store, "/", name, text, TEXT_MAX);
-    if (status == PS_OK) {
-        on_one_line(text);
-        ps_report_text(report, name, text);
-    }
-    free(text);
-    return status;
+    PS_TRY(ps_store_get_text(store, "/", name, text, TEXT_MAX));
+    on_one_line(text);
+    ps_report_text(report, name, text);
+    return PS_OK;
 }
 
 static ps_status report_numbers(const ps_store *store, const ps_attribute *attribute,

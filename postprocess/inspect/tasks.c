@@ -5,6 +5,7 @@
 #include "formats/task_trace.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
@@ -24,11 +25,11 @@ static ps_status report_workers(const ps_task_trace *trace, const ps_task_summar
                                 ps_report *report)
 {
     double makespan = summary->makespan;
-    ps_worker_times *workers;
+    PS_SCOPED_MEMORY ps_worker_times *workers = NULL;
     PS_TRY(PS_ALLOC(&workers, trace->cpus + trace->gpus, "workers"));
-    ps_status status = ps_task_trace_workers(trace, summary, workers);
+    PS_TRY(ps_task_trace_workers(trace, summary, workers));
     ps_report_section(report, "workers");
-    for (int w = 0; w < trace->cpus + trace->gpus && status == PS_OK; ++w) {
+    for (int w = 0; w < trace->cpus + trace->gpus; ++w) {
         char name[32], line[160];
         const ps_worker_times *own = &workers[w];
         bool gpu = w >= trace->cpus;
@@ -41,8 +42,7 @@ static ps_status report_workers(const ps_task_trace *trace, const ps_task_summar
                  percent(own->idle, makespan), 1e-6 * own->bytes);
         ps_report_text(report, name, line);
     }
-    free(workers);
-    return status;
+    return PS_OK;
 }
 
 /* A line a kind: tasks, seconds and rate on each class. */
@@ -75,16 +75,13 @@ static void report_kind(const ps_task_trace *trace, int kind, ps_report *report)
 
 ps_status inspect_report_tasks(ps_store *store, ps_report *report)
 {
-    ps_task_trace trace;
+    PS_SCOPED(ps_task_trace_release) ps_task_trace trace = {0};
     ps_task_summary summary;
-    ps_status status = ps_task_trace_read(store, &trace);
-    if (status == PS_OK) status = ps_task_trace_summarise(&trace, &summary);
-    if (status == PS_OK) {
-        report_bounds(&summary, report);
-        status = report_workers(&trace, &summary, report);
-        ps_report_section(report, "kinds");
-        for (int k = 0; k < trace.kind_count; ++k) report_kind(&trace, k, report);
-    }
-    ps_task_trace_release(&trace);
-    return status;
+    PS_TRY(ps_task_trace_read(store, &trace));
+    PS_TRY(ps_task_trace_summarise(&trace, &summary));
+    report_bounds(&summary, report);
+    PS_TRY(report_workers(&trace, &summary, report));
+    ps_report_section(report, "kinds");
+    for (int k = 0; k < trace.kind_count; ++k) report_kind(&trace, k, report);
+    return PS_OK;
 }

@@ -92,12 +92,9 @@ static void report_stages(const ps_worker_log *log, ps_report *report)
 
 ps_status inspect_report_workers(ps_store *store, ps_report *report)
 {
-    ps_worker_log log;
-    ps_status status = ps_worker_log_read(store, &log);
-    if (status == PS_OK) {
-        report_workers(&log, report);
-        report_stages(&log, report);
-    }
-    ps_worker_log_release(&log);
-    return status;
+    PS_SCOPED(ps_worker_log_release) ps_worker_log log = {0};
+    PS_TRY(ps_worker_log_read(store, &log));
+    report_workers(&log, report);
+    report_stages(&log, report);
+    return PS_OK;
 }

@@ -9,6 +9,7 @@
 #include "formats/hmatrix.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PIXELS = 720, OUTLINES = 20000, STOPS = 12 };
 
@@ -64,28 +65,26 @@ static void add_leaf(block_raster *r, const ps_hmatrix_leaf *at, int64_t rank, b
 
 static ps_status read_clusters(const char *path, block_raster *r, canvas *c)
 {
-    ps_clusters k;
+    PS_SCOPED(ps_clusters_release) ps_clusters k = {0};
     PS_TRY(ps_clusters_load(path, &k));
-    ps_status status = raster_init(r, k.tree[0].dofs, k.tree[1].dofs, c);
-    for (int64_t l = 0; status == PS_OK && l < k.leaves.count; ++l) {
+    PS_TRY(raster_init(r, k.tree[0].dofs, k.tree[1].dofs, c));
+    for (int64_t l = 0; l < k.leaves.count; ++l) {
         ps_hmatrix_leaf at = ps_cluster_leaf_at(&k.leaves, &k.tree[0], &k.tree[1], l);
         add_leaf(r, &at, at.far ? 1 : PS_RANK_DENSE, false);
     }
-    ps_clusters_release(&k);
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_matrix(const char *path, block_raster *r, canvas *c)
 {
-    ps_hmatrix_file *file;
+    PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     PS_TRY(ps_hmatrix_open(path, &file));
     const ps_hmatrix *m = &ps_hmatrix_file_overview(file)->shape;
-    ps_status status = raster_init(r, m->rows, m->columns, c);
-    for (int64_t l = 0; status == PS_OK && l < m->leaf_count; ++l)
+    PS_TRY(raster_init(r, m->rows, m->columns, c));
+    for (int64_t l = 0; l < m->leaf_count; ++l)
         add_leaf(r, &m->leaves[l], m->blocks[l].rank, m->symmetric);
     r->ranks = true;
-    ps_hmatrix_close(&file);
-    return status;
+    return PS_OK;
 }
 
 static void put_palette(const block_raster *r)

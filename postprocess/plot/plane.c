@@ -191,13 +191,11 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, canvas
 
 ps_status plot_plane(const plot_request *request, canvas *c)
 {
-    ps_trace trace = {0};
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     PS_TRY(plot_need_files(request, 1, 1, "trace of a plane"));
-    ps_status status = ps_trace_load(request->files[0], &trace);
+    PS_TRY(ps_trace_load(request->files[0], &trace));
     for (int64_t i = 0; trace.complex_values && i < trace.samples * trace.channels; ++i)
         trace.real[i] = hypot(trace.real[i], trace.imaginary[i]);
-    if (status == PS_OK && request->log) to_levels(&trace, request->dynamic);
-    if (status == PS_OK) status = draw(request, &trace, c);
-    ps_trace_release(&trace);
-    return status;
+    if (request->log) to_levels(&trace, request->dynamic);
+    return draw(request, &trace, c);
 }

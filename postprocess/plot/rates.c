@@ -9,6 +9,7 @@
 
 #include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { RUNS_MAX = 96, PANELS_MAX = 6 };
 
@@ -47,12 +48,10 @@ static ps_status take_report(const char *path, const json_number *n, int count, 
 
 static ps_status read_run(const char *path, rate_run *run)
 {
-    json_number *numbers;
+    PS_SCOPED_MEMORY json_number *numbers = NULL;
     int count = 0;
     PS_TRY(json_numbers_of(path, &numbers, &count));
-    ps_status status = take_report(path, numbers, count, run);
-    free(numbers);
-    return status;
+    return take_report(path, numbers, count, run);
 }
 
 /* By height, GPUs and order, the faster of two alike first. */

@@ -6,6 +6,7 @@
 #include "kernels/common/vec3.h"
 #include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Where the field is: among those of the vertices or of the cells. */
 static ps_status find_field(ps_store *store, const char *name, char path[PS_NAME_MAX],
@@ -51,7 +52,7 @@ static bool looks_outward(const ps_surface_mesh *mesh)
 
 static ps_status read_values(ps_store *store, const char *path, bool on_points, skin *out)
 {
-    double *values = NULL;
+    PS_SCOPED_MEMORY double *values = NULL;
     int id;
     ps_dataset_info info;
     int64_t count = on_points ? out->mesh.vertex_count : out->mesh.triangle_count;
@@ -60,11 +61,10 @@ static ps_status read_values(ps_store *store, const char *path, bool on_points, 
     snprintf(out->units, sizeof out->units, "%.31s", info.units);
     PS_TRY(PS_ALLOC(&out->corners, 3 * out->mesh.triangle_count, "values"));
     PS_TRY(PS_ALLOC(&values, count, "values"));
-    ps_status status = skin_read_reals(store, path, count, 1, values);
-    for (int64_t i = 0; status == PS_OK && i < 3 * out->mesh.triangle_count; ++i)
+    PS_TRY(skin_read_reals(store, path, count, 1, values));
+    for (int64_t i = 0; i < 3 * out->mesh.triangle_count; ++i)
         out->corners[i] = values[on_points ? out->mesh.triangles[i] : i / 3];
-    free(values);
-    return status;
+    return PS_OK;
 }
 
 ps_status skin_load_triangles(ps_store *store, const char *name, skin *out)

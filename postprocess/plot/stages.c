@@ -73,13 +73,12 @@ static ps_status read_report(const char *path, const char *text, int bar, stage_
 /* Stages of a worker log, the mean over its ranks. */
 static ps_status read_log(const char *path, int bar, stage_table *table)
 {
-    ps_worker_log log;
-    ps_status status = ps_worker_log_load(path, &log);
-    for (int s = 0; s < log.stages && status == PS_OK; ++s)
+    PS_SCOPED(ps_worker_log_release) ps_worker_log log = {0};
+    PS_TRY(ps_worker_log_load(path, &log));
+    for (int s = 0; s < log.stages; ++s)
         table->seconds[bar][stage_index(table, log.stage_names[s])] += ps_worker_log_stage(&log, s);
-    if (status == PS_OK && log.stages == 0) status = ps_fail(PS_INVALID, "%s has no stages", path);
-    ps_worker_log_release(&log);
-    return status;
+    if (log.stages == 0) return ps_fail(PS_INVALID, "%s has no stages", path);
+    return PS_OK;
 }
 
 static ps_status read_run(const char *path, int bar, stage_table *table)

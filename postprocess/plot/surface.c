@@ -68,18 +68,17 @@ static ps_status open_files(surface_picture *p)
 /* The step with the largest root mean square. */
 static ps_status strongest_step(surface_picture *p, int64_t *out)
 {
-    double *row = NULL, strongest = -1;
+    double strongest = -1;
+    PS_SCOPED_MEMORY double *row = NULL;
     int64_t unknowns = p->header->slices.unknowns;
     PS_TRY(PS_ALLOC(&row, unknowns, "densities"));
-    ps_status status = PS_OK;
-    for (int64_t n = 1; n <= p->header->steps && status == PS_OK; ++n) {
-        status = ps_history_read(p->history, n, 1, row);
+    for (int64_t n = 1; n <= p->header->steps; ++n) {
+        PS_TRY(ps_history_read(p->history, n, 1, row));
         double sum = 0;
-        for (int64_t i = 0; i < unknowns && status == PS_OK; ++i) sum += row[i] * row[i];
+        for (int64_t i = 0; i < unknowns; ++i) sum += row[i] * row[i];
         if (sum > strongest) strongest = sum, *out = n;
     }
-    free(row);
-    return status;
+    return PS_OK;
 }
 
 static ps_status choose_steps(surface_picture *p)

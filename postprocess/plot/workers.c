@@ -8,6 +8,7 @@
 
 #include "formats/worker_log.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { NAMES_SHOWN = 24, BINS_MAX = 1200 };
 
@@ -169,13 +170,12 @@ static void put_panels(const plot_request *request, const ps_worker_log *log, co
 
 ps_status plot_workers(const plot_request *request, canvas *c)
 {
-    ps_worker_log log = {0};
+    PS_SCOPED(ps_worker_log_release) ps_worker_log log = {0};
     span shown;
     PS_TRY(plot_need_files(request, 1, 1, "worker log, OUTPUT.workers.h5"));
-    ps_status status = ps_worker_log_load(request->files[0], &log);
-    if (status == PS_OK) status = choose_span(request, &log, &shown);
-    for (int w = 0; w < log.workers && status == PS_OK; ++w) put_worker(&log, &shown, w, c);
-    if (status == PS_OK) put_panels(request, &log, &shown, c);
-    ps_worker_log_release(&log);
-    return status;
+    PS_TRY(ps_worker_log_load(request->files[0], &log));
+    PS_TRY(choose_span(request, &log, &shown));
+    for (int w = 0; w < log.workers; ++w) put_worker(&log, &shown, w, c);
+    put_panels(request, &log, &shown, c);
+    return PS_OK;
 }

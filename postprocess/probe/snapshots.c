@@ -41,17 +41,16 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
 {
     char name[64], path[4096], list[4096];
     PS_SCOPED_MEMORY int32_t *owned = NULL;
-    float *values = NULL;
+    PS_SCOPED_MEMORY float *values = NULL;
     ps_field field = {.name = name, .units = trace->units, .type = PS_F32, .components = 1};
     ps_field_snapshot snapshot = {.field_count = 1,
                                   .fields = &field,
                                   .creator = ps_version(),
                                   .options = options,
                                   .mesh_hash = source->mesh.content_hash};
-    ps_status status;
     field_name(trace->quantity, name);
-    PS_GUARD(status, done, make_grid(source, trace, &owned, &snapshot.grid));
-    PS_GUARD(status, done, PS_ALLOC(&values, trace->channels, "a snapshot"));
+    PS_TRY(make_grid(source, trace, &owned, &snapshot.grid));
+    PS_TRY(PS_ALLOC(&values, trace->channels, "a snapshot"));
     field.values = values;
     field.on_points = owned || source->hard;
     ps_field_series_path(base, list);
@@ -60,10 +59,8 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
             values[c] = (float)trace->real[s * trace->channels + c];
         snapshot.time = trace->axis[s];
         ps_field_snapshot_path(base, index, path);
-        PS_GUARD(status, done, ps_field_save(path, &snapshot));
-        PS_GUARD(status, done, ps_field_series_add(list, path, snapshot.time));
+        PS_TRY(ps_field_save(path, &snapshot));
+        PS_TRY(ps_field_series_add(list, path, snapshot.time));
     }
-done:
-    free(values);
-    return status;
+    return PS_OK;
 }

@@ -47,32 +47,28 @@ static ps_status note(report_file *file, const char *text, int code)
 static ps_status inspect(report_file *file, const char *path)
 {
     const char *arguments[] = {path, "--json", "--histogram", "-q", NULL};
-    char *text = NULL;
+    PS_SCOPED_MEMORY char *text = NULL;
     int code;
     PS_TRY(report_run("penstock-inspect", arguments, &text, &code));
     /* warnings may stand before the object, which is a line */
     char *object = strncmp(text, "{", 1) == 0 ? text : strstr(text, "\n{");
-    ps_status status = PS_OK;
     if (code != 0 || !object)
-        status = note(file, text, code ? code : PS_FAILED);
+        PS_TRY(note(file, text, code ? code : PS_FAILED));
     else if (!(file->facts = strdup(object)))
-        status = ps_fail(PS_EXHAUSTED, "no memory for what is in %s", path);
-    free(text);
-    return status;
+        return ps_fail(PS_EXHAUSTED, "no memory for what is in %s", path);
+    return PS_OK;
 }
 
 static ps_status verify(report_file *file, const char *path)
 {
     const char *arguments[] = {path, "-q", NULL};
-    char *text = NULL;
+    PS_SCOPED_MEMORY char *text = NULL;
     int code;
     PS_TRY(report_run("penstock-verify", arguments, &text, &code));
     /* what is wrong comes before the count of files that did not pass */
     char *end = code ? strstr(text, "error: 1 of 1 files did not pass") : NULL;
     for (; end && end > text && *end != '\n'; --end) *end = 0;
-    ps_status status = code ? note(file, text, code) : PS_OK;
-    free(text);
-    return status;
+    return code ? note(file, text, code) : PS_OK;
 }
 
 static ps_status read_trace(ps_store *store, report_file *file)

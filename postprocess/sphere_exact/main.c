@@ -206,15 +206,14 @@ static ps_status add_angles(plan *p)
 
 static ps_status add_mesh(plan *p)
 {
-    ps_surface_mesh mesh;
-    ps_status status = PS_OK;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     double centre[3];
     PS_TRY(ps_parse_vector(chosen.centre, centre));
     PS_TRY(ps_surface_mesh_load(chosen.mesh, &mesh));
     exact_quantity quantity = p->task.quantity;
     bool cells = quantity == EXACT_SOFT_DENSITY || quantity == EXACT_UNIFORM_DENSITY;
     int64_t count = cells ? mesh.triangle_count : mesh.vertex_count;
-    for (int64_t i = 0; status == PS_OK && i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
         double v[3];
         const int32_t *corner = mesh.triangles + 3 * i;
         for (int d = 0; d < 3; ++d) {
@@ -222,10 +221,9 @@ static ps_status add_mesh(plan *p)
             for (int k = 0; cells && k < 3; ++k) sum += mesh.vertices[3 * corner[k] + d] / 3;
             v[d] = (cells ? sum : mesh.vertices[3 * i + d]) - centre[d];
         }
-        status = add_vector(&p->receivers, v);
+        PS_TRY(add_vector(&p->receivers, v));
     }
-    ps_surface_mesh_release(&mesh);
-    return status;
+    return PS_OK;
 }
 
 static ps_status add_chosen(plan *p, ps_product *product)

@@ -89,23 +89,19 @@ static void fill_graph(const cut *c, int32_t *start, int32_t *neighbours, int32_
 
 static ps_status cut_scotch(cut *c)
 {
-    int32_t *start = NULL;
+    PS_SCOPED_MEMORY int32_t *start = NULL;
     PS_SCOPED_MEMORY int32_t *neighbours = NULL, *edges = NULL;
     if (c->elements > INT32_MAX / 6)
         return ps_fail(PS_USAGE,
                        "%lld elements are too many for Scotch; --partition slabs does "
                        "without it",
                        (long long)c->elements);
-    ps_status status = PS_ALLOC(&start, c->elements + 1, "a graph");
-    if (status == PS_OK) status = PS_ALLOC(&neighbours, 6 * c->elements, "a graph");
-    if (status == PS_OK) status = PS_ALLOC(&edges, 6 * c->elements, "a graph");
-    if (status == PS_OK) {
-        fill_graph(c, start, neighbours, edges);
-        ps_graph graph = {c->elements, start, neighbours, NULL, edges};
-        status = ps_partition_graph(&graph, c->count, .02, c->part);
-    }
-    free(start);
-    return status;
+    PS_TRY(PS_ALLOC(&start, c->elements + 1, "a graph"));
+    PS_TRY(PS_ALLOC(&neighbours, 6 * c->elements, "a graph"));
+    PS_TRY(PS_ALLOC(&edges, 6 * c->elements, "a graph"));
+    fill_graph(c, start, neighbours, edges);
+    ps_graph graph = {c->elements, start, neighbours, NULL, edges};
+    return ps_partition_graph(&graph, c->count, .02, c->part);
 }
 
 static ps_status cut_elements(cut *c, const subdomains_request *r)
@@ -303,22 +299,20 @@ static ps_status list_face_nodes(cut *c, int64_t interface, int64_t **out, int64
 
 static ps_status fill_face(const cut *c, int64_t interface, int64_t rows, ps_subdomain_face *out)
 {
-    entry *entries;
+    PS_SCOPED_MEMORY entry *entries = NULL;
     PS_TRY(PS_ALLOC(&entries, 16 * (c->first_face[interface + 1] - c->first_face[interface]),
                     "an interface"));
     int64_t count = gather_entries(c, interface, entries);
-    ps_status status = ps_csr_init(&out->mass, rows, count);
-    if (status == PS_OK) status = PS_ALLOC(&out->stiffness, count, "an interface");
-    for (int64_t e = 0; e < count && status == PS_OK; ++e) {
+    PS_TRY(ps_csr_init(&out->mass, rows, count));
+    PS_TRY(PS_ALLOC(&out->stiffness, count, "an interface"));
+    for (int64_t e = 0; e < count; ++e) {
         ++out->mass.row_start[entries[e].row + 1];
         out->mass.columns[e] = entries[e].column;
         out->mass.values[e] = entries[e].mass;
         out->stiffness[e] = entries[e].stiffness;
     }
-    for (int64_t r = 0; r < rows && status == PS_OK; ++r)
-        out->mass.row_start[r + 1] += out->mass.row_start[r];
-    free(entries);
-    return status;
+    for (int64_t r = 0; r < rows; ++r) out->mass.row_start[r + 1] += out->mass.row_start[r];
+    return PS_OK;
 }
 
 static ps_status make_face(cut *c, int64_t interface, ps_subdomain_face *out)

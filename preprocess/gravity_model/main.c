@@ -322,25 +322,23 @@ static void add_totals(const double *values, int64_t count, totals *t)
 
 static ps_status write_cells(const model *m, ps_box_field *field, totals *t)
 {
-    double *values = NULL, *workspace = NULL;
+    PS_SCOPED_MEMORY double *workspace = NULL;
+    PS_SCOPED_MEMORY double *values = NULL;
     int64_t size = m->has_bricks ? ps_rectilinear_workspace(&m->bricks, &m->cells) : 1;
     const double *h = m->cells.grid.spacing;
-    ps_status status = PS_ALLOC(&values, field->chunk_planes * field->plane, "planes of a model");
-    if (status == PS_OK)
-        status = PS_ALLOC(&workspace, size * omp_get_max_threads(), "planes of a model");
+    PS_TRY(PS_ALLOC(&values, field->chunk_planes * field->plane, "planes of a model"));
+    PS_TRY(PS_ALLOC(&workspace, size * omp_get_max_threads(), "planes of a model"));
     t->least = INFINITY;
     t->largest = -INFINITY;
-    for (int64_t c = 0; status == PS_OK && c < field->chunks; ++c) {
+    for (int64_t c = 0; c < field->chunks; ++c) {
         int64_t first, end;
         ps_box_field_chunk(field, c, &first, &end);
         fill_planes(m, first, end, values, workspace, size);
         add_totals(values, (end - first) * field->plane, t);
-        status = ps_box_field_write(field, c, values);
+        PS_TRY(ps_box_field_write(field, c, values));
     }
     t->mass *= h[0] * h[1] * h[2];
-    free(values);
-    free(workspace);
-    return status;
+    return PS_OK;
 }
 
 /* What no rock has is another unit. */

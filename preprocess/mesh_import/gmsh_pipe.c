@@ -7,6 +7,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 enum { BLOCK = 4096, WARNINGS_MAX = 5 };
 
@@ -80,17 +81,16 @@ static ps_status add_element(parent *p, const frame *f, const uint64_t *nodes, i
 static ps_status get_cells(parent *p, const frame *f)
 {
     int size = abs(f->size);
-    int32_t *numbers;
+    PS_SCOPED_MEMORY int32_t *numbers = NULL;
     PS_TRY(PS_ALLOC(&numbers, f->count, "element numbers"));
-    ps_status status = get_numbers(p, f->count, numbers);
-    for (int64_t first = 0, n; first < f->count && status == PS_OK; first += n) {
+    PS_TRY(get_numbers(p, f->count, numbers));
+    for (int64_t first = 0, n; first < f->count; first += n) {
         n = f->count - first < BLOCK ? f->count - first : BLOCK;
-        status = get(p, p->nodes, (size_t)(n * size) * sizeof *p->nodes);
-        for (int64_t i = 0; i < n && status == PS_OK; ++i)
-            status = add_element(p, f, p->nodes + size * i, numbers[first + i]);
+        PS_TRY(get(p, p->nodes, (size_t)(n * size) * sizeof *p->nodes));
+        for (int64_t i = 0; i < n; ++i)
+            PS_TRY(add_element(p, f, p->nodes + size * i, numbers[first + i]));
     }
-    free(numbers);
-    return status;
+    return PS_OK;
 }
 
 static ps_status get_text(parent *p, const frame *f)

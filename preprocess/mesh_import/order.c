@@ -93,16 +93,13 @@ ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,
 
 static ps_status order_cells(const import_mesh *mesh, import_cells *cells, ps_space_curve curve)
 {
-    sorting s = {0};
-    ps_status status = sort_cells(mesh, cells, curve, 2, &s);
-    if (status == PS_OK) {
-        ps_items_reorder(cells->vertices, cells->count, (size_t)cells->size * sizeof(int32_t),
-                         s.order, s.scratch);
-        ps_items_reorder(cells->tags, cells->count, sizeof(int32_t), s.order, s.scratch);
-        ps_items_reorder(cells->source, cells->count, sizeof(int32_t), s.order, s.scratch);
-    }
-    sorting_release(&s);
-    return status;
+    PS_SCOPED(sorting_release) sorting s = {0};
+    PS_TRY(sort_cells(mesh, cells, curve, 2, &s));
+    ps_items_reorder(cells->vertices, cells->count, (size_t)cells->size * sizeof(int32_t), s.order,
+                     s.scratch);
+    ps_items_reorder(cells->tags, cells->count, sizeof(int32_t), s.order, s.scratch);
+    ps_items_reorder(cells->source, cells->count, sizeof(int32_t), s.order, s.scratch);
+    return PS_OK;
 }
 
 ps_status import_order(import_mesh *mesh, ps_space_curve curve)

@@ -49,14 +49,12 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
     bool weld = options->weld >= 0;
     double tolerance = weld ? options->weld / options->scale : COINCIDENT * extent;
     int64_t count = mesh->vertex_count;
-    int32_t *target = NULL;
+    PS_SCOPED_MEMORY int32_t *target = NULL;
     PS_SCOPED_MEMORY uint8_t *used = NULL;
-    void *workspace = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&target, count, "finding coincident vertices"));
-    PS_GUARD(status, done, PS_ALLOC(&used, count, "finding coincident vertices"));
-    PS_GUARD(
-        status, done,
+    PS_SCOPED_MEMORY void *workspace = NULL;
+    PS_TRY(PS_ALLOC(&target, count, "finding coincident vertices"));
+    PS_TRY(PS_ALLOC(&used, count, "finding coincident vertices"));
+    PS_TRY(
         ps_alloc(&workspace, (int64_t)ps_weld_workspace(count), 1, "finding coincident vertices"));
     int64_t merged = ps_vertices_weld(mesh->vertices, count, tolerance, workspace, target);
     if (weld) {
@@ -73,10 +71,7 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
                                            "--weld TOL merges those closer than TOL "
                                            "metres"));
     }
-done:
-    free(target);
-    free(workspace);
-    return status;
+    return PS_OK;
 }
 
 static bool repeats_vertex(const int32_t *v, int size)
@@ -182,19 +177,16 @@ ps_status import_repair_cells(import_mesh *mesh, import_cells *cells, const impo
 ps_status import_drop_unused(import_mesh *mesh, import_figures *figures)
 {
     PS_SCOPED_MEMORY uint8_t *used = NULL;
-    int32_t *place = NULL;
+    PS_SCOPED_MEMORY int32_t *place = NULL;
     int64_t before = mesh->vertex_count;
     PS_TRY(PS_ALLOC(&used, before, "finding unused vertices"));
-    ps_status status = PS_ALLOC(&place, before, "finding unused vertices");
-    if (status == PS_OK) {
-        ps_vertices_mark(mesh->triangles.vertices, 3 * mesh->triangles.count, used);
-        ps_vertices_mark(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, used);
-        mesh->vertex_count =
-            ps_vertices_compact(mesh->vertices, mesh->vertex_source, before, used, place);
-        ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, place);
-        ps_indices_replace(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, place);
-        figures->unused = before - mesh->vertex_count - figures->welded;
-    }
-    free(place);
-    return status;
+    PS_TRY(PS_ALLOC(&place, before, "finding unused vertices"));
+    ps_vertices_mark(mesh->triangles.vertices, 3 * mesh->triangles.count, used);
+    ps_vertices_mark(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, used);
+    mesh->vertex_count =
+        ps_vertices_compact(mesh->vertices, mesh->vertex_source, before, used, place);
+    ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, place);
+    ps_indices_replace(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, place);
+    figures->unused = before - mesh->vertex_count - figures->welded;
+    return PS_OK;
 }

@@ -26,22 +26,19 @@ static ps_status check_pieces(job *j, const uint32_t *ids)
     ps_partition *p = &j->mesh;
     PS_SCOPED_MEMORY int32_t *piece = NULL;
     PS_SCOPED_MEMORY uint32_t *root = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&piece, p->elements, "pieces"));
-    PS_GUARD(status, done, PS_ALLOC(&root, p->elements, "pieces"));
+    PS_TRY(PS_ALLOC(&piece, p->elements, "pieces"));
+    PS_TRY(PS_ALLOC(&root, p->elements, "pieces"));
     p->components = ps_volume_parts(p->tetrahedra, p->elements, ids, piece, root);
     for (int64_t e = 0; e < p->elements && p->components > 1 && !j->allow_pieces; ++e) {
         char place[PLACE];
         if (piece[e] == piece[0]) continue;
-        status = ps_fail(PS_INVALID,
+        return ps_fail(PS_INVALID,
                          "%s falls into %" PRId64 " pieces that do not touch across "
                          "faces: %s belongs to another one than tetrahedron %d; "
                          "--allow-pieces takes it as it is",
                          j->input, p->components, element_name(j, e, place), p->source[0]);
-        break;
     }
-done:
-    return status;
+    return PS_OK;
 }
 
 /* ---- outer faces ---- */
@@ -78,16 +75,14 @@ static const double *corner(const ps_partition *p, int32_t vertex)
 
 static ps_status find_overlaps(const job *j, surface *s, int64_t *pairs)
 {
-    double *centroids = NULL;
-    void *workspace = NULL;
-    int32_t *order = NULL;
-    float *boxes = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&centroids, 3 * s->count, "outer faces"));
-    PS_GUARD(status, done, PS_ALLOC(&order, s->count, "outer faces"));
-    PS_GUARD(status, done, PS_ALLOC(&boxes, 6 * ps_box_tree_size(s->count), "outer faces"));
-    PS_GUARD(status, done,
-             ps_alloc(&workspace, (int64_t)ps_space_curve_workspace(s->count), 1, "outer faces"));
+    PS_SCOPED_MEMORY double *centroids = NULL;
+    PS_SCOPED_MEMORY void *workspace = NULL;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
+    PS_SCOPED_MEMORY float *boxes = NULL;
+    PS_TRY(PS_ALLOC(&centroids, 3 * s->count, "outer faces"));
+    PS_TRY(PS_ALLOC(&order, s->count, "outer faces"));
+    PS_TRY(PS_ALLOC(&boxes, 6 * ps_box_tree_size(s->count), "outer faces"));
+    PS_TRY(ps_alloc(&workspace, (int64_t)ps_space_curve_workspace(s->count), 1, "outer faces"));
     for (int64_t i = 0; i < 3 * s->count; ++i)
         for (int v = 0; v < 3; ++v)
             centroids[i] += corner(&j->mesh, s->triangles[i / 3 * 3 + v])[i % 3] / 3;
@@ -95,9 +90,7 @@ static ps_status find_overlaps(const job *j, surface *s, int64_t *pairs)
     ps_box_tree_build(j->mesh.vertices, s->triangles, s->count, order, boxes);
     *pairs =
         ps_surface_intersections(j->mesh.vertices, s->triangles, s->count, order, boxes, s->hit);
-done:
-    free(centroids), free(order), free(boxes), free(workspace);
-    return status;
+    return PS_OK;
 }
 
 /* Direction from edge a-b to the opposite vertex of a triangle, across the edge, as a unit vector.

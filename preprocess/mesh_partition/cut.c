@@ -87,17 +87,17 @@ static ps_status weigh(job *j)
 static ps_status cut_by_scotch(job *j)
 {
     const ps_partition *p = &j->mesh;
-    int32_t *start = NULL, *neighbours = NULL, *edges = NULL, at = 0;
+    PS_SCOPED_MEMORY int32_t *start = NULL, *neighbours = NULL, *edges = NULL;
+    int32_t at = 0;
     int64_t arcs = 4 * p->elements - j->outer_faces;
-    ps_status status;
     if (arcs > INT32_MAX)
         return ps_fail(PS_EXHAUSTED,
                        "%" PRId64 " links are more than Scotch counts; use --method "
                        "boxes",
                        arcs);
-    PS_GUARD(status, done, PS_ALLOC(&start, p->elements + 1, "the dual graph"));
-    PS_GUARD(status, done, PS_ALLOC(&neighbours, arcs, "the dual graph"));
-    if (j->model) PS_GUARD(status, done, PS_ALLOC(&edges, arcs, "the dual graph"));
+    PS_TRY(PS_ALLOC(&start, p->elements + 1, "the dual graph"));
+    PS_TRY(PS_ALLOC(&neighbours, arcs, "the dual graph"));
+    if (j->model) PS_TRY(PS_ALLOC(&edges, arcs, "the dual graph"));
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
         if (f % 4 == 0) start[f / 4] = at;
         if (p->links[f] < 0) continue;
@@ -108,10 +108,7 @@ static ps_status cut_by_scotch(job *j)
     }
     start[p->elements] = at;
     ps_graph graph = {p->elements, start, neighbours, j->weights, edges};
-    status = ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
-done:
-    PS_FREE(start, neighbours, edges);
-    return status;
+    return ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
 }
 
 static ps_status cut_by_boxes(job *j)

@@ -24,15 +24,13 @@ static ps_status hilbert_order(const ps_partition *p, int32_t *order)
 
 static ps_status order_elements(ps_partition *p)
 {
-    int32_t *order;
+    PS_SCOPED_MEMORY int32_t *order = NULL;
     PS_TRY(PS_ALLOC(&order, p->elements, "an order"));
-    ps_status status = hilbert_order(p, order);
-    if (status == PS_OK)
-        status = permute_rows(&p->tetrahedra, p->elements, 4 * sizeof *p->tetrahedra, order);
-    if (status == PS_OK) status = permute_rows(&p->tags, p->elements, sizeof *p->tags, order);
-    for (int64_t e = 0; e < p->elements && status == PS_OK; ++e) p->source[e] = order[e];
-    free(order);
-    return status;
+    PS_TRY(hilbert_order(p, order));
+    PS_TRY(permute_rows(&p->tetrahedra, p->elements, 4 * sizeof *p->tetrahedra, order));
+    PS_TRY(permute_rows(&p->tags, p->elements, sizeof *p->tags, order));
+    for (int64_t e = 0; e < p->elements; ++e) p->source[e] = order[e];
+    return PS_OK;
 }
 
 /* ---- tagged faces ---- */

@@ -31,18 +31,15 @@ static void renumber(int32_t *faces, int64_t count, const int32_t *place)
 
 static ps_status sort_tagged(ps_partition *p)
 {
-    uint64_t *keys = NULL, *keys_scratch = NULL;
-    int32_t *scratch = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&keys, p->face_count, "tagged faces"));
-    PS_GUARD(status, done, PS_ALLOC(&keys_scratch, p->face_count, "tagged faces"));
-    PS_GUARD(status, done, PS_ALLOC(&scratch, p->face_count, "tagged faces"));
+    PS_SCOPED_MEMORY uint64_t *keys = NULL, *keys_scratch = NULL;
+    PS_SCOPED_MEMORY int32_t *scratch = NULL;
+    PS_TRY(PS_ALLOC(&keys, p->face_count, "tagged faces"));
+    PS_TRY(PS_ALLOC(&keys_scratch, p->face_count, "tagged faces"));
+    PS_TRY(PS_ALLOC(&scratch, p->face_count, "tagged faces"));
     for (int64_t i = 0; i < p->face_count; ++i) keys[i] = (uint64_t)p->faces[i];
     ps_radix_sort(keys, p->face_tags, p->face_count, 32, keys_scratch, scratch);
     for (int64_t i = 0; i < p->face_count; ++i) p->faces[i] = (int32_t)keys[i];
-done:
-    free(keys), free(keys_scratch), free(scratch);
-    return status;
+    return PS_OK;
 }
 
 static ps_status permute_mesh(job *j, const int32_t *order)
@@ -87,20 +84,18 @@ static ps_status order_parts(job *j)
     ps_partition *p = &j->mesh;
     PS_SCOPED_MEMORY int32_t *key = NULL;
     PS_SCOPED_MEMORY int64_t *start = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&key, p->elements, "keys of elements"));
-    PS_GUARD(status, done, PS_ALLOC(&start, 2 * j->parts + 1, "parts"));
-    PS_GUARD(status, done, PS_ALLOC(&p->part_start, j->parts + 1, "parts"));
-    PS_GUARD(status, done, PS_ALLOC(&p->interior, j->parts, "parts"));
+    PS_TRY(PS_ALLOC(&key, p->elements, "keys of elements"));
+    PS_TRY(PS_ALLOC(&start, 2 * j->parts + 1, "parts"));
+    PS_TRY(PS_ALLOC(&p->part_start, j->parts + 1, "parts"));
+    PS_TRY(PS_ALLOC(&p->interior, j->parts, "parts"));
     p->parts = j->parts;
 #pragma omp parallel for
     for (int64_t e = 0; e < p->elements; ++e)
         key[e] = 2 * j->part[e] + (!j->layers && touches_other(j, e));
-    PS_GUARD(status, done, sort_by(j, key, 2 * j->parts, start));
+    PS_TRY(sort_by(j, key, 2 * j->parts, start));
     for (int64_t q = 0; q <= j->parts; ++q) p->part_start[q] = start[2 * q];
     for (int64_t q = 0; q < j->parts; ++q) p->interior[q] = start[2 * q + 1] - start[2 * q];
-done:
-    return status;
+    return PS_OK;
 }
 
 static void set_interior(job *j, int64_t part)

@@ -7,6 +7,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 typedef struct quality {
@@ -96,15 +97,15 @@ static void weigh_parts(const job *j, quality *out)
 static ps_status judge(const job *j, quality *out)
 {
     const ps_partition *p = &j->mesh;
-    survey s = {0};
-    uint8_t *seen = NULL;
-    int32_t *queue = NULL;
-    ps_status status;
+    PS_SCOPED_MEMORY int32_t *last = NULL, *queue = NULL;
+    PS_SCOPED_MEMORY int64_t *met = NULL;
+    PS_SCOPED_MEMORY uint8_t *seen = NULL;
     memset(out, 0, sizeof *out);
-    PS_GUARD(status, done, PS_ALLOC(&s.last, p->elements, "the report"));
-    PS_GUARD(status, done, PS_ALLOC(&s.met, p->parts, "the report"));
-    PS_GUARD(status, done, PS_ALLOC(&seen, p->elements, "the report"));
-    PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "the report"));
+    PS_TRY(PS_ALLOC(&last, p->elements, "the report"));
+    PS_TRY(PS_ALLOC(&met, p->parts, "the report"));
+    PS_TRY(PS_ALLOC(&seen, p->elements, "the report"));
+    PS_TRY(PS_ALLOC(&queue, p->elements, "the report"));
+    survey s = {.last = last, .met = met};
     for (int64_t q = 0; q < p->parts; ++q) {
         survey_part(p, q, &s, out);
         out->pieces_max = ps_larger(
@@ -113,9 +114,7 @@ static ps_status judge(const job *j, quality *out)
     out->cut_faces /= 2;
     out->link_distance = s.links ? s.distance / (double)s.links : 0;
     weigh_parts(j, out);
-done:
-    free(s.last), free(s.met), free(seen), free(queue);
-    return status;
+    return PS_OK;
 }
 
 void report_partition(const job *j)

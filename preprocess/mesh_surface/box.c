@@ -6,6 +6,7 @@
 #include "kernels/common/word_sort.h"
 #include "preprocess/mesh_surface/shapes.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PATCHES_MAX = 12 };
 
@@ -136,20 +137,17 @@ static void cut_squares(const patch *p, const int32_t *numbers, int32_t *triangl
 ps_status box_fill(const box_shape *box, ps_surface_mesh *mesh)
 {
     patch patches[PATCHES_MAX] = {{0}};
-    lattice l;
+    PS_SCOPED(lattice_close) lattice l = {0};
     int count = box_patches(box, patches);
-    ps_status status = lattice_open(&l, patches, count);
-    if (status == PS_OK) {
-        int64_t first = 0, triangle = 0;
-        for (int p = 0; p < count; first += patch_points(&patches[p++]))
-            lay_points(&l, box, &patches[p], first);
-        number_vertices(&l, box, mesh);
-        first = 0;
-        for (int p = 0; p < count; first += patch_points(&patches[p++])) {
-            cut_squares(&patches[p], l.numbers + first, mesh->triangles + 3 * triangle);
-            triangle += 2 * patches[p].count[0] * patches[p].count[1];
-        }
+    PS_TRY(lattice_open(&l, patches, count));
+    int64_t first = 0, triangle = 0;
+    for (int p = 0; p < count; first += patch_points(&patches[p++]))
+        lay_points(&l, box, &patches[p], first);
+    number_vertices(&l, box, mesh);
+    first = 0;
+    for (int p = 0; p < count; first += patch_points(&patches[p++])) {
+        cut_squares(&patches[p], l.numbers + first, mesh->triangles + 3 * triangle);
+        triangle += 2 * patches[p].count[0] * patches[p].count[1];
     }
-    lattice_close(&l);
-    return status;
+    return PS_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "preprocess/mesh_surface/shapes.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* The meridian as a table: x over arc length. Points crowd at the ends, where the slope has no
  * bound. */
@@ -64,23 +65,19 @@ static void lay_rings(revolved_shape *shape, const meridian *m, shape_size *size
 
 ps_status revolved_plan(revolved_shape *shape, shape_size *size)
 {
-    meridian m;
-    ps_status status = meridian_open(&m, shape);
-    if (status == PS_OK) {
-        double strips = m.length[m.count] / (sqrt(.75) * shape->edge);
-        if (strips < 4)
-            status = ps_fail(PS_USAGE, "--edge %g m is too long for a body of %g m", shape->edge,
-                             shape->length);
-        else if (strips > 1e8)
-            status = ps_fail(PS_USAGE, "--edge %g m is too short for a body of %g m", shape->edge,
-                             shape->length);
-        else
-            shape->ring_count = llround(strips) + 1;
-    }
-    if (status == PS_OK) status = PS_ALLOC(&shape->rings, shape->ring_count, "rings");
-    if (status == PS_OK) lay_rings(shape, &m, size);
-    meridian_close(&m);
-    return status;
+    PS_SCOPED(meridian_close) meridian m = {0};
+    PS_TRY(meridian_open(&m, shape));
+    double strips = m.length[m.count] / (sqrt(.75) * shape->edge);
+    if (strips < 4)
+        return ps_fail(PS_USAGE, "--edge %g m is too long for a body of %g m", shape->edge,
+                       shape->length);
+    if (strips > 1e8)
+        return ps_fail(PS_USAGE, "--edge %g m is too short for a body of %g m", shape->edge,
+                       shape->length);
+    shape->ring_count = llround(strips) + 1;
+    PS_TRY(PS_ALLOC(&shape->rings, shape->ring_count, "rings"));
+    lay_rings(shape, &m, size);
+    return PS_OK;
 }
 
 void revolved_release(revolved_shape *shape)

@@ -91,16 +91,13 @@ static ps_status find_two(const coincidence *c, uint64_t hash, int64_t *first, i
 static ps_status run_pass(const coincidence *c, int64_t pass, int64_t passes, int64_t capacity,
                           finding *out)
 {
-    uint64_t *hashes;
+    PS_SCOPED_MEMORY uint64_t *hashes = NULL;
     int64_t count;
     PS_TRY(ps_alloc_untouched((void **)&hashes, 16 * capacity, "hashes of places"));
-    ps_status status = collect(c, pass, passes, hashes, capacity, &count);
-    if (status == PS_OK) {
-        uint64_t *sorted = ps_word_sort(hashes, count, 1, 32, 32, hashes + capacity);
-        count_equal(sorted, count, out);
-    }
-    free(hashes);
-    return status;
+    PS_TRY(collect(c, pass, passes, hashes, capacity, &count));
+    uint64_t *sorted = ps_word_sort(hashes, count, 1, 32, 32, hashes + capacity);
+    count_equal(sorted, count, out);
+    return PS_OK;
 }
 
 static int64_t passes_for(int64_t particles, int64_t memory)

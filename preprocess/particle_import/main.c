@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "runtime/scope.h"
 #include "stage/plan.h"
 #include "stage/product.h"
 
@@ -138,15 +139,14 @@ static ps_status import_file(const import_options *o, const ps_store_identity *i
                                             [IMPORT_TIPSY] = read_tipsy,
                                             [IMPORT_PQR] = read_pqr,
                                             [IMPORT_FMA] = read_fma};
-    sink s = {.spool = -1, .places = {.file = -1}};
-    ps_status status = readers[format_of(o)](o, identity, &s);
-    if (status == PS_OK) status = sink_finish(&s, coincident);
-    if (status == PS_OK && *coincident > 0)
+    PS_SCOPED(sink_release) sink s = {.spool = -1, .places = {.file = -1}};
+    PS_TRY(readers[format_of(o)](o, identity, &s));
+    PS_TRY(sink_finish(&s, coincident));
+    if (*coincident > 0)
         ps_warning("%s: %lld particles are at the place of another one", o->input,
                    (long long)*coincident);
     *header = s.header;
-    sink_release(&s);
-    return status;
+    return PS_OK;
 }
 
 static ps_status generate(import_options *o, const ps_store_identity *identity,

@@ -134,11 +134,10 @@ static ps_status read_samples(const image *m, const reading *how, elevation *e)
     if (size > how->run->host_memory) return failed(m, "one tile or strip is beyond --host-memory");
     PS_TRY(elevation_allocate(how->run, e));
     PS_TRY(PS_ALLOC(&room, size, "a tile of an image"));
-    ps_status status = PS_OK;
-    for (uint32_t y = 0; y < m->height && status == PS_OK; y += m->block[1])
-        for (uint32_t x = 0; x < m->width && status == PS_OK; x += m->block[0])
-            status = read_block(m, x, y, room, size, e);
-    return status;
+    for (uint32_t y = 0; y < m->height; y += m->block[1])
+        for (uint32_t x = 0; x < m->width; x += m->block[0])
+            PS_TRY(read_block(m, x, y, room, size, e));
+    return PS_OK;
 }
 
 /* ---- places ---- */

@@ -5,6 +5,7 @@
 #include "preprocess/terrain_import/terrain.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/rows.h"
 
 static ps_status parse_above(const char *text, double *out)
@@ -94,9 +95,7 @@ ps_status stations_make(terrain *t, const char *where, int64_t every, const char
     PS_TRY(parse_above(where, &t->above));
     if (!places) return at_centres(t, every);
     const ps_prism_row_form form = {"places", 2, 2, "x y"};
-    ps_prism_rows rows = {0};
-    ps_status status = ps_prism_rows_read(places, &form, &rows);
-    if (status == PS_OK) status = at_places(t, places, &rows);
-    ps_prism_rows_release(&rows);
-    return status;
+    PS_SCOPED(ps_prism_rows_release) ps_prism_rows rows = {0};
+    PS_TRY(ps_prism_rows_read(places, &form, &rows));
+    return at_places(t, places, &rows);
 }

@@ -6,6 +6,7 @@
 #include "kernels/hbem/block_tree.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* What ranks may exceed the expected by, in memory; what crosses may, before recompression. */
 static const double slack = 1.5, more_crosses = 3;
@@ -68,15 +69,15 @@ static int64_t cut(const int64_t *numbers, const int64_t *most, int64_t leaves, 
 
 static ps_status cut_chunks(const ps_hbem_problem *p, int64_t wanted, ps_hbem_matrix_plan *out)
 {
-    int64_t *numbers, leaves = p->assembly.leaf_count;
+    int64_t leaves = p->assembly.leaf_count;
+    PS_SCOPED_MEMORY int64_t *numbers = NULL;
     PS_TRY(PS_ALLOC(&numbers, 2 * leaves, "leaves"));
     int64_t *most = numbers + leaves;
     out->touched = expect(p, numbers, most);
     out->chunks.count = cut(numbers, most, leaves, wanted, NULL, out);
-    ps_status status = PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks");
-    if (status == PS_OK) cut(numbers, most, leaves, wanted, out->chunks.first, out);
-    free(numbers);
-    return status;
+    PS_TRY(PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks"));
+    cut(numbers, most, leaves, wanted, out->chunks.first, out);
+    return PS_OK;
 }
 
 /* Chunks have nearly the same numbers, and so costs, each: ranks take equal numbers of them. */

@@ -7,6 +7,7 @@
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/device_prism.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 enum { FAR_LEVEL = 2, BLOCKS = 256, SAMPLES = 1024 /* stations of direct sums at a time */ };
@@ -124,7 +125,7 @@ static ps_status copy_pieces(const ps_prism_sum *s, prism_device *d)
 /* Work of the near field on a level: stations of its cells, a few at a time. */
 static ps_status make_items(const ps_prism_sum *s, prism_device *d, int level)
 {
-    ps_device_prism_item *items;
+    PS_SCOPED_MEMORY ps_device_prism_item *items = NULL;
     int64_t count = 0, first, end;
     for (int64_t c = 0; c < s->targets.cells[level]; ++c) {
         prism_stations_of(&s->targets, level, c, &first, &end);
@@ -140,10 +141,8 @@ static ps_status make_items(const ps_prism_sum *s, prism_device *d, int level)
         }
     }
     d->item_count[level] = count;
-    ps_status status = upload(d, items, count * (int64_t)sizeof *items, (void **)&d->items[level]);
-    if (status == PS_OK) status = ps_stream_wait(d->stream);
-    free(items);
-    return status;
+    PS_TRY(upload(d, items, count * (int64_t)sizeof *items, (void **)&d->items[level]));
+    return ps_stream_wait(d->stream);
 }
 
 static ps_status make_lists(prism_device *d, bool backward)
@@ -204,14 +203,14 @@ ps_status prism_device_open(ps_prism_sum *s, ps_device *device)
 static ps_status copy_table(prism_device *d, const ps_fmm_m2l_table *table)
 {
     int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *host, *block;
+    void *block;
+    PS_SCOPED_MEMORY void *host = NULL;
     PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a device"));
-    ps_status status = ps_fmm_device_table_pack(table, host, &d->table);
-    if (status == PS_OK) status = upload(d, host, bytes, &block);
-    if (status == PS_OK) status = ps_stream_wait(d->stream);
-    if (status == PS_OK) d->table.block = block;
-    free(host);
-    return status;
+    PS_TRY(ps_fmm_device_table_pack(table, host, &d->table));
+    PS_TRY(upload(d, host, bytes, &block));
+    PS_TRY(ps_stream_wait(d->stream));
+    d->table.block = block;
+    return PS_OK;
 }
 
 ps_status prism_device_operators(ps_prism_sum *s)

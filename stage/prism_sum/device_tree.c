@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 enum { OCTANTS = 8 };
@@ -49,7 +50,7 @@ static ps_status copy_levels(const ps_octree *from, int32_t *room, ps_device_tre
 ps_status prism_device_tree(const ps_octree *from, ps_device_tree *tree, ps_stream *stream)
 {
     int64_t most = ps_octree_leaves(from) + 1;
-    int32_t *room;
+    PS_SCOPED_MEMORY int32_t *room = NULL;
     if (from->particle_start[most - 1] > INT32_MAX || most > INT32_MAX)
         return ps_fail(PS_USAGE, "%lld particles in %lld leaves on a device; there may be 2^31 - 1",
                        (long long)from->particle_start[most - 1], (long long)(most - 1));
@@ -57,7 +58,5 @@ ps_status prism_device_tree(const ps_octree *from, ps_device_tree *tree, ps_stre
         if (OCTANTS * from->cells[l] + from->cells[l + 1] > most)
             most = OCTANTS * from->cells[l] + from->cells[l + 1];
     PS_TRY(ps_alloc_untouched((void **)&room, 4 * most, "cells for a device"));
-    ps_status status = copy_levels(from, room, tree, stream);
-    free(room);
-    return status;
+    return copy_levels(from, room, tree, stream);
 }

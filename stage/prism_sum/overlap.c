@@ -6,6 +6,7 @@
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/prism_sum/internal.h"
 
 /* Shared lengths up to this part of the shorter side are rounding of what touches. */
@@ -147,7 +148,7 @@ static ps_status search(const ps_prism_sum *s, found *f)
 ps_status ps_prism_overlap(const ps_prism_bodies *bodies, int threads, bool *overlap,
                            int64_t prisms[2])
 {
-    ps_prism_sum *s;
+    PS_SCOPED(ps_prism_sum_close) ps_prism_sum *s = NULL;
     ps_prism_bodies alone = *bodies;
     ps_prism_sum_options options = {.threads = threads, .height = 3};
     found f = {.pairs = 0};
@@ -157,11 +158,10 @@ ps_status ps_prism_overlap(const ps_prism_bodies *bodies, int threads, bool *ove
     while (options.height < 9 && ldexp(1, 3 * options.height - 3) < (double)bodies->prisms)
         ++options.height;
     PS_TRY(ps_prism_sum_open(&alone, &options, &s));
-    ps_status status = search(s, &f);
+    PS_TRY(search(s, &f));
     *overlap = f.pairs > 0;
     for (int i = 0; i < 2 && f.pairs > 0; ++i) prisms[i] = s->prism_order[f.first[i]];
-    ps_prism_sum_close(&s);
-    return status;
+    return PS_OK;
 }
 
 /* ---- stations inside ---- */

@@ -6,6 +6,7 @@
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 #include "stage/prism_sum/internal.h"
 
@@ -90,17 +91,13 @@ static ps_status make_table(ps_prism_sum *s, int order, double epsilon)
                               .rho = 1,
                               .basis_epsilon = ps_fmm_basis_epsilon(PS_FMM_INVERSE, epsilon),
                               .precision = PS_DOUBLE};
-    void *workspace;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "operators"));
-    ps_status status = ps_fmm_table_make(&spec, workspace, &s->table);
-    if (status == PS_OK)
-        status = ps_alloc_untouched(&s->table_block, ps_fmm_m2l_bytes(&s->table), "operators");
-    if (status == PS_OK) {
-        ps_fmm_m2l_attach(&s->table, s->table_block);
-        ps_fmm_table_fill(&spec, workspace, &s->table);
-    }
-    free(workspace);
-    return status;
+    PS_TRY(ps_fmm_table_make(&spec, workspace, &s->table));
+    PS_TRY(ps_alloc_untouched(&s->table_block, ps_fmm_m2l_bytes(&s->table), "operators"));
+    ps_fmm_m2l_attach(&s->table, s->table_block);
+    ps_fmm_table_fill(&spec, workspace, &s->table);
+    return PS_OK;
 }
 
 static ps_status make_problem(ps_prism_sum *s, int order, const ps_octree *sources,

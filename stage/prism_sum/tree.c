@@ -203,7 +203,8 @@ static ps_status list_pieces(const ps_prism_sum *s, int level, int64_t *first, u
 static ps_status make_sources(ps_prism_sum *s, uint64_t *const *pairs, const int64_t *counts)
 {
     const int leaves = s->height - 1;
-    uint64_t *keys, *scratch = NULL;
+    uint64_t *scratch = NULL;
+    PS_SCOPED_MEMORY uint64_t *keys = NULL;
     int64_t all = 0, used = 0, cells[PS_OCTREE_LEVELS_MAX];
     for (int l = 0; l < s->height; ++l) all += counts[l];
     PS_TRY(ps_alloc_buffer((void **)&keys, 16 * all, "keys of cells"));
@@ -215,10 +216,9 @@ static ps_status make_sources(ps_prism_sum *s, uint64_t *const *pairs, const int
     scratch = keys + used;
     uint64_t *sorted = ps_word_sort(keys, used, 1, 0, 3 * leaves, scratch);
     ps_tree_count(sorted, used, leaves, cells);
-    ps_status status = ps_octree_init(&s->sources, s->height, &s->box, cells, cells[leaves]);
-    if (status == PS_OK) ps_tree_fill(sorted, used, &s->sources);
-    free(keys);
-    return status;
+    PS_TRY(ps_octree_init(&s->sources, s->height, &s->box, cells, cells[leaves]));
+    ps_tree_fill(sorted, used, &s->sources);
+    return PS_OK;
 }
 
 /* First of pairs[count][2] whose key is no less. */
