@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "runtime/status.h"
+#include "tests/support/random.h"
 
 /* |actual - expected| <= absolute + relative * |expected|; NaN fails. */
 #define check_near(actual, expected, absolute, relative)                                           \
@@ -60,14 +61,5 @@ static inline void check_near_(double actual, double expected, double absolute, 
             _fail(__FILE__, __LINE__);                                                             \
         }                                                                                          \
     } while (0)
-
-/* Reproducible random numbers in [0, 1): splitmix64. */
-static inline double check_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 #endif

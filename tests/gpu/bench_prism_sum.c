@@ -58,16 +58,16 @@ static void make_model(const bench_case *c, prism_case *m)
                 m->high[1][at] = y + side;
                 m->low[2][at] = bottom + low * (top - bottom);
                 m->high[2][at] = k + 1 == c->nz ? top : bottom + high * (top - bottom);
-                m->weight[0][at] = 2000 + 700 * prism_uniform(&state);
+                m->weight[0][at] = 2000 + 700 * congruence_uniform(&state);
             }
         }
     for (int64_t i = 0; i < c->stations; ++i) {
-        double x = side * (double)c->nx * prism_uniform(&state);
-        double y = side * (double)c->ny * prism_uniform(&state);
+        double x = side * (double)c->nx * congruence_uniform(&state);
+        double y = side * (double)c->ny * congruence_uniform(&state);
         double cx = side * (floor(x / side) + .5), cy = side * (floor(y / side) + .5);
         m->place[0][i] = x;
         m->place[1][i] = y;
-        m->place[2][i] = surface(cx, cy, c->terrain) + 1 + 20 * prism_uniform(&state);
+        m->place[2][i] = surface(cx, cy, c->terrain) + 1 + 20 * congruence_uniform(&state);
     }
 }
 

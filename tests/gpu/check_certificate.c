@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "stage/tdbem_assembly/certificate_device.h"
+#include "tests/support/random.h"
 #include "tests/support/verdict.h"
 
 typedef struct certificate_case {
@@ -23,11 +24,7 @@ static const certificate_case cases[] = {{100, 256, 1}, {100, 256, 2},  {768, 25
 enum { CASES = sizeof cases / sizeof *cases };
 static uint64_t seed = 3;
 
-static double any(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 33) / (double)(1u << 30) - 1;
-}
+static double any(void) { return 2 * congruence_uniform(&seed) - 1; }
 
 /* Part `part` of entry (i, j) at an angle: of H symmetric. */
 static float entry(const certificate_case *c, const float *random, int angle, int part, int64_t i,

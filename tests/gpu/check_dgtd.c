@@ -134,7 +134,7 @@ static ps_status run_halo(trial *t, double *error)
     char *host, *raw;
     void *list, *buffer[2];
     for (int i = 0; i < FACES; ++i) {
-        faces[i] = (int32_t)(4 * (double)t->x.mesh.elements * next_random(&seed));
+        faces[i] = (int32_t)(4 * (double)t->x.mesh.elements * check_random(&seed));
         slots[i] = (int32_t)(4 * (t->d.system.groups * lanes + i) + faces[i] % 4);
     }
     PS_TRY(ps_alloc((void **)&host, FACES * width, (size_t)real, "traces"));
@@ -179,7 +179,7 @@ static ps_status run_probes(trial *t, double *error)
     double *weights, *values, difference = 0, size = 0;
     for (int64_t k = 0; k < PROBES; ++k) {
         double l[4] = {.1, .2, .3, .4};
-        slots[k] = (int64_t)((double)t->x.mesh.elements * next_random(&seed));
+        slots[k] = (int64_t)((double)t->x.mesh.elements * check_random(&seed));
         ps_dgtd_reference_values(&t->x.reference, l, nodal[k]);
         ps_dgtd_device_probe_weights(t->d.tables, nodal[k], turned + k * n);
     }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "tests/support/adaptive_device_case.h"
+#include "tests/support/distance.h"
 #include "tests/support/verdict.h"
 
 typedef struct check_case {
@@ -23,17 +24,6 @@ typedef struct check_case {
     ps_fmm_function function;
     double bound; /* of the difference of potentials; ten times that of gradients */
 } check_case;
-
-/* Relative L2 distance of columns [first, end) of two results. */
-static double apart(const double *x, const double *y, int64_t count, int first, int end)
-{
-    double difference = 0, size = 0;
-    for (int64_t i = first * count; i < end * count; ++i) {
-        difference += (x[i] - y[i]) * (x[i] - y[i]);
-        size += y[i] * y[i];
-    }
-    return sqrt(size > 0 ? difference / size : difference);
-}
 
 static ps_status judge(const char *what, double value, double bound)
 {
@@ -63,8 +53,8 @@ static ps_status compare_whole(const check_case *c, const adaptive_case *h, adap
     PS_GUARD(status, done, adaptive_whole_fetch(d, &w, again));
     for (int r = 0; r < 4; ++r)
         ps_tree_gather(again + r * n, h->tree.sets[0].order, n, results + r * n);
-    double potential = apart(results, h->results, n, 0, 1);
-    double gradient = apart(results, h->results, n, 1, 4);
+    double potential = relative_l2(results, h->results, n);
+    double gradient = relative_l2(results + n, h->results + n, 3 * n);
     printf("    tree on the device: levels %d cells %lld: potential %.2g gradient %.2g\n",
            w.tree.levels, (long long)w.tree.cells, potential, gradient);
     if (w.tree.cells != h->tree.cells || w.tree.leaves != h->tree.leaves)
@@ -115,8 +105,8 @@ static ps_status compare(const check_case *c, const adaptive_case *h, const ps_a
     PS_GUARD(status, done, adaptive_device_fetch(&d, results));
     PS_GUARD(status, done, adaptive_device_run(&d, false, NULL, NULL));
     PS_GUARD(status, done, adaptive_device_fetch(&d, again));
-    double potential = apart(results, h->results, n, 0, 1);
-    double gradient = apart(results, h->results, n, 1, 4);
+    double potential = relative_l2(results, h->results, n);
+    double gradient = relative_l2(results + n, h->results + n, 3 * n);
     printf("%s: levels %d leaves %lld W %lld X %lld: potential %.2g gradient %.2g from the cores\n",
            c->name, h->tree.levels, (long long)h->tree.leaves,
            (long long)plan->part[PS_PLAN_M2P_CELLS].count,

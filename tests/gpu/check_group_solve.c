@@ -4,19 +4,9 @@
  */
 #include <stdio.h>
 
+#include "tests/support/distance.h"
 #include "tests/support/group_case.h"
 #include "tests/support/verdict.h"
-
-/* |x - y| / |y| */
-static double difference(const double *x, const double *y, int64_t count)
-{
-    double apart = 0, size = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        apart += (x[i] - y[i]) * (x[i] - y[i]);
-        size += y[i] * y[i];
-    }
-    return apart > 0 ? sqrt(apart / size) : 0;
-}
 
 static ps_status compare_steps(const group_case *c, const group_answer *here,
                                const group_answer *there)
@@ -24,8 +14,8 @@ static ps_status compare_steps(const group_case *c, const group_answer *here,
     for (int64_t g = 0; g < c->count; ++g) {
         const ps_group_step *a = &here->steps[g], *b = &there->steps[g];
         double bound = 10 * c->tolerance;
-        double apart = difference(there->recent + g * c->unknowns, here->recent + g * c->unknowns,
-                                  c->unknowns);
+        double apart = relative_l2(there->recent + g * c->unknowns, here->recent + g * c->unknowns,
+                                   c->unknowns);
         if (b->state != PS_GROUP_SOLVED || b->residual > c->tolerance + 1e-14)
             return ps_fail(PS_FAILED, "step %d ended as %g with a residual of %g", (int)g, b->state,
                            b->residual);
@@ -61,7 +51,7 @@ static ps_status compare(const group_case *c)
         status = ps_fail(PS_FAILED, "the bits do not repeat");
     for (int q = 0; q < c->linings && status == PS_OK; ++q) {
         int64_t count = c->lining[q]->filter.states * c->unknowns;
-        double apart = difference(there.state[q], here.state[q], count);
+        double apart = relative_l2(there.state[q], here.state[q], count);
         if (!(apart <= 10 * c->tolerance))
             status = ps_fail(PS_FAILED, "the states of a wall are %g off", apart);
         if (memcmp(there.state[q], again.state[q], (size_t)count * sizeof(double)))

@@ -11,6 +11,7 @@
 
 #include "runtime/isa.h"
 #include "tests/gpu/interaction_device_case.h"
+#include "tests/support/random.h"
 #include "tests/support/thin_bodies.h"
 #include "tests/support/verdict.h"
 
@@ -21,8 +22,7 @@ static uint64_t seed = 7;
 
 static int64_t any_below(int64_t n)
 {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (int64_t)((seed >> 33) % (uint64_t)n);
+    return (int64_t)((congruence_next(&seed) >> 33) % (uint64_t)n);
 }
 
 static double uniform(void) { return (double)any_below(1 << 30) / (1 << 30); }

@@ -112,13 +112,13 @@ static ps_status check_transposed(check *k, ps_device *device)
     double *back[2][3], forward = 0, backward = 0, sizes = 0, error = 0, size = 0;
     uint64_t state = 23;
     for (int64_t i = 0; i < k->m.bodies.stations; ++i)
-        for (int d = 0; d < 3; ++d) k->m.place[d][i] += 1e-3 * prism_uniform(&state);
+        for (int d = 0; d < 3; ++d) k->m.place[d][i] += 1e-3 * congruence_uniform(&state);
     for (int i = 0; i < 2; ++i) ps_prism_sum_close(&k->sum[i]);
     PS_TRY(open_sums(k, device));
     PS_TRY(ps_prism_sum_apply(k->sum[1], (const double *const *)k->m.weight, k->m.out));
     for (int n = 0; n < PRISM_NUMBERS; ++n)
         for (int64_t i = 0; i < k->m.bodies.stations; ++i)
-            k->m.direct[n][i] = prism_uniform(&state) - .5;
+            k->m.direct[n][i] = congruence_uniform(&state) - .5;
     for (int i = 0; i < 2; ++i) {
         for (int d = 0; d < 3; ++d) back[i][d] = prism_numbers(k->m.bodies.prisms);
         PS_TRY(ps_prism_sum_transposed(k->sum[i], (const double *const *)k->m.direct, back[i]));

@@ -40,7 +40,7 @@ static ps_status vectors(ps_precision precision, int64_t n, double *error)
         dot += x[i] * y[i];
         size += fabs(x[i] * y[i]);
     }
-    *error = fmax(distance(n, got, y), fabs(sum - dot) / size);
+    *error = fmax(relative_l2(got, y, n), fabs(sum - dot) / size);
     free(x);
     return PS_OK;
 }
@@ -90,7 +90,7 @@ static ps_status sparse(ps_precision precision, int64_t rows, int shape, double 
     PS_TRY(ps_csr_device_multiply(&d, dx, dy, here.stream));
     PS_TRY(place_get(&here, precision, rows, dy, x + rows));
     ps_csr_multiply(&m, x, x + 2 * rows);
-    *error = distance(rows, x + rows, x + 2 * rows);
+    *error = relative_l2(x + rows, x + 2 * rows, rows);
     ps_csr_release(&m);
     free(x);
     return PS_OK;
@@ -127,7 +127,7 @@ static ps_status stencil(ps_precision precision, const int64_t nodes[3], int fac
     PS_TRY(ps_stencil_device_multiply(precision, &s, dx, dy, planes, here.stream));
     PS_TRY(place_get(&here, precision, n, dy, x + n));
     ps_stencil_multiply(&s, x, x + 2 * n);
-    *error = distance(n, x + n, x + 2 * n);
+    *error = relative_l2(x + n, x + 2 * n, n);
     free(x);
     return PS_OK;
 }
@@ -213,7 +213,7 @@ static ps_status krylov(const krylov_case *c, double *error)
     PS_TRY(make_problem(c, &p));
     PS_TRY(on_device(c, &p, tolerance, &device));
     PS_TRY(on_host(c, &p, tolerance, &host));
-    *error = distance(p.n, p.got, p.x) / (tolerance * 300);
+    *error = relative_l2(p.got, p.x, p.n) / (tolerance * 300);
     double slack = (c->method == PS_KRYLOV_BICGSTAB ? 0.35 : 0.05) * (double)host.iterations + 2;
     if (c->precision == PS_SINGLE) slack *= 2;
     if (fabs((double)(device.iterations - host.iterations)) > slack) {
@@ -243,7 +243,7 @@ static ps_status mixed(const int64_t nodes[3], double *error)
     PS_TRY(ps_krylov_device_mixed(&system, &control, work, here.stream, &device));
     PS_TRY(place_get(&here, PS_DOUBLE, p.n, x, p.got));
     PS_TRY(on_host(&c, &p, tolerance, &host));
-    *error = distance(p.n, p.got, p.x) / (tolerance * 300);
+    *error = relative_l2(p.got, p.x, p.n) / (tolerance * 300);
     if ((double)device.iterations > 1.1 * (double)host.iterations + 12) {
         printf("P-CG in fp32, residuals in fp64: %lld iterations, in fp64 %lld\n",
                (long long)device.iterations, (long long)host.iterations);

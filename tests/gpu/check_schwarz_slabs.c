@@ -44,9 +44,9 @@ static ps_status direct(ps_precision precision, const int64_t nodes[3], int face
     PS_TRY(place_get(&here, precision, n, dx, b + n));
     PS_TRY(ps_fast_solver_make(&slab, tables, &host));
     ps_fast_solve(&host, b, b + 2 * n, work, 1);
-    *error = distance(n, b + n, b + 2 * n);
+    *error = relative_l2(b + n, b + 2 * n, n);
     PS_TRY(place_get(&here, precision, n, db, b)); /* in place */
-    *error = fmax(*error, distance(n, b, b + n));
+    *error = fmax(*error, relative_l2(b, b + n, n));
     free(b);
     free(tables);
     free(work);
@@ -124,7 +124,7 @@ static ps_status field_error(ps_precision precision, boxes *b, const ps_slab_dev
             ps_slab_first(nx, b->plan.slabs, s + 1) - ps_slab_first(nx, b->plan.slabs, s) + 1;
         const char *from = (const char *)box->field + at * box->face * real_size(precision);
         PS_TRY(place_get(&here, precision, planes * box->face, from, got));
-        *error = fmax(*error, distance(planes * box->face, got, field_of_slab(&b->host, s)));
+        *error = fmax(*error, relative_l2(got, field_of_slab(&b->host, s), planes * box->face));
         at += planes;
     }
     free(got);
@@ -151,7 +151,7 @@ static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_
         for (int i = 0; i < 2; ++i)
             PS_TRY(ps_slab_device_exchange(&part[i], source, g, out, here.stream));
         PS_TRY(place_get(&here, precision, b.traces, out, b.got));
-        *error = fmax(*error, distance(b.traces, b.got, b.out));
+        *error = fmax(*error, relative_l2(b.got, b.out, b.traces));
     }
     PS_TRY(ps_slab_box_finish(&b.host, b.g));
     for (int i = 0; i < 2; ++i) {
@@ -181,7 +181,7 @@ static ps_status vectors(int64_t face, int64_t traces, int64_t count, double *er
     PS_TRY(v.dots(v.context, count, da, dy, parts));
     for (int64_t i = 0; i < count * size; ++i)
         expected[i / size * all + first + i % size / face] += a[i] * y[i % size];
-    *error = distance(count * all, parts, expected);
+    *error = relative_l2(parts, expected, count * all);
     PS_TRY(v.add(v.context, count, factors, da, dy));
     PS_TRY(v.subtract(v.context, dy + size, dy));
     PS_TRY(v.divide(v.context, 3, dy));
@@ -190,7 +190,7 @@ static ps_status vectors(int64_t face, int64_t traces, int64_t count, double *er
         y[i] = (y[size + i] - y[i]) / 3;
     }
     PS_TRY(place_get(&here, PS_DOUBLE, size, dy, a));
-    *error = fmax(*error, distance(size, a, y));
+    *error = fmax(*error, relative_l2(a, y, size));
     free(a);
     free(parts);
     return PS_OK;
@@ -221,7 +221,7 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
     PS_TRY(place_put(&here, PS_DOUBLE, 3 * traces, low, dlow));
     PS_TRY(ps_traces_device_scatter(&m, dr, here.stream));
     PS_TRY(place_get(&here, PS_DOUBLE, size, dr, r + size));
-    *error = fmax(*error, distance(size, r + size, r));
+    *error = fmax(*error, relative_l2(r + size, r, size));
     free(r);
     return PS_OK;
 }
@@ -309,7 +309,7 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     ps_fast_solver host;
     PS_TRY(ps_fast_solver_make(&whole, tables, &host));
     ps_fast_solve(&host, b, b + 2 * n, work, 1);
-    *error = distance(n, b + n, b + 2 * n);
+    *error = relative_l2(b + n, b + 2 * n, n);
     free(b);
     free(traces.space);
     free(tables);

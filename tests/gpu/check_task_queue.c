@@ -8,6 +8,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/task_queue.h"
+#include "tests/support/random.h"
 
 enum { PIECES = 24, WORDS = 1 << 16, TASKS = 1500, BYTES = 8 * WORDS, FEW = 6 };
 enum { ANYWHERE, CPU_ONLY, BUCKETS };
@@ -22,19 +23,13 @@ typedef struct step {
 
 static step steps[TASKS];
 
-/* [0, 1), the upper bits of a linear congruence. */
-static double random_part(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 40) * 0x1p-24;
-}
-
 static void draw_steps(uint64_t seed)
 {
     for (int t = 0; t < TASKS; ++t) {
-        double kind = random_part(&seed);
-        steps[t] = (step){.number = t, .from = (int)(random_part(&seed) * PIECES)};
-        steps[t].to = (steps[t].from + 1 + (int)(random_part(&seed) * (PIECES - 1))) % PIECES;
+        double kind = congruence_uniform(&seed);
+        steps[t] = (step){.number = t, .from = (int)(congruence_uniform(&seed) * PIECES)};
+        steps[t].to =
+            (steps[t].from + 1 + (int)(congruence_uniform(&seed) * (PIECES - 1))) % PIECES;
         steps[t].half = kind < 0.4;
         steps[t].sum = kind > 0.8;
     }

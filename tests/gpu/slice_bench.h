@@ -17,6 +17,7 @@
 #include "kernels/tdbem/slice_batch.h"
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/memory.h"
+#include "tests/support/random.h"
 
 enum { BENCH_K = 341, BENCH_D_MAX = 13, BENCH_SPREAD = 12 };
 
@@ -52,11 +53,7 @@ static inline int64_t bench_stored(const slice_bench *s)
     return s->header.half ? 2 : bench_item(s);
 }
 
-static inline uint64_t bench_next(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return *state >> 33;
-}
+static inline uint64_t bench_next(uint64_t *state) { return congruence_next(state) >> 33; }
 static inline double bench_unit(uint64_t *state) { return (double)bench_next(state) * 0x1p-31; }
 
 /* Starts of 32 neighbouring rows. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/random.h"
+
 enum { ROOM = 1 << 22 };
 
 typedef struct span {
@@ -20,8 +22,7 @@ static uint64_t random_state;
 
 static size_t draw(size_t below)
 {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (size_t)(random_state >> 33) % (below ? below : 1);
+    return (size_t)(congruence_next(&random_state) >> 33) % (below ? below : 1);
 }
 
 /* The part is replaced; what would not fit is left as it is. */

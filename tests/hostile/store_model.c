@@ -1,5 +1,6 @@
 #include "runtime/scope.h"
 #include "store_model.h"
+#include "tests/support/random.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,8 +181,7 @@ bool store_model_write(const char *path, const store_model *m)
 
 static uint64_t draw(uint64_t *random, uint64_t below)
 {
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return (*random >> 33) % (below ? below : 1);
+    return (congruence_next(random) >> 33) % (below ? below : 1);
 }
 
 /* Sums and products wrap around: they are meant to be odd. */

@@ -10,6 +10,7 @@
 #include "formats/task_trace.h"
 #include "runtime/program.h"
 #include "tests/support/fmm_schedule_case.h"
+#include "tests/support/random.h"
 
 enum { MANY = 60000 };
 
@@ -53,13 +54,6 @@ static ps_status simulate(const ps_schedule_problem *p, ps_task_trace *trace)
 
 static uint64_t seed = 4;
 
-/* [0, 1), the upper bits of a linear congruence. */
-static double random_part(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 40) * 0x1p-24;
-}
-
 /* Short tasks of all kinds without dependencies. */
 static ps_status simulate_many(ps_task_trace *trace)
 {
@@ -67,7 +61,7 @@ static ps_status simulate_many(ps_task_trace *trace)
     static int buckets[MANY];
     for (int t = 0; t < MANY; ++t) {
         buckets[t] = t * CASE_BUCKETS / MANY;
-        cpu[t] = 1e-3 * (0.5 + random_part());
+        cpu[t] = 1e-3 * (0.5 + congruence_uniform(&seed));
         gpu[t] = fmm_case_buckets[buckets[t]].gpu < 0 ? INFINITY : cpu[t] / 5;
     }
     ps_schedule_problem p = {.times = {MANY, cpu, gpu, 16, 4}, .buckets = buckets};

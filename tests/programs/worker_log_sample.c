@@ -9,23 +9,17 @@
 
 #include "formats/worker_log.h"
 #include "runtime/worker_balance.h"
+#include "tests/support/random.h"
 
 enum { WORKERS = 4, ITEMS = 10000, HELD = 3000, BALANCED = 40, STAGES = 4 };
 
 static uint64_t seed = 5;
 
-/* [0, 1), the upper bits of a linear congruence. */
-static double random_part(void)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 40) * 0x1p-24;
-}
-
 static double virtual_seconds(int worker, int64_t items)
 {
     double cost = 6e-3 * (double)items;
     if (worker > 0) cost = 1e-3 * (double)items + 8e-3 * (double)(items > HELD ? items - HELD : 0);
-    return cost * (0.98 + 0.04 * random_part());
+    return cost * (0.98 + 0.04 * congruence_uniform(&seed));
 }
 
 static ps_status run_iterations(ps_worker_balance *balance, int64_t iterations, ps_worker_log *log,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "runtime/worker_balance.h"
+#include "tests/support/random.h"
 
 enum {
     BALANCE_WORKERS = 6,
@@ -25,23 +26,14 @@ static const char *const balance_cost_names[BALANCE_COSTS] = {"up-down", "up-up"
 static const char *const balance_factor_names[BALANCE_FACTORS] = {"equal", "1..6", "one 10",
                                                                   "1, 10", "random"};
 
-/* Splitmix64, [0, 1). */
-static inline double balance_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 /* before[k]: sum of the costs of the items before k, k = 0 .. BALANCE_ITEMS. */
 static inline void balance_costs(int kind, uint64_t seed, double *before)
 {
     before[0] = 0;
     for (int k = 0; k < BALANCE_ITEMS; ++k) {
         double x = (double)k / (BALANCE_ITEMS - 1);
-        double shape[BALANCE_COSTS] = {1 - fabs(2 * x - 1), fmod(2 * x, 1), x,
-                                       balance_random(&seed), 0};
+        double shape[BALANCE_COSTS] = {1 - fabs(2 * x - 1), fmod(2 * x, 1), x, check_random(&seed),
+                                       0};
         before[k + 1] = before[k] + 1 + 9 * shape[kind];
     }
 }
@@ -50,7 +42,7 @@ static inline void balance_factors(int kind, uint64_t seed, double *factors)
 {
     for (int i = 0; i < BALANCE_WORKERS; ++i) {
         double kinds[BALANCE_FACTORS] = {1, i + 1, i == 0 ? 10 : 1, i % 2 ? 10 : 1,
-                                         1 + 9 * balance_random(&seed)};
+                                         1 + 9 * check_random(&seed)};
         factors[i] = kinds[kind];
     }
 }

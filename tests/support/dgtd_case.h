@@ -9,6 +9,7 @@
 #include "kernels/dgtd/march.h"
 #include "kernels/dgtd/time_step.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/random.h"
 
 static const double dgtd_pi = 3.14159265358979323846;
 
@@ -105,6 +106,17 @@ static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision pre
     x->former = dgtd_array(bytes.field);
     x->partial = dgtd_array((size_t)x->system.groups * sizeof *x->partial);
     return PS_OK;
+}
+
+/* Random numbers in (-1/2, 1/2) at all nodes of both fields. */
+static inline void dgtd_case_random(dgtd_case *x, uint64_t seed)
+{
+    int nodes = x->reference.nodes;
+    for (int field = 0; field < 2; ++field)
+        for (int64_t e = 0; e < x->mesh.elements; ++e)
+            for (int i = 0; i < 3 * nodes; ++i)
+                ps_dgtd_set_node(&x->system, x->field[field], e, i / nodes, i % nodes,
+                                 check_random(&seed) - .5);
 }
 
 static inline size_t dgtd_case_field_bytes(const dgtd_case *x)

@@ -5,6 +5,7 @@
 #define PS_TESTS_SUPPORT_DGTD_PORTS_H
 
 #include "tests/support/dgtd_case.h"
+#include "tests/support/random.h"
 
 enum { DGTD_SIDES_MAX = 64 };
 
@@ -23,8 +24,7 @@ static inline int dgtd_faces_ascend(const void *a, const void *b)
 /* -1/2 .. 1/2. */
 static inline double dgtd_uniform(uint64_t *seed)
 {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 33) * 0x1p-31 - .5;
+    return (double)(congruence_next(seed) >> 33) * 0x1p-31 - .5;
 }
 
 /* Both sides of some inner faces and some PMC faces, from a face on. */
@@ -44,8 +44,7 @@ static inline void dgtd_choose_sides(dgtd_port_sides *p, const cube_tets *mesh, 
     qsort(p->faces, (size_t)count, sizeof *p->faces, dgtd_faces_ascend);
     for (int k = 0; k < count; ++k)
         for (int c = 0; c < 3; ++c) p->gradients[k][c] = dgtd_uniform(&seed);
-    p->sides = (ps_dgtd_port_sides){
-        count, p->faces, (const double(*)[3])p->gradients, 1};
+    p->sides = (ps_dgtd_port_sides){count, p->faces, (const double(*)[3])p->gradients, 1};
 }
 
 /* Once the steps of the system are set; state[2] stays the caller's. */

@@ -11,16 +11,9 @@
 #include "tests/support/dgtd_device.h"
 #include "tests/support/dgtd_media.h"
 #include "tests/support/dgtd_ports.h"
+#include "tests/support/random.h"
 
 enum { MATERIALS = 50, SIDE = 3, PORTS = 6, CELLS = 14, PORT_STATES = 3 * CELLS + 2 };
-
-static inline double next_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 /* What a case has beside PEC, PMC and random materials. */
 typedef struct setting {
@@ -93,8 +86,8 @@ typedef struct trial {
 static inline void random_materials(trial *t, bool lossy, uint64_t *seed)
 {
     for (int m = 0; m < MATERIALS; ++m)
-        t->materials[m] = (ps_dgtd_material){1 + 5 * next_random(seed), 1 + 2 * next_random(seed),
-                                             lossy ? next_random(seed) : 0};
+        t->materials[m] = (ps_dgtd_material){1 + 5 * check_random(seed), 1 + 2 * check_random(seed),
+                                             lossy ? check_random(seed) : 0};
 }
 
 /* Of every fifth medium none, else 1 to 4 poles, of the kinds in turn; rates from a hundredth of a
@@ -105,15 +98,15 @@ static inline void random_media(trial *t, bool tensors)
     double rate = 1 / t->march.dt;
     for (int m = 0; m < MATERIALS; ++m) {
         ps_dgtd_constitution *x = &t->media[m];
-        double eps = t->materials[m].eps, off = next_random(&seed) / 3, *tensor = t->tensors[m];
+        double eps = t->materials[m].eps, off = check_random(&seed) / 3, *tensor = t->tensors[m];
         *x = (ps_dgtd_constitution){.eps = eps, .sigma = t->materials[m].sigma};
         x->pole_count = m % 5;
         x->poles = t->poles[m];
         for (int k = 0; k < x->pole_count; ++k)
             t->poles[m][k] = (ps_dgtd_pole){.kind = (ps_dgtd_pole_kind)((m + k) % 3),
-                                            .strength = 3 * next_random(&seed) + .1,
-                                            .frequency = rate * next_random(&seed),
-                                            .rate = rate * pow(10, 4 * next_random(&seed) - 2)};
+                                            .strength = 3 * check_random(&seed) + .1,
+                                            .frequency = rate * check_random(&seed),
+                                            .rate = rate * pow(10, 4 * check_random(&seed) - 2)};
         memcpy(tensor, (double[]){eps + 1, eps + 2, eps + 1.5, off, -off, off / 2}, sizeof *t->tensors);
         if (tensors && m % 3 == 0) x->tensor = tensor;
         t->materials[m].sigma +=
@@ -136,9 +129,9 @@ static inline ps_status make_mesh(cube_tets *mesh, bool absorbing)
     PS_TRY(cube_tets_init(mesh, SIDE, .3, PS_DGTD_PEC));
     for (int64_t f = 0; f < 4 * mesh->elements; ++f)
         if (mesh->links[f] < 0)
-            mesh->kinds[f] = (uint8_t)(PS_DGTD_PEC + (int)(kinds * next_random(&seed)));
+            mesh->kinds[f] = (uint8_t)(PS_DGTD_PEC + (int)(kinds * check_random(&seed)));
     for (int64_t e = 0; e < mesh->elements; ++e)
-        mesh->tags[e] = (uint16_t)(MATERIALS * next_random(&seed));
+        mesh->tags[e] = (uint16_t)(MATERIALS * check_random(&seed));
     return PS_OK;
 }
 
@@ -150,7 +143,7 @@ static inline void random_fields(trial *t, const ps_dgtd_bernstein *bases)
     for (int64_t i = 0; i < 6 * t->x.mesh.elements; ++i) {
         double in[PS_DGTD_MAX_NODES];
         int c = (int)(i / 2 % 3), f = (int)(i % 2);
-        for (int k = 0; k < n; ++k) in[k] = next_random(&seed) - .5;
+        for (int k = 0; k < n; ++k) in[k] = check_random(&seed) - .5;
         for (int k = 0; k < n; ++k) {
             double sum = 0;
             for (int j = 0; j < n; ++j) sum += bases->to_nodes[k * n + j] * in[j];
@@ -311,7 +304,7 @@ static inline ps_status add_local(trial *t)
     uint8_t *classes = dgtd_array(4 * (size_t)count), *closed = classes + count;
     t->reach = dgtd_array((size_t)t->x.system.groups * PS_DGTD_LANES_F32);
     for (int64_t e = 0; e < count; ++e) {
-        double r = next_random(&seed);
+        double r = check_random(&seed);
         classes[e] = (uint8_t)((r > .8) + (r > .93) + (r > .97) + (r > .99));
         closed[e] = t->layer && t->layer[e];
         for (int64_t f = 4 * e; f < 4 * e + 4; ++f) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "stage/prism_sum/prism_sum.h"
+#include "tests/support/random.h"
 
 enum { PRISM_NUMBERS = PS_PRISM_NUMBERS };
 
@@ -20,12 +21,6 @@ typedef struct prism_case {
     double *low[3], *high[3], *place[3], *weight[3], *out[PRISM_NUMBERS], *direct[PRISM_NUMBERS];
     int64_t *all; /* stations 0, 1, ... */
 } prism_case;
-
-static inline double prism_uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
 
 static inline double *prism_numbers(int64_t count)
 {
@@ -78,15 +73,15 @@ static inline void prism_case_random(prism_case *m, ps_prism_kind kind, int64_t 
     m->bodies.kind = kind;
     for (int64_t i = 0; i < prisms; ++i)
         for (int d = 0; d < 3; ++d) {
-            double side = i == 5 ? 900 : 100 * pow(spread, -prism_uniform(&state));
-            m->low[d][i] = 5e5 + (i == 5 ? 20 : 1000 * prism_uniform(&state));
+            double side = i == 5 ? 900 : 100 * pow(spread, -congruence_uniform(&state));
+            m->low[d][i] = 5e5 + (i == 5 ? 20 : 1000 * congruence_uniform(&state));
             m->high[d][i] = m->low[d][i] + side;
-            m->weight[d][i] = (prism_uniform(&state) - .3) * (i == 5 ? .01 : 1);
+            m->weight[d][i] = (congruence_uniform(&state) - .3) * (i == 5 ? .01 : 1);
         }
     for (int64_t i = 0; i < stations; ++i) {
-        int64_t p = (int64_t)(prism_uniform(&state) * (double)prisms);
+        int64_t p = (int64_t)(congruence_uniform(&state) * (double)prisms);
         for (int d = 0; d < 3; ++d) {
-            double t = prism_uniform(&state),
+            double t = congruence_uniform(&state),
                    inside = m->low[d][p] + t * (m->high[d][p] - m->low[d][p]);
             double face = i & 1 ? m->low[d][p] : m->high[d][p];
             int pinned = (int)(i % 5); /* 0: anywhere; 1: inside; 2: face; 3: edge; 4: corner */

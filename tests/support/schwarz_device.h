@@ -17,6 +17,7 @@
 #include "kernels/schwarz/traces_device.h"
 #include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
+#include "tests/support/distance.h"
 
 enum { PLACE_MEMORIES = 64 };
 
@@ -190,17 +191,6 @@ static inline ps_status place_iteration(place *p, const ps_slab_device *box, int
 static inline void fill_random(uint64_t seed, int64_t n, double *x)
 {
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * ps_counter_uniform(seed, (uint64_t)i, 0) - 1;
-}
-
-/* |a - b| / |b| in the 2-norm; NaN where a has any. */
-static inline double distance(int64_t n, const double *a, const double *b)
-{
-    double above = 0, below = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        above += (a[i] - b[i]) * (a[i] - b[i]);
-        below += b[i] * b[i];
-    }
-    return below > 0 ? sqrt(above / below) : sqrt(above);
 }
 
 /* f = 1 on a box: the volume of the elements around a node, fixed nodes 0. */

@@ -31,12 +31,6 @@ static void tensor_at(const brick *b, const double place[3], double out[10])
     field_of(PS_PRISM_TENSOR, b, one, place, out);
 }
 
-static double uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-53;
-}
-
 static const brick p1 = {{-1, -2, -3}, {1, 2, 3}}, p2 = {{0, 0, -1}, {100, 100, 0}},
                    p3 = {{10, -5, 2}, {11, 7, 2.5}};
 
@@ -130,8 +124,8 @@ static void check_numbers(const double *a, const double *b, double tolerance)
 static void random_brick(uint64_t *state, double stretch, brick *b)
 {
     for (int d = 0; d < 3; ++d) {
-        double side = pow(stretch, uniform(state) - .5);
-        b->low[d] = uniform(state) - .5 - side / 2;
+        double side = pow(stretch, congruence_uniform(state) - .5);
+        b->low[d] = congruence_uniform(state) - .5 - side / 2;
         b->high[d] = b->low[d] + side;
     }
 }
@@ -144,8 +138,8 @@ static void against_plain_sums(void **unused)
         double place[3], out[10], expected[10];
         random_brick(&state, 9, &b);
         for (int d = 0; d < 3; ++d)
-            place[d] = i % 2 ? b.low[d] + uniform(&state) * (b.high[d] - b.low[d])
-                             : 4 * uniform(&state) - 2;
+            place[d] = i % 2 ? b.low[d] + congruence_uniform(&state) * (b.high[d] - b.low[d])
+                             : 4 * congruence_uniform(&state) - 2;
         tensor_at(&b, place, out);
         plain_sums(&b, place, expected);
         check_numbers(out, expected, 2e-12);
@@ -169,7 +163,7 @@ static void laplace(void **unused)
         random_brick(&state, i % 2 ? 1e6 : 10, &b);
         for (int d = 0; d < 3; ++d) {
             double side = b.high[d] - b.low[d];
-            place[d] = b.low[d] + (2 * uniform(&state) - .5) * side;
+            place[d] = b.low[d] + (2 * congruence_uniform(&state) - .5) * side;
             if (i % 5 == 0 && d == i % 3) place[d] = i % 2 ? b.low[d] : b.high[d];
         }
         bool inside = within(&b, place);
@@ -193,8 +187,8 @@ static void additivity(void **unused)
         random_brick(&state, i % 2 ? 1e5 : 10, &b);
         for (int d = 0; d < 3; ++d) {
             double side = b.high[d] - b.low[d];
-            cut[d] = b.low[d] + uniform(&state) * side;
-            place[d] = b.low[d] + (3 * uniform(&state) - 1) * side;
+            cut[d] = b.low[d] + congruence_uniform(&state) * side;
+            place[d] = b.low[d] + (3 * congruence_uniform(&state) - 1) * side;
             if (i % 7 == 0) place[d] = i % 2 ? b.low[d] : cut[d]; /* corners: of it, or of pieces */
         }
         for (int c = 0; c < 8; ++c) {
@@ -265,10 +259,11 @@ static void far_away(void **unused)
     for (int i = 0; i < 4000; ++i) {
         brick b, half[2];
         double place[3], out[10], sum[10] = {0}, square = 0, longest = 0;
-        double away = pow(10, 7 * uniform(&state) - 1);
+        double away = pow(10, 7 * congruence_uniform(&state) - 1);
         random_brick(&state, i % 2 ? 1e6 : 4, &b);
         for (int d = 0; d < 3; ++d) longest = fmax(longest, b.high[d] - b.low[d]);
-        for (int d = 0; d < 3; ++d) place[d] = uniform(&state) - .5, square += place[d] * place[d];
+        for (int d = 0; d < 3; ++d)
+            place[d] = congruence_uniform(&state) - .5, square += place[d] * place[d];
         for (int d = 0; d < 3; ++d)
             place[d] = (b.low[d] + b.high[d]) / 2 + place[d] * longest * away / sqrt(square);
         tensor_at(&b, place, out);
@@ -305,9 +300,9 @@ static void large_offsets(void **unused)
         brick b, moved;
         double place[3], there[3], out[10], expected[10];
         for (int d = 0; d < 3; ++d) {
-            b.low[d] = floor(1000 * uniform(&state)) / 8;
-            b.high[d] = b.low[d] + 1 + floor(1000 * uniform(&state)) / 8;
-            place[d] = floor(2000 * uniform(&state)) / 16;
+            b.low[d] = floor(1000 * congruence_uniform(&state)) / 8;
+            b.high[d] = b.low[d] + 1 + floor(1000 * congruence_uniform(&state)) / 8;
+            place[d] = floor(2000 * congruence_uniform(&state)) / 16;
             moved.low[d] = b.low[d] + offset[d];
             moved.high[d] = b.high[d] + offset[d];
             there[d] = place[d] + offset[d];
@@ -360,7 +355,7 @@ static void rows(void **unused)
         for (int d = 0; d < 3; ++d) {
             low[d][i] = b.low[d] + (i % 7 == 0 ? 1e4 : 0);
             high[d][i] = b.high[d] + (i % 7 == 0 ? 1e4 : 0);
-            weight[d][i] = uniform(&state) - .5;
+            weight[d][i] = congruence_uniform(&state) - .5;
         }
     }
     for (int first = 0; first < 5; ++first)

@@ -139,14 +139,7 @@ static void start(trial *t, int order, ps_precision precision, const ps_dgtd_pol
     check_ok(dgtd_case_init(&t->x, order, precision, t->materials, MATERIALS));
     double dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&t->x.body, NULL);
     dgtd_media_init(&t->media, &t->x, t->constitution, t->materials, dt);
-    for (int f = 0; f < 2; ++f)
-        for (int64_t e = 0; e < t->x.mesh.elements; ++e)
-            for (int c = 0; c < 3; ++c)
-                for (int n = 0; n < t->x.reference.nodes; ++n) {
-                    seed = seed * 6364136223846793005u + 1442695040888963407u;
-                    ps_dgtd_set_node(&t->x.system, t->x.field[f], e, c, n,
-                                     (double)(seed >> 11) * 0x1p-53 - .5);
-                }
+    dgtd_case_random(&t->x, seed);
     t->march = (ps_dgtd_march){
         .system = &t->x.system, .dt = dt, .electric = t->x.field[0], .magnetic = t->x.field[1]};
 }

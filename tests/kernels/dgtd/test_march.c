@@ -153,16 +153,6 @@ typedef struct random_case {
     ps_dgtd_march march;
 } random_case;
 
-static void random_fields(random_case *c)
-{
-    uint64_t seed = 7;
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < c->x.mesh.elements; ++e)
-            for (int i = 0; i < 3 * c->x.reference.nodes; ++i)
-                ps_dgtd_set_node(&c->x.system, c->x.field[field], e, i / c->x.reference.nodes,
-                                 i % c->x.reference.nodes, check_random(&seed) - 0.5);
-}
-
 /* A shaken cube of random materials, `fraction` of the rule's step. */
 static void random_init(random_case *c, int order, ps_precision precision, int kind, double sigma,
                         double fraction)
@@ -187,7 +177,7 @@ static void random_init(random_case *c, int order, ps_precision precision, int k
     dgtd_border_init(&c->border, &c->x, NULL, c->march.dt);
     if (kind == PS_DGTD_ABSORBING) c->march.border = &c->border;
     ps_dgtd_set_step(&c->x.system, c->materials, c->march.dt);
-    random_fields(c);
+    dgtd_case_random(&c->x, 7);
 }
 
 static void random_release(random_case *c)

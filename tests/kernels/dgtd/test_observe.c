@@ -20,16 +20,6 @@ static void open_case(dgtd_case *x, int order, ps_precision precision, int64_t s
     check_ok(dgtd_case_init(x, order, precision, &vacuum, 1));
 }
 
-static void random_fields(dgtd_case *x)
-{
-    uint64_t seed = 7;
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < x->mesh.elements; ++e)
-            for (int i = 0; i < 3 * x->reference.nodes; ++i)
-                ps_dgtd_set_node(&x->system, x->field[field], e, i / x->reference.nodes,
-                                 i % x->reference.nodes, check_random(&seed) - 0.5);
-}
-
 /* A polynomial of the order of the elements, different by component. */
 static double polynomial(int order, int c, const double x[3])
 {
@@ -101,7 +91,7 @@ static void running_transform_is_the_sum(void **state)
         double expected[FREQUENCIES][2] = {{0}};
         for (int n = 0; n < STEPS; ++n) {
             double t = .1 * n;
-            random_fields(&x);
+            dgtd_case_random(&x, 7);
             ps_dgtd_set_node(&x.system, x.field[0], last, 1, 3, cos(2.1 * t + .4));
             ps_dgtd_dft_add(&x.system, x.field[0], omegas, FREQUENCIES, scale, t, 0, groups, sums);
             for (int64_t g = groups; g > 0; g -= g < 7 ? g : 7)
@@ -132,7 +122,7 @@ static void energies_by_groups(void **state)
         ps_dgtd_march march[2];
         dgtd_case *cases[2] = {&a, &b};
         for (int k = 0; k < 2; ++k) {
-            random_fields(cases[k]);
+            dgtd_case_random(cases[k], 7);
             march[k] = (ps_dgtd_march){.system = &cases[k]->system,
                                        .dt = .3 * dgtd_kuhn_limit(3, 4),
                                        .electric = cases[k]->field[0],

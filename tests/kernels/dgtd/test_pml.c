@@ -56,15 +56,6 @@ static void release(layer_case *c)
     dgtd_case_release(&c->x);
 }
 
-static void fill_random(layer_case *c, uint64_t seed)
-{
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < c->x.mesh.elements; ++e)
-            for (int i = 0; i < 3 * c->x.reference.nodes; ++i)
-                ps_dgtd_set_node(&c->x.system, c->x.field[field], e, i / c->x.reference.nodes,
-                                 i % c->x.reference.nodes, check_random(&seed) - .5);
-}
-
 static void stretch_of(const layer_case *c, int64_t e, double kappa[3], double sigma[3],
                        double radial[3])
 {
@@ -289,7 +280,7 @@ static double flat_growth(int upwind)
         c.profile.sigma[k / 3][k % 3] = 13;
         c.profile.inner[k / 3][k % 3] *= k % 3 == 2 ? .3 : 1;
     }
-    fill_random(&c, 3);
+    dgtd_case_random(&c.x, 3);
     ps_dgtd_march m = {.system = &c.x.system,
                        .dt = .25 * ps_dgtd_step_constant(1) * dgtd_least_size(&c.x.body, NULL),
                        .electric = c.x.field[0],
@@ -326,7 +317,7 @@ static void random_fields_do_not_grow(void **state)
         for (int order = 1; order <= 2; ++order) {
             layer_case c;
             init(&c, order, PS_DOUBLE, (ps_dgtd_pml_shape)shape, 1);
-            fill_random(&c, 3);
+            dgtd_case_random(&c.x, 3);
             double first = march_on(&c, 50), then = march_on(&c, 300), last = march_on(&c, 600);
             assert_true(then < 1.3 * first && last < 1.1 * then);
             release(&c);
@@ -338,8 +329,8 @@ static void ranges_do_not_change_bits(void **state)
     layer_case a, b;
     init(&a, 2, PS_SINGLE, PS_DGTD_PML_BALL, 1);
     init(&b, 2, PS_SINGLE, PS_DGTD_PML_BALL, 1);
-    fill_random(&a, 5);
-    fill_random(&b, 5);
+    dgtd_case_random(&a.x, 5);
+    dgtd_case_random(&b.x, 5);
     ps_dgtd_march all = {.system = &a.x.system,
                          .dt = 1e-3,
                          .electric = a.x.field[0],

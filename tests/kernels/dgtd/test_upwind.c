@@ -53,15 +53,6 @@ static void release(upwind_case *u)
     dgtd_case_release(&u->x);
 }
 
-static void fill_random(upwind_case *u, uint64_t seed)
-{
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < u->x.mesh.elements; ++e)
-            for (int i = 0; i < 3 * u->x.reference.nodes; ++i)
-                ps_dgtd_set_node(&u->x.system, u->x.field[field], e, i / u->x.reference.nodes,
-                                 i % u->x.reference.nodes, check_random(&seed) - .5);
-}
-
 /* ---- the formula ---- */
 
 /* u_k - u_i at node m of face f of element e: of a field, ghosts by the boundary's kind. */
@@ -108,7 +99,7 @@ static void against_the_formula(void **state)
             for (int field = 0; field < 2; ++field) {
                 upwind_case u;
                 init(&u, order, (ps_precision)precision, 3, .3, .3);
-                fill_random(&u, 11);
+                dgtd_case_random(&u.x, 11);
                 dgtd_case *x = &u.x;
                 const ps_dgtd_reference *r = &x->reference;
                 void *target = x->field[field], *source = x->field[1 - field];
@@ -214,7 +205,7 @@ static void dissipates(void **state)
     for (int order = 1; order <= 4; ++order) {
         upwind_case u;
         init(&u, order, PS_DOUBLE, 2, .3, .75 * PS_DGTD_UPWIND_LIMIT);
-        fill_random(&u, 5);
+        dgtd_case_random(&u.x, 5);
         ps_dgtd_upwind_start(&u.upwind, &u.x.system, u.march.electric);
         double before = energy_after(&u, 2);
         for (int k = 0; k < 20; ++k) {
@@ -234,8 +225,8 @@ static void ranges_and_threads(void **state)
         upwind_case a, b;
         init(&a, 2, (ps_precision)precision, 4, .3, .3);
         init(&b, 2, (ps_precision)precision, 4, .3, .3);
-        fill_random(&a, 3);
-        fill_random(&b, 3);
+        dgtd_case_random(&a.x, 3);
+        dgtd_case_random(&b.x, 3);
         ps_dgtd_upwind_start(&a.upwind, &a.x.system, a.march.electric);
         ps_dgtd_upwind_start(&b.upwind, &b.x.system, b.march.electric);
         omp_set_num_threads(1);

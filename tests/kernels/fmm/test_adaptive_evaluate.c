@@ -3,6 +3,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_case.h"
+#include "tests/support/distance.h"
 
 /* Relative L2 errors of potential and gradient, and the largest of a gradient relative to itself,
  * within these bounds. */
@@ -61,23 +62,20 @@ static void same_bits(void **state)
 }
 
 /* The relative L2 distance of columns [first, end) of results in the order as made. */
-static double apart(const adaptive_case c[2], int first, int end)
+static double distance(const adaptive_case c[2], int first, int end)
 {
     int64_t n = c[0].count[0];
-    double difference = 0, size = 0, *made[2];
+    double *made[2];
     for (int i = 0; i < 2; ++i) {
         check_ok(PS_ALLOC(&made[i], 4 * n, "results"));
         for (int64_t j = 0; j < n; ++j)
             for (int r = first; r < end; ++r)
                 made[i][r * n + c[i].tree.sets[0].order[j]] = c[i].results[r * n + j];
     }
-    for (int64_t j = first * n; j < end * n; ++j) {
-        difference += (made[0][j] - made[1][j]) * (made[0][j] - made[1][j]);
-        size += made[1][j] * made[1][j];
-    }
+    double apart = relative_l2(made[0] + first * n, made[1] + first * n, (end - first) * n);
     free(made[0]);
     free(made[1]);
-    return sqrt(difference / size);
+    return apart;
 }
 
 /* Portions one after the other, and some of them alone: the bits of all at once. Work of leaves
@@ -140,7 +138,7 @@ static void other_leaves(void **state)
             check_ok(adaptive_case_errors(&c[i], 500, errors[i]));
         }
         for (int g = 0; g < 2; ++g) {
-            double difference = apart(c, g, g ? 4 : 1);
+            double difference = distance(c, g, g ? 4 : 1);
             print_message("order %d, leaves of %lld and %lld: errors %.1e %.1e, apart %.1e\n",
                           order, (long long)sizes[0], (long long)sizes[1], errors[0][g],
                           errors[1][g], difference);

@@ -4,17 +4,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_twin.h"
-
-/* Relative L2 distance of columns [first, end) of two results. */
-static double apart(const double *x, const double *y, int64_t count, int first, int end)
-{
-    double difference = 0, size = 0;
-    for (int64_t i = first * count; i < end * count; ++i) {
-        difference += (x[i] - y[i]) * (x[i] - y[i]);
-        size += y[i] * y[i];
-    }
-    return sqrt(size > 0 ? difference / size : difference);
-}
+#include "tests/support/distance.h"
 
 static void same_as_cores(adaptive_places places, int64_t sources, int64_t targets, int order,
                           int64_t leaf_size, ps_fmm_function function)
@@ -36,8 +26,8 @@ static void same_as_cores(adaptive_places places, int64_t sources, int64_t targe
     check_ok(adaptive_twin_run(&c, &plan, results, &pairs));
     ps_adaptive_work work;
     check_ok(ps_adaptive_count(&c.tree, &rule, &work));
-    double potential = apart(results, c.results, n, 0, 1),
-           gradient = apart(results, c.results, n, 1, 4);
+    double potential = relative_l2(results, c.results, n),
+           gradient = relative_l2(results + n, c.results + n, 3 * n);
     print_message("places %d levels %d W %lld X %lld: %.1e %.1e\n", (int)places, c.tree.levels,
                   (long long)plan.part[PS_PLAN_M2P_CELLS].count,
                   (long long)plan.part[PS_PLAN_P2L_CELL].count, potential, gradient);

@@ -119,12 +119,6 @@ static double complex kernel_reference(ps_hbem_kernel kernel, double k, const do
     }
 }
 
-static double uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
-
 static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
 {
     int lanes = precision == PS_SINGLE ? 16 : 8, parts = k != 0 ? 2 : 1;
@@ -134,8 +128,8 @@ static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k
     uint64_t seed = 7;
     double normal[3] = {.6, 0, .8}, from[3] = {.25, -.5, .125};
     for (int e = 0; e < 12 * lanes; ++e) {
-        panel[e] =
-            (double)(float)(e < 9 * lanes ? size * (uniform(&seed) + .01) : uniform(&seed) - .5);
+        panel[e] = (double)(float)(e < 9 * lanes ? size * (congruence_uniform(&seed) + .01)
+                                                 : congruence_uniform(&seed) - .5);
         small[e] = (float)panel[e];
     }
     ps_hbem_source_f64 source = {.coefficient = 1 / (4 * M_PI)};
@@ -202,10 +196,11 @@ static void check_row(ps_precision precision, ps_hbem_kernel kernel, double k, d
     double corner[TRIANGLES][3][3];
     ps_hbem_rule_six(&rule);
     for (int e = 0; e < 9 * TRIANGLES; ++e)
-        corner[e / 9][e / 3 % 3][e % 3] = (e % 3 == 1 ? 4 : 0) + size * (uniform(&seed) - .5);
+        corner[e / 9][e / 3 % 3][e % 3] =
+            (e % 3 == 1 ? 4 : 0) + size * (congruence_uniform(&seed) - .5);
     for (int lane = 0; lane < lanes; ++lane) {
         double at[3][3], unit[3];
-        for (int e = 0; e < 9; ++e) at[e / 3][e % 3] = size * (uniform(&seed) - .5);
+        for (int e = 0; e < 9; ++e) at[e / 3][e % 3] = size * (congruence_uniform(&seed) - .5);
         unit_normal(at, unit);
         for (int e = 0; e < 12; ++e) {
             panel[e * lanes + lane] = e < 9 ? at[e / 3][e % 3] : unit[e - 9];

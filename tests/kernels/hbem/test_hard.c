@@ -185,12 +185,6 @@ static void test_ugly(void **state)
             }
 }
 
-static double uniform(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / 9007199254740992.0;
-}
-
 /* The distance of two triangles, of any shape and place, against the least one of many points; of
  * parallel edges, faces over each other, and in one plane by hand. */
 static void test_distance(void **state)
@@ -215,8 +209,8 @@ static void test_distance(void **state)
     for (int n = 0; n < 60; ++n) {
         double corners[6][3], flat = n % 3 == 0 ? 1 : n % 3 == 1 ? .1 : .003, least = INFINITY;
         for (int e = 0; e < 18; ++e)
-            corners[e / 3][e % 3] = uniform(&seed) * (e % 3 == 1 ? flat : 1) + (e == 11) +
-                                    (e / 3 > 2 && e % 3 == 1 ? 1.1 * flat : 0);
+            corners[e / 3][e % 3] = congruence_uniform(&seed) * (e % 3 == 1 ? flat : 1) +
+                                    (e == 11) + (e / 3 > 2 && e % 3 == 1 ? 1.1 * flat : 0);
         two_triangles((const double(*)[3])corners, order, t);
         for (int p = 0; p < (SIDE + 1) * (SIDE + 1); ++p)
             for (int q = 0; q < (SIDE + 1) * (SIDE + 1); ++q) {

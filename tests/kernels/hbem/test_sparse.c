@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_sparse.h"
 
 /* Rows of the mass add up to int phi_i; constants have no curl; the cube [-1, 1]^3: x has surface
@@ -96,14 +97,11 @@ static double *random_numbers(int64_t count, uint64_t seed)
 static double relative_residual(const ps_pencil *s, const ps_shifted_system *system)
 {
     int64_t n = s->dofs;
-    double *y = calloc((size_t)(2 * n), sizeof *y), rr = 0, bb = 0;
+    double *y = calloc((size_t)(2 * n), sizeof *y);
     hbem_sparse_apply(s, system->shift, system->x, y);
-    for (int64_t i = 0; i < 2 * n; ++i) {
-        rr += (y[i] - system->b[i]) * (y[i] - system->b[i]);
-        bb += system->b[i] * system->b[i];
-    }
+    double residual = relative_l2(y, system->b, 2 * n);
     free(y);
-    return sqrt(rr / bb);
+    return residual;
 }
 
 /* 11 systems of different shifts, in one go, one by one, and by one thread: small residuals, and

@@ -21,12 +21,6 @@ static ps_admittance parse(const char *text)
     return beta;
 }
 
-static double noise(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) / 4503599627370496. - 1;
-}
-
 /* b*w for one signal. */
 static void run(const ps_admittance *beta, double dt, int64_t count, const double *w, double *out)
 {
@@ -80,7 +74,7 @@ static void test_convolution(void **state)
     for (int c = 0; c < 6; ++c) {
         ps_admittance beta = parse(c % 2 ? guide : mixed);
         double dt = steps[c / 2], w[STEPS], out[STEPS], means[STEPS], largest = 0;
-        for (int n = 0; n < STEPS; ++n) w[n] = noise(&seed);
+        for (int n = 0; n < STEPS; ++n) w[n] = (2 * congruence_uniform(&seed) - 1);
         for (int n = 0; n < STEPS; ++n) means[n] = mean_by_quadrature(&beta, dt, n);
         run(&beta, dt, STEPS, w, out);
         for (int n = 0; n < STEPS; ++n) largest = fmax(largest, fabs(out[n]));
@@ -104,7 +98,7 @@ static void test_absorbs(void **state)
             ps_admittance beta = parse(walls[c]);
             double w[400], out[400], absorbed = 0, most = 0;
             for (int n = 0; n < 400; ++n)
-                w[n] = kind == 0   ? noise(&seed)
+                w[n] = kind == 0   ? (2 * congruence_uniform(&seed) - 1)
                        : kind == 1 ? cos(.02 * n)
                        : kind == 2 ? 1 - 2 * (n % 2)
                                    : sin(.3 * n);

@@ -104,7 +104,7 @@ static void transpose(void **unused)
                 bool undefined = false;
                 for (int k = 0; k < ps_prism_kind_numbers(m.bodies.kind); ++k)
                     undefined = undefined || isnan(m.out[k][i]);
-                for (int k = 0; k < NUMBERS; ++k) m.direct[k][i] = prism_uniform(&state) - .5;
+                for (int k = 0; k < NUMBERS; ++k) m.direct[k][i] = congruence_uniform(&state) - .5;
                 if (undefined) /* away from edges, where there is no J */
                     for (int d = 0; d < 3; ++d) m.place[d][i] += 1e-3;
             }

@@ -1,0 +1,19 @@
+/* How far numbers are from those that are expected. */
+#ifndef PS_TESTS_SUPPORT_DISTANCE_H
+#define PS_TESTS_SUPPORT_DISTANCE_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* |got - want| / |want| in the 2-norm, |got| where all of `want` is 0; NaN where there is one. */
+static inline double relative_l2(const double *got, const double *want, int64_t count)
+{
+    double difference = 0, size = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        difference += (got[i] - want[i]) * (got[i] - want[i]);
+        size += want[i] * want[i];
+    }
+    return sqrt(size > 0 ? difference / size : difference);
+}
+
+#endif
