@@ -41,6 +41,17 @@ void ps_trace_release(ps_trace *trace)
     memset(trace, 0, sizeof *trace);
 }
 
+void ps_trace_to_target_strength(ps_trace *trace, double distance)
+{
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        trace->real[i] = 20 * log10(distance * hypot(trace->real[i], trace->imaginary[i]));
+    PS_FREE(trace->imaginary);
+    trace->imaginary = NULL;
+    trace->complex_values = false;
+    strcpy(trace->quantity, "target strength");
+    strcpy(trace->units, "dB");
+}
+
 /* ---- checking ---- */
 
 static ps_status check_axis(const ps_trace *trace)

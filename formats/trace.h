@@ -50,6 +50,9 @@ typedef struct ps_trace {
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values);
 void ps_trace_release(ps_trace *trace);
+/* Complex pressures become target strengths in dB: 20 log10 |F|, or of R |u| at the distance R (m;
+ * 1 of a far field). */
+void ps_trace_to_target_strength(ps_trace *trace, double distance);
 ps_status ps_trace_load(const char *path, ps_trace *trace);
 /* inputs: stores whose identity is recorded (roles[i] names them); may be 0. */
 ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,

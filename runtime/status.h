@@ -44,4 +44,11 @@ const char *ps_message(void);
         if ((variable) != PS_OK) goto label;                                                       \
     } while (0)
 
+/* As PS_TRY, with a context (printf-style) before the message, as ps_context puts it there. */
+#define PS_TRY_IN(expression, ...)                                                                 \
+    do {                                                                                           \
+        ps_status ps_status_ = (expression);                                                       \
+        if (ps_status_ != PS_OK) return ps_context(ps_status_, __VA_ARGS__);                       \
+    } while (0)
+
 #endif

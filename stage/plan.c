@@ -1,3 +1,4 @@
+#include "runtime/scope.h"
 #include "stage/plan.h"
 
 #include <sys/stat.h>
@@ -34,10 +35,8 @@ ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report
 
 ps_status ps_plan_tell(const ps_run *run, const ps_need *need)
 {
-    ps_report *report = run->plan ? ps_report_new(run) : NULL;
-    ps_status status = ps_plan_take(run, need, report);
-    ps_report_print(&report);
-    return status;
+    PS_SCOPED(ps_report_print) ps_report *report = run->plan ? ps_report_new(run) : NULL;
+    return ps_plan_take(run, need, report);
 }
 
 ps_status ps_plan_reading(const ps_run *run, const char *const *paths, int count)

@@ -299,7 +299,7 @@ static ps_status report_ranks(const ps_run *run, const problem *p, ps_report *re
 
 ps_status plan_print(const ps_run *run, const problem *p, const march_plan *m)
 {
-    ps_report *report = ps_report_new(run);
+    PS_SCOPED(ps_report_print) ps_report *report = ps_report_new(run);
     double work = p->updates / ps_comm_size() * (double)p->timing.steps;
     ps_report_section(report, "run");
     ps_report_int(report, "elements", p->header->elements);
@@ -323,7 +323,5 @@ ps_status plan_print(const ps_run *run, const problem *p, const march_plan *m)
         ps_report_int(report, "device_budget", m->device_budget);
         ps_report_flag(report, "fields_on_device", !m->window);
     }
-    ps_status status = report_ranks(run, p, report);
-    ps_report_print(&report);
-    return status;
+    return report_ranks(run, p, report);
 }

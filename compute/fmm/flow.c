@@ -51,11 +51,6 @@ static double particles_of(const ps_octree *tree, int64_t group)
     return (double)ps_octree_group_particles(tree, group);
 }
 
-static double cells_of(const ps_octree *tree, int level, int64_t group)
-{
-    return (double)ps_octree_group_cells(tree, level, group);
-}
-
 /* ---- upward ---- */
 
 ps_status flow_add_p2m(flow *f, int64_t g)
@@ -89,7 +84,7 @@ ps_status flow_add_encode(flow *f, int level, int64_t g)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_ENCODE, level, g);
-    f->task.flop = cells_of(p->fmm.sources, level, g) * p->fmm.sides * 2 *
+    f->task.flop = (double)ps_octree_group_cells(p->fmm.sources, level, g) * p->fmm.sides * 2 *
                    p->fmm.tables[level]->size * p->fmm.interpolation.points;
     PS_TRY(access_piece(f, FMM_CODED, level, g, PS_WRITE));
     PS_TRY(access_piece(f, FMM_MULTIPOLES, level, g, PS_READ));

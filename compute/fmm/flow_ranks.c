@@ -126,35 +126,20 @@ static ps_status send_cells(mail *m, const ps_octree *tree, fmm_what what, int l
     return PS_OK;
 }
 
-static ps_status send_children(flow *f, int level)
+/* What the groups of a level of a tree want of the level above or below. */
+static ps_status send_family(flow *f, const ps_octree *tree, int level, fmm_what what, int other)
 {
-    const ps_octree *tree = f->p->fmm.sources;
     mail m = {.f = f};
     ps_status status = PS_OK;
     int64_t last[2] = {-1, -1};
     for (int64_t g = 0; g < ps_octree_groups(tree, level) && status == PS_OK; ++g) {
-        int64_t first, end;
+        int64_t first, end, cells[2];
         ps_octree_group(tree, level, g, &first, &end);
-        int64_t cells[2] = {tree->child_start[level][first], tree->child_start[level][end]};
-        status = send_cells(&m, tree, FMM_MULTIPOLES, level + 1, cells,
-                            fmm_owner(f->p, tree, level, g), last);
-    }
-    return end_mail(&m, status);
-}
-
-static ps_status send_parents(flow *f, int level)
-{
-    const ps_octree *tree = f->p->fmm.targets;
-    mail m = {.f = f};
-    ps_status status = PS_OK;
-    int64_t last[2] = {-1, -1};
-    for (int64_t g = 0; g < ps_octree_groups(tree, level) && status == PS_OK; ++g) {
-        int64_t first, end;
-        ps_octree_group(tree, level, g, &first, &end);
-        int64_t cells[2] = {ps_fmm_parent(tree, level, first),
-                            ps_fmm_parent(tree, level, end - 1) + 1};
-        status = send_cells(&m, tree, FMM_LOCALS, level - 1, cells, fmm_owner(f->p, tree, level, g),
-                            last);
+        cells[0] =
+            other > level ? tree->child_start[level][first] : ps_fmm_parent(tree, level, first);
+        cells[1] =
+            other > level ? tree->child_start[level][end] : ps_fmm_parent(tree, level, end - 1) + 1;
+        status = send_cells(&m, tree, what, other, cells, fmm_owner(f->p, tree, level, g), last);
     }
     return end_mail(&m, status);
 }
@@ -248,14 +233,14 @@ static ps_status far_of_ranks(flow *f, bool leaves)
     PS_TRY(own_leaves(f, sources, flow_add_p2m));
     PS_TRY(own_cells(f, sources, leaf, flow_add_encode));
     for (int l = leaf - 1; l >= 2; --l) {
-        PS_TRY(send_children(f, l));
+        PS_TRY(send_family(f, f->p->fmm.sources, l, FMM_MULTIPOLES, l + 1));
         PS_TRY(own_cells(f, sources, l, flow_add_m2m));
         PS_TRY(own_cells(f, sources, l, flow_add_encode));
     }
     PS_TRY(send_codes(f));
     for (int l = 2; l <= last; ++l) PS_TRY(own_cells(f, targets, l, flow_add_m2l));
     for (int l = 3; l <= leaf; ++l) {
-        PS_TRY(send_parents(f, l));
+        PS_TRY(send_family(f, f->p->fmm.targets, l, FMM_LOCALS, l - 1));
         if (l <= last) PS_TRY(own_cells(f, targets, l, flow_add_l2l));
     }
     return leaves ? own_leaves(f, targets, flow_add_l2p) : PS_OK;

@@ -90,8 +90,7 @@ static ps_status parse_bounds(double out[2])
     out[0] = -INFINITY, out[1] = INFINITY;
     if (!chosen.bounds) return PS_OK;
     int count;
-    ps_status status = ps_parse_reals(chosen.bounds, ',', out, 2, &count);
-    if (status != PS_OK) return ps_context(status, "--bounds");
+    PS_TRY_IN(ps_parse_reals(chosen.bounds, ',', out, 2, &count), "--bounds");
     if (count != 2 || !(out[0] < out[1]) || !(out[0] <= 0 || chosen.all.reference) ||
         !(out[1] >= 0 || chosen.all.reference))
         return ps_fail(PS_USAGE,
@@ -106,8 +105,7 @@ static ps_status parse_lengths(double out[3])
     out[0] = out[1] = out[2] = 0;
     if (!chosen.lengths) return PS_OK;
     int count;
-    ps_status status = ps_parse_reals(chosen.lengths, ',', out, 3, &count);
-    if (status != PS_OK) return ps_context(status, "--lengths");
+    PS_TRY_IN(ps_parse_reals(chosen.lengths, ',', out, 3, &count), "--lengths");
     for (int a = 0; a < 3; ++a)
         if (count != 3 || !(out[a] >= 0) || !isfinite(out[a]))
             return ps_fail(PS_USAGE, "--lengths: \"%s\" is not X,Y,Z in m", chosen.lengths);

@@ -16,22 +16,17 @@
 enum { LIMIT_MAX = 1000000 };
 
 static struct {
+    solve_options own;
     int problem, form, side, coupling, solver, sparse, scaling;
-    int64_t pade, limit, cycle, batch;
-    double tolerance, inner, radius, mean;
-    ps_interval checkpoint_every;
-    double density, speed;
+    double density;
     ps_text_list direction, data, wavenumber, boundary, source, mirror, incident;
-    ps_hbem_matrix_options assembly;
     const char *directions, *azimuths, *wavenumbers, *frequencies, *absorption;
-} chosen = {.side = 1,
-            .pade = 4,
-            .limit = 500,
-            .cycle = 30,
-            .tolerance = 1e-5,
-            .inner = 1e-9,
-            .checkpoint_every = {.seconds = 60},
-            .assembly = PS_HBEM_MATRIX_DEFAULTS};
+} chosen = {.own = {.pade = 4,
+                    .inner_tolerance = 1e-9,
+                    .checkpoint_every = {.seconds = 60},
+                    .krylov = {.tolerance = 1e-5, .limit = 500, .restart = 30},
+                    .assembly = PS_HBEM_MATRIX_DEFAULTS},
+            .side = 1};
 
 static const ps_option options[] = {
     PS_CHOICE("problem", &chosen.problem, "hard|dirichlet|neumann", PS_IDENTITY,
@@ -48,16 +43,18 @@ static const ps_option options[] = {
             "of it with respect to its place"),
     PS_REAL("density", &chosen.density, "KG/M3", 0, 1e9, PS_IDENTITY,
             "of the medium, for velocities and fluids; 0: not given"),
-    PS_REAL("speed", &chosen.speed, "M/S", 0, 1e9, PS_IDENTITY,
+    PS_REAL("speed", &chosen.own.speed, "M/S", 0, 1e9, PS_IDENTITY,
             "of sound in the medium, for velocities, fluids and frequencies; 0: not given"),
-    PS_LIST("incident", &chosen.incident, "PATH:P:Q", PS_IDENTITY,
-            "an incident field by fields of a file on this mesh, of vertices or triangles: P the "
-            "pressure (1 number, or 2: real, imaginary), Q its normal derivative or its gradient (3 "
-            "or 6); with --mirror what the planes send back included"),
-    PS_LIST("mirror", &chosen.mirror, "PLANE:KIND", PS_IDENTITY,
-            "a plane that mirrors waves, x|y|z=METRES or X,Y,Z:NX,NY,NZ (a point and a normal), "
-            "rigid or soft (pressure release: the sea's surface), or two that are perpendicular; the "
-            "bodies lie on one side, or stand on a rigid one with an open rim; for clusters"),
+    PS_LIST(
+        "incident", &chosen.incident, "PATH:P:Q", PS_IDENTITY,
+        "an incident field by fields of a file on this mesh, of vertices or triangles: P the "
+        "pressure (1 number, or 2: real, imaginary), Q its normal derivative or its gradient (3 "
+        "or 6); with --mirror what the planes send back included"),
+    PS_LIST(
+        "mirror", &chosen.mirror, "PLANE:KIND", PS_IDENTITY,
+        "a plane that mirrors waves, x|y|z=METRES or X,Y,Z:NX,NY,NZ (a point and a normal), "
+        "rigid or soft (pressure release: the sea's surface), or two that are perpendicular; the "
+        "bodies lie on one side, or stand on a rigid one with an open rim; for clusters"),
     PS_TEXT("absorption", &chosen.absorption, "XdB/m|XNp/m", PS_IDENTITY,
             "of the medium, which makes the wave number complex"),
     PS_LIST("direction", &chosen.direction, "X,Y,Z", PS_IDENTITY,
@@ -67,9 +64,9 @@ static const ps_option options[] = {
     PS_TEXT("directions", &chosen.directions, "FILE", PS_IDENTITY, "waves from lines x y z"),
     PS_CHOICE("coupling", &chosen.coupling, "osrc|miller|plain", PS_IDENTITY,
               "V of the Burton-Miller equation: square-root operator, -i/k, or none"),
-    PS_INT("pade", &chosen.pade, "N", 1, PS_OSRC_TERMS_MAX, PS_IDENTITY,
+    PS_INT("pade", &chosen.own.pade, "N", 1, PS_OSRC_TERMS_MAX, PS_IDENTITY,
            "terms of the square root"),
-    PS_REAL("radius", &chosen.radius, "R", 0, 1e9, PS_IDENTITY,
+    PS_REAL("radius", &chosen.own.radius, "R", 0, 1e9, PS_IDENTITY,
             "radius of mean curvature for its damping, m; 0: that of the surface"),
     PS_LIST(
         "data", &chosen.data, "KIND:..", PS_IDENTITY,
@@ -77,7 +74,7 @@ static const ps_option options[] = {
     PS_CHOICE("form", &chosen.form, "direct|indirect", PS_IDENTITY,
               "solve for the missing data (S or W), or for a density (S, or 1/2 M + K')"),
     PS_CHOICE("side", &chosen.side, "interior|exterior", PS_IDENTITY, "where the potential is"),
-    PS_REAL("mean", &chosen.mean, "U", 0, 0, PS_IDENTITY,
+    PS_REAL("mean", &chosen.own.mean, "U", 0, 0, PS_IDENTITY,
             "mean of u inside, which --problem neumann leaves open (default 0)"),
     PS_CHOICE("solver", &chosen.solver, "auto|gmres|block|cg", PS_IDENTITY,
               "a Krylov space for each side, one for all, or conjugate gradients (S, W)"),
@@ -87,14 +84,16 @@ static const ps_option options[] = {
     PS_CHOICE("preconditioner", &chosen.scaling, "auto|mass|diagonal", PS_IDENTITY,
               "of Laplace's S and W: M^-1, or numbers that grow as their diagonals do; auto: "
               "diagonal for W"),
-    PS_REAL("tolerance", &chosen.tolerance, "T", 1e-14, .5, PS_IDENTITY, "relative residual"),
-    PS_REAL("inner-tolerance", &chosen.inner, "T", 1e-14, .1, PS_IDENTITY,
+    PS_REAL("tolerance", &chosen.own.krylov.tolerance, "T", 1e-14, .5, PS_IDENTITY,
+            "relative residual"),
+    PS_REAL("inner-tolerance", &chosen.own.inner_tolerance, "T", 1e-14, .1, PS_IDENTITY,
             "relative residual of the sparse systems of M and V"),
-    PS_INT("limit", &chosen.limit, "N", 1, LIMIT_MAX, 0, "steps at most"),
-    PS_INT("cycle", &chosen.cycle, "N", 1, 10000, PS_IDENTITY, "steps between restarts of GMRES"),
-    PS_INT("batch", &chosen.batch, "N", 0, LIMIT_MAX, PS_IDENTITY,
+    PS_INT("limit", &chosen.own.krylov.limit, "N", 1, LIMIT_MAX, 0, "steps at most"),
+    PS_INT("cycle", &chosen.own.krylov.restart, "N", 1, 10000, PS_IDENTITY,
+           "steps between restarts of GMRES"),
+    PS_INT("batch", &chosen.own.batch, "N", 0, LIMIT_MAX, PS_IDENTITY,
            "sides solved together; 0: as memory allows"),
-    PS_INTERVAL("checkpoint-every", &chosen.checkpoint_every, PS_EVERY, 0,
+    PS_INTERVAL("checkpoint-every", &chosen.own.checkpoint_every, PS_EVERY, 0,
                 "between checkpoints: 60s, 5min or 100steps; 0: only when stopped"),
     PS_LIST("wavenumber", &chosen.wavenumber, "K", PS_IDENTITY,
             "rad/m; several times for several. This and the following: for clusters, with which "
@@ -103,25 +102,25 @@ static const ps_option options[] = {
             "a list, or N from .. to: a sweep; what is finished of one that is stopped stays"),
     PS_TEXT("frequencies", &chosen.frequencies, "HZ,..|FROM:TO:N", PS_IDENTITY,
             "likewise, with --speed: k = 2 pi f/speed"),
-    PS_REAL("epsilon", &chosen.assembly.tolerance, "EPS", 1e-12, .5, PS_IDENTITY,
+    PS_REAL("epsilon", &chosen.own.assembly.tolerance, "EPS", 1e-12, .5, PS_IDENTITY,
             "of cross approximation and recompression, relative"),
-    PS_REAL("rules", &chosen.assembly.rules, "EPS", 0, .5, PS_IDENTITY,
+    PS_REAL("rules", &chosen.own.assembly.rules, "EPS", 0, .5, PS_IDENTITY,
             "of quadrature; 0: as --epsilon"),
-    PS_CHOICE("precision", &chosen.assembly.precision, PS_FP64 "|" PS_FP32, PS_IDENTITY,
+    PS_CHOICE("precision", &chosen.own.assembly.precision, PS_FP64 "|" PS_FP32, PS_IDENTITY,
               "of the matrices' numbers and of integrals that are far apart"),
-    PS_INT("check-rows", &chosen.assembly.check_rows, "N", 1, 1000, PS_IDENTITY,
+    PS_INT("check-rows", &chosen.own.assembly.check_rows, "N", 1, 1000, PS_IDENTITY,
            "rows of a block that are checked when it seems converged"),
-    PS_INT("max-rank", &chosen.assembly.max_rank, "R", 1, 100000, PS_IDENTITY,
+    PS_INT("max-rank", &chosen.own.assembly.max_rank, "R", 1, 100000, PS_IDENTITY,
            "a block that needs more is an error"),
-    PS_INT("cut-rank", &chosen.assembly.cut_rank, "R", 0, 100000, PS_IDENTITY,
+    PS_INT("cut-rank", &chosen.own.assembly.cut_rank, "R", 0, 100000, PS_IDENTITY,
            "far blocks of waves are cut where a rank above R is expected; 0: they are not"),
-    PS_FLAG("recompress", &chosen.assembly.recompress, PS_IDENTITY,
+    PS_FLAG("recompress", &chosen.own.assembly.recompress, PS_IDENTITY,
             "reduce ranks by singular values"),
-    PS_FLAG("skeleton", &chosen.assembly.skeleton, PS_IDENTITY,
+    PS_FLAG("skeleton", &chosen.own.assembly.skeleton, PS_IDENTITY,
             "take crosses of far blocks through points, which are cheaper, instead of entries"),
-    {"chunk-size", PS_OPTION_BYTES, &chosen.assembly.chunk_bytes, "BYTES",
+    {"chunk-size", PS_OPTION_BYTES, &chosen.own.assembly.chunk_bytes, "BYTES",
      "of blocks that are assembled, and multiplied on cores, together", 1 << 12, 4e9, PS_IDENTITY},
-    PS_FLAG("force-coarse", &chosen.assembly.force_coarse, 0,
+    PS_FLAG("force-coarse", &chosen.own.assembly.force_coarse, 0,
             "take a mesh that is too coarse for K"),
     PS_OPTION_END};
 
@@ -130,14 +129,13 @@ static const ps_option options[] = {
 /* How to assemble, where matrices are. */
 static ps_status take_assembly(solve_options *o)
 {
-    const ps_hbem_matrix_options *a = &chosen.assembly, usual = PS_HBEM_MATRIX_DEFAULTS;
-    o->assembly = *a;
+    const ps_hbem_matrix_options *a = &o->assembly, usual = PS_HBEM_MATRIX_DEFAULTS;
     o->assembly_given = a->tolerance != usual.tolerance || a->rules != usual.rules ||
                         a->precision != usual.precision || a->check_rows != usual.check_rows ||
                         a->max_rank != usual.max_rank || a->cut_rank != usual.cut_rank ||
                         a->recompress != usual.recompress || a->skeleton != usual.skeleton ||
                         a->chunk_bytes != usual.chunk_bytes || a->force_coarse;
-    sweep_words words = {&chosen.wavenumber, chosen.wavenumbers, chosen.frequencies, chosen.speed,
+    sweep_words words = {&chosen.wavenumber, chosen.wavenumbers, chosen.frequencies,
                          chosen.absorption};
     return sweep_parse(&words, o);
 }
@@ -146,22 +144,15 @@ static ps_status take_options(solve_problem *p)
 {
     static const ps_coupling couplings[] = {PS_COUPLING_OSRC, PS_COUPLING_MILLER,
                                             PS_COUPLING_PLAIN};
-    p->options = (solve_options){
-        .problem = (problem_kind)chosen.problem,
-        .indirect = chosen.form == 1,
-        .interior = chosen.side == 0,
-        .coupling = couplings[chosen.coupling],
-        .pade = chosen.pade,
-        .batch = chosen.batch,
-        .radius = chosen.radius,
-        .inner_tolerance = chosen.inner,
-        .mean = chosen.mean,
-        .checkpoint_every = chosen.checkpoint_every,
-        .solver = (solver_choice)chosen.solver,
-        .sparse = (sparse_choice)chosen.sparse,
-        .scaling = (scaling_choice)chosen.scaling,
-        .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
-    if (chosen.mean != 0 && finds_constants(p))
+    p->options = chosen.own;
+    p->options.problem = (problem_kind)chosen.problem;
+    p->options.indirect = chosen.form == 1;
+    p->options.interior = chosen.side == 0;
+    p->options.coupling = couplings[chosen.coupling];
+    p->options.solver = (solver_choice)chosen.solver;
+    p->options.sparse = (sparse_choice)chosen.sparse;
+    p->options.scaling = (scaling_choice)chosen.scaling;
+    if (chosen.own.mean != 0 && finds_constants(p))
         return ps_fail(PS_USAGE, "--mean is for --side interior: outside of a body u has no "
                                  "constant that is free");
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths ||
@@ -193,8 +184,8 @@ static ps_status read_all(solve_problem *p)
 {
     PS_TRY(problem_open_mesh(p));
     if (p->options.problem == PROBLEM_HARD) {
-        PS_TRY(
-            boundary_parse(&chosen.boundary, &p->mesh, chosen.density, chosen.speed, &p->boundary));
+        PS_TRY(boundary_parse(&chosen.boundary, &p->mesh, chosen.density, chosen.own.speed,
+                              &p->boundary));
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
         PS_TRY(parse_sources(p, &chosen.source));
         PS_TRY(parse_incidents(p, &chosen.incident));

@@ -385,10 +385,10 @@ ps_status output_create(solve_problem *p, const ps_product *product);
 typedef struct sweep_words {
     const ps_text_list *wavenumber;         /* one each                     */
     const char *wavenumbers, *frequencies; /* lists or ranges, or NULL     */
-    double speed;                           /* of sound, m/s; 0: not given  */
     const char *absorption;                 /* with a unit, or NULL         */
 } sweep_words;
-/* All of them, ascending. PS_USAGE for one that is not above 0 or is there twice. */
+/* All of them, ascending; frequencies by out->speed. PS_USAGE for one that is not above 0 or is
+ * there twice. */
 ps_status sweep_parse(const sweep_words *words, solve_options *out);
 
 /* ---- data.c: right-hand sides asked for ---- */

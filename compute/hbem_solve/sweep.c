@@ -33,9 +33,9 @@ static ps_status add(const char *option, const char *text, const char *measure, 
 {
     double *to = o->wavenumbers + o->wavenumber_count;
     int count = 0, room = SWEEP_MAX - o->wavenumber_count;
-    ps_status status = strchr(text, ':') ? parse_range(option, text, measure, to, room, &count)
-                                         : ps_parse_measures(text, measure, to, room, &count);
-    if (status != PS_OK) return ps_context(status, "--%s", option);
+    PS_TRY_IN(strchr(text, ':') ? parse_range(option, text, measure, to, room, &count)
+                                : ps_parse_measures(text, measure, to, room, &count),
+              "--%s", option);
     for (int i = 0; i < count; ++i) {
         if (!(to[i] > 0 && to[i] * factor < 1e9))
             return ps_fail(PS_USAGE, "--%s: \"%s\" is not above 0", option, text);
@@ -47,16 +47,15 @@ static ps_status add(const char *option, const char *text, const char *measure, 
 
 ps_status sweep_parse(const sweep_words *words, solve_options *o)
 {
-    o->speed = words->speed;
     if (words->absorption) PS_TRY(ps_hbem_parse_absorption(words->absorption, &o->absorption));
     for (int i = 0; i < words->wavenumber->count; ++i)
         PS_TRY(add("wavenumber", words->wavenumber->items[i], "K", 1, o));
     if (words->wavenumbers) PS_TRY(add("wavenumbers", words->wavenumbers, "K", 1, o));
-    if (words->frequencies && !(words->speed > 0))
+    if (words->frequencies && !(o->speed > 0))
         return ps_fail(PS_USAGE, "--frequencies: --speed of the medium is needed, to know their wave "
                                  "numbers");
     if (words->frequencies)
-        PS_TRY(add("frequencies", words->frequencies, "HZ", 2 * M_PI / words->speed, o));
+        PS_TRY(add("frequencies", words->frequencies, "HZ", 2 * M_PI / o->speed, o));
     qsort(o->wavenumbers, (size_t)o->wavenumber_count, sizeof *o->wavenumbers, ps_compare_reals);
     for (int i = 0; i < o->wavenumber_count; ++i)
         if (o->absorption > o->wavenumbers[i])

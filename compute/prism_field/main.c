@@ -94,12 +94,10 @@ static ps_status plan(const field *f)
     const ps_need need = {.arrays = memory_of(f) + (2 << 20), /* and a tree */
                           .disk = 8 * f->stations.count * (3 + ps_prism_kind_numbers(f->kind)),
                           .seconds = 1e-7 * pairs / (double)f->run->threads};
-    ps_report *r = f->run->plan ? ps_report_new(f->run) : NULL;
+    PS_SCOPED(ps_report_print) ps_report *r = f->run->plan ? ps_report_new(f->run) : NULL;
     ps_report_int(r, "prisms", f->prisms.count);
     ps_report_int(r, "stations", f->stations.count);
-    ps_status status = ps_plan_take(f->run, &need, r);
-    ps_report_print(&r);
-    return status;
+    return ps_plan_take(f->run, &need, r);
 }
 
 static void report_reached(ps_report *r, const field *f)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/prism_field/field.h"
+#include "kernels/fmm/sample_errors.h"
 #include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -107,18 +108,6 @@ static int groups_of(ps_prism_kind kind, group out[3])
     return kind == PS_PRISM_TENSOR ? 3 : 2;
 }
 
-/* sqrt of the mean of squares, as it is below with a certainty of 99.5 %. */
-static double bound_of_mean(const double *values, int64_t count, bool all)
-{
-    double mean = 0, fourth = 0, n = (double)count;
-    for (int64_t i = 0; i < count; ++i) {
-        mean += values[i] * values[i] / n;
-        fourth += values[i] * values[i] * values[i] * values[i] / n;
-    }
-    if (all || mean == 0) return sqrt(mean);
-    return sqrt(mean * (1 + 2.6 * sqrt(fmax(fourth / (mean * mean) - 1, 0)) / sqrt(n)));
-}
-
 /* As specs/fmm.md, "The bound". error, size, sorted: [samples]. */
 static double error_of(field *f, const group *g, const int64_t *indices, double *const *direct,
                        double *error)
@@ -140,15 +129,15 @@ static double error_of(field *f, const group *g, const int64_t *indices, double 
     if (count == 0) return 0;
     qsort(sorted, (size_t)count, sizeof *sorted, ps_compare_reals);
     bool all = count == f->stations.count;
-    double norm = bound_of_mean(size, count, true), least = sorted[count / 2];
+    double norm = ps_fmm_bound_of_mean(size, count, true), least = sorted[count / 2];
     if (norm == 0) return 0;
     if (least == 0) least = norm;
-    double whole = bound_of_mean(error, count, all) / norm;
+    double whole = ps_fmm_bound_of_mean(error, count, all) / norm;
     for (int64_t i = 0; i < count; ++i) {
         error[i] /= fmax(size[i], least);
         f->largest = fmax(f->largest, error[i]);
     }
-    return fmax(whole, bound_of_mean(error, count, all));
+    return fmax(whole, ps_fmm_bound_of_mean(error, count, all));
 }
 
 static ps_status measure(field *f)

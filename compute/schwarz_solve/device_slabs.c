@@ -304,8 +304,7 @@ static ps_status slabs_open(solve_problem *p, void **state)
     PS_TRY(board_open(p, status, s->host.face, low, &s->board));
     if (s->links && !s->board.own) PS_TRY(PS_ALLOC(&s->coarse, low, "the coarse space"));
     PS_TRY(open_device(s));
-    PS_TRY(open_outer(s));
-    return PS_OK;
+    return open_outer(s);
 }
 
 static ps_status slabs_solve(void *state) { return outer_solve(&((slabs *)state)->outer); }

@@ -196,8 +196,7 @@ static ps_status sweeps_open(solve_problem *p, void **state)
     s->p = p;
     s->plan = device_host_plan(p);
     PS_TRY(open_host(s));
-    PS_TRY(open_device(s));
-    return PS_OK;
+    return open_device(s);
 }
 
 /* The first sweep reads: what it takes beyond the others' time is counted as reading. */

@@ -71,8 +71,7 @@ static ps_status whole_open(solve_problem *p, void **state)
     if (p->options.method == METHOD_DIRECT)
         PS_TRY(
             ps_fast_device_make(PS_DOUBLE, &w->slab, workspace_at(w), w->base.stream, &w->solver));
-    PS_TRY(whole_read(w));
-    return PS_OK;
+    return whole_read(w);
 }
 
 static ps_status whole_direct(whole *w)

@@ -19,22 +19,17 @@ const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "b
                                           "fixed-point", "gmres", "sweeps"};
 
 static struct {
-    int64_t slabs, limit, restart;
+    solve_options own; /* coarse: 1/km */
     ps_interval checkpoint_every;
     int method, kind, inner, precision;
-    double tolerance, coarse, inner_tolerance;
-    const char *transmission, *coefficients, *subdomains;
-    bool streamed;
-} chosen = {.slabs = 1,
-            .limit = 10000,
-            .restart = PS_GMRES_RESTART,
+    const char *transmission, *coefficients;
+} chosen = {.own = {.slabs = 1, .limit = 10000, .restart = PS_GMRES_RESTART, .tolerance = 1e-6},
             .checkpoint_every = {.steps = -1},
-            .kind = PS_OO2_UNSYMMETRIC,
-            .tolerance = 1e-6};
+            .kind = PS_OO2_UNSYMMETRIC};
 
 static const ps_option options[] = {
-    PS_INT("slabs", &chosen.slabs, "N", 1, 1 << 20, PS_IDENTITY, "subdomains along x; 1: none"),
-    PS_TEXT("subdomains", &chosen.subdomains, "FILE", PS_IDENTITY,
+    PS_INT("slabs", &chosen.own.slabs, "N", 1, 1 << 20, PS_IDENTITY, "subdomains along x; 1: none"),
+    PS_TEXT("subdomains", &chosen.own.subdomains, "FILE", PS_IDENTITY,
             "subdomains of any shape instead, with their matrices, by penstock-gravity-assemble "
             "--subdomains; by fixed point or GMRES"),
     PS_CHOICE("method", &chosen.method, "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
@@ -49,21 +44,21 @@ static const ps_option options[] = {
     PS_TEXT("coefficients", &chosen.coefficients, "P1,Q1,P2,Q2", PS_IDENTITY,
             "or give it: p in 1/km, q in km"),
     PS_REAL(
-        "coarse", &chosen.coarse, "K", 0, 1e9, PS_IDENTITY,
+        "coarse", &chosen.own.coarse, "K", 0, 1e9, PS_IDENTITY,
         "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; "
         "with --subdomains constant and linear loads of each, whatever K > 0; 0: none"),
-    PS_REAL("tolerance", &chosen.tolerance, "T", 1e-15, 0.5, PS_IDENTITY,
+    PS_REAL("tolerance", &chosen.own.tolerance, "T", 1e-15, 0.5, PS_IDENTITY,
             "relative residual of the interfaces, or of the Krylov method"),
-    PS_INT("limit", &chosen.limit, "N", 1, HISTORY_MAX, 0, "iterations at most"),
-    PS_INT("gmres-restart", &chosen.restart, "N", 1, PS_GMRES_RESTART, PS_IDENTITY,
+    PS_INT("limit", &chosen.own.limit, "N", 1, HISTORY_MAX, 0, "iterations at most"),
+    PS_INT("gmres-restart", &chosen.own.restart, "N", 1, PS_GMRES_RESTART, PS_IDENTITY,
            "steps between restarts of GMRES"),
-    PS_FLAG("streamed", &chosen.streamed, 0,
+    PS_FLAG("streamed", &chosen.own.streamed, 0,
             "keep one slab in memory, reading the loads of others whenever they are solved; chosen "
             "by itself where --host-memory is too little otherwise. The same bits"),
     PS_CHOICE("inner", &chosen.inner, "direct|cg|bicgstab|bicgcr", PS_IDENTITY,
               "how slabs are solved: fast direct solution in sine modes, or a Krylov method with "
               "Jacobi scaling, from the last field where it is kept"),
-    PS_REAL("inner-tolerance", &chosen.inner_tolerance, "T", 0, .5, PS_IDENTITY,
+    PS_REAL("inner-tolerance", &chosen.own.inner_tolerance, "T", 0, .5, PS_IDENTITY,
             "relative residual of the slabs; 0: a hundredth of the last interface residual, of the "
             "wanted one with GMRES"),
     PS_CHOICE("precision", &chosen.precision, PS_FP64 "|mixed", PS_IDENTITY,
@@ -119,8 +114,7 @@ static ps_status parse_coefficients(solve_problem *p)
 {
     double v[4];
     int count;
-    ps_status status = ps_parse_reals(chosen.coefficients, ',', v, 4, &count);
-    if (status != PS_OK) return ps_context(status, "--coefficients");
+    PS_TRY_IN(ps_parse_reals(chosen.coefficients, ',', v, 4, &count), "--coefficients");
     for (int i = 0; i < count; ++i)
         if (v[i] < 0 || v[i / 2 * 2] + v[i / 2 * 2 + 1] <= 0) count = 0;
     if (count != 4)
@@ -370,16 +364,10 @@ static ps_status prepare(solve_problem *p)
     if (!(p->grid.lumped >= 0 && p->grid.lumped <= 1))
         return ps_fail(PS_INVALID, "%s: a share of lumped masses of %g; 0 to 1 is expected",
                        p->run->operands[0], p->grid.lumped);
-    p->options = (solve_options){.slabs = chosen.slabs,
-                                 .limit = chosen.limit,
-                                 .restart = chosen.restart,
-                                 .inner = (solve_method)chosen.inner,
-                                 .inner_tolerance = chosen.inner_tolerance,
-                                 .tolerance = chosen.tolerance,
-                                 .coarse = chosen.coarse / 1000,
-                                 .streamed = chosen.streamed,
-                                 .mixed = chosen.precision == 1,
-                                 .subdomains = chosen.subdomains};
+    p->options = chosen.own;
+    p->options.inner = (solve_method)chosen.inner;
+    p->options.coarse /= 1000;
+    p->options.mixed = chosen.precision == 1;
     PS_TRY(choose_method(p));
     if (p->options.slabs > 1 || p->options.subdomains) PS_TRY(choose_transmission(p));
     p->end_plane = h->nodes[0];

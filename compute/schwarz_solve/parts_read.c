@@ -242,8 +242,7 @@ static ps_status lay_out(parts *s, const numbering *n)
             remote += x->nodes;
         }
     qsort(s->remote, (size_t)s->remote_count, sizeof *s->remote, by_interface);
-    PS_TRY(PS_ALLOC(&s->faces, remote, "traces"));
-    return PS_OK;
+    return PS_ALLOC(&s->faces, remote, "traces");
 }
 
 static ps_status read_all(parts *s, numbering *n)

@@ -47,8 +47,7 @@ static const ps_option options[] = {
 static ps_status three(const char *option, const char *text, double out[3])
 {
     int count;
-    ps_status status = ps_parse_reals(text, ',', out, 3, &count);
-    if (status != PS_OK) return ps_context(status, "--%s", option);
+    PS_TRY_IN(ps_parse_reals(text, ',', out, 3, &count), "--%s", option);
     if (count == 3 && out[0] > 0 && out[1] > 0 && out[2] > 0) return PS_OK;
     return ps_fail(PS_USAGE, "--%s: \"%s\" is not three numbers above 0", option, text);
 }

@@ -37,9 +37,7 @@ static double least_reference(const ps_fmm_samples *c, magnitudes *m, double flo
     return fmax(m->sorted[c->even / 2], floor);
 }
 
-/* sqrt of the mean of squares, raised to what it is below with a certainty of 99.5 %; all targets
- * are sampled: as it is. */
-static double bound_of_mean(const double *values, int64_t count, bool all)
+double ps_fmm_bound_of_mean(const double *values, int64_t count, bool all)
 {
     double mean = 0, fourth = 0, n = (double)count;
     for (int64_t i = 0; i < count; ++i) {
@@ -62,15 +60,15 @@ static double worse(double a, double b) { return isnan(a) || a >= b ? a : b; }
 /* The larger of the two means of specs/fmm.md; *largest grows. */
 static double error_of(const ps_fmm_samples *c, magnitudes *m, double floor, double *largest)
 {
-    double norm = bound_of_mean(m->reference, c->even, true);
+    double norm = ps_fmm_bound_of_mean(m->reference, c->even, true);
     double least = least_reference(c, m, floor);
     if (least == 0) least = norm; /* half of the targets feel nothing */
-    double whole = ratio(bound_of_mean(m->error, c->even, c->all), norm);
+    double whole = ratio(ps_fmm_bound_of_mean(m->error, c->even, c->all), norm);
     for (int64_t i = 0; i < c->count; ++i) {
         m->error[i] = ratio(m->error[i], fmax(m->reference[i], least));
         *largest = worse(*largest, m->error[i]);
     }
-    return worse(whole, bound_of_mean(m->error, c->even, c->all));
+    return worse(whole, ps_fmm_bound_of_mean(m->error, c->even, c->all));
 }
 
 /* Of kernels with a length 1/b of their own a millionth of what a charge of the mean size does

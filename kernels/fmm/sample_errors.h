@@ -31,6 +31,10 @@ typedef struct ps_fmm_reached {
     double hessian;             /* 0: second derivatives are not wanted */
 } ps_fmm_reached;
 
+/* sqrt of the mean of squares of values[count], raised to what it is below with a certainty of 99.5
+ * %; all targets are sampled: as it is. */
+double ps_fmm_bound_of_mean(const double *values, int64_t count, bool all);
+
 /* workspace[3 count]. */
 ps_fmm_reached ps_fmm_sample_errors(const ps_fmm_samples *samples, bool gradient,
                                     double *workspace);

@@ -7,6 +7,7 @@
 #include "formats/phasors.h"
 #include "formats/receivers.h"
 #include "formats/store_memory.h"
+#include "formats/tag_names.h"
 #include "formats/volume_mesh.h"
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/far_field.h"
@@ -130,25 +131,6 @@ static ps_status link_faces(job *j)
 
 /* ---- the surface ---- */
 
-/* Number of a physical group by its number or name; names are lines "TAG NAME". */
-static ps_status find_tag(const ps_volume_mesh *mesh, const char *word, int64_t *tag)
-{
-    const char *line = mesh->tag_names;
-    if (ps_parse_int(word, tag) == PS_OK) return PS_OK;
-    while (line && *line) {
-        char *end;
-        long number = strtol(line, &end, 10);
-        size_t length = strcspn(end, "\n");
-        if (length > 1 && length - 1 == strlen(word) && strncmp(end + 1, word, length - 1) == 0) {
-            *tag = number;
-            return PS_OK;
-        }
-        line = strchr(line, '\n');
-        if (line) ++line;
-    }
-    return ps_fail(PS_USAGE, "--around: the mesh has no physical group \"%s\"", word);
-}
-
 static ps_status mark_inside(job *j)
 {
     char text[4096], *rest = text;
@@ -160,8 +142,10 @@ static ps_status mark_inside(job *j)
     if (snprintf(text, sizeof text, "%s", chosen.around) >= (int)sizeof text)
         return ps_fail(PS_USAGE, "--around: more than %zu characters", sizeof text - 1);
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
-        int64_t tag, found = 0;
-        PS_TRY(find_tag(&j->mesh, word, &tag));
+        int32_t tag;
+        int64_t found = 0;
+        PS_TRY(
+            ps_tag_names_find(j->mesh.tag_names ? j->mesh.tag_names : "", "--around", word, &tag));
         for (int64_t e = 0; e < j->tets.count; ++e)
             if (j->mesh.tags[e] == tag) j->inside[e] = 1, ++found;
         if (!found)

@@ -100,8 +100,8 @@ static ps_status settle_densities(sar_job *job)
 
 static ps_status settle_masses(sar_job *job)
 {
-    ps_status status = ps_parse_reals(chosen.masses, ',', job->mass, SAR_MASSES_MAX, &job->masses);
-    if (status != PS_OK) return ps_context(status, "--masses");
+    PS_TRY_IN(ps_parse_reals(chosen.masses, ',', job->mass, SAR_MASSES_MAX, &job->masses),
+              "--masses");
     for (int m = 0; m < job->masses; ++m) {
         job->mass[m] *= 1e-3;
         if (!(job->mass[m] > 0)) return ps_fail(PS_USAGE, "--masses %s: above 0", chosen.masses);
@@ -153,7 +153,7 @@ static ps_status settle_scale(sar_job *job)
 static ps_status take(const sar_job *job)
 {
     int64_t fields = sar_fields_bytes(job), columns = 4 * job->tets.count * (4 + job->masses);
-    ps_report *r = job->run->plan ? ps_report_new(job->run) : NULL;
+    PS_SCOPED(ps_report_print) ps_report *r = job->run->plan ? ps_report_new(job->run) : NULL;
     ps_report_int(r, "elements", job->header->rows);
     ps_report_int(r, "voxels", job->voxels.count);
     ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0);
@@ -163,9 +163,7 @@ static ps_status take(const sar_job *job)
                           .disk = 4 * job->tets.count * (4 + job->masses) +
                                   12 * job->mesh.vertex_count + 21 * job->tets.count,
                           .seconds = 1e-6 * (double)(job->tets.count + job->voxels.count)};
-    ps_status status = ps_plan_take(job->run, &need, r);
-    ps_report_print(&r);
-    return status;
+    return ps_plan_take(job->run, &need, r);
 }
 
 static ps_status open_job(sar_job *job, ps_product *product)

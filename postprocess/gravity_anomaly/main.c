@@ -126,7 +126,7 @@ static ps_status save(const anomaly *a, const ps_product *product)
 
 static ps_status plan(const anomaly *a)
 {
-    ps_report *r = a->run->plan ? ps_report_new(a->run) : NULL;
+    PS_SCOPED(ps_report_print) ps_report *r = a->run->plan ? ps_report_new(a->run) : NULL;
     ps_report_int(r, "stations", a->map.stations);
     if (a->model.store)
         ps_report_real(r, "station_cell_pairs",
@@ -137,9 +137,7 @@ static ps_status plan(const anomaly *a)
                           .disk = 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations),
                           .seconds = 1e-7 * cells + 3e-8 * cells * (double)a->map.stations /
                                                         (double)a->run->threads};
-    ps_status status = ps_plan_take(a->run, &need, r);
-    ps_report_print(&r);
-    return status;
+    return ps_plan_take(a->run, &need, r);
 }
 
 static void release(anomaly *a)

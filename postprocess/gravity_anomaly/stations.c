@@ -57,8 +57,7 @@ ps_status stations_on_line(const char *text, station_list *s)
 {
     double v[6];
     int count;
-    ps_status status = ps_parse_reals(text, ',', v, 6, &count);
-    if (status != PS_OK) return ps_context(status, "--profile");
+    PS_TRY_IN(ps_parse_reals(text, ',', v, 6, &count), "--profile");
     for (int k = 0; k < count; ++k)
         if (!isfinite(v[k])) count = 0;
     if (count != 6 || !(v[5] >= 2 && v[5] <= 1e7) || v[5] != floor(v[5]))

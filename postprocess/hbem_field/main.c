@@ -332,19 +332,6 @@ static void describe(const job *j, ps_trace *trace)
     put_places(j, trace);
 }
 
-/* 20 log10 |F|, or of R |u| at the distance R. */
-static void to_target_strength(ps_trace *trace)
-{
-    double distance = chosen.distance > 0 ? chosen.distance : 1;
-    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
-        trace->real[i] = 20 * log10(distance * hypot(trace->real[i], trace->imaginary[i]));
-    free(trace->imaginary);
-    trace->imaginary = NULL;
-    trace->complex_values = false;
-    strcpy(trace->quantity, "target strength");
-    strcpy(trace->units, "dB");
-}
-
 static ps_status evaluate(const job *j, ps_trace *trace)
 {
     ps_progress progress;
@@ -421,7 +408,8 @@ static ps_status make_trace(job *j, const ps_product *product)
                          field_is_wave(&j->source)));
     describe(j, &trace);
     ps_status status = evaluate(j, &trace);
-    if (status == PS_OK && chosen.quantity == TARGET_STRENGTH) to_target_strength(&trace);
+    if (status == PS_OK && chosen.quantity == TARGET_STRENGTH)
+        ps_trace_to_target_strength(&trace, chosen.distance > 0 ? chosen.distance : 1);
     if (status == PS_OK && first) status = write_all(j, product, &trace);
     return ps_comm_agree(status);
 }
@@ -439,11 +427,9 @@ static ps_status plan(const job *j)
     const ps_need need = {.arrays = 16 * values + (1 << 20),
                           .disk = 8 * values,
                           .seconds = 2e-9 * evaluations(j) / j->task.threads};
-    ps_report *r = j->run->plan ? ps_report_new(j->run) : NULL;
+    PS_SCOPED(ps_report_print) ps_report *r = j->run->plan ? ps_report_new(j->run) : NULL;
     if (r) report_task(j, r);
-    ps_status status = ps_plan_take(j->run, &need, r);
-    ps_report_print(&r);
-    return status;
+    return ps_plan_take(j->run, &need, r);
 }
 
 static void release(job *j)

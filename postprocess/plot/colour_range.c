@@ -28,8 +28,7 @@ static ps_status choose_ends(const plot_request *request, double *values, int64_
         ends[0] = signed_values ? -ends[1] : 0;
         return PS_OK;
     }
-    ps_status status = ps_parse_reals(request->range, ',', ends, 2, &given);
-    if (status != PS_OK) return ps_context(status, "--range");
+    PS_TRY_IN(ps_parse_reals(request->range, ',', ends, 2, &given), "--range");
     if (given == 1) ends[1] = fabs(ends[0]), ends[0] = -ends[1];
     if (ends[0] >= ends[1])
         return ps_fail(PS_USAGE, "--range: \"%s\" is not LARGEST or FROM,TO with FROM < TO",

@@ -11,9 +11,9 @@ static ps_status curves_parse_list(const char *option, const char *text, int64_t
                                    int64_t *out, int capacity, int *count)
 {
     double values[CURVES_MAX];
-    ps_status status =
-        ps_parse_reals(text, ',', values, capacity < CURVES_MAX ? capacity : CURVES_MAX, count);
-    if (status != PS_OK) return ps_context(status, "--%s", option);
+    PS_TRY_IN(
+        ps_parse_reals(text, ',', values, capacity < CURVES_MAX ? capacity : CURVES_MAX, count),
+        "--%s", option);
     for (int i = 0; i < *count; ++i) {
         if (values[i] != floor(values[i]) || values[i] < 0 || values[i] >= (double)limit)
             return ps_fail(PS_USAGE, "--%s: %.10g is not a whole number from 0 to %lld", option,

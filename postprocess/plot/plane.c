@@ -48,10 +48,9 @@ static ps_status choose_times(const plot_request *request, const ps_trace *trace
             samples[i] = *count == 1 ? 0 : (i + 1) * trace->samples / (*count + 1);
         return PS_OK;
     }
-    ps_status status =
-        ps_parse_measures(chosen, trace->in_frequency ? "HZ" : "SECONDS", times, PANELS_MAX, count);
-    if (status != PS_OK)
-        return ps_context(status, trace->in_frequency ? "--frequencies" : "--times");
+    PS_TRY_IN(
+        ps_parse_measures(chosen, trace->in_frequency ? "HZ" : "SECONDS", times, PANELS_MAX, count),
+        trace->in_frequency ? "--frequencies" : "--times");
     for (int i = 0; i < *count; ++i) samples[i] = curves_nearest(trace, times[i]);
     return PS_OK;
 }

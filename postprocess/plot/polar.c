@@ -80,9 +80,8 @@ static ps_status choose_samples(const plot_request *request, const char *path, p
         return PS_OK;
     }
     double wanted[POLAR_CURVES_MAX];
-    ps_status status =
-        ps_parse_measures(request->frequencies, "HZ", wanted, POLAR_CURVES_MAX, &file->count);
-    if (status != PS_OK) return ps_context(status, "--frequencies");
+    PS_TRY_IN(ps_parse_measures(request->frequencies, "HZ", wanted, POLAR_CURVES_MAX, &file->count),
+              "--frequencies");
     double last = trace->axis[trace->samples - 1];
     for (int i = 0; i < file->count; ++i) {
         if (wanted[i] < 0 || wanted[i] > last * (1 + 1e-9))

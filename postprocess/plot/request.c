@@ -28,8 +28,7 @@ ps_status plot_x_range(const plot_request *r, double *low, double *high)
     double ends[2] = {0, 0};
     int count = 0;
     if (r->x_range) {
-        ps_status status = ps_parse_reals(r->x_range, ',', ends, 2, &count);
-        if (status != PS_OK) return ps_context(status, "--x-range");
+        PS_TRY_IN(ps_parse_reals(r->x_range, ',', ends, 2, &count), "--x-range");
         if (count != 2 || ends[0] >= ends[1])
             return ps_fail(PS_USAGE, "--x-range: \"%s\" is not FROM,TO with FROM < TO", r->x_range);
     }

@@ -53,8 +53,7 @@ static ps_status read_box(const char *path, pattern *p)
     const double length[3] = {h.spacing[0] * (double)(h.nodes[0] - 1),
                               h.spacing[1] * (double)(h.nodes[1] - 1),
                               h.spacing[2] * (double)(h.nodes[2] - 1)};
-    ps_status status = ps_q1_grid_make(h.nodes, length, &grid);
-    if (status != PS_OK) return ps_context(status, "%s", path);
+    PS_TRY_IN(ps_q1_grid_make(h.nodes, length, &grid), "%s", path);
     ps_slab whole = ps_slab_whole(&grid);
     ps_slab_stencil_make(&whole, &p->stencil);
     p->rows = ps_stencil_rows(&p->stencil);

@@ -86,9 +86,9 @@ static ps_status choose_steps(surface_picture *p)
     double times[SURFACE_PANELS_MAX];
     p->panels = 1;
     if (!p->request->times) return strongest_step(p, &p->steps[0]);
-    ps_status status =
-        ps_parse_measures(p->request->times, "SECONDS", times, SURFACE_PANELS_MAX, &p->panels);
-    if (status != PS_OK) return ps_context(status, "--times");
+    PS_TRY_IN(
+        ps_parse_measures(p->request->times, "SECONDS", times, SURFACE_PANELS_MAX, &p->panels),
+        "--times");
     for (int i = 0; i < p->panels; ++i) {
         double n =
             round(times[i] / p->header->slices.dt + (time_of(p, 1) < p->header->slices.dt) * 0.5);

@@ -243,17 +243,6 @@ static ps_status warn_of_resonances(const ps_trace *trace, const ps_trace *out)
     return PS_OK;
 }
 
-static void to_target_strength(ps_trace *out)
-{
-    for (int64_t i = 0; i < out->samples * out->channels; ++i)
-        out->real[i] = 20 * log10(hypot(out->real[i], out->imaginary[i]));
-    free(out->imaginary);
-    out->imaginary = NULL;
-    out->complex_values = false;
-    strcpy(out->quantity, "target strength");
-    strcpy(out->units, "dB");
-}
-
 /* Units of the transform; divided by Pa s of the pulse, Pa becomes 1. */
 static void name_units(const ps_trace *trace, ps_trace *out)
 {
@@ -306,7 +295,7 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     describe(trace, out);
     if (isfinite(usable)) out->origin.usable = usable;
     if (chosen.target_strength) {
-        to_target_strength(out);
+        ps_trace_to_target_strength(out, 1);
         PS_TRY(leave_out_beyond(run, usable, out));
     }
     if (chosen.target_strength && truncation > .1)
@@ -331,8 +320,7 @@ static ps_status transform_file(const ps_run *run, const ps_product *product)
         .arrays = 48 * values, .disk = 32 * values, .seconds = 1e-7 * (double)values};
     PS_TRY(ps_plan_tell(run, &need));
     if (run->plan) return PS_OK;
-    ps_status status = transform(&trace, run, &out);
-    if (status != PS_OK) return ps_context(status, "%s", run->operands[0]);
+    PS_TRY_IN(transform(&trace, run, &out), "%s", run->operands[0]);
     return ps_product_put_trace(product, &out);
 }
 

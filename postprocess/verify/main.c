@@ -76,8 +76,7 @@ static ps_status check_trace(ps_store *store)
 static ps_status check_clusters(const char *path)
 {
     PS_SCOPED(ps_clusters_release) ps_clusters loaded = {0};
-    PS_TRY(ps_clusters_load(path, &loaded));
-    return PS_OK;
+    return ps_clusters_load(path, &loaded);
 }
 
 /* What a kind of file promises beyond its chunks. */

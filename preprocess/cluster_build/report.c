@@ -100,7 +100,7 @@ ps_status build_report(const build_job *job, const ps_run *run)
     leaf_figures f = {0};
     count_leaves(job, &f);
     for (int e = 0; e < 3; ++e) PS_TRY(expect(job, e, &f));
-    ps_report *r = ps_report_new(run);
+    PS_SCOPED(ps_report_print) ps_report *r = ps_report_new(run);
     ps_report_int(r, "vertices", job->mesh.vertex_count);
     ps_report_int(r, "triangles", job->mesh.triangle_count);
     if (job->options->wavenumber != 0)
@@ -115,7 +115,5 @@ ps_status build_report(const build_job *job, const ps_run *run)
     if (!run->plan) ps_report_run(r, ps_memory_peak());
     for (int side = 0; side < (job->clusters.same ? 1 : 2); ++side) report_side(job, side, r);
     report_memory(job, &f, r);
-    ps_status status = run->plan ? build_plan(job, run, r) : PS_OK;
-    ps_report_print(&r);
-    return status;
+    return run->plan ? build_plan(job, run, r) : PS_OK;
 }

@@ -6,6 +6,7 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 #include "setup.h"
+#include "runtime/scope.h"
 #include "stage/plan.h"
 
 static void report_medium(const setup *s, ps_report *r, int64_t m)
@@ -116,7 +117,7 @@ ps_status report_setup(const setup *s)
 {
     const ps_dgtd_model_header *h = &s->header;
     int64_t nodes = (h->order + 1) * (h->order + 2) * (h->order + 3) / 6;
-    ps_report *r = ps_report_new(s->run);
+    PS_SCOPED(ps_report_print) ps_report *r = ps_report_new(s->run);
     ps_report_int(r, "order", h->order);
     ps_report_int(r, "elements", s->mesh.elements);
     ps_report_int(r, "unknowns", 6 * nodes * s->mesh.elements);
@@ -147,7 +148,5 @@ ps_status report_setup(const setup *s)
     report_wires(s, r);
     report_step(s, r);
     if (!s->run->plan) ps_report_run(r, ps_memory_peak());
-    ps_status status = s->run->plan ? setup_plan(s, r) : PS_OK;
-    ps_report_print(&r);
-    return status;
+    return s->run->plan ? setup_plan(s, r) : PS_OK;
 }

@@ -47,20 +47,27 @@ static ps_status read_moment(setup_text *text, ps_dgtd_source *x)
     return PS_OK;
 }
 
-static ps_status read_current(setup_text *text, ps_dgtd_source *x, int *fixed)
+static ps_status read_dipole(setup_text *text, ps_dgtd_source *x, int *fixed)
 {
-    int at, axis, radius;
+    int at, axis;
     PS_TRY(text_reals(text, "at", 3, x->origin, &at));
     PS_TRY(text_reals(text, "axis", 3, x->axis, &axis));
-    PS_TRY(text_reals(text, "radius", 1, &x->radius, &radius));
     PS_TRY(needed(text, "at", at));
     PS_TRY(needed(text, "axis", axis));
-    PS_TRY(needed(text, "radius", radius));
     PS_TRY(unit_of(text, "axis", x->axis));
     PS_TRY(read_moment(text, x));
+    return read_pulse(text, x, fixed);
+}
+
+/* A dipole that is spread over a radius. */
+static ps_status read_current(setup_text *text, ps_dgtd_source *x, int *fixed)
+{
+    int radius;
+    PS_TRY(text_reals(text, "radius", 1, &x->radius, &radius));
+    PS_TRY(needed(text, "radius", radius));
     if (!(x->radius > 0))
         return ps_fail(PS_USAGE, "--source %s: the radius is positive", text->whole);
-    return read_pulse(text, x, fixed);
+    return read_dipole(text, x, fixed);
 }
 
 /* The wave front passes `at`; by default the corner of the mesh that the wave meets first. */
@@ -83,18 +90,6 @@ static ps_status read_plane(const setup *s, setup_text *text, ps_dgtd_source *x,
     }
     if (fabs(along) > 1e-9)
         return ps_fail(PS_USAGE, "--source %s: pol is not orthogonal to dir", text->whole);
-    return read_pulse(text, x, fixed);
-}
-
-static ps_status read_dipole(setup_text *text, ps_dgtd_source *x, int *fixed)
-{
-    int at, axis;
-    PS_TRY(text_reals(text, "at", 3, x->origin, &at));
-    PS_TRY(text_reals(text, "axis", 3, x->axis, &axis));
-    PS_TRY(needed(text, "at", at));
-    PS_TRY(needed(text, "axis", axis));
-    PS_TRY(unit_of(text, "axis", x->axis));
-    PS_TRY(read_moment(text, x));
     return read_pulse(text, x, fixed);
 }
 

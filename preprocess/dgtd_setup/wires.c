@@ -381,8 +381,7 @@ static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, c
                                 .ground = {x->ground[0], x->ground[1]}};
     double rate;
     memcpy(shape.normal, x->normal, sizeof shape.normal);
-    ps_status status = ps_dgtd_wire_open(&shape, reference, &body, &wire);
-    if (status != PS_OK) return ps_context(status, "--wire %s", text);
+    PS_TRY_IN(ps_dgtd_wire_open(&shape, reference, &body, &wire), "--wire %s", text);
     for (int64_t k = 0; k < wire.segments; ++k)
         if (fabs(covered_about(&wire, k, x->width) - 1) > uncovered_most)
             return ps_fail(PS_USAGE,

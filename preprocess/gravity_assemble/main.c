@@ -90,8 +90,7 @@ static ps_status parse_coarsen(int64_t out[3])
     double numbers[3] = {1, 1, 1};
     int count = 3;
     if (chosen.coarsen) {
-        ps_status status = ps_parse_reals(chosen.coarsen, ',', numbers, 3, &count);
-        if (status != PS_OK) return ps_context(status, "--coarsen");
+        PS_TRY_IN(ps_parse_reals(chosen.coarsen, ',', numbers, 3, &count), "--coarsen");
     }
     for (int a = 0; a < 3; ++a) {
         if (count != 3 || !(numbers[a] >= 1 && numbers[a] <= 1e6) ||

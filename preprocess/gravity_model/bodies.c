@@ -31,8 +31,7 @@ ps_status parse_body(const char *text, double unit, ps_body *out)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
         size_t length = strlen(kinds[k].name);
         if (strncmp(text, kinds[k].name, length) != 0) continue;
-        ps_status status = ps_parse_reals(text + length, ',', numbers, 8, &count);
-        if (status != PS_OK) return ps_context(status, "--body %s", text);
+        PS_TRY_IN(ps_parse_reals(text + length, ',', numbers, 8, &count), "--body %s", text);
         if (count != kinds[k].lengths + 1)
             return ps_fail(PS_USAGE, "--body %s: %d numbers; expected is %s", text, count,
                            kinds[k].form);

@@ -99,8 +99,7 @@ static ps_status gather_bodies(model *m)
     for (int i = 0; i < chosen.bodies.count; ++i) {
         ps_body body;
         PS_TRY(parse_body(chosen.bodies.items[i], unit_length(), &body));
-        ps_status status = body_list_add(&m->bodies, &body);
-        if (status != PS_OK) return ps_context(status, "--body %s", chosen.bodies.items[i]);
+        PS_TRY_IN(body_list_add(&m->bodies, &body), "--body %s", chosen.bodies.items[i]);
     }
     if (chosen.preset == 1) PS_TRY(add_chx1(&m->bodies));
     if (!chosen.bricks) return PS_OK;
@@ -213,8 +212,7 @@ static ps_status gather_box(const model *m, double box[6])
         }
         return PS_OK;
     }
-    ps_status status = ps_parse_reals(chosen.box, ',', box, 6, &count);
-    if (status != PS_OK) return ps_context(status, "--box");
+    PS_TRY_IN(ps_parse_reals(chosen.box, ',', box, 6, &count), "--box");
     for (int a = 0; a < 3; ++a)
         if (count != 6 || !(box[2 * a] < box[2 * a + 1]))
             return ps_fail(PS_USAGE, "--box: \"%s\" is not X0,X1,Y0,Y1,Z0,Z1 with ascending pairs",
@@ -231,8 +229,7 @@ static ps_status gather_grid(model *m)
     PS_TRY(gather_box(m, box));
     for (int a = 0; a < 3 && m->has_bricks; ++a) nodes[a] = (double)natural_nodes(&m->bricks, a);
     if (chosen.nodes) {
-        ps_status status = ps_parse_reals(chosen.nodes, ',', nodes, 3, &count);
-        if (status != PS_OK) return ps_context(status, "--nodes");
+        PS_TRY_IN(ps_parse_reals(chosen.nodes, ',', nodes, 3, &count), "--nodes");
     }
     for (int a = 0; a < 3; ++a) {
         counts[a] = (int64_t)nodes[a];

@@ -171,8 +171,7 @@ static ps_status settle_grid(job *j)
                                  "leave them out");
     if (chosen.like) {
         PS_TRY(ps_store_open(chosen.like, NULL, 0, &j->like));
-        ps_status status = ps_slice_header_get(j->like, &s);
-        if (status != PS_OK) return ps_context(status, "--like %s", chosen.like);
+        PS_TRY_IN(ps_slice_header_get(j->like, &s), "--like %s", chosen.like);
         if (s.mesh_hash[0] && strcmp(s.mesh_hash, j->mesh.content_hash) != 0)
             return ps_fail(PS_INVALID, "%s was assembled from another mesh (content %s, not %s)",
                            chosen.like, s.mesh_hash, j->mesh.content_hash);

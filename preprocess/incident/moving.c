@@ -17,8 +17,7 @@ enum { BLOCK = 64 };
 static ps_status fill_pattern(const moving *m, const source_text *s, double *pattern)
 {
     int64_t tag;
-    ps_status status = ps_surface_mesh_find_tag(m->mesh, s->where, &tag);
-    if (status != PS_OK) return ps_context(status, "--velocity \"%s\"", s->text);
+    PS_TRY_IN(ps_surface_mesh_find_tag(m->mesh, s->where, &tag), "--velocity \"%s\"", s->text);
     for (int64_t t = 0; t < m->mesh->triangle_count; ++t)
         if (tag < 0 || m->mesh->tags[t] == tag)
             pattern[t] = s->along ? ps_dot3(m->triangles[t].normal, s->sound.place) : 1;

@@ -214,29 +214,31 @@ ps_status source_parse(const char *text, source_text *out)
     return settle(&r);
 }
 
-ps_status velocity_parse(const char *text, source_text *out)
+/* Texts that begin with what they lie on: out->where. */
+static ps_status parse_where(reading *r, ps_sound_kind kind, const char *option, const char *text,
+                             const char *begins)
 {
     char copy[TEXT_MAX], *rest = NULL;
-    reading r = {.s = out, .surface = true};
-    PS_TRY(begin("--velocity", text, out, copy));
+    PS_TRY(begin(option, text, r->s, copy));
     char *word = strtok_r(copy, ":", &rest);
-    if (!word) return ps_fail(PS_USAGE, "--velocity: it begins with all: or a tag of the mesh");
-    snprintf(out->where, sizeof out->where, "%s", word);
-    out->sound.kind = PS_SOUND_MONOPOLE; /* its signal begins where it is */
-    PS_TRY(take_parts(&r, &rest));
+    if (!word) return ps_fail(PS_USAGE, "%s: it begins with %s", option, begins);
+    snprintf(r->s->where, sizeof r->s->where, "%s", word);
+    r->s->sound.kind = kind;
+    return take_parts(r, &rest);
+}
+
+ps_status velocity_parse(const char *text, source_text *out)
+{
+    reading r = {.s = out, .surface = true};
+    /* its signal begins where it is, as that of a monopole */
+    PS_TRY(parse_where(&r, PS_SOUND_MONOPOLE, "--velocity", text, "all: or a tag of the mesh"));
     return settle_signal(&r);
 }
 
 ps_status panels_parse(const char *text, source_text *out)
 {
-    char copy[TEXT_MAX], *rest = NULL;
     reading r = {.s = out, .panels = true};
-    PS_TRY(begin("--panels", text, out, copy));
-    char *word = strtok_r(copy, ":", &rest);
-    if (!word) return ps_fail(PS_USAGE, "--panels: it begins with a file");
-    snprintf(out->where, sizeof out->where, "%s", word);
-    out->sound.kind = PS_SOUND_PANEL;
-    PS_TRY(take_parts(&r, &rest));
+    PS_TRY(parse_where(&r, PS_SOUND_PANEL, "--panels", text, "a file"));
     if (!out->wave[0]) snprintf(out->wave, sizeof out->wave, "%s", out->where);
     return PS_OK;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "formats/tag_names.h"
 #include "kernels/common/mesh_measure.h"
@@ -98,6 +99,8 @@ typedef struct import_input {
 } import_input;
 ps_status import_input_open(const char *name, import_input *input);
 void import_input_release(import_input *input);
+/* The next word between blanks, cut to room - 1 letters; false at the end of the file. */
+bool import_word(FILE *file, char *out, int room);
 
 bool import_has_suffix(const import_input *input,
                        const char *const *list);    /* list: NULL at its end */

@@ -154,3 +154,13 @@ bool import_is_geometry(const import_input *input)
     static const char *const suffixes[] = {".geo", ".step", ".stp", ".iges", ".igs", ".brep", NULL};
     return import_has_suffix(input, suffixes);
 }
+
+bool import_word(FILE *file, char *out, int room)
+{
+    int c = getc_unlocked(file), length = 0;
+    while (c == ' ' || c == '\n' || c == '\r' || c == '\t') c = getc_unlocked(file);
+    for (; c > ' ' && length < room - 1; c = getc_unlocked(file)) out[length++] = (char)c;
+    out[length] = '\0';
+    ungetc(c, file);
+    return length > 0;
+}

@@ -120,11 +120,9 @@ static ps_status plan(const import_input *input, const ps_run *run)
         .seconds = 2e-8 * bytes,
         .needs =
             geometry ? "the mesh that Gmsh will make, on which memory and disk depend, too" : NULL};
-    ps_report *report = ps_report_new(run);
+    PS_SCOPED(ps_report_print) ps_report *report = ps_report_new(run);
     ps_report_int(report, "input", (int64_t)info.st_size);
-    ps_status status = ps_plan_take(run, &need, report);
-    ps_report_print(&report);
-    return status;
+    return ps_plan_take(run, &need, report);
 }
 
 static ps_status process(import_mesh *mesh, const import_options *o, const char *record,

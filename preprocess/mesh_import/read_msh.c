@@ -66,12 +66,8 @@ static ps_status group_number(const msh *m, int64_t group, int32_t *out)
 
 static ps_status word(msh *m, char out[64])
 {
-    int c = getc_unlocked(m->file), length = 0;
-    while (c == ' ' || c == '\n' || c == '\r' || c == '\t') c = getc_unlocked(m->file);
-    for (; c > ' ' && length < 63; c = getc_unlocked(m->file)) out[length++] = (char)c;
-    out[length] = '\0';
-    ungetc(c, m->file);
-    return length > 0 && out[0] != '$' ? PS_OK : fail(m, "the section ends too early");
+    return import_word(m->file, out, 64) && out[0] != '$' ? PS_OK
+                                                          : fail(m, "the section ends too early");
 }
 
 static ps_status bytes(msh *m, void *out, size_t size)

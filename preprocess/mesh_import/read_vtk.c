@@ -27,17 +27,6 @@ static ps_status fail(const vtk *v, const char *word, const char *what)
     return ps_fail(PS_INVALID, "%s: %s: %s", v->piece.name, word, what);
 }
 
-/* The next word; false at the end of the file. */
-static bool word(vtk *v, char out[WORD])
-{
-    int c = getc_unlocked(v->file), length = 0;
-    while (c == ' ' || c == '\n' || c == '\r' || c == '\t') c = getc_unlocked(v->file);
-    for (; c > ' ' && length < WORD - 1; c = getc_unlocked(v->file)) out[length++] = (char)c;
-    out[length] = '\0';
-    ungetc(c, v->file);
-    return length > 0;
-}
-
 static void skip_line(vtk *v)
 {
     int c;
@@ -47,7 +36,7 @@ static void skip_line(vtk *v)
 
 static ps_status word_of(vtk *v, const char *of, char out[WORD])
 {
-    return word(v, out) ? PS_OK : fail(v, of, "the file ends there");
+    return import_word(v->file, out, WORD) ? PS_OK : fail(v, of, "the file ends there");
 }
 
 /* A count that the file can hold. */
@@ -165,7 +154,7 @@ static ps_status read_cells(vtk *v, const char *of, vtk_block block)
     PS_TRY(count_of(v, of, &count));
     PS_TRY(count_of(v, of, &size));
     long here = ftell(v->file);
-    if (count > 0 && word(v, text) && strcasecmp(text, "OFFSETS") == 0)
+    if (count > 0 && import_word(v->file, text, WORD) && strcasecmp(text, "OFFSETS") == 0)
         return read_offsets(v, of, block, count, size);
     fseek(v->file, here, SEEK_SET);
     return read_listed(v, of, block, count, size);
@@ -236,7 +225,7 @@ static ps_status read_field(vtk *v)
         PS_TRY(count_of(v, "FIELD", &components));
         PS_TRY(count_of(v, "FIELD", &tuples));
         long here = ftell(v->file);
-        if (word(v, text) && strcasecmp(text, "string") == 0) {
+        if (import_word(v->file, text, WORD) && strcasecmp(text, "string") == 0) {
             PS_TRY(skip_texts(v, components * tuples));
             continue;
         }
@@ -259,7 +248,7 @@ static ps_status read_scalars(vtk *v)
     if (!fgets(line, sizeof line, v->file)) return fail(v, "SCALARS", "the file ends there");
     if (sscanf(line, "%d", &components) != 1) components = 1;
     long here = ftell(v->file);
-    if (word(v, line) && strcasecmp(line, "LOOKUP_TABLE") == 0) {
+    if (import_word(v->file, line, WORD) && strcasecmp(line, "LOOKUP_TABLE") == 0) {
         PS_TRY(word_of(v, "LOOKUP_TABLE", line));
         return read_array(v, "SCALARS", name, type, components);
     }
@@ -358,7 +347,7 @@ static ps_status read_all(vtk *v)
     struct stat info;
     if (fstat(fileno(v->file), &info) == 0) v->bytes = (int64_t)info.st_size;
     PS_TRY(read_header(v));
-    while (word(v, of)) PS_TRY(read_section(v, of));
+    while (import_word(v->file, of, WORD)) PS_TRY(read_section(v, of));
     return PS_OK;
 }
 

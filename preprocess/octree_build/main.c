@@ -105,8 +105,7 @@ static ps_status find_box(build *b)
         upper[d] = fmax(s->upper[d], t->upper[d]);
     }
     b->box = ps_octree_bounding_box(lower, upper);
-    ps_status status = ps_tree_check_span(lower, upper);
-    if (status != PS_OK) return ps_context(status, "%s", b->run->operands[0]);
+    PS_TRY_IN(ps_tree_check_span(lower, upper), "%s", b->run->operands[0]);
     if (!chosen.box) return PS_OK;
     PS_TRY(parse_box(chosen.box, &b->box));
     PS_TRY(check_inside(b, s, b->run->operands[0]));

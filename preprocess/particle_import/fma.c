@@ -100,9 +100,7 @@ static ps_status read_as_binary(source *in, sink *s)
                            (long long)i, (long long)h.count);
         double row[4];
         for (int c = 0; c < 4; ++c) row[c] = real_at(bytes, h.bytes, c);
-        ps_status status = sink_add(s, row);
-        if (status != PS_OK)
-            return ps_context(status, "%s: particle %lld", in->name, (long long)i + 1);
+        PS_TRY_IN(sink_add(s, row), "%s: particle %lld", in->name, (long long)i + 1);
     }
     return PS_OK;
 }

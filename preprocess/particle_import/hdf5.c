@@ -64,9 +64,7 @@ static ps_status take_rows(ps_hdf5_columns *file, const char *name, int names, d
         int64_t count = total - first < SINK_ROWS ? total - first : SINK_ROWS;
         PS_TRY(read_block(file, names, first, count, rows, part));
         for (int64_t i = 0; i < count; ++i) {
-            ps_status status = sink_add(s, rows + i * width);
-            if (status != PS_OK)
-                return ps_context(status, "%s: row %lld", name, (long long)(first + i));
+            PS_TRY_IN(sink_add(s, rows + i * width), "%s: row %lld", name, (long long)(first + i));
         }
     }
     return PS_OK;

@@ -15,18 +15,20 @@
 #include "stage/product.h"
 
 static struct {
-    int generate, format, charges, pqr_columns, components, coincident, moments;
+    import_options own;
+    int generate, format, coincident, moments;
     int64_t count, seed, right_hand_sides;
-    const char *columns, *positions, *charge_names, *length_units, *charge_units;
-} chosen = {
-    .count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1", .charge_units = "1"};
+} chosen = {.own = {.length_units = "1", .charge_units = "1"},
+            .count = 1000000,
+            .seed = 1,
+            .right_hand_sides = 1};
 
 static const ps_option options[] = {
     PS_CHOICE("generate", &chosen.generate, "none|cube|ellipsoid|plummer|clusters", PS_IDENTITY,
               "make particles instead of reading some; clusters: 512 Plummer spheres"),
     PS_INT("count", &chosen.count, "N", 1, 1e15, PS_IDENTITY, "particles to generate"),
     PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of all that is generated"),
-    PS_CHOICE("charges", &chosen.charges, "auto|unit|uniform|signed", PS_IDENTITY,
+    PS_CHOICE("charges", &chosen.own.charges, "auto|unit|uniform|signed", PS_IDENTITY,
               "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or "
               "uniform where generated"),
     PS_INT("right-hand-sides", &chosen.right_hand_sides, "S", 1, PS_RIGHT_HAND_SIDES_MAX,
@@ -38,43 +40,35 @@ static const ps_option options[] = {
               "found by these names"),
     PS_CHOICE("format", &chosen.format, "auto|text|hdf5|tipsy|pqr|fma", PS_IDENTITY,
               "of the input; auto: by signature and suffix"),
-    PS_TEXT("columns", &chosen.columns, "X,Y,Z,Q,...", PS_IDENTITY,
+    PS_TEXT("columns", &chosen.own.columns, "X,Y,Z,Q,...", PS_IDENTITY,
             "text: which columns to take, by number from 1 or by name of the header"),
-    PS_TEXT("positions", &chosen.positions, "NAMES", PS_IDENTITY,
+    PS_TEXT("positions", &chosen.own.positions, "NAMES", PS_IDENTITY,
             "HDF5: dataset [N][3], or three, separated by commas; default x,y,z"),
-    PS_TEXT("charge-names", &chosen.charge_names, "NAMES", PS_IDENTITY,
+    PS_TEXT("charge-names", &chosen.own.charge_names, "NAMES", PS_IDENTITY,
             "HDF5: datasets of charges or masses; default q"),
     PS_CHOICE(
-        "pqr-columns", &chosen.pqr_columns, "auto|free|fixed", PS_IDENTITY,
+        "pqr-columns", &chosen.own.pqr_columns, "auto|free|fixed", PS_IDENTITY,
         "PQR: numbers by words, or by the columns of PDB; auto: by words where there are enough"),
-    PS_CHOICE("components", &chosen.components, "all|gas|dark|star", PS_IDENTITY,
+    PS_CHOICE("components", &chosen.own.components, "all|gas|dark|star", PS_IDENTITY,
               "tipsy: which particles to take"),
     PS_CHOICE("coincident", &chosen.coincident, "refuse|keep", PS_IDENTITY,
               "particles at the place of another one"),
-    PS_TEXT("length-units", &chosen.length_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
-    PS_TEXT("charge-units", &chosen.charge_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
+    PS_TEXT("length-units", &chosen.own.length_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
+    PS_TEXT("charge-units", &chosen.own.charge_units, "UNIT", PS_IDENTITY, "recorded, not applied"),
     PS_OPTION_END};
 
 static import_options gather(const ps_run *run)
 {
-    return (import_options){.input = chosen.generate ? NULL : run->operands[0],
-                            .output = chosen.generate ? run->operands[0] : run->output,
-                            .format = (import_format)chosen.format,
-                            .columns = chosen.columns,
-                            .positions = chosen.positions,
-                            .charge_names = chosen.charge_names,
-                            .pqr_columns = chosen.pqr_columns,
-                            .components = chosen.components,
-                            .charges = chosen.charges,
-                            .right_hand_sides =
-                                (int)chosen.right_hand_sides *
-                                ps_moments_columns((ps_moments)chosen.moments),
-                            .moments = (ps_moments)chosen.moments,
-                            .seed = (uint64_t)chosen.seed,
-                            .keep_coincident = chosen.coincident == 1,
-                            .length_units = chosen.length_units,
-                            .charge_units = chosen.charge_units,
-                            .run = run};
+    import_options o = chosen.own;
+    o.run = run;
+    o.input = chosen.generate ? NULL : run->operands[0];
+    o.output = chosen.generate ? run->operands[0] : run->output;
+    o.format = (import_format)chosen.format;
+    o.moments = (ps_moments)chosen.moments;
+    o.right_hand_sides = (int)chosen.right_hand_sides * ps_moments_columns(o.moments);
+    o.seed = (uint64_t)chosen.seed;
+    o.keep_coincident = chosen.coincident == 1;
+    return o;
 }
 
 /* ---- what the input is ---- */
@@ -162,7 +156,7 @@ static ps_status generate(import_options *o, const ps_store_identity *identity,
 /* What it takes, without doing it. */
 static ps_status plan(const import_options *o, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run);
+    PS_SCOPED(ps_report_print) ps_report *r = ps_report_new(run);
     ps_need need;
     int columns = 3 + o->right_hand_sides;
     if (!o->input) {
@@ -175,9 +169,7 @@ static ps_status plan(const import_options *o, const ps_run *run)
             .arrays = 8 * (int64_t)SINK_ROWS * (columns + 1),
             .needs = "how many particles the file holds, on which memory and disk depend, too"};
     }
-    ps_status status = ps_plan_take(run, &need, r);
-    ps_report_print(&r);
-    return status;
+    return ps_plan_take(run, &need, r);
 }
 
 static ps_status run_import(ps_run *run)

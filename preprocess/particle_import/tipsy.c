@@ -76,13 +76,11 @@ static ps_status take_kind(source *in, const tipsy_header *h, int kind, bool wan
         if (!wanted) continue;
         double row[4];
         for (int c = 0; c < 4; ++c) row[c] = real_at(bytes, (c + 1) % 4, h->swapped);
-        ps_status status = sink_add(s, row);
-        if (status != PS_OK)
-            return ps_context(status, "%s: %s particle %lld", in->name,
-                              kind == 0   ? "gas"
-                              : kind == 1 ? "dark"
-                                          : "star",
-                              (long long)i + 1);
+        PS_TRY_IN(sink_add(s, row), "%s: %s particle %lld", in->name,
+                  kind == 0   ? "gas"
+                  : kind == 1 ? "dark"
+                              : "star",
+                  (long long)i + 1);
     }
     return PS_OK;
 }

@@ -162,10 +162,8 @@ static ps_report *describe(const terrain *t)
 static ps_status plan(const terrain *t)
 {
     const ps_need need = need_of(t);
-    ps_report *r = t->run->plan ? describe(t) : NULL;
-    ps_status status = ps_plan_take(t->run, &need, r);
-    ps_report_print(&r);
-    return status;
+    PS_SCOPED(ps_report_print) ps_report *r = t->run->plan ? describe(t) : NULL;
+    return ps_plan_take(t->run, &need, r);
 }
 
 static void report(const terrain *t)

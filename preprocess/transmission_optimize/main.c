@@ -12,11 +12,11 @@
 #include "stage/product.h"
 
 static struct {
-    const char *nodes, *length, *range, *map_p, *map_q, *length_unit;
-    double hx, overlap;
+    optimize_problem own;
+    const char *nodes, *length, *range, *map_p, *map_q;
+    double hx;
     int kind, symbol, method, mass;
-    int64_t samples, map, seed;
-} chosen = {.kind = 0, .samples = 500, .seed = 1, .length_unit = "km"};
+} chosen = {.own = {.samples = 500, .seed = 1, .length_unit = "km"}};
 
 static const ps_option options[] = {
     PS_TEXT("nodes", &chosen.nodes, "NX,NY,NZ", PS_IDENTITY,
@@ -26,7 +26,8 @@ static const ps_option options[] = {
             "wave numbers, instead of those that belong to the grid"),
     PS_REAL("hx", &chosen.hx, "LENGTH", 0, 1e30, PS_IDENTITY,
             "with --range: element length across the face, for the discrete symbol"),
-    PS_TEXT("length-unit", &chosen.length_unit, "UNIT", PS_IDENTITY, "of all lengths; recorded"),
+    PS_TEXT("length-unit", &chosen.own.length_unit, "UNIT", PS_IDENTITY,
+            "of all lengths; recorded"),
     PS_CHOICE("kind", &chosen.kind, "all|oo0|oo0-two-sided|oo2|oo2-two-sided", PS_IDENTITY,
               "zeroth or second order; p and q of both sides equal or not"),
     PS_CHOICE("symbol", &chosen.symbol, "auto|discrete|continuous", PS_IDENTITY,
@@ -35,10 +36,12 @@ static const ps_option options[] = {
               "with --nodes: masses of the elements, as penstock-gravity-assemble --mass has them"),
     PS_CHOICE("method", &chosen.method, "search|closed", PS_IDENTITY,
               "CMA-ES, or the closed forms of the continuous symbol without overlap"),
-    PS_REAL("overlap", &chosen.overlap, "LENGTH", 0, 1e30, PS_IDENTITY, "L in e^(-2 k L); 0: none"),
-    PS_INT("samples", &chosen.samples, "N", 2, 1 << 20, PS_IDENTITY, "wave numbers, log-spaced"),
-    PS_INT("seed", &chosen.seed, "S", 0, 1e18, PS_IDENTITY, "of the search"),
-    PS_INT("map", &chosen.map, "N", 0, 2000, PS_IDENTITY,
+    PS_REAL("overlap", &chosen.own.overlap, "LENGTH", 0, 1e30, PS_IDENTITY,
+            "L in e^(-2 k L); 0: none"),
+    PS_INT("samples", &chosen.own.samples, "N", 2, 1 << 20, PS_IDENTITY,
+           "wave numbers, log-spaced"),
+    PS_INT("seed", &chosen.own.seed, "S", 0, 1e18, PS_IDENTITY, "of the search"),
+    PS_INT("map", &chosen.own.map, "N", 0, 2000, PS_IDENTITY,
            "N x N values of the factor for each kind, for isolines: over (p, k), (p1, p2), (p, q) "
            "and (p1, q1); 0: none"),
     PS_TEXT("map-p", &chosen.map_p, "FROM,TO", PS_IDENTITY,
@@ -50,8 +53,7 @@ static const ps_option options[] = {
 static ps_status numbers(const char *option, const char *text, double least, int count, double *out)
 {
     int got = 0;
-    ps_status status = ps_parse_reals(text, ',', out, count, &got);
-    if (status != PS_OK) return ps_context(status, "--%s", option);
+    PS_TRY_IN(ps_parse_reals(text, ',', out, count, &got), "--%s", option);
     for (int i = 0; i < got; ++i)
         if (!(out[i] > least)) got = -1;
     if (got == count) return PS_OK;
@@ -86,13 +88,9 @@ static ps_status gather_grid(optimize_problem *o)
 static ps_status gather(optimize_problem *o)
 {
     double range[2] = {0, 0};
-    *o = (optimize_problem){.overlap = chosen.overlap,
-                            .closed = chosen.method == 1,
-                            .kind = chosen.kind ? chosen.kind - 1 : PS_TRANSMISSION_KINDS,
-                            .samples = chosen.samples,
-                            .map = chosen.map,
-                            .seed = chosen.seed,
-                            .length_unit = chosen.length_unit};
+    *o = chosen.own;
+    o->closed = chosen.method == 1;
+    o->kind = chosen.kind ? chosen.kind - 1 : PS_TRANSMISSION_KINDS;
     if (!chosen.nodes == !chosen.range)
         return ps_fail(PS_USAGE, "give the grid, --nodes NX,NY,NZ --length LX,LY,LZ, or the wave "
                                  "numbers, --range KMIN,KMAX");

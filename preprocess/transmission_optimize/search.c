@@ -56,8 +56,8 @@ static ps_status search_kind(const optimize_problem *o, ps_transmission_kind kin
         rho = ps_symbol_largest(symbol, &t);
     } else {
         ps_transmission_search search = {kind, symbol, {p_start, q_start}, (uint64_t)o->seed};
-        ps_status status = ps_transmission_optimise(&search, &t, &rho, &result);
-        if (status != PS_OK) return ps_context(status, "kind %s", ps_transmission_name(kind));
+        PS_TRY_IN(ps_transmission_optimise(&search, &t, &rho, &result), "kind %s",
+                  ps_transmission_name(kind));
     }
     strcpy(out->kinds[index], ps_transmission_name(kind));
     for (int s = 0; s < 2; ++s) {

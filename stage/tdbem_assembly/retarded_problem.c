@@ -237,8 +237,7 @@ static ps_status set_lining(const ps_retarded_options *options, ps_retarded_prob
     if (strlen(options->lining) >= sizeof((ps_slice_header *)NULL)->lining)
         return ps_fail(PS_USAGE, "--lining %s: the name is too long, give the tag's number",
                        options->lining);
-    ps_status status = ps_surface_mesh_find_tag(mesh, options->lining, &tag);
-    if (status != PS_OK) return ps_context(status, "--lining");
+    PS_TRY_IN(ps_surface_mesh_find_tag(mesh, options->lining, &tag), "--lining");
     PS_TRY(PS_ALLOC(&problem->lined, mesh->triangle_count, "lined triangles"));
     for (int64_t t = 0; t < mesh->triangle_count; ++t)
         problem->lined[t] = tag < 0 || mesh->tags[t] == tag;

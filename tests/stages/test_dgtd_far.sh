@@ -80,7 +80,7 @@ expect 0 "" penstock-dgtd-sar sphere.h5 mesh.hdf sar.hdf --grid 0
 within "$(awk '$1 == "outflow" { print -$2 }' out)" "$(awk "BEGIN { print $absorbed * .999 }")" \
     "$(awk "BEGIN { print $absorbed * 1.001 }")" "inflow"
 
-expect 2 "no physical group" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --around brain
+expect 2 "neither the number nor the name of a physical group" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --around brain
 expect 2 "no tetrahedron" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --around 7
 expect 2 "say where" penstock-dgtd-far sphere.h5 mesh.hdf no.h5
 "$sample" uniform 1 3 other.hdf other.h5 || fail "sample"
