@@ -300,14 +300,11 @@ ps_status fmm_adaptive_gpu_run(fmm_adaptive_gpu *g, double *const columns[2], do
 /* ---- by stretches ---- */
 
 ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *g, const ps_adaptive_tree *tree,
-                                        ps_adaptive_rule rule, const double widths[2],
-                                        int64_t *bytes)
+                                        ps_adaptive_rule rule, int64_t *bytes)
 {
     double start = ps_clock();
     ps_adaptive_plan_release(&g->plan);
     PS_TRY(ps_adaptive_plan_make(tree, rule, NULL, &g->plan));
-    g->plan.narrowest = widths[0];
-    g->plan.widest = widths[1];
     g->listing += ps_clock() - start;
     *bytes = g->bytes + column_bytes(g, tree, 0) + result_bytes(g) +
              ps_adaptive_device_place(&g->run, NULL);

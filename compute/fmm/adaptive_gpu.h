@@ -75,11 +75,9 @@ int64_t fmm_adaptive_gpu_host_bytes(const fmm_adaptive_gpu *gpu); /* of the list
 
 /* Method and operators for all stretches, which are in g->bytes then. */
 ps_status fmm_adaptive_gpu_configure(fmm_adaptive_gpu *gpu, const ps_adaptive_problem *problem);
-/* The lists of a stretch, and the bytes of the device that it takes with the operators. widths: of
- * the narrowest and the widest leaf of the whole tree. */
+/* The lists of a stretch, and the bytes of the device that it takes with the operators. */
 ps_status fmm_adaptive_gpu_stretch_plan(fmm_adaptive_gpu *gpu, const ps_adaptive_tree *tree,
-                                        ps_adaptive_rule rule, const double widths[2],
-                                        int64_t *bytes);
+                                        ps_adaptive_rule rule, int64_t *bytes);
 /* After its plan: results [rows][particles] of its own targets from columns and multipoles; NULL:
  * multipoles alone, of what is below, added to those that vectors has. Waits. */
 ps_status fmm_adaptive_gpu_stretch(fmm_adaptive_gpu *gpu, double *columns, void *vectors,

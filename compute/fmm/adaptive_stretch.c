@@ -145,7 +145,7 @@ static ps_status fits_device(const fmm_run *r, bool *fits, int64_t *bytes)
     fmm_adaptive_gpu *g = r->adaptive->gpu;
     *fits = true;
     if (!g) return PS_OK;
-    PS_TRY(fmm_adaptive_gpu_stretch_plan(g, &s->essential.tree, s->problem.rule, s->widths, bytes));
+    PS_TRY(fmm_adaptive_gpu_stretch_plan(g, &s->essential.tree, s->problem.rule, bytes));
     *fits = *bytes <= fmm_stretches_device_bytes(r);
     if (*fits) s->device_largest = ps_larger(s->device_largest, *bytes);
     return PS_OK;
@@ -211,7 +211,6 @@ static ps_status plan_device(const fmm_run *r, fmm_stretches *s, int64_t heavies
     if (!g) return PS_OK;
     fmm_adaptive_gpu_begin(g);
     PS_TRY(fmm_adaptive_gpu_configure(g, &r->adaptive->problem));
-    ps_adaptive_leaf_widths(whole_of(r), &s->widths[0], &s->widths[1]);
     PS_TRY(make_around(r, heaviest, end));
     return fit(r, make_around, heaviest, &end);
 }

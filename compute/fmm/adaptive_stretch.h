@@ -20,7 +20,6 @@ struct fmm_stretches {
     int64_t largest;        /* bytes of one */
     int64_t device_largest; /* of the device's memory, operators with them */
     int64_t fitted;         /* needs of the last stretch that was made smaller for the device */
-    double widths[2];       /* of the narrowest and the widest leaf of the whole */
     ps_adaptive_problem problem; /* of the stretch */
     double *columns, *results;   /* [3 + S][particles], [rows][particles] */
     char *vectors;

@@ -2,10 +2,13 @@
  * --charges: other charges of the particles that the octree was built of, from a particle file that
  * has them at the same places in the same order, so that what depends on places alone serves again.
  */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "compute/fmm/fmm.h"
 #include "kernels/common/counter_random.h"
+#include "kernels/fmm/p2p_close.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -27,6 +30,47 @@ ps_status fmm_charges_open(const char *path, fmm_problem *p)
             (long long)p->header->count[0]);
     p->fmm.sides = h->right_hand_sides;
     p->sum.moments = h->moments;
+    return PS_OK;
+}
+
+/* The largest magnitude in a column of the file that charges come from; its chunk table tells it.
+ */
+static ps_status largest_charge(const fmm_problem *p, int side, double *largest)
+{
+    const ps_store *store =
+        p->charge_file ? ps_particles_store(p->charge_file) : ps_octree_file_store(p->file);
+    bool sorted = !p->charge_file && p->header->sorted;
+    char name[16];
+    int id;
+    ps_dataset_info info;
+    snprintf(name, sizeof name, "%s/q%d", sorted ? "/sources" : "", side);
+    PS_TRY(ps_store_find(store, name, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    *largest = 0;
+    for (int64_t c = 0; c < info.chunk_count; ++c) {
+        ps_chunk_info chunk;
+        PS_TRY(ps_store_chunk(store, id, c, &chunk));
+        *largest = fmax(*largest, fmax(chunk.maximum, -chunk.minimum));
+    }
+    return PS_OK;
+}
+
+ps_status fmm_charges_check(const fmm_problem *p)
+{
+    static const double least = 1e-30; /* 1e8 of the least normal number of fp32 */
+    double width = fmin(p->header->box.width, PS_FMM_FP32_MOST_WIDTH), largest;
+    int degree = -1;
+    if (p->fmm.near == PS_DOUBLE) return PS_OK;
+    if (!ps_fmm_kernel_degree(p->fmm.function.kernel, &degree)) degree = -1;
+    for (int side = 0; side < p->fmm.sides; ++side) {
+        PS_TRY(largest_charge(p, side, &largest));
+        if (largest == 0 || largest * fmin(1, pow(width, degree - 2)) >= least) continue;
+        return ps_fail(PS_INVALID,
+                       "charges of at most %.3g in a box %.3g wide: what they sum to are no "
+                       "numbers of single precision; give "
+                       "charges in another unit, or take --precision fp64",
+                       largest, p->header->box.width);
+    }
     return PS_OK;
 }
 

@@ -107,6 +107,8 @@ ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
  * that reads particles needs it, compares the places. PS_INVALID if they are others. OpenMP inside.
  */
 ps_status fmm_charges_open(const char *path, fmm_problem *p);
+/* PS_INVALID for charges that single precision, where it is asked for, does not hold. */
+ps_status fmm_charges_check(const fmm_problem *p);
 ps_status fmm_charges_load(const ps_run *run, fmm_problem *p);
 const char *fmm_charge_units(const fmm_problem *p);
 /* Kernel and columns make a sum: moments.c. PS_USAGE for those that do not fit each other, or for

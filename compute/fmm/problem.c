@@ -263,6 +263,7 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->reductions = 1;
     PS_TRY(fmm_charges_open(options->charges, p));
     PS_TRY(choose(options, p));
+    PS_TRY(fmm_charges_check(p));
     PS_TRY(load_trees(p));
     return load_lists(p);
 }

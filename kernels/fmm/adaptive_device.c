@@ -245,23 +245,14 @@ static ps_status far_field(const ps_adaptive_device *d)
     return mark(d, PS_ADAPTIVE_DEVICE_MEET);
 }
 
-/* Powers of distances in a leaf of these widths are numbers of fp32, too. */
-static ps_precision near_precision(const ps_adaptive_device *d)
-{
-    static const double least = 1e-7, most = 1e9;
-    return d->plan->narrowest > least && d->plan->widest < most ? d->method.near : PS_DOUBLE;
-}
-
 static ps_status near_field(const ps_adaptive_device *d)
 {
-    ps_fmm_device_method method = d->method;
     ps_fmm_device_p2p_any p2p = {.targets = targets_of(d),
                                  .run_start = d->part[PS_PLAN_RUN_START],
                                  .runs = d->part[PS_PLAN_RUNS],
                                  .sources = leaves_of(d, 0).leaves.set,
                                  .workspace = d->workspace};
-    method.near = near_precision(d);
-    return ps_fmm_device_p2p_any_run(&method, &p2p, d->near);
+    return ps_fmm_device_p2p_any_run(&d->method, &p2p, d->near);
 }
 
 static ps_status finish(const ps_adaptive_device *d)

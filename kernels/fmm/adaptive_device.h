@@ -32,7 +32,7 @@ typedef struct ps_adaptive_device {
     /* ---- the caller's ---- */
     void *const *grown; /* [PS_PLAN_PARTS] on the device already (adaptive_growth.h); NULL: none */
     const ps_adaptive_plan *plan; /* its tree's shape and box are read, too       */
-    ps_fmm_device_method method;  /* near: fp64 is taken where leaves do not suit */
+    ps_fmm_device_method method;  /* near: fp64 in close leaves (p2p_close.h)    */
     bool gradient;
     bool given; /* the caller has put multipoles there: neither P2M nor M2M */
     const ps_fmm_device_moments *moments;                  /* NULL: charges, to gradients */

@@ -315,12 +315,6 @@ static void tell(const growth *g, void *parts[PS_PLAN_PARTS])
     t->cells = a->cells;
     t->leaves = a->leaves;
     for (int l = 0; l <= a->levels; ++l) t->level_start[l] = a->level_start[l];
-    g->plan->narrowest = ldexp(t->box.width, 1 - a->levels);
-    g->plan->widest = g->plan->narrowest;
-    for (int l = a->levels - 1; l >= 0; --l) /* the first level that is not divided whole */
-        if (a->divided_start[l + 1] - a->divided_start[l] <
-            a->level_start[l + 1] - a->level_start[l])
-            g->plan->widest = ldexp(t->box.width, -l);
     g->plan->shared = a->shared;
     g->plan->own = (ps_fmm_range){a->own_begin, a->own_end};
     memcpy(parts, a->part, sizeof a->part);

@@ -103,7 +103,7 @@ typedef struct ps_growth_engine {
 } ps_growth_engine;
 
 /* tree: box, leaf_size and sets[0].points.count are set, and same, with a share room, too; shape
- * alone is made: levels, level_start, cells, leaves. plan: counts of parts, block_start, widths;
+ * alone is made: levels, level_start, cells, leaves. plan: counts of parts, block_start;
  * the parts themselves are `parts`, of the engine. work, if not NULL: pairs of all kinds.
  * PS_INVALID: the host is to make it; PS_EXHAUSTED without memory. share: lists are of a share of
  * the targets (NULL: of all), balanced by direct pairs, M2L and M2P, as X is direct or short here;

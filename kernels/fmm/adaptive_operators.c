@@ -340,13 +340,6 @@ ps_status ps_adaptive_l2p(const scene *s, int level, int64_t first, int64_t end,
 
 /* ---- P2P ---- */
 
-/* Powers of distances in a leaf of this width are numbers of fp32, too. */
-static ps_precision near_precision(const scene *s, double width)
-{
-    static const double least = 1e-7, most = 1e9;
-    return width > least && width < most ? s->p->near : PS_DOUBLE;
-}
-
 /* A leaf of a portion whose leaves hold the particles `portion`. Relations of two leaves are
  * mutual: the first one of a portion sums both sides. */
 static ps_status p2p_leaf(const scene *s, int32_t cell, ps_fmm_range portion, room *r)
@@ -374,7 +367,7 @@ static ps_status p2p_leaf(const scene *s, int32_t cell, ps_fmm_range portion, ro
     p2p.runs = r->runs;
     p2p.one_sided = one_sided;
     p2p.run_count = runs;
-    if (runs) ps_fmm_interact(near_precision(s, p2p.width), &p2p);
+    if (runs) ps_fmm_interact(s->p->near, &p2p);
     return PS_OK;
 }
 

@@ -66,19 +66,6 @@ static void fill_leaf(const ps_adaptive_plan *p, int64_t number)
     ((ps_fmm_device_leaf *)p->part[PS_PLAN_TARGETS].at)[number] = leaf;
 }
 
-void ps_adaptive_leaf_widths(const ps_adaptive_tree *t, double *narrowest, double *widest)
-{
-    int high = PS_ADAPTIVE_LEVELS, low = -1;
-#pragma omp parallel for schedule(static) reduction(min : high) reduction(max : low)
-    for (int64_t i = 0; i < t->leaves; ++i) {
-        int level = t->cell[t->leaf[i]].level;
-        high = level < high ? level : high;
-        low = level > low ? level : low;
-    }
-    *narrowest = low < 0 ? INFINITY : ldexp(t->box.width, -low);
-    *widest = low < 0 ? 0 : ldexp(t->box.width, -high);
-}
-
 static ps_status make_boxes(ps_adaptive_plan *p)
 {
     const ps_adaptive_tree *t = p->tree;
@@ -92,7 +79,6 @@ static ps_status make_boxes(ps_adaptive_plan *p)
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < t->cells; ++c)
         ps_adaptive_centre(&t->box, &t->cell[c], boxes[c].centre, &boxes[c].width);
-    ps_adaptive_leaf_widths(t, &p->narrowest, &p->widest);
     return PS_OK;
 }
 

@@ -44,7 +44,6 @@ typedef struct ps_adaptive_plan {
     } part[PS_PLAN_PARTS];
     /* Of level l from 2 on: its blocks are rows [block_start[l], block_start[l + 1]) of FAR. */
     int64_t block_start[PS_ADAPTIVE_LEVELS + 1];
-    double narrowest, widest; /* leaves */
     /* Lists are of these targets, sorted ones of whole leaves, and of cells that have some: */
     bool shared;                                 /* not of all */
     ps_fmm_range own, cells[PS_ADAPTIVE_LEVELS]; /* of the numbers of each level */
@@ -59,10 +58,6 @@ ps_adaptive_rule ps_adaptive_device_rule(int order);
 enum { PS_ADAPTIVE_DEVICE_OTHERS = 60 };
 double ps_adaptive_device_m2l_pairs(int order);
 int64_t ps_adaptive_device_leaf_size(int order);
-
-/* Of all leaves; of none infinity and 0. OpenMP inside. A plan of an essential tree takes those of
- * the whole. */
-void ps_adaptive_leaf_widths(const ps_adaptive_tree *tree, double *narrowest, double *widest);
 
 /* A plan of some of the targets: each of `ranks` has as much work as the others. */
 typedef struct ps_adaptive_own {

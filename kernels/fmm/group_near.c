@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/fmm/group_far.h"
+#include "kernels/fmm/moment_p2p.h"
 #include "kernels/fmm/tree_lists.h"
 
 enum { NEAR_BLOCK = 64 /* leaves whose lists are made at a time */ };
@@ -76,7 +77,6 @@ static void add_neighbour(const ps_octree *tree, const ps_fmm_near_sources *s, i
 static void p2p_leaf(const ps_fmm_problem *p, const ps_tree_list *near, int64_t in_list,
                      ps_fmm_p2p *p2p, int64_t leaf, const ps_fmm_near_sources *s)
 {
-    const struct ps_fmm_p2p_functions *f = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, p->near);
     near_runs mutual, runs;
     mutual.count = runs.count = 0;
     for (int64_t i = near->start[in_list]; i < near->start[in_list + 1]; ++i)
@@ -87,7 +87,7 @@ static void p2p_leaf(const ps_fmm_problem *p, const ps_tree_list *near, int64_t 
     p2p->run_count = runs.count + mutual.count;
     memcpy(runs.runs + runs.count, mutual.runs, (size_t)mutual.count * sizeof *mutual.runs);
     ps_fmm_cell_centre(p->targets, p->targets->height - 1, leaf, p2p->centre, &p2p->width);
-    f->interact[p->function.kernel](p2p);
+    ps_fmm_interact(p->near, p2p);
 }
 
 void ps_fmm_group_p2p(const ps_fmm_problem *p, int64_t first, int64_t end,

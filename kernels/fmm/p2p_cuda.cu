@@ -8,6 +8,8 @@
  * before are at work. Tiles of a leaf, and of leaves next to each other, run side by side and find
  * their sources in the cache.
  *
+ * In fp32 close leaves (p2p_close.h) are left out, and then summed in fp64.
+ *
  * Double precision operations a pair for 1/r with gradient: 3 differences, 3 for r^2, 5 for the
  * root, 7 for K, c and the sums: 18, the test for distance 0 is an integer's.
  */
@@ -16,6 +18,7 @@
 #include "runtime/cuda_check.h"
 extern "C" {
 #include "kernels/fmm/moment_device.h"
+#include "kernels/fmm/p2p_close.h"
 }
 
 namespace
@@ -53,14 +56,16 @@ int64_t tiles_max(int64_t leaves, int64_t particles) { return particles / 32 + 3
 
 /* ---- tiles ---- */
 
-/* Lists the tiles of 256 leaves in a stretch of its own; *count is how many there are. */
+/* Lists the tiles of 256 leaves in a stretch of its own; *count is how many there are. only: those
+ * of leaves where `close` is that; close NULL: of all. */
 __global__ void list_tiles(const int32_t *start, const ps_fmm_device_leaf *each, int64_t leaves,
-                           int targets, unsigned *count, tile *tiles)
+                           int targets, const unsigned char *close, bool only, unsigned *count,
+                           tile *tiles)
 {
     __shared__ unsigned sums[COUNTING / WARP], base;
     int64_t leaf = (int64_t)blockIdx.x * COUNTING + threadIdx.x;
     int32_t first = 0, end = 0;
-    if (leaf < leaves) {
+    if (leaf < leaves && (!close || close[leaf] == only)) {
         first = each ? each[leaf].begin : start[leaf];
         end = each ? each[leaf].end : start[leaf + 1];
     }
@@ -83,6 +88,8 @@ __global__ void list_tiles(const int32_t *start, const ps_fmm_device_leaf *each,
 }
 
 #include "kernels/fmm/p2p_sources_body.h"
+
+#include "kernels/fmm/p2p_close_body.h"
 
 /* ---- pairs ---- */
 
@@ -324,24 +331,38 @@ void start(const launch &in, ps_fmm_kernel kernel, dim3 grid, cudaStream_t strea
 
 } // namespace
 
-extern "C" int64_t ps_fmm_device_p2p_workspace(int64_t leaves, int64_t particles)
+/* Bytes of counters and tiles; a byte a leaf follows: whether it is close. */
+static int64_t tile_bytes(int64_t leaves, int64_t particles)
 {
     return COUNTER_BYTES + tiles_max(leaves, particles) * (int64_t)sizeof(tile);
+}
+
+extern "C" int64_t ps_fmm_device_p2p_workspace(int64_t leaves, int64_t particles)
+{
+    return tile_bytes(leaves, particles) + (leaves + 15) / 16 * 16;
 }
 
 namespace
 {
 
-/* Lists the tiles and sums them; `in` lacks what is of the tiles. blocks as in ps_fmm_device_p2p.
- */
-ps_status run(const ps_fmm_device_method *method, launch in, int limit, void *workspace,
-              ps_stream *stream)
+/* Blocks of which `limit` work on a multiprocessor at a time. */
+ps_status blocks_at_most(int limit, int64_t *blocks)
+{
+    int device, multiprocessors;
+    PS_CUDA(cudaGetDevice(&device));
+    PS_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    int64_t room = (int64_t)limit * multiprocessors;
+    *blocks = *blocks < room ? *blocks : room;
+    return PS_OK;
+}
+
+/* Lists tiles and sums them in one precision; `in` lacks what is of the tiles. close, only as in
+ * list_tiles; limit: blocks of ps_fmm_device_p2p. */
+template <typename real>
+ps_status sum_tiles(const ps_fmm_device_method *method, launch in, int limit,
+                    const unsigned char *close, bool only, void *workspace, cudaStream_t on)
 {
     const ps_fmm_device_leaves *t = &in.targets;
-    int64_t most = tiles_max(t->cells, t->particles);
-    if (t->cells == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     unsigned *count = static_cast<unsigned *>(workspace);
     tile *tiles = reinterpret_cast<tile *>(static_cast<char *>(workspace) + COUNTER_BYTES);
     in.count = count;
@@ -350,24 +371,33 @@ ps_status run(const ps_fmm_device_method *method, launch in, int limit, void *wo
     in.next = limit > 0 ? count + 1 : nullptr;
     PS_CUDA(cudaMemsetAsync(count, 0, COUNTER_BYTES, on));
     list_tiles<<<(unsigned)((t->cells + COUNTING - 1) / COUNTING), COUNTING, 0, on>>>(
-        t->set.start, in.any, t->cells,
-        method->near == PS_SINGLE ? shape<float>::targets : shape<double>::targets, count, tiles);
+        t->set.start, in.any, t->cells, shape<real>::targets, close, only, count, tiles);
     PS_CUDA(cudaGetLastError());
-    int64_t blocks = (most + in.each - 1) / in.each;
-    if (limit > 0) {
-        int device, multiprocessors;
-        PS_CUDA(cudaGetDevice(&device));
-        PS_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-        int64_t room = (int64_t)limit * multiprocessors;
-        blocks = blocks < room ? blocks : room;
-    }
-    dim3 grid((unsigned)blocks, (unsigned)method->sides);
-    if (method->near == PS_SINGLE)
-        start<float>(in, method->function.kernel, grid, on);
-    else
-        start<double>(in, method->function.kernel, grid, on);
+    int64_t blocks = (tiles_max(t->cells, t->particles) + in.each - 1) / in.each;
+    if (limit > 0) PS_TRY(blocks_at_most(limit, &blocks));
+    start<real>(in, method->function.kernel, dim3((unsigned)blocks, (unsigned)method->sides), on);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
+}
+
+/* Leaves that are close, in fp64, behind the others: they are few, and few blocks look for them. */
+ps_status run(const ps_fmm_device_method *method, const launch &in, int limit, void *workspace,
+              ps_stream *stream)
+{
+    enum { FEW = 16 };
+    const int64_t cells = in.targets.cells;
+    if (cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    if (method->near == PS_DOUBLE)
+        return sum_tiles<double>(method, in, limit, nullptr, true, workspace, on);
+    unsigned char *close =
+        static_cast<unsigned char *>(workspace) + tile_bytes(cells, in.targets.particles);
+    find_close<<<(unsigned)((cells + SEARCHERS - 1) / SEARCHERS), SEARCHERS * WARP, 0, on>>>(in,
+                                                                                             close);
+    PS_CUDA(cudaGetLastError());
+    PS_TRY(sum_tiles<float>(method, in, limit, close, false, workspace, on));
+    return sum_tiles<double>(method, in, limit > 0 ? limit : FEW, close, true, workspace, on);
 }
 
 } // namespace

@@ -155,7 +155,6 @@ done:
 #define FP32 PS_SINGLE, PS_SINGLE
 #define SAME 1e-12
 #define ROUGH 3e-6
-#define NEARLY 1e-2 /* a line has pairs so close that fp32 hardly tells them apart */
 #define INVERSE                                                                                    \
     {                                                                                              \
         PS_FMM_INVERSE, 0                                                                          \
@@ -185,10 +184,13 @@ static const check_case cases[] = {
     {"cusp 1e-12", ADAPTIVE_DEEP_CUSP, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
     {"cusp 1e-12, mixed", ADAPTIVE_DEEP_CUSP, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},
     {"plane and lines", ADAPTIVE_PLANE, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
-    {"plane and lines, mixed", ADAPTIVE_PLANE, 20000, 0, 5, 96, 0, MIXED, INVERSE, NEARLY},
+    {"plane and lines, mixed", ADAPTIVE_PLANE, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
     {"duplicates", ADAPTIVE_COINCIDENT, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
     {"duplicates, mixed", ADAPTIVE_COINCIDENT, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
     {"dense spots", ADAPTIVE_PAIRS, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
+    {"dense spots, mixed", ADAPTIVE_PAIRS, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},
+    {"close pairs, mixed", ADAPTIVE_CLOSE, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
+    {"close pairs, mixed, two sets", ADAPTIVE_CLOSE, 20000, 15000, 5, 60, 0, MIXED, INVERSE, ROUGH},
     {"cusp at 1e5", ADAPTIVE_FAR_AWAY, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
     {"one far away", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
     {"one far away, mixed", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},

@@ -35,6 +35,28 @@ within "$(figure reached_gradient)" 1e-6 1e-3 "what is held against the bound"
 # nothing is promised where the order is given
 expect 0 "" $fmm cube.tree.h5 r.h5 --order 5 --force
 grep -q reached_gradient out && fail "a bound that nobody asked for"
+# leaves with pairs that single precision hardly tells apart are summed in fp64: nobody samples them here
+for how in "fp32 --tree uniform" "mixed --tree uniform" "fp32 --tree adaptive" "mixed --tree adaptive"; do
+    expect 0 "" $fmm pairs.tree.h5 r.h5 --order 5 --precision $how --check 400 --force
+    within "$(figure error_potential)" 0 1e-6 "potential of close pairs, $how"
+    within "$(figure error_gradient)" 0 1e-9 "gradient of close pairs, $how"
+done
+# charges that single precision does not hold
+for scale in 1e-200 1e-25; do
+    bash "$ROOT/tests/support/particles-of" cube 2000 | awk -v s=$scale 'NF == 4 && $1 != "#" { print $1, $2, $3, $4 * s }' > faint.txt
+    penstock-particle-import faint.txt $scale.h5 > /dev/null 2>&1 || fail "faint charges"
+    penstock-octree-build $scale.h5 $scale.tree.h5 --height 3 > /dev/null 2>&1 || fail "a tree of faint charges"
+done
+for input in 1e-200.tree.h5 1e-200.h5; do
+    for precision in fp32 mixed; do
+        expect 3 "take --precision fp64" $fmm $input none.h5 --order 5 --precision $precision
+    done
+done
+expect 3 "take --precision fp64" $fmm 1e-25.tree.h5 none.h5 --order 5 --precision mixed --charges 1e-200.h5
+expect 0 "" $fmm 1e-200.tree.h5 r.h5 --order 5 --check 400 --force
+within "$(figure error_gradient)" 0 2e-4 "gradient of charges of 1e-200"
+expect 0 "" $fmm 1e-25.tree.h5 r.h5 --order 5 --precision fp32 --check 400 --force
+within "$(figure error_gradient)" 0 2e-4 "gradient of charges of 1e-25 in single precision"
 # what cannot be had: code 5, the figure, no output
 expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-6 --precision fp32
 grep -q "fp64" err || fail "the message does not say what to do"

@@ -21,6 +21,7 @@ typedef enum adaptive_places {
     ADAPTIVE_PLANE,      /* of a cell, and two lines in it                 */
     ADAPTIVE_COINCIDENT, /* a third at each of two places, others anywhere */
     ADAPTIVE_PAIRS,      /* dense spots 1e-9 wide                          */
+    ADAPTIVE_CLOSE,      /* pairs 1e-9 apart in a cube                     */
     ADAPTIVE_FAR_AWAY,   /* a cusp at coordinates of 1e5                   */
     ADAPTIVE_ONE_FAR,    /* a cube 1e-4 wide, and one particle 1 away */
     ADAPTIVE_ONE_PLACE,
@@ -53,6 +54,10 @@ static inline void adaptive_place(adaptive_places places, uint64_t seed, int64_t
         break;
     case ADAPTIVE_PAIRS:
         for (int d = 0; d < 3; ++d) p[d] = floor(2.999 * u[d]) / 3 + 1e-9 * u[3 + d];
+        break;
+    case ADAPTIVE_CLOSE:
+        for (int d = 0; d < 3; ++d)
+            p[d] = ps_counter_uniform(seed, (uint64_t)(i / 2), (uint64_t)d) + i % 2 * 1e-9 * u[d];
         break;
     case ADAPTIVE_ONE_FAR:
         for (int d = 0; d < 3; ++d) p[d] = i == 5 ? 1 : 1e-4 * u[d];

@@ -267,7 +267,6 @@ static inline ps_status adaptive_stretch_run(adaptive_device_case *c, essential_
     ps_adaptive_device run = c->run;
     const ps_adaptive_tree *t = &e->essential.tree;
     PS_TRY(ps_adaptive_plan_make(t, e->problem.rule, NULL, plan));
-    ps_adaptive_leaf_widths(&e->whole->tree, &plan->narrowest, &plan->widest);
     run.plan = plan;
     run.given = true;
     run.near = c->streams[1];

@@ -1,6 +1,8 @@
 /* P2P against plain sums, for every kernel, precision and instruction set. */
 #include "kernels/fmm/p2p.h"
 
+#include "kernels/fmm/p2p_close.h"
+
 #include "tests/check.h"
 #include "tests/support/distance.h"
 
@@ -92,6 +94,72 @@ static void coincident(void **state)
     for (int d = 0; d < 3; ++d) places[d][150] = places[d][3];
     check_at_most(compare(PS_FMM_INVERSE, PS_DOUBLE, 1), 2e-14);
     check_at_most(compare(PS_FMM_INVERSE, PS_SINGLE, 1), 1e-3);
+}
+
+/* Two particles on their own in a leaf of this width about (.5, .5, .5), the source seen from the
+ * target at `apart` leaf widths along an axis; `at`: the target's x, in widths from the centre. */
+static bool close_at(double width, double at, const double apart[3])
+{
+    double x[3][2];
+    for (int d = 0; d < 3; ++d) {
+        x[d][0] = .5 + (d == 0 ? at * width : 0);
+        x[d][1] = x[d][0] + apart[d] * width;
+    }
+    ps_fmm_particles all = {.position = {x[0], x[1], x[2]}, .stride = 2};
+    ps_fmm_range run = {0, 2};
+    ps_fmm_p2p p2p = {.targets = &all,
+                      .sources = &all,
+                      .target = {0, 1},
+                      .runs = &run,
+                      .one_sided = 1,
+                      .run_count = 1,
+                      .centre = {.5, .5, .5},
+                      .width = width};
+    return ps_fmm_p2p_close(&p2p);
+}
+
+/* Close: nearer than PS_FMM_CLOSE widths along all axes and not in one place, in the leaf or across
+ * its surface; and leaves whose powers fp32 does not hold. */
+static void close_leaves(void **state)
+{
+    const double least = .99 * PS_FMM_CLOSE, more = 1.01 * PS_FMM_CLOSE;
+    for (int across = 0; across < 2; ++across) {
+        double at = across ? .5 - 1e-3 : 0;
+        assert_true(close_at(1, at, (double[3]){1e-9, 0, 0}));
+        assert_true(close_at(1, at, (double[3]){least, least, -least}));
+        for (int d = 0; d < 3; ++d) {
+            double apart[3] = {least, least, -least};
+            apart[d] = more;
+            assert_false(close_at(1, at, apart));
+        }
+        assert_false(close_at(1, at, (double[3]){0}));
+    }
+    assert_false(close_at(1e8, 0, (double[3]){.2, 0, 0}));
+    assert_true(close_at(1e10, 0, (double[3]){.2, 0, 0}));
+    assert_true(close_at(1e-8, 0, (double[3]){.2, 0, 0}));
+    /* one pair among many, wherever: sources wait for each other in pieces */
+    make();
+    ps_fmm_particles all = {.position = {places[0], places[1], places[2]}, .stride = COUNT};
+    for (int i = 0; i < COUNT; ++i) /* a lattice of .07 in [.4, 1.4] */
+        for (int d = 0; d < 3; ++d)
+            places[d][i] = .41 + .07 * (d == 0 ? i % 13 : d == 1 ? i / 13 % 13 : i / 169);
+    ps_fmm_p2p p2p = {.targets = &all,
+                      .sources = &all,
+                      .target = {0, TARGETS},
+                      .runs = runs,
+                      .one_sided = ONE_SIDED,
+                      .run_count = RUNS,
+                      .centre = {.9, .9, .9},
+                      .width = 1};
+    assert_false(ps_fmm_p2p_close(&p2p));
+    for (int i = 41; i < 690; i += 37) {
+        bool listed = i < 200 || i >= 250 || (i >= 201 && i < 207);
+        double keep = places[0][i], others[2] = {places[1][i], places[2][i]};
+        for (int d = 0; d < 3; ++d) places[d][i] = places[d][7] + 1e-9 * (d + 1);
+        assert_true(ps_fmm_p2p_close(&p2p) == listed);
+        places[0][i] = keep;
+        for (int d = 1; d < 3; ++d) places[d][i] = others[d - 1];
+    }
 }
 
 /* Copies of sources with results of their own get what the owners would. */
