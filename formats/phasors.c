@@ -17,8 +17,23 @@ struct ps_phasors {
     int ids[PS_PHASORS_FREQUENCIES_MAX][2];
 };
 
-static const char faces_name[] = "/elements/faces";
 #define ELEMENT "/element"
+
+/* What may be told of elements beside, bytes each. */
+static const ps_dataset_spec beside[] = {
+    {.name = "/elements/faces",
+     .type = PS_U8,
+     .rank = 2,
+     .dims = {0, 4},
+     .dimensions = {ELEMENT, "/face"},
+     .units = "1",
+     .description = "conditions: 1 PEC, 2 PMC, 3 absorbing"},
+    {.name = "/elements/driven",
+     .type = PS_U8,
+     .rank = 1,
+     .dimensions = {ELEMENT},
+     .units = "1",
+     .description = "1: a current, a port or a wire acts in it"}};
 
 int ps_phasors_nodes(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
 
@@ -93,16 +108,11 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
     return ps_store_write_array(file->store, &spec, material);
 }
 
-ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces)
+ps_status ps_phasors_write_beside(ps_phasors *file, ps_phasors_beside what, const uint8_t *bytes)
 {
-    ps_dataset_spec spec = {.name = faces_name,
-                            .type = PS_U8,
-                            .rank = 2,
-                            .dims = {file->header.rows, 4},
-                            .dimensions = {ELEMENT, "/face"},
-                            .units = "1",
-                            .description = "conditions: 1 PEC, 2 PMC, 3 absorbing"};
-    return ps_store_write_array(file->store, &spec, faces);
+    ps_dataset_spec spec = beside[what];
+    spec.dims[0] = file->header.rows;
+    return ps_store_write_array(file->store, &spec, bytes);
 }
 
 ps_status ps_phasors_write_chunks(ps_phasors *file, int frequency, ps_phasors_field field,
@@ -284,27 +294,41 @@ ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *m
     return PS_OK;
 }
 
-bool ps_phasors_has_faces(const ps_phasors *file)
+bool ps_phasors_has_beside(const ps_phasors *file, ps_phasors_beside what)
 {
     ps_dataset_info info;
     for (int id = 0; id < ps_store_dataset_count(file->store); ++id)
-        if (ps_store_dataset(file->store, id, &info) == PS_OK && strcmp(info.name, faces_name) == 0)
+        if (ps_store_dataset(file->store, id, &info) == PS_OK &&
+            strcmp(info.name, beside[what].name) == 0)
             return true;
     return false;
 }
 
-ps_status ps_phasors_read_faces(ps_phasors *file, uint8_t *faces)
+ps_status ps_phasors_read_beside(ps_phasors *file, ps_phasors_beside what, uint8_t *bytes)
 {
-    int id;
+    int id, rank = beside[what].rank;
+    const char *name = beside[what].name;
+    int64_t width = rank == 2 ? beside[what].dims[1] : 1;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(file->store, faces_name, &id));
+    PS_TRY(ps_store_find(file->store, name, &id));
     PS_TRY(ps_store_dataset(file->store, id, &info));
-    if (info.type != PS_U8 || info.rank != 2 || info.dims[0] != file->header.rows ||
-        info.dims[1] != 4)
-        return ps_fail(PS_INVALID, "%s: %s is not four bytes an element",
-                       ps_store_path(file->store), faces_name);
-    return ps_store_read_array(file->store, faces_name, PS_U8, 0, file->header.rows,
-                               PS_ROOM(faces, 4 * file->header.rows), faces);
+    if (info.type != PS_U8 || info.rank != rank || info.dims[0] != file->header.rows ||
+        (rank == 2 && info.dims[1] != width))
+        return ps_fail(PS_INVALID, "%s: %s is not %lld bytes an element",
+                       ps_store_path(file->store), name, (long long)width);
+    return ps_store_read_array(file->store, name, PS_U8, 0, file->header.rows,
+                               PS_ROOM(bytes, width * file->header.rows), bytes);
+}
+
+ps_status ps_phasors_check_enclosed(const int64_t sides[2])
+{
+    if (sides[0] == 0) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "a source %s the surface of the far field: of %lld elements in which currents, "
+                   "ports or wires act %lld are outside, and what those radiate is not in it. Take "
+                   "all of them in by --around",
+                   sides[1] > 0 ? "is cut by" : "lies outside of", (long long)(sides[0] + sides[1]),
+                   (long long)sides[0]);
 }
 
 /* values (Re, Im) / source, in place. */

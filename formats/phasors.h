@@ -56,6 +56,9 @@ typedef struct ps_phasors ps_phasors;
 #define PS_PHASORS_SETTLED 1e-2
 /* Powers that are one another's sum are warned of where they are off by more. */
 #define PS_PHASORS_BALANCE 1e-2
+/* Sources that have less than this at a frequency, of what their samples could add up to, are
+ * refused. */
+#define PS_PHASORS_FAINT 1e-3
 
 int ps_phasors_nodes(int order);
 
@@ -73,9 +76,11 @@ int64_t ps_phasors_chunk_rows(const ps_phasors *file);
 ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
                                     const int32_t *material);
 
-/* Optional: faces[rows][4], the condition on each face (ps_dgtd_face), 0 between elements. Faces
- * are opposite the vertices in their ascending order. */
-ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces);
+/* Optional, bytes of all rows: faces[rows][4], the condition on each face (ps_dgtd_face), 0 between
+ * elements, faces opposite the vertices in their ascending order; driven[rows], 1 where a current,
+ * a port or a wire acts. */
+typedef enum ps_phasors_beside { PS_PHASORS_FACES, PS_PHASORS_DRIVEN } ps_phasors_beside;
+ps_status ps_phasors_write_beside(ps_phasors *file, ps_phasors_beside what, const uint8_t *bytes);
 
 /* Values of rows [first * chunk_rows, ..) of one frequency, `chunks` chunks of them, which threads
  * compress at once: values[rows][6][nodes], undivided by the source. Thread-safe for different
@@ -105,10 +110,14 @@ void ps_phasors_warn_unsettled(const ps_phasors *file);
 /* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);
 
-/* True if the file has conditions of faces. */
-bool ps_phasors_has_faces(const ps_phasors *file);
-/* faces[rows][4]; PS_INVALID without, or of another shape. */
-ps_status ps_phasors_read_faces(ps_phasors *file, uint8_t *faces);
+/* True if the file has them. */
+bool ps_phasors_has_beside(const ps_phasors *file, ps_phasors_beside what);
+/* Likewise; PS_INVALID without, or of another shape. */
+ps_status ps_phasors_read_beside(ps_phasors *file, ps_phasors_beside what, uint8_t *bytes);
+
+/* PS_USAGE where elements that are driven lie outside of a far field's surface: sides[2] of them
+ * outside and inside. */
+ps_status ps_phasors_check_enclosed(const int64_t sides[2]);
 
 /* Rows [first, first + count), divided by the source: values[count][6][nodes]. */
 ps_status ps_phasors_read_rows(ps_phasors *file, int frequency, ps_phasors_field field,

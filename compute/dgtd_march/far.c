@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compute/dgtd_march/march.h"
+#include "formats/phasors.h"
 #include "formats/tag_names.h"
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/face_rule.h"
@@ -279,7 +280,6 @@ static ps_status make_surface(const ps_run *run, problem *p, const uint8_t *insi
 ps_status far_open(const ps_run *run, const march_options *options, problem *p)
 {
     far_surface *far = &p->far;
-    PS_SCOPED_MEMORY uint8_t *inside = NULL;
     ps_status status = ps_receivers_add_words(&far->receivers, &options->where);
     bool asked = far->receivers.count > 0;
     if (status == PS_OK && !asked && (options->around || options->far_every != 1))
@@ -288,11 +288,11 @@ ps_status far_open(const ps_run *run, const march_options *options, problem *p)
     if (status == PS_OK && asked && p->has_mode)
         status = ps_fail(PS_USAGE, "a far field is of fields that begin at rest: this model starts "
                                    "with a mode");
-    if (status == PS_OK) status = PS_ALLOC(&inside, p->header->media, "media");
-    if (status == PS_OK && asked) status = mark_media(options, p, inside);
+    if (status == PS_OK) status = PS_ALLOC(&far->inside, p->header->media, "media");
+    if (status == PS_OK && asked) status = mark_media(options, p, far->inside);
     PS_TRY(ps_comm_agree(status));
     far->every = options->far_every < p->timing.steps ? options->far_every : p->timing.steps;
-    return asked ? make_surface(run, p, inside) : PS_OK;
+    return asked ? make_surface(run, p, far->inside) : PS_OK;
 }
 
 void far_release(problem *p)
@@ -300,7 +300,7 @@ void far_release(problem *p)
     far_surface *far = &p->far;
     ps_receivers_release(&far->receivers);
     free(far->face), free(far->factor), free(far->point), free(far->normal), free(far->sums);
-    free(far->values), free(far->work);
+    free(far->values), free(far->work), free(far->inside);
 }
 
 int64_t far_sums(const problem *p) { return 3 * p->far.time.directions * p->far.time.bins; }
@@ -310,6 +310,22 @@ int64_t far_bytes(const problem *p)
     const far_surface *far = &p->far;
     int64_t point = (int64_t)(12 * sizeof(double) + 2 * sizeof(ps_dgtd_probe));
     return far->time.points * point + far->faces * 12 + 8 * far_sums(p);
+}
+
+/* ---- what radiates ---- */
+
+/* Fields of a source outside pass through the surface and cancel. */
+ps_status far_check_sources(const problem *p)
+{
+    PS_SCOPED_MEMORY uint8_t *marks = NULL;
+    int64_t sides[2] = {0};
+    if (!far_is_asked(p)) return PS_OK;
+    PS_TRY(ps_comm_agree(PS_ALLOC(&marks, p->domain.elements, "elements of sources")));
+    sources_mark(p, marks);
+    for (int64_t e = 0; e < p->domain.elements; ++e)
+        if (marks[e]) ++sides[p->far.inside[p->domain.material[e]]];
+    PS_TRY(ps_comm_sum_i64(sides, 2));
+    return ps_phasors_check_enclosed(sides);
 }
 
 ps_status far_build(problem *p)

@@ -14,6 +14,7 @@ typedef struct far_surface {
     int64_t every;                                /* steps between samples                 */
     ps_dgtd_far_time time;                        /* of this rank's points                 */
     double reach;                                 /* m, the largest |e.x| of all ranks     */
+    uint8_t *inside;                              /* [media] 1: within the surface         */
     int64_t faces;                                /* of this rank, each side by itself     */
     int32_t *face;                                /* [faces] 4 slot + face, ascending      */
     double *factor;                               /* [faces] 1; of two sides +-1/2         */

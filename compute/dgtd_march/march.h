@@ -124,6 +124,11 @@ ps_status sources_mode_error(const problem *problem, int64_t step, const void *e
 /* What spectra are to be divided by: the function of the first source at t (m), and its units;
  * 1 where there is none. */
 double sources_function(const problem *problem, double t, const char **units);
+/* marks[elements of this rank], once all is built: 1 where a current, a port or a wire acts. */
+void sources_mark(const problem *problem, uint8_t *marks);
+/* Refuses by the name "faint" a frequency at which that function has next to nothing. */
+ps_status sources_check_band(const ps_run *run, const march_options *options,
+                             const problem *problem);
 
 /* ports.c: networks between conductors. */
 ps_status ports_build(problem *problem);
@@ -172,6 +177,9 @@ ps_status far_open(const ps_run *run, const march_options *options, problem *pro
 void far_release(problem *problem);
 bool far_is_asked(const problem *problem);
 ps_status far_build(problem *problem); /* its sums */
+/* PS_USAGE where a current, a port or a wire, once built, is not wholly within the surface;
+ * collective. */
+ps_status far_check_sources(const problem *problem);
 int64_t far_bytes(const problem *problem);
 int64_t far_sums(const problem *problem); /* doubles, of this rank */
 /* Adds its points to the own probes; places from probe_count on. */

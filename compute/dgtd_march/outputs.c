@@ -352,16 +352,23 @@ static ps_status write_elements(const march *m, ps_phasors *file)
     PS_SCOPED_MEMORY int32_t *material = NULL;
     PS_SCOPED_MEMORY int32_t *source = NULL;
     PS_SCOPED_MEMORY uint8_t *kinds = NULL;
+    PS_SCOPED_MEMORY uint8_t *driven = NULL;
+    PS_SCOPED_MEMORY uint8_t *marks = NULL;
     PS_TRY(PS_ALLOC(&material, p->told_count, "the materials"));
     PS_TRY(PS_ALLOC(&source, p->told_count, "the elements"));
     PS_TRY(PS_ALLOC(&kinds, 4 * p->told_count, "the faces"));
+    PS_TRY(PS_ALLOC(&driven, p->told_count, "the elements"));
+    PS_TRY(PS_ALLOC(&marks, d->elements, "the elements"));
+    sources_mark(p, marks);
     for (int64_t r = 0; r < p->told_count; ++r) {
         material[r] = d->material[p->told[r]];
         source[r] = d->source[p->told[r]];
         memcpy(kinds + 4 * r, d->kinds + 4 * (int64_t)p->told[r], 4);
+        driven[r] = marks[p->told[r]];
     }
     PS_TRY(ps_phasors_write_elements(file, source, material));
-    return ps_phasors_write_faces(file, kinds);
+    PS_TRY(ps_phasors_write_beside(file, PS_PHASORS_DRIVEN, driven));
+    return ps_phasors_write_beside(file, PS_PHASORS_FACES, kinds);
 }
 
 /* Rows of chunks, a piece of the state at a time. */

@@ -204,6 +204,7 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
                        "--until-decay: a source of %s goes on for ever, and the fields "
                        "with it; use pulses (shape=gaussian)",
                        run->operands[0]);
+    PS_TRY(sources_check_band(run, options, p));
     PS_TRY(media_check(run, options, p));
     if (options->mode_error > 0 && !p->has_mode)
         return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
@@ -293,5 +294,6 @@ ps_status problem_build(const march_options *options, problem *p)
     PS_TRY(ps_comm_agree(sources_build(p)));
     PS_TRY(ps_comm_agree(media_check_sources(p)));
     PS_TRY(wires_build(p));
-    return ports_build(p);
+    PS_TRY(ports_build(p));
+    return far_check_sources(p);
 }

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "compute/dgtd_march/march.h"
+#include "formats/phasors.h"
 #include "kernels/dgtd/mode_error.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/program.h"
 
 static ps_dgtd_pulse pulse_of(const ps_dgtd_source *x)
 {
@@ -135,6 +138,20 @@ ps_status sources_build(problem *p)
     return PS_OK;
 }
 
+void sources_mark(const problem *p, uint8_t *marks)
+{
+    const int nodes = p->reference.nodes;
+    memset(marks, 0, (size_t)p->domain.elements);
+    /* Elements are a current's by the balls about them: in some its rule has no point. */
+    for (int64_t k = 0; k < p->current_count; ++k)
+        for (int64_t i = 0; i < p->currents[k].count * nodes; ++i)
+            if (p->currents[k].loads[i] != 0) marks[p->currents[k].slots[i / nodes]] = 1;
+    for (int64_t k = 0; k < p->port_count; ++k)
+        for (int64_t i = 0; i < p->ports[k].elements; ++i) marks[p->ports[k].slots[i]] = 1;
+    for (int64_t k = 0; k < p->wire_count; ++k)
+        for (int64_t i = 0; i < p->wires[k].elements; ++i) marks[p->wires[k].slots[i]] = 1;
+}
+
 void sources_release(problem *p)
 {
     for (int64_t k = 0; k < p->current_count && p->currents; ++k) {
@@ -206,4 +223,52 @@ double sources_function(const problem *p, double t, const char **units)
     }
     *units = "A m"; /* p' of p/eps0 in V m2 over c0 t */
     return f[1] / PS_DGTD_Z0;
+}
+
+/* Of what its samples at steps `last`, `last` - every .. `first` could add up to, what they do add
+ * up to at a frequency (1/m): those of the whole march, or of a window as loud as the loudest. */
+static double loudness_at(const problem *p, double omega, int64_t first, int64_t every)
+{
+    const timing *t = &p->timing;
+    int64_t end = t->quiet_after < t->steps ? t->quiet_after : t->steps, count = 0;
+    double loudest = 0, all = 0, sum[2] = {0};
+    const char *units;
+    for (int64_t n = t->steps % every; n <= end; n += every) {
+        double f = sources_function(p, (double)n * t->dt, &units);
+        loudest = fmax(loudest, fabs(f));
+        if (n <= first) continue;
+        all += fabs(f);
+        sum[0] += f * cos(omega * (double)n * t->dt);
+        sum[1] += f * sin(omega * (double)n * t->dt);
+    }
+    if (first > 0) {
+        count = (t->steps - first) / every;
+        all = loudest * (double)count;
+    }
+    return all > 0 ? hypot(sum[0], sum[1]) / all : 0;
+}
+
+ps_status sources_check_band(const ps_run *run, const march_options *options, const problem *p)
+{
+    const timing *t = &p->timing;
+    int64_t window = options->transform_periods * t->period_steps,
+            first = window > 0 ? t->steps - window : 0;
+    const char *units;
+    sources_function(p, 0, &units);
+    if (p->header->sources == 0 && strcmp(units, "1") == 0)
+        ps_warning("%s has no source and no port that is driven: its fields are 0 and stay so",
+                   run->operands[0]);
+    for (int64_t k = 0; k < p->frequency_count && strcmp(units, "1") != 0; ++k) {
+        double loudness = loudness_at(p, p->omegas[k], first, options->transform_every);
+        if (loudness >= PS_PHASORS_FAINT) continue;
+        return ps_refuse(run, "faint",
+                         "--frequency %g Hz: the source has %.2g there of what its samples could "
+                         "add up to: fields per unit of it would be the rounding of something "
+                         "large. Keep to frequencies that its pulse has%s",
+                         p->frequencies[k], loudness,
+                         window > 0 ? ", and to a source that goes on (shape=ramp) where "
+                                      "--transform-periods looks at the last of it"
+                                    : ", or make it shorter");
+    }
+    return PS_OK;
 }

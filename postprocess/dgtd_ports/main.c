@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/phasors.h"
 #include "postprocess/dgtd_ports/figure_table.h"
 #include "postprocess/dgtd_ports/scattering.h"
 #include "runtime/log.h"
@@ -19,7 +20,8 @@
 /* Without what share of the end S is made once more; what it may change; how faint a pulse may be.
  */
 /* And the energy that may be left at the end. */
-static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = 1e-3, GAIN = 1.02, ASYMMETRY = 1e-2;
+static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = PS_PHASORS_FAINT, GAIN = 1.02,
+                    ASYMMETRY = 1e-2;
 
 enum { FREQUENCIES = 4096 };
 
@@ -41,8 +43,9 @@ static const ps_option options[] = {
            "so many frequencies at equal distances from --fmin to --fmax"),
     PS_CHOICE("quantity", &chosen.quantity, "s|z|y", PS_IDENTITY,
               "what OUTPUT has: S-parameters, impedances or admittances"),
-    PS_LIST("shift", &chosen.shifts, "PORT=METRES", PS_IDENTITY,
-            "move the plane of reference of a port with a mode so far along its guide, into the mesh"),
+    PS_LIST(
+        "shift", &chosen.shifts, "PORT=METRES", PS_IDENTITY,
+        "move the plane of reference of a port with a mode so far along its guide, into the mesh"),
     PS_TEXT("touchstone", &chosen.touchstone, "FILE", PS_WRITES,
             "write the S-parameters as a Touchstone file, too (name.s1p, .s2p, ..)"),
     PS_OPTION_END};
@@ -166,9 +169,12 @@ static ps_status read_shift(const job *j, const char *text, double *shifts)
         return ps_fail(PS_USAGE, "--shift %s: expected PORT=METRES", text);
     for (int64_t k = 0; k < j->ports; ++k) {
         const char *name = j->signals->name[k];
-        if (strlen(name) != (size_t)(cut - text) || strncmp(name, text, strlen(name)) != 0) continue;
+        if (strlen(name) != (size_t)(cut - text) || strncmp(name, text, strlen(name)) != 0)
+            continue;
         if (j->signals->mode[k].guide == 0)
-            return ps_fail(PS_USAGE, "--shift %s: the port is lumped: it has no guide to move a plane along", text);
+            return ps_fail(PS_USAGE,
+                           "--shift %s: the port is lumped: it has no guide to move a plane along",
+                           text);
         shifts[k] = metres;
         return PS_OK;
     }
@@ -207,7 +213,8 @@ static ps_status compute_at(const ps_run *run, job *j, scattering *x, int64_t i)
     for (int64_t k = 0; k < j->ports; ++k) j->gain = fmax(j->gain, norm_of_column(x, k));
     j->singular = fmax(j->singular, scattering_norm(x));
     for (int64_t k = 0; k < size; ++k)
-        j->asymmetry = fmax(j->asymmetry, cabs(x->s[k] - x->s[k % j->ports * j->ports + k / j->ports]));
+        j->asymmetry =
+            fmax(j->asymmetry, cabs(x->s[k] - x->s[k % j->ports * j->ports + k / j->ports]));
     memcpy(s, x->s, (size_t)size * sizeof *s);
     double complex *out = j->out + i * size;
     if (chosen.quantity != SCATTERING)
@@ -219,20 +226,23 @@ static ps_status compute_at(const ps_run *run, job *j, scattering *x, int64_t i)
 static ps_status check_results(const ps_run *run, const job *j)
 {
     if (j->singular * j->singular > GAIN)
-        ps_warning("%.4g of the power that comes into the ports leaves them: the signals are wrong by that much at "
+        ps_warning("%.4g of the power that comes into the ports leaves them: the signals are wrong "
+                   "by that much at "
                    "least (mesh, or fields that have not decayed)",
                    j->singular * j->singular);
     if (j->asymmetry > ASYMMETRY)
-        ps_warning("S is not symmetric by up to %.2g, though all media are reciprocal: the signals are wrong by that "
+        ps_warning("S is not symmetric by up to %.2g, though all media are reciprocal: the signals "
+                   "are wrong by that "
                    "much at least",
                    j->asymmetry);
     if (j->left > LEFT)
-        PS_TRY(ps_refuse(run, "undecayed",
-                         "when the signals end, %.2g of the largest energy is in the fields still: "
-                         "what will come out of the ports is not in them. March on for longer "
-                         "(dgtd-march --until-decay 40dB); what stays however long are oscillations of "
-                         "the mesh, which a finer one or a higher order has less of",
-                         j->left));
+        PS_TRY(ps_refuse(
+            run, "undecayed",
+            "when the signals end, %.2g of the largest energy is in the fields still: "
+            "what will come out of the ports is not in them. March on for longer "
+            "(dgtd-march --until-decay 40dB); what stays however long are oscillations of "
+            "the mesh, which a finer one or a higher order has less of",
+            j->left));
     if (j->truncation <= DECAYED) return PS_OK;
     return ps_refuse(run, "undecayed",
                      "without the last fifth of the signals S changes by up to %.2g: they have not "
@@ -245,7 +255,8 @@ static ps_status compute(const ps_run *run, job *j)
 {
     PS_SCOPED(scattering_close) scattering x = {0};
     PS_TRY(scattering_open(j->ports, &x));
-    for (int k = 0; k < chosen.shifts.count; ++k) PS_TRY(read_shift(j, chosen.shifts.items[k], x.shift));
+    for (int k = 0; k < chosen.shifts.count; ++k)
+        PS_TRY(read_shift(j, chosen.shifts.items[k], x.shift));
     PS_TRY(PS_ALLOC(&j->s, j->count * j->ports * j->ports, "S-parameters"));
     PS_TRY(PS_ALLOC(&j->out, j->count * j->ports * j->ports, "S-parameters"));
     for (int64_t i = 0; i < j->count; ++i) PS_TRY(compute_at(run, j, &x, i));
@@ -267,8 +278,8 @@ static void print_matrix(FILE *file, const job *j, const double complex *s)
     fprintf(file, "\n");
 }
 
-/* The wave impedance of TE and TM changes with frequency, which no version has a word for: 1, what waves of guides are
- * normalised to, and a comment. */
+/* The wave impedance of TE and TM changes with frequency, which no version has a word for: 1, what
+ * waves of guides are normalised to, and a comment. */
 static double told_reference(const ps_port_signals *x, int64_t port)
 {
     return ps_dgtd_port_cutoff(x->mode + port) > 0 ? 1 : x->reference[port];
@@ -282,7 +293,9 @@ static void print_ports(FILE *file, const ps_port_signals *x)
         fprintf(file, "! port %lld: %s", (long long)k + 1, x->name[k]);
         if (mode->guide) fprintf(file, ", a %s mode", guides[mode->guide]);
         if (mode->cutoff > 0)
-            fprintf(file, " with a cut-off of %.9g Hz, normalised to its wave impedance, %.9g ohm %s sqrt(1 - (cut-off/f)^2)",
+            fprintf(file,
+                    " with a cut-off of %.9g Hz, normalised to its wave impedance, %.9g ohm %s "
+                    "sqrt(1 - (cut-off/f)^2)",
                     ps_dgtd_port_cutoff(mode), x->reference[k], mode->guide == 2 ? "/" : "times");
         fprintf(file, "\n");
     }
@@ -295,7 +308,8 @@ static void print_touchstone(FILE *file, const void *context)
     bool one = true;
     for (int64_t k = 1; k < j->ports; ++k) one &= told_reference(x, k) == told_reference(x, 0);
     fprintf(file, "! Penstock dgtd-ports; the ends of the signals matter by %.2g\n", j->truncation);
-    fprintf(file, "! largest singular value of S %.6g, largest |S_jk - S_kj| %.2g\n", j->singular, j->asymmetry);
+    fprintf(file, "! largest singular value of S %.6g, largest |S_jk - S_kj| %.2g\n", j->singular,
+            j->asymmetry);
     print_ports(file, x);
     if (!one) fprintf(file, "[Version] 2.0\n");
     fprintf(file, "# Hz S RI R %.12g\n", told_reference(x, 0));
@@ -353,7 +367,8 @@ static void report_match(ps_report *r, const job *j)
     for (int64_t i = 1; i < j->count; ++i)
         if (cabs(j->s[i * size]) < cabs(j->s[best * size])) best = i;
     double reference = 0, beta;
-    ps_dgtd_port_impedance(j->signals->mode, j->signals->reference[0], j->frequency[best], &reference, &beta);
+    ps_dgtd_port_impedance(j->signals->mode, j->signals->reference[0], j->frequency[best],
+                           &reference, &beta);
     double complex s = j->s[best * size], z = reference * (1 + s) / (1 - s);
     ps_report_real(r, "truncation", j->truncation);
     ps_report_real(r, "left", j->left);
@@ -417,8 +432,10 @@ static const ps_program program = {
     .results = 1,
     .synopsis = "SIGNALS... OUTPUT",
     .description =
-        "S-parameters, impedances and admittances of lumped ports and of modes of guides over frequency, "
-        "from the voltages and currents that penstock-dgtd-march wrote (RUN.ports.h5): one run of a model with one "
+        "S-parameters, impedances and admittances of lumped ports and of modes of guides over "
+        "frequency, "
+        "from the voltages and currents that penstock-dgtd-march wrote (RUN.ports.h5): one run of "
+        "a model with one "
         "port, or as many runs as there are ports, each with another port driven, whatever the "
         "ports end in. OUTPUT is a trace over frequency, e^{-iwt}, channel (row - 1) ports + "
         "column; "

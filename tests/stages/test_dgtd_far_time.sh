@@ -75,6 +75,21 @@ penstock-dgtd-far -q even.phasors.h5 even.hdf even.f.h5 $towards --around 2 > /d
         print "transform off by", sqrt(off / big); exit !(n == 2 && m > 100 && big > 0 && off < 25e-6 * big)
     }'
 
+# half of the ball is outside of the surface
+penstock-mesh-box -q half.hdf --cells 4 --size .72 --corner=-.36,-.36,-.36 --region 2:box:-.36,-.36,-.36,0,.36,.36 > /dev/null
+penstock-mesh-partition -q half.hdf half.p.h5 > /dev/null
+penstock-dgtd-setup -q half.p.h5 half.m.h5 --order 1 --material default:eps=1 --boundary outer:absorbing --source $source > /dev/null 2>&1
+fails 2 "a source is cut" penstock-dgtd-march -q half.m.h5 bad.h5 --time 14ns --direction 90,0 --around 2
+dgtd half.m.h5 half.h5 --time 14ns --frequency 200e6
+for quantity in far directivity; do
+    fails 2 "a source is cut" penstock-dgtd-far -q half.phasors.h5 half.hdf bad.h5 --direction 90,0 --around 2 --quantity $quantity
+done
+penstock-dgtd-far -q half.phasors.h5 half.hdf half.far.h5 --direction 90,0 > /dev/null 2>&1
+
+# frequencies that the pulse does not have, or no longer
+fails 3 "rounding of something large" penstock-dgtd-march -q half.m.h5 bad.h5 --time 14ns --frequency 200e6,2.5e9
+fails 3 "shape=ramp" penstock-dgtd-march -q half.m.h5 bad.h5 --time 20ns --frequency 200e6 --transform-periods 1
+
 # bits: stopped and continued, a state in a file; ranks
 short() { local name=$1; shift; dgtd even.m.h5 $name.h5 --time 7ns $towards --around 2 "$@"; }
 short all
