@@ -150,8 +150,14 @@ static void warn_of_energy(const traces *t)
                 1e-9 * rate, 100 * electric);
     }
     ps_warning("the energy fell by %.1f dB, not by the %s asked for, in all of the steps there "
-               "were: what follows is in no transform and no S-parameter%s",
-               f->peak > 0 && f->energy > 0 ? fell : 0., m->options->until_decay, how);
+               "were: what follows is in no transform and no S-parameter%s%s",
+               f->peak > 0 && f->energy > 0 ? fell : 0., m->options->until_decay, how,
+               m->problem->header->upwind
+                   ? ""
+                   : ". Elements much smaller than those beside them keep such oscillations with "
+                     "the centred flux, the longer the smaller they are: take sizes that change "
+                     "less, a higher order or, without ports, wires and local steps, dgtd-setup "
+                     "--flux upwind");
 }
 
 /* Mean of 1/2 E' M E over samples [first, end). */

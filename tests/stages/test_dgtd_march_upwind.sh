@@ -1,6 +1,6 @@
 # The upwind flux through the programs: the cavity's errors, energy that falls, ranks, restarts, refusals.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-box mesh-partition dgtd-setup dgtd-march compare
+needs mesh-box mesh-import mesh-partition dgtd-setup dgtd-march compare
 export OMP_NUM_THREADS=1
 metre=3.3356409519815204e-9
 figure() { grep -o "\"$2\": [-+0-9.eE]*" "$1" | head -n 1 | cut -d' ' -f2; }
@@ -75,6 +75,20 @@ model centred.h5 4 1 3 ${loaded/upwind/centred} --fraction .4
 expect 0 "" $march centred.h5 centred.run.h5 $probes
 expect 1 "differs" penstock-compare one.run.electric.h5 centred.run.electric.h5 --tolerance 1e-6
 expect 0 "" penstock-compare one.run.electric.h5 centred.run.electric.h5 --tolerance .3
+
+# Elements bisected in a ball of empty space: what the centred flux keeps there is the mesh's own, as the upwind one keeps nothing in the same mesh.
+expect 0 "" penstock-mesh-box even.hdf -q --cells 5
+expect 0 "" penstock-mesh-import even.hdf fine.hdf -q --longest-edge .1 --within .75,.5,.5,.12
+tail_of() { # MESH FLUX: energy after 30 ns, of its largest
+    expect 0 "" penstock-mesh-partition $1.hdf $1.h5 -q --force
+    expect 0 "" penstock-dgtd-setup $1.h5 tail.h5 -q --force --order 1 --material default:eps=1 --boundary outer:absorbing --flux $2 --allow cut \
+        --source current:at=.4,.5,.5:axis=0,0,1:radius=.3:moment=1e-12:width=1.5ns:frequency=300e6
+    expect 0 "${3:-}" penstock-dgtd-march tail.h5 tail.run.h5 -q --force --json --time 30ns --until-decay 150dB
+    figure out left
+}
+within "$(tail_of fine centred "--flux upwind")" 1e-4 1e-2 "energy that a bisected ball keeps with the centred flux"
+within "$(tail_of fine upwind)" 0 1e-11 "the same with the upwind flux"
+within "$(tail_of even centred)" 1e-7 4e-5 "even elements with the centred flux"
 
 expect 2 "lower --dt-scale" $march cavity.h5 no.h5 --steps 3 --dt-scale 1.3
 ls no.h5* 2> /dev/null && fail "something was left behind"
