@@ -61,11 +61,12 @@ static bool is_near(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x, int6
     return over < b->radius && across(x, k, away, s) < shape->width + b->radius;
 }
 
-/* A rule along an edge, kept from one pair to the next: pairs of a wire take a few alone. */
-typedef struct edge_rule {
-    int n;
-    double points[POINTS_MOST], weights[POINTS_MOST];
-} edge_rule;
+/* Rules along an edge by their numbers of points, made when they are first taken: pairs that follow
+ * each other take different ones. */
+typedef struct edge_rules {
+    bool made[POINTS_MOST + 1];
+    double points[POINTS_MOST + 1][POINTS_MOST], weights[POINTS_MOST + 1][POINTS_MOST];
+} edge_rules;
 
 /* Weights of a segment in an element; their sum is what the element has of int g dV. A point too
  * many at a segment's end is one too few of its neighbour, whose hat goes on: hats are better known
@@ -73,15 +74,15 @@ typedef struct edge_rule {
  * of its square: they are to be known to a few 1e-3. */
 static double weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_wire *x,
                     const ps_dgtd_reference *reference, const ps_dgtd_body *body, int64_t e,
-                    const ball *b, edge_rule *rule, const ps_dgtd_wire_pair *pair)
+                    const ball *b, edge_rules *rules, const ps_dgtd_wire_pair *pair)
 {
-    const double *points = rule->points, *weights = rule->weights;
     double values[PS_DGTD_MAX_NODES], sum = 0, t[3][3];
     double fine = fmin(shape->width, 2 * x->lengths[pair->segment]);
     int n = (int)fmin(POINTS_MOST, fmax(POINTS_LEAST, ceil(POINTS_EACH * b->edge / fine)));
     int nodes = reference->nodes;
-    if (n != rule->n) ps_dgtd_gauss(n, rule->points, rule->weights);
-    rule->n = n;
+    const double *points = rules->points[n], *weights = rules->weights[n];
+    if (!rules->made[n]) ps_dgtd_gauss(n, rules->points[n], rules->weights[n]);
+    rules->made[n] = true;
     ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, t);
     double volume = 4. / 3 * fabs(ps_dgtd_determinant((const double(*)[3])t));
     for (int q = 0; q < n * n * n; ++q) {
@@ -138,7 +139,7 @@ void ps_dgtd_wire_weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference
                         const ps_dgtd_body *body, ps_dgtd_wire *x)
 {
     int64_t each = 4 * reference->nodes;
-    edge_rule rule = {.n = 0};
+    edge_rules rules = {.made = {false}};
     for (int64_t i = 0; i < x->elements; ++i) {
         ball b = ball_of(body, x->slots[i]);
         for (int64_t p = x->first[i]; p < x->first[i + 1]; ++p) {
@@ -146,7 +147,7 @@ void ps_dgtd_wire_weigh(const ps_dgtd_wire_shape *shape, const ps_dgtd_reference
             pair->weights = x->values + p * each;
             pair->loads = pair->weights + each / 2;
             x->covered[pair->segment] +=
-                weigh(shape, x, reference, body, x->slots[i], &b, &rule, pair) /
+                weigh(shape, x, reference, body, x->slots[i], &b, &rules, pair) /
                 x->lengths[pair->segment];
         }
     }
