@@ -137,7 +137,7 @@ for command in commands:
     if not peak <= wanted <= 1.1 * peak + MORE:
         faults.append(f"{command}: the plan is {wanted / 1e6:.1f} MB, {peak / 1e6:.1f} were held")
     held = [peak / 1e6]
-    for budget in (max((wanted + least) // 2, least), least):
+    for budget in sorted({max((wanted + least) // 2, least), least}, reverse=True):  # one where the plan has no choice
         code, peak, _ = attempt(words, budget)
         held.append(peak / 1e6 if code == 0 else 0)
     code, _, _, said = run(words + ["--host-memory", str(int(least * 0.6)), "--force", "-q"])
