@@ -114,7 +114,10 @@ static ps_status allocate(batch *t)
     PS_TRY(PS_ALLOC(&t->b, t->sides * problem_size(t->p), "right-hand sides"));
     PS_TRY(PS_ALLOC(&t->data, t->sides * equation_data_size(t->p), "boundary data"));
     t->system.b = t->b;
-    return ps_lockstep_attach(&t->solver, &t->system, &t->p->options.krylov, t->memory);
+    ps_lockstep_options options = t->p->options.krylov;
+    options.tolerance =
+        faint_tolerance(t->p, t->p->groups[t->group].wavenumber, options.tolerance);
+    return ps_lockstep_attach(&t->solver, &t->system, &options, t->memory);
 }
 
 static void release(batch *t)
@@ -373,7 +376,8 @@ static ps_status open_group(solve_problem *p, const solve_group *at, bool finish
     if (finished) return ps_comm_agree(equation_open(p, at, p->batch, e));
     PS_TRY(ps_comm_agree(open_equation(p, at, e)));
     PS_TRY(ps_comm_agree(open_streams(p, at, p->batch)));
-    return check_sums(p, at);
+    PS_TRY(check_sums(p, at));
+    return faint_check(e);
 }
 
 static ps_status run_group(solve_problem *p, int64_t group)

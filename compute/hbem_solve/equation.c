@@ -408,7 +408,10 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
     *out = (equation){.p = p, .group = group};
     out->iterative =
         (ps_shifted_iterative){.matrix = &unknowns(out)->sparse,
-                               .options = {p->parts, p->options.inner_tolerance, INNER_LIMIT}};
+                               .options = {p->parts,
+                                           faint_tolerance(p, group->wavenumber,
+                                                           p->options.inner_tolerance),
+                                           INNER_LIMIT}};
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
                     "sparse systems"));
     PS_TRY(PS_ALLOC(&out->products,

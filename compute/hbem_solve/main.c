@@ -335,7 +335,8 @@ static ps_status finish(solve_problem *p, double start)
         return ps_fail(PS_FAILED,
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
                        "the best iterates. A larger --limit goes on",
-                       (long long)p->steps_most, p->residual, p->options.krylov.tolerance,
+                       (long long)p->steps_most, p->residual,
+                       faint_tolerance(p, p->groups[0].wavenumber, p->options.krylov.tolerance),
                        p->run->output);
     return remove_checkpoints(p);
 }
@@ -387,6 +388,7 @@ static ps_status run_solve(ps_run *run)
 static const ps_allowance allowances[] = {
     {"row-sums", "entries that give constants wrong row sums, above 10 eps"},
     PS_HBEM_ALLOW_ENTRIES,
+    {"long-waves", "waves so long that errors of the matrices hide what a rigid body scatters"},
     {"close-source", "sources nearer to the surface than half an edge"},
     {"spaces", "data in a space that cannot hold them: p1 where a normal derivative jumps, p0 for "
                "a potential"},
@@ -394,7 +396,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-solve",
-    .results = 13,
+    .results = 14,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: rigid, soft, lined and fluid bodies "
