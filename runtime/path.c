@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, SPARED_MOST = 1024 };
+enum {
+    PATH_SIZE = 4096,
+    SPARED_MOST = 1024,
+    SUFFIXES = 40 /* what names of parts, checkpoints, logs and temporaries have behind it */
+};
 
 const char *ps_path_last(const char *path)
 {
@@ -156,6 +161,13 @@ ps_status ps_path_check_output(const char *path)
 {
     char folder[PATH_SIZE];
     struct stat found;
+    size_t length = strlen(ps_path_last(path));
+    if (*path == 0) return ps_fail(PS_USAGE, "the name of an output is empty; name a file");
+    if (length > NAME_MAX - SUFFIXES)
+        return ps_fail(PS_USAGE,
+                       "%s: a name of %zu bytes; with what stands behind it in other names "
+                       "of a run at most %d are possible",
+                       path, length, NAME_MAX - SUFFIXES);
     if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
         return ps_fail(PS_USAGE, "%s: is a folder; name a file", path);
     if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) /* a rename would replace a device */

@@ -236,6 +236,16 @@ static void tell_traffic(void)
              (long long)own.shares, (long long)own.shared);
 }
 
+/* Ranks that were given other options would wait for one another without end, or make a mixture. */
+static ps_status check_ranks(const char *record)
+{
+    static char first[PS_RECORD_MAX];
+    snprintf(first, sizeof first, "%s", record);
+    PS_TRY(ps_comm_broadcast(first, sizeof first, 0));
+    if (strcmp(first, record) == 0) return PS_OK;
+    return ps_fail(PS_USAGE, "rank %d was given other options than rank 0", ps_comm_rank());
+}
+
 /* Parses, answers --help and --version, runs. */
 static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc,
                                char **argv)
@@ -295,6 +305,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                        "%d of them: give fewer or shorter ones, or name a file where there is an "
                        "option for it",
                        length, PS_RECORD_MAX - 1);
+    if (program->parallel) PS_TRY(check_ranks(run.record));
     ps_stop_catch(full_name, ps_comm_rank() == 0, program->saves, run.stop_after);
     ps_trust_inputs(run.trust);
     ps_progress_open(full_name);

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/stop.h"
 
 /* Every stored byte against the hashes of the chunk tables. */
@@ -133,11 +134,24 @@ ps_status ps_product_put_trace(const ps_product *p, const ps_trace *trace)
     return ps_trace_save(p->path, trace, &p->identity, p->input_count, p->roles, p->inputs);
 }
 
+/* Ends the run where this rank reads other inputs than rank 0, as the output would be of both. */
+static void check_ranks(const ps_product *p)
+{
+    PS_SCOPED_MEMORY char *identity = NULL;
+    uint64_t hash[2] = {0, 0};
+    if (ps_product_identity(p, "", &identity) == PS_OK)
+        hash[0] = hash[1] = XXH3_64bits(identity, strlen(identity));
+    if (ps_comm_broadcast(hash, sizeof *hash, 0) != PS_OK || hash[0] == hash[1]) return;
+    ps_error("rank %d reads other inputs than rank 0", ps_comm_rank());
+    ps_comm_abort(PS_USAGE);
+}
+
 bool ps_product_matches(const ps_product *p)
 {
     const ps_run *run = p->run;
     int64_t same = 1;
     if (!p->path) return false;
+    if (!run->alone) check_ranks(p);
     if (run->alone || ps_comm_rank() == 0)
         same = ps_store_matches(p->path, &p->identity, p->input_count, p->roles, p->inputs) &&
                (run->trust || run->force || is_whole(p->path));

@@ -54,6 +54,12 @@ static void outputs_and_sameness(void **state)
     check_fails(ps_path_check_output(folder), PS_USAGE, "is a folder; name a file");
     check_fails(ps_path_check_output(absent), PS_USAGE, "No such file");
     check_fails(ps_path_check_output(below), PS_USAGE, "is no folder");
+    char name[256] = "";
+    check_fails(ps_path_check_output(name), PS_USAGE, "is empty");
+    memset(name, 'a', 215);
+    check_ok(ps_path_check_output(name));
+    name[215] = 'a';
+    check_fails(ps_path_check_output(name), PS_USAGE, "a name of 216 bytes");
     ps_path_spare(absent);
     check_ok(ps_path_check_output(file));
     ps_path_spare(link);
