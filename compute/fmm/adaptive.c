@@ -276,7 +276,8 @@ ps_status fmm_adaptive_operators(fmm_run *r)
     return PS_OK;
 }
 
-void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p)
+/* The problem of the order and the precision that hold now; results where there are some. */
+static void configure(fmm_adaptive *a, const fmm_problem *p)
 {
     ps_adaptive_problem *q = &a->problem;
     q->tree = &a->tree;
@@ -382,7 +383,7 @@ static ps_status begin_stretches(fmm_run *r, const char *why)
         PS_TRY(build_on_host(r, PS_OK));
     }
     if (!a->stretches) PS_TRY(fmm_stretches_open(r, true));
-    fmm_adaptive_configure(a, &r->problem);
+    configure(a, &r->problem);
     return share_with_stretches(r);
 }
 
@@ -406,7 +407,7 @@ ps_status fmm_adaptive_prepare(fmm_run *r)
     bool first = r->attempts == 0, must = must_be(r);
     r->groups = fmm_portions(r);
     r->work.problem = &r->problem;
-    fmm_adaptive_configure(r->adaptive, &r->problem);
+    configure(r->adaptive, &r->problem);
     choose_journal(r);
     bool gpu = r->adaptive->gpu != NULL;
     ps_status status = ps_comm_agree(share_memory(r));

@@ -118,9 +118,6 @@ void fmm_periodic_shrink(const fmm_problem *p, int64_t count, double *columns);
 /* What fmm_check_add does for one box. OpenMP inside. */
 ps_status fmm_periodic_direct(const fmm_adaptive *a, const fmm_problem *p, fmm_check *check);
 
-/* The problem of the order and the precision that hold now; results where there are some. */
-void fmm_adaptive_configure(fmm_adaptive *a, const fmm_problem *p);
-
 /* ---- passes of a sum: moments.c ---- */
 
 /* The problem becomes that of a pass. */

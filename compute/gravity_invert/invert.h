@@ -113,6 +113,5 @@ void search_count(const inversion *v, ps_ledger *ledger);
 ps_status invert_save(inversion *v, const ps_product *product);
 ps_status invert_table(const inversion *v, const char *path);
 ps_status invert_ubc(const inversion *v, const char *path);
-extern const char *const component_names[];
 
 #endif

@@ -8,7 +8,7 @@
 #include "runtime/output_file.h"
 #include "runtime/scope.h"
 
-const char *const component_names[] = {"g_z", "g_x", "g_y", "xx", "yy",
+static const char *const component_names[] = {"g_z", "g_x", "g_y", "xx", "yy",
                                        "zz",  "xy",  "xz",  "yz", NULL};
 
 static const char *const field_names[] = {"gravity", "magnetic", "vector"};

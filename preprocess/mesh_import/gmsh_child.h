@@ -49,9 +49,6 @@ __attribute__((format(printf, 2, 3))) void gmsh_child_give_up(const gmsh_child *
 /* Gives up with what Gmsh said, or that it could not do `what`. */
 void gmsh_child_must(const gmsh_child *c, int ierr, const char *what);
 
-/* Gmsh's entities of a dimension, for gmshFree; pairs (dimension, number), *count of them. */
-int *gmsh_child_entities(const gmsh_child *c, int dim, size_t *count);
-
 /* Which faces of the file (in_file) the faces of these solids are, before anything is cut: sets
  * known. The faces of a solid that does not come back as the file has it are left out, with a
  * warning. */

@@ -8,7 +8,8 @@
 
 #include "preprocess/mesh_import/gmsh_child.h"
 
-int *gmsh_child_entities(const gmsh_child *c, int dim, size_t *count)
+/* Gmsh's entities of a dimension, for gmshFree; pairs (dimension, number), *count of them. */
+static int *entities(const gmsh_child *c, int dim, size_t *count)
 {
     int *pairs = NULL, ierr = 0;
     size_t numbers = 0;
@@ -111,7 +112,7 @@ static double measure(const gmsh_child *c, int dim)
 {
     size_t count;
     double sum = 0, one = 0;
-    int *list = gmsh_child_entities(c, dim, &count), ierr = 0;
+    int *list = entities(c, dim, &count), ierr = 0;
     for (size_t i = 0; i < count; ++i) {
         gmshModelOccGetMass(dim, list[2 * i + 1], &one, &ierr);
         sum += ierr ? 0 : fabs(one);
@@ -152,7 +153,7 @@ static void estimate(const gmsh_child *c)
 void gmsh_geometry_prepare(gmsh_child *c)
 {
     size_t count;
-    int *solids = gmsh_child_entities(c, 3, &count);
+    int *solids = entities(c, 3, &count);
     c->by_entity = true;
     c->solids = c->kind == IMPORT_VOLUME ? (int)count : 0;
     if (c->solids > 0) send_solid_names(c, solids, count);
@@ -162,7 +163,7 @@ void gmsh_geometry_prepare(gmsh_child *c)
     else if (c->solids == 1)
         add_part(c, solids[1], 1);
     gmshFree(solids);
-    int *faces = gmsh_child_entities(c, 2, &c->face_count);
+    int *faces = entities(c, 2, &c->face_count);
     c->faces = faces; /* pairs; the numbers alone are kept */
     for (size_t i = 0; i < c->face_count; ++i) c->faces[i] = faces[2 * i + 1];
     gmsh_faces_tag(c);

@@ -86,7 +86,8 @@ static void swap(double *a, double *b)
     *b = t;
 }
 
-void elevation_turn(elevation *e)
+/* Columns and rows into ascending order. */
+static void turn(elevation *e)
 {
     const int64_t nx = e->count[0], ny = e->count[1];
     if (e->step[0] < 0) {
@@ -258,7 +259,7 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
         PS_TRY(read_by_library(&geotiff, path, 0, how, out));
     else
         PS_TRY(read_ascii(path, how, out));
-    elevation_turn(out);
+    turn(out);
     PS_TRY(settle_coordinates(how, out));
     return settle_heights(how, out);
 }

@@ -51,8 +51,6 @@ ps_status elevation_allocate(const ps_run *run, elevation *e);
 /* An even axis from the coordinates of its first and last point; a descending one is told by a
  * negative step. */
 ps_status elevation_axis(elevation *e, int axis, double first, double last);
-/* Columns and rows into ascending order. */
-void elevation_turn(elevation *e);
 /* A unit by its name: m; 0: not known. */
 double length_of_unit(const char *name);
 ps_status read_netcdf(const char *path, const reading *how, elevation *out);
