@@ -1,4 +1,5 @@
 /* Models of discontinuous Galerkin runs: media and sources. */
+#include <math.h>
 #include <stdio.h>
 
 #include "formats/dgtd_model.h"
@@ -46,6 +47,35 @@ static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *re
     ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846));
 }
 
+/* Half steps of elements, by the deepest levels whose E and H they make, of the part with the most
+ * over the mean; and of parts that wait for one another after each half step of a level, which are
+ * as slow as the one with the most elements in it. */
+static void report_balance(const ps_dgtd_model_file *model, const ps_dgtd_domain *whole,
+                           ps_report *report)
+{
+    const ps_dgtd_model_header *h = ps_dgtd_model_head(model);
+    const int64_t *start = ps_dgtd_model_part_start(model);
+    double all = 0, most = 0, in_turn[2][PS_DGTD_MODEL_LEVELS + 1] = {{0}}, makespan = 0;
+    for (int64_t q = 0; q < h->parts; ++q) {
+        double count[2][PS_DGTD_MODEL_LEVELS + 1] = {{0}}, own = 0;
+        for (int64_t e = start[q]; e < start[q + 1]; ++e) {
+            for (int l = 0; l <= ps_dgtd_reach_p(whole->reach[e]); ++l) ++count[0][l];
+            for (int l = 0; l <= ps_dgtd_reach_q(whole->reach[e]); ++l) ++count[1][l];
+        }
+        for (int i = 0; i < 2 * (PS_DGTD_MODEL_LEVELS + 1); ++i) {
+            int field = i % 2, l = i / 2; /* level 0: the half steps of all; l > 0: 2^(l - 1) */
+            double half_steps = count[field][l] * (l > 0 ? 1 << (l - 1) : 1);
+            in_turn[field][l] = fmax(in_turn[field][l], half_steps);
+            own += half_steps;
+        }
+        most = fmax(most, own);
+        all += own;
+    }
+    for (int i = 0; i < 2 * (PS_DGTD_MODEL_LEVELS + 1); ++i) makespan += in_turn[i % 2][i / 2];
+    ps_report_real(report, "updates_imbalance", most * (double)h->parts / all);
+    ps_report_real(report, "makespan_imbalance", makespan * (double)h->parts / all);
+}
+
 /* Elements by the deepest level of local steps that their H makes. */
 static ps_status report_classes(ps_dgtd_model_file *model, ps_report *report)
 {
@@ -56,9 +86,10 @@ static ps_status report_classes(ps_dgtd_model_file *model, ps_report *report)
     PS_TRY(ps_dgtd_model_load(model, parts, 1, 0, 16, &whole));
     for (int64_t e = 0; e < whole.elements; ++e)
         ++counts[whole.reach[e] == 255 ? 0 : whole.reach[e] / 16];
-    ps_dgtd_domain_release(&whole);
     ps_report_section(report, NULL);
     ps_report_int(report, "local_levels", h->local_levels);
+    if (h->parts > 1) report_balance(model, &whole, report);
+    ps_dgtd_domain_release(&whole);
     for (int l = 0; l <= h->local_levels; ++l, dt *= ps_dgtd_local_ratio()) {
         char section[32];
         snprintf(section, sizeof section, "class_%d", l);

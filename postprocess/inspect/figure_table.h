@@ -72,6 +72,8 @@ static const ps_figure figure_table[] = {
     {"block_tree.near_leaves", "1", "leaves that are dense"},
     {"block_tree.far_leaves", "1", "leaves that are compressed"},
     {"local_levels", "1", "classes of smaller steps"},
+    {"updates_imbalance", "1", "half steps of the part with the most, over the mean of parts"},
+    {"makespan_imbalance", "1", "the same of parts that wait for one another in each class"},
     {"class_*.elements", "1", "elements that make steps of this class, and none smaller"},
     {"class_*.step", "s", "step of a class"},
     {"medium_*.tag", "1", "tag of the group"},

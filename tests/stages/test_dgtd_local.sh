@@ -1,6 +1,6 @@
 # Local time steps: a cube whose cells are five times smaller in the middle, from mesh to fields.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-import mesh-partition dgtd-setup dgtd-march compare inspect plot
+needs mesh-box mesh-import mesh-partition dgtd-setup dgtd-march compare inspect plot
 export OMP_NUM_THREADS=1
 figure() { awk -v s="${2:+$1}" -v n="${2:-$1}" '/^[^ ]/ && NF == 1 { at = $1 } /^[^ ]/ && NF > 1 { at = "" }
     at == s && $1 == n { print $2; exit }' out; }
@@ -78,4 +78,17 @@ fi
 expect 0 "" penstock-dgtd-march local.h5 file.run.h5 $go --state file --visit-steps 3 # parts, each sorted by itself
 expect 0 "" penstock-compare local.run.h5 file.run.h5 --tolerance 0
 expect 0 "" penstock-compare local.run.electric.h5 file.run.electric.h5 --tolerance 0
+# ---- parts of as many updates, one of which makes all half steps of the classes while the other waits ----
+expect 0 "" penstock-mesh-box -q bar.hdf --cells 24,3,3 --size 8,1,1 --region 2:box:0,0,0,.9,1,1
+expect 0 "" penstock-mesh-partition -q bar.hdf bar.h5
+bar="--order 1 --boundary outer:pec --material 1:eps=20 --material 2:eps=1 --local-steps auto --source mode:n=1,1,1:amplitude=0,1,-1"
+expect 0 "" penstock-dgtd-setup -q bar.h5 bar-m.h5 $bar
+expect 0 "" penstock-dgtd-march bar-m.h5 bar.run.h5 --steps 3
+updates=$(figure run updates_a_step)
+expect 0 "" penstock-mesh-partition -q bar.hdf bar.h5 --force --parts 2 --updates bar-m.h5
+even=$(figure imbalance) most=$(figure elements_max)
+expect 0 "" penstock-dgtd-setup -q bar.h5 bar-m.h5 --force $bar
+expect 0 "" penstock-inspect bar-m.h5
+within "$(figure updates_imbalance)" "$even" "$even" "updates of the larger part, as they were cut"
+within "$(awk "BEGIN { print $(figure makespan_imbalance) / (2 - 2 * (1296 - $most) / $updates) }")" .99999 1.00001 "makespan"
 exit 0
