@@ -55,7 +55,8 @@ typedef struct backend_setup {
 } backend_setup;
 
 /* Half steps of all groups of a device whose local steps run aside: E of groups that they concern
- * comes last, after `together`; H of those comes first, with the mark behind it. */
+ * comes last, after `together`; H of those comes first, with the mark behind it, and is made of H
+ * that was kept where R_1 H is in its place, and is kept anew. */
 typedef enum backend_order {
     BACKEND_AT_ONCE,
     BACKEND_CONCERNED_LAST,
@@ -138,11 +139,11 @@ typedef struct backend {
     /* In tiles or a window, of groups [begin, end) alone: H is kept where `from` is 0, operations
      * [from, to) are made. */
     ps_status (*local_part)(void *state, int from, int to, int64_t begin, int64_t end);
-    /* Operations [from, to), behind the keeping of inner groups where from is 0, beside what is
-     * enqueued next: behind what was enqueued before the last mark, and before what comes after
-     * `together`. Always the same two lists. NULL for the CPU. */
+    /* Operations [from, to), behind the keeping of inner groups where that is asked for, beside
+     * what is enqueued next: behind what was enqueued before the last mark, and before what comes
+     * after `together`. Always the same two lists. NULL for the CPU. */
     ps_status (*mark)(void *state);
-    ps_status (*local_aside)(void *state, int from, int to);
+    ps_status (*local_aside)(void *state, int from, int to, bool keep);
     ps_status (*together)(void *state);
     void (*local_order)(void *state, backend_order order); /* of half steps that follow */
 

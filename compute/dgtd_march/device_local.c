@@ -132,7 +132,8 @@ void device_local_order(void *opened, backend_order order)
     x->march.split = order == BACKEND_AT_ONCE ? NULL : &x->split;
     x->split = (ps_dgtd_device_split){.units = {x->units + !last, x->units + last},
                                       .between = last ? x->come : x->swept,
-                                      .waits = last};
+                                      .waits = last,
+                                      .kept = last ? NULL : x->local.kept};
 }
 
 ps_status device_local_keep(void *opened, bool inner)
@@ -176,16 +177,14 @@ ps_status device_mark(void *opened)
 
 static ps_status run_chain(device_state *x, int from, int to)
 {
-    void *magnetic = x->march.magnetic;
-    if (from == 0)
-        PS_TRY(ps_dgtd_device_local_keep(&x->local, PS_DGTD_KEPT_INNER, magnetic, x->beside));
     for (int i = from; i < to; ++i)
-        PS_TRY(ps_dgtd_device_local_op(&x->local, x->local.host->ops + i, magnetic, x->beside));
+        PS_TRY(ps_dgtd_device_local_op(&x->local, x->local.host->ops + i, x->march.magnetic,
+                                       x->beside));
     return PS_OK;
 }
 
 /* Dozens of small launches, recorded once. */
-ps_status device_local_aside(void *opened, int from, int to)
+ps_status device_local_aside(void *opened, int from, int to, bool keep)
 {
     device_state *x = opened;
     ps_graph **chain = x->chains + (from > 0);
@@ -196,6 +195,9 @@ ps_status device_local_aside(void *opened, int from, int to)
         PS_TRY(ended);
     }
     PS_TRY(ps_event_wait(x->swept, x->beside));
+    if (keep)
+        PS_TRY(
+            ps_dgtd_device_local_keep(&x->local, PS_DGTD_KEPT_INNER, x->march.magnetic, x->beside));
     PS_TRY(ps_graph_launch(*chain, x->beside));
     return ps_event_record(x->come, x->beside);
 }

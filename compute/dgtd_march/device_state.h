@@ -102,7 +102,7 @@ ps_status device_local_part(void *state, int from, int to, int64_t begin, int64_
 ps_status device_local_restore(void *state);
 void *device_local_source(void *state, int op);
 ps_status device_mark(void *state);
-ps_status device_local_aside(void *state, int from, int to);
+ps_status device_local_aside(void *state, int from, int to, bool keep);
 ps_status device_together(void *state);
 ps_status device_local_enter(void *state);
 ps_status device_local_push(void *state, int op);

@@ -89,28 +89,31 @@ bool local_is_split(const march *m)
 
 /* R_2 of H needs that of inner groups alone, and goes beside the half step of H of the others,
  * which is under way; R_2 of the increments of level 1 goes beside the half step of E of the rest,
- * which reads nothing that it changes. Where H is recorded R_2 waits until it is; and where it
- * would keep H of closed elements, too, as they lie in inner groups, until all that is done to it
- * is done. */
+ * which reads nothing that it changes. The half step of H is made of H that was kept and keeps it
+ * for the next step. Where H is recorded R_2 waits until it is, and H is kept and comes back by
+ * copies of groups; so it does where inner groups hold closed elements, too, whose H has to be done
+ * with all that is done to it. */
 ps_status local_split_step(march *m, int64_t step, int64_t first)
 {
     const backend *b = m->backend;
     const ps_dgtd_local *x = m->march.local;
     bool late = m->mixed || march_is_recorded(m, step);
+    bool keep = late || step == first || !m->kept;
     backend_part all = {.step = step, .end = m->march.system->groups};
     int outer = 0; /* the half step of E of level 1, behind which its H and R_2 of it come */
     while (x->ops[outer].level > 0) ++outer;
     if (step == first) PS_TRY(b->mark(m->state));
-    PS_TRY(b->local_aside(m->state, 0, outer));
-    PS_TRY(b->local_keep(m->state, false));
+    PS_TRY(b->local_aside(m->state, 0, outer, keep));
+    if (keep) PS_TRY(b->local_keep(m->state, false));
     PS_TRY(b->together(m->state));
     PS_TRY(b->local_op(m->state, outer));
     PS_TRY(b->local_op(m->state, outer + 1));
     PS_TRY(b->mark(m->state));
-    PS_TRY(b->local_aside(m->state, outer + 2, x->op_count));
+    PS_TRY(b->local_aside(m->state, outer + 2, x->op_count, false));
     b->local_order(m->state, BACKEND_CONCERNED_LAST);
     PS_TRY(march_parts(m, PS_DGTD_E, first, &all, 1));
-    PS_TRY(local_end(m));
+    if (late) PS_TRY(local_end(m));
+    m->kept = !late;
     b->local_order(m->state, late ? BACKEND_AT_ONCE : BACKEND_CONCERNED_FIRST);
     PS_TRY(march_parts(m, PS_DGTD_H, first, &all, 1));
     return late ? b->mark(m->state) : PS_OK;

@@ -300,6 +300,7 @@ typedef struct march {
     bool local_traded[PS_DGTD_LOCAL_LEVELS + 1];
     bool split;            /* steps are local_split_step */
     bool mixed;            /* as ps_dgtd_local_is_mixed says */
+    bool kept;             /* H of Q_1 is kept already, by the step before */
     struct tiles *tiles;   /* out of core; NULL: in memory */
     ps_dgtd_probe *probes; /* own ones */
     int64_t *probe_places, probe_count;

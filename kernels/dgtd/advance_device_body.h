@@ -1,9 +1,10 @@
 /* What becomes of the rows of an element (rows_device_body.h): its update, in media with poles, too
  * (device_media.h). */
 
-/* What an update is beside the plain one: of local steps (device_local.h), or of E in media with
- * poles, some of them with tensors (device_media.h). */
-enum kind { PLAIN, LOCAL, POLES, TENSORS };
+/* What an update is beside the plain one: of local steps (device_local.h), of H some of whose old
+ * values are kept elsewhere, where new ones go, too, or of E in media with poles, some of them with
+ * tensors (device_media.h). */
+enum kind { PLAIN, LOCAL, KEPT, POLES, TENSORS };
 
 /* out += t in, t symmetric: xx, yy, zz, xy, xz, yz. */
 template <typename real>
@@ -142,18 +143,32 @@ __device__ __forceinline__ void apply_ports(const view<real> &x, uint32_t slot)
     }
 }
 
-/* The half step of the element of a slot; fresh: an increment, whatever it was (LOCAL). */
+/* Behind the launch before this one, which lets the next one begin: launch_early(). */
+__device__ __forceinline__ void follow_launch()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* The half step of the element of a slot; marked: an increment, whatever it was (LOCAL), or one
+ * whose old value is kept (KEPT). */
 template <typename real, int P, kind K>
-__device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool fresh,
+__device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool marked,
                                         double *shared)
 {
     constexpr int NP = lattice<P>::nodes, L = lanes<real>;
     const uint32_t g = slot / L, lane = slot % L;
-    const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
-                                x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
-                                (x.bordered[g] & ~PS_DGTD_PORTED) != 0};
+    element<real, P, K == LOCAL> e = {x.source + (g * (3 * NP * L) + lane),
+                                      x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
+                                      (x.bordered[g] & ~PS_DGTD_PORTED) != 0};
     rows<real, P> r;
     real t[3][3];
+    if constexpr (K == LOCAL) {
+        for (int f = 0; f < 4; ++f) e.links[f] = __ldg(x.links + e.row + f * L);
+        follow_launch();
+    }
     r.shared = reinterpret_cast<real *>(shared) + (shared_rows<real, P> ? threadIdx.x : 0);
     sum_rows(x, e, r);
     for (int a = 0; a < 3; ++a) tangent(e, a, t[a]);
@@ -173,14 +188,26 @@ __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool
         });
     } else {
         const real keep = __ldg(x.keep + material);
-        real *__restrict__ target = (fresh ? x.increments : x.target) + (g * (3 * NP * L) + lane);
-        each<3 * NP>([&](auto at) {
-            constexpr int c = at / NP, n = at % NP;
-            real *to = target + at * L;
-            const real before = fresh ? real(0) : keep * __ldcs(to);
-            __stcs(to, before +
-                           (t[0][c] * r.template at<0, n>() + t[1][c] * r.template at<1, n>() +
-                            t[2][c] * r.template at<2, n>()));
+        const uint32_t first = g * (3 * NP * L) + lane;
+        real *__restrict__ target = (K == LOCAL && marked ? x.increments : x.target) + first;
+        real *kept = (K == KEPT && marked ? x.increments : x.target) + first;
+        constexpr int B = K != KEPT ? 1 : sizeof(real) == 4 ? 3 * NP : NP; /* fetched at once */
+        each<3 * NP / B>([&](auto part) {
+            real before[B]; /* all before one is written, as the device cannot tell them apart */
+            each<B>([&](auto k) {
+                constexpr int at = part * B + k;
+                before[k] = K == LOCAL && marked
+                                ? real(0)
+                                : keep * __ldcs(K == KEPT ? kept + at * L : target + at * L);
+            });
+            each<B>([&](auto k) {
+                constexpr int at = part * B + k, c = at / NP, n = at % NP;
+                const real now =
+                    before[k] + (t[0][c] * r.template at<0, n>() + t[1][c] * r.template at<1, n>() +
+                                 t[2][c] * r.template at<2, n>());
+                __stcs(target + at * L, now);
+                if (K == KEPT && marked) __stcs(kept + at * L, now);
+            });
         });
     }
     if (K != LOCAL && x.port_count > 0 && (x.bordered[g] & PS_DGTD_PORTED))

@@ -15,7 +15,9 @@ typedef struct ps_dgtd_device_sweep {
     const ps_dgtd_device_part *parts;
     int count;
     const ps_dgtd_device_units *units; /* NULL: the parts */
-    void *increments;                  /* of local steps: of slots that the units say */
+    void *increments;                  /* of local steps, or what is kept: of slots that the units
+                                          say; NULL: neither */
+    bool early; /* of local steps: begins before the launch before it is over */
 } ps_dgtd_device_sweep;
 ps_status ps_dgtd_local_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 /* target += source in the slots of the units. */

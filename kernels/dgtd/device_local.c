@@ -29,7 +29,7 @@ static uint32_t lanes_of(const ps_dgtd_device_local *x, const uint8_t *reach, in
     for (int i = 0; i < PS_DGTD_UNIT; ++i) {
         int64_t slot = unit * PS_DGTD_UNIT + i;
         if (slot >= x->system.elements) break;
-        uint32_t part = list >= CONCERNED ? 1
+        uint32_t part = list >= CONCERNED ? (ps_dgtd_reach_q(reach[slot]) > 0 ? 3 : 1)
                                           : part_of(x->host, reach[slot], list / PS_DGTD_LISTS,
                                                     list % PS_DGTD_LISTS);
         lanes |= (part & 1) << i | (part >> 1) << (PS_DGTD_UNIT + i);
@@ -228,9 +228,10 @@ void *ps_dgtd_device_local_source(const ps_dgtd_device_local *x, const ps_dgtd_l
     return op->kind == PS_DGTD_LOCAL_H ? x->electric[op->level] : NULL;
 }
 
-/* An operation of some of the units of its list. */
+/* An operation of some of the units of its list. Launches that begin early are recorded or few;
+ * those of a window are enqueued one by one, and what is early costs the host more. */
 static ps_status op_of(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
-                       ps_dgtd_device_units units, void *magnetic, ps_stream *stream)
+                       ps_dgtd_device_units units, bool early, void *magnetic, ps_stream *stream)
 {
     bool add = op->kind == PS_DGTD_LOCAL_ADD, electric = op->kind == PS_DGTD_LOCAL_E;
     void *own = x->magnetic[op->level];
@@ -240,7 +241,8 @@ static ps_status op_of(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op
                               .target = array_of(x, op->y, magnetic),
                               .increments = electric ? x->electric[op->level] : own,
                               .source = add ? own : ps_dgtd_device_local_source(x, op, magnetic),
-                              .units = &units};
+                              .units = &units,
+                              .early = early};
     device.steps = x->steps[op->level];
     if (!ps_stream_handle(stream))
         return ps_fail(PS_FAILED, "local steps of a device need CUDA; the CPU has its own");
@@ -257,7 +259,7 @@ static int list_of(const ps_dgtd_local_op *op)
 ps_status ps_dgtd_device_local_op(const ps_dgtd_device_local *x, const ps_dgtd_local_op *op,
                                   void *magnetic, ps_stream *stream)
 {
-    return op_of(x, op, units_of(x, list_of(op)), magnetic, stream);
+    return op_of(x, op, units_of(x, list_of(op)), true, magnetic, stream);
 }
 
 /* ---- parts of a window ---- */
@@ -279,7 +281,7 @@ ps_status ps_dgtd_device_local_op_part(const ps_dgtd_device_local *x, const ps_d
                                        void *magnetic, int64_t begin, int64_t end,
                                        ps_stream *stream)
 {
-    return op_of(x, op, units_within(x, list_of(op), begin, end), magnetic, stream);
+    return op_of(x, op, units_within(x, list_of(op), begin, end), false, magnetic, stream);
 }
 
 /* Groups that are kept, of [begin, end). */

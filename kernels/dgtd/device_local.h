@@ -69,7 +69,7 @@ ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *local, const ps_dgtd
                                       const uint8_t *reach, const ps_dgtd_material *materials,
                                       double dt, const ps_dgtd_device_local_work *work,
                                       ps_stream *stream);
-/* All elements of groups that R_2 concerns, or of the others. */
+/* All elements of groups that R_2 concerns, or of the others; those of Q_1 are marked as kept. */
 ps_dgtd_device_units ps_dgtd_device_local_part(const ps_dgtd_device_local *local, bool concerned);
 
 /* H is kept; R_1 H is made by the host's operations, one after the other; H comes back. Enqueued.

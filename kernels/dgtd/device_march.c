@@ -163,9 +163,11 @@ static ps_status split_half_step(const ps_dgtd_device_march *x, ps_dgtd_field fi
                                  const void *source, ps_stream *stream)
 {
     const ps_dgtd_device_split *s = x->split;
-    PS_TRY(ps_dgtd_device_half_units(x->device, field, target, source, s->units[0], stream));
+    PS_TRY(
+        ps_dgtd_device_half_units(x->device, field, target, source, s->units[0], s->kept, stream));
     PS_TRY(s->waits ? ps_event_wait(s->between, stream) : ps_event_record(s->between, stream));
-    return ps_dgtd_device_half_units(x->device, field, target, source, s->units[1], stream);
+    return ps_dgtd_device_half_units(x->device, field, target, source, s->units[1], s->kept,
+                                     stream);
 }
 
 ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_field field,

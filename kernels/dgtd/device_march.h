@@ -59,6 +59,7 @@ typedef struct ps_dgtd_device_split {
     const ps_dgtd_device_units *units[2];
     ps_event *between;
     bool waits;
+    void *kept; /* old values of H of some slots, as ps_dgtd_device_half_units takes them */
 } ps_dgtd_device_split;
 
 typedef struct ps_dgtd_device_march {

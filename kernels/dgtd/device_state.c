@@ -199,7 +199,7 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
                                    const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream)
 {
-    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count, NULL, NULL};
+    ps_dgtd_device_sweep sweep = {device, field, target, source, .parts = parts, .count = count};
     int64_t groups = 0;
     int done;
     if (count > PS_DGTD_DEVICE_PARTS)
@@ -218,9 +218,10 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
 
 ps_status ps_dgtd_device_half_units(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
                                     const void *source, const ps_dgtd_device_units *units,
-                                    ps_stream *stream)
+                                    void *kept, ps_stream *stream)
 {
-    const ps_dgtd_device_sweep sweep = {device, field, target, source, .units = units};
+    const ps_dgtd_device_sweep sweep = {device, field,          target,
+                                        source, .units = units, .increments = kept};
     int done;
     if (device->mode == PS_DGTD_PAPER)
         return ps_fail(PS_FAILED, "the paper's kernels make half steps of whole groups");

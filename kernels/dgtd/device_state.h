@@ -89,7 +89,7 @@ enum { PS_DGTD_UNIT = 8 };
 typedef struct ps_dgtd_device_unit {
     uint32_t index; /* the first of its slots over PS_DGTD_UNIT */
     uint32_t lanes; /* a bit a slot that takes part; from bit PS_DGTD_UNIT on: whose result goes to
-                       increments, whatever they were (device_local.h)                        */
+                       increments, whatever they were (device_local.h), or which is kept      */
 } ps_dgtd_device_unit;
 typedef struct ps_dgtd_device_units {
     const ps_dgtd_device_unit *list; /* on the device */
@@ -102,10 +102,11 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
                                    const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream);
 
-/* The same of the slots of units; not with the paper's kernels. */
+/* The same of the slots of units; not with the paper's kernels. kept: NULL, or where the old values
+ * of H of slots that are kept lie, as target has others there; new ones go to both. */
 ps_status ps_dgtd_device_half_units(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
                                     const void *source, const ps_dgtd_device_units *units,
-                                    ps_stream *stream);
+                                    void *kept, ps_stream *stream);
 
 /* As ps_dgtd_halo_pack and _unpack, of coefficients; faces[count] and buffer on the device. */
 ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,

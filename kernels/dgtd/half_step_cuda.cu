@@ -26,14 +26,14 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
     extern __shared__ double shared[];
     const uint32_t thread = blockIdx.x * threads<real, P>() + threadIdx.x;
     uint32_t slot = x.begin[blockIdx.y] + thread, lanes = slot < x.end[blockIdx.y];
-    if (K == LOCAL || x.units) {
+    if (K == LOCAL || K == KEPT || x.units) {
         if (thread / PS_DGTD_UNIT >= x.unit_count) return;
         const uint2 unit = __ldg(reinterpret_cast<const uint2 *>(x.units) + thread / PS_DGTD_UNIT);
         slot = unit.x * PS_DGTD_UNIT + thread % PS_DGTD_UNIT;
         lanes = unit.y >> thread % PS_DGTD_UNIT;
     }
-    const bool fresh = K == LOCAL && (lanes >> PS_DGTD_UNIT & 1);
-    if (lanes & 1) advance<real, P, K>(x, slot, fresh, shared);
+    const bool marked = (K == LOCAL || K == KEPT) && (lanes >> PS_DGTD_UNIT & 1);
+    if (lanes & 1) advance<real, P, K>(x, slot, marked, shared);
 }
 
 /* Slots of parts [begin, end), or of the units; the most of a part. */
@@ -51,6 +51,29 @@ template <typename real> uint32_t set_slots(const ps_dgtd_device_sweep *s, view<
         most = x->end[k] - x->begin[k] > most ? x->end[k] - x->begin[k] : most;
     }
     return most;
+}
+
+/* A launch that may begin before the one before it on the queue is over, whose end it waits for
+ * behind what it reads of the mesh (follow_launch), where the code that runs was made for a compute
+ * capability that can. */
+template <typename real>
+ps_status launch_early(void (*kernel)(view<real>), dim3 blocks, unsigned size, int bytes,
+                       cudaStream_t queue, const view<real> &x)
+{
+    cudaLaunchConfig_t how = {};
+    cudaLaunchAttribute early = {};
+    cudaFuncAttributes code;
+    PS_CUDA(cudaFuncGetAttributes(&code, kernel));
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    how.gridDim = blocks;
+    how.blockDim = dim3(size);
+    how.dynamicSmemBytes = (size_t)bytes;
+    how.stream = queue;
+    how.attrs = &early;
+    how.numAttrs = code.ptxVersion >= 90;
+    PS_CUDA(cudaLaunchKernelEx(&how, kernel, x));
+    return PS_OK;
 }
 
 template <typename real, int P, kind K>
@@ -82,6 +105,8 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
     const dim3 blocks((most + size - 1) / size, s->units ? 1 : (unsigned)s->count);
     constexpr int bytes = shared_bytes<real, P>;
     static_assert(bytes <= 48 << 10, "more than a block has without asking");
+    if (K == LOCAL && s->early)
+        return launch_early(half_step<real, P, K>, blocks, size, bytes, queue, x);
     half_step<real, P, K><<<blocks, size, bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
@@ -110,6 +135,7 @@ template <kind K> ps_status by_precision(const ps_dgtd_device_sweep *s, ps_strea
 extern "C" ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
     const ps_dgtd_device_media *media = s->field == PS_DGTD_E ? s->device->media : nullptr;
+    if (s->increments) return by_precision<KEPT>(s, stream);
     if (!media) return by_precision<PLAIN>(s, stream);
     return media->host->tensors ? by_precision<TENSORS>(s, stream) : by_precision<POLES>(s, stream);
 }

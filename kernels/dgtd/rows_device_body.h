@@ -1,5 +1,5 @@
-/* The rows of a half step of an element (half_step_cuda.cu), whose values stay in registers from the
- * first coefficient read to the update. */
+/* The rows of a half step of an element (half_step_cuda.cu), whose values stay in registers from
+ * the first coefficient read to the update. */
 #include "kernels/dgtd/bernstein_body.h"
 
 template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
@@ -28,15 +28,16 @@ template <typename real> struct view {
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
-    const ps_dgtd_device_unit *units; /* NULL: the slots above */
+    const ps_dgtd_device_unit *units;                                /* NULL: the slots above */
     uint32_t unit_count;
-    real *increments; /* LOCAL */
+    real *increments;                        /* LOCAL; KEPT: of what is kept */
     const int32_t *counts, *law_of, *row_of; /* POLES, TENSORS */
     const int64_t *first;
     const real *laws;
     real *state;
-    const ps_dgtd_device_port *ports; /* not LOCAL: what changes E of groups that are PS_DGTD_PORTED */
-    int port_count;                   /* 0: E of none                                        */
+    const ps_dgtd_device_port
+        *ports;     /* not LOCAL: what changes E of groups that are PS_DGTD_PORTED */
+    int port_count; /* 0: E of none                                        */
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
@@ -48,16 +49,18 @@ template <typename real> __device__ __forceinline__ real dot(const real (&t)[3],
 template <typename real, int P> constexpr bool keeps = sizeof(real) == 4 || P < 4;
 template <typename real, int P> constexpr int kept = keeps<real, P> ? lattice<P>::nodes : 1;
 
-/* What a thread knows of its element. */
-template <typename real, int P> struct element {
+/* What a thread knows of its element. CHANGING: the source is what a launch before this one makes,
+ * which may not be over when this one begins (launch_early in half_step_cuda.cu). */
+template <typename real, int P, bool CHANGING> struct element {
     const real *__restrict__ own;      /* coefficient 0 of the source */
     const real *__restrict__ tangents; /* component 0                 */
     uint32_t row;                      /* of links and kinds, face 0  */
     bool bordered;
+    uint32_t links[CHANGING ? 4 : 1]; /* which those that are not fetch when they need them */
 };
 
-template <typename real, int P>
-__device__ __forceinline__ void tangent(const element<real, P> &e, int a, real (&t)[3])
+template <typename real, int P, bool C>
+__device__ __forceinline__ void tangent(const element<real, P, C> &e, int a, real (&t)[3])
 {
     for (int c = 0; c < 3; ++c) t[c] = __ldg(e.tangents + (3 * a + c) * lanes<real>);
 }
@@ -76,9 +79,32 @@ __device__ __forceinline__ double again(const double *from)
     return x;
 }
 
+/* A value of the source; one that changes may not be fetched before the launch that makes it is
+ * over, nor from where the device keeps what is constant. */
+template <bool CHANGING> __device__ __forceinline__ float source_value(const float *from)
+{
+    if constexpr (CHANGING) {
+        float x;
+        asm volatile("ld.global.f32 %0, [%1];" : "=f"(x) : "l"(from));
+        return x;
+    } else {
+        return __ldg(from);
+    }
+}
+template <bool CHANGING> __device__ __forceinline__ double source_value(const double *from)
+{
+    if constexpr (CHANGING) {
+        double x;
+        asm volatile("ld.global.f64 %0, [%1];" : "=d"(x) : "l"(from));
+        return x;
+    } else {
+        return __ldg(from);
+    }
+}
+
 /* t = t_plus - t_minus; minus -1: none. */
-template <int PLUS, int MINUS, typename real, int P>
-__device__ __forceinline__ void difference(const element<real, P> &e, real (&t)[3])
+template <int PLUS, int MINUS, typename real, int P, bool C>
+__device__ __forceinline__ void difference(const element<real, P, C> &e, real (&t)[3])
 {
     constexpr int L = lanes<real>;
     for (int c = 0; c < 3; ++c) {
@@ -99,14 +125,14 @@ __device__ __forceinline__ real own_part(const real (&h)[3][KEPT])
 }
 
 /* ja, jb = (t_plus - t_minus) . (sign u_k - u_i) over the coefficients of face F. */
-template <int F, int PLUS_A, int MINUS_A, int PLUS_B, int MINUS_B, int P, typename real>
-__device__ __forceinline__ void jumps(const view<real> &x, const element<real, P> &e,
-                                      const real (&h)[3][kept<real, P>],
-                                      real (&ja)[lattice<P>::face_nodes],
-                                      real (&jb)[lattice<P>::face_nodes])
+template <int F, int PLUS_A, int MINUS_A, int PLUS_B, int MINUS_B, int P, typename real, bool C>
+__device__ __forceinline__ void
+jumps(const view<real> &x, const element<real, P, C> &e, const real (&h)[3][kept<real, P>],
+      real (&ja)[lattice<P>::face_nodes], real (&jb)[lattice<P>::face_nodes])
 {
     constexpr int L = lanes<real>, NP = lattice<P>::nodes, NF = lattice<P>::face_nodes;
-    const uint32_t at = e.row + F * L, link = __ldg(x.links + at), slot = link >> 2;
+    const uint32_t at = e.row + F * L, link = C ? e.links[C ? F : 0] : __ldg(x.links + at);
+    const uint32_t slot = link >> 2;
     const uint32_t select = 0x4440 | (link & 3);
     const real *__restrict__ other = x.source + (slot / L * (3 * NP * L) + slot % L);
     const real sign = e.bordered ? x.sign[x.kinds[at]] : real(1);
@@ -117,7 +143,7 @@ __device__ __forceinline__ void jumps(const view<real> &x, const element<real, P
         each<size>([&](auto k) {
             constexpr uint32_t packed = lattice_of<P>.packed[begin + k];
             const real *__restrict__ from = other + __byte_perm(packed, 0, select) * L;
-            for (int c = 0; c < 3; ++c) there[k][c] = __ldg(from + c * NP * L);
+            for (int c = 0; c < 3; ++c) there[k][c] = source_value<C>(from + c * NP * L);
         });
         if (part == 0) {
             difference<PLUS_A, MINUS_A>(e, ta);
@@ -127,7 +153,9 @@ __device__ __forceinline__ void jumps(const view<real> &x, const element<real, P
             constexpr int m = begin + k, n = lattice_of<P>.face[F][m];
             for (int c = 0; c < 3; ++c) {
                 there[k][c] *= sign;
-                if constexpr (!keeps<real, P>) there[k][c] -= again(e.own + (c * NP + n) * L);
+                if constexpr (!keeps<real, P>)
+                    there[k][c] -= C ? source_value<true>(e.own + (c * NP + n) * L)
+                                     : again(e.own + (c * NP + n) * L);
             }
             ja[m] = dot(ta, there[k]);
             jb[m] = dot(tb, there[k]);
@@ -161,8 +189,8 @@ template <typename real, int P> struct rows {
 };
 
 /* r = 2 (curl_h + LIFT F/2 n x [.]) in contravariant components. */
-template <typename real, int P>
-__device__ __forceinline__ void sum_rows(const view<real> &x, const element<real, P> &e,
+template <typename real, int P, bool C>
+__device__ __forceinline__ void sum_rows(const view<real> &x, const element<real, P, C> &e,
                                          rows<real, P> &r)
 {
     constexpr int NF = lattice<P>::face_nodes, NP = lattice<P>::nodes;
@@ -173,7 +201,7 @@ __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real
         each<3 * lattice<P>::lower>([&](auto i) { w[i % 3][i / 3] = -real(0); });
         each<NP>([&](auto n) {
             real u[3];
-            for (int c = 0; c < 3; ++c) u[c] = __ldg(e.own + (c * NP + n) * lanes<real>);
+            for (int c = 0; c < 3; ++c) u[c] = source_value<C>(e.own + (c * NP + n) * lanes<real>);
             const real now[3] = {dot(t[0], u), dot(t[1], u), dot(t[2], u)};
             if constexpr (keeps<real, P>)
                 for (int a = 0; a < 3; ++a) h[a][n] = now[a];

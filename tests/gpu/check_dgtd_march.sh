@@ -229,14 +229,18 @@ for order in ${choice:-1 2 3 4}; do
         against_cores "local steps P$order $medium" m.h5 "--steps 60 $record" 1e-11 2e-5
     done
 done
-# Steps of which nothing is recorded, in which small operations run beside half steps, where groups of small elements
-# hold absorbing ones, too, and where they do not.
+# Steps of which nothing is recorded, in which small operations run beside half steps and H of level 1 is kept by the half
+# step of H, where groups of small elements hold absorbing ones, too, and where they do not; of media with poles, whose
+# elements near others are small, too.
 for small in "9 .2" "11 .12"; do
-    chosen 2 || break
     penstock-mesh-box -q small.hdf --force --cells ${small% *} --shake .25 --region 2:ball:.5,.5,.5,${small#* } > said.txt 2>&1 &&
         penstock-mesh-partition -q small.hdf small.h5 --force > said.txt 2>&1 || bad "the mesh of small elements"
-    local_steps small.h5 2 --material 1:eps=20,sigma=.001
-    against_cores "local steps unrecorded, $small" m.h5 "--steps 60 --energy-every 20" 1e-11 2e-5
+    for order in ${choice:-1 2 3 4}; do
+        for medium in eps=20,sigma=.001 "eps=20,debye=5/1ns,drude=1e9/4e8 --allow absorbing-poles" "eps=20 --pml auto:layers=3:reflection=1e-3"; do
+            local_steps small.h5 $order --material 1:$medium
+            against_cores "local steps unrecorded P$order, $small, $medium" m.h5 "--steps 60 --energy-every 20" 1e-11 2e-5
+        done
+    done
 done
 penstock-mesh-box -q long.hdf --cells 36,8,8 --size 6,1,1 --shake .3 --region 2:box:2.5,.2,.2,3.5,.8,.8 > said.txt 2>&1 &&
     penstock-mesh-partition -q long.hdf long.h5 --order layers > said.txt 2>&1 || bad "the long mesh of the local steps"
@@ -247,6 +251,8 @@ done
 if chosen 2; then
 local_steps one.h5 2 --material 1:eps=20,sigma=.001
 restarted "local steps" m.h5 0.4 $record --steps 2000 --checkpoint-every 200steps
+local_steps small.h5 2 --material 1:eps=20,sigma=.001
+restarted "local steps unrecorded" m.h5 0.6 --energy-every 50 --steps 20000 --checkpoint-every 1530steps
 if [ "$RANKS" -gt 1 ]; then
     local_steps cut.h5 2 --material 1:eps=20,sigma=.001
     halo_agrees "local steps," m.h5 --steps 60 $record
