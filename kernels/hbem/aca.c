@@ -5,14 +5,15 @@
 
 #include "kernels/hbem/strata.h"
 
-enum { GROUPS = 8, REST_LEAST = 2, ANY = -2 };
+enum { GROUPS = 8, REST_LEAST = 2, CHECK_LINES = 2, ANY = -2 };
 
 typedef struct state {
     const ps_aca_block *block;
     const ps_aca_options *options;
     ps_aca_result *result;
     uint8_t *used;    /* [rows]                             */
-    double *residual; /* [parts][columns]                   */
+    int64_t *pivot;   /* [rank] columns                     */
+    double *residual; /* [parts][columns or rows]           */
     double largest;   /* of the unsubtracted entries so far */
     uint64_t random;
     int64_t used_count, rows, columns; /* that pivots may be of */
@@ -20,7 +21,7 @@ typedef struct state {
 
 int64_t ps_aca_bytes(int64_t rows, int64_t columns, int parts, int64_t max_rank)
 {
-    return 8 * (max_rank + 2) * parts * (rows + columns) + rows + 512;
+    return 8 * (max_rank + 2) * parts * (rows + columns) + rows + 8 * max_rank + 640;
 }
 
 /* ---- arithmetic on vectors of parts ---- */
@@ -135,7 +136,7 @@ static int64_t pick(state *s, int64_t begin, int64_t end, int group)
 
 typedef struct check {
     int64_t worst, rows, of_strata;
-    double worst_square, sum, last;
+    double worst_square, sum, all, last;
 } check;
 
 /* Rows that are checked are marked 2 while the check goes on, so that none is taken twice. */
@@ -151,6 +152,7 @@ static void check_row(state *s, int64_t i, check *c)
     }
     c->last = square;
     c->sum += square;
+    c->all += square;
     ++c->rows;
 }
 
@@ -192,12 +194,66 @@ static int64_t check_strata(state *s, check *c, double *weighted)
     return covered;
 }
 
-/* The row to go on with, or -1: the approximation is good enough. Sets result->error. */
+/* Column `at` less the crosses so far. */
+static void residual_column(state *s, int64_t at, double *out)
+{
+    int64_t m = s->block->rows;
+    s->block->column(s->block->context, at, out);
+    ++s->result->evaluated;
+    subtract_crosses(s, s->result->v, s->block->columns, at, s->result->u, m, out);
+}
+
+static bool is_pivot(const state *s, int64_t column)
+{
+    for (int64_t l = 0; l < s->result->rank; ++l)
+        if (s->pivot[l] == column) return true;
+    return false;
+}
+
+static int64_t largest_unused(const state *s, const double *u, double *square)
+{
+    int64_t best = -1;
+    *square = -1;
+    for (int64_t i = 0; i < s->rows; ++i) {
+        double own = square_at(u, s->block->parts, s->block->rows, i);
+        if (!s->used[i] && own > *square) {
+            best = i;
+            *square = own;
+        }
+    }
+    return best;
+}
+
+/* A column of each half, that no cross has, against all rows: a few rows that are far from what
+ * crosses took are seen there. Returns what they say of the square of the error; may set the row to
+ * go on with. */
+static double check_columns(state *s, int64_t *worst)
+{
+    double sum = 0, best = -1;
+    for (int64_t half = 0; half < CHECK_LINES; ++half) {
+        int64_t n = s->columns, tries = 0;
+        int64_t j = (half * n + (int64_t)(next_random(s) % (uint64_t)n)) / CHECK_LINES;
+        while (tries++ < n && is_pivot(s, j)) j = j + 1 < n ? j + 1 : 0;
+        residual_column(s, j, s->residual);
+        for (int64_t i = 0; i < s->rows; ++i)
+            sum += square_at(s->residual, s->block->parts, s->block->rows, i);
+        double square;
+        int64_t row = largest_unused(s, s->residual, &square);
+        if (row < 0 || square <= best) continue;
+        best = square;
+        *worst = row;
+    }
+    return (double)s->columns / CHECK_LINES * sum;
+}
+
+/* The row to go on with, or -1: the approximation is good enough. Sets result->error. Two columns
+ * stand for as many of the rows that are wanted. */
 static int64_t check_rows(state *s)
 {
     check c = {.worst = -1};
-    int64_t m = s->rows, wanted = s->options->check_rows;
+    int64_t m = s->rows, wanted = s->options->check_rows - CHECK_LINES, of_column = -1;
     double weighted = 0;
+    if (wanted < 1) wanted = 1;
     int64_t covered = check_strata(s, &c, &weighted);
     for (int g = 0; s->block->group && g < GROUPS && c.rows < wanted; ++g)
         check_row(s, pick(s, 0, m, g), &c);
@@ -210,6 +266,12 @@ static int64_t check_rows(state *s)
     for (int64_t i = 0; i < m; ++i)
         if (s->used[i] == 2) s->used[i] = 0;
     if (c.rows > c.of_strata) weighted += (double)rest / (double)(c.rows - c.of_strata) * c.sum;
+    if (c.rows > 0) weighted = fmax(weighted, (double)(m - s->used_count) / (double)c.rows * c.all);
+    double columns = check_columns(s, &of_column);
+    if (columns > weighted && of_column >= 0) {
+        weighted = columns;
+        c.worst = of_column;
+    }
     double estimate = sqrt(weighted);
     double norm = s->result->norm;
     double floor = s->options->zero * fmax(s->block->scale, sqrt(s->largest)) *
@@ -217,20 +279,6 @@ static int64_t check_rows(state *s)
     estimate *= sqrt((double)s->block->rows / (double)m);
     s->result->error = norm > 0 ? estimate / norm : 0;
     return estimate <= fmax(s->options->tolerance * norm, floor) ? -1 : c.worst;
-}
-
-static int64_t largest_unused(const state *s, const double *u)
-{
-    int64_t best = -1;
-    double square = -1;
-    for (int64_t i = 0; i < s->rows; ++i) {
-        double own = square_at(u, s->block->parts, s->block->rows, i);
-        if (!s->used[i] && own > square) {
-            best = i;
-            square = own;
-        }
-    }
-    return best;
 }
 
 /* ---- crosses ---- */
@@ -249,9 +297,8 @@ static bool add_cross(state *s, int64_t i, double *product)
     double zero = s->options->zero * fmax(s->block->scale, sqrt(s->largest));
     if (!(square_at(v, parts, n, j) > zero * zero)) return false;
     divide_by(v, parts, n, j);
-    s->block->column(s->block->context, j, u);
-    ++s->result->evaluated;
-    subtract_crosses(s, s->result->v, n, j, s->result->u, m, u);
+    residual_column(s, j, u);
+    s->pivot[k] = j;
     *product = sqrt(square_norm(u, parts, m)) * sqrt(square_norm(v, parts, n));
     grow_norm(s, *product);
     ++s->result->rank;
@@ -263,13 +310,13 @@ static void iterate(state *s)
     ps_aca_result *result = s->result;
     int64_t i = s->rows / 2;
     while (i >= 0) {
-        double product = 0;
+        double product = 0, square;
         if (result->rank == s->options->max_rank) return;
         bool cross = add_cross(s, i, &product);
         if (s->used_count == s->rows) break;
         if (cross && product > s->options->tolerance * result->norm)
-            i = largest_unused(s,
-                               result->u + (result->rank - 1) * s->block->parts * s->block->rows);
+            i = largest_unused(s, result->u + (result->rank - 1) * s->block->parts * s->block->rows,
+                               &square);
         else if (s->options->check_rows > 0)
             i = check_rows(s);
         else
@@ -290,7 +337,8 @@ ps_status ps_aca(const ps_aca_block *block, const ps_aca_options *options,
     PS_TRY(ps_hbem_take(workspace, options->max_rank * column, &result->u));
     PS_TRY(ps_hbem_take(workspace, options->max_rank * row, &result->v));
     int64_t before = workspace->used;
-    PS_TRY(ps_hbem_take(workspace, row, &s.residual));
+    PS_TRY(ps_hbem_take(workspace, row > column ? row : column, &s.residual));
+    PS_TRY(ps_hbem_take(workspace, 8 * options->max_rank, &s.pivot));
     PS_TRY(ps_hbem_take(workspace, block->rows, &s.used));
     memset(s.used, 0, (size_t)block->rows);
     iterate(&s);

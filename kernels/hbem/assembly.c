@@ -137,16 +137,17 @@ static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
     return ps_hbem_normal_group(&space->surface->triangles[space->item[space->start[dof]] / 3]);
 }
 
-/* What an entry may be: the integrals of the hats of the largest triangle times 1/(4 pi r^p). */
+/* What an entry may be: the integrals of the hats of the largest triangles times 1/(4 pi r^p). By
+ * areas: by the edges of needles, entries of small triangles beside them would pass for zero. */
 static double scale_of(const ps_hbem_far *far)
 {
-    double square = 0, area = far->row.diameter * far->column.diameter;
+    double square = 0, areas = far->row.jacobian * far->column.jacobian;
     for (int c = 0; c < 3; ++c) {
         double d = far->row.centre[c] - far->column.centre[c];
         square += d * d;
     }
     static const double power[PS_HBEM_KERNELS] = {1, 2, 2, 3};
-    return area * area / (4 * M_PI) * pow(square, -power[far->op->kernel] / 2) / 16;
+    return areas / (4 * M_PI) * pow(square, -power[far->op->kernel] / 2) / 16;
 }
 
 /* The far block, by columns. */

@@ -310,6 +310,16 @@ static ps_status check_far(const ps_hbem_device_far *far)
     return PS_OK;
 }
 
+ps_status ps_hbem_device_far_load(const ps_hbem_device_operator *op, ps_stream *stream)
+{
+    ps_hbem_far_launch launches[PS_HBEM_FAR_SIZES] = {0};
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
+        launches[size].op = *op;
+        launches[size].size = size;
+    }
+    return ps_hbem_far_launch_cuda(launches, PS_HBEM_FAR_SIZES, false, stream);
+}
+
 ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  ps_stream *stream)
 {

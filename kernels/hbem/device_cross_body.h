@@ -11,7 +11,7 @@
 
 #include "kernels/hbem/device_team_body.h"
 
-enum { GROUPS = 8, REST_LEAST = 2, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
+enum { GROUPS = 8, REST_LEAST = 2, CHECK_LINES = 2, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
 
 /* What a block of threads shares. */
 template <typename real, int parts> struct cross_shared {
@@ -228,11 +228,12 @@ PS_INLINE int pick_stratum(crosses<real, parts> &s, int e, int *stands_for)
     return -1;
 }
 
-/* Rows checked so far: of strata, which stand for `covered` rows and add up weighted, and others.
+/* Rows checked so far: of strata, which stand for `covered` rows and add up weighted, and others;
+ * all: of both.
  */
 template <typename real> struct row_check {
     int rows, others, covered, worst;
-    double worst_square, weighted, sum;
+    double worst_square, weighted, sum, all;
 };
 
 /* Row i, which stands for so many of a stratum; 0: of none. */
@@ -253,6 +254,7 @@ __device__ void check_row(matrix &a, crosses<real, parts> &s, int i, int stands_
     ++c.rows;
     c.covered += stands_for;
     c.weighted += stands_for * sums.sum;
+    c.all += sums.sum;
     if (stands_for > 0) return;
     c.sum += sums.sum;
     ++c.others;
@@ -272,13 +274,46 @@ template <typename real, int parts> PS_INLINE void take_marks_back(const crosses
     team_sync();
 }
 
+template <typename real, int parts> PS_INLINE bool is_pivot(const crosses<real, parts> &s, int j)
+{
+    for (int l = 0; l < s.rank; ++l)
+        if (s.pivot[1][l] == j) return true;
+    return false;
+}
+
+/* A column of each half, that no cross has, against all rows: a few rows that are far from what
+ * crosses took are seen there. Returns what they say of the square of the error; may set the row to
+ * go on with. */
+template <class matrix, typename real, int parts>
+__device__ double check_columns(matrix &a, crosses<real, parts> &s, int *worst)
+{
+    const int n = s.length[1];
+    double sum = 0;
+    real best = -1;
+#pragma unroll 1
+    for (int half = 0; half < CHECK_LINES; ++half) {
+        s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+        int j =
+            (int)(((uint64_t)half * (uint64_t)n + (s.random >> 33) % (uint64_t)n) / CHECK_LINES);
+        for (int tries = 0; tries < n && is_pivot(s, j); ++tries) j = j + 1 < n ? j + 1 : 0;
+        residual_sums<real> column = residual<1>(a, s, j, (real *)NULL, true);
+        ++s.rows_done[1];
+        sum += column.sum;
+        if (column.at < 0 || column.best <= best) continue;
+        best = column.best;
+        *worst = column.at;
+    }
+    return (double)n / CHECK_LINES * sum;
+}
+
 /* The row to go on with, or -1: good enough. One row of each stratum, then one of each group, the
- * others from equal parts of the rows. */
+ * others from equal parts of the rows; two columns stand for as many rows. */
 template <class matrix, typename real, int parts>
 __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
 {
-    row_check<real> c = {0, 0, 0, -1, 0, 0, 0};
-    const int m = s.length[0], wanted = s.check_rows, strata = s.shared->strata;
+    row_check<real> c = {0, 0, 0, -1, 0, 0, 0, 0};
+    const int m = s.length[0], wanted = max(s.check_rows - CHECK_LINES, 1),
+              strata = s.shared->strata;
     int stratum = 0, group = 0, part = 0, equal = 0, rest = 0;
 #pragma unroll 1
     while (true) {
@@ -304,8 +339,16 @@ __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
         check_row(a, s, i, stands_for, c);
     }
     take_marks_back(s);
-    double estimate = sqrt(c.weighted + (c.others > 0 ? (double)rest / c.others * c.sum : 0));
-    double norm = sqrt(s.norm2), floor = zero_of(s) * sqrt((double)m * s.length[1]);
+    double square = c.weighted + (c.others > 0 ? (double)rest / c.others * c.sum : 0);
+    if (c.rows > 0) square = fmax(square, (double)(m - s.used_count) / c.rows * c.all);
+    int of_column = -1;
+    const double columns = check_columns(a, s, &of_column);
+    if (columns > square && of_column >= 0) {
+        square = columns;
+        c.worst = of_column;
+    }
+    const double estimate = sqrt(square), norm = sqrt(s.norm2);
+    const double floor = zero_of(s) * sqrt((double)m * s.length[1]);
     s.error = norm > 0 ? estimate / norm : 0;
     return estimate <= fmax(tolerance * norm, floor) ? -1 : c.worst;
 }

@@ -49,12 +49,13 @@ inline ps_status plan_teams(const void *function, int size, int shared, cudaStre
 }
 
 /* As many teams as fit on the device at once, have a leaf and have room. shared: bytes of a block.
- */
+ * Without a leaf the function is loaded and no more: otherwise its first launch does so. */
 inline ps_status launch_teams(const void *function, int shared, const ps_hbem_far_launch *in,
                               cudaStream_t stream)
 {
     team_launch plan;
     PS_TRY(plan_teams(function, in->size, shared, stream, &plan));
+    if (in->count == 0) return PS_OK;
     int64_t teams = plan.teams, room = in->bytes / in->stride;
     teams = teams < in->count ? teams : in->count;
     teams = teams < room ? teams : room;

@@ -174,6 +174,7 @@ static void include(double *box, const ps_hbem_triangle *t)
             box[3 + c] = fmax(box[3 + c], t->corner[l][c]);
         }
     box[6] = fmax(box[6], t->diameter);
+    box[7] = fmax(box[7], t->jacobian);
 }
 
 static void fill_slots(const ps_hbem_space *space, ps_hbem_device_side *side, int64_t cluster,

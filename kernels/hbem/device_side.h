@@ -36,7 +36,7 @@ typedef struct ps_hbem_device_side {
     uint8_t *group;         /* [dofs] 0 .. 7, of the normal: largest component and its sign; plus
                                PS_HBEM_CREASED where the triangles' normals differ         */
     double *point, *normal; /* [dofs][3] centroid of a triangle of the support, its normal   */
-    double *box;            /* [clusters][8] low, high, largest diameter, 0                 */
+    double *box;            /* [clusters][8] low, high, largest diameter and jacobian       */
     int64_t nodes, strata;  /* 0 where no function has a stratum                            */
     int32_t *stratum;       /* [dofs] as in strata.h, where there are nodes                  */
     int32_t *node;          /* [nodes][6] of the tree, the root first: begin, end, children (-1:

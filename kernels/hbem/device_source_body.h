@@ -22,7 +22,7 @@ template <typename real> struct source_shared {
     source<real> point[SOURCES]; /* these two lend their room to small matrices */
     normal_of<real> normal[SOURCES];
     real rule[RULE_POINTS][4];
-    double box[2][7]; /* low, high, diameter: rows, columns */
+    double box[2][8]; /* low, high, largest diameter and jacobian: rows, columns */
     double origin[3], gap, scale;
     int rule_of, points;
 };
@@ -47,19 +47,19 @@ template <typename real> PS_INLINE void measure_boxes(const far_leaf<real> &f)
     const ps_hbem_device_side *s = f.side[side];
     const int first = s->cluster_of[f.begin[side]];
     const int last = s->cluster_of[f.begin[side] + f.length[side] - 1];
-    double box[7] = {1e300, 1e300, 1e300, -1e300, -1e300, -1e300, 0};
+    double box[8] = {1e300, 1e300, 1e300, -1e300, -1e300, -1e300, 0, 0};
     for (int c = first + lane; c <= last; c += WARP)
-        for (int e = 0; e < 7; ++e) {
+        for (int e = 0; e < 8; ++e) {
             double own = s->box[8 * (int64_t)c + e];
             box[e] = e < 3 ? fmin(box[e], own) : fmax(box[e], own);
         }
-    for (int e = 0; e < 7; ++e)
+    for (int e = 0; e < 8; ++e)
         for (int o = WARP / 2; o > 0; o /= 2) {
             double other = __shfl_xor_sync(ALL, box[e], o);
             box[e] = e < 3 ? fmin(box[e], other) : fmax(box[e], other);
         }
     if (lane == 0)
-        for (int e = 0; e < 7; ++e) f.shared->box[side][e] = box[e];
+        for (int e = 0; e < 8; ++e) f.shared->box[side][e] = box[e];
 }
 
 /* Origin, rule and scale, as ps_hbem_far_open and assembly.c have them; by one thread. */
@@ -80,13 +80,12 @@ __device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules
     double distance = sqrt(gap2) / fmax(s->box[0][6], s->box[1][6]);
     int r = 0;
     while (r + 1 < rules.rules && distance < rules.distance[r]) ++r;
-    double area = s->box[0][6] * s->box[1][6];
     int power = kernel == PS_KERNEL_SLP ? 1 : kernel == PS_KERNEL_HYPS ? 3 : 2;
     s->rule_of = r;
     s->points = rules.count[r];
     const double apart = sqrt(apart2);
     s->gap = (power == 1 ? 1 / apart : power == 2 ? 1 / apart2 : 1 / (apart * apart2)) / 16;
-    s->scale = area * area / (4 * M_PI) * s->gap;
+    s->scale = s->box[0][7] * s->box[1][7] / (4 * M_PI) * s->gap;
 }
 
 template <typename real>

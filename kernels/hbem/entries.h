@@ -79,7 +79,8 @@ typedef struct ps_hbem_panel {
     int32_t *triangles; /* [triangle_count]                                       */
     int32_t *target;    /* [3 * triangle_count] position in the range, -1: outside */
     void *lanes;        /* [blocks][12][lanes]                                    */
-    double low[3], high[3], diameter, centre[3];
+    double low[3], high[3], centre[3];
+    double diameter, jacobian; /* the largest of a triangle */
 } ps_hbem_panel;
 
 typedef struct ps_hbem_far {

@@ -23,11 +23,12 @@ static void measure(ps_hbem_panel *panel)
         panel->low[c] = INFINITY;
         panel->high[c] = -INFINITY;
     }
-    panel->diameter = 0;
+    panel->diameter = panel->jacobian = 0;
     for (int64_t n = 0; n < panel->triangle_count; ++n) {
         const ps_hbem_triangle *t = &all[panel->triangles[n]];
         for (int l = 0; l < 3; ++l) include_corner(panel, t->corner[l]);
         if (t->diameter > panel->diameter) panel->diameter = t->diameter;
+        if (t->jacobian > panel->jacobian) panel->jacobian = t->jacobian;
     }
     for (int c = 0; c < 3; ++c) panel->centre[c] = (panel->low[c] + panel->high[c]) / 2;
 }

@@ -66,6 +66,22 @@ static inline void hbem_piece_hidden(hbem_piece *piece, int hidden)
         }
 }
 
+/* Rows of one plane, 38 in a strip and 6 in the next one, by columns of another plane: long
+ * triangles at the edge of a box. Rows of a strip are of low rank and say nothing of the other. */
+static inline void hbem_piece_strips(hbem_piece *piece)
+{
+    const double along[3] = {.3636, 0, 0}, up[3] = {0, 0, .0227}, in[3] = {0, .0227, 0};
+    int64_t count = 0;
+    piece->rows = 44;
+    piece->columns = 44;
+    for (int s = 0; s < 22; ++s)
+        hbem_piece_square(piece, &count,
+                          (const double[3]){s < 19 ? .3636 : .7272, 1, .52 + .0227 * (s % 19)},
+                          along, up);
+    for (int s = 0; s < 22; ++s)
+        hbem_piece_square(piece, &count, (const double[3]){0, .0227 * s, 0}, in, along);
+}
+
 /* Squares of x <= 2 are rows, those of x >= 4 are columns. */
 static inline void hbem_stairs_square(hbem_piece *piece, int64_t *count, bool columns,
                                       const double o[3], const double u[3], const double v[3])

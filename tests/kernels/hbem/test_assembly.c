@@ -275,7 +275,7 @@ static void test_aca_strata(void **state)
         missed += n < 100 && approximate(&f, 1e-4, 8, false).error > .01;
     }
     print_message("    without strata %d of 100 orders miss a part\n", missed);
-    assert_true(missed > 10);
+    check_at_most(missed, 0); /* columns show it, too */
 }
 
 /* A block of zeros costs the checked rows; after a row of zeros the rest is found. */
