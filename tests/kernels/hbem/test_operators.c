@@ -329,16 +329,18 @@ static int64_t ranks(ps_hbem_kernel kernel, ps_precision precision, double **ref
     return sum;
 }
 
-/* fp32 HYPS has the ranks of fp64. */
+/* fp32 HYPS takes no more ranks than fp64 (rounding is not taken for what crosses lack), and some
+ * fewer, as it ends where what is left is rounding. */
 static void test_single_ranks(void **state)
 {
     double errors[2], *reference = NULL;
     int64_t single = ranks(PS_KERNEL_HYPS, PS_SINGLE, &reference, &errors[0]);
     int64_t full = ranks(PS_KERNEL_HYPS, PS_DOUBLE, &reference, &errors[1]);
     free(reference);
-    check_near((double)single, (double)full, 0, .01);
-    check_at_most(errors[0], 2e-5);
-    check_at_most(errors[1], 2e-5);
+    check_at_most((double)single, 1.01 * (double)full);
+    check_at_most(.95 * (double)full, (double)single);
+    check_at_most(errors[0], 2e-7);
+    check_at_most(errors[1], 2e-7);
 }
 
 /* ---- flat faces ---- */
