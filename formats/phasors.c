@@ -19,8 +19,8 @@ struct ps_phasors {
 
 #define ELEMENT "/element"
 
-/* What may be told of elements beside, bytes each. */
-static const ps_dataset_spec beside[] = {
+/* Marks of elements, a byte each: what lies on their faces, where sources act. */
+static const ps_dataset_spec marks[] = {
     {.name = "/elements/faces",
      .type = PS_U8,
      .rank = 2,
@@ -108,9 +108,9 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
     return ps_store_write_array(file->store, &spec, material);
 }
 
-ps_status ps_phasors_write_beside(ps_phasors *file, ps_phasors_beside what, const uint8_t *bytes)
+ps_status ps_phasors_write_marks(ps_phasors *file, ps_phasors_mark what, const uint8_t *bytes)
 {
-    ps_dataset_spec spec = beside[what];
+    ps_dataset_spec spec = marks[what];
     spec.dims[0] = file->header.rows;
     return ps_store_write_array(file->store, &spec, bytes);
 }
@@ -294,21 +294,21 @@ ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *m
     return PS_OK;
 }
 
-bool ps_phasors_has_beside(const ps_phasors *file, ps_phasors_beside what)
+bool ps_phasors_has_marks(const ps_phasors *file, ps_phasors_mark what)
 {
     ps_dataset_info info;
     for (int id = 0; id < ps_store_dataset_count(file->store); ++id)
         if (ps_store_dataset(file->store, id, &info) == PS_OK &&
-            strcmp(info.name, beside[what].name) == 0)
+            strcmp(info.name, marks[what].name) == 0)
             return true;
     return false;
 }
 
-ps_status ps_phasors_read_beside(ps_phasors *file, ps_phasors_beside what, uint8_t *bytes)
+ps_status ps_phasors_read_marks(ps_phasors *file, ps_phasors_mark what, uint8_t *bytes)
 {
-    int id, rank = beside[what].rank;
-    const char *name = beside[what].name;
-    int64_t width = rank == 2 ? beside[what].dims[1] : 1;
+    int id, rank = marks[what].rank;
+    const char *name = marks[what].name;
+    int64_t width = rank == 2 ? marks[what].dims[1] : 1;
     ps_dataset_info info;
     PS_TRY(ps_store_find(file->store, name, &id));
     PS_TRY(ps_store_dataset(file->store, id, &info));

@@ -79,8 +79,8 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
 /* Optional, bytes of all rows: faces[rows][4], the condition on each face (ps_dgtd_face), 0 between
  * elements, faces opposite the vertices in their ascending order; driven[rows], 1 where a current,
  * a port or a wire acts. */
-typedef enum ps_phasors_beside { PS_PHASORS_FACES, PS_PHASORS_DRIVEN } ps_phasors_beside;
-ps_status ps_phasors_write_beside(ps_phasors *file, ps_phasors_beside what, const uint8_t *bytes);
+typedef enum ps_phasors_mark { PS_PHASORS_FACES, PS_PHASORS_DRIVEN } ps_phasors_mark;
+ps_status ps_phasors_write_marks(ps_phasors *file, ps_phasors_mark what, const uint8_t *bytes);
 
 /* Values of rows [first * chunk_rows, ..) of one frequency, `chunks` chunks of them, which threads
  * compress at once: values[rows][6][nodes], undivided by the source. Thread-safe for different
@@ -110,10 +110,10 @@ void ps_phasors_warn_unsettled(const ps_phasors *file);
 /* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);
 
-/* True if the file has them. */
-bool ps_phasors_has_beside(const ps_phasors *file, ps_phasors_beside what);
+/* True if the file has these marks. */
+bool ps_phasors_has_marks(const ps_phasors *file, ps_phasors_mark what);
 /* Likewise; PS_INVALID without, or of another shape. */
-ps_status ps_phasors_read_beside(ps_phasors *file, ps_phasors_beside what, uint8_t *bytes);
+ps_status ps_phasors_read_marks(ps_phasors *file, ps_phasors_mark what, uint8_t *bytes);
 
 /* PS_USAGE where elements that are driven lie outside of a far field's surface: sides[2] of them
  * outside and inside. */

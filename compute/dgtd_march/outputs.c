@@ -134,20 +134,17 @@ static void warn_of_energy(const traces *t)
     if (find_fall(t, &rate, &electric)) {
         double seconds = -more / rate, marched = (double)x->steps * x->dt / PS_DGTD_C0;
         if (rate > 0 && seconds < 10 * marched)
-            snprintf(
-                how, sizeof how,
-                ". In the last fifth of it it fell by %.3g dB a nanosecond: %.3g s more would do",
-                1e-9 * rate, seconds);
+            snprintf(how, sizeof how,
+                     ". In the last fifth of it it fell by %.3g dB a nanosecond: %.3g s more "
+                     "would do",
+                     1e-9 * rate, seconds);
         else
-            snprintf(
-                how, sizeof how,
-                ", nor will it be: in the last fifth of it it fell by %.3g dB a nanosecond. %.0f "
-                "%% "
-                "of it is electric: about half tells oscillations that nothing takes away, of a "
-                "space without losses or of the mesh's own with the centred flux, all or none "
-                "static "
-                "fields",
-                1e-9 * rate, 100 * electric);
+            snprintf(how, sizeof how,
+                     ", nor will it be: in the last fifth of it it fell by %.3g dB a nanosecond. "
+                     "%.0f %% of it is electric: about half tells oscillations that nothing takes "
+                     "away, of a space without losses or of the mesh's own with the centred flux, "
+                     "all or none static fields",
+                     1e-9 * rate, 100 * electric);
     }
     ps_warning("the energy fell by %.1f dB, not by the %s asked for, in all of the steps there "
                "were: what follows is in no transform and no S-parameter%s%s",
@@ -373,8 +370,8 @@ static ps_status write_elements(const march *m, ps_phasors *file)
         driven[r] = marks[p->told[r]];
     }
     PS_TRY(ps_phasors_write_elements(file, source, material));
-    PS_TRY(ps_phasors_write_beside(file, PS_PHASORS_DRIVEN, driven));
-    return ps_phasors_write_beside(file, PS_PHASORS_FACES, kinds);
+    PS_TRY(ps_phasors_write_marks(file, PS_PHASORS_DRIVEN, driven));
+    return ps_phasors_write_marks(file, PS_PHASORS_FACES, kinds);
 }
 
 /* Rows of chunks, a piece of the state at a time. */

@@ -116,7 +116,7 @@ static ps_status allocate(batch *t)
     t->system.b = t->b;
     ps_lockstep_options options = t->p->options.krylov;
     options.tolerance =
-        faint_tolerance(t->p, t->p->groups[t->group].wavenumber, options.tolerance);
+        weak_tolerance(t->p, t->p->groups[t->group].wavenumber, options.tolerance);
     return ps_lockstep_attach(&t->solver, &t->system, &options, t->memory);
 }
 
@@ -377,7 +377,7 @@ static ps_status open_group(solve_problem *p, const solve_group *at, bool finish
     PS_TRY(ps_comm_agree(open_equation(p, at, e)));
     PS_TRY(ps_comm_agree(open_streams(p, at, p->batch)));
     PS_TRY(check_sums(p, at));
-    return faint_check(e);
+    return long_wave_check(e);
 }
 
 static ps_status run_group(solve_problem *p, int64_t group)

@@ -409,7 +409,7 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
     out->iterative =
         (ps_shifted_iterative){.matrix = &unknowns(out)->sparse,
                                .options = {p->parts,
-                                           faint_tolerance(p, group->wavenumber,
+                                           weak_tolerance(p, group->wavenumber,
                                                            p->options.inner_tolerance),
                                            INNER_LIMIT}};
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),

@@ -336,7 +336,7 @@ static ps_status finish(solve_problem *p, double start)
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
                        "the best iterates. A larger --limit goes on",
                        (long long)p->steps_most, p->residual,
-                       faint_tolerance(p, p->groups[0].wavenumber, p->options.krylov.tolerance),
+                       weak_tolerance(p, p->groups[0].wavenumber, p->options.krylov.tolerance),
                        p->run->output);
     return remove_checkpoints(p);
 }

@@ -336,14 +336,14 @@ ps_status assembling_wait(assembling *a);
  * its products are ready. Collective. */
 ps_status matrix_check_sums(solve_problem *p, matrix *m);
 
-/* ---- faint.c: bodies that scatter little ---- */
+/* ---- weak_scattering.c: bodies that scatter little ---- */
 
 /* The residual for a wave number, of one asked: smaller where less than a hundredth of a wave is
  * scattered, so that what is has the accuracy asked as long as fp64 has it. */
-double faint_tolerance(const solve_problem *p, double wavenumber, double asked);
+double weak_tolerance(const solve_problem *p, double wavenumber, double asked);
 /* Refuses waves so long that errors of the matrices hide what a rigid body scatters (--allow
  * long-waves); their products are ready. Collective. */
-ps_status faint_check(equation *e);
+ps_status long_wave_check(equation *e);
 
 /* ---- memory.c ---- */
 

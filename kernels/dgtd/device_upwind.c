@@ -81,7 +81,8 @@ ps_status ps_dgtd_device_upwind_apply(const ps_dgtd_device_upwind *x, const ps_d
                                       const ps_dgtd_device_part *parts, int count,
                                       ps_stream *stream)
 {
-    const ps_dgtd_device_sweep sweep = {device, field, target, source, .parts = parts, .count = count};
+    const ps_dgtd_device_sweep sweep = {device, field,          target,
+                                        source, .parts = parts, .count = count};
     ps_dgtd_field other = field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
     for (int k = 0; k < count; ++k)
         PS_TRY(keep(x, device, other, source, parts[k].begin, parts[k].end, stream));

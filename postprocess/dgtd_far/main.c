@@ -113,9 +113,9 @@ static ps_status open_files(job *j, const char *phasors, const char *mesh)
     PS_TRY(ps_phasors_read_elements(j->phasors, j->number, j->medium));
     memset(j->row_of, 255, (size_t)j->tets.count * sizeof *j->row_of);
     for (int64_t r = 0; r < h->rows; ++r) j->row_of[j->number[r]] = (int32_t)r;
-    if (!ps_phasors_has_beside(j->phasors, PS_PHASORS_FACES)) return PS_OK;
+    if (!ps_phasors_has_marks(j->phasors, PS_PHASORS_FACES)) return PS_OK;
     PS_TRY(PS_ALLOC(&j->kinds, 4 * h->rows, "conditions on faces"));
-    return ps_phasors_read_beside(j->phasors, PS_PHASORS_FACES, j->kinds);
+    return ps_phasors_read_marks(j->phasors, PS_PHASORS_FACES, j->kinds);
 }
 
 static ps_status link_faces(job *j)
@@ -160,9 +160,9 @@ static ps_status check_enclosed(const job *j)
 {
     PS_SCOPED_MEMORY uint8_t *driven = NULL;
     int64_t sides[2] = {0};
-    if (!ps_phasors_has_beside(j->phasors, PS_PHASORS_DRIVEN)) return PS_OK;
+    if (!ps_phasors_has_marks(j->phasors, PS_PHASORS_DRIVEN)) return PS_OK;
     PS_TRY(PS_ALLOC(&driven, j->header->rows, "elements of sources"));
-    PS_TRY(ps_phasors_read_beside(j->phasors, PS_PHASORS_DRIVEN, driven));
+    PS_TRY(ps_phasors_read_marks(j->phasors, PS_PHASORS_DRIVEN, driven));
     for (int64_t r = 0; r < j->header->rows; ++r)
         if (driven[r]) ++sides[j->inside[j->number[r]]];
     return ps_phasors_check_enclosed(sides);

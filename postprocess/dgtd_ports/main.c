@@ -17,9 +17,8 @@
 #include "stage/plan.h"
 #include "stage/product.h"
 
-/* Without what share of the end S is made once more; what it may change; how faint a pulse may be.
- */
-/* And the energy that may be left at the end. */
+/* Without what share of the end S is made once more; what it may change; the energy that may be
+ * left at the end; how faint a pulse may be. */
 static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = PS_PHASORS_FAINT, GAIN = 1.02,
                     ASYMMETRY = 1e-2;
 

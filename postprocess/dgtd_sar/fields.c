@@ -107,7 +107,7 @@ static ps_status find_links(const sar_job *job, int32_t **links)
 static ps_status read_kinds(const sar_job *job, pass *p)
 {
     int64_t rows = job->header->rows;
-    if (!ps_phasors_has_beside(job->phasors, PS_PHASORS_FACES) ||
+    if (!ps_phasors_has_marks(job->phasors, PS_PHASORS_FACES) ||
         strcmp(job->header->source_units, "V/m") == 0)
         return PS_OK;
     PS_TRY(PS_ALLOC(&p->kinds, 4 * rows, "conditions on faces"));
@@ -116,7 +116,7 @@ static ps_status read_kinds(const sar_job *job, pass *p)
         const ps_phasors_material *m = job->header->material + job->material[r];
         p->impedance[r] = PS_DGTD_Z0 * sqrt(m->mu / m->eps);
     }
-    return ps_phasors_read_beside(job->phasors, PS_PHASORS_FACES, p->kinds);
+    return ps_phasors_read_marks(job->phasors, PS_PHASORS_FACES, p->kinds);
 }
 
 /* Bytes of one field of a row. */

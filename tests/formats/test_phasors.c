@@ -38,24 +38,24 @@ static void write_faces(ps_phasors *file, const ps_phasors_header *h, const int3
 {
     PS_SCOPED_MEMORY uint8_t *faces = malloc((size_t)(4 * h->rows));
     for (int64_t i = 0; i < 4 * h->rows; ++i) faces[i] = (uint8_t)((number[i / 4] + i % 4) % 4);
-    check_ok(ps_phasors_write_beside(file, PS_PHASORS_FACES, faces));
-    check_ok(ps_phasors_write_beside(file, PS_PHASORS_DRIVEN, faces));
+    check_ok(ps_phasors_write_marks(file, PS_PHASORS_FACES, faces));
+    check_ok(ps_phasors_write_marks(file, PS_PHASORS_DRIVEN, faces));
 }
 
 static void check_faces(ps_phasors *file, const ps_phasors_header *h, const int32_t *number,
                         int64_t rows)
 {
-    assert_int_equal(ps_phasors_has_beside(file, PS_PHASORS_FACES), h->magnetic);
+    assert_int_equal(ps_phasors_has_marks(file, PS_PHASORS_FACES), h->magnetic);
     PS_SCOPED_MEMORY uint8_t *faces = malloc((size_t)(4 * rows));
     if (!h->magnetic)
-        check_fails(ps_phasors_read_beside(file, PS_PHASORS_FACES, faces), PS_INVALID,
+        check_fails(ps_phasors_read_marks(file, PS_PHASORS_FACES, faces), PS_INVALID,
                     "/elements/faces");
     else {
-        check_ok(ps_phasors_read_beside(file, PS_PHASORS_FACES, faces));
+        check_ok(ps_phasors_read_marks(file, PS_PHASORS_FACES, faces));
         for (int64_t i = 0; i < 4 * rows; ++i)
             assert_int_equal(faces[i], (number[i / 4] + i % 4) % 4);
-        check_ok(ps_phasors_read_beside(file, PS_PHASORS_DRIVEN, faces));
-        assert_true(ps_phasors_has_beside(file, PS_PHASORS_DRIVEN));
+        check_ok(ps_phasors_read_marks(file, PS_PHASORS_DRIVEN, faces));
+        assert_true(ps_phasors_has_marks(file, PS_PHASORS_DRIVEN));
     }
 }
 

@@ -189,8 +189,8 @@ static ps_status read_phasors(const char *path)
     uint8_t *faces = malloc(rows * 4);
     float *values = malloc(rows * 6 * 35 * 4);
     ps_status status = ps_phasors_read_elements(file, number, material);
-    if (status == PS_OK && ps_phasors_has_beside(file, PS_PHASORS_FACES))
-        status = ps_phasors_read_beside(file, PS_PHASORS_FACES, faces);
+    if (status == PS_OK && ps_phasors_has_marks(file, PS_PHASORS_FACES))
+        status = ps_phasors_read_marks(file, PS_PHASORS_FACES, faces);
     for (int f = 0; f < h->frequencies && status == PS_OK; ++f)
         status = ps_phasors_read_rows(file, f, PS_PHASORS_ELECTRIC, 0, h->rows, values);
     free(number), free(material), free(faces), free(values);

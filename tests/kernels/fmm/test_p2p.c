@@ -38,6 +38,19 @@ static void add_pair(const ps_fmm_function *f, int sides, int i, int j, double (
 static const ps_fmm_range runs[] = {{0, TARGETS}, {40, 200}, {201, 207}, {207, 207}, {250, 690}};
 enum { ONE_SIDED = 2, RUNS = 5 };
 
+/* The leaf of these targets, of the particles `all`. */
+static ps_fmm_p2p leaf_of(ps_fmm_particles *all)
+{
+    return (ps_fmm_p2p){.targets = all,
+                        .sources = all,
+                        .target = {0, TARGETS},
+                        .runs = runs,
+                        .one_sided = ONE_SIDED,
+                        .run_count = RUNS,
+                        .centre = {.9, .9, .9},
+                        .width = 1};
+}
+
 static double compare(ps_fmm_kernel kernel, ps_precision precision, int sides)
 {
     static double expected[SIDES][4][COUNT], phi[SIDES * COUNT], g[3 * SIDES * COUNT];
@@ -56,16 +69,9 @@ static double compare(ps_fmm_kernel kernel, ps_precision precision, int sides)
                             .potential = phi,
                             .gradient = g,
                             .stride = COUNT};
-    ps_fmm_p2p p2p = {.function = f,
-                      .sides = sides,
-                      .targets = &all,
-                      .sources = &all,
-                      .target = {0, TARGETS},
-                      .runs = runs,
-                      .one_sided = ONE_SIDED,
-                      .run_count = RUNS,
-                      .centre = {.9, .9, .9},
-                      .width = 1};
+    ps_fmm_p2p p2p = leaf_of(&all);
+    p2p.function = f;
+    p2p.sides = sides;
     ps_fmm_p2p_functions_of(PS_BACKEND_CPU, precision)->interact[kernel](&p2p);
     double worst = 0;
     for (int s = 0; s < sides; ++s)
@@ -143,14 +149,7 @@ static void close_leaves(void **state)
     for (int i = 0; i < COUNT; ++i) /* a lattice of .07 in [.4, 1.4] */
         for (int d = 0; d < 3; ++d)
             places[d][i] = .41 + .07 * (d == 0 ? i % 13 : d == 1 ? i / 13 % 13 : i / 169);
-    ps_fmm_p2p p2p = {.targets = &all,
-                      .sources = &all,
-                      .target = {0, TARGETS},
-                      .runs = runs,
-                      .one_sided = ONE_SIDED,
-                      .run_count = RUNS,
-                      .centre = {.9, .9, .9},
-                      .width = 1};
+    ps_fmm_p2p p2p = leaf_of(&all);
     assert_false(ps_fmm_p2p_close(&p2p));
     for (int i = 41; i < 690; i += 37) {
         bool listed = i < 200 || i >= 250 || (i >= 201 && i < 207);

@@ -35,7 +35,7 @@ static double scattered_share(const solve_problem *p, double wavenumber)
     return contrast > 0 ? size * fmin(1, contrast) : 1;
 }
 
-double faint_tolerance(const solve_problem *p, double wavenumber, double asked)
+double weak_tolerance(const solve_problem *p, double wavenumber, double asked)
 {
     double share = scattered_share(p, wavenumber);
     return share < AS_ASKED ? fmax(asked * share / AS_ASKED, fmin(asked, LEAST)) : asked;
@@ -83,7 +83,7 @@ static ps_status error_of_constants(equation *e, double size, double *error)
     return PS_OK;
 }
 
-ps_status faint_check(equation *e)
+ps_status long_wave_check(equation *e)
 {
     const solve_problem *p = e->p;
     double size = size_in_waves(p, e->group->wavenumber), error;
