@@ -142,6 +142,7 @@ static const ps_allowance allowances[] = {
      "a window of --transform-periods that holds no whole number of periods of a frequency"},
     {"outside", "other media or metal outside of the surface of the far field, which scatter, too"},
     {"faint", "a --frequency at which the source has less than a thousandth of what it could have"},
+    {"coarse", "a --frequency at which half of a medium has fewer than two nodes a wavelength"},
     {"band", "a --frequency outside of the band in which poles stand for a tissue"},
     {NULL, NULL}};
 

@@ -208,6 +208,9 @@ ps_status media_take(problem *problem); /* materials, weights, constitutions, on
 /* What the run asks against media; sources_build's currents against them. */
 ps_status media_check(const ps_run *run, const march_options *options, const problem *problem);
 ps_status media_check_sources(const problem *problem);
+/* Refuses by the name "coarse" a highest frequency that half of some medium does not resolve;
+ * collective. */
+ps_status media_check_resolution(const ps_run *run, const problem *problem);
 /* The largest permittivity of any frequency. */
 double media_static_eps(const problem *problem, int64_t medium);
 /* What a medium with poles or a tensor is at the frequencies of the transforms. */

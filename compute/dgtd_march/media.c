@@ -6,6 +6,7 @@
 #include "compute/dgtd_march/march.h"
 #include "formats/phasors.h"
 #include "kernels/dgtd/device_media.h"
+#include "kernels/dgtd/resolution.h"
 #include "runtime/memory.h"
 
 static bool is_plain(const ps_dgtd_medium *x) { return x->pole_count == 0 && !x->anisotropic; }
@@ -20,8 +21,7 @@ ps_status media_take(problem *p)
     for (int64_t m = 0; m < count; ++m) {
         const ps_dgtd_medium *x = media + m;
         double sigma = x->sigma * PS_DGTD_Z0;
-        p->constitutions[m] = (ps_dgtd_constitution){x->eps, sigma, x->pole_count, x->poles,
-                                                     x->anisotropic ? x->tensor : NULL};
+        p->constitutions[m] = ps_dgtd_medium_constitution(x);
         p->special |= !is_plain(x);
         p->materials[m] = (ps_dgtd_material){
             x->eps, x->mu,
@@ -59,6 +59,30 @@ static ps_status check_bands(const ps_run *run, const problem *p)
                              f, media[m].tag, media[m].name, media[m].band[0], media[m].band[1]);
         }
     return PS_OK;
+}
+
+ps_status media_check_resolution(const ps_run *run, const problem *p)
+{
+    const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
+    int64_t count = p->header->media;
+    ps_dgtd_coarse *volumes = NULL, *worst = NULL;
+    if (p->frequency_count == 0) return PS_OK;
+    double highest = p->frequencies[p->frequency_count - 1];
+    PS_TRY(ps_comm_agree(PS_ALLOC(&volumes, count, "the media")));
+    ps_dgtd_coarse_volumes(&p->body, p->header->order, media, p->omegas[p->frequency_count - 1], 2,
+                           volumes);
+    ps_status status = ps_comm_sum_f64(&volumes->all, 2 * count);
+    for (int64_t m = 0; m < count && status == PS_OK && !worst; ++m)
+        if (volumes[m].coarse > .5 * volumes[m].all) worst = volumes + m;
+    if (worst)
+        status = ps_refuse(
+            run, "coarse",
+            "--frequency %g Hz: %.0f %% of the medium of tag %d have fewer than two nodes a "
+            "wavelength: the fields there are no waves. Keep to lower frequencies, or take a finer "
+            "mesh or a higher order (ten nodes or more)",
+            highest, 100 * worst->coarse / worst->all, media[worst - volumes].tag);
+    free(volumes);
+    return status;
 }
 
 ps_status media_check(const ps_run *run, const march_options *options, const problem *p)

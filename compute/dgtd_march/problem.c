@@ -215,6 +215,7 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 {
     memset(out, 0, sizeof *out);
     PS_TRY(ps_comm_agree(open_model(run, options, out)));
+    PS_TRY(media_check_resolution(run, out));
     PS_TRY(local_count(out));
     return far_open(run, options, out);
 }

@@ -36,14 +36,15 @@ static const ps_option options[] = {
             "plus=TAG or axis=X,Y,Z tells the + conductor. Or mode=tem, te10, tm11, .. or the "
             "number of "
             "a mode: the outer end (pmc) of a guide that goes on without end behind it"),
-    PS_LIST("wire", &chosen.wires, "NAME:path=X,Y,Z/X,Y,Z..:radius=M:..", PS_IDENTITY,
-            "a thin wire of perfect conductor along a path through the mesh, whose edges it need "
-            "not follow: radius=, "
-            "tube= over which its current is spread (m; the default falls slower than edges), segment= "
-            "(m); with r=, l=, "
-            "c= in series it has a network, a port of the wire's name, at=X,Y,Z (default its "
-            "middle), driven as of "
-            "--port. An end on a face of metal is grounded there"),
+    PS_LIST(
+        "wire", &chosen.wires, "NAME:path=X,Y,Z/X,Y,Z..:radius=M:..", PS_IDENTITY,
+        "a thin wire of perfect conductor along a path through the mesh, whose edges it need "
+        "not follow: radius=, "
+        "tube= over which its current is spread (m; the default falls slower than edges), segment= "
+        "(m); with r=, l=, "
+        "c= in series it has a network, a port of the wire's name, at=X,Y,Z (default its "
+        "middle), driven as of "
+        "--port. An end on a face of metal is grounded there"),
     PS_TEXT("total", &chosen.total, "box:..|ball:..|tag:..", PS_IDENTITY,
             "region of the total field; at its surface the incident field enters, outside is the "
             "scattered field"),
@@ -163,6 +164,7 @@ static const ps_allowance allowances[] = {
     {"flat-layer", "elements of a matched layer so flat that fields grow with the centred flux"},
     {"strong-layer", "a matched layer so strong for its elements that fields grow with that flux"},
     {"absorbing-poles", "a medium with poles at a face that absorbs"},
+    {"absorbing-losses", "a medium that conducts at a face that absorbs, and sends waves back"},
     {"cut", "the ball of a current through which faces with a condition go"},
     {NULL, NULL}};
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/dgtd/dispersion.h"
+#include "kernels/dgtd/resolution.h"
 #include "preprocess/dgtd_setup/tissue_table.h"
 #include "runtime/log.h"
 #include "runtime/option_values.h"
@@ -207,6 +207,49 @@ static ps_status check_tensor(const setup *s, const ps_dgtd_medium *m)
     return PS_OK;
 }
 
+/* out[0] (1/m): the band of a pulse of which a medium sends more back at an absorbing face than
+ * out[1], which is what it sends then. */
+static void take_loudest(const ps_dgtd_medium *m, const ps_dgtd_source *pulse, double out[2])
+{
+    double omega = pulse_band(pulse);
+    double reflection = omega > 0 ? ps_dgtd_absorbing_reflection(m, omega) : 0;
+    if (reflection > out[1]) out[0] = omega, out[1] = reflection;
+}
+
+/* Likewise of all sources and driven ports. */
+static void find_loudest(const setup *s, const ps_dgtd_medium *m, double out[2])
+{
+    out[0] = out[1] = 0;
+    for (int64_t i = 0; i < s->source_count; ++i) take_loudest(m, s->sources + i, out);
+    for (int64_t i = 0; i < s->ports.count; ++i) {
+        const ps_dgtd_port_spec *x = s->ports.spec + i;
+        const ps_dgtd_source pulse = {.shape = x->shape, .width = x->width, .omega = x->omega};
+        if (x->amplitude != 0) take_loudest(m, &pulse, out);
+    }
+}
+
+/* Of E, what an absorbing face may send back at normal incidence for the losses of its medium. */
+static const double LOUD = .1;
+
+static ps_status check_losses(const setup *s)
+{
+    char place[160];
+    double loudest[2];
+    for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
+        const ps_dgtd_medium *m = s->media + s->material[f / 4];
+        if (s->kinds[f] != PS_DGTD_ABSORBING || !(m->sigma > 0) || !is_plain(m)) continue;
+        find_loudest(s, m, loudest);
+        if (!(loudest[1] > LOUD)) continue;
+        return ps_refuse(s->run, "absorbing-losses",
+                         "%s absorbs at a face and conducts: the absorbing condition takes its "
+                         "impedance without losses, and sends back %.0f %% of E at %.4g Hz; leave "
+                         "room between it and the boundary",
+                         element_text(s, f / 4, place), 100 * loudest[1],
+                         loudest[0] * PS_DGTD_C0 / (2 * M_PI));
+    }
+    return PS_OK;
+}
+
 ps_status check_permittivities(setup *s)
 {
     char place[160];
@@ -220,6 +263,7 @@ ps_status check_permittivities(setup *s)
         if (s->sources[i].kind == PS_DGTD_SOURCE_MODE)
             return ps_fail(PS_USAGE, "--source mode: a mode starts in a medium of one permittivity "
                                      "and conductivity, without poles or tensor");
+    PS_TRY(check_losses(s));
     int64_t absorbing = find_absorbing(s, false);
     if (absorbing < 0) return PS_OK;
     return ps_refuse(s->run, "absorbing-poles",

@@ -1,12 +1,13 @@
 /* pulses: shapes in time of sources and ports, held against t = 0 and against the mesh. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/vec3.h"
-#include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/resolution.h"
 #include "kernels/dgtd/source.h"
 #include "runtime/log.h"
+#include "runtime/memory.h"
 #include "setup.h"
 
 static const double pi = 3.14159265358979323846;
@@ -72,9 +73,7 @@ ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fix
 
 /* ---- what the mesh resolves ---- */
 
-/* rad/m of light: the carrier or, of a pulse without one, where its spectrum has fallen to a half;
- * 0 of a ramp to a constant, which is as good as its slow part. */
-static double band(const ps_dgtd_source *x)
+double pulse_band(const ps_dgtd_source *x)
 {
     if (x->omega > 0) return x->omega;
     return x->shape == PS_DGTD_GAUSSIAN ? 2 * sqrt(log(2)) / x->width : 0;
@@ -83,26 +82,24 @@ static double band(const ps_dgtd_source *x)
 ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *option,
                         const char *text)
 {
-    const double omega = band(x);
-    double whole = 0, coarse = 0;
-#pragma omp parallel for reduction(+ : whole, coarse)
-    for (int64_t e = 0; e < s->mesh.elements; ++e) {
-        const ps_dgtd_material *m = s->materials + s->material[e];
-        double t[3][3], n[3], length = 2 * pi / (omega * sqrt(m->eps * m->mu));
-        /* Where what conducts is more than what is displaced there are no waves to be resolved. */
-        if (!(omega > 0) || m->sigma > omega * m->eps) continue;
-        ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * e, t);
-        ps_cross3(t[0], t[1], n);
-        double volume = 8. / 6 * fabs(ps_dot3(n, t[2])); /* tangents are halves of edges */
-        double edge = cbrt(6 * sqrt(2) * volume);        /* of a regular one as large    */
-        whole += volume;
-        if ((double)s->options->order * length < 2 * edge) coarse += volume;
-    }
-    if (!(coarse > .5 * whole)) return PS_OK;
-    return ps_refuse(
-        s->run, "short-pulse",
-        "--%s %s: at %.4g Hz, where most of the pulse is, %.0f %% of the mesh have fewer than "
-        "two nodes a wavelength: what would be marched is no wave. Take a longer width, a "
-        "lower carrier, or a finer mesh (order %" PRId64 " wants ten nodes or more)",
-        option, text, omega * PS_DGTD_C0 / (2 * pi), 100 * coarse / whole, s->options->order);
+    const double omega = pulse_band(x);
+    const ps_dgtd_body body = setup_body(s);
+    ps_dgtd_coarse *volumes = NULL, *worst = NULL;
+    char tag[96];
+    if (!(omega > 0)) return PS_OK;
+    PS_TRY(PS_ALLOC(&volumes, s->media_count, "the media"));
+    ps_dgtd_coarse_volumes(&body, (int)s->options->order, s->media, omega, 2, volumes);
+    for (int64_t m = 0; m < s->media_count && !worst; ++m)
+        if (volumes[m].coarse > .5 * volumes[m].all) worst = volumes + m;
+    ps_status status = PS_OK;
+    if (worst)
+        status = ps_refuse(
+            s->run, "short-pulse",
+            "--%s %s: at %.4g Hz, where most of the pulse is, %.0f %% of medium %s have fewer than "
+            "two nodes a wavelength: what would be marched is no wave. Take a longer width, a "
+            "lower carrier, or a finer mesh (order %" PRId64 " wants ten nodes or more)",
+            option, text, omega * PS_DGTD_C0 / (2 * pi), 100 * worst->coarse / worst->all,
+            tag_text(s, s->media[worst - volumes].tag, tag), s->options->order);
+    free(volumes);
+    return status;
 }

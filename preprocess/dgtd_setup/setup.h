@@ -47,7 +47,7 @@ typedef struct setup {
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
     ps_dgtd_ports ports;
     ps_dgtd_wires wires;
-    double wire_rate; /* 1/m^2, of all wires (kernels/dgtd/wire.h) */
+    double wire_rate;                    /* 1/m^2, of all wires (kernels/dgtd/wire.h) */
     double wire_lack[PS_DGTD_WIRES_MAX]; /* ohm: about what their reactance is low by (wires.c) */
     double
         next_cutoffs[PS_DGTD_PORTS_MAX]; /* 1/m, of the mode after that of a port; 0: not sought */
@@ -160,8 +160,11 @@ ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed);
  * another one refused. */
 ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
                         const char *option, const char *text);
-/* A pulse of which most lies where half the mesh or more has fewer than two nodes a wavelength is
- * refused (short-pulse). */
+/* 1/m: the carrier or, of a pulse without one, where its spectrum has fallen to a half; 0 of a ramp
+ * to a constant, which is as good as its slow part. */
+double pulse_band(const ps_dgtd_source *x);
+/* A pulse of which most lies where half of some medium or more has fewer than two nodes a
+ * wavelength is refused (short-pulse). */
 ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *option,
                         const char *text);
 

@@ -59,6 +59,8 @@ near least_size .01725 .01727
 # ---- the same file whatever the threads; nothing to do; a plan ----
 all="--order 3 --material 1:eps=2,sigma=.1,rho=1000 --material 2:eps=1 --boundary x-:pmc --boundary outer:absorbing
     --source current:at=.3,.5,.5:axis=0,0,2:radius=.2:moment=1e-12:width=1ns:frequency=1e9"
+expect 3 "sends back 20 % of E at 1e+09 Hz" $setup cube.h5 all.h5 $all
+all="$all --allow absorbing-losses"
 model cube.h5 all.h5 $all --threads 1; model cube.h5 all2.h5 $all --threads 3
 [ "$(content all.h5)" = "$(content all2.h5)" ] || fail "threads change the model"
 is faces_pmc 32; is faces_absorbing 160; is elements 384; near steps_a_period_1 18.20 18.22

@@ -32,6 +32,14 @@ setup 3 "at 2.65e+11 Hz" --source plane:dir=0,0,1:pol=1,0,0:width=1ps
 setup 3 "--allow short-pulse" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=3ns:frequency=2e9
 setup 0 "fewer than two nodes a wavelength" --source plane:dir=0,0,1:pol=1,0,0:width=1ps --allow short-pulse
 setup 0 "" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=.1ns:shape=ramp
+# half of the cube is water: eps 2 at infinite frequency and 80 at that of the pulse
+expect 0 "" penstock-mesh-box two.hdf --cells 4 --region 2:box:.5,0,0,1,1,1
+expect 0 "" penstock-mesh-partition two.hdf two.h5
+for half in "" :debye=78/8ps; do
+    code=0; [ -z "$half" ] || code=3
+    expect $code "" penstock-dgtd-setup two.h5 m.h5 --order 1 --material 1:eps=2$half --material 2:eps=1 --boundary outer:pec --force \
+        --source current:at=.2,.5,.5:axis=0,0,1:radius=.15:moment=1e-12:width=3ns:frequency=3e8
+done
 expect 0 "" penstock-dgtd-setup cube.h5 m.h5 --order 1 --material default:eps=1,sigma=1e6 --boundary outer:pec --force \
     --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=1ps
 
