@@ -14,7 +14,6 @@ typedef struct facet {
 typedef struct visit {
     const ps_triangle *triangle;
     const double *x;
-    double longest;
     const ps_triangle_rule *rule;
     ps_facet_visit *take;
     void *context;
@@ -58,7 +57,7 @@ static void split(const facet *whole, facet out[4])
 static void visit_facet(const visit *v, const facet *part, int depth)
 {
     double centre[3], edge = longest_edge_of(v->triangle, part, centre);
-    if (depth < SPLITS_MAX && (edge > v->longest || edge > ps_distance3(centre, v->x) / 2)) {
+    if (depth < SPLITS_MAX && edge > ps_distance3(centre, v->x) / 2) {
         facet parts[4];
         split(part, parts);
         for (int k = 0; k < 4; ++k) visit_facet(v, &parts[k], depth + 1);
@@ -71,10 +70,10 @@ static void visit_facet(const visit *v, const facet *part, int depth)
     }
 }
 
-void ps_facets_visit(const ps_triangle *triangle, const double x[3], double longest,
-                     const ps_triangle_rule *rule, ps_facet_visit *take, void *context)
+void ps_facets_visit(const ps_triangle *triangle, const double x[3], const ps_triangle_rule *rule,
+                     ps_facet_visit *take, void *context)
 {
     static const facet whole = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1};
-    const visit v = {triangle, x, longest, rule, take, context};
+    const visit v = {triangle, x, rule, take, context};
     visit_facet(&v, &whole, 0);
 }

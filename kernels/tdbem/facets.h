@@ -1,6 +1,6 @@
 /*
  * facets: integrals over a triangle of what varies fast near a point: a rule on sub-triangles that
- * are split until their edges are short enough and below half their distance to the point.
+ * are split until their edges are below half their distance to the point.
  */
 #ifndef PS_KERNELS_TDBEM_FACETS_H
 #define PS_KERNELS_TDBEM_FACETS_H
@@ -11,9 +11,9 @@
 /* A point of the rule: barycentric coordinates of the whole triangle, weight in m^2. */
 typedef void ps_facet_visit(void *context, const double barycentric[3], double weight);
 
-/* Visits all points in a fixed order. longest: of edges, m (INFINITY: any). Thread-safe. */
-void ps_facets_visit(const ps_triangle *triangle, const double x[3], double longest,
-                     const ps_triangle_rule *rule, ps_facet_visit *visit, void *context);
+/* Visits all points in a fixed order. Thread-safe. */
+void ps_facets_visit(const ps_triangle *triangle, const double x[3], const ps_triangle_rule *rule,
+                     ps_facet_visit *visit, void *context);
 
 /* The point of the triangle with these coordinates. */
 static inline void ps_triangle_place(const ps_triangle *triangle, const double barycentric[3],

@@ -66,9 +66,9 @@ static void add_weight(ps_lag_rows *rows, int64_t j, int64_t lag, double weight)
     if (at >= rows->offset[j] && at < rows->offset[j + 1]) rows->values[at] += weight;
 }
 
-/* ---- sound-soft and linings, points: exact shells ---- */
+/* ---- points: exact shells ---- */
 
-enum { LINING_ARRAYS = 6 }; /* of shell integrals that hats need */
+enum { SHELL_ARRAYS = 9 }; /* at most: 1/r, 1, r, hats and their flux */
 
 static int64_t shell_capacity(const ps_potential *p)
 {
@@ -78,10 +78,15 @@ static int64_t shell_capacity(const ps_potential *p)
     return ps_shell_bound(largest, p->dt * p->speed);
 }
 
+/* Integrals that a point needs: 1/r alone, with the hats, or with their flux, too. */
+static int shell_arrays(const ps_potential *p)
+{
+    return !p->hard ? 1 : p->lined ? SHELL_ARRAYS - 3 : SHELL_ARRAYS;
+}
+
 int64_t ps_potential_workspace(const ps_potential *potential)
 {
-    int arrays = !potential->hard ? 1 : potential->lined ? LINING_ARRAYS : 0;
-    return arrays * shell_capacity(potential) * PS_LANES;
+    return shell_arrays(potential) * shell_capacity(potential) * PS_LANES;
 }
 
 /* What a density that is constant over a step, (a^n - a^{n-1})/(c dt), has at corner a. */
@@ -94,15 +99,24 @@ static void add_slope(const ps_potential *p, int64_t triangle, int a, int64_t la
     add_weight(rows, j, lag + 1, -each);
 }
 
+/* At r = (lag + part) D the hats in time at lags lag and lag + 1 have phi/r + phi_t/c =
+ * ((lag + 1) a - lag a')/r, whatever the part: what is left is the flux of the hat in space. */
+static void add_flux(const ps_potential *p, int64_t triangle, int a, int64_t lag, double flux,
+                     ps_lag_rows *rows)
+{
+    int64_t j = p->corners[3 * triangle + a];
+    add_weight(rows, j, lag, (double)(lag + 1) * flux);
+    add_weight(rows, j, lag + 1, -(double)lag * flux);
+}
+
 static void add_shell(const ps_potential *p, const ps_shell_values *values, int64_t triangle,
                       int64_t lane, int64_t i, ps_lag_rows *rows)
 {
     int64_t lag = values->first[lane] + i;
-    if (!p->lined) {
-        add_weight(rows, triangle, lag, values->inverse[i][lane] / (4 * M_PI));
-        return;
-    }
-    for (int a = 0; p->lined[triangle] && a < 3; ++a)
+    if (!p->hard) add_weight(rows, triangle, lag, values->inverse[i][lane] / (4 * M_PI));
+    for (int a = 0; p->hard && !p->lined && a < 3; ++a)
+        add_flux(p, triangle, a, lag, values->flux[a][i][lane] / (4 * M_PI), rows);
+    for (int a = 0; p->lined && p->lined[triangle] && a < 3; ++a)
         add_slope(p, triangle, a, lag, values->hat[a][i][lane] / (4 * M_PI), rows);
 }
 
@@ -110,16 +124,18 @@ static ps_shell_values shell_values(const ps_potential *p, double *workspace)
 {
     int64_t capacity = shell_capacity(p), each = capacity * PS_LANES;
     ps_shell_values out = {.capacity = capacity, .inverse = (void *)workspace};
-    if (!p->lined) return out;
+    if (!p->hard) return out;
     out.one = (void *)(workspace + each);
     out.distance = (void *)(workspace + 2 * each);
-    for (int a = 0; a < 3; ++a) out.hat[a] = (void *)(workspace + (3 + a) * each);
+    for (int a = 0; a < 3; ++a) {
+        out.hat[a] = (void *)(workspace + (3 + a) * each);
+        if (!p->lined) out.flux[a] = (void *)(workspace + (6 + a) * each);
+    }
     return out;
 }
 
-/* Sound-soft, and linings. */
-static void single_point(const ps_potential *p, const ps_receiver *receiver, ps_lag_rows *rows,
-                         double *workspace)
+static void point_weights(const ps_potential *p, const ps_receiver *receiver, ps_lag_rows *rows,
+                          double *workspace)
 {
     const ps_shell_functions *shells = ps_shell_functions_here();
     ps_shell_lanes lanes;
@@ -129,7 +145,9 @@ static void single_point(const ps_potential *p, const ps_receiver *receiver, ps_
         for (int64_t lane = 0; lane < PS_LANES; ++lane)
             ps_shell_lanes_set(&lanes, (int)lane, receiver->place,
                                &p->triangles[t + (lane < used ? lane : 0)]);
-        (p->lined ? shells->hats : shells->soft)(&lanes, p->dt * p->speed, &out);
+        (!p->hard   ? shells->soft
+         : p->lined ? shells->hats
+                    : shells->flux)(&lanes, p->dt * p->speed, &out);
         for (int64_t lane = 0; lane < used; ++lane)
             for (int64_t i = 0; i < out.count[lane] && i < out.capacity; ++i)
                 add_shell(p, &out, t + lane, lane, i, rows);
@@ -165,37 +183,7 @@ static void single_direction(const ps_potential *p, const ps_receiver *receiver,
     }
 }
 
-/* ---- sound-hard ---- */
-
-/* Of one triangle at one point. */
-typedef struct near_hard {
-    const ps_potential *p;
-    int64_t triangle;
-    const double *x;
-    ps_lag_rows *rows;
-} near_hard;
-
-/* phi and phi_t/c at t_n - r/c by the hats at lags o and o+1, r = (o + part) D; `scale` holds
- * (x-y).n/r^2 and the quadrature weight. */
-static void hard_point_at(void *context, const double barycentric[3], double weight)
-{
-    const near_hard *n = context;
-    const ps_potential *p = n->p;
-    const ps_triangle *geometry = &p->triangles[n->triangle];
-    const double *x = n->x;
-    double y[3], shell = p->dt * p->speed;
-    ps_triangle_place(geometry, barycentric, y);
-    double ray[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, r = sqrt(ps_dot3(ray, ray));
-    if (r == 0) return;
-    double whole = floor(r / shell), part = r / shell - whole;
-    double scale = weight * ps_dot3(ray, geometry->normal) / (4 * M_PI * r * r);
-    for (int a = 0; a < 3; ++a) {
-        int64_t j = p->corners[3 * n->triangle + a];
-        double factor = scale * barycentric[a];
-        add_weight(n->rows, j, (int64_t)whole, factor * ((1 - part) / r + 1 / shell));
-        add_weight(n->rows, j, (int64_t)whole + 1, factor * (part / r - 1 / shell));
-    }
-}
+/* ---- sound-hard, directions ---- */
 
 /* phi_t at n + s by the differences of steps, which stand at half steps. */
 static void hard_direction_at(const ps_potential *p, int64_t triangle, const double e[3],
@@ -215,20 +203,13 @@ static void hard_direction_at(const ps_potential *p, int64_t triangle, const dou
     }
 }
 
-static void hard_weights(const ps_potential *p, const ps_receiver *receiver,
-                         const ps_triangle_rule *rule, ps_lag_rows *rows)
+static void hard_direction(const ps_potential *p, const ps_receiver *receiver,
+                           const ps_triangle_rule *rule, ps_lag_rows *rows)
 {
-    for (int64_t t = 0; t < p->triangle_count; ++t) {
-        if (!receiver->far_field) {
-            near_hard near = {p, t, receiver->place, rows};
-            ps_facets_visit(&p->triangles[t], receiver->place, p->dt * p->speed, rule,
-                            hard_point_at, &near);
-            continue;
-        }
+    for (int64_t t = 0; t < p->triangle_count; ++t)
         for (int q = 0; q < rule->count; ++q)
             hard_direction_at(p, t, receiver->place, rule->barycentric[q],
                               rule->weight[q] * p->triangles[t].area, rows);
-    }
 }
 
 void ps_potential_weights(const ps_potential *potential, const ps_receiver *receiver,
@@ -237,10 +218,10 @@ void ps_potential_weights(const ps_potential *potential, const ps_receiver *rece
     ps_triangle_rule rule;
     (void)ps_triangle_rule_init(7, &rule); /* 7 is one of the rules */
     memset(rows->values, 0, (size_t)rows->offset[potential->unknowns] * sizeof *rows->values);
-    if (potential->hard && !potential->lined)
-        hard_weights(potential, receiver, &rule, rows);
-    else if (receiver->far_field)
-        single_direction(potential, receiver, &rule, rows);
+    if (!receiver->far_field)
+        point_weights(potential, receiver, rows, workspace);
+    else if (potential->hard && !potential->lined)
+        hard_direction(potential, receiver, &rule, rows);
     else
-        single_point(potential, receiver, rows, workspace);
+        single_direction(potential, receiver, &rule, rows);
 }

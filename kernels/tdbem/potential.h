@@ -8,9 +8,9 @@
  *                          integrals (kernels/tdbem/shell_integral.h)
  *   sound-soft, direction  F(e,tau) = 1/(4 pi) int p(y, tau + e.y/c): 7 points a triangle, a^n at
  *                          t_n - dt/2, linear in time
- *   sound-hard, point      u_sc = 1/(4 pi) int ((x-y).n/r^2)[phi/r + phi_t/c](y, t - r/c): 7
- *                          points on sub-triangles with edges below c dt and half their distance,
- *                          hats in time
+ *   sound-hard, point      u_sc = 1/(4 pi) int ((x-y).n/r^2)[phi/r + phi_t/c](y, t - r/c), hats
+ *                          in time: exact shell integrals of the flux of hats, as near as one
+ *                          likes; on a triangle itself the limit of one of its sides
  *   sound-hard, direction  F(e,tau) = 1/(4 pi c) int e.n phi_t(y, tau + e.y/c): 7 points, phi_t
  *                          linear between its values at half steps
  *

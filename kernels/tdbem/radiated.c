@@ -94,7 +94,7 @@ static void spread(spreading *p, const ps_triangle_rule *near, const ps_triangle
         /* Around a point of the triangle itself the rule without a point in the middle, which may
          * be that point. */
         bool away = p->triangle == p->own || ps_distance3(t->centroid, p->x) > 16 * t->radius;
-        ps_facets_visit(t, p->x, INFINITY, away ? far : near, spread_point, p);
+        ps_facets_visit(t, p->x, away ? far : near, spread_point, p);
     }
 }
 
