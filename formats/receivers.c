@@ -22,8 +22,15 @@ void ps_receivers_release(ps_receivers *receivers)
     memset(receivers, 0, sizeof *receivers);
 }
 
+/* Beyond it squares of distances overflow sooner or later. */
+static const double farthest = 1e100;
+
 static ps_status add(ps_receivers *receivers, bool far_field, const double place[3])
 {
+    for (int d = 0; d < 3; ++d)
+        if (!(fabs(place[d]) <= farthest))
+            return ps_fail(PS_USAGE, "a place at %g,%g,%g is beyond %g m", place[0], place[1],
+                           place[2], farthest);
     if (receivers->count && receivers->far_field != far_field)
         return ps_fail(PS_USAGE, "points and far-field directions do not go into one file; run "
                                  "the program once for each");

@@ -59,6 +59,18 @@ static ps_status check_start(const ps_run *run, const problem *p, const ps_emitt
                      emitter->delay, there, one.emitters[0].delay);
 }
 
+static void tell_late(const problem *p, const ps_emitter *emitter)
+{
+    double end = (double)p->steps * p->tiles.header.dt;
+    double peak =
+        ps_emitter_peak(emitter, p->incident.speed, p->mesh.vertex_count, p->mesh.vertices);
+    if (peak > end && ps_comm_rank() == 0)
+        ps_warning("the middle of the pulse of width %.3g s comes to the body at %.4g s, after the "
+                   "last step at %.4g s: what comes in is its beginning alone; march on for "
+                   "longer, or give it another delay or width",
+                   emitter->width, peak, end);
+}
+
 /* ---- point sources ---- */
 
 static ps_status check_place(const ps_run *run, const problem *p, const ps_emitter *emitter)
@@ -133,6 +145,7 @@ ps_status march_check_incoming(const ps_run *run, const problem *p)
         const ps_emitter *emitter = &p->incident.emitters[i];
         PS_TRY(check_pulse(run, p, emitter, edge));
         PS_TRY(check_start(run, p, emitter));
+        tell_late(p, emitter);
         if (emitter->kind == PS_EMITTER_POINT && i < p->emitters)
             PS_TRY(check_place(run, p, emitter));
     }

@@ -149,8 +149,10 @@ static ps_status finish(march *m)
         return ps_fail(PS_STOPPED,
                        "stopped after step %lld of %lld; the same command continues from there",
                        (long long)m->done, (long long)m->problem->steps);
-    ps_status status = PS_OK;
+    ps_status status = solver_check_sizes(m->problem->tiles.header.precision, &m->figures);
     double since = ps_clock();
+    m->hopeless = status != PS_OK;
+    PS_TRY(status);
     if (ps_comm_rank() == 0) {
         ps_history_header header;
         problem_history_header(m->problem, m->options, &header);

@@ -8,6 +8,8 @@
 #include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
+static const double faintest =
+    1e-140; /* of which squares keep their digits, as those of its inverse */
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
 
 static ps_krylov_method method_of(solver_kind kind)
@@ -132,6 +134,11 @@ ps_status solver_note_load(int64_t n, double load, double response, double right
                        "step %lld: the load is not finite; does a point source lie on the "
                        "surface?",
                        (long long)n);
+    if (load > 1 / faintest)
+        return ps_fail(PS_FAILED,
+                       "step %lld: the load, %.3g, is too large for double numbers: give "
+                       "what comes in a smaller amplitude",
+                       (long long)n, load);
     f->load = fmax(f->load, load);
     f->response = fmax(f->response, response);
     if (load > 1e-12 * f->load) f->last_load = (double)n;
@@ -153,6 +160,18 @@ ps_status solver_note_answer(int64_t n, double answer, figures *f)
         "(%.3g): the march is unstable. Assemble with at least 3 outer points and with "
         "symmetrised entries, and check the mesh",
         (long long)n, answer, growth_limit, f->response);
+}
+
+ps_status solver_check_sizes(ps_precision precision, const figures *f)
+{
+    const double least = precision == PS_SINGLE ? 1e-28 : faintest;
+    if (f->load == 0 || (f->load >= faintest && f->largest >= least)) return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "loads of at most %.3g and densities of at most %.3g are too small for %s "
+                   "precision: fields are proportional to what comes in, so give it a larger "
+                   "amplitude%s",
+                   f->load, f->largest, precision == PS_SINGLE ? "single" : "double",
+                   precision == PS_SINGLE ? ", or take --precision fp64" : "");
 }
 
 ps_status solver_step(solver *s, int64_t n, const double *load, const double *right, void *out,

@@ -57,6 +57,10 @@ ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, doub
                       solver *out);
 void solver_close(solver *solver);
 
+/* Whether loads and answers are sizes of which squares, or single values, keep their digits.
+ * PS_FAILED. */
+ps_status solver_check_sizes(ps_precision precision, const figures *f);
+
 /* Solves step n, starting from the straight line through the last two answers, and writes a^n,
  * rounded, to out[rows] in the run's precision. PS_FAILED, with advice, if the iteration does not
  * converge, or if a is not finite or beyond 1e6 times what the loads so far explain. */

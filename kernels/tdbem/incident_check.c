@@ -45,11 +45,17 @@ bool ps_is_inside(const ps_surface_mesh *mesh, const ps_reflectors *mirrors, con
     return fabs(turns) > (mesh->closed ? .5 : whole);
 }
 
-double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
-                        const double *points)
+double ps_emitter_peak(const ps_emitter *emitter, double speed, int64_t count, const double *points)
 {
     double first = INFINITY;
     for (int64_t p = 0; p < count; ++p)
         first = fmin(first, ps_emitter_arrival(emitter, speed, points + 3 * p, NULL).retardation);
-    return ps_pulse_tail(emitter->shape, first / emitter->width);
+    return first;
+}
+
+double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
+                        const double *points)
+{
+    return ps_pulse_tail(emitter->shape,
+                         ps_emitter_peak(emitter, speed, count, points) / emitter->width);
 }

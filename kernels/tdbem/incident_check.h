@@ -26,6 +26,10 @@ double ps_pulse_energy_above(const ps_emitter *emitter, double w);
  * no inside. */
 bool ps_is_inside(const ps_surface_mesh *mesh, const ps_reflectors *mirrors, const double x[3]);
 
+/* When the middle of an emitter's signal comes to the first of these points, s. */
+double ps_emitter_peak(const ps_emitter *emitter, double speed, int64_t count,
+                       const double *points);
+
 /* Largest |f| that there is on points[count][3] for t <= 0, over its peak: a bound. 0: quiet. 1:
  * the pulse has begun there, or is over. The delay must be settled. */
 double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,

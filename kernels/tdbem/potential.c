@@ -38,9 +38,9 @@ static void lag_range(const ps_potential *p, const ps_receiver *receiver, int64_
         *first = -(int64_t)floor(s + half) - 1;
         *last = -(int64_t)floor(s - half) + p->hard;
     } else {
-        double r = ps_distance3(receiver->place, middle), nearest = r - radius;
-        *first = (int64_t)floor((nearest > 0 ? nearest : 0) / shell);
-        *last = (int64_t)floor((r + radius) / shell) + p->hard;
+        double r = ps_distance3(receiver->place, middle), lags = (double)p->lags;
+        *first = (int64_t)fmin(floor(fmax(r - radius, 0) / shell), lags + 1);
+        *last = (int64_t)fmin(floor((r + radius) / shell) + p->hard, lags);
     }
 }
 
@@ -55,6 +55,7 @@ void ps_potential_extent(const ps_potential *potential, const ps_receiver *recei
         lag_range(potential, receiver, j, &first, &last);
         rows->first[j] = (int32_t)first;
         rows->offset[j + 1] = rows->offset[j] + last - first + 1;
+        if (first > last) first = last; /* nothing arrives in time */
         if (first < *lowest) *lowest = first;
         if (last > *highest) *highest = last;
     }
@@ -140,6 +141,7 @@ static void point_weights(const ps_potential *p, const ps_receiver *receiver, ps
     const ps_shell_functions *shells = ps_shell_functions_here();
     ps_shell_lanes lanes;
     ps_shell_values out = shell_values(p, workspace);
+    if (rows->offset[p->unknowns] == 0) return; /* nothing arrives in time */
     for (int64_t t = 0; t < p->triangle_count; t += PS_LANES) {
         int64_t used = p->triangle_count - t < PS_LANES ? p->triangle_count - t : PS_LANES;
         for (int64_t lane = 0; lane < PS_LANES; ++lane)

@@ -44,6 +44,7 @@ typedef struct ps_potential {
     const double *reach;          /* [unknowns] longest edge at each vertex, m; hard        */
     const uint8_t *lined;         /* [triangle_count] hard: the lining of these; NULL: none */
     double dt, speed;             /* s, m/s                                                 */
+    int64_t lags;                 /* points: what arrives later than this is left out       */
 } ps_potential;
 
 /* A point (m), or the unit vector of a far-field direction. */

@@ -229,8 +229,8 @@ static void add_incident(const field_sum *sum)
 
 /* ---- what the surface radiates by itself ---- */
 
-/* The lags at which the surface is heard at a receiver. */
-static void radiated_lags(const probe_source *s, const ps_receiver *receiver, int64_t *first,
+/* The lags at which the surface is heard at a receiver; false: after the last step. */
+static bool radiated_lags(const probe_source *s, const ps_receiver *receiver, int64_t *first,
                           int64_t *lags)
 {
     double least = INFINITY, most = -INFINITY, shell = s->dt * s->speed;
@@ -241,8 +241,10 @@ static void radiated_lags(const probe_source *s, const ps_receiver *receiver, in
         least = fmin(least, r - triangle->radius);
         most = fmax(most, r + triangle->radius);
     }
+    if (least > (double)s->steps * shell) return false;
     *first = (int64_t)floor((receiver->far_field || least > 0 ? least : 0) / shell);
     *lags = (int64_t)floor(most / shell) - *first + 3;
+    return true;
 }
 
 static ps_status add_radiated(const field_sum *sum)
@@ -257,7 +259,7 @@ static ps_status add_radiated(const field_sum *sum)
         int64_t first, lags;
         double *weights;
         ps_receiver receiver = receiver_of(sum, c);
-        radiated_lags(s, &receiver, &first, &lags);
+        if (!radiated_lags(s, &receiver, &first, &lags)) continue;
         ps_status made = PS_ALLOC(&weights, ps_radiated_weights(&radiated, lags), "weights");
         if (made != PS_OK) {
 #pragma omp critical
@@ -283,7 +285,8 @@ static ps_potential potential_of(const probe_source *s, int image)
                           .corners = s->mesh.triangles,
                           .reach = s->reach,
                           .dt = s->dt,
-                          .speed = s->speed};
+                          .speed = s->speed,
+                          .lags = s->steps};
 }
 
 /* What the densities send to all receivers through the potential that is set. */

@@ -110,6 +110,13 @@ static ps_status check_choice(const task *t)
 
 /* ---- what there is to do ---- */
 
+static void warn_of(const task *t, const char *what, int64_t count, int64_t first)
+{
+    const double *x = t->receivers.places + 3 * first;
+    ps_warning("%lld of %lld points %s (the first: point %lld at %g,%g,%g)", (long long)count,
+               (long long)t->receivers.count, what, (long long)first, x[0], x[1], x[2]);
+}
+
 static void warn_places(const task *t)
 {
     int64_t first, count;
@@ -122,11 +129,14 @@ static void warn_places(const task *t)
                    t->receivers.far_field ? "directions point" : "points lie", (long long)first);
     if (t->receivers.far_field) return;
     count = probe_count_inside(&t->source, &t->receivers, &first);
-    if (!count) return;
-    const double *x = t->receivers.places + 3 * first;
-    ps_warning("%lld of %lld points lie inside the body, where the sum of layers is not a field "
-               "(the first: point %lld at %g,%g,%g)",
-               (long long)count, (long long)t->receivers.count, (long long)first, x[0], x[1], x[2]);
+    if (count)
+        warn_of(t, "lie inside the body, where the sum of layers is not a field", count, first);
+    count = probe_count_on(&t->source, &t->receivers, &first);
+    if (count)
+        warn_of(t,
+                "lie on the surface, where a rigid body's field jumps, and what is written is the "
+                "limit of either side (--surface gives the pressure there)",
+                count, first);
 }
 
 /* Of a history in the time of a flow, or at rest. */
@@ -272,6 +282,7 @@ static ps_status run_probe(ps_run *run)
 
 static const ps_program program = {
     .name = "probe",
+    .results = 1,
     .streams = true,
     .synopsis = "HISTORY MESH OUTPUT",
     .description =

@@ -66,9 +66,9 @@ ps_status probe_range_find(const probe_source *source, const ps_receivers *recei
 ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
                        const probe_range *range, int64_t memory, ps_trace *trace);
 
-/* Of a history in the time of a flow (specs/incident_file.md): the steps of `range` that can be told
- * at these points, and what is scattered there, p or, `rate`, -rho times the slope of the velocity's
- * potential. PS_USAGE for directions. */
+/* Of a history in the time of a flow (specs/incident_file.md): the steps of `range` that can be
+ * told at these points, and what is scattered there, p or, `rate`, -rho times the slope of the
+ * velocity's potential. PS_USAGE for directions. */
 ps_status probe_flow_range(const probe_source *source, const ps_receivers *receivers,
                            probe_range *range);
 ps_status probe_flow_fields(const probe_source *source, const ps_receivers *receivers, bool rate,
@@ -92,5 +92,7 @@ int64_t probe_count_beyond(const probe_source *source, const ps_receivers *recei
 /* Number of receivers inside the closed body, *first the first of them. */
 int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
                            int64_t *first);
+/* Those on the surface of a rigid body, where the field jumps. */
+int64_t probe_count_on(const probe_source *source, const ps_receivers *receivers, int64_t *first);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/mesh_measure.h"
 #include "kernels/common/vec3.h"
 #include "kernels/tdbem/incident_check.h"
 #include "postprocess/probe/probe.h"
@@ -184,17 +185,42 @@ int64_t probe_count_beyond(const probe_source *source, const ps_receivers *recei
     return beyond;
 }
 
-int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
-                           int64_t *first)
+/* Number of receivers of which `is` holds, *first the first of them. */
+static int64_t count_points(const probe_source *source, const ps_receivers *receivers,
+                            bool (*is)(const probe_source *, const double *), int64_t *first)
 {
-    int64_t inside = 0, least = receivers->count;
-#pragma omp parallel for schedule(static) reduction(+ : inside) reduction(min : least)
+    int64_t found = 0, least = receivers->count;
+#pragma omp parallel for schedule(static) reduction(+ : found) reduction(min : least)
     for (int64_t r = 0; r < receivers->count; ++r)
-        if (ps_is_inside(&source->mesh, &source->header->slices.mirrors,
-                         receivers->places + 3 * r)) {
-            ++inside;
+        if (is(source, receivers->places + 3 * r)) {
+            ++found;
             if (r < least) least = r;
         }
     *first = least;
-    return inside;
+    return found;
+}
+
+static bool is_inside(const probe_source *source, const double *x)
+{
+    return ps_is_inside(&source->mesh, &source->header->slices.mirrors, x);
+}
+
+/* As near as rounding leaves open on which side. */
+static bool is_on(const probe_source *source, const double *x)
+{
+    const ps_surface_mesh *mesh = &source->mesh;
+    double edge;
+    return ps_surface_distance(mesh->vertices, mesh->triangles, mesh->triangle_count, x, &edge) <=
+           1e-14 * (edge + ps_norm3(x));
+}
+
+int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
+                           int64_t *first)
+{
+    return count_points(source, receivers, is_inside, first);
+}
+
+int64_t probe_count_on(const probe_source *source, const ps_receivers *receivers, int64_t *first)
+{
+    return source->hard ? count_points(source, receivers, is_on, first) : 0;
 }

@@ -36,6 +36,11 @@ within "$(deviation ts20.h5 ts.h5)" 0 1e-4 "target strength at 20 km"
 trace_values ts20.h5 real | sort -g | tail -1 > top
 within "$(cat top)" 4.9 5.3 "largest target strength" # 20 log10 1.818 = 5.19
 
+# Phases of places that far away are lost in rounding.
+expect 2 "more than the phases" $field both.hdf x.h5 --at 0,0,1e10 --incidence 0
+expect 2 "more than the phases" $field both.hdf x.h5 --directions 4 --distance 1e15 --incidence 0
+expect 2 "beyond 1e+100 m" $field both.hdf x.h5 --at 0,0,1e160 --incidence 0
+
 # ---- int |F|^2 over all directions is (4 pi/k) Im F(0): 1.01043 at k = 1, 4.09464 at k = 5 ----
 expect 0 "" $field both.hdf all.h5 --sphere 40x16 --incidence 0
 penstock-sphere-exact exact.h5 --quantity hard-far --like all.h5 --emitter plane:dir=0,0,1:width=1 --force || fail exact

@@ -49,6 +49,8 @@ $go --plan --allow short-pulse --emitter plane:dir=0,0,1:width=0.05 > /dev/null 
 fails 3 "leave the delay out" $go --emitter plane:dir=0,0,1:width=0.5:delay=0
 fails 3 "leave the delay out" $go --emitter plane:dir=0,0,1:width=0.5:delay=-9
 $go --plan --allow loud-start --emitter plane:dir=0,0,1:width=0.5:delay=0 > /dev/null 2>&1
+$go --plan --emitter plane:dir=0,0,1:width=0.5:delay=1000 > said.txt 2>&1
+grep -q "its beginning alone" said.txt || { echo "no word of a late pulse"; cat said.txt; exit 1; }
 
 # point sources
 fails 3 "inside the closed body" $go --emitter point:at=0.1,0,0.2:width=0.5

@@ -21,6 +21,8 @@ fails 2 "cg|cholesky" $go --steps 5 --solver magic $plane
 fails 2 "did you mean --steps" $go --stepz 5 $plane
 fails 2 "too few" penstock-tdbem-march s.h5 sphere1.h5 --steps 5 $plane
 fails 2 "makes no load" penstock-tdbem-march hard.h5 sphere1.h5 out.h5 --steps 5 --emitter uniform:width=1
+fails 1 "too small for single precision" $go --steps 60 --emitter plane:dir=0,0,1:width=0.5:amplitude=1e-34
+fails 1 "a smaller amplitude" $go --steps 60 --emitter plane:dir=0,0,1:width=0.5:amplitude=1e200
 fails 3 "assembled from another mesh" penstock-tdbem-march s.h5 sphere2.h5 out.h5 --steps 5 $plane
 fails 2 "is a mesh: give MESH OUTPUT" penstock-tdbem-march sphere1.h5 sphere1.h5 out.h5 --steps 5 $plane
 fails 3 "s.h5" penstock-tdbem-march s.h5 s.h5 out.h5 --steps 5 $plane

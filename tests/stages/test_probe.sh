@@ -29,6 +29,25 @@ for f in soft hard; do
         figure relative_l2)" 1e-4 $([ $f = soft ] && echo 0.012 || echo 0.08) "$f spectrum"
 done
 
+# Above the middle of a triangle, 1e-9 of the radius from it, the field is what it is a little farther away; beyond
+# what sound reaches in the march there is none, and places whose distances overflow are refused.
+awk 'NR == 3 { a = $0 } NR > 2 { v[NR - 3] = $0 } $1 == 3 && NF == 4 && !done { done = 1; for (k = 2; k < 5; ++k) {
+    split(v[$k], x, " "); for (d = 1; d < 4; ++d) c[d] += x[d] / 3 } } END { for (s = 0; s < 2; ++s) {
+    f = 1 + (s ? 1e-4 : 1e-9); printf "%.17g %.17g %.17g\n", f * c[1], f * c[2], f * c[3] > ("above" s ".txt") } }' s.off
+for f in soft hard; do
+    for s in 0 1; do
+        penstock-probe -q $f.h5 mesh.h5 above$s.h5 --force --points above$s.txt > log || fail "above a triangle"
+    done
+    expect 0 '' penstock-compare above0.h5 above1.h5 --no-attributes --norm space-time --tolerance 2e-3
+    penstock-probe $f.h5 mesh.h5 away.h5 --force --at 0,0,1e9 --at 2,0,1e90 > out 2> err || fail "far points"
+    within "$(awk '$1 == "largest_value" { print $2 }' out)" 0 0 "what has not arrived"
+    expect 2 'beyond 1e+100 m' penstock-probe $f.h5 mesh.h5 x.h5 --at 0,0,1e160
+done
+sed -n 3p s.off > vertex.txt
+penstock-probe hard.h5 mesh.h5 x.h5 --points vertex.txt > out 2> err || fail "on a vertex"
+grep -q 'lie on the surface' err || fail "no warning of a point on the surface"
+rm x.h5
+
 # A plane: its points are those of --at; the total field is the scattered plus the incident.
 penstock-probe -q soft.h5 mesh.h5 plane.h5 --plane '-2,0,2;4,0,0;0,3,1;5x3' > log || fail plane
 awk 'BEGIN { for (i = 0; i < 5; ++i) for (j = 0; j < 3; ++j) print -2 + i, 1.5 * j, 2 + j / 2 }' > points.txt

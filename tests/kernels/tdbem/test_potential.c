@@ -105,7 +105,8 @@ static void add_potential(const cube *c, bool hard, const ps_receiver *receiver,
                       .corners = c->corners,
                       .reach = c->reach,
                       .dt = dt,
-                      .speed = speed};
+                      .speed = speed,
+                      .lags = STEPS};
     int64_t lowest, highest;
     ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
                         .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
@@ -204,7 +205,8 @@ static void sums_of_weights(void **state)
                           .corners = c.corners,
                           .reach = c.reach,
                           .dt = .1,
-                          .speed = speed};
+                          .speed = speed,
+                          .lags = STEPS};
         ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
                             .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
         int64_t lowest, highest;
