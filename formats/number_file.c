@@ -1,5 +1,6 @@
 #include "formats/number_file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -34,6 +35,49 @@ bool ps_text_is_header(const char *line)
         at += strspn(at, blanks);
     }
     return true;
+}
+
+bool ps_is_usual_flag(double value)
+{
+    static const double usual[] = {-99,
+                                   -99.99,
+                                   -99.999,
+                                   -100,
+                                   -999,
+                                   -999.25,
+                                   -999.99,
+                                   -9999,
+                                   -9999.9,
+                                   -1e4,
+                                   -32767,
+                                   -32768,
+                                   -99999,
+                                   -9999.99,
+                                   -1e5,
+                                   -1e6,
+                                   -999999,
+                                   -1e8,
+                                   -1e10,
+                                   -1e20,
+                                   -1e30,
+                                   -1e32,
+                                   -1e38,
+                                   -1.701410009187828e38,
+                                   9999,
+                                   99999,
+                                   999999,
+                                   32767,
+                                   65535,
+                                   1e20,
+                                   1e30,
+                                   1e32,
+                                   1e38,
+                                   1.701410009187828e38,
+                                   -3.4028234663852886e38,
+                                   3.4028234663852886e38};
+    for (size_t f = 0; f < sizeof usual / sizeof *usual; ++f)
+        if (fabs(value - usual[f]) <= 1e-7 * fabs(usual[f])) return true;
+    return false;
 }
 
 ps_status ps_number_file_open(const char *path, ps_number_file **out)

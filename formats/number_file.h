@@ -34,6 +34,10 @@ const char *ps_text_begin(const char *line);
  * as one. */
 bool ps_text_is_header(const char *line);
 
+/* Whether programs often write this number where there is no value: -9999, 1e20 and their like, to
+ * the rounding of single precision. */
+bool ps_is_usual_flag(double value);
+
 int64_t ps_number_file_where(const ps_number_file *file); /* the line, from 1 */
 
 #endif

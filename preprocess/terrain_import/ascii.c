@@ -18,6 +18,8 @@ static int find_name(const char *word)
     return -1;
 }
 
+static bool is_count(double value) { return value >= 1 && value <= 1e9 && value == floor(value); }
+
 static ps_status read_header(FILE *file, const char *path, double value[NAMES])
 {
     char word[32];
@@ -31,13 +33,14 @@ static ps_status read_header(FILE *file, const char *path, double value[NAMES])
                 return ps_fail(PS_INVALID, "%s must be a regular file", path);
             break;
         }
+        if (!isnan(value[k])) return ps_fail(PS_INVALID, "%s has %s twice", path, names[k]);
         if (fscanf(file, "%lf", &value[k]) != 1)
             return ps_fail(PS_INVALID, "%s: %s has no number", path, names[k]);
     }
     bool x = isfinite(value[X_CORNER]) != isfinite(value[X_CENTRE]);
     bool y = isfinite(value[Y_CORNER]) != isfinite(value[Y_CENTRE]);
-    if (x && y && value[COLUMNS] >= 1 && value[ROWS] >= 1 && value[COLUMNS] <= 1e9 &&
-        value[ROWS] <= 1e9 && value[CELL] > 0 && isfinite(value[CELL]))
+    if (x && y && is_count(value[COLUMNS]) && is_count(value[ROWS]) && value[CELL] > 0 &&
+        isfinite(value[CELL]))
         return PS_OK;
     return ps_fail(PS_INVALID,
                    "%s is neither NetCDF nor GeoTIFF, nor an ASCII grid: ncols, nrows, xllcorner "
@@ -56,12 +59,23 @@ static ps_status read_rows(FILE *file, elevation *e, double no_data)
         if (*end)
             return ps_fail(PS_INVALID, "%s: height %lld is \"%s\", no number", e->path,
                            (long long)k + 1, word);
-        if (e->height[k] == no_data) e->height[k] = NAN;
     }
+    elevation_drop(e, no_data);
     return fscanf(file, "%63s", word) == 1
                ? ps_fail(PS_INVALID, "%s goes on after its %lld heights", e->path,
                          (long long)(e->count[0] * e->count[1]))
                : PS_OK;
+}
+
+/* A height takes two bytes at least: what the header announces beyond that is not believed. */
+static ps_status check_size(FILE *file, const elevation *e)
+{
+    off_t at = ftello(file), end = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : -1;
+    if (at < 0 || end < 0 || fseeko(file, at, SEEK_SET) != 0)
+        return ps_fail(PS_INVALID, "%s must be a regular file", e->path);
+    if ((double)e->count[0] * (double)e->count[1] <= (double)(end - at + 1) / 2) return PS_OK;
+    return ps_fail(PS_INVALID, "%s announces %lld x %lld heights, which its %lld bytes cannot hold",
+                   e->path, (long long)e->count[0], (long long)e->count[1], (long long)end);
 }
 
 static ps_status read_grid(FILE *file, const reading *how, elevation *e)
@@ -69,13 +83,14 @@ static ps_status read_grid(FILE *file, const reading *how, elevation *e)
     double v[NAMES];
     PS_TRY(read_header(file, e->path, v));
     e->count[0] = (int64_t)v[COLUMNS], e->count[1] = (int64_t)v[ROWS];
-    e->declares_gaps = !isnan(v[NO_DATA]);
     for (int d = 0; d < 2; ++d) {
         bool centre = isfinite(v[X_CENTRE + d]);
         double first = centre ? v[X_CENTRE + d] : v[X_CORNER + d] + v[CELL] / 2;
-        double last = first + v[CELL] * (double)(e->count[d] - 1);
-        PS_TRY(d == 0 ? elevation_axis(e, d, first, last) : elevation_axis(e, d, last, first));
+        double north = first + v[CELL] * (double)(e->count[d] - 1);
+        PS_TRY(d == 0 ? elevation_axis(e, d, first, v[CELL])
+                      : elevation_axis(e, d, north, -v[CELL]));
     }
+    PS_TRY(check_size(file, e));
     PS_TRY(elevation_allocate(how->run, e));
     return read_rows(file, e, v[NO_DATA]);
 }

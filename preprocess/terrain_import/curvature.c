@@ -138,20 +138,22 @@ static double flat_sum(const terrain *t, const ps_prism_set *set, const double s
     return newton * mgal * sum;
 }
 
-/* Five by five of the cells, or 25 of the stations. */
+/* Five by five of the cells, or the next that have ground; or 25 of the stations. */
 enum { A_SIDE = 5 };
-static bool sample(const terrain *t, int k, double out[3])
+static void sample(const terrain *t, int k, double out[3])
 {
+    const int64_t *n = t->top.count;
     if (t->stations) {
         int64_t at = (int64_t)((double)k / (A_SIDE * A_SIDE - 1) * (double)(t->stations - 1));
         for (int d = 0; d < 3; ++d) out[d] = t->station[3 * at + d];
-        return true;
+        return;
     }
-    int64_t x = (t->top.count[0] - 1) * (k % A_SIDE) / (A_SIDE - 1);
-    int64_t y = (t->top.count[1] - 1) * (k / A_SIDE) / (A_SIDE - 1);
-    terrain_centre(t, y * t->top.count[0] + x, out);
-    out[2] = terrain_ground(t, y * t->top.count[0] + x) + 1;
-    return !isnan(out[2]);
+    int64_t x = (n[0] - 1) * (k % A_SIDE) / (A_SIDE - 1);
+    int64_t y = (n[1] - 1) * (k / A_SIDE) / (A_SIDE - 1);
+    int64_t cell = y * n[0] + x;
+    while (isnan(terrain_ground(t, cell))) cell = (cell + 1) % (n[0] * n[1]);
+    terrain_centre(t, cell, out);
+    out[2] = terrain_ground(t, cell) + 1;
 }
 
 static void measure(terrain *t, double *columns)
@@ -166,7 +168,7 @@ static void measure(terrain *t, double *columns)
             columns[d * t->prisms + i] = t->prism[PRISM_WIDTH * i + d];
     for (int k = 0; k < A_SIDE * A_SIDE; ++k) {
         double at[3];
-        if (!sample(t, k, at)) continue;
+        sample(t, k, at);
         t->error = fmax(t->error, fabs(flat_sum(t, &set, at) - standing_sum(t, at)));
         ++t->samples;
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "preprocess/terrain_import/terrain.h"
 #include "runtime/log.h"
@@ -20,7 +19,8 @@
 
 /* Of the child that tries a file: beside --host-memory, and at most. */
 enum { TRIAL_MORE = 1 << 30, TRIAL_SECONDS = 600 };
-/* Memory for a byte of a file that is not compressed: a height of one byte is a double, in two copies. */
+/* Memory for a byte of a file that is not compressed: a height of one byte is a double, in two
+ * copies. */
 enum { OF_PLAIN_BYTE = 24 };
 
 void elevation_release(elevation *e)
@@ -30,24 +30,6 @@ void elevation_release(elevation *e)
 }
 
 /* ---- for readers ---- */
-
-double length_of_unit(const char *name)
-{
-    static const struct {
-        const char *name;
-        double metres;
-    } known[] = {{"m", 1},           {"meter", 1},
-                 {"meters", 1},      {"metre", 1},
-                 {"metres", 1},      {"km", 1000},
-                 {"kilometer", 1e3}, {"kilometers", 1e3},
-                 {"kilometre", 1e3}, {"kilometres", 1e3},
-                 {"ft", 0.3048},     {"foot", 0.3048},
-                 {"feet", 0.3048},   {"us-ft", 1200. / 3937},
-                 {"gpm", 1}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
-        if (strcasecmp(name, known[i].name) == 0) return known[i].metres;
-    return 0;
-}
 
 /* What the grid itself takes: prisms, which depend on gaps and layers, are planned later. */
 ps_status elevation_allocate(const ps_run *run, elevation *e)
@@ -65,18 +47,19 @@ ps_status elevation_allocate(const ps_run *run, elevation *e)
     return PS_ALLOC(&e->height, e->count[0] * e->count[1], "heights");
 }
 
-ps_status elevation_axis(elevation *e, int axis, double first, double last)
+ps_status elevation_axis(elevation *e, int axis, double first, double step)
 {
-    int64_t n = e->count[axis];
-    if (n < 2)
-        return ps_fail(PS_INVALID, "%s: one point along %c does not tell how wide its cell is",
-                       e->path, "xy"[axis]);
+    static const double least = 1e-9; /* a border is then off by 1e-7 of its cell at most */
+    double last = first + step * (double)(e->count[axis] - 1);
     e->first[axis] = first;
-    e->step[axis] = (last - first) / (double)(n - 1);
-    if (!isfinite(e->step[axis]) || e->step[axis] == 0)
+    e->step[axis] = step;
+    if (!isfinite(first) || !isfinite(last) || step == 0)
         return ps_fail(PS_INVALID, "%s: %c goes from %.10g to %.10g in %lld points", e->path,
-                       "xy"[axis], first, last, (long long)n);
-    return PS_OK;
+                       "xy"[axis], first, last, (long long)e -> count[axis]);
+    if (fabs(step) > least * fmax(fabs(first), fabs(last))) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: steps of %.3g along %c are lost in the rounding of coordinates of %.10g",
+                   e->path, step, "xy"[axis], first);
 }
 
 static void swap(double *a, double *b)
@@ -116,6 +99,12 @@ static bool looks_like_degrees(const elevation *e)
     return e->first[0] >= -361 && x <= 361 && e->first[1] >= -91 && y <= 91;
 }
 
+static double farthest(const elevation *e, int axis)
+{
+    double last = e->first[axis] + e->step[axis] * (double)(e->count[axis] - 1);
+    return fmax(fabs(e->first[axis]), fabs(last));
+}
+
 static ps_status settle_coordinates(const reading *how, elevation *e)
 {
     if (how->coordinates != COORDINATES_UNKNOWN) e->coordinates = how->coordinates;
@@ -129,6 +118,10 @@ static ps_status settle_coordinates(const reading *how, elevation *e)
         e->coordinates = COORDINATES_PROJECTED;
         ps_warning("%s does not name its reference system: x and y are taken for m", e->path);
     }
+    double far = fmax(farthest(e, 0), farthest(e, 1));
+    if (e->coordinates == COORDINATES_PROJECTED && far > 1e9)
+        return ps_fail(PS_INVALID, "%s: coordinates of %.3g m are no places of the Earth", e->path,
+                       far);
     double south = e->first[1] - e->step[1] / 2;
     double north = e->first[1] + e->step[1] * ((double)e->count[1] - 0.5);
     if (e->coordinates == COORDINATES_GEOGRAPHIC && (!degrees || south < -90 || north > 90))
@@ -139,51 +132,23 @@ static ps_status settle_coordinates(const reading *how, elevation *e)
     return PS_OK;
 }
 
-/* Flags that writers leave without naming them. */
-static ps_status check_flags(const reading *how, const elevation *e)
+/* A file may say m, as writers do by default, where its numbers are degrees. */
+static ps_status check_slopes(const reading *how, const elevation *e)
 {
-    static const double flags[] = {-9999, -99999, -32768, -32767, 32767, 65535, 9999, 99999};
-    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
-        for (size_t f = 0; f < sizeof flags / sizeof *flags; ++f)
-            if (e->height[c] == flags[f])
-                return ps_refuse(how->run, "flags",
-                                 "%s: the height at x %.10g, y %.10g is %g, a usual flag of gaps "
-                                 "that the file does not name: --no-data %g takes it for one",
-                                 e->path, e->first[0] + e->step[0] * (double)(c % e->count[0]),
-                                 e->first[1] + e->step[1] * (double)(c / e->count[0]), flags[f],
-                                 flags[f]);
-    return PS_OK;
-}
-
-static ps_status check_heights(const reading *how, const elevation *e)
-{
-    static const double lowest = -12000, highest = 9500; /* of the Earth, with some room */
-    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
-        if (e->height[c] < lowest || e->height[c] > highest)
-            return ps_refuse(how->run, "heights",
-                             "%s: the height at x %.10g, y %.10g is %g m; %g to %g are expected: "
-                             "check --height-unit and --no-data",
-                             e->path, e->first[0] + e->step[0] * (double)(c % e->count[0]),
-                             e->first[1] + e->step[1] * (double)(c / e->count[0]), e->height[c],
-                             lowest, highest);
-    return PS_OK;
-}
-
-static ps_status settle_heights(const reading *how, elevation *e)
-{
-    if (how->height_unit > 0) e->height_unit = how->height_unit;
-    if (e->height_unit == 0) e->height_unit = 1;
+    double low = INFINITY, high = -INFINITY;
+    double extent = fmax(e->step[0] * (double)e->count[0], e->step[1] * (double)e->count[1]);
+    if (how->coordinates != COORDINATES_UNKNOWN || e->coordinates != COORDINATES_PROJECTED ||
+        !looks_like_degrees(e))
+        return PS_OK;
     for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c) {
-        if (how->has_no_data && e->height[c] == how->no_data) e->height[c] = NAN;
-        if (!isfinite(e->height[c])) e->height[c] = NAN;
+        low = fmin(low, e->height[c]);
+        high = fmax(high, e->height[c]);
     }
-    PS_TRY(check_flags(how, e));
-    e->gaps = 0;
-    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c) {
-        e->height[c] *= e->height_unit;
-        e->gaps += isnan(e->height[c]);
-    }
-    return check_heights(how, e);
+    if (!(high - low > 3 * extent)) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s says that x from %.8g and y from %.8g are m: heights from %.6g to %.6g m "
+                   "within %.3g m would be a needle, and degrees would not: --coordinates says",
+                   e->path, e->first[0], e->first[1], low, high, extent);
 }
 
 /* ---- which reader ---- */
@@ -204,15 +169,16 @@ typedef struct attempt {
 static ps_status read_once(void *context)
 {
     const attempt *a = context;
-    elevation e = {.path = a->path};
+    elevation e = {.path = a->path, .scale = 1};
     ps_status status = a->library->read(a->path, a->how, &e);
     elevation_release(&e);
-    if (a->plain && status == PS_EXHAUSTED) abort(); /* more than the file can fill: no end that may be tried again */
+    if (a->plain && status == PS_EXHAUSTED)
+        abort(); /* more than the file can fill: no end that may be tried again */
     return status;
 }
 
-/* Such libraries believe what damaged files say: a child reads first, with no more memory than heights of this file take
- * (plain: that many bytes, not compressed; 0: unknown). */
+/* Such libraries believe what damaged files say: a child reads first, with no more memory than
+ * heights of this file take (plain: that many bytes, not compressed; 0: unknown). */
 static ps_status read_by_library(const library *l, const char *path, int64_t plain,
                                  const reading *how, elevation *out)
 {
@@ -228,7 +194,9 @@ static ps_status read_by_library(const library *l, const char *path, int64_t pla
                        path, l->files, l->name, l->name);
     PS_TRY(ps_trial_run(&trial, &end));
     if (end == PS_TRIAL_DIED)
-        return ps_fail(PS_INVALID, "%s is damaged: %s did not survive reading it, or took more memory than its heights fill, or %d s",
+        return ps_fail(PS_INVALID,
+                       "%s is damaged: %s did not survive reading it, or took more memory than its "
+                       "heights fill, or %d s",
                        path, l->name, TRIAL_SECONDS);
     return l->read(path, how, out);
 }
@@ -243,7 +211,7 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
     static const library netcdf = {"NetCDF", "libnetcdf", read_netcdf};
     static const library geotiff = {"GeoTIFF", "libgeotiff", read_geotiff};
     unsigned char head[8] = {0};
-    *out = (elevation){.path = path};
+    *out = (elevation){.path = path, .scale = 1};
     FILE *file;
     PS_TRY(ps_path_open_input(path, "an elevation model", &file));
     size_t got = fread(head, 1, sizeof head, file);
@@ -261,7 +229,8 @@ ps_status elevation_read(const char *path, const reading *how, elevation *out)
         PS_TRY(read_ascii(path, how, out));
     turn(out);
     PS_TRY(settle_coordinates(how, out));
-    return settle_heights(how, out);
+    PS_TRY(settle_heights(how, out));
+    return check_slopes(how, out);
 }
 
 ps_status elevation_same_grid(const elevation *a, const elevation *b)

@@ -166,7 +166,7 @@ static ps_status read_places(const image *m, bool points, elevation *e)
     e->count[0] = m->width, e->count[1] = m->height;
     for (int d = 0; d < 2; ++d) {
         double first = origin[d] + (points ? 0 : step[d] / 2);
-        PS_TRY(elevation_axis(e, d, first, first + step[d] * (double)(e->count[d] - 1)));
+        PS_TRY(elevation_axis(e, d, first, step[d]));
     }
     return PS_OK;
 }
@@ -179,44 +179,163 @@ static void scale_places(elevation *e, double unit)
     }
 }
 
-static double vertical_unit(unsigned short code)
+/* The unit of both axes; where it is not known only a user who says what x and y are may go on. */
+static ps_status take_unit(const image *m, const reading *how, bool known, double unit,
+                           elevation *e)
 {
-    return code == 9001 ? 1 : code == 9002 ? 0.3048 : code == 9003 ? 1200. / 3937 : 0;
+    if (how->coordinates == COORDINATES_UNKNOWN && !known)
+        return ps_fail(PS_INVALID,
+                       "%s: the unit of its coordinates is not known; where it is m or degrees "
+                       "--coordinates projected|geographic says so",
+                       m->path);
+    if (known && unit > 0) scale_places(e, unit);
+    return PS_OK;
 }
 
-static ps_status read_keys(const image *m, GTIF *keys, elevation *e)
+static ps_status read_horizontal(const image *m, const reading *how, GTIF *keys, elevation *e)
 {
-    unsigned short model = 0, raster = RasterPixelIsArea, code = 0, unit = 0;
-    GTIFDefn definition;
+    unsigned short model = 0, code = 0;
+    GTIFDefn all;
     GTIFKeyGetSHORT(keys, GTModelTypeGeoKey, &model, 0, 1);
-    GTIFKeyGetSHORT(keys, GTRasterTypeGeoKey, &raster, 0, 1);
-    PS_TRY(read_places(m, raster == RasterPixelIsPoint, e));
-    bool known = GTIFGetDefn(keys, &definition);
+    bool read = GTIFGetDefn(keys, &all);
     if (model == ModelTypeGeographic) {
+        double size;
+        bool known = (read && all.UOMAngle != KvUserDefined) ||
+                     GTIFKeyGetDOUBLE(keys, GeogAngularUnitSizeGeoKey, &size, 0, 1);
         e->coordinates = COORDINATES_GEOGRAPHIC;
         GTIFKeyGetSHORT(keys, GeographicTypeGeoKey, &code, 0, 1);
-        double degrees = known ? definition.UOMAngleInDegrees : 1;
-        if (degrees > 0) scale_places(e, degrees);
+        PS_TRY(take_unit(m, how, known, all.UOMAngleInDegrees, e));
     } else if (model == ModelTypeProjected) {
+        double size;
+        bool known = (read && all.UOMLength != KvUserDefined) ||
+                     GTIFKeyGetDOUBLE(keys, ProjLinearUnitSizeGeoKey, &size, 0, 1);
         e->coordinates = COORDINATES_PROJECTED;
         GTIFKeyGetSHORT(keys, ProjectedCSTypeGeoKey, &code, 0, 1);
-        double metres = known ? definition.UOMLengthInMeters : 1;
-        if (!(metres > 0)) return failed(m, "the unit of its coordinates is not known");
-        scale_places(e, metres);
+        PS_TRY(take_unit(m, how, known, all.UOMLengthInMeters, e));
     } else if (model != 0) {
         return ps_fail(PS_INVALID, "%s is neither projected nor geographic (model %d)", m->path,
                        model);
     }
-    if (code > 0 && code < 32767)
+    if (code > 0 && code < KvUserDefined)
         snprintf(e->reference, sizeof e->reference, "EPSG:%d", code);
     else
         GTIFKeyGetASCII(keys, GTCitationGeoKey, e->reference, 200);
-    if (!GTIFKeyGetSHORT(keys, VerticalUnitsGeoKey, &unit, 0, 1)) return PS_OK;
-    e->height_unit = vertical_unit(unit);
-    return e->height_unit > 0
-               ? PS_OK
-               : ps_fail(PS_INVALID, "%s: heights are in units of EPSG:%d: m and feet are taken",
-                         m->path, unit);
+    return PS_OK;
+}
+
+/* Vertical reference systems of EPSG whose heights or depths are not in m upwards. */
+static const struct vertical {
+    int code;
+    double unit;
+    positive positive;
+} other_verticals[] = {{5702, 1200. / 3937, POSITIVE_UP},
+                       {6360, 1200. / 3937, POSITIVE_UP},
+                       {8052, 1200. / 3937, POSITIVE_UP},
+                       {8050, 0.3048, POSITIVE_UP},
+                       {8228, 0.3048, POSITIVE_UP},
+                       {5715, 1, POSITIVE_DOWN},
+                       {6357, 1, POSITIVE_DOWN},
+                       {5831, 1, POSITIVE_DOWN},
+                       {5861, 1, POSITIVE_DOWN},
+                       {6358, 1200. / 3937, POSITIVE_DOWN},
+                       {6359, 1200. / 3937, POSITIVE_DOWN},
+                       {8053, 1200. / 3937, POSITIVE_DOWN},
+                       {8051, 0.3048, POSITIVE_DOWN}};
+
+/* Usual ones in m upwards: of the Earth, of Europe and its countries, of other continents. */
+static const int metres_up[] = {3855, 5714, 5773, 5798, 5621, 5730, 9389, 3900, 5613, 5699, 5701,
+                                5705, 5709, 5710, 5717, 5720, 5728, 5775, 5776, 5780, 5782, 5783,
+                                5784, 5799, 5941, 7837, 5703, 5711, 5713, 6647, 7839};
+
+/* By --height-unit where the system is none of these. */
+static ps_status take_vertical(const image *m, const reading *how, int code, elevation *e)
+{
+    for (size_t k = 0; k < sizeof other_verticals / sizeof *other_verticals; ++k)
+        if (other_verticals[k].code == code) {
+            e->height_unit = other_verticals[k].unit;
+            e->positive = other_verticals[k].positive;
+            return PS_OK;
+        }
+    for (size_t k = 0; k < sizeof metres_up / sizeof *metres_up; ++k)
+        if (metres_up[k] == code) e->height_unit = 1;
+    if (e->height_unit > 0 || how->height_unit > 0) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: heights are of the vertical system EPSG:%d, whose unit is not known here: "
+                   "--height-unit says it",
+                   m->path, code);
+}
+
+static ps_status read_vertical(const image *m, const reading *how, GTIF *keys, elevation *e)
+{
+    unsigned short unit = 0, code = 0;
+    if (GTIFKeyGetSHORT(keys, VerticalUnitsGeoKey, &unit, 0, 1)) {
+        e->height_unit = unit == 9001   ? 1
+                         : unit == 9002 ? 0.3048
+                         : unit == 9003 ? 1200. / 3937
+                                        : how->height_unit;
+        if (!(e->height_unit > 0))
+            return ps_fail(PS_INVALID, "%s: heights are in units of EPSG:%d: m and feet are taken",
+                           m->path, unit);
+    }
+    double by_key = e->height_unit;
+    if (!GTIFKeyGetSHORT(keys, VerticalCSTypeGeoKey, &code, 0, 1) || code == KvUserDefined)
+        return PS_OK;
+    PS_TRY(take_vertical(m, how, code, e));
+    if (by_key > 0) e->height_unit = by_key;
+    return PS_OK;
+}
+
+static ps_status read_keys(const image *m, const reading *how, GTIF *keys, elevation *e)
+{
+    unsigned short raster = RasterPixelIsArea;
+    GTIFKeyGetSHORT(keys, GTRasterTypeGeoKey, &raster, 0, 1);
+    PS_TRY(read_places(m, raster == RasterPixelIsPoint, e));
+    PS_TRY(read_horizontal(m, how, keys, e));
+    return read_vertical(m, how, keys, e);
+}
+
+/* The value of an item of GDAL's metadata by its role; "": none. */
+static void item_of(const char *metadata, const char *role, char *out, size_t size)
+{
+    char mark[2][32];
+    out[0] = 0;
+    for (int k = 0; k < 2; ++k) {
+        snprintf(mark[k], sizeof mark[k], k ? "role='%s'" : "role=\"%s\"", role);
+        const char *at = metadata ? strstr(metadata, mark[k]) : NULL;
+        const char *begin = at ? strchr(at, '>') : NULL;
+        if (begin) snprintf(out, size, "%.*s", (int)strcspn(begin + 1, "<"), begin + 1);
+    }
+}
+
+static ps_status read_metadata(const image *m, const reading *how, elevation *e)
+{
+    static const char *const unapplied[] = {"scale", "offset"};
+    const char *metadata = gdal_text(m, TAG_METADATA);
+    char text[64];
+    for (int k = 0; k < 2; ++k) {
+        item_of(metadata, unapplied[k], text, sizeof text);
+        if (text[0])
+            return ps_fail(PS_INVALID,
+                           "%s holds numbers with a scale or an offset, which are not applied "
+                           "here: gdal_translate -unscale makes heights of them",
+                           m->path);
+    }
+    item_of(metadata, "unittype", text, sizeof text);
+    return elevation_height_unit(how, text, e);
+}
+
+/* Gaps as a mask of an image of its own, which GDAL writes beside pictures, and into files. */
+static ps_status refuse_mask(const image *m)
+{
+    uint32_t kind;
+    while (TIFFReadDirectory(m->tiff))
+        if (TIFFGetField(m->tiff, TIFFTAG_SUBFILETYPE, &kind) && (kind & FILETYPE_MASK) &&
+            !(kind & FILETYPE_REDUCEDIMAGE))
+            return ps_fail(PS_INVALID,
+                           "%s has its gaps as a mask, which is not read: gdal_translate -a_nodata "
+                           "VALUE --config GDAL_TIFF_INTERNAL_MASK NO makes a value of it",
+                           m->path);
+    return PS_OK;
 }
 
 static ps_status read_gaps(const image *m, elevation *e)
@@ -226,30 +345,22 @@ static ps_status read_gaps(const image *m, elevation *e)
     if (!text) return PS_OK;
     double flag = strtod(text, &end);
     if (end == text) return ps_fail(PS_INVALID, "%s: its flag of gaps is \"%s\"", m->path, text);
-    e->declares_gaps = true;
-    bool single = m->format == SAMPLEFORMAT_IEEEFP && m->bits == 32;
-    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
-        if (e->height[c] == flag || (single && (float)e->height[c] == (float)flag))
-            e->height[c] = NAN;
+    elevation_drop(e, flag);
     return PS_OK;
 }
 
 static ps_status read_open(image *m, const reading *how, elevation *out)
 {
     PS_TRY(check_layout(m));
-    const char *metadata = gdal_text(m, TAG_METADATA);
-    if (metadata && (strstr(metadata, "role=\"scale\"") || strstr(metadata, "role=\"offset\"")))
-        return ps_fail(PS_INVALID,
-                       "%s holds numbers with a scale or an offset, which are not applied here: "
-                       "gdal_translate -unscale makes heights of them",
-                       m->path);
     GTIF *keys = GTIFNew(m->tiff);
     if (!keys) return failed(m, "its keys cannot be read");
-    ps_status status = read_keys(m, keys, out);
+    ps_status status = read_keys(m, how, keys, out);
     GTIFFree(keys);
     PS_TRY(status);
+    PS_TRY(read_metadata(m, how, out));
     PS_TRY(read_samples(m, how, out));
-    return read_gaps(m, out);
+    PS_TRY(read_gaps(m, out));
+    return refuse_mask(m);
 }
 
 ps_status read_geotiff(const char *path, const reading *how, elevation *out)

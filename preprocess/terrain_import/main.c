@@ -14,7 +14,7 @@
 static struct {
     double density, water, level, no_data, accuracy;
     ps_text_list layers;
-    int gaps, coordinates, unit;
+    int gaps, coordinates, unit, positive;
     const char *variable, *stations, *places;
     int64_t every;
 } chosen = {.density = 2670, .water = NAN, .no_data = NAN, .accuracy = 0.1, .every = 1};
@@ -33,11 +33,13 @@ static const ps_option options[] = {
     PS_CHOICE("gaps", &chosen.gaps, "refuse|omit|level", PS_IDENTITY,
               "cells without a height: omit gives them no mass, level the height of --level"),
     PS_REAL("no-data", &chosen.no_data, "VALUE", -1e38, 1e38, PS_IDENTITY,
-            "a height that stands for a gap, beside what files say"),
+            "a number, as it is stored, that stands for a gap, beside what files say"),
     PS_CHOICE("coordinates", &chosen.coordinates, "auto|projected|geographic", PS_IDENTITY,
               "m, or degrees; auto: as files say"),
     PS_CHOICE("height-unit", &chosen.unit, "auto|m|km|ft", PS_IDENTITY,
               "of heights; auto: as files say, else m"),
+    PS_CHOICE("positive", &chosen.positive, "auto|up|down", PS_IDENTITY,
+              "which way heights count, down: depths; auto: as files say, else up"),
     PS_TEXT("variable", &chosen.variable, "NAME", PS_IDENTITY, "of a NetCDF file of several grids"),
     PS_TEXT("stations", &chosen.stations, "above:HEIGHT", PS_IDENTITY,
             "stations so high (1m) above the ground or the water, at the middles of cells"),
@@ -62,6 +64,7 @@ static reading gather(const ps_run *run)
                      .variable = chosen.variable,
                      .coordinates = (coordinates)chosen.coordinates,
                      .height_unit = units[chosen.unit],
+                     .positive = (positive)chosen.positive,
                      .has_no_data = !isnan(chosen.no_data),
                      .no_data = chosen.no_data};
 }
@@ -78,6 +81,8 @@ static ps_status parse_layer(const char *text, char *bottom, size_t size, surfac
     return PS_OK;
 }
 
+enum { LEVEL_MOST = 7000000 }; /* m: the Earth's radius, and more */
+
 /* names: what the paths of grids stay in. */
 static ps_status read_layers(terrain *t, ps_product *product, const reading *how,
                              char names[][1000])
@@ -88,7 +93,11 @@ static ps_status read_layers(terrain *t, ps_product *product, const reading *how
     for (int k = 0; k < chosen.layers.count; ++k) {
         surface *s = &t->layer[t->layers++];
         PS_TRY(parse_layer(chosen.layers.items[k], names[k], 1000, s));
-        if (ps_parse_real(names[k], &s->level) == PS_OK && isfinite(s->level)) continue;
+        if (ps_parse_real(names[k], &s->level) == PS_OK) {
+            if (fabs(s->level) <= LEVEL_MOST) continue;
+            return ps_fail(PS_USAGE, "--layer: a bottom at %g m; %g at most", s->level,
+                           (double)LEVEL_MOST);
+        }
         snprintf(role, sizeof role, "layer%d", k + 1);
         PS_TRY(ps_product_file(product, role, names[k]));
         PS_TRY(elevation_read(names[k], how, &s->grid));
@@ -227,7 +236,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "terrain-import",
-        .results = 1,
+        .results = 2,
         .synopsis = "MODEL OUTPUT",
         .description =
             "Makes prisms of an elevation model, one and more for each cell, and stations above "

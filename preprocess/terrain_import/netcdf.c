@@ -30,22 +30,37 @@ static ps_status failed(const source *s, const char *what, int code)
         if (code_ != NC_NOERR) return failed((source), (what), code_);                             \
     } while (0)
 
-/* A text attribute; "" if there is none. */
-static void text_of(const source *s, int variable, const char *name, char *out, size_t size)
+static void trim(char *text)
+{
+    size_t length = strlen(text), begin = strspn(text, " ");
+    while (length > begin && text[length - 1] == ' ') --length;
+    memmove(text, text + begin, length - begin);
+    text[length - begin] = 0;
+}
+
+/* A text attribute, cut to `size`; "" if there is none. False: it is longer, or no text. */
+static bool text_of(const source *s, int variable, const char *name, char *out, size_t size)
 {
     size_t length;
     nc_type type;
+    char *text = NULL;
     out[0] = 0;
-    if (nc_inq_att(s->file, variable, name, &type, &length) != NC_NOERR) return;
+    if (nc_inq_att(s->file, variable, name, &type, &length) != NC_NOERR) return true;
     if (type == NC_STRING && length == 1) {
-        char *text = NULL;
-        if (nc_get_att_string(s->file, variable, name, &text) != NC_NOERR || !text) return;
+        if (nc_get_att_string(s->file, variable, name, &text) != NC_NOERR || !text) return false;
+        length = strlen(text);
         snprintf(out, size, "%s", text);
         nc_free_string(1, &text);
-    } else if (type == NC_CHAR && length < size) {
-        if (nc_get_att_text(s->file, variable, name, out) != NC_NOERR) length = 0;
-        out[length] = 0;
+    } else if (type == NC_CHAR) {
+        if (!(text = calloc(length + 1, 1))) return false;
+        if (nc_get_att_text(s->file, variable, name, text) == NC_NOERR)
+            snprintf(out, size, "%s", text);
+        free(text);
+    } else {
+        return false;
     }
+    trim(out);
+    return length < size;
 }
 
 /* One or two numbers; *count 0 if there are none. */
@@ -114,6 +129,42 @@ static ps_status find_variable(source *s, const char *wanted)
 
 typedef enum meaning { NOT_SAID, LONGITUDE, LATITUDE } meaning;
 
+/* 0: along x, 1: along y, -1: it does not say. */
+static int direction_of(const source *s, int variable, meaning is, const char *name)
+{
+    static const char *const names[2][2] = {{"x", "easting"}, {"y", "northing"}};
+    char axis[4], standard[64];
+    if (is != NOT_SAID) return is == LATITUDE;
+    text_of(s, variable, "axis", axis, sizeof axis);
+    text_of(s, variable, "standard_name", standard, sizeof standard);
+    for (int d = 0; d < 2; ++d)
+        if (strcasecmp(axis, names[d][0]) == 0 ||
+            strcmp(standard, d ? "projection_y_coordinate" : "projection_x_coordinate") == 0)
+            return d;
+    for (int d = 0; d < 2; ++d)
+        if (strcasecmp(name, names[d][0]) == 0 || strcasecmp(name, names[d][1]) == 0) return d;
+    return -1;
+}
+
+/* What axes may not be: packed, of another pole, along the other direction. */
+static ps_status check_axis(const source *s, int axis, meaning is, const char *name)
+{
+    static const char *const packing[] = {"scale_factor", "add_offset"};
+    int variable = s->axis[axis], direction = direction_of(s, variable, is, name);
+    char standard[64];
+    for (int k = 0; k < 2; ++k)
+        if (nc_inq_att(s->file, variable, packing[k], NULL, NULL) == NC_NOERR)
+            return ps_fail(PS_INVALID, "%s: %s has a %s, which is not taken for coordinates",
+                           s->path, name, packing[k]);
+    text_of(s, variable, "standard_name", standard, sizeof standard);
+    if (strncmp(standard, "grid_l", 6) == 0)
+        return ps_fail(PS_INVALID, "%s: %s is a %s, of a rotated pole: resample it", s->path, name,
+                       standard);
+    if (direction < 0 || direction == axis) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: %s runs along its %s: transpose it", s->path, name,
+                   axis ? "columns" : "rows");
+}
+
 static meaning meaning_of(const char *name, const char *units)
 {
     if (strncasecmp(units, "degree", 6) == 0 && strcasestr(units, "_n")) return LATITUDE;
@@ -177,12 +228,15 @@ static ps_status read_axis(const source *s, int axis, elevation *e, meaning *is)
     PS_TRY(PS_ALLOC(&x, length, "coordinates"));
     int code = nc_get_var_double(s->file, s->axis[axis], x);
     ps_status status =
-        code == NC_NOERR ? elevation_axis(e, axis, x[0], x[length - 1]) : failed(s, name, code);
+        code == NC_NOERR
+            ? elevation_axis(e, axis, x[0], (x[length - 1] - x[0]) / (double)(length - 1))
+            : failed(s, name, code);
     if (status == PS_OK) status = check_even(e, axis, x);
     free(x);
     PS_TRY(status);
     text_of(s, s->axis[axis], "units", units, sizeof units);
     *is = meaning_of(name, units);
+    PS_TRY(check_axis(s, axis, *is, name));
     double metres = *is == NOT_SAID && units[0] ? length_of_unit(units) : 1;
     if (metres == 0)
         return ps_fail(PS_INVALID, "%s: %s is in \"%s\": m, km, feet or degrees are taken", s->path,
@@ -199,8 +253,6 @@ static ps_status read_axes(const source *s, elevation *e)
     meaning is[2];
     PS_TRY(read_axis(s, 0, e, &is[0]));
     PS_TRY(read_axis(s, 1, e, &is[1]));
-    if (is[0] == LATITUDE || is[1] == LONGITUDE)
-        return ps_fail(PS_INVALID, "%s: latitudes run along its rows: transpose it", s->path);
     if ((is[0] == LONGITUDE) != (is[1] == LATITUDE))
         return ps_fail(PS_INVALID, "%s: one axis is in degrees, the other is not", s->path);
     if (is[0] == LONGITUDE) e->coordinates = COORDINATES_GEOGRAPHIC;
@@ -218,7 +270,7 @@ static ps_status read_reference(const source *s, elevation *e)
     text_of(s, s->variable, "grid_mapping", mapping, sizeof mapping);
     if (!mapping[0] || nc_inq_varid(s->file, mapping, &variable) != NC_NOERR) return PS_OK;
     for (size_t k = 0; k < sizeof names / sizeof *names && !e->reference[0]; ++k)
-        text_of(s, variable, names[k], e->reference, sizeof e->reference);
+        if (!text_of(s, variable, names[k], e->reference, sizeof e->reference)) e->reference[0] = 0;
     return PS_OK;
 }
 
@@ -229,10 +281,14 @@ static bool is_gap(double raw, const double *fills, int count, const double rang
     return raw < range[0] || raw > range[1];
 }
 
+enum { FILLS = 12 };
+
 /* What stands for no value, as it is stored, and the range of what is one, if the file tells it. */
-static ps_status read_fills(const source *s, double fills[4], int *count, double range[2])
+static ps_status read_fills(const source *s, double fills[FILLS], int *count, double range[2])
 {
-    static const char *const names[] = {"_FillValue", "missing_value"};
+    /* Those of CF, and what translations from other forms leave. */
+    static const char *const names[] = {"_FillValue", "missing_value", "nodata",
+                                        "no_data",    "nodatavals",    "NODATA_value"};
     static const double usual[] = {[NC_SHORT] = NC_FILL_SHORT,
                                    [NC_INT] = NC_FILL_INT,
                                    [NC_FLOAT] = NC_FILL_FLOAT,
@@ -242,9 +298,9 @@ static ps_status read_fills(const source *s, double fills[4], int *count, double
     nc_type type;
     char unsigned_text[16];
     *count = 0;
-    for (int k = 0; k < 2; ++k) {
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
         PS_TRY(numbers_of(s, s->variable, names[k], two, &n));
-        if (n) fills[(*count)++] = two[0];
+        for (size_t i = 0; i < n; ++i) fills[(*count)++] = two[i];
     }
     NC_TRY(s, "type", nc_inq_vartype(s->file, s->variable, &type));
     if (*count == 0 &&
@@ -262,39 +318,45 @@ static ps_status read_fills(const source *s, double fills[4], int *count, double
     return PS_OK;
 }
 
-static ps_status read_unit(const source *s, elevation *e)
+/* Which way they count: CF's `positive`, its standard names of depths, or names alone. */
+static void read_positive(const source *s, elevation *e)
 {
-    char units[64];
-    text_of(s, s->variable, "units", units, sizeof units);
-    if (!units[0] || strcmp(units, "1") == 0) return PS_OK;
-    e->height_unit = length_of_unit(units);
-    if (e->height_unit > 0) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: heights are in \"%s\": m, km or feet are taken", s->path,
-                   units);
+    static const char *const names[] = {"standard_name", "long_name"};
+    char text[NC_MAX_NAME + 1];
+    text_of(s, s->variable, "positive", text, sizeof text);
+    if (strcasecmp(text, "down") == 0) e->positive = POSITIVE_DOWN;
+    if (strcasecmp(text, "up") == 0) e->positive = POSITIVE_UP;
+    for (int k = 0; k < 2; ++k) {
+        text_of(s, s->variable, names[k], text, sizeof text);
+        e->depths_named = e->depths_named || strcasestr(text, "depth");
+    }
+    if (nc_inq_varname(s->file, s->variable, text) == NC_NOERR)
+        e->depths_named = e->depths_named || strcasestr(text, "depth");
 }
 
 static ps_status read_values(const source *s, const reading *how, elevation *e)
 {
-    double fills[4], range[2] = {-INFINITY, INFINITY}, two[2], scale = 1, offset = 0;
+    double fills[FILLS], range[2] = {-INFINITY, INFINITY}, two[2];
+    char units[64];
     size_t start[8] = {0}, count[8] = {1, 1, 1, 1, 1, 1, 1, 1}, n;
     int fill_count;
     PS_TRY(read_fills(s, fills, &fill_count, range));
     PS_TRY(numbers_of(s, s->variable, "scale_factor", two, &n));
-    if (n) scale = two[0];
+    if (n) e->scale = two[0];
     PS_TRY(numbers_of(s, s->variable, "add_offset", two, &n));
-    if (n) offset = two[0];
-    if (!isfinite(scale) || scale == 0 || !isfinite(offset))
-        return ps_fail(PS_INVALID, "%s: scale_factor %g, add_offset %g", s->path, scale, offset);
-    PS_TRY(read_unit(s, e));
+    if (n) e->offset = two[0];
+    if (!isfinite(e->scale) || e->scale == 0 || !isfinite(e->offset))
+        return ps_fail(PS_INVALID, "%s: scale_factor %g, add_offset %g", s->path, e->scale,
+                       e->offset);
+    text_of(s, s->variable, "units", units, sizeof units);
+    PS_TRY(elevation_height_unit(how, units, e));
+    read_positive(s, e);
     PS_TRY(elevation_allocate(how->run, e));
     count[s->rank - 1] = (size_t)e->count[0];
     count[s->rank - 2] = (size_t)e->count[1];
     NC_TRY(s, "heights", nc_get_vara_double(s->file, s->variable, start, count, e->height));
-    e->declares_gaps = fill_count > 0;
-    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c) {
-        bool gap = is_gap(e->height[c], fills, fill_count, range);
-        e->height[c] = gap ? NAN : e->height[c] * scale + offset;
-    }
+    for (int64_t c = 0; c < e->count[0] * e->count[1]; ++c)
+        if (is_gap(e->height[c], fills, fill_count, range)) e->height[c] = NAN;
     return PS_OK;
 }
 

@@ -15,6 +15,9 @@ typedef enum coordinates {
     COORDINATES_GEOGRAPHIC /* degrees, geodetic */
 } coordinates;
 
+/* What heights count: upwards, or downwards as depths. */
+typedef enum positive { POSITIVE_AUTO, POSITIVE_UP, POSITIVE_DOWN } positive;
+
 /* Heights at points of an even grid, each of which stands for the cell around it. */
 typedef struct elevation {
     const char *path;
@@ -23,8 +26,10 @@ typedef struct elevation {
     double *height;           /* [count[1]][count[0]], m up, from south and west; NaN: a gap   */
     int64_t gaps;
     coordinates coordinates;
-    double height_unit;            /* m; 0: the file does not say */
-    bool declares_gaps;            /* it names a value for them   */
+    double height_unit;            /* m; 0: the file does not say            */
+    double scale, offset;          /* of numbers as they are stored, to heights in that unit */
+    positive positive;             /* as the file says                       */
+    bool depths_named;             /* its names speak of depths, without saying which way    */
     char reference[REFERENCE_MAX]; /* the reference system, as the file names it; "": none */
 } elevation;
 
@@ -33,7 +38,8 @@ typedef struct reading {
     const char *variable; /* of NetCDF; NULL: the only one */
     coordinates coordinates;
     double height_unit; /* m; 0: what the file says     */
-    bool has_no_data;
+    positive positive;
+    bool has_no_data; /* of numbers as they are stored */
     double no_data;
 } reading;
 
@@ -48,14 +54,24 @@ ps_status elevation_same_grid(const elevation *a, const elevation *b);
 
 /* The room of heights, checked against --host-memory. */
 ps_status elevation_allocate(const ps_run *run, elevation *e);
-/* An even axis from the coordinates of its first and last point; a descending one is told by a
- * negative step. */
-ps_status elevation_axis(elevation *e, int axis, double first, double last);
-/* A unit by its name: m; 0: not known. */
-double length_of_unit(const char *name);
+/* An even axis from its first coordinate, and the step to the next: negative where it descends. */
+ps_status elevation_axis(elevation *e, int axis, double first, double step);
 ps_status read_netcdf(const char *path, const reading *how, elevation *out);
 ps_status read_geotiff(const char *path, const reading *how, elevation *out);
 ps_status read_ascii(const char *path, const reading *how, elevation *out);
+
+/* ---- heights.c ---- */
+
+/* A unit by its name: m; 0: not known. */
+double length_of_unit(const char *name);
+/* That of heights, as the file names it; "" and "1" name none. PS_INVALID, unless the user says it:
+ * not known, or another than was named before. */
+ps_status elevation_height_unit(const reading *how, const char *unit, elevation *e);
+/* A number, as it is stored, that stands for gaps: they become NaN. */
+void elevation_drop(elevation *e, double flag);
+/* From numbers as they are stored to heights in m. PS_INVALID: flags, heights of no Earth, depths
+ * or heights. */
+ps_status settle_heights(const reading *how, elevation *e);
 
 /* ---- layers.c ---- */
 

@@ -1,6 +1,7 @@
 /* number_file: rows of numbers behind a header, a byte order mark, or nothing. */
 #include "formats/number_file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -61,8 +62,18 @@ static void no_first_row_is_lost(void **state)
         check_fails(rows_of(refused[i], &rows, &sum), PS_INVALID, "is no number");
 }
 
+static void flags_are_known_in_both_precisions(void **state)
+{
+    (void)state;
+    assert_true(ps_is_usual_flag(-9999) && ps_is_usual_flag((float)-9999.99) &&
+                ps_is_usual_flag((float)-1.701410009187828e38) && ps_is_usual_flag(1e20));
+    assert_false(ps_is_usual_flag(0) || ps_is_usual_flag(-9998) || ps_is_usual_flag(-998.99) ||
+                 ps_is_usual_flag(NAN) || ps_is_usual_flag(INFINITY));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_first_row_is_lost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_first_row_is_lost),
+                                       cmocka_unit_test(flags_are_known_in_both_precisions)};
     return cmocka_run_group_tests(tests, make_file, drop_file);
 }

@@ -63,6 +63,32 @@ expect 3 'is "ten"' import word.asc x.h5
 echo "no elevation model at all" > no.txt
 expect 3 "nor an ASCII grid" import no.txt x.h5
 
+# What a header announces twice, in parts, or beyond the file; coordinates that rounding eats or the Earth has not.
+sed '1a ncols 3' hand.asc > bad.asc
+expect 3 "has ncols twice" import bad.asc x.h5
+sed 's/ncols 2/ncols 2.5/' hand.asc > bad.asc
+expect 3 "ncols, nrows" import bad.asc x.h5
+sed 's/s 2/s 40000/' hand.asc > bad.asc
+expect 3 "cannot hold" import bad.asc x.h5
+sed 's/cellsize 100/cellsize 1e-9/' hand.asc > bad.asc
+expect 3 "lost in the rounding of coordinates" import bad.asc x.h5
+sed 's/cellsize 100/cellsize 1e12/' hand.asc > bad.asc
+expect 3 "no places of the Earth" import bad.asc x.h5
+expect 2 "a bottom at -1e+300 m" import hand.asc x.h5 --layer -1e300,1000
+printf 'ncols 2\nnrows 1\nxllcorner 500000\nyllcorner 4000000\ncellsize 100\n30 40\n' > row.asc # one row has a width, too
+expect 0 "mass                              1.869e+09 kg" import row.asc x.h5
+# Flags that could be heights: alone, far from the others; not where they are one height of many.
+sed 's/30 40/30 -999/' hand.asc > flag.asc
+expect 3 "is -999, a usual flag" import flag.asc x.h5
+expect 0 "" import flag.asc x.h5 --allow flags
+sed 's/30 40/-1500 -999/' hand.asc > flag.asc
+expect 0 "" import flag.asc x.h5
+# Depths, if the user says so: the same prisms as of heights.
+sed 's/30 40/-30 -40/; s/10 -20/-10 20/' hand.asc > depths.asc
+expect 0 "" import depths.asc b.h5 --positive down --stations above:2m
+import hand.asc a.h5 --force --stations above:2m -q || fail "hand.asc"
+same a.h5 b.h5
+
 # Stations at places: on the border of cells the higher one is the ground; beside the model there is none.
 printf '500050 4000050\n500100 4000150\n500100 4000100\n' > places.txt
 expect 0 "" import hand.asc p.h5 --stations above:50cm --station-places places.txt
@@ -82,6 +108,31 @@ if import a.asc x.h5 -q && make_grid nc a.nc && ! { import a.nc x.h5 2>&1 | grep
         expect 0 "" import b.nc b.h5 --stations above:1m
         same a.h5 b.h5
     done
+    # What files say of heights is applied, or refused where it is not known.
+    make_grid nc b.nc metres=-1 of_z=positive:down
+    expect 0 "" import b.nc b.h5 --stations above:1m
+    same a.h5 b.h5
+    make_grid nc b.nc name=depth
+    expect 3 "names depths" import b.nc x.h5
+    expect 0 "" import b.nc b.h5 --positive up --stations above:1m
+    same a.h5 b.h5
+    make_grid nc b.nc of_z=standard_name:sea_floor_depth_below_geoid
+    expect 3 "names depths" import b.nc x.h5
+    make_grid nc b.nc "units=meters above the ellipsoid of a year that the attribute goes on to name"
+    expect 3 "m, km or feet" import b.nc x.h5
+    make_grid nc b.nc type=short scale=0.1 offset=400 gap=2,1 nodata=-32768
+    expect 3 "is -32768, a usual flag" import b.nc x.h5
+    expect 3 "has 1 gaps" import b.nc x.h5 --no-data -32768
+    make_grid nc b.nc gap=2,1 nodata=777 of_z=nodata:777
+    expect 3 "has 1 gaps" import b.nc x.h5
+    make_grid nc b.nc of_x=scale_factor:2
+    expect 3 "x has a scale_factor" import b.nc x.h5
+    make_grid nc b.nc of_x=standard_name:grid_longitude
+    expect 3 "rotated pole" import b.nc x.h5
+    make_grid nc b.nc x=y y=x
+    expect 3 "y runs along its rows: transpose it" import b.nc x.h5
+    make_grid nc b.nc x0=10 y0=45 step=0.1 # degrees, declared as m
+    expect 3 "would be a needle" import b.nc x.h5
     make_grid nc b.nc gap=2,1 type=short fill=-1
     expect 3 "has 1 gaps in 30 cells, the first at x 500200, y 4000100" import b.nc x.h5
     make_grid nc b.nc gap=2,1 # NaN
@@ -114,6 +165,26 @@ if ! { import a.tif x.h5 2>&1 | grep -q "without libgeotiff"; }; then
     expect 0 "highest                           168.859" import b.tif x.h5
     make_grid tif b.tif gap=2,1 nodata=-9999 type=short
     expect 3 "has 1 gaps in 30 cells, the first at x 500200, y 4000100" import b.tif x.h5
+    make_grid tif b.tif role=unittype item=unittype:ft metres=0.3048 type=double
+    expect 0 "" import b.tif b.h5 --stations above:1m
+    expect 0 "" penstock-compare a.h5 b.h5 --tolerance 1e-12 --no-attributes
+    make_grid tif b.tif keys=4096:6360
+    expect 0 "highest                           168.859" import b.tif x.h5 --height-unit ft
+    expect 0 "highest                           168.86" import b.tif x.h5 # US survey feet: 2e-6 more
+    make_grid tif b.tif keys=4096:5715 metres=-1
+    expect 0 "" import b.tif b.h5 --stations above:1m
+    same a.h5 b.h5
+    make_grid tif b.tif keys=4096:5773
+    expect 0 "" import b.tif b.h5 --stations above:1m
+    same a.h5 b.h5
+    make_grid tif b.tif keys=4096:1234
+    expect 3 "the vertical system EPSG:1234" import b.tif x.h5
+    make_grid tif b.tif keys=3072:29999
+    expect 3 "the unit of its coordinates is not known" import b.tif x.h5
+    expect 0 "" import b.tif b.h5 --coordinates projected --stations above:1m
+    same a.h5 b.h5
+    make_grid tif b.tif mask=1
+    expect 3 "has its gaps as a mask" import b.tif x.h5
     make_grid tif b.tif band=3
     expect 3 "has 3 bands" import b.tif x.h5
     make_grid tif b.tif role=scale

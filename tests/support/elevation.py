@@ -10,7 +10,7 @@ import sys
 kind, path = sys.argv[1:3]
 o = dict(nx=6, ny=5, x0=500000.0, y0=4000000.0, step=100.0, down=0, geographic=0, type="float", scale=1.0, offset=0.0,
          gap="", fill="", units="m", point=0, spike="", base=500.0, rise=1.0, uneven=0.0, epsg=32633, nodata="", node=-1,
-         vertical=0, band=1, shape="hills", role="")
+         vertical=0, band=1, shape="hills", role="", item="scale:0.1", keys="", mask=0, name="z", of_z="", of_x="", x="x", y="y", metres=1.0)
 for word in sys.argv[3:]:
     name, value = word.split("=", 1)
     o[name] = value if isinstance(o[name], str) else type(o[name])(float(value))
@@ -48,6 +48,16 @@ def attribute(name, value, kind="double"):
     return name_of(name) + struct.pack(">ii", code, len(value)) + padded(struct.pack(">%d%s" % (len(value), letter), *value))
 
 
+def given(text):
+    """NAME:VALUE,..., numbers where they are numbers."""
+    def number(value):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return [attribute(n, number(v)) for n, v in (word.split(":") for word in text.split(",") if word)]
+
+
 def listed(tag, items):
     return struct.pack(">ii", tag if items else 0, len(items)) + b"".join(items)
 
@@ -57,7 +67,7 @@ def raw(i, j):
     if h is None:
         flag = o["fill"] or o["nodata"] or "nan"
         return float(flag) if o["type"] in ("float", "double") else int(flag)
-    r = (h - o["offset"]) / o["scale"]
+    r = (h / o["metres"] - o["offset"]) / o["scale"]
     return r if o["type"] in ("float", "double") else int(round(r))
 
 
@@ -70,13 +80,13 @@ def write_nc():
     if o["down"]:
         rows.reverse()
     geographic = o["geographic"]
-    names = ("lon", "lat") if geographic else ("x", "y")
+    names = ("lon", "lat") if geographic else (o["x"], o["y"])
     units = ("degrees_east", "degrees_north") if geographic else ("m", "m")
     general = [attribute("Conventions", "CF-1.7")]
     if o["node"] >= 0:
         general.append(attribute("node_offset", int(o["node"]), "int"))
     extent = lambda v: [attribute("actual_range", [min(v) - step / 2 * (o["node"] == 1), max(v) + step / 2 * (o["node"] == 1)])]
-    z = []
+    z = given(o["of_z"])
     if o["units"]:
         z.append(attribute("units", o["units"]))
     if o["scale"] != 1 or o["offset"] != 0:
@@ -87,8 +97,8 @@ def write_nc():
     values = [raw(i, j) for j in rows for i in range(nx)]
     ys = [y[j] for j in rows]
     bodies = [struct.pack(">%dd" % nx, *x), struct.pack(">%dd" % ny, *ys), padded(struct.pack(">%d%s" % (nx * ny, letter), *values))]
-    specs = [(names[0], [0], [attribute("units", units[0])] * bool(o["units"]) + extent(x), 6),
-             (names[1], [1], [attribute("units", units[1])] * bool(o["units"]) + extent(y), 6), ("z", [1, 0], z, codes[o["type"]][0])]
+    specs = [(names[0], [0], [attribute("units", units[0])] * bool(o["units"]) + extent(x) + given(o["of_x"]), 6),
+             (names[1], [1], [attribute("units", units[1])] * bool(o["units"]) + extent(y), 6), (o["name"], [1, 0], z, codes[o["type"]][0])]
 
     def header(offsets):
         variables = [name_of(n) + struct.pack(">i%di" % len(d), len(d), *d) + listed(12, a) +
@@ -103,6 +113,14 @@ def write_nc():
     return header(offsets) + b"".join(bodies)
 
 
+def mask_image(at):
+    """Of the same size, one byte a cell: what GDAL writes as an internal mask."""
+    tags = [(254, 4, 4), (256, 4, nx), (257, 4, ny), (258, 3, 8), (259, 3, 1), (262, 3, 4), (273, 4, 0), (277, 3, 1), (278, 4, ny), (279, 4, nx * ny)]
+    data = at + 2 + 12 * len(tags) + 4
+    entries = b"".join(struct.pack("<HHII", t, kind_, 1, data if t == 273 else v) for t, kind_, v in tags)
+    return struct.pack("<H", len(tags)) + entries + struct.pack("<I", 0) + b"\xff" * (nx * ny)
+
+
 def write_tif():
     form = {"short": ("h", 16, 2), "int": ("i", 32, 2), "float": ("f", 32, 3), "double": ("d", 64, 3)}[o["type"]]
     data = struct.pack("<%d%s" % (nx * ny, form[0]), *[raw(i, j) for j in reversed(range(ny)) for i in range(nx)])
@@ -112,12 +130,16 @@ def write_tif():
     keys = [(1024, model), (1025, 2 if point else 1), (2048, 4326) if model == 2 else (3072, o["epsg"])]
     if o["vertical"]:
         keys.append((4099, o["vertical"]))
+    keys = [k for k in keys if str(k[0]) not in o["keys"]] + [tuple(int(n) for n in w.split(":")) for w in o["keys"].split(",") if w]
+    keys.sort()
     geo = [1, 1, 0, len(keys)] + [n for k, v in keys for n in (k, 0, 1, v)]
     tags = [(256, 4, [nx]), (257, 4, [ny]), (258, 3, [form[1]]), (259, 3, [1]), (262, 3, [1]), (273, 4, None), (277, 3, [o["band"]]),
             (278, 4, [ny]), (279, 4, [len(data)]), (339, 3, [form[2]]), (33550, 12, [step, step, 0.0]),
             (33922, 12, [0.0, 0.0, 0.0, west, north, 0.0]), (34735, 3, geo)]
     if o["role"]:
-        tags.append((42112, 2, ('<GDALMetadata><Item name="SCALE" sample="0" role="%s">0.1</Item></GDALMetadata>' % o["role"]).encode() + b"\0"))
+        value = o["item"].split(":")
+        item = '<GDALMetadata><Item name="%s" sample="0" role="%s">%s</Item></GDALMetadata>' % (value[0].upper(), o["role"], value[1])
+        tags.append((42112, 2, item.encode() + b"\0"))
     if o["nodata"]:
         tags.append((42113, 2, o["nodata"].encode() + b"\0"))
     letters = {3: "H", 4: "I", 12: "d"}
@@ -137,7 +159,9 @@ def write_tif():
             extra += packed
         else:
             entries += packed.ljust(4, b"\0")
-    return struct.pack("<2sHI", b"II", 42, 8) + struct.pack("<H", len(tags)) + entries + struct.pack("<I", 0) + extra + data
+    after = at + len(extra) + len(data) if o["mask"] else 0
+    image = struct.pack("<2sHI", b"II", 42, 8) + struct.pack("<H", len(tags)) + entries + struct.pack("<I", after) + extra + data
+    return image + (mask_image(after) if o["mask"] else b"")
 
 
 def write_asc():
