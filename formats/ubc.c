@@ -46,10 +46,16 @@ static ps_status read_mesh(ps_number_file *file, const char *path, ps_ubc_model 
         out->edges[a][0] = start[a];
         for (int64_t i = 0; i < count[a]; ++i) {
             PS_TRY(need(file, path, "all widths", &width));
-            if (!(width > 0 && isfinite(out->edges[a][i] + width)))
-                return ps_fail(PS_INVALID, "%s: width %lld along %c is %g", path, (long long)i + 1,
-                               "xyz"[a], width);
-            out->edges[a][i + 1] = out->edges[a][i] + width;
+            double low = out->edges[a][i], high = out->edges[a][i + 1] = low + width;
+            if (!(width > 0 && fabs(low) <= PS_UBC_MOST && fabs(high) <= PS_UBC_MOST))
+                return ps_fail(PS_INVALID,
+                               "%s: width %lld along %c is %g, from %g: widths are positive, and "
+                               "places within %g m",
+                               path, (long long)i + 1, "xyz"[a], width, low, PS_UBC_MOST);
+            if (!(fabs(high - low - width) <= 1e-6 * width))
+                return ps_fail(PS_INVALID,
+                               "%s: width %lld along %c, %g, is lost in the rounding of %.10g",
+                               path, (long long)i + 1, "xyz"[a], width, low);
         }
     }
     return PS_OK;
@@ -135,35 +141,10 @@ static void make_air(ps_ubc_model *m, double value)
 /* The least value is one of those that programs write where there is no ground. */
 static ps_status find_flag(const ps_ubc_request *r, ps_ubc_model *m)
 {
-    static const double usual[] = {-99,
-                                   -100,
-                                   -999,
-                                   -9999,
-                                   -99999,
-                                   -999999,
-                                   -1e4,
-                                   -1e5,
-                                   -1e6,
-                                   -32768,
-                                   -1e8,
-                                   -1e10,
-                                   -1e20,
-                                   -1e30,
-                                   -1e32,
-                                   -999.25,
-                                   -999.99,
-                                   -9999.99,
-                                   -99.99,
-                                   -99.999,
-                                   -1e38,
-                                   -1.70141e38,
-                                   -1.701410009187828e38};
     int64_t all = m->count[0] * m->count[1] * m->count[2];
     double least = 0;
-    bool known = false;
     for (int64_t c = 0; c < all; ++c) least = fmin(least, m->values[c]);
-    for (size_t f = 0; f < sizeof usual / sizeof *usual; ++f) known |= least == usual[f];
-    if (!known) return PS_OK;
+    if (!ps_is_usual_flag(least)) return PS_OK;
     if (fabs(least * r->scale) > r->most) {
         make_air(m, least);
         return PS_OK;

@@ -14,6 +14,8 @@
 
 #define PS_DENSITY_MOST 25000. /* kg/m3, of a contrast: osmium has 22590 */
 
+#define PS_UBC_MOST 1e9 /* m, of places */
+
 typedef struct ps_ubc_model {
     int64_t count[3];
     double *edges[3]; /* [count + 1], ascending; x, y, depth: m                          */
@@ -25,7 +27,8 @@ typedef struct ps_ubc_model {
 
 /* values x scale; NaN and values <= air are air. Without `air_given` the usual flags (-100, -999,
  * -9999, -99999 ...) are air where as values x scale they would be beyond `most`; where they could
- * be values, and stand above all others in each column, PS_INVALID asks which. */
+ * be values, and stand above all others in each column, PS_INVALID asks which. Widths are positive
+ * and more than the rounding of places, which are within PS_UBC_MOST, or PS_INVALID. */
 typedef struct ps_ubc_request {
     const char *mesh, *model; /* model NULL: the mesh alone */
     double scale, most, air;

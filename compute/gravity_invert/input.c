@@ -91,6 +91,11 @@ static ps_status read_mesh(inversion *v)
 {
     PS_SCOPED(ps_ubc_release) ps_ubc_model ubc = {.air = 0};
     PS_TRY(read_ubc(v, v->options.active, &ubc));
+    if (v->options.active && ubc.air == 0)
+        return ps_fail(PS_INVALID,
+                       "%s: no cell is air there: air is NaN or a usual flag; where 0 stands for "
+                       "what is left out, as in files of active cells, write nan instead",
+                       v->options.active);
     PS_TRY(take_edges(&ubc, &v->mesh));
     PS_TRY(count_cells(&ubc, &v->mesh));
     if (v->mesh.cells == 0) return ps_fail(PS_INVALID, "%s: all cells are air", v->options.active);
@@ -123,6 +128,8 @@ static ps_status read_reference(inversion *v)
 
 /* ---- stations ---- */
 
+static const double error_least = 1e-100; /* its square is still a number */
+
 static ps_status take_errors(inversion *v)
 {
     ps_prism_rows *s = &v->stations;
@@ -135,7 +142,7 @@ static ps_status take_errors(inversion *v)
     if (!own) PS_TRY(PS_ALLOC(&s->column[4], s->count, "errors"));
     for (int64_t i = 0; i < s->count; ++i) {
         if (!own) s->column[4][i] = v->options.error;
-        if (!(s->column[4][i] > 0))
+        if (!(s->column[4][i] > error_least))
             return ps_fail(PS_INVALID,
                            "%s: the error of station %lld is %g: errors are positive; leave out "
                            "what is not known",

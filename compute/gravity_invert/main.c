@@ -1,11 +1,14 @@
 /* penstock-gravity-invert: densities or magnetisations of cells from gravity or magnetic anomalies.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "compute/gravity_invert/figure_table.h"
 #include "compute/gravity_invert/invert.h"
 #include "formats/ubc.h"
 #include "runtime/ledger.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/scope.h"
@@ -85,20 +88,35 @@ static const ps_allowance allowances[] = {{"stations-inside", "stations inside o
                                           {"density", "densities beyond 25,000 kg/m3"},
                                           {NULL, NULL}};
 
-static ps_status parse_bounds(double out[2])
+/* A number, or infinity. */
+static ps_status parse_bound(const char *text, double *out)
 {
-    out[0] = -INFINITY, out[1] = INFINITY;
-    if (!chosen.bounds) return PS_OK;
-    int count;
-    PS_TRY_IN(ps_parse_reals(chosen.bounds, ',', out, 2, &count), "--bounds");
-    if (count != 2 || !(out[0] < out[1]) || !(out[0] <= 0 || chosen.all.reference) ||
-        !(out[1] >= 0 || chosen.all.reference))
-        return ps_fail(PS_USAGE,
-                       "--bounds: \"%s\" is not LOW,HIGH with LOW < HIGH and the reference (0) "
-                       "between",
-                       chosen.bounds);
+    bool below = text[0] == '-';
+    if (strcmp(text + below, "inf") != 0) return ps_parse_real(text, out);
+    *out = below ? -INFINITY : INFINITY;
     return PS_OK;
 }
+
+static ps_status parse_bounds(double out[2])
+{
+    char low[64];
+    out[0] = -INFINITY, out[1] = INFINITY;
+    if (!chosen.bounds) return PS_OK;
+    size_t length = strcspn(chosen.bounds, ",");
+    bool two = chosen.bounds[length] == ',' && length < sizeof low;
+    if (two) {
+        snprintf(low, sizeof low, "%.*s", (int)length, chosen.bounds);
+        two = parse_bound(low, &out[0]) == PS_OK &&
+              parse_bound(chosen.bounds + length + 1, &out[1]) == PS_OK;
+    }
+    if (two && out[0] < out[1] && (chosen.all.reference || (out[0] <= 0 && out[1] >= 0)))
+        return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "--bounds: \"%s\" is not LOW,HIGH with LOW < HIGH and the reference (0) between",
+                   chosen.bounds);
+}
+
+enum { LENGTH_MOST = 1000000000 }; /* m */
 
 static ps_status parse_lengths(double out[3])
 {
@@ -107,7 +125,7 @@ static ps_status parse_lengths(double out[3])
     int count;
     PS_TRY_IN(ps_parse_reals(chosen.lengths, ',', out, 3, &count), "--lengths");
     for (int a = 0; a < 3; ++a)
-        if (count != 3 || !(out[a] >= 0) || !isfinite(out[a]))
+        if (count != 3 || !(out[a] >= 0 && out[a] <= LENGTH_MOST))
             return ps_fail(PS_USAGE, "--lengths: \"%s\" is not X,Y,Z in m", chosen.lengths);
     return PS_OK;
 }
@@ -120,7 +138,16 @@ static ps_status gather(inversion *v)
     v->options.height = (int)chosen.height;
     PS_TRY(parse_bounds(v->options.bounds));
     PS_TRY(parse_lengths(v->options.lengths));
-    if (v->options.field == FIELD_GRAVITY) return PS_OK;
+    if (v->options.depth_offset == 0)
+        return ps_fail(PS_USAGE, "--depth-offset 0: cells at the top would weigh infinitely; -1 "
+                                 "takes the stations' heights");
+    if (chosen.ubc && v->options.field == FIELD_VECTOR)
+        return ps_fail(PS_USAGE, "--ubc: a UBC-GIF model has one value a cell, not vectors");
+    if (v->options.field == FIELD_GRAVITY) {
+        if (isnan(v->options.inclination) && isnan(v->options.declination)) return PS_OK;
+        return ps_fail(PS_USAGE, "--inclination and --declination are of magnetics: --field "
+                                 "magnetic, or vector");
+    }
     if (v->options.component != 0)
         return ps_fail(PS_USAGE, "--component is of gravity; magnetics are of the total field");
     if (isnan(v->options.inclination) || isnan(v->options.declination))
@@ -225,6 +252,11 @@ static ps_status evaluate(inversion *v)
         v->chi2 += off * off;
     }
     if (!isfinite(v->chi2)) return ps_fail(PS_FAILED, "the field of the result is not finite");
+    double target = v->options.target * (double)v->stations.count;
+    if (v->options.regularisation > 0 && v->chi2 > 1.01 * target)
+        ps_warning("--regularisation %g leaves chi2 at %.4g, %.4g is --target: the model does not "
+                   "explain the values within their errors",
+                   v->options.regularisation, v->chi2, target);
     return operator_check(v, v->model, v->computed);
 }
 

@@ -9,7 +9,7 @@
 #include "runtime/scope.h"
 
 static const char *const component_names[] = {"g_z", "g_x", "g_y", "xx", "yy",
-                                       "zz",  "xy",  "xz",  "yz", NULL};
+                                              "zz",  "xy",  "xz",  "yz", NULL};
 
 static const char *const field_names[] = {"gravity", "magnetic", "vector"};
 
@@ -91,8 +91,6 @@ ps_status invert_ubc(const inversion *v, const char *path)
     PS_SCOPED_MEMORY double *values = NULL;
     const invert_mesh *m = &v->mesh;
     const int64_t nz = m->count[2], all = m->count[0] * m->count[1] * nz;
-    if (v->parts > 1)
-        return ps_fail(PS_USAGE, "--ubc: a UBC-GIF model has one value a cell, not vectors");
     PS_TRY(PS_ALLOC(&values, all, "a model"));
     for (int64_t c = 0; c < all; ++c) {
         int64_t k = c % nz, n = m->number[c];

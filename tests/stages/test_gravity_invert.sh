@@ -40,6 +40,11 @@ ls r.h5.state* 2> /dev/null && fail "states are left"
 expect 0 "up to date" invert obs.txt mesh.msh r.h5 --bounds 0,120
 expect 0 "least_memory" invert obs.txt mesh.msh p.h5 --plan
 
+expect 0 "" invert obs.txt mesh.msh half.h5 --bounds=-inf,100
+within "$(figure largest_value out)" 100 100 "largest value below a bound alone"
+# A regularisation that is too strong says so.
+expect 0 "does not explain the values" invert obs.txt mesh.msh weak.h5 --regularisation 1e30
+
 # A reference that fits is the result; one beta; the same by direct sums.
 expect 0 "the reference fits" invert obs.txt mesh.msh q.h5 --reference m.mod --scale 1 --target 1.1
 expect 0 "" invert obs.txt mesh.msh one.h5 --regularisation 1e-8
@@ -73,6 +78,16 @@ expect 3 "anomalies in mGal are expected" invert bad.txt mesh.msh x.h5
 awk '{ if (NR > 1) $4 = -$4; print }' obs.txt > bad.txt # no positive density explains it
 expect 5 "fits so well" invert bad.txt mesh.msh x.h5 --bounds 0,120
 expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds 5,1
+expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds inf
+expect 2 "are of magnetics" invert obs.txt mesh.msh x.h5 --inclination 60
+expect 2 "one value a cell, not vectors" invert obs.txt mesh.msh x.h5 --field vector --inclination 60 --declination 0 --ubc x.mod
+expect 2 "would weigh infinitely" invert obs.txt mesh.msh x.h5 --depth-offset 0
+printf '600*1\n' > active.mod # active cells of 0 and 1: their zeros are no air
+expect 3 "no cell is air there" invert obs.txt mesh.msh x.h5 --active active.mod
+printf '10 10 6\n500000 4000000 0\n10*1e-9\n10*100\n6*50\n' > bad.msh
+expect 3 "is lost in the rounding" invert obs.txt bad.msh x.h5
+printf '10 10 6\n500000 4000000 0\n10*1e300\n10*100\n6*50\n' > bad.msh
+expect 3 "places within 1e+09 m" invert obs.txt bad.msh x.h5
 printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*-50\n' > bad.msh
 expect 3 "width 1 along z is -50" invert obs.txt bad.msh x.h5
 # noise of 100 mGal is fitted by what no ground has
