@@ -116,22 +116,14 @@ static ps_status run(ps_device *device, const certificate_case *c, double *worst
 
 int main(void)
 {
-    ps_device *device;
-    int failed = 0;
-    if (verdict_no_device()) return 0;
-    if (ps_device_open("cuda:0", 0, &device) != PS_OK) {
-        printf("%s\n", ps_message());
-        return verdict(0, 1);
-    }
-    for (int i = 0; i < CASES; ++i) {
+    for (int i = verdict_open(0) ? 0 : CASES; i < CASES; ++i) {
         double worst = 0;
-        ps_status status = run(device, &cases[i], &worst);
+        ps_status status = run(verdict.device, &cases[i], &worst);
         bool good = status == PS_OK && worst <= tolerance;
         printf("%s %lld unknowns, %s: off by %.2g%s%s\n", good ? "ok" : "FAILED",
                (long long)cases[i].unknowns, cases[i].parts == 2 ? "A" : "H", worst,
                status == PS_OK ? "" : ": ", status == PS_OK ? "" : ps_message());
-        failed += !good;
+        verdict_count(good);
     }
-    ps_device_close(&device);
-    return verdict(CASES - failed, failed);
+    return verdict_end();
 }

@@ -9,14 +9,6 @@
 
 int main(void)
 {
-    ps_device *device;
-    if (verdict_no_device()) return 0;
-    ps_status status = ps_device_open("cuda:0", 0, &device);
-    if (status == PS_OK) {
-        status = ranges_case_all(device);
-        ps_device_close(&device);
-    }
-    if (status != PS_OK) printf("FAILED: %s\n", ps_message());
-    printf("%d passed, %d failed, 0 skipped\n", status == PS_OK, status != PS_OK);
-    return status != PS_OK;
+    if (verdict_open(0)) verdict_of(ranges_case_all(verdict.device), "ranges");
+    return verdict_end();
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/device_stream_checks.h"
+#include "tests/support/verdict.h"
 
 /* A compute that fails in the second sweep: the message, and all is given back. */
 static ps_status check_failure(streamed *s)
@@ -37,26 +38,12 @@ done:
     return status;
 }
 
-static ps_status check_one(int ordinal)
-{
-    char name[32];
-    ps_device *device;
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(name, 0, &device));
-    ps_status status = check_source(device, 60, 2000, 4000);
-    if (status == PS_OK) status = check_source(device, 43, 100000, 500000);
-    ps_device_close(&device);
-    return status;
-}
-
 int main(void)
 {
-    int count = ps_device_count(), failed = 0;
-    for (int d = 0; d < count; ++d) {
-        if (check_one(d) == PS_OK) continue;
-        printf("cuda:%d: FAILED: %s\n", d, ps_message());
-        failed += 1;
+    for (int d = 0; verdict_open(d); ++d) {
+        ps_status status = check_source(verdict.device, 60, 2000, 4000);
+        if (status == PS_OK) status = check_source(verdict.device, 43, 100000, 500000);
+        verdict_of(status, "cuda:%d", d);
     }
-    printf("%d passed, %d failed, %d skipped\n", count - failed, failed, count == 0);
-    return failed > 0;
+    return verdict_end();
 }

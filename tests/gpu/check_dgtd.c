@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 #include "tests/support/dgtd_trial.h"
+#include "tests/support/verdict.h"
 
 enum { PROBES = 7, FREQUENCIES = 3 };
 static const double limits[] = {1e-6, 1e-13};
 
-static int failed, passed;
 static bool layers_only, local_only, poles_only;
 
 static void report(const char *what, int order, ps_precision precision, double error, double limit,
@@ -23,8 +23,7 @@ static void report(const char *what, int order, ps_precision precision, double e
     printf("%s P%d %s %s: error %.2e%s%s\n", good ? "ok" : "FAILED", order,
            precision == PS_SINGLE ? "fp32" : "fp64", what, error, status == PS_OK ? "" : ": ",
            status == PS_OK ? "" : ps_message());
-    failed += !good;
-    passed += good;
+    verdict_count(good);
 }
 
 /* Distance after one step, and after ten within ten times the limit. */
@@ -345,31 +344,20 @@ static void check_energy(ps_device *device, int order, ps_precision precision)
 
 int main(int argc, char **argv)
 {
-    int count = ps_device_count();
     bool quick = argc > 1 && strcmp(argv[1], "quick") == 0;
     layers_only = argc > 1 && strcmp(argv[1], "layer") == 0;
     local_only = argc > 1 && strcmp(argv[1], "local") == 0;
     poles_only = argc > 1 && strcmp(argv[1], "poles") == 0;
-    for (int d = 0; d < count; ++d) {
-        char name[32];
-        ps_device *device;
-        snprintf(name, sizeof name, "cuda:%d", d);
-        if (ps_device_open(name, 0, &device) != PS_OK) {
-            printf("FAILED: %s\n", ps_message());
-            failed += 1;
-            continue;
-        }
+    for (int d = 0; verdict_open(d); ++d)
         for (int i = 0; i < 2 * PS_DGTD_MAX_ORDER; ++i) {
             int order = i / 2 + 1;
             ps_precision precision = (ps_precision)(i % 2);
-            check_steps(device, order, precision);
+            check_steps(verdict.device, order, precision);
             if (local_only) continue;
-            check_ranges(device, order, precision);
-            if (!layers_only && !poles_only) check_rest(device, order, precision);
-            if (!quick && !layers_only && !poles_only) check_energy(device, order, precision);
+            check_ranges(verdict.device, order, precision);
+            if (!layers_only && !poles_only) check_rest(verdict.device, order, precision);
+            if (!quick && !layers_only && !poles_only)
+                check_energy(verdict.device, order, precision);
         }
-        ps_device_close(&device);
-    }
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, count == 0);
-    return failed > 0;
+    return verdict_end();
 }

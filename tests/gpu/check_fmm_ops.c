@@ -8,6 +8,7 @@
 
 #include "runtime/blas_threads.h"
 #include "tests/support/fmm_device_case.h"
+#include "tests/support/verdict.h"
 
 typedef struct op_case {
     int order, basis, height, sides;
@@ -54,7 +55,8 @@ enum { CASES = sizeof cases / sizeof *cases };
 /* One case at work. */
 typedef struct check {
     const op_case *of;
-    int number, passed, failed;
+    int number;
+    bool failed;
     tree_case tree;
     fmm_case cpu;
     fmm_device_case gpu;
@@ -63,9 +65,8 @@ typedef struct check {
 static void tell(check *k, const char *what, int level, double error, double limit)
 {
     bool good = error <= limit; /* NaN is not */
-    k->passed += good;
-    k->failed += !good;
-    if (!good || getenv("VERBOSE"))
+    k->failed |= !good;
+    if (verdict_count(good))
         printf("%s case %d %s level %d: error %.2e, at most %.0e\n", good ? "ok" : "FAILED",
                k->number, what, level, error, limit);
 }
@@ -364,13 +365,11 @@ static ps_status run_case(check *k, ps_device *device)
     return PS_OK;
 }
 
-static ps_status check_device(const char *name, const char *only, int *passed, int *failed)
+static void check_device(const char *only)
 {
     static check checks[CASES];
     static ps_status prepared[CASES];
-    ps_device *device;
     double start = ps_clock();
-    PS_TRY(ps_device_open(name, 0, &device));
     ps_blas_threads_single();
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < CASES; ++i) {
@@ -384,10 +383,10 @@ static ps_status check_device(const char *name, const char *only, int *passed, i
         check k = checks[i];
         start = ps_clock();
         ps_status status = prepared[i];
-        if (status == PS_OK) status = run_case(&k, device);
+        if (status == PS_OK) status = run_case(&k, verdict.device);
         if (status != PS_OK) {
-            printf("FAILED case %d: %s\n", i, ps_message());
-            return status;
+            verdict_of(status, "case %d", i);
+            return;
         }
         printf("%s case %d (l %d, %s%s%s) in %.1f s\n", k.failed ? "FAILED" : "ok", i,
                cases[i].order, ps_fmm_kernel_name(cases[i].function.kernel),
@@ -397,21 +396,11 @@ static ps_status check_device(const char *name, const char *only, int *passed, i
                                             : "",
                ps_clock() - start);
         fflush(stdout);
-        *passed += k.passed;
-        *failed += k.failed;
     }
-    ps_device_close(&device);
-    return PS_OK;
 }
 
 int main(int argc, char **argv)
 {
-    int count = ps_device_count(), passed = 0, failed = 0;
-    for (int d = 0; d < count && d < 1; ++d) {
-        char name[32];
-        snprintf(name, sizeof name, "cuda:%d", d);
-        failed += check_device(name, argc > 1 ? argv[1] : NULL, &passed, &failed) != PS_OK;
-    }
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, count == 0);
-    return failed > 0;
+    if (verdict_open(0)) check_device(argc > 1 ? argv[1] : NULL);
+    return verdict_end();
 }

@@ -9,25 +9,18 @@
 #include "tests/support/past_case.h"
 #include "tests/support/verdict.h"
 
-static int passed, failed;
-
-static void count(ps_status status, const char *what, int64_t size)
-{
-    if (status != PS_OK) printf("%s, size %lld: FAILED: %s\n", what, (long long)size, ps_message());
-    status == PS_OK ? ++passed : ++failed;
-}
-
 int main(void)
 {
     static const int64_t sizes[] = {1, 31, 33, 1000, 24001}, groups[] = {1, 3, 8, 16, 32};
-    if (verdict_no_device()) return 0;
+    if (ps_device_count() == 0) return verdict_end();
     for (int levels = 0; levels < 5; levels += 2)
-        count(load_case_check("cuda:0", levels, 1e-13), "loads", levels);
+        verdict_of(load_case_check("cuda:0", levels, 1e-13), "loads, %d levels", levels);
     for (int s = 0; s < 5; ++s)
         for (int g = 0; g < 5; ++g)
             for (int precision = 0; precision < 2; ++precision)
                 if (sizes[s] < 24001 || g == 3)
-                    count(past_case_check("cuda:0", sizes[s], groups[g], (ps_precision)precision),
-                          "window", sizes[s]);
-    return verdict(passed, failed);
+                    verdict_of(
+                        past_case_check("cuda:0", sizes[s], groups[g], (ps_precision)precision),
+                        "window, size %lld", (long long)sizes[s]);
+    return verdict_end();
 }

@@ -114,8 +114,6 @@ static ps_status check_refusal(group_case *c)
 typedef ps_status (*check_fn)(group_case *c);
 static ps_status compare_case(group_case *c) { return compare(c); }
 
-static int failed, passed;
-
 /* What `group_case_make` has no default for. */
 static group_case sample(int64_t unknowns, int64_t group, ps_precision precision)
 {
@@ -135,10 +133,8 @@ static void try_case(group_case c, check_fn check)
 {
     ps_status status = group_case_make(&c);
     if (status == PS_OK) status = check(&c);
-    if (status != PS_OK)
-        printf("N %lld, n_g %lld, %s: FAILED: %s\n", (long long)c.unknowns, (long long)c.group,
-               c.precision == PS_SINGLE ? "fp32" : "fp64", ps_message());
-    status == PS_OK ? ++passed : ++failed;
+    verdict_of(status, "N %lld, n_g %lld, %s", (long long)c.unknowns, (long long)c.group,
+               c.precision == PS_SINGLE ? "fp32" : "fp64");
     group_case_drop(&c);
 }
 
@@ -174,7 +170,7 @@ int main(int argc, char **argv)
     static const int64_t sizes[] = {1, 31, 33, 1000, 24001, 120001, 200001};
     static const int64_t groups[] = {1, 2, 3, 4, 5, 8, 16, 31, 32};
     int largest = argc > 1 ? atoi(argv[1]) : 200001; /* smaller ones for a checker of memory */
-    if (verdict_no_device()) return 0;
+    if (ps_device_count() == 0) return verdict_end();
     for (int s = 0; s < 7 && sizes[s] <= largest; ++s)
         for (int k = 0; k < 9; ++k)
             for (int precision = 0; precision < 2; ++precision) {
@@ -193,5 +189,5 @@ int main(int argc, char **argv)
         for (int linings = 0; linings < 2; ++linings)
             unsymmetric(24001, 5, (ps_precision)precision, 37, linings);
     if (largest > 200000) one(1000001, 1, PS_SINGLE, check_refusal);
-    return verdict(passed, failed);
+    return verdict_end();
 }

@@ -11,6 +11,7 @@
 
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
+#include "tests/support/verdict.h"
 
 typedef enum body { SPHERE, CUBE, L_SHAPE, BOX, IMAGE } body;
 
@@ -82,7 +83,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct check {
     const device_case *of;
-    int number, passed, failed;
+    int number;
     bool no_clusters;
     hbem_case body;
     ps_hbem_space image;         /* of an image: its trial functions */
@@ -95,9 +96,7 @@ typedef struct check {
 static void tell(check *k, const char *what, double value, double limit)
 {
     bool good = value <= limit; /* NaN is not */
-    k->passed += good;
-    k->failed += !good;
-    if (!good || getenv("VERBOSE"))
+    if (verdict_count(good))
         printf("%s case %d %s: %.2e, at most %.1e\n", good ? "ok" : "FAILED", k->number, what,
                value, limit);
     fflush(stdout);
@@ -287,22 +286,13 @@ static void check_case(check *k, ps_device *device)
 
 int main(int argc, char **argv)
 {
-    const char *name = getenv("CHECK_DEVICE") ? getenv("CHECK_DEVICE") : "cuda:0";
-    check k = {0};
-    ps_device *device;
-    if (ps_device_count() == 0 && strcmp(name, "cuda:0") == 0) {
-        printf("0 passed, 0 failed, %d skipped\n", CASES);
-        return 0;
-    }
-    hbem_case_ok(ps_device_open(name, 0, &device));
-    k.no_clusters = argc > 2 && strcmp(argv[2], "blocks") == 0;
+    check k = {.no_clusters = argc > 2 && strcmp(argv[2], "blocks") == 0};
+    if (!verdict_open(0)) return verdict_end();
     for (int c = 0; c < CASES; ++c) {
         if (argc > 1 && atoi(argv[1]) != c) continue;
         k.of = &cases[c];
         k.number = c;
-        check_case(&k, device);
+        check_case(&k, verdict.device);
     }
-    ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", k.passed, k.failed);
-    return k.failed > 0;
+    return verdict_end();
 }

@@ -12,11 +12,9 @@
 
 enum { SIDES = 11 };
 
-static int passed, failed;
-
 static void count(bool good, const char *what, int64_t dofs, int64_t sides, double off)
 {
-    good ? ++passed : ++failed;
+    verdict_count(good);
     printf("%s %s: %lld unknowns, %lld sides: %.2e\n", good ? "ok" : "FAILED", what,
            (long long)dofs, (long long)sides, off);
 }
@@ -74,14 +72,8 @@ static void check(int n, ps_stream *stream)
 int main(int argc, char **argv)
 {
     static const int sizes[] = {1, 5, 17, 60};
-    ps_device *device = NULL;
-    ps_stream *stream = NULL;
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    if (!verdict_open(0)) return verdict_end();
     for (int i = 0; i < (argc > 1 && strcmp(argv[1], "small") == 0 ? 2 : 4); ++i)
-        check(sizes[i], stream);
-    ps_stream_close(&stream);
-    ps_device_close(&device);
-    return verdict(passed, failed);
+        check(sizes[i], verdict.stream);
+    return verdict_end();
 }

@@ -10,20 +10,11 @@
 
 int main(void)
 {
-    ps_device *device = NULL;
-    ps_stream *stream = NULL;
-    int passed = 0;
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
-    for (int i = 0; i < IMAGES_SHAPES; ++i) {
+    for (int i = verdict_open(0) ? 0 : IMAGES_SHAPES; i < IMAGES_SHAPES; ++i) {
         random_shape shape = images_shape(i);
-        bool good = images_agree(&shape, stream);
+        bool good = images_agree(&shape, verdict.stream);
+        verdict_count(good);
         if (!good) printf("FAILED: case %d\n", i);
-        passed += good;
     }
-    ps_stream_close(&stream);
-    ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", passed, IMAGES_SHAPES - passed);
-    return passed != IMAGES_SHAPES;
+    return verdict_end();
 }

@@ -10,13 +10,10 @@
 #include "tests/support/hbem_pair_device.h"
 #include "tests/support/verdict.h"
 
-static int passed, failed;
-
 static void tell(const char *what, const ps_hbem_operator *op, double value, double limit)
 {
     bool good = value <= limit; /* NaN is not */
-    good ? ++passed : ++failed;
-    if (!good || getenv("VERBOSE"))
+    if (verdict_count(good))
         printf("%s kernel %d k %g + %gi %s, space %d, %s: %.2e, at most %.1e\n",
                good ? "ok" : "FAILED", op->kernel, op->wavenumber, op->absorption,
                op->far_precision == PS_SINGLE ? "fp32" : "fp64", op->test->kind, what, value,
@@ -113,9 +110,8 @@ static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kerne
 
 int main(void)
 {
-    ps_device *device;
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    if (!verdict_open(0)) return verdict_end();
+    ps_device *device = verdict.device;
     for (int kernel = PS_KERNEL_SLP; kernel < PS_HBEM_KERNELS; ++kernel)
         for (int wave = 0; wave < 3; ++wave)
             for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision)
@@ -123,6 +119,5 @@ int main(void)
                            wave == 2 ? .8 : 0, (ps_precision)precision);
     check_case(device, PS_SPACE_P0, PS_KERNEL_SLP, 0, 0, PS_SINGLE);
     check_case(device, PS_SPACE_DP1, PS_KERNEL_DLP, 2, 0, PS_DOUBLE);
-    ps_device_close(&device);
-    return verdict(passed, failed);
+    return verdict_end();
 }

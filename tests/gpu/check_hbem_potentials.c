@@ -13,8 +13,6 @@
 #include "tests/support/hbem_potential_device.h"
 #include "tests/support/verdict.h"
 
-static int passed, failed;
-static ps_stream *stream;
 static uint64_t seed = 3;
 
 typedef struct sizes {
@@ -54,7 +52,7 @@ static void judge(const ps_hbem_potential_task *task, const sizes *s, ps_precisi
         largest = fmax(largest, fabs(expected[i]));
     }
     bool good = off <= bound * largest && same;
-    good ? ++passed : ++failed;
+    verdict_count(good);
     if (!good || precision == PS_SINGLE)
         printf(
             "%s kind %d k %g + %gi %s, %d triangles, %d targets, %d columns, %d points: %.2e%s\n",
@@ -76,7 +74,7 @@ static void check_task(ps_hbem_potential_task *task, const sizes *s)
         for (int round = 0; round < 2; ++round) {
             potential_place place;
             task->values = got + round * count;
-            potential_place_open(&place, task, (ps_precision)precision, stream);
+            potential_place_open(&place, task, (ps_precision)precision, verdict.stream);
             potential_place_run(&place, task);
             potential_place_fetch(&place, task);
             potential_place_close(&place);
@@ -129,14 +127,9 @@ int main(int argc, char **argv)
                                   {19, PS_SPACE_P1, 257, 8, 6, 2e4, 4.2},
                                   {40, PS_SPACE_P0, 131, 1, 6, 2, 30},
                                   {70, PS_SPACE_P1, 500, 1, 6, 2e4, 4.2}};
-    ps_device *device = NULL;
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    if (!verdict_open(0)) return verdict_end();
     int count = (int)(sizeof cases / sizeof *cases);
     if (argc > 1) count = strcmp(argv[1], "small") == 0 ? 2 : 1; /* "small", "tiny" */
     for (int i = 0; i < count; ++i) check(&cases[i]);
-    ps_stream_close(&stream);
-    ps_device_close(&device);
-    return verdict(passed, failed);
+    return verdict_end();
 }

@@ -14,8 +14,6 @@
 
 enum { SIDES_MOST = 11 };
 
-static int passed, failed;
-
 /* y on the host, of chunks in runs of `run`. */
 static void multiply(product_place *p, const random_tables *r, int64_t run, int64_t sides,
                      const double *x, double *y)
@@ -45,7 +43,7 @@ static void judge(const random_shape *s, const char *what, int64_t sides, const 
         largest = fmax(largest, fabs(expected[i]));
     }
     bool good = off <= bound * largest;
-    good ? ++passed : ++failed;
+    verdict_count(good);
     if (!good || bound > 0)
         printf("%s %s: %lld x %lld, %d parts, %s%s, %lld sides: %.2e\n", good ? "ok" : "FAILED",
                what, (long long)s->rows, (long long)s->columns, s->parts,
@@ -83,12 +81,8 @@ static void check(const random_shape *s, ps_stream *stream)
 
 int main(int argc, char **argv)
 {
-    ps_device *device = NULL;
-    ps_stream *stream = NULL;
     int most = argc < 2 ? 4 : strcmp(argv[1], "small") == 0 ? 2 : 1; /* "small", "tiny" */
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
+    if (!verdict_open(0)) return verdict_end();
     for (int i = 0; i < 8; ++i) {
         random_shape s = {.parts = 1 + (i / 2) % 2,
                           .symmetric = i & 1,
@@ -102,10 +96,8 @@ int main(int argc, char **argv)
             s.least = sizes[k][1];
             s.rank = sizes[k][2];
             s.chunks = sizes[k][3];
-            check(&s, stream);
+            check(&s, verdict.stream);
         }
     }
-    ps_stream_close(&stream);
-    ps_device_close(&device);
-    return verdict(passed, failed);
+    return verdict_end();
 }

@@ -16,11 +16,9 @@
 
 enum { MOST = 20 };
 
-static int passed, failed;
-
 static void count(bool good, const char *what, int64_t dofs, int systems, double off)
 {
-    good ? ++passed : ++failed;
+    verdict_count(good);
     printf("%s %s: %lld unknowns, %d systems: %.2e\n", good ? "ok" : "FAILED", what,
            (long long)dofs, systems, off);
 }
@@ -104,14 +102,8 @@ static void check(int n, ps_stream *stream)
 int main(int argc, char **argv)
 {
     static const int sizes[] = {1, 11, 40, 90};
-    ps_device *device = NULL;
-    ps_stream *stream = NULL;
     int most = argc < 2 ? 4 : strcmp(argv[1], "small") == 0 ? 2 : 1; /* "small", "tiny" */
-    if (verdict_no_device()) return 0;
-    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
-    hbem_case_ok(ps_stream_open(device, &stream));
-    for (int i = 0; i < most; ++i) check(sizes[i], stream);
-    ps_stream_close(&stream);
-    ps_device_close(&device);
-    return verdict(passed, failed);
+    if (!verdict_open(0)) return verdict_end();
+    for (int i = 0; i < most; ++i) check(sizes[i], verdict.stream);
+    return verdict_end();
 }

@@ -3,12 +3,14 @@
  * (tests/support/hbem_flat_parts.h), in 300 orders of the rows, by the device and by the cores:
  * with strata both find all of it in every order; without, the device misses it in most, or the
  * check would show nothing. Ends with "N passed, N failed, N skipped". VERBOSE: all figures.
- * Arguments: how many orders, 300; the number of one case alone, so that cases may run side by side.
+ * Arguments: how many orders, 300; the number of one case alone, so that cases may run side by
+ * side.
  */
 #include <stdio.h>
 
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_flat_parts.h"
+#include "tests/support/verdict.h"
 
 typedef struct strata_case {
     int hidden; /* rows of 150 on another plane; 0: stairs                              */
@@ -29,8 +31,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 typedef struct check {
     const strata_case *of;
-    int number, passed, failed;
-    ps_device *device;
+    int number;
     hbem_flat_parts parts;
     ps_hbem_operator op;
 } check;
@@ -38,9 +39,7 @@ typedef struct check {
 static void tell(check *k, const char *what, double value, double least, double most)
 {
     bool good = value >= least && value <= most;
-    k->passed += good;
-    k->failed += !good;
-    if (!good || getenv("VERBOSE"))
+    if (verdict_count(good))
         printf("%s case %d %s: %g, from %g to %g\n", good ? "ok" : "FAILED", k->number, what, value,
                least, most);
     fflush(stdout);
@@ -64,7 +63,7 @@ static double missed_by_device(check *k, bool strata, bool clusters, double *wor
     hbem_hmatrix h;
     ps_hbem_device_far_options options = {1e-4, 8, 100, true, k->of->skeleton, 0};
     hbem_flat_hmatrix(&k->parts, &k->op, strata, k->of->skeleton, &h);
-    hbem_device_open_strata(&d, k->device, &k->op, &k->parts.tree,
+    hbem_device_open_strata(&d, verdict.device, &k->op, &k->parts.tree,
                             strata ? k->parts.stratum : NULL);
     d.one_size = clusters;
     hbem_device_leaves(&d, k->parts.leaves, k->parts.copies, 100, 0);
@@ -104,21 +103,14 @@ static void check_case(check *k, int64_t orders)
 
 int main(int argc, char **argv)
 {
-    const char *name = getenv("CHECK_DEVICE") ? getenv("CHECK_DEVICE") : "cuda:0";
     int64_t orders = argc > 1 ? atoll(argv[1]) : 300;
     check k = {0};
-    if (ps_device_count() == 0 && strcmp(name, "cuda:0") == 0) {
-        printf("0 passed, 0 failed, %d skipped\n", CASES);
-        return 0;
-    }
-    hbem_case_ok(ps_device_open(name, 0, &k.device));
+    if (!verdict_open(0)) return verdict_end();
     for (int c = 0; c < CASES; ++c) {
         if (argc > 2 && atoi(argv[2]) != c) continue;
         k.of = &cases[c];
         k.number = c;
         check_case(&k, orders);
     }
-    ps_device_close(&k.device);
-    printf("%d passed, %d failed, 0 skipped\n", k.passed, k.failed);
-    return k.failed > 0;
+    return verdict_end();
 }

@@ -16,8 +16,6 @@
 #include "tests/support/verdict.h"
 
 static const double tolerance = 1e-12;
-static ps_device *device;
-static int failed, passed;
 static uint64_t seed = 7;
 
 static int64_t any_below(int64_t n)
@@ -59,7 +57,7 @@ static void stretch(icosphere *mesh, double x, double z)
 static void fail(const char *name, const char *what)
 {
     printf("%s: FAILED: %s\n", name, what);
-    ++failed;
+    ++verdict.failed;
 }
 
 static ps_status device_tile(interaction_device_case *c, ps_interaction_tile *tile,
@@ -198,8 +196,8 @@ static ps_status check_little(const char *name, const ps_interaction *interactio
         interaction_device_case c;
         ps_interaction_tile tile;
         interaction_tile_init(interaction, 0, n, 0, n, &tile);
-        ps_status status =
-            interaction_device_open(interaction, device, room, room->least + trial * more, &c);
+        ps_status status = interaction_device_open(interaction, verdict.device, room,
+                                                   room->least + trial * more, &c);
         if (status == PS_OK) status = device_tile(&c, &tile, NULL);
         if (status == PS_OK && !overlap_same(whole, &tile)) fail(name, "bands have other bits");
         interaction_tile_release(&tile);
@@ -219,7 +217,7 @@ static ps_status check_on_device(const char *name, const ps_interaction *interac
     ps_interaction_tile tile;
     bool same;
     interaction_tile_init(interaction, 0, n, 0, n, &tile);
-    ps_status status = interaction_device_open(interaction, device, &room, 0, &c);
+    ps_status status = interaction_device_open(interaction, verdict.device, &room, 0, &c);
     if (status == PS_OK) status = device_tile(&c, &tile, NULL);
     if (status == PS_OK) {
         double worst = difference(truth, &tile, &same);
@@ -256,7 +254,7 @@ static void check(const char *mesh_name, const icosphere *mesh, equation of, int
     char name[96];
     interaction_case c;
     ps_interaction_tile truth;
-    int before = failed;
+    int before = verdict.failed;
     snprintf(name, sizeof name, "%s, %s%s, %d points, D = %g", mesh_name,
              ps_equation_name(of.formulation, of.combined), of.bare ? " lining" : "", points,
              shell);
@@ -274,7 +272,7 @@ static void check(const char *mesh_name, const icosphere *mesh, equation of, int
     interaction_tile_init(&c.interaction, 0, n, 0, n, &truth);
     interaction_tile_compute(&c.interaction, &truth);
     if (check_on_device(name, &c.interaction, &truth) != PS_OK) fail(name, ps_message());
-    passed += failed == before;
+    verdict.passed += verdict.failed == before;
     interaction_tile_release(&truth);
     interaction_case_release(&c);
     free(fixed);
@@ -285,8 +283,7 @@ int main(int argc, char **argv)
 {
     static const int points[] = {3, 6, 7, 12};
     static const char *const names[] = {"sphere", "stretched sphere", "soup", "sphere80"};
-    if (verdict_no_device()) return 0;
-    interaction_case_ok(ps_device_open("cuda:0", 0, &device));
+    if (!verdict_open(0)) return verdict_end();
     for (int m = 0; m < 3; ++m) {
         icosphere mesh;
         if (argc > 1 && strcmp(argv[1], names[m])) continue;
@@ -317,6 +314,5 @@ int main(int argc, char **argv)
         for (int e = 0; e < EQUATIONS; ++e) check(names[3], &mesh, equations[e], 6, .15, 0);
         icosphere_release(&mesh);
     }
-    ps_device_close(&device);
-    return verdict(passed, failed);
+    return verdict_end();
 }

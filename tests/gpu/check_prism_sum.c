@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "tests/support/prism_case.h"
+#include "tests/support/verdict.h"
 
 typedef struct sum_case {
     ps_prism_kind kind;
@@ -37,16 +38,14 @@ enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 64 };
 
 typedef struct check {
     const sum_case *of;
-    int number, passed, failed;
+    int number;
     prism_case m;
     ps_prism_sum *sum[2]; /* of the cores, of the device */
 } check;
 
 static void tell(check *k, const char *what, bool good, double error)
 {
-    k->passed += good;
-    k->failed += !good;
-    if (!good || getenv("VERBOSE"))
+    if (verdict_count(good))
         printf("%s case %d %s: %.2e, at most %.0e\n", good ? "ok" : "FAILED", k->number, what,
                error, k->of->limit);
 }
@@ -150,33 +149,16 @@ static ps_status run_case(check *k, ps_device *device)
     return check_transposed(k, device);
 }
 
-static ps_status check_device(const char *only, int *passed, int *failed)
+int main(int argc, char **argv)
 {
-    ps_device *device;
-    ps_status status = PS_OK;
-    PS_TRY(ps_device_open("cuda:0", 0, &device));
-    for (int i = 0; i < CASES && status == PS_OK; ++i) {
-        if (only && atoi(only) != i) continue;
+    for (int i = verdict_open(0) ? 0 : CASES; i < CASES; ++i) {
+        if (argc > 1 && atoi(argv[1]) != i) continue;
         check k = {.of = &cases[i], .number = i};
         prism_case_random(&k.m, k.of->kind, k.of->prisms, k.of->stations, k.of->spread);
-        status = run_case(&k, device);
-        if (status != PS_OK) printf("FAILED case %d: %s\n", i, ps_message());
-        printf("%s case %d (kind %d, height %d, l %d)\n", k.failed ? "FAILED" : "ok", i,
-               (int)k.of->kind, k.of->height, k.of->order);
-        fflush(stdout);
-        *passed += k.passed;
-        *failed += k.failed;
+        verdict_of(run_case(&k, verdict.device), "case %d (kind %d, height %d, l %d)", i,
+                   (int)k.of->kind, k.of->height, k.of->order);
         for (int s = 0; s < 2; ++s) ps_prism_sum_close(&k.sum[s]);
         prism_case_release(&k.m);
     }
-    ps_device_close(&device);
-    return status;
-}
-
-int main(int argc, char **argv)
-{
-    int passed = 0, failed = 0, count = ps_device_count();
-    if (count > 0) failed += check_device(argc > 1 ? argv[1] : NULL, &passed, &failed) != PS_OK;
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, count == 0);
-    return failed > 0;
+    return verdict_end();
 }

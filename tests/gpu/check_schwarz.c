@@ -6,9 +6,7 @@
 #include <stdio.h>
 
 #include "tests/support/schwarz_device.h"
-#include "tests/support/verdict.h"
 
-static check_counts counts;
 static place here;
 static const double rounding[2] = {3e-6, 1e-13};
 
@@ -282,8 +280,7 @@ static void check_vectors(int precision)
     for (int i = 0; i < 4; ++i) {
         double error = NAN;
         ps_status status = vectors((ps_precision)precision, sizes[i], &error);
-        check_count(&counts, &here, status, error, rounding[precision], "vectors", precision,
-                    sizes[i]);
+        check_count(&here, status, error, rounding[precision], "vectors", precision, sizes[i]);
     }
 }
 
@@ -294,8 +291,8 @@ static void check_sparse(int precision, bool tiny)
         for (int shape = 0; shape <= PS_CSR_SHAPES; ++shape) {
             double error = NAN;
             ps_status status = sparse((ps_precision)precision, sizes[i], shape, &error);
-            check_count(&counts, &here, status, error, 10 * rounding[precision], "sparse",
-                        precision, sizes[i]);
+            check_count(&here, status, error, 10 * rounding[precision], "sparse", precision,
+                        sizes[i]);
         }
 }
 
@@ -309,8 +306,7 @@ static void check_stencil(int precision, bool tiny)
                 double error = NAN;
                 ps_status status =
                     stencil((ps_precision)precision, nodes[i], faces, planes, &error);
-                check_count(&counts, &here, status, error, rounding[precision], "stencil",
-                            precision, i);
+                check_count(&here, status, error, rounding[precision], "stencil", precision, i);
             }
 }
 
@@ -329,8 +325,7 @@ static void check_krylov(int precision, int grids)
                 double error = NAN;
                 memcpy(c.nodes, krylov_nodes[i], sizeof c.nodes);
                 ps_status status = krylov(&c, &error);
-                check_count(&counts, &here, status, error, 1, ps_krylov_name(c.method), precision,
-                            i);
+                check_count(&here, status, error, 1, ps_krylov_name(c.method), precision, i);
             }
 }
 
@@ -339,8 +334,7 @@ static void check_mixed(int grids)
     for (int i = 0; i < grids; ++i) {
         double error = NAN;
         ps_status status = mixed(krylov_nodes[i], &error);
-        check_count(&counts, &here, status, error, 1, "P-CG in fp32, residuals in fp64", PS_DOUBLE,
-                    i);
+        check_count(&here, status, error, 1, "P-CG in fp32, residuals in fp64", PS_DOUBLE, i);
     }
 }
 
@@ -349,11 +343,8 @@ int main(int argc, char **argv)
 {
     bool tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
     int grids = tiny ? 1 : argc > 1 && strcmp(argv[1], "quick") == 0 ? 2 : 3;
-    if (verdict_no_device()) return 0;
-    if (place_open(&here) != PS_OK) {
-        printf("FAILED: %s\n0 passed, 1 failed, 0 skipped\n", ps_message());
-        return 1;
-    }
+    if (!verdict_open(0)) return verdict_end();
+    here = (place){.device = verdict.device, .stream = verdict.stream};
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision) {
         check_vectors(precision);
         check_sparse(precision, tiny);
@@ -363,7 +354,6 @@ int main(int argc, char **argv)
     check_mixed(grids);
     double error = NAN;
     ps_status status = failures(&error);
-    check_count(&counts, &here, status, error, 0, "failures", PS_DOUBLE, 0);
-    place_close(&here);
-    return verdict(counts.passed, counts.failed);
+    check_count(&here, status, error, 0, "failures", PS_DOUBLE, 0);
+    return verdict_end();
 }

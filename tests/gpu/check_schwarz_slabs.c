@@ -7,9 +7,7 @@
 #include "kernels/schwarz/slab_device.h"
 #include "tests/support/schwarz_device.h"
 #include "tests/support/slab_methods.h"
-#include "tests/support/verdict.h"
 
-static check_counts counts;
 static place here;
 static const double rounding[2] = {2e-4, 1e-10};
 
@@ -325,11 +323,8 @@ int main(int argc, char **argv)
     static const int64_t nodes[][3] = {{5, 3, 3},     {6, 5, 9},    {9, 19, 26},
                                        {13, 67, 35},  {21, 36, 70}, {36, 45, 150},
                                        {140, 11, 70}, {310, 5, 33}, {600, 5, 7}};
-    if (verdict_no_device()) return 0;
-    if (place_open(&here) != PS_OK) {
-        printf("FAILED: %s\n0 passed, 1 failed, 0 skipped\n", ps_message());
-        return 1;
-    }
+    if (!verdict_open(0)) return verdict_end();
+    here = (place){.device = verdict.device, .stream = verdict.stream};
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
         for (int i = 0; i < sizes + (sizes > 2 ? 3 : 0); ++i) {
             double error;
@@ -337,34 +332,31 @@ int main(int argc, char **argv)
             for (int faces = 0; faces < 4; ++faces) {
                 error = NAN;
                 status = direct((ps_precision)precision, nodes[i], faces, &error);
-                check_count(&counts, &here, status, error, rounding[precision], "direct", precision,
-                            i);
+                check_count(&here, status, error, rounding[precision], "direct", precision, i);
             }
             for (int64_t slabs = 2; slabs < 5; ++slabs) {
                 error = NAN;
                 status = exchange((ps_precision)precision, nodes[i], slabs, &error);
-                check_count(&counts, &here, status, error, rounding[precision], "exchange",
-                            precision, i);
+                check_count(&here, status, error, rounding[precision], "exchange", precision, i);
             }
         }
     for (int i = 0; i < sizes; ++i) {
         int64_t face = nodes[i][1] * nodes[i][2];
         double error = NAN;
         ps_status status = vectors(face, 1 + i, 1 + 20 * i - (i == 5), &error);
-        check_count(&counts, &here, status, error, 1e-13, "vectors of traces", PS_DOUBLE, i);
+        check_count(&here, status, error, 1e-13, "vectors of traces", PS_DOUBLE, i);
         error = NAN;
         status = low_modes(face, 1 + i, &error);
-        check_count(&counts, &here, status, error, 0, "low modes", PS_DOUBLE, i);
+        check_count(&here, status, error, 0, "low modes", PS_DOUBLE, i);
         error = NAN;
         status = coarse(nodes[i], 2 + i / 2, &error);
-        check_count(&counts, &here, status, error, 1e-9, "coarse system", PS_DOUBLE, i);
+        check_count(&here, status, error, 1e-9, "coarse system", PS_DOUBLE, i);
     }
     for (int i = 4; i < 2 * sizes + (sizes == 2); ++i) {
         double error = NAN;
         ps_status status = solve(nodes[i / 2], i / 2, i % 2 == 1, &error);
-        check_count(&counts, &here, status, error, 1e-9,
-                    i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);
+        check_count(&here, status, error, 1e-9, i % 2 ? "slabs by fixed point" : "slabs by GMRES",
+                    PS_DOUBLE, i);
     }
-    place_close(&here);
-    return verdict(counts.passed, counts.failed);
+    return verdict_end();
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/support/batch_case.h"
+#include "tests/support/verdict.h"
 
 static const double limits[] = {1e-6, 1e-13};
 static char **wanted; /* ends with NULL */
@@ -17,7 +18,7 @@ static bool skipped(int64_t group)
     return *wanted != NULL;
 }
 
-static int check_case(ps_device *device, const batch_case *c, int number, ps_precision precision)
+static void check_case(ps_device *device, const batch_case *c, int number, ps_precision precision)
 {
     case_tiles tiles;
     double worst = 0, most = 0;
@@ -33,29 +34,14 @@ static int check_case(ps_device *device, const batch_case *c, int number, ps_pre
            number, ps_block_layout_name(c->layout), (long long)c->block_rows,
            (long long)c->block_columns, precision == PS_SINGLE ? "fp32" : "fp64", most,
            status == PS_OK ? "" : ": ", status == PS_OK ? "" : ps_message());
-    return !good;
+    verdict_count(good);
 }
 
 int main(int argc, char **argv)
 {
-    int count = ps_device_count(), failed = 0, passed = 0;
     wanted = argv + 1;
-    for (int d = 0; d < count; ++d) {
-        char name[32];
-        ps_device *device;
-        snprintf(name, sizeof name, "cuda:%d", d);
-        if (ps_device_open(name, 0, &device) != PS_OK) {
-            printf("FAILED: %s\n", ps_message());
-            failed += 1;
-            continue;
-        }
-        for (int i = 0; i < 2 * BATCH_CASES; ++i) {
-            int bad = check_case(device, &batch_cases[i / 2], i / 2, (ps_precision)(i % 2));
-            failed += bad;
-            passed += !bad;
-        }
-        ps_device_close(&device);
-    }
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, count == 0);
-    return failed > 0;
+    for (int d = 0; verdict_open(d); ++d)
+        for (int i = 0; i < 2 * BATCH_CASES; ++i)
+            check_case(verdict.device, &batch_cases[i / 2], i / 2, (ps_precision)(i % 2));
+    return verdict_end();
 }

@@ -6,8 +6,9 @@
 #include <stdio.h>
 
 #include "tests/support/symmetric_case.h"
+#include "tests/support/verdict.h"
 
-static int check_case(ps_device *device, int number, ps_precision precision, char **wanted)
+static void check_case(ps_device *device, int number, ps_precision precision, char **wanted)
 {
     const batch_case *c = &symmetric_cases[number];
     const double limit = precision == PS_SINGLE ? 1e-6 : 1e-13;
@@ -28,24 +29,12 @@ static int check_case(ps_device *device, int number, ps_precision precision, cha
     printf("%s case %d, %s%s: largest error %.2e%s%s\n", good ? "ok" : "FAILED", number,
            precision == PS_SINGLE ? "fp32" : "fp64", c->half ? " of halves" : "", most,
            status == PS_OK ? "" : ": ", status == PS_OK ? "" : ps_message());
-    return !good;
+    verdict_count(good);
 }
 
 int main(int argc, char **argv)
 {
-    int failed = 0;
-    ps_device *device;
-    if (ps_device_count() == 0) {
-        printf("0 passed, 0 failed, 1 skipped\n");
-        return 0;
-    }
-    if (ps_device_open("cuda:0", 0, &device) != PS_OK) {
-        printf("%s\n0 passed, 1 failed, 0 skipped\n", ps_message());
-        return 1;
-    }
-    for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i)
-        failed += check_case(device, i / 2, (ps_precision)(i % 2), argv + 1);
-    ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", 2 * SYMMETRIC_CASES - failed, failed);
-    return failed > 0;
+    for (int i = verdict_open(0) ? 0 : 2 * SYMMETRIC_CASES; i < 2 * SYMMETRIC_CASES; ++i)
+        check_case(verdict.device, i / 2, (ps_precision)(i % 2), argv + 1);
+    return verdict_end();
 }

@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/task_queue.h"
 #include "tests/support/random.h"
+#include "tests/support/verdict.h"
 
 enum { PIECES = 24, WORDS = 1 << 16, TASKS = 1500, BYTES = 8 * WORDS, FEW = 6 };
 enum { ANYWHERE, CPU_ONLY, BUCKETS };
@@ -156,9 +157,8 @@ int main(void)
     ps_status status = ps_device_open("auto", 0, &device);
     if (status == PS_OK) status = ps_device_alloc_pinned(device, (int64_t)PIECES * BYTES, &memory);
     for (int round = 0; round < 6 && status == PS_OK; ++round) status = check_round(round, memory);
-    if (status != PS_OK) printf("check_task_queue: FAILED: %s\n", ps_message());
+    verdict_of(status, "check_task_queue");
     if (device) ps_device_free_pinned(device, memory);
     ps_device_close(&device);
-    printf("%d passed, %d failed, 0 skipped\n", status == PS_OK, status != PS_OK);
-    return status != PS_OK;
+    return verdict_end();
 }

@@ -18,6 +18,7 @@
 #include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
 #include "tests/support/distance.h"
+#include "tests/support/verdict.h"
 
 enum { PLACE_MEMORIES = 64 };
 
@@ -48,20 +49,16 @@ static inline void place_close(place *p)
     ps_device_close(&p->device);
 }
 
-typedef struct check_counts {
-    int passed, failed;
-} check_counts;
-
 /* Counts a check whose error is `error`, and frees what it had on the device. */
-static inline void check_count(check_counts *counts, place *here, ps_status status, double error,
-                               double bound, const char *what, int precision, int64_t size)
+static inline void check_count(place *here, ps_status status, double error, double bound,
+                               const char *what, int precision, int64_t size)
 {
     bool good = status == PS_OK && error <= bound;
     if (!good)
         printf("%s, %s, size %lld: FAILED: %s (error %.3g, allowed %.3g)\n", what,
                precision == PS_SINGLE ? "fp32" : "fp64", (long long)size,
                status == PS_OK ? "wrong" : ps_message(), error, bound);
-    good ? ++counts->passed : ++counts->failed;
+    verdict_count(good);
     place_clear(here);
 }
 
