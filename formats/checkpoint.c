@@ -38,6 +38,7 @@ static ps_status put_all(ps_store *store, const ps_checkpoint *checkpoint)
 {
     PS_TRY(ps_store_put_int(store, "/", "step", checkpoint->step));
     PS_TRY(ps_store_put_text(store, "/", "run", checkpoint->uuid));
+    if (checkpoint->part != 0) PS_TRY(ps_store_put_int(store, "/", "part", checkpoint->part));
     for (int i = 0; i < checkpoint->array_count; ++i)
         PS_TRY(put_array(store, &checkpoint->arrays[i]));
     return PS_OK;
@@ -82,24 +83,48 @@ static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
                                array->count * (int64_t)ps_type_size(array->type), array->data);
 }
 
-/* Opens a generation of the run `uuid`. */
-static ps_status open_of(const char *run, int64_t generation, const char *uuid, ps_store **store)
+/* Of states that a run has side by side one is never taken for another. */
+static ps_status check_part(const ps_store *store, int64_t part)
 {
-    char path[PATH_SIZE], stored[PS_RUN_UUID_SIZE];
+    int64_t stored = 0;
+    if (ps_store_has(store, "/", "part")) PS_TRY(ps_store_get_int(store, "/", "part", &stored));
+    if (stored == part) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: is the state of part %lld of the run, not of part %lld",
+                   ps_store_path(store), (long long)stored, (long long)part);
+}
+
+/* Opens a generation of this part of some run, which is told. */
+static ps_status open_part(const char *run, int64_t generation, int64_t part,
+                           char uuid[PS_RUN_UUID_SIZE], ps_store **store)
+{
+    char path[PATH_SIZE];
     ps_checkpoint_path(run, generation, path);
     PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, store));
-    ps_status status = ps_store_get_text(*store, "/", "run", stored, sizeof stored);
-    if (status == PS_OK && strcmp(stored, uuid))
-        status = ps_fail(PS_INVALID, "%s: belongs to another run (%s, not %s)", path, stored, uuid);
+    ps_status status = ps_store_get_text(*store, "/", "run", uuid, PS_RUN_UUID_SIZE);
+    if (status == PS_OK) status = check_part(*store, part);
     if (status != PS_OK) ps_store_close(store);
     return status;
 }
 
-ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t *step)
+/* Opens a generation of this part of the run `uuid`. */
+static ps_status open_of(const char *run, int64_t generation, const char *uuid, int64_t part,
+                         ps_store **store)
+{
+    char stored[PS_RUN_UUID_SIZE];
+    PS_TRY(open_part(run, generation, part, stored, store));
+    if (strcmp(stored, uuid) == 0) return PS_OK;
+    ps_status status = ps_fail(PS_INVALID, "%s: belongs to another run (%s, not %s)",
+                               ps_store_path(*store), stored, uuid);
+    ps_store_close(store);
+    return status;
+}
+
+ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t part,
+                              int64_t *step)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result verdict;
-    PS_TRY(open_of(run, generation, uuid, &store));
+    PS_TRY(open_of(run, generation, uuid, part, &store));
     PS_TRY(ps_store_verify(store, true, &verdict));
     return ps_store_get_int(store, "/", "step", step);
 }
@@ -107,23 +132,20 @@ ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *u
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    PS_TRY(open_of(run, generation, checkpoint->uuid, &store));
+    PS_TRY(open_of(run, generation, checkpoint->uuid, checkpoint->part, &store));
     PS_TRY(ps_store_get_int(store, "/", "step", &checkpoint->step));
     for (int i = 0; i < checkpoint->array_count; ++i)
         PS_TRY(get_array(store, &checkpoint->arrays[i]));
     return PS_OK;
 }
 
-ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[PS_RUN_UUID_SIZE],
-                                 char **identity)
+ps_status ps_checkpoint_identity(const char *run, int64_t generation, int64_t part,
+                                 char uuid[PS_RUN_UUID_SIZE], char **identity)
 {
     enum { TEXT = 1 << 16 };
-    char path[PATH_SIZE];
-    ps_checkpoint_path(run, generation, path);
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, &store));
+    PS_TRY(open_part(run, generation, part, uuid, &store));
     ps_status status = PS_ALLOC(identity, TEXT, "the identity of a run");
-    if (status == PS_OK) status = ps_store_get_text(store, "/", "run", uuid, PS_RUN_UUID_SIZE);
     if (status == PS_OK) status = ps_store_get_text(store, "/", "options", *identity, TEXT);
     if (status != PS_OK) free(*identity);
     return status;

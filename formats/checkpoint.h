@@ -27,6 +27,7 @@ typedef struct ps_checkpoint {
     const char *identity; /* "name=value\n" lines: options that change results, input hashes  */
     int array_count;
     const ps_checkpoint_array *arrays;
+    int64_t part; /* of a run that has several states, as of ranks: whose; 0 of one alone */
 } ps_checkpoint;
 
 /* "<run>.000042.h5" for generation 42. out[4096]. */
@@ -36,19 +37,20 @@ void ps_checkpoint_path(const char *run, int64_t generation, char *out);
  * older generations are untouched. */
 ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_checkpoint *checkpoint);
 
-/* Whether a generation is whole, every chunk of it, and of the run `uuid`; its step. PS_INVALID if
- * the file is damaged, or of another run. */
-ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t *step);
+/* Whether a generation is whole, every chunk of it, and of this part of the run `uuid`; its step.
+ * PS_INVALID if the file is damaged, or of another run or part. */
+ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t part,
+                              int64_t *step);
 
 /* Reads a generation into the arrays given (names, types and counts must be the file's) and sets
  * the step. Every chunk that is read is verified. PS_INVALID if one is damaged, or the file is not
- * of the run `checkpoint->uuid`. */
+ * of this part of the run `checkpoint->uuid`. */
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint);
 
-/* The run that a generation belongs to and its identity, from the attributes alone; *identity is
- * the caller's to free(). */
-ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[PS_RUN_UUID_SIZE],
-                                 char **identity);
+/* The run that a generation of this part belongs to and its identity, from the attributes alone;
+ * *identity is the caller's to free(). */
+ps_status ps_checkpoint_identity(const char *run, int64_t generation, int64_t part,
+                                 char uuid[PS_RUN_UUID_SIZE], char **identity);
 
 /* The numbers of all generations on the disk, newest first, good or bad; free() *generations. */
 ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *count);

@@ -16,6 +16,7 @@ struct ps_number_file {
     char *path, *line, *at; /* at: the rest of the line                */
     int64_t where, repeat;  /* number of the line; how often yet `value` */
     double value;
+    int kinds;  /* of separators in the line */
     bool begun; /* a line of numbers was met */
 };
 
@@ -80,6 +81,17 @@ bool ps_is_usual_flag(double value)
     return false;
 }
 
+ps_status ps_text_separator(const char *from, const char *to, int *kinds)
+{
+    enum { COMMA = 1, OTHER = 2 };
+    if (*to) *kinds |= memchr(from, ',', (size_t)(to - from)) ? COMMA : OTHER;
+    if (*kinds != (COMMA | OTHER)) return PS_OK;
+    return ps_fail(
+        PS_INVALID,
+        "commas stand between some of its numbers and blanks or semicolons alone between "
+        "others; decimal commas are to be points, as in 0.5");
+}
+
 ps_status ps_number_file_open(const char *path, ps_number_file **out)
 {
     ps_number_file *file;
@@ -119,31 +131,35 @@ static ps_status next_line(ps_number_file *f, bool *found)
         return ps_fail(PS_INVALID, "%s line %lld is longer than 1 MiB", f->path,
                        (long long)f->where);
     f->line[strcspn(f->line, "#%!")] = 0;
+    f->kinds = 0;
     f->at = f->where == 1 ? (char *)ps_text_begin(f->line) : f->line;
     f->at += strspn(f->at, blanks);
     return PS_OK;
 }
 
-/* A number, or N*V, at the beginning of the rest of the line. */
-static bool take_word(ps_number_file *f)
+/* A number, or N*V, at the beginning of the rest of the line; *found: it is one. */
+static ps_status take_word(ps_number_file *f, bool *found)
 {
     char *end;
     double value = strtod(f->at, &end), count = 1;
-    if (end == f->at) return false;
+    *found = false;
+    if (end == f->at) return PS_OK;
     if (*end == '*') {
         char *after;
         count = value;
         value = strtod(end + 1, &after);
         if (after == end + 1 || !(count >= 1 && count <= 1e9) || count != (double)(int64_t)count)
-            return false;
+            return PS_OK;
         end = after;
     }
-    if (*end && !strchr(blanks, *end)) return false;
+    if (*end && !strchr(blanks, *end)) return PS_OK;
     f->value = value;
     f->repeat = (int64_t)count;
     f->at = end + strspn(end, blanks);
-    f->begun = true;
-    return true;
+    f->begun = *found = true;
+    ps_status status = ps_text_separator(end, f->at, &f->kinds);
+    return status == PS_OK ? PS_OK
+                           : ps_context(status, "%s line %lld", f->path, (long long)f->where);
 }
 
 static ps_status no_number(const ps_number_file *f)
@@ -161,7 +177,9 @@ ps_status ps_number_file_next(ps_number_file *file, double *out, bool *found)
             if (!*found) return PS_OK;
             continue;
         }
-        if (!take_word(file)) return no_number(file);
+        bool taken;
+        PS_TRY(take_word(file, &taken));
+        if (!taken) return no_number(file);
     }
     --file->repeat;
     *out = file->value;
@@ -176,7 +194,9 @@ ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, i
         PS_TRY(next_line(file, &found));
         if (!found) return PS_OK;
         while (*file->at) {
-            if (!take_word(file)) {
+            bool taken;
+            PS_TRY(take_word(file, &taken));
+            if (!taken) {
                 if (file->begun || !ps_text_is_header(file->at)) return no_number(file);
                 *file->at = 0;
                 file->begun = true; /* one header */

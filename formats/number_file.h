@@ -3,7 +3,9 @@
  * line: UBC-GIF meshes and models, stations, tables.
  *
  * Words are separated by blanks, tabs, commas or semicolons; # % and ! begin comments. A word is a
- * number of C ("nan" too) or, where it makes sense, N*V: the number V, N times.
+ * number of C ("nan" too) or, where it makes sense, N*V: the number V, N times. A line that has
+ * commas between some of its numbers and other separators alone between others is refused: its
+ * commas may be decimal ones.
  */
 #ifndef PS_FORMATS_NUMBER_FILE_H
 #define PS_FORMATS_NUMBER_FILE_H
@@ -37,6 +39,11 @@ bool ps_text_is_header(const char *line);
 /* Whether programs often write this number where there is no value: -9999, 1e20 and their like, to
  * the rounding of single precision. */
 bool ps_is_usual_flag(double value);
+
+/* What stands between two numbers of a line, from `from` to `to`, where the next one begins, if
+ * there is one: PS_INVALID if some separators of the line have commas and others have not, as "0,5
+ * 1 2" would be read as four numbers. *kinds is 0 before the first. */
+ps_status ps_text_separator(const char *from, const char *to, int *kinds);
 
 int64_t ps_number_file_where(const ps_number_file *file); /* the line, from 1 */
 

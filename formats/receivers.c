@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/number_file.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 
@@ -56,6 +57,7 @@ static ps_status add_line(ps_receivers *receivers, char *line)
 {
     double place[3];
     char *at = line, *end;
+    int kinds = 0;
     line[strcspn(line, "#\r\n")] = 0;
     if (line[strspn(line, " \t")] == 0) return PS_OK;
     for (int d = 0; d < 3; ++d) {
@@ -63,6 +65,7 @@ static ps_status add_line(ps_receivers *receivers, char *line)
         if (end == at || !isfinite(place[d]))
             return ps_fail(PS_INVALID, "expected three numbers, found \"%s\"", line);
         at = end + strspn(end, " \t,");
+        PS_TRY(ps_text_separator(end, at, &kinds));
     }
     if (*at) return ps_fail(PS_INVALID, "more than three numbers in \"%s\"", line);
     return add(receivers, false, place);

@@ -27,6 +27,7 @@ void ps_ledger_open(ps_ledger *ledger, const struct ps_run *run)
     ps_memory_trim();
     int64_t taken = ps_memory_resident() - run->libraries, peak = ps_memory_peak();
     ps_ledger_open_empty(ledger);
+    ledger->output = run->output;
     ps_ledger_add(ledger, PS_ROOM_HOST, "libraries",
                   run->libraries + LATER + run->threads * THREAD);
     ps_ledger_add(ledger, PS_ROOM_HOST, "inputs", taken > 0 ? taken : 0);
@@ -89,6 +90,17 @@ int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory)
     return host_memory - ledger->now[PS_ROOM_HOST] - JITTER;
 }
 
+static ps_status check_disk(const ps_ledger *ledger)
+{
+    int64_t most = ledger->most[PS_ROOM_DISK];
+    int64_t room = ledger->output && most > 0 ? ps_path_room(ledger->output) : INT64_MAX;
+    if (room >= most || room + ps_path_beside(ledger->output) >= most) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "%s: the run writes up to %.1f MB, but only %.1f MB are free there; free some "
+                   "space or write elsewhere",
+                   ledger->output, 1e-6 * (double)most, 1e-6 * (double)room);
+}
+
 ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice)
 {
     int64_t most = ledger->most[PS_ROOM_HOST], least = least_of(ledger);
@@ -96,7 +108,7 @@ ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const ch
     size_t at = 0;
     /* Left to itself the heap keeps what was freed, megabytes a thread. */
     if (most > host_memory / 4 * 3) ps_memory_tight();
-    if (most <= host_memory) return PS_OK;
+    if (most <= host_memory) return check_disk(ledger);
     for (int i = 0; i < ledger->count && at < sizeof lines; ++i)
         if (ledger->lines[i].room == PS_ROOM_HOST && ledger->lines[i].most > 0)
             at += (size_t)snprintf(lines + at, sizeof lines - at, "%s%s %.1f", at ? ", " : "",

@@ -38,6 +38,7 @@ typedef struct ps_ledger {
     bool counts;                           /* ps_ledger_take allocates nothing           */
     int64_t now[PS_ROOMS], most[PS_ROOMS]; /* sums of the lines; most: the largest so far */
     int64_t least;                         /* host memory without which nothing goes; 0: most */
+    const char *output; /* whose disk must have room, borrowed; NULL: none is asked for */
     int count;
     ps_ledger_line lines[PS_LEDGER_LINES];
 } ps_ledger;
@@ -70,7 +71,8 @@ int64_t ps_ledger_left(const ps_ledger *ledger, int64_t host_memory);
 
 /* Where little of the budget would be left, blocks go back to the system as soon as they are freed
  * from here on. PS_EXHAUSTED where the peak of host memory is above --host-memory: with the least
- * that would do, the largest lines, and `advice`: what needs less. */
+ * that would do, the largest lines, and `advice`: what needs less; and where the disk of the output
+ * has less room than the lines of it say, with what an earlier start has left there of the run. */
 ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice);
 
 /* What --plan tells of every program, outside of sections: memory, least_memory, device_memory,

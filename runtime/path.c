@@ -1,5 +1,6 @@
 #include "runtime/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -155,6 +156,29 @@ int64_t ps_path_room(const char *path)
     ps_path_folder(path ? path : ".", folder, sizeof folder);
     if (statvfs(folder, &disk) != 0) return INT64_MAX;
     return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+}
+
+int64_t ps_path_beside(const char *path)
+{
+    enum { BLOCK = 512 };
+    const char *last = ps_path_last(path);
+    size_t length = ps_path_stem(path) - (size_t)(last - path);
+    char folder[PATH_SIZE];
+    struct stat found;
+    int64_t bytes = 0;
+    ps_path_folder(path, folder, sizeof folder);
+    DIR *entries = opendir(folder);
+    if (!entries) return 0;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        const char *name = entry->d_name;
+        bool beside =
+            strncmp(name, last, length) == 0 && name[length] == '.' && strcmp(name, last) != 0;
+        if (beside && fstatat(dirfd(entries), name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(found.st_mode))
+            bytes += (int64_t)found.st_blocks * BLOCK;
+    }
+    closedir(entries);
+    return bytes;
 }
 
 ps_status ps_path_check_output(const char *path)

@@ -46,6 +46,9 @@ ps_status ps_path_watch(const char *path);
 ps_status ps_path_end_watch(void);
 /* Bytes that may still be written where the path is; INT64_MAX where that cannot be told. */
 int64_t ps_path_room(const char *path);
+/* Bytes on the disk of the files beside the path whose names are its own without suffix, with
+ * something else behind it: logs, checkpoints and what else a run keeps there. 0 without any. */
+int64_t ps_path_beside(const char *path);
 /* PS_USAGE, naming the path, if no file can be written there: its name is empty or too long for
  * what a run puts behind it, it is a folder, a device, a pipe or a
  * socket, or a link to one, or it is to be spared, or its folder is not there or lets nobody write.

@@ -19,6 +19,7 @@ ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report
                       (need->writers > 1 ? need->writers : 1) *
                           ps_store_writer_bytes(need->writer));
     ps_ledger_add(&ledger, PS_ROOM_DISK, "files", need->disk);
+    if (need->guessed) ledger.output = NULL;
     ledger.least = ledger.most[PS_ROOM_HOST];
     int64_t room = run->host_memory - ledger.now[PS_ROOM_HOST];
     if (room > 0)

@@ -21,11 +21,12 @@ typedef struct ps_need {
     int64_t writer;    /* bytes of the largest chunk that a thread writes; 0: nothing is written */
     int64_t writers;   /* threads that write, 0: one                                          */
     int64_t disk;      /* bytes at most                                                       */
+    bool guessed;      /* the disk is a guess, which refuses nothing                          */
     double seconds;    /* a guess, to tell minutes from days                                  */
     const char *needs; /* what would have to be known to tell the time; NULL: it is told      */
 } ps_need;
 
-/* PS_EXHAUSTED, with the least that would do, where --host-memory cannot do. With --plan the report
+/* PS_EXHAUSTED, with the least that would do, where --host-memory or the disk cannot do. With --plan the report
  * gets what it takes. */
 ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report);
 /* The same with a report of its own, printed with --plan. */

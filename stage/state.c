@@ -26,8 +26,10 @@ static void name_files(const ps_state_spec *spec, ps_state *s)
 {
     *s = (ps_state){.spec = *spec};
     int length = snprintf(s->name, sizeof s->name, "%.4050s", spec->name);
-    if (spec->every_rank && ps_comm_size() > 1)
+    if (spec->every_rank && ps_comm_size() > 1) {
+        s->spec.part = ps_comm_rank();
         snprintf(s->name + length, sizeof s->name - (size_t)length, ".rank%04d", ps_comm_rank());
+    }
     snprintf(s->log_path, sizeof s->log_path, "%.4080s.log", spec->name);
 }
 
@@ -77,7 +79,9 @@ static ps_status find_generations(ps_state *s)
     char *identity = NULL;
     ps_status status = ps_checkpoint_list(s->name, &generations, &count);
     for (int64_t i = 0; i < count && status == PS_OK && !s->resumes; ++i) {
-        if (ps_checkpoint_identity(s->name, generations[i], s->uuid, &identity) != PS_OK) continue;
+        if (ps_checkpoint_identity(s->name, generations[i], s->spec.part, s->uuid, &identity) !=
+            PS_OK)
+            continue;
         s->resumes = true;
         status = ps_identity_check(s->spec.name, identity, s->spec.identity);
         free(identity);
@@ -106,7 +110,7 @@ static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 {
     const ps_state_spec *spec = &s->spec;
     int count = spec->describe(spec->context, step, s->arrays);
-    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, s->arrays};
+    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, s->arrays, spec->part};
     if (spec->lead > 0) PS_TRY(ps_checkpoint_load(s->name, generation, &state));
     if (spec->lead > 0) count = spec->describe(spec->context, step, s->arrays);
     state.array_count = count;
@@ -117,7 +121,7 @@ static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 static ps_status check_generation(ps_state *s, int64_t generation, int64_t *step)
 {
     const ps_state_spec *spec = &s->spec;
-    PS_TRY(ps_checkpoint_check(s->name, generation, s->uuid, step));
+    PS_TRY(ps_checkpoint_check(s->name, generation, s->uuid, spec->part, step));
     if (s->log && !ps_append_log_ends_at(s->log, *step))
         return ps_fail(PS_INVALID, "%s does not reach step %lld of generation %lld", s->log_path,
                        (long long)*step, (long long)generation);
@@ -272,7 +276,7 @@ ps_status ps_state_save(ps_state *s, int64_t step)
     ps_status status = ps_state_wait(s);
     if (status == PS_OK) {
         int count = spec->describe(spec->context, step, s->arrays);
-        ps_checkpoint state = {step, s->uuid, spec->identity, count, s->arrays};
+        ps_checkpoint state = {step, s->uuid, spec->identity, count, s->arrays, spec->part};
         status = s->writer ? ps_checkpoint_writer_submit(s->writer, &state)
                            : write_generation(s, &state);
     }

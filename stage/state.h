@@ -27,6 +27,8 @@ typedef struct ps_state_spec {
     bool series;          /* there is a log, which tells the run, and which reaches as far as any
                              generation that counts                                              */
     bool beside;          /* generations are written by a thread of their own as the run goes on */
+    int64_t part;         /* of several states of one run that have names of their own: which; those
+                             of ranks are told apart without                                     */
     int lead;             /* arrays that are read first, after which the others are asked again  */
     ps_interval every;    /* a checkpoint is due so often                                        */
     ps_state_describe *describe;

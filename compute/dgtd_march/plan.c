@@ -6,7 +6,6 @@
 #include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
 #include "formats/store_memory.h"
-#include "runtime/path.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "runtime/memory.h"
@@ -261,11 +260,6 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(upwind_check(p));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
-    int64_t disk_free = ps_path_room(run->output);
-    if (m->output > disk_free)
-        return ps_fail(PS_EXHAUSTED,
-                       "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
-                       run->output, (double)m->output / 1e6, (double)disk_free / 1e6);
     return PS_OK;
 }
 

@@ -6,7 +6,6 @@
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
-#include "runtime/path.h"
 #include "runtime/report.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -308,11 +307,6 @@ ps_status plan_make(const ps_run *run, const march_options *options, problem *p,
                            p->assembling ? "a file of the matrix is streamed: "
                                            "penstock-slice-assemble --layout warp"
                                          : "a smaller --group takes less"));
-    int64_t disk_free = ps_path_room(run->output);
-    if (m->output > disk_free)
-        return ps_fail(PS_EXHAUSTED,
-                       "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
-                       run->output, (double)m->output / 1e6, (double)disk_free / 1e6);
     return PS_OK;
 }
 

@@ -117,6 +117,7 @@ static ps_status plan(const import_input *input, const ps_run *run)
     const ps_need need = {
         .arrays = (int64_t)(LOADED_BYTES + PEAK_A_BYTE * bytes),
         .disk = 2 * (int64_t)info.st_size,
+        .guessed = true,
         .seconds = 2e-8 * bytes,
         .needs =
             geometry ? "the mesh that Gmsh will make, on which memory and disk depend, too" : NULL};

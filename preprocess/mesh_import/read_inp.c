@@ -212,12 +212,19 @@ static ps_status read_nodes(inp *in)
         double x[3] = {0, 0, 0};
         char text[NAME], *end = NULL;
         int64_t number;
+        bool whole = true; /* as if all commas were decimal ones; others have a normal behind */
+        int c = 0;
         if (!field(&in->lines, text) || !is_whole(text, &number))
             return text_lines_fail(&in->lines, "expected the number of a node and its coordinates");
-        for (int c = 0; c < 3 && field(&in->lines, text); ++c) {
-            x[c] = strtod(text, &end);
-            if (*end) return text_lines_fail(&in->lines, "expected a coordinate");
+        for (; field(&in->lines, text); ++c) {
+            double value = strtod(text, &end);
+            if (c < 3 && *end) return text_lines_fail(&in->lines, "expected a coordinate");
+            if (c < 3) x[c] = value;
+            whole &= strpbrk(text, ".eE") == NULL;
         }
+        if (c > 3 && whole)
+            return text_lines_fail(&in->lines, "more than three coordinates, and all are whole: "
+                                               "decimal commas are to be points, as in 0.5");
         PS_TRY(import_add_vertices(in->mesh, 1, x));
         PS_TRY(import_add_vertex_number(in->mesh, number));
     }

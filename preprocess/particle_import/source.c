@@ -144,6 +144,7 @@ bool parse_number(const char **at, double *out)
 ps_status parse_numbers(const char *line, double *out, int capacity, int *count)
 {
     const char *at = line + strspn(line, " \t");
+    int kinds = 0;
     for (*count = 0; *at; ++*count) {
         const char *begin = at;
         double value;
@@ -153,8 +154,10 @@ ps_status parse_numbers(const char *line, double *out, int capacity, int *count)
                            begin);
         if (*count == capacity) return ps_fail(PS_INVALID, "more than %d numbers", capacity);
         out[*count] = value;
+        const char *end = at;
         at += strspn(at, " \t");
         if (*at == ',' || *at == ';') at += 1 + strspn(at + 1, " \t");
+        PS_TRY(ps_text_separator(end, at, &kinds));
     }
     return PS_OK;
 }

@@ -347,9 +347,9 @@ static ps_status read_checkpoint(const char *path)
     snprintf(run, sizeof run, "%.*s", (int)(strlen(path) - strlen(".h5")), path);
     ps_checkpoint_path(run, 1, generation);
     if (rename(path, generation) != 0) return PS_FAILED;
-    ps_status status = ps_checkpoint_identity(run, 1, uuid, &identity);
+    ps_status status = ps_checkpoint_identity(run, 1, 0, uuid, &identity);
     if (status == PS_OK) free(identity);
-    if (status == PS_OK) status = ps_checkpoint_check(run, 1, uuid, &step);
+    if (status == PS_OK) status = ps_checkpoint_check(run, 1, uuid, 0, &step);
     if (status == PS_OK) {
         int count = arrays_of(generation, names, arrays, MOST);
         ps_checkpoint state = {.step = step, .uuid = uuid, .array_count = count, .arrays = arrays};

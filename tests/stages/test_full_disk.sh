@@ -1,0 +1,93 @@
+# A disk without room: a long program ends before it computes anything, with code 4, and says how much it will write;
+# a disk that fills up while it runs: code 4, the file is named, the last checkpoint stays, and once there is room again the
+# same command goes on to the same bits. On a tmpfs in a name space of our own.
+. "$ROOT/tests/stages/lib.sh"
+. "$ROOT/tests/support/gravity.bash"
+needs mesh-surface cluster-build hbem-solve slice-assemble tdbem-march dgtd-march particle-import octree-build fmm gravity-invert
+same() { penstock-compare "$1" "$2" --tolerance 0 > compared 2>&1 || { cat compared; fail "$1 and $2 differ"; }; }
+export OMP_NUM_THREADS=1
+mkdir -p disk
+
+ballast() { dd if=/dev/zero of=disk/ballast bs=4096 2> /dev/null; [ -s disk/ballast ] || fail "the disk was full"; }
+left() { ls -A disk | grep -v ballast; }
+
+# refused COMMAND... OUTPUT-LESS: with hardly a byte free nothing begins
+refused() {
+    expect 4 "are free there" "$@"
+    [ -z "$(left)" ] || fail "left by $1: $(left)"
+    within "$(tail -n 1 spent)" 0 3 "seconds of $1 on a full disk"
+}
+
+# filled MOMENT COMMAND...: from MOMENT on, before so many calls on files of the disk, there is no room.
+filled() {
+    local moment=$1 pid code
+    shift
+    at "$moment:disk/" STOP "$@" > out 2> err & pid=$!
+    until grep -q '^State:.T' /proc/$pid/status 2> /dev/null; do
+        kill -0 $pid 2> /dev/null || { cat out err; fail "over before the disk was full: $*"; }
+        sleep .02
+    done
+    ballast
+    kill -CONT $pid
+    wait $pid
+    code=$?
+    [ $code -eq 4 ] || { cat out err; fail "a disk that filled up ended with $code: $*"; }
+    grep -q 'disk/.*No space left' err || { cat err; fail "neither file nor reason are told by: $*"; }
+    [ -n "$(left)" ] || fail "nothing is kept by: $*"
+    [ -z "$(find disk -name '*.tmp')" ] || fail "half a file stays: $(left)"
+    rm disk/ballast
+}
+
+# on_disk FILE MOMENT COMMAND...: FILE, the output in disk/, of a command that is refused, fills up and goes on.
+on_disk() {
+    local file=$1 moment=$2
+    shift 2
+    expect 0 "" "${@//disk\//}"
+    ballast
+    TIMEFORMAT=%U
+    { time refused "$@"; } 2> spent
+    within "$(tail -n 1 spent)" 0 2 "seconds of processor time of $1 on a full disk"
+    rm disk/ballast
+    filled "$moment" "$@"
+    expect 0 "continu" "$@"
+    same "$file" "disk/$file"
+    [ "$(left)" = "$file" ] || fail "left by $1: $(left)"
+    rm disk/*
+}
+
+inputs() {
+    penstock-mesh-surface ball.hdf --divisions 8
+    penstock-cluster-build ball.hdf c.h5
+    penstock-slice-assemble ball.hdf slices.h5 --courant 2 --speed 1 --formulation sound-hard
+    penstock-particle-import --generate cube many.h5 --count 20000
+    penstock-octree-build many.h5 tree.h5 --height 4
+    "$BUILD/tests-programs/dgtd_model" model.h5 side=3 order=1
+    printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*50\n' > mesh.msh
+    awk 'BEGIN { for (i = 0; i < 100; ++i) print 500050 + 100 * int(i / 10), 4000050 + 100 * (i % 10), 10, 1 + i % 7 * .1, .05 }' > obs.txt
+}
+
+all() {
+    inputs > made 2>&1 || { cat made; fail "inputs"; }
+    on_disk h.hdf write:40 penstock-hbem-solve ball.hdf c.h5 disk/h.hdf --azimuths 0,300,6 --wavenumber 3 --force-coarse --tolerance 1e-8 \
+        --batch 2 --checkpoint-every 1step --device cpu
+    on_disk s.h5 write:40 penstock-slice-assemble ball.hdf disk/s.h5 --courant 2 --speed 1 --checkpoint-every 1step
+    on_disk t.h5 write:60 penstock-tdbem-march slices.h5 ball.hdf disk/t.h5 --steps 400 --emitter plane:dir=0,0,1:width=3 \
+        --checkpoint-every 40steps
+    on_disk d.h5 write:60 penstock-dgtd-march model.h5 disk/d.h5 --steps 2000 --energy-every 1 --checkpoint-every 80steps
+    on_disk f.h5 write:40 penstock-fmm tree.h5 disk/f.h5 --order 5 --device cpu --checkpoint-every 1step
+    on_disk g.h5 write:60 penstock-gravity-invert obs.txt mesh.msh disk/g.h5 --bounds 0,120 --checkpoint-every 3steps
+}
+
+mount_disk='mount -t tmpfs -o size=16m penstock-test disk'
+if [ "${1:-}" = inside ]; then
+    $mount_disk || exit 1
+    all
+    exit 0
+fi
+for how in --map-root-user --; do
+    unshare --mount $how sh -c "$mount_disk" 2> /dev/null || continue
+    unshare --mount $how bash "$0" inside
+    exit $?
+done
+echo "no small disk can be mounted here"
+exit 77
