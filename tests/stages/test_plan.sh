@@ -41,7 +41,7 @@ make penstock-cluster-build small.hdf small.clusters.h5
 make penstock-hmatrix-assemble ball.clusters.h5 ball.slp.h5 --mode dense --chunk-size 4M
 
 make penstock-schwarz-solve cube.load.hdf cube.load.hdf.u
-make penstock-tdbem-march ball.h5 ball.hdf ball.march.h5 --steps 40 --emitter plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start
+make penstock-tdbem-march ball.h5 ball.hdf ball.march.h5 --steps 40 --emitter plane:dir=0,0,1:width=.5:delay=1 --allow short-pulse --allow loud-start
 make penstock-probe ball.march.h5 ball.hdf ball.trace.h5 --at 0,0,3
 make penstock-hmatrix-assemble small.clusters.h5 small.slp.h5 --mode dense
 make penstock-hbem-solve small.hdf small.slp.h5 small.solution.h5 --problem dirichlet --form indirect --data point:0,0,0.2
@@ -77,7 +77,7 @@ def run(command):
         return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, out.read().decode(), err.read().decode()
 
 
-wave = "--steps 40 --emitter plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start"
+wave = "--steps 40 --emitter plane:dir=0,0,1:width=.5:delay=1 --allow short-pulse --allow loud-start"
 commands = [
     "slice-assemble ball.hdf {} --courant 2 --speed 1 --points 3",
     "slice-assemble flat.hdf {} --courant 2 --speed 1 --points 3",
@@ -158,7 +158,7 @@ transmission-optimize {} --nodes 33,33,33 --length 1,1,1
 cluster-build ball.hdf {}
 prism-field prisms.txt stations.txt {}
 terrain-import model.asc {} --stations above:1m
-incident ball.hdf {} --like ball.h5 --steps 40 --source plane:dir=0,0,1:width=2:delay=20 --allow short-pulse --allow loud-start
+incident ball.hdf {} --like ball.h5 --steps 40 --source plane:dir=0,0,1:width=.5:delay=1 --allow short-pulse --allow loud-start
 gravity-anomaly cube.load.hdf.u {}
 sphere-exact {} --radius 1 --speed 1 --quantity soft-far --angles 0,90 --emitter plane:dir=0,0,1:width=2:delay=20 --dt .1 --steps 100
 dgtd-sphere {} --radius 1 --eps 4 --frequencies 1e8 --at 0,0,3
