@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/schwarz/round_part.h"
+
 static const double pi = 3.14159265358979323846;
 
 /* ---- bodies ---- */
@@ -39,41 +41,17 @@ static double overlap(double low, double high, const double range[2])
     return length > 0 ? length : 0;
 }
 
-/* Area of a disc about (x, y) within two ranges: chords along y, by Simpson's rule in the angle
- * that makes their ends smooth. */
-static double disc_area(double x, double y, double radius, double box[3][2])
+/* Of a ring's or a ball's volume, as a share. */
+static double round_share(const ps_body *b, double box[3][2])
 {
-    enum { STEPS = 2000 };
-    double from = fmin(fmax((box[0][0] - x) / radius, -1), 1), sum = 0;
-    double to = fmin(fmax((box[0][1] - x) / radius, -1), 1), a = asin(from), b = asin(to);
-    for (int i = 0; i <= STEPS && b > a; ++i) {
-        double angle = a + (b - a) * i / STEPS, half = radius * cos(angle);
-        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
-        sum += weight * overlap(y - half, y + half, box[1]) * half;
-    }
-    return b > a ? sum * (b - a) / (3 * STEPS) : 0;
-}
-
-static double ring_share(const double *s, double box[3][2])
-{
-    double all = pi * (s[3] * s[3] - s[2] * s[2]) * (s[5] - s[4]);
-    double area = disc_area(s[0], s[1], s[3], box);
-    if (s[2] > 0) area -= disc_area(s[0], s[1], s[2], box);
+    const double *s = b->size;
+    double about[3][2];
+    for (int a = 0; a < 3; ++a)
+        for (int end = 0; end < 2; ++end) about[a][end] = box[a][end] - s[a];
+    double all = ps_body_mass(&(ps_body){b->kind, {s[0], s[1], s[2], s[3], s[4], s[5]}, 1});
+    if (b->kind == PS_BODY_BALL) return ps_ball_part(s[3], about[0], about[1], about[2]) / all;
+    double area = ps_disc_part(s[3], about[0], about[1]) - ps_disc_part(s[2], about[0], about[1]);
     return area * overlap(s[4], s[5], box[2]) / all;
-}
-
-/* Discs along z, likewise. */
-static double ball_share(const double *s, double box[3][2])
-{
-    enum { STEPS = 200 };
-    double from = fmin(fmax((box[2][0] - s[2]) / s[3], -1), 1), sum = 0;
-    double to = fmin(fmax((box[2][1] - s[2]) / s[3], -1), 1), a = asin(from), b = asin(to);
-    for (int i = 0; i <= STEPS && b > a; ++i) {
-        double half = s[3] * cos(a + (b - a) * i / STEPS);
-        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
-        if (half > 0) sum += weight * disc_area(s[0], s[1], half, box) * half;
-    }
-    return b > a ? sum * (b - a) / (3 * STEPS) / (4. / 3 * pi * s[3] * s[3] * s[3]) : 0;
 }
 
 /* Its extent along each axis. */
@@ -99,7 +77,7 @@ double ps_body_share(const ps_body *b, double box[3][2])
     }
     if (inside) return 1;
     if (product == 0 || b->kind == PS_BODY_BRICK) return product;
-    return fmin(1, b->kind == PS_BODY_RING ? ring_share(b->size, box) : ball_share(b->size, box));
+    return fmin(1, round_share(b, box));
 }
 
 /* ---- onto the grid ---- */
@@ -136,11 +114,11 @@ static void add_brick(const ps_cells *cells, const ps_body *b, int64_t i, double
     }
 }
 
-/* ---- discs and balls: whole cells by their corners, cut ones by samples ---- */
+/* ---- discs and balls: whole cells by their corners, cut ones by integrals ---- */
 
 typedef struct round_cell {
-    double low[3], h[3]; /* relative to the centre */
-    int dimensions;      /* 2: x and y             */
+    double end[3][2]; /* relative to the centre */
+    int dimensions;   /* 2: x and y             */
 } round_cell;
 
 /* Squares of the distances of the cell's nearest and farthest points. */
@@ -148,44 +126,34 @@ static void distances(const round_cell *c, double *nearest, double *farthest)
 {
     *nearest = *farthest = 0;
     for (int a = 0; a < c->dimensions; ++a) {
-        double l = c->low[a], u = l + c->h[a];
+        double l = c->end[a][0], u = c->end[a][1];
         double gap = l > 0 ? l : u < 0 ? u : 0, reach = fmax(fabs(l), fabs(u));
         *nearest += gap * gap;
         *farthest += reach * reach;
     }
 }
 
-static double sample_at(const round_cell *c, int axis, int s)
-{
-    return c->low[axis] + c->h[axis] * (s + .5) / PS_BODY_SAMPLES;
-}
-
 /* The share of the cell within `radius`, 0 .. 1. */
 static double share_within(const round_cell *c, double radius)
 {
-    double nearest, farthest, square = radius * radius;
-    int64_t inside = 0, layers = c->dimensions == 3 ? PS_BODY_SAMPLES : 1;
+    double nearest, farthest, square = radius * radius, size = 1;
     distances(c, &nearest, &farthest);
     if (nearest >= square) return 0;
     if (farthest <= square) return 1;
-    for (int s = 0; s < PS_BODY_SAMPLES; ++s)
-        for (int t = 0; t < PS_BODY_SAMPLES; ++t)
-            for (int u = 0; u < layers; ++u) {
-                double x = sample_at(c, 0, s), y = sample_at(c, 1, t);
-                double z = layers > 1 ? sample_at(c, 2, u) : 0;
-                inside += x * x + y * y + z * z < square;
-            }
-    return (double)inside / (double)(PS_BODY_SAMPLES * PS_BODY_SAMPLES * layers);
+    for (int a = 0; a < c->dimensions; ++a) size *= c->end[a][1] - c->end[a][0];
+    double part = c->dimensions == 3 ? ps_ball_part(radius, c->end[0], c->end[1], c->end[2])
+                                     : ps_disc_part(radius, c->end[0], c->end[1]);
+    return part / size;
 }
 
 static round_cell cell_about(const ps_cells *cells, const double *centre, const int64_t at[3],
                              int dimensions)
 {
     round_cell c = {.dimensions = dimensions};
-    for (int a = 0; a < dimensions; ++a) {
-        c.h[a] = cells->grid.spacing[a];
-        c.low[a] = cells->origin[a] + (double)at[a] * c.h[a] - centre[a];
-    }
+    for (int a = 0; a < dimensions; ++a)
+        for (int end = 0; end < 2; ++end)
+            c.end[a][end] =
+                cells->origin[a] + (double)(at[a] + end) * cells->grid.spacing[a] - centre[a];
     return c;
 }
 

@@ -2,9 +2,9 @@
  * density: bodies and rectilinear models put onto the cells of a structured grid, by volume.
  *
  * A cell gets the mean density of what lies in it, so that masses are kept: exactly for bricks and
- * rectilinear models (products of overlaps along the axes), to the sampling of cut cells for
- * upright rings (areas) and balls (volumes). Contrasts of bodies that overlap add up. Work is by
- * planes of equal x: independent, any thread may take any plane.
+ * rectilinear models (products of overlaps along the axes), for upright rings, and to 1e-6 of
+ * cut cells for balls (integrals, round_part.h). Contrasts of bodies that overlap add up. Work is
+ * by planes of equal x: independent, any thread may take any plane.
  */
 #ifndef PS_KERNELS_SCHWARZ_DENSITY_H
 #define PS_KERNELS_SCHWARZ_DENSITY_H
@@ -19,13 +19,11 @@ typedef struct ps_body {
     double size[6], density;
 } ps_body;
 
-enum { PS_BODY_SAMPLES = 12 }; /* along each axis of a cut cell */
-
 /* Extents in order, radii positive, all finite. PS_INVALID with what is wrong. */
 ps_status ps_body_check(const ps_body *body);
 double ps_body_mass(const ps_body *body);
 /* The share of its volume within [low, high] along each axis, box[3][2], 0 .. 1: exactly for bricks
- * and for bodies that lie inside, to some 1e-6 for rings and balls that reach out. */
+ * and for bodies that lie inside, to 1e-6 for balls that reach out. */
 double ps_body_share(const ps_body *body, double box[3][2]);
 
 typedef struct ps_cells {

@@ -214,9 +214,11 @@ static ps_status gather_box(const model *m, double box[6])
     }
     PS_TRY_IN(ps_parse_reals(chosen.box, ',', box, 6, &count), "--box");
     for (int a = 0; a < 3; ++a)
-        if (count != 6 || !(box[2 * a] < box[2 * a + 1]))
-            return ps_fail(PS_USAGE, "--box: \"%s\" is not X0,X1,Y0,Y1,Z0,Z1 with ascending pairs",
-                           chosen.box);
+        if (count != 6 || !(box[2 * a] < box[2 * a + 1]) ||
+            !(fmax(fabs(box[2 * a]), fabs(box[2 * a + 1])) <= PS_UBC_MOST))
+            return ps_fail(PS_USAGE,
+                           "--box: \"%s\" is not X0,X1,Y0,Y1,Z0,Z1 with ascending pairs within %g",
+                           chosen.box, PS_UBC_MOST);
     for (int i = 0; i < 6; ++i) box[i] *= unit_length();
     return PS_OK;
 }
@@ -437,7 +439,7 @@ static ps_status run_model(ps_run *run)
 
 static const ps_program program = {
     .name = "gravity-model",
-    .results = 2,
+    .results = 3,
     .synopsis = "OUTPUT",
     .description = "Puts density contrasts onto the cells of a structured grid (z down), keeping "
                    "masses: bricks, rings and balls, tables of bricks, UBC-GIF models, a built-in "

@@ -98,7 +98,7 @@ static ps_status read_rows(ps_hdf5_columns *file, const char *path, int width, p
         int64_t some = all - out->count < ROWS ? all - out->count : ROWS;
         status = ps_hdf5_columns_read(file, 0, out->count, some, rows);
         for (int64_t i = 0; i < some && status == PS_OK; ++i) {
-            status = check_row(where, out->count + i, rows + i * width, width);
+            status = check_row(where, out->count + i + 1, rows + i * width, width);
             for (int k = 0; k < width; ++k) out->column[k][out->count + i] = rows[i * width + k];
         }
         out->count += some;

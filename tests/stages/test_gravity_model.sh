@@ -19,7 +19,13 @@ done
 # the crater: net mass of the numerics guide
 expect 0 "" $model crater.hdf --preset chx-1 --nodes 126,126,31
 within "$(figure mass_of_model)" -9.11e15 -9.09e15 "mass of CHX-1"
-within "$(ratio)" .9995 1.0005 "mass of CHX-1 on the grid"
+within "$(ratio)" .9999999 1.0000001 "mass of CHX-1 on the grid"
+# Masses of what is far smaller than a cell, or thinner, are kept, too; boxes of no Earth are not.
+expect 0 "spread over cells" $model small.hdf --box 0,1000,0,1000,0,500 --nodes 11,11,11 --body ball:503,507,251,.01,300
+within "$(ratio)" .9999999 1.0000001 "mass of a small ball"
+expect 0 "" $model thin.hdf --box 0,1000,0,1000,0,500 --nodes 11,11,11 --body ring:503,507,100,101,100,200,300
+within "$(ratio)" .9999999 1.0000001 "mass of a thin ring"
+expect 2 "ascending pairs within 1e+09" $model no.hdf --box 0,1e300,0,1e300,0,1e300 --nodes 5,5,5 --body brick:0,1,0,1,0,1,1
 # UBC-GIF: 2 x 3 x 2 bricks, values z first, then x, then y; air
 printf '2 3 2\n100 200 50\n2*10\n10 20 10\n5 15\n' > m.msh
 printf '1\n2\nnan\n-99\n' > m.mod; for v in 3 4 5 6 7 8 9 10; do echo $v >> m.mod; done
