@@ -1,5 +1,6 @@
 /* Bodies and rectilinear models on cells: masses, places (kernels/schwarz/density.h). */
 #include "kernels/schwarz/density.h"
+#include "kernels/schwarz/round_part.h"
 
 #include "tests/check.h"
 
@@ -57,6 +58,24 @@ static void keeps_masses_of_small_bodies(void **state)
     double share = 1 - cap / ps_body_mass(&ball);
     check_near(mass_on(&c, &ball), share * ps_body_mass(&ball), 0, 1e-9);
     check_near(ps_body_share(&ball, (double[3][2]){{-5, 5}, {-5, 5}, {0, 10}}), share, 0, 1e-9);
+}
+
+/* Which axis the slices of a ball are along is no matter: their ends are found along each. */
+static void parts_of_balls_know_no_axis(void **state)
+{
+    uint64_t seed = 11;
+    double worst = 0;
+    for (int t = 0; t < 20000; ++t) {
+        double b[3][2], size = 1;
+        for (int a = 0; a < 3; ++a) {
+            b[a][0] = -1.2 + 2.2 * check_random(&seed);
+            b[a][1] = b[a][0] + pow(10, -2 * check_random(&seed));
+            size *= b[a][1] - b[a][0];
+        }
+        double off = fabs(ps_ball_part(1, b[0], b[1], b[2]) - ps_ball_part(1, b[2], b[0], b[1]));
+        worst = fmax(worst, off / size);
+    }
+    check_near(worst, 0, 3e-6, 0);
 }
 
 /* A brick that sticks out loses what is outside; one that is outside leaves nothing. */
