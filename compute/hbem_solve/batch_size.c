@@ -17,6 +17,14 @@ int64_t batch_bytes(const solve_problem *p, int64_t sides)
     return 8 * (total + equation_doubles(p, sides));
 }
 
+int64_t state_bytes(const solve_problem *p, int64_t sides)
+{
+    ps_lockstep_system system = batch_system(p, sides);
+    int64_t doubles[PS_LOCKSTEP_PIECES];
+    ps_lockstep_memory(&system, &p->options.krylov, doubles);
+    return 8 * (doubles[PS_LOCKSTEP_SMALL] + doubles[PS_LOCKSTEP_VECTORS]);
+}
+
 int64_t choose_batch(const solve_problem *p)
 {
     int64_t most = p->options.batch > 0 ? p->options.batch : p->load_count;

@@ -25,6 +25,8 @@ static void add_files(const solve_problem *p, ps_ledger *l)
     ps_ledger_add(l, PS_ROOM_HOST, "reading", readers);
     ps_ledger_add(l, PS_ROOM_HOST, "writing", chunk + ps_store_writer_bytes(chunk));
     ps_ledger_add(l, PS_ROOM_DISK, "files", 2 * solution);
+    /* Those that a batch keeps, and the one that is being written. */
+    ps_ledger_add(l, PS_ROOM_DISK, "checkpoints", (p->run->keep + 1) * state_bytes(p, p->batch));
 }
 
 /* Matrices of a group in memory, and what assembling them takes beside. */

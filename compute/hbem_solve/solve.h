@@ -359,6 +359,8 @@ int64_t free_on_device(const solve_problem *p);
 /* Bytes of vectors of a batch, and how many sides are solved together. */
 ps_lockstep_system batch_system(const solve_problem *p, int64_t sides);
 int64_t batch_bytes(const solve_problem *p, int64_t sides);
+/* Of a checkpoint of such a batch, at most. */
+int64_t state_bytes(const solve_problem *p, int64_t sides);
 int64_t choose_batch(const solve_problem *p);
 /* Solves everything into p->out; PS_STOPPED: checkpoints are written, there is no output. */
 ps_status solve_batches(solve_problem *p);

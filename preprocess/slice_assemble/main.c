@@ -285,8 +285,8 @@ static ps_status write_part(const char *path, const ps_retarded_problem *problem
     ps_assembly_sink sink = {0};
     ps_slice_header header;
     ps_assembly_header(problem, &chosen, &header);
-    ps_status status = ps_comm_agree(open_journal(path, plan, product, &journal));
-    if (status == PS_OK) status = create_output(path, plan, product, &out, &sink);
+    ps_status status = ps_comm_agree(create_output(path, plan, product, &out, &sink));
+    if (status == PS_OK) status = open_journal(path, plan, product, &journal);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = ps_assembly_units(problem, plan, journal, &sink, result);
     status = ps_comm_agree(status);
