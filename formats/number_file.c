@@ -81,11 +81,13 @@ bool ps_is_usual_flag(double value)
     return false;
 }
 
-ps_status ps_text_separator(const char *from, const char *to, int *kinds)
+ps_status ps_text_separator(const char *number, const char *end, const char *next, int *kinds)
 {
-    enum { COMMA = 1, OTHER = 2 };
-    if (*to) *kinds |= memchr(from, ',', (size_t)(to - from)) ? COMMA : OTHER;
-    if (*kinds != (COMMA | OTHER)) return PS_OK;
+    enum { DECIMAL = 1, OTHER = 2 };
+    bool whole = strspn(number, "+-0123456789") == (size_t)(end - number);
+    bool joined = whole && *end == ',' && next == end + 1 && strspn(next, "0123456789") > 0;
+    if (*next) *kinds |= joined ? DECIMAL : memchr(end, ',', (size_t)(next - end)) ? 0 : OTHER;
+    if (*kinds != (DECIMAL | OTHER)) return PS_OK;
     return ps_fail(
         PS_INVALID,
         "commas stand between some of its numbers and blanks or semicolons alone between "
@@ -155,9 +157,10 @@ static ps_status take_word(ps_number_file *f, bool *found)
     if (*end && !strchr(blanks, *end)) return PS_OK;
     f->value = value;
     f->repeat = (int64_t)count;
+    const char *number = f->at;
     f->at = end + strspn(end, blanks);
     f->begun = *found = true;
-    ps_status status = ps_text_separator(end, f->at, &f->kinds);
+    ps_status status = ps_text_separator(number, end, f->at, &f->kinds);
     return status == PS_OK ? PS_OK
                            : ps_context(status, "%s line %lld", f->path, (long long)f->where);
 }

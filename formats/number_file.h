@@ -3,9 +3,8 @@
  * line: UBC-GIF meshes and models, stations, tables.
  *
  * Words are separated by blanks, tabs, commas or semicolons; # % and ! begin comments. A word is a
- * number of C ("nan" too) or, where it makes sense, N*V: the number V, N times. A line that has
- * commas between some of its numbers and other separators alone between others is refused: its
- * commas may be decimal ones.
+ * number of C ("nan" too) or, where it makes sense, N*V: the number V, N times. A line in
+ * which some commas may be decimal ones, as in "0,5 1 2", is refused.
  */
 #ifndef PS_FORMATS_NUMBER_FILE_H
 #define PS_FORMATS_NUMBER_FILE_H
@@ -40,10 +39,10 @@ bool ps_text_is_header(const char *line);
  * the rounding of single precision. */
 bool ps_is_usual_flag(double value);
 
-/* What stands between two numbers of a line, from `from` to `to`, where the next one begins, if
- * there is one: PS_INVALID if some separators of the line have commas and others have not, as "0,5
- * 1 2" would be read as four numbers. *kinds is 0 before the first. */
-ps_status ps_text_separator(const char *from, const char *to, int *kinds);
+/* What stands behind a number of a line, up to `next`, where the next one begins, if there is one:
+ * PS_INVALID if whole numbers of the line are joined to digits by commas while others are separated
+ * otherwise, as "0,5 1 2" would be read as four numbers. *kinds is 0 before the first. */
+ps_status ps_text_separator(const char *number, const char *end, const char *next, int *kinds);
 
 int64_t ps_number_file_where(const ps_number_file *file); /* the line, from 1 */
 

@@ -64,8 +64,9 @@ static ps_status add_line(ps_receivers *receivers, char *line)
         place[d] = strtod(at, &end);
         if (end == at || !isfinite(place[d]))
             return ps_fail(PS_INVALID, "expected three numbers, found \"%s\"", line);
+        const char *number = at + strspn(at, " \t");
         at = end + strspn(end, " \t,");
-        PS_TRY(ps_text_separator(end, at, &kinds));
+        PS_TRY(ps_text_separator(number, end, at, &kinds));
     }
     if (*at) return ps_fail(PS_INVALID, "more than three numbers in \"%s\"", line);
     return add(receivers, false, place);

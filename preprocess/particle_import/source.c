@@ -157,7 +157,7 @@ ps_status parse_numbers(const char *line, double *out, int capacity, int *count)
         const char *end = at;
         at += strspn(at, " \t");
         if (*at == ',' || *at == ';') at += 1 + strspn(at + 1, " \t");
-        PS_TRY(ps_text_separator(end, at, &kinds));
+        PS_TRY(ps_text_separator(begin, end, at, &kinds));
     }
     return PS_OK;
 }
