@@ -84,8 +84,11 @@ ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *befo
         return give_up(reached, p, "a higher order does not help: --precision fp64 does");
     if (stays)
         return give_up(reached, p,
-                       "a higher order does not help: what is left is rounding, as where charges "
-                       "cancel");
+                       reached->gradient > reached->potential
+                           ? "a higher order does not help: gradients are what is left where "
+                             "charges cancel, as in a crystal (--no-gradient leaves them out)"
+                           : "a higher order does not help: what is left is rounding, as where "
+                             "charges cancel");
     if (order == PS_FMM_ORDER_MAX)
         return give_up(reached, p,
                        "no higher order is possible: a tree of fewer levels "

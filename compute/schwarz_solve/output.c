@@ -99,8 +99,19 @@ ps_status output_write(solve_problem *p, const char *path, void *state)
     ps_status status = ps_comm_agree(write_part(p, path, state));
     if (status != PS_OK || ps_comm_size() == 1) return status;
     if (ps_comm_rank() == 0)
-        status = ps_store_write_master(path, &p->product.identity, p->set.generation, ps_comm_size());
+        status =
+            ps_store_write_master(path, &p->product.identity, p->set.generation, ps_comm_size());
     return ps_comm_agree(status);
+}
+
+void output_remove(const solve_problem *p, const char *path)
+{
+    char part[4096];
+    if (ps_comm_size() > 1) {
+        ps_store_part_path(path, p->set.generation, ps_comm_rank(), part);
+        (void)remove(part);
+    }
+    if (ps_comm_rank() == 0) (void)remove(path);
 }
 
 /* A solve that has not converged: its best iterate goes beside the output. */

@@ -33,6 +33,22 @@ ps_status solve_identify(solve_problem *p)
     return ps_product_identity(&p->product, more, &p->options.identity);
 }
 
+/* Slabs that are solved less well than their interfaces, or conditions in which digits are lost,
+ * end with interfaces that agree and a field that is no solution. */
+static ps_status check_whole(solve_problem *p)
+{
+    static const double leave = 1000; /* times the tolerance */
+    if (p->residual <= leave * p->options.tolerance) return PS_OK;
+    output_remove(p, p->run->output);
+    return ps_fail(
+        PS_INACCURATE,
+        "interfaces have come to a residual of %.3g, but the whole system to %.3g alone, "
+        "with a tolerance of %.3g: nothing is kept; %s",
+        p->result.residual, p->residual, p->options.tolerance,
+        p->options.inner_tolerance > 0 ? "lower --inner-tolerance, or leave it out"
+                                       : "take other --coefficients, or a --kind");
+}
+
 static ps_status check(solve_problem *p)
 {
     ps_box_field solution;
@@ -91,6 +107,7 @@ ps_status solve_all(solve_problem *p)
     p->way->close(state);
     PS_TRY(status);
     if (!p->trial) PS_TRY(check(p));
+    if (!p->trial) PS_TRY(check_whole(p));
     solve_report(p);
     return PS_OK;
 }

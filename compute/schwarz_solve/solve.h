@@ -113,6 +113,8 @@ ps_status output_begin_set(solve_problem *p, const char *path);
 ps_status output_create(solve_problem *p, const char *path);
 /* The field of the state, by all ranks, and the master. Collective. */
 ps_status output_write(solve_problem *p, const char *path, void *state);
+/* Takes away what output_write has left there: each rank its part, the first one the master. */
+void output_remove(const solve_problem *p, const char *path);
 /* After a failure: at the limit of iterations the last iterate goes beside the output, which the
  * message then says. Returns the failure. Collective. */
 ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state);

@@ -8,8 +8,8 @@
 #include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
-static const double faintest =
-    1e-140; /* of which squares keep their digits, as those of its inverse */
+/* Squares of this and of its inverse keep their digits. */
+static const double faintest = 1e-140;
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
 
 static ps_krylov_method method_of(solver_kind kind)

@@ -126,6 +126,7 @@ int ps_fmm_more_order(int order, double excess, double before)
     static const double digits_an_order = 0.9, gain = 0.5;
     if (before > 0 && excess > gain * before) return -1;
     double steps = ceil(log10(excess) / digits_an_order);
+    if (steps > PS_FMM_ORDER_MAX) return -1; /* true values that vanish by cancelling */
     int more = steps < 1 ? 1 : steps > 3 ? 3 : (int)steps;
     return order + more > PS_FMM_ORDER_MAX ? PS_FMM_ORDER_MAX - order : more;
 }

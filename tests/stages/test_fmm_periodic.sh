@@ -24,6 +24,14 @@ expect 0 "" $fmm nacl.h5 result.h5 --order 3 --periodic xyz --period 4
 energy_is "$(python3 -c 'print(-8 * 1.747564594633182 / 4)')" 2e-13
 expect 0 "" $fmm cscl.h5 result.h5 --order 3 --periodic xyz --period 1 --force
 energy_is "$(python3 -c 'print(-1.762674773070991 / .75 ** .5)')" 2e-13
+# In a crystal gradients are 0: no order has digits of them, which is told at once.
+awk 'BEGIN { for (i = 0; i < 512; ++i) { x = i % 8; y = int(i / 8) % 8; z = int(i / 64); print x, y, z, 1 - 2 * ((x + y + z) % 2) } }' > salt.txt
+penstock-particle-import salt.txt salt.p.h5 > import 2>&1 || { cat import; fail "salt"; }
+expect 5 "--no-gradient leaves them out" $fmm salt.p.h5 salt.h5 --periodic xyz --period 8
+expect 0 "" $fmm salt.p.h5 salt.h5 --periodic xyz --period 8 --no-gradient
+h5dump -y -d /potential0 salt.h5 | grep -oE '[-]?1\.[0-9]+' | awk '{ v = ($1 < 0 ? -$1 : $1) - 1.747564594633; s += v * v; ++n } END { print n, sqrt(s / n) }' > salt
+within "$(cut -d' ' -f1 salt)" 512 512 "potentials of a crystal"
+within "$(cut -d' ' -f2 salt)" 0 5e-4 "error of a crystal's potentials"
 # ---- two charges, lattices of one, two and three axes ----
 printf '.1 .2 .3 1\n.6 .45 .85 -1\n' > two.txt
 tree two --height 1

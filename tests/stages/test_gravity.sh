@@ -109,6 +109,9 @@ expect 3 'wanted is "load"' $solve prism.hdf no.hdf
 expect 3 'wanted is "density"' penstock-gravity-assemble load.hdf no.hdf
 expect 3 "lie outside" penstock-gravity-anomaly whole.hdf no.h5 --profile 0,0,1e6,0,0,3
 expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method fixed-point --limit 1 --checkpoint-every 0
+# Slabs solved to less than their interfaces: the whole system tells, and nothing is kept.
+expect 5 "nothing is kept; lower --inner-tolerance" $solve load.hdf no.hdf --slabs 5 --inner cg --inner-tolerance .1
+[ ! -e no.hdf ] || fail "a field that is no solution was kept"
 [ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"
 
 # ---- Laguna del Maule: 191 stations ----
