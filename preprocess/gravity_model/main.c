@@ -202,7 +202,7 @@ static void tell_of_spread(const model *m)
 
 static ps_status gather_box(const model *m, double box[6])
 {
-    static const double usual[6] = {-125e3, 125e3, -125e3, 125e3, 0, 15e3};
+    static const double usual[6] = {-125e3, 125e3, -125e3, 125e3, 0, 15e3}, widest = 1e20;
     int count;
     if (!chosen.box) {
         for (int a = 0; a < 3; ++a) {
@@ -220,6 +220,14 @@ static ps_status gather_box(const model *m, double box[6])
                            "--box: \"%s\" is not X0,X1,Y0,Y1,Z0,Z1 with ascending pairs within %g",
                            chosen.box, PS_UBC_MOST);
     for (int i = 0; i < 6; ++i) box[i] *= unit_length();
+    for (int a = 0; a < 3; ++a) {
+        double side = box[2 * a + 1] - box[2 * a];
+        if (!(side >= 1 / widest && side <= widest))
+            return ps_fail(PS_USAGE,
+                           "--box: a side of %g m: volumes and potentials are numbers of fp64 for "
+                           "sides from %g to %g m",
+                           side, 1 / widest, widest);
+    }
     return PS_OK;
 }
 
