@@ -409,7 +409,7 @@ static ps_status run_solve(ps_run *run)
 
 static const ps_program program = {
     .name = "schwarz-solve",
-    .results = 2,
+    .results = 3,
     .synopsis = "LOAD [POTENTIAL]",
     .description = "Solves for the potential that belongs to a load of penstock-gravity-assemble: "
                    "as a whole (directly, or by P-CG, BiCGStab or P-BiCGCR), or by an optimised "

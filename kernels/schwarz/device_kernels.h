@@ -12,25 +12,35 @@ ps_status ps_fast_tables_cuda(const ps_fast_device *solver, ps_stream *stream);
 
 static inline int64_t ps_sine_table_size(const ps_sine_table *s)
 {
-    return (int64_t)2 * s->chunks * s->steps * 2 * PS_SINE_DEPTH * s->pitch;
+    return (int64_t)2 * s->chunks * s->steps * s->matrices * s->chunk_tiles * 64;
 }
 
-/* Where line i begins, i / group * batch + i % group * step, and how far apart its values are. */
+/*
+ * Where line i begins, i / group * batch + i % group * step, and how far apart its values are.
+ *
+ * Between two transforms, rows of `count` values have their halves apart, the second one at an
+ * aligned place: even modes and odd ones, or nodes from both ends. PS_MODES_APART: line i is that
+ * of a mode, where the modes of a row lie so. PS_NODES_APART: it is what such a place of a row has,
+ * and lies at its node. Lines beyond them are read as 0, and not written.
+ */
+enum { PS_IN_ORDER, PS_MODES_APART, PS_NODES_APART };
 typedef struct ps_line_places {
-    int64_t group, batch, step, next;
+    int64_t group, batch, step, next, count;
+    int apart;
 } ps_line_places;
-/* The sine transform of `lines` lines between n values and n modes. */
+/*
+ * The sine transform of `lines` lines between n values and n modes. `along`: values of a line are
+ * consecutive (next 1); what is written has its halves apart, in n rounded up to PS_FAST_COLUMNS
+ * values, at even places of memory. Else lines are consecutive (step 1), in groups of an even
+ * number.
+ */
 typedef struct ps_sine_transform {
     ps_sine_table sines;
     int64_t lines;
-    int64_t stored;       /* modes of a line that are written: 0 from n on         */
-    int64_t group_stored; /* lines of a group that are written                     */
     const void *in;
     void *out;
     ps_line_places from, to;
-    bool to_modes;
-    bool along;     /* values of a line are consecutive (next 1); else lines are     */
-    int64_t pieces; /* of work: set by the call                                      */
+    bool to_modes, along;
 } ps_sine_transform;
 /* PS_USAGE for 2^31 lines or more. */
 ps_status ps_sine_transform_cuda(ps_precision precision, const ps_sine_transform *transform,
@@ -49,9 +59,9 @@ typedef struct ps_slab_entry {
 typedef struct ps_slab_sweep {
     const ps_fast_device *tables;
     const ps_slab_entry *entries; /* device memory, as the rest */
-    int64_t slabs, rows; /* rows: open planes, the most of a slab */
-    const void *load; /* NULL: none */
-    const void *g;    /* NULL where no face has a trace */
+    int64_t slabs, rows;          /* rows: open planes, the most of a slab */
+    const void *load;             /* NULL: none */
+    const void *g;                /* NULL where no face has a trace */
     void *field, *factor, *out;
     double p, q; /* of S1 + S2 */
 } ps_slab_sweep;

@@ -5,15 +5,14 @@
 
 static int64_t size_of(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
-/* For n values a line and `stored` modes. The pitch is 4 more than a multiple of 16, which keeps
- * lanes of a warp in different banks. */
-static ps_sine_table table_of(int64_t n, int64_t stored)
+static ps_sine_table table_of(int64_t n)
 {
-    int64_t half = (n + 1) / 2, tiles = (stored + 15) / 16;
-    ps_sine_table t = {.n = n, .steps = (int)((half + PS_SINE_DEPTH - 1) / PS_SINE_DEPTH)};
+    int64_t half = (n + 1) / 2, tiles = (half + 7) / 8;
+    ps_sine_table t = {.n = n,
+                       .steps = (int)((half + PS_SINE_DEPTH - 1) / PS_SINE_DEPTH),
+                       .matrices = n % 2 == 0 ? 1 : 2};
     t.chunks = (int)((tiles + PS_SINE_TILES - 1) / PS_SINE_TILES);
     t.chunk_tiles = (int)((tiles + t.chunks - 1) / t.chunks);
-    t.pitch = (8 * t.chunk_tiles + 11) / 16 * 16 + 4;
     return t;
 }
 
@@ -26,7 +25,7 @@ static ps_fast_device shape_of(ps_precision precision, const ps_slab *slab)
                             .my = my,
                             .mz = mz,
                             .stride = stride,
-                            .sines = {table_of(my, my), table_of(mz, stride)}};
+                            .sines = {table_of(my), table_of(mz)}};
 }
 
 /* Puts the tables into memory, unless that is NULL; their bytes. */
@@ -78,48 +77,39 @@ int64_t ps_fast_device_workspace(ps_precision precision, const ps_slab *slab)
 
 /* ---- transforms ---- */
 
-/* Rows of modes: lines along z, and columns: lines along y, of all planes. */
-static ps_line_places mode_rows(const ps_fast_device *f)
+/* Lines along z of all planes: of nodes, and of modes or what is between both transforms. */
+static ps_line_places node_rows(const ps_fast_device *f)
 {
-    return (ps_line_places){f->my, f->my * f->stride, f->stride, 1};
+    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
+    return (ps_line_places){.group = f->my, .batch = ny * nz, .step = nz, .next = 1};
 }
 
-static ps_line_places mode_columns(const ps_fast_device *f)
+static ps_line_places rows(const ps_fast_device *f)
 {
-    return (ps_line_places){f->stride, f->my * f->stride, 1, f->stride};
+    return (ps_line_places){
+        .group = f->my, .batch = f->my * f->stride, .step = f->stride, .next = 1};
 }
 
-/* Every plane's lines along z, whose places are `from`, to rows of modes. */
-static ps_status transform_z(const ps_fast_device *f, int64_t count, const void *in,
-                             ps_line_places from, bool to_modes, void *out, ps_stream *stream)
+/* Lines along y likewise. */
+static ps_line_places node_columns(const ps_fast_device *f)
 {
-    ps_sine_transform t = {.sines = f->sines[1],
-                           .lines = count * f->my,
-                           .stored = f->stride,
-                           .group_stored = f->my,
-                           .in = in,
-                           .out = out,
-                           .from = from,
-                           .to = mode_rows(f),
-                           .to_modes = to_modes,
-                           .along = true};
-    return ps_sine_transform_cuda(f->precision, &t, stream);
+    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
+    return (ps_line_places){.group = f->stride,
+                            .batch = ny * nz,
+                            .step = 1,
+                            .next = nz,
+                            .count = f->mz,
+                            .apart = PS_NODES_APART};
 }
 
-/* Columns of modes of every plane, to the first `stored` of the places `to`. */
-static ps_status transform_y(const ps_fast_device *f, int64_t count, const void *in, bool to_modes,
-                             void *out, ps_line_places to, int64_t stored, ps_stream *stream)
+static ps_line_places columns(const ps_fast_device *f, int apart)
 {
-    ps_sine_transform t = {.sines = f->sines[0],
-                           .lines = count * f->stride,
-                           .stored = f->my,
-                           .group_stored = stored,
-                           .in = in,
-                           .out = out,
-                           .from = mode_columns(f),
-                           .to = to,
-                           .to_modes = to_modes};
-    return ps_sine_transform_cuda(f->precision, &t, stream);
+    return (ps_line_places){.group = f->stride,
+                            .batch = f->my * f->stride,
+                            .step = 1,
+                            .next = f->stride,
+                            .count = f->mz,
+                            .apart = apart};
 }
 
 /* The first node that is not fixed by y and z. */
@@ -131,21 +121,45 @@ static int64_t corner(const ps_fast_device *f)
 ps_status ps_fast_device_to_modes(const ps_fast_device *f, int64_t count, const void *nodes,
                                   void *modes, void *scratch, ps_stream *stream)
 {
-    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
-    ps_line_places rows = {f->my, ny * nz, nz, 1};
+    ps_sine_transform z = {.sines = f->sines[1],
+                           .lines = count * f->my,
+                           .in = (const char *)nodes + corner(f),
+                           .out = scratch,
+                           .from = node_rows(f),
+                           .to = rows(f),
+                           .to_modes = true,
+                           .along = true};
+    ps_sine_transform y = {.sines = f->sines[0],
+                           .lines = count * f->stride,
+                           .in = scratch,
+                           .out = modes,
+                           .from = columns(f, PS_MODES_APART),
+                           .to = columns(f, PS_IN_ORDER),
+                           .to_modes = true};
     if (count < 1) return PS_OK;
-    PS_TRY(transform_z(f, count, (const char *)nodes + corner(f), rows, true, scratch, stream));
-    return transform_y(f, count, scratch, true, modes, mode_columns(f), f->stride, stream);
+    PS_TRY(ps_sine_transform_cuda(f->precision, &z, stream));
+    return ps_sine_transform_cuda(f->precision, &y, stream);
 }
 
 ps_status ps_fast_device_to_nodes(const ps_fast_device *f, int64_t count, const void *modes,
                                   void *nodes, void *scratch, ps_stream *stream)
 {
-    int64_t ny = f->slab.grid.nodes[1], nz = f->slab.grid.nodes[2];
-    ps_line_places columns = {f->stride, ny * nz, 1, nz};
+    ps_sine_transform z = {.sines = f->sines[1],
+                           .lines = count * f->my,
+                           .in = modes,
+                           .out = scratch,
+                           .from = rows(f),
+                           .to = rows(f),
+                           .along = true};
+    ps_sine_transform y = {.sines = f->sines[0],
+                           .lines = count * f->stride,
+                           .in = scratch,
+                           .out = (char *)nodes + corner(f),
+                           .from = columns(f, PS_IN_ORDER),
+                           .to = node_columns(f)};
     if (count < 1) return PS_OK;
-    PS_TRY(transform_z(f, count, modes, mode_rows(f), false, scratch, stream));
-    return transform_y(f, count, scratch, false, (char *)nodes + corner(f), columns, f->mz, stream);
+    PS_TRY(ps_sine_transform_cuda(f->precision, &z, stream));
+    return ps_sine_transform_cuda(f->precision, &y, stream);
 }
 
 /* ---- the whole ---- */
@@ -157,10 +171,6 @@ ps_status ps_fast_device_solve(const ps_fast_device *f, const void *b, void *x, 
     int64_t plane = size * f->slab.grid.nodes[1] * f->slab.grid.nodes[2];
     int64_t modes = size * f->my * f->stride, open = ps_slab_open_planes(&f->slab);
     char *field = workspace, *scratch = field + ps_device_padded(modes * f->slab.grid.nodes[0]);
-    /* Fixed planes of `field` are copied onto themselves. */
-    if (!f->slab.free[0]) PS_TRY(ps_fill_zero(stream, field, modes));
-    if (!f->slab.free[1])
-        PS_TRY(ps_fill_zero(stream, field + (f->slab.grid.nodes[0] - 1) * modes, modes));
     PS_TRY(ps_fast_device_to_modes(f, open, (const char *)b + shift * plane, field + shift * modes,
                                    scratch, stream));
     ps_slab_sweep sweep = {.tables = f,

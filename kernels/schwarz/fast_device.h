@@ -14,14 +14,15 @@
 #include "runtime/device.h"
 #include "runtime/isa.h"
 
-enum { PS_SINE_DEPTH = 16, PS_SINE_TILES = 20 };
+enum { PS_SINE_DEPTH = 8, PS_SINE_TILES = 20 };
 
-/* Sines of an axis in device memory: pieces of [parity][PS_SINE_DEPTH][pitch], as a block wants
- * them in its shared memory, [to modes, to nodes][chunks][steps]. A chunk has chunk_tiles x 8
- * columns, at most PS_SINE_TILES x 8; zeros beyond (n + 1) / 2. */
+/* Sines of an axis in device memory, as a warp wants them: [to modes, to nodes][chunks][steps]
+ * [matrices][chunk_tiles], tiles of PS_SINE_DEPTH x 8 with two values of each lane side by side. A
+ * chunk has at most PS_SINE_TILES tiles; zeros beyond (n + 1) / 2. One matrix is for both parities if
+ * n is even. */
 typedef struct ps_sine_table {
     int64_t n;
-    int steps, chunks, chunk_tiles, pitch;
+    int steps, chunks, chunk_tiles, matrices;
     double *values;
 } ps_sine_table;
 

@@ -4,15 +4,16 @@
  * The sines S_jk = sqrt(2/(n+1)) sin(pi (j+1)(k+1) / (n+1)), j, k = 0 .. n-1, have
  * S_j,n-1-k = (-1)^j S_jk. Sums x_k + x_n-1-k therefore give the even modes and differences the odd
  * ones, half the products of S; the other way the even modes give what is alike at k and n-1-k, and
- * the odd ones what is opposite. Both halves of a line go through a block together, so that every
- * value is read and written once. All products are of fp64 on the tensor units (mma.m16n8k8), where
- * vectors are fp32, too: that rate is theirs, and it costs no accuracy.
+ * the odd ones what is opposite. If n is even, S_n-1-j,k = (-1)^k S_jk, too: mode n-1-j is to the
+ * differences, every other one negated, what mode j is to the sums, and one matrix does for both
+ * parities. All products are of fp64 on the tensor units (mma.m16n8k8), where vectors are fp32,
+ * too: that rate is theirs, and it costs no accuracy.
  *
- * A block of 8 warps has LINES lines and up to PS_SINE_TILES x 8 results of each parity; a warp has
- * 32 lines and a quarter of the results. Blocks stay, take one piece of work after the other, and
- * fetch the first steps of the next one while they store the last. Sines come by one bulk copy a
- * step: they are two thirds of what a block fetches, and copies by threads would keep those from
- * multiplying.
+ * A block of 8 warps has two groups, which take 32 lines at a time and up to PS_SINE_TILES x 8
+ * results of each parity; a warp has a quarter of the results. Sines of all steps stay in shared
+ * memory where they fit. Then groups wait for each other nowhere, and one multiplies while the
+ * other stores; where they do not fit, both go through them step by step. Sines come by bulk
+ * copies, lines by copies of the threads, some steps ahead.
  */
 #include <cuda_runtime.h>
 #include <cuda_pipeline.h>
@@ -28,119 +29,127 @@ namespace
 enum {
     THREADS = 256,
     DEPTH = PS_SINE_DEPTH, /* of a step */
-    STAGES = 3,
-    LINES = 64,
-    PARTS = 4,                     /* warps over the results */
+    GROUPS = 2,
+    OF_GROUP = THREADS / GROUPS,
+    LINES = 32,
+    PARTS = 4,                     /* warps of a group, over the results */
     TILES = PS_SINE_TILES / PARTS, /* of 8 results, that a warp has at most */
-    PITCH_MOST = 8 * PS_SINE_TILES + 4,
-    B_SIZE = 2 * DEPTH * PITCH_MOST
+    MANY_STAGES = 6,               /* of lines, and of sines that do not stay */
+    FEW_STAGES = 3,
+    SLOTS = 32 /* steps of sines that stay, at most */
 };
 
-static_assert(PS_SINE_TILES * 8 % 16 == 0, "the longest pitch is 4 more than a multiple of 16");
+static_assert(DEPTH == 8, "a step is one product deep");
 
-/* ---- a warp's results ---- */
+/* How a launch uses shared memory: steps of sines, then each group's stages of lines. */
+struct sine_plan {
+    int slots, stages, size; /* size: of a step of sines, in doubles */
+    bool stay;
+};
 
-__device__ void multiply(double c[4], const double a[4], const double b[2])
+#include "kernels/schwarz/sine_lines_body.h"
+
+/* ---- a warp's products ---- */
+
+__device__ void multiply(double c[4], const double a[4], const double2 &b)
 {
 #if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+                 : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b.x), "d"(b.y));
 #else
     for (int half = 0; half < 2; ++half)
         for (int k = 0; k < 2; ++k)
-            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, "
-                "{%0, %1};"
-                : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-                : "d"(a[2 * k + half]), "d"(b[k]));
+            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, "
+                         "{%0, %1};"
+                         : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+                         : "d"(a[2 * k + half]), "d"(k == 0 ? b.x : b.y));
 #endif
 }
 
-/*
- * How a stage of lines lies in shared memory. Where values of a line are consecutive (ROWS), the
- * two halves lie in pairs, and lines 8 more than a multiple of 16 apart; else a half after the
- * other, each value of the depth with all lines.
- */
-template <typename real, bool ROWS> struct stage_of {
-    enum {
-        PAIRS = ROWS,
-        LINE_STRIDE = ROWS ? 2 * DEPTH + 8 : 1,
-        DEPTH_STRIDE = ROWS ? 2 : LINES + (sizeof(real) == 8 ? 4 : 8),
-        HALF_STRIDE = ROWS ? 1 : DEPTH * DEPTH_STRIDE,
-        SIZE = ROWS ? LINES * LINE_STRIDE : 2 * HALF_STRIDE,
-        BYTES = B_SIZE * sizeof(double) + SIZE * sizeof(real)
-    };
-};
+/* Addresses in shared memory, and what is there. */
+__device__ uint32_t shared_at(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-template <typename real> struct pair_of;
-template <> struct pair_of<double> {
-    typedef double2 type;
-};
-template <> struct pair_of<float> {
-    typedef float2 type;
-};
-
-/* A value of each half. */
-template <typename stage, typename real>
-__device__ void read_halves(const real *at, real *first, real *second)
+__device__ double2 read_two(uint32_t at)
 {
-    if (stage::PAIRS) {
-        const typename pair_of<real>::type both =
-            *reinterpret_cast<const typename pair_of<real>::type *>(at);
-        *first = both.x;
-        *second = both.y;
-    } else {
-        *first = at[0];
-        *second = at[stage::HALF_STRIDE];
-    }
+    double2 v;
+    asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "r"(at));
+    return v;
 }
 
-/* Results of both parities: 2 x TILES tiles of 16 x 8. */
-struct warp_sums {
-    double of[2][2][TILES][4]; /* [parity][16 lines] */
+__device__ double read_one(uint32_t at, double)
+{
+    double v;
+    asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(at));
+    return v;
+}
 
-    /* Eight values of the depth: the two halves of the lines, of which MODES makes sums and
-     * differences. */
-    template <bool MODES, typename stage, typename real>
-    __device__ void add(const real *lines, const double *b, int pitch, int tiles)
+__device__ double read_one(uint32_t at, float)
+{
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at));
+    return v;
+}
+
+struct warp_products : warp_sums {
+    /* A step: the two halves of 16 x UNITS lines, of which MODES makes sums and differences. The
+     * sines of the odd parity lie `odd` bytes behind those of the even one, or are the same (ONE).
+     */
+    template <bool MODES, bool ONE, int UNITS, typename stage>
+    __device__ __forceinline__ void add(uint32_t lines, uint32_t sines, int odd, int tiles)
     {
-        const int lane = threadIdx.x % 32, row = lane / 4, part = lane % 4;
+        typedef typename stage::real real;
+        const uint32_t lane =
+            stage::place(threadIdx.x % 32 / 4, threadIdx.x % 4) * (uint32_t)sizeof(real);
+        const int next = 64 * sizeof(double);
         double left[2][2][4];
 #pragma unroll
-        for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < UNITS; ++i)
 #pragma unroll
-            for (int q = 0; q < 4; ++q) { /* lines +0, +8; then four values on */
-                real first, second;
-                read_halves<stage>(lines + (16 * i + row + 8 * (q % 2)) * stage::LINE_STRIDE +
-                                       (part + 4 * (q / 2)) * stage::DEPTH_STRIDE,
-                                   &first, &second);
+            for (int q = 0; q < 4; ++q) {
+                const uint32_t at =
+                    lines + stage::on(lane, 4 * (q / 2)) +
+                    (16 * i + 8 * (q % 2)) * stage::LINE_STRIDE * (uint32_t)sizeof(real);
+                const double first = read_one(at, real()),
+                             second = read_one(at + stage::HALF * sizeof(real), real());
                 left[0][i][q] = MODES ? first + second : first;
                 left[1][i][q] = MODES ? first - second : second;
             }
-        b += part * pitch + row;
+        double2 even = read_two(sines), other = ONE ? even : read_two(sines + odd);
 #pragma unroll
         for (int j = 0; j < TILES; ++j) {
             if (j >= tiles) break;
-#pragma unroll
-            for (int p = 0; p < 2; ++p) {
-                double right[2];
-#pragma unroll
-                for (int q = 0; q < 2; ++q) right[q] = b[(p * DEPTH + 4 * q) * pitch + 8 * j];
-#pragma unroll
-                for (int i = 0; i < 2; ++i) multiply(of[p][i][j], left[p][i], right);
+            const double2 now[2] = {even, other};
+            if (j + 1 < TILES) { /* beyond the last tile: something, unused */
+                even = read_two(sines + next * (j + 1));
+                other = ONE ? even : read_two(sines + next * (j + 1) + odd);
             }
+#pragma unroll
+            for (int p = 0; p < 2; ++p)
+#pragma unroll
+                for (int i = 0; i < UNITS; ++i) multiply(of[p][i][j], left[p][i], now[p]);
         }
+    }
+
+    template <bool MODES, bool ONE, bool FEWER, typename stage>
+    __device__ __forceinline__ void add_lines(int count, uint32_t lines, uint32_t sines, int odd,
+                                              int tiles)
+    {
+        if (count > 16)
+            add<MODES, ONE, 2, stage>(lines, sines, odd, tiles);
+        else if (FEWER && count > 0)
+            add<MODES, ONE, 1, stage>(lines, sines, odd, tiles);
     }
 };
 
 /* ---- copies that a thread asks for and all wait for ---- */
 
-/* One of a stage: it turns over when the sines of a step are there. */
+/* One of a slot of sines: it turns over when they are there. */
 struct gate {
     uint32_t at; /* in shared memory */
-    __device__ explicit gate(const unsigned long long *word)
-        : at((uint32_t)__cvta_generic_to_shared(word))
+    __device__ gate(uint32_t gates, int slot)
+        : at(gates + slot * (uint32_t)sizeof(unsigned long long))
     {
     }
 #if __CUDA_ARCH__ >= 900
@@ -149,12 +158,12 @@ struct gate {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    __device__ void copy(double *to, const double *from, uint32_t bytes) const
+    __device__ void copy(uint32_t to, const double *from, uint32_t bytes) const
     {
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes)
                      : "memory");
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                     "[%0], [%1], %2, [%3];" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+                     "[%0], [%1], %2, [%3];" ::"r"(to),
                      "l"(from), "r"(bytes), "r"(at)
                      : "memory");
     }
@@ -171,269 +180,288 @@ struct gate {
 #endif
 };
 
+/* The lines of a group of a launch: 32 at a time, and what is left over last, or first in the
+ * second group, whose stores then fall between those of the first one. */
+struct share {
+    int begin, end, early;
+    template <bool ROWS> __device__ static share of(const ps_sine_transform &t, int group)
+    {
+        const int unit = ROWS ? 16 : 32;
+        const int64_t units = (t.lines + unit - 1) / unit;
+        const int64_t groups = GROUPS * (gridDim.x / t.sines.chunks);
+        const int64_t at = GROUPS * (blockIdx.x / t.sines.chunks) + group;
+        share s = {(int)(units * at / groups) * unit, (int)(units * (at + 1) / groups) * unit, 0};
+        if (group == 1) s.early = (s.begin - s.end) & (LINES - 1);
+        return s;
+    }
+    __device__ int pieces() const { return (end - begin + LINES - 1) / LINES; }
+    __device__ int first(int piece) const
+    {
+        return piece == 0 ? begin : begin - early + LINES * piece;
+    }
+    __device__ int count(int piece) const /* <= 0: none */
+    {
+        return min(LINES - (piece == 0 ? early : 0), end - first(piece));
+    }
+};
+
 /* ---- the transform ---- */
 
-__device__ int64_t start_of(const ps_line_places &at, int64_t line)
+/* Asks for one value; 0 where it is not there. */
+template <typename real> __device__ void copy_value(uint32_t to, const real *from, bool there)
 {
-    return (int64_t)((uint32_t)line / (uint32_t)at.group) * at.batch +
-           (int64_t)((uint32_t)line % (uint32_t)at.group) * at.step;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from),
+                 "n"((int)sizeof(real)), "r"(there ? (int)sizeof(real) : 0)
+                 : "memory");
 }
 
-/* What one thread fetches of the pieces of work of its block, step after step. */
-template <typename real, bool ROWS, bool MODES> struct fetcher {
+/* What a thread fetches of its group's lines, step after step: the values of both halves at its
+ * depths, for sums and differences, or modes of the parities. */
+template <typename real, bool ROWS, bool MODES, bool ONE> struct fetcher {
     typedef stage_of<real, ROWS> stage;
-    enum { EACH = LINES * DEPTH / THREADS, OWN = ROWS ? EACH : 1 };
     const ps_sine_transform &t;
-    int64_t start[OWN]; /* of the thread's lines; < 0: none */
-    int64_t piece;
-    int step, chunk;
+    const share &mine;
+    const real *low, *high; /* its next values of each half, and those four depths on */
+    int limit;              /* depths that its line has: 0 of one that is not there */
+    int piece, depth;
+    uint32_t stages, stage_now, stages_end, low_at, high_at; /* bytes */
 
-    __device__ explicit fetcher(const ps_sine_transform &transform)
-        : t(transform), piece((int64_t)blockIdx.x - gridDim.x), step(0)
+    __device__ fetcher(const ps_sine_transform &transform, const share &s, uint32_t lines,
+                       int count)
+        : t(transform), mine(s), piece(-1), stages(lines), stage_now(lines),
+          stages_end(lines + count * stage::BYTES)
     {
+        /* The odd parity of one matrix: negated differences at odd depths. */
+        const bool turned = MODES && ONE && own_depth() % 2 == 1;
+        const int half = stage::HALF * sizeof(real);
+        low_at = stage::place(own_line(), own_depth()) * (int)sizeof(real) + (turned ? half : 0);
+        high_at = low_at + (turned ? -half : half);
         next_piece();
     }
-    __device__ int line_of(int e) const
+    /* How far apart values of a half are. */
+    __device__ int64_t low_step() const { return (MODES ? 1 : 2) * (ROWS ? 1 : t.from.next); }
+    __device__ int64_t high_step() const { return MODES || ONE ? -low_step() : low_step(); }
+    __device__ int64_t high_start() const
     {
-        return ROWS ? threadIdx.x / DEPTH + e * (THREADS / DEPTH) : threadIdx.x % LINES;
+        const int n = (int)t.sines.n;
+        return (MODES ? n - 1 : odd_mode(n, 0)) * (ROWS ? 1 : t.from.next);
     }
-    __device__ int depth_of(int e) const
+    __device__ static int own_line()
     {
-        return ROWS ? threadIdx.x % DEPTH : threadIdx.x / LINES + e * (THREADS / LINES);
+        const int thread = threadIdx.x % OF_GROUP;
+        return ROWS ? thread / 4 : thread % LINES;
+    }
+    __device__ static int own_depth()
+    {
+        const int thread = threadIdx.x % OF_GROUP;
+        return ROWS ? thread % 4 : thread / LINES;
     }
     __device__ void next_piece()
     {
-        piece += gridDim.x;
-        chunk = (int)(piece % t.sines.chunks);
-#pragma unroll
-        for (int e = 0; e < OWN; ++e) {
-            const int64_t line = piece / t.sines.chunks * LINES + line_of(e);
-            start[e] = line < t.lines ? start_of(t.from, line) : -1;
-        }
+        const int count = mine.count(++piece);
+        const int line = ROWS ? own_line() : line_beside<MODES>(own_line());
+        const int at = mine.first(piece) + line;
+        const int64_t start = line < count && at < t.lines ? start_of(t.from, at) : -1;
+        depth = own_depth();
+        limit = start >= 0 ? ((int)t.sines.n + 1) / 2 : 0;
+        low = static_cast<const real *>(t.in) + start + depth * low_step();
+        high = low + high_start() + depth * (high_step() - low_step());
     }
-    __device__ void fetch(double *memory, const gate &sines)
+    __device__ void fetch()
     {
-        if (piece < t.pieces) {
-            fetch_sines(memory, sines);
-            real *lines = reinterpret_cast<real *>(memory + B_SIZE);
+        const int odd_less = MODES || ONE ? 0 : 1; /* the odd parity has a mode less */
+        if (piece < mine.pieces()) {
 #pragma unroll
-            for (int e = 0; e < EACH; ++e) fetch_pair(lines, e);
+            for (int on = 0; on < DEPTH; on += 4) {
+                copy_value(stage_now + stage::on(low_at, on), low + on * low_step(),
+                           depth + on < limit);
+                copy_value(stage_now + stage::on(high_at, on), high + on * high_step(),
+                           depth + on < limit - odd_less);
+            }
         }
         __pipeline_commit();
-        if (++step == t.sines.steps) {
-            step = 0;
-            next_piece();
-        }
+        stage_now = stage_now + stage::BYTES == stages_end ? stages : stage_now + stage::BYTES;
+        depth += DEPTH;
+        low += DEPTH * low_step();
+        high += DEPTH * high_step();
+        if (depth >= t.sines.steps * DEPTH) next_piece();
     }
-    __device__ void fetch_sines(double *memory, const gate &sines) const
+};
+
+/* What a block fetches of sines, step after step, into one slot after the other. */
+struct sine_fetcher {
+    const double *from;
+    int step, slot;
+    __device__ sine_fetcher(const ps_sine_table &s, const sine_plan &plan, bool modes)
+        : from(s.values +
+               (int64_t)((modes ? 0 : s.chunks) + blockIdx.x % s.chunks) * s.steps * plan.size),
+          step(0), slot(0)
     {
-        const int size = 2 * DEPTH * t.sines.pitch;
-        const int64_t from = ((MODES ? 0 : t.sines.chunks) + chunk) * (int64_t)t.sines.steps + step;
+    }
+    __device__ void fetch(const ps_sine_table &s, const sine_plan &plan, double *memory,
+                          uint32_t gates)
+    {
+        double *to = memory + slot * plan.size;
 #if __CUDA_ARCH__ >= 900
         if (threadIdx.x == 0)
-            sines.copy(memory, t.sines.values + from * size, size * (int)sizeof(double));
+            gate(gates, slot).copy(shared_at(to), from, plan.size * (int)sizeof(double));
 #else
-        for (int e = 2 * threadIdx.x; e < size; e += 2 * THREADS)
-            __pipeline_memcpy_async(memory + e, t.sines.values + from * size + e,
-                                    2 * sizeof(double));
+        for (int e = 2 * threadIdx.x; e < plan.size; e += 2 * THREADS)
+            __pipeline_memcpy_async(to + e, from + e, 2 * sizeof(double));
 #endif
-    }
-    __device__ void fetch_pair(real *lines, int e) const
-    {
-        const int64_t k = step * DEPTH + depth_of(e), from = start[ROWS ? e : 0];
-        const int64_t place[2] = {MODES ? k : 2 * k, MODES ? t.sines.n - 1 - k : 2 * k + 1};
-        const real *all = static_cast<const real *>(t.in);
-        lines += line_of(e) * stage::LINE_STRIDE + depth_of(e) * stage::DEPTH_STRIDE;
-        if constexpr (ROWS &&
-                      !MODES) { /* both at once: rows of modes are padded to an even length */
-            const bool there = from >= 0 && place[0] < t.sines.n;
-            __pipeline_memcpy_async(lines, there ? all + from + place[0] : all, 2 * sizeof(real),
-                                    there ? 0 : 2 * sizeof(real));
-        } else {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const bool there = from >= 0 && 2 * k < t.sines.n && place[half] < t.sines.n;
-                __pipeline_memcpy_async(lines + half * stage::HALF_STRIDE,
-                                        there ? all + from + place[half] * t.from.next : all,
-                                        sizeof(real), there ? 0 : sizeof(real));
-            }
+        slot = slot + 1 == plan.slots ? 0 : slot + 1;
+        from += plan.size;
+        if (++step == s.steps) {
+            step = 0;
+            from -= s.steps * plan.size;
         }
     }
 };
 
-/* Writes two values at an even place of memory, or one by one. */
-template <typename real> __device__ void store_two(real *at, double first, double second)
+/* Waits for copies that are due and for all threads that share them. */
+__device__ void wait_for_step(const sine_plan &plan, int group)
 {
-    typedef typename pair_of<real>::type pair;
-    if (reinterpret_cast<uintptr_t>(at) % sizeof(pair) == 0) {
-        pair both;
-        both.x = (real)first;
-        both.y = (real)second;
-        *reinterpret_cast<pair *>(at) = both;
-    } else {
-        at[0] = (real)first;
-        at[1] = (real)second;
-    }
+    if (plan.stages == MANY_STAGES)
+        __pipeline_wait_prior(MANY_STAGES - 2);
+    else
+        __pipeline_wait_prior(FEW_STAGES - 2);
+    if (plan.stay)
+        asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"((int)OF_GROUP) : "memory");
+    else
+        __syncthreads();
 }
 
-__device__ void exchange(double *v) { *v = __shfl_xor_sync(~0u, *v, 1); }
-
-/* A lane has the modes 2j .. 2j + 3 of a row, its neighbour four more: an even lane takes the first
- * two of each, an odd one the others, so that neighbours write next to each other. */
-template <typename real>
-__device__ void store_modes(const ps_sine_transform &t, real *line, int64_t j, double v[4])
-{
-    const bool odd = threadIdx.x % 2;
-    double give[2] = {odd ? v[0] : v[2], odd ? v[1] : v[3]};
-    exchange(give);
-    exchange(give + 1);
-    const int64_t own = odd ? 2 * j + 2 : 2 * j, other = odd ? 2 * j - 2 : 2 * j + 4;
-    const double keep[2] = {odd ? v[2] : v[0], odd ? v[3] : v[1]};
-    if (!line) return;
-    if (odd) { /* the neighbour's last two, then the own */
-        if (other < t.stored) store_two(line + other, give[0], give[1]);
-        if (own < t.stored) store_two(line + own, keep[0], keep[1]);
-    } else {
-        if (own < t.stored) store_two(line + own, keep[0], keep[1]);
-        if (other < t.stored) store_two(line + other, give[0], give[1]);
-    }
-}
-
-/* What the parities of a line give at results j and j + 1, at both ends of it. */
-template <typename real>
-__device__ void store_nodes(const ps_sine_transform &t, real *line, int64_t j, const double even[2],
-                            const double odd[2])
-{
-    const int64_t n = t.sines.n;
-    if (!line) return;
-    if (2 * (j + 1) < n - 1) {
-        store_two(line + j, even[0] + odd[0], even[1] + odd[1]);
-        store_two(line + n - 2 - j, even[1] - odd[1], even[0] - odd[0]);
-        return;
-    }
-    for (int q = 0; q < 2; ++q) {
-        if (2 * (j + q) >= n) break;
-        line[j + q] = (real)(even[q] + odd[q]);
-        if (2 * (j + q) != n - 1) line[n - 1 - j - q] = (real)(even[q] - odd[q]);
-    }
-}
-
-/* The same where lines lie side by side. */
-template <bool MODES, typename real>
-__device__ void store_beside(const ps_sine_transform &t, real *line, int64_t j, double even,
-                             double odd)
-{
-    const int64_t next = t.to.next, n = t.sines.n;
-    if (!line || 2 * j >= n) return;
-    if (MODES) {
-        line[2 * j * next] = (real)even;
-        if (2 * j + 1 < n) line[(2 * j + 1) * next] = (real)odd;
-    } else {
-        line[j * next] = (real)(even + odd);
-        if (2 * j != n - 1) line[(n - 1 - j) * next] = (real)(even - odd);
-    }
-}
-
-template <typename real, bool ROWS, bool MODES>
-__device__ void store(const ps_sine_transform &t, const warp_sums &sums, int64_t first_line,
-                      int64_t first_result, int tiles)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-#pragma unroll
-        for (int down = 0; down < 2; ++down) {
-            const int64_t at = first_line + 16 * i + 8 * down + lane / 4;
-            const bool there =
-                at < t.lines && (uint32_t)at % (uint32_t)t.to.group < (uint32_t)t.group_stored;
-            real *line = there ? static_cast<real *>(t.out) + start_of(t.to, at) : nullptr;
-#pragma unroll
-            for (int tile = 0; tile < TILES; ++tile) {
-                if (tile >= tiles) break;
-                const int64_t j = first_result + 8 * tile + 2 * (lane % 4);
-                const double *even = sums.of[0][i][tile] + 2 * down;
-                const double *odd = sums.of[1][i][tile] + 2 * down;
-                if (ROWS && MODES) {
-                    double modes[4] = {even[0], odd[0], even[1], odd[1]};
-                    store_modes(t, line, j, modes);
-                } else if (ROWS) {
-                    store_nodes(t, line, j, even, odd);
-                } else {
-#pragma unroll
-                    for (int q = 0; q < 2; ++q)
-                        store_beside<MODES>(t, line, j + q, even[q], odd[q]);
-                }
-            }
-        }
-}
-
-template <typename real, bool ROWS, bool MODES>
-__global__ void __launch_bounds__(THREADS, 1) transform(const __grid_constant__ ps_sine_transform t)
+template <typename real, bool ROWS, bool MODES, bool ONE>
+__global__ void __launch_bounds__(THREADS, 1)
+    transform(const __grid_constant__ ps_sine_transform t, const __grid_constant__ sine_plan plan)
 {
     typedef stage_of<real, ROWS> stage;
     extern __shared__ __align__(128) double memory[];
-    __shared__ unsigned long long gates[STAGES];
-    const int stride = (int)stage::BYTES / (int)sizeof(double), pitch = t.sines.pitch;
-    const int group = threadIdx.x / 128, warp = threadIdx.x / 32 % PARTS;
+    __shared__ unsigned long long gates[SLOTS];
+    const int group = threadIdx.x / OF_GROUP, warp = threadIdx.x / 32 % PARTS;
     /* Parts with a tile more are with the next scheduler in the second group. */
-    const int part = (warp + group) % PARTS;
+    const int part = (warp + group) % PARTS, odd = 16 * 32 * t.sines.chunk_tiles;
     const int first = part * t.sines.chunk_tiles / PARTS;
     const int tiles = (part + 1) * t.sines.chunk_tiles / PARTS - first;
-    const int lines = group * 32 * stage::LINE_STRIDE;
-    fetcher<real, ROWS, MODES> ahead(t);
+    const int first_result = 8 * (blockIdx.x % t.sines.chunks * t.sines.chunk_tiles + first);
+    const share mine = share::of<ROWS>(t, group);
+    int pieces = mine.pieces();
+    if (!plan.stay) pieces = max(pieces, share::of<ROWS>(t, 1 - group).pieces());
+    const int ahead = plan.stages - 1, sines_ahead = plan.stay ? plan.slots : ahead;
+    const int steps = plan.stay ? t.sines.steps : pieces * t.sines.steps;
+    const uint32_t sines_at = shared_at(memory), gates_at = shared_at(gates);
+    const uint32_t slot_bytes = plan.size * (uint32_t)sizeof(double);
+    const uint32_t sines_end = sines_at + plan.slots * slot_bytes;
+    const uint32_t lines_at = sines_end + group * plan.stages * stage::BYTES;
+    const uint32_t lines_end = lines_at + plan.stages * stage::BYTES;
+    const uint32_t own_sines = 16 * (32 * first + threadIdx.x % 32);
+    fetcher<real, ROWS, MODES, ONE> next(t, mine, lines_at, plan.stages);
+    sine_fetcher sines(t.sines, plan, MODES);
 #if __CUDA_ARCH__ >= 900
-    if (threadIdx.x < STAGES) gate(gates + threadIdx.x).ready();
+    if (threadIdx.x < SLOTS) gate(gates_at, threadIdx.x).ready();
     __syncthreads();
 #endif
-    for (int s = 0; s < STAGES - 1; ++s) ahead.fetch(memory + s * stride, gate(gates + s));
-    int now = 0, next = STAGES - 1;
-    uint32_t turn = 0;
-    for (int64_t piece = blockIdx.x; piece < t.pieces; piece += gridDim.x) {
-        warp_sums sums = {};
+    for (int q = 0; q < max(ahead, sines_ahead); ++q) {
+        if (q < min(sines_ahead, steps)) sines.fetch(t.sines, plan, memory, gates_at);
+        if (q < ahead) next.fetch();
+    }
+    uint32_t now = lines_at, sines_now = sines_at, turn = 0;
+    int slot = 0, q = sines_ahead;
+    for (int piece = 0; piece < pieces; ++piece) {
+        const int count = mine.count(piece);
+        warp_products sums = {};
         for (int s = 0; s < t.sines.steps; ++s) {
-            __pipeline_wait_prior(STAGES - 2);
-            __syncthreads();
-            /* A scheduler has a warp of each group: one asks for the next step, while the other one
-             * multiplies. */
-            if (group == 0) ahead.fetch(memory + next * stride, gate(gates + next));
+            wait_for_step(plan, group);
+            if (q < steps) {
+                sines.fetch(t.sines, plan, memory, gates_at);
+                ++q;
+            }
+            next.fetch();
 #if __CUDA_ARCH__ >= 900
-            gate(gates + now).wait(turn);
+            if (piece == 0 || !plan.stay) gate(gates_at, slot).wait(turn);
 #endif
-            const double *b = memory + now * stride + 8 * first;
-            const real *x = reinterpret_cast<const real *>(memory + now * stride + B_SIZE) + lines;
-#pragma unroll
-            for (int k = 0; k < DEPTH; k += 8) {
-                if (2 * (s * DEPTH + k) < t.sines.n)
-                    sums.template add<MODES, stage>(x + k * stage::DEPTH_STRIDE, b + k * pitch,
-                                                    pitch, tiles);
-                if (k == 0 && group == 1) ahead.fetch(memory + next * stride, gate(gates + next));
+            sums.add_lines<MODES, ONE, ROWS, stage>(count, now, sines_now + own_sines, odd, tiles);
+            now = now + stage::BYTES == lines_end ? lines_at : now + stage::BYTES;
+            sines_now += slot_bytes;
+            ++slot;
+            if (sines_now == sines_end) {
+                slot = 0;
+                sines_now = sines_at;
+                turn ^= plan.stay ? 0 : 1;
             }
-            if (++now == STAGES) {
-                now = 0;
-                turn ^= 1;
-            }
-            next = next + 1 == STAGES ? 0 : next + 1;
         }
-        store<real, ROWS, MODES>(t, sums, piece / t.sines.chunks * LINES + 32 * group,
-                                 8 * (piece % t.sines.chunks * t.sines.chunk_tiles + first), tiles);
+        if (count > 0)
+            store<real, ROWS, MODES>(t, sums, mine.first(piece), count, first_result, tiles);
     }
     __pipeline_wait_prior(0);
 }
 
-template <typename real, bool ROWS, bool MODES>
-ps_status launch(ps_sine_transform t, cudaStream_t on)
+/* ---- launches ---- */
+
+typedef struct card {
+    int processors, memory, major;
+} card;
+
+ps_status look_at(card *out)
 {
-    const int bytes = STAGES * (int)stage_of<real, ROWS>::BYTES;
-    int device, processors;
-    t.pieces = (t.lines + LINES - 1) / LINES * t.sines.chunks;
+    int device;
     PS_CUDA(cudaGetDevice(&device));
-    PS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    PS_CUDA(cudaFuncSetAttribute(transform<real, ROWS, MODES>,
+    PS_CUDA(cudaDeviceGetAttribute(&out->processors, cudaDevAttrMultiProcessorCount, device));
+    PS_CUDA(cudaDeviceGetAttribute(&out->memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    PS_CUDA(cudaDeviceGetAttribute(&out->major, cudaDevAttrComputeCapabilityMajor, device));
+    out->memory -= SLOTS * (int)sizeof(unsigned long long); /* gates */
+    return PS_OK;
+}
+
+/* Bytes that the plan takes with so many slots and stages, where a stage has `stage` bytes. */
+int bytes_of(sine_plan *plan, int slots, int stages, int stage)
+{
+    plan->slots = slots;
+    plan->stages = stages;
+    return plan->size * slots * (int)sizeof(double) + GROUPS * stages * stage;
+}
+
+/* Sines that stay, lines many steps ahead; then less. Returns the bytes of shared memory. */
+int make_plan(const ps_sine_table *s, const card *c, int stage, sine_plan *plan)
+{
+    plan->size = (int)(ps_sine_table_size(s) / (2 * s->chunks * s->steps));
+    for (int stay = 1; stay >= 0; --stay) {
+        plan->stay = stay;
+        if (stay && (c->major < 9 || s->steps > SLOTS)) continue;
+        for (int few = 0; few < 2; ++few) {
+            const int stages = few ? FEW_STAGES : MANY_STAGES;
+            const int bytes = bytes_of(plan, stay ? s->steps : stages, stages, stage);
+            if (bytes <= c->memory) return bytes;
+        }
+    }
+    return -1;
+}
+
+template <typename real, bool ROWS, bool MODES, bool ONE>
+ps_status launch_kernel(const ps_sine_transform &t, cudaStream_t on)
+{
+    const int64_t each = ROWS ? 32 : 64; /* lines that keep a block busy */
+    card here;
+    sine_plan plan;
+    PS_TRY(look_at(&here));
+    const int bytes = make_plan(&t.sines, &here, (int)stage_of<real, ROWS>::BYTES, &plan);
+    if (bytes < 0)
+        return ps_fail(PS_FAILED, "sine transforms want more shared memory than the device has");
+    PS_CUDA(cudaFuncSetAttribute(transform<real, ROWS, MODES, ONE>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    const unsigned blocks = (unsigned)(t.pieces < processors ? t.pieces : processors);
-    transform<real, ROWS, MODES><<<blocks, THREADS, bytes, on>>>(t);
+    const int64_t useful = (t.lines + each - 1) / each, most = here.processors / t.sines.chunks;
+    const int64_t blocks = most < 1 ? 1 : useful < most ? useful : most;
+    transform<real, ROWS, MODES, ONE>
+        <<<(unsigned)(blocks * t.sines.chunks), THREADS, bytes, on>>>(t, plan);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
+}
+
+template <typename real, bool ROWS, bool MODES>
+ps_status launch(const ps_sine_transform &t, cudaStream_t on)
+{
+    return t.sines.matrices == 1 ? launch_kernel<real, ROWS, MODES, true>(t, on)
+                                 : launch_kernel<real, ROWS, MODES, false>(t, on);
 }
 
 template <typename real> ps_status launch_as(const ps_sine_transform *t, cudaStream_t on)
@@ -450,7 +478,7 @@ extern "C" ps_status ps_sine_transform_cuda(ps_precision precision, const ps_sin
 {
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    if (t->lines >= INT32_MAX)
+    if (t->lines >= INT32_MAX - THREADS)
         return ps_fail(PS_USAGE, "%lld lines are more than a transform takes", (long long)t->lines);
     return precision == PS_SINGLE ? launch_as<float>(t, on) : launch_as<double>(t, on);
 }

@@ -11,22 +11,24 @@ namespace
 
 enum { THREADS = 256 };
 
-/* What the sums or modes of a parity are multiplied with. The middle of an odd line is its own
- * counterpart, and its sum is twice what it should be. */
+/* What the sums or modes of a parity are multiplied with, the odd parity's only where it has a
+ * matrix of its own. The middle of an odd line is its own counterpart, and its sum is twice what it
+ * should be. */
 __global__ void fill_sines(const ps_sine_table t, int64_t size)
 {
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x, n = t.n;
     if (at >= size) return;
-    const int64_t in_chunk = at % t.pitch, parity = at / t.pitch / PS_SINE_DEPTH % 2;
-    const int64_t piece = at / t.pitch / PS_SINE_DEPTH / 2, chunk = piece / t.steps % t.chunks;
-    const int64_t row = piece % t.steps * PS_SINE_DEPTH + at / t.pitch % PS_SINE_DEPTH;
-    const int64_t column = chunk * 8 * t.chunk_tiles + in_chunk;
+    const int64_t lane = at / 2 % 32, tile = at / 64 % t.chunk_tiles;
+    const int64_t matrix = at / 64 / t.chunk_tiles, parity = matrix % t.matrices;
+    const int64_t piece = matrix / t.matrices, chunk = piece / t.steps % t.chunks;
+    const int64_t row = piece % t.steps * PS_SINE_DEPTH + lane % 4 + 4 * (at % 2);
+    const int64_t column = 8 * (chunk * t.chunk_tiles + tile) + lane / 4;
     const bool to_nodes = piece >= (int64_t)t.steps * t.chunks;
     const int64_t k = to_nodes ? column : row, j = 2 * (to_nodes ? row : column) + parity;
     const int64_t turn = (j + 1) * (k + 1) % (2 * (n + 1)); /* exact reduction of the angle */
     double value = sqrt(2. / (double)(n + 1)) * sinpi((double)turn / (double)(n + 1));
     if (!to_nodes && 2 * k == n - 1) value /= 2;
-    t.values[at] = in_chunk < 8 * t.chunk_tiles && j < n && 2 * k < n ? value : 0;
+    t.values[at] = j < n && 2 * k < n ? value : 0;
 }
 
 __device__ void line_eigenvalues(const ps_q1_grid &grid, int axis, int64_t j, double *stiffness,

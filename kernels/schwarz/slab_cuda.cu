@@ -33,8 +33,8 @@ enum {
     THREADS = 128,
     AHEAD = 8, /* planes that are asked for at once */
     LANES = 32,
-    FEW_PIECES = 8, /* two blocks of a multiprocessor */
-    MOST_PIECES = 16
+    FEW_PIECES = 8,  /* of a block of 32 modes; two blocks of a multiprocessor */
+    MOST_PIECES = 16 /* of one of 16 */
 };
 
 /* What a sweep has: arrays by mode, plane after plane `size` apart. */
@@ -141,11 +141,12 @@ __device__ double substitute(const sweep_view<real> &v, const mode_view<real> &m
     return w;
 }
 
-/* Fixed planes have their load, padding has zeros. */
+/* Fixed planes have their load, unless they lie there, padding has zeros. */
 template <typename real>
 __device__ void set_fixed_planes(const sweep_view<real> &v, const mode_view<real> &m)
 {
     const int64_t last = m.slab->planes - 1;
+    if (m.load == m.field) return;
     if (!m.slab->free[0]) m.field[0] = m.load ? m.load[0] : real(0);
     if (!m.slab->free[1]) m.field[last * v.size] = m.load ? m.load[last * v.size] : real(0);
 }
@@ -173,14 +174,15 @@ __global__ void __launch_bounds__(THREADS) sweep(const __grid_constant__ sweep_v
             v.out[m.slab->sent[side] * v.size + mode] = (real)(both * face[side] - m.trace[side]);
 }
 
-/* The same by a warp for each piece of 32 modes, rows in registers (mode_pieces_body.h). */
-template <typename real, int MOST, int BLOCKS>
-__global__ void __launch_bounds__(LANES *MOST, BLOCKS)
+/* The same by WIDTH threads for each piece of as many modes, rows in registers
+ * (mode_pieces_body.h). */
+template <typename real, int WIDTH, int MOST>
+__global__ void __launch_bounds__(WIDTH *MOST, 2)
     sweep_pieces(const __grid_constant__ sweep_view<real> v, int longest)
 {
-    extern __shared__ double memory[]; /* factors [longest][pieces][LANES], items of pieces */
-    const int pieces = blockDim.y, piece = threadIdx.y, row = pieces * LANES;
-    const int64_t asked = (int64_t)blockIdx.x * LANES + threadIdx.x;
+    extern __shared__ double memory[]; /* factors [longest][pieces][WIDTH], items of pieces */
+    const int pieces = blockDim.y, piece = threadIdx.y, row = pieces * WIDTH;
+    const int64_t asked = (int64_t)blockIdx.x * WIDTH + threadIdx.x;
     const bool there = asked < v.size;
     const int64_t mode = there ? asked : v.size - 1;
     const mode_view<real> m = find_mode(v, mode);
@@ -189,7 +191,7 @@ __global__ void __launch_bounds__(LANES *MOST, BLOCKS)
     const int end = m.first + rows * (piece + 1) / pieces - 1; /* the separator */
     piece_rows p = {end - begin, -1 / v.h + m.mu * v.mass[1], 2 / v.h + m.mu * v.mass[0],
                     diagonal(v, m, begin), diagonal(v, m, end - 1)};
-    double *factor = memory + piece * LANES + threadIdx.x, *item = factor + longest * row;
+    double *factor = memory + piece * WIDTH + threadIdx.x, *item = factor + longest * row;
     double value[PIECE_ROWS], beside = 0;
     const real *from = m.load + begin * v.size;
 #pragma unroll
@@ -208,10 +210,10 @@ __global__ void __launch_bounds__(LANES *MOST, BLOCKS)
     eliminate_piece(&p, value, factor, item, row);
     item[SEPARATOR * row] = beside * m.inverse;
     __syncthreads();
-    if (piece == 0) solve_separators(pieces, p.off, p.inside, item, LANES);
+    if (piece == 0) solve_separators(pieces, p.off, p.inside, item, WIDTH);
     __syncthreads();
     const double right = piece < pieces - 1 ? item[SEPARATOR * row] : 0;
-    const double left = piece > 0 ? item[SEPARATOR * row - LANES] : 0;
+    const double left = piece > 0 ? item[SEPARATOR * row - WIDTH] : 0;
     const double last = finish_piece(&p, value, factor, row, left, right);
     if (!there) return;
     real *to = m.field + begin * v.size;
@@ -228,17 +230,34 @@ __global__ void __launch_bounds__(LANES *MOST, BLOCKS)
                 (real)(both * (side == 0 ? value[0] : last) - pick(m.trace, side));
 }
 
-/* A warp a line: all of it where a face is fixed, else its two ends. */
+/* The nodes that are fixed: all of a fixed face, and of each other plane its first and last line
+ * and the ends of all lines. */
+struct fixed_nodes {
+    int64_t nx, ny, nz, faces, of_plane; /* of_plane: beside those of faces */
+    __host__ __device__ explicit fixed_nodes(const ps_slab &slab)
+        : nx(slab.grid.nodes[0]), ny(slab.grid.nodes[1]), nz(slab.grid.nodes[2]),
+          faces(!slab.free[0] + !slab.free[1]), of_plane(2 * (ny + nz))
+    {
+    }
+    __host__ __device__ int64_t count() const { return faces * ny * nz + (nx - faces) * of_plane; }
+    __device__ int64_t node(bool first_free, int64_t i) const
+    {
+        const int64_t face = ny * nz, others = i - faces * face;
+        if (others < 0) return i < face && !first_free ? i : (nx - 1) * face + i % face;
+        const int64_t plane = (others / of_plane + (first_free ? 0 : 1)) * face;
+        const int64_t at = others % of_plane;
+        if (at < 2 * nz) return plane + (at < nz ? at : face - 2 * nz + at);
+        return plane + (at - 2 * nz) / 2 * nz + at % 2 * (nz - 1);
+    }
+};
+
 template <typename real> __global__ void copy_fixed(const ps_slab slab, const real *b, real *x)
 {
-    const int64_t ny = slab.grid.nodes[1], nz = slab.grid.nodes[2];
-    const int64_t line = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / LANES;
-    const int64_t i = line / ny, j = line % ny;
-    if (i >= slab.grid.nodes[0]) return;
-    const bool whole = (i == 0 && !slab.free[0]) || (i == slab.grid.nodes[0] - 1 && !slab.free[1]);
-    const int64_t step = whole || j == 0 || j == ny - 1 ? 1 : nz - 1;
-    for (int64_t k = threadIdx.x % LANES * step; k < nz; k += LANES * step)
-        x[line * nz + k] = b[line * nz + k];
+    const fixed_nodes fixed(slab);
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= fixed.count()) return;
+    const int64_t at = fixed.node(slab.free[0], i);
+    x[at] = b[at];
 }
 
 /* Pieces that so many rows take. */
@@ -248,11 +267,12 @@ template <typename real>
 ps_status launch_pieces(const sweep_view<real> &v, int64_t slabs, int64_t rows, cudaStream_t on)
 {
     const int pieces = pieces_of(rows), longest = (int)(rows / pieces);
-    const int bytes = (int)sizeof(double) * LANES * pieces * (longest + PIECE_ITEMS);
-    const dim3 blocks((unsigned)((v.size + LANES - 1) / LANES), (unsigned)slabs);
-    const dim3 threads(LANES, (unsigned)pieces);
-    auto kernel = pieces > FEW_PIECES ? sweep_pieces<real, MOST_PIECES, 1>
-                                      : sweep_pieces<real, FEW_PIECES, 2>;
+    const int width = pieces > FEW_PIECES ? LANES / 2 : LANES;
+    const int bytes = (int)sizeof(double) * width * pieces * (longest + PIECE_ITEMS);
+    const dim3 blocks((unsigned)((v.size + width - 1) / width), (unsigned)slabs);
+    const dim3 threads((unsigned)width, (unsigned)pieces);
+    auto kernel = width < LANES ? sweep_pieces<real, LANES / 2, MOST_PIECES>
+                                : sweep_pieces<real, LANES, FEW_PIECES>;
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     kernel<<<blocks, threads, bytes, on>>>(v, longest);
     PS_CUDA(cudaGetLastError());
@@ -299,8 +319,7 @@ extern "C" ps_status ps_copy_fixed_cuda(ps_precision precision, const ps_slab *s
 {
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const int64_t lines = slab->grid.nodes[0] * slab->grid.nodes[1];
-    const unsigned blocks = (unsigned)((LANES * lines + THREADS - 1) / THREADS);
+    const unsigned blocks = (unsigned)((fixed_nodes(*slab).count() + THREADS - 1) / THREADS);
     if (precision == PS_SINGLE)
         copy_fixed<<<blocks, THREADS, 0, on>>>(*slab, static_cast<const float *>(b),
                                                static_cast<float *>(x));

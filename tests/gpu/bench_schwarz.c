@@ -4,7 +4,8 @@
  * 12, 264 x 264 x 286 = 19,933,056 nodes, f = 1 on 250 x 250 x 15 km. JSON records on stdout;
  * fraction = floor / value. Floors: bytes that must move at the card's measured copy rate, 4.29
  * TB/s (numerics guide, section 7), or flops at its fp64 rate. Argument: "small" leaves the second
- * problem out, "direct" everything but direct solutions, which are of 75,700,000 nodes, too.
+ * problem out, "direct" everything but direct solutions, which are of 75,700,000 nodes, too; "direct NX NY
+ * NZ" is of that many nodes alone.
  */
 #include <stdio.h>
 
@@ -389,8 +390,19 @@ static ps_status bench_large(ps_precision precision)
     return PS_OK;
 }
 
+static ps_status bench_direct_of(const int64_t *nodes, const char *name)
+{
+    for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision) {
+        problem p;
+        PS_TRY(problem_of(nodes, (ps_precision)precision, "direct", &p));
+        PS_TRY(bench_direct(&p, name));
+        problem_drop(&p);
+    }
+    return PS_OK;
+}
+
 /* Direct solutions alone. */
-static ps_status bench_directs(void)
+static ps_status bench_directs(int argc, char **argv)
 {
     static const int64_t unknowns_75m[3] = {412, 412, 446};
     static const struct {
@@ -399,12 +411,11 @@ static ps_status bench_directs(void)
     } sizes[] = {{"best-1587808", NULL},
                  {"gravity-19m9-best", unknowns_20m},
                  {"gravity-75m-best", unknowns_75m}};
-    for (int i = 0; i < 6; ++i) {
-        problem p;
-        PS_TRY(problem_of(sizes[i / 2].nodes, i % 2 ? PS_SINGLE : PS_DOUBLE, "direct", &p));
-        PS_TRY(bench_direct(&p, sizes[i / 2].name));
-        problem_drop(&p);
+    if (argc == 5) {
+        const int64_t nodes[3] = {atoll(argv[2]), atoll(argv[3]), atoll(argv[4])};
+        return bench_direct_of(nodes, text("direct-%s-%s-%s", argv[2], argv[3], argv[4]));
     }
+    for (int i = 0; i < 3; ++i) PS_TRY(bench_direct_of(sizes[i].nodes, sizes[i].name));
     return PS_OK;
 }
 
@@ -425,7 +436,7 @@ int main(int argc, char **argv)
         return 0;
     }
     ps_status status = strcmp(what, "marches") == 0  ? bench_marches()
-                       : strcmp(what, "direct") == 0 ? bench_directs()
+                       : strcmp(what, "direct") == 0 ? bench_directs(argc, argv)
                                                      : bench_all(strcmp(what, "small") == 0);
     if (status != PS_OK) fprintf(stderr, "bench_schwarz: %s\n", ps_message());
     return (int)status;

@@ -315,6 +315,20 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     return PS_OK;
 }
 
+/* Planes of the sizes that are measured, and larger ones: sines that stay in shared memory beside many
+ * stages of lines, beside few, in two pieces, and that do not fit, of one matrix and of two. */
+static void check_planes(void)
+{
+    static const int64_t nodes[][3] = {{5, 264, 286}, {4, 412, 446}, {3, 252, 333},
+                                       {4, 331, 500}, {3, 447, 449}, {3, 1203, 38}};
+    for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
+        for (int i = 0; i < 6; ++i) {
+            double error = NAN;
+            ps_status status = direct((ps_precision)precision, nodes[i], i % 4, &error);
+            check_count(&counts, &here, status, error, rounding[precision], "planes", precision, i);
+        }
+}
+
 /* tiny: small sizes, for tools that slow it down a hundred times. */
 int main(int argc, char **argv)
 {
@@ -340,6 +354,7 @@ int main(int argc, char **argv)
                 check_count(&here, status, error, rounding[precision], "exchange", precision, i);
             }
         }
+    if (sizes > 2) check_planes();
     for (int i = 0; i < sizes; ++i) {
         int64_t face = nodes[i][1] * nodes[i][2];
         double error = NAN;
