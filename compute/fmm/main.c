@@ -435,7 +435,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "fmm",
-    .results = 6,
+    .results = 7,
     .synopsis = "OCTREE OUTPUT",
     .description =
         "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole method "

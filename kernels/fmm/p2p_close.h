@@ -3,8 +3,8 @@
  * are rounded to 2^-26 of its width a coordinate, so that the gradient of a pair is off by up to
  * 1e-7 width / distance of itself. A leaf is *close* if one of its targets and one of its sources
  * are in different places, nearer than PS_FMM_CLOSE widths along every axis: it is summed in fp64,
- * so that no pair of fp32 errs by more than 3e-5. So are leaves with targets outside of their cell,
- * and those whose powers of distances are no numbers of fp32.
+ * so that no pair of fp32 errs by more than 3e-5. So are leaves with targets as far outside of their
+ * cell, and those whose powers of distances are no numbers of fp32.
  *
  * Of 96 particles a leaf, spread evenly, one leaf in 400 is close. Differences of coordinates and
  * comparisons alone decide: cores and devices decide alike. Included by the device's code, too.

@@ -26,11 +26,10 @@ static bool pair_is_close(const search *s, const double target[3], int64_t j)
     return most > 0 && most < s->close;
 }
 
-static bool in_reach(const search *s, const double *const x[3], int64_t j)
+static bool within(const double centre[3], double reach, const double *const x[3], int64_t j)
 {
-    const double *centre = s->p2p->centre;
-    return fabs(x[0][j] - centre[0]) < s->reach && fabs(x[1][j] - centre[1]) < s->reach &&
-           fabs(x[2][j] - centre[2]) < s->reach;
+    return fabs(x[0][j] - centre[0]) < reach && fabs(x[1][j] - centre[1]) < reach &&
+           fabs(x[2][j] - centre[2]) < reach;
 }
 
 /* Whether a target is outside of the leaf's cell (octree-build --clamp). */
@@ -38,7 +37,7 @@ static bool any_outside(const search *s)
 {
     const ps_fmm_p2p *p = s->p2p;
     for (int64_t i = p->target.begin; i < p->target.end; ++i)
-        if (!in_reach(s, p->targets->position, i)) return true;
+        if (!within(p->centre, s->reach - s->close, p->targets->position, i)) return true;
     return false;
 }
 
@@ -68,7 +67,7 @@ static bool compare_run(search *s, ps_fmm_range run)
         int64_t end = from + STEP < run.end ? from + STEP : run.end;
         if (!any_within(x[0] + from, end - from, p->centre[0], s->reach)) continue;
         for (int64_t j = from; j < end; ++j) {
-            if (!in_reach(s, x, j)) continue;
+            if (!within(p->centre, s->reach, x, j)) continue;
             for (int d = 0; d < 3; ++d) s->at[d][s->count] = x[d][j];
             if (++s->count == ROOM && compare(s)) return true;
         }

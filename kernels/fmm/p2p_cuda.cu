@@ -231,7 +231,9 @@ __device__ void run_tile(const launch &in, tile t, int side, bool add, team &own
                          own.stages[(s + STAGES - 1) % STAGES]);
             const stage &now = own.stages[s % STAGES];
             const int begin = s * WARP, left = min(WARP, total - begin);
-            const bool careful = begin < own.all.own_end && begin + WARP > own.all.own;
+            /* The targets' own leaf has sources at their places, and behind the end lie zeros. */
+            const bool careful =
+                left < WARP || (begin < own.all.own_end && begin + WARP > own.all.own);
             if constexpr (sizeof(real) == sizeof(double)) {
                 if (!careful) {
                     interact_stage<numbers<real, targets, false>, kernel, gradient>(

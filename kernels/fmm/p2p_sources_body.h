@@ -1,6 +1,7 @@
 /*
- * Part of p2p_cuda.cu, in its namespace and after its tiles: a launch, and the sources of a tile as one
- * list, found by near cells or by runs, that a warp brings stage after stage into shared memory.
+ * Part of p2p_cuda.cu, in its namespace and after its tiles: a launch, and the sources of a tile as
+ * one list, found by near cells or by runs, that a warp brings stage after stage into shared
+ * memory.
  */
 struct launch {
     ps_fmm_device_leaves targets;
@@ -9,8 +10,9 @@ struct launch {
     double parameter;
     const unsigned *count;
     const tile *tiles;
-    int each;       /* tiles a block at a time */
-    unsigned *next; /* [sides] tiles taken beyond the first of each block; NULL: no more than those */
+    int each; /* tiles a block at a time */
+    unsigned
+        *next; /* [sides] tiles taken beyond the first of each block; NULL: no more than those */
     bool add;
     /* Leaves of any levels, their sources by runs; NULL: by `near`. */
     const ps_fmm_device_leaf *any;
@@ -18,7 +20,12 @@ struct launch {
     const ps_fmm_device_run *runs;
 };
 
-/* The end of a leaf's targets. */
+/* A leaf's targets. */
+KERNEL_INLINE int leaf_begin(const launch &in, int leaf)
+{
+    return in.any ? in.any[leaf].begin : in.targets.set.start[leaf];
+}
+
 KERNEL_INLINE int leaf_end(const launch &in, int leaf)
 {
     return in.any ? in.any[leaf].end : in.targets.set.start[leaf + 1];

@@ -1,9 +1,8 @@
 /*
  * check_fmm_adaptive: adaptive trees on the CUDA device against the same on cores: cube, Plummer,
- * cusps, planes and lines, particles at one place, a cusp far away, one particle far from all; one
- * set and two; precisions, kernels; with W and X lists and without; all twice, for the same bits,
- * and stretch by stretch.
- * Ends with "N passed, N failed, N skipped".
+ * cusps, planes and lines, particles at one place, pairs close to each other, a cusp far away, one
+ * particle far from all; one set and two; precisions, kernels; with W and X lists and without; all
+ * twice, for the same bits, and stretch by stretch. Ends with "N passed, N failed, N skipped".
  *
  *     check_fmm_adaptive [LARGEST]    cases of at most so many particles: for a checker of memory
  */
@@ -168,6 +167,7 @@ static const check_case cases[] = {
     {"Plummer, W, X", ADAPTIVE_PLUMMER, 900, 0, 3, 30, 4, FP64, INVERSE, SAME},
     {"cusp, W, X, two sets", ADAPTIVE_CUSP, 800, 500, 3, 30, 4, FP64, INVERSE, SAME},
     {"duplicates, fp32", ADAPTIVE_COINCIDENT, 700, 0, 3, 30, 4, FP32, INVERSE, ROUGH},
+    {"pairs across faces, mixed", ADAPTIVE_ACROSS, 2000, 0, 3, 30, 0, MIXED, INVERSE, ROUGH},
     {"cusp, l 10", ADAPTIVE_CUSP, 600, 0, 10, 30, 4, FP64, INVERSE, SAME},
     /* Larger ones. */
     {"cube", ADAPTIVE_CUBE, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
@@ -191,6 +191,9 @@ static const check_case cases[] = {
     {"dense spots, mixed", ADAPTIVE_PAIRS, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},
     {"close pairs, mixed", ADAPTIVE_CLOSE, 20000, 0, 5, 96, 0, MIXED, INVERSE, ROUGH},
     {"close pairs, mixed, two sets", ADAPTIVE_CLOSE, 20000, 15000, 5, 60, 0, MIXED, INVERSE, ROUGH},
+    {"pairs across faces", ADAPTIVE_ACROSS, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
+    {"pairs across faces, fp32", ADAPTIVE_ACROSS, 20000, 0, 5, 96, 8, FP32, INVERSE, ROUGH},
+    {"pairs across faces, two sets", ADAPTIVE_ACROSS, 20000, 9001, 5, 60, 0, MIXED, INVERSE, ROUGH},
     {"cusp at 1e5", ADAPTIVE_FAR_AWAY, 20000, 0, 5, 96, 0, FP64, INVERSE, SAME},
     {"one far away", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, FP64, INVERSE, SAME},
     {"one far away, mixed", ADAPTIVE_ONE_FAR, 20000, 0, 5, 96, 8, MIXED, INVERSE, ROUGH},

@@ -22,6 +22,7 @@ typedef enum adaptive_places {
     ADAPTIVE_COINCIDENT, /* a third at each of two places, others anywhere */
     ADAPTIVE_PAIRS,      /* dense spots 1e-9 wide                          */
     ADAPTIVE_CLOSE,      /* pairs 1e-9 apart in a cube                     */
+    ADAPTIVE_ACROSS,     /* and across its cells' faces; a particle at 0   */
     ADAPTIVE_FAR_AWAY,   /* a cusp at coordinates of 1e5                   */
     ADAPTIVE_ONE_FAR,    /* a cube 1e-4 wide, and one particle 1 away */
     ADAPTIVE_ONE_PLACE,
@@ -58,6 +59,11 @@ static inline void adaptive_place(adaptive_places places, uint64_t seed, int64_t
     case ADAPTIVE_CLOSE:
         for (int d = 0; d < 3; ++d)
             p[d] = ps_counter_uniform(seed, (uint64_t)(i / 2), (uint64_t)d) + i % 2 * 1e-9 * u[d];
+        break;
+    case ADAPTIVE_ACROSS: /* both sets at the same places */
+        for (int d = 0; d < 3; ++d)
+            p[d] = i ? ps_counter_uniform(7, (uint64_t)(i / 2), (uint64_t)d) : 0;
+        if (i > 1) p[i / 2 % 3] = ceil(7 * p[i / 2 % 3]) / 8 + (i % 2 - 0.5) * 1e-9;
         break;
     case ADAPTIVE_ONE_FAR:
         for (int d = 0; d < 3; ++d) p[d] = i == 5 ? 1 : 1e-4 * u[d];

@@ -140,6 +140,8 @@ static void close_leaves(void **state)
         }
         assert_false(close_at(1, at, (double[3]){0}));
     }
+    assert_false(close_at(1, .5 + least, (double[3]){.2, 0, 0})); /* targets outside */
+    assert_true(close_at(1, .5 + more, (double[3]){.2, 0, 0}));
     assert_false(close_at(1e8, 0, (double[3]){.2, 0, 0}));
     assert_true(close_at(1e10, 0, (double[3]){.2, 0, 0}));
     assert_true(close_at(1e-8, 0, (double[3]){.2, 0, 0}));
