@@ -216,8 +216,10 @@ static int64_t cut_close(ps_hbem_near_launch *launch, char *base)
     launch->class_count = (void *)(base + at);
     launch->class_start = (void *)(base + (at += classes));
     launch->class_cursor = (void *)(base + (at += classes));
-    launch->pairs = (void *)(base + (at += classes));
+    launch->left_count = (void *)(base + (at += classes));
+    launch->pairs = (void *)(base + (at += padded(4)));
     launch->list = (void *)(base + (at += padded(pairs * (int64_t)sizeof *launch->pairs)));
+    launch->left = (void *)(base + (at += padded(pairs * 4)));
     launch->seen = (void *)(base + (at += padded(pairs * 4)));
     launch->seen_size = 64;
     while (launch->seen_size < pairs + pairs / 2) launch->seen_size *= 2;
@@ -310,13 +312,18 @@ static ps_status check_far(const ps_hbem_device_far *far)
     return PS_OK;
 }
 
-ps_status ps_hbem_device_far_load(const ps_hbem_device_operator *op, ps_stream *stream)
+ps_status ps_hbem_device_load(const ps_hbem_device_operator *op, ps_stream *stream)
 {
+    const ps_hbem_near_launch near = {.op = *op};
     ps_hbem_far_launch launches[PS_HBEM_FAR_SIZES] = {0};
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
         launches[size].op = *op;
         launches[size].size = size;
     }
+    PS_TRY(ps_hbem_near_count_cuda(&near, stream));
+    PS_TRY(ps_hbem_near_regular_cuda(&near, stream));
+    PS_TRY(ps_hbem_near_list_cuda(&near, stream));
+    PS_TRY(ps_hbem_near_close_cuda(&near, stream));
     return ps_hbem_far_launch_cuda(launches, PS_HBEM_FAR_SIZES, false, stream);
 }
 

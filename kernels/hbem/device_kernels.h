@@ -64,11 +64,13 @@ typedef struct ps_hbem_near_launch {
     int32_t *list;             /* [pairs] class by class                                  */
     int32_t *seen;             /* [seen_size], a power of 2: places of hard pairs, or -1  */
     int64_t seen_size;
-    unsigned *class_count, *class_start, *class_cursor; /* [classes]                      */
+    int32_t *left; /* [pairs] hard pairs to be integrated: [left_count]                    */
+    unsigned *class_count, *class_start, *class_cursor, *left_count; /* [classes]; one     */
     void *moments;                                      /* [pairs][part][row hat][column hat] */
     int64_t pair_count;
 } ps_hbem_near_launch;
 
+/* Without a leaf, these load their functions and no more: otherwise the first launch does so. */
 ps_status ps_hbem_near_count_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
 ps_status ps_hbem_near_list_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
 /* Regular pairs; then, by another call, moments of the listed ones and their sums. */

@@ -35,6 +35,14 @@ __device__ bool all_apart(const ps_hbem_near_launch &in, int64_t leaf)
     return gap2 > reach * reach;
 }
 
+/* Loads a function ahead of its first launch. */
+template <class function> ps_status load_function(function *of)
+{
+    cudaFuncAttributes unused;
+    PS_CUDA(cudaFuncGetAttributes(&unused, of));
+    return PS_OK;
+}
+
 typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
 
 #define NEAR_MODES(launch, store, real, kernel)                                                    \
@@ -53,7 +61,6 @@ typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
 ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][MODES],
                     const ps_hbem_near_launch *launch, ps_stream *stream)
 {
-    if (launch->near.count == 0) return PS_OK;
     PS_TRY(ps_stream_enter(stream));
     return table[launch->op.precision][launch->op.kernel][mode_of(launch->op)](
         launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));

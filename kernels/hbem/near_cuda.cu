@@ -12,124 +12,10 @@ extern "C" {
 namespace
 {
 
-#include "kernels/hbem/device_near_body.h"
+#include "kernels/hbem/device_list_body.h"
 #include "kernels/hbem/device_hard_body.h"
 
-enum { LISTING = 128, ADDING = 64, MOMENTS = 128 };
-
-/* ---- which pairs are close ---- */
-
-__device__ bool is_close_pair(const ps_hbem_near_launch &in, const double x[5], int column)
-{
-    double y[5];
-    sphere_of(&in.op.triangles[in.op.trial.slot_triangle[column]], y);
-    return is_close(x, y, in.op.rules.distance[0]);
-}
-
-/* Close pairs of a row slot, by one warp. */
-__device__ int count_row(const ps_hbem_near_launch &in, const leaf_slots &s, int row)
-{
-    double x[5];
-    int count = 0;
-    sphere_of(&in.op.triangles[in.op.test.slot_triangle[s.row_begin + row]], x);
-    for (int c = threadIdx.x % WARP; c < s.columns; c += WARP)
-        count += is_close_pair(in, x, s.column_begin + c);
-    return warp_sum(count);
-}
-
-__global__ void __launch_bounds__(LISTING)
-    count_pairs(const __grid_constant__ ps_hbem_near_launch in)
-{
-    __shared__ int sums[WARPS_MAX];
-    int count = 0;
-    if (!all_apart(in, blockIdx.x)) {
-        const leaf_slots s = slots_of(in, blockIdx.x);
-        for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP) {
-            int own = count_row(in, s, r);
-            count += threadIdx.x % WARP == 0 ? own : 0;
-        }
-    }
-    count = block_sum(count, sums);
-    if (threadIdx.x == 0) in.counts[blockIdx.x] = count;
-}
-
-/* Close pairs of a row slot to `to`, by one warp. */
-__device__ void list_row(const ps_hbem_near_launch &in, const leaf_slots &s, int row, int64_t to)
-{
-    const int lane = threadIdx.x % WARP;
-    const int triangle = in.op.test.slot_triangle[s.row_begin + row];
-    double x[5];
-    sphere_of(&in.op.triangles[triangle], x);
-    for (int base = 0; base < s.columns; base += WARP) {
-        const int c = base + lane;
-        const bool close = c < s.columns && is_close_pair(in, x, s.column_begin + c);
-        const unsigned all = __ballot_sync(ALL, close);
-        if (close) {
-            const int other = in.op.trial.slot_triangle[s.column_begin + c];
-            const int kind = class_of(in.op.rules, &in.op.triangles[min(triangle, other)],
-                                      &in.op.triangles[max(triangle, other)]);
-            in.pairs[to + __popc(all & ((1u << lane) - 1))] = {s.row_begin + row,
-                                                               s.column_begin + c, kind};
-        }
-        to += __popc(all);
-    }
-}
-
-__global__ void __launch_bounds__(LISTING)
-    list_pairs(const __grid_constant__ ps_hbem_near_launch in)
-{
-    extern __shared__ __align__(16) double dynamic_shared[];
-    int *starts = (int *)dynamic_shared;
-    const int64_t first = in.first[blockIdx.x];
-    if (in.first[blockIdx.x + 1] == first) return;
-    const leaf_slots s = slots_of(in, blockIdx.x);
-    for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP) {
-        int count = count_row(in, s, r);
-        if (threadIdx.x % WARP == 0) starts[r] = count;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int r = 0, sum = 0; r < s.rows; ++r) {
-            int own = starts[r];
-            starts[r] = sum;
-            sum += own;
-        }
-    __syncthreads();
-    for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP)
-        list_row(in, s, r, first - in.first[0] + starts[r]);
-}
-
-/* Counts the pairs of each class, or places them; the order within a class is no matter. */
-__global__ void __launch_bounds__(LISTING)
-    sort_pairs(const __grid_constant__ ps_hbem_near_launch in, unsigned *cursor, bool place)
-{
-    const int lane = threadIdx.x % WARP;
-    const int64_t step = (int64_t)gridDim.x * LISTING;
-    for (int64_t base = (int64_t)blockIdx.x * LISTING; base < in.pair_count; base += step) {
-        const int64_t i = base + threadIdx.x;
-        const int kind = i < in.pair_count ? in.pairs[i].kind : -1;
-        for (int c = 0; c < PS_HBEM_CLOSE_KINDS; ++c) {
-            const unsigned all = __ballot_sync(ALL, kind == c);
-            if (all == 0) continue;
-            const int leader = __ffs((int)all) - 1;
-            unsigned at = 0;
-            if (lane == leader) at = atomicAdd(&cursor[c], (unsigned)__popc(all));
-            at = __shfl_sync(ALL, at, leader);
-            if (place && kind == c)
-                in.list[in.class_start[c] + at + __popc(all & ((1u << lane) - 1))] = (int32_t)i;
-        }
-    }
-}
-
-__global__ void start_classes(const __grid_constant__ ps_hbem_near_launch in)
-{
-    unsigned sum = 0;
-    for (int c = 0; c < PS_HBEM_CLOSE_KINDS; ++c) {
-        in.class_start[c] = sum;
-        sum += in.class_count[c];
-        in.class_cursor[c] = 0;
-    }
-}
+enum { ADDING = 64, MOMENTS = 128 };
 
 /* ---- moments of close pairs ---- */
 
@@ -211,29 +97,63 @@ PS_INLINE bool is_same(const ps_hbem_near_launch &in, const ps_hbem_close_pair &
 
 /* Clusters that share a triangle have its pairs each: all but one of a pair of triangles are
  * marked; either_way: of both orders, where the kernel does not tell x from y. Which one is no
- * matter, as a pair is integrated in the order of its triangles. */
-__global__ void __launch_bounds__(LISTING)
-    mark_seen(const __grid_constant__ ps_hbem_near_launch in, bool either_way)
+ * matter, as a pair is integrated in the order of its triangles. Returns whether it is marked. */
+__device__ bool mark_seen(const ps_hbem_near_launch &in, int at, bool either_way)
 {
-    const unsigned count = in.class_count[PS_HBEM_CLOSE_HARD], step = gridDim.x * LISTING;
-    for (unsigned i = blockIdx.x * LISTING + threadIdx.x; i < count; i += step) {
-        const int at = in.list[in.class_start[PS_HBEM_CLOSE_HARD] + i];
-        const ps_hbem_close_pair own = in.pairs[at];
-        uint64_t r = (uint64_t)in.op.test.slot_triangle[own.row];
-        uint64_t c = (uint64_t)in.op.trial.slot_triangle[own.column];
-        const uint64_t first = either_way && c < r ? c : r;
-        uint64_t place = ((first << 32) + (r + c - first)) * 0x9e3779b97f4a7c15u;
-        place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9u >> 20;
-        for (;; ++place) {
-            place &= (uint64_t)in.seen_size - 1;
-            const int there = atomicCAS(&in.seen[place], -1, at);
-            if (there == -1) break;
-            if (!is_same(in, own, in.pairs[there], false) &&
-                !(either_way && is_same(in, own, in.pairs[there], true)))
-                continue;
+    const ps_hbem_close_pair own = in.pairs[at];
+    uint64_t r = (uint64_t)in.op.test.slot_triangle[own.row];
+    uint64_t c = (uint64_t)in.op.trial.slot_triangle[own.column];
+    const uint64_t first = either_way && c < r ? c : r;
+    uint64_t place = ((first << 32) + (r + c - first)) * 0x9e3779b97f4a7c15u;
+    place = (place ^ place >> 32) * 0xbf58476d1ce4e5b9u >> 20;
+    for (;; ++place) {
+        place &= (uint64_t)in.seen_size - 1;
+        const int there = atomicCAS(&in.seen[place], -1, at);
+        if (there == -1) return false;
+        if (is_same(in, own, in.pairs[there], false) ||
+            (either_way && is_same(in, own, in.pairs[there], true))) {
             in.pairs[at].kind = -1 - there;
-            break;
+            return true;
         }
+    }
+}
+
+/* Whether a double layer of a pair is 0, as one triangle lies in the plane of the other, whose
+ * normal counts. */
+template <int kernel>
+__device__ bool is_flat(const ps_hbem_near_launch &in, const ps_hbem_close_pair &pair)
+{
+    if (kernel != PS_KERNEL_DLP && kernel != PS_KERNEL_ADLP) return false;
+    const ps_hbem_triangle *row = &in.op.triangles[in.op.test.slot_triangle[pair.row]];
+    const ps_hbem_triangle *column = &in.op.triangles[in.op.trial.slot_triangle[pair.column]];
+    return kernel == PS_KERNEL_DLP ? hard_coplanar(row, column) : hard_coplanar(column, row);
+}
+
+/* Hard pairs that are to be integrated to in.left: neither marked as seen, where pairs are shared,
+ * nor 0. */
+template <typename real, int kernel, int parts>
+__global__ void __launch_bounds__(LISTING)
+    sift_hard(const __grid_constant__ ps_hbem_near_launch in, bool share)
+{
+    const bool either_way = kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS;
+    const int lane = threadIdx.x % WARP;
+    const unsigned count = in.class_count[PS_HBEM_CLOSE_HARD], step = gridDim.x * LISTING;
+    for (unsigned base = blockIdx.x * LISTING; base < count; base += step) {
+        const unsigned i = base + threadIdx.x;
+        int at = 0;
+        bool left = i < count;
+        if (left) at = in.list[in.class_start[PS_HBEM_CLOSE_HARD] + i];
+        if (left && share) left = !mark_seen(in, at, either_way);
+        if (left && is_flat<kernel>(in, in.pairs[at])) {
+            left = false;
+            for (int e = 0; e < 9 * parts; ++e)
+                ((real *)in.moments)[(int64_t)9 * parts * at + e] = 0;
+        }
+        const unsigned all = __ballot_sync(ALL, left);
+        unsigned to = 0;
+        if (lane == 0 && all) to = atomicAdd(in.left_count, (unsigned)__popc(all));
+        to = __shfl_sync(ALL, to, 0);
+        if (left) in.left[to + __popc(all & ((1u << lane) - 1))] = at;
     }
 }
 
@@ -261,15 +181,14 @@ __global__ void __launch_bounds__(MOMENTS)
     hard_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
     __shared__ hard_room rooms[MOMENTS / WARP];
-    const int kind = PS_HBEM_CLOSE_HARD, lane = threadIdx.x % WARP;
-    const unsigned count = in.class_count[kind];
+    const int lane = threadIdx.x % WARP;
+    const unsigned count = *in.left_count;
     for (;;) {
         unsigned i = 0;
-        if (lane == 0) i = atomicAdd(&in.class_cursor[kind], 1u);
+        if (lane == 0) i = atomicAdd(&in.class_cursor[PS_HBEM_CLOSE_HARD], 1u);
         i = __shfl_sync(ALL, i, 0);
         if (i >= count) return;
-        const int64_t at = in.list[in.class_start[kind] + i];
-        if (in.pairs[at].kind < 0) continue;
+        const int64_t at = in.left[i];
         close_pair<double> p;
         moments_of<double, parts_of(wave)> m;
         open_pair<kernel>(in, in.pairs[at], &p);
@@ -316,10 +235,21 @@ __global__ void __launch_bounds__(ADDING) add_pairs(const __grid_constant__ ps_h
 
 /* ---- launches ---- */
 
+template <typename store, typename real, int kernel, int wave> ps_status load_close()
+{
+    constexpr int parts = parts_of(wave);
+    PS_TRY(load_function(close_moments<real, kernel, wave>));
+    PS_TRY(load_function(sift_hard<real, kernel, parts>));
+    PS_TRY(load_function(hard_pairs<real, kernel, wave>));
+    PS_TRY(load_function(copy_seen<real, parts>));
+    return load_function(add_pairs<store, real, parts>);
+}
+
 template <typename store, typename real, int kernel, int wave>
 ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
 {
     enum { BLOCKS = 132 * 8 };
+    if (in->near.count == 0) return load_close<store, real, kernel, wave>();
     for (int kind = PS_PAIR_VERTEX; kind < PS_PAIR_CONTACTS + in->op.rules.rules; ++kind) {
         close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
         PS_CUDA(cudaGetLastError());
@@ -329,15 +259,14 @@ ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
             <<<BLOCKS, MOMENTS, 0, stream>>>(*in, PS_HBEM_CLOSE_NARROW + rule);
         PS_CUDA(cudaGetLastError());
     }
+    const bool share = ps_hbem_one_side(&in->op);
     PS_CUDA(cudaMemsetAsync(&in->class_cursor[PS_HBEM_CLOSE_HARD], 0, sizeof *in->class_cursor,
                             stream));
-    const bool share = ps_hbem_one_side(&in->op);
-    if (share) {
+    PS_CUDA(cudaMemsetAsync(in->left_count, 0, sizeof *in->left_count, stream));
+    if (share)
         PS_CUDA(cudaMemsetAsync(in->seen, 0xff, (size_t)in->seen_size * sizeof *in->seen, stream));
-        mark_seen<<<BLOCKS, LISTING, 0, stream>>>(*in, kernel == PS_KERNEL_SLP ||
-                                                           kernel == PS_KERNEL_HYPS);
-        PS_CUDA(cudaGetLastError());
-    }
+    sift_hard<real, kernel, parts_of(wave)><<<BLOCKS, LISTING, 0, stream>>>(*in, share);
+    PS_CUDA(cudaGetLastError());
     hard_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     if (share) copy_seen<real, parts_of(wave)><<<BLOCKS, LISTING, 0, stream>>>(*in);
@@ -358,8 +287,8 @@ extern "C" ps_status ps_hbem_near_close_cuda(const ps_hbem_near_launch *launch, 
 
 extern "C" ps_status ps_hbem_near_count_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
 {
-    if (launch->near.count == 0) return PS_OK;
     PS_TRY(ps_stream_enter(stream));
+    if (launch->near.count == 0) return load_function(count_pairs);
     count_pairs<<<(unsigned)launch->near.count, LISTING, 0,
                   static_cast<cudaStream_t>(ps_stream_handle(stream))>>>(*launch);
     PS_CUDA(cudaGetLastError());
@@ -369,19 +298,24 @@ extern "C" ps_status ps_hbem_near_count_cuda(const ps_hbem_near_launch *launch, 
 extern "C" ps_status ps_hbem_near_list_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
 {
     enum { BLOCKS = 132 * 8 };
-    if (launch->near.count == 0) return PS_OK;
     PS_TRY(ps_stream_enter(stream));
+    if (launch->near.count == 0) {
+        PS_TRY(load_function(list_pairs));
+        PS_TRY(load_function(class_pairs));
+        PS_TRY(load_function(start_classes));
+        return load_function(sort_pairs);
+    }
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const size_t shared = sizeof(int) * (size_t)launch->op.test.most_slots;
     list_pairs<<<(unsigned)launch->near.count, LISTING, shared, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
     PS_CUDA(cudaMemsetAsync(launch->class_count, 0,
                             PS_HBEM_CLOSE_KINDS * sizeof *launch->class_count, on));
-    sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch, launch->class_count, false);
+    class_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
     start_classes<<<1, 1, 0, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
-    sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch, launch->class_cursor, true);
+    sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

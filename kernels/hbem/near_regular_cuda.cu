@@ -304,6 +304,7 @@ ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
                        "build the tree with smaller leaves",
                        in->op.test.most_dofs);
     const void *function = (const void *)regular_pairs<store, real, kernel, wave>;
+    if (in->near.count == 0) return load_function(function);
     PS_CUDA(
         cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     regular_pairs<store, real, kernel, wave>

@@ -184,6 +184,8 @@ static void close_cuda(ps_leaf_backend *backend)
         b->copying, (long long)b->left);
     if (b->device) free_device(b);
     for (int w = 0; w < 2; ++w) ps_leaf_wave_release(b, &b->waves[w]);
+    ps_event_close(&b->turn);
+    ps_stream_close(&b->near);
     ps_stream_close(&b->copies);
     ps_stream_close(&b->stream);
     ps_device_close(&b->device);
@@ -224,11 +226,13 @@ static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
     PS_TRY(ps_device_open(b->label, 0, &b->device));
     PS_TRY(ps_stream_open(b->device, &b->stream));
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
+    PS_TRY(ps_stream_open_ahead(b->device, &b->near));
+    PS_TRY(ps_event_open(b->device, &b->turn));
     PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
     ps_failure failure = {0};
     ps_note_failure(&failure, set_operator(b, device));
     if (!ps_has_failed(&failure))
-        ps_note_failure(&failure, ps_hbem_device_far_load(&b->op, b->stream));
+        ps_note_failure(&failure, ps_hbem_device_load(&b->op, b->stream));
     ps_note_failure(&failure, ps_background_wait(&b->hand));
     PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;

@@ -3,16 +3,30 @@
 #include <string.h>
 
 #include "stage/hbem_assembly/leaf_waves.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Close pairs at once at most. */
 enum { CLOSE_PAIRS = 40000000 };
 
-static ps_status upload(cuda_backend *b, int place, const void *from, int64_t bytes)
+static ps_status upload_by(cuda_backend *b, ps_stream *stream, int place, const void *from,
+                           int64_t bytes)
 {
     PS_TRY(ps_leaf_waves_grow(b, &b->there[place], bytes));
-    return ps_copy_to_device(b->stream, b->there[place].base, from, bytes);
+    return ps_copy_to_device(stream, b->there[place].base, from, bytes);
+}
+
+static ps_status upload(cuda_backend *b, int place, const void *from, int64_t bytes)
+{
+    return upload_by(b, b->stream, place, from, bytes);
+}
+
+/* `stream` waits for what `other` has been given so far. */
+static ps_status wait_for(cuda_backend *b, ps_stream *stream, ps_stream *other)
+{
+    PS_TRY(ps_event_record(b->turn, other));
+    return ps_event_wait(b->turn, stream);
 }
 
 static void release_arrays(wave *w)
@@ -84,7 +98,7 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
     for (int64_t l = 0; l < count; ++l) first[l + 1] = first[l] + b->counts[l];
     int64_t most = pairs_at_once(b, count);
     PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_CLOSE], ps_hbem_device_close_bytes(&b->op, most)));
-    PS_TRY(upload(b, PLACE_FIRST, first, 8 * (count + 1)));
+    PS_TRY(upload_by(b, b->near, PLACE_FIRST, first, 8 * (count + 1)));
     for (int64_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && first[end + 1] - first[begin] <= most;) ++end;
         ps_hbem_device_near part = *near;
@@ -93,11 +107,12 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
         part.count = end - begin;
         ps_hbem_device_close close = {(const int64_t *)b->there[PLACE_FIRST].base + begin,
                                       first[end] - first[begin], b->there[PLACE_CLOSE].base};
-        PS_TRY(ps_hbem_device_near_close(&b->op, &part, &close, b->stream));
+        PS_TRY(ps_hbem_device_near_close(&b->op, &part, &close, b->near));
     }
     return PS_OK;
 }
 
+/* On a stream of their own, after what the other one has been given. */
 static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
 {
     int64_t count = near->count;
@@ -105,10 +120,12 @@ static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
     PS_TRY(grow_counts(b, count));
     PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_COUNTS], 4 * count));
     int32_t *counts = b->there[PLACE_COUNTS].base;
-    PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->stream));
-    PS_TRY(ps_copy_to_host(b->stream, b->counts, counts, 4 * count));
-    PS_TRY(ps_hbem_device_near_regular(&b->op, near, b->stream));
-    PS_TRY(ps_stream_wait(b->stream));
+    PS_TRY(wait_for(b, b->near, b->stream));
+    PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->near));
+    PS_TRY(ps_copy_to_host(b->near, b->counts, counts, 4 * count));
+    PS_TRY(ps_event_record(b->turn, b->near));
+    PS_TRY(ps_hbem_device_near_regular(&b->op, near, b->near));
+    PS_TRY(ps_event_sync(b->turn));
     return close_pairs(b, near);
 }
 
@@ -240,9 +257,12 @@ ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
         batch->near_count,
         {b->there[PLACE_ARENA].base, b->there[PLACE_ARENA].bytes / b->item_bytes}};
     double listed = ps_clock();
-    PS_TRY(near_leaves(b, &near));
+    ps_failure failure = {0};
+    ps_note_failure(&failure, near_leaves(b, &near));
     double counted = ps_clock();
-    PS_TRY(far_leaves(b, batch, &near));
+    if (!ps_has_failed(&failure)) ps_note_failure(&failure, far_leaves(b, batch, &near));
+    ps_note_failure(&failure, wait_for(b, b->stream, b->near));
+    PS_TRY(ps_first_failure(&failure));
     double begun = ps_clock();
     PS_TRY(fetch_blocks(b, batch));
     ps_debug("%s: a wave of %lld leaves: listed in %.3f s, close pairs counted after %.3f s, far "

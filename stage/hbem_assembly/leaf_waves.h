@@ -52,6 +52,8 @@ typedef struct cuda_backend {
     int64_t item_bytes, expected;         /* bytes of a number; of all, 0: not known */
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */
+    ps_stream *near;            /* of near leaves, which the device starts first */
+    ps_event *turn;             /* where one of the two streams waits for the other */
     ps_hbem_device_operator op;
     ps_leaf_tables *tables;               /* of its own, or NULL      */
     room there[PLACES];                   /* on the device            */
