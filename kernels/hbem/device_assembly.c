@@ -246,6 +246,7 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
         .op = *op, .near = *near, .first = close->first, .pair_count = close->pairs};
     cut_close(&launch, close->workspace);
     PS_TRY(ps_hbem_near_list_cuda(&launch, stream));
+    if (close->listed) PS_TRY(ps_event_record(close->listed, stream));
     return ps_hbem_near_close_cuda(&launch, stream);
 }
 

@@ -90,7 +90,8 @@ ps_status ps_hbem_device_near_regular(const ps_hbem_device_operator *op,
 typedef struct ps_hbem_device_close {
     const int64_t *first;
     int64_t pairs;
-    void *workspace; /* ps_hbem_device_close_bytes, 256-byte aligned                    */
+    void *workspace;  /* ps_hbem_device_close_bytes, 256-byte aligned                    */
+    ps_event *listed; /* recorded when all are listed, before they are integrated, or NULL */
 } ps_hbem_device_close;
 
 /* Bytes of workspace for so many close pairs at once. */

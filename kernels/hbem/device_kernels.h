@@ -66,7 +66,7 @@ typedef struct ps_hbem_near_launch {
     int64_t seen_size;
     int32_t *left; /* [pairs] hard pairs to be integrated: [left_count]                    */
     unsigned *class_count, *class_start, *class_cursor, *left_count; /* [classes]; one     */
-    void *moments;                                      /* [pairs][part][row hat][column hat] */
+    void *moments; /* [pairs][part][row hat][column hat] */
     int64_t pair_count;
 } ps_hbem_near_launch;
 

@@ -175,9 +175,11 @@ __global__ void __launch_bounds__(LISTING) copy_seen(const __grid_constant__ ps_
     }
 }
 
-/* A warp takes one pair after the other: what they cost differs by three powers of ten. */
+/* A warp takes one pair after the other: what they cost differs by three powers of ten. Four blocks
+ * a processor: their chains of roots and logarithms wait for each other more than some registers
+ * that are spilled cost. */
 template <typename real, int kernel, int wave>
-__global__ void __launch_bounds__(MOMENTS)
+__global__ void __launch_bounds__(MOMENTS, 4)
     hard_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
     __shared__ hard_room rooms[MOMENTS / WARP];
@@ -198,7 +200,21 @@ __global__ void __launch_bounds__(MOMENTS)
     }
 }
 
-/* Adds the moments of a leaf's pairs: a thread has a row. */
+/* The first of the pairs [low, high) of a leaf whose row slot is not below `slot`. */
+__device__ int64_t first_of_slot(const ps_hbem_near_launch &in, int64_t low, int64_t high, int slot)
+{
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (in.pairs[middle].row < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds the moments of a leaf's pairs: a thread has a row. What is read does not change any more, so
+ * that several pairs are on their way at once. */
 template <typename store, typename real, int parts>
 __global__ void __launch_bounds__(ADDING) add_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
@@ -212,22 +228,21 @@ __global__ void __launch_bounds__(ADDING) add_pairs(const __grid_constant__ ps_h
     store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset + i;
     for (int e = in.op.test.item_start[dof]; e < in.op.test.item_start[dof + 1]; ++e) {
         const int slot = in.op.test.item[e] / 3, hat = in.op.test.item[e] % 3;
-        int64_t low = begin, high = end;
-        while (low < high) {
-            int64_t middle = (low + high) / 2;
-            if (in.pairs[middle].row < slot)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < end && in.pairs[low].row == slot; ++low) {
-            const int32_t *dofs = in.op.trial.slot_dof + 3 * (int64_t)in.pairs[low].column;
-            const real *moments = (const real *)in.moments + 9 * parts * low + 3 * hat;
+        const int64_t low = first_of_slot(in, begin, end, slot);
+        const int64_t high = first_of_slot(in, low, end, slot + 1);
+#pragma unroll 4
+        for (int64_t p = low; p < high; ++p) {
+            const int32_t *dofs = in.op.trial.slot_dof + 3 * (int64_t)__ldg(&in.pairs[p].column);
+            const real *moments = (const real *)in.moments + 9 * parts * p + 3 * hat;
+            int column[3];
+            real add[3 * parts];
+            for (int c = 0; c < 3; ++c) column[c] = __ldg(dofs + c);
+            for (int a = 0; a < 3 * parts; ++a) add[a] = __ldg(moments + 9 * (a / 3) + a % 3);
             for (int c = 0; c < 3; ++c) {
-                if (dofs[c] < 0) continue;
-                const int64_t j = dofs[c] - leaf.column_begin;
+                if (column[c] < 0) continue;
+                const int64_t j = column[c] - leaf.column_begin;
                 for (int part = 0; part < parts; ++part)
-                    out[(part * n + j) * m] += (store)moments[9 * part + c];
+                    out[(part * n + j) * m] += (store)add[3 * part + c];
             }
         }
     }

@@ -231,8 +231,7 @@ static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
     PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
     ps_failure failure = {0};
     ps_note_failure(&failure, set_operator(b, device));
-    if (!ps_has_failed(&failure))
-        ps_note_failure(&failure, ps_hbem_device_load(&b->op, b->stream));
+    if (!ps_has_failed(&failure)) ps_note_failure(&failure, ps_hbem_device_load(&b->op, b->stream));
     ps_note_failure(&failure, ps_background_wait(&b->hand));
     PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;

@@ -106,13 +106,16 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
         part.blocks += begin;
         part.count = end - begin;
         ps_hbem_device_close close = {(const int64_t *)b->there[PLACE_FIRST].base + begin,
-                                      first[end] - first[begin], b->there[PLACE_CLOSE].base};
+                                      first[end] - first[begin], b->there[PLACE_CLOSE].base,
+                                      begin == 0 ? b->turn : NULL};
         PS_TRY(ps_hbem_device_near_close(&b->op, &part, &close, b->near));
     }
-    return PS_OK;
+    return ps_event_wait(b->turn, b->stream);
 }
 
-/* On a stream of their own, after what the other one has been given. */
+/* On a stream of their own, after what the other one has been given. That goes on when close pairs
+ * are listed: teams of far leaves stay on the device until all leaves are done, and the lists,
+ * which integration waits for, would begin that much later. */
 static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
 {
     int64_t count = near->count;
