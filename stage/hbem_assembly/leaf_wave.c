@@ -8,7 +8,7 @@
 #include "runtime/memory.h"
 
 /* Close pairs at once at most. */
-enum { CLOSE_PAIRS = 40000000 };
+enum { CLOSE_PAIRS = 64000000 };
 
 static ps_status upload_by(cuda_backend *b, ps_stream *stream, int place, const void *from,
                            int64_t bytes)

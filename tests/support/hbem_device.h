@@ -192,7 +192,7 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
         near.blocks += begin;
         near.count = end - begin;
         ps_hbem_device_close close = {first + begin, d->close_first[end] - d->close_first[begin],
-                                      workspace};
+                                      workspace, NULL};
         hbem_case_ok(ps_hbem_device_near_close(&d->op, &near, &close, d->stream));
     }
     hbem_case_ok(ps_stream_wait(d->stream));
