@@ -325,7 +325,7 @@ static void check_planes(void)
         for (int i = 0; i < 6; ++i) {
             double error = NAN;
             ps_status status = direct((ps_precision)precision, nodes[i], i % 4, &error);
-            check_count(&counts, &here, status, error, rounding[precision], "planes", precision, i);
+            check_count(&here, status, error, rounding[precision], "planes", precision, i);
         }
 }
 
