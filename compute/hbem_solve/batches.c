@@ -243,6 +243,17 @@ static ps_status put_side(const batch *t, int64_t side, double *numbers)
     return ps_hbem_solution_put(&p->out, PS_LAYERS - 1 - unknown, index, numbers);
 }
 
+/* Tolerances of the wave numbers of a sweep differ, so the largest residual may be no miss. */
+static void keep_miss(const batch *t, int64_t side)
+{
+    solve_miss *worst = &t->p->miss;
+    const solve_miss own = {t->p->groups[t->group].wavenumber, t->solver.sides[side].residual,
+                            t->solver.options.tolerance, 1 + worst->sides};
+    bool more = worst->sides == 0 || own.residual * worst->wanted > worst->residual * own.wanted;
+    if (more) *worst = own;
+    worst->sides = own.sides;
+}
+
 static ps_status put_results(const batch *t)
 {
     solve_problem *p = t->p;
@@ -254,6 +265,7 @@ static ps_status put_results(const batch *t)
         const ps_lockstep_side *side = &t->solver.sides[s];
         p->converged = p->converged && side->converged;
         p->residual = fmax(p->residual, side->residual);
+        if (!side->converged) keep_miss(t, s);
         if (side->steps < p->steps_least) p->steps_least = side->steps;
         if (side->steps > p->steps_most) p->steps_most = side->steps;
     }

@@ -323,6 +323,18 @@ static bool is_done(const ps_product *product)
     return good;
 }
 
+static ps_status refuse_unconverged(const solve_problem *p)
+{
+    const solve_miss *m = &p->miss;
+    return ps_fail(PS_FAILED,
+                   "after %lld steps %lld of %lld right-hand sides miss their residuals; by most at "
+                   "the wave number %.9g: %.3g, %.3g is wanted; %s holds the best iterates. A larger "
+                   "--limit goes on",
+                   (long long)p->steps_most, (long long)m->sides,
+                   (long long)(p->load_count * p->group_count), m->wavenumber, m->residual,
+                   m->wanted, p->run->output);
+}
+
 static ps_status finish(solve_problem *p, double start)
 {
     p->out.header.converged = p->converged;
@@ -331,13 +343,7 @@ static ps_status finish(solve_problem *p, double start)
                                p->seconds[SECONDS_ASSEMBLY] - p->seconds[SECONDS_PRODUCTS] -
                                p->seconds[SECONDS_SPARSE];
     PS_TRY(report(p));
-    if (!p->converged)
-        return ps_fail(PS_FAILED,
-                       "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
-                       "the best iterates. A larger --limit goes on",
-                       (long long)p->steps_most, p->residual,
-                       weak_tolerance(p, p->groups[0].wavenumber, p->options.krylov.tolerance),
-                       p->run->output);
+    if (!p->converged) return refuse_unconverged(p);
     return remove_checkpoints(p);
 }
 

@@ -82,6 +82,13 @@ extern const slot slot_table[SLOTS];
 /* The slot of a copy of an own one; -1 where there is none: fluids end at their surface. */
 int slot_of_copy(int at, int copy);
 
+/* A right-hand side whose residual stays above the one wanted for its wave number, and how many
+ * do. */
+typedef struct solve_miss {
+    double wavenumber, residual, wanted;
+    int64_t sides;
+} solve_miss;
+
 /* Matrices of one wave number: positions in problem.matrices, -1 where there is none. */
 typedef struct solve_group {
     double wavenumber;
@@ -141,6 +148,7 @@ typedef struct solve_problem {
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
     double residual, row_sum_error, entry_error; /* the latter NaN where there is none to check */
     bool converged;
+    solve_miss miss; /* of the side that misses its tolerance by the largest factor */
     ps_progress progress;
     ps_ledger ledger; /* the plan of memory                                    */
     int64_t room;     /* of --host-memory, for vectors and matrices, bytes     */

@@ -44,6 +44,10 @@ expect 2 "leave it out" penstock-hbem-field told.hdf no.h5 --monostatic --speed 
 expect 0 "" $solve other.hdf --frequencies 200 --speed 343 --direction 0,0,1 --force-coarse
 expect 3 "they make no spectrum" penstock-hbem-field told.hdf other.hdf no.h5 --monostatic
 
+# ---- a wave number that misses: its own residual is told, not the finer one that a long wave is held to ----
+expect 1 "1 of 3 right-hand sides miss" $solve miss.hdf --wavenumbers .0001,.1,3 --direction 0,0,1 --limit 3 --force-coarse
+grep -q "wave number 3: .*, 1e-05 is wanted" err || { cat err; fail "which wave number misses what"; }
+
 # ---- refused ----
 expect 2 "--speed of the medium is needed" $solve no.hdf --frequencies 1:2:3 --direction 0,0,1
 expect 2 "asked for twice" $solve no.hdf --wavenumbers 1:2:3 --wavenumber 1.5 --direction 0,0,1
