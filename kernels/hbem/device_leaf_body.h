@@ -151,14 +151,22 @@ PS_INLINE small_matrices<parts> small_of(const far_memory<real> &memory,
     return {{base, base + one}, base + 2 * one, base + 3 * one, sigma, order};
 }
 
-/* Fills turns for the factors from their Gram matrices; returns how many singular values stay. */
+/* Fills turns for the factors from their Gram matrices; returns how many singular values stay, -1
+ * where vectors depend on each other so closely that Gram matrices do not tell: sums round to 1e-15,
+ * so the root of a pivot p is known to 1e-15/sqrt(p), and a tenth of the tolerance is wanted. */
 template <int parts>
-__device__ __noinline__ int cut_rank(const small_matrices<parts> s, int rank, double tolerance,
-                                     double least)
+__device__ __noinline__ int cut_rank(const small_matrices<parts> s, int rank, double tolerance)
 {
+    const double rounding = 1e-14, share = rounding / tolerance;
     const int warp = threadIdx.x / WARP;
-    if (team_block() == 0 && warp < 2) cholesky(s.gram[warp], rank, least);
+    if (team_block() == 0 && warp < 2) {
+        const bool lost = cholesky(s.gram[warp], rank, fmax(rounding, share * share));
+        if (threadIdx.x % WARP == 0) s.order[warp] = lost;
+    }
     team_sync();
+    const bool lost = s.order[0] || s.order[1];
+    team_sync();
+    if (lost) return -1;
     fill_core(s, rank);
     team_sync();
     if (team_block() == 0) jacobi(s, rank);
@@ -187,11 +195,12 @@ __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real>
                             real *const vectors[2], int rank, double error)
 {
     const int64_t m = length[0], n = length[1];
-    const bool recompress = in.options.recompress && rank > 0;
     small_matrices<parts> s = small_of(memory, shared, rank);
-    int kept = rank;
-    if (recompress)
-        kept = cut_rank<parts>(s, rank, in.options.tolerance, sizeof(real) == 4 ? 1e-13 : 1e-28);
+    const int cut = in.options.recompress && rank > 0
+                        ? cut_rank<parts>(s, rank, in.options.tolerance)
+                        : -1;
+    const bool recompress = cut >= 0;
+    const int kept = recompress ? cut : rank;
     if (kept * (m + n) >= m * n) return false;
     if (take_room(in, shared, kept * parts * (m + n)) >= 0) {
         real *out = (real *)in.arena.values + shared.offset;

@@ -5,8 +5,8 @@
  *     U^H U = Ru^H Ru,  V^H V = Rv^H Rv,  Ru Rv^T Q = P Sigma
  *     U' = U Rv^T Q,  V' = V Rv^-1 conj(Q)
  *
- * The product U' V'^T is U V^T whatever R is; what R decides is how well the singular values are
- * known: to 1e-8 of the largest.
+ * The product U' V'^T is U V^T whatever R is, but for rounding; what R decides is how well the
+ * singular values are known: to the root of what Gram matrices round to, 1e-7 of the largest.
  */
 #ifndef PS_KERNELS_HBEM_DEVICE_SMALL_BODY_H
 #define PS_KERNELS_HBEM_DEVICE_SMALL_BODY_H
@@ -51,12 +51,13 @@ __device__ double norm_of(const small_matrices<parts> &s, int rank, double *scra
     return sqrt(fmax(block_sum(sum, scratch), 0.));
 }
 
-/* In place, upper triangle: G = R^H R; by one warp. A pivot that is lost in rounding is raised. */
-template <int parts> __device__ void cholesky(small<parts> *g, int rank, double least)
+/* In place, upper triangle: G = R^H R; by one warp. Returns true at a pivot of less than `least` of
+ * its column: what is left of it is rounding, by which the rest of its row must not be divided. */
+template <int parts> __device__ bool cholesky(small<parts> *g, int rank, double least)
 {
     const int lane = threadIdx.x % WARP;
     for (int j = 0; j < rank; ++j) {
-        double floor = least * g[j * rank + j].part[0];
+        const double column = g[j * rank + j].part[0];
         __syncwarp();
         for (int b = j + lane; b < rank; b += WARP) {
             small<parts> sum = g[j * rank + b];
@@ -65,7 +66,8 @@ template <int parts> __device__ void cholesky(small<parts> *g, int rank, double 
             g[j * rank + b] = sum;
         }
         __syncwarp();
-        double pivot = sqrt(fmax(fmax(g[j * rank + j].part[0], floor), 1e-300));
+        const double left = g[j * rank + j].part[0], pivot = sqrt(left);
+        if (!(left > least * column)) return true;
         __syncwarp();
         for (int b = j + lane; b < rank; b += WARP)
             for (int p = 0; p < parts; ++p)
@@ -73,6 +75,7 @@ template <int parts> __device__ void cholesky(small<parts> *g, int rank, double 
                     b > j ? g[j * rank + b].part[p] / pivot : (p == 0 ? pivot : 0);
         __syncwarp();
     }
+    return false;
 }
 
 /* core[b][a] = sum_c Ru[a][c] Rv[b][c]; turn = 1. */

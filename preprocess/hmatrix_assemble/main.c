@@ -281,7 +281,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 11,
+    .results = 12,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

@@ -124,7 +124,13 @@ static bool is_symmetric(const ps_hbem_problem *p)
 
 static ps_status check(const ps_hbem_problem *p, const ps_hbem_matrix_options *options)
 {
+    const double single_least = 1e-6; /* at 1e-7 a quarter to a half of a sphere's blocks miss twice that */
     PS_TRY(ps_hbem_operator_check(&p->op));
+    if (p->op.far_precision == PS_SINGLE && options->tolerance < single_least)
+        return ps_fail(PS_USAGE,
+                       "--epsilon %g with --precision fp32: single precision keeps %g at best on "
+                       "any body: take that, or fp64",
+                       options->tolerance, single_least);
     if (p->op.weak_far && p->op.kernel != PS_KERNEL_HYPS)
         return ps_fail(PS_USAGE, "--hyps weak: only --operator hyps has a weak form");
     if (p->op.weak_far && options->skeleton)

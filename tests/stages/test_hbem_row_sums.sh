@@ -35,6 +35,11 @@ within "$(figure row_sum_error)" 1e-14 2e-7 "row sums of W at 1e-6"
 expect 0 "" penstock-hmatrix-assemble large.c.h5 s.h5 --operator slp --device cpu
 grep -q row_sum_error out && fail "a single layer has no row sums"
 
+# ---- what single precision cannot keep on any body is refused ----
+expect 2 "single precision keeps 1e-06 at best" penstock-hmatrix-assemble cube.c.h5 f.h5 --operator slp --precision fp32 --epsilon 9e-7 --device cpu
+[ ! -e f.h5 ] || fail "a refused matrix is there"
+expect 0 "" penstock-hmatrix-assemble cube.c.h5 f.h5 --operator slp --precision fp32 --epsilon 1e-6 --device cpu
+
 # ---- faces that nearly lie on one another, at six digits: wrong, and said ----
 awk -v a=1e-5 -f "$ROOT/tests/support/knife.awk" > long.off
 expect 0 "" penstock-mesh-import long.off long.hdf
