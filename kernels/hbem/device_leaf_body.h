@@ -152,8 +152,8 @@ PS_INLINE small_matrices<parts> small_of(const far_memory<real> &memory,
 }
 
 /* Fills turns for the factors from their Gram matrices; returns how many singular values stay, -1
- * where vectors depend on each other so closely that Gram matrices do not tell: sums round to 1e-15,
- * so the root of a pivot p is known to 1e-15/sqrt(p), and a tenth of the tolerance is wanted. */
+ * where vectors depend on each other so closely that Gram matrices do not tell: sums round to
+ * 1e-15, so the root of a pivot p is known to 1e-15/sqrt(p); a tenth of the tolerance is wanted. */
 template <int parts>
 __device__ __noinline__ int cut_rank(const small_matrices<parts> s, int rank, double tolerance)
 {

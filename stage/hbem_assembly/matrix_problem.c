@@ -124,7 +124,8 @@ static bool is_symmetric(const ps_hbem_problem *p)
 
 static ps_status check(const ps_hbem_problem *p, const ps_hbem_matrix_options *options)
 {
-    const double single_least = 1e-6; /* at 1e-7 a quarter to a half of a sphere's blocks miss twice that */
+    /* At 1e-7 a quarter to a half of the blocks of a clean sphere miss twice that. */
+    const double single_least = 1e-6;
     PS_TRY(ps_hbem_operator_check(&p->op));
     if (p->op.far_precision == PS_SINGLE && options->tolerance < single_least)
         return ps_fail(PS_USAGE,
