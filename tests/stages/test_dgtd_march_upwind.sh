@@ -30,7 +30,7 @@ energies fall.h5 | awk 'NR > 1 && $1 > last * (1 + 1e-13) { bad = 1 } { last = $
 # two media on a shaken mesh, absorbing walls, a current: the same signals whatever the ranks and parts
 SHAKE=.3
 pulse=shape=gaussian:width=.3ns:delay=.9ns
-loaded="--material 1:eps=1 --material 2:eps=4,mu=2,sigma=.01 --boundary outer:absorbing --flux upwind
+loaded="--material 1:eps=1 --material 2:eps=4,mu=2,sigma=.01 --boundary outer:absorbing --allow absorbing-losses --allow short-pulse --flux upwind
     --source current:at=.7,.5,.5:axis=0,0,1:radius=.25:moment=1e-12:$pulse --allow early"
 probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision fp64"
 model one.h5 4 1 3 $loaded

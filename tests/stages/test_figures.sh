@@ -71,7 +71,7 @@ say spectrum far.h5 response.h5 --frequencies 0.05
 say sphere-exact exact.h5 --like run.h5 --mesh sphere.hdf --quantity hard-surface
 say compare run.h5 run.h5
 more compare run.h5 run.h5 --norm space-time
-say dgtd-setup parts.h5 model.h5 --order 1 --material default:eps=1 --material 2:eps=2,rho=1000,sigma=.1 --boundary outer:absorbing \
+say dgtd-setup parts.h5 model.h5 --order 1 --material default:eps=1 --material 2:eps=2,rho=1000,sigma=.1 --boundary outer:absorbing --allow absorbing-losses \
     --source current:at=.3,.5,.5:axis=0,0,1:radius=.2:moment=1e-12:shape=ramp:width=20ns:frequency=100e6 --allow cut
 say dgtd-march model.h5 dgtd.h5 --periods 3 --frequency 100e6 --transform-periods 1 --probe .5,.4,.3 --allow part-periods
 "$BUILD/tests-programs/phasors_sample" sphere 3 4 mesh.hdf phasors.h5 || fail "sample"

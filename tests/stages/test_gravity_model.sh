@@ -50,7 +50,7 @@ expect 2 "brick:..., ring:... or ball:..." $model no.hdf --body cone:1,2,3
 expect 3 "a brick is empty" $model no.hdf --body brick:1,1,2,3,4,5,6
 expect 2 "ascending pairs" $model no.hdf --preset chx-1 --box 1,0,0,1,0,1
 expect 2 "numbers of fp64" $model no.hdf --box 0,1e-60,0,1e-60,0,1e-60 --body brick:0,5e-61,0,5e-61,0,5e-61,300
-expect 2 "numbers of fp64" $model no.hdf --box 0,1e30,0,1e30,0,1e30 --body brick:0,5e29,0,5e29,0,5e29,300
+expect 2 "ascending pairs within 1e+09" $model no.hdf --box 0,1e30,0,1e30,0,1e30 --body brick:0,5e29,0,5e29,0,5e29,300
 expect 2 "three numbers of nodes" $model no.hdf --preset chx-1 --nodes 5,5
 head -n 8 m.mod > short.mod
 expect 3 "ends before all cells" $model no.hdf --ubc-mesh m.msh --ubc-model short.mod
