@@ -11,8 +11,8 @@
  *                        z first, then x
  *   "n1xn2"              directions of a grid: polar angle (i + 1/2) pi/n1 from z, i slowest,
  *                        azimuth 2 pi j/n2 from x
- * Directions can be moved out to points at a distance. Coordinates are at most 1e100 m. Points and directions do not mix. Functions
- * are not thread-safe on one object.
+ * Directions can be moved out to points at a distance. Coordinates are at most 1e100 m. Points and
+ * directions do not mix. Functions are not thread-safe on one object.
  */
 #ifndef PS_FORMATS_RECEIVERS_H
 #define PS_FORMATS_RECEIVERS_H

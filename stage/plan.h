@@ -26,8 +26,8 @@ typedef struct ps_need {
     const char *needs; /* what would have to be known to tell the time; NULL: it is told      */
 } ps_need;
 
-/* PS_EXHAUSTED, with the least that would do, where --host-memory or the disk cannot do. With --plan the report
- * gets what it takes. */
+/* PS_EXHAUSTED, with the least that would do, where --host-memory or the disk cannot do. With --plan
+ * the report gets what it takes. */
 ps_status ps_plan_take(const ps_run *run, const ps_need *need, ps_report *report);
 /* The same with a report of its own, printed with --plan. */
 ps_status ps_plan_tell(const ps_run *run, const ps_need *need);

@@ -65,22 +65,21 @@ ps_status media_check_resolution(const ps_run *run, const problem *p)
 {
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
     int64_t count = p->header->media;
-    ps_dgtd_coarse *volumes = NULL, *worst = NULL;
+    ps_dgtd_coarse *volumes = NULL;
     if (p->frequency_count == 0) return PS_OK;
     double highest = p->frequencies[p->frequency_count - 1];
     PS_TRY(ps_comm_agree(PS_ALLOC(&volumes, count, "the media")));
     ps_dgtd_coarse_volumes(&p->body, p->header->order, media, p->omegas[p->frequency_count - 1], 2,
                            volumes);
     ps_status status = ps_comm_sum_f64(&volumes->all, 2 * count);
-    for (int64_t m = 0; m < count && status == PS_OK && !worst; ++m)
-        if (volumes[m].coarse > .5 * volumes[m].all) worst = volumes + m;
-    if (worst)
+    int64_t coarse = status == PS_OK ? ps_dgtd_unresolved(volumes, count) : -1;
+    if (coarse >= 0)
         status = ps_refuse(
             run, "coarse",
             "--frequency %g Hz: %.0f %% of the medium of tag %d have fewer than two nodes a "
             "wavelength: the fields there are no waves. Keep to lower frequencies, or take a finer "
             "mesh or a higher order (ten nodes or more)",
-            highest, 100 * worst->coarse / worst->all, media[worst - volumes].tag);
+            highest, 100 * volumes[coarse].coarse / volumes[coarse].all, media[coarse].tag);
     free(volumes);
     return status;
 }
@@ -115,12 +114,8 @@ void media_tell(const problem *p, int medium, ps_phasors_header *out)
 {
     const ps_dgtd_medium *x = ps_dgtd_model_media(p->model) + medium;
     out->material[medium].dispersive = !is_plain(x);
-    for (int f = 0; f < out->frequencies; ++f) {
-        double chi[2];
-        ps_dgtd_susceptibility(x->poles, x->pole_count, p->omegas[f], chi);
-        out->eps_at[f][medium] = x->eps + chi[0];
-        out->sigma_at[f][medium] = x->sigma + p->omegas[f] / PS_DGTD_Z0 * chi[1];
-    }
+    for (int f = 0; f < out->frequencies; ++f)
+        ps_dgtd_medium_at(x, p->omegas[f], &out->eps_at[f][medium], &out->sigma_at[f][medium]);
 }
 
 /* ---- memory ---- */

@@ -12,14 +12,22 @@ ps_dgtd_constitution ps_dgtd_medium_constitution(const ps_dgtd_medium *x)
                                   x->anisotropic ? x->tensor : NULL};
 }
 
+void ps_dgtd_medium_at(const ps_dgtd_medium *x, double omega, double *eps, double *sigma)
+{
+    double chi[2];
+    ps_dgtd_susceptibility(x->poles, x->pole_count, omega, chi);
+    *eps = x->eps + chi[0];
+    *sigma = x->sigma + omega / PS_DGTD_Z0 * chi[1];
+}
+
 /* eps' - i eps'', relative; eps' of a tensor is of its largest eigenvalue. */
 static void permittivity(const ps_dgtd_medium *x, double omega, double out[2])
 {
-    double bounds[2] = {x->eps, x->eps};
+    double bounds[2] = {x->eps, x->eps}, sigma;
     if (x->anisotropic) ps_dgtd_tensor_bounds(x->tensor, bounds);
-    ps_dgtd_susceptibility(x->poles, x->pole_count, omega, out);
-    out[0] += bounds[1];
-    out[1] += x->sigma * PS_DGTD_Z0 / omega;
+    ps_dgtd_medium_at(x, omega, &out[0], &sigma);
+    out[0] += bounds[1] - x->eps;
+    out[1] = sigma * PS_DGTD_Z0 / omega;
 }
 
 void ps_dgtd_coarse_volumes(const ps_dgtd_body *body, int order, const ps_dgtd_medium *media,
@@ -39,6 +47,13 @@ void ps_dgtd_coarse_volumes(const ps_dgtd_body *body, int order, const ps_dgtd_m
         sums[2 * m] += volume;
         if (order * length < nodes * cbrt(6 * sqrt(2) * volume)) sums[2 * m + 1] += volume;
     }
+}
+
+int64_t ps_dgtd_unresolved(const ps_dgtd_coarse *volumes, int64_t count)
+{
+    for (int64_t m = 0; m < count; ++m)
+        if (volumes[m].coarse > .5 * volumes[m].all) return m;
+    return -1;
 }
 
 double ps_dgtd_absorbing_reflection(const ps_dgtd_medium *x, double omega)

@@ -49,6 +49,8 @@ bool field_is_scattered(const field_source *source); /* there is an incident wav
 bool field_absorbs(const field_source *source); /* the medium, at any wavenumber             */
 /* Receivers behind a mirror plane, where there is nothing: what is summed there is an image. */
 int64_t field_behind(const field_source *source, const ps_receivers *receivers);
+/* PS_USAGE for points so many wavelengths away that rounding costs more than 1e-6 rad of phase. */
+ps_status field_check_distances(const field_source *source, const ps_receivers *receivers);
 /* Where a place is (ps_hbem_where), of a body with its images. */
 int field_where(const field_source *source, const double x[3]);
 /* Where the field is: 1 outside the surface, -1 inside, 0 on both sides (a single layer alone). */

@@ -1,6 +1,5 @@
 /* penstock-hbem-field: scattered fields, far fields and target strengths of solutions of integral
  * equations. */
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -8,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/vec3.h"
 #include "postprocess/hbem_field/field.h"
 #include "postprocess/hbem_field/figure_table.h"
 #include "runtime/comm.h"
@@ -180,24 +178,6 @@ static ps_status check_planes(const job *j)
                    behind, r->count, r->far_field ? "directions point" : "points lie");
 }
 
-/* What a phase k r of a point may lose by the rounding of r, rad. */
-static const double phase_lost = 1e-6;
-
-static ps_status check_distances(const job *j)
-{
-    const field_source *source = &j->source;
-    double k = source->wavenumbers[source->frequencies - 1], farthest = 0;
-    if (j->receivers.far_field || !field_is_wave(source)) return PS_OK;
-    for (int64_t i = 0; i < j->receivers.count; ++i)
-        farthest = fmax(farthest, ps_norm3(j->receivers.places + 3 * i));
-    if (k * farthest * DBL_EPSILON <= phase_lost) return PS_OK;
-    return ps_fail(PS_USAGE,
-                   "points %.3g m from the origin are %.3g wavelengths away, more than the phases "
-                   "of double numbers can tell: ask for the far field (--direction, --directions), "
-                   "or for points within %.3g m",
-                   farthest, k * farthest / (2 * M_PI), phase_lost / (k * DBL_EPSILON));
-}
-
 /* Points inside a closed surface, on it and outside: counts, and a warning of those where the
  * solution has no field. */
 static void count_sides(job *j)
@@ -281,7 +261,7 @@ static ps_status prepare(job *j, ps_product *product)
     PS_TRY(choose_speed(j));
     PS_TRY(add_receivers(j));
     PS_TRY(check_planes(j));
-    PS_TRY(check_distances(j));
+    PS_TRY(field_check_distances(&j->source, &j->receivers));
     PS_TRY(check_absorption(j));
     PS_TRY(choose_incidence(j));
     PS_TRY(check_quantity(j));

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,23 @@ int64_t field_behind(const field_source *source, const ps_receivers *r)
         behind += wrong;
     }
     return behind;
+}
+
+/* What a phase k r of a point may lose by the rounding of r, rad. */
+static const double phase_lost = 1e-6;
+
+ps_status field_check_distances(const field_source *source, const ps_receivers *r)
+{
+    double k = source->wavenumbers[source->frequencies - 1], farthest = 0;
+    if (r->far_field || !field_is_wave(source)) return PS_OK;
+    for (int64_t i = 0; i < r->count; ++i)
+        farthest = fmax(farthest, ps_norm3(r->places + 3 * i));
+    if (k * farthest * DBL_EPSILON <= phase_lost) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "points %.3g m from the origin are %.3g wavelengths away, more than the phases "
+                   "of double numbers can tell: ask for the far field (--direction, --directions), "
+                   "or for points within %.3g m",
+                   farthest, k * farthest / (2 * M_PI), phase_lost / (k * DBL_EPSILON));
 }
 
 int field_where(const field_source *source, const double x[3])

@@ -279,15 +279,15 @@ static void report_at(const ps_dgtd_medium *x, int tissue_number, double frequen
                       ps_report *r)
 {
     char name[48];
-    double chi[2], omega = 2 * M_PI * frequency / PS_DGTD_C0;
+    double eps, sigma, omega = 2 * M_PI * frequency / PS_DGTD_C0;
     double unit = omega / PS_DGTD_Z0; /* of eps'', S/m */
-    ps_dgtd_susceptibility(x->poles, x->pole_count, omega, chi);
+    ps_dgtd_medium_at(x, omega, &eps, &sigma);
     snprintf(name, sizeof name, "frequency_%d", at);
     ps_report_real(r, name, frequency);
     snprintf(name, sizeof name, "eps_at_%d", at);
-    ps_report_real(r, name, x->eps + chi[0]);
+    ps_report_real(r, name, eps);
     snprintf(name, sizeof name, "sigma_at_%d", at);
-    ps_report_real(r, name, x->sigma + unit * chi[1]);
+    ps_report_real(r, name, sigma);
     if (tissue_number < 0) return;
     double cole[2];
     tissue_permittivity(tissue_number, frequency, cole);
@@ -295,10 +295,9 @@ static void report_at(const ps_dgtd_medium *x, int tissue_number, double frequen
     ps_report_real(r, name, cole[0]);
     snprintf(name, sizeof name, "cole_sigma_at_%d", at);
     ps_report_real(r, name, unit * cole[1]);
-    double loss = x->sigma / unit + chi[1];
     snprintf(name, sizeof name, "deviation_at_%d", at);
     ps_report_real(r, name,
-                   hypot(x->eps + chi[0] - cole[0], loss - cole[1]) / hypot(cole[0], cole[1]));
+                   hypot(eps - cole[0], sigma / unit - cole[1]) / hypot(cole[0], cole[1]));
 }
 
 void tissue_permittivity(int number, double frequency, double out[2])

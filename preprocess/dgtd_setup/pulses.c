@@ -84,22 +84,22 @@ ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *opt
 {
     const double omega = pulse_band(x);
     const ps_dgtd_body body = setup_body(s);
-    ps_dgtd_coarse *volumes = NULL, *worst = NULL;
+    ps_dgtd_coarse *volumes = NULL;
     char tag[96];
     if (!(omega > 0)) return PS_OK;
     PS_TRY(PS_ALLOC(&volumes, s->media_count, "the media"));
     ps_dgtd_coarse_volumes(&body, (int)s->options->order, s->media, omega, 2, volumes);
-    for (int64_t m = 0; m < s->media_count && !worst; ++m)
-        if (volumes[m].coarse > .5 * volumes[m].all) worst = volumes + m;
+    int64_t coarse = ps_dgtd_unresolved(volumes, s->media_count);
     ps_status status = PS_OK;
-    if (worst)
+    if (coarse >= 0)
         status = ps_refuse(
             s->run, "short-pulse",
             "--%s %s: at %.4g Hz, where most of the pulse is, %.0f %% of medium %s have fewer than "
             "two nodes a wavelength: what would be marched is no wave. Take a longer width, a "
             "lower carrier, or a finer mesh (order %" PRId64 " wants ten nodes or more)",
-            option, text, omega * PS_DGTD_C0 / (2 * pi), 100 * worst->coarse / worst->all,
-            tag_text(s, s->media[worst - volumes].tag, tag), s->options->order);
+            option, text, omega * PS_DGTD_C0 / (2 * pi),
+            100 * volumes[coarse].coarse / volumes[coarse].all,
+            tag_text(s, s->media[coarse].tag, tag), s->options->order);
     free(volumes);
     return status;
 }

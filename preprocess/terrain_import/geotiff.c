@@ -195,7 +195,7 @@ static ps_status take_unit(const image *m, const reading *how, bool known, doubl
 static ps_status read_horizontal(const image *m, const reading *how, GTIF *keys, elevation *e)
 {
     unsigned short model = 0, code = 0;
-    GTIFDefn all;
+    GTIFDefn all = {0};
     GTIFKeyGetSHORT(keys, GTModelTypeGeoKey, &model, 0, 1);
     bool read = GTIFGetDefn(keys, &all);
     if (model == ModelTypeGeographic) {
