@@ -44,15 +44,38 @@ within() {
 # figure NAME [FILE]: of what a program printed, as lines, to ./out.
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
 # trace_values FILE real|imaginary: those of a trace, one a line; trace_complex FILE: both, side by side.
-trace_values() { h5dump -y -w 1 -d "/trace/$2" "$1" | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]'; }
+trace_values() { h5dump -y -w 1 -m %.17g -d "/trace/$2" "$1" | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]'; }
 trace_complex() { paste <(trace_values "$1" real) <(trace_values "$1" imaginary); }
 # content FILE: the hash of what a store holds.
 content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
-# same FILE FILE: to the bit.
+# is NAME VALUE, near NAME LOW HIGH: a figure of the program before.
+is() { [ "$(figure "$1")" = "$2" ] || { cat out err; fail "$1 is $(figure "$1"), expected $2"; }; }
+near() { within "$(figure "$1")" "$2" "$3" "$1"; }
+# same FILE FILE: to the bit; same_content: what they hold.
+same_content() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 
 # least COMMAND...: the least --host-memory, in bytes, that its --plan tells.
 least() { "$@" --plan --json -q 2>/dev/null | sed -n 's/.*"least_memory": \([0-9]*\).*/\1/p'; }
+
+# made COMMAND...: it ends well; what it says is of no interest.
+made() { "$@" > made 2>&1 || { cat made; fail "$*"; }; }
+
+# on_disk_of SIZE FUNCTION [ARGUMENTS OF THE TEST]: the test ends with what FUNCTION does where ./disk is a tmpfs of this size, in a
+# name space of its own, with which the mount ends whatever happens; where none can be mounted, it goes on.
+on_disk_of() {
+    local mount="mount -t tmpfs -o size=$1 penstock-test disk" how
+    if [ "${3:-}" = inside ]; then
+        $mount || exit 1
+        "$2"
+        exit 0
+    fi
+    for how in --map-root-user --; do
+        unshare --mount $how sh -c "$mount" 2> /dev/null || continue
+        unshare --mount $how bash "$0" inside
+        exit $?
+    done
+}
 
 # needs_browser: skips the test where there is none.
 needs_browser() {

@@ -4,7 +4,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs mesh-box mesh-partition dgtd-setup dgtd-march compare
 
-near() { within "$(figure "$1")" "$2" "$3" "$1"; }
 run() { expect 0 "" penstock-dgtd-march "$@" --precision fp64 --force -q; }
 cavity="--material default:eps=1 --boundary outer:pec --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m"
 

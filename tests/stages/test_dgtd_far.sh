@@ -23,8 +23,7 @@ expect 0 "" penstock-compare far.h5 both.h5 --tolerance 1e-12
 # fields of the halves, of which one surface is inside the sphere's field: they add up to the whole
 expect 0 "faces" penstock-dgtd-far sphere.h5 mesh.hdf lower.h5 --directions 36 --direction 50,30 --around muscle
 expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf upper.h5 --directions 36 --direction 50,30 --around 2
-values() { h5dump -d "/trace/real" -y -m %.15g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ { print $1 }'; }
-paste -d' ' <(values lower.h5) <(values upper.h5) <(values far.h5) |
+paste -d' ' <(trace_values lower.h5 real) <(trace_values upper.h5 real) <(trace_values far.h5 real) |
     awk '{ d = $1 + $2 - $3; if (d * d > 1e-18) bad = 1; n += NF == 3 } END { exit bad || n < 111 }' || fail "parts do not add up"
 
 expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quantity rcs
@@ -39,7 +38,7 @@ around=$(awk 'BEGIN { for (i = 0; i < 12; ++i) for (j = 0; j < 8; ++j) printf "-
 expect 0 "radiated_power" penstock-dgtd-far sphere.h5 mesh.hdf d.h5 $around --quantity directivity
 expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf s.h5 $around --quantity rcs
 expect 0 "" penstock-dgtd-sphere exact_s.h5 $sphere --quantity rcs --like s.h5
-paste -d' ' <(values d.h5) <(values exact_s.h5) | awk '{ s = sin((int((NR - 1) / 8) + .5) * 3.14159265358979 / 12)
+paste -d' ' <(trace_values d.h5 real) <(trace_values exact_s.h5 real) | awk '{ s = sin((int((NR - 1) / 8) + .5) * 3.14159265358979 / 12)
     a += s; d += s * $1; r = $2 / $1; if (r > most) most = r; if (NR == 1 || r < least) least = r }
     END { print d / a, most / least; exit !(NR == 96 && d / a > .997 && d / a < 1.004 && most / least < 1.001) }' || fail "directivity"
 expect 2 "had no ports" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --quantity gain
@@ -66,7 +65,7 @@ expect 0 "they scatter, too" penstock-dgtd-far beside.h5 beside.hdf allowed.h5 -
 "$sample" nothing 3 6 empty.hdf empty.h5 || fail "sample"
 expect 0 "" penstock-dgtd-far empty.h5 empty.hdf none.h5 --directions 36 --quantity rcs
 grep -q "background_eps  *2" out || { cat out; fail "background"; }
-largest=$(values none.h5 | awk '$1 > m { m = $1 } END { print m + 0 }')
+largest=$(trace_values none.h5 real | awk '$1 > m { m = $1 } END { print m + 0 }')
 within "$largest" 0 1e-8 "RCS of nothing, m2"
 
 # what is no free space all round

@@ -50,12 +50,11 @@ expect 2 "centred flux" penstock-dgtd-setup cube.h5 no.h5 --material default:eps
 go="--time 2ns --precision fp64 --probe .011,.007,.004 --energy-every 1 --balance"
 expect 0 "" penstock-dgtd-march local.h5 local.run.h5 $go
 within "$(awk "BEGIN { print 1296 / (.9 * $limit) * $dt / $(figure run updates_a_step) / $saved }")" .9999 1.0001 "updates"
-values() { h5dump -d /trace/real -y -m %.17g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ { print $1 }'; }
-values local.run.h5 | awk '{ v[NR - 1] = $1 } END { for (i = 0; i < NR; ++i) { a = v[i] < 0 ? -v[i] : v[i]
+trace_values local.run.h5 real | awk '{ v[NR - 1] = $1 } END { for (i = 0; i < NR; ++i) { a = v[i] < 0 ? -v[i] : v[i]
     if (i % 7 < 6 && a > most) most = a; if (i % 7 == 6 && a > off) off = a }
     if (!(most > 0) || off > 1e-12 * most) { print "balance off by", off, "of", most; exit 1 } }' || fail "balance"
 expect 0 "" penstock-dgtd-march -q one.h5 one.run.h5 --time 2ns --precision fp64 --energy-every 1000000 --balance
-lost() { values "$1" | tail -n 7 | sed -n "$2p"; }
+lost() { trace_values "$1" real | tail -n 7 | sed -n "$2p"; }
 for term in 4 5 6; do # conducted, lost, supplied
     within "$(awk "BEGIN { print $(lost local.run.h5 $term) / $(lost one.run.h5 $term) }")" .97 1.03 "term $term against one step"
 done

@@ -4,8 +4,6 @@
 needs mesh-box mesh-partition dgtd-setup mesh-import verify inspect
 setup=penstock-dgtd-setup
 
-is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-near() { within "$(figure "$1")" "$2" "$3" "$1"; }
 cut() { expect 0 "" penstock-mesh-partition "$@"; }
 cube() { expect 0 "" penstock-mesh-box "$@"; }
 # model FIRST: options for a cube of one medium with metal around, then what follows

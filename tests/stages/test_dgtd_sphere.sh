@@ -17,10 +17,9 @@ row .2 300e6 4 0 0 1.03291
 expect 0 "" $sphere a.h5 --radius .1 --eps 4 --sigma .1 --fmin 1e8 --fmax 9e8 --count 5 --at .03,.05,.02 --at .2,-.1,.3
 expect 0 "" $sphere b.h5 --radius .1 --eps 4 --sigma .1 --fmin 1e8 --fmax 9e8 --count 5 --wave 1,0,0 --polarisation 0,1,0 \
     --centre 1,2,3 --origin 1,2,3 --at 1.02,2.03,3.05 --at 1.3,2.2,2.9
-values() { h5dump -d "/trace/$2" -y -m %.15g "$1" | sed -n '/DATA {/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ { print $1 }'; }
 for part in real imaginary; do
     # x, y, z of the one are y, z, x of the other
-    paste -d' ' <(values a.h5 $part) <(values b.h5 $part | awk '{ v[NR % 3] = $1 } NR % 3 == 0 { print v[2]; print v[0]; print v[1] }') |
+    paste -d' ' <(trace_values a.h5 $part) <(trace_values b.h5 $part | awk '{ v[NR % 3] = $1 } NR % 3 == 0 { print v[2]; print v[0]; print v[1] }') |
         awk '{ d = $1 - $2; if (d * d > 1e-20) bad = 1; s += $1 * $1 } END { exit !(NR == 30 && !bad && s > .1) }' ||
         fail "$part parts of the turned sphere differ"
 done
@@ -31,7 +30,7 @@ expect 0 "" penstock-verify a.h5
 # A metal sphere: RCS of a direction is 4 pi |far|^2; backwards the figure.
 expect 0 "" $sphere rcs.h5 --radius 1 --pec --quantity rcs --direction 180,0 --frequencies 300e6
 rcs=$(figure rcs_backwards)
-within "$(values rcs.h5 real)" "$(awk "BEGIN { print $rcs * .99999 }")" "$(awk "BEGIN { print $rcs * 1.00001 }")" RCS
+within "$(trace_values rcs.h5 real)" "$(awk "BEGIN { print $rcs * .99999 }")" "$(awk "BEGIN { print $rcs * 1.00001 }")" RCS
 expect 0 "m2" penstock-inspect rcs.h5
 
 expect 2 "orthogonal" $sphere no.h5 --wave 0,0,1 --polarisation 0,0,1 --frequencies 1e9 --at 0,0,0

@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare
 fmm="penstock-fmm --device cpu"
-made() { "$@" > made 2>&1 || { cat made; fail "$*"; }; }
 generated() { made penstock-particle-import --generate "$1" --count "$2" "$3.h5" "${@:4}"; } # KIND COUNT NAME OPTIONS...
 generated plummer 12000 plummer
 generated cube 9000 dipoles --charges signed --moments dipoles

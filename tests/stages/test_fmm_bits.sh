@@ -44,17 +44,17 @@ if command -v gnuplot > /dev/null; then
 fi
 
 # ---- killed and stopped, continued to the same bits ----
-expect 0 "" $fmm many_tree.h5 long.h5 --order 8 --workers 1
-killed_at write:20:cut.h5.groups $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
+expect 0 "" $fmm many_tree.h5 long.h5 --order 5 --workers 1
+killed_at write:20:cut.h5.groups $fmm many_tree.h5 cut.h5 --order 5 --workers 1 --checkpoint-every 1step
 [ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "what a run that was killed leaves"
-expect 2 "order" $fmm many_tree.h5 cut.h5 --order 7
-expect 75 "the same command continues" at write:20:cut.h5.groups TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --checkpoint-every 1step
-expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --order 8 --host-memory 90M
+expect 2 "order" $fmm many_tree.h5 cut.h5 --order 6
+expect 75 "the same command continues" at write:20:cut.h5.groups TERM $fmm many_tree.h5 cut.h5 --order 5 --workers 1 --checkpoint-every 1step
+expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --order 5 --host-memory 60M
 within "$(figure groups_from_journal)" 2 100000 "groups from the journal"
 same cut.h5 long.h5
 [ ! -e cut.h5.groups ] || fail "the journal is left"
 expect 0 "no cut2.h5.groups to continue from" $fmm many_tree.h5 cut2.h5 --restart
-expect 0 "up to date" $fmm many_tree.h5 cut.h5 --order 8
+expect 0 "up to date" $fmm many_tree.h5 cut.h5 --order 5
 
 # ---- a trace of another run ----
 $build many.h5 other_tree.h5 --height 5 --box 0,0,0,1 > /dev/null || fail "another tree"

@@ -3,7 +3,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare
 fmm="penstock-fmm --device cpu"
-made() { "$@" > made 2>&1 || { cat made; fail "$*"; }; }
 by_stretches() { # LIMIT: the last run was, and had no more memory
     [ "$(figure tree)" = adaptive ] || fail "the tree is $(figure tree)"
     within "$(figure evaluated)" 2 1e9 "stretches with $1"

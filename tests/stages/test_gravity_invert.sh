@@ -2,7 +2,6 @@
 . "$ROOT/tests/stages/lib.sh"
 needs gravity-invert prism-field verify compare
 invert() { penstock-gravity-invert "$@"; }
-figure() { awk -v n="$1" '$1 == n { print $2 }' "$2"; }
 
 # A block of 300 kg/m3 under 100 stations, whose errors are drawn (Box-Muller, a fixed congruential sequence).
 printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*50\n' > mesh.msh

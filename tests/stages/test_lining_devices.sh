@@ -5,7 +5,7 @@
 . "$ROOT/tests/support/march.bash"
 set -eu
 say() { echo "$*" >&2; exit 1; }
-"$tool" off 2 12.566370614359172 > sphere.off
+"$tool" off 1 12.566370614359172 > sphere.off
 awk 'NR == 2 { n = $1; m = $2; print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" n }
     NR > 2 && NR <= n + 2 { z[NR - 3] = $3; print NR - 2, $1, $2, $3 }
     NR == n + 2 { print "$EndNodes\n$Elements\n" m }
@@ -17,7 +17,7 @@ walls="--admittance 2:b0=.1:pair=.6,-.242711950090,.75,1.854049621773557 --admit
 run="--steps 90 --emitter plane:dir=0,0,1:width=1 $walls"
 for part in m "one 1" "two 2"; do
     set -- $part
-    penstock-slice-assemble s.h5 "$1.h5" $hard ${2:+--lining "$2"} --layout warp -q > /dev/null
+    penstock-slice-assemble s.h5 "$1.h5" $hard ${2:+--lining "$2"} --tile-slices 16 --layout warp -q > /dev/null
 done
 files="--lining two.h5 --lining one.h5"
 march m.h5 s.h5 cores.h5 $run $files

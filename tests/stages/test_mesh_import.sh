@@ -5,8 +5,6 @@ needs mesh-import
 
 # figure NAME: a number from the JSON in ./out
 figure() { sed -n "s/.*\"$1\": \([-0-9.e+]*\|true\|false\)[,}].*/\1/p" out; }
-is() { [ "$(figure "$1")" = "$2" ] || { cat out err; fail "$1 is $(figure "$1"), expected $2"; }; }
-near() { within "$(figure "$1")" "$2" "$3" "$1"; }
 import() { expect 0 "" penstock-mesh-import --json "$@"; }
 # content FILE: the content hash of a written file
 

@@ -5,15 +5,13 @@ needs mesh-box mesh-partition mesh-import verify
 box=penstock-mesh-box
 cut=penstock-mesh-partition
 
-is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- bricks ----
 expect 0 "" $box brick.hdf --cells 5,3,7 --size 0.5,0.3,0.7 --corner -1,2,3 --shake 0.3
 is tetrahedra 630; is vertices 192; is boundary_triangles 284 # 2 2 (15 + 35 + 21)
 for threads in 1 3; do
     expect 0 "" $box again.hdf --cells 5,3,7 --size 0.5,0.3,0.7 --corner -1,2,3 --shake 0.3 --threads $threads --force
-    same brick.hdf again.hdf
+    same_content brick.hdf again.hdf
 done
 expect 0 "up to date" $box again.hdf --cells 5,3,7 --size 0.5,0.3,0.7 --corner -1,2,3 --shake 0.3
 # All volumes positive (loading checks), all faces meet, every outer face is tagged, one piece.
@@ -39,17 +37,17 @@ if penstock-mesh-partition --help | grep -q scotch && expect 0 "" $cut cube.hdf 
     within "$(figure cut_faces)" 300 500 "cut of scotch"
     within "$(figure imbalance)" 1 1.02 "imbalance of scotch"
     expect 0 "" $cut cube.hdf other.h5 --parts 8 --method scotch --threads 1; expect 0 "" $cut cube.hdf other2.h5 --parts 8 --method scotch --threads 3
-    same other.h5 other2.h5
+    same_content other.h5 other2.h5
 fi
 expect 0 "" mpirun -n 2 $cut cube.hdf mpi.h5 --parts 8 --method boxes
-expect 0 "" $cut cube.hdf cube.h5 --parts 8 --method boxes --force; same cube.h5 mpi.h5
+expect 0 "" $cut cube.hdf cube.h5 --parts 8 --method boxes --force; same_content cube.h5 mpi.h5
 
 # ---- layers: 3 n of 2 n^2 elements; within parts, layers of each ----
 expect 0 "" $cut cube.hdf layers.h5 --order layers
 is layer_count 24; is layer_largest 128
 expect 0 "" $cut cube.hdf layers.h5 --order layers --parts 2 --method boxes --force
 within "$(figure layer_count)" 24 60 "layers of two parts"
-expect 0 "" $cut cube.hdf layers2.h5 --order layers --parts 2 --method boxes --threads 1; same layers.h5 layers2.h5
+expect 0 "" $cut cube.hdf layers2.h5 --order layers --parts 2 --method boxes --threads 1; same_content layers.h5 layers2.h5
 penstock-verify layers.h5 > /dev/null || fail "layers do not verify"
 
 # ---- up to date, plan, too little memory ----

@@ -4,7 +4,6 @@
 needs mesh-surface verify
 make=penstock-mesh-surface
 
-is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
 
 # closed FILE: each directed edge once, and its opposite.
 closed() {

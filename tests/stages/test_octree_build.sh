@@ -5,8 +5,6 @@ needs particle-import octree-build compare verify inspect
 build=penstock-octree-build
 import=penstock-particle-import
 
-is() { [ "$(figure "$1")" = "$2" ] || { cat out; fail "$1 is $(figure "$1"), expected $2"; }; }
-same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- Table 4, scaled down to N = 1M ----
 $import --generate cube --count 1000000 cube.h5 > /dev/null || fail "cube"
@@ -36,7 +34,7 @@ for memory in 64M 74M; do
     for threads in 1 2; do
         expect 0 "runs" $build ellipsoid.h5 part.h5 --height 9 --box 0,0,0,1 --group 200 \
             --host-memory $memory --threads $threads --force
-        same e.h5 part.h5
+        same_content e.h5 part.h5
         [ "$(figure peak_memory)" -le $((${memory%M} << 20)) ] || fail "$(figure peak_memory) bytes held with $memory"
     done
 done
@@ -72,7 +70,7 @@ expect 0 "" $build ellipsoid.h5 both.h5 --targets targets.h5 --height 6 --box 0,
 same_of() { h5dump -a "$1" both.h5 | sed -n 's/.*(0): //p'; }
 [ "$(same_of same)" = 0 ] && [ "$(same_of count)" = "1000000, 20000" ] || fail "targets are not told apart"
 expect 0 "" $build ellipsoid.h5 part.h5 --targets targets.h5 --height 6 --box 0,0,0,1 --group 100 --host-memory 70M --force
-same both.h5 part.h5
+same_content both.h5 part.h5
 penstock-verify both.h5 > /dev/null || fail "a tree with targets does not verify"
 expect 0 "" $build cube.h5 self.h5 --targets cube.h5 --height 4 --box 0,0,0,1 # all ordered pairs, with itself
 pairs=$(figure ordered_pairs)
@@ -91,7 +89,7 @@ $import heap.txt heap.h5 --coincident keep > /dev/null 2>&1 || fail "heap"
 expect 0 "particles are at the place of another one" $build heap.h5 tree.h5 --height 5 --force
 is leaves 1; is particles_per_leaf_max 140000
 expect 0 "" $build heap.h5 tree2.h5 --height 5 --host-memory 60M
-same tree.h5 tree2.h5
+same_content tree.h5 tree2.h5
 printf '0 0 0 1\n1 1 1 1\n1 1 1 2\n0.5 0.5 0.5 1\n' > few.txt
 $import few.txt few.h5 --coincident keep > /dev/null 2>&1 || fail "few"
 expect 0 "1 particles are at the place" $build few.h5 tree.h5 --height 3 --force; is leaves 3
@@ -111,7 +109,7 @@ early() { # SIGNAL CODE: at the first write after which one of the three tiles i
     is group_size $(($(figure leaves) / 16))
     [ -z "$(ls ended.h5.* 2> /dev/null)" ] || fail "signal $1: $(ls ended.h5.*) stays"
     expect 0 "" $build some.h5 plain.h5 --height "$(figure height)" --group "$(figure group_size)" --force
-    same plain.h5 ended.h5
+    same_content plain.h5 ended.h5
 }
 early 9 137
 early 15 75

@@ -4,7 +4,6 @@
 needs particle-import compare inspect
 import=penstock-particle-import
 
-same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
 
 # ---- one set of particles in every format ----
 printf '# made by hand\n0.5 -1.25 3e2 1\n\t1.0e0, 2.5 ,-.125;-2 %% here\n\n7 8 9 0.25\n' > p.txt
@@ -17,14 +16,14 @@ expect 0 "" $import p.txt txt.h5
 expect 4 "are needed" $import p.txt no.h5 --host-memory 8M
 expect 4 "are needed" $import --generate cube --count 1000 no.h5 --host-memory 8M
 [ ! -e no.h5 ] || fail "a run that its budget does not allow has written"
-for f in p.csv p.pqr p.fma old.fma; do expect 0 "" $import $f one.h5 --force; same txt.h5 one.h5; done
-expect 0 "" $import p.txt one.h5 --columns 1,2,3,4 --force; same txt.h5 one.h5
-expect 0 "" $import p.csv one.h5 --columns x,y,z,mass --force; same txt.h5 one.h5
-expect 0 "" $import p.csv one.h5 --columns 5,4,3,mass --force; same txt.h5 one.h5
-for f in p.csv p.pqr p.fma; do gzip -k $f; expect 0 "" $import $f.gz one.h5 --force; same txt.h5 one.h5; done
-cp p.csv.gz plain.csv; expect 0 "" $import plain.csv one.h5 --force; same txt.h5 one.h5 # magic, not name
-expect 0 "" $import txt.h5 one.h5 --force; same txt.h5 one.h5 # our own file
-expect 0 "" $import txt.h5 one.h5 --positions /x,y,z --charge-names q0 --force; same txt.h5 one.h5
+for f in p.csv p.pqr p.fma old.fma; do expect 0 "" $import $f one.h5 --force; same_content txt.h5 one.h5; done
+expect 0 "" $import p.txt one.h5 --columns 1,2,3,4 --force; same_content txt.h5 one.h5
+expect 0 "" $import p.csv one.h5 --columns x,y,z,mass --force; same_content txt.h5 one.h5
+expect 0 "" $import p.csv one.h5 --columns 5,4,3,mass --force; same_content txt.h5 one.h5
+for f in p.csv p.pqr p.fma; do gzip -k $f; expect 0 "" $import $f.gz one.h5 --force; same_content txt.h5 one.h5; done
+cp p.csv.gz plain.csv; expect 0 "" $import plain.csv one.h5 --force; same_content txt.h5 one.h5 # magic, not name
+expect 0 "" $import txt.h5 one.h5 --force; same_content txt.h5 one.h5 # our own file
+expect 0 "" $import txt.h5 one.h5 --positions /x,y,z --charge-names q0 --force; same_content txt.h5 one.h5
 expect 0 "up to date" $import txt.h5 one.h5 --positions /x,y,z --charge-names q0
 # the columns of PDB run together
 printf 'ATOM      1  N   NTE     1       0.500  -1.250 300.000   1.000   1.800\nATOM   9999  CA  PHE A1234    -101.000-102.500-100.125  -2.000   1.900\n' > run.pqr
@@ -39,17 +38,17 @@ float() { for v; do case $v in 0.5) b='3f 00 00 00';; -1.25) b='bf a0 00 00';; 3
 bytes() { tr -d ' \n' | sed 's/../\\x&/g' | xargs -0 printf '%b'; }
 order=little
 float i4 i4 i3 0  0 0 0 0  0.5 -1.25 300 1  1 2.5 -0.125 -2  7 8 9 .25 | bytes > b.bfma
-expect 0 "" $import b.bfma one.h5 --force; same txt.h5 one.h5
+expect 0 "" $import b.bfma one.h5 --force; same_content txt.h5 one.h5
 for order in little big; do
     # one of each kind: mass x y z, then what is not read
     { float 0 0 i3 i3 i1 i1 i1 0; float 1 0.5 -1.25 300 0 0 0 0 0 0 0 0; float -2 1 2.5 -0.125 0 0 0 0 0
       float .25 7 8 9 0 0 0 0 0 0 0; } | bytes > $order.tipsy
-    expect 0 "" $import $order.tipsy one.h5 --force; same txt.h5 one.h5
+    expect 0 "" $import $order.tipsy one.h5 --force; same_content txt.h5 one.h5
     expect 0 "" $import $order.tipsy --components dark
     [ "$(figure particles)" = 1 ] || fail "one dark particle, not $(figure particles)"
 done
 head -c 28 little.tipsy > short.tipsy; tail -c +33 little.tipsy >> short.tipsy
-expect 0 "" $import short.tipsy one.h5 --force; same txt.h5 one.h5
+expect 0 "" $import short.tipsy one.h5 --force; same_content txt.h5 one.h5
 
 # ---- charges ----
 printf '0 0 0\n1 1 1\n' > bare.txt
@@ -85,7 +84,7 @@ printf '# three particles at last\n1 2 3 4\n' > t; expect 0 "" $import t one.h5 
 # ---- more than a chunk, generated: the same whatever the threads; text of it the same again ----
 expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 7 g1.h5 --threads 1
 expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 7 g3.h5 --threads 3
-same g1.h5 g3.h5
+same_content g1.h5 g3.h5
 expect 0 "" $import --generate clusters --count 300000 --charges signed --seed 8 g8.h5
 [ "$(content g1.h5)" != "$(content g8.h5)" ] || fail "the seed makes no difference"
 expect 0 "" $import g1.h5 again.h5
@@ -149,7 +148,7 @@ if [ -d "$data" ]; then
     [ "$(figure particles)" = 2500 ] || fail "$(figure particles) dark particles, not 2500"
     expect 0 "" $import "$data/achbp_16090.pqr.gz" achbp.h5
     [ "$(figure particles)" = 16090 ] && [ "$(figure coincident)" = 0 ] || fail "achbp: $(cat out)"
-    expect 0 "" $import "$data/achbp_16090.pqr.gz" fixed.h5 --pqr-columns free; same achbp.h5 fixed.h5
+    expect 0 "" $import "$data/achbp_16090.pqr.gz" fixed.h5 --pqr-columns free; same_content achbp.h5 fixed.h5
     expect 0 "" $import "$data/scalfmm_unitCube20k.fma.gz" cube.h5
     [ "$(figure particles)" = 20000 ] || fail "cube: $(cat out)"
 fi
@@ -236,7 +235,7 @@ for name in link raw virtual; do
 done
 expect 0 "" $import plain.h5 a.h5
 expect 0 "" $import checked.h5 b.h5
-same a.h5 b.h5
+same_content a.h5 b.h5
 expect 3 "short.h5: /x: the chunk at row 1000: it holds 100 bytes, expected 8000" $import short.h5 c.h5
 expect 3 "odd.h5: /x: is packed by a filter other than" $import odd.h5 c.h5
 [ ! -e c.h5 ] || fail "something was written"

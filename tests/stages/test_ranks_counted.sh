@@ -5,9 +5,8 @@ needs mesh-surface slice-assemble tdbem-march mesh-box mesh-partition dgtd-setup
     fmm cluster-build hmatrix-assemble hbem-solve gravity-model gravity-assemble schwarz-solve
 command -v mpirun > /dev/null && mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1 || { echo "no mpirun"; exit 77; }
 export OMP_NUM_THREADS=1 PENSTOCK_STRICT=1
-quiet() { "$@" > out 2> err || { cat out err; fail "$*"; }; }
-quiet penstock-mesh-surface s.hdf --divisions 5
-quiet penstock-mesh-surface t.hdf --divisions 6
+made penstock-mesh-surface s.hdf --divisions 5
+made penstock-mesh-surface t.hdf --divisions 6
 
 # counted N UNIT COMMAND...: messages, sent, most_sent, sums, summed of a unit, by the plan
 counted() {
@@ -34,23 +33,23 @@ same() {
 }
 
 # ---- tdbem: a sum a step, of all unknowns ----
-quiet penstock-slice-assemble s.hdf slices.h5 --formulation sound-hard --courant 2 --speed 340
+made penstock-slice-assemble s.hdf slices.h5 --formulation sound-hard --courant 2 --speed 340
 # ---- dgtd: traces ----
-quiet penstock-mesh-box box.hdf --cells 5
-quiet penstock-mesh-partition box.hdf parts.h5 --parts 8
-quiet penstock-dgtd-setup parts.h5 model.h5 --order 2 --material default:eps=1 --boundary outer:pec \
+made penstock-mesh-box box.hdf --cells 5
+made penstock-mesh-partition box.hdf parts.h5 --parts 8
+made penstock-dgtd-setup parts.h5 model.h5 --order 2 --material default:eps=1 --boundary outer:pec \
     --source mode:n=1,1,1:amplitude=1,-1,0
 # ---- fmm: pieces ----
-quiet penstock-particle-import --generate cube --count 6000 p.h5
-quiet penstock-octree-build p.h5 tree.h5 --height 4 --group 16
+made penstock-particle-import --generate cube --count 6000 p.h5
+made penstock-octree-build p.h5 tree.h5 --height 4 --group 16
 # ---- hbem: products ----
-quiet penstock-cluster-build t.hdf c.h5
-for o in dlp hyps adlp; do quiet penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 1 --device cpu; done
-quiet penstock-hmatrix-assemble c.h5 slp.h5 --operator slp --device cpu
-quiet penstock-hmatrix-assemble c.h5 slp2.h5 --operator slp --wavenumber 1 --device cpu
+made penstock-cluster-build t.hdf c.h5
+for o in dlp hyps adlp; do made penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 1 --device cpu; done
+made penstock-hmatrix-assemble c.h5 slp.h5 --operator slp --device cpu
+made penstock-hmatrix-assemble c.h5 slp2.h5 --operator slp --wavenumber 1 --device cpu
 # ---- schwarz: traces and planes ----
-quiet penstock-gravity-model model.hdf --preset chx-1 --nodes 33,25,15
-quiet penstock-gravity-assemble model.hdf load.hdf --boundary point-mass
+made penstock-gravity-model model.hdf --preset chx-1 --nodes 33,25,15
+made penstock-gravity-assemble model.hdf load.hdf --boundary point-mass
 
 for n in ${COUNTED:-2 3}; do
     march="penstock-tdbem-march slices.h5 s.hdf run.h5 --group 4 --emitter plane:dir=1,0,0:width=0.02 --allow short-pulse --allow loud-start"

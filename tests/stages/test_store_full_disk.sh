@@ -40,18 +40,7 @@ on_small_disk() {
     expect 0 "" "$write" disk/new.h5 1
 }
 
-# A mount in a name space of our own ends with it, whatever happens.
-mount_disk='mount -t tmpfs -o size=8m penstock-test disk'
-if [ "${1:-}" = inside ]; then
-    $mount_disk || exit 1
-    on_small_disk
-    exit 0
-fi
-for how in --map-root-user --; do
-    unshare --mount $how sh -c "$mount_disk" 2>/dev/null || continue
-    unshare --mount $how bash "$0" inside
-    exit $?
-done
+on_disk_of 8m on_small_disk "$@"
 echo "no small disk can be mounted here: a limit on the size of files stands in"
 trap '' XFSZ
 ulimit -f 8192 || { echo "no small disk can be mounted and no limit set"; exit 77; }
