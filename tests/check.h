@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "runtime/scope.h"
 #include "runtime/status.h"
 #include "tests/support/random.h"
 

@@ -15,6 +15,7 @@
 #include "runtime/program.h"
 #include "tests/support/fmm_case.h"
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/scope.h"
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
 
@@ -113,7 +114,7 @@ static ps_status measure(tree_case *t, const trial *of, double peak, outcome *ou
                      .basis = 1,
                      .far = of->precision,
                      .near = of->precision};
-    fmm_case c;
+    PS_SCOPED(fmm_case_release) fmm_case c = {0};
     *out = (outcome){.of = *of, .seconds = INFINITY};
     PS_TRY(build_tree(t, &box, of->height));
     PS_TRY(fmm_case_init(&c, &o, t, 1));
@@ -132,7 +133,6 @@ static ps_status measure(tree_case *t, const trial *of, double peak, outcome *ou
     out->work = count_work(&c.problem);
     out->floor = floor_of(&c.problem, &out->work, peak);
     PS_TRY(fmm_case_errors(&c, 200, 0, out->errors));
-    fmm_case_release(&c);
     return PS_OK;
 }
 
@@ -202,7 +202,7 @@ static ps_status particles(ps_distribution distribution, tree_case *t)
 static ps_status bench(double peak)
 {
     for (int d = 0; d < 2; ++d) {
-        tree_case t;
+        PS_SCOPED(tree_case_release) tree_case t = {0};
         ps_distribution distribution = d ? PS_DISTRIBUTION_ELLIPSOID : PS_DISTRIBUTION_CUBE;
         PS_TRY(particles(distribution, &t));
         for (int accuracy = 3; accuracy <= 7; accuracy += 2)
@@ -211,7 +211,6 @@ static ps_status bench(double peak)
         for (int accuracy = 3; accuracy <= 5; accuracy += 2)
             PS_TRY(best_of(&t, (trial){distribution, accuracy, d ? 8 : 6, 1, PS_SINGLE}, d ? 2 : 1,
                            peak));
-        tree_case_release(&t);
     }
     return PS_OK;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "runtime/scope.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
@@ -115,7 +116,8 @@ static double sampled_error(const hbem_hmatrix *h, const ps_hbem_operator *op, i
     double error = 0, norm = 0;
     for (int s = 0; s < samples; ++s) {
         int64_t i = op->test->dofs * s / samples;
-        double *exact = hbem_block(op, (ps_hbem_range){i, i + 1}, (ps_hbem_range){0, n});
+        PS_SCOPED_MEMORY double *exact =
+            hbem_block(op, (ps_hbem_range){i, i + 1}, (ps_hbem_range){0, n});
         for (int64_t leaf = 0; leaf < h->matrix.leaf_count; ++leaf) {
             const ps_hmatrix_leaf *at = &h->leaves[leaf];
             double own[2];
@@ -129,7 +131,6 @@ static double sampled_error(const hbem_hmatrix *h, const ps_hbem_operator *op, i
                 }
             }
         }
-        free(exact);
     }
     return sqrt(error / norm);
 }
@@ -145,9 +146,9 @@ typedef struct assembly_case {
 
 static void bench_assembly(const assembly_case *a)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     char size[96];
     hbem_case_sphere(&c, a->n);
     hbem_case_finish(&c, a->kind, 1e-4);
@@ -168,7 +169,8 @@ static void bench_assembly(const assembly_case *a)
            "B", 0, size);
     if (!a->symmetric)
         record(a->name, "relative error of 200 rows", sampled_error(&h, &op, 200), "", 0, size);
-    double *x = calloc(2 * (size_t)c.space.dofs, 8), *y = calloc(2 * (size_t)c.space.dofs, 8);
+    PS_SCOPED_MEMORY double *x = calloc(2 * (size_t)c.space.dofs, 8),
+                            *y = calloc(2 * (size_t)c.space.dofs, 8);
     for (int64_t i = 0; i < 2 * c.space.dofs; ++i) x[i] = sin((double)i);
     double best = 1e30;
     for (int trial = 0; trial < 3; ++trial) {
@@ -177,11 +179,6 @@ static void bench_assembly(const assembly_case *a)
         best = fmin(best, thread_seconds() - start);
     }
     record(a->name, "product", (double)ps_hmatrix_bytes(&h.matrix) / best * 1e-9, "GB/s", 0, size);
-    free(x);
-    free(y);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 /* Arguments: which assemblies, from 0; all if there are none; -1: evaluations. */

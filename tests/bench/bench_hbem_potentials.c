@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "kernels/hbem/potentials.h"
+#include "runtime/scope.h"
 #include "tests/support/hbem_case.h"
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
@@ -31,13 +32,13 @@ static double nanoseconds(ps_hbem_potential_task *task)
 
 int main(void)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     ps_hbem_rule rule;
     omp_set_num_threads(1);
     hbem_case_sphere(&c, 40); /* 12,800 triangles */
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     ps_hbem_rule_six(&rule);
-    double *densities = calloc((size_t)(2 * COLUMNS * c.space.dofs), 8);
+    PS_SCOPED_MEMORY double *densities = calloc((size_t)(2 * COLUMNS * c.space.dofs), 8);
     double targets[3 * TARGETS] = {0}, values[2 * COLUMNS * TARGETS] = {0};
     double instruction = 1e9 * 8 * 2 / peak_flops();
     for (int64_t i = 0; i < 2 * COLUMNS * c.space.dofs; ++i) densities[i] = sin(.1 * (double)i);
@@ -65,7 +66,5 @@ int main(void)
                          "time per source and target", value, "ns", floor,
                          text("12,800 triangles, 6 points, 256 targets, %d densities", columns));
         }
-    free(densities);
-    hbem_case_release(&c);
     return 0;
 }

@@ -16,6 +16,7 @@
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 #include "tests/support/record.h"
 
 enum { CHUNKS = 256, VALUES = 1 << 20, THREADS = 2, SOURCE = 24 * VALUES };
@@ -72,18 +73,16 @@ static double write_store(const char *path)
 
 static double read_store(const char *path)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     double start = ps_clock();
     stop(ps_store_open(path, "penstock-test", 1, &store));
 #pragma omp parallel num_threads(THREADS)
     {
-        float *data = malloc(4 * VALUES);
+        PS_SCOPED_MEMORY float *data = malloc(4 * VALUES);
 #pragma omp for schedule(dynamic)
         for (int64_t c = 0; c < CHUNKS; ++c)
             stop(ps_store_read_chunk(store, 0, c, 4 * VALUES, data));
-        free(data);
     }
-    ps_store_close(&store);
     return gigabytes / (ps_clock() - start);
 }
 
@@ -148,12 +147,11 @@ static void forget(const char *path)
 /* Plain I/O of the same file: write and fsync a copy, or read it. Seconds. */
 static double plain_read(const char *path)
 {
-    char *block = malloc(4 << 20);
+    PS_SCOPED_MEMORY char *block = malloc(4 << 20);
     double start = ps_clock();
     int file = open(path, O_RDONLY);
     while (read(file, block, 4 << 20) > 0) continue;
     close(file);
-    free(block);
     return ps_clock() - start;
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/chunk_stream.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 #include "tests/support/record.h"
 
 enum { CHUNKS = 96, VALUES = 1 << 20, SWEEPS = 3, SMALL = 20000 };
@@ -54,7 +55,7 @@ static void write_file(void)
                             .dims = {(int64_t)CHUNKS * VALUES},
                             .chunk_rows = VALUES};
     ps_store *store;
-    float *values;
+    PS_SCOPED_MEMORY float *values = NULL;
     int id;
     uint64_t state = 1;
     stop(PS_ALLOC(&values, VALUES, "values"));
@@ -68,7 +69,6 @@ static void write_file(void)
         stop(ps_store_write_chunk(store, id, c, values, VALUES, NULL));
     }
     stop(ps_store_commit(&store));
-    free(values);
 }
 
 static ps_status read_stored(void *context, int64_t chunk, void *raw)
@@ -182,7 +182,7 @@ static ps_status nothing_computed(void *context, int64_t chunk, const void *unpa
 
 static double overhead(int64_t memory)
 {
-    int64_t *sizes;
+    PS_SCOPED_MEMORY int64_t *sizes = NULL;
     stop(PS_ALLOC(&sizes, SMALL, "sizes"));
     for (int c = 0; c < SMALL; ++c) sizes[c] = 64;
     ps_chunk_stream_config config = {.chunk_count = SMALL,
@@ -191,14 +191,12 @@ static double overhead(int64_t memory)
                                      .host_memory = memory,
                                      .read = nothing_read,
                                      .unpack = nothing_unpacked};
-    ps_chunk_stream *stream;
+    PS_SCOPED(ps_chunk_stream_close) ps_chunk_stream *stream = NULL;
     stop(ps_chunk_stream_open(&config, &stream));
     stop(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
     double start = ps_clock();
     for (int s = 0; s < SWEEPS; ++s) stop(ps_chunk_stream_sweep(stream, nothing_computed, NULL));
     double seconds = ps_clock() - start;
-    ps_chunk_stream_close(&stream);
-    free(sizes);
     return 1e6 * seconds / SWEEPS / SMALL;
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "kernels/tdbem/interaction_internal.h"
+#include "runtime/scope.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/peak_flops.h"
 #include "tests/support/record.h"
@@ -42,17 +43,17 @@ static double radii_of(const interaction_case *c, int64_t first_row, int64_t fir
 
 static void bench(ps_formulation formulation, int points, double courant, double flops)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     enum { SIDE = 256 };
     icosphere_init(&mesh, 4);
     icosphere_jitter(&mesh, .01);
     interaction_case_init(&c, &mesh, formulation, points, icosphere_mean_edge(&mesh) / courant);
     bool hard = formulation == PS_SOUND_HARD;
-    ps_interaction_tile tile;
+    PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
     interaction_tile_init(&c.interaction, 0, SIDE, 4 * SIDE, SIDE, &tile);
     int64_t bytes = ps_interaction_workspace(&c.interaction, 0, SIDE, 4 * SIDE, SIDE);
-    void *workspace = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *workspace = malloc((size_t)bytes);
     double best = 1e30;
     for (int trial = 0; trial < 5; ++trial) {
         double start = thread_seconds();
@@ -73,10 +74,6 @@ static void bench(ps_formulation formulation, int points, double courant, double
     if (!hard)
         record(name, "time per ordered pair, mirrored", 1e6 * best / pairs / 2, "us",
                1e6 * floor / 2, size);
-    free(workspace);
-    interaction_tile_release(&tile);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 int main(void)

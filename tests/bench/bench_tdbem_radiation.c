@@ -83,6 +83,7 @@ static double time_of_group(const ps_radiation *r, double *sums)
 
 static void bench(int64_t unknowns, int64_t group, ps_precision precision)
 {
+    PS_SCOPED(group_case_drop)
     group_case c = {.unknowns = unknowns,
                     .group = group,
                     .count = group,
@@ -95,7 +96,7 @@ static void bench(int64_t unknowns, int64_t group, ps_precision precision)
     ps_radiation r = {.near = &c.packed, .recent = calloc((size_t)(group * unknowns), 8)};
     r.owed = calloc((size_t)(group * unknowns), sizeof *r.owed);
     r.past = calloc((size_t)ps_radiation_past_bytes(unknowns, group, precision), 1);
-    double *sums = calloc((size_t)unknowns, sizeof *sums);
+    PS_SCOPED_MEMORY double *sums = calloc((size_t)unknowns, sizeof *sums);
     double seconds = time_of_group(&r, sums), floor = bytes_read(&c.packed) / read_rate(&c.packed);
     printf(
         "{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", "
@@ -108,8 +109,6 @@ static void bench(int64_t unknowns, int64_t group, ps_precision precision)
     free((void *)r.recent);
     free(r.owed);
     free(r.past);
-    free(sums);
-    group_case_drop(&c);
 }
 
 int main(void)

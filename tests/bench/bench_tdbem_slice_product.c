@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/program.h"
+#include "runtime/scope.h"
 #include "tests/support/synthetic_blocks.h"
 
 typedef float vec_f __attribute__((vector_size(64)));
@@ -130,7 +131,7 @@ HALF static double read_all(const half_d *data, int64_t count)
 /* Bytes per second at which all threads read `bytes`. */
 static double measure_bandwidth(int64_t bytes)
 {
-    char *data;
+    PS_SCOPED_MEMORY char *data = NULL;
     double best = 0;
     if (ps_isa_here() == PS_ISA_BASE || ps_alloc((void **)&data, bytes, 1, "bandwidth")) return 0;
     memset(data, 1, (size_t)bytes);
@@ -144,7 +145,6 @@ static double measure_bandwidth(int64_t bytes)
         }
         best = fmax(best, (double)bytes / busiest_since(start));
     }
-    free(data);
     return best;
 }
 
@@ -299,12 +299,12 @@ static void measure_layout(const ps_slice_tile *tile, ps_precision precision, in
 static void measure_layouts(const ceilings *top, double megabytes)
 {
     for (int precision = 0; precision < 2; ++precision) {
+        PS_SCOPED(synthetic_tile_free)
         ps_slice_tile tile = {.first_row = 4096, .rows = 512, .first_slice = 5000, .slices = 128};
         synthetic_tile(&real, (ps_precision)precision, true, &tile);
         synthetic_measure(&real, &tile);
         for (int layout = 0; layout < LAYOUTS; ++layout)
             measure_layout(&tile, (ps_precision)precision, layout, top, megabytes);
-        synthetic_tile_free(&tile);
     }
 }
 
@@ -318,6 +318,7 @@ static double dense_rate(ps_precision precision, ps_block_layout layout, int64_t
 {
     size_t size = precision == PS_SINGLE ? 4 : 8;
     int64_t vectors = TABLE_ROWS * TABLE_SLICES;
+    PS_SCOPED(synthetic_tile_free)
     ps_slice_tile tile = {.rows = TABLE_ROWS,
                           .slices = TABLE_SLICES,
                           .value_count = vectors * columns,
@@ -330,15 +331,13 @@ static double dense_rate(ps_precision precision, ps_block_layout layout, int64_t
                          .block_rows = rows,
                          .block_columns = columns,
                          .slices = {.precision = precision, .d_max = columns}};
-    ps_block_tile cut;
+    PS_SCOPED(synthetic_cut_free) ps_block_tile cut = {0};
     synthetic_cut(&h, &tile, &cut);
     set s = {.precision = precision, .count = 1, .blocks = &cut};
     ps_slice_product_set_blocks(&s.product, &h, &cut);
     attach(&s, TABLE_GROUP, 1, columns, TABLE_ROWS, TABLE_SLICES);
     double rate = 2.0 * TABLE_GROUP * (double)cut.value_count / sweep(&s);
     detach(&s);
-    synthetic_cut_free(&cut);
-    synthetic_tile_free(&tile);
     return rate / omp_get_max_threads() / 1e9;
 }
 

@@ -57,13 +57,12 @@ static ps_status check_record(void *context, int64_t first, int64_t count, const
 /* Opens, replays everything and returns the last step. */
 static int64_t last_step(void)
 {
-    ps_append_log *log;
+    PS_SCOPED(ps_append_log_close) ps_append_log *log = NULL;
     int64_t next = 1;
     check_ok(ps_append_log_open(path, &log));
     int64_t last = ps_append_log_last(log);
     check_ok(ps_append_log_replay(log, check_record, &next));
     assert_int_equal(next, last + 1);
-    ps_append_log_close(&log);
     return last;
 }
 

@@ -52,13 +52,11 @@ static ps_block_tiling largest_tiling(const ps_block_header *h)
                            .tile_rows = 256,
                            .tile_slices = 40};
     for (int64_t t = 0; t < out.tile_count; ++t) {
-        ps_slice_tile slices;
-        ps_block_tile blocks;
+        PS_SCOPED(synthetic_tile_free) ps_slice_tile slices = {0};
+        PS_SCOPED(synthetic_cut_free) ps_block_tile blocks = {0};
         cut_tile(h, t, &slices, &blocks);
         if (blocks.block_count > out.block_capacity) out.block_capacity = blocks.block_count;
         if (blocks.value_count > out.value_capacity) out.value_capacity = blocks.value_count;
-        synthetic_tile_free(&slices);
-        synthetic_cut_free(&blocks);
     }
     return out;
 }
@@ -74,13 +72,11 @@ static ps_status write_file(ps_block_header *h, void (*spoil)(ps_block_tile *))
     PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     PS_TRY(ps_block_matrix_create(file, &identity, &sizes, h, &out));
     for (int64_t t = 0; t < sizes.tile_count && status == PS_OK; ++t) {
-        ps_slice_tile slices;
-        ps_block_tile blocks;
+        PS_SCOPED(synthetic_tile_free) ps_slice_tile slices = {0};
+        PS_SCOPED(synthetic_cut_free) ps_block_tile blocks = {0};
         cut_tile(h, t, &slices, &blocks);
         if (t == 1 && spoil) spoil(&blocks);
         status = ps_block_matrix_write_tile(out, t, &blocks);
-        synthetic_tile_free(&slices);
-        synthetic_cut_free(&blocks);
     }
     if (status != PS_OK) {
         ps_block_matrix_close(&out);
@@ -122,8 +118,8 @@ static void compare_arrays(const ps_block_header *h, const ps_block_tile *a, con
 static void compare_tile(ps_block_matrix *in, int64_t index)
 {
     int64_t raw_bytes, unpacked_bytes;
-    void *raw, *unpacked;
-    ps_slice_tile slices;
+    PS_SCOPED_MEMORY void *raw = NULL, *unpacked = NULL;
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile slices = {0};
     ps_block_tile tile, view, expected;
     const ps_block_header *h = ps_block_matrix_header(in);
     ps_block_matrix_tile_bytes(in, index, &raw_bytes, &unpacked_bytes);
@@ -135,10 +131,7 @@ static void compare_tile(ps_block_matrix *in, int64_t index)
     assert_memory_equal(&view, &tile, sizeof tile);
     cut_tile(h, index, &slices, &expected);
     compare_arrays(h, &tile, &expected);
-    synthetic_tile_free(&slices);
     synthetic_cut_free(&expected);
-    free(raw);
-    free(unpacked);
 }
 
 static void all_layouts_come_back(void **state)
@@ -146,8 +139,8 @@ static void all_layouts_come_back(void **state)
     for (int layout = 0; layout < 3; ++layout)
         for (int precision = 0; precision < 2; ++precision) {
             ps_block_header h = header_of((ps_block_layout)layout, (ps_precision)precision);
-            ps_block_matrix *in;
-            ps_csr m0;
+            PS_SCOPED(ps_block_matrix_close) ps_block_matrix *in = NULL;
+            PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
             check_ok(write_file(&h, NULL));
             check_ok(ps_block_matrix_open(file, &in));
             const ps_block_header *read = ps_block_matrix_header(in);
@@ -169,8 +162,6 @@ static void all_layouts_come_back(void **state)
             check_near(read->fill, 100.0 * (double)read->slices.nnz / (double)stored, 0, 1e-14);
             check_ok(ps_block_matrix_load_m0(in, &m0));
             assert_int_equal(m0.rows, 301);
-            ps_csr_release(&m0);
-            ps_block_matrix_close(&in);
         }
 }
 
@@ -199,15 +190,13 @@ static void *image_of(const ps_block_header *h, const ps_block_tile *tile)
 static void keep_tiles(const ps_block_header *h, ps_block_matrix *out)
 {
     for (int64_t t = 0; t < ps_slice_tiling_count(&tiling); ++t) {
-        ps_slice_tile slices;
-        ps_block_tile blocks;
+        PS_SCOPED(synthetic_tile_free) ps_slice_tile slices = {0};
+        PS_SCOPED(synthetic_cut_free) ps_block_tile blocks = {0};
         cut_tile(h, t, &slices, &blocks);
         check_ok(ps_block_matrix_keep_tile(out, t, &blocks, image_of(h, &blocks)));
         if (t == 1)
             check_fails(ps_block_matrix_keep_tile(out, t, &blocks, image_of(h, &blocks)), PS_USAGE,
                         "the matrix in memory: tile 1: it was written before");
-        synthetic_tile_free(&slices);
-        synthetic_cut_free(&blocks);
     }
 }
 
@@ -219,8 +208,8 @@ static void in_memory_as_in_a_file(void **state)
             ps_block_header h = header_of((ps_block_layout)layout, (ps_precision)precision),
                             own = h;
             ps_block_tiling sizes = largest_tiling(&h);
-            ps_block_matrix *in, *kept;
-            ps_csr m0;
+            PS_SCOPED(ps_block_matrix_close) ps_block_matrix *in = NULL, *kept = NULL;
+            PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
             check_ok(write_file(&h, NULL));
             check_ok(ps_block_matrix_open(file, &in));
             check_ok(ps_block_matrix_create_in_memory(&sizes, &own, &kept));
@@ -241,9 +230,6 @@ static void in_memory_as_in_a_file(void **state)
             }
             check_ok(ps_block_matrix_load_m0(kept, &m0));
             assert_int_equal(m0.rows, 301);
-            ps_csr_release(&m0);
-            ps_block_matrix_close(&kept);
-            ps_block_matrix_close(&in);
         }
 }
 
@@ -252,8 +238,8 @@ static ps_block_header lags_come_back(int64_t k_from, int64_t k_below, bool half
 {
     int64_t end = synthetic_k_bound(&odd) + 1;
     ps_block_header h = header_of(PS_BLOCK_WARP, PS_DOUBLE);
-    ps_block_matrix *in;
-    ps_csr m0 = {0};
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *in = NULL;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     h.k_from = k_from;
     h.k_below = k_below;
     h.k_end = end;
@@ -273,8 +259,6 @@ static ps_block_header lags_come_back(int64_t k_from, int64_t k_below, bool half
         check_ok(ps_block_matrix_load_m0(in, &m0));
     else
         check_fails(ps_block_matrix_load_m0(in, &m0), PS_INVALID, "without M^0");
-    ps_csr_release(&m0);
-    ps_block_matrix_close(&in);
     return read;
 }
 
@@ -337,8 +321,8 @@ static ps_status write_version_1(void)
 
 static void version_1_is_read(void **state)
 {
-    ps_block_matrix *in;
-    ps_csr m0;
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *in = NULL;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     check_ok(write_version_1());
     check_ok(ps_block_matrix_open(file, &in));
     const ps_block_header *h = ps_block_matrix_header(in);
@@ -348,8 +332,6 @@ static void version_1_is_read(void **state)
     assert_int_equal(h->slices.nnz, 3);
     assert_false(h->half);
     check_ok(ps_block_matrix_load_m0(in, &m0));
-    ps_csr_release(&m0);
-    ps_block_matrix_close(&in);
 }
 
 static void infinite_half(ps_block_tile *tile) { ((uint16_t *)tile->values)[7] = 0xfc00; }
@@ -390,14 +372,12 @@ static void lags_bind_tiles_and_m0(void **state)
         own.k_from = with_m0 ? 3 : 0, own.k_below = with_m0 ? 60 : 5, own.k_end = 60;
         check_ok(ps_block_matrix_create(file, &identity, &sizes, &own, &out));
         for (int64_t t = 0; t < sizes.tile_count; ++t) {
-            ps_slice_tile slices;
-            ps_block_tile blocks;
+            PS_SCOPED(synthetic_tile_free) ps_slice_tile slices = {0};
+            PS_SCOPED(synthetic_cut_free) ps_block_tile blocks = {0};
             ps_block_header cut = own;
             if (!with_m0) cut.k_end = 0; /* all lags, though the header says fewer */
             cut_tile(&cut, t, &slices, &blocks);
             check_ok(ps_block_matrix_write_tile(out, t, &blocks));
-            synthetic_tile_free(&slices);
-            synthetic_cut_free(&blocks);
         }
         check_fails(ps_block_matrix_commit(&out, &m0, &own), with_m0 ? PS_USAGE : PS_INVALID,
                     with_m0 ? "M^0 belongs" : "where the file has 0..4");

@@ -36,7 +36,7 @@ static void round_trip(void **state)
 {
     static double back[7 * 24 * 25];
     for (int cells = 0; cells < 2; ++cells) {
-        ps_box_field in;
+        PS_SCOPED(ps_box_field_close) ps_box_field in = {0};
         write_all(cells);
         check_ok(ps_box_field_open(path, "density", &in));
         assert_int_equal(in.shape[0], 400 - cells);
@@ -54,7 +54,6 @@ static void round_trip(void **state)
         for (int64_t i = 0; i < 7 * in.plane; ++i)
             check_near(back[i], .25 * (double)(first * in.plane + i), 0, 0);
         check_fails(ps_box_field_read(&in, in.shape[0] - 1, 2, back), PS_USAGE, "planes");
-        ps_box_field_close(&in);
     }
 }
 

@@ -109,7 +109,7 @@ static void round_trip(void **state)
 {
     PS_SCOPED(sample_release) sample s = {0};
     ps_partition back;
-    ps_dgtd_model_file *model;
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *model = NULL;
     sample_init(&s);
     sample_save(&s);
     ps_store *store;
@@ -140,7 +140,6 @@ static void round_trip(void **state)
     assert_int_equal(x[1].kind, PS_DGTD_SOURCE_MODE);
     assert_int_equal(x[1].mode[1], 1);
     check_near(x[1].extent[2], 3, 0, 0);
-    ps_dgtd_model_close(&model);
 }
 
 /* Levels of local steps, with those of the halo; more than the file has levels are refused. */
@@ -232,12 +231,11 @@ static void exchange(rank *ranks, int count, int field)
                 if (b->domain.neighbours[m].rank == a) from = b->domain.neighbours + m;
             assert_non_null(from);
             assert_int_equal(from->count, to->count);
-            double *buffer = calloc((size_t)to->count * 18, sizeof *buffer);
+            PS_SCOPED_MEMORY double *buffer = calloc((size_t)to->count * 18, sizeof *buffer);
             ps_dgtd_halo_pack(&ranks[a].x.system, ranks[a].x.field[field], to->send, to->count,
                               buffer);
             ps_dgtd_halo_unpack(&b->x.system, b->x.field[field], from->receive, from->count,
                                 buffer);
-            free(buffer);
         }
 }
 
@@ -303,7 +301,7 @@ static void shares(void **state)
 
 static void partition_faults(void **state)
 {
-    sample s;
+    PS_SCOPED(sample_release) sample s = {0};
     sample_init(&s);
     ps_partition *p = &s.partition;
     check_ok(ps_partition_check(p));
@@ -330,13 +328,12 @@ static void partition_faults(void **state)
     p->part_start[1] = p->elements / PARTS;
     p->vertices[7] = NAN;
     check_fails(ps_partition_check(p), PS_INVALID, "finite");
-    sample_release(&s);
 }
 
 /* Layers of one element each: neighbours in the curve's order are not. */
 static void layer_faults(void **state)
 {
-    sample s;
+    PS_SCOPED(sample_release) sample s = {0};
     sample_init(&s);
     ps_partition *p = &s.partition;
     p->layer_count = p->elements;
@@ -346,7 +343,6 @@ static void layer_faults(void **state)
     p->layer_count = PARTS;
     memcpy(p->layer_start, p->part_start, (PARTS + 1) * sizeof *p->layer_start);
     check_ok(ps_partition_check(p));
-    sample_release(&s);
 }
 
 static void model_faults(void **state)

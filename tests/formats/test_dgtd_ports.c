@@ -41,10 +41,9 @@ static void save(const ps_dgtd_ports *x)
 
 static ps_status load(ps_dgtd_ports *x)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     check_ok(ps_store_open(path, "penstock-test", 1, &store));
     ps_status status = ps_dgtd_ports_read(store, 10, x);
-    ps_store_close(&store);
     return status;
 }
 

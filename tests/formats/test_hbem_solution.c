@@ -164,7 +164,7 @@ static void refuses_shape(void **state)
 {
     ps_store *store;
     ps_hbem_solution in;
-    ps_surface_mesh mesh = tetrahedron();
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = tetrahedron();
     ps_vtkhdf_grid grid = ps_surface_mesh_grid(&mesh);
     ps_store_identity own = identity;
     double values[6] = {0};
@@ -188,5 +188,4 @@ static void refuses_shape(void **state)
     check_ok(ps_store_write_array(store, &spec, values));
     check_ok(ps_store_commit(&store));
     check_fails(ps_hbem_solution_open(path, &in), PS_INVALID, "shape [1][2][4]");
-    ps_surface_mesh_release(&mesh);
 }

@@ -75,7 +75,7 @@ static void comes_back(void **state)
         ps_precision precision = s % 2 ? PS_SINGLE : PS_DOUBLE;
         int64_t steps = shape[0], unknowns = shape[1];
         write_history(steps, unknowns, precision, shape[2]);
-        ps_history *history;
+        PS_SCOPED(ps_history_close) ps_history *history = NULL;
         check_ok(ps_history_open(path, &history));
         const ps_history_header *header = ps_history_header_of(history);
         assert_int_equal(header->steps, steps);
@@ -96,7 +96,6 @@ static void comes_back(void **state)
         check_ok(ps_history_read(history, steps, 1, out));
         double last = value_of(steps, unknowns - 1);
         check_near(out[unknowns - 1], precision == PS_SINGLE ? (double)(float)last : last, 0, 0);
-        ps_history_close(&history);
     }
 }
 

@@ -167,7 +167,7 @@ static void large_grid(void **state)
 
 static void snapshot_round_trip(void **state)
 {
-    ps_surface_mesh mesh;
+    PS_SCOPED(ps_surface_mesh_release) ps_surface_mesh mesh = {0};
     ps_store *store;
     const double pressure[4] = {1, -2, 3, 4.25};
     const float velocity[4][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
@@ -196,7 +196,6 @@ static void snapshot_round_trip(void **state)
     fields[1].type = PS_I32;
     check_fails(ps_field_save("bad.hdf", &snapshot), PS_INVALID, "neither f32 nor f64");
     assert_false(exists("bad.hdf") || temporaries_of("bad.hdf"));
-    ps_surface_mesh_release(&mesh);
 }
 
 static void series_keeps_times_in_order(void **state)

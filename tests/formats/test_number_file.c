@@ -21,7 +21,7 @@ static int drop_file(void **state) { return unlink(path); }
 /* Rows of three numbers; what the reader says is the result. */
 static ps_status rows_of(const char *text, int *rows, double *sum)
 {
-    ps_number_file *file;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double row[3];
     int count = 3;
     FILE *stream = fopen(path, "w");
@@ -37,7 +37,6 @@ static ps_status rows_of(const char *text, int *rows, double *sum)
         *rows += status == PS_OK && count == 3;
         for (int i = 0; status == PS_OK && i < count; ++i) *sum += row[i];
     }
-    ps_number_file_close(&file);
     return status;
 }
 

@@ -52,7 +52,7 @@ static void particles_round_trip(void **state)
 {
     const int64_t counts[] = {1, 131072, 300001};
     for (int n = 0; n < 3; ++n) {
-        ps_particle_file *file;
+        PS_SCOPED(ps_particles_close) ps_particle_file *file = NULL;
         write_particles("p.h5", counts[n], 2, 0);
         check_ok(ps_particles_open("p.h5", &file));
         const ps_particle_header *h = ps_particles_header(file);
@@ -72,7 +72,6 @@ static void particles_round_trip(void **state)
             free(columns[c]);
         }
         check_fails(ps_particles_read(file, 0, 1, columns, 6), PS_FAILED, "5 columns");
-        ps_particles_close(&file);
     }
 }
 
@@ -194,7 +193,7 @@ static void octrees_round_trip(void **state)
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 300000, 5, 1000));
     check_ok(tree_case_random(&u, PS_DISTRIBUTION_ELLIPSOID, 2000, 5, 1000));
     for (int same = 0; same < 2; ++same) {
-        ps_octree_file *file;
+        PS_SCOPED(ps_octree_close) ps_octree_file *file = NULL;
         ps_octree back;
         int64_t tiles;
         write_tree("t.h5", &t, same ? NULL : &u);
@@ -232,14 +231,13 @@ static void octrees_round_trip(void **state)
                     "augmented");
         assert_null(list.items);
         free(forecast);
-        ps_octree_close(&file);
     }
 }
 
 /* Every rule of the page that a tree can break is found. */
 static void broken_trees_are_found(void **state)
 {
-    tree_case t;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 5000, 4, 100));
     ps_octree *tree = &t.tree;
     check_ok(ps_octree_check(tree));
@@ -259,5 +257,4 @@ static void broken_trees_are_found(void **state)
     tree->child_start[1][3] = 24;
     tree->particle_start[7] = tree->particle_start[8];
     check_fails(ps_octree_check(tree), PS_INVALID, "particles of level 3");
-    tree_case_release(&t);
 }

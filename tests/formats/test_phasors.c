@@ -89,7 +89,7 @@ static void write_rows(const char *name, const ps_phasors_header *h, int64_t fir
 
 static void check_rows(const ps_phasors_header *h, int64_t rows)
 {
-    ps_phasors *file;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     check_ok(ps_phasors_open(path, &file));
     const ps_phasors_header *in = ps_phasors_get_header(file);
     int nodes = ps_phasors_nodes(h->order);
@@ -125,7 +125,6 @@ static void check_rows(const ps_phasors_header *h, int64_t rows)
     if (!h->magnetic)
         check_fails(ps_phasors_read_rows(file, 0, PS_PHASORS_MAGNETIC, 0, 1, values), PS_INVALID,
                     "no magnetic field");
-    ps_phasors_close(&file);
 }
 
 static void round_trip(void **state)

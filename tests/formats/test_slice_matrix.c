@@ -173,7 +173,7 @@ static void begin(ps_slice_matrix **file, ps_slice_tile *tile)
 static void contradictory_tiles_are_not_written(void **state)
 {
     ps_slice_matrix *file;
-    ps_slice_tile tile = {0};
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {0};
     begin(&file, &tile);
     uint16_t start = tile.starts[7];
     tile.starts[7] = 0, tile.lengths[7] += tile.lengths[7] == 0;
@@ -191,15 +191,13 @@ static void contradictory_tiles_are_not_written(void **state)
                 "bad.h5: there is no tile 1, but 1 tiles");
     check_ok(ps_slice_matrix_write_tile(file, 0, &tile));
     check_fails(ps_slice_matrix_write_tile(file, 0, &tile), PS_USAGE, "written before");
-    ps_csr m0;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     ps_slice_header header = {.dt = 1, .speed = 1, .outer_points = 3};
     check_ok(synthetic_m0(&odd, 0, 255, &m0));
     check_fails(ps_slice_matrix_commit(&file, &m0, &header), PS_USAGE, "M^0 has 255 rows");
     assert_null(file);
     assert_int_equal(access(at("bad.h5"), F_OK), -1);
     assert_int_equal(temporaries_of(at("bad.h5")), 0);
-    ps_csr_release(&m0);
-    synthetic_tile_free(&tile);
 }
 
 static void a_missing_tile_is_noticed(void **state)
@@ -276,19 +274,16 @@ static void write_spoiled(const spoiled *s)
 
 static ps_status read_everything(const char *path)
 {
-    ps_slice_matrix *file;
-    ps_csr m0 = {0};
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *file = NULL;
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     int64_t raw_bytes, unpacked_bytes;
     PS_TRY(ps_slice_matrix_open(path, &file));
     ps_slice_matrix_tile_bytes(file, 0, &raw_bytes, &unpacked_bytes);
-    void *raw = malloc((size_t)raw_bytes), *unpacked = aligned_alloc(64, (size_t)unpacked_bytes);
+    PS_SCOPED_MEMORY void *raw = malloc((size_t)raw_bytes),
+                          *unpacked = aligned_alloc(64, (size_t)unpacked_bytes);
     ps_status status = ps_slice_matrix_read_raw(file, 0, raw);
     if (status == PS_OK) status = ps_slice_matrix_unpack(file, 0, raw, unpacked, NULL);
     if (status == PS_OK) status = ps_slice_matrix_load_m0(file, &m0);
-    ps_csr_release(&m0);
-    free(raw);
-    free(unpacked);
-    ps_slice_matrix_close(&file);
     return status;
 }
 
@@ -347,13 +342,12 @@ static void write_equation(const char *name, double alpha)
 
 static ps_status read_equation(double *alpha)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_formulation formulation;
     ps_reflectors planes;
     check_ok(ps_store_open(at("equation.h5"), "penstock-slice-matrix", 1, &store));
     ps_status status = ps_equation_get(store, &formulation, alpha, &planes);
     if (status == PS_OK) assert_int_equal(formulation, PS_SOUND_HARD);
-    ps_store_close(&store);
     return status;
 }
 

@@ -352,7 +352,7 @@ static void write_with_threads(const char *path, int threads)
     enum { ROWS = 20000, CHUNK = 512, CHUNKS = (ROWS + CHUNK - 1) / CHUNK };
     ps_store *store;
     int id;
-    float *values = malloc(ROWS * sizeof *values);
+    PS_SCOPED_MEMORY float *values = malloc(ROWS * sizeof *values);
     ps_dataset_spec spec = array_spec("/values", PS_F32, ROWS, CHUNK);
     fill_reals(values, ROWS, 1);
     for (int i = 0; i < ROWS; i += 3) values[i] = (float)(i / 100);
@@ -366,7 +366,6 @@ static void write_with_threads(const char *path, int threads)
     }
     assert_int_equal(failures, 0);
     check_ok(ps_store_commit(&store));
-    free(values);
 }
 
 static void test_threads_give_the_same_content(void **state)

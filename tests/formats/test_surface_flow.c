@@ -22,10 +22,9 @@ static void write_file(const ps_surface_flow *flow)
 
 static ps_status read_file(int64_t vertices, ps_surface_flow *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     check_ok(ps_store_open("flow.h5", "penstock-test", 1, &store));
     ps_status status = ps_surface_flow_get(store, vertices, out);
-    ps_store_close(&store);
     return status;
 }
 

@@ -60,7 +60,7 @@ static void round_trip(void **state)
 /* A bad trace is refused before an older file is touched. */
 static void refuses_bad_traces(void **state)
 {
-    ps_trace trace, old;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0}, old = {0};
     check_ok(ps_trace_init(&trace, 10, 4, false));
     fill(&trace);
     check_ok(ps_trace_save(path, &trace, &identity, 0, NULL, NULL));
@@ -74,8 +74,6 @@ static void refuses_bad_traces(void **state)
     check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "grid");
     check_ok(ps_trace_load(path, &old));
     check_near(old.axis[5], kept, 0, 0);
-    ps_trace_release(&old);
-    ps_trace_release(&trace);
 }
 
 static void refuses_foreign_files(void **state)

@@ -167,7 +167,7 @@ static ps_status write_phasors(sample *s, const char *path)
     int64_t count = s->mesh.tetrahedron_count;
     PS_SCOPED_MEMORY int32_t *number = malloc((size_t)count * 4),
                              *material = malloc((size_t)count * 4);
-    ps_phasors *file = NULL;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     const ps_store_identity identity = {.creator = "test", .revision = "", .options = ""};
     bool part = strcmp(s->kind, "decay") == 0;
     for (int64_t e = count - 1; e >= 0; --e) {
@@ -179,7 +179,6 @@ static ps_status write_phasors(sample *s, const char *path)
     if (status == PS_OK) status = ps_phasors_write_elements(file, number, material);
     if (status == PS_OK) status = write_fields(s, file, number);
     if (status == PS_OK) status = ps_phasors_commit(&file);
-    ps_phasors_close(&file);
     return status;
 }
 

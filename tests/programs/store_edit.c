@@ -112,7 +112,7 @@ static ps_status edit(ps_store *from, ps_store *to, char **argv)
 
 int main(int argc, char **argv)
 {
-    ps_store *from = NULL, *to = NULL;
+    PS_SCOPED(ps_store_close) ps_store *from = NULL, *to = NULL;
     if (argc != 6) return PS_USAGE;
     ps_status status = ps_store_open(argv[1], NULL, 0, &from);
     if (status == PS_OK) {
@@ -123,7 +123,5 @@ int main(int argc, char **argv)
     if (status == PS_OK) status = edit(from, to, argv);
     if (status == PS_OK) status = ps_store_commit(&to);
     if (status != PS_OK) fprintf(stderr, "store_edit: %s\n", ps_message());
-    ps_store_close(&to);
-    ps_store_close(&from);
     return status;
 }

@@ -17,13 +17,12 @@ static void test_vectors(void **state)
                  {"foobar", "Zm9vYmFy"},
                  {"\xff\xfe\xfb\xef", "//777w=="}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        char *text = NULL;
+        PS_SCOPED_MEMORY char *text = NULL;
         size_t size = 0;
         FILE *file = open_memstream(&text, &size);
         assert_non_null(file);
         ps_base64_write(file, cases[i].plain, (int64_t)strlen(cases[i].plain));
         fclose(file);
         assert_string_equal(text, cases[i].text);
-        free(text);
     }
 }

@@ -296,7 +296,7 @@ static void residents_are_spread(void **state)
     int64_t sizes[N];
     for (int c = 0; c < N; ++c) sizes[c] = SIZE;
     for (int half = 10; half <= 50; half += 10) {
-        ps_chunk_plan plan;
+        PS_SCOPED(ps_chunk_plan_release) ps_chunk_plan plan = {0};
         check_ok(ps_chunk_plan_make(&(ps_chunk_plan_request){.chunk_count = N,
                                                              .raw_bytes = sizes,
                                                              .unpacked_bytes = sizes,
@@ -309,7 +309,6 @@ static void residents_are_spread(void **state)
         int first_half = 0;
         for (int c = 0; c < N / 2; ++c) first_half += plan.resident[c];
         assert_in_range(first_half, half / 2 - 2, half / 2 + 2);
-        ps_chunk_plan_release(&plan);
     }
 }
 

@@ -21,7 +21,7 @@ static void cpu_works(void **state)
 
 static void cpu_work_is_done_at_once(void **state)
 {
-    ps_device *device;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     ps_stream *stream;
     ps_event *early, *late;
     int from = 7, to = 0;
@@ -45,7 +45,6 @@ static void cpu_work_is_done_at_once(void **state)
     ps_event_close(&late);
     ps_stream_close(&stream);
     ps_stream_close(&stream);
-    ps_device_close(&device);
 }
 
 /* Several copies by one call, and none. */

@@ -50,7 +50,7 @@ static void plan_tiers(void **state)
         {SIZE + batch, batch, 0, 0, 1, 1},
     };
     for (int i = 0; i < 6; ++i) {
-        ps_device_plan plan;
+        PS_SCOPED(ps_device_plan_release) ps_device_plan plan = {0};
         ps_device_plan_request request = request_of(sizes, cases[i].host, cases[i].device);
         check_ok(ps_device_plan_make(&request, &plan));
         assert_int_equal(plan.batch_count, 24);
@@ -61,7 +61,6 @@ static void plan_tiers(void **state)
         assert_int_equal(plan.host_slots, cases[i].host_slots);
         assert_true(plan.device_bytes <= cases[i].device && plan.host_bytes <= cases[i].host);
         for (int64_t b = 0; b < 24; ++b) assert_int_equal(plan.batches[b].first, 2 * b);
-        ps_device_plan_release(&plan);
     }
 }
 
@@ -96,7 +95,7 @@ static void plan_spreads_and_joins(void **state)
 static void joins_are_steady(void **state)
 {
     int64_t sizes[N], batch = 2 * SIZE;
-    ps_device_plan all, part;
+    PS_SCOPED(ps_device_plan_release) ps_device_plan all = {0}, part = {0};
     ps_device_plan_request request = request_of(sizes, 1 << 20, N * SIZE);
     request.resident_batch_bytes = 4 * batch;
     check_ok(ps_device_plan_make(&request, &all));
@@ -109,8 +108,6 @@ static void joins_are_steady(void **state)
         assert_int_equal(part.batches[b].first, all.batches[b].first);
         assert_int_equal(part.batches[b].count, all.batches[b].count);
     }
-    ps_device_plan_release(&all);
-    ps_device_plan_release(&part);
 }
 
 /* More memory moves batches up and none down; an interval inside another has the same batches. */
@@ -140,7 +137,7 @@ static void plan_is_steady(void **state)
 static void plan_refuses(void **state)
 {
     int64_t sizes[N], batch = 2 * SIZE;
-    ps_device_plan plan;
+    PS_SCOPED(ps_device_plan_release) ps_device_plan plan = {0};
     ps_device_plan_request request = request_of(sizes, 1 << 20, batch - 1);
     check_fails(ps_device_plan_make(&request, &plan), PS_EXHAUSTED,
                 "give --device-memory at least 0.005 MB");
@@ -160,7 +157,6 @@ static void plan_refuses(void **state)
     request.batch_bytes = 0;
     check_ok(ps_device_plan_make(&request, &plan));
     assert_int_equal(plan.batch_bytes, 4096);
-    ps_device_plan_release(&plan);
 }
 
 /* ---- sweeps ---- */
@@ -190,7 +186,7 @@ static void reset_keeps_batches(void **state)
 {
     streamed s = new_source(60);
     for (int tier = PS_TIER_DEVICE; tier <= PS_TIER_HOST; ++tier) {
-        ps_device_stream *stream;
+        PS_SCOPED(ps_device_stream_close) ps_device_stream *stream = NULL;
         ps_device_stream_config config =
             streamed_config(&s, 3 * s.total, tier == PS_TIER_HOST ? s.total / 2 : 2 * s.total);
         config.slots = 5; /* takes all of the device memory where it is little */
@@ -206,7 +202,6 @@ static void reset_keeps_batches(void **state)
         assert_in_range(atomic_load(&s.reads), 60, 60 + 20);
         s.end = 60;
         atomic_store(&s.reads, 0);
-        ps_device_stream_close(&stream);
     }
     end_source(&s);
 }
@@ -392,14 +387,13 @@ static void closes_at_any_moment(void **state)
     streamed s = new_source(60);
     s.read_delay = s.unpack_delay = 2e-4;
     for (int moment = 0; moment < 12; ++moment) {
-        ps_device_stream *stream;
+        PS_SCOPED(ps_device_stream_close) ps_device_stream *stream = NULL;
         ps_device_stream_config config = streamed_config(
             &s, 3 * s.least + s.total * (moment % 4) / 3, s.least + s.total * (moment % 5) / 4);
         check_ok(ps_device_stream_open(&config, &stream));
         streamed_pause(4e-4 * moment);
         if (moment % 3 == 2) check_ok(streamed_sweep(&s, stream, 0));
         if (moment % 3 == 1) check_ok(ps_device_stream_reset(stream, 5, 50));
-        ps_device_stream_close(&stream);
     }
     assert_int_equal(atomic_load(&s.prepared), 0);
     end_source(&s);

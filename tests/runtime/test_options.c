@@ -152,7 +152,7 @@ static void defaults_in_the_help(void **state)
                                PS_INT("b", &none, "N", 0, 9, 0, "sides of 10: and more"),
                                PS_INT("c", &middle, "N", -1, 9, 0, "which; -1: the middle one"),
                                PS_INT("d", &some, "N", 0, 9, 0, "how many"), PS_OPTION_END};
-    char *text = NULL;
+    PS_SCOPED_MEMORY char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     ps_options_help(shown, stream);
@@ -161,7 +161,6 @@ static void defaults_in_the_help(void **state)
     assert_non_null(strstr(text, "of 10: and more\n"));
     assert_non_null(strstr(text, "-1: the middle one (default)\n"));
     assert_non_null(strstr(text, "how many (default 3)\n"));
-    free(text);
 }
 
 static void too_long_a_list(void **state)

@@ -35,14 +35,13 @@ static void bounds_of_the_guide(void **state)
 {
     static const double expected[3] = {9.81, 11.39, 24.17};
     for (int i = 0; i < 3; ++i) {
-        fmm_case c;
+        PS_SCOPED(fmm_case_release) fmm_case c = {0};
         ps_schedule_bound bound;
         fmm_case_init(&c, accuracies[i]);
         ps_schedule_problem problem = fmm_case_problem(&c, 9, 3);
         check_ok(ps_schedule_bound_find(&problem.times, &bound));
         check_ok(ps_schedule_bound_check(&problem.times, &bound));
         check_near(bound.seconds, expected[i], 0, 1e-3);
-        fmm_case_release(&c);
     }
 }
 
@@ -72,11 +71,10 @@ static void scope_of_the_kind(void **state)
 static void eager_is_slower(void **state)
 {
     for (int i = 0; i < 3; ++i) {
-        fmm_case c;
+        PS_SCOPED(fmm_case_release) fmm_case c = {0};
         fmm_case_init(&c, accuracies[i]);
         double eager = makespan_of(&c, PS_TERMINATION_NONE, PS_SCHEDULE_EAGER);
         check_at_most(1.1 * makespan_of(&c, PS_TERMINATION_BUCKET, PS_SCHEDULE_HETEROPRIO), eager);
-        fmm_case_release(&c);
     }
 }
 

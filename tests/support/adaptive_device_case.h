@@ -7,6 +7,7 @@
 #include "kernels/fmm/device_growth.h"
 #include "kernels/fmm/device_table.h"
 #include "kernels/fmm/device_tree.h"
+#include "runtime/scope.h"
 #include "tests/support/essential_case.h"
 
 typedef struct adaptive_device_case {
@@ -58,7 +59,7 @@ static inline ps_status adaptive_device_table(adaptive_device_case *c, int level
 {
     const ps_fmm_m2l_table *table = c->host->problem.tables[level];
     int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *block;
+    PS_SCOPED_MEMORY void *block = NULL;
     PS_TRY(ps_alloc(&block, bytes, 1, "operators for the device"));
     ps_status status = ps_fmm_device_table_pack(table, block, &c->tables[level]);
     if (status == PS_OK) status = adaptive_device_again(c, &c->table_blocks[level], bytes);
@@ -66,7 +67,6 @@ static inline ps_status adaptive_device_table(adaptive_device_case *c, int level
         status = ps_copy_to_device(c->streams[0], c->table_blocks[level], block, bytes);
     if (status == PS_OK) status = ps_stream_wait(c->streams[0]);
     c->tables[level].block = c->table_blocks[level];
-    free(block);
     return status;
 }
 
@@ -281,9 +281,8 @@ static inline ps_status adaptive_stretch_run(adaptive_device_case *c, essential_
 
 static inline ps_status adaptive_stretch_work(void *self, essential_case *e, bool lift)
 {
-    ps_adaptive_plan plan = {0};
+    PS_SCOPED(ps_adaptive_plan_release) ps_adaptive_plan plan = {0};
     ps_status status = adaptive_stretch_run(self, e, lift, &plan);
-    ps_adaptive_plan_release(&plan);
     return status;
 }
 

@@ -7,6 +7,7 @@
 #define PS_TESTS_BATCH_CASE_H
 
 #include "kernels/tdbem/slice_batch.h"
+#include "runtime/scope.h"
 #include "tests/support/synthetic_blocks.h"
 
 typedef struct batch_case {
@@ -149,13 +150,12 @@ static inline void case_exact(const batch_case *c, int64_t i, int64_t j, const d
 static inline void case_exact_sums(const batch_case *c, double *exact)
 {
     int64_t before = c->k_max + c->d_max;
-    double *past = calloc((size_t)(before + PS_GROUP_MAX), sizeof *past);
+    PS_SCOPED_MEMORY double *past = calloc((size_t)(before + PS_GROUP_MAX), sizeof *past);
     for (int64_t j = 0; j < c->unknowns; ++j) {
         for (int64_t t = -before; t < 0; ++t) past[before + t] = case_past(j, t);
         for (int64_t i = 0; i < c->unknowns; ++i)
             case_exact(c, i, j, past + before, &exact[2 * PS_GROUP_MAX * i]);
     }
-    free(past);
 }
 
 static inline ps_status case_tiles_init(const batch_case *c, ps_precision precision,
@@ -183,7 +183,7 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
     PS_TRY(PS_ALLOC(&out->exact, 2 * c->unknowns * PS_GROUP_MAX, "exact sums"));
     case_exact_sums(c, out->exact);
     for (int64_t t = 0; t < out->count; ++t) {
-        ps_slice_tile tile = {0};
+        PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {0};
         int64_t histogram[PS_LENGTH_BINS] = {0};
         tile.first_row = t % across * tiling.tile_rows;
         tile.first_slice = t / across * tiling.tile_slices;
@@ -197,7 +197,6 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
         synthetic_cut(&out->header, &tile, &out->tiles[t]);
         PS_TRY(ps_block_tile_check(&out->header, &out->tiles[t]));
         out->images[t] = case_image(&out->header, &out->tiles[t], &out->bytes[t]);
-        synthetic_tile_free(&tile);
     }
     return PS_OK;
 }

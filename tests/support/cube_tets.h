@@ -12,6 +12,7 @@
 #include "kernels/common/space_curve.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/system.h"
+#include "runtime/scope.h"
 
 typedef struct cube_tets {
     int64_t side, vertex_count, elements;
@@ -61,14 +62,12 @@ static inline void cube_tets_vertices(cube_tets *mesh, double shake)
 static inline ps_status cube_tets_link(cube_tets *mesh, int kind)
 {
     size_t count = (size_t)mesh->elements;
-    uint32_t *start = malloc(((size_t)mesh->vertex_count + 1) * sizeof *start);
-    uint32_t *ids = malloc(4 * count * sizeof *ids);
+    PS_SCOPED_MEMORY uint32_t *start = malloc(((size_t)mesh->vertex_count + 1) * sizeof *start);
+    PS_SCOPED_MEMORY uint32_t *ids = malloc(4 * count * sizeof *ids);
     ps_status status = ps_dgtd_link_faces(mesh->tetrahedra, mesh->elements, mesh->vertex_count,
                                           start, ids, mesh->links);
     for (size_t f = 0; f < 4 * count; ++f)
         mesh->kinds[f] = (uint8_t)(mesh->links[f] < 0 ? kind : PS_DGTD_INNER);
-    free(start);
-    free(ids);
     return status;
 }
 
@@ -76,19 +75,16 @@ static inline ps_status cube_tets_link(cube_tets *mesh, int kind)
 static inline void cube_tets_order(cube_tets *mesh, int64_t tile)
 {
     size_t count = (size_t)mesh->elements;
-    double *centroids = malloc(3 * count * sizeof *centroids);
-    int32_t *order = malloc(count * sizeof *order), *old = malloc(4 * count * sizeof *old);
-    void *workspace = malloc(ps_space_curve_workspace(mesh->elements));
+    PS_SCOPED_MEMORY double *centroids = malloc(3 * count * sizeof *centroids);
+    PS_SCOPED_MEMORY int32_t *order = malloc(count * sizeof *order),
+                             *old = malloc(4 * count * sizeof *old);
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_space_curve_workspace(mesh->elements));
     ps_dgtd_order_elements(mesh->vertices, mesh->tetrahedra, mesh->elements, centroids, workspace,
                            order);
     if (tile) ps_dgtd_group_shapes(mesh->vertices, mesh->tetrahedra, mesh->elements, tile, order);
     memcpy(old, mesh->tetrahedra, 4 * count * sizeof *old);
     for (size_t e = 0; e < count; ++e)
         memcpy(mesh->tetrahedra + 4 * e, old + 4 * (size_t)order[e], 4 * sizeof *old);
-    free(centroids);
-    free(order);
-    free(old);
-    free(workspace);
 }
 
 static inline void cube_tets_allocate(cube_tets *mesh, int64_t side)

@@ -8,6 +8,7 @@
 #include "kernels/dgtd/device_march.h"
 #include "kernels/dgtd/device_media.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/dgtd_case.h"
 
 typedef struct dgtd_device {
@@ -89,7 +90,7 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
                                                 const ps_dgtd_current *current)
 {
     int order = c->system.order;
-    double *workspace;
+    PS_SCOPED_MEMORY double *workspace = NULL;
     ps_dgtd_device_current_shape(&x->current, current);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_current_bytes(&x->current, order),
                            &x->current_memory));
@@ -99,7 +100,6 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
     PS_TRY(PS_ALLOC(&workspace, current->count * c->reference.nodes, "loads"));
     ps_status status =
         ps_dgtd_device_current_upload(&x->current, current, x->tables, workspace, x->stream);
-    free(workspace);
     return status;
 }
 
@@ -123,9 +123,9 @@ static inline ps_status dgtd_device_add_pml(dgtd_device *x, const ps_dgtd_pml *h
                            &x->pml_memory));
     ps_dgtd_device_pml_attach(&x->pml, host, &x->system, x->pml_memory);
     x->march.pml = &x->pml;
-    float *work = calloc((size_t)ps_dgtd_device_pml_work(&x->pml, &x->system) + 1, sizeof *work);
+    PS_SCOPED_MEMORY float *work =
+        calloc((size_t)ps_dgtd_device_pml_work(&x->pml, &x->system) + 1, sizeof *work);
     ps_status status = ps_dgtd_device_pml_upload(&x->pml, &x->system, work, x->stream);
-    free(work);
     return status;
 }
 
@@ -204,7 +204,7 @@ static inline ps_status dgtd_device_get(dgtd_device *x, void *const host[2])
 static inline ps_status dgtd_device_fill_random(dgtd_device *x)
 {
     enum { POOL = 16 << 20 };
-    char *pool;
+    PS_SCOPED_MEMORY char *pool = NULL;
     uint64_t state = 5;
     PS_TRY(PS_ALLOC(&pool, POOL, "random values"));
     for (int64_t i = 0; i < POOL / 8; ++i) {
@@ -218,7 +218,6 @@ static inline ps_status dgtd_device_fill_random(dgtd_device *x)
             PS_TRY(ps_copy_to_device(x->stream, (char *)x->field[f] + at, pool,
                                      x->field_bytes - at < POOL ? x->field_bytes - at : POOL));
     PS_TRY(ps_stream_wait(x->stream));
-    free(pool);
     return PS_OK;
 }
 

@@ -77,10 +77,9 @@ static inline void graded_release(graded *g)
 static inline double step_of(int order, int64_t side, double shake, double ratio, double fraction,
                              int levels, const ps_dgtd_material *materials, int64_t count)
 {
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     graded_init(&g, order, side, shake, ratio, materials, count, 1, 1e-9, PS_DOUBLE);
     double least = ps_dgtd_step_constant(order) * dgtd_least_size(&g.x.body, NULL);
-    graded_release(&g);
     return fraction * least * pow(ps_dgtd_local_ratio(), -levels);
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/mode.h"
+#include "runtime/scope.h"
 #include "tests/support/dgtd_device.h"
 
 enum { SLAB_BOTTOM, SLAB_TOP };
@@ -48,8 +49,8 @@ static inline void dgtd_slab_move_outer_last(dgtd_slab *x)
 {
     cube_tets *mesh = &x->c.mesh;
     size_t bytes = 4 * (size_t)mesh->elements * sizeof *mesh->tetrahedra;
-    int32_t *old = malloc(bytes);
-    bool *outer = malloc((size_t)mesh->elements);
+    PS_SCOPED_MEMORY int32_t *old = malloc(bytes);
+    PS_SCOPED_MEMORY bool *outer = malloc((size_t)mesh->elements);
     int64_t at = 0;
     memcpy(old, mesh->tetrahedra, bytes);
     for (int64_t e = 0; e < mesh->elements; ++e) outer[e] = dgtd_slab_is_outer(x, e);
@@ -58,8 +59,6 @@ static inline void dgtd_slab_move_outer_last(dgtd_slab *x)
             if (outer[e] == turn) memcpy(mesh->tetrahedra + 4 * at++, old + 4 * e, 16);
         if (!turn) x->interior = at;
     }
-    free(old);
-    free(outer);
 }
 
 /* Place of a face in the common order: that of its lowest cell corner, and which of two triangles.
@@ -156,7 +155,7 @@ static inline void dgtd_slab_part_release(dgtd_slab_part *p)
 /* Faces of an end, and where the slab beside has their traces. */
 static inline ps_status dgtd_slab_part_lists(dgtd_slab_part *p, const dgtd_slab *x, int end)
 {
-    int32_t *list;
+    PS_SCOPED_MEMORY int32_t *list = NULL;
     int64_t bytes = x->face_count * (int64_t)sizeof *list, at = p->face_count;
     PS_TRY(PS_ALLOC(&list, x->face_count, "faces"));
     for (int64_t k = 0; k < x->face_count; ++k)
@@ -165,7 +164,6 @@ static inline ps_status dgtd_slab_part_lists(dgtd_slab_part *p, const dgtd_slab 
     PS_TRY(ps_copy_to_device(p->d.stream, p->place + at, list, bytes));
     PS_TRY(ps_stream_wait(p->d.stream));
     p->face_count += x->face_count;
-    free(list);
     return PS_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/scope.h"
 #include "tests/support/fmm_case.h"
 
 enum { DEVICE_BLOCKS_MAX = 512 };
@@ -171,11 +172,10 @@ static inline ps_status start_upload(fmm_device_case *c, int64_t first, int64_t 
                                      const int32_t **out)
 {
     const int64_t *start = device_tree(c)->particle_start;
-    int32_t *own;
+    PS_SCOPED_MEMORY int32_t *own = NULL;
     PS_TRY(PS_ALLOC(&own, end - first + 1, "starts"));
     for (int64_t i = first; i <= end; ++i) own[i - first] = (int32_t)(start[i] - start[first]);
     ps_status status = device_upload(c, own, 4 * (end - first + 1), (void **)out);
-    free(own);
     return status;
 }
 
@@ -214,11 +214,10 @@ static inline ps_status table_upload(fmm_device_case *c, int level)
 {
     const ps_fmm_m2l_table *table = c->from->problem.tables[level];
     int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *host;
+    PS_SCOPED_MEMORY void *host = NULL;
     PS_TRY(ps_alloc_untouched(&host, bytes, "operators"));
     ps_status status = ps_fmm_device_table_pack(table, host, &c->tables[level]);
     if (status == PS_OK) status = device_upload(c, host, bytes, (void **)&c->tables[level].block);
-    free(host);
     return status;
 }
 
@@ -260,14 +259,13 @@ static inline ps_status vectors_table(fmm_device_case *c, const ps_fmm_device_ve
     *out = (ps_fmm_device_vectors_table){.one = *all, .shift = cut.shift};
     if (!cut.size) return PS_OK;
     int64_t groups = (cells + cut.size - 1) / cut.size;
-    ps_fmm_device_vectors *table;
+    PS_SCOPED_MEMORY ps_fmm_device_vectors *table = NULL;
     PS_TRY(PS_ALLOC(&table, groups, "groups"));
     for (int64_t g = 0; g < groups; ++g)
         table[g] = (ps_fmm_device_vectors){
             (char *)all->values + g * cut.size * length * device_real(c), all->stride};
     ps_status status =
         device_upload(c, table, groups * (int64_t)sizeof *table, (void **)&out->table);
-    free(table);
     return status;
 }
 
@@ -280,7 +278,7 @@ static inline ps_status sources_table(fmm_device_case *c, cell_cut cut,
     *out = (ps_fmm_device_sources_table){.one = c->leaves.set, .shift = cut.shift};
     if (!cut.size) return PS_OK;
     int64_t groups = (cells + cut.size - 1) / cut.size;
-    ps_fmm_device_sources *table;
+    PS_SCOPED_MEMORY ps_fmm_device_sources *table = NULL;
     PS_TRY(PS_ALLOC(&table, groups, "groups"));
     ps_status status = PS_OK;
     for (int64_t g = 0; g < groups && status == PS_OK; ++g) {
@@ -291,7 +289,6 @@ static inline ps_status sources_table(fmm_device_case *c, cell_cut cut,
     }
     if (status == PS_OK)
         status = device_upload(c, table, groups * (int64_t)sizeof *table, (void **)&out->table);
-    free(table);
     return status;
 }
 

@@ -16,6 +16,7 @@
 #include "kernels/linear/krylov_team.h"
 #include "kernels/tdbem/group_solve.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/synthetic_slices.h"
 
 #ifdef _OPENMP
@@ -158,7 +159,7 @@ static inline ps_status group_case_m0(group_case *c)
         m->values[diagonal] = c->dominance * (outweigh + 0.1);
         m->row_start[i + 1] = m->nnz;
     }
-    int32_t *scratch;
+    PS_SCOPED_MEMORY int32_t *scratch = NULL;
     PS_TRY(PS_ALLOC(&c->scale, n, "a test"));
     PS_TRY(ps_csr_inverse_diagonal(m, true, c->scale));
     PS_TRY(PS_ALLOC(&scratch, n, "a test"));
@@ -169,7 +170,6 @@ static inline ps_status group_case_m0(group_case *c)
         ps_packed_m0_attach(&c->packed_m0, c->packing_m0);
         ps_packed_m0_fill(m, scratch, &c->packed_m0);
     }
-    free(scratch);
     return status;
 }
 
@@ -257,7 +257,7 @@ typedef struct group_place {
 /* A buffer that holds `from`, or 0xee bytes. */
 static inline ps_status group_case_send(group_place *p, const void *from, int64_t bytes, void **out)
 {
-    void *poison = NULL;
+    PS_SCOPED_MEMORY void *poison = NULL;
     PS_TRY(ps_device_alloc(p->device, bytes, out));
     p->buffers[p->used++] = *out;
     if (!from) {
@@ -266,7 +266,6 @@ static inline ps_status group_case_send(group_place *p, const void *from, int64_
     }
     ps_status status = ps_copy_to_device(p->stream, *out, from ? from : poison, bytes);
     if (status == PS_OK) status = ps_stream_wait(p->stream);
-    free(poison);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/hbem_case.h"
 
 enum { HBEM_DEVICE_PIECES = 32 };
@@ -52,13 +53,12 @@ static inline void hbem_device_side(hbem_device *d, const ps_hbem_space *space,
 {
     hbem_case_ok(ps_hbem_device_side_count(space, tree, stratum, side));
     int64_t bytes = ps_hbem_device_side_bytes(side);
-    void *host = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *host = malloc((size_t)bytes);
     ps_hbem_device_side_place(side, host);
     ps_hbem_device_side_fill(space, tree, stratum, side);
     void *there = hbem_device_put(d, host, bytes);
     hbem_case_ok(ps_stream_wait(d->stream));
     ps_hbem_device_side_place(side, there);
-    free(host);
 }
 
 /* Uploads what the operator needs, with the strata of its functions (kernels/hbem/strata.h), or
@@ -169,7 +169,7 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
     hbem_case_ok(ps_stream_wait(d->stream));
     d->seconds[1] = ps_clock() - start;
     int32_t *counts = hbem_device_take(d, 4 * d->near_count);
-    int32_t *host = calloc((size_t)d->near_count + 1, 4);
+    PS_SCOPED_MEMORY int32_t *host = calloc((size_t)d->near_count + 1, 4);
     start = ps_clock();
     hbem_case_ok(ps_hbem_device_near_count(&d->op, &d->near, counts, d->stream));
     hbem_case_ok(ps_copy_to_host(d->stream, host, counts, 4 * d->near_count));
@@ -197,7 +197,6 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
     }
     hbem_case_ok(ps_stream_wait(d->stream));
     d->seconds[2] = ps_clock() - start;
-    free(host);
 }
 
 /* The sizes one after the other, to time each. */
@@ -247,22 +246,20 @@ static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_
 static inline void hbem_device_fetch(hbem_device *d, ps_hmatrix *matrix)
 {
     int64_t used = (int64_t)d->report.cursor, size = d->op.precision == PS_SINGLE ? 4 : 8;
-    char *host = malloc((size_t)(used * size) + 16);
+    PS_SCOPED_MEMORY char *host = malloc((size_t)(used * size) + 16);
     hbem_case_ok(ps_copy_to_host(d->stream, host, d->far.arena.values, used * size));
     hbem_case_ok(ps_stream_wait(d->stream));
     for (int64_t n = 0; n < d->leaf_count; ++n) {
         int64_t leaf = d->batch.leaf[n];
         const ps_hbem_device_block *b = &d->batch.blocks[n];
         int64_t numbers = ps_hmatrix_numbers(matrix, leaf, b->rank);
-        double *values = malloc((size_t)numbers * 8 + 8);
+        PS_SCOPED_MEMORY double *values = malloc((size_t)numbers * 8 + 8);
         for (int64_t e = 0; e < numbers; ++e)
             values[e] = size == 4 ? (double)((float *)host)[b->offset + e]
                                   : ((double *)host)[b->offset + e];
         ps_hmatrix_block block = {b->rank, b->error, values};
         hbem_case_ok(ps_hmatrix_put(matrix, leaf, &block));
-        free(values);
     }
-    free(host);
 }
 
 #endif

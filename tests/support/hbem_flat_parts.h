@@ -254,7 +254,7 @@ static inline double hbem_flat_error(const hbem_flat_parts *f, const ps_hmatrix 
 {
     const int64_t m = f->piece->rows, n = f->piece->columns;
     double error = 0, norm = 0, own[2];
-    int32_t *at = calloc((size_t)m, sizeof *at);
+    PS_SCOPED_MEMORY int32_t *at = calloc((size_t)m, sizeof *at);
     for (int32_t i = 0; i < m; ++i) at[f->row_of[i]] = i;
     for (int64_t e = 0; e < m * n; ++e) {
         int64_t i = e % m, j = e / m, first = at[f->row_of[copy * m + i]];
@@ -265,7 +265,6 @@ static inline double hbem_flat_error(const hbem_flat_parts *f, const ps_hmatrix 
             norm += right * right;
         }
     }
-    free(at);
     return sqrt(error / norm);
 }
 

@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_HBEM_IMAGES_H
 
 #include "kernels/hbem/product_images.h"
+#include "runtime/scope.h"
 #include "tests/support/hbem_product_device.h"
 
 typedef struct images_case {
@@ -54,9 +55,9 @@ static inline void images_case_free(images_case *c)
 /* Whether the images of this matrix are, byte for byte, those of ps_product_pack. */
 static inline bool images_agree(const random_shape *shape, ps_stream *stream)
 {
-    random_hmatrix h;
-    random_tables r;
-    images_case c;
+    PS_SCOPED(random_hmatrix_free) random_hmatrix h = {0};
+    PS_SCOPED(random_tables_free) random_tables r = {0};
+    PS_SCOPED(images_case_free) images_case c = {0};
     random_hmatrix_make(&h, shape);
     random_tables_fill(&r, &h);
     images_case_make(&c, &h, &r.tables);
@@ -72,7 +73,8 @@ static inline bool images_agree(const random_shape *shape, ps_stream *stream)
                                 .map = {there[1], there[2]},
                                 .from = there[3],
                                 .to = there[4]};
-    char *got = calloc((size_t)r.bytes + 1, 1), *wanted = calloc((size_t)r.bytes + 1, 1);
+    PS_SCOPED_MEMORY char *got = calloc((size_t)r.bytes + 1, 1),
+                          *wanted = calloc((size_t)r.bytes + 1, 1);
     hbem_case_ok(ps_fill_zero(stream, there[4], r.bytes));
     hbem_case_ok(ps_product_images_run(&images, stream));
     hbem_case_ok(ps_copy_to_host(stream, got, there[4], r.bytes));
@@ -83,11 +85,6 @@ static inline bool images_agree(const random_shape *shape, ps_stream *stream)
     }
     bool same = memcmp(got, wanted, (size_t)r.bytes) == 0;
     for (int i = 0; i < 5; ++i) ps_device_free(device, there[i]);
-    free(got);
-    free(wanted);
-    images_case_free(&c);
-    random_tables_free(&r);
-    random_hmatrix_free(&h);
     return same;
 }
 

@@ -10,6 +10,7 @@
 
 #include "kernels/tdbem/cut.h"
 #include "kernels/tdbem/interaction.h"
+#include "runtime/scope.h"
 #include "tests/support/icosphere.h"
 
 /* Benchmarks use this too, without cmocka: a failure ends the program. */
@@ -135,16 +136,15 @@ static inline void interaction_tile_compute(const ps_interaction *interaction,
 {
     int64_t bytes = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
                                              tile->first_slice, tile->slices);
-    void *workspace = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *workspace = malloc((size_t)bytes);
     interaction_case_ok(ps_interaction_compute(interaction, tile, workspace, bytes));
-    free(workspace);
 }
 
 /* All M^k, k = 0 .. *k_max, as matrices[k][j][i] (N x N each, by slices); free() it. */
 static inline double *interaction_dense(const ps_interaction *interaction, int64_t *k_max)
 {
     int64_t n = interaction->unknowns;
-    ps_interaction_tile tile;
+    PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
     interaction_tile_init(interaction, 0, n, 0, n, &tile);
     interaction_tile_compute(interaction, &tile);
     double *out = calloc((size_t)((tile.k_max + 1) * n * n), sizeof *out);
@@ -154,7 +154,6 @@ static inline double *interaction_dense(const ps_interaction *interaction, int64
     for (int64_t e = 0; e < tile.near_count; ++e)
         out[tile.near_columns[e] * n + tile.near_rows[e]] = tile.near_values[e];
     *k_max = tile.k_max;
-    interaction_tile_release(&tile);
     return out;
 }
 

@@ -12,6 +12,7 @@
 
 #include "kernels/tdbem/load_device.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/icosphere.h"
 
 enum { LOAD_CASE_STEPS = 7, LOAD_CASE_FIRST = 11 };
@@ -94,7 +95,7 @@ static inline ps_status load_case_compare(load_case *c, double bound)
 
 static inline ps_status load_case_one(const char *device, const ps_load *load, double bound)
 {
-    load_case c = {.load = *load};
+    PS_SCOPED(load_case_close) load_case c = {.load = *load};
     ps_status status = load_case_open(&c, device);
     int64_t items = ps_load_unknowns(load) * LOAD_CASE_STEPS;
     if (status == PS_OK)
@@ -103,7 +104,6 @@ static inline ps_status load_case_one(const char *device, const ps_load *load, d
     if (status == PS_OK) status = ps_copy_to_host(c.stream, c.fetched, c.out, items * 8);
     if (status == PS_OK) status = ps_stream_wait(c.stream);
     if (status == PS_OK) status = load_case_compare(&c, bound);
-    load_case_close(&c);
     return status;
 }
 
@@ -114,7 +114,7 @@ static inline ps_status load_case_check(const char *device, int levels, double b
     static const char *const shapes[] = {"gaussian", "derivative", "ricker", "modulated", "step"};
     static const ps_formulation forms[] = {PS_SOUND_SOFT_S, PS_SOUND_SOFT_M, PS_SOUND_HARD,
                                            PS_SOUND_HARD};
-    icosphere sphere;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0};
     ps_status status = PS_OK;
     icosphere_init(&sphere, levels);
     ps_surface_mesh mesh = {.vertex_count = sphere.vertex_count,
@@ -128,7 +128,6 @@ static inline ps_status load_case_check(const char *device, int levels, double b
         if (status == PS_OK) status = load_case_one(device, &load, bound);
         if (status != PS_OK) ps_context(status, "%s, formulation %d", shapes[k % 5], k / 5);
     }
-    icosphere_release(&sphere);
     return status;
 }
 

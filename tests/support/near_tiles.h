@@ -33,11 +33,10 @@ static inline void with_tile(ps_slice_tile tile, int layout, ps_precision precis
         if (header.half) header.layout = PS_BLOCK_WARP;
         header.block_columns = header.slices.d_max + 1;
         check_ok(ps_blocking_check(&header));
-        ps_block_tile cut = {0};
+        PS_SCOPED(synthetic_cut_free) ps_block_tile cut = {0};
         synthetic_cut(&header, &tile, &cut);
         ps_slice_product_set_blocks(&product, &header, &cut);
         use(target, &product);
-        synthetic_cut_free(&cut);
     }
     synthetic_tile_free(&tile);
 }

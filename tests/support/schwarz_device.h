@@ -17,6 +17,7 @@
 #include "kernels/schwarz/traces_device.h"
 #include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "tests/support/distance.h"
 #include "tests/support/verdict.h"
 
@@ -80,12 +81,11 @@ static inline ps_status place_put(place *p, ps_precision precision, int64_t n, c
         PS_TRY(ps_copy_to_device(p->stream, to, from, 8 * n));
         return ps_stream_wait(p->stream);
     }
-    float *narrow;
+    PS_SCOPED_MEMORY float *narrow = NULL;
     PS_TRY(PS_ALLOC(&narrow, n, "a vector in fp32"));
     for (int64_t i = 0; i < n; ++i) narrow[i] = (float)from[i];
     ps_status status = ps_copy_to_device(p->stream, to, narrow, 4 * n);
     if (status == PS_OK) status = ps_stream_wait(p->stream);
-    free(narrow);
     return status;
 }
 
@@ -96,12 +96,11 @@ static inline ps_status place_get(place *p, ps_precision precision, int64_t n, c
         PS_TRY(ps_copy_to_host(p->stream, to, from, 8 * n));
         return ps_stream_wait(p->stream);
     }
-    float *narrow;
+    PS_SCOPED_MEMORY float *narrow = NULL;
     PS_TRY(PS_ALLOC(&narrow, n, "a vector in fp32"));
     ps_status status = ps_copy_to_host(p->stream, narrow, from, 4 * n);
     if (status == PS_OK) status = ps_stream_wait(p->stream);
     for (int64_t i = 0; i < n; ++i) to[i] = narrow[i];
-    free(narrow);
     return status;
 }
 
@@ -121,11 +120,10 @@ static inline ps_status place_matrix(place *p, ps_precision precision, const ps_
     ps_csr_device_attach(precision, m->rows, m->nnz, memory, out);
     if (precision == PS_DOUBLE)
         return ps_csr_device_upload(out, m->row_start, m->columns, m->values, p->stream);
-    float *narrow;
+    PS_SCOPED_MEMORY float *narrow = NULL;
     PS_TRY(PS_ALLOC(&narrow, m->nnz, "values in fp32"));
     for (int64_t e = 0; e < m->nnz; ++e) narrow[e] = (float)m->values[e];
     ps_status status = ps_csr_device_upload(out, m->row_start, m->columns, narrow, p->stream);
-    free(narrow);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "formats/slice_matrix.h"
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 typedef struct synthetic_slices {
     int64_t unknowns; /* N                                                         */
@@ -162,13 +163,12 @@ static inline ps_status synthetic_write(const synthetic_slices *m, const char *p
     PS_TRY(ps_slice_matrix_create(path, &identity, &own, precision, 0, &file));
     ps_status status = PS_OK;
     for (int64_t t = 0; t < ps_slice_tiling_count(&own) && status == PS_OK; ++t) {
-        ps_slice_tile tile = {0};
+        PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = {0};
         ps_slice_tiling_range(&own, t, &tile);
         synthetic_tile(m, precision, false, &tile);
         status = ps_slice_matrix_write_tile(file, t, &tile);
-        synthetic_tile_free(&tile);
     }
-    ps_csr m0 = {0};
+    PS_SCOPED(ps_csr_release) ps_csr m0 = {0};
     if (status == PS_OK) status = synthetic_m0(m, own.first_slice, own.end_slice, &m0);
     ps_slice_header header = {.formulation = PS_SOUND_SOFT_S,
                               .dt = 0.01,
@@ -180,7 +180,6 @@ static inline ps_status synthetic_write(const synthetic_slices *m, const char *p
         status = ps_slice_matrix_commit(&file, &m0, &header);
     else
         ps_slice_matrix_close(&file);
-    ps_csr_release(&m0);
     return status;
 }
 

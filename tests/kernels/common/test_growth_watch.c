@@ -126,7 +126,7 @@ static double level_of(const double *a, int64_t size, bool hard)
 
 static verdict march(const icosphere *mesh, ps_formulation formulation, int points, double courant)
 {
-    interaction_case c;
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
     int64_t k_max, size = c.interaction.unknowns;
     PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
@@ -143,13 +143,12 @@ static verdict march(const icosphere *mesh, ps_formulation formulation, int poin
         take(&s, n, n - 2 * PULSE, k_max < 16 ? 16 : k_max,
              level_of(x, size, formulation == PS_SOUND_HARD));
     }
-    interaction_case_release(&c);
     return s.found;
 }
 
 static void one_point_grows(void **state)
 {
-    icosphere sphere, cube;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0}, cube = {0};
     icosphere_init(&sphere, 1);
     cube_init(&cube, 3);
     verdict found[2] = {march(&sphere, PS_SOUND_HARD, 1, 4), march(&cube, PS_SOUND_SOFT_S, 1, 8)};
@@ -158,8 +157,6 @@ static void one_point_grows(void **state)
                       (long long)found[i].suspected, (long long)found[i].certain, found[i].largest);
         assert_true(found[i].certain < NEVER);
     }
-    icosphere_release(&sphere);
-    icosphere_release(&cube);
 }
 
 static void three_points_do_not(void **state)

@@ -32,7 +32,7 @@ static double *centroids_of(const cube_tets *mesh)
 
 static void boxes_of_a_cube(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 6, 0, PS_DGTD_PEC));
     double *centroids = centroids_of(&mesh), box[8][6];
     int32_t *part = malloc((size_t)mesh.elements * sizeof *part);
@@ -61,7 +61,6 @@ static void boxes_of_a_cube(void **state)
     for (int64_t e = 0; e < mesh.elements; ++e) sums[part[e]] += weights[e];
     for (int q = 0; q < 3; ++q) check_near(sums[q], total / 3, 3, 0);
     free(weights), free(workspace), free(part), free(centroids);
-    cube_tets_release(&mesh);
 }
 
 /* Neighbours within the range are in layers that are at most one apart. */
@@ -86,7 +85,7 @@ static void check_layers(const cube_tets *mesh, int64_t first, int64_t end, cons
 static void even_layers(void **state)
 {
     enum { N = 6 };
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, N, .2, PS_DGTD_PEC));
     int64_t first = mesh.elements / 7, end = mesh.elements, sizes[100], most = 0, squares[2] = {0};
     int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
@@ -108,13 +107,12 @@ static void even_layers(void **state)
     }
     assert_true(squares[1] < squares[0]);
     free(layer), free(queue);
-    cube_tets_release(&mesh);
 }
 
 static void layers_of_a_cube(void **state)
 {
     enum { N = 5 };
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, N, .2, PS_DGTD_PEC));
     int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
     int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
@@ -138,7 +136,6 @@ static void layers_of_a_cube(void **state)
     layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
     check_layers(&mesh, 0, count, layer, layers);
     free(layer), free(queue);
-    cube_tets_release(&mesh);
 }
 
 static void sorted_by_key(void **state)

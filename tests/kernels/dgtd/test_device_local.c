@@ -78,12 +78,12 @@ static void devices_are_told_which(void **state)
     static const ps_dgtd_material one = {1, 1, 0};
     static uint8_t marks[1 << 14], rest[1 << 14];
     for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
-        graded g;
+        PS_SCOPED(graded_release) graded g = {0};
         ps_dgtd_device_local local;
         double dt = step_of(1, 6, 0, 12, .75, 3, &one, 1);
         graded_init(&g, 1, 6, 0, 12, &one, 1, .75, dt, (ps_precision)precision);
         int64_t elements = g.x.mesh.elements, kept = 0, inside = 0, some = 0;
-        void *memory = open_lists(&g, &local, &one);
+        PS_SCOPED_MEMORY void *memory = open_lists(&g, &local, &one);
         for (int list = 0; list < PS_DGTD_LISTS * g.levels; ++list) {
             int level = list / PS_DGTD_LISTS, which = list % PS_DGTD_LISTS;
             memset(marks, 0, sizeof marks);
@@ -114,7 +114,5 @@ static void devices_are_told_which(void **state)
         for (int64_t i = 0; i < g.x.system.groups; ++i) inside += g.steps.local.inside[i];
         assert_int_equal(8 * kept, inside * 3 * g.x.reference.nodes * PS_DGTD_ALIGN);
         assert_true(some > elements / 4 && of[0].count > 0 && of[1].count > 0);
-        free(memory);
-        graded_release(&g);
     }
 }

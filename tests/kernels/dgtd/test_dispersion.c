@@ -24,9 +24,8 @@ static void drive(const ps_dgtd_constitution *medium, double dt, double w, ps_pr
 {
     static const double a[3] = {1, -.4, .7};
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-    ps_dgtd_dispersion media;
+    PS_SCOPED(dgtd_media_release) ps_dgtd_dispersion media = {0};
     ps_dgtd_material plain = {1, 1, 0};
-    memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 1, 0, PS_DGTD_PEC));
     check_ok(dgtd_case_init(&x, 2, precision, &plain, 1));
     dgtd_media_init(&media, &x, medium, &plain, dt);
@@ -43,7 +42,6 @@ static void drive(const ps_dgtd_constitution *medium, double dt, double w, ps_pr
                        ps_dgtd_get(&x.system, x.field[0], 3, c, 4)) /
                       (law->gain * (STEPS / 2));
     }
-    dgtd_media_release(&media);
 }
 
 /* The trapezoidal rule has i w -> (2/dt) i tan(w dt/2), and nothing else is discrete. */

@@ -11,7 +11,7 @@ enum { DIRECTIONS = 24 };
 
 static double worst_error(int order, int side, int both_sides)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     ps_dgtd_reference reference;
     ps_mie_em series;
     const ps_mie_em_sphere sphere = {.25, 4, 1, .05, 0};
@@ -21,12 +21,12 @@ static double worst_error(int order, int side, int both_sides)
     ps_dgtd_reference_init(&reference, order);
     int n = reference.nodes;
     size_t rows = (size_t)mesh.elements;
-    int32_t *number = malloc(rows * sizeof *number);
+    PS_SCOPED_MEMORY int32_t *number = malloc(rows * sizeof *number);
     int64_t *faces = malloc(8 * rows * sizeof *faces), count = 0;
     PS_SCOPED_MEMORY int8_t *outward = malloc(8 * rows);
     PS_SCOPED_MEMORY double *weight = malloc(8 * rows * sizeof *weight);
-    float *e = calloc(rows * 6 * (size_t)n, sizeof *e),
-          *h = calloc(rows * 6 * (size_t)n, sizeof *h);
+    PS_SCOPED_MEMORY float *e = calloc(rows * 6 * (size_t)n, sizeof *e),
+                           *h = calloc(rows * 6 * (size_t)n, sizeof *h);
     for (int64_t r = 0; r < mesh.elements; ++r) {
         number[r] = (int32_t)r;
         for (int i = 0; i < n; ++i) {
@@ -70,11 +70,7 @@ static double worst_error(int order, int side, int both_sides)
             largest = fmax(largest, hypot(exact[c][0], exact[c][1]));
         }
     }
-    free(number);
     free(faces);
-    free(e);
-    free(h);
-    cube_tets_release(&mesh);
     return worst / largest;
 }
 

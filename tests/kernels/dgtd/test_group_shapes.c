@@ -31,7 +31,7 @@ static bool same_shape(const cube_tets *mesh, int32_t a, int32_t b)
 /* Each tile of a Kuhn cube holds at most six runs of one shape, and the elements it had. */
 static void translates_lie_side_by_side(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 7, 0, PS_DGTD_PEC));
     PS_SCOPED_MEMORY int32_t *plain = order_of(&mesh, 0), *grouped = order_of(&mesh, TILE);
     for (int64_t i = 0; i < mesh.elements; i += TILE) {
@@ -44,16 +44,14 @@ static void translates_lie_side_by_side(void **state)
         assert_true(runs <= 6);
         assert_int_equal(plain[i], grouped[i]);
     }
-    cube_tets_release(&mesh);
 }
 
 /* Where no shape comes twice, nothing moves. */
 static void others_stay(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 4, .4, PS_DGTD_PEC));
     PS_SCOPED_MEMORY int32_t *plain = order_of(&mesh, 0),
                              *grouped = order_of(&mesh, PS_DGTD_MAX_TILE);
     assert_memory_equal(plain, grouped, (size_t)mesh.elements * sizeof *plain);
-    cube_tets_release(&mesh);
 }

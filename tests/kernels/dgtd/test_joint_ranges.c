@@ -47,9 +47,9 @@ static int64_t check_layers(const cube_tets *mesh, const uint8_t *marked, int64_
 
 static void layers_keep_pieces_whole(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 7, .2, PS_DGTD_PEC));
-    uint8_t *marked = calloc((size_t)mesh.elements, 1);
+    PS_SCOPED_MEMORY uint8_t *marked = calloc((size_t)mesh.elements, 1);
     int64_t none = check_layers(&mesh, marked, 0);
     assert_true(none > 14);
     marked[mesh.elements / 2] = marked[3] = marked[mesh.elements - 5] = 1; /* three small pieces */
@@ -65,15 +65,13 @@ static void layers_keep_pieces_whole(void **state)
     check_layers(&mesh, marked, 1000);
     memset(marked, 0, (size_t)mesh.elements);
     check_layers(&mesh, marked, 1000);
-    free(marked);
-    cube_tets_release(&mesh);
 }
 
 /* What is bound together is in one range, and links reach the next ones alone. */
 static void ranges_keep_pieces_whole(void **state)
 {
     static const ps_dgtd_material one = {1, 1, 0};
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     check_ok(cube_tets_init(&x.mesh, 5, .2, PS_DGTD_PEC));
     check_ok(dgtd_case_init(&x, 1, PS_SINGLE, &one, 1));
     int64_t groups = x.system.groups, *whole = dgtd_array((size_t)groups * sizeof *whole),
@@ -94,7 +92,6 @@ static void ranges_keep_pieces_whole(void **state)
         }
     }
     free(whole), free(bounds);
-    dgtd_case_release(&x);
 }
 
 typedef struct stepped {
@@ -135,7 +132,7 @@ static void stepped_release(stepped *t)
  * before R_1 or after it. */
 static void r1_acts_on_joint_elements_alone(void **state)
 {
-    stepped t;
+    PS_SCOPED(stepped_release) stepped t = {0};
     int64_t changed = 0;
     stepped_init(&t);
     const dgtd_case *x = &t.x;
@@ -154,14 +151,13 @@ static void r1_acts_on_joint_elements_alone(void **state)
                 assert_true(ps_dgtd_local_is_joint(links, t.reach, links[4 * e + f] / 4, 0));
     }
     assert_in_range(changed, 20, x->mesh.elements / 2);
-    stepped_release(&t);
 }
 
 /* R_1 H by stages, a half step of each being made on later groups before the next one is on earlier
  * ones and the other way around, has the bits of all at once, whatever the depth. */
 static void stages_have_the_bits_of_all_at_once(void **state)
 {
-    stepped t;
+    PS_SCOPED(stepped_release) stepped t = {0};
     stepped_init(&t);
     dgtd_case *x = &t.x;
     const ps_dgtd_local *local = &t.steps.local;
@@ -197,7 +193,6 @@ static void stages_have_the_bits_of_all_at_once(void **state)
         if (count > 0) assert_memory_equal(x->field[1], whole, bytes);
     }
     free(start), free(whole);
-    stepped_release(&t);
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static void energy_is_kept(void **state)
     ps_dgtd_material m[MATERIALS];
     fill_materials(m);
     for (int order = 1; order <= 4; ++order) {
-        graded g;
+        PS_SCOPED(graded_release) graded g = {0};
         int side = order < 3 ? 4 : 3;
         double dt = step_of(order, side, .3, 12, .8, 3, m, MATERIALS);
         graded_init(&g, order, side, .3, 12, m, MATERIALS, .8, dt, PS_DOUBLE);
@@ -64,7 +64,6 @@ static void energy_is_kept(void **state)
             check_near(w, first, 0, 1e-13);
         }
         free(terms);
-        graded_release(&g);
     }
 }
 
@@ -74,18 +73,16 @@ static void losses_only_take(void **state)
     ps_dgtd_material m[MATERIALS];
     fill_materials(m);
     for (int i = 0; i < MATERIALS; ++i) m[i].sigma = i % 2;
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     double dt = step_of(2, 3, .3, 12, .8, 3, m, MATERIALS), before = INFINITY;
     graded_init(&g, 2, 3, .3, 12, m, MATERIALS, .8, dt, PS_DOUBLE);
     randomise(&g.x, PS_DGTD_E);
-    double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms);
+    PS_SCOPED_MEMORY double *terms = dgtd_array((size_t)g.x.system.groups * sizeof *terms);
     for (int step = 0; step < 200; ++step) {
         double w = step_and_tell(&g, m, terms);
         assert_true(w > 0 && w < before);
         before = w;
     }
-    free(terms);
-    graded_release(&g);
 }
 
 /* The largest eigenvalue of a level, or of the step. */
@@ -116,7 +113,7 @@ static void bounds_tell_stability(void **state)
     static const ps_dgtd_material one = {1, 1, 0};
     for (int order = 1; order <= 3; ++order)
         for (int over = 0; over < 2; ++over) {
-            graded g;
+            PS_SCOPED(graded_release) graded g = {0};
             double fraction = over ? 1.1 : .75, most = 0, first, last;
             int applications;
             double dt = step_of(order, 3, .3, 12, fraction, 4, &one, 1);
@@ -133,7 +130,6 @@ static void bounds_tell_stability(void **state)
             last =
                 ps_dgtd_inner(&g.x.system, (double[]){1}, g.x.field[0], g.x.field[0], g.x.partial);
             assert_int_equal(last < 50 * first, !over); /* 1 over 1 less the bound */
-            graded_release(&g);
         }
 }
 
@@ -141,10 +137,11 @@ static void bounds_tell_stability(void **state)
 static void bounds_are_eigenvalues(void **state)
 {
     static const ps_dgtd_material one = {1, 1, 0};
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     double dt = step_of(2, 3, .3, 12, .75, 3, &one, 1);
     graded_init(&g, 2, 3, .3, 12, &one, 1, .75, dt, PS_DOUBLE);
-    double *shares = dgtd_array((size_t)g.x.system.groups * PS_DGTD_LANES_F32 * sizeof *shares);
+    PS_SCOPED_MEMORY double *shares =
+        dgtd_array((size_t)g.x.system.groups * PS_DGTD_LANES_F32 * sizeof *shares);
     for (int level = 0; level <= g.levels; ++level) {
         int once, more;
         double best = bound_of(&g, &one, level, 1e-16, NULL, &more), largest = 0, p_only = 0;
@@ -159,8 +156,6 @@ static void bounds_are_eigenvalues(void **state)
         }
         assert_true(largest == 1 && p_only == 0);
     }
-    free(shares);
-    graded_release(&g);
 }
 
 enum { LEFT, RIGHT, ODD, ODD_MEDIA };
@@ -212,7 +207,7 @@ static void no_mode_stays_unseen(void **state)
 {
     for (int odd = 0; odd < 2; ++odd) {
         const ps_dgtd_material m[ODD_MEDIA] = {{1, 1, 0}, {4, 1, 0}, {odd ? 2.72 : 3.4, 1, 0}};
-        graded g;
+        PS_SCOPED(graded_release) graded g = {0};
         int applications;
         odd_init(&g, 14, m, .97);
         assert_int_equal(g.levels, 1);
@@ -229,7 +224,6 @@ static void no_mode_stays_unseen(void **state)
         ps_dgtd_march_steps(&g.march, 100);
         last = electric_energy(&g, m);
         assert_int_equal(last < 50 * first, !odd);
-        graded_release(&g);
     }
 }
 
@@ -238,7 +232,7 @@ static double cavity_error(int order, int64_t side, bool local)
     static const ps_dgtd_material one = {1, 1, 0};
     static dgtd_rule rule;
     dgtd_mode mode = {0};
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     double worst = 0, fraction = local ? .75 : .9;
     double dt = step_of(order, side, 0, 7, fraction, local ? 3 : 0, &one, 1);
     int64_t steps = (int64_t)ceil(1 / dt), every = local ? 1 : 6;
@@ -255,7 +249,6 @@ static double cavity_error(int order, int64_t side, bool local)
                        dgtd_case_error(&g.x, &rule, PS_DGTD_H, dgtd_mode_value, &mode,
                                        (n + .5) * g.march.dt));
     }
-    graded_release(&g);
     return sqrt(worst);
 }
 
@@ -278,12 +271,12 @@ static void cavity_has_the_order_of_one_step(void **state)
 static void levels_without_elements_change_nothing(void **state)
 {
     static const ps_dgtd_material one = {1, 1, 0};
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     double dt = step_of(2, 3, .3, 12, .8, 2, &one, 1);
     graded_init(&g, 2, 3, .3, 12, &one, 1, .8, dt, PS_SINGLE);
     size_t bytes = dgtd_case_field_bytes(&g.x);
     randomise(&g.x, PS_DGTD_H);
-    void *start = dgtd_array(bytes), *once = dgtd_array(bytes);
+    PS_SCOPED_MEMORY void *start = dgtd_array(bytes), *once = dgtd_array(bytes);
     memcpy(start, g.x.field[1], bytes);
     ps_dgtd_local_apply(&g.steps.local, &g.x.system, g.x.field[1]);
     memcpy(once, g.x.field[1], bytes);
@@ -301,14 +294,11 @@ static void levels_without_elements_change_nothing(void **state)
     ps_dgtd_local_keep(&g.steps.local, &g.x.system, g.x.field[1], 0, g.x.system.groups);
     ps_dgtd_local_swap(&g.steps.local, &g.x.system, g.x.field[1], 0, g.x.system.groups);
     assert_memory_equal(g.x.field[1], start, bytes);
-    free(start);
-    free(once);
-    graded_release(&g);
 }
 
 static void reaches_grow_by_neighbours(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 3, 0, PS_DGTD_PEC));
     uint8_t *classes = calloc(4, (size_t)mesh.elements), *reach = classes + mesh.elements,
             *marks = reach + mesh.elements;
@@ -329,14 +319,13 @@ static void reaches_grow_by_neighbours(void **state)
     check_near(ps_dgtd_local_updates(reach, mesh.elements),
                (double)mesh.elements + 1.5 * (double)p + 1.5 * (double)q, 1e-12, 0);
     free(classes);
-    cube_tets_release(&mesh);
 }
 
 /* Groups that smaller steps of level 2 concern: a face without a neighbour is none of theirs. */
 static void groups_are_told_apart(void **state)
 {
     static const ps_dgtd_material one = {1, 1, 0};
-    graded g;
+    PS_SCOPED(graded_release) graded g = {0};
     int64_t inner = 0, near = 0, lanes = ps_dgtd_lanes(PS_SINGLE);
     double dt = step_of(1, 6, 0, 12, .75, 3, &one, 1);
     graded_init(&g, 1, 6, 0, 12, &one, 1, .75, dt, PS_SINGLE);
@@ -355,5 +344,4 @@ static void groups_are_told_apart(void **state)
     }
     assert_true(ps_dgtd_reach_q(g.reach[0]) > 1 && inner > 0 && near >= inner);
     assert_true(near < g.x.system.groups);
-    graded_release(&g);
 }

@@ -33,12 +33,12 @@ static double error_now(dgtd_case *x, const run *r, const dgtd_rule *rule, const
 static double run_error(const run *r)
 {
     static dgtd_rule rule;
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     double worst = 0;
     ps_dgtd_material material = {1, 1, r->sigma};
+    PS_SCOPED(dgtd_border_release)
     ps_dgtd_border border = {.averaged = r->averaged, .incident = r->incident};
     int64_t steps = (int64_t)ceil(r->duration / (r->fraction * dgtd_kuhn_limit(r->order, r->side)));
-    memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, r->side, 0, r->kind));
     check_ok(dgtd_case_init(&x, r->order, r->precision, &material, 1));
     dgtd_rule_init(&rule, &x.reference, r->side <= 2 ? 10 : r->order + 3);
@@ -55,8 +55,6 @@ static double run_error(const run *r)
         ps_dgtd_march_steps(&m, r->every < steps - m.step ? r->every : steps - m.step);
         worst = fmax(worst, error_now(&x, r, &rule, &m));
     }
-    dgtd_border_release(&border);
-    dgtd_case_release(&x);
     return worst;
 }
 

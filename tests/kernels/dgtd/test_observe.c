@@ -63,18 +63,16 @@ static void probes_are_exact_for_polynomials(void **state)
 /* At a corner of many elements the numbers decide, not the order. */
 static void probes_on_faces_go_by_numbers(void **state)
 {
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     const double centre[3] = {.5, .5, .5};
     open_case(&x, 1, PS_DOUBLE, 2, 0);
-    int32_t *numbers = malloc((size_t)x.mesh.elements * sizeof *numbers);
+    PS_SCOPED_MEMORY int32_t *numbers = malloc((size_t)x.mesh.elements * sizeof *numbers);
     int64_t first = ps_dgtd_probe_find(&x.body, NULL, centre);
     for (int64_t e = 0; e < x.mesh.elements; ++e) numbers[e] = (int32_t)(x.mesh.elements - e);
     int64_t last = ps_dgtd_probe_find(&x.body, numbers, centre);
     assert_true(last > first);
     numbers[first] = 0;
     assert_int_equal(ps_dgtd_probe_find(&x.body, numbers, centre), first);
-    free(numbers);
-    dgtd_case_release(&x);
 }
 
 /* Sums against the definition; ranges and precisions. */
@@ -83,7 +81,7 @@ static void running_transform_is_the_sum(void **state)
     enum { STEPS = 20, FREQUENCIES = 3 };
     const double omegas[FREQUENCIES] = {.7, 2.1, 3.3}, scale = 2. / STEPS;
     for (int precision = 0; precision < 2; ++precision) {
-        dgtd_case x;
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         open_case(&x, 2, (ps_precision)precision, 3, .3);
         int64_t groups = x.system.groups, last = x.mesh.elements - 1;
         PS_SCOPED_MEMORY void *sums = dgtd_array(ps_dgtd_dft_bytes(&x.system, FREQUENCIES));
@@ -106,7 +104,6 @@ static void running_transform_is_the_sum(void **state)
         for (int i = 0; i < 2 * FREQUENCIES; ++i)
             check_near(ps_dgtd_dft_get(&x.system, sums, FREQUENCIES, i / 2, i % 2, last, 1, 3),
                        expected[i / 2][i % 2], precision == PS_SINGLE ? 1e-6 : 1e-14, 0);
-        dgtd_case_release(&x);
     }
 }
 
@@ -114,7 +111,7 @@ static void running_transform_is_the_sum(void **state)
 static void energies_by_groups(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        dgtd_case a, b;
+        PS_SCOPED(dgtd_case_release) dgtd_case a = {0}, b = {0};
         const double one = 1;
         double sums[2] = {0, 0};
         open_case(&a, 3, (ps_precision)precision, 4, .3);
@@ -144,15 +141,13 @@ static void energies_by_groups(void **state)
             assert_memory_equal(a.field[field], b.field[field], dgtd_case_field_bytes(&a));
         check_near(sums[0] + sums[1], expected, 0, 1e-15);
         free(energy.former);
-        dgtd_case_release(&a);
-        dgtd_case_release(&b);
     }
 }
 
 /* Links stay within a range and its neighbours, whatever the order; layers give thin ranges. */
 static void ranges_touch_their_neighbours_only(void **state)
 {
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     open_case(&x, 1, PS_SINGLE, 6, .2);
     int64_t groups = x.system.groups, *bounds = malloc(((size_t)groups + 1) * sizeof *bounds);
     PS_SCOPED_MEMORY int64_t *range = malloc((size_t)groups * sizeof *range);
@@ -171,7 +166,6 @@ static void ranges_touch_their_neighbours_only(void **state)
         }
     }
     free(bounds);
-    dgtd_case_release(&x);
 }
 
 /* The distance of an interpolated mode falls by 2^(p+1), that of no field is the mode's norm. */
@@ -183,7 +177,7 @@ static void distance_from_a_mode(void **state)
     for (int order = 1; order <= 3; ++order) {
         double error[2], squares[6 * 8 * 8 * 8];
         for (int k = 0; k < 2; ++k) {
-            dgtd_case x;
+            PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
             open_case(&x, order, PS_DOUBLE, k ? 6 : 3, 0);
             double nothing =
                 ps_dgtd_mode_error(&mode, &x.system, &x.body, PS_DGTD_E, x.field[0], 0, squares);
@@ -191,7 +185,6 @@ static void distance_from_a_mode(void **state)
             dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &of, .3);
             error[k] = sqrt(
                 ps_dgtd_mode_error(&mode, &x.system, &x.body, PS_DGTD_E, x.field[0], .3, squares));
-            dgtd_case_release(&x);
         }
         check_near(log2(error[0] / error[1]), order + 1, .25, 0);
     }

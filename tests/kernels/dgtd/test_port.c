@@ -62,7 +62,7 @@ static double voltage_of(const ported *p)
 static void voltage_is_known_before_the_step(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        ported p;
+        PS_SCOPED(ported_release) ported p = {0};
         double measured[2];
         ported_init(&p, order, (ps_dgtd_network){.resistance = .3}, .9);
         int64_t groups = p.x.system.groups;
@@ -78,7 +78,6 @@ static void voltage_is_known_before_the_step(void **state)
         ps_dgtd_march_half(&p.march, PS_DGTD_E, 0, groups);
         check_near(voltage_of(&p), measured[1] + 2.5 * p.port.rise, 0, 1e-12);
         assert_true(p.port.rise > 0);
-        ported_release(&p);
     }
 }
 
@@ -169,7 +168,7 @@ static void energy_stays_with_a_line(void **state)
 static void nodes_of_a_face_may_have_vectors_of_their_own(void **state)
 {
     enum { ORDER = 2, NODES = 6 };
-    ported p;
+    PS_SCOPED(ported_release) ported p = {0};
     double (*each)[3] = dgtd_array(DGTD_SIDES_MAX * NODES * sizeof *each);
     ported_init(&p, ORDER, (ps_dgtd_network){.resistance = .3}, .9);
     int64_t entries = p.port.elements * 3 * p.x.reference.nodes;
@@ -181,7 +180,6 @@ static void nodes_of_a_face_may_have_vectors_of_their_own(void **state)
     for (int64_t k = 0; k < entries; ++k) check_near(p.port.volts[k], volts[k], 1e-14, 0);
     check_near(p.port.rise, rise, 0, 1e-12);
     free(each), free(volts);
-    ported_release(&p);
 }
 
 static void energy_falls_by_resistance(void **state)

@@ -24,11 +24,10 @@ static void coarse_by_wavelength(void **state)
     for (int order = 1; order <= 4; ++order)
         for (int k = 0; k < 2 * MEDIA; ++k) {
             ps_dgtd_coarse out[MEDIA];
-            dgtd_case x;
+            PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
             /* just above and just below the frequency of one medium */
             double limit = 2 * dgtd_pi * order / (2 * edge * (index[k / 2] > 0 ? index[k / 2] : 2)),
                    omega = limit * (k % 2 ? 1.001 : .999);
-            memset(&x, 0, sizeof x);
             check_ok(cube_tets_init(&x.mesh, CELLS, 0, PS_DGTD_PEC));
             for (int64_t e = 0; e < x.mesh.elements; ++e) x.mesh.tags[e] = (uint16_t)(e % MEDIA);
             check_ok(dgtd_case_init(&x, order, PS_DOUBLE, materials, MEDIA));
@@ -38,7 +37,6 @@ static void coarse_by_wavelength(void **state)
                 double most = index[m] > 0 ? 2 * dgtd_pi * order / (2 * edge * index[m]) : INFINITY;
                 check_near(out[m].coarse, omega > most ? out[m].all : 0, 1e-14, 0);
             }
-            dgtd_case_release(&x);
         }
 }
 

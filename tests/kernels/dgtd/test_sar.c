@@ -41,21 +41,21 @@ static float *fill(const cube_tets *mesh, const ps_dgtd_reference *reference, fi
 static void lattice_has_the_field(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        cube_tets mesh;
+        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
         ps_dgtd_reference reference;
         check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
         ps_dgtd_reference_init(&reference, order);
-        int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        float *values = fill(&mesh, &reference, field_at, number);
+        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
+        PS_SCOPED_MEMORY float *values = fill(&mesh, &reference, field_at, number);
         /* skewed, partly outside */
         ps_dgtd_lattice lattice = {
             {-.13, .02, -.21}, {{.11, .03, .01}, {-.02, .1, 0}, {.01, .02, .13}}, {11, 9, 10}};
         int64_t points = ps_dgtd_lattice_points(&lattice), inside = 0;
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
         ps_dgtd_rows rows = {mesh.elements, number, values};
-        int32_t *owner = malloc((size_t)points * sizeof *owner);
+        PS_SCOPED_MEMORY int32_t *owner = malloc((size_t)points * sizeof *owner);
         float(*fields)[6] = malloc((size_t)points * sizeof *fields);
-        float *squares = malloc((size_t)points * sizeof *squares);
+        PS_SCOPED_MEMORY float *squares = malloc((size_t)points * sizeof *squares);
         ps_dgtd_lattice_owners(&lattice, &tets, NULL, owner);
         ps_dgtd_lattice_sample(&lattice, owner, &reference, &tets, &rows, fields, squares);
         for (int64_t p = 0; p < points; ++p) {
@@ -77,19 +77,14 @@ static void lattice_has_the_field(void **state)
             check_near(squares[p], sum, 0, 3e-6);
         }
         assert_true(inside > points / 3);
-        free(owner);
         free(fields);
-        free(squares);
-        free(values);
-        free(number);
-        cube_tets_release(&mesh);
     }
 }
 
 /* Points on faces and vertices belong to the least tetrahedron; unwanted ones own nothing. */
 static void owners_are_unique(void **state)
 {
-    cube_tets mesh;
+    PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 4, 0, PS_DGTD_PEC));
     ps_dgtd_lattice lattice = {{0, 0, 0}, {{.125, 0, 0}, {0, .125, 0}, {0, 0, .125}}, {9, 9, 9}};
     ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
@@ -120,7 +115,6 @@ static void owners_are_unique(void **state)
     wanted[17] = 1;
     ps_dgtd_lattice_owners(&lattice, &tets, wanted, owner);
     for (int p = 0; p < 729; ++p) assert_true(owner[p] == 17 || owner[p] == INT32_MAX);
-    cube_tets_release(&mesh);
 }
 
 static double linear(int order, int q, const double x[3])
@@ -132,14 +126,14 @@ static double linear(int order, int q, const double x[3])
 static void squares_integrate(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        cube_tets mesh;
+        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
         ps_dgtd_reference reference;
         double sum = 0, largest = 0, all = 0;
         check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
         ps_dgtd_reference_init(&reference, order);
-        int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        float *values = fill(&mesh, &reference, linear, number);
-        double *volume = malloc((size_t)mesh.elements * 8);
+        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
+        PS_SCOPED_MEMORY float *values = fill(&mesh, &reference, linear, number);
+        PS_SCOPED_MEMORY double *volume = malloc((size_t)mesh.elements * 8);
         PS_SCOPED_MEMORY double *mean = malloc((size_t)mesh.elements * 8),
                                 *most = malloc((size_t)mesh.elements * 8);
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
@@ -154,10 +148,6 @@ static void squares_integrate(void **state)
         check_near(all, 1, 0, 1e-13);
         check_near(sum, 29. / 3, 0, 1e-6);
         check_near(largest, 29, 0, 1e-6);
-        free(volume);
-        free(values);
-        free(number);
-        cube_tets_release(&mesh);
     }
 }
 
@@ -191,13 +181,13 @@ static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *referenc
 static void outflow_is_the_divergence(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        cube_tets mesh;
+        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
         ps_dgtd_reference reference;
         double sum = 0;
         check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
         ps_dgtd_reference_init(&reference, order);
-        int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        float *e = fill(&mesh, &reference, along_y, number);
+        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
+        PS_SCOPED_MEMORY float *e = fill(&mesh, &reference, along_y, number);
         PS_SCOPED_MEMORY float *h = fill(&mesh, &reference, along_z, number);
         PS_SCOPED_MEMORY double *out = malloc((size_t)mesh.elements * 8);
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
@@ -207,8 +197,5 @@ static void outflow_is_the_divergence(void **state)
         for (int64_t r = 0; r < mesh.elements; ++r) sum += out[r];
         check_near(sum, 2.5, 0, 1e-6);
         check_kinds(&mesh, &reference, &rows, h, out);
-        free(e);
-        free(number);
-        cube_tets_release(&mesh);
     }
 }

@@ -190,7 +190,7 @@ static void make_upwind(cube_run *c, ps_dgtd_upwind *flux)
 static double leak(int side, int upwind)
 {
     ps_dgtd_upwind flux = {.slots = 0};
-    cube_run c;
+    PS_SCOPED(cube_release) cube_run c = {0};
     const ps_dgtd_incident wave = {PS_DGTD_PLANE_WAVE,
                                    {1, 1, .35, 0, PS_DGTD_GAUSSIAN},
                                    {1. / 3, 2. / 3, 2. / 3},
@@ -213,7 +213,6 @@ static double leak(int side, int upwind)
         inside = fmax(inside, norm_of(&c.x, total, 1, 0, NULL));
     }
     free(flux.former[0]), free(flux.former[1]), free(flux.own), free(flux.other);
-    cube_release(&c);
     return sqrt(outside / inside);
 }
 

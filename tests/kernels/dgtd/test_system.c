@@ -12,7 +12,6 @@ static void linked_face_nodes_meet(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     int64_t open = 0;
-    memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
     check_ok(dgtd_case_init(&x, 4, PS_DOUBLE, &vacuum, 1));
     for (int64_t face = 0; face < 4 * x.mesh.elements; ++face) {
@@ -82,7 +81,6 @@ static void wrong_bodies_are_refused(void **state)
 {
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     ps_dgtd_material bad = {1, 0, 0};
-    memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 2, 0, PS_DGTD_PEC));
     check_ok(dgtd_case_init(&x, 1, PS_SINGLE, &vacuum, 1));
     int64_t inner = 0, outer = 0;
@@ -106,9 +104,8 @@ static void wrong_bodies_are_refused(void **state)
 /* Half of the elements as a part of their own, with halo slots behind them: same bits. */
 static void a_part_with_halo_gives_the_same_bits(void **state)
 {
-    dgtd_case x;
+    PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
     uint64_t seed = 5;
-    memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, 4, .3, PS_DGTD_PEC));
     check_ok(dgtd_case_init(&x, 3, PS_SINGLE, &vacuum, 1));
     ps_dgtd_set_step(&x.system, &vacuum, .01);
@@ -143,5 +140,4 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
     ps_dgtd_half_step(&x.system, PS_DGTD_E, x.field[0], source, 0, x.system.groups);
     assert_memory_equal(x.field[0], x.former, own);
     free(links);
-    dgtd_case_release(&x);
 }

@@ -20,16 +20,14 @@ static void kuhn_limits(void **state)
     static const double exact[4] = {2.618, 1.608, 1.061, .761};
     ps_dgtd_material vacuum = {1, 1, 0};
     for (int order = 1; order <= 4; ++order) {
-        dgtd_case x;
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         int64_t element;
-        memset(&x, 0, sizeof x);
         check_ok(cube_tets_init(&x.mesh, 4, 0, PS_DGTD_PEC));
         check_ok(dgtd_case_init(&x, order, PS_DOUBLE, &vacuum, 1));
         double size = dgtd_least_size(&x.body, &element);
         check_near(size, .06904 / 4, 0, 2e-4);
         check_near(power_limit(&x, &vacuum, 300) / size, exact[order - 1], 0, 2e-3);
         check_near(ps_dgtd_step_constant(order), exact[order - 1], 0, 6e-3);
-        dgtd_case_release(&x);
     }
 }
 
@@ -38,8 +36,7 @@ static void the_rule_holds_for_opposed_contrasts(void **state)
 {
     ps_dgtd_material materials[2] = {{20, 1, 0}, {1, 20, 0}};
     for (int order = 1; order <= 3; ++order) {
-        dgtd_case x;
-        memset(&x, 0, sizeof x);
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
         for (int64_t e = 0; e < x.mesh.elements; ++e) x.mesh.tags[e] = (uint16_t)(e / 9 % 2);
         check_ok(dgtd_case_init(&x, order, PS_DOUBLE, materials, 2));
@@ -47,7 +44,6 @@ static void the_rule_holds_for_opposed_contrasts(void **state)
         double limit = power_limit(&x, materials, 200);
         check_at_most(rule, limit * 1.001);
         check_at_most(limit, 4 * rule);
-        dgtd_case_release(&x);
     }
 }
 
@@ -60,8 +56,7 @@ static void one_element_by_itself(void **state)
     double rule = 0;
     for (int at = -1; at < 12; ++at) {
         int64_t element = at < 0 ? 78 : 13 * at;
-        dgtd_case x;
-        memset(&x, 0, sizeof x);
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         check_ok(cube_tets_init(&x.mesh, 3, at < 0 ? 0 : .35, at % 2 ? PS_DGTD_PEC : PS_DGTD_PMC));
         for (int64_t e = 0; e < x.mesh.elements; ++e)
             x.mesh.tags[e] = (uint16_t)(at < 0 ? 0 : e % 2);
@@ -77,7 +72,6 @@ static void one_element_by_itself(void **state)
         for (int order = 1; order <= 4 && at < 0; ++order)
             check_near(ps_dgtd_element_limit(&body, order, element),
                        ps_dgtd_step_constant(order) * ps_dgtd_element_size(&body, element), 0, .05);
-        dgtd_case_release(&x);
     }
 }
 
@@ -87,10 +81,9 @@ static void stable_below_the_limit_only(void **state)
     ps_dgtd_material vacuum = {1, 1, 0};
     double size[2];
     for (int beyond = 0; beyond < 2; ++beyond) {
-        dgtd_case x;
+        PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
         dgtd_mode mode = {0};
         double one = 1;
-        memset(&x, 0, sizeof x);
         check_ok(cube_tets_init(&x.mesh, 2, .2, PS_DGTD_PEC));
         check_ok(dgtd_case_init(&x, 2, PS_DOUBLE, &vacuum, 1));
         double limit = power_limit(&x, &vacuum, 400);
@@ -102,7 +95,6 @@ static void stable_below_the_limit_only(void **state)
         dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
         ps_dgtd_march_steps(&m, 200);
         size[beyond] = ps_dgtd_inner(&x.system, &one, x.field[0], x.field[0], x.partial);
-        dgtd_case_release(&x);
     }
     check_at_most(size[0], 10);
     check_at_most(1e6, size[1]);

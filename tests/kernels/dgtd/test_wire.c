@@ -117,32 +117,30 @@ static void follow_energy(wired *p, double *rise, double *fall)
 static void energy_stays(void **state)
 {
     for (int k = 0; k < 9; ++k) {
-        wired p;
+        PS_SCOPED(wired_release) wired p = {0};
         double rise, fall;
         wired_init(&p, 1 + k / 3, k % 3, 0);
         follow_energy(&p, &rise, &fall);
         check_at_most(rise, 1e-13);
         check_at_most(fabs(fall), 1e-12);
-        wired_release(&p);
     }
 }
 
 static void energy_falls_by_resistance(void **state)
 {
-    wired p;
+    PS_SCOPED(wired_release) wired p = {0};
     double rise, fall;
     wired_init(&p, 2, 0, .5);
     follow_energy(&p, &rise, &fall);
     check_at_most(rise, 1e-14);
     assert_true(fall > 1e-4);
-    wired_release(&p);
 }
 
 /* int g dV over the length of the wire is 1, and U of a constant field its length along the wire. */
 static void tube_is_covered(void **state)
 {
     for (int path = 0; path < 3; ++path) {
-        wired p;
+        PS_SCOPED(wired_release) wired p = {0};
         double e[3] = {.3, -1, 2};
         wired_init(&p, 2, path, 0);
         double covered = 0; /* points change sides at a segment's ends: the wire's, and hats', are what is exact */
@@ -160,6 +158,5 @@ static void tube_is_covered(void **state)
                         along += e[c] * p.wire.directions[l][c] * p.wire.lengths[l] / 2;
             if ((m = p.wire.ends[k][0]) >= 0) check_near(p.wire.measured[m], along, 2e-3, 5e-3);
         }
-        wired_release(&p);
     }
 }

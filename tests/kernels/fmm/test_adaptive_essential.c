@@ -70,7 +70,7 @@ static void count_own(const ps_adaptive_plan *plan, const ps_essential *e, plann
 static ps_status by_plan(void *self, essential_case *e, bool lift)
 {
     adaptive_case part = *e->whole;
-    ps_adaptive_plan plan = {0};
+    PS_SCOPED(ps_adaptive_plan_release) ps_adaptive_plan plan = {0};
     int64_t pairs;
     part.tree = e->essential.tree;
     part.problem = e->problem;
@@ -83,7 +83,6 @@ static ps_status by_plan(void *self, essential_case *e, bool lift)
         count_own(&plan, &e->essential, self);
         status = adaptive_twin_sum(&part, &plan, w.multipoles, e->found, &pairs);
     }
-    ps_adaptive_plan_release(&plan);
     return status;
 }
 

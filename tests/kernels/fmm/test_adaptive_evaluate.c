@@ -82,11 +82,11 @@ static double distance(const adaptive_case c[2], int first, int end)
  * adds up to what is counted. */
 static void by_portions(adaptive_places places, int64_t targets, int64_t step, int64_t skipped)
 {
-    adaptive_case c;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     ps_adaptive_evaluation e;
     ps_adaptive_work counted;
     int64_t n = targets ? targets : 6000, all = 0, capacity = 0, room = 0, *work = NULL;
-    double *whole = NULL;
+    PS_SCOPED_MEMORY double *whole = NULL;
     check_ok(adaptive_case_tree(&c, places, 6000, targets, 6));
     check_ok(adaptive_case_init(&c, 3, 2));
     check_ok(adaptive_case_run(&c));
@@ -109,8 +109,6 @@ static void by_portions(adaptive_places places, int64_t targets, int64_t step, i
     for (int64_t l = 0; l < c.tree.leaves; ++l) all += work[l];
     assert_int_equal(all, counted.direct + 100 * counted.m2l + 27 * (counted.m2p + counted.p2l));
     free(work);
-    free(whole);
-    adaptive_case_release(&c);
 }
 
 static void portions(void **state)

@@ -68,12 +68,12 @@ static int64_t same_share(const growth_case *g, const ps_adaptive_plan *plan, co
 static void shares(adaptive_places places, int64_t count, int ranks, bool grown)
 {
     enum { MOST = 9 };
-    growth_case g;
+    PS_SCOPED(growth_case_close) growth_case g = {0};
     int64_t first[MOST + 1], again[MOST + 1], pairs = 0, all, room = 0;
     ps_adaptive_plan plan;
     ps_adaptive_work work;
     void *parts[PS_PLAN_PARTS];
-    double *results = NULL;
+    PS_SCOPED_MEMORY double *results = NULL;
     growth_case_open(&g, places, count, 40, 8);
     check_ok(ps_grow((void **)&results, &room, 8 * count, sizeof *results, "results"));
     if (grown) {
@@ -104,8 +104,6 @@ static void shares(adaptive_places places, int64_t count, int ranks, bool grown)
     assert_int_equal(first[0], 0);
     assert_int_equal(first[ranks], count);
     assert_int_equal(pairs, all);
-    free(results);
-    growth_case_close(&g);
 }
 
 static void share_work(void **state)
@@ -127,7 +125,7 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
     /* What does not depend on the order of leaves. */
     static const int same[] = {PS_PLAN_BOXES,   PS_PLAN_CHILDREN, PS_PLAN_ORDER,
                                PS_PLAN_OCTANTS, PS_PLAN_BLOCK,    PS_PLAN_FAR};
-    growth_case g;
+    PS_SCOPED(growth_case_close) growth_case g = {0};
     ps_adaptive_plan plan, wanted;
     void *parts[PS_PLAN_PARTS];
     growth_case_open(&g, places, count, leaf_size, points);
@@ -136,7 +134,7 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
         check_fails(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, NULL),
                     PS_INVALID, "host");
     } else {
-        double *results;
+        PS_SCOPED_MEMORY double *results = NULL;
         int64_t pairs;
         ps_adaptive_work work, counted;
         check_ok(
@@ -176,10 +174,8 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
         print_message("places %d levels %d W %lld: %.1e of %.1e\n", (int)places, g.tree.levels,
                       (long long)work.m2p_cells, worst, most);
         check_at_most(worst, 1e-13 * most);
-        free(results);
         ps_adaptive_plan_release(&wanted);
     }
-    growth_case_close(&g);
 }
 
 static void growths(void **state)

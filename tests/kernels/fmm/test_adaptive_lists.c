@@ -53,7 +53,7 @@ static void cover(const ps_adaptive_tree *t, const ps_adaptive_rule *rule,
 
 static int64_t wrong_pairs(const ps_adaptive_tree *t, const ps_adaptive_rule *rule)
 {
-    ps_adaptive_lists lists = {0};
+    PS_SCOPED(ps_adaptive_lists_release) ps_adaptive_lists lists = {0};
     leaf_ranges ranges = ranges_of(t);
     int64_t wrong = 0;
     int *row;
@@ -69,7 +69,6 @@ static int64_t wrong_pairs(const ps_adaptive_tree *t, const ps_adaptive_rule *ru
     }
     free(row);
     free(ranges.first);
-    ps_adaptive_lists_release(&lists);
     return wrong;
 }
 
@@ -103,7 +102,7 @@ static void each_pair_once(void **state)
     for (int places = 0; places < ADAPTIVE_PLACES; ++places)
         for (int i = 0; i < 3; ++i)
             for (int two = 0; two < 2; ++two) {
-                adaptive_case c;
+                PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
                 check_ok(
                     adaptive_case_tree(&c, (adaptive_places)places, 400, two ? 200 : 0, sizes[i]));
                 check_tree(&c.tree, &c);
@@ -114,7 +113,6 @@ static void each_pair_once(void **state)
                                       places, (int)sizes[i], two + 1, r, (int)c.tree.leaves);
                     assert_int_equal(wrong, 0);
                 }
-                adaptive_case_release(&c);
             }
 }
 
@@ -142,12 +140,11 @@ static void depths(void **state)
 /* Counted work is that of all ordered pairs where nothing is far. */
 static void counts(void **state)
 {
-    adaptive_case c;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     ps_adaptive_work work;
     const ps_adaptive_rule rule = {0, 0};
     check_ok(adaptive_case_tree(&c, ADAPTIVE_CUBE, 900, 0, 1000));
     check_ok(ps_adaptive_count(&c.tree, &rule, &work));
     assert_int_equal(work.direct, 900 * 900);
     assert_int_equal(work.m2l + work.m2p + work.p2l, 0);
-    adaptive_case_release(&c);
 }

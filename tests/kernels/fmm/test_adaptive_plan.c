@@ -9,10 +9,10 @@
 static void same_as_cores(adaptive_places places, int64_t sources, int64_t targets, int order,
                           int64_t leaf_size, ps_fmm_function function)
 {
-    adaptive_case c;
-    ps_adaptive_plan plan;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
+    PS_SCOPED(ps_adaptive_plan_release) ps_adaptive_plan plan = {0};
     ps_adaptive_rule rule = ps_adaptive_device_rule(order);
-    double *results;
+    PS_SCOPED_MEMORY double *results = NULL;
     int64_t n = targets ? targets : sources, pairs;
     check_ok(adaptive_case_tree(&c, places, sources, targets, leaf_size));
     c.problem.function = function;
@@ -35,9 +35,6 @@ static void same_as_cores(adaptive_places places, int64_t sources, int64_t targe
     assert_int_equal(plan.part[PS_PLAN_M2P_CELLS].count, work.m2p_cells);
     check_at_most(potential, 1e-13);
     check_at_most(gradient, 1e-11);
-    free(results);
-    ps_adaptive_plan_release(&plan);
-    adaptive_case_release(&c);
 }
 
 static void plans(void **state)

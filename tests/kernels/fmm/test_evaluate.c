@@ -105,7 +105,7 @@ static void error_table(void **state)
 static void square_is_exact(void **state)
 {
     PS_SCOPED(tree_case_release) tree_case t = {0};
-    fmm_case c;
+    PS_SCOPED(fmm_case_release) fmm_case c = {0};
     fmm_options o = {.order = 3,
                      .epsilon = 1e-14,
                      .function = {PS_FMM_SQUARE, 0},
@@ -134,7 +134,6 @@ static void square_is_exact(void **state)
     }
     check_at_most(worst[0] / largest[0], 1e-13);
     check_at_most(worst[1] / largest[1], 1e-11);
-    fmm_case_release(&c);
 }
 
 /* K = r^4: exact from l = 5 on, not at l = 3. */
@@ -229,11 +228,10 @@ static void scaling(void **state)
                          .far = PS_DOUBLE,
                          .near = PS_DOUBLE};
         for (int k = 0; k < 2; ++k) {
-            tree_case t;
+            PS_SCOPED(tree_case_release) tree_case t = {0};
             make_particles(&t, SOME);
             for (int64_t i = 0; i < 3 * SOME; ++i) t.x[i] *= boxes[k].width;
             potentials(&t, &boxes[k], &o, phi[k], phi[k] + SOME);
-            tree_case_release(&t);
         }
         for (int i = 0; i < 4 * SOME; ++i)
             assert_true(phi[1][i] == phi[0][i] * (i < SOME ? 8 : 64));
@@ -328,7 +326,7 @@ static void sides(void **state)
 {
     for (int near = 0; near < 2; ++near) {
         PS_SCOPED(tree_case_release) tree_case t = {0};
-        fmm_case c;
+        PS_SCOPED(fmm_case_release) fmm_case c = {0};
         fmm_options o = {.order = 4,
                          .function = {PS_FMM_INVERSE, 0},
                          .far = PS_DOUBLE,
@@ -346,7 +344,6 @@ static void sides(void **state)
         check_ok(fmm_case_errors(&c, 300, 7, errors));
         check_at_most(errors[0], 1e-4);
         check_at_most(errors[1], 1e-2);
-        fmm_case_release(&c);
     }
 }
 
@@ -356,8 +353,8 @@ static void degenerate(void **state)
     const ps_octree_box unit = {{0, 0, 0}, 1};
     for (int height = 1; height <= 5; ++height)
         for (int count = 1; count <= 101; count += 50) {
-            tree_case t;
-            fmm_case c;
+            PS_SCOPED(tree_case_release) tree_case t = {0};
+            PS_SCOPED(fmm_case_release) fmm_case c = {0};
             fmm_options o = {
                 .order = 3, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
             uint64_t seed = 9;
@@ -372,8 +369,6 @@ static void degenerate(void **state)
             if (count > 1) check_at_most(errors[0], 1e-13);
             if (count > 1) check_at_most(errors[1], 1e-12);
             if (count == 1) assert_true(c.problem.source_set.potential[0] == 0);
-            fmm_case_release(&c);
-            tree_case_release(&t);
         }
 }
 
@@ -381,8 +376,8 @@ static void degenerate(void **state)
 static void two_sets(void **state)
 {
     enum { TARGETS = 5000 };
-    tree_case sources, targets;
-    fmm_case c;
+    PS_SCOPED(tree_case_release) tree_case sources = {0}, targets = {0};
+    PS_SCOPED(fmm_case_release) fmm_case c = {0};
     fmm_options o = {
         .order = 5, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
     const ps_octree_box unit = {{0, 0, 0}, 1};
@@ -393,7 +388,7 @@ static void two_sets(void **state)
     check_ok(tree_case_build(&targets, &unit, 4, 128));
     check_ok(fmm_case_init(&c, &o, &sources, 2));
     ps_fmm_problem *p = &c.problem;
-    double *sorted = calloc(3 * TARGETS, 8), *results = calloc(8 * TARGETS, 8);
+    PS_SCOPED_MEMORY double *sorted = calloc(3 * TARGETS, 8), *results = calloc(8 * TARGETS, 8);
     for (int d = 0; d < 3; ++d)
         ps_tree_gather(columns[d], targets.order, TARGETS, sorted + d * TARGETS);
     p->targets = &targets.tree;
@@ -416,9 +411,4 @@ static void two_sets(void **state)
     }
     check_at_most(sqrt(error / square), 2e-6);
     check_at_most(1e-8, sqrt(error / square));
-    free(sorted);
-    free(results);
-    fmm_case_release(&c);
-    tree_case_release(&sources);
-    tree_case_release(&targets);
 }

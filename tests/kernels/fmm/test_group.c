@@ -112,7 +112,8 @@ static void near_field(fmm_case *c, const tree_case *t, double *results)
     all.potential = results;
     all.gradient = results + SIDES * COUNT;
     int64_t cells = tree->cells[tree->height - 1];
-    int64_t *start = calloc((size_t)cells + 1, 8), *near = calloc((size_t)cells * 27, 8);
+    PS_SCOPED_MEMORY int64_t *start = calloc((size_t)cells + 1, 8),
+                             *near = calloc((size_t)cells * 27, 8);
     PS_SCOPED_MEMORY int64_t *leaves = calloc((size_t)cells * 27, 8),
                              *place = calloc((size_t)cells + 1, 8);
     PS_SCOPED_MEMORY double *columns = calloc((3 + SIDES) * COUNT, 8),
@@ -146,16 +147,14 @@ static void near_field(fmm_case *c, const tree_case *t, double *results)
                     results[v * COUNT + tree->particle_start[leaves[i]] + j - place[i]] +=
                         copies[v * some + j];
     })
-    free(start);
-    free(near);
 }
 
 static void any_groups(void **state)
 {
     for (int which = 0; which < 2; ++which)
         for (int64_t size = 1; size < 2000; size = 3 * size + 4) {
-            tree_case t;
-            fmm_case c;
+            PS_SCOPED(tree_case_release) tree_case t = {0};
+            PS_SCOPED(fmm_case_release) fmm_case c = {0};
             fmm_options o = {.order = 4,
                              .function = {PS_FMM_INVERSE, 0},
                              .basis = which,
@@ -166,13 +165,10 @@ static void any_groups(void **state)
             check_ok(tree_case_random(&t, distribution, COUNT, which ? 6 : 4, size));
             check_ok(fmm_case_init(&c, &o, &t, 1));
             fmm_case_run(&c);
-            double *results = calloc(4 * SIDES * COUNT, 8);
+            PS_SCOPED_MEMORY double *results = calloc(4 * SIDES * COUNT, 8);
             far_field(&c, &t, results);
             near_field(&c, &t, results);
             check_at_most(relative_l2(results, c.results, 4 * SIDES * COUNT), 1e-13);
-            free(results);
-            fmm_case_release(&c);
-            tree_case_release(&t);
         }
 }
 

@@ -12,12 +12,11 @@ static ps_fmm_operators build(ps_fmm_function function, int order, double epsilo
 {
     ps_fmm_operators o = {.function = function, .order = order, .epsilon = epsilon, .rho = rho};
     int64_t rows = ps_fmm_operators_rows_max(order);
-    void *workspace;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     check_ok(PS_ALLOC(&o.factors, rows * order * order * order, "factors"));
     check_ok(PS_ALLOC(&o.signs, rows, "signs"));
     check_ok(ps_alloc_untouched(&workspace, ps_fmm_operators_workspace(order), "workspace"));
     check_ok(ps_fmm_operators_build(&o, workspace));
-    free(workspace);
     return o;
 }
 
@@ -170,14 +169,13 @@ static ps_fmm_basis build_basis(int order, double epsilon, double basis_epsilon)
                       .basis_epsilon = basis_epsilon,
                       .rho = 1};
     int64_t points = (int64_t)order * order * order, rows = ps_fmm_basis_rows_max(order);
-    void *workspace;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     check_ok(PS_ALLOC(&b.vectors, points * points, "vectors"));
     check_ok(PS_ALLOC(&b.parity, points, "parity"));
     check_ok(ps_alloc_untouched((void **)&b.cores, rows * points * 8, "cores"));
     check_ok(PS_ALLOC(&b.signs, rows, "signs"));
     check_ok(ps_alloc_untouched(&workspace, ps_fmm_basis_workspace(order), "workspace"));
     check_ok(ps_fmm_basis_build(&b, workspace));
-    free(workspace);
     return b;
 }
 
@@ -196,7 +194,8 @@ static double basis_error(const ps_fmm_basis *b)
     check_ok(ps_fmm_interpolation_init(&s, b->order));
     int points = s.points, k = b->size;
     double *exact = calloc((size_t)points * (size_t)points, 8), weights[343], worst = 0;
-    double *sum = malloc((size_t)points * (size_t)points * 8), *rows = malloc((size_t)points * 8);
+    PS_SCOPED_MEMORY double *sum = malloc((size_t)points * (size_t)points * 8),
+                            *rows = malloc((size_t)points * 8);
     ps_fmm_weights(&s, weights);
     for (int number = 0, core = 0; number < PS_FMM_OFFSETS; ++number) {
         int t[3];
@@ -218,8 +217,6 @@ static double basis_error(const ps_fmm_basis *b)
         ++core;
     }
     free(exact);
-    free(sum);
-    free(rows);
     return worst;
 }
 
@@ -234,13 +231,13 @@ static void common_basis(void **state)
                  {5, 1, 67, 3.5}, {5, 2, 75, 2}, {5, 4, 81, 1.3}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         double epsilon = pow(10, -cases[c].order);
+        PS_SCOPED(basis_release)
         ps_fmm_basis b = build_basis(cases[c].order, epsilon, epsilon / cases[c].divide);
         print_message("l %d eps/%d: k %d, rows %d, worst %.3g eps\n", b.order, cases[c].divide,
                       b.size, (int)b.start[56], basis_error(&b) / epsilon);
         assert_int_equal(b.size, cases[c].size);
         check_at_most(basis_error(&b) / epsilon, cases[c].worst);
         check_at_most(0.1, basis_error(&b) / epsilon);
-        basis_release(&b);
     }
 }
 

@@ -175,7 +175,7 @@ static void method_errors(adaptive_places places, int64_t targets, int order, do
 {
     enum { N = 4000 };
     const ps_fmm_pass pass = {{PS_FMM_INVERSE, 0}, 1, 2, 0, 1, 1};
-    adaptive_case c;
+    PS_SCOPED(adaptive_case_release) adaptive_case c = {0};
     check_ok(adaptive_case_tree(&c, places, N, targets, ps_adaptive_leaf_size(order)));
     check_ok(adaptive_case_init(&c, order, 2));
     int64_t count = targets ? targets : N, stride = count / 200;
@@ -210,7 +210,6 @@ static void method_errors(adaptive_places places, int64_t targets, int order, do
     for (int k = 0; k < 4; ++k) errors[k] = sqrt(sums[k] / sums[4 + k]);
     print_message("places %d order %d: %.2e %.2e %.2e, trace %.2e\n", (int)places, order, errors[0],
                   errors[1], errors[2], errors[3]);
-    adaptive_case_release(&c);
 }
 
 static void dipoles_by_the_method(void **state)

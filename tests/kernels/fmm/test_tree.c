@@ -57,7 +57,7 @@ static void order_is_stable_and_ascends(void **state)
 {
     /* levels 6 and 10 pack key and number into a word, 20 takes two */
     for (int level = 6; level <= 20; level += level == 6 ? 4 : 10) {
-        tree_case t;
+        PS_SCOPED(tree_case_release) tree_case t = {0};
         check_ok(tree_case_random(&t, PS_DISTRIBUTION_ELLIPSOID, 50000, level + 1, 100));
         const ps_octree_box *box = &t.tree.box;
         for (int64_t i = 0; i < t.count; ++i) {
@@ -68,13 +68,12 @@ static void order_is_stable_and_ascends(void **state)
                         (t.keys[i] == t.keys[i - 1] && o > t.order[i - 1]));
         }
         check_ok(ps_octree_check(&t.tree));
-        tree_case_release(&t);
     }
 }
 
 static void trees_do_not_depend_on_threads(void **state)
 {
-    tree_case a, b;
+    PS_SCOPED(tree_case_release) tree_case a = {0}, b = {0};
     int threads = omp_get_max_threads();
     omp_set_num_threads(1);
     check_ok(tree_case_random(&a, PS_DISTRIBUTION_ELLIPSOID, 100000, 9, 100));
@@ -84,8 +83,6 @@ static void trees_do_not_depend_on_threads(void **state)
     assert_memory_equal(a.order, b.order, 8 * a.count);
     assert_memory_equal(a.tree.cells, b.tree.cells, sizeof a.tree.cells);
     assert_memory_equal(a.tree.memory, b.tree.memory, ps_octree_bytes(9, a.tree.cells));
-    tree_case_release(&a);
-    tree_case_release(&b);
 }
 
 /* One particle, all in one place, heights of 1 and 21. */
@@ -95,14 +92,13 @@ static void degenerate_trees(void **state)
     const int heights[] = {1, 2, 21};
     for (int h = 0; h < 3; ++h) {
         for (int64_t count = 1; count <= 1000; count += 999) {
-            tree_case t;
+            PS_SCOPED(tree_case_release) tree_case t = {0};
             check_ok(tree_case_alloc(&t, count, heights[h] - 1));
             for (int64_t i = 0; i < count; ++i) t.x[i] = t.y[i] = t.z[i] = 0.3;
             check_ok(tree_case_build(&t, &unit, heights[h], 7));
             check_ok(ps_octree_check(&t.tree));
             assert_int_equal(ps_octree_leaves(&t.tree), 1);
             assert_int_equal(t.tree.particle_start[1], count);
-            tree_case_release(&t);
         }
     }
     double at[3] = {2, 2, 2};
@@ -138,7 +134,7 @@ static void check_level(const ps_octree *targets, const ps_octree *sources, int 
     int64_t n = targets->cells[level], m = sources->cells[level], start[2], items[PS_TREE_FAR_MAX];
     uint16_t codes[PS_TREE_FAR_MAX];
     ps_tree_list list = {start, items, codes};
-    char *near = calloc((size_t)m, 1), *far = calloc((size_t)m, 1);
+    PS_SCOPED_MEMORY char *near = calloc((size_t)m, 1), *far = calloc((size_t)m, 1);
     for (int64_t c = 0; c < n; ++c) {
         int64_t a[3], b[3], pa[3], pb[3];
         memset(near, 0, (size_t)m);
@@ -163,13 +159,11 @@ static void check_level(const ps_octree *targets, const ps_octree *sources, int 
             if (level == targets->height - 1) assert_int_equal(near[s], touch(a, b));
         }
     }
-    free(near);
-    free(far);
 }
 
 static void lists_are_those_of_brute_force(void **state)
 {
-    tree_case a, b, c;
+    PS_SCOPED(tree_case_release) tree_case a = {0}, b = {0}, c = {0};
     check_ok(tree_case_random(&a, PS_DISTRIBUTION_ELLIPSOID, 3000, 6, 10));
     check_ok(tree_case_random(&b, PS_DISTRIBUTION_CUBE, 500, 6, 10));
     check_ok(tree_case_random(&c, PS_DISTRIBUTION_CUBE, 30, 21, 10));
@@ -179,9 +173,6 @@ static void lists_are_those_of_brute_force(void **state)
         check_level(&b.tree, &a.tree, level);
     }
     for (int level = 0; level < 21; ++level) check_level(&c.tree, &c.tree, level);
-    tree_case_release(&a);
-    tree_case_release(&b);
-    tree_case_release(&c);
 }
 
 /* Full levels (guide 6): (6n - 8)^3 - (3n - 2)^3 pairs of M2L, (3n - 2)^3 neighbours, n =
@@ -191,7 +182,7 @@ static void full_levels_have_the_counts_of_the_formulas(void **state)
     const int height = 6, level = height - 1;
     int64_t n = 1 << level, cells = n * n * n, far_all = 0;
     ps_octree_box box = {{0, 0, 0}, (double)n};
-    tree_case t;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
     check_ok(tree_case_alloc(&t, cells, level));
     for (int64_t i = 0; i < cells; ++i) {
         t.x[i] = (double)(i / (n * n)) + 0.5;
@@ -216,7 +207,6 @@ static void full_levels_have_the_counts_of_the_formulas(void **state)
     assert_int_equal(far_all + (376 * 376 * 376 - 190 * 190 * 190), 52337880);
     free(list.start);
     free(list.sources);
-    tree_case_release(&t);
 }
 
 /* ---- groups ---- */
@@ -226,7 +216,7 @@ static void full_levels_have_the_counts_of_the_formulas(void **state)
 static void augmented_leaves_and_pairs(void **state)
 {
     enum { N_G = 6 };
-    tree_case t;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_ELLIPSOID, 4000, 6, N_G));
     const ps_octree *tree = &t.tree;
     int64_t leaves = ps_octree_leaves(tree), start[N_G + 1], items[27 * N_G], found[27 * N_G];
@@ -270,12 +260,11 @@ static void augmented_leaves_and_pairs(void **state)
     assert_int_equal(2 * pairs_all, due);
     assert_int_equal(outside, 2 * augmented); /* met from both groups */
     free(stamp);
-    tree_case_release(&t);
 }
 
 static void tiles_hold_whole_groups(void **state)
 {
-    tree_case t;
+    PS_SCOPED(tree_case_release) tree_case t = {0};
     int64_t *start, tiles, capacity;
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 400000, 4, 100)); /* 512 leaves, 6 groups */
     check_ok(ps_octree_tiles(&t.tree, &start, &tiles, &capacity));
@@ -293,7 +282,6 @@ static void tiles_hold_whole_groups(void **state)
     assert_int_equal(tiles, 4);
     for (int64_t i = 0; i < 4; ++i) assert_true(start[i + 1] - start[i] <= capacity);
     free(start);
-    tree_case_release(&t);
 }
 
 /* Ranges of a distribution are parts of one whole; the ellipsoid's points lie on it. */

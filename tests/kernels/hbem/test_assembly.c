@@ -11,10 +11,10 @@
 static void check_tree(hbem_case *c0, ps_cluster_cut cut)
 {
     hbem_case c = *c0;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_tree_cut(&tree, &c.space, 16, cut);
     assert_int_equal(tree.node_count, ps_cluster_nodes(c.space.dofs, 16));
-    char *seen = calloc((size_t)c.space.dofs, 1);
+    PS_SCOPED_MEMORY char *seen = calloc((size_t)c.space.dofs, 1);
     for (int64_t i = 0; i < c.space.dofs; ++i) ++seen[tree.order[i]];
     for (int64_t i = 0; i < c.space.dofs; ++i) assert_int_equal(seen[i], 1);
     for (int64_t at = 0; at < tree.node_count; ++at) {
@@ -33,18 +33,15 @@ static void check_tree(hbem_case *c0, ps_cluster_cut cut)
         assert_int_equal(tree.nodes[node->child[0]].end, tree.nodes[node->child[1]].begin);
         assert_int_equal(tree.nodes[node->child[1]].end, node->end);
     }
-    free(seen);
-    hbem_tree_free(&tree);
 }
 
 static void test_tree(void **state)
 {
     for (int cut = PS_CUT_MEDIAN; cut <= PS_CUT_HILBERT; ++cut) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_cells(&c, 4, 1);
         hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
         check_tree(&c, (ps_cluster_cut)cut);
-        hbem_case_release(&c);
     }
 }
 
@@ -54,7 +51,7 @@ static void test_large_tree(void **state)
     ps_cluster_tree trees[2];
     int threads = omp_get_max_threads();
     for (int run = 0; run < 2; ++run) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_sphere(&c, 92);
         hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
         omp_set_num_threads(run ? 3 : 1);
@@ -62,7 +59,6 @@ static void test_large_tree(void **state)
         hbem_space_free(&c.space);
         hbem_space_make(&c.space, PS_SPACE_P0, &c.surface);
         hbem_tree_make(&trees[run], &c.space, 16);
-        hbem_case_release(&c);
     }
     omp_set_num_threads(threads);
     assert_memory_equal(trees[0].order, trees[1].order, 8 * (size_t)trees[0].dofs);
@@ -77,8 +73,8 @@ static void check_tiling(const ps_cluster_tree *tree, bool symmetric)
     int64_t n = tree->dofs, far = 0;
     ps_block_tree blocks = {tree, tree, 2, symmetric};
     int64_t count = ps_block_tree_leaves(&blocks, NULL);
-    ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
-    char *seen = calloc((size_t)(n * n), 1);
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
+    PS_SCOPED_MEMORY char *seen = calloc((size_t)(n * n), 1);
     assert_int_equal(ps_block_tree_leaves(&blocks, leaves), count);
     for (int64_t b = 0; b < count; ++b) {
         far += leaves[b].far;
@@ -90,21 +86,17 @@ static void check_tiling(const ps_cluster_tree *tree, bool symmetric)
     }
     assert_true(far > count / 4);
     for (int64_t e = 0; e < n * n; ++e) assert_int_equal(seen[e], 1);
-    free(leaves);
-    free(seen);
 }
 
 static void test_block_tree(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_case_sphere(&c, 12);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     hbem_tree_make(&tree, &c.space, 16);
     check_tiling(&tree, false);
     check_tiling(&tree, true);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 /* ---- ACA on matrices given by a formula ---- */
@@ -301,14 +293,13 @@ static void l_shape(hbem_case *c) { hbem_case_cells(c, 2, 1); }
 static double error_of(hbem_case *c, const ps_hbem_operator *op, const ps_cluster_tree *tree,
                        double tolerance, const double *reference)
 {
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     bool symmetric = op->kernel == PS_KERNEL_SLP || op->kernel == PS_KERNEL_HYPS;
     ps_block_tree blocks = {tree, tree, 2, symmetric};
     hbem_case_rules(c, tolerance);
     hbem_hmatrix_set(&h, op, &blocks, tolerance);
     hbem_hmatrix_run(&h, 1);
     double error = hbem_hmatrix_error(&h.matrix, reference);
-    hbem_hmatrix_free(&h);
     return error;
 }
 
@@ -328,8 +319,8 @@ static void check_errors(const gate *g)
     const ps_hbem_space_kind kind = g->kind;
     const double k = g->k, least = g->least;
     static const char *const names[] = {"SLP", "DLP", "ADLP", "HYPS"};
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     g->make(&c);
     hbem_case_finish(&c, kind, 1e-6);
     hbem_tree_make(&tree, &c.space, 8);
@@ -337,7 +328,7 @@ static void check_errors(const gate *g)
         if (!(g->kernels >> kernel & 1)) continue;
         ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
         hbem_case_rules(&c, fmax(1e-6, least / 10));
-        double *reference = hbem_dense(&op);
+        PS_SCOPED_MEMORY double *reference = hbem_dense(&op);
         for (int step = 0; step < 3; ++step) {
             double tolerance = step == 0 ? 1e-3 : step == 1 ? 1e-4 : 1e-6;
             if (tolerance < .5 * least) break;
@@ -346,10 +337,7 @@ static void check_errors(const gate *g)
                           error);
             check_at_most(error, 2 * tolerance);
         }
-        free(reference);
     }
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 static void test_errors_sphere(void **state)
@@ -396,14 +384,14 @@ static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, 
 /* Both forms are the same but for quadrature; in fp32 the weak one cancels. */
 static void test_weak_far(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_case_sphere(&c, 8);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
     hbem_tree_make(&tree, &c.space, 16);
     ps_block_tree blocks = {&tree, &tree, 2, false};
     int64_t count = ps_block_tree_leaves(&blocks, NULL), seen = 0;
-    ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
     ps_block_tree_leaves(&blocks, leaves);
     for (int64_t l = 0; l < count; ++l) {
         if (!leaves[l].far || ++seen % 16) continue;
@@ -414,9 +402,6 @@ static void test_weak_far(void **state)
         }
     }
     assert_true(seen > 0);
-    free(leaves);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 /* ---- rows from elsewhere ---- */
@@ -440,9 +425,9 @@ static ps_status count_line(void *context, const ps_hbem_far *far, bool column, 
 /* The same bits by a source that passes on; its failure is that of the assembly. */
 static void test_row_source(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix own, other;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix own = {0}, other = {0};
     counting_source counts = {0};
     ps_hbem_row_source source = {count_line, &counts};
     hbem_case_sphere(&c, 6);
@@ -466,8 +451,4 @@ static void test_row_source(void **state)
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
     assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, hbem_keep, &own.matrix), PS_INVALID);
     free(w.base);
-    hbem_hmatrix_free(&own);
-    hbem_hmatrix_free(&other);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }

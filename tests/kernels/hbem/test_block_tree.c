@@ -8,7 +8,7 @@
 static void check_tiles(const ps_cluster_tree *tree, const ps_cluster_leaves *leaves)
 {
     int64_t n = tree->dofs;
-    uint8_t *seen = calloc((size_t)(n * n), 1);
+    PS_SCOPED_MEMORY uint8_t *seen = calloc((size_t)(n * n), 1);
     for (int64_t l = 0; l < leaves->count; ++l) {
         const ps_cluster_node *r = &tree->nodes[leaves->row[l]],
                               *c = &tree->nodes[leaves->column[l]];
@@ -16,7 +16,6 @@ static void check_tiles(const ps_cluster_tree *tree, const ps_cluster_leaves *le
             for (int64_t j = c->begin; j < c->end; ++j) ++seen[i * n + j];
     }
     for (int64_t i = 0; i < n * n; ++i) assert_int_equal(seen[i], 1);
-    free(seen);
 }
 
 static ps_cluster_leaves leaves_of(const ps_block_tree *tree, double spread)
@@ -44,25 +43,22 @@ static int64_t wide_leaves(const ps_cluster_tree *tree, const ps_cluster_leaves 
 
 static void wide_blocks_are_cut(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_case_sphere(&c, 10);
     hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
     hbem_tree_make(&tree, &c.space, 8);
     const ps_block_tree blocks = {.rows = &tree, .columns = &tree, .eta = 2};
-    ps_cluster_leaves plain = leaves_of(&blocks, 0), cut = leaves_of(&blocks, .3);
-    ps_cluster_leaves same = leaves_of(&blocks, 1e3);
+    PS_SCOPED(ps_cluster_leaves_release)
+    ps_cluster_leaves plain = leaves_of(&blocks, 0),
+                      cut = leaves_of(&blocks, .3);
+    PS_SCOPED(ps_cluster_leaves_release) ps_cluster_leaves same = leaves_of(&blocks, 1e3);
     assert_true(wide_leaves(&tree, &plain, .3) > 10);
     assert_int_equal(wide_leaves(&tree, &cut, .3), 0);
     assert_true(cut.count > plain.count);
     assert_int_equal(same.count, plain.count);
     assert_memory_equal(same.row, plain.row, (size_t)plain.count * sizeof *plain.row);
     assert_memory_equal(same.far, plain.far, (size_t)plain.count);
-    ps_cluster_leaves_release(&plain);
-    ps_cluster_leaves_release(&cut);
-    ps_cluster_leaves_release(&same);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 int main(void)

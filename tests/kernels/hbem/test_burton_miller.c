@@ -66,15 +66,14 @@ static ps_status apply(void *context, int64_t count, const double *x, double *y)
 {
     sphere *s = context;
     int64_t n = s->sparse.dofs;
-    double *kx = calloc((size_t)(2 * n * count), 8), *wx = calloc((size_t)(2 * n * count), 8);
+    PS_SCOPED_MEMORY double *kx = calloc((size_t)(2 * n * count), 8),
+                            *wx = calloc((size_t)(2 * n * count), 8);
     for (int64_t side = 0; side < count; ++side) {
         multiply(n, s->k, x + 2 * n * side, kx + 2 * n * side);
         multiply(n, s->w, x + 2 * n * side, wx + 2 * n * side);
     }
     for (int64_t i = 0; i < 2 * n * count; ++i) kx[i] = -kx[i];
     ps_status status = ps_burton_miller_pressure(&s->equation, count, x, kx, wx, y);
-    free(kx);
-    free(wx);
     return status;
 }
 
@@ -95,7 +94,7 @@ static double true_residual(sphere *s, const double *b, const double *x)
 static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
 {
     int64_t n = s->sparse.dofs;
-    double *b = calloc((size_t)(2 * n), 8), *f = calloc((size_t)(2 * n), 8);
+    PS_SCOPED_MEMORY double *b = calloc((size_t)(2 * n), 8), *f = calloc((size_t)(2 * n), 8);
     double *q = calloc((size_t)(2 * n), 8), *memory[3], *items;
     items = calloc(6 * (size_t)s->c.triangle_count, sizeof *items);
     ps_hbem_load load = {.kind = PS_LOAD_PLANE, .wavenumber = s->wavenumber, .vector = {0, 0, 1}};
@@ -128,8 +127,6 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     hbem_sparse_apply(&s->sparse, zero, exact, q);
     for (int64_t i = 0; i < 2 * n; ++i) norm += exact[i] * q[i];
     for (int i = 0; i < 3; ++i) free(memory[i]);
-    free(b);
-    free(f);
     free(q);
     free(items);
     return sqrt(error / norm);
@@ -161,11 +158,11 @@ static void test_traces(void **state)
  * left of it on P_2 is the error of the mesh. */
 static double identity_error(int n, double k)
 {
-    sphere s;
+    PS_SCOPED(sphere_close) sphere s = {0};
     sphere_open(&s, n, k);
     int64_t dofs = s.sparse.dofs;
     size_t bytes = (size_t)(2 * dofs) * sizeof(double);
-    double *x = calloc(1, bytes), *kx = calloc(1, bytes), *wx = calloc(1, bytes);
+    PS_SCOPED_MEMORY double *x = calloc(1, bytes), *kx = calloc(1, bytes), *wx = calloc(1, bytes);
     double *y = calloc(1, bytes), j[4], h[4], error = 0, norm = 0;
     for (int64_t i = 0; i < dofs; ++i) x[i] = 1.5 * pow(s.c.vertices[3 * i + 2], 2) - .5;
     multiply(dofs, s.k, x, kx);
@@ -185,11 +182,7 @@ static double identity_error(int n, double k)
         error += creal(number * conj(number));
         norm += x[i] * x[i];
     }
-    free(x);
-    free(kx);
-    free(wx);
     free(y);
-    sphere_close(&s);
     return sqrt(error / norm);
 }
 

@@ -102,23 +102,20 @@ static void boxes_enclose_supports(void **state)
 /* Of a cube of 8 x 8 x 8 cells those on edges and corners: 12 x 7 + 8. */
 static void functions_on_edges_are_creased(void **state)
 {
-    hbem_case body;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case body = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     ps_hbem_device_side side;
     hbem_case_cells(&body, 4, 0);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 16);
     assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_OK);
-    void *memory = calloc((size_t)ps_hbem_device_side_bytes(&side), 1);
+    PS_SCOPED_MEMORY void *memory = calloc((size_t)ps_hbem_device_side_bytes(&side), 1);
     ps_hbem_device_side_place(&side, memory);
     ps_hbem_device_side_fill(&body.space, &tree, NULL, &side);
     int64_t creased = 0;
     for (int64_t i = 0; i < side.dofs; ++i) creased += side.group[i] >= PS_HBEM_CREASED;
     assert_int_equal(side.dofs, 386);
     assert_int_equal(creased, 92);
-    free(memory);
-    hbem_tree_free(&tree);
-    hbem_case_release(&body);
 }
 
 /* Nodes are those of the tree; each has the strata of its rows, and those in none after them. */
@@ -155,15 +152,13 @@ static void nodes_have_strata(void **state)
 
 static void large_leaves_are_refused(void **state)
 {
-    hbem_case body;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case body = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     ps_hbem_device_side side;
     hbem_case_sphere(&body, 6);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 100);
     assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_USAGE);
-    hbem_tree_free(&tree);
-    hbem_case_release(&body);
 }
 
 /* Near leaves first, in their order; far ones by size; every leaf once; room for all. */

@@ -30,7 +30,7 @@ static double pair_integral(const double corners[6][2], ps_hbem_contact contact,
         if (m < 2) memcpy(aligned[m], from[m], bytes[m]);
     }
     int count = ps_hbem_joint_count(contact, n);
-    ps_hbem_joint_point *points = calloc((size_t)count, sizeof *points);
+    PS_SCOPED_MEMORY ps_hbem_joint_point *points = calloc((size_t)count, sizeof *points);
     ps_hbem_joint_rule(contact, n, points);
     ps_hbem_pair_job job = {.x = aligned[0],
                             .y = aligned[1],
@@ -40,7 +40,6 @@ static double pair_integral(const double corners[6][2], ps_hbem_contact contact,
     ps_hbem_pair_functions_here()->joint[0][PS_KERNEL_SLP][0](&job);
     for (int e = 0; e < 9; ++e) sum += aligned[2][8 * e + 5];
     for (int m = 0; m < 3; ++m) free(memory[m]);
-    free(points);
     return 4 * M_PI * sum;
 }
 
@@ -344,18 +343,16 @@ static void check_eigenvalues(const eigenvalue_error *expected)
     double measured[3];
     int last = 0;
     for (int level = 0; level < 3 && expected->error[level] > 0; ++level) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_sphere(&c, 8 + 4 * level);
         hbem_case_finish(&c, PS_SPACE_P1, 0);
         ps_hbem_operator op = hbem_case_operator(&c, expected->kernel, expected->k);
-        double *matrix = hbem_dense(&op);
+        PS_SCOPED_MEMORY double *matrix = hbem_dense(&op);
         double complex exact = eigenvalue(expected->kernel, expected->k, expected->degree);
         double complex value = quotient(&c, matrix, ps_hbem_parts(&op), expected->degree);
         measured[level] = cabs(value - exact);
         check_near(measured[level], expected->error[level], 0, .05);
         last = level;
-        free(matrix);
-        hbem_case_release(&c);
     }
     double order = log(measured[0] / measured[last]) / log((8 + 4 * last) / 8.);
     check_near(order, 2, .1, 0);

@@ -9,11 +9,11 @@
 /* The double layer of 1 on a closed surface is -1/2; the hypersingular operator of 1 is 0. */
 static void test_row_sums(void **state)
 {
-    hbem_case c = {0};
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 2);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
-    double *row = calloc((size_t)c.space.dofs, sizeof *row);
-    double *area = calloc((size_t)c.space.dofs, sizeof *area);
+    PS_SCOPED_MEMORY double *row = calloc((size_t)c.space.dofs, sizeof *row);
+    PS_SCOPED_MEMORY double *area = calloc((size_t)c.space.dofs, sizeof *area);
     ps_hbem_space_integrals(&c.space, area);
     for (int hyps = 0; hyps < 2; ++hyps) {
         ps_hbem_operator op = hbem_case_operator(&c, hyps ? PS_KERNEL_HYPS : PS_KERNEL_DLP, 0);
@@ -24,16 +24,13 @@ static void test_row_sums(void **state)
         check_near(sum, hyps ? 0 : -area[3] / 2, hyps ? 1e-6 : 1e-5 * area[3], 0);
         check_at_most(left, 1e-4);
     }
-    free(row);
-    free(area);
-    hbem_case_release(&c);
 }
 
 /* A needle far from the origin: coplanar triangles, right angles, and triangles of aspect 64, where
  * a height above a triangle is a difference of large numbers. */
 static void test_needle(void **state)
 {
-    hbem_case c = {0};
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_cells(&c, 1, 0);
     for (int64_t v = 0; v < c.vertex_count; ++v) {
         double *x = c.vertices + 3 * v, along = 64 * x[0], across = x[1];
@@ -42,8 +39,8 @@ static void test_needle(void **state)
     }
     hbem_case_surface(&c);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
-    double *row = calloc((size_t)c.space.dofs, sizeof *row);
-    double *area = calloc((size_t)c.space.dofs, sizeof *area);
+    PS_SCOPED_MEMORY double *row = calloc((size_t)c.space.dofs, sizeof *row);
+    PS_SCOPED_MEMORY double *area = calloc((size_t)c.space.dofs, sizeof *area);
     ps_hbem_space_integrals(&c.space, area);
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 0);
     ps_hbem_exact exact;
@@ -54,33 +51,28 @@ static void test_needle(void **state)
         check_near(sum, -area[i] / 2, 1e-5 * area[i], 0);
         check_at_most(left, 1e-4 * area[i]);
     }
-    free(row);
-    free(area);
-    hbem_case_release(&c);
 }
 
 /* Against the program's rules of 1e-6, for all operators and a wave. */
 static void test_against_rules(void **state)
 {
-    hbem_case c = {0};
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 2);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
     int64_t n = c.space.dofs;
-    double *row = calloc((size_t)(2 * n), sizeof *row);
+    PS_SCOPED_MEMORY double *row = calloc((size_t)(2 * n), sizeof *row);
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
         double k = kernel == 1 ? 1.5 : 0;
         ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
         ps_hbem_exact exact;
         ps_hbem_exact_init(&op, 3e-5, &exact);
         ps_hbem_exact_row(&exact, 5, row);
-        double *rules = hbem_block(&op, (ps_hbem_range){5, 6}, (ps_hbem_range){0, n});
+        PS_SCOPED_MEMORY double *rules =
+            hbem_block(&op, (ps_hbem_range){5, 6}, (ps_hbem_range){0, n});
         double error = relative_l2(row, rules, n * ps_hbem_parts(&op));
         print_message("    kernel %d: %.2g\n", kernel, error);
         check_at_most(error, 1e-5);
-        free(rules);
     }
-    free(row);
-    hbem_case_release(&c);
 }
 
 /* Where pairs go from polar coordinates to products of Gauss rules, both are right. */

@@ -61,7 +61,8 @@ static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel ker
                      double _Complex k, double values[18])
 {
     ps_hbem_quadrature quadrature;
-    ps_hbem_joint_point *points = calloc(13 * FINE * FINE * FINE * FINE, sizeof *points);
+    PS_SCOPED_MEMORY ps_hbem_joint_point *points =
+        calloc(13 * FINE * FINE * FINE * FINE, sizeof *points);
     ps_hbem_quadrature_fixed(&quadrature, FINE, points);
     double lanes[2][96] __attribute__((aligned(64))), out[144] __attribute__((aligned(64)));
     for (int s = 0; s < 2; ++s)
@@ -77,7 +78,6 @@ static void by_rules(const ps_hbem_triangle t[2], int shared, ps_hbem_kernel ker
     ps_hbem_pair_functions_here()->joint[0][kernel][(k != 0) + (cimag(k) > 0)](&job);
     for (int e = 0; e < (k != 0 ? 18 : 9); ++e)
         values[e] = out[8 * e] * t[0].jacobian * t[1].jacobian;
-    free(points);
 }
 
 /* k h = 0, .6 and .6 + .3i, shared corners first in both, all kernels. */

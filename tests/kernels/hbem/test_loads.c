@@ -24,7 +24,7 @@ static void test_flux(void **state)
     static const double inside[3] = {.3, .1, .6}, outside[3] = {1.3, .2, 1.2};
     for (int space = 0; space < 2; ++space)
         for (int stretch = 1; stretch <= 16; stretch *= 4) {
-            hbem_case c;
+            PS_SCOPED(hbem_case_release) hbem_case c = {0};
             hbem_case_sphere(&c, 4);
             for (int64_t v = 0; v < c.vertex_count; ++v) c.vertices[3 * v] *= stretch;
             hbem_case_surface(&c);
@@ -32,7 +32,6 @@ static void test_flux(void **state)
             check_near(flux(&c, PS_LOAD_POINT, inside), -1, 1e-5, 0);
             check_near(flux(&c, PS_LOAD_POINT, outside), 0, 1e-5, 0);
             check_near(flux(&c, PS_LOAD_DIPOLE, inside), 0, 3e-5, 0);
-            hbem_case_release(&c);
         }
 }
 

@@ -17,11 +17,12 @@ static double *make_dense(hbem_case *c, ps_hbem_kernel kernel, double k)
 /* sum_j K_ij = -1/2 int phi_i and W 1 = 0 at k = 0. */
 static void test_constants(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 6);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-5);
     int64_t n = c.space.dofs;
-    double *k = make_dense(&c, PS_KERNEL_DLP, 0), *w = make_dense(&c, PS_KERNEL_HYPS, 0);
+    PS_SCOPED_MEMORY double *k = make_dense(&c, PS_KERNEL_DLP, 0),
+                            *w = make_dense(&c, PS_KERNEL_HYPS, 0);
     double *integral = calloc((size_t)n, 8), largest = 0;
     ps_hbem_space_integrals(&c.space, integral);
     for (int64_t e = 0; e < n * n; ++e) largest = fmax(largest, fabs(w[e]));
@@ -35,9 +36,6 @@ static void test_constants(void **state)
         check_near(sums[1], 0, 1e-13 * largest, 0);
     }
     free(integral);
-    free(k);
-    free(w);
-    hbem_case_release(&c);
 }
 
 /* S = S^T, W = W^T, K' = K^T: complex symmetric, not Hermitian; to rounding. */
@@ -58,24 +56,23 @@ static void check_transposed(hbem_case *c, ps_hbem_kernel one, ps_hbem_kernel ot
 static void test_symmetry(void **state)
 {
     for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_cells(&c, 1, 1);
         hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
         check_transposed(&c, PS_KERNEL_SLP, PS_KERNEL_SLP, 2);
         check_transposed(&c, PS_KERNEL_DLP, PS_KERNEL_ADLP, 2);
         if (kind == PS_SPACE_P1) check_transposed(&c, PS_KERNEL_HYPS, PS_KERNEL_HYPS, 2);
-        hbem_case_release(&c);
     }
 }
 
 /* K of coplanar triangles is 0, so of a face with itself. */
 static void test_coplanar(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_cells(&c, 2, 0);
     hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
     int64_t n = c.space.dofs;
-    double *k = make_dense(&c, PS_KERNEL_DLP, 0);
+    PS_SCOPED_MEMORY double *k = make_dense(&c, PS_KERNEL_DLP, 0);
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < n; ++j) {
             const ps_hbem_triangle *a = &c.triangles[i], *b = &c.triangles[j];
@@ -86,14 +83,12 @@ static void test_coplanar(void **state)
                                  a->normal[2] * b->normal[2]) > .5;
             if (coplanar) check_near(k[j * n + i], 0, 1e-17, 0);
         }
-    free(k);
-    hbem_case_release(&c);
 }
 
 /* P1 entries are sums of DP1 entries, P0 entries sums over their triangle. */
 static void test_spaces_agree(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     ps_hbem_space kinds[3];
     double *matrix[3];
     hbem_case_cells(&c, 1, 0);
@@ -107,20 +102,18 @@ static void test_spaces_agree(void **state)
     int64_t items = kinds[2].dofs;
     for (int kind = 0; kind < 2; ++kind) {
         int64_t n = kinds[kind].dofs;
-        double *sum = calloc((size_t)(2 * n * n), 8);
+        PS_SCOPED_MEMORY double *sum = calloc((size_t)(2 * n * n), 8);
         for (int part = 0; part < 2; ++part)
             for (int64_t j = 0; j < items; ++j)
                 for (int64_t i = 0; i < items; ++i)
                     sum[(part * n + kinds[kind].dof_of[j]) * n + kinds[kind].dof_of[i]] +=
                         matrix[2][(part * items + j) * items + i];
         for (int64_t e = 0; e < 2 * n * n; ++e) check_near(sum[e], matrix[kind][e], 1e-15, 1e-12);
-        free(sum);
     }
     for (int kind = 0; kind < 3; ++kind) {
         hbem_space_free(&kinds[kind]);
         free(matrix[kind]);
     }
-    hbem_case_release(&c);
 }
 
 /* y = A x of one part of a matrix. */
@@ -161,12 +154,13 @@ static void solve_mass(const ps_hbem_space *space, const double *b, double *x)
  * sides are .24 M there. The guide measures 2e-4 (6). */
 static void test_calderon(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 8);
     hbem_case_finish(&c, PS_SPACE_P1, 0);
     int64_t n = c.space.dofs;
-    double *s = make_dense(&c, PS_KERNEL_SLP, 0), *k = make_dense(&c, PS_KERNEL_DLP, 0);
-    double *w = make_dense(&c, PS_KERNEL_HYPS, 0), *x = calloc((size_t)(5 * n), 8);
+    PS_SCOPED_MEMORY double *s = make_dense(&c, PS_KERNEL_SLP, 0),
+                            *k = make_dense(&c, PS_KERNEL_DLP, 0);
+    PS_SCOPED_MEMORY double *w = make_dense(&c, PS_KERNEL_HYPS, 0), *x = calloc((size_t)(5 * n), 8);
     double *a = x + n, *b = x + 2 * n, *left = x + 3 * n, *right = x + 4 * n, sums[3] = {0};
     for (int64_t i = 0; i < n; ++i) x[i] = 1.5 * c.vertices[3 * i + 2] * c.vertices[3 * i + 2] - .5;
     multiply(w, n, x, a);
@@ -184,19 +178,14 @@ static void test_calderon(void **state)
     print_message("    S W - (1/4 - K^2) on P_2: %.1e\n", (sums[0] - sums[1]) / sums[2]);
     check_near(sums[0] / sums[2], sums[1] / sums[2], 3e-4, 0);
     check_near(sums[0] / sums[2], .24, 5e-3, 0);
-    free(x);
-    free(s);
-    free(k);
-    free(w);
-    hbem_case_release(&c);
 }
 
 /* Eq. (9) is the weak form, put differently: W x by both, real and imaginary part. */
 static void test_split(void **state)
 {
     const double k = 2;
-    hbem_case c;
-    ps_hbem_space dp1;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_space_free) ps_hbem_space dp1 = {0};
     hbem_case_cells(&c, 1, 1);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     hbem_space_make(&dp1, PS_SPACE_DP1, &c.surface);
@@ -221,8 +210,6 @@ static void test_split(void **state)
     }
     double *const all[] = {w, s, x, expected, y, from, to};
     for (int e = 0; e < 7; ++e) free(all[e]);
-    hbem_space_free(&dp1);
-    hbem_case_release(&c);
 }
 
 /* ---- near and far forms ---- */
@@ -230,12 +217,12 @@ static void test_split(void **state)
 /* Largest difference of a far block's entries from the near form, relative to the largest entry. */
 static double forms_differ(hbem_case *c, ps_hbem_kernel kernel, double k, ps_precision precision)
 {
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_tree_make(&tree, &c->space, 12);
     ps_hbem_operator op = hbem_case_operator(c, kernel, k);
     op.far_precision = precision;
     ps_block_tree blocks = {&tree, &tree, 1, false};
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     hbem_hmatrix_set(&h, &op, &blocks, 1e-6);
     double worst = 0;
     for (int64_t leaf = 0, taken = 0; leaf < h.assembly.leaf_count && taken < 12; ++leaf) {
@@ -265,8 +252,6 @@ static double forms_differ(hbem_case *c, ps_hbem_kernel kernel, double k, ps_pre
         free(near);
         free(workspace.base);
     }
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
     return worst;
 }
 
@@ -292,13 +277,12 @@ static void test_near_and_far(void **state)
  * */
 static void test_far_from_origin(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 6);
     for (int64_t e = 0; e < 3 * c.vertex_count; ++e) c.vertices[e] += 5000;
     hbem_case_surface(&c);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
     check_at_most(forms_differ(&c, PS_KERNEL_HYPS, 3, PS_SINGLE), 2e-6);
-    hbem_case_release(&c);
 }
 
 /* Sum of ranks of all far leaves, before recompression. *reference: entries in fp64, made if NULL.
@@ -306,9 +290,9 @@ static void test_far_from_origin(void **state)
 static int64_t ranks(ps_hbem_kernel kernel, ps_precision precision, double **reference,
                      double *error)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     int64_t sum = 0;
     hbem_case_sphere(&c, 12);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
@@ -323,9 +307,6 @@ static int64_t ranks(ps_hbem_kernel kernel, ps_precision precision, double **ref
     for (int64_t leaf = 0; leaf < h.assembly.leaf_count; ++leaf)
         if (h.leaves[leaf].far) sum += h.matrix.blocks[leaf].rank;
     *error = hbem_hmatrix_error(&h.matrix, *reference);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
     return sum;
 }
 
@@ -347,9 +328,9 @@ static void test_single_ranks(void **state)
 
 static double cube_error(int check_rows, double **reference)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     hbem_case_cells(&c, 6, 0);
     hbem_case_finish(&c, PS_SPACE_P0, 0);
     hbem_tree_make(&tree, &c.space, 16);
@@ -360,9 +341,6 @@ static double cube_error(int check_rows, double **reference)
     h.assembly.check_rows = check_rows;
     hbem_hmatrix_run(&h, 2);
     double error = hbem_hmatrix_error(&h.matrix, *reference);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
     return error;
 }
 
@@ -392,7 +370,7 @@ static double volume6(const ps_hbem_surface *surface)
 
 static void test_refused(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 3);
     hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
     check_ok(ps_hbem_surface_check_closed(&c.surface));
@@ -419,15 +397,14 @@ static void test_refused(void **state)
     check_fails(ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,
                                      c.triangle_count, c.triangles),
                 PS_INVALID, "names vertex");
-    hbem_case_release(&c);
 }
 
 /* A rank limit and a workspace that do not suffice are errors, not bad blocks. */
 static void test_overflow(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     hbem_case_sphere(&c, 8);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     hbem_tree_make(&tree, &c.space, 16);
@@ -443,7 +420,4 @@ static void test_overflow(void **state)
     check_fails(ps_hbem_assemble(&h.assembly, 1, &workspace, hbem_keep, &h.matrix), PS_EXHAUSTED,
                 "workspace");
     free(workspace.base);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }

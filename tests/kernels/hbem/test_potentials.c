@@ -125,7 +125,7 @@ static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
     r.task.factor = -.7;
     int parts = ps_hbem_potential_parts(kind, k);
     int64_t size = COLUMNS * parts * c->space.dofs;
-    double *densities = calloc((size_t)size, 8);
+    PS_SCOPED_MEMORY double *densities = calloc((size_t)size, 8);
     for (int64_t e = 0; e < size; ++e) densities[e] = 1 + sin(.37 * (double)e);
     choose_targets(kind, targets);
     run_go(&r, densities, TARGETS, targets, 1);
@@ -144,20 +144,18 @@ static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
     assert_memory_equal(again.values, r.values, sizeof(double) * TARGETS * COLUMNS * (size_t)parts);
     free(again.values);
     free(r.values);
-    free(densities);
 }
 
 static void test_sums(void **state)
 {
     for (int space = PS_SPACE_P0; space <= PS_SPACE_DP1; ++space) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_sphere(&c, 6); /* 288 triangles: two tiles */
         hbem_case_finish(&c, (ps_hbem_space_kind)space, 1e-3);
         for (int kind = 0; kind < PS_HBEM_POTENTIALS; ++kind) {
             check_sums(&c, (ps_hbem_potential)kind, 4.2);
             if (kind < PS_POTENTIAL_FAR_SINGLE) check_sums(&c, (ps_hbem_potential)kind, 0);
         }
-        hbem_case_release(&c);
     }
 }
 
@@ -185,14 +183,13 @@ static double angle_error(hbem_case *c, double height, bool near)
 
 static void test_near(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_cells(&c, 4, 0); /* edges of .25 */
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
     check_at_most(angle_error(&c, .75, false), 2e-6);
     assert_true(angle_error(&c, .05, false) > 1e-3);
     for (double height = .25; height > 1e-9; height /= 4)
         check_at_most(angle_error(&c, height, true), 1e-7);
-    hbem_case_release(&c);
 }
 
 /* What a plane wave or 1/r from inside gives: s1 int g d_n u + s2 int d_ny g u is the field
@@ -208,12 +205,13 @@ static const double on_cube[PLACES][3] = {
  * linear data do not. */
 static void test_on_surface(void **state)
 {
-    hbem_case p0, p1;
+    PS_SCOPED(hbem_case_release) hbem_case p0 = {0}, p1 = {0};
     hbem_case_cells(&p0, 4, 0);
     hbem_case_cells(&p1, 4, 0);
     hbem_case_finish(&p0, PS_SPACE_P0, 1e-3);
     hbem_case_finish(&p1, PS_SPACE_P1, 1e-3);
-    double *flux = calloc((size_t)p0.space.dofs, 8), *trace = calloc((size_t)p1.space.dofs, 8);
+    PS_SCOPED_MEMORY double *flux = calloc((size_t)p0.space.dofs, 8),
+                            *trace = calloc((size_t)p1.space.dofs, 8);
     for (int64_t t = 0; t < p0.space.dofs; ++t) flux[t] = p0.surface.triangles[t].normal[2];
     for (int64_t v = 0; v < p1.space.dofs; ++v) trace[v] = p1.vertices[3 * v + 2];
     for (int side = -1; side <= 1; side += 2) {
@@ -233,10 +231,6 @@ static void test_on_surface(void **state)
         free(s.values);
         free(k.values);
     }
-    free(flux);
-    free(trace);
-    hbem_case_release(&p0);
-    hbem_case_release(&p1);
 }
 
 /* Waves near a face against points graded towards the foot, k h = .1 .. 6. */
@@ -289,12 +283,12 @@ static void check_wave_near(ps_hbem_potential kind, double k, double height)
 {
     const double x[3] = {.31, .17, 1 + height};
     double worst = 0, largest = 0;
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     run r;
     hbem_case_cells(&c, 4, 0);
     hbem_case_finish(&c, PS_SPACE_DP1, 1e-3);
     run_start(&r, &c, kind, k);
-    double *density = calloc((size_t)(2 * c.space.dofs), 8);
+    PS_SCOPED_MEMORY double *density = calloc((size_t)(2 * c.space.dofs), 8);
     for (int64_t t = 0; t < c.surface.triangle_count; ++t) {
         const ps_hbem_triangle *at = &c.surface.triangles[t];
         double d =
@@ -313,8 +307,6 @@ static void check_wave_near(ps_hbem_potential kind, double k, double height)
     print_message("    kind %d, k %g, height %g: %.1e\n", kind, k, height, worst / largest);
     check_at_most(worst, 1e-5 * largest);
     free(r.values);
-    free(density);
-    hbem_case_release(&c);
 }
 
 static void test_waves_near(void **state)
@@ -334,11 +326,11 @@ static void sphere_errors(int n, double k, double out[2])
     enum { ANGLES = 37 };
     double directions[ANGLES][3], points[ANGLES][3], cosines[ANGLES], radii[ANGLES];
     double exact[2][ANGLES][2];
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     run r;
     hbem_case_sphere(&c, n);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    double *phi = calloc((size_t)(2 * c.space.dofs), 8);
+    PS_SCOPED_MEMORY double *phi = calloc((size_t)(2 * c.space.dofs), 8);
     for (int64_t v = 0; v < c.space.dofs; ++v) {
         double value[2];
         check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, 1, 1, &c.vertices[3 * v + 2], &value));
@@ -366,8 +358,6 @@ static void sphere_errors(int n, double k, double out[2])
         out[which] = worst / largest;
         free(r.values);
     }
-    free(phi);
-    hbem_case_release(&c);
 }
 
 static void test_sphere(void **state)

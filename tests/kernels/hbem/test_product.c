@@ -27,9 +27,9 @@ static void by_definition(const ps_hmatrix *matrix, const double *x, double *y)
 
 static void check_product(ps_hbem_kernel kernel, double k, ps_precision precision, bool symmetric)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     hbem_case_sphere(&c, 7);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
     hbem_tree_make(&tree, &c.space, 16);
@@ -60,9 +60,6 @@ static void check_product(ps_hbem_kernel kernel, double k, ps_precision precisio
     free(expected);
     free(y[0]);
     free(y[1]);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 static void test_product(void **state)
@@ -89,9 +86,9 @@ static void bilinear(const double *x, const double *y, int64_t n, int parts, dou
 /* u . A v = v . A^T u, of a matrix of two spaces, in leaves that are dense and of low rank. */
 static void check_transposed(double k, ps_precision precision)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     ps_cluster_tree tree[2];
-    ps_hbem_space other;
+    PS_SCOPED(hbem_space_free) ps_hbem_space other = {0};
     hbem_hmatrix h;
     ps_hmatrix view;
     ps_product_plan plan;
@@ -132,8 +129,6 @@ static void check_transposed(double k, ps_precision precision)
     free(scratch);
     hbem_hmatrix_free(&h);
     for (int side = 0; side < 2; ++side) hbem_tree_free(&tree[side]);
-    hbem_space_free(&other);
-    hbem_case_release(&c);
 }
 
 static void test_transposed(void **state)
@@ -147,8 +142,8 @@ static void test_transposed(void **state)
 /* Assembly gives the same bits with one thread and with two. */
 static void test_threads(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_hmatrix h[2];
     hbem_case_sphere(&c, 7);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
@@ -167,6 +162,4 @@ static void test_threads(void **state)
                             bytes);
     }
     for (int t = 0; t < 2; ++t) hbem_hmatrix_free(&h[t]);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }

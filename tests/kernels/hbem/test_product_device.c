@@ -68,8 +68,8 @@ static void follow(const random_tables *r, const double *x, double *y)
 {
     const ps_product_tables *p = &r->tables;
     int64_t parts = p->matrix->parts;
-    double *padded = calloc((size_t)(parts * p->places[1]), sizeof *padded);
-    double *t = calloc((size_t)(parts * p->numbers) + 1, sizeof *t);
+    PS_SCOPED_MEMORY double *padded = calloc((size_t)(parts * p->places[1]), sizeof *padded);
+    PS_SCOPED_MEMORY double *t = calloc((size_t)(parts * p->numbers) + 1, sizeof *t);
     for (int64_t part = 0; part < parts; ++part)
         for (int64_t tile = 0; tile < p->tiles[1]; ++tile) {
             int64_t length = p->begin[1][tile + 1] - p->begin[1][tile];
@@ -83,14 +83,12 @@ static void follow(const random_tables *r, const double *x, double *y)
             if (v > p->visit_first[tile]) assert_true(p->visit[v].chunk >= p->visit[v - 1].chunk);
             visit(r, &p->visit[v], tile, x, padded, t, y);
         }
-    free(padded);
-    free(t);
 }
 
 static void check(const random_shape *shape)
 {
-    random_hmatrix h;
-    random_tables r;
+    PS_SCOPED(random_hmatrix_free) random_hmatrix h = {0};
+    PS_SCOPED(random_tables_free) random_tables r = {0};
     random_hmatrix_make(&h, shape);
     random_tables_make(&r, &h);
     int64_t rows = shape->parts * shape->rows, columns = shape->parts * shape->columns;
@@ -102,8 +100,6 @@ static void check(const random_shape *shape)
     for (int64_t i = 0; i < rows; ++i) largest = fmax(largest, fabs(expected[i]));
     for (int64_t i = 0; i < rows; ++i) check_near(y[i], expected[i], 1e-13 * largest, 0);
     free(x);
-    random_tables_free(&r);
-    random_hmatrix_free(&h);
 }
 
 static void test_tables(void **state)

@@ -66,8 +66,8 @@ static void keep_far(hbem_hmatrix *h)
 static void check_space(ps_hbem_space_kind kind, int n, double k, ps_precision precision)
 {
     static const char *const names[] = {"SLP", "DLP", "ADLP", "HYPS"};
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     hbem_case_cells(&c, n, 1);
     hbem_case_finish(&c, kind, 1e-4);
     hbem_tree_make(&tree, &c.space, 32);
@@ -75,7 +75,7 @@ static void check_space(ps_hbem_space_kind kind, int n, double k, ps_precision p
         if (kernel == PS_KERNEL_HYPS && kind != PS_SPACE_P1) continue;
         ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
         ps_block_tree blocks = {&tree, &tree, 2, false};
-        hbem_hmatrix h;
+        PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
         double rank[2], error[2];
         op.far_precision = precision;
         hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
@@ -87,10 +87,7 @@ static void check_space(ps_hbem_space_kind kind, int n, double k, ps_precision p
         check_at_most(error[1], 1.2e-4);
         check_near(rank[1], rank[0], 0.5, 0);
         h.matrix.leaf_count = h.assembly.leaf_count;
-        hbem_hmatrix_free(&h);
     }
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }
 
 static void test_laplace(void **state) { check_space(PS_SPACE_P1, 6, 0, PS_DOUBLE); }
@@ -101,14 +98,14 @@ static void test_p0(void **state) { check_space(PS_SPACE_P0, 6, 0, PS_DOUBLE); }
 /* The bordered block is consistent: points against functions, by rows and by columns. */
 static void test_points(void **state)
 {
-    hbem_case c;
-    ps_cluster_tree tree;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
     ps_hbem_far far;
     hbem_case_sphere(&c, 8);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &c.space, 16);
     ps_block_tree blocks = {&tree, &tree, 2, false};
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
     hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
     keep_far(&h);
@@ -133,7 +130,4 @@ static void test_points(void **state)
     free(row);
     free(column);
     free(work.base);
-    hbem_hmatrix_free(&h);
-    hbem_tree_free(&tree);
-    hbem_case_release(&c);
 }

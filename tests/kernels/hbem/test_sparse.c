@@ -13,13 +13,13 @@
 static void test_entries(void **state)
 {
     for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_cells(&c, 2, 0);
         hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
-        ps_pencil s = hbem_sparse_make(&c.space);
+        PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
         int64_t n = c.space.dofs;
-        double *integral = calloc((size_t)n, 8), *x = calloc((size_t)n, 8),
-               *y = calloc((size_t)n, 8);
+        PS_SCOPED_MEMORY double *integral = calloc((size_t)n, 8), *x = calloc((size_t)n, 8),
+                                *y = calloc((size_t)n, 8);
         ps_hbem_space_integrals(&c.space, integral);
         for (int64_t i = 0; i < n; ++i) x[i] = sin((double)i);
         ps_hbem_mass_apply(&c.space, &c.space, x, y);
@@ -41,22 +41,19 @@ static void test_entries(void **state)
             if (kind != PS_SPACE_P0) check_near(stiffness, 0, 1e-14 * scale, 0);
         }
         if (kind == PS_SPACE_P1) check_near(form, 16, 0, 1e-13);
-        free(integral);
-        free(x);
-        free(y);
-        hbem_sparse_free(&s);
-        hbem_case_release(&c);
     }
 }
 
 /* Functions that are taken out: solutions of the rest, as if those had never been. */
 static void test_fixed(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_cells(&c, 2, 0);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_pencil s = hbem_sparse_make(&c.space), whole = hbem_sparse_make(&c.space);
-    bool *fixed = calloc((size_t)s.dofs, sizeof *fixed);
+    PS_SCOPED(hbem_sparse_free)
+    ps_pencil s = hbem_sparse_make(&c.space),
+              whole = hbem_sparse_make(&c.space);
+    PS_SCOPED_MEMORY bool *fixed = calloc((size_t)s.dofs, sizeof *fixed);
     for (int64_t i = 0; i < s.dofs; ++i) fixed[i] = i % 3 == 1;
     ps_hbem_sparse_fix(fixed, &s);
     for (int64_t i = 0; i < s.dofs; ++i)
@@ -66,25 +63,20 @@ static void test_fixed(void **state)
             check_near(s.mass[e], keeps ? whole.mass[e] : 0, 0, 0);
             check_near(s.stiffness[e], out ? 0 : whole.stiffness[e], 0, 0);
         }
-    free(fixed);
-    hbem_sparse_free(&s);
-    hbem_sparse_free(&whole);
-    hbem_case_release(&c);
 }
 
 /* A vertex without a triangle would make the mass singular. */
 static void test_unused_vertex(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_cells(&c, 1, 0);
     c.vertices[3 * c.vertex_count++] = 7;
     hbem_case_surface(&c);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    PS_SCOPED(hbem_sparse_free)
     ps_pencil s = {.start = calloc((size_t)c.space.dofs + 1, 8),
                    .column = calloc((size_t)ps_hbem_sparse_bound(&c.space), 4)};
     check_fails(ps_hbem_sparse_pattern(&c.space, &s), PS_INVALID, "lies on no triangle");
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
 }
 
 static double *random_numbers(int64_t count, uint64_t seed)
@@ -97,10 +89,9 @@ static double *random_numbers(int64_t count, uint64_t seed)
 static double relative_residual(const ps_pencil *s, const ps_shifted_system *system)
 {
     int64_t n = s->dofs;
-    double *y = calloc((size_t)(2 * n), sizeof *y);
+    PS_SCOPED_MEMORY double *y = calloc((size_t)(2 * n), sizeof *y);
     hbem_sparse_apply(s, system->shift, system->x, y);
     double residual = relative_l2(y, system->b, 2 * n);
-    free(y);
     return residual;
 }
 
@@ -109,14 +100,15 @@ static double relative_residual(const ps_pencil *s, const ps_shifted_system *sys
 static void test_shifted(void **state)
 {
     enum { SYSTEMS = 11 };
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 9);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_pencil s = hbem_sparse_make(&c.space);
+    PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     int64_t n = 2 * s.dofs, iterations = 0;
-    double *b = random_numbers(SYSTEMS * n, 1), *x = calloc((size_t)(SYSTEMS * n), sizeof *x);
-    double *one = calloc((size_t)n, sizeof *one);
-    double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
+    PS_SCOPED_MEMORY double *b = random_numbers(SYSTEMS * n, 1),
+                            *x = calloc((size_t)(SYSTEMS * n), sizeof *x);
+    PS_SCOPED_MEMORY double *one = calloc((size_t)n, sizeof *one);
+    PS_SCOPED_MEMORY double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
     ps_shifted_system systems[SYSTEMS];
     ps_shifted_options options = {.parts = 2, .tolerance = 1e-11, .limit = 500};
     for (int i = 0; i < SYSTEMS; ++i)
@@ -136,25 +128,21 @@ static void test_shifted(void **state)
     check_fails(ps_shifted_solve(&s, &options, 1, systems, space, NULL), PS_FAILED, "after 3");
     b[4] = NAN;
     check_fails(ps_shifted_solve(&s, &options, 1, systems, space, NULL), PS_FAILED, "not finite");
-    free(b);
-    free(x);
-    free(one);
-    free(space);
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
 }
 
 /* Real systems: P0 is done in a step, DP1 in as many as it has eigenvalues. */
 static void test_real(void **state)
 {
     for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
-        hbem_case c;
+        PS_SCOPED(hbem_case_release) hbem_case c = {0};
         hbem_case_sphere(&c, 4);
         hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
-        ps_pencil s = hbem_sparse_make(&c.space);
+        PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
         int64_t iterations = 0;
-        double *x = random_numbers(s.dofs, 2), *b = calloc((size_t)s.dofs, sizeof *b);
-        double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
+        PS_SCOPED_MEMORY double *x = random_numbers(s.dofs, 2),
+                                *b = calloc((size_t)s.dofs, sizeof *b);
+        PS_SCOPED_MEMORY double *space =
+            calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
         ps_hbem_mass_apply(&c.space, &c.space, x, b);
         ps_shifted_system system = {.b = b, .x = b};
         check_ok(ps_shifted_solve(&s, &(ps_shifted_options){1, 1e-13, 100}, 1, &system, space,
@@ -162,11 +150,6 @@ static void test_real(void **state)
         for (int64_t i = 0; i < s.dofs; ++i) check_near(b[i], x[i], 1e-11, 0);
         if (kind == PS_SPACE_P0) assert_int_equal(iterations, 1);
         if (kind == PS_SPACE_DP1) assert_true(iterations <= 3);
-        free(x);
-        free(b);
-        free(space);
-        hbem_sparse_free(&s);
-        hbem_case_release(&c);
     }
 }
 
@@ -237,10 +220,10 @@ static void test_reaction(void **state)
 /* The fit on a mesh, times 1 + ik V b, is nearly the identity: x = P_2(z), an eigenfunction. */
 static void test_reaction_on_mesh(void **state)
 {
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 8);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_pencil s = hbem_sparse_make(&c.space);
+    PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     ps_osrc osrc;
     ps_osrc_reaction reaction;
     const double k = 5, b[2] = {.4, -.3};
@@ -272,8 +255,6 @@ static void test_reaction_on_mesh(void **state)
     free(vy);
     free(space);
     free(method.workspace);
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
 }
 
 /* b = M P_2(z) on the sphere: V M^-1 b is the symbol at lambda = 6 times P_2, second order in the
@@ -281,10 +262,10 @@ static void test_reaction_on_mesh(void **state)
 static double operator_error(int n, ps_coupling coupling)
 {
     enum { SIDES = 9 };
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, n);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_pencil s = hbem_sparse_make(&c.space);
+    PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     ps_osrc osrc;
     int64_t dofs = s.dofs;
     size_t size = (size_t)(2 * dofs);
@@ -310,8 +291,6 @@ static double operator_error(int n, ps_coupling coupling)
     free(x);
     free(space);
     free(method.workspace);
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
     return sqrt(error / norm) / hypot(symbol[0], symbol[1]);
 }
 
@@ -327,7 +306,7 @@ static ps_status combine(void *context, int64_t sides, const double (*weight)[2]
     combining *c = context;
     double shift[1 + PS_OSRC_TERMS_MAX][2];
     int64_t count = ps_osrc_shifts(&c->osrc, shift), n = c->method.matrix->dofs;
-    double *x = calloc((size_t)(2 * n), 8);
+    PS_SCOPED_MEMORY double *x = calloc((size_t)(2 * n), 8);
     memset(y, 0, (size_t)(sides * 2 * n) * 8);
     for (int64_t i = 0; i < sides * count; ++i) {
         int64_t side = i / count * 2 * n, j = i % count;
@@ -338,7 +317,6 @@ static ps_status combine(void *context, int64_t sides, const double (*weight)[2]
             y[side + n + k] += weight[j][0] * x[n + k] + weight[j][1] * x[k];
         }
     }
-    free(x);
     return PS_OK;
 }
 
@@ -346,10 +324,10 @@ static ps_status combine(void *context, int64_t sides, const double (*weight)[2]
 static void test_combined(void **state)
 {
     enum { SIDES = 2 };
-    hbem_case c;
+    PS_SCOPED(hbem_case_release) hbem_case c = {0};
     hbem_case_sphere(&c, 5);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_pencil s = hbem_sparse_make(&c.space);
+    PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     combining own = {.method = hbem_iterative(&s, 1e-12)};
     ps_shifted_solver each = {.context = &own.method, .solve = ps_shifted_iterate};
     ps_shifted_solver all = {.context = &own, .combine = combine};
@@ -365,8 +343,6 @@ static void test_combined(void **state)
     free(b);
     free(space);
     free(own.method.workspace);
-    hbem_sparse_free(&s);
-    hbem_case_release(&c);
 }
 
 static void test_operator(void **state)

@@ -75,11 +75,10 @@ static void factorise(const factor_case *c, const double shift[2], double *numbe
         const int32_t *below = d->child + 2 * node;
         const double *child[2] = {below[0] < 0 ? NULL : front[below[0]],
                                   below[0] < 0 ? NULL : front[below[1]]};
-        double *scratch = malloc((size_t)(ps_factor_scratch(d, node) + 1) * 8);
+        PS_SCOPED_MEMORY double *scratch = malloc((size_t)(ps_factor_scratch(d, node) + 1) * 8);
         front[node] = malloc((size_t)(2 * ps_factor_front_size(d, node) + 1) * 8);
         hbem_case_ok(
             ps_factor_front(d, &c->sparse, shift, node, child, front[node], numbers, scratch));
-        free(scratch);
     }
     for (int64_t node = 0; node < d->nodes; ++node) free(front[node]);
     free(front);

@@ -59,22 +59,20 @@ static ps_status solve(problem *p, ps_krylov_method method, double tolerance,
         system.matrix = &p->matrix, system.inverse_diagonal = p->inverse;
     else
         system.stencil = &p->stencil;
-    double *work;
+    PS_SCOPED_MEMORY double *work = NULL;
     check_ok(PS_ALLOC(&work, ps_krylov_cpu_workspace(method, &system), "vectors"));
     memset(p->x, 0, (size_t)p->rows * sizeof *p->x);
     ps_status status =
         ps_krylov_cpu_solve(method, &system, tolerance, iteration_limit, work, result);
-    free(work);
     return status;
 }
 
 static double true_residual(const problem *p)
 {
-    double *y;
+    PS_SCOPED_MEMORY double *y = NULL;
     check_ok(PS_ALLOC(&y, p->rows, "y"));
     ps_stencil_multiply(&p->stencil, p->x, y);
     double residual = relative_l2(y, p->b, p->rows);
-    free(y);
     return residual;
 }
 
@@ -202,7 +200,7 @@ static void stencil_is_the_matrix(void **unused)
         check_ok(ps_q1_grid_make((const int64_t[3]){7, 6, faces == 3 ? 1040 : 9},
                                  (const double[3]){3, 4, 5}, &slab.grid));
         ps_slab_stencil stencil;
-        ps_csr matrix;
+        PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
         ps_slab_stencil_make(&slab, &stencil);
         int64_t n = ps_q1_grid_size(&slab.grid);
         check_ok(ps_csr_init(&matrix, n, ps_stencil_entries(&stencil)));
@@ -226,7 +224,6 @@ static void stencil_is_the_matrix(void **unused)
         }
         check_near(xay, yax, 1e-13 * size, 0);
         for (int i = 0; i < 5; ++i) free(v[i]);
-        ps_csr_release(&matrix);
     }
 }
 

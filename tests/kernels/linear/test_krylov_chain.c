@@ -155,11 +155,10 @@ static void nothing_gives_nothing(void **state)
 
 static void refuses_what_is_not_definite(void **state)
 {
-    ps_csr m = chain(4, 1);
+    PS_SCOPED(ps_csr_release) ps_csr m = chain(4, 1);
     double scale[4];
     m.values[m.row_start[2] + 1] = -1;
     check_fails(ps_csr_inverse_diagonal(&m, true, scale), PS_INVALID, "row 2");
     m.values[m.row_start[2] + 1] = NAN;
     check_fails(ps_csr_inverse_diagonal(&m, true, scale), PS_INVALID, "row 2");
-    ps_csr_release(&m);
 }

@@ -95,8 +95,8 @@ static void marches(void **state)
 /* On the CPU's device nothing is done silently. */
 static void refused(void **state)
 {
-    ps_device *device = NULL;
-    ps_stream *stream = NULL;
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
     ps_krylov_result result;
     ps_slab slab = {.grid = {{5, 5, 5}, {1, 1, 1}}};
     ps_slab_stencil stencil;
@@ -138,6 +138,4 @@ static void refused(void **state)
     assert_true((char *)matrix.values + 160 <=
                 (char *)work + ps_csr_device_bytes(PS_SINGLE, 10, 40));
     check_fails(ps_csr_device_multiply(&matrix, x, x, stream), PS_FAILED, "CUDA device");
-    ps_stream_close(&stream);
-    ps_device_close(&device);
 }

@@ -122,7 +122,7 @@ static void tear_down(bench *t)
 static void check_solved(bench *t)
 {
     int64_t size = t->matrix.parts * N;
-    double *y = calloc((size_t)size, sizeof *y);
+    PS_SCOPED_MEMORY double *y = calloc((size_t)size, sizeof *y);
     for (int64_t s = 0; s < t->system.sides; ++s) {
         apply(&t->matrix, 1, t->solver.x + s * size, y);
         double residual = relative_l2(y, t->b + s * size, size);
@@ -130,7 +130,6 @@ static void check_solved(bench *t)
         check_at_most(residual, 1.1e-8);
         check_near(t->solver.sides[s].residual, residual, 1e-13, 1e-3);
     }
-    free(y);
 }
 
 static void test_methods(void **state)

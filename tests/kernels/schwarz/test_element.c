@@ -61,7 +61,7 @@ static void one_subdomain_is_the_box(void **unused)
     ps_q1_grid grid = small_grid();
     ps_slab slab = ps_slab_whole(&grid);
     ps_slab_stencil stencil;
-    ps_csr matrix;
+    PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
     int32_t part[4 * 3 * 5] = {0}, at[8];
     ps_element_parts parts = {grid, part};
     ps_slab_stencil_make(&slab, &stencil);
@@ -78,7 +78,6 @@ static void one_subdomain_is_the_box(void **unused)
         }
         assert_int_equal(ps_parts_at(&parts, r, at), 1);
     }
-    ps_csr_release(&matrix);
 }
 
 /* However the elements are dealt out, the rows of the subdomains add up to those of the box, and

@@ -44,7 +44,7 @@ static void assembled_figures(void **unused)
     for (int m = 0; m < 4; ++m) {
         ps_q1_grid grid;
         ps_slab_stencil stencil;
-        ps_csr matrix;
+        PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
         check_ok(ps_gravi_grid(m, &grid));
         ps_slab slab = ps_slab_whole(&grid);
         ps_slab_stencil_make(&slab, &stencil);
@@ -55,7 +55,6 @@ static void assembled_figures(void **unused)
         assert_int_equal(a.longest, b.longest);
         assert_int_equal(matrix.row_start[matrix.rows], b.entries);
         check_near(a.deviation, b.deviation, 0, 1e-12);
-        ps_csr_release(&matrix);
     }
 }
 
@@ -67,13 +66,11 @@ static void table_5_bandwidths(void **unused)
         ps_q1_grid grid;
         check_ok(ps_gravi_grid(m, &grid));
         pattern graph = {ps_q1_grid_size(&grid), 27, grid_neighbours, &grid};
-        int32_t *place, *work;
+        PS_SCOPED_MEMORY int32_t *place = NULL, *work = NULL;
         check_ok(PS_ALLOC(&place, graph.nodes, "order"));
         check_ok(PS_ALLOC(&work, graph.nodes, "queue"));
         cuthill_mckee(&graph, place, work);
         assert_int_equal(grid_bandwidth(&grid, place), table_5[m].bandwidth);
-        free(place);
-        free(work);
     }
 }
 
@@ -110,7 +107,7 @@ static void face_matrices(void **unused)
     uint64_t seed = 1;
     for (int i = 0; i < 63; ++i) in[i] = check_random(&seed);
     for (int kind = 0; kind < 2; ++kind) {
-        ps_csr matrix;
+        PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
         check_ok(ps_csr_init(&matrix, 63, ps_face_entries(&grid)));
         check_ok(ps_face_assemble(&grid, kind == 0, kind == 1, &matrix));
         ps_face_weights(&grid, kind == 0, kind == 1, weights);
@@ -121,7 +118,6 @@ static void face_matrices(void **unused)
                 sum += matrix.values[e] * in[matrix.columns[e]];
             check_near(out[r], sum, 1e-14, 0);
         }
-        ps_csr_release(&matrix);
     }
 }
 

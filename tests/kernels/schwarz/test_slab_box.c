@@ -142,7 +142,7 @@ static whole make_whole(void)
     whole w = {.grid = grid_of(33, 17, 9)};
     ps_slab slab = ps_slab_whole(&w.grid);
     int64_t n = ps_q1_grid_size(&w.grid);
-    double *tables, *space;
+    PS_SCOPED_MEMORY double *tables = NULL, *space = NULL;
     ps_fast_solver solver;
     uint64_t seed = 11;
     check_ok(PS_ALLOC(&w.load, n, "load"));
@@ -152,8 +152,6 @@ static whole make_whole(void)
     for (int64_t i = 0; i < n; ++i) w.load[i] = check_random(&seed);
     check_ok(ps_fast_solver_make(&slab, tables, &solver));
     ps_fast_solve(&solver, w.load, w.u, space, 1);
-    free(tables);
-    free(space);
     return w;
 }
 

@@ -98,11 +98,12 @@ static void any_grid(void **state)
         }
         check_ok(ps_q1_grid_make(n, length, &g));
         const int64_t cx = n[0] - 1, cy = n[1] - 1;
-        double *density = calloc((size_t)cells, sizeof *density);
-        double *out = calloc((size_t)(n[0] * n[1]), sizeof *out);
+        PS_SCOPED_MEMORY double *density = calloc((size_t)cells, sizeof *density);
+        PS_SCOPED_MEMORY double *out = calloc((size_t)(n[0] * n[1]), sizeof *out);
         for (int64_t c = 0; c < cells; ++c) density[c] = 5000 * (check_random(&seed) - .5);
-        double *workspace = calloc((size_t)ps_vertical_workspace(&g, fft), sizeof(double));
-        ps_vertical_sum sum;
+        PS_SCOPED_MEMORY double *workspace =
+            calloc((size_t)ps_vertical_workspace(&g, fft), sizeof(double));
+        PS_SCOPED(ps_vertical_close) ps_vertical_sum sum = {0};
         check_ok(ps_vertical_open(&g, fft, workspace, &sum));
         ps_vertical_add(&sum, 0, n[2] - 1, density);
         ps_vertical_values(&sum, 1, (const int64_t[2]){1, 1}, out);
@@ -123,10 +124,6 @@ static void any_grid(void **state)
             }
             check_near(out[at], exact, 1e-7 * largest, 0);
         }
-        ps_vertical_close(&sum);
-        free(workspace);
-        free(density);
-        free(out);
     }
 }
 

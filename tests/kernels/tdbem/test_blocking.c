@@ -79,7 +79,7 @@ static void check_full_block(const ps_block_header *h, const ps_block_tile *cut,
 
 static void check_full(const ps_block_header *h, const ps_slice_tile *tile)
 {
-    ps_block_tile cut;
+    PS_SCOPED(synthetic_cut_free) ps_block_tile cut = {0};
     synthetic_cut(h, tile, &cut);
     check_ok(ps_block_tile_check(h, &cut));
     int64_t b = 0;
@@ -98,7 +98,6 @@ static void check_full(const ps_block_header *h, const ps_slice_tile *tile)
         }
     }
     assert_int_equal(b, cut.block_count);
-    synthetic_cut_free(&cut);
 }
 
 static void full_blocks_follow_the_greedy_rule(void **state)
@@ -106,11 +105,11 @@ static void full_blocks_follow_the_greedy_rule(void **state)
     const int64_t shapes[][2] = {{16, 12}, {7, 16}, {32, 33}, {1, 12}, {1024, 40}};
     for (int precision = 0; precision < 2; ++precision)
         for (int c = 0; c < 5; ++c) {
+            PS_SCOPED(synthetic_tile_free)
             ps_slice_tile tile = tile_of(&odd, (ps_precision)precision, 3, 117, 11, 5);
             ps_block_header h = header_of(PS_BLOCK_FULL, (ps_precision)precision, shapes[c][0],
                                           shapes[c][1], (int64_t)tile.d_max);
             check_full(&h, &tile);
-            synthetic_tile_free(&tile);
         }
 }
 
@@ -141,10 +140,10 @@ static void at_worst_a_block_holds_one_row(void **state)
 
 static void contiguous_blocks_hold_every_value(void **state)
 {
-    ps_slice_tile tile = tile_of(&odd, PS_DOUBLE, 3, 117, 11, 5);
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = tile_of(&odd, PS_DOUBLE, 3, 117, 11, 5);
     ps_block_header h =
         header_of(PS_BLOCK_CONTIGUOUS, PS_DOUBLE, 50, (int64_t)tile.d_max + 1, (int64_t)tile.d_max);
-    ps_block_tile cut;
+    PS_SCOPED(synthetic_cut_free) ps_block_tile cut = {0};
     synthetic_cut(&h, &tile, &cut);
     check_ok(ps_block_tile_check(&h, &cut));
     assert_int_equal(cut.block_count, 5 * 3);
@@ -156,15 +155,13 @@ static void contiguous_blocks_hold_every_value(void **state)
                 double due = inside ? synthetic_value(&odd, 3 + r, 11 + s, q) : 0;
                 check_near(((double *)cut.values)[at], due, 0, 0);
             }
-    synthetic_cut_free(&cut);
-    synthetic_tile_free(&tile);
 }
 
 static void warps_hold_every_value(void **state)
 {
-    ps_slice_tile tile = tile_of(&odd, PS_SINGLE, 3, 117, 11, 5);
+    PS_SCOPED(synthetic_tile_free) ps_slice_tile tile = tile_of(&odd, PS_SINGLE, 3, 117, 11, 5);
     ps_block_header h = header_of(PS_BLOCK_WARP, PS_SINGLE, 0, 0, (int64_t)tile.d_max);
-    ps_block_tile cut;
+    PS_SCOPED(synthetic_cut_free) ps_block_tile cut = {0};
     synthetic_cut(&h, &tile, &cut);
     check_ok(ps_block_tile_check(&h, &cut));
     const float *next = cut.values;
@@ -185,14 +182,13 @@ static void warps_hold_every_value(void **state)
             next += longest * 32;
         }
     assert_int_equal(next - (float *)cut.values, cut.value_count);
-    synthetic_cut_free(&cut);
-    synthetic_tile_free(&tile);
 }
 
 /* The guide measures 92.5 % for warps on an aircraft in Hilbert order. */
 static void warps_are_nine_tenths_full(void **state)
 {
     const synthetic_slices real = {.unknowns = 20000, .shells = 340, .spread = 9, .seed = 4};
+    PS_SCOPED(synthetic_tile_free)
     ps_slice_tile tile = tile_of(&real, PS_SINGLE, 4096, 1024, 5000, 8);
     ps_block_header h = header_of(PS_BLOCK_WARP, PS_SINGLE, 0, 0, (int64_t)tile.d_max);
     ps_block_tile cut;
@@ -202,7 +198,6 @@ static void warps_are_nine_tenths_full(void **state)
     ps_block_tile contiguous;
     ps_blocking_count(&h, &tile, &contiguous);
     assert_true(contiguous.value_count > cut.value_count);
-    synthetic_tile_free(&tile);
 }
 
 static void narrow_blocks_are_refused(void **state)

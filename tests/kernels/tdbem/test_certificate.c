@@ -29,7 +29,8 @@ static void dense(const double *m, int64_t k_max, int64_t n, ps_formulation form
 /* The same from a tile, as an assembly makes it. */
 static void gathered(const ps_interaction_tile *tile, ps_formulation formulation, float *out[4])
 {
-    double *weights = calloc((size_t)(tile->k_max + 1) * PS_PASSIVITY_ANGLES, sizeof *weights);
+    PS_SCOPED_MEMORY double *weights =
+        calloc((size_t)(tile->k_max + 1) * PS_PASSIVITY_ANGLES, sizeof *weights);
     ps_passivity_weights(formulation, tile->k_max, angles, false, weights);
     ps_passivity_functions_here()->fill_f64(tile->rows * tile->slices, tile->starts, tile->lengths,
                                             tile->values, weights, 4, out);
@@ -37,7 +38,6 @@ static void gathered(const ps_interaction_tile *tile, ps_formulation formulation
         for (int t = 0; t < 4; ++t)
             out[t][tile->near_columns[e] * tile->rows + tile->near_rows[e]] +=
                 (float)(weights[t] * tile->near_values[e]);
-    free(weights);
 }
 
 typedef struct matrix {
@@ -58,10 +58,9 @@ static ps_status multiply(void *context, const double *x, double *y)
 static double lanczos(int64_t n, const double *values, int steps)
 {
     ps_lanczos_result found;
-    double *work = calloc((size_t)ps_lanczos_workspace(n, steps), sizeof *work);
+    PS_SCOPED_MEMORY double *work = calloc((size_t)ps_lanczos_workspace(n, steps), sizeof *work);
     matrix a = {n, values};
     assert_int_equal(ps_lanczos_least(n, NULL, steps, multiply, &a, work, &found), PS_OK);
-    free(work);
     return found.least;
 }
 
@@ -78,16 +77,16 @@ static double lapack(int64_t n, const double *values)
 
 static void check_case(ps_formulation formulation, int points, bool passive)
 {
-    icosphere sphere;
-    interaction_case c;
-    ps_interaction_tile tile;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
+    PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
     int64_t k_max, n;
     float *out[4];
     icosphere_init(&sphere, 1);
     interaction_case_init(&c, &sphere, formulation, points, icosphere_mean_edge(&sphere) / 4);
     n = c.interaction.unknowns;
     double *m = interaction_dense(&c.interaction, &k_max), least = 1;
-    double *h = calloc((size_t)(n * n), sizeof *h);
+    PS_SCOPED_MEMORY double *h = calloc((size_t)(n * n), sizeof *h);
     for (int t = 0; t < 4; ++t) out[t] = calloc((size_t)(n * n), sizeof *out[t]);
     interaction_tile_init(&c.interaction, 0, n, 0, n, &tile);
     interaction_tile_compute(&c.interaction, &tile);
@@ -107,11 +106,7 @@ static void check_case(ps_formulation formulation, int points, bool passive)
     else
         check_at_most(1e-3, -least);
     for (int t = 0; t < 4; ++t) free(out[t]);
-    free(h);
     free(m);
-    interaction_tile_release(&tile);
-    interaction_case_release(&c);
-    icosphere_release(&sphere);
 }
 
 static void test_certificate(void **state)

@@ -28,14 +28,14 @@ static void sphere80(interaction_case *c, icosphere *mesh, double courant, doubl
  * to -I 1. */
 static void test_moments(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     sphere80(&c, &mesh, 2, .25);
     c.interaction.speed = 1.7;
     int64_t k_max, k_plain, n = c.interaction.unknowns;
-    double *m = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     c.interaction.combined = 0;
-    double *plain = interaction_dense(&c.interaction, &k_plain);
+    PS_SCOPED_MEMORY double *plain = interaction_dense(&c.interaction, &k_plain);
     assert_int_equal(k_max, k_plain);
     for (int64_t i = 0; i < n; ++i) {
         double zeroth = 0, first = 0, mass = 0;
@@ -50,10 +50,6 @@ static void test_moments(void **state)
         check_near(zeroth, 0, 1e-13, 0);
         check_near(first, -.25 / 1.7 * mass, 0, 3e-13);
     }
-    free(m);
-    free(plain);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 static bool same_tile(const ps_interaction_tile *a, const ps_interaction_tile *b)
@@ -75,33 +71,26 @@ static bool same_tile(const ps_interaction_tile *a, const ps_interaction_tile *b
 /* A square and its mirror, made together, are those that are made alone, to the bit; and differ. */
 static void test_mirror(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     sphere80(&c, &mesh, 2, .25);
     const ps_interaction *a = &c.interaction;
-    ps_interaction_tile tile, mirror, alone, other;
+    PS_SCOPED(interaction_tile_release)
+    ps_interaction_tile tile = {0}, mirror = {0}, alone = {0}, other = {0};
     interaction_tile_init(a, 3, 11, 14, 23, &tile);
     interaction_tile_init(a, 14, 23, 3, 11, &mirror);
     interaction_tile_init(a, 3, 11, 14, 23, &alone);
     interaction_tile_init(a, 14, 23, 3, 11, &other);
     int64_t bytes = ps_interaction_workspace(a, 3, 11, 14, 23);
-    void *workspace = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *workspace = malloc((size_t)bytes);
     check_ok(ps_interaction_compute_both(a, &tile, &mirror, workspace, bytes));
     interaction_tile_compute(a, &alone);
     interaction_tile_compute(a, &other);
     assert_true(same_tile(&tile, &alone));
     assert_true(same_tile(&mirror, &other));
-    int64_t *offsets = calloc(32, sizeof *offsets);
+    PS_SCOPED_MEMORY int64_t *offsets = calloc(32, sizeof *offsets);
     check_ok(ps_interaction_transpose(&tile, offsets, &other));
     assert_false(same_tile(&mirror, &other));
-    free(offsets);
-    free(workspace);
-    interaction_tile_release(&tile);
-    interaction_tile_release(&mirror);
-    interaction_tile_release(&alone);
-    interaction_tile_release(&other);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* Least eigenvalue of the Hermitian part of M(z)/(1 - z), z = e^{i angle}, over its largest. */
@@ -109,7 +98,7 @@ static double passivity_at(const double *m, int64_t k_max, int64_t n, double ang
 {
     double complex z = cexp(I * angle), power = 1 / (1 - z);
     double complex *x = calloc((size_t)(n * n), sizeof *x), *h = calloc((size_t)(n * n), sizeof *h);
-    double *values = calloc((size_t)n, sizeof *values);
+    PS_SCOPED_MEMORY double *values = calloc((size_t)n, sizeof *values);
     for (int64_t k = 0; k <= k_max; ++k, power *= z)
         for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
     for (int64_t j = 0; j < n; ++j)
@@ -119,7 +108,6 @@ static double passivity_at(const double *m, int64_t k_max, int64_t n, double ang
     double least = values[0] / values[n - 1];
     free(x);
     free(h);
-    free(values);
     return least;
 }
 
@@ -128,10 +116,12 @@ static double passivity_at(const double *m, int64_t k_max, int64_t n, double ang
 static double largest_root(const double *m, int64_t k_max, int64_t n, int *ones)
 {
     int64_t size = n * k_max;
-    double *companion = calloc((size_t)(size * size), sizeof *companion);
-    double *real = calloc((size_t)size, sizeof *real), *imaginary = calloc((size_t)size, 8);
-    double *m0 = malloc((size_t)(n * n) * sizeof *m0), *right = malloc((size_t)(n * size) * 8);
-    int *pivots = malloc((size_t)n * sizeof *pivots);
+    PS_SCOPED_MEMORY double *companion = calloc((size_t)(size * size), sizeof *companion);
+    PS_SCOPED_MEMORY double *real = calloc((size_t)size, sizeof *real),
+                            *imaginary = calloc((size_t)size, 8);
+    PS_SCOPED_MEMORY double *m0 = malloc((size_t)(n * n) * sizeof *m0),
+                            *right = malloc((size_t)(n * size) * 8);
+    PS_SCOPED_MEMORY int *pivots = malloc((size_t)n * sizeof *pivots);
     memcpy(m0, m, (size_t)(n * n) * sizeof *m0);
     memcpy(right, m + n * n, (size_t)(n * size) * sizeof *right);
     assert_int_equal(
@@ -151,24 +141,18 @@ static double largest_root(const double *m, int64_t k_max, int64_t n, int *ones)
         else
             largest = fmax(largest, hypot(real[r], imaginary[r]));
     }
-    free(companion);
-    free(real);
-    free(imaginary);
-    free(m0);
-    free(right);
-    free(pivots);
     return largest;
 }
 
 static void check_row(double courant, double alpha, double root, double passivity)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     double least = 1;
     int ones;
     sphere80(&c, &mesh, courant, alpha);
     int64_t k_max, n = c.interaction.unknowns;
-    double *m = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     check_near(largest_root(m, k_max, n, &ones), root, 1.5e-3, 0);
     assert_int_equal(ones, alpha > 0 ? 1 : 2); /* the constant in space; without: a drift, too */
     for (int p = 0; p < 10; ++p)
@@ -176,9 +160,6 @@ static void check_row(double courant, double alpha, double root, double passivit
     for (int p = 0; p < 10; ++p)
         least = fmin(least, passivity_at(m, k_max, n, pow(10, -3 + 2.4 * p / 9)));
     check_near(least, passivity, 0, .2);
-    free(m);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* Largest root after z = 1, and the passivity minimum over the norm. */
@@ -207,18 +188,18 @@ static double *lining_dense(interaction_case *c, const uint8_t *mask, double alp
  * double layer's sign turned: together they are the mass matrix over c, d_k0 - d_k1. */
 static void test_lining_is_transposed(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     sphere80(&c, &mesh, 2, .25);
     c.interaction.speed = 1.7;
     int64_t k_g, k_m, k_max, n = c.interaction.unknowns;
     uint8_t all[80];
     memset(all, 1, sizeof all);
     assert_int_equal(c.interaction.triangle_count, 80);
-    double *m = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     c.interaction.combined = 0;
-    double *plain = interaction_dense(&c.interaction, &k_m);
-    double *g = lining_dense(&c, all, 0, &k_g);
+    PS_SCOPED_MEMORY double *plain = interaction_dense(&c.interaction, &k_m);
+    PS_SCOPED_MEMORY double *g = lining_dense(&c, all, 0, &k_g);
     assert_int_equal(k_g, k_max);
     for (int64_t k = 0; k <= k_max; ++k)
         for (int64_t i = 0; i < n; ++i) {
@@ -236,11 +217,6 @@ static void test_lining_is_transposed(void **state)
                 mass += c.triangles[c.around[p]].area / 3;
             if (k < 2) check_near(sum, (k ? -1 : 1) * mass / 1.7, 1e-13, 0);
         }
-    free(m);
-    free(plain);
-    free(g);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* Linings of two parts add up to that of all, alpha's single layer with them; a vertex off a part
@@ -248,8 +224,8 @@ static void test_lining_is_transposed(void **state)
  * 2 pi R^2 D. */
 static void test_lining_parts(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     sphere80(&c, &mesh, 2, 0);
     uint8_t parts[2][80], all[80];
     int64_t k[4], n = c.interaction.unknowns;
@@ -258,9 +234,10 @@ static void test_lining_parts(void **state)
         parts[0][t] = c.triangles[t].centroid[2] > .2;
         parts[1][t] = !parts[0][t];
     }
-    double *whole = lining_dense(&c, all, .5, &k[0]), *bare = lining_dense(&c, all, 0, &k[1]);
-    double *upper = lining_dense(&c, parts[0], .5, &k[2]);
-    double *lower = lining_dense(&c, parts[1], .5, &k[3]);
+    PS_SCOPED_MEMORY double *whole = lining_dense(&c, all, .5, &k[0]),
+                            *bare = lining_dense(&c, all, 0, &k[1]);
+    PS_SCOPED_MEMORY double *upper = lining_dense(&c, parts[0], .5, &k[2]);
+    PS_SCOPED_MEMORY double *lower = lining_dense(&c, parts[1], .5, &k[3]);
     double once = 0, twice = 0, shell = c.interaction.shell;
     for (int64_t l = 0; l <= k[0]; ++l) {
         for (int64_t j = 0; j < n; ++j) {
@@ -279,12 +256,6 @@ static void test_lining_parts(void **state)
         if (l < 4) check_near(twice, 2 * acos(-1) * shell, 0, .05);
     }
     check_near(twice, 0, 1e-12, 0);
-    free(whole);
-    free(bare);
-    free(upper);
-    free(lower);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* M + b0 G of a whole lined sphere, without and with alpha: no root is beyond the circle, and what
@@ -300,8 +271,8 @@ static void test_lining_roots(void **state)
     for (int a = 0; a < 2; ++a) {
         sphere80(&c, &mesh, 2, alphas[a]);
         int64_t k_max, k_g, n = c.interaction.unknowns;
-        double *m = interaction_dense(&c.interaction, &k_max);
-        double *g = lining_dense(&c, all, alphas[a], &k_g);
+        PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
+        PS_SCOPED_MEMORY double *g = lining_dense(&c, all, alphas[a], &k_g);
         assert_int_equal(k_max, k_g);
         for (int w = 0; w < 2; ++w) {
             double *sum = malloc((size_t)(n * n * (k_max + 1)) * sizeof *sum), least = 1;
@@ -317,8 +288,6 @@ static void test_lining_roots(void **state)
             assert_int_equal(ones, a ? 1 : 2);
             free(sum);
         }
-        free(m);
-        free(g);
         interaction_case_release(&c);
         icosphere_release(&mesh);
     }

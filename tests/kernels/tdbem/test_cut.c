@@ -35,11 +35,10 @@ static void test_distance(void **state)
 static ps_triangle *cut_of(const icosphere *mesh, int threads)
 {
     ps_triangle *out = malloc((size_t)mesh->triangle_count * sizeof *out);
-    int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
+    PS_SCOPED_MEMORY int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
     check_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, out));
     omp_set_num_threads(threads);
     ps_triangles_set_cut(out, mesh->triangle_count, order);
-    free(order);
     return out;
 }
 
@@ -54,7 +53,7 @@ static int cut_by_definition(const ps_triangle *all, int64_t count, int64_t t)
 
 static void check_definition(const icosphere *mesh, int64_t counts[4])
 {
-    ps_triangle *one = cut_of(mesh, 1), *four = cut_of(mesh, 4);
+    PS_SCOPED_MEMORY ps_triangle *one = cut_of(mesh, 1), *four = cut_of(mesh, 4);
     for (int q = 0; q < 4; ++q) counts[q] = 0;
     for (int64_t t = 0; t < mesh->triangle_count; ++t) {
         int cut = cut_by_definition(one, mesh->triangle_count, t);
@@ -62,8 +61,6 @@ static void check_definition(const icosphere *mesh, int64_t counts[4])
         check_near(four[t].cut, cut, 0, 0);
         ++counts[cut];
     }
-    free(one);
-    free(four);
 }
 
 static void test_cut(void **state)

@@ -32,10 +32,11 @@ static void packing_keeps_every_entry(void **state)
     const int64_t sizes[] = {1, 31, 33, 200}, groups[] = {1, 2, 3, 5, 8, 32};
     for (int s = 0; s < 4; ++s)
         for (int k = 0; k < 6; ++k) {
-            group_case c = make(sizes[s], groups[k], PS_DOUBLE);
-            double *recent = calloc((size_t)(groups[k] * sizes[s]), sizeof *recent);
-            double *sums = calloc((size_t)sizes[s], sizeof *sums);
-            double *packed = calloc((size_t)sizes[s], sizeof *packed);
+            PS_SCOPED(group_case_drop) group_case c = make(sizes[s], groups[k], PS_DOUBLE);
+            PS_SCOPED_MEMORY double *recent =
+                calloc((size_t)(groups[k] * sizes[s]), sizeof *recent);
+            PS_SCOPED_MEMORY double *sums = calloc((size_t)sizes[s], sizeof *sums);
+            PS_SCOPED_MEMORY double *packed = calloc((size_t)sizes[s], sizeof *packed);
             for (int64_t i = 0; i < groups[k] * sizes[s]; ++i)
                 recent[i] = group_case_random(&c, i, 7, 7);
             for (int64_t g = 0; g < groups[k]; ++g) {
@@ -43,16 +44,12 @@ static void packing_keeps_every_entry(void **state)
                 ps_packed_near_add(&c.packed, recent, g, packed);
                 for (int64_t i = 0; i < sizes[s]; ++i) check_near(packed[i], sums[i], 1e-14, 1e-14);
             }
-            free(recent);
-            free(sums);
-            free(packed);
-            group_case_drop(&c);
         }
 }
 
 static void vectors_come_by_their_first_step(void **state)
 {
-    group_case c = make(200, 16, PS_SINGLE);
+    PS_SCOPED(group_case_drop) group_case c = make(200, 16, PS_SINGLE);
     const ps_packed_near *p = &c.packed;
     assert_true(p->vector_count > 3 * 200);
     for (int64_t w = 0; w < 7; ++w)
@@ -67,14 +64,13 @@ static void vectors_come_by_their_first_step(void **state)
                 assert_true(p->starts[v * 32 + lane] + vector->width <= 16);
             }
         }
-    group_case_drop(&c);
 }
 
 /* The inner part, row by row, is M^1, M^2, M^3. */
 static void inner_part_is_the_first_matrices(void **state)
 {
     for (int64_t group = 1; group <= 5; ++group) {
-        group_case c = make(65, group, PS_DOUBLE);
+        PS_SCOPED(group_case_drop) group_case c = make(65, group, PS_DOUBLE);
         int64_t at = 0;
         for (int64_t row = 0; row < 65; ++row)
             for (int64_t m = 1; m <= 3; ++m) {
@@ -91,13 +87,14 @@ static void inner_part_is_the_first_matrices(void **state)
             }
         assert_int_equal(at, c.packed.inner_count);
         assert_int_equal(c.packed.inner_start[3 * 65], at);
-        group_case_drop(&c);
     }
 }
 
 static void threads_do_not_matter(void **state)
 {
-    group_case one = make(500, 16, PS_SINGLE), three = make(500, 16, PS_SINGLE);
+    PS_SCOPED(group_case_drop)
+    group_case one = make(500, 16, PS_SINGLE),
+               three = make(500, 16, PS_SINGLE);
     free(one.packing);
     free(three.packing);
     one.threads = 1;
@@ -107,8 +104,6 @@ static void threads_do_not_matter(void **state)
     int64_t bytes = ps_packed_near_bytes(&one.packed);
     assert_int_equal(bytes, ps_packed_near_bytes(&three.packed));
     assert_memory_equal(one.packing, three.packing, (size_t)bytes);
-    group_case_drop(&one);
-    group_case_drop(&three);
 }
 
 /* Row by row, the packed M^0 is M^0. */
@@ -116,9 +111,9 @@ static void packed_m0_is_m0(void **state)
 {
     const int64_t sizes[] = {1, 31, 33, 200};
     for (int s = 0; s < 4; ++s) {
-        group_case c = make(sizes[s], 1, PS_DOUBLE);
+        PS_SCOPED(group_case_drop) group_case c = make(sizes[s], 1, PS_DOUBLE);
         const ps_packed_m0 *p = &c.packed_m0;
-        double *row = calloc((size_t)sizes[s], sizeof *row);
+        PS_SCOPED_MEMORY double *row = calloc((size_t)sizes[s], sizeof *row);
         int64_t warps = (sizes[s] + 31) / 32;
         assert_int_equal(p->halo_start[warps], p->halo_count);
         assert_int_equal(p->value_start[warps], p->value_count);
@@ -135,8 +130,6 @@ static void packed_m0_is_m0(void **state)
             }
             for (int64_t j = 0; j < sizes[s]; ++j) check_near(row[j], 0, 0, 0);
         }
-        free(row);
-        group_case_drop(&c);
     }
 }
 
@@ -204,8 +197,9 @@ static void steps_solve_their_equation(void **state)
     for (int k = 0; k < 4; ++k)
         for (int of = 0; of < 4; ++of) {
             int precision = of % 2;
+            PS_SCOPED(group_case_drop)
             group_case c = make_as(211, groups[k], (ps_precision)precision, of / 2 == 1);
-            group_answer a;
+            PS_SCOPED(group_answer_free) group_answer a = {0};
             c.count = groups[k] > 4 ? groups[k] - 2 : groups[k];
             check_ok(group_case_run(&c, "cpu", &a));
             for (int64_t g = 0; g < c.count; ++g) {
@@ -221,17 +215,15 @@ static void steps_solve_their_equation(void **state)
             if (c.count > 1)
                 assert_memory_equal(a.last[1], a.recent + (c.count - 2) * 211,
                                     211 * sizeof(double));
-            group_answer_free(&a);
-            group_case_drop(&c);
         }
 }
 
 static void walls_that_give_way_have_their_part(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        group_case c = make_as(101, 11, (ps_precision)precision, true);
+        PS_SCOPED(group_case_drop) group_case c = make_as(101, 11, (ps_precision)precision, true);
         double *states[GROUP_CASE_LININGS];
-        group_answer a;
+        PS_SCOPED(group_answer_free) group_answer a = {0};
         c.linings = GROUP_CASE_LININGS;
         check_ok(group_case_linings(&c));
         check_ok(group_case_run(&c, "cpu", &a));
@@ -244,15 +236,13 @@ static void walls_that_give_way_have_their_part(void **state)
         for (int64_t i = 0; i < 3 * c.unknowns; ++i)
             check_near(a.state[0][i], states[0][i], 1e-12, 1e-10);
         for (int q = 0; q < c.linings; ++q) free(states[q]);
-        group_answer_free(&a);
-        group_case_drop(&c);
     }
 }
 
 static void figures_are_the_definition(void **state)
 {
-    group_case c = make(100, 3, PS_DOUBLE);
-    group_answer a;
+    PS_SCOPED(group_case_drop) group_case c = make(100, 3, PS_DOUBLE);
+    PS_SCOPED(group_answer_free) group_answer a = {0};
     c.loads[2 * 100 + 17] = -77;
     check_ok(group_case_run(&c, "cpu", &a));
     double mean = 0, most = 0, response = 0;
@@ -266,16 +256,14 @@ static void figures_are_the_definition(void **state)
     check_near(a.steps[2].largest, most, 0, 0);
     check_near(a.steps[2].mean, mean, 0, 1e-14);
     check_at_most(70, a.steps[2].right);
-    group_answer_free(&a);
-    group_case_drop(&c);
 }
 
 static void failing_steps_are_told(void **state)
 {
     const int states[] = {PS_GROUP_NOT_CONVERGED, PS_GROUP_NOT_FINITE};
     for (int which = 0; which < 2; ++which) {
-        group_case c = make(100, 4, PS_DOUBLE);
-        group_answer a;
+        PS_SCOPED(group_case_drop) group_case c = make(100, 4, PS_DOUBLE);
+        PS_SCOPED(group_answer_free) group_answer a = {0};
         if (which == 0)
             c.limit = 2;
         else
@@ -284,27 +272,23 @@ static void failing_steps_are_told(void **state)
         assert_int_equal((int)a.steps[which].state, states[which]);
         for (int g = which + 1; g < 4; ++g)
             assert_int_equal((int)a.steps[g].state, PS_GROUP_SKIPPED);
-        group_answer_free(&a);
-        group_case_drop(&c);
     }
 }
 
 static void quiet_loads_give_zeros(void **state)
 {
-    group_case c = make(40, 2, PS_SINGLE);
-    group_answer a;
+    PS_SCOPED(group_case_drop) group_case c = make(40, 2, PS_SINGLE);
+    PS_SCOPED(group_answer_free) group_answer a = {0};
     memset(c.loads, 0, 80 * sizeof(double));
     memset(c.sums, 0, 120 * sizeof(float));
     check_ok(group_case_run(&c, "cpu", &a));
     for (int g = 0; g < 2; ++g) assert_int_equal((int)a.steps[g].state, PS_GROUP_SOLVED);
     for (int i = 0; i < 80; ++i) check_near(a.recent[i], 0, 0, 0);
-    group_answer_free(&a);
-    group_case_drop(&c);
 }
 
 static void refuses_what_does_not_fit(void **state)
 {
-    group_case c = make(10, 2, PS_SINGLE);
+    PS_SCOPED(group_case_drop) group_case c = make(10, 2, PS_SINGLE);
     group_answer a;
     c.count = 3;
     check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "a group of 3 of 2 steps");
@@ -315,5 +299,4 @@ static void refuses_what_does_not_fit(void **state)
     c.linings = 1; /* whose M^0 is not symmetric */
     check_ok(group_case_linings(&c));
     check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");
-    group_case_drop(&c);
 }

@@ -39,8 +39,8 @@ static double largest_of_pair(int i, int j)
 /* The converged integrals agree with the reference within what it is good for. */
 static void test_reference_entries(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 1);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 6, .15);
     double shells[32];
@@ -52,16 +52,14 @@ static void test_reference_entries(void **state)
                            shells);
         check_near(shells[reference[e].l], reference[e].value, 1e-8 * largest_of_pair(i, j), 0);
     }
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* 4 pi times the five (0,0) entries is int int 1/r over a triangle, known in closed form:
  * -(4 A^2/3) sum ln(1 - 2 l_i/P)/l_i. */
 static void test_self_entry_closed_form(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 1);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 6, .15);
     const ps_triangle *t = c.triangles;
@@ -72,15 +70,13 @@ static void test_self_entry_closed_form(void **state)
     adaptive_entry(t, t, .15, 3e-11, 8, shells);
     for (int l = 0; l < 8; ++l) sum += shells[l];
     check_near(sum, exact, 2e-10, 0);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* The fixed rules are within what the guide measured, of the pair's largest entry. */
 static void check_rule(int points, double bound, double at_least)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 1);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, points, .15);
     int64_t k_max, n = 80;
@@ -93,8 +89,6 @@ static void check_rule(int points, double bound, double at_least)
     check_at_most(worst, bound);
     check_at_most(at_least, worst); /* a rule this coarse cannot be better */
     free(m);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 static void test_rules(void **state)
@@ -108,8 +102,8 @@ static void test_rules(void **state)
 /* Whole shells on a sphere of radius R: sum_ij S_l = 2 pi R^2 D (1 - O(h^2)). */
 static double shell_sum_error(int levels)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, levels);
     icosphere_scale_to_area(&mesh);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 3, .25);
@@ -121,8 +115,6 @@ static double shell_sum_error(int levels)
         worst = fmax(worst, fabs(sum / exact - 1));
     }
     free(m);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
     return worst;
 }
 
@@ -138,15 +130,15 @@ static void test_whole_shells(void **state)
 /* M-form: sum_k M^k = 0 for every pair, and M^k = S_k - S_{k-1}. */
 static void test_m_form(void **state)
 {
-    icosphere mesh;
-    interaction_case s, d;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case s = {0}, d = {0};
     icosphere_init(&mesh, 1);
     icosphere_jitter(&mesh, .05);
     interaction_case_init(&s, &mesh, PS_SOUND_SOFT_S, 3, .2);
     interaction_case_init(&d, &mesh, PS_SOUND_SOFT_M, 3, .2);
     int64_t k_s, k_m, n = mesh.triangle_count;
-    double *a = interaction_dense(&s.interaction, &k_s),
-           *b = interaction_dense(&d.interaction, &k_m);
+    PS_SCOPED_MEMORY double *a = interaction_dense(&s.interaction, &k_s),
+                            *b = interaction_dense(&d.interaction, &k_m);
     assert_int_equal(k_m, k_s + 1);
     for (int64_t v = 0; v < n * n; ++v) {
         double sum = 0, largest = 0;
@@ -158,11 +150,6 @@ static void test_m_form(void **state)
         }
         check_near(sum, 0, 5e-12 * largest, 0);
     }
-    free(a);
-    free(b);
-    interaction_case_release(&s);
-    interaction_case_release(&d);
-    icosphere_release(&mesh);
 }
 
 /* ---- sound-hard ---- */
@@ -182,18 +169,18 @@ static double curls(const ps_triangle *s, int a, const ps_triangle *t, int b)
  * to 1. The right side from the sound-soft matrices of the same triangles. Its rows sum to 0. */
 static void test_hard_sum(void **state)
 {
-    icosphere mesh;
-    interaction_case hard, soft;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case hard = {0}, soft = {0};
     icosphere_init(&mesh, 1);
     icosphere_jitter(&mesh, .05);
     interaction_case_init(&hard, &mesh, PS_SOUND_HARD, 3, .25);
     interaction_case_init(&soft, &mesh, PS_SOUND_SOFT_S, 3, .25);
     hard.interaction.speed = 2;
     int64_t k_hard, k_soft, n = mesh.vertex_count, t = mesh.triangle_count;
-    double *m = interaction_dense(&hard.interaction, &k_hard);
-    double *s = interaction_dense(&soft.interaction, &k_soft);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&hard.interaction, &k_hard);
+    PS_SCOPED_MEMORY double *s = interaction_dense(&soft.interaction, &k_soft);
     assert_int_equal(k_hard, k_soft + 2);
-    double *expected = calloc((size_t)(n * n), sizeof *expected);
+    PS_SCOPED_MEMORY double *expected = calloc((size_t)(n * n), sizeof *expected);
     for (int64_t p = 0; p < t; ++p)
         for (int64_t q = 0; q < t; ++q)
             for (int ab = 0; ab < 9; ++ab) {
@@ -214,12 +201,6 @@ static void test_hard_sum(void **state)
         }
         check_near(row, 0, 2e-11 * largest, 0);
     }
-    free(expected);
-    free(m);
-    free(s);
-    interaction_case_release(&hard);
-    interaction_case_release(&soft);
-    icosphere_release(&mesh);
 }
 
 /* W_l [9] and C^p_l [3] of one order of a pair of triangles, from the scalar reference: outer on
@@ -277,8 +258,8 @@ static void reference_add(const interaction_case *c, const icosphere *mesh, int6
 /* Every entry against a literal evaluation of the guide's 2.3 and 2.4 with the same outer rule. */
 static void test_hard_entries(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 0);
     icosphere_jitter(&mesh, .1);
     interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .35);
@@ -286,7 +267,7 @@ static void test_hard_entries(void **state)
     enum { SHELLS = 8 };
     int64_t k_max, n = mesh.vertex_count;
     double *m = interaction_dense(&c.interaction, &k_max), largest = 0;
-    double *expected = calloc((size_t)((SHELLS + 2) * n * n), sizeof *expected);
+    PS_SCOPED_MEMORY double *expected = calloc((size_t)((SHELLS + 2) * n * n), sizeof *expected);
     assert_true(k_max < SHELLS + 2);
     for (int64_t s = 0; s < mesh.triangle_count; ++s)
         for (int64_t t = 0; t < mesh.triangle_count; ++t) {
@@ -303,10 +284,7 @@ static void test_hard_entries(void **state)
     for (int64_t v = 0; v < (k_max + 1) * n * n; ++v) largest = fmax(largest, fabs(expected[v]));
     for (int64_t v = 0; v < (SHELLS + 2) * n * n; ++v)
         check_near(v < (k_max + 1) * n * n ? m[v] : 0, expected[v], 1e-11 * largest, 0);
-    free(expected);
     free(m);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* ---- tiles ---- */
@@ -330,22 +308,22 @@ static void compare_tile(const ps_interaction_tile *tile, const double *dense, i
 
 static void check_tiles(ps_formulation formulation, int points, const ps_reflectors *mirrors)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 1);
     icosphere_jitter(&mesh, .08);
     interaction_case_init(&c, &mesh, formulation, points, .2);
     if (mirrors) interaction_case_mirror(&c, &mesh, mirrors);
     int64_t k_max, n = c.interaction.unknowns;
-    double *dense = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *dense = interaction_dense(&c.interaction, &k_max);
     uint64_t seed = 3;
     for (int trial = 0; trial < 12; ++trial) {
         int64_t row = (int64_t)(check_random(&seed) * (double)n);
         int64_t slice = (int64_t)(check_random(&seed) * (double)n);
         int64_t rows = 1 + (int64_t)(check_random(&seed) * (double)(n - row));
         int64_t slices = 1 + (int64_t)(check_random(&seed) * (double)(n - slice));
-        ps_interaction_tile tile, mirror;
-        int64_t *offsets = calloc((size_t)n, sizeof *offsets);
+        PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0}, mirror = {0};
+        PS_SCOPED_MEMORY int64_t *offsets = calloc((size_t)n, sizeof *offsets);
         interaction_tile_init(&c.interaction, row, rows, slice, slices, &tile);
         interaction_tile_init(&c.interaction, slice, slices, row, rows, &mirror);
         interaction_tile_compute(&c.interaction, &tile);
@@ -353,13 +331,7 @@ static void check_tiles(ps_formulation formulation, int points, const ps_reflect
         check_ok(ps_interaction_transpose(&tile, offsets, &mirror));
         compare_tile(&mirror, dense, n);
         assert_int_equal(tile.value_count, mirror.value_count);
-        free(offsets);
-        interaction_tile_release(&tile);
-        interaction_tile_release(&mirror);
     }
-    free(dense);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 static void test_tiles(void **state)
@@ -383,9 +355,9 @@ static void test_tiles_with_images(void **state)
 /* A capacity or workspace that is too small is an error, not an overrun. */
 static void test_capacities(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
-    ps_interaction_tile tile;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
+    PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
     char workspace[64];
     icosphere_init(&mesh, 0);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 3, .3);
@@ -393,40 +365,31 @@ static void test_capacities(void **state)
     check_fails(ps_interaction_compute(&c.interaction, &tile, workspace, sizeof workspace),
                 PS_EXHAUSTED, "workspace");
     int64_t bytes = ps_interaction_workspace(&c.interaction, 0, 20, 0, 20);
-    void *enough = malloc((size_t)bytes);
+    PS_SCOPED_MEMORY void *enough = malloc((size_t)bytes);
     tile.value_capacity = 10;
     check_fails(ps_interaction_compute(&c.interaction, &tile, enough, bytes), PS_FAILED,
                 "capacity");
-    free(enough);
-    interaction_tile_release(&tile);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* Edges above 8 D: the outer rule works on parts; whole sums stay those of a coarse step. */
 static void test_subdivision(void **state)
 {
-    icosphere mesh;
-    interaction_case fine, coarse;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case fine = {0}, coarse = {0};
     icosphere_init(&mesh, 0);
     interaction_case_init(&fine, &mesh, PS_SOUND_SOFT_S, 12, .05); /* edge 1.05 = 21 D */
     interaction_case_init(&coarse, &mesh, PS_SOUND_SOFT_S, 12, 4);
     assert_int_equal(fine.interaction.parts_max, 3);
     assert_int_equal(coarse.interaction.parts_max, 1);
     int64_t k_fine, k_coarse, n = 20;
-    double *a = interaction_dense(&fine.interaction, &k_fine);
-    double *b = interaction_dense(&coarse.interaction, &k_coarse);
+    PS_SCOPED_MEMORY double *a = interaction_dense(&fine.interaction, &k_fine);
+    PS_SCOPED_MEMORY double *b = interaction_dense(&coarse.interaction, &k_coarse);
     assert_int_equal(k_coarse, 0);
     for (int64_t v = 0; v < n * n; ++v) {
         double sum = 0;
         for (int64_t k = 0; k <= k_fine; ++k) sum += a[k * n * n + v];
         check_near(sum, b[v], 0, v % (n + 1) == 0 ? 1e-2 : 2e-3);
     }
-    free(a);
-    free(b);
-    interaction_case_release(&fine);
-    interaction_case_release(&coarse);
-    icosphere_release(&mesh);
 }
 
 /* ---- structure ---- */
@@ -435,15 +398,15 @@ static void test_subdivision(void **state)
 static void check_structure(int levels, ps_formulation formulation, int points, double courant,
                             int64_t k, double mean, int64_t longest)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, levels);
     icosphere_scale_to_area(&mesh);
     interaction_case_init(&c, &mesh, formulation, points, icosphere_mean_edge(&mesh) / courant);
     int64_t n = c.interaction.unknowns, side = n < 320 ? n : 320, most = 0, k_max = 0, vectors = 0;
     double total = 0;
     for (int64_t row = 0; row < n; row += side) {
-        ps_interaction_tile tile;
+        PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
         int64_t rows = n - row < side ? n - row : side;
         interaction_tile_init(&c.interaction, row, rows, 0, n, &tile);
         interaction_tile_compute(&c.interaction, &tile);
@@ -455,14 +418,11 @@ static void check_structure(int levels, ps_formulation formulation, int points, 
             most = tile.lengths[v] > most ? tile.lengths[v] : most;
         }
         k_max = tile.k_max > k_max ? tile.k_max : k_max;
-        interaction_tile_release(&tile);
     }
     assert_int_equal(k_max, k);
     assert_int_equal(most, longest);
     assert_int_equal(vectors, n * n);
     check_near(total / (double)vectors, mean, .055, 0);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 static void test_structure(void **state)

@@ -38,14 +38,12 @@ static void test_squares(void **state)
     bool beyond = false;
     for (int64_t side = 84; side < 100; side += 4)
         for (double factor = 1; factor < 3; factor += .25) {
-            icosphere mesh;
-            interaction_case c;
+            PS_SCOPED(icosphere_release) icosphere mesh = {0};
+            PS_SCOPED(interaction_case_release) interaction_case c = {0};
             icosphere_init(&mesh, 2);
             stretch(&mesh, side, factor);
             interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, icosphere_mean_edge(&mesh) / 4);
             beyond = check_squares(&c.interaction, side) || beyond;
-            interaction_case_release(&c);
-            icosphere_release(&mesh);
         }
     assert_true(beyond); /* the case is among them */
 }

@@ -42,11 +42,11 @@ static void check_side(const icosphere *mesh, const interaction_case *c, int64_t
 
 static void test_sides(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 2);
     interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .2);
-    uint8_t *fixed = calloc((size_t)mesh.vertex_count, 1);
+    PS_SCOPED_MEMORY uint8_t *fixed = calloc((size_t)mesh.vertex_count, 1);
     for (int64_t v = 0; v < mesh.vertex_count; v += 3) fixed[v] = 1;
     for (int rim = 0; rim < 2; ++rim) {
         c.interaction.fixed = rim ? fixed : NULL;
@@ -55,9 +55,6 @@ static void test_sides(void **state)
         check_side(&mesh, &c, 17, 40);
         check_side(&mesh, &c, mesh.vertex_count - 5, 5);
     }
-    free(fixed);
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }
 
 /* The room of a row and a slice is enough for every k that their bounding spheres allow, and a
@@ -65,8 +62,8 @@ static void test_sides(void **state)
 static void test_widths(void **state)
 {
     for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f) {
-        icosphere mesh;
-        interaction_case c;
+        PS_SCOPED(icosphere_release) icosphere mesh = {0};
+        PS_SCOPED(interaction_case_release) interaction_case c = {0};
         icosphere_init(&mesh, 1);
         icosphere_jitter(&mesh, .1);
         interaction_case_init(&c, &mesh, (ps_formulation)f, 3, .07);
@@ -77,15 +74,13 @@ static void test_widths(void **state)
                                ps_interaction_side_of(&c.interaction, j, 1).widths + 5;
                 assert_true(ps_interval_bound(&c.interaction, i, j, &first) <= room);
             }
-        interaction_case_release(&c);
-        icosphere_release(&mesh);
     }
 }
 
 static void test_room(void **state)
 {
-    icosphere mesh;
-    interaction_case c;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     icosphere_init(&mesh, 2);
     interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .2);
     ps_interaction_side all = ps_interaction_side_of(&c.interaction, 0, mesh.vertex_count);
@@ -102,6 +97,4 @@ static void test_room(void **state)
     ps_interaction_tile tile = {.rows = 50, .slices = 50};
     check_fails(ps_interaction_device_start(&work, &tile, false, NULL), PS_EXHAUSTED,
                 "device memory");
-    interaction_case_release(&c);
-    icosphere_release(&mesh);
 }

@@ -11,7 +11,7 @@ static void steps_are_those_of_the_host(void **state)
 
 static void every_corner_is_at_its_vertex(void **state)
 {
-    icosphere sphere;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0};
     icosphere_init(&sphere, 1);
     ps_surface_mesh mesh = {.vertex_count = sphere.vertex_count,
                             .triangle_count = sphere.triangle_count,
@@ -20,7 +20,7 @@ static void every_corner_is_at_its_vertex(void **state)
     ps_incident incident = {.speed = 1};
     ps_load load = {PS_SOUND_HARD, &mesh, &incident, 1, 0};
     ps_device_load there = ps_device_load_shape(&load);
-    void *memory = malloc((size_t)ps_device_load_bytes(&there));
+    PS_SCOPED_MEMORY void *memory = malloc((size_t)ps_device_load_bytes(&there));
     ps_device_load_attach(&there, memory);
     ps_device_load_fill(&load, &there);
     assert_int_equal(there.corner_start[0], 0);
@@ -34,6 +34,4 @@ static void every_corner_is_at_its_vertex(void **state)
                         (size_t)(3 * mesh.vertex_count) * sizeof(double));
     assert_memory_equal(there.triangles, mesh.triangles,
                         (size_t)(3 * mesh.triangle_count) * sizeof(int32_t));
-    free(memory);
-    icosphere_release(&sphere);
 }

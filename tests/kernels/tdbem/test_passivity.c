@@ -24,7 +24,7 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
     double complex z = cexp(I * angle), power = 1;
     double complex factor = hard ? 1 / (1 - z) : 1 - z;
     double complex *x = calloc((size_t)(n * n), sizeof *x);
-    double *values = calloc((size_t)n, sizeof *values);
+    PS_SCOPED_MEMORY double *values = calloc((size_t)n, sizeof *values);
     for (int64_t k = 0; k <= k_max; ++k, power *= z)
         for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
     for (int64_t v = 0; v < n * n; ++v) x[v] *= factor;
@@ -34,7 +34,6 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
                                    (int)n, values),
                      0);
     double least = values[0] / fmax(fabs(values[0]), fabs(values[n - 1]));
-    free(values);
     free(x);
     return least;
 }
@@ -42,8 +41,8 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
 /* Rounds every row-vector of M^1 .. M^k_max to halves (kernels/tdbem/half_values.h). */
 static void round_to_halves(double *m, int64_t k_max, int64_t n)
 {
-    double *vector = calloc((size_t)k_max, sizeof *vector);
-    uint16_t *halves = calloc((size_t)k_max, sizeof *halves);
+    PS_SCOPED_MEMORY double *vector = calloc((size_t)k_max, sizeof *vector);
+    PS_SCOPED_MEMORY uint16_t *halves = calloc((size_t)k_max, sizeof *halves);
     ps_half_error error = {0};
     for (int64_t v = 0; v < n * n; ++v) {
         for (int64_t k = 1; k <= k_max; ++k) vector[k - 1] = m[k * n * n + v];
@@ -57,8 +56,6 @@ static void round_to_halves(double *m, int64_t k_max, int64_t n)
                 assert_true(m[k * n * n + i * n + j] == m[k * n * n + j * n + i]);
     check_at_most(error.largest, 0x1p-11);
     check_at_most(1e-5, error.largest);
-    free(vector);
-    free(halves);
 }
 
 /* The smallest eigenvalue over the circle. */
@@ -75,19 +72,17 @@ static double smallest_of_circle(const double *m, int64_t k_max, int64_t n, bool
 static double case_passivity(interaction_case *c)
 {
     int64_t k_max, n = c->interaction.unknowns;
-    double *m = interaction_dense(&c->interaction, &k_max);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c->interaction, &k_max);
     double least = smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
-    free(m);
     return least;
 }
 
 static double passivity(const icosphere *mesh, ps_formulation formulation, int points,
                         double courant)
 {
-    interaction_case c;
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
     double least = case_passivity(&c);
-    interaction_case_release(&c);
     return least;
 }
 
@@ -95,30 +90,27 @@ static double passivity(const icosphere *mesh, ps_formulation formulation, int p
 static double uncut_passivity(const icosphere *mesh, ps_formulation formulation, int points,
                               double courant)
 {
-    interaction_case c;
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
     for (int64_t t = 0; t < mesh->triangle_count; ++t) c.triangles[t].cut = 1;
     ps_interaction_set_reach(&c.interaction, c.reach);
     double least = case_passivity(&c);
-    interaction_case_release(&c);
     return least;
 }
 
 /* M^0 is positive definite for any step. */
 static void check_definite(const icosphere *mesh, ps_formulation formulation, double courant)
 {
-    interaction_case c;
+    PS_SCOPED(interaction_case_release) interaction_case c = {0};
     interaction_case_init(&c, mesh, formulation, 6, icosphere_mean_edge(mesh) / courant);
     int64_t k_max, n = c.interaction.unknowns;
-    double *m = interaction_dense(&c.interaction, &k_max);
+    PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (int)n, m, (int)n), 0);
-    free(m);
-    interaction_case_release(&c);
 }
 
 static void test_soft(void **state)
 {
-    icosphere sphere, cube;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0}, cube = {0};
     icosphere_init(&sphere, 1);
     cube_init(&cube, 3);
     static const int rules[] = {3, 6, 12};
@@ -127,13 +119,11 @@ static void test_soft(void **state)
         if (r < 2) check_at_most(-passivity(&cube, PS_SOUND_SOFT_S, rules[r], 8), 1e-12);
     }
     check_at_most(1e-3, -passivity(&cube, PS_SOUND_SOFT_S, 1, 8)); /* one point is unstable */
-    icosphere_release(&sphere);
-    icosphere_release(&cube);
 }
 
 static void test_hard(void **state)
 {
-    icosphere sphere, jittered;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0}, jittered = {0};
     icosphere_init(&sphere, 1);
     icosphere_init(&jittered, 1);
     icosphere_jitter(&jittered, .06);
@@ -143,8 +133,6 @@ static void test_hard(void **state)
     check_at_most(-passivity(&sphere, PS_SOUND_HARD, 6, 2), 1e-9);
     check_at_most(-passivity(&jittered, PS_SOUND_HARD, 3, 3), 1e-9);
     check_at_most(1e-3, -passivity(&sphere, PS_SOUND_HARD, 1, 4));
-    icosphere_release(&sphere);
-    icosphere_release(&jittered);
 }
 
 static void check_thin(const icosphere *mesh)
@@ -163,7 +151,7 @@ static void test_sharp_edge(void **state)
                                          {4, 4, .005, 3, .5, .3}, /* slivers along the edge       */
                                          {4, 4, .05, 1, .5, .5}}; /* only some triangles are cut  */
     for (int s = 0; s < 4; ++s) {
-        icosphere wedge;
+        PS_SCOPED(icosphere_release) icosphere wedge = {0};
         wedge_init(&wedge, &shapes[s]);
         check_thin(&wedge);
         if (s == 2) {
@@ -171,23 +159,21 @@ static void test_sharp_edge(void **state)
             check_at_most(1e-2, -uncut_passivity(&wedge, PS_SOUND_SOFT_S, 3, 4));
             check_at_most(1e-4, -uncut_passivity(&wedge, PS_SOUND_HARD, 6, 4));
         }
-        icosphere_release(&wedge);
     }
 }
 
 static void test_slivers(void **state)
 {
-    icosphere spindle;
+    PS_SCOPED(icosphere_release) icosphere spindle = {0};
     spindle_init(&spindle, 40, .1, .1, .8);
     check_thin(&spindle);
     check_at_most(1e-2, -uncut_passivity(&spindle, PS_SOUND_HARD, 3, 4));
     check_at_most(1e-3, -uncut_passivity(&spindle, PS_SOUND_HARD, 6, 4));
-    icosphere_release(&spindle);
 }
 
 static void test_definite(void **state)
 {
-    icosphere sphere, cube;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0}, cube = {0};
     icosphere_init(&sphere, 1);
     cube_init(&cube, 3);
     static const double courants[] = {.5, 1, 4, 8};
@@ -197,26 +183,21 @@ static void test_definite(void **state)
         check_definite(&sphere, PS_SOUND_HARD, courants[q]);
         check_definite(&cube, PS_SOUND_HARD, courants[q]);
     }
-    icosphere_release(&sphere);
-    icosphere_release(&cube);
 }
 
 /* Values as halves keep the sphere passive. */
 static void test_halves(void **state)
 {
     static const int rules[] = {3, 6};
-    icosphere sphere;
+    PS_SCOPED(icosphere_release) icosphere sphere = {0};
     icosphere_init(&sphere, 1);
     for (int r = 0; r < 2; ++r) {
-        interaction_case c;
+        PS_SCOPED(interaction_case_release) interaction_case c = {0};
         interaction_case_init(&c, &sphere, PS_SOUND_SOFT_S, rules[r],
                               icosphere_mean_edge(&sphere) / 4);
         int64_t k_max, n = c.interaction.unknowns;
-        double *m = interaction_dense(&c.interaction, &k_max);
+        PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
         round_to_halves(m, k_max, n);
         check_at_most(-smallest_of_circle(m, k_max, n, false), 1e-12);
-        free(m);
-        interaction_case_release(&c);
     }
-    icosphere_release(&sphere);
 }

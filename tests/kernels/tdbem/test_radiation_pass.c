@@ -55,10 +55,10 @@ static void radiate(const group_case *c, const void *recent, double *out)
 
 static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
 {
-    group_case c = make(unknowns, group, 0.9, precision);
-    void *recent = make_recent(&c);
-    double *out = calloc((size_t)(group * unknowns), sizeof *out);
-    double *due = calloc((size_t)unknowns, sizeof *due);
+    PS_SCOPED(group_case_drop) group_case c = make(unknowns, group, 0.9, precision);
+    PS_SCOPED_MEMORY void *recent = make_recent(&c);
+    PS_SCOPED_MEMORY double *out = calloc((size_t)(group * unknowns), sizeof *out);
+    PS_SCOPED_MEMORY double *due = calloc((size_t)unknowns, sizeof *due);
     radiate(&c, recent, out);
     for (int64_t g = 0; g < group; ++g) {
         for (int64_t i = 0; i < unknowns; ++i) due[i] = 0;
@@ -67,10 +67,6 @@ static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
             check_near(out[g * unknowns + i] - (double)i, due[i],
                        precision == PS_SINGLE ? 3e-7 : 1e-13, 0);
     }
-    free(recent);
-    free(out);
-    free(due);
-    group_case_drop(&c);
 }
 
 static void steps_are_the_definition(void **state)
@@ -85,9 +81,9 @@ static void steps_are_the_definition(void **state)
 /* Root mean square of what fp32 errs, of the sums' own: what the header says. */
 static void single_precision_errs_by_little(void **state)
 {
-    group_case c = make(600, 32, 0.9, PS_SINGLE);
-    void *recent = make_recent(&c);
-    double *out = calloc(32 * 600, sizeof *out), *due = calloc(600, sizeof *due);
+    PS_SCOPED(group_case_drop) group_case c = make(600, 32, 0.9, PS_SINGLE);
+    PS_SCOPED_MEMORY void *recent = make_recent(&c);
+    PS_SCOPED_MEMORY double *out = calloc(32 * 600, sizeof *out), *due = calloc(600, sizeof *due);
     double wrong = 0, size = 0;
     radiate(&c, recent, out);
     for (int64_t g = 1; g < 32; ++g) {
@@ -101,16 +97,12 @@ static void single_precision_errs_by_little(void **state)
     }
     check_at_most(sqrt(wrong / size), 4e-8);
     check_at_most(1e-10, sqrt(wrong / size)); /* or this would be no test */
-    free(recent);
-    free(out);
-    free(due);
-    group_case_drop(&c);
 }
 
 static void threads_do_not_matter(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        group_case c = make(1500, 16, 0.9, (ps_precision)precision);
+        PS_SCOPED(group_case_drop) group_case c = make(1500, 16, 0.9, (ps_precision)precision);
         void *recent = make_recent(&c);
         double *out[2] = {calloc(16 * 1500, sizeof **out), calloc(16 * 1500, sizeof **out)};
         assert_true(8 * c.packed.value_count > 1 << 15); /* so that there are threads */
@@ -122,15 +114,14 @@ static void threads_do_not_matter(void **state)
         free(recent);
         free(out[0]);
         free(out[1]);
-        group_case_drop(&c);
     }
 }
 
 /* The same group again, and one that ends early. */
 static void a_group_starts_anew(void **state)
 {
-    group_case c = make(200, 8, 0.9, PS_SINGLE);
-    void *recent = make_recent(&c);
+    PS_SCOPED(group_case_drop) group_case c = make(200, 8, 0.9, PS_SINGLE);
+    PS_SCOPED_MEMORY void *recent = make_recent(&c);
     double first[200] = {0}, again[200] = {0};
     ps_radiation r = {.near = &c.packed, .recent = recent};
     r.owed = malloc(8 * 200 * sizeof *r.owed);
@@ -142,6 +133,4 @@ static void a_group_starts_anew(void **state)
     assert_memory_equal(first, again, sizeof first);
     free(r.owed);
     free(r.past);
-    free(recent);
-    group_case_drop(&c);
 }

@@ -203,7 +203,7 @@ static void lanes_alone(void)
 /* The flux through a closed surface of what lies on one of its faces: -2 pi. */
 static void closed_surface(void)
 {
-    icosphere mesh;
+    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     icosphere_init(&mesh, 2);
     PS_SCOPED_MEMORY ps_triangle *t = malloc((size_t)mesh.triangle_count * sizeof *t);
     check_ok(ps_triangles_init(mesh.vertices, mesh.triangles, mesh.triangle_count, t));
@@ -217,7 +217,6 @@ static void closed_surface(void)
             for (int a = 0; a < 3; ++a) sum += r->flux[a][l][0];
     }
     check_near(sum, -2 * acos(-1), 5e-14, 0);
-    icosphere_release(&mesh);
 }
 
 static void test_closed(void **state) { for_each_isa(closed_surface); }

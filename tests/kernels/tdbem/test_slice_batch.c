@@ -10,7 +10,7 @@ static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
     PS_SCOPED(ps_device_close) ps_device *device = NULL;
     check_ok(ps_device_open("cpu", 0, &device));
     for (int i = 0; i < 2 * BATCH_CASES; ++i) {
-        case_tiles tiles;
+        PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         ps_precision precision = (ps_precision)(i % 2);
         check_ok(case_tiles_init(&batch_cases[i / 2], precision, &tiles));
         for (int g = 0; g < 3; ++g) {
@@ -18,7 +18,6 @@ static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
             check_ok(case_run(&batch_cases[i / 2], &tiles, device, groups[g], &worst));
             check_at_most(worst, precision == PS_SINGLE ? 1e-6 : 1e-13);
         }
-        case_tiles_release(&tiles);
     }
 }
 
@@ -123,7 +122,7 @@ static void tables_say_where_everything_is(void **state)
         const batch_case *c = &batch_cases[i];
         if (c->kernel == PS_SLICE_KERNEL_TEAMS) continue;
         if (c->layout == PS_BLOCK_CONTIGUOUS && c->block_rows % 4) continue;
-        case_tiles tiles;
+        PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         case_batch batch;
         double *sums;
         check_ok(case_tiles_init(c, PS_SINGLE, &tiles));
@@ -136,7 +135,6 @@ static void tables_say_where_everything_is(void **state)
         }
         free(sums);
         case_batch_release(&batch, device);
-        case_tiles_release(&tiles);
     }
 }
 

@@ -47,6 +47,7 @@ static void check_values(const ps_slice_tile *tile, ps_precision precision, int6
 
 static int64_t check_range(ps_precision precision, int64_t k_from, int64_t k_below)
 {
+    PS_SCOPED(synthetic_tile_free)
     ps_slice_tile tile = {.first_row = 20, .rows = 101, .first_slice = 3, .slices = 11};
     synthetic_tile(&matrix, precision, true, &tile);
     uint32_t offsets[64];
@@ -63,7 +64,6 @@ static int64_t check_range(ps_precision precision, int64_t k_from, int64_t k_bel
     }
     tile.offsets = before;
     int64_t count = tile.value_count;
-    synthetic_tile_free(&tile);
     return count;
 }
 

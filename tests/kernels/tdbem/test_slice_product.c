@@ -214,7 +214,7 @@ static void compare_bits(ps_precision precision, const ps_slice_tiling *tiling, 
     PS_SCOPED(tiles_release) tiles t = {0};
     tiles_init(&t, &odd, precision, tiling, how);
     for (int g = 0; g < GROUPS; ++g) {
-        bench b;
+        PS_SCOPED(bench_release) bench b = {0};
         bench_init(&b, &odd, precision, groups[g]);
         size_t bytes = (size_t)(odd.unknowns * (groups[g] + 1)) * b.size;
         run(&b, &t, how);
@@ -222,7 +222,6 @@ static void compare_bits(ps_precision precision, const ps_slice_tiling *tiling, 
             assert_memory_equal(b.sums, first[g], bytes);
         else
             first[g] = memcpy(malloc(bytes), b.sums, bytes);
-        bench_release(&b);
     }
 }
 
@@ -289,7 +288,7 @@ static void halves_are_the_numbers_they_stand_for(void **state)
 
 static void wrong_calls_are_refused(void **state)
 {
-    bench b;
+    PS_SCOPED(bench_release) bench b = {0};
     ps_slice_tile tile = {0};
     bench_init(&b, &wide, PS_SINGLE, 4);
     ps_slice_product product = bench_product(&b);
@@ -300,7 +299,6 @@ static void wrong_calls_are_refused(void **state)
     product.group = 4, product.sums_stride = 3;
     check_fails(ps_slice_product_tile(&product, PS_SINGLE, 1), PS_USAGE, "too narrow");
     assert_null(ps_slice_product_function(PS_BACKEND_CUDA, PS_SINGLE));
-    bench_release(&b);
 }
 
 /* Threads' shares ascend, cover all rows, and hold about equal data. */

@@ -12,7 +12,7 @@ static void upper_tiles_make_up_the_whole_on_the_cpu_device(void **state)
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
         const batch_case *c = &symmetric_cases[i / 2];
         ps_precision precision = (ps_precision)(i % 2);
-        case_tiles tiles;
+        PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         check_ok(case_tiles_init(c, precision, &tiles));
         for (int g = 0; g < 3; ++g) {
             double worst = INFINITY;
@@ -21,7 +21,6 @@ static void upper_tiles_make_up_the_whole_on_the_cpu_device(void **state)
             check_at_most(worst, precision == PS_SINGLE ? 1e-6 : 1e-13);
             assert_true(g == 1 ? rounds > 1 : rounds == 1);
         }
-        case_tiles_release(&tiles);
     }
 }
 
@@ -55,14 +54,13 @@ static int64_t list_products(const batch_case *c, const case_tiles *tiles, const
 static void multiply(const batch_case *c, const case_tiles *tiles, case_vectors *v, bool upper,
                      int parts)
 {
-    ps_slice_product *products = calloc((size_t)tiles->count, sizeof *products);
+    PS_SCOPED_MEMORY ps_slice_product *products = calloc((size_t)tiles->count, sizeof *products);
     int64_t count = list_products(c, tiles, v, upper, products);
     int64_t bounds[4] = {0, 64, 128, c->unknowns};
     memset(v->sums, 0, (size_t)(v->unknowns * v->sums_stride) * v->size);
     if (parts > 0) check_ok(ps_slice_product_tiles(products, count, v->precision, bounds, parts));
     for (int64_t t = 0; parts == 0 && t < count; ++t)
         check_ok(ps_slice_product_tile(&products[t], v->precision, 2));
-    free(products);
 }
 
 static void cores_give_the_bits_of_the_whole_matrix(void **state)
@@ -74,7 +72,7 @@ static void cores_give_the_bits_of_the_whole_matrix(void **state)
     check_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < 2 * SYMMETRIC_CASES; ++i) {
         const batch_case *c = &symmetric_cases[i / 2];
-        case_tiles tiles;
+        PS_SCOPED(case_tiles_release) case_tiles tiles = {0};
         check_ok(case_tiles_init(c, (ps_precision)(i % 2), &tiles));
         for (int g = 0; g < 4; ++g) {
             case_vectors v;
@@ -89,7 +87,6 @@ static void cores_give_the_bits_of_the_whole_matrix(void **state)
             assert_memory_equal(v.sums, v.again, bytes);
             case_vectors_release(&v, device);
         }
-        case_tiles_release(&tiles);
     }
 }
 

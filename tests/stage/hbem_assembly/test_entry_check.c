@@ -32,13 +32,12 @@ static void test_clean(void **state)
     for (int body = 0; body < 2; ++body)
         for (int digits = 3; digits <= 6; ++digits)
             for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
-                hbem_case c;
+                PS_SCOPED(hbem_case_release) hbem_case c = {0};
                 if (body)
                     hbem_case_cells(&c, 2, 1);
                 else
                     hbem_case_sphere(&c, 5);
                 check_at_most(error_on(&c, (ps_hbem_kernel)kernel, pow(10, -digits)), .999);
-                hbem_case_release(&c);
             }
 }
 

@@ -12,12 +12,11 @@ enum { NUMBERS = PRISM_NUMBERS };
 
 static void apply(prism_case *m, int height, int order, int threads, double *const *out)
 {
-    ps_prism_sum *s;
+    PS_SCOPED(ps_prism_sum_close) ps_prism_sum *s = NULL;
     ps_prism_sum_options o = {.height = height, .threads = threads};
     check_ok(ps_prism_sum_open(&m->bodies, &o, &s));
     check_ok(ps_prism_sum_operators(s, order, pow(10, -order)));
     check_ok(ps_prism_sum_apply(s, (const double *const *)m->weight, out));
-    ps_prism_sum_close(&s);
 }
 
 static void compare(prism_case *m, const double bounds[3], int height, int order)
@@ -38,13 +37,12 @@ static void against_direct_sums(void **unused)
         {6e-4, 2e-2, 3e-2}, {3e-6, 1e-4, 1e-3}, {6e-9, 6e-7, 2e-5}}; /* l = 3, 6, 9 */
     static const double exact[3] = {1e-12, 1e-11, 1e-11};
     for (int kind = 0; kind < 3; ++kind) {
-        prism_case m;
+        PS_SCOPED(prism_case_release) prism_case m = {0};
         prism_case_random(&m, (ps_prism_kind)kind, 500, 400, 30);
         for (int height = 1; height < 3; ++height) compare(&m, exact, height, 3);
         for (int o = 0; o < 3; ++o)
             for (int height = 3; height < 6; ++height) compare(&m, by_order[o], height, 3 + 3 * o);
         compare(&m, by_order[1], 0, 6);
-        prism_case_release(&m);
     }
 }
 
@@ -52,10 +50,9 @@ static void against_direct_sums(void **unused)
 static void many_sizes(void **unused)
 {
     static const double bounds[3] = {6e-6, 5e-5, 5e-4};
-    prism_case m;
+    PS_SCOPED(prism_case_release) prism_case m = {0};
     prism_case_random(&m, PS_PRISM_TENSOR, 400, 200, 1e6);
     compare(&m, bounds, 7, 6);
-    prism_case_release(&m);
 }
 
 /* Stations on the borders of cells, where prisms are cut, are on no edge: derivatives are numbers
@@ -64,7 +61,7 @@ static void borders_of_cells(void **unused)
 {
     enum { SIDE = 5 };
     static const double bounds[3] = {1e-7, 1e-5, 1e-3};
-    prism_case m;
+    PS_SCOPED(prism_case_release) prism_case m = {0};
     prism_case_allocate(&m, 9, SIDE * SIDE * SIDE);
     m.bodies.kind = PS_PRISM_TENSOR;
     for (int i = 0; i < 9; ++i)
@@ -83,7 +80,6 @@ static void borders_of_cells(void **unused)
         for (int d = 0; d < 3; ++d) outer += m.place[d][i] == 0 || m.place[d][i] == 1;
         assert_int_equal(isnan(m.out[7][i]) || isnan(m.out[8][i]) || isnan(m.out[9][i]), outer > 1);
     }
-    prism_case_release(&m);
 }
 
 /* <J m, d> = <m, J^T d> to rounding, at whatever accuracy. */
@@ -91,7 +87,7 @@ static void transpose(void **unused)
 {
     for (int kind = 0; kind < 3; ++kind)
         for (int height = 2; height < 6; ++height) {
-            prism_case m;
+            PS_SCOPED(prism_case_release) prism_case m = {0};
             ps_prism_sum *s;
             ps_prism_sum_options o = {.height = height, .threads = 2};
             double *back[3], forward = 0, backward = 0, sizes = 0;
@@ -124,17 +120,15 @@ static void transpose(void **unused)
             check_near(backward, forward, 1e-13 * sizes, 0);
             ps_prism_sum_close(&s);
             for (int d = 0; d < 3; ++d) free(back[d]);
-            prism_case_release(&m);
         }
 }
 
 static void threads_keep_bits(void **unused)
 {
-    prism_case m;
+    PS_SCOPED(prism_case_release) prism_case m = {0};
     prism_case_random(&m, PS_PRISM_TENSOR, 500, 300, 30);
     apply(&m, 4, 5, 1, m.out);
     apply(&m, 4, 5, 3, m.direct);
     for (int k = 0; k < NUMBERS; ++k)
         assert_memory_equal(m.out[k], m.direct[k], 300 * sizeof(double));
-    prism_case_release(&m);
 }
