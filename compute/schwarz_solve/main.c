@@ -278,7 +278,7 @@ static void make_ledger(solve_problem *p)
     if (p->options.streamed) /* stacks and heaps: who reads, who unpacks, who computes beside them */
         ps_ledger_add(&p->ledger, PS_ROOM_HOST, "stream", (2 + threads) * STREAM_THREAD);
     ps_ledger_add(&p->ledger, PS_ROOM_HOST, "writing",
-                  p->trial ? 0 : chunk + ps_store_writer_bytes(chunk));
+                  p->trial ? 0 : plane_writer_bytes(p) + ps_store_writer_bytes(chunk));
     ps_ledger_add(&p->ledger, PS_ROOM_DISK, "files", p->trial ? 0 : 8 * ps_q1_grid_size(&p->grid));
     p->room = p->run->host_memory - p->ledger.now[PS_ROOM_HOST];
     p->way->plan(p, &p->ledger);
@@ -409,7 +409,7 @@ static ps_status run_solve(ps_run *run)
 
 static const ps_program program = {
     .name = "schwarz-solve",
-    .results = 3,
+    .results = 4,
     .synopsis = "LOAD [POTENTIAL]",
     .description = "Solves for the potential that belongs to a load of penstock-gravity-assemble: "
                    "as a whole (directly, or by P-CG, BiCGStab or P-BiCGCR), or by an optimised "

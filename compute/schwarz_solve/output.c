@@ -77,41 +77,35 @@ static ps_status put_figures(solve_problem *p)
 static ps_status write_planes(solve_problem *p, void *state)
 {
     plane_writer writer;
-    double start = ps_clock(), read = p->seconds[SECONDS_READ];
-    ps_status status = plane_writer_open(&p->out, &writer);
+    double start = ps_clock(), others = p->seconds[SECONDS_READ] + p->seconds[SECONDS_CHECK];
+    ps_status status = plane_writer_open(p, &writer);
     if (status == PS_OK) status = p->way->write(state, &writer);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = plane_writer_residual(&writer, &p->residual);
     plane_writer_close(&writer);
-    p->seconds[SECONDS_WRITE] += ps_clock() - start - (p->seconds[SECONDS_READ] - read);
+    others = p->seconds[SECONDS_READ] + p->seconds[SECONDS_CHECK] - others;
+    p->seconds[SECONDS_WRITE] += ps_clock() - start - others;
     return status;
 }
 
-static ps_status write_part(solve_problem *p, const char *path, void *state)
+static ps_status commit_part(solve_problem *p)
 {
-    if (!p->out.store) PS_TRY(output_create(p, path));
-    PS_TRY(write_planes(p, state));
     PS_TRY(put_figures(p));
     return ps_box_field_commit(&p->out);
 }
 
-/* The field of the state, by all ranks, at `path`. */
-ps_status output_write(solve_problem *p, const char *path, void *state)
+ps_status output_write(solve_problem *p, const char *path, void *state,
+                       ps_status (*judge)(const solve_problem *p))
 {
-    ps_status status = ps_comm_agree(write_part(p, path, state));
+    PS_TRY(ps_comm_agree(p->out.store ? PS_OK : output_create(p, path)));
+    PS_TRY(write_planes(p, state));
+    if (judge) PS_TRY(judge(p));
+    ps_status status = ps_comm_agree(commit_part(p));
     if (status != PS_OK || ps_comm_size() == 1) return status;
     if (ps_comm_rank() == 0)
         status =
             ps_store_write_master(path, &p->product.identity, p->set.generation, ps_comm_size());
     return ps_comm_agree(status);
-}
-
-void output_remove(const solve_problem *p, const char *path)
-{
-    char part[4096];
-    if (ps_comm_size() > 1) {
-        ps_store_part_path(path, p->set.generation, ps_comm_rank(), part);
-        (void)remove(part);
-    }
-    if (ps_comm_rank() == 0) (void)remove(path);
 }
 
 /* A solve that has not converged: its best iterate goes beside the output. */
@@ -126,7 +120,7 @@ ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);
     ps_store_set_release(&p->set);
-    if (output_begin_set(p, path) != PS_OK || output_write(p, path, state) != PS_OK)
+    if (output_begin_set(p, path) != PS_OK || output_write(p, path, state, NULL) != PS_OK)
         return ps_fail(failure, "%s", message);
     return ps_fail(failure, "%s. The best iterate, of residual %.3g, is %s", message,
                    p->result.residual, path);

@@ -35,11 +35,10 @@ ps_status solve_identify(solve_problem *p)
 
 /* Slabs that are solved less well than their interfaces, or conditions in which digits are lost,
  * end with interfaces that agree and a field that is no solution. */
-static ps_status check_whole(solve_problem *p)
+static ps_status judge_whole(const solve_problem *p)
 {
     static const double leave = 1000; /* times the tolerance */
     if (p->residual <= leave * p->options.tolerance) return PS_OK;
-    output_remove(p, p->run->output);
     return ps_fail(
         PS_INACCURATE,
         "interfaces have come to a residual of %.3g, but the whole system to %.3g alone, "
@@ -47,17 +46,6 @@ static ps_status check_whole(solve_problem *p)
         p->result.residual, p->residual, p->options.tolerance,
         p->options.inner_tolerance > 0 ? "lower --inner-tolerance, or leave it out"
                                        : "take other --coefficients, or a --kind");
-}
-
-static ps_status check(solve_problem *p)
-{
-    ps_box_field solution;
-    double start = ps_clock();
-    PS_TRY(ps_comm_agree(ps_box_field_open(p->run->output, "potential", &solution)));
-    ps_status status = check_residual(p, &solution, &p->residual);
-    ps_box_field_close(&solution);
-    p->seconds[SECONDS_CHECK] = ps_clock() - start;
-    return status;
 }
 
 static ps_status open_way(solve_problem *p, void **state)
@@ -78,7 +66,8 @@ static ps_status solve_way_of(solve_problem *p, void *state)
     return status;
 }
 
-/* Solves and writes; without POTENTIAL nothing is written. */
+/* Solves and writes; without POTENTIAL nothing is written. What is no solution would be none again:
+ * its states go, too. */
 static ps_status solve_and_write(solve_problem *p, void **state)
 {
     const char *path = p->run->output;
@@ -91,9 +80,11 @@ static ps_status solve_and_write(solve_problem *p, void **state)
     if (p->stopped) return status;
     if (status != PS_OK) return output_keep_iterate(p, status, *state);
     if (p->trial) return PS_OK;
-    PS_TRY(output_write(p, path, *state));
+    status = output_write(p, path, *state, judge_whole);
+    if (status != PS_OK && status != PS_INACCURATE) return status;
     run_state_open(p, &checkpoints);
-    return run_state_remove(&checkpoints);
+    ps_status removed = run_state_remove(&checkpoints);
+    return status == PS_OK ? removed : status;
 }
 
 ps_status solve_all(solve_problem *p)
@@ -106,8 +97,6 @@ ps_status solve_all(solve_problem *p)
     ps_status status = solve_and_write(p, &state);
     p->way->close(state);
     PS_TRY(status);
-    if (!p->trial) PS_TRY(check(p));
-    if (!p->trial) PS_TRY(check_whole(p));
     solve_report(p);
     return PS_OK;
 }

@@ -100,7 +100,7 @@ ps_status end_of_krylov(solve_problem *p, ps_status status);
 
 /* What a run is, for its checkpoints: options, load, method, ranks; sets options.identity. */
 ps_status solve_identify(solve_problem *p);
-/* Solves a prepared problem, writes, checks and reports. Collective. */
+/* Solves a prepared problem, checks, writes and reports. Collective. */
 ps_status solve_all(solve_problem *p);
 /* Prints the figures of a run of so many seconds, or of its plan. Collective. */
 void solve_report(const solve_problem *p);
@@ -111,10 +111,10 @@ const char *solve_method_name(const solve_options *options);
 /* Makes the file of this rank, so that what cannot be written fails before the solve. */
 ps_status output_begin_set(solve_problem *p, const char *path);
 ps_status output_create(solve_problem *p, const char *path);
-/* The field of the state, by all ranks, and the master. Collective. */
-ps_status output_write(solve_problem *p, const char *path, void *state);
-/* Takes away what output_write has left there: each rank its part, the first one the master. */
-void output_remove(const solve_problem *p, const char *path);
+/* The field of the state, by all ranks, and the master, once `judge` (NULL: nothing) has found what
+ * is known then, p->residual, good enough: before anything gets its name. Collective. */
+ps_status output_write(solve_problem *p, const char *path, void *state,
+                       ps_status (*judge)(const solve_problem *p));
 /* After a failure: at the limit of iterations the last iterate goes beside the output, which the
  * message then says. Returns the failure. Collective. */
 ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state);
@@ -166,18 +166,21 @@ void inner_close(inner_solver **inner);
 
 /* ---- writing by planes ---- */
 
+/* Own planes on their way into p->out, and the residual of their rows, which wait for the plane
+ * behind them. */
 typedef struct plane_writer {
-    ps_box_field *field;
-    int64_t next;  /* plane of the file */
-    double *chunk; /* planes that are not full chunks yet */
+    solve_problem *p;
+    int64_t next, held; /* plane of the file; planes that are written and wait */
+    double *planes;     /* those, then what is no full chunk yet; the whole memory */
+    double *product, *load, *end, *sums;
 } plane_writer;
-ps_status plane_writer_open(ps_box_field *field, plane_writer *out);
+int64_t plane_writer_bytes(const solve_problem *p);
+ps_status plane_writer_open(solve_problem *p, plane_writer *out);
 /* The next plane, [ny][nz]. */
 ps_status plane_writer_add(plane_writer *writer, const double *plane);
+/* |b - A u| / |b| over the rows that are not fixed, once all planes have come. Sums are added plane
+ * by plane: the same on any number of ranks. Collective. */
+ps_status plane_writer_residual(plane_writer *writer, double *out);
 void plane_writer_close(plane_writer *writer);
-
-/* |b - A u| / |b| over the rows that are not fixed, from the two files, some planes at a time.
- * Collective. */
-ps_status check_residual(solve_problem *p, ps_box_field *solution, double *out);
 
 #endif
