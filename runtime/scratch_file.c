@@ -36,11 +36,21 @@ ps_status ps_scratch_open(const char *beside, int *file)
     return PS_OK;
 }
 
-static ps_status fail(bool writing, ssize_t done)
+/* It has no name: its folder is told. */
+static ps_status fail(int file, bool writing, ssize_t done)
 {
     int error = done < 0 ? errno : 0;
-    return ps_fail(is_full(error) ? PS_EXHAUSTED : PS_FAILED, "a temporary file cannot be %s: %s",
-                   writing ? "written" : "read", error ? strerror(error) : "it ends too early");
+    char link[64], path[4096], folder[4096] = ".";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length > 0) {
+        path[length] = 0;
+        ps_path_folder(path, folder, sizeof folder);
+    }
+    return ps_fail(is_full(error) ? PS_EXHAUSTED : PS_FAILED,
+                   "a temporary file in %s cannot be %s: %s%s", folder,
+                   writing ? "written" : "read", error ? strerror(error) : "it ends too early",
+                   is_full(error) ? "; free some space there" : "");
 }
 
 ps_status ps_scratch_write(int file, const void *data, int64_t bytes, int64_t at)
@@ -48,7 +58,7 @@ ps_status ps_scratch_write(int file, const void *data, int64_t bytes, int64_t at
     for (const char *from = data; bytes > 0;) {
         ssize_t done = pwrite(file, from, (size_t)bytes, at);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return fail(true, done);
+        if (done <= 0) return fail(file, true, done);
         from += done;
         at += done;
         bytes -= done;
@@ -61,7 +71,7 @@ ps_status ps_scratch_read(int file, void *data, int64_t bytes, int64_t at)
     for (char *to = data; bytes > 0;) {
         ssize_t done = pread(file, to, (size_t)bytes, at);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return fail(false, done);
+        if (done <= 0) return fail(file, false, done);
         to += done;
         at += done;
         bytes -= done;

@@ -399,6 +399,7 @@ static ps_status share_memory(fmm_run *r)
         return begin_stretches(r, "a device's memory does not hold it as a whole");
     if (status == PS_OK) status = fmm_share_memory(r, evaluation_bytes(r), device);
     if (status != PS_EXHAUSTED || (a->gpu && a->gpu->grown) || !fmm_stretches_can(r)) return status;
+    if (r->ledger.most[PS_ROOM_HOST] <= r->run->host_memory) return status; /* it is the disk */
     return begin_stretches(r, "--host-memory does not hold its expansions");
 }
 

@@ -346,11 +346,23 @@ static ps_status size_runs(const fmm_run *r, run_set *s)
                    1e-6 * (double)least, 1e-6 * (double)r->run->host_memory);
 }
 
+/* Sorted runs, the records that they become, and results: asked before any of them is made. */
+static ps_status check_disk(const fmm_run *r, const run_set *s, const fmm_store *store)
+{
+    ps_ledger ledger;
+    ps_ledger_open(&ledger, r->run);
+    ps_ledger_add(&ledger, PS_ROOM_DISK, "files",
+                  store->count * (8 * s->words + fmm_store_record(store)) +
+                      fmm_sink_bytes(store->count, &r->problem.sum));
+    return ps_ledger_check(&ledger, r->run->host_memory, NULL);
+}
+
 static ps_status sort_to(fmm_run *r, run_set *s, fmm_store *store)
 {
     merge m = {0};
     ps_adaptive_set *set = &r->adaptive->tree.sets[0];
     PS_TRY(size_runs(r, s));
+    PS_TRY(check_disk(r, s, store));
     PS_TRY(ps_scratch_open(r->run->output, &s->file));
     PS_TRY(make_runs(s));
     set->points = (ps_tree_points){.count = store->count};

@@ -163,7 +163,7 @@ ps_status find_room(build *b)
     b->capacity = most_particles(b);
     /* Where all fits whatever the tree is, its cells need not be counted beforehand. */
     if (!b->run->plan && count_all(b, b->capacity, &open, &ledger) <= b->run->host_memory / 4 * 3)
-        return PS_OK;
+        return ps_ledger_check(&ledger, b->run->host_memory, NULL); /* the disk is left to ask */
     ps_memory_tight();
     for (int s = 0; s < sides; ++s)
         if (!(b->counts[s].cells[0] > 0))
