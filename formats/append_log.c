@@ -143,6 +143,15 @@ static ps_status is_taken(const ps_append_log *log)
     return ps_fail(PS_FAILED, "%s: %s is writing it; wait for that run to end", log->path, holder);
 }
 
+/* One that is there is no damaged one: what it holds must not be taken for lost. */
+static ps_status cannot_open(const char *path)
+{
+    if (errno == ENOENT) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
+    return ps_fail(PS_FAILED,
+                   "%s: cannot be opened: %s; let it be read and written, or move it away", path,
+                   strerror(errno));
+}
+
 static ps_status open_file(const char *path, int flags, ps_append_log **out)
 {
     ps_append_log *log;
@@ -155,7 +164,7 @@ static ps_status open_file(const char *path, int flags, ps_append_log **out)
     if (!log->path)
         status = ps_fail(PS_EXHAUSTED, "%s: no memory for its name", path);
     else if ((log->descriptor = open(path, flags | O_RDWR | O_CLOEXEC, 0666)) < 0)
-        status = ps_fail(flags & O_CREAT ? PS_FAILED : PS_INVALID, "%s: %s", path, strerror(errno));
+        status = cannot_open(path);
     else if (flock(log->descriptor, LOCK_EX | LOCK_NB) != 0)
         status = is_taken(log);
     else if (is_foreign(log->descriptor))

@@ -21,15 +21,22 @@ static ps_status agree(const ps_state_spec *spec, ps_status status)
 
 static bool is_first(const ps_state_spec *spec) { return !spec->every_rank || ps_comm_rank() == 0; }
 
+enum { NAME_SIZE = sizeof((ps_state){0}.name) };
+
+/* Of this rank; -1: of a run on one rank. */
+static void name_of(const ps_state_spec *spec, int rank, char out[NAME_SIZE])
+{
+    int length = snprintf(out, NAME_SIZE, "%.4050s", spec->name);
+    if (rank >= 0) snprintf(out + length, NAME_SIZE - (size_t)length, ".rank%04d", rank);
+}
+
 /* An empty state with its names. */
 static void name_files(const ps_state_spec *spec, ps_state *s)
 {
     *s = (ps_state){.spec = *spec};
-    int length = snprintf(s->name, sizeof s->name, "%.4050s", spec->name);
-    if (spec->every_rank && ps_comm_size() > 1) {
-        s->spec.part = ps_comm_rank();
-        snprintf(s->name + length, sizeof s->name - (size_t)length, ".rank%04d", ps_comm_rank());
-    }
+    bool several = spec->every_rank && ps_comm_size() > 1;
+    if (several) s->spec.part = ps_comm_rank();
+    name_of(spec, several ? ps_comm_rank() : -1, s->name);
     snprintf(s->log_path, sizeof s->log_path, "%.4080s.log", spec->name);
 }
 
@@ -62,42 +69,85 @@ static ps_status remove_own(const ps_state *s)
     return PS_OK;
 }
 
+/* What a run on other ranks has: those that are not of this one, by the first. */
+static ps_status remove_others(const ps_state *s)
+{
+    int rank = ps_comm_size() > 1 ? ps_comm_size() : 0;
+    ps_state other = *s;
+    for (int64_t count = 1; count > 0; ++rank) {
+        int64_t *list;
+        name_of(&s->spec, rank, other.name);
+        PS_TRY(ps_checkpoint_list(other.name, &list, &count));
+        free(list);
+        if (count > 0) PS_TRY(remove_own(&other));
+    }
+    name_of(&s->spec, -1, other.name);
+    return ps_comm_size() > 1 ? remove_own(&other) : PS_OK;
+}
+
 /* The log goes last, and once the others are gone for good, so that what a crash leaves behind is
  * still a run. */
 static ps_status remove_all(const ps_state *s)
 {
     PS_TRY(agree(&s->spec, remove_own(s)));
+    if (s->spec.every_rank) PS_TRY(agree(&s->spec, is_first(&s->spec) ? remove_others(s) : PS_OK));
     if (s->spec.series) ps_path_sync_folder(s->name); /* some file systems cannot: let pass */
     bool has_log = s->spec.series && is_first(&s->spec);
     return agree(&s->spec, has_log ? remove_file(s->log_path) : PS_OK);
 }
 
-/* The run that the newest readable generation belongs to. */
-static ps_status find_generations(ps_state *s)
+/* A generation that could not be opened: what nobody lets us read is no damaged one, and stays. */
+static ps_status may_pass_over(const char *name, int64_t generation)
+{
+    char path[4096];
+    ps_checkpoint_path(name, generation, path);
+    if (access(path, R_OK) == 0 || errno == ENOENT) return PS_OK;
+    return ps_fail(
+        PS_FAILED,
+        "%s: cannot be read: %s; let it be read, move it away, or begin anew with --fresh", path,
+        strerror(errno));
+}
+
+/* The run that the newest readable generation of this name belongs to. */
+static ps_status find_generations(ps_state *s, const char *name)
 {
     int64_t *generations = NULL, count = 0;
     char *identity = NULL;
-    ps_status status = ps_checkpoint_list(s->name, &generations, &count);
+    ps_status status = ps_checkpoint_list(name, &generations, &count);
     for (int64_t i = 0; i < count && status == PS_OK && !s->resumes; ++i) {
-        if (ps_checkpoint_identity(s->name, generations[i], s->spec.part, s->uuid, &identity) !=
-            PS_OK)
+        if (ps_checkpoint_identity(name, generations[i], s->spec.part, s->uuid, &identity) !=
+            PS_OK) {
+            status = may_pass_over(name, generations[i]);
             continue;
+        }
         s->resumes = true;
         status = ps_identity_check(s->spec.name, identity, s->spec.identity);
         free(identity);
     }
     if (status == PS_OK && !s->resumes && count > 0)
-        ps_warning("passing over all %lld checkpoints of %s: %s", (long long)count, s->name,
+        ps_warning("passing over all %lld checkpoints of %s: %s", (long long)count, name,
                    ps_message());
     free(generations);
     return status;
+}
+
+/* Those of this run, or, as names tell one rank from several, of what is refused. */
+static ps_status find_any_ranks(ps_state *s)
+{
+    char other[NAME_SIZE];
+    PS_TRY(find_generations(s, s->name));
+    if (!s->spec.every_rank || s->resumes) return PS_OK;
+    name_of(&s->spec, ps_comm_size() > 1 ? -1 : 0, other);
+    PS_TRY(find_generations(s, other));
+    s->resumes = false;
+    return PS_OK;
 }
 
 /* Is there a run to continue? By the log, if there is one in such runs. */
 static ps_status find_run(ps_state *s)
 {
     const ps_state_spec *spec = &s->spec;
-    if (!spec->series) return spec->run->fresh ? PS_OK : find_generations(s);
+    if (!spec->series) return spec->run->fresh ? PS_OK : find_any_ranks(s);
     PS_TRY(ps_run_log_open(spec->run, s->log_path, spec->name, spec->identity, &s->log));
     s->resumes = s->log != NULL;
     if (s->log) snprintf(s->uuid, sizeof s->uuid, "%s", ps_append_log_uuid(s->log));
@@ -138,6 +188,7 @@ static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
     bool bad = check_generation(s, generation, &found) != PS_OK;
     ps_checkpoint_path(s->name, generation, path);
     bool there = access(path, F_OK) == 0;
+    PS_TRY(agree(&s->spec, bad ? may_pass_over(s->name, generation) : PS_OK));
     if (bad && there) ps_warning("passing over a checkpoint: %s", ps_message());
     int64_t most = bad ? 0 : found, least = most;
     if (s->spec.every_rank) {

@@ -2,7 +2,9 @@
 #include "stage/state.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/scope.h"
@@ -174,6 +176,96 @@ static void another_run_is_refused_by_name(void **unused)
         run.fresh = true;
         check_ok(ps_state_open(&other, &state, &step));
         assert_int_equal(step, 0);
+        ps_state_close(&state);
+    }
+}
+
+/* One rank and several have states of other names: each is refused for the other's, and --fresh
+ * leaves none. */
+static void a_run_on_other_ranks_is_refused(void **unused)
+{
+    ps_state_spec one = spec_of(false), two = one;
+    ps_state state;
+    int64_t step;
+    begin_anew();
+    one.every_rank = true;
+    one.identity = "ranks=1\n";
+    two.identity = "ranks=2\n";
+    for (int rank = 1; rank >= 0; --rank) { /* as two ranks leave them */
+        two.name = rank ? "out.rank0001" : "out.rank0000";
+        two.part = rank;
+        go(&two, 0);
+    }
+    check_fails(ps_state_check(&one), PS_USAGE, "had ranks \"2\", now it is \"1\"");
+    check_fails(ps_state_open(&one, &state, &step), PS_USAGE, "had ranks");
+    ps_state_close(&state);
+    check_ok(ps_state_check(&two));
+    run.fresh = true;
+    check_ok(ps_state_open(&one, &state, &step));
+    ps_state_close(&state);
+    for (int rank = 0; rank < 2; ++rank) {
+        snprintf(path, sizeof path, "out.rank%04d.%06d.h5", rank, STEPS);
+        assert_int_not_equal(access(path, F_OK), 0);
+    }
+}
+
+/* What cannot be opened may be sound: the run ends, and all of it stays. */
+static void a_log_that_cannot_be_opened_stays(void **unused)
+{
+    begin_anew();
+    ps_state_spec spec = spec_of(true);
+    ps_state state;
+    int64_t step;
+    go(&spec, 0);
+    assert_int_equal(rename("out.log", "kept"), 0);
+    assert_int_equal(mkdir("out.log", 0777), 0);
+    check_fails(ps_state_open(&spec, &state, &step), PS_FAILED, "out.log: cannot be opened");
+    ps_state_close(&state);
+    assert_int_equal(rmdir("out.log"), 0);
+    assert_int_equal(rename("kept", "out.log"), 0);
+    check_ok(ps_state_open(&spec, &state, &step));
+    assert_int_equal(step, STEPS);
+    ps_state_close(&state);
+}
+
+static void open_as_nobody(bool series)
+{
+    enum { NOBODY = 65534 };
+    ps_state_spec spec = spec_of(series);
+    ps_state state;
+    int64_t step;
+    if (getuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) _exit(1);
+    bool refused = ps_state_open(&spec, &state, &step) == PS_FAILED &&
+                   strstr(ps_message(), "cannot be read: Permission denied");
+    if (!refused) fprintf(stderr, "%s\n", ps_message());
+    _exit(refused ? 0 : 1);
+}
+
+static void a_state_that_cannot_be_read_stays(void **unused)
+{
+    for (int series = 0; series < 2; ++series) {
+        ps_state_spec spec = spec_of(series);
+        ps_state state;
+        int64_t step;
+        int end;
+        begin_anew();
+        go(&spec, 0);
+        for (int64_t g = STEPS - 1; g <= STEPS; ++g) {
+            ps_checkpoint_path(name, g, path);
+            assert_int_equal(chmod(path, 0), 0);
+        }
+        assert_int_equal(chmod(".", 0777), 0);
+        if (series) assert_int_equal(chmod("out.log", 0666), 0);
+        pid_t child = fork();
+        if (child == 0) open_as_nobody(series);
+        waitpid(child, &end, 0);
+        assert_int_equal(end, 0);
+        for (int64_t g = STEPS - 1; g <= STEPS; ++g) {
+            ps_checkpoint_path(name, g, path);
+            assert_int_equal(chmod(path, 0666), 0);
+        }
+        check_ok(ps_state_open(&spec, &state, &step));
+        assert_int_equal(step, STEPS);
         ps_state_close(&state);
     }
 }
