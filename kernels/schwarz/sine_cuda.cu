@@ -11,8 +11,9 @@
  *
  * A block of 8 warps has two groups, which take 32 lines at a time and up to PS_SINE_TILES x 8
  * results of each parity; a warp has a quarter of the results. Sines of all steps stay in shared
- * memory where they fit. Then groups wait for each other nowhere, and one multiplies while the
- * other stores; where they do not fit, both go through them step by step. Sines come by bulk
+ * memory where they fit; else they go round in as many slots as there is room for, and the group
+ * that is the last to leave a slot has it filled anew. So one group multiplies while the other one
+ * stores, and neither waits for the other but where it is a whole round ahead. Sines come by bulk
  * copies, lines by copies of the threads, some steps ahead.
  */
 #include <cuda_runtime.h>
@@ -34,17 +35,17 @@ enum {
     LINES = 32,
     PARTS = 4,                     /* warps of a group, over the results */
     TILES = PS_SINE_TILES / PARTS, /* of 8 results, that a warp has at most */
-    MANY_STAGES = 6,               /* of lines, and of sines that do not stay */
+    MANY_STAGES = 6,               /* of lines */
     FEW_STAGES = 3,
-    SLOTS = 32 /* steps of sines that stay, at most */
+    SLOTS = 32 /* of sines, at most */
 };
 
 static_assert(DEPTH == 8, "a step is one product deep");
 
-/* How a launch uses shared memory: steps of sines, then each group's stages of lines. */
+/* How a launch uses shared memory: slots for a step of sines each, then each group's stages of
+ * lines. */
 struct sine_plan {
-    int slots, stages, size; /* size: of a step of sines, in doubles */
-    bool stay;
+    int slots, stages, size; /* size: of a slot, in doubles */
 };
 
 #include "kernels/schwarz/sine_lines_body.h"
@@ -288,33 +289,36 @@ template <typename real, bool ROWS, bool MODES, bool ONE> struct fetcher {
     }
 };
 
-/* What a block fetches of sines, step after step, into one slot after the other. */
-struct sine_fetcher {
-    const double *from;
-    int step, slot;
-    __device__ sine_fetcher(const ps_sine_table &s, const sine_plan &plan, bool modes)
-        : from(s.values +
-               (int64_t)((modes ? 0 : s.chunks) + blockIdx.x % s.chunks) * s.steps * plan.size),
-          step(0), slot(0)
-    {
-    }
-    __device__ void fetch(const ps_sine_table &s, const sine_plan &plan, double *memory,
-                          uint32_t gates)
+/* The sines of a block in slots of shared memory. */
+struct sine_ring {
+    const double *from; /* of all steps */
+    double *memory;
+    uint32_t gates, left; /* left: how often groups left each slot */
+
+    /* By bulk copies of one thread, or by all threads. */
+    __device__ void fetch(const sine_plan &plan, int step, int slot, bool one) const
     {
         double *to = memory + slot * plan.size;
+        const double *of = from + (int64_t)step * plan.size;
 #if __CUDA_ARCH__ >= 900
-        if (threadIdx.x == 0)
-            gate(gates, slot).copy(shared_at(to), from, plan.size * (int)sizeof(double));
+        if (one) gate(gates, slot).copy(shared_at(to), of, plan.size * (int)sizeof(double));
 #else
         for (int e = 2 * threadIdx.x; e < plan.size; e += 2 * THREADS)
-            __pipeline_memcpy_async(to + e, from + e, 2 * sizeof(double));
+            __pipeline_memcpy_async(to + e, of + e, 2 * sizeof(double));
 #endif
-        slot = slot + 1 == plan.slots ? 0 : slot + 1;
-        from += plan.size;
-        if (++step == s.steps) {
-            step = 0;
-            from -= s.steps * plan.size;
-        }
+    }
+    /* A thread's group has left a slot: whether the thread is the one that fetches into it. */
+    __device__ bool leave(int slot) const
+    {
+        uint32_t before = 0;
+#if __CUDA_ARCH__ >= 900
+        if (threadIdx.x % OF_GROUP == 0)
+            asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %0, [%1], 1;"
+                         : "=r"(before)
+                         : "r"(left + slot * (uint32_t)sizeof(uint32_t))
+                         : "memory");
+#endif
+        return before % 2 == 1;
     }
 };
 
@@ -325,10 +329,11 @@ __device__ void wait_for_step(const sine_plan &plan, int group)
         __pipeline_wait_prior(MANY_STAGES - 2);
     else
         __pipeline_wait_prior(FEW_STAGES - 2);
-    if (plan.stay)
-        asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"((int)OF_GROUP) : "memory");
-    else
-        __syncthreads();
+#if __CUDA_ARCH__ >= 900
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "n"((int)OF_GROUP) : "memory");
+#else
+    __syncthreads();
+#endif
 }
 
 template <typename real, bool ROWS, bool MODES, bool ONE>
@@ -338,47 +343,51 @@ __global__ void __launch_bounds__(THREADS, 1)
     typedef stage_of<real, ROWS> stage;
     extern __shared__ __align__(128) double memory[];
     __shared__ unsigned long long gates[SLOTS];
+    __shared__ uint32_t left[SLOTS];
     const int group = threadIdx.x / OF_GROUP, warp = threadIdx.x / 32 % PARTS;
     /* Parts with a tile more are with the next scheduler in the second group. */
     const int part = (warp + group) % PARTS, odd = 16 * 32 * t.sines.chunk_tiles;
     const int first = part * t.sines.chunk_tiles / PARTS;
     const int tiles = (part + 1) * t.sines.chunk_tiles / PARTS - first;
-    const int first_result = 8 * (blockIdx.x % t.sines.chunks * t.sines.chunk_tiles + first);
+    const int chunk = blockIdx.x % t.sines.chunks, steps = t.sines.steps;
+    const int first_result = 8 * (chunk * t.sines.chunk_tiles + first);
     const share mine = share::of<ROWS>(t, group);
-    int pieces = mine.pieces();
-    if (!plan.stay) pieces = max(pieces, share::of<ROWS>(t, 1 - group).pieces());
-    const int ahead = plan.stages - 1, sines_ahead = plan.stay ? plan.slots : ahead;
-    const int steps = plan.stay ? t.sines.steps : pieces * t.sines.steps;
-    const uint32_t sines_at = shared_at(memory), gates_at = shared_at(gates);
-    const uint32_t slot_bytes = plan.size * (uint32_t)sizeof(double);
+    const int pieces = max(mine.pieces(), share::of<ROWS>(t, 1 - group).pieces());
+    const uint32_t sines_at = shared_at(memory), slot_bytes = plan.size * (uint32_t)sizeof(double);
     const uint32_t sines_end = sines_at + plan.slots * slot_bytes;
     const uint32_t lines_at = sines_end + group * plan.stages * stage::BYTES;
     const uint32_t lines_end = lines_at + plan.stages * stage::BYTES;
     const uint32_t own_sines = 16 * (32 * first + threadIdx.x % 32);
     fetcher<real, ROWS, MODES, ONE> next(t, mine, lines_at, plan.stages);
-    sine_fetcher sines(t.sines, plan, MODES);
+    const sine_ring ring = {t.sines.values +
+                                (int64_t)((MODES ? 0 : t.sines.chunks) + chunk) * steps * plan.size,
+                            memory, shared_at(gates), shared_at(left)};
+    const bool stay = plan.slots == steps;
+    if (threadIdx.x < SLOTS) {
+        left[threadIdx.x] = 0;
 #if __CUDA_ARCH__ >= 900
-    if (threadIdx.x < SLOTS) gate(gates_at, threadIdx.x).ready();
-    __syncthreads();
+        gate(ring.gates, threadIdx.x).ready();
 #endif
-    for (int q = 0; q < max(ahead, sines_ahead); ++q) {
-        if (q < min(sines_ahead, steps)) sines.fetch(t.sines, plan, memory, gates_at);
-        if (q < ahead) next.fetch();
     }
+    __syncthreads();
+    for (int q = 0; q < plan.slots - (stay ? 0 : 1); ++q) ring.fetch(plan, q, q, threadIdx.x == 0);
+    for (int q = 0; q < plan.stages - 1; ++q) next.fetch();
     uint32_t now = lines_at, sines_now = sines_at, turn = 0;
-    int slot = 0, q = sines_ahead;
+    int slot = 0;
     for (int piece = 0; piece < pieces; ++piece) {
         const int count = mine.count(piece);
         warp_products sums = {};
-        for (int s = 0; s < t.sines.steps; ++s) {
+        for (int s = 0; s < steps; ++s) {
             wait_for_step(plan, group);
-            if (q < steps) {
-                sines.fetch(t.sines, plan, memory, gates_at);
-                ++q;
+            if (!stay) { /* all of the group have left the slot before this one */
+                const int before = slot == 0 ? plan.slots - 1 : slot - 1;
+                const int step = s - 1 + plan.slots, again = step < steps ? 0 : steps;
+                if (again == 0 || piece + 1 < pieces)
+                    ring.fetch(plan, step - again, before, ring.leave(before));
             }
             next.fetch();
 #if __CUDA_ARCH__ >= 900
-            if (piece == 0 || !plan.stay) gate(gates_at, slot).wait(turn);
+            gate(ring.gates, slot).wait(turn);
 #endif
             sums.add_lines<MODES, ONE, ROWS, stage>(count, now, sines_now + own_sines, odd, tiles);
             now = now + stage::BYTES == lines_end ? lines_at : now + stage::BYTES;
@@ -387,7 +396,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             if (sines_now == sines_end) {
                 slot = 0;
                 sines_now = sines_at;
-                turn ^= plan.stay ? 0 : 1;
+                turn ^= stay ? 0 : 1;
             }
         }
         if (count > 0)
@@ -399,7 +408,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 /* ---- launches ---- */
 
 typedef struct card {
-    int processors, memory, major;
+    int processors, memory;
 } card;
 
 ps_status look_at(card *out)
@@ -408,32 +417,24 @@ ps_status look_at(card *out)
     PS_CUDA(cudaGetDevice(&device));
     PS_CUDA(cudaDeviceGetAttribute(&out->processors, cudaDevAttrMultiProcessorCount, device));
     PS_CUDA(cudaDeviceGetAttribute(&out->memory, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    PS_CUDA(cudaDeviceGetAttribute(&out->major, cudaDevAttrComputeCapabilityMajor, device));
-    out->memory -= SLOTS * (int)sizeof(unsigned long long); /* gates */
+    out->memory -= SLOTS * (int)(sizeof(unsigned long long) + sizeof(uint32_t)); /* gates, left */
     return PS_OK;
 }
 
-/* Bytes that the plan takes with so many slots and stages, where a stage has `stage` bytes. */
-int bytes_of(sine_plan *plan, int slots, int stages, int stage)
-{
-    plan->slots = slots;
-    plan->stages = stages;
-    return plan->size * slots * (int)sizeof(double) + GROUPS * stages * stage;
-}
-
-/* Sines that stay, lines many steps ahead; then less. Returns the bytes of shared memory. */
+/* Sines that stay, beside lines many steps ahead or a few; else slots that they go round in.
+ * Returns the bytes of shared memory. */
 int make_plan(const ps_sine_table *s, const card *c, int stage, sine_plan *plan)
 {
     plan->size = (int)(ps_sine_table_size(s) / (2 * s->chunks * s->steps));
-    for (int stay = 1; stay >= 0; --stay) {
-        plan->stay = stay;
-        if (stay && (c->major < 9 || s->steps > SLOTS)) continue;
+    const int slot = plan->size * (int)sizeof(double);
+    for (int stay = 1; stay >= 0; --stay)
         for (int few = 0; few < 2; ++few) {
-            const int stages = few ? FEW_STAGES : MANY_STAGES;
-            const int bytes = bytes_of(plan, stay ? s->steps : stages, stages, stage);
-            if (bytes <= c->memory) return bytes;
+            plan->stages = few ? FEW_STAGES : MANY_STAGES;
+            const int lines = GROUPS * plan->stages * stage, room = (c->memory - lines) / slot;
+            const int most = room < SLOTS ? room : SLOTS;
+            plan->slots = s->steps < most ? s->steps : most;
+            if (plan->slots >= (stay ? s->steps : plan->stages)) return lines + plan->slots * slot;
         }
-    }
     return -1;
 }
 

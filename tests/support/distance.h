@@ -16,4 +16,7 @@ static inline double relative_l2(const double *got, const double *want, int64_t 
     return sqrt(size > 0 ? difference / size : difference);
 }
 
+/* The larger of two errors, NaN if one is: fmax would drop it. */
+static inline double worse_of(double a, double b) { return a >= b || isnan(a) ? a : b; }
+
 #endif
