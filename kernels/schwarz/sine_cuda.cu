@@ -421,20 +421,20 @@ ps_status look_at(card *out)
     return PS_OK;
 }
 
-/* Sines that stay, beside lines many steps ahead or a few; else slots that they go round in.
- * Returns the bytes of shared memory. */
+/* Lines many steps ahead, beside sines that stay or have as many slots: few of them would cost more
+ * than sines that go round. Returns the bytes of shared memory. */
 int make_plan(const ps_sine_table *s, const card *c, int stage, sine_plan *plan)
 {
     plan->size = (int)(ps_sine_table_size(s) / (2 * s->chunks * s->steps));
     const int slot = plan->size * (int)sizeof(double);
-    for (int stay = 1; stay >= 0; --stay)
-        for (int few = 0; few < 2; ++few) {
-            plan->stages = few ? FEW_STAGES : MANY_STAGES;
-            const int lines = GROUPS * plan->stages * stage, room = (c->memory - lines) / slot;
-            const int most = room < SLOTS ? room : SLOTS;
-            plan->slots = s->steps < most ? s->steps : most;
-            if (plan->slots >= (stay ? s->steps : plan->stages)) return lines + plan->slots * slot;
-        }
+    for (int few = 0; few < 2; ++few) {
+        plan->stages = few ? FEW_STAGES : MANY_STAGES;
+        const int lines = GROUPS * plan->stages * stage, room = (c->memory - lines) / slot;
+        const int most = room < SLOTS ? room : SLOTS;
+        plan->slots = s->steps < most ? s->steps : most;
+        if (plan->slots == s->steps || plan->slots >= plan->stages)
+            return lines + plan->slots * slot;
+    }
     return -1;
 }
 

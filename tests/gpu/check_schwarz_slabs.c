@@ -328,8 +328,8 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
 }
 
 /* Planes of the sizes that are measured, and larger ones: sines that stay in shared memory beside
- * many stages of lines, beside few, in two pieces, and that go round, of one matrix and of two; the
- * last two with more lines than groups take at once, so that some have a piece more. */
+ * lines, in one piece and in two, and that go round, of one matrix and of two; the last two with
+ * more lines than groups take at once, so that some have a piece more. */
 static void check_planes(void)
 {
     static const int64_t nodes[][3] = {{5, 264, 286}, {4, 412, 446},  {3, 252, 333},
