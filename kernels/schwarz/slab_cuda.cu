@@ -10,32 +10,30 @@ extern "C" {
 namespace
 {
 
-/* Of numbers far from the ends of the range, to rounding, without the branches of a division: these
- * are of each row. */
-__device__ __forceinline__ double reciprocal(double x)
+/* Of numbers far from the ends of the range: 20 bits of x are looked at. */
+__device__ __forceinline__ double roughly(double x)
 {
     double r;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-#pragma unroll
-    for (int i = 0; i < 2; ++i) { /* of third order: 20 bits, 60, all */
-        const double e = fma(-x, r, 1.);
-        r = fma(r, fma(e, e, e), r);
-    }
     return r;
 }
 
 #define LEAF __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
-#define RECIPROCAL(x) reciprocal(x)
+#define ROUGHLY(x) roughly(x)
 #include "kernels/schwarz/mode_pieces_body.h"
 
 enum {
     THREADS = 128,
     AHEAD = 8, /* planes that are asked for at once */
     LANES = 32,
-    FEW_PIECES = 8,  /* of a block of 32 modes; two blocks of a multiprocessor */
-    MOST_PIECES = 16 /* of one of 16 */
+    FEW_PIECES = 8,      /* of a block of 32 modes; two blocks of a multiprocessor */
+    MOST_PIECES = 16,    /* of one of 16 */
+    SEPARATOR_ITEMS = 3, /* that others look at */
+    ITEMS = 2 * SEPARATOR_ITEMS
 };
+
+static_assert(ITEMS >= (int)PIECE_ITEMS, "items of pieces are where separators go, twice");
 
 /* What a sweep has: arrays by mode, plane after plane `size` apart. */
 template <typename real> struct sweep_view {
@@ -174,13 +172,56 @@ __global__ void __launch_bounds__(THREADS) sweep(const __grid_constant__ sweep_v
             v.out[m.slab->sent[side] * v.size + mode] = (real)(both * face[side] - m.trace[side]);
 }
 
+/* What a thread's separator is for others, in one half of the items or the other. */
+__device__ void put_separator(double *item, int half, int row, const separator &s)
+{
+    item += SEPARATOR_ITEMS * half * row;
+    item[0] = s.value;
+    item[row] = s.next;
+    item[2 * row] = s.inverse;
+}
+
+__device__ separator get_separator(const double *item, int half, int row, bool there)
+{
+    item += SEPARATOR_ITEMS * half * row;
+    if (!there) return {};
+    return {item[0], item[row], 0, item[2 * row]};
+}
+
+/* The separators on both sides of a piece, by all threads of a block. */
+__device__ void solve_separators(const piece_rows &p, double beside, double *item, double *left,
+                                 double *right)
+{
+    const int pieces = blockDim.y, piece = threadIdx.y, width = blockDim.x, row = pieces * width;
+    separator s = {};
+    int half = 0;
+    __syncthreads();
+    if (piece < pieces - 1)
+        s = separator_between(&p, beside, item, item + width, piece == pieces - 2, row);
+    __syncthreads();
+    put_separator(item, half, row, s);
+    __syncthreads();
+    for (int apart = 1; apart < pieces - 1; apart *= 2) {
+        const separator before = get_separator(item - apart * width, half, row, piece >= apart);
+        const separator after =
+            get_separator(item + apart * width, half, row, piece + apart < pieces);
+        if (piece < pieces - 1) s = reduce(&before, &s, &after);
+        half ^= 1;
+        put_separator(item, half, row, s);
+        __syncthreads();
+    }
+    const separator before = get_separator(item - width, half, row, piece > 0);
+    *left = before.value * before.inverse;
+    *right = s.value * s.inverse;
+}
+
 /* The same by WIDTH threads for each piece of as many modes, rows in registers
  * (mode_pieces_body.h). */
 template <typename real, int WIDTH, int MOST>
 __global__ void __launch_bounds__(WIDTH *MOST, 2)
     sweep_pieces(const __grid_constant__ sweep_view<real> v, int longest)
 {
-    extern __shared__ double memory[]; /* factors [longest][pieces][WIDTH], items of pieces */
+    extern __shared__ double memory[]; /* factors [longest][pieces][WIDTH], items likewise */
     const int pieces = blockDim.y, piece = threadIdx.y, row = pieces * WIDTH;
     const int64_t asked = (int64_t)blockIdx.x * WIDTH + threadIdx.x;
     const bool there = asked < v.size;
@@ -208,26 +249,23 @@ __global__ void __launch_bounds__(WIDTH *MOST, 2)
         value[i] *= m.inverse;
     }
     eliminate_piece(&p, value, factor, item, row);
-    item[SEPARATOR * row] = beside * m.inverse;
-    __syncthreads();
-    if (piece == 0) solve_separators(pieces, p.off, p.inside, item, WIDTH);
-    __syncthreads();
-    const double right = piece < pieces - 1 ? item[SEPARATOR * row] : 0;
-    const double left = piece > 0 ? item[SEPARATOR * row - WIDTH] : 0;
+    double left = 0, right = 0;
+    if (pieces > 1) solve_separators(p, beside * m.inverse, item, &left, &right);
     const double last = finish_piece(&p, value, factor, row, left, right);
     if (!there) return;
-    real *to = m.field + begin * v.size;
+    const mode_view<real> n = find_mode(v, mode); /* again: registers were for rows */
+    real *to = n.field + begin * v.size;
 #pragma unroll
     for (int i = 0; i < PIECE_ROWS; ++i, to += v.size)
         if (i < p.count) *to = (real)value[i];
-    if (piece < pieces - 1) m.field[end * v.size] = (real)right;
-    if (piece == 0) set_fixed_planes(v, m);
-    const double both = m.inverse == 0 ? 0 : (v.p + v.q * m.mu) / m.inverse;
+    if (piece < pieces - 1) n.field[end * v.size] = (real)right;
+    if (piece == 0) set_fixed_planes(v, n);
+    const double both = n.inverse == 0 ? 0 : (v.p + v.q * n.mu) / n.inverse;
 #pragma unroll
     for (int side = 0; side < 2; ++side)
-        if (piece == (side == 0 ? 0 : pieces - 1) && v.out && m.slab->sent[side] >= 0)
-            v.out[m.slab->sent[side] * v.size + mode] =
-                (real)(both * (side == 0 ? value[0] : last) - pick(m.trace, side));
+        if (piece == (side == 0 ? 0 : pieces - 1) && v.out && n.slab->sent[side] >= 0)
+            v.out[n.slab->sent[side] * v.size + mode] =
+                (real)(both * (side == 0 ? value[0] : last) - pick(n.trace, side));
 }
 
 /* The nodes that are fixed: all of a fixed face, and of each other plane its first and last line
@@ -268,7 +306,7 @@ ps_status launch_pieces(const sweep_view<real> &v, int64_t slabs, int64_t rows, 
 {
     const int pieces = pieces_of(rows), longest = (int)(rows / pieces);
     const int width = pieces > FEW_PIECES ? LANES / 2 : LANES;
-    const int bytes = (int)sizeof(double) * width * pieces * (longest + PIECE_ITEMS);
+    const int bytes = (int)sizeof(double) * width * pieces * (longest + ITEMS);
     const dim3 blocks((unsigned)((v.size + width - 1) / width), (unsigned)slabs);
     const dim3 threads((unsigned)width, (unsigned)pieces);
     auto kernel = width < LANES ? sweep_pieces<real, LANES / 2, MOST_PIECES>

@@ -6,7 +6,7 @@
 
 #define LEAF static inline
 #define UNROLL
-#define RECIPROCAL(x) (1 / (x))
+#define ROUGHLY(x) ((float)(1 / (x)) /* 24 bits, as of a device */)
 #include "kernels/schwarz/mode_pieces_body.h"
 
 enum { MOST = 500, PIECES = 16 };
@@ -29,13 +29,27 @@ static double diagonal(const chain *c, int i)
     return i == c->rows - 1 ? c->ends[1] : i == 0 ? c->ends[0] : c->inside;
 }
 
+/* The values of the separators, `all` of them, side by side. */
+static void solve_separators(int all, separator *s)
+{
+    static const separator none = {0};
+    separator next[PIECES];
+    for (int apart = 1; apart < all; apart *= 2) {
+        for (int k = 0; k < all; ++k)
+            next[k] = reduce(k >= apart ? &s[k - apart] : &none, &s[k],
+                             k + apart < all ? &s[k + apart] : &none);
+        for (int k = 0; k < all; ++k) s[k] = next[k];
+    }
+}
+
 /* As sweep_pieces of slab_cuda.cu does it. */
 static void solve(chain *c, int pieces)
 {
     static double value[PIECES][PIECE_ROWS], factor[PIECE_ROWS * PIECES];
     static double item[PIECE_ITEMS * PIECES];
     piece_rows p[PIECES];
-    int begin[PIECES + 1];
+    separator s[PIECES];
+    int begin[PIECES + 1], last = pieces - 1;
     for (int k = 0; k <= pieces; ++k) begin[k] = (c->rows + 1) * k / pieces;
     for (int k = 0; k < pieces; ++k) {
         int end = begin[k + 1] - 1;
@@ -43,16 +57,18 @@ static void solve(chain *c, int pieces)
                             diagonal(c, end - 1)};
         for (int i = 0; i < p[k].count; ++i) value[k][i] = c->b[begin[k] + i];
         eliminate_piece(&p[k], value[k], factor + k, item + k, pieces);
-        item[SEPARATOR * pieces + k] = k < pieces - 1 ? c->b[end] : 0;
     }
-    solve_separators(pieces, c->off, c->inside, item, 1);
+    for (int k = 0; k < last; ++k)
+        s[k] = separator_between(&p[k], c->b[begin[k + 1] - 1], item + k, item + k + 1,
+                                 k == last - 1, pieces);
+    solve_separators(last, s);
     for (int k = 0; k < pieces; ++k) {
-        double left = k > 0 ? item[SEPARATOR * pieces + k - 1] : 0;
-        double right = k < pieces - 1 ? item[SEPARATOR * pieces + k] : 0;
-        double last = finish_piece(&p[k], value[k], factor + k, pieces, left, right);
-        check_near(last, value[k][p[k].count - 1], 0, 0);
+        double left = k > 0 ? s[k - 1].value * s[k - 1].inverse : 0;
+        double right = k < last ? s[k].value * s[k].inverse : 0;
+        double end = finish_piece(&p[k], value[k], factor + k, pieces, left, right);
+        check_near(end, value[k][p[k].count - 1], 0, 0);
         for (int i = 0; i < p[k].count; ++i) c->x[begin[k] + i] = value[k][i];
-        if (k < pieces - 1) c->x[begin[k + 1] - 1] = right;
+        if (k < last) c->x[begin[k + 1] - 1] = right;
     }
 }
 
