@@ -1,6 +1,7 @@
 #include "formats/columns_hdf5.h"
 
 #include <hdf5.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@ enum { NAMES_MAX = 16 };
 
 struct ps_hdf5_columns {
     char path[4096], names[NAMES_MAX][PS_NAME_MAX];
+    char units[NAMES_MAX][32]; /* of the attribute of this name; "" if there is none */
+    double gaps[NAMES_MAX][2]; /* what stands for a value that is not there; NAN: nothing */
     hid_t file, handles[NAMES_MAX];
     int count, width[NAMES_MAX];
     int64_t rows;
@@ -44,6 +47,60 @@ static int shape_of(hid_t handle, hsize_t dims[2])
     return rank;
 }
 
+/* Lock held. An attribute of one number, or `otherwise`. */
+static double attribute_of(hid_t handle, const char *name, double otherwise)
+{
+    double value = otherwise;
+    if (H5Aexists(handle, name) <= 0) return otherwise;
+    hid_t attribute = H5Aopen(handle, name, H5P_DEFAULT), space = -1, type = -1;
+    if (attribute >= 0) space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    bool number = (class == H5T_FLOAT || class == H5T_INTEGER) && space >= 0 &&
+                  H5Sget_simple_extent_npoints(space) == 1;
+    if (!number || H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) value = otherwise;
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (attribute >= 0) H5Aclose(attribute);
+    return value;
+}
+
+/* Lock held. An attribute of text, or "". */
+static void text_of(hid_t handle, const char *name, char out[32])
+{
+    char *text = NULL, fixed[256] = "";
+    out[0] = 0;
+    if (H5Aexists(handle, name) <= 0) return;
+    hid_t attribute = H5Aopen(handle, name, H5P_DEFAULT), type = -1, space = -1;
+    if (attribute >= 0) space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    bool one = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+               H5Sget_simple_extent_npoints(space) == 1;
+    if (one && H5Tis_variable_str(type) > 0) {
+        if (H5Aread(attribute, type, &text) >= 0 && text) snprintf(out, 32, "%s", text);
+        H5free_memory(text);
+    } else if (one && H5Tget_size(type) < sizeof fixed && H5Aread(attribute, type, fixed) >= 0) {
+        snprintf(out, 32, "%.31s", fixed);
+    }
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    if (attribute >= 0) H5Aclose(attribute);
+}
+
+/* Lock held. What attributes of CF say that the numbers stand for. */
+static ps_status read_attributes(ps_hdf5_columns *c, int number)
+{
+    hid_t handle = c->handles[number];
+    double scale = attribute_of(handle, "scale_factor", 1),
+           offset = attribute_of(handle, "add_offset", 0);
+    text_of(handle, "units", c->units[number]);
+    c->gaps[number][0] = attribute_of(handle, "_FillValue", NAN);
+    c->gaps[number][1] = attribute_of(handle, "missing_value", NAN);
+    if (scale == 1 && offset == 0) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: %s is packed: its values are to be multiplied by scale_factor %g and added "
+                   "to add_offset %g; write them so into the file, without these attributes",
+                   c->path, c->names[number], scale, offset);
+}
+
 /* Lock held. */
 static ps_status open_dataset(ps_hdf5_columns *c, const char *name)
 {
@@ -58,6 +115,7 @@ static ps_status open_dataset(ps_hdf5_columns *c, const char *name)
     c->handles[c->count++] = handle;
     PS_TRY(ps_hdf5_check_own(handle, c->path, full));
     PS_TRY(ps_hdf5_check_written(handle, c->path, full));
+    PS_TRY(read_attributes(c, c->count - 1));
     if (shape_of(handle, dims) < 0)
         return ps_fail(PS_INVALID, "%s: %s is not an array of numbers of 1 or 2 dimensions",
                        c->path, full);
@@ -136,6 +194,18 @@ static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[
     return good;
 }
 
+static ps_status check_gaps(const ps_hdf5_columns *c, int name, int64_t first, int64_t count,
+                            const double *values)
+{
+    const double *gap = c->gaps[name];
+    for (int64_t i = 0; i < count * c->width[name]; ++i)
+        if (values[i] == gap[0] || values[i] == gap[1])
+            return ps_fail(
+                PS_INVALID, "%s: %s: row %lld is %g, which its attributes say stands for no value",
+                c->path, c->names[name], (long long)(first + i / c->width[name]), values[i]);
+    return PS_OK;
+}
+
 ps_status ps_hdf5_columns_read(ps_hdf5_columns *columns, int name, int64_t first, int64_t count,
                                double *out)
 {
@@ -155,7 +225,12 @@ ps_status ps_hdf5_columns_read(ps_hdf5_columns *columns, int name, int64_t first
         status = ps_hdf5_fail(PS_INVALID, columns->path, what);
     }
     ps_hdf5_unlock();
-    return status;
+    return status == PS_OK ? check_gaps(columns, name, first, count, out) : status;
+}
+
+const char *ps_hdf5_columns_units(const ps_hdf5_columns *columns, int name)
+{
+    return columns->units[name];
 }
 
 void ps_hdf5_columns_close(ps_hdf5_columns **columns)

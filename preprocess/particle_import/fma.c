@@ -34,7 +34,7 @@ static ps_status text_header(source *in, fma_header *h)
     h->values = 4;
     PS_TRY(next_numbers(in, v, &count));
     if (count == 2) {
-        h->values = v[1] >= 4 && v[1] <= VALUES_MAX ? (int)v[1] : 0;
+        h->values = v[1] >= 4 && v[1] <= VALUES_MAX && v[1] == (int)v[1] ? (int)v[1] : 0;
         PS_TRY(next_numbers(in, v, &count));
     }
     bool whole = v[0] >= 1 && v[0] < 0x1p53 && v[0] == (double)(int64_t)v[0];
@@ -42,6 +42,11 @@ static ps_status text_header(source *in, fma_header *h)
         return source_fail(in, "no header of FMA: BYTES VALUES and N HALF_WIDTH CX CY CZ");
     h->count = (int64_t)v[0];
     return PS_OK;
+}
+
+static ps_status goes_on(const source *in, int64_t count)
+{
+    return ps_fail(PS_INVALID, "%s: goes on after its %lld particles", in->name, (long long)count);
 }
 
 static ps_status read_as_text(source *in, sink *s)
@@ -60,7 +65,8 @@ static ps_status read_as_text(source *in, sink *s)
                 in, ps_fail(PS_INVALID, "%d numbers; the header says %d", count, h.values));
         PS_TRY(source_context(in, sink_add(s, v)));
     }
-    return PS_OK;
+    PS_TRY(next_numbers(in, v, &count));
+    return count == 0 ? PS_OK : goes_on(in, h.count);
 }
 
 static double real_at(const char *bytes, int size, int index)
@@ -102,7 +108,10 @@ static ps_status read_as_binary(source *in, sink *s)
         for (int c = 0; c < 4; ++c) row[c] = real_at(bytes, h.bytes, c);
         PS_TRY_IN(sink_add(s, row), "%s: particle %lld", in->name, (long long)i + 1);
     }
-    return PS_OK;
+    const char *more;
+    int64_t got;
+    PS_TRY(source_peek(in, &more, 1, &got));
+    return got == 0 ? PS_OK : goes_on(in, h.count);
 }
 
 static ps_status read_either(source *in, sink *s)

@@ -32,6 +32,30 @@ static ps_status add_names(name_list *list, const char *text)
     return PS_OK;
 }
 
+/* A dataset is named once: in the place of another one it would be taken for both. */
+static ps_status check_names(const name_list *list)
+{
+    for (int n = 0; n < list->count; ++n)
+        for (int before = 0; before < n; ++before) {
+            const char *one = list->text[before], *other = list->text[n];
+            if (strcmp(one + (*one == '/'), other + (*other == '/')) == 0)
+                return ps_fail(PS_USAGE, "--positions, --charge-names: %s is named twice", other);
+        }
+    return PS_OK;
+}
+
+static ps_status check_units(const ps_hdf5_columns *file, const import_options *o, int positions)
+{
+    for (int n = 1; n < positions; ++n) {
+        const char *one = ps_hdf5_columns_units(file, 0), *other = ps_hdf5_columns_units(file, n);
+        if (*one && *other && strcmp(one, other) != 0)
+            return ps_fail(PS_INVALID,
+                           "%s: --positions %s are in %s and %s: they are to be in one unit",
+                           o->input, o->positions, one, other);
+    }
+    return PS_OK;
+}
+
 static int total_width(const ps_hdf5_columns *file, int from, int to)
 {
     int width = 0;
@@ -123,8 +147,10 @@ ps_status read_hdf5(const import_options *o, const ps_store_identity *identity, 
     PS_TRY(add_names(&list, own.positions));
     int position_names = list.count;
     if (o->charges == 0) PS_TRY(add_names(&list, own.charge_names));
+    PS_TRY(check_names(&list));
     PS_TRY(ps_hdf5_columns_open(o->input, list.names, list.count, &file));
-    ps_status status = take_columns(file, &list, position_names, &own, identity, s);
+    ps_status status = check_units(file, &own, position_names);
+    if (status == PS_OK) status = take_columns(file, &list, position_names, &own, identity, s);
     ps_hdf5_columns_close(&file);
     /* the sink outlives the names above */
     s->options = o;

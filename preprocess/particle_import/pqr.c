@@ -8,7 +8,8 @@
 
 enum { WORDS_MAX = 32 };
 
-/* The last five words are x y z q radius, if there are as many and all are numbers. */
+/* The last five words are x y z q radius, if there are as many and all are numbers, and the number
+ * of a residue stands before them: without a radius that number would be taken for x. */
 static bool take_words(const char *line, double row[4])
 {
     const char *words[WORDS_MAX];
@@ -24,7 +25,9 @@ static bool take_words(const char *line, double row[4])
         if (!parse_number(&at, &value) || (*at && !isspace((unsigned char)*at))) return false;
         if (w < 4) row[w] = value;
     }
-    return count >= 9;
+    if (count < 9) return false;
+    size_t length = strcspn(words[count - 6], " \t");
+    return strcspn(words[count - 6], "0123456789") < length;
 }
 
 /* Columns 31-38, 39-46, 47-54 and 55-62, counted from 1. */
@@ -40,7 +43,12 @@ static bool take_columns(const char *line, double row[4])
     return true;
 }
 
-static ps_status take_atom(const char *line, int columns, sink *s)
+/* A PDB file has occupancies where charges are to be: 1, or parts of 1, and none below 0. */
+typedef struct charges_seen {
+    int64_t ones, parts, others;
+} charges_seen;
+
+static ps_status take_atom(const char *line, int columns, charges_seen *seen, sink *s)
 {
     double row[4];
     bool found = columns != 2 && take_words(line, row);
@@ -48,17 +56,32 @@ static ps_status take_atom(const char *line, int columns, sink *s)
     if (!found)
         return ps_fail(PS_INVALID, "x y z charge radius are not there, neither as the last five "
                                    "words nor in the columns of PDB");
+    ++*(row[3] == 1 ? &seen->ones : row[3] >= 0 && row[3] < 1 ? &seen->parts : &seen->others);
     return sink_add(s, row);
+}
+
+static ps_status check_charges(const source *in, int columns, const charges_seen *seen)
+{
+    if (columns || seen->others || seen->ones < 2 || seen->ones < seen->parts) return PS_OK;
+    return ps_fail(
+        PS_INVALID,
+        "%s: most charges are 1 and none is below 0: are they the occupancies of a PDB file? "
+        "--pqr-columns free or fixed takes them",
+        in->name);
 }
 
 static ps_status take_lines(source *in, int columns, sink *s)
 {
     char *line;
+    int models = 0;
+    charges_seen seen = {0, 0, 0};
     for (;;) {
         PS_TRY(source_line(in, &line));
-        if (!line) return PS_OK;
+        if (!line) return check_charges(in, columns, &seen);
+        if (strncmp(line, "MODEL", 5) == 0 && ++models > 1)
+            return source_fail(in, "a second MODEL of the same atoms: leave all but one out");
         if (strncmp(line, "ATOM", 4) == 0 || strncmp(line, "HETATM", 6) == 0)
-            PS_TRY(source_context(in, take_atom(line, columns, s)));
+            PS_TRY(source_context(in, take_atom(line, columns, &seen, s)));
     }
 }
 

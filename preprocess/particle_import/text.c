@@ -8,13 +8,18 @@
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 
-enum { COLUMNS_MAX = 256, NAME_MAX_BYTES = 64 };
+enum { COLUMNS_MAX = 256, NAME_MAX_BYTES = 64, COMMENTS_MAX = 16 };
+
+typedef struct header {
+    char names[COLUMNS_MAX][NAME_MAX_BYTES];
+    int count; /* 0: there is none */
+} header;
 
 typedef struct layout {
     int columns; /* numbers a line; 0: not known yet */
-    char names[COLUMNS_MAX][NAME_MAX_BYTES];
-    int name_count; /* 0: no header */
-    bool commented; /* the names are those of a comment: words that may be prose */
+    header named;
+    header comments[COMMENTS_MAX]; /* with x, y and z among their words: headers, or prose */
+    int comment_count;
     int place[PS_PARTICLE_COLUMNS_MAX], used; /* which numbers are x y z q0 ... */
 } layout;
 
@@ -33,9 +38,52 @@ static int split_words(const char *text, char words[][NAME_MAX_BYTES])
 
 static int find_name(const layout *l, const char *name)
 {
-    for (int n = 0; n < l->name_count; ++n)
-        if (strcasecmp(l->names[n], name) == 0) return n;
+    for (int n = 0; n < l->named.count; ++n)
+        if (strcasecmp(l->named.names[n], name) == 0) return n;
     return -1;
+}
+
+/* A name without the unit in brackets behind it, as in "mass[kg]" and "m(g)". */
+static size_t bare_length(const char *name) { return strcspn(name, "[("); }
+
+static bool is_called(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    return bare_length(name) == length && strncasecmp(name, word, length) == 0;
+}
+
+/* The first column from `from` on that is called so, with a unit or without; or -1. */
+static int find_called(const header *h, const char *word, int from)
+{
+    for (int n = from; n < h->count; ++n)
+        if (is_called(h->names[n], word)) return n;
+    return -1;
+}
+
+/* Positions are in one unit, as far as the header says. */
+static ps_status check_units(const layout *l)
+{
+    for (int d = 1; d < 3 && l->named.count > 0; ++d) {
+        const char *first = l->named.names[l->place[0]], *name = l->named.names[l->place[d]];
+        const char *one = first + bare_length(first), *other = name + bare_length(name);
+        if (*one && *other && strcmp(one, other) != 0)
+            return ps_fail(
+                PS_INVALID,
+                "the columns %s and %s are in different units: positions are to be in one", first,
+                name);
+    }
+    return PS_OK;
+}
+
+/* The column that a word of --columns says, or -1. */
+static int find_chosen(const layout *l, const char *word)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+    if (!*end) return number >= 1 && number <= l->columns ? (int)number - 1 : -1;
+    int exact = find_name(l, word), called = find_called(&l->named, word, 0);
+    if (exact >= 0 || called < 0) return exact < l->columns ? exact : -1;
+    return find_called(&l->named, word, called + 1) < 0 && called < l->columns ? called : -1;
 }
 
 /* --columns: names of the header or numbers from 1. */
@@ -47,25 +95,17 @@ static ps_status place_by_option(layout *l, const char *columns)
         return ps_fail(PS_USAGE, "--columns %s: x, y, z and up to %d charges are expected", columns,
                        PS_RIGHT_HAND_SIDES_MAX);
     for (int c = 0; c < count; ++c) {
-        char *end;
-        long number = strtol(words[c], &end, 10);
-        int place = *end ? find_name(l, words[c]) : (int)number - 1;
-        if (place < 0 || place >= l->columns)
+        int place = l->place[c] = find_chosen(l, words[c]);
+        if (place < 0)
             return ps_fail(PS_USAGE, "--columns %s: there is no column %s among %d", columns,
                            words[c], l->columns);
-        l->place[c] = place;
+        for (int before = 0; before < c; ++before)
+            if (l->place[before] == place)
+                return ps_fail(PS_USAGE, "--columns %s: %s and %s are one column", columns,
+                               words[before], words[c]);
     }
     l->used = count;
-    return PS_OK;
-}
-
-/* A name without the unit in brackets behind it, as in "mass[kg]" and "m(g)". */
-static size_t bare_length(const char *name) { return strcspn(name, "[("); }
-
-static bool is_called(const char *name, const char *word)
-{
-    size_t length = strlen(word);
-    return bare_length(name) == length && strncasecmp(name, word, length) == 0;
+    return check_units(l);
 }
 
 /* One of the words, with digits behind it or not: "q", "q0", "mass2". */
@@ -81,19 +121,13 @@ static bool names_charge(const char *name)
     return false;
 }
 
-static int find_axis(const layout *l, const char *axis)
-{
-    for (int n = 0; n < l->name_count; ++n)
-        if (is_called(l->names[n], axis)) return n;
-    return -1;
-}
+static const char *const axes[] = {"x", "y", "z"};
 
 /* Places of x, y, z; false if one is not among the names. */
-static bool find_axes(layout *l)
+static bool find_axes(const header *h, int place[3])
 {
-    static const char *const axes[] = {"x", "y", "z"};
     for (int d = 0; d < 3; ++d)
-        if ((l->place[d] = find_axis(l, axes[d])) < 0) return false;
+        if ((place[d] = find_called(h, axes[d], 0)) < 0) return false;
     return true;
 }
 
@@ -101,8 +135,27 @@ static void list_names(const layout *l, char out[512])
 {
     size_t length = 0;
     out[0] = 0;
-    for (int n = 0; n < l->name_count && length < 440; ++n)
-        length += (size_t)snprintf(out + length, 512 - length, n ? ", %s" : "%s", l->names[n]);
+    for (int n = 0; n < l->named.count && length < 440; ++n)
+        length +=
+            (size_t)snprintf(out + length, 512 - length, n ? ", %s" : "%s", l->named.names[n]);
+}
+
+/* A column that is called as those of moments are but belongs to none of the sides that were found,
+ * or -1. */
+static int find_left(const layout *l, const char *const words[4], int each)
+{
+    for (int n = 0; n < l->named.count; ++n) {
+        bool moment = false, taken = false;
+        const char *name = l->named.names[n];
+        for (int c = 0; c < each; ++c) {
+            size_t length = strlen(words[c]);
+            moment = moment || (strncasecmp(name, words[c], length) == 0 &&
+                                length + strspn(name + length, "0123456789") == bare_length(name));
+        }
+        for (int c = 3; c < l->used; ++c) taken = taken || l->place[c] == n;
+        if (moment && !taken) return n;
+    }
+    return -1;
 }
 
 /* Columns of moments by their names: of one side with a 0 behind them or without, of others with
@@ -116,8 +169,9 @@ static ps_status place_moments(layout *l, const import_options *o, const char *n
         for (int c = 0; c < each; ++c) {
             char name[16];
             snprintf(name, sizeof name, "%s%d", words[o->moments][c], sides);
-            at[sides][c] = find_axis(l, name);
-            if (at[sides][c] < 0 && sides == 0) at[0][c] = find_axis(l, words[o->moments][c]);
+            at[sides][c] = find_called(&l->named, name, 0);
+            if (at[sides][c] < 0 && sides == 0)
+                at[0][c] = find_called(&l->named, words[o->moments][c], 0);
             found = found && at[sides][c] >= 0;
         }
     if (sides == 0)
@@ -136,7 +190,13 @@ static ps_status place_moments(layout *l, const import_options *o, const char *n
         for (int c = 0; c < each; ++c)
             l->place[3 + (!apart ? s * each + c : c == 0 ? s : sides + 3 * s + c - 1)] = at[s][c];
     l->used = 3 + sides * each;
-    return PS_OK;
+    int left = find_left(l, words[o->moments], each);
+    return left < 0
+               ? PS_OK
+               : ps_fail(PS_INVALID,
+                         "--moments %s: the column %s belongs to none of %d whole sides from 0 "
+                         "on among %s; --columns says which to take",
+                         ps_moments_names[o->moments], l->named.names[left], sides, names);
 }
 
 /* x, y, z and charges by their names in the header. What is not called a charge is none: a column
@@ -145,28 +205,35 @@ static ps_status place_by_header(layout *l, const import_options *o)
 {
     char names[512];
     list_names(l, names);
-    if (l->name_count != l->columns)
+    if (l->named.count != l->columns)
         return ps_fail(PS_INVALID,
                        "%d numbers under a header of %d names (%s); --columns says by number which "
                        "columns are x, y, z and the charges",
-                       l->columns, l->name_count, names);
-    for (int n = 0; n < l->name_count; ++n)
-        if (find_name(l, l->names[n]) < n)
+                       l->columns, l->named.count, names);
+    for (int n = 0; n < l->named.count; ++n)
+        if (find_name(l, l->named.names[n]) < n)
             return ps_fail(
                 PS_INVALID,
                 "two columns are called %s among %s; --columns says by number which columns "
                 "are x, y, z and the charges",
-                l->names[n], names);
-    if (!find_axes(l))
+                l->named.names[n], names);
+    if (!find_axes(&l->named, l->place))
         return ps_fail(
             PS_INVALID,
             "no columns are called x, y and z among %s; --columns says which are x, y, z "
             "and the charges",
             names);
+    for (int d = 0; d < 3; ++d)
+        if (find_called(&l->named, axes[d], l->place[d] + 1) >= 0)
+            return ps_fail(PS_INVALID,
+                           "two columns are called %s among %s; --columns says by number which "
+                           "columns are x, y, z and the charges",
+                           axes[d], names);
+    PS_TRY(check_units(l));
     l->used = 3;
     if (o->moments && !o->charges) return place_moments(l, o, names);
-    for (int n = 0; n < l->name_count && !o->charges; ++n) {
-        if (!names_charge(l->names[n])) continue;
+    for (int n = 0; n < l->named.count && !o->charges; ++n) {
+        if (!names_charge(l->named.names[n])) continue;
         if (l->used == PS_PARTICLE_COLUMNS_MAX)
             return ps_fail(PS_INVALID,
                            "more than %d columns are called charges among %s; --columns says "
@@ -175,7 +242,7 @@ static ps_status place_by_header(layout *l, const import_options *o)
         l->place[l->used++] = n;
     }
     for (int c = 3; c < l->used; ++c)
-        ps_info("%s: charges are the column \"%s\"", o->input, l->names[l->place[c]]);
+        ps_info("%s: charges are the column \"%s\"", o->input, l->named.names[l->place[c]]);
     if (l->used > 3 || o->charges || l->columns == 3) return PS_OK;
     return ps_fail(PS_INVALID,
                    "none of the columns %s is called a charge (q, charge, m, mass, weight, with or "
@@ -206,12 +273,34 @@ static ps_status place_in_order(layout *l, const import_options *o)
     return PS_OK;
 }
 
+static bool is_alike(const header *one, const header *other)
+{
+    for (int n = 0; n < one->count; ++n)
+        if (strcasecmp(one->names[n], other->names[n]) != 0) return false;
+    return true;
+}
+
+/* Without a header a comment with as many words as there are columns is one. */
+static ps_status take_comments(layout *l)
+{
+    if (l->named.count) return PS_OK;
+    for (int c = 0; c < l->comment_count; ++c) {
+        if (l->comments[c].count != l->columns) continue;
+        if (l->named.count && !is_alike(&l->named, &l->comments[c]))
+            return ps_fail(PS_INVALID,
+                           "two comments name %d columns, and not alike: leave one of them out",
+                           l->columns);
+        l->named = l->comments[c];
+    }
+    return PS_OK;
+}
+
 static ps_status settle(layout *l, const import_options *o, int columns)
 {
     l->columns = columns;
-    if (l->commented && (l->name_count != columns || !find_axes(l))) l->name_count = 0;
+    PS_TRY(take_comments(l));
     if (o->columns) return place_by_option(l, o->columns);
-    return l->name_count ? place_by_header(l, o) : place_in_order(l, o);
+    return l->named.count ? place_by_header(l, o) : place_in_order(l, o);
 }
 
 static ps_status take_line(const char *line, layout *l, const import_options *o,
@@ -220,10 +309,9 @@ static ps_status take_line(const char *line, layout *l, const import_options *o,
     double values[COLUMNS_MAX], row[PS_PARTICLE_COLUMNS_MAX];
     const char *at = line;
     int count;
-    bool named = l->name_count > 0 && !l->commented;
-    if (l->columns == 0 && !named && !parse_number(&at, values) && ps_text_is_header(line)) {
-        l->name_count = split_words(line, l->names);
-        l->commented = false;
+    if (l->columns == 0 && l->named.count == 0 && !parse_number(&at, values) &&
+        ps_text_is_header(line)) {
+        l->named.count = split_words(line, l->named.names);
         return PS_OK;
     }
     PS_TRY(parse_numbers(line, values, COLUMNS_MAX, &count));
@@ -237,12 +325,18 @@ static ps_status take_line(const char *line, layout *l, const import_options *o,
     return sink_add(s, row);
 }
 
-/* The last comment before the first particle may be the header: "# x y z mass". */
-static void take_comment(const char *line, layout *l)
+/* A comment before the first particle may be the header: "# x y z mass". */
+static ps_status take_comment(const char *line, layout *l)
 {
-    if (l->columns || (l->name_count && !l->commented) || !*line || !strchr("#%!", *line)) return;
-    l->name_count = split_words(line + strspn(line, "#%! \t"), l->names);
-    l->commented = true;
+    int place[3];
+    if (l->columns || l->named.count || !*line || !strchr("#%!", *line)) return PS_OK;
+    if (l->comment_count == COMMENTS_MAX)
+        return ps_fail(PS_INVALID, "more than %d comments speak of x, y and z: leave some out",
+                       COMMENTS_MAX - 1);
+    header *h = &l->comments[l->comment_count];
+    h->count = split_words(line + strspn(line, "#%! \t"), h->names);
+    l->comment_count += find_axes(h, place);
+    return PS_OK;
 }
 
 static ps_status take_lines(source *in, layout *l, const import_options *o,
@@ -253,7 +347,7 @@ static ps_status take_lines(source *in, layout *l, const import_options *o,
         PS_TRY(source_line(in, &line));
         if (!line) break;
         line += strspn(line, " \t");
-        take_comment(line, l);
+        PS_TRY(source_context(in, take_comment(line, l)));
         line[strcspn(line, "#%!")] = 0;
         if (*line) PS_TRY(source_context(in, take_line(line, l, o, identity, s)));
     }

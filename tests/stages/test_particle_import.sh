@@ -30,6 +30,15 @@ printf 'ATOM      1  N   NTE     1       0.500  -1.250 300.000   1.000   1.800\n
 expect 0 "" $import run.pqr run.h5 --pqr-columns auto
 grep -q "lower  *\[-101, -102.5, -100.125\]" out || { cat out; fail "fixed columns are misread"; }
 expect 3 "line 2" $import run.pqr --pqr-columns free
+# without a radius the number of the residue is no x; a PDB's occupancies are no charges; a second model of the same atoms
+printf 'ATOM      1  N   ALA A   1       1.000   2.000   3.000  -.5\nATOM      2  N   ALA A   2       1.000   2.500   3.000  .5\n' > bare.pqr
+expect 0 "" $import bare.pqr one.h5 --force
+grep -q "lower  *\[1, 2, 3\]" out || { cat out; fail "the number of a residue was taken for x"; }
+printf 'ATOM      1  N   ALA A   1       1.000   2.000   3.000  1.00 20.00\nATOM      2  N   ALA A   2       1.000   2.500   3.000  1.00 21.00\n' > pdb.pqr
+expect 3 "occupancies of a PDB file" $import pdb.pqr no.h5
+expect 0 "" $import pdb.pqr --pqr-columns free
+{ echo "MODEL 1"; cat run.pqr; echo "MODEL 2"; sed 's/0.500/0.600/; s/102.5/103.5/' run.pqr; } > models.pqr
+expect 3 "line 4: a second MODEL" $import models.pqr no.h5
 # binary FMA and tipsy, of both byte orders and both lengths of header, floats
 float() { for v; do case $v in 0.5) b='3f 00 00 00';; -1.25) b='bf a0 00 00';; 300) b='43 96 00 00';; 1) b='3f 80 00 00';;
     2.5) b='40 20 00 00';; -0.125) b='be 00 00 00';; -2) b='c0 00 00 00';; 7) b='40 e0 00 00';; 8) b='41 00 00 00';;
@@ -79,6 +88,21 @@ expect 0 "" $import t one.h5 --force
 [ "$(figure right_hand_sides)" = 2 ] || fail "mass and charge: $(figure right_hand_sides) charges"
 printf 'ra,dec,z,mass\n1,2,3,4\n' > t; expect 3 "no columns are called x, y and z" $import t no.h5
 printf 'x,y,z,mass kg\n1,2,3,4\n' > t; expect 3 "a header of 5 names" $import t no.h5
+printf 'x[km] y[km] z[m] q\n1 2 3 4\n' > t; expect 3 "x[km] and z[m] are in different units" $import t no.h5
+expect 3 "in different units" $import t no.h5 --columns x,y,z,q
+printf 'x[m] x[km] y z q\n1 2 3 4 5\n' > t; expect 3 "two columns are called x" $import t no.h5
+expect 2 "no column x" $import t no.h5 --columns x,y,z,q
+printf 'x[m] y[m] z[m] q[C]\n1 2 3 4\n' > t; expect 0 "" $import t one.h5 --columns x,y,z,q --force
+expect 2 "3 and 3 are one column" $import t no.h5 --columns 1,2,3,3
+expect 2 "no column 4294967297" $import t no.h5 --columns 4294967297,2,3,4
+printf 'x y z px py pz px2 py2 pz2\n1 2 3 4 5 6 7 8 9\n' > t; expect 3 "px2 belongs to none of 1 whole sides" $import t no.h5 --moments dipoles
+# a comment that is the header, with others behind it
+for more in "# made by hand" "#" "# where x y z are in kpc" "# four words of prose"; do
+    printf '# q z y x\n%s\n-2 9 8 7\n' "$more" > t
+    expect 0 "" $import t one.h5 --force
+    grep -q "lower  *\[7, 8, 9\]" out || { cat out; fail "the header before \"$more\" was lost"; }
+done
+printf '# q z y x\n# x y z q\n1 2 3 4\n' > t; expect 3 "two comments name 4 columns" $import t no.h5
 printf '# three particles at last\n1 2 3 4\n' > t; expect 0 "" $import t one.h5 --force
 
 # ---- more than a chunk, generated: the same whatever the threads; text of it the same again ----
@@ -130,6 +154,9 @@ expect 2 "there is no column 9" $import p.csv no.h5 --columns 1,2,3,9
 printf '8 4\n3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n' > t; expect 3 "ends after 2 of 3" $import t no.h5 --format fma
 printf '8 4\n3 150 0 0\n' > t; expect 3 "line 2: no header of FMA" $import t no.h5 --format fma
 head -c 70 b.bfma > t; expect 3 "ends after 2 of 3" $import t no.h5 --format fma
+for f in p.fma old.fma; do { cat $f; echo 1 2 3 4; } > t; expect 3 "goes on after its 3 particles" $import t no.h5 --format fma; done
+{ cat b.bfma; echo; } > t; expect 3 "goes on after its 3 particles" $import t no.h5 --format fma
+sed 's/8 4/8 4.7/' p.fma > t; expect 3 "no header of FMA" $import t no.h5 --format fma
 head -c 100 little.tipsy > t; expect 3 "cut short" $import t no.h5 --format tipsy
 { cat little.tipsy; echo; } > t; expect 3 "goes on after" $import t no.h5 --format tipsy
 expect 3 "not tipsy" $import p.txt no.h5 --format tipsy
@@ -218,6 +245,15 @@ for name, options in dict(gaps=dict(chunks=(400,)), packed=dict(chunks=(400,), c
         q = f.create_dataset("q", (4000,), "f8", **options)
         if name != "bare":
             q[:400] = 1
+# what attributes of CF say: packed numbers, values that are none, units
+for name in "packing", "filled", "units":
+    with h5py.File(name + ".h5", "w") as f:
+        for i, c in enumerate("xyz"):
+            f[c] = x[:, i]
+            if name == "units":
+                f[c].attrs["units"] = "m" if c == "z" else "km"
+        f["q"] = numpy.arange(4000.)
+        f["q"].attrs["scale_factor" if name == "packing" else "_FillValue"] = .1 if name == "packing" else 3999. if name == "filled" else -1.
 with h5py.File("grown.h5", "w") as f:
     for i, c in enumerate("xyz"):
         f[c] = x[:, i]
@@ -230,6 +266,10 @@ for name in gaps packed; do
 done
 expect 3 "bare.h5: no value of /q was ever written" $import bare.h5 c.h5
 expect 0 "" $import grown.h5 b.h5 --force
+expect 3 "packing.h5: /q is packed: its values are to be multiplied by scale_factor 0.1" $import packing.h5 c.h5
+expect 3 "filled.h5: /q: row 3999 is 3999, which its attributes say stands for no value" $import filled.h5 c.h5
+expect 3 "units.h5: --positions x,y,z are in km and m" $import units.h5 c.h5
+expect 2 "x is named twice" $import units.h5 c.h5 --positions x,/x,z
 for name in link raw virtual; do
     expect 3 "$name.h5: the values of /q lie in another file" $import $name.h5 c.h5
 done
