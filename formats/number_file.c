@@ -8,7 +8,7 @@
 #include "formats/gzip_file.h"
 #include "runtime/memory.h"
 
-enum { LINE_BYTES = 1 << 20 };
+enum { LINE_BYTES = 1 << 20, HEADS_MAX = 16 };
 static const char blanks[] = " \t,;\r\n\"";
 
 struct ps_number_file {
@@ -18,6 +18,9 @@ struct ps_number_file {
     double value;
     int kinds;  /* of separators in the line */
     bool begun; /* a line of numbers was met */
+    const ps_columns *columns;
+    char *heads[HEADS_MAX]; /* what may be headers of them */
+    int head_count;
 };
 
 const char *ps_text_begin(const char *line)
@@ -115,8 +118,31 @@ void ps_number_file_close(ps_number_file **file)
     ps_number_file *f = *file;
     if (!f) return;
     if (f->stream) gzclose(f->stream);
+    for (int h = 0; h < f->head_count; ++h) free(f->heads[h]);
     PS_FREE(f->line, f->path, f);
     *file = NULL;
+}
+
+void ps_number_file_expect(ps_number_file *file, const ps_columns *columns)
+{
+    file->columns = columns;
+}
+
+static void keep_head(ps_number_file *f, const char *text)
+{
+    if (!f->columns || f->head_count == HEADS_MAX) return;
+    f->heads[f->head_count] = strdup(text);
+    f->head_count += f->heads[f->head_count] != NULL;
+}
+
+/* Once, when it is known how many numbers a line has. */
+static ps_status check_heads(ps_number_file *f, int width)
+{
+    if (!f->columns || width < 2) return PS_OK;
+    for (int h = 0; h < f->head_count; ++h)
+        PS_TRY_IN(ps_number_header_check(f->heads[h], width, f->columns), "%s", f->path);
+    f->columns = NULL;
+    return PS_OK;
 }
 
 int64_t ps_number_file_where(const ps_number_file *file) { return file->where; }
@@ -132,10 +158,12 @@ static ps_status next_line(ps_number_file *f, bool *found)
     if (strlen(f->line) == LINE_BYTES - 1)
         return ps_fail(PS_INVALID, "%s line %lld is longer than 1 MiB", f->path,
                        (long long)f->where);
-    f->line[strcspn(f->line, "#%!")] = 0;
-    f->kinds = 0;
     f->at = f->where == 1 ? (char *)ps_text_begin(f->line) : f->line;
     f->at += strspn(f->at, blanks);
+    size_t length = strcspn(f->at, "#%!");
+    if (length == 0 && *f->at) keep_head(f, f->at + strspn(f->at, "#%! \t"));
+    f->at[length] = 0;
+    f->kinds = 0;
     return PS_OK;
 }
 
@@ -201,6 +229,7 @@ ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, i
             PS_TRY(take_word(file, &taken));
             if (!taken) {
                 if (file->begun || !ps_text_is_header(file->at)) return no_number(file);
+                keep_head(file, file->at);
                 *file->at = 0;
                 file->begun = true; /* one header */
                 break;
@@ -213,5 +242,5 @@ ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, i
             }
         }
     }
-    return PS_OK;
+    return check_heads(file, *count);
 }

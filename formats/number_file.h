@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "formats/number_header.h"
 #include "runtime/status.h"
 
 typedef struct ps_number_file ps_number_file;
@@ -19,6 +20,10 @@ typedef struct ps_number_file ps_number_file;
 /* PS_INVALID, naming the file: missing, a folder, empty. */
 ps_status ps_number_file_open(const char *path, ps_number_file **out);
 void ps_number_file_close(ps_number_file **file); /* NULL is fine */
+
+/* What the numbers of a line are: a header that says otherwise is refused with the first line of
+ * more than one number (number_header.h). Borrowed. */
+void ps_number_file_expect(ps_number_file *file, const ps_columns *columns);
 
 /* The next number, wherever it is; *found is false at the end. PS_INVALID, naming file and line,
  * for a word that is no number. */

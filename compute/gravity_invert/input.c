@@ -193,7 +193,11 @@ static ps_status check_places(const inversion *v)
 
 ps_status invert_read(inversion *v)
 {
-    const ps_prism_row_form form = {v->options.station_data, 4, 5, "x y z value, and an error,"};
+    static const char *const names[] = {PS_COLUMN_X, PS_COLUMN_Y, PS_COLUMN_UP, PS_COLUMN_VALUE,
+                                        PS_COLUMN_ERROR};
+    const ps_columns columns = {names, 5};
+    const ps_prism_row_form form = {v->options.station_data, 4, 5, "x y z value, and an error,",
+                                    &columns};
     PS_TRY(ps_prism_rows_read(v->run->operands[0], &form, &v->stations));
     PS_TRY(take_errors(v));
     PS_TRY(check_values(v));

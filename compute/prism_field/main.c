@@ -52,10 +52,16 @@ static ps_status read_inputs(field *f)
     const char *const *path = f->run->operands;
     bool magnetic = f->kind == PS_PRISM_MAGNETIC;
     const int width = magnetic ? 9 : 7;
-    const ps_prism_row_form prisms = {chosen.prism_data, width, width,
-                                      magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz"
-                                               : "x0 x1 y0 y1 z0 z1 density"};
-    const ps_prism_row_form stations = {chosen.station_data, 3, 3, "x y z"};
+    static const char *const heavy[] = {PS_COLUMNS_BRICK(PS_METRES, "bottom", "top"),
+                                        PS_COLUMN_DENSITY};
+    static const char *const magnets[] = {PS_COLUMNS_BRICK(PS_METRES, "bottom", "top"), "mx:A/m",
+                                          "my:A/m", "mz:A/m"};
+    static const char *const places[] = {PS_COLUMN_X, PS_COLUMN_Y, PS_COLUMN_UP};
+    const ps_columns columns = {magnetic ? magnets : heavy, width}, own = {places, 3};
+    const ps_prism_row_form prisms = {
+        chosen.prism_data, width, width,
+        magnetic ? "x0 x1 y0 y1 z0 z1 mx my mz" : "x0 x1 y0 y1 z0 z1 density", &columns};
+    const ps_prism_row_form stations = {chosen.station_data, 3, 3, "x y z", &own};
     PS_TRY(ps_prism_rows_read(path[0], &prisms, &f->prisms));
     PS_TRY(ps_prism_rows_read(path[1], &stations, &f->stations));
     PS_TRY(prisms_check(path[0], &f->prisms));

@@ -36,20 +36,31 @@ static ps_status add_line(const char *path, int64_t line, const double *v, int c
 
 ps_status stations_read(const char *path, bool elevations, station_list *s)
 {
+    const char *const names[STATION_NUMBERS] = {PS_COLUMN_X, PS_COLUMN_Y,
+                                                elevations ? PS_COLUMN_UP : PS_COLUMN_DOWN,
+                                                PS_COLUMN_VALUE ":mGal", PS_COLUMN_ERROR ":mGal"};
+    const ps_columns columns = {names, STATION_NUMBERS};
     ps_number_file *file;
-    double v[STATION_NUMBERS];
+    double v[STATION_NUMBERS], announced = -1;
     int count;
     PS_TRY(ps_number_file_open(path, &file));
+    ps_number_file_expect(file, &columns);
     ps_status status = PS_OK;
     s->given = true;
     while (status == PS_OK) {
         status = ps_number_file_line(file, v, STATION_NUMBERS, &count);
         if (status != PS_OK || count == 0) break;
-        if (count == 1 && s->count == 0) continue; /* the number of stations */
+        if (count == 1 && s->count == 0 && announced < 0) {
+            announced = fabs(v[0]); /* the number of stations */
+            continue;
+        }
         status = add_line(path, ps_number_file_where(file), v, count, elevations, s);
     }
     ps_number_file_close(&file);
     if (status == PS_OK && s->count == 0) status = ps_fail(PS_INVALID, "%s: no stations", path);
+    if (status == PS_OK && announced >= 0 && announced != (double)s->count)
+        status = ps_fail(PS_INVALID, "%s: the first line announces %.15g stations, there are %lld",
+                         path, announced, (long long)s->count);
     return status;
 }
 

@@ -44,10 +44,15 @@ ps_status parse_body(const char *text, double unit, ps_body *out)
 
 ps_status read_bricks(const char *path, double unit, body_list *out)
 {
+    static const char *const names[2][7] = {
+        {PS_COLUMNS_BRICK(PS_METRES, "top", "bottom"), PS_COLUMN_DENSITY},
+        {PS_COLUMNS_BRICK("km", "top", "bottom"), PS_COLUMN_DENSITY}};
+    const ps_columns columns = {names[unit != 1], 7};
     PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double row[8];
     int count;
     PS_TRY(ps_number_file_open(path, &file));
+    ps_number_file_expect(file, &columns);
     ps_status status = PS_OK;
     while (status == PS_OK) {
         status = ps_number_file_line(file, row, 8, &count);

@@ -94,7 +94,10 @@ ps_status stations_make(terrain *t, const char *where, int64_t every, const char
 {
     PS_TRY(parse_above(where, &t->above));
     if (!places) return at_centres(t, every);
-    const ps_prism_row_form form = {"places", 2, 2, "x y"};
+    static const char *const names[] = {"x|lon|longitude|east|easting",
+                                        "y|lat|latitude|north|northing"};
+    const ps_columns columns = {names, 2};
+    const ps_prism_row_form form = {"places", 2, 2, "x y", &columns};
     PS_SCOPED(ps_prism_rows_release) ps_prism_rows rows = {0};
     PS_TRY(ps_prism_rows_read(places, &form, &rows));
     return at_places(t, places, &rows);

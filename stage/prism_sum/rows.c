@@ -62,6 +62,7 @@ static ps_status read_text(const char *path, const ps_prism_row_form *form, ps_p
     double announced = -1;
     snprintf(where, sizeof where, "%.300s line", path);
     PS_TRY(ps_number_file_open(path, &file));
+    ps_number_file_expect(file, form->columns);
     ps_status status = PS_OK;
     while (status == PS_OK) {
         status = ps_number_file_line(file, row, PS_PRISM_ROW + 1, &count);

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "formats/number_header.h"
 #include "runtime/status.h"
 
 enum { PS_PRISM_ROW = 9 };
@@ -15,7 +16,8 @@ enum { PS_PRISM_ROW = 9 };
 typedef struct ps_prism_row_form {
     const char *dataset; /* of an HDF5 file   */
     int least, most;
-    const char *expected; /* in words: "x y z" */
+    const char *expected;      /* in words: "x y z" */
+    const ps_columns *columns; /* what a header of text may call them */
 } ps_prism_row_form;
 
 /* Zero before it is read. */

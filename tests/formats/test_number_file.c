@@ -18,6 +18,9 @@ static int make_file(void **state)
 
 static int drop_file(void **state) { return unlink(path); }
 
+static const char *const places[] = {PS_COLUMN_X, PS_COLUMN_Y, PS_COLUMN_UP};
+static const ps_columns stations = {places, 3};
+
 /* Rows of three numbers; what the reader says is the result. */
 static ps_status rows_of(const char *text, int *rows, double *sum)
 {
@@ -31,6 +34,7 @@ static ps_status rows_of(const char *text, int *rows, double *sum)
     *rows = 0;
     *sum = 0;
     check_ok(ps_number_file_open(path, &file));
+    ps_number_file_expect(file, &stations);
     ps_status status = PS_OK;
     while (status == PS_OK && count > 0) {
         status = ps_number_file_line(file, row, 3, &count);
@@ -61,6 +65,38 @@ static void no_first_row_is_lost(void **state)
         check_fails(rows_of(refused[i], &rows, &sum), PS_INVALID, "is no number");
 }
 
+/* Columns that are called otherwise than they are read. */
+static void headers_are_held_against_places(void **state)
+{
+    static const char *const taken[] = {
+        "x y z\n1 2 3\n4 5 6\n",
+        "Easting,NORTHING,h\n1,2,3\n4,5,6\n",
+        "X[m] Y[m] Z(metres)\n1 2 3\n4 5 6\n",
+        "x (m) y (m) z (m)\n1 2 3\n4 5 6\n",
+        "# y and x, of 3 places\n1 2 3\n4 5 6\n",
+        "# measured at z\n1 2 3\n4 5 6\n", /* prose */
+        "a b c\n1 2 3\n4 5 6\n",
+        "1 2 3\n# z y x\n4 5 6\n",
+    };
+    static const char *const refused[][2] = {
+        {"y x z\n1 2 3\n", "calls column 1 \"y\", where x is expected"},
+        {"# y x z\n1 2 3\n", "calls column 1 \"y\", where x is expected"},
+        {"# y x z\n# by hand\n\n1 2 3\n", "calls column 1 \"y\", where x is expected"},
+        {"\"x\",\"y\",\"depth\"\n1,2,3\n", "calls column 3 \"depth\", where z is expected"},
+        {"lon lat h\n1 2 3\n", "calls column 1 \"lon\", where x is expected"},
+        {"id x y\n1 2 3\n", "calls column 1 \"id\", where x is expected"},
+        {"x[km] y[km] z[m]\n1 2 3\n", "column 1, x, is in \"km\": m is expected"},
+        {"x (m) y (m) z (ft)\n1 2 3\n", "column 3, z, is in \"ft\": m is expected"},
+    };
+    int rows;
+    double sum;
+    (void)state;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; ++i)
+        check_ok(rows_of(taken[i], &rows, &sum));
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i)
+        check_fails(rows_of(refused[i][0], &rows, &sum), PS_INVALID, refused[i][1]);
+}
+
 static void flags_are_known_in_both_precisions(void **state)
 {
     (void)state;
@@ -73,6 +109,7 @@ static void flags_are_known_in_both_precisions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_first_row_is_lost),
+                                       cmocka_unit_test(headers_are_held_against_places),
                                        cmocka_unit_test(flags_are_known_in_both_precisions)};
     return cmocka_run_group_tests(tests, make_file, drop_file);
 }

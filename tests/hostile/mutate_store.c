@@ -282,8 +282,8 @@ static ps_status read_subdomains(const char *path)
 /* As penstock-prism-field reads it, by names. */
 static ps_status read_terrain(const char *path)
 {
-    static const ps_prism_row_form forms[] = {{"prisms", 7, 9, "x0 .. density"},
-                                              {"stations", 3, 3, "x y z"}};
+    static const ps_prism_row_form forms[] = {{"prisms", 7, 9, "x0 .. density", NULL},
+                                              {"stations", 3, 3, "x y z", NULL}};
     for (int i = 0; i < 2; ++i) {
         ps_prism_rows rows = {0};
         ps_status status = ps_prism_rows_read(path, &forms[i], &rows);

@@ -68,6 +68,11 @@ expect 3 "are they in km?" $anomaly a.p.hdf no.h5 --stations km.txt
 printf '%s\n' "100 200 0" "100 200 -1" > hole.txt # a borehole is none of that
 expect 0 "" $anomaly flat.p.hdf hole.h5 --stations hole.txt
 expect 0 "" $anomaly flat.p.hdf hole.h5 --profile 0,0,50,0,0,3 --force # a line is in m
+printf 'x y depth\n100 200 0\n' > depth.txt
+expect 3 'calls column 3 "depth", where z is expected' $anomaly flat.p.hdf no.h5 --stations depth.txt
+expect 0 "" $anomaly flat.p.hdf hole.h5 --stations depth.txt --no-elevations --force
+printf '3\n100 200 0\n' > cut.txt
+expect 3 "announces 3 stations, there are 1" $anomaly flat.p.hdf no.h5 --stations cut.txt
 for bad in "356000 nan 2500" "inf 6e6 2500" "356000 6e6 2500 nan"; do
     echo "$bad" > bad.txt
     expect 3 "leave the station out" $anomaly a.p.hdf no.h5 --stations bad.txt

@@ -63,6 +63,8 @@ awk '{ if (NR == 5) $5 = 0; print }' obs.txt > bad.txt
 expect 3 "the error of station 4 is 0" invert bad.txt mesh.msh x.h5
 awk '{ if (NR == 5) $4 = "nan"; print }' obs.txt > bad.txt
 expect 3 "number 4 is nan" invert bad.txt mesh.msh x.h5
+{ echo "x,y,z,error,g"; awk -v OFS=, 'NR > 1 { print $1, $2, $3, $5, $4 }' obs.txt; } > bad.txt
+expect 3 'calls column 4 "error", where value is expected' invert bad.txt mesh.msh x.h5
 head -50 obs.txt > bad.txt
 expect 3 "announces 100 rows, there are 49" invert bad.txt mesh.msh x.h5
 awk 'NR > 1 { print $1, $2, $3, $4 }' obs.txt > four.txt

@@ -60,6 +60,11 @@ printf '2 3 2\n100 200 50\n10 x\n' > bad.msh
 expect 3 'bad.msh line 3: "x" is no number' $model no.hdf --ubc-mesh bad.msh --ubc-model m.mod
 printf '1 2 3\n' > bad.txt
 expect 3 "bad.txt line 1: 3 numbers" $model no.hdf --bricks bad.txt
+sed '1s/z0 z1/bottom top/' t.txt > bad.txt
+expect 3 'bad.txt: its header calls column 5 "bottom", where z0 is expected' $model no.hdf --unit km --bricks bad.txt
+printf 'x0[km] x1[km] y0[km] y1[km] z0[km] z1[km] density\n-5 5 -5 5 2 6 -200\n' > bad.txt
+expect 3 'is in "km": m is expected' $model no.hdf --bricks bad.txt
+expect 0 "" $model km.hdf --unit km --bricks bad.txt --nodes 64,51,23
 printf '0 1 0 1 0 1 nan\n' > nan.txt
 expect 3 "nan.txt line 1: a brick has a number that is not finite" $model no.hdf --bricks nan.txt
 [ ! -e no.hdf ] || fail "something was left behind"

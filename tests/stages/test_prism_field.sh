@@ -52,8 +52,14 @@ expect 0 "" field m.txt s.txt m.h5 --field magnetic --allow stations-inside --ta
 awk -F, 'NR == 2 { if ($6 / (2e2 * 8 / 200 ^ 3) > 1.00001 || $6 / (2e2 * 8 / 200 ^ 3) < .99999) { print; exit 1 } }
     NR == 3 { b = 1256.6370614 * 2 / 3; if ($6 / b > 1.000001 || $6 / b < .999999) { print; exit 1 } }' m.csv || fail "B"
 
-# What is refused.
-echo "1 -1 0 1 0 1 5" > bad.txt; echo "9 9 9" > s.txt
+# What is refused: headers, too, that call columns otherwise than they are read.
+{ echo "west east south north top bottom density"; echo "-1 1 -1 1 -1 1 5"; } > bad.txt; echo "9 9 9" > s.txt
+expect 3 'calls column 5 "top", where z0 is expected' field bad.txt s.txt x.h5
+{ echo "west,east,south,north,bottom,top,density"; echo "-1,1,-1,1,-1,1,5"; } > good.txt
+{ echo "# x y depth"; echo "9 9 9"; } > bad.txt
+expect 3 'calls column 3 "depth", where z is expected' field good.txt bad.txt x.h5
+expect 0 "" field good.txt s.txt good.h5
+echo "1 -1 0 1 0 1 5" > bad.txt
 expect 3 "turned inside out: x from 1 to -1" field bad.txt s.txt x.h5
 printf '0 1 0 1 0 1 5\n.5 2 0 1 0 1 5\n' > bad.txt
 expect 3 "prisms 1 and 2 share volume" field bad.txt s.txt x.h5

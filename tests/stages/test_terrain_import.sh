@@ -95,6 +95,8 @@ expect 0 "" import hand.asc p.h5 --stations above:50cm --station-places places.t
 h5dump -y -w 300 -d /stations p.h5 | grep -A3 'DATA {' | tr -d '\n' | grep -q '10.5,.*40.5,.*40.5' ||
     fail "ground at places"
 echo "500300 4000050" > beside.txt
+{ echo "lat,lon"; tr ' ' , < places.txt; } > turned.txt
+expect 3 'calls column 1 "lat", where x is expected' import hand.asc x.h5 --stations above:1m --station-places turned.txt
 expect 3 "station 1 at 500300, 4000050 has no ground" import hand.asc x.h5 --stations above:1m --station-places beside.txt
 expect 2 "is not above:HEIGHT" import hand.asc x.h5 --stations 1m
 expect 2 "belong to --stations" import hand.asc x.h5 --station-every 2
