@@ -42,9 +42,17 @@ ps_status ps_threads_check(int64_t threads)
                    (long long)threads, (long long)count + 1, strerror(error));
 }
 
+/* In a child of fork: threads that OpenMP kept for the next loop are not there, and it would wait for
+ * them without end. */
+static void go_alone(void) { omp_set_num_threads(1); }
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, go_alone); }
+
 ps_status ps_threads_check_default(void)
 {
     static atomic_int found;
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    pthread_once(&watched, watch_forks);
     int threads = omp_get_max_threads();
     if (atomic_load(&found) == threads) return PS_OK;
     PS_TRY(ps_threads_check(threads));

@@ -16,7 +16,8 @@ enum { PS_THREADS_MOST = 4096 };
  * a limit of a container). */
 ps_status ps_threads_check(int64_t threads);
 
-/* The same for as many as OpenMP would use here, looked at once. */
+/* The same for as many as OpenMP would use here, looked at once. From then on a child of fork has one
+ * thread. */
 ps_status ps_threads_check_default(void);
 
 #endif

@@ -38,14 +38,17 @@ ps_status solve_identify(solve_problem *p)
 static ps_status judge_whole(const solve_problem *p)
 {
     static const double leave = 1000; /* times the tolerance */
+    bool whole = p->options.slabs == 1 && !p->options.subdomains;
     if (p->residual <= leave * p->options.tolerance) return PS_OK;
     return ps_fail(
         PS_INACCURATE,
-        "interfaces have come to a residual of %.3g, but the whole system to %.3g alone, "
+        "%s to a residual of %.3g, but the whole system to %.3g alone, "
         "with a tolerance of %.3g: nothing is kept; %s",
-        p->result.residual, p->residual, p->options.tolerance,
-        p->options.inner_tolerance > 0 ? "lower --inner-tolerance, or leave it out"
-                                       : "take other --coefficients, or a --kind");
+        whole ? "the method has come" : "interfaces have come", p->result.residual, p->residual,
+        p->options.tolerance,
+        whole                            ? "take another --method, such as direct"
+        : p->options.inner_tolerance > 0 ? "lower --inner-tolerance, or leave it out"
+                                         : "take other --coefficients, or a --kind");
 }
 
 static ps_status open_way(solve_problem *p, void **state)

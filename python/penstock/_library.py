@@ -163,12 +163,18 @@ class Handle:
     _close = None
 
     def __init__(self, opened, *arguments):
-        self._handle = c.c_void_p()
-        call(opened, *arguments, c.byref(self._handle))
+        self._held = c.c_void_p()
+        call(opened, *arguments, c.byref(self._held))
+
+    @property
+    def _handle(self):
+        if not self._held:
+            raise PenstockError(f"this {type(self).__name__.lstrip('_')} was closed: open it again", 2)
+        return self._held
 
     def close(self):
-        if getattr(self, "_handle", None):
-            getattr(library(), "penstock_" + self._close)(c.byref(self._handle))
+        if getattr(self, "_held", None):
+            getattr(library(), "penstock_" + self._close)(c.byref(self._held))
 
     def __enter__(self):
         return self
@@ -180,9 +186,24 @@ class Handle:
         self.close()
 
 
+def numbers(values, kind=float, what="numbers"):
+    """An array of fp64, or of another type of numbers, of what loses nothing by it: no imaginary parts, masked values, fractions
+    or numbers that the type does not hold."""
+    if np.ma.is_masked(values):
+        raise PenstockError(f"{what}: some are masked: leave them out, or fill them", 2)
+    given = np.asarray(values)
+    if np.iscomplexobj(given):
+        raise PenstockError(f"{what} are complex: real ones are expected", 2)
+    with np.errstate(invalid="ignore"):
+        out = given.astype(kind)
+    if np.issubdtype(kind, np.integer) and given.size and not (out == given).all():
+        raise PenstockError(f"{what}: whole numbers that fit {np.dtype(kind)} are expected", 2)
+    return out
+
+
 def positions(places):
     """Places as an array [n][3] of fp64."""
-    out = np.asarray(places, float)
+    out = numbers(places, what="positions")
     if out.ndim != 2 or out.shape[1] != 3:
         raise PenstockError(f"positions [n][3] are expected, not {list(out.shape)}", 2)
     return out

@@ -1,5 +1,6 @@
 """Files of any kind: arrays with units and attributes, read through the library."""
 import ctypes as c
+import operator
 import os
 
 import numpy as np
@@ -28,8 +29,8 @@ class Variable:
 
     def __getitem__(self, key):
         key = key if isinstance(key, tuple) else (key,)
-        if Ellipsis in key:
-            at = key.index(Ellipsis)
+        at = next((i for i, k in enumerate(key) if k is Ellipsis), None)
+        if at is not None:
             key = key[:at] + (slice(None),) * (len(self.shape) - len(key) + 1) + key[at + 1:]
         if len(key) > len(self.shape):
             raise IndexError(f"{self.name} has {len(self.shape)} dimensions")
@@ -40,10 +41,11 @@ class Variable:
                 indices = range(*k.indices(n))
                 low = min(indices[0], indices[-1]) if len(indices) else 0
                 high = max(indices[0], indices[-1]) + 1 if len(indices) else 0
-                after.append(slice(None) if indices.step == 1 else
-                             slice(None, None, indices.step) if indices.step > 0 else slice(None, None, indices.step))
+                after.append(slice(None, None, indices.step))
             else:
-                low = int(k) + n if k < 0 else int(k)
+                if np.ndim(k) > 0 or isinstance(k, (bool, np.bool_)) or not hasattr(k, "__index__"):
+                    raise IndexError(f"{self.name}: {k!r}: slices and whole numbers are taken; [...][...] has NumPy's other ways")
+                low = operator.index(k) + (n if k < 0 else 0)
                 if not 0 <= low < n:
                     raise IndexError(f"{self.name}: {k} of {n}")
                 high = low + 1
@@ -146,7 +148,7 @@ class Mesh:
     """points [n][3] in m, cells [m][3 or 4], tags [m], names of tags, data of cells and points by name."""
 
     def __init__(self, points, cells, tags=None, names=None, cell_data=None, point_data=None, attrs=None):
-        self.points, self.cells = np.asarray(points, float), np.asarray(cells)
+        self.points, self.cells = lib.numbers(points, what="points"), np.asarray(cells)
         self.tags = np.zeros(len(self.cells), np.int32) if tags is None else np.asarray(tags)
         self.names, self.cell_data, self.point_data = names or {}, cell_data or {}, point_data or {}
         self.attrs = attrs or {}

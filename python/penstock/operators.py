@@ -1,5 +1,6 @@
 """H-matrices, sums of particles, boundary integrals: arrays in, arrays out, by the library."""
 import ctypes as c
+import operator
 import os
 
 import numpy as np
@@ -39,6 +40,8 @@ class HMatrix(LinearOperator):
 
     def product(self, x, transposed=False):
         """A x, or A^T x without a conjugate, of a vector or of the columns of an array."""
+        if np.ma.is_masked(x):
+            raise lib.PenstockError("some values of the vector are masked: fill them", 2)
         x = np.asarray(x)
         rows, columns = self.shape[::-1] if transposed else self.shape
         if x.shape[:1] != (columns,) or x.ndim > 2:
@@ -73,9 +76,7 @@ def fmm(sources, charges, targets=None, kernel="inverse", parameter=0.0, accurac
     [m] or [sides][m]; with gradient also [m][3] or [sides][m][3]; last the figures reached. specs/fmm.md has the kernels."""
     columns = lambda p: [np.ascontiguousarray(lib.positions(p)[:, d]) for d in range(3)]
     x, y = columns(sources), columns(sources if targets is None else targets)
-    if np.iscomplexobj(charges):
-        raise lib.PenstockError("charges are complex: give real and imaginary parts as two sides", 2)
-    q = np.ascontiguousarray(np.atleast_2d(np.asarray(charges, float)))
+    q = np.ascontiguousarray(np.atleast_2d(lib.numbers(charges, what="charges (give real and imaginary parts as two sides)")))
     if q.ndim != 2 or q.shape[1] != len(x[0]):
         raise lib.PenstockError(f"charges [{len(x[0])}] or [sides][{len(x[0])}] are expected, not {list(q.shape)}", 2)
     sides, m = len(q), len(y[0])
@@ -94,9 +95,9 @@ def fmm(sources, charges, targets=None, kernel="inverse", parameter=0.0, accurac
 
 class _OnSurface(lib.Handle):
     def __init__(self, opened, mesh, *arguments):
-        points = np.ascontiguousarray(mesh.points if hasattr(mesh, "points") else mesh[0], float)
-        triangles = np.ascontiguousarray(mesh.cells if hasattr(mesh, "cells") else mesh[1], np.int32)
-        if points.ndim != 2 or points.shape[1] != 3 or triangles.ndim != 2 or triangles.shape[1] != 3:
+        points = np.ascontiguousarray(lib.positions(mesh.points if hasattr(mesh, "points") else mesh[0]))
+        triangles = np.ascontiguousarray(lib.numbers(mesh.cells if hasattr(mesh, "cells") else mesh[1], np.int32, "triangles"))
+        if triangles.ndim != 2 or triangles.shape[1] != 3:
             raise lib.PenstockError("points [n][3] and triangles [m][3] are expected", 2)
         surface = lib.Surface(len(points), len(triangles), points.ctypes.data, triangles.ctypes.data)
         super().__init__(opened, c.byref(surface), *arguments)
@@ -104,9 +105,21 @@ class _OnSurface(lib.Handle):
         getattr(lib.library(), "penstock_" + self._size)(self._handle, c.byref(size[0]), c.byref(size[1]))
         self.shape = size[0].value, size[1].value
 
+    @staticmethod
+    def _range(chosen, count):
+        """Consecutive functions: a slice, or the number of one."""
+        if isinstance(chosen, slice):
+            found = range(count)[chosen]
+            if len(found) > 1 and found.step != 1:
+                raise lib.PenstockError(f"{chosen}: functions that follow one another are expected: take the others out of the result", 2)
+            return found if len(found) != 0 else range(0)
+        number = operator.index(chosen)
+        if not -count <= number < count:
+            raise IndexError(f"function {number} of {count}")
+        return range(number % count, number % count + 1)
+
     def _ranges(self, rows, columns, count):
-        pick = lambda s, n: range(n)[s if isinstance(s, slice) else slice(s, s + 1)]
-        return pick(rows, count[0]), pick(columns, count[1])
+        return self._range(rows, count[0]), self._range(columns, count[1])
 
 
 class BoundaryOperator(_OnSurface):
@@ -132,6 +145,8 @@ class RetardedOperator(_OnSurface):
     _close, _size = "retarded_close", "retarded_size"
 
     def __init__(self, mesh, formulation="sound-soft-s", dt=None, speed=343.0, points=6):
+        if dt is None:
+            raise lib.PenstockError("dt, the time step in s, is to be given", 2)
         super().__init__("retarded_open", mesh, formulation.encode(), dt, speed, points)
 
     def entries(self, rows=slice(None), columns=slice(None)):

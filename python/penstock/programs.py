@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._library import HERE, PenstockError, Stopped, positions as _positions
+from ._library import HERE, PenstockError, Stopped, numbers as _numbers, positions as _positions
 from .files import Mesh, _names
 
 
@@ -181,7 +181,7 @@ def write_mesh(path, mesh, tags=None, names=None):
     if isinstance(mesh, Mesh):
         points, cells, tag, known = mesh.points, [mesh.cells], [mesh.tags], mesh.names
     elif isinstance(mesh, tuple):
-        points, cells, tag, known = np.asarray(mesh[0], float), [np.asarray(mesh[1])], [tags], {}
+        points, cells, tag, known = mesh[0], [mesh[1]], [tags], {}
     elif hasattr(mesh, "cast_to_unstructured_grid"):
         points, cells, tag, known = _from_pyvista(mesh)
     elif hasattr(mesh, "cells") and hasattr(mesh, "points"):
@@ -189,20 +189,22 @@ def write_mesh(path, mesh, tags=None, names=None):
     else:
         raise PenstockError(f"{type(mesh).__name__}: a Mesh, (points, cells), or a mesh of meshio or pyvista is expected", 2)
     names = {**known, **(names or {})}
-    points = np.asarray(points, float)
+    points, lines, number = _numbers(points, what="points"), [], 0
     if points.ndim == 2 and points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise PenstockError("points [n][3] of finite numbers are expected", 2)
-    lines, number = [], 0
+    if any(not set('"\n\r').isdisjoint(name) for name in names.values()):
+        raise PenstockError(f"names {list(names.values())}: without quotes and ends of lines", 2)
+    cells = [_numbers(block, np.int64, "cells") for block in cells]
     for block, of in zip(cells, tag):
         if block.ndim != 2 or block.shape[1] not in (3, 4) or block.size and not 0 <= block.min() <= block.max() < len(points):
             raise PenstockError("cells [m][3] or [m][4] with numbers of points are expected", 2)
-        of = np.zeros(len(block), int) if of is None else np.asarray(of)
-        if len(of) != len(block) or (of != of.astype(int)).any():
-            raise PenstockError(f"{len(of)} tags, whole numbers, for {len(block)} cells", 2)
+        of = np.zeros(len(block), int) if of is None else _numbers(of, np.int32, "tags")
+        if of.shape != (len(block),):
+            raise PenstockError(f"{list(of.shape)} tags for {len(block)} cells", 2)
         kind = {3: 2, 4: 4}[block.shape[1]]
-        for cell, t in zip(block.tolist(), of.astype(int).tolist()):
+        for cell, t in zip(block.tolist(), of.tolist()):
             number += 1
             lines.append(f"{number} {kind} 2 {t} {t} " + " ".join(str(v + 1) for v in cell))
     dimension = max((block.shape[1] - 1 for block in cells), default=2)
@@ -242,12 +244,12 @@ def _from_arrays(path):
     found = {what: next((np.asarray(held[n]) for n in names if n in held), None) for what, names in _ARRAYS.items()}
     if found["points"] is None or found["cells"] is None:
         raise PenstockError(f"{path}: expected arrays {_ARRAYS['points']} and {_ARRAYS['cells']}, there are {sorted(held)}", 3)
-    points, cells = found["points"], found["cells"].astype(np.int64)
+    points, cells = found["points"], _numbers(found["cells"], np.int64, "cells")
     points = points.T if points.ndim == 2 and points.shape[1] != 3 and points.shape[0] == 3 else points
     cells = cells.T if cells.ndim == 2 and cells.shape[1] not in (3, 4) and cells.shape[0] in (3, 4) else cells
     cells = cells - 1 if matlab and cells.size and cells.min() >= 1 else cells
     names = _names([str(line).strip() for line in np.ravel(held["names"])]) if "names" in held else {}
-    return Mesh(points, cells, None if found["tags"] is None else np.ravel(found["tags"]).astype(int), names)
+    return Mesh(points, cells, None if found["tags"] is None else np.ravel(_numbers(found["tags"], np.int32, "tags")), names)
 
 
 def _from_file(path):
@@ -283,8 +285,14 @@ def import_mesh(mesh, output, tags=None, names=None, **options):
 
 
 def import_particles(positions, charges, output, **options):
-    """Particles [n][3] with charges [n] or [sides][n] as a file of Penstock, by penstock-particle-import; its figures."""
-    columns = np.column_stack([_positions(positions), *np.atleast_2d(np.asarray(charges, float))])
+    """Particles [n][3] with charges [n] or [sides][n] as a file of Penstock, by penstock-particle-import; its figures. With
+    moments= rows of charges are the columns of specs/particles.md, in their order."""
+    places, charges = _positions(positions), np.atleast_2d(_numbers(charges, what="charges"))
+    if charges.ndim != 2 or charges.shape[1] != len(places):
+        raise PenstockError(f"charges [{len(places)}] or [sides][{len(places)}] are expected, not {list(charges.shape)}", 2)
+    columns = np.column_stack([places, *charges])
+    if "moments" in options:  # which columns these are is said by their order
+        options.setdefault("columns", tuple(range(1, columns.shape[1] + 1)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "particles.csv"
         header = ",".join(["x", "y", "z"] + [f"q{i}" for i in range(columns.shape[1] - 3)])

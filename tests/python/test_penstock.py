@@ -81,11 +81,15 @@ class Files(unittest.TestCase):
                 np.testing.assert_array_equal(points[key], whole[key])
             table = points.chunks()
             self.assertAlmostEqual(sum(c["minimum"] for c in table[:1]), whole[:points.chunk_rows].min())
-            with self.assertRaises(IndexError):
-                points[len(points)]
+            for wrong in [len(points), -len(points) - 1, 2.7, True, np.array([3]), None, "a", [1, 2]]:
+                with self.assertRaises(IndexError, msg=wrong):
+                    points[wrong]
             self.assertEqual(file.attrs["format"], "penstock-surface-mesh")
             self.assertEqual(len(file.content_hash), 16)
             self.assertIn(file["VTKHDF/Types"].dtype, [np.dtype("u1")])
+        for use in [lambda: points[0], lambda: file.attributes("/"), lambda: file.content_hash, lambda: file.inputs]:
+            with self.assertRaisesRegex(penstock.PenstockError, "this File was closed"):
+                use()
 
     def test_damage_is_seen(self):
         self.assertGreater(penstock.verify("ball.hdf")["chunks"], 5)
@@ -107,8 +111,19 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(again.points, mesh.points)
         np.testing.assert_array_equal(again.tags, tags)
         self.assertEqual(again.names, {4: "hull", 5: "fin"})
-        with self.assertRaisesRegex(penstock.PenstockError, "finite"):
-            penstock.write_mesh("x.msh", (mesh.points * np.nan, mesh.cells))
+        penstock.import_mesh((mesh.points, mesh.cells.astype(float)), "again.hdf", force=True)
+        np.testing.assert_array_equal(penstock.open("again.hdf").cells, mesh.cells)
+        hidden = np.ma.masked_array(mesh.points, mesh.points > 0)
+        for text, points, cells, more in [
+                ("finite", mesh.points * np.nan, mesh.cells, {}), ("complex", mesh.points + 1j, mesh.cells, {}),
+                ("masked", hidden, mesh.cells, {}), ("whole numbers", mesh.points, mesh.cells + 0.7, {}),
+                ("whole numbers", mesh.points, mesh.cells, dict(tags=np.full(len(mesh.cells), 2 ** 40))),
+                ("quotes", mesh.points, mesh.cells, dict(names={1: 'a"b'}))]:
+            with self.assertRaisesRegex(penstock.PenstockError, text):
+                penstock.write_mesh("x.msh", (points, cells), **more)
+        np.savez("x.npz", points=mesh.points, cells=mesh.cells + 0.7)
+        with self.assertRaisesRegex(penstock.PenstockError, "whole numbers"):
+            penstock.import_mesh("x.npz", "x.hdf")
 
     def test_meshes_of_others(self):
         class Block:  # what meshio.Mesh and its blocks look like
@@ -208,8 +223,34 @@ class Matrices(unittest.TestCase):
                 A.product(np.full(A.shape[1], np.nan))
             with self.assertRaises(penstock.PenstockError):
                 A.product(np.ones(A.shape[1] + 1))
+            with self.assertRaisesRegex(penstock.PenstockError, "masked"):
+                A.product(np.ma.masked_array(x[:, 0].real, x[:, 0].real > 0))
         with self.assertRaisesRegex(penstock.PenstockError, "may be used"):
             penstock.open("a.h5", memory_limit=1000)
+
+    def test_entries_of_what_was_given(self):
+        penstock.run("mesh-surface", "m.hdf", divisions=6)
+        points, cells = (lambda m: (m.points, m.cells))(penstock.open("m.hdf"))
+        op = penstock.BoundaryOperator((points, cells.astype(float)))
+        entries = op.entries()
+        for rows, columns in [(3, -1), (slice(5, 2), slice(None)), (slice(7, 8, 2), 0)]:
+            r, c = (k if isinstance(k, slice) else slice(k, k + 1 or None) for k in (rows, columns))
+            np.testing.assert_array_equal(op.entries(rows, columns), entries[r, c])
+        for rows in [slice(0, 20, 2), slice(None, None, -1)]:  # as many values as of all rows between would be written
+            with self.assertRaisesRegex(penstock.PenstockError, "follow one another"):
+                op.entries(rows)
+        with self.assertRaises(IndexError):
+            op.entries(len(cells))
+        wrapped = cells.astype(np.int64)
+        wrapped[0, 0] += 2 ** 32
+        for text, mesh in [("whole numbers", (points, wrapped)), ("whole numbers", (points, cells + 0.7)),
+                           ("complex", (points + 1j, cells)), ("masked", (points, np.ma.masked_array(cells, cells == 0)))]:
+            with self.assertRaisesRegex(penstock.PenstockError, text):
+                penstock.BoundaryOperator(mesh)
+        with op:
+            pass
+        with self.assertRaisesRegex(penstock.PenstockError, "this BoundaryOperator was closed"):
+            op.entries()
 
     @needs("scipy")
     def test_scipy_solves_with_an_hmatrix(self):
@@ -235,6 +276,17 @@ class Matrices(unittest.TestCase):
 
 
 class Sums(unittest.TestCase):
+    def test_in_a_child_of_fork(self):
+        import os
+        import signal
+        x, q = random.random((3000, 3)), random.random(3000)
+        phi = penstock.fmm(x, q, accuracy=1e-3)[0]
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # threads that are not there are waited for without end
+            os._exit(0 if np.array_equal(penstock.fmm(x, q, accuracy=1e-3)[0], phi) else 3)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
     def test_against_program_and_definition(self):
         x, q = random.random((3000, 3)), random.random((2, 3000)) - 0.5
         with self.assertRaisesRegex(penstock.PenstockError, "positions"):
@@ -243,6 +295,17 @@ class Sums(unittest.TestCase):
             penstock.fmm(x, q * 1j)
         with self.assertRaisesRegex(penstock.PenstockError, "another unit"):
             penstock.fmm(x * 1e-160, q)
+        for values in [(np.ma.masked_array(x, x < 0.1), q), (x, np.ma.masked_array(q, q < 0))]:
+            with self.assertRaisesRegex(penstock.PenstockError, "masked"):
+                penstock.fmm(*values)
+            with self.assertRaisesRegex(penstock.PenstockError, "masked"):
+                penstock.import_particles(*values, "masked.h5")
+        with self.assertRaisesRegex(penstock.PenstockError, "complex"):
+            penstock.import_particles(x, q * 1j, "complex.h5")
+        with self.assertRaisesRegex(penstock.PenstockError, "are expected"):
+            penstock.import_particles(x, q.T, "turned.h5")
+        penstock.import_particles(x, np.vstack([q, q[:1]]), "dipoles.h5", moments="dipoles")
+        self.assertEqual(penstock.File("dipoles.h5").attrs["moments"], "dipoles")
         phi, gradient, figures = penstock.fmm(x, q, gradient=True, accuracy=1e-3)
         self.assertLess(figures["potential"], 1e-3)
         d = x[:50, None] - x[None]
