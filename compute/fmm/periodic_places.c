@@ -20,6 +20,7 @@ typedef struct moved {
 typedef struct places {
     const fmm_problem *p;
     double *const *made; /* [sets][3][count] as they were read */
+    double largest;      /* coordinate */
     double near, cell;   /* in box widths: rounding, and what is looked up together */
     moved *list;
     int64_t count;
@@ -102,18 +103,21 @@ static int64_t find_double(const places *s, int64_t at)
     return -1;
 }
 
+static const double coarsest = 1e-3; /* rounding that leaves places within a box */
+
 /* Rounding of the coordinates, and the particles that were moved. */
 static ps_status list_moved(places *s, int sets)
 {
     const fmm_lattice *box = &s->p->lattice;
-    double largest = box->period;
+    double largest = 0;
     int64_t all = 0;
     for (int set = 0; set < sets; ++set)
         for (int64_t i = 0; i < 3 * s->p->header->count[set]; ++i)
             largest = fmax(largest, fabs(s->made[set][i]));
-    s->near = 8 * DBL_EPSILON * largest / box->period;
+    s->largest = largest;
+    s->near = 8 * DBL_EPSILON * fmax(largest / box->period, 1);
     s->cell = 64 * s->near;
-    for (int pass = 0; pass < 2; ++pass) {
+    for (int pass = 0; pass < 2 && s->near <= coarsest; ++pass) {
         if (pass == 1) PS_TRY(PS_ALLOC(&s->list, all + 1, "particles of other boxes"));
         for (int set = 0; set < sets; ++set)
             for (int64_t at = set; at / 2 < s->p->header->count[set]; at += 2) {
@@ -138,7 +142,14 @@ ps_status fmm_periodic_places(const fmm_problem *p, double *const made[2], int s
     ps_status status = list_moved(&s, sets);
     list = s.list;
     PS_TRY(status);
-    if (s.count == 0 || s.near > 1e-3) return PS_OK;
+    if (s.near > coarsest)
+        return ps_fail(
+            PS_INVALID,
+            "coordinates up to %.6g are rounded to %.2g periods of %.9g, so where in the "
+            "box a particle lies is lost: give them less whole periods, as they were "
+            "before they were added",
+            s.largest, s.near / 16, p->lattice.period);
+    if (s.count == 0) return PS_OK;
     int64_t found = -1, of = -1;
     for (int set = 0; set < sets && found < 0; ++set) {
         int64_t count = p->header->count[set], least = count;

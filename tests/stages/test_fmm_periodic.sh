@@ -92,6 +92,11 @@ expect 2 "needs --period" $fmm two.h5 none.h5 --order 3 --periodic xyz
 expect 2 "each once" $fmm two.h5 none.h5 --order 3 --periodic xx --period 1
 expect 2 "kernel inverse" $fmm two.h5 none.h5 --order 3 --periodic x --period 1 --kernel yukawa
 expect 2 "tree uniform" $fmm two.h5 none.h5 --order 3 --periodic x --period 1 --tree uniform
+# where the box is to a coordinate what rounding leaves of it
+printf '1e13 .2 .3 1\n10000000000000.5 .45 .85 -1\n' > lost.txt
+tree lost --height 1
+expect 3 "where in the box a particle lies is lost" $fmm lost.h5 none.h5 --order 3 --periodic xyz --period 1
+expect 0 "" $fmm lost.h5 result.h5 --order 3 --periodic xyz --period 1e3 --force
 expect 3 "apart along z" $fmm two.h5 none.h5 --order 3 --periodic xy --period .5
 [ -e none.h5 ] && fail "a refused run has left an output"
 echo "periodic boxes: Madelung constants, known sums, Ewald; refusals"
