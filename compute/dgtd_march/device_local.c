@@ -112,6 +112,7 @@ ps_status device_state_open_local(device_state *x)
     const int64_t halo = x->window ? PS_DGTD_WINDOWED : s->halo_slots;
     void *memory = NULL;
     if (!host) return PS_OK;
+    x->system.stepped = true;
     int64_t units =
         ps_dgtd_device_local_shape(&x->local, host, &x->system, s->march->system, s->reach);
     PS_TRY(device_state_memory(x, ps_dgtd_device_local_bytes(&x->system, host->levels, halo),

@@ -148,7 +148,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "dgtd-march",
-    .results = 3,
+    .results = 4,
     .streams = true,
     .saves = true,
     .parallel = true,

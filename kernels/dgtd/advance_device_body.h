@@ -3,8 +3,9 @@
 
 /* What an update is beside the plain one: of local steps (device_local.h), of H some of whose old
  * values are kept elsewhere, where new ones go, too, or of E in media with poles, some of them with
- * tensors (device_media.h). */
-enum kind { PLAIN, LOCAL, KEPT, POLES, TENSORS };
+ * tensors (device_media.h). BARE: a plain one that asks for neither units nor ports: to a kernel
+ * that has no register left, asking for what is not there costs a quarter of its time. */
+enum kind { PLAIN, LOCAL, KEPT, POLES, TENSORS, BARE };
 
 /* out += t in, t symmetric: xx, yy, zz, xy, xz, yz. */
 template <typename real>
@@ -210,6 +211,6 @@ __device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, bool
             });
         });
     }
-    if (K != LOCAL && x.port_count > 0 && (x.bordered[g] & PS_DGTD_PORTED))
+    if (K != LOCAL && K != BARE && x.port_count > 0 && (x.bordered[g] & PS_DGTD_PORTED))
         apply_ports<real, P>(x, slot);
 }

@@ -35,6 +35,7 @@ typedef struct ps_dgtd_device {
     ps_precision precision;
     ps_dgtd_device_mode mode;
     bool windowed; /* tangents and links are the caller's, who puts them there */
+    bool stepped;  /* some elements make steps of their own (device_local.h) */
     int64_t elements, groups, materials;
     void *tangents, *steps; /* as in ps_dgtd_system */
     int32_t *links;

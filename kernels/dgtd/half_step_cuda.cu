@@ -26,7 +26,7 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
     extern __shared__ double shared[];
     const uint32_t thread = blockIdx.x * threads<real, P>() + threadIdx.x;
     uint32_t slot = x.begin[blockIdx.y] + thread, lanes = slot < x.end[blockIdx.y];
-    if (K == LOCAL || K == KEPT || x.units) {
+    if (K == LOCAL || K == KEPT || (K != BARE && x.units)) {
         if (thread / PS_DGTD_UNIT >= x.unit_count) return;
         const uint2 unit = __ldg(reinterpret_cast<const uint2 *>(x.units) + thread / PS_DGTD_UNIT);
         slot = unit.x * PS_DGTD_UNIT + thread % PS_DGTD_UNIT;
@@ -122,10 +122,21 @@ template <typename real, kind K> ps_status by_order(const ps_dgtd_device_sweep *
     }
 }
 
+/* Whether the order's kernels have no register left, and nothing to ask for. All half steps of a
+ * march are of one kind, so that its bits depend neither on windows nor on ranges. */
+bool is_bare(const ps_dgtd_device_sweep *s)
+{
+    const ps_dgtd_device *d = s->device;
+    return d->order == 4 && !d->media && !d->ports && !d->stepped && !s->units && !s->increments;
+}
+
 template <kind K> ps_status by_precision(const ps_dgtd_device_sweep *s, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    if (K == PLAIN && is_bare(s))
+        return s->device->precision == PS_SINGLE ? launch<float, 4, BARE>(s, queue)
+                                                 : launch<double, 4, BARE>(s, queue);
     return s->device->precision == PS_SINGLE ? by_order<float, K>(s, queue)
                                              : by_order<double, K>(s, queue);
 }
