@@ -1,4 +1,6 @@
 /* From an accepted mesh to its file: metres, figures, report. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,31 @@ ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
         figures->area = figures->cell.size_sum;
     if (figures->closed) figures->volume = enclosed_volume(mesh, cells);
     return PS_OK;
+}
+
+/* Of the mean edge, what rounding of its corners may be. */
+static const double ROUNDED = 1e-2;
+
+ps_status import_check_size(const import_mesh *mesh, const import_options *options,
+                            const import_figures *figures)
+{
+    double extent = 0, far = 0, unit = (double)(mesh->single ? FLT_EPSILON : DBL_EPSILON) / 2;
+    for (int c = 0; c < 3; ++c) {
+        extent = fmax(extent, figures->upper[c] - figures->lower[c]);
+        far = fmax(far, fmax(fabs(figures->lower[c]), fabs(figures->upper[c])));
+    }
+    if (!(extent > 1e-60 && extent < 1e60))
+        return ps_fail(PS_INVALID,
+                       "%s: it would be %g m large, of which areas and volumes are no numbers: "
+                       "--unit and --scale say what a unit of the file is",
+                       options->input, extent);
+    if (unit * far <= ROUNDED * figures->edge.mean) return PS_OK;
+    return ps_refuse(options->run, "rounded",
+                     "%s: %g m from the origin its numbers%s are rounded to %.2g m, and its edges "
+                     "are %.2g m long: it is another body than was meant. Move it to the origin "
+                     "where it was made",
+                     options->input, far, mesh->single ? " of single precision" : "", unit * far,
+                     figures->edge.mean);
 }
 
 /* Cells of each tag, tags ascending. */

@@ -65,6 +65,7 @@ typedef struct import_mesh {
     char tag_names[PS_TAG_NAMES_MAX];
     bool generated;   /* meshed from geometry: orienting it is no repair              */
     bool soup;        /* the format has no shared vertices (STL): equal ones are one  */
+    bool single;      /* its coordinates are stored in single precision               */
     int64_t polygons; /* faces of more than 3 vertices that were cut into fans        */
 } import_mesh;
 
@@ -210,6 +211,10 @@ ps_status import_order(import_mesh *mesh, ps_space_curve curve);
 /* Figures of the finished mesh (in metres). */
 ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
                          import_figures *figures);
+/* Refuses what no body is: sizes whose volumes are no numbers, and vertices so far from the origin
+ * that the precision of the file moves them by a part of an edge. */
+ps_status import_check_size(const import_mesh *mesh, const import_options *options,
+                            const import_figures *figures);
 void import_report(const import_mesh *mesh, const import_options *options,
                    const import_figures *figures, const ps_run *run);
 ps_status import_save(import_mesh *mesh, const import_options *options,

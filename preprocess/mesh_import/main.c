@@ -144,6 +144,7 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
     import_scale(mesh, &figures, o->scale);
     PS_TRY(import_order(mesh, o->order));
     PS_TRY(import_measure(mesh, volume ? &mesh->tetrahedra : &mesh->triangles, &figures));
+    PS_TRY(import_check_size(mesh, o, &figures));
     if (o->output) PS_TRY(import_save(mesh, o, &figures, record));
     import_report(mesh, o, &figures, run);
     return PS_OK;
@@ -168,6 +169,8 @@ static ps_status run_import(ps_run *run)
 }
 
 static const ps_allowance allowances[] = {
+    {"rounded",
+     "vertices that the precision of their file has moved by more than a hundredth of an edge"},
     {"geo-commands", "a .geo file, or what Gmsh takes for one, that runs programs or writes files"},
     {NULL, NULL}};
 
@@ -194,7 +197,7 @@ static const ps_program program = {
         "  penstock-mesh-import --json head.msh.zst",
     .options = options,
     .figures = figure_table,
-    .results = 1,
+    .results = 2,
     .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,

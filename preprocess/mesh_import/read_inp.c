@@ -325,6 +325,35 @@ static ps_status check_assembly(inp *in)
                    in->lines.name, (long long)in->lines.number);
 }
 
+/* Keywords that make nodes and elements of others, or that say what coordinates mean: without them
+ * the mesh would be another one. */
+static ps_status check_generators(const inp *in)
+{
+    static const char *const words[] = {"*SYSTEM", "*NCOPY", "*NGEN",  "*NFILL",
+                                        "*NMAP",   "*ELGEN", "*ELCOPY"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
+        if (is_keyword(in->lines.at, words[i])) {
+            char what[96];
+            snprintf(what, sizeof what,
+                     "%s is not read: write all nodes and elements in global coordinates",
+                     words[i]);
+            return text_lines_fail(&in->lines, what);
+        }
+    return PS_OK;
+}
+
+/* Of *NODE and *ELEMENT: other systems of coordinates, other files. */
+static ps_status check_parameters(const inp *in)
+{
+    char value[NAME];
+    if (parameter(in->lines.at, "SYSTEM", value) && strcasecmp(value, "R") != 0)
+        return text_lines_fail(&in->lines, "cylindrical or spherical coordinates are not read: "
+                                           "write x, y and z");
+    if (parameter(in->lines.at, "INPUT", value))
+        return text_lines_fail(&in->lines, "INPUT=: other files are not read: put all into one");
+    return PS_OK;
+}
+
 /* One keyword with its data; the line after these is the current one then. */
 static ps_status read_block(inp *in)
 {
@@ -333,12 +362,16 @@ static ps_status read_block(inp *in)
     const char *line = in->lines.at;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (strncasecmp(line, sections[i], strlen(sections[i])) == 0) return read_section(in);
-    if (is_keyword(line, "*NODE")) return read_nodes(in);
-    if (is_keyword(line, "*ELEMENT")) return read_elements(in);
+    bool nodes = is_keyword(line, "*NODE");
+    if (nodes || is_keyword(line, "*ELEMENT")) {
+        PS_TRY(check_parameters(in));
+        return nodes ? read_nodes(in) : read_elements(in);
+    }
     if (is_keyword(line, "*ELSET")) return read_set(in);
     if (is_keyword(line, "*PART") || is_keyword(line, "*INSTANCE")) return check_assembly(in);
     if (is_keyword(line, "*INCLUDE"))
         return text_lines_fail(&in->lines, "*INCLUDE: other files are not read: put all into one");
+    PS_TRY(check_generators(in));
     in->surfaces += is_keyword(line, "*SURFACE");
     while (data_line(&in->lines)) {
     }

@@ -178,6 +178,11 @@ static ps_status read_entity(msh *m, int dim)
     int32_t number = 0;
     PS_TRY(group_number(m, first, &number));
     m->entities[m->entity_count++] = (entity){dim, (int32_t)tag, number};
+    if (groups > 1 && dim >= 2)
+        ps_warning(
+            "%s: entity %lld of dimension %d is in %lld physical groups: its elements get the "
+            "tag of the first, %d",
+            m->name, (long long)tag, dim, (long long)groups, number);
     if (dim == 0) return PS_OK;
     PS_TRY(get_size(m, &bounds));
     return skip_ints(m, bounds);
@@ -421,11 +426,16 @@ static void tag_by_entities(msh *m)
 
 /* ---- the file ---- */
 
-static ps_status skip_to_end(msh *m)
+/* Behind what a section announces nothing more may stand; what is not read is passed over. */
+static ps_status skip_to_end(msh *m, bool was_read)
 {
-    char end[40];
+    char end[40], next[64];
     int c, matched = 0;
     snprintf(end, sizeof end, "$End%s", m->section + 1);
+    if (was_read && import_word(m->file, next, sizeof next))
+        return strcmp(next, end) == 0
+                   ? PS_OK
+                   : fail(m, "there is more in the section than it announces: its count is wrong");
     while ((c = getc_unlocked(m->file)) != EOF) {
         matched = c == end[matched] ? matched + 1 : c == '$';
         if (!end[matched]) return PS_OK;
@@ -435,7 +445,8 @@ static ps_status skip_to_end(msh *m)
 
 static ps_status read_section(msh *m)
 {
-    bool four = m->version >= 4;
+    bool four = m->version >= 4, cells = strcmp(m->section, "$Elements") == 0;
+    bool nodes = strcmp(m->section, "$Nodes") == 0;
     m->item = 0;
     if (strcmp(m->section, "$NOD") == 0)
         return ps_fail(PS_INVALID,
@@ -452,12 +463,10 @@ static ps_status read_section(msh *m)
     if (strcmp(m->section, "$PhysicalNames") == 0) PS_TRY(read_names(m));
     if (four && m->binary) getc_unlocked(m->file);
     if (strcmp(m->section, "$Entities") == 0) PS_TRY(read_entities(m));
-    if (strcmp(m->section, "$Nodes") == 0) PS_TRY(four ? read_nodes_4(m) : read_nodes_2(m));
-    if (strcmp(m->section, "$Elements") == 0) {
-        PS_TRY(four ? read_elements_4(m) : read_elements_2(m));
-        m->elements_done = true;
-    }
-    return skip_to_end(m);
+    if (nodes) PS_TRY(four ? read_nodes_4(m) : read_nodes_2(m));
+    if (cells) PS_TRY(four ? read_elements_4(m) : read_elements_2(m));
+    m->elements_done = cells;
+    return skip_to_end(m, nodes || cells);
 }
 
 static ps_status read_sections(msh *m)

@@ -1,16 +1,18 @@
-/* Wavefront OBJ: v and f (v, v/vt, v//vn, v/vt/vn; negative indices count back); each g or
- * usemtl that is followed by faces becomes a tag. The rest is ignored. */
+/* Wavefront OBJ: v and f (v, v/vt, v//vn, v/vt/vn; negative indices count back); each name of a g
+ * or usemtl that is followed by faces becomes a tag. Free-form surfaces are refused, the rest is
+ * ignored. */
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/tag_names.h"
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
 
 typedef struct obj {
     text_lines lines;
     import_mesh *mesh;
-    int groups; /* groups that have faces */
-    bool fresh; /* a group began and has no face yet */
+    int groups, tag; /* names that have faces; the tag of the next face */
+    bool fresh;      /* a group began and has no face yet */
     char group[64];
 } obj;
 
@@ -40,6 +42,21 @@ static ps_status read_corner(obj *o, int32_t *out)
     return PS_OK;
 }
 
+/* A name that was there before, as programs write that sort faces by material, keeps its tag. */
+static void choose_tag(obj *o)
+{
+    char name[64];
+    long tag;
+    o->fresh = false;
+    for (const char *at = o->mesh->tag_names; ps_tag_names_next(&at, &tag, name);)
+        if (strcmp(name, o->group) == 0) {
+            o->tag = (int)tag;
+            return;
+        }
+    o->tag = ++o->groups;
+    import_add_tag_name(o->mesh, o->tag, o->group);
+}
+
 static ps_status read_face(obj *o, int64_t number)
 {
     int32_t face[TEXT_POLYGON_MAX];
@@ -50,9 +67,8 @@ static ps_status read_face(obj *o, int64_t number)
         PS_TRY(read_corner(o, &face[corners++]));
     }
     if (corners < 3) return text_lines_fail(&o->lines, "a face needs at least three vertices");
-    if (o->fresh) import_add_tag_name(o->mesh, ++o->groups, o->group);
-    o->fresh = false;
-    return import_add_polygon(o->mesh, face, corners, o->groups, number);
+    if (o->fresh) choose_tag(o);
+    return import_add_polygon(o->mesh, face, corners, o->tag, number);
 }
 
 static void begin_group(obj *o)
@@ -73,6 +89,9 @@ static ps_status read_all(obj *o)
         if (strcmp(word, "v") == 0) PS_TRY(read_vertex(o));
         if (strcmp(word, "f") == 0) PS_TRY(read_face(o, ++faces));
         if (strcmp(word, "g") == 0 || strcmp(word, "usemtl") == 0) begin_group(o);
+        if (strcmp(word, "surf") == 0 || strcmp(word, "curv") == 0)
+            return text_lines_fail(&o->lines, "a free-form surface: only faces are read, save the "
+                                              "model as polygons");
     }
     if (o->mesh->vertex_count == 0)
         return ps_fail(PS_INVALID, "%s: no vertices (lines \"v x y z\") in it", o->lines.name);

@@ -57,7 +57,8 @@ static ps_status read_all(text_lines *lines, import_mesh *mesh)
         faces < 0 || vertices > INT32_MAX || faces > INT32_MAX)
         return text_lines_fail(lines, "expected the numbers of vertices and faces");
     PS_TRY(read_vertices(lines, vertices, mesh));
-    return read_faces(lines, vertices, faces, mesh);
+    PS_TRY(read_faces(lines, vertices, faces, mesh));
+    return text_lines_end(lines);
 }
 
 ps_status import_read_off(const import_input *input, import_mesh *mesh)

@@ -145,9 +145,11 @@ static ps_status read_item(ply *p, const ply_element *e, int64_t number)
         const ply_property *property = &e->property[i];
         PS_TRY(read_value(p, property->list ? property->count_type : property->type, &value));
         if (!property->list) {
-            if (is_vertex && strlen(property->name) == 1 && property->name[0] >= 'x' &&
-                property->name[0] <= 'z')
-                x[property->name[0] - 'x'] = value;
+            if (!is_vertex || strlen(property->name) != 1 || property->name[0] < 'x' ||
+                property->name[0] > 'z')
+                continue;
+            x[property->name[0] - 'x'] = value;
+            p->mesh->single = p->layout != TEXT && property->type == NUMBER_F32;
             continue;
         }
         bool indices = is_face && strncmp(property->name, "vertex_ind", 10) == 0;
@@ -190,7 +192,7 @@ static ps_status read_all(ply *p)
     for (int i = 0; i < p->elements; ++i)
         for (int64_t number = 0; number < p->element[i].count; ++number)
             PS_TRY(read_item(p, &p->element[i], number));
-    return PS_OK;
+    return text_lines_end(&p->lines); /* of binary files, too: blanks at most may follow */
 }
 
 ps_status import_read_ply(const import_input *input, import_mesh *mesh)

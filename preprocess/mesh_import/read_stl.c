@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
@@ -86,33 +87,75 @@ static ps_status read_binary(FILE *file, const char *name, int64_t facets, seen 
     return PS_OK;
 }
 
-/* "vertex x y z"; three of them make a facet at "endfacet". Each solid is a tag. */
+typedef struct stl_text {
+    const char *name;
+    int64_t line;
+    double corners[9];
+    int corner, solids, open; /* corners of the facet; solids that began, and have not ended */
+} stl_text;
+
+static ps_status fail_text(const stl_text *t, const char *what)
+{
+    return ps_fail(PS_INVALID, "%s: line %lld: %s", t->name, (long long)t->line, what);
+}
+
+/* The three numbers behind "vertex". */
+static ps_status read_vertex(stl_text *t, char **at)
+{
+    if (t->corner == 3) return fail_text(t, "a facet with more than three vertices");
+    for (int c = 0; c < 3; ++c) {
+        char *end;
+        t->corners[3 * t->corner + c] = strtod(*at, &end);
+        if (end == *at || !strchr(" \t\r\n", *end))
+            return fail_text(t, "expected three coordinates, numbers with decimal points");
+        *at = end;
+    }
+    ++t->corner;
+    return PS_OK;
+}
+
+/* The words of a line, whatever their case; behind the name of a solid none counts. Three vertices
+ * make a facet at "endfacet"; each solid is a tag. */
+static ps_status read_words(stl_text *t, char *at, seen *s)
+{
+    for (size_t length; (length = strcspn(at += strspn(at, " \t\r\n"), " \t\r\n")) > 0;) {
+        const char *word = at;
+        at += length;
+        bool ends = length == 8 && strncasecmp(word, "endsolid", 8) == 0;
+        if (ends || (length == 5 && strncasecmp(word, "solid", 5) == 0)) {
+            t->solids += !ends;
+            t->open += ends ? -1 : 1;
+            return PS_OK;
+        }
+        if (length == 6 && strncasecmp(word, "vertex", 6) == 0) PS_TRY(read_vertex(t, &at));
+        if (length != 8 || strncasecmp(word, "endfacet", 8) != 0) continue;
+        if (t->corner != 3)
+            return ps_fail(PS_INVALID, "%s: line %lld: a facet with %d vertices", t->name,
+                           (long long)t->line, t->corner);
+        t->corner = 0;
+        PS_TRY(add_facet(s, t->corners, t->solids > 1 ? t->solids : 0));
+    }
+    return PS_OK;
+}
+
 static ps_status read_text(FILE *file, const char *name, seen *s)
 {
     char line[512];
-    double corners[9];
-    int corner = 0, solids = 0;
-    for (int64_t number = 1; fgets(line, sizeof line, file); ++number) {
-        char word[32] = "";
-        int at = 0;
-        sscanf(line, " %31s%n", word, &at);
-        if (strcmp(word, "solid") == 0) ++solids;
-        if (strcmp(word, "vertex") == 0) {
-            double *x = corners + 3 * (corner < 3 ? corner : 2);
-            if (corner++ >= 3 || sscanf(line + at, "%lf %lf %lf", x, x + 1, x + 2) != 3)
-                return ps_fail(PS_INVALID,
-                               "%s: line %lld: expected three coordinates of one of "
-                               "three vertices",
-                               name, (long long)number);
-        }
-        if (strcmp(word, "endfacet") != 0) continue;
-        if (corner != 3)
-            return ps_fail(PS_INVALID, "%s: line %lld: a facet with %d vertices", name,
-                           (long long)number, corner);
-        corner = 0;
-        PS_TRY(add_facet(s, corners, solids > 1 ? solids : 0));
+    stl_text t = {.name = name};
+    while (fgets(line, sizeof line, file)) {
+        ++t.line;
+        PS_TRY(read_words(&t, line, s));
     }
-    return corner == 0 ? PS_OK : ps_fail(PS_INVALID, "%s: ends within a facet", name);
+    if (t.corner != 0) return ps_fail(PS_INVALID, "%s: ends within a facet", name);
+    if (t.open > 0 && s->mesh->triangles.count == 0)
+        return ps_fail(
+            PS_INVALID,
+            "%s: begins as a text STL does, and has no lines of facets: a binary one "
+            "whose number of facets does not fit its size, or lines that end in CR alone",
+            name);
+    return t.open <= 0
+               ? PS_OK
+               : ps_fail(PS_INVALID, "%s: no \"endsolid\" at its end: the file is cut off", name);
 }
 
 ps_status import_read_stl(const import_input *input, import_mesh *mesh)
@@ -126,13 +169,14 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh)
     for (int i = 3; i >= 0; --i) facets = facets << 8 | header[80 + i];
     mesh->cell_word = "facet";
     mesh->soup = true;
+    mesh->single = got == HEADER_BYTES && bytes == HEADER_BYTES + FACET_BYTES * facets;
     seen s = {.mesh = mesh, .name = input->name};
     ps_status status;
     /* "solid" begins text files and some binary ones: the size of the file tells them apart. */
-    if (got == HEADER_BYTES && bytes == HEADER_BYTES + FACET_BYTES * facets) {
+    if (mesh->single) {
         fseeko(file, HEADER_BYTES, SEEK_SET);
         status = read_binary(file, input->name, facets, &s);
-    } else if (memcmp(header, "solid", 5) == 0) {
+    } else if (strncasecmp((const char *)header, "solid", 5) == 0) {
         rewind(file);
         status = read_text(file, input->name, &s);
     } else {

@@ -109,6 +109,7 @@ static ps_status read_points(vtk *v)
     number_type type;
     PS_TRY(count_of(v, "POINTS", &v->piece.point_count));
     PS_TRY(type_of(v, "POINTS", &type));
+    v->piece.single = v->binary && type == NUMBER_F32;
     return values(v, "POINTS", type, 3 * v->piece.point_count, &v->piece.points);
 }
 

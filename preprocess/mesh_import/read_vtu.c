@@ -34,12 +34,17 @@ static ps_status read_cell_data(vtu *v, const vtu_tag *array, const char *name)
 
 static ps_status read_array(vtu *v, const vtu_tag *array)
 {
-    char name[64] = "";
+    char name[64] = "", type[16] = "", format[16] = "";
     vtk_block block = block_of(v->section);
     vtk_values *to = NULL;
     vtu_attribute(array, "Name", name, sizeof name);
     if (strcmp(v->section, "CellData") == 0) return read_cell_data(v, array, name);
-    if (strcmp(v->section, "Points") == 0) to = &v->piece.points;
+    if (strcmp(v->section, "Points") == 0) {
+        to = &v->piece.points;
+        vtu_attribute(array, "type", type, sizeof type);
+        vtu_attribute(array, "format", format, sizeof format);
+        v->piece.single = strcmp(type, "Float32") == 0 && strcmp(format, "ascii") != 0;
+    }
     if (block < VTK_BLOCKS && strcmp(name, "connectivity") == 0) to = &v->piece.corners[block];
     if (block < VTK_BLOCKS && strcmp(name, "offsets") == 0) to = &v->piece.ends[block];
     if (block == VTK_CELLS && strcmp(name, "types") == 0) to = &v->piece.types;

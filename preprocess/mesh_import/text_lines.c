@@ -31,13 +31,20 @@ bool text_lines_next(text_lines *lines)
     return false;
 }
 
+/* A number goes up to a blank, the end of the line or the slash of OBJ: "0,5" and "2.7" for an
+ * index are none. */
+static bool take_number(text_lines *lines, char *end)
+{
+    bool found = end != lines->at && strchr(" \t/", *end);
+    lines->at = end;
+    return found;
+}
+
 bool text_lines_real(text_lines *lines, double *out)
 {
     char *end;
     *out = strtod(lines->at, &end);
-    bool found = end != lines->at;
-    lines->at = end;
-    return found;
+    return take_number(lines, end);
 }
 
 bool text_lines_int(text_lines *lines, int64_t *out)
@@ -45,9 +52,15 @@ bool text_lines_int(text_lines *lines, int64_t *out)
     char *end;
     errno = 0;
     *out = strtoll(lines->at, &end, 10);
-    bool found = end != lines->at && errno == 0;
-    lines->at = end;
-    return found;
+    return take_number(lines, end) && errno == 0;
+}
+
+ps_status text_lines_end(text_lines *lines)
+{
+    return text_lines_next(lines)
+               ? text_lines_fail(lines, "there is more than the header announces: its counts are "
+                                        "wrong, or two files were put into one")
+               : PS_OK;
 }
 
 ps_status text_lines_fail(const text_lines *lines, const char *what)

@@ -30,6 +30,9 @@ bool text_lines_next(text_lines *lines);
 bool text_lines_real(text_lines *lines, double *out);
 bool text_lines_int(text_lines *lines, int64_t *out);
 
+/* PS_INVALID if there is a line more. */
+ps_status text_lines_end(text_lines *lines);
+
 /* PS_INVALID: "NAME: line 12: " and the text. */
 ps_status text_lines_fail(const text_lines *lines, const char *what);
 

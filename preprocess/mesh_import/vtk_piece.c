@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "preprocess/mesh_import/text_lines.h"
+#include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* vtkCellType.h */
 enum { TRIANGLE = 5, STRIP = 6, POLYGON = 7, PIXEL = 8, QUADRANGLE = 9, TETRAHEDRON = 10 };
@@ -124,6 +126,25 @@ static void choose_regions(vtk_piece *p)
     }
     if (p->regions.at) ps_info("%s: the cell data \"%s\" are the tags", p->name, p->region_name);
     if (p->left[0]) ps_info("%s: other cell data are left out: %s", p->name, p->left);
+}
+
+/* The absolute values are the tags, so that -1 and 1 would be one. */
+static ps_status check_signs(const vtk_piece *p)
+{
+    PS_SCOPED_MEMORY double *sorted = NULL;
+    int64_t n = p->regions.count;
+    PS_TRY(PS_ALLOC(&sorted, n, "regions"));
+    memcpy(sorted, p->regions.at, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, ps_compare_reals);
+    for (int64_t low = 0, high = n - 1; low < high && sorted[low] < 0 && sorted[high] > 0;) {
+        if (-sorted[low] == sorted[high])
+            return ps_fail(PS_INVALID,
+                           "%s: the cell data \"%s\" have both %.0f and %.0f, which would be one "
+                           "tag, as absolute values are taken: number regions from 1 on",
+                           p->name, p->region_name, sorted[low], sorted[high]);
+        -sorted[low] > sorted[high] ? ++low : --high;
+    }
+    return PS_OK;
 }
 
 /* ---- cells ---- */
@@ -257,6 +278,8 @@ ps_status vtk_piece_add(vtk_piece *piece, const import_options *options, import_
         return ps_fail(PS_INVALID, "%s: the cell data \"%s\" have %lld values for %lld cells",
                        piece->name, piece->region_name, (long long)piece->regions.count,
                        (long long)cells);
+    PS_TRY(check_signs(piece));
+    mesh->single |= piece->single;
     if (piece->point_count > 0)
         PS_TRY(import_add_vertices(mesh, piece->point_count, piece->points.at));
     for (int64_t v = mesh->vertex_count - piece->point_count; v < mesh->vertex_count; ++v) {

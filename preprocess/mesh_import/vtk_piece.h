@@ -28,6 +28,7 @@ typedef struct vtk_piece {
     const char *name; /* of the file, for messages */
     int64_t point_count;
     vtk_values points;              /* [point_count][3] */
+    bool single;                    /* stored as such, not as text */
     vtk_values corners[VTK_BLOCKS]; /* points of the cells, one after the other */
     vtk_values ends[VTK_BLOCKS];    /* where each cell's points end among them */
     vtk_values types;               /* of VTK_CELLS: vtkCellType */

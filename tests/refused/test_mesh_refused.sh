@@ -51,6 +51,39 @@ printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndN
 refused "node 1 is given twice" twice.msh
 printf 'Point(1) = {0,0,\nnonsense!\n' > broken.geo; refused "broken.geo" broken.geo --size 1
 
+# ---- more than is announced, cut off where a body ends, words that change what numbers mean: a part of the mesh would be lost ----
+off '4 3 0' "$tetra" "$good" more.off; refused "more.off: line 10: there is more than the header announces" more.off --open
+off '4 4 0' "$tetra" '3 0 2 1\n3 0 1 3.7\n' real.off; refused "line 8: expected as many vertex indices" real.off
+off '4 4 0' '0 0 0\n1 0 0\n0 1 0\n0 0 1,5\n' "$good" comma.off; refused "line 6: expected three coordinates" comma.off
+msh '2.2 0 8' $'1 2 2 0 1 1 2 3\n2 2 2 0 1 1 2 4' more.msh; refused "more in the section than it announces" more.msh --open
+ply() { printf 'ply\nformat %s 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar uchar vertex_indices\nend_header\n' $1; }
+{ ply ascii; printf '0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 2 1\n'; } > more.ply; refused "more than the header announces" more.ply --open
+{ ply binary_little_endian; printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\77\0\0\0\0\0\0\0\0\0\0\0\0\0\0\200\77\0\0\0\0\3\0\1\2'; } > exact.ply; accepted exact.ply --open
+{ cat exact.ply; printf '\3\1\0\2'; } > more.ply; refused "more than the header announces" more.ply --open
+facets() { printf 'solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 %s\nendloop\nendfacet\n%b' "$@"; }
+facets 0 '' > cut.stl; refused 'no "endsolid" at its end' cut.stl --open
+facets 0,5 'endsolid x\n' > comma.stl; refused "line 6: expected three coordinates" comma.stl --open
+facets 0 'endsolid x\n' | sed 's/solid x/solid vertex/' | tr a-z A-Z > upper.stl; accepted upper.stl --open
+facets 0 'endsolid x\n' | tr '\n' ' ' | sed 's/solid x /solid x\n/; s/endsolid/\nendsolid/' > line.stl; accepted line.stl --open
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3.5\n' > real.obj; refused "line 4: expected vertex indices" real.obj --open
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nsurf 0 1 0 1 1 2 3\n' > free.obj; refused "line 5: a free-form surface" free.obj --open
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\ng a\nf 1 3 2\ng b\nf 1 2 4\ng a\nf 2 3 4\nf 1 4 3\n' > again.obj
+expect 0 '"triangles_of_tag": [3, 1]' penstock-mesh-import --json again.obj
+inp() { printf '*NODE%s\n1,0,0,0\n2,1,0,0\n3,0,1,0\n*ELEMENT, TYPE=S3\n1,1,2,3\n%b' "$@" > words.inp; }
+inp ', SYSTEM=C' ''; refused "cylindrical or spherical" words.inp --open
+inp ', INPUT=nodes.inp' ''; refused "other files are not read" words.inp --open
+for word in SYSTEM NCOPY NGEN NFILL NMAP ELGEN ELCOPY; do inp '' "*$word\n1,2,3\n"; refused "line 7: *$word is not read" words.inp --open; done
+inp ', SYSTEM=R' ''; accepted words.inp --open
+vtk() { printf '# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\nPOLYGONS 4 16\n3 0 2 1 3 0 1 3 3 1 2 3 3 0 3 2\nCELL_DATA 4\nSCALARS tag int\nLOOKUP_TABLE default\n%s\n' "$1" > signs.vtk; }
+vtk '-1 2 -3 1'; refused 'have both -1 and 1' signs.vtk; vtk '-1 2 -3 -2'; refused 'have both -2 and 2' signs.vtk
+vtk '-1 -2 4 3'; expect 0 '"tags": [1, 2, 3, 4]' penstock-mesh-import --json signs.vtk
+
+# ---- sizes that are no numbers, and places where the file's precision moves the corners ----
+away() { awk -v d="$1" -v s="$2" 'NR > 2 && NR < 7 { for (i = 1; i < 4; ++i) $i = sprintf("%.17g", s * $i + d) } 1' good.off > away.off; }
+away 0 1e100; refused "areas and volumes are no numbers" away.off;
+away 0 1e-70; refused "areas and volumes are no numbers" away.off
+away 1e12 1; accepted away.off; away 1e15 1; refused "rounded to 0.11 m" away.off; accepted away.off --allow rounded
+
 # ---- faults of the mesh, and their repairs ----
 off '4 4 0' "$tetra" '3 0 2 1\n3 0 3 1\n3 1 2 3\n3 0 3 2\n' turned.off
 refused "1 triangles are turned against the others of their part: face 1 (vertices 0 3 1)" turned.off; accepted turned.off --orient
