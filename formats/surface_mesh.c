@@ -32,28 +32,13 @@ void ps_surface_mesh_release(ps_surface_mesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-/* The number of a name among the lines "1 skin"; false: there is none. */
-static bool named_tag(const char *names, const char *where, int64_t *out)
-{
-    size_t length = strlen(where);
-    for (const char *line = names; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        char *name;
-        *out = strtoll(line, &name, 10);
-        if (*name == ' ' && strncmp(name + 1, where, length) == 0 &&
-            (name[1 + length] == 0 || name[1 + length] == '\n'))
-            return true;
-    }
-    return false;
-}
-
 ps_status ps_surface_mesh_find_tag(const ps_surface_mesh *mesh, const char *where, int64_t *out)
 {
+    int32_t tag;
     *out = -1;
     if (!strcmp(where, "all")) return PS_OK;
-    if (!named_tag(mesh->tag_names, where, out) && (ps_parse_int(where, out) != PS_OK || *out < 0))
-        return ps_fail(PS_USAGE, "no part of the mesh is called \"%s\"%s%s", where,
-                       mesh->tag_names[0] ? "; there are\n" : ", it has no names: say all",
-                       mesh->tag_names);
+    PS_TRY(ps_tag_names_find(mesh->tag_names, "a part of the mesh", where, &tag));
+    *out = tag;
     for (int64_t t = 0; t < mesh->triangle_count; ++t)
         if (mesh->tags[t] == *out) return PS_OK;
     return ps_fail(PS_USAGE, "no triangle of the mesh has tag %lld", (long long)*out);

@@ -19,13 +19,21 @@ bool ps_tag_names_next(const char **at, long *tag, char name[64])
 ps_status ps_tag_names_find(const char *names, const char *what, const char *text, int32_t *out)
 {
     char *rest, name[64], known[1024];
+    bool found = false;
     long tag = strtol(text, &rest, 10);
     *out = (int32_t)tag;
     if (*text && !*rest && tag >= 0 && tag <= INT32_MAX) return PS_OK;
     for (const char *at = names; ps_tag_names_next(&at, &tag, name);) {
+        if (strcmp(name, text) != 0) continue;
+        if (found && *out != tag)
+            return ps_fail(PS_USAGE,
+                           "%s: \"%s\" is the name of the physical groups %d and %ld: say which by "
+                           "its number",
+                           what, text, (int)*out, tag);
+        found = true;
         *out = (int32_t)tag;
-        if (strcmp(name, text) == 0) return PS_OK;
     }
+    if (found) return PS_OK;
     size_t length = strnlen(names, sizeof known - 1);
     memcpy(known, names, length);
     known[length] = 0;

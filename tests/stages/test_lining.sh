@@ -100,7 +100,7 @@ fails 2 "linings not so evenly" $bad --lining all.h5 --admittance all:b0=1 --pro
 fails 2 "for matrices in files" penstock-tdbem-march -q s.h5 bad.h5 $run $hard --lining all.h5 --admittance all:b0=1
 penstock-slice-assemble s.h5 plain.h5 ${hard% --combined*} --lining all -q > /dev/null
 fails 3 "does not go with" $bad --lining plain.h5 --admittance all:b0=1
-fails 2 "no part of the mesh is called" penstock-slice-assemble s.h5 bad.h5 $hard --lining wing
+fails 2 "neither the number nor the name" penstock-slice-assemble s.h5 bad.h5 $hard --lining wing
 fails 2 "of closed sound-hard bodies" penstock-slice-assemble s.h5 bad.h5 --speed 1 --courant 2 --lining all
 fails 2 "of a hard sphere" penstock-sphere-exact bad.h5 --like f.h5 --quantity soft-far --emitter plane:dir=0,0,1:width=1 --admittance all:b0=1
 [ ! -e bad.h5 ] || say "something was written"

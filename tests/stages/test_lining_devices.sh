@@ -57,6 +57,6 @@ close_to halves.h5 cores.h5 1.5e-2 # rounding moves the mean, as of a rigid body
 
 # ---- refused ----
 fails 2 "leave --lining out" penstock-tdbem-march -q s.h5 bad.h5 $run $hard --lining one.h5
-fails 2 "no part of the mesh is called" penstock-tdbem-march -q s.h5 bad.h5 --steps 9 --emitter plane:dir=0,0,1:width=1 $hard --admittance wing:b0=1
+fails 2 "neither the number nor the name" penstock-tdbem-march -q s.h5 bad.h5 --steps 9 --emitter plane:dir=0,0,1:width=1 $hard --admittance wing:b0=1
 fails 3 "linings of the same triangles" penstock-tdbem-march -q s.h5 bad.h5 $run $hard --admittance all:b0=1
 [ ! -e bad.h5 ] || say "something was written"

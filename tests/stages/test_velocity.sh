@@ -49,7 +49,7 @@ penstock-compare sum.h5 pulsating.h5 --dataset /densities --no-attributes --tole
 
 # refused
 bad=${make/OUT/bad.h5}
-fails 2 "no part of the mesh is called" $bad --velocity skin:width=2
+fails 2 "neither the number nor the name" $bad --velocity skin:width=2
 fails 2 "no triangle of the mesh has tag 7" $bad --velocity 7:width=2
 fails 2 "along, amplitude" $bad --velocity all:at=0,0,1:width=2
 fails 2 "sends one of" $bad --velocity all
