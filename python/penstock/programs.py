@@ -145,7 +145,11 @@ def _regions(mesh):
     names = {int(v[0]): text for text, v in (getattr(mesh, "field_data", None) or {}).items() if np.size(v) == 2}
     # meshio's MED: families of cells have negative numbers and lists of names
     names.update({abs(int(tag)): ", ".join(texts) for tag, texts in (getattr(mesh, "cell_tags", None) or {}).items() if texts})
-    return [np.abs(np.asarray(b)) for b in mesh.cell_data[name]], names
+    values = [np.asarray(b) for b in mesh.cell_data[name]]
+    every = np.unique(np.concatenate(values)) if values else np.zeros(0)
+    if (both := np.intersect1d(every[every > 0], -every[every < 0])).size:
+        raise PenstockError(f"the cell data \"{name}\" have both {-both[0]} and {both[0]}, which would be one tag: number regions from 1 on", 2)
+    return [np.abs(b) for b in values], names
 
 
 def _from_meshio(mesh):
@@ -153,7 +157,11 @@ def _from_meshio(mesh):
     kind = "tetra" if any(b.type == "tetra" for _, b in blocks) else "triangle"
     tags, names = _regions(mesh)
     tagged = tags is not None
-    dropped = sorted({b.type for b in mesh.cells if b.type != kind and not (b.type == "triangle" and tagged)})
+    dropped = sorted({b.type for b in mesh.cells if len(b.data) and b.type != kind and not (b.type == "triangle" and tagged)})
+    unread = [name for name in dropped if name not in ("vertex", "line", "line3", "triangle")]
+    if unread:
+        raise PenstockError(f"cells of the types {', '.join(unread)}: triangles and tetrahedra with straight edges are taken; "
+                            "split the others, or leave them out yourself", 2)
     if dropped:
         warnings.warn(f"cells that are left out: {', '.join(dropped)}", stacklevel=4)
     kept = [(i, b) for i, b in blocks if b.type == kind or tagged]
