@@ -58,6 +58,7 @@ typedef struct timing {
     int64_t steps;
     int64_t period_steps;              /* a period of the first frequency; 0: none asked for */
     int64_t quiet_after;               /* the last step at which a source acts; INT64_MAX: always */
+    double entry; /* m: how much later than at its origin the first source comes to the mesh */
     int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
     double decay;        /* the energy of its largest at which a march is over; 0: at `steps` */
     int64_t decay_every; /* steps between looks at that                                     */

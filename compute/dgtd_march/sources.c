@@ -53,22 +53,32 @@ static ps_status bounds_of(const problem *p, double out[6])
     return ps_comm_max_f64(out, 6);
 }
 
-/* The time (m) after which a pulse is over everywhere; a Gaussian of six widths is 1e-16. */
-static double over_after(const ps_dgtd_source *x, const double box[6])
+/* How much later than at its origin (m) a source comes to the nearest place of the box, out[0], and
+ * to its farthest corner, out[1]. */
+static void lateness(const ps_dgtd_source *x, const double box[6], double out[2])
 {
-    double latest = 0;
-    if (x->kind == PS_DGTD_SOURCE_MODE) return 0;
-    if (x->shape != PS_DGTD_GAUSSIAN) return INFINITY;
-    for (int corner = 0; corner < 8 && x->kind != PS_DGTD_SOURCE_CURRENT; ++corner) {
+    double off = 0;
+    out[0] = x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? INFINITY : 0, out[1] = 0;
+    for (int corner = 0; corner < 8 && is_incident(x); ++corner) {
         double along = 0, square = 0;
         for (int c = 0; c < 3; ++c) {
             double d = (corner >> c & 1 ? box[3 + c] : -box[c]) - x->origin[c];
             along += d * x->axis[c];
             square += d * d;
         }
-        latest = fmax(latest, x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : sqrt(square));
+        if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) out[0] = fmin(out[0], along);
+        out[1] = fmax(out[1], x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : sqrt(square));
     }
-    return x->centre + 6 * x->width + latest;
+    for (int c = 0; c < 3; ++c)
+        off += pow(fmax(0, fmax(x->origin[c] - box[3 + c], -box[c] - x->origin[c])), 2);
+    if (x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE) out[0] = sqrt(off);
+}
+
+/* The time (m) after which a pulse is over everywhere; a Gaussian of six widths is 1e-16. */
+static double over_after(const ps_dgtd_source *x, double latest)
+{
+    if (x->kind == PS_DGTD_SOURCE_MODE) return 0;
+    return x->shape == PS_DGTD_GAUSSIAN ? x->centre + 6 * x->width + latest : INFINITY;
 }
 
 static ps_status watch_times(problem *p)
@@ -76,8 +86,13 @@ static ps_status watch_times(problem *p)
     double box[6], until = ports_over_after(p), slowest = 1, diagonal = 0;
     PS_TRY(bounds_of(p, box));
     for (int c = 0; c < 3; ++c) diagonal += pow(box[c] + box[3 + c], 2);
-    for (int64_t s = 0; s < p->header->sources; ++s)
-        until = fmax(until, over_after(ps_dgtd_model_sources(p->model) + s, box));
+    for (int64_t s = p->header->sources - 1; s >= 0; --s) {
+        const ps_dgtd_source *x = ps_dgtd_model_sources(p->model) + s;
+        double late[2];
+        lateness(x, box, late);
+        until = fmax(until, over_after(x, late[1]));
+        p->timing.entry = late[0];
+    }
     for (int64_t m = 0; m < p->header->media; ++m)
         slowest = fmax(slowest, sqrt(media_static_eps(p, m) * p->materials[m].mu));
     double crossing = ceil(sqrt(diagonal) * slowest / p->timing.dt);
@@ -225,8 +240,19 @@ double sources_function(const problem *p, double t, const char **units)
     return f[1] / PS_DGTD_Z0;
 }
 
+/* Whether a march ends before a thousandth of the first source's pulse has come to the mesh. */
+static bool ends_before(const problem *p)
+{
+    const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
+    if (p->header->sources == 0 || x->kind == PS_DGTD_SOURCE_MODE) return false;
+    double end = (double)p->timing.steps * p->timing.dt - p->timing.entry;
+    double u = (end - x->centre) / x->width;
+    return u < 0 && (x->shape != PS_DGTD_GAUSSIAN || exp(-u * u) < PS_PHASORS_FAINT);
+}
+
 /* Of what its samples at steps `last`, `last` - every .. `first` could add up to, what they do add
- * up to at a frequency (1/m): those of the whole march, or of a window as loud as the loudest. */
+ * up to at a frequency (1/m): those of the whole march, or of a window as loud as the loudest, as
+ * they are where the source first comes to the mesh. */
 static double loudness_at(const problem *p, double omega, int64_t first, int64_t every)
 {
     const timing *t = &p->timing;
@@ -234,7 +260,7 @@ static double loudness_at(const problem *p, double omega, int64_t first, int64_t
     double loudest = 0, all = 0, sum[2] = {0};
     const char *units;
     for (int64_t n = t->steps % every; n <= end; n += every) {
-        double f = sources_function(p, (double)n * t->dt, &units);
+        double f = sources_function(p, (double)n * t->dt - t->entry, &units);
         loudest = fmax(loudest, fabs(f));
         if (n <= first) continue;
         all += fabs(f);
@@ -259,7 +285,8 @@ ps_status sources_check_band(const ps_run *run, const march_options *options, co
         ps_warning("%s has no source and no port that is driven: its fields are 0 and stay so",
                    run->operands[0]);
     for (int64_t k = 0; k < p->frequency_count && strcmp(units, "1") != 0; ++k) {
-        double loudness = loudness_at(p, p->omegas[k], first, options->transform_every);
+        double loudness =
+            ends_before(p) ? 0 : loudness_at(p, p->omegas[k], first, options->transform_every);
         if (loudness >= PS_PHASORS_FAINT) continue;
         return ps_refuse(run, "faint",
                          "--frequency %g Hz: the source has %.2g there of what its samples could "
@@ -268,7 +295,7 @@ ps_status sources_check_band(const ps_run *run, const march_options *options, co
                          p->frequencies[k], loudness,
                          window > 0 ? ", and to a source that goes on (shape=ramp) where "
                                       "--transform-periods looks at the last of it"
-                                    : ", or make it shorter");
+                                    : ", make it shorter, or march on until it has come");
     }
     return PS_OK;
 }

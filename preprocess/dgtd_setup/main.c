@@ -165,6 +165,7 @@ static const ps_allowance allowances[] = {
     {"strong-layer", "a matched layer so strong for its elements that fields grow with that flux"},
     {"absorbing-poles", "a medium with poles at a face that absorbs"},
     {"absorbing-losses", "a medium that conducts at a face that absorbs, and sends waves back"},
+    {"close-source", "an incident dipole less than half an edge from a face at which its field enters"},
     {"cut", "the ball of a current through which faces with a condition go"},
     {NULL, NULL}};
 

@@ -44,7 +44,9 @@ static ps_status read_moment(setup_text *text, ps_dgtd_source *x)
         return ps_fail(PS_USAGE, "--source %s: moment (C m) or amplitude (p/eps0, V m2), not both",
                        text->whole);
     if (by_moment) x->amplitude = moment / PS_DGTD_EPS0;
-    return PS_OK;
+    if (isfinite(x->amplitude)) return PS_OK;
+    return ps_fail(PS_USAGE, "--source %s: p/eps0 = %g V m2 is no number", text->whole,
+                   x->amplitude);
 }
 
 static ps_status read_dipole(setup_text *text, ps_dgtd_source *x, int *fixed)
@@ -256,13 +258,28 @@ static double lateness(const ps_dgtd_source *x, const double *point)
     return x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : ps_norm3(off);
 }
 
-/* Faces through which an incident field enters, whose element is not vacuum; *ahead: how late it
- * comes to the first. */
-static int64_t filled_entries(const setup *s, const ps_dgtd_source *x, int64_t *entries,
-                              double *ahead)
+/* Where an incident field enters: how many faces, and how many of them belong to elements that are
+ * not vacuum; how late it comes to the first; how far its origin is from the nearest, in its
+ * longest edge. */
+typedef struct entry {
+    int64_t faces, filled;
+    double ahead, edges;
+} entry;
+
+/* The distance of a point from a face, over the face's longest edge. */
+static double edges_away(const setup *s, int64_t f, const double x[3])
 {
-    int64_t filled = 0;
-    *ahead = INFINITY;
+    const double *corners[3];
+    double longest = 0;
+    for (int v = 0; v < 3; ++v) corners[v] = corner_of(s, f / 4, ps_dgtd_face_vertices[f % 4][v]);
+    for (int v = 0; v < 3; ++v)
+        longest = fmax(longest, ps_distance3(corners[v], corners[(v + 1) % 3]));
+    return distance_to(x, corners) / longest;
+}
+
+static entry find_entry(const setup *s, const ps_dgtd_source *x)
+{
+    entry found = {.ahead = INFINITY, .edges = INFINITY};
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
         int64_t e = f / 4;
         int32_t link = s->mesh.links[f];
@@ -271,31 +288,36 @@ static int64_t filled_entries(const setup *s, const ps_dgtd_source *x, int64_t *
         const ps_dgtd_material *m = s->materials + s->material[e];
         if (!absorbing && !surface) continue;
         for (int v = 0; v < 3; ++v)
-            *ahead = fmin(*ahead, lateness(x, corner_of(s, e, ps_dgtd_face_vertices[f % 4][v])));
-        ++*entries;
+            found.ahead =
+                fmin(found.ahead, lateness(x, corner_of(s, e, ps_dgtd_face_vertices[f % 4][v])));
+        if (x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE)
+            found.edges = fmin(found.edges, edges_away(s, f, x->origin));
+        ++found.faces;
         const ps_dgtd_medium *of = s->media + s->material[e];
-        filled +=
+        found.filled +=
             m->eps != 1 || m->mu != 1 || m->sigma != 0 || of->pole_count > 0 || of->anisotropic;
     }
-    return filled;
+    return found;
 }
+
+/* Of an edge, what an incident dipole keeps from the faces at which its field enters. */
+static const double NEAR = .5;
 
 static ps_status check_incident(const setup *s, ps_dgtd_source *x, int fixed, const char *text)
 {
-    double ahead;
-    int64_t entries = 0, filled = filled_entries(s, x, &entries, &ahead);
-    if (entries == 0)
+    const entry in = find_entry(s, x);
+    if (in.faces == 0)
         return ps_fail(PS_USAGE,
                        "--source %s: an incident field enters through absorbing faces "
                        "(--boundary TAG:absorbing) or the surface of a total-field region "
                        "(--total); there are none",
                        text);
-    if (filled > 0)
+    if (in.filled > 0)
         return ps_fail(PS_USAGE,
                        "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
                        " faces at which it enters belong to elements of another medium",
-                       text, filled, entries);
-    PS_TRY(begin_quietly(s, x, ahead, fixed, "source", text));
+                       text, in.filled, in.faces);
+    PS_TRY(begin_quietly(s, x, in.ahead, fixed, "source", text));
     PS_TRY(resolve_pulse(s, x, "source", text));
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
     int64_t at = element_at(s, x->origin);
@@ -304,7 +326,13 @@ static ps_status check_incident(const setup *s, ps_dgtd_source *x, int fixed, co
                        "--source %s: the dipole lies inside the region into which its field "
                        "enters; use --source current there",
                        text);
-    return PS_OK;
+    if (in.edges >= NEAR) return PS_OK;
+    return ps_refuse(
+        s->run, "close-source",
+        "--source %s: the dipole is %.2g edges from a face at which its field enters, "
+        "which grows as 1/r^3: below %g of an edge no polynomial of the element has it. "
+        "Move it away, or mesh finer there",
+        text, in.edges, NEAR);
 }
 
 static ps_status check_mode(const setup *s, const ps_dgtd_source *x, const char *text)

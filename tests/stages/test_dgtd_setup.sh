@@ -90,6 +90,7 @@ refused "another medium" cube.h5 no.h5 --material 1:eps=1 --material 2:eps=4 $me
 refused "not orthogonal" cube.h5 no.h5 $one --boundary outer:absorbing --source plane:dir=0,0,1:pol=1,0,1:width=1ns
 refused "of another medium" cube.h5 no.h5 --material 1:eps=2 --material 2:eps=1 --boundary outer:absorbing $wave
 refused "inside the region" cube.h5 no.h5 $one --boundary outer:absorbing --source dipole:at=.4,.4,.4:axis=0,0,1:width=1ns
+refused "is no number" cube.h5 no.h5 $one $metal --source current:at=.5,.5,.5:axis=0,0,1:radius=.2:width=1ns:moment=1e300
 refused "one incident field" cube.h5 no.h5 $one --boundary outer:absorbing $wave $wave
 refused "no element at (2, 0, 0)" cube.h5 no.h5 $one $metal --source current:at=2,0,0:axis=0,0,1:radius=.2:width=1ns
 refused "radius= is missing" cube.h5 no.h5 $one $metal --source current:at=.5,.5,.5:axis=0,0,1:width=1ns
@@ -107,6 +108,9 @@ refused "no material for elements of physical group 2" cube.h5 no.h5 --material 
 refused "no element of cube.h5 has tag 3" cube.h5 no.h5 $one --material 3:eps=1 $metal
 refused "eps and mu are positive" cube.h5 no.h5 --material default:eps=-1 $metal
 refused "\"epsilon\" is not known" cube.h5 no.h5 --material default:epsilon=1 $metal
+{ printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n2 1 "shield"\n3 1 "air"\n3 2 "shield"\n$EndPhysicalNames\n'; tail -n +4 hand.msh; } > named.msh
+expect 0 "" penstock-mesh-import named.msh named.hdf --orient; cut named.hdf named.h5
+refused '"shield" is the name of the physical groups 1 and 2: say which by its number' named.h5 no.h5 $one --material shield:eps=4 $metal
 refused "neither the number nor the name" cube.h5 no.h5 --material liver:eps=1 $metal
 refused "192 outer faces have no condition" cube.h5 no.h5 $one
 refused "160 outer faces have no condition; the first has tag 10" cube.h5 no.h5 $one --boundary x+:pec

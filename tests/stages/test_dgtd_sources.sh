@@ -27,6 +27,20 @@ setup 3 "cut by 2 faces with a condition" --source current:at=.5,.45,.36:axis=0,
 setup 3 "--allow cut" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns
 setup 0 "warning" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns --allow cut
 
+# an incident dipole on a face of the boundary, whose field no polynomial has; half an edge (.236) from it
+dipole=dipole:axis=0,0,1:moment=1e-12:width=3ns
+setup 3 "edges from a face at which its field enters" --source $dipole:at=1.0001,.5,.5
+setup 0 "warning" --source $dipole:at=1.0001,.5,.5 --allow close-source
+setup 3 "--allow close-source" --source $dipole:at=1.2,.5,.5
+setup 0 "" --source $dipole:at=1.3,.5,.5
+# a wave that is 100 m away, and a dipole, when the march ends: their transforms would be 0 per unit of them
+for source in $wave:at=0,0,-100 $dipole:at=101,.5,.5; do
+    setup 0 "" --source $source
+    expect 3 "the source has 0 there" penstock-dgtd-march m.h5 no.h5 --time 30ns --frequency 1e8
+    expect 3 "(--allow faint" penstock-dgtd-march m.h5 no.h5 --time 320ns --frequency 1e8
+    expect 0 "" penstock-dgtd-march m.h5 late.h5 --time 400ns --frequency 1e8 --force
+done
+
 # pulses that cells of a third cannot carry: 265 GHz of one without a carrier, a carrier of 2 GHz; where it conducts there is no wave
 setup 3 "at 2.65e+11 Hz" --source plane:dir=0,0,1:pol=1,0,0:width=1ps
 setup 3 "--allow short-pulse" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=3ns:frequency=2e9
