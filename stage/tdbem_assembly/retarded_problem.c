@@ -143,6 +143,10 @@ static ps_status prepare_vertices(const ps_retarded_options *options, ps_retarde
 
 /* ---- time step ---- */
 
+/* Steps in which sound goes along the mean edge; 2 to 4 are enough, and 8 gain nothing
+ * (specs/tdbem_fields.md). */
+static const double MOST_STEPS_AN_EDGE = 64;
+
 static ps_status set_step(const ps_retarded_options *options, ps_retarded_problem *problem)
 {
     ps_interaction *interaction = &problem->interaction;
@@ -163,6 +167,16 @@ static ps_status set_step(const ps_retarded_options *options, ps_retarded_proble
             "%.3g s (--courant 2 to 4)",
             option, problem->dt, interaction->shell, extent, problem->mean_edge,
             problem->mean_edge / 3 / options->speed);
+    double courant = problem->mean_edge / interaction->shell;
+    if (courant > MOST_STEPS_AN_EDGE)
+        return ps_fail(
+            PS_USAGE,
+            "%s gives a time step of %.6g s, h/(c dt) = %.3g in an edge of %.3g m: errors stay "
+            "those of the mesh while work grows as its cube; choose --dt near %.3g s (--courant 2 "
+            "to "
+            "4), or a finer mesh",
+            option, problem->dt, courant, problem->mean_edge,
+            problem->mean_edge / 3 / options->speed);
     int64_t k_bound = ps_interaction_k_bound(interaction);
     if (k_bound > PS_K_LIMIT)
         return ps_fail(PS_USAGE,
@@ -170,7 +184,6 @@ static ps_status set_step(const ps_retarded_options *options, ps_retarded_proble
                        "matrices, at most %d are possible; choose --dt above %.3g s",
                        option, problem->dt, extent, (long long)k_bound, PS_K_LIMIT,
                        extent / (PS_K_LIMIT - 2) / options->speed);
-    double courant = problem->mean_edge / interaction->shell;
     if (courant < .45 || courant > 8.5)
         ps_warning("h/(c dt) = %.3g lies outside 0.5 .. 8, where the method was tested", courant);
     return PS_OK;

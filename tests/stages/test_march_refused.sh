@@ -10,6 +10,7 @@ go="penstock-tdbem-march s.h5 sphere1.h5 out.h5"
 fails 2 "either --steps N or --time SECONDS" $go $plane
 fails 2 "either --steps N or --time SECONDS" $go --steps 5 --time 3 $plane
 fails 2 "Give --emitter" $go --steps 5
+fails 2 "h/(c dt) = 100" penstock-tdbem-march sphere1.h5 out.h5 --courant 100 --speed 1 --steps 9 $plane
 fails 2 "width=SECONDS is missing" $go --steps 5 --emitter plane:dir=0,0,1
 fails 2 "begins with plane:" $go --steps 5 --emitter sphere
 fails 2 "--group" $go --steps 5 --group 33 $plane
