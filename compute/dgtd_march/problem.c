@@ -204,8 +204,8 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
                        "--until-decay: a source of %s goes on for ever, and the fields "
                        "with it; use pulses (shape=gaussian)",
                        run->operands[0]);
-    PS_TRY(sources_check_band(run, options, p));
     PS_TRY(media_check(run, options, p));
+    PS_TRY(sources_check_band(run, options, p));
     if (options->mode_error > 0 && !p->has_mode)
         return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
     return PS_OK;

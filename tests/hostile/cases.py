@@ -9,7 +9,7 @@ from dataclasses import dataclass
 SETUP = "dgtd-setup -q {s}/box.h5 OUT --order 1 --material 1:eps=1 --boundary outer:absorbing "
 SOURCE = "--source plane:dir=0,0,-1:pol=1,0,0:width=0.5ns:frequency="
 MARCH = "tdbem-march -q {s}/slices.h5 {s}/s.hdf OUT --emitter plane:dir=0,0,1:width=5 --checkpoint-every 2steps "
-DGTD = "dgtd-march -q {s}/model.h5 OUT --frequency 300e6 --probe .01,.02,.03 --allow part-periods --checkpoint-every 2steps "
+DGTD = "dgtd-march -q {s}/model.h5 OUT --frequency 300e6 --probe .01,.02,.03 --allow part-periods --allow faint --checkpoint-every 2steps "
 SCHWARZ = "schwarz-solve -q {s}/load.hdf OUT --slabs 3 --method sweeps --checkpoint-every 1steps "
 HBEM = "hbem-solve -q {s}/small.hdf {s}/small.h5 OUT --problem dirichlet --checkpoint-every 2steps --data "
 FMM = "fmm -q {s}/tree.h5 OUT --device cpu --checkpoint-every 1step "
