@@ -48,7 +48,7 @@ agree() {
     done
     ok "$1"
 }
-record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3"
+record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3 --allow faint"
 # against_cores WHAT MODEL OPTIONS FP64 FP32: in both precisions, within these tolerances
 against_cores() {
     local what=$1 model=$2 options=$3 precision tolerance
@@ -304,7 +304,7 @@ line() { # MESH ORDER OPTIONS
         --boundary 103:pmc --boundary 104:pmc --boundary 105:pec --boundary 106:pec \
         --port one:faces=101:r=300:l=5e-9:c=1e-12:width=1.5ns:frequency=300e6 --port two:faces=102:r=200:l=9e-9:c=5e-13:connect=parallel:z0=50 "${@:3}" > said.txt 2>&1 || bad "setup ${*:2}"
 }
-record="--probe .3,.14,.1 --frequency 1e8,2.5e8 --energy-every 3"
+record="--probe .3,.14,.1 --frequency 1e8,2.5e8 --energy-every 3 --allow faint"
 for order in ${choice:-1 2 3 4}; do
     for steps in off 1; do
         line one.h5 $order --local-steps $steps
