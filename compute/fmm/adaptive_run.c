@@ -41,10 +41,9 @@ static int64_t piece_rows(const fmm_problem *p)
     return ps_fmm_sum_rows(&p->sum) + (summed ? p->fmm.sides : 0);
 }
 
-/* Of values and places. */
-static int64_t taker_bytes(const fmm_run *r)
+/* Of values and places of so many targets. */
+static int64_t taker_bytes(const fmm_run *r, int64_t taken)
 {
-    int64_t taken = fmm_adaptive_taken(r);
     if (r->adaptive->stretches) return fmm_stretches_taker_bytes(r) + 8 * taken;
     return 8 * (1 + piece_rows(&r->problem)) * taken;
 }
@@ -52,9 +51,8 @@ static int64_t taker_bytes(const fmm_run *r)
 int64_t fmm_adaptive_pieces_bytes(const fmm_run *r)
 {
     int64_t all = r->problem.header->count[1], taken = fmm_adaptive_taken(r);
-    int64_t takers = ps_smaller(r->run->threads, all ? (all + taken - 1) / taken : 1);
-    if (r->adaptive->stretches) return fmm_takers(r) * taker_bytes(r);
-    return takers * taker_bytes(r);
+    if (r->adaptive->stretches) return fmm_takers(r) * taker_bytes(r, taken);
+    return taker_bytes(r, ps_smaller(r->run->threads * taken, all));
 }
 
 /* Sums of `count` targets, sums[FMM_PARTS][S] of each piece of them. */
@@ -114,7 +112,7 @@ static ps_status piece_room_open(const fmm_run *r, piece_room *room)
     int64_t taken = fmm_adaptive_taken(r);
     memset(room, 0, sizeof *room);
     fmm_source_init(&room->source, &r->problem);
-    PS_TRY(ps_alloc_untouched((void **)&room->values, taker_bytes(r) - 8 * taken, "results"));
+    PS_TRY(ps_alloc_untouched((void **)&room->values, taker_bytes(r, taken) - 8 * taken, "results"));
     return ps_alloc_untouched((void **)&room->places, 8 * taken, "places");
 }
 

@@ -26,6 +26,7 @@ made penstock-dgtd-setup long.h5 ports.model.h5 --order 2 --material default:eps
     --boundary 106:pec --boundary 101:pmc --boundary 102:pmc --port one:faces=101:r=50:width=3ns:frequency=100e6 --port two:faces=102:r=50
 made penstock-particle-import --generate cube --count 200000 even.h5
 made penstock-particle-import --generate plummer --count 100000 rim.h5
+made penstock-particle-import --generate plummer --count 140000 spill.h5 # a chunk of results, and a little of another
 made penstock-particle-import --generate cube --count 100000 --moments charges-and-dipoles moments.h5
 made penstock-octree-build moments.h5 moments.tree.h5
 made penstock-octree-build even.h5 even.tree.h5 --group 400
@@ -89,6 +90,7 @@ commands = [
     "fmm even.tree.h5 {} --order 3",
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree uniform",
     "fmm rim.tree.h5 {} --accuracy 1e-3 --tree adaptive",
+    "fmm spill.h5 {} --order 3",
     f"tdbem-march hard.h5 small.hdf {{}} {wave} --lining lining.h5 --admittance all:b0=.1:pole=.5,.6",
     "dgtd-march wire.model.h5 {} --steps 6",
     "dgtd-march ports.model.h5 {} --steps 6",
