@@ -58,25 +58,25 @@ within "$(figure error_gradient)" 0 2e-4 "gradient of charges of 1e-200"
 expect 0 "" $fmm 1e-25.tree.h5 r.h5 --order 5 --precision fp32 --check 400 --force
 within "$(figure error_gradient)" 0 2e-4 "gradient of charges of 1e-25 in single precision"
 # what cannot be had: code 5, the figure, no output
-expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-6 --precision fp32
+expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-5 --precision fp32
 grep -q "fp64" err || fail "the message does not say what to do"
 [ ! -e none.h5 ] || fail "an output of code 5"
 
 # ---- the same bits and samples whatever memory, workers, journal ----
-expect 0 "" $fmm plane.tree.h5 a.h5 --accuracy 1e-5
+expect 0 "" $fmm plane.tree.h5 a.h5 --accuracy 1e-4
 first=$(figure reached_gradient)
 [ "$(figure attempts)" -gt 1 ] || fail "a plane was right at once: nothing was raised"
-expect 0 "" $fmm plane.tree.h5 b.h5 --accuracy 1e-5 --workers 1 --host-memory 90M
+expect 0 "" $fmm plane.tree.h5 b.h5 --accuracy 1e-4 --workers 1 --host-memory 90M
 same a.h5 b.h5
 [ "$(figure reached_gradient)" = "$first" ] || fail "samples depend on memory"
-expect 0 "" $fmm plane.tree.h5 c.h5 --accuracy 1e-5 --checkpoint-every 1step
+expect 0 "" $fmm plane.tree.h5 c.h5 --accuracy 1e-4 --checkpoint-every 1step
 same a.h5 c.h5
 [ ! -e c.h5.groups ] || fail "a journal is left"
 
 # ---- kernels that reach less far than a leaf ----
 penstock-octree-build cube.h5 wide.tree.h5 --height 3 > /dev/null 2> err || { cat err; fail "a tree of wide leaves"; }
 for kernel in "gaussian --parameter 1e4" "gaussian --parameter 1e7" "yukawa --parameter 3000" "exponential --parameter 1e5" "exponential --parameter 40"; do
-    for accuracy in 1e-3 1e-6; do
+    for accuracy in 1e-3 1e-4; do
         expect 0 "" $fmm wide.tree.h5 r.h5 --kernel $kernel --accuracy $accuracy --check 300 --force
         within "$(figure error_potential)" 0 $accuracy "potential of $kernel"
     done
