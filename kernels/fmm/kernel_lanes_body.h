@@ -109,6 +109,12 @@ typedef numbers<float, 8, true> vreal;
 KERNEL_INLINE vreal v_of(float x) { return v_all<float, 8, true>(x); }
 #include "kernels/fmm/kernel_function_body.h"
 } // namespace single_careful
+namespace single_apart
+{
+typedef numbers<float, 8, false> vreal;
+KERNEL_INLINE vreal v_of(float x) { return v_all<float, 8, false>(x); }
+#include "kernels/fmm/kernel_function_body.h"
+} // namespace single_apart
 
 /* K and c of r2. */
 template <int kernel, typename vreal>
@@ -117,6 +123,7 @@ KERNEL_INLINE void kernel_at(const vreal &r2, const vreal &b, vreal *k, vreal *c
     using namespace double_careful;
     using namespace double_apart;
     using namespace single_careful;
+    using namespace single_apart;
     if constexpr (kernel == PS_FMM_INVERSE) v_kernel_inverse(r2, b, k, c);
     if constexpr (kernel == PS_FMM_INVERSE_SQUARE) v_kernel_inverse_square(r2, b, k, c);
     if constexpr (kernel == PS_FMM_INVERSE_FOURTH) v_kernel_inverse_fourth(r2, b, k, c);

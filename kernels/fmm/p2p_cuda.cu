@@ -124,12 +124,11 @@ KERNEL_INLINE void interact(const source<real> &s, const real (&at)[3][vreal::ta
 /* Sources 0 .. left of a stage, every `step`-th from `first` on. */
 template <typename vreal, int kernel, bool gradient, typename real, int values>
 KERNEL_INLINE void interact_stage(const stage &now, int first, int left, int step,
-                                  const double offset[3], const real (&at)[3][vreal::targets],
-                                  real b, real (&sums)[values])
+                                  const real (&at)[3][vreal::targets], real b, real (&sums)[values])
 {
 #pragma unroll 1
     for (int i = 0; i < left; i += step)
-        interact<vreal, kernel, gradient>(source_of<real>(now, i + first, offset), at, b, sums);
+        interact<vreal, kernel, gradient>(source_of<real>(now, i + first), at, b, sums);
 }
 
 /* Sums of `count` values over the lanes of each group of `lanes`: afterwards a lane has those of
@@ -226,6 +225,7 @@ __device__ void run_tile(const launch &in, tile t, int side, bool add, team &own
 #pragma unroll 1
         for (; s < stop; ++s) {
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+            narrow<real>(own.stages[s % STAGES], to.offset);
             __syncwarp();
             fetch_source(own.all, (s + STAGES - 1) * WARP + lane, side, in.targets.set.rows, c,
                          own.stages[(s + STAGES - 1) % STAGES]);
@@ -234,15 +234,12 @@ __device__ void run_tile(const launch &in, tile t, int side, bool add, team &own
             /* The targets' own leaf has sources at their places, and behind the end lie zeros. */
             const bool careful =
                 left < WARP || (begin < own.all.own_end && begin + WARP > own.all.own);
-            if constexpr (sizeof(real) == sizeof(double)) {
-                if (!careful) {
-                    interact_stage<numbers<real, targets, false>, kernel, gradient>(
-                        now, lane % lanes, left, lanes, to.offset, to.at, (real)in.parameter, sums);
-                    continue;
-                }
-            }
-            interact_stage<numbers<real, targets, true>, kernel, gradient>(
-                now, lane % lanes, left, lanes, to.offset, to.at, (real)in.parameter, sums);
+            if (careful)
+                interact_stage<numbers<real, targets, true>, kernel, gradient>(
+                    now, lane % lanes, left, lanes, to.at, (real)in.parameter, sums);
+            else
+                interact_stage<numbers<real, targets, false>, kernel, gradient>(
+                    now, lane % lanes, left, lanes, to.at, (real)in.parameter, sums);
         }
         reduce<lanes, values>(sums, lane);
 #pragma unroll

@@ -192,12 +192,26 @@ template <typename real> struct source {
     real x, y, z, charge;
 };
 
-/* Relative to `offset` in fp32. */
-template <typename real>
-KERNEL_INLINE source<real> source_of(const stage &s, int i, const double offset[3])
+/* Where fp32 sums, a lane's own source of a stage, in its place, relative to `offset`: once, and
+ * not by every lane that has targets of its own. */
+template <typename real> KERNEL_INLINE void narrow(stage &s, const double offset[3])
 {
-    double2 xy = s.xy[i], zq = s.zq[i];
-    if constexpr (sizeof(real) == sizeof(double)) return {xy.x, xy.y, zq.x, zq.y};
-    return {(real)(xy.x - offset[0]), (real)(xy.y - offset[1]), (real)(zq.x - offset[2]),
-            (real)zq.y};
+    if constexpr (sizeof(real) < sizeof(double)) {
+        const int lane = threadIdx.x % WARP;
+        const double2 xy = s.xy[lane], zq = s.zq[lane];
+        reinterpret_cast<float4 &>(s.xy[lane]) =
+            make_float4((float)(xy.x - offset[0]), (float)(xy.y - offset[1]),
+                        (float)(zq.x - offset[2]), (float)zq.y);
+    }
+}
+
+template <typename real> KERNEL_INLINE source<real> source_of(const stage &s, int i)
+{
+    if constexpr (sizeof(real) == sizeof(double)) {
+        const double2 xy = s.xy[i], zq = s.zq[i];
+        return {xy.x, xy.y, zq.x, zq.y};
+    } else {
+        const float4 all = reinterpret_cast<const float4 &>(s.xy[i]);
+        return {all.x, all.y, all.z, all.w};
+    }
 }

@@ -5,12 +5,12 @@
  * order. "whole": from particles in any order on the device to results in it, the device making
  * the tree and its lists.
  *
- *     bench_fmm_adaptive [plummer|cube|clusters COUNT LEAF_SIZES ORDERS [SAMPLES]]
+ *     bench_fmm_adaptive [plummer|cube|clusters COUNT LEAF_SIZES ORDERS [SAMPLES [PRECISIONS]]]
  *
- * e.g. bench_fmm_adaptive plummer 8000000 64,96,128 4,5; without arguments Plummer's 8 and 30
- * million and 100 million in clusters. JSON records of "whole" and of the gradient's error, the
- * talk on stderr. Accuracy is measured, not promised. The
- * floor counts P2P in slots of multiply-adds (19 a pair in fp64, 14 in fp32), alone.
+ * e.g. bench_fmm_adaptive plummer 8000000 64,96,128 4,5 300 mixed,fp64; without arguments Plummer's
+ * 8 and 30 million and 100 million in clusters, in fp64 and mixed. JSON records of "whole" and of
+ * the gradient's error, the talk on stderr. Accuracy is measured, not promised. The floor counts
+ * P2P in slots of multiply-adds (19 a pair in fp64, 14 in fp32), alone.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -24,8 +24,17 @@ static const double slots[2] = {55.9e12 / 2, 32.3e12 / 2}; /* multiply-adds/s, f
 static const char *const names_of[ADAPTIVE_PLACES] = {
     [ADAPTIVE_CUBE] = "cube", [ADAPTIVE_PLUMMER] = "plummer", [ADAPTIVE_CLUSTERS] = "clusters"};
 
+static const struct {
+    const char *name;
+    ps_precision far, near;
+} precisions[] = {{"fp64", PS_DOUBLE, PS_DOUBLE},
+                  {"mixed", PS_DOUBLE, PS_SINGLE},
+                  {"fp32", PS_SINGLE, PS_SINGLE}};
+enum { PRECISIONS = sizeof precisions / sizeof *precisions };
+
 typedef struct job {
     adaptive_places places;
+    const char *precisions; /* a list */
     int64_t count, samples, leaf_size;
     int order;
     double pairs; /* of P2P */
@@ -48,7 +57,7 @@ static void describe(const job *j, const char *precision, const adaptive_device_
 static void record(const job *j, const char *precision, const adaptive_device_case *d,
                    const char *quantity, double value, const char *unit)
 {
-    bool fp32 = strcmp(precision, "mixed") == 0, time = unit[0] == 's';
+    bool fp32 = strcmp(precision, "fp64") != 0, time = unit[0] == 's';
     double floor = time ? j->pairs * (fp32 ? 14 / slots[0] : 19 / slots[1]) : 0;
     bench_record(
         bench_device(d->device),
@@ -178,11 +187,12 @@ done:
 }
 
 static ps_status time_precision(const job *j, adaptive_case *h, const ps_adaptive_plan *plan,
-                                adaptive_device_case *d, bool mixed)
+                                adaptive_device_case *d, int precision)
 {
     double best[2] = {INFINITY, INFINITY}, stages[PS_ADAPTIVE_DEVICE_STAGES],
            kept[PS_ADAPTIVE_DEVICE_STAGES] = {0}, seconds, errors[3];
-    PS_TRY(adaptive_device_take(d, h, plan, PS_DOUBLE, mixed ? PS_SINGLE : PS_DOUBLE));
+    const char *name = precisions[precision].name;
+    PS_TRY(adaptive_device_take(d, h, plan, precisions[precision].far, precisions[precision].near));
     for (int round = 0; round < 2 * ROUNDS; ++round) {
         int apart = round % 2;
         PS_TRY(adaptive_device_run(d, !apart, &seconds, stages));
@@ -192,8 +202,16 @@ static ps_status time_precision(const job *j, adaptive_case *h, const ps_adaptiv
     }
     PS_TRY(adaptive_device_fetch(d, h->results));
     PS_TRY(adaptive_case_errors(h, j->samples, errors));
-    describe(j, mixed ? "mixed" : "fp64", d, best, kept, errors);
-    return time_whole(j, h, plan->rule, d, mixed ? "mixed" : "fp64", errors[1]);
+    describe(j, name, d, best, kept, errors);
+    return time_whole(j, h, plan->rule, d, name, errors[1]);
+}
+
+/* What a list of names begins with. */
+static int precision_at(const char *names)
+{
+    int p = 0;
+    while (p < PRECISIONS - 1 && strncmp(names, precisions[p].name, strcspn(names, ","))) ++p;
+    return p;
 }
 
 /* A tree and its plan serve all orders and precisions. */
@@ -233,8 +251,9 @@ static ps_status bench(const job *first, const char *orders, adaptive_device_cas
         h.results = NULL;
         h.vectors = h.workspace = NULL;
         PS_GUARD(status, done, adaptive_case_init(&h, j.order, 1));
-        for (int mixed = 0; mixed < 2 && status == PS_OK; ++mixed)
-            status = time_precision(&j, &h, &plan, d, mixed);
+        for (const char *p = j.precisions; *p && status == PS_OK;
+             p += strcspn(p, ","), p += *p == ',')
+            status = time_precision(&j, &h, &plan, d, precision_at(p));
     }
 done:
     ps_adaptive_plan_release(&plan);
@@ -256,11 +275,14 @@ static ps_status bench_leaves(job *j, const char *leaves, const char *orders,
 
 static ps_status bench_all(adaptive_device_case *d)
 {
-    job j = {.places = ADAPTIVE_PLUMMER, .count = 8000000, .samples = 300};
+    job j = {
+        .places = ADAPTIVE_PLUMMER, .precisions = "fp64,mixed", .count = 8000000, .samples = 300};
     PS_TRY(bench_leaves(&j, "96", "4,5", d));
     j.count = 30000000;
     PS_TRY(bench_leaves(&j, "96", "4,5", d));
-    j = (job){.places = ADAPTIVE_CLUSTERS, .count = 100000000, .samples = 100};
+    j.places = ADAPTIVE_CLUSTERS;
+    j.count = 100000000;
+    j.samples = 100;
     return bench_leaves(&j, "96", "4", d);
 }
 
@@ -270,7 +292,9 @@ int main(int argc, char **argv)
     ps_status status = adaptive_device_open(&d);
     if (status == PS_OK && argc < 5) status = bench_all(&d);
     if (status == PS_OK && argc >= 5) {
-        job j = {.count = atoll(argv[2]), .samples = argc > 5 ? atoll(argv[5]) : 300};
+        job j = {.precisions = argc > 6 ? argv[6] : "fp64,mixed",
+                 .count = atoll(argv[2]),
+                 .samples = argc > 5 ? atoll(argv[5]) : 300};
         for (int p = 0; p < ADAPTIVE_PLACES; ++p)
             if (names_of[p] && strcmp(argv[1], names_of[p]) == 0) j.places = (adaptive_places)p;
         status = bench_leaves(&j, argv[3], argv[4], &d);
