@@ -112,7 +112,8 @@ static ps_status piece_room_open(const fmm_run *r, piece_room *room)
     int64_t taken = fmm_adaptive_taken(r);
     memset(room, 0, sizeof *room);
     fmm_source_init(&room->source, &r->problem);
-    PS_TRY(ps_alloc_untouched((void **)&room->values, taker_bytes(r, taken) - 8 * taken, "results"));
+    PS_TRY(
+        ps_alloc_untouched((void **)&room->values, taker_bytes(r, taken) - 8 * taken, "results"));
     return ps_alloc_untouched((void **)&room->places, 8 * taken, "places");
 }
 
