@@ -133,6 +133,7 @@ static ps_status check_signs(const vtk_piece *p)
 {
     PS_SCOPED_MEMORY double *sorted = NULL;
     int64_t n = p->regions.count;
+    if (n == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&sorted, n, "regions"));
     memcpy(sorted, p->regions.at, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, ps_compare_reals);
