@@ -69,7 +69,7 @@ within "$(figure peak_memory)" 1e6 99e6 "peak memory in a budget of 90M"
 # ---- refusals leave nothing ----
 expect 2 "--dt" penstock-slice-assemble mesh.hdf none.h5
 expect 2 "either" penstock-slice-assemble mesh.hdf none.h5 --dt 1 --courant 2
-expect 2 "K = " penstock-slice-assemble mesh.hdf none.h5 --dt 1e-12
+expect 2 "h/(c dt) = 6.77e+08" penstock-slice-assemble mesh.hdf none.h5 --dt 1e-12
 expect 2 "nothing is left to march" penstock-slice-assemble mesh.hdf none.h5 --dt 1
 expect 2 "--points" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --points 1
 expect 2 "256" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --tile-rows 100
