@@ -204,7 +204,7 @@ for flux in ${choice:-centred upwind}; do
     done
     # A layer of the mesh, which is in layers: what grows is put along a curve, for which windows are wide.
     boundary=pec layer=2 layered long.h5 2 --flux $flux --allow flat-layer --allow strong-layer
-    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
+    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --allow faint --energy-every 3
         --device $kind --force"
     in_windows "layer, $flux" $run
     layered one.h5 2 --flux $flux
@@ -284,7 +284,7 @@ done
 for medium in eps=3,sigma=.01,$poles "eps=3,$poles --flux upwind"; do
     chosen 2 || break
     media long.h5 2 --material 2:$medium
-    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --energy-every 3
+    run="--steps 150 --probe .3,.4,.5 --probe .5,.5,.5 --frequency 1e8,2.5e8 --allow part-periods --allow faint --energy-every 3
         --device $kind --force"
     in_windows "media $medium" $run
     media one.h5 2 --material 2:$medium
