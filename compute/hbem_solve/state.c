@@ -53,8 +53,12 @@ ps_status state_open(const solve_problem *p, int64_t batch, ps_lockstep *solver,
     ps_stop_defer();
     PS_TRY(ps_comm_broadcast(&step, sizeof step, 0));
     *found = step > 0;
-    if (!*found || ps_comm_size() == 1) return PS_OK;
+    if (!*found) return PS_OK;
     PS_TRY(ps_comm_broadcast(solver->memory[PS_LOCKSTEP_SMALL], s->small_bytes, 0));
+    if (!ps_lockstep_sound(solver))
+        return ps_fail(PS_INVALID,
+                       "%.4000s: a checkpoint with counters that no run has; --fresh begins anew",
+                       s->name);
     return ps_comm_broadcast(solver->memory[PS_LOCKSTEP_VECTORS], 8 * ps_lockstep_used(solver), 0);
 }
 

@@ -142,9 +142,17 @@ static ps_status krylov(whole *w)
     ps_krylov_state_begin(krylov_of(p), p->options.tolerance, INT64_MAX, &w->krylov);
     w->least = INFINITY;
     PS_TRY(run_state_load(&w->state, &done));
-    if (done > 0)
-        p->result = (ps_krylov_result){w->krylov.iterations, w->krylov.residual,
-                                       w->krylov.verdict == PS_KRYLOV_CONVERGED};
+    if (done > 0) {
+        if (!ps_krylov_state_sound(&w->krylov, krylov_of(p), done))
+            return ps_fail(PS_INVALID,
+                           "a checkpoint of %lld iterations is in a state that no "
+                           "solve by this method has; --fresh begins anew",
+                           (long long)done);
+        w->krylov.tolerance = p->options.tolerance;
+        w->krylov.limit = INT64_MAX;
+        p->result =
+            (ps_krylov_result){done, w->krylov.residual, w->krylov.verdict == PS_KRYLOV_CONVERGED};
+    }
     ps_status status = ps_krylov_continue(&control, &w->krylov, &p->result);
     if (status != PS_OK && !p->stopped) choose_best(w);
     return status;

@@ -77,6 +77,15 @@ void ps_krylov_state_begin(ps_krylov_method method, double tolerance, int64_t li
 
 void ps_krylov_state_step(ps_krylov_state *state) { krylov_step(state); }
 
+bool ps_krylov_state_sound(const ps_krylov_state *s, ps_krylov_method method, int64_t iterations)
+{
+    int32_t first = (int32_t)ps_krylov_first_pass(method), end = first + 1;
+    while (end < PS_KRYLOV_PASSES && !ps_krylov_starts((ps_krylov_pass)end)) ++end;
+    if (s->method != (int32_t)method || s->iterations != iterations) return false;
+    if (s->verdict == PS_KRYLOV_RUNNING) return s->pass > first && s->pass < end;
+    return s->verdict > 0 && s->verdict <= PS_KRYLOV_SINGULAR && s->pass == PS_KRYLOV_PASSES;
+}
+
 static ps_status verdict_of(const ps_krylov_state *s)
 {
     switch ((ps_krylov_verdict)s->verdict) {

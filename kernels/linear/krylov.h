@@ -107,6 +107,10 @@ ps_krylov_pass ps_krylov_first_pass(ps_krylov_method method);
 void ps_krylov_state_begin(ps_krylov_method method, double tolerance, int64_t limit,
                            ps_krylov_state *out);
 void ps_krylov_state_step(ps_krylov_state *state);
+/* Whether a state that was put back is one that a solve of this method has after so many
+ * iterations: files are not believed. */
+bool ps_krylov_state_sound(const ps_krylov_state *state, ps_krylov_method method,
+                           int64_t iterations);
 /* What the verdict says: PS_OK if converged, else PS_FAILED. */
 ps_status ps_krylov_state_judge(const ps_krylov_state *state);
 

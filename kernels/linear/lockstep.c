@@ -48,9 +48,29 @@ ps_status ps_lockstep_attach(ps_lockstep *solver, const ps_lockstep_system *syst
     return PS_OK;
 }
 
+static bool within(int64_t value, int64_t most) { return value >= 0 && value <= most; }
+
+bool ps_lockstep_sound(const ps_lockstep *solver)
+{
+    const ps_lockstep_progress *p = solver->progress;
+    const int64_t sides = solver->system->sides, restart = solver->options.restart;
+    if (p->products < 0 || !within(p->closing, 1) || p->step < 0) return false;
+    if (solver->options.method != PS_LOCKSTEP_CG && p->step >= restart + p->closing) return false;
+    if (!within(p->basis, within(p->step, restart) ? (p->step + 1) * sides : 0)) return false;
+    if (!within(p->fresh, sides)) return false;
+    for (int64_t s = 0; s < sides; ++s) {
+        const ps_lockstep_side *side = &solver->sides[s];
+        if (side->steps < 0 || !within(side->columns, restart) || !within(side->converged, 1) ||
+            !within(side->done, 1) || !within(side->resting, 1))
+            return false;
+    }
+    return true;
+}
+
 int64_t ps_lockstep_used(const ps_lockstep *solver)
 {
     int64_t vectors = solver->system->sides * ps_lockstep_size(solver->system);
+    if (!ps_lockstep_sound(solver)) return vectors;
     if (solver->progress->closing || ps_lockstep_finished(solver)) return vectors;
     return vectors + method_of(&solver->options)->used(solver);
 }

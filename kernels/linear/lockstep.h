@@ -99,6 +99,10 @@ ps_status ps_lockstep_attach(ps_lockstep *solver, const ps_lockstep_system *syst
 /* Starts from x = 0. PS_FAILED where b is not finite. */
 ps_status ps_lockstep_begin(ps_lockstep *solver);
 
+/* Whether the counters of a state that was put back are ones that a run can have: files are not
+ * believed. Where they are not, ps_lockstep_used counts x alone. */
+bool ps_lockstep_sound(const ps_lockstep *solver);
+
 /* After the state was put back: sides that a smaller limit had stopped go on. */
 void ps_lockstep_reopen(ps_lockstep *solver);
 

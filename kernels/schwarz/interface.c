@@ -254,6 +254,23 @@ static ps_status cycle(gmres *a, const ps_gmres *options, ps_krylov_result *resu
     return PS_OK;
 }
 
+static bool is_whole(double x, double least, double most)
+{
+    return x >= least && x <= most && x == floor(x);
+}
+
+/* A state that was put back may be of a file that no run has written. */
+static ps_status check_state(const ps_gmres_state *s, int64_t restart)
+{
+    if (is_whole(s->count, 1, (double)restart) && is_whole(s->iterations, s->count, 1e15) &&
+        s->first > 0 && isfinite(s->first))
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "a checkpoint of GMRES with %g steps of a cycle of %lld, %g in all, of a first "
+                   "residual of %g: no run has that; --fresh begins anew",
+                   s->count, (long long)restart, s->iterations, s->first);
+}
+
 ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, double *g,
                              double *workspace, ps_krylov_result *result)
 {
@@ -265,6 +282,7 @@ ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, dou
                        (long long)options->restart);
     attach(p, options->restart, workspace, &a);
     if (resume) {
+        PS_TRY(check_state(a.s, options->restart));
         double residual = cabs(a.arnoldi.rest[(int64_t)a.s->count]) / a.s->first;
         *result =
             (ps_krylov_result){(int64_t)a.s->iterations, residual, residual <= options->tolerance};

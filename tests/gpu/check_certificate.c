@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "stage/tdbem_assembly/certificate_device.h"
+#include "tests/support/distance.h"
 #include "tests/support/random.h"
 #include "tests/support/verdict.h"
 
@@ -101,7 +102,7 @@ static ps_status run(ps_device *device, const certificate_case *c, double *worst
         status = certificate_device_load(on, angle);
         if (status == PS_OK) status = certificate_device_multiply(on, x, y);
         define(c, random, angle, x, truth);
-        for (int64_t i = 0; i < count; ++i) largest = fmax(largest, fabs(truth[i]));
+        for (int64_t i = 0; i < count; ++i) largest = worse_of(largest, fabs(truth[i]));
         for (int64_t i = 0; i < count; ++i)
             if (!(fabs(y[i] - truth[i]) <= *worst * largest))
                 *worst = fabs(y[i] - truth[i]) / largest;

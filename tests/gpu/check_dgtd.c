@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tests/support/dgtd_trial.h"
+#include "tests/support/distance.h"
 #include "tests/support/verdict.h"
 
 enum { PROBES = 7, FREQUENCIES = 3 };
@@ -326,7 +327,7 @@ static ps_status run_energy(trial *t, double *drift)
         PS_TRY(dgtd_device_steps(&t->d, n, 71));
         n += 71;
         PS_TRY(energy(t, former, eps, mu, n++, &now));
-        *drift = fmax(*drift, fabs(now / start - 1));
+        *drift = worse_of(*drift, fabs(now / start - 1));
     }
     ps_device_free(t->d.device, former);
     return PS_OK;

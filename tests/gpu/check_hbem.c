@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/distance.h"
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/verdict.h"
@@ -117,7 +118,7 @@ static double near_difference(const check *k)
             error += (a - b) * (a - b);
             norm += b * b;
         }
-        largest = fmax(largest, norm);
+        largest = worse_of(largest, norm);
         worst = error <= worst ? worst : error;
     }
     return sqrt(worst / largest);

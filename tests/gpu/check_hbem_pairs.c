@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/distance.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/hbem_pair_device.h"
 #include "tests/support/verdict.h"
@@ -27,7 +28,7 @@ static double difference(const double *a, const double *b, int64_t count)
     for (int64_t e = 0; e < count; ++e) {
         double off = fabs(a[e] - b[e]);
         most = off <= most ? most : off;
-        largest = fmax(largest, fabs(b[e]));
+        largest = worse_of(largest, fabs(b[e]));
     }
     return most / largest;
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/common/vec3.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_potential_device.h"
 #include "tests/support/verdict.h"
 
@@ -48,8 +49,8 @@ static void judge(const ps_hbem_potential_task *task, const sizes *s, ps_precisi
     double off = 0, largest = 0,
            bound = precision == PS_SINGLE ? 5e-6 : 1e-12 + 2e-16 * task->wavenumber * s->distance;
     for (int64_t i = 0; i < count; ++i) {
-        off = fmax(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
-        largest = fmax(largest, fabs(expected[i]));
+        off = worse_of(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
+        largest = worse_of(largest, fabs(expected[i]));
     }
     bool good = off <= bound * largest && same;
     verdict_count(good);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_product_device.h"
 #include "tests/support/verdict.h"
 
@@ -39,8 +40,8 @@ static void judge(const random_shape *s, const char *what, int64_t sides, const 
 {
     double off = 0, largest = 0;
     for (int64_t i = 0; i < sides * s->parts * s->rows; ++i) {
-        off = fmax(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
-        largest = fmax(largest, fabs(expected[i]));
+        off = worse_of(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
+        largest = worse_of(largest, fabs(expected[i]));
     }
     bool good = off <= bound * largest;
     verdict_count(good);

@@ -11,6 +11,7 @@
 #include "kernels/linear/shifted_device.h"
 #include "runtime/memory.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_sparse.h"
 #include "tests/support/verdict.h"
 
@@ -41,8 +42,8 @@ static double difference(const double *a, const double *b, int64_t numbers)
 {
     double off = 0, largest = 0;
     for (int64_t i = 0; i < numbers; ++i) {
-        off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
-        largest = fmax(largest, fabs(b[i]));
+        off = worse_of(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+        largest = worse_of(largest, fabs(b[i]));
     }
     return off / largest;
 }

@@ -11,6 +11,7 @@
 
 #include "runtime/isa.h"
 #include "tests/gpu/interaction_device_case.h"
+#include "tests/support/distance.h"
 #include "tests/support/random.h"
 #include "tests/support/thin_bodies.h"
 #include "tests/support/verdict.h"
@@ -76,7 +77,7 @@ static double expand(const ps_interaction_tile *tile, int64_t v, const double *v
     out[0] = near;
     for (int64_t q = 0; q < tile->lengths[v]; ++q) {
         out[tile->starts[v] + q] = values[q];
-        largest = fmax(largest, fabs(values[q]));
+        largest = worse_of(largest, fabs(values[q]));
     }
     return largest;
 }
@@ -100,7 +101,7 @@ static double difference(const ps_interaction_tile *a, const ps_interaction_tile
         a->value_count == b->value_count && a->near_count == b->near_count && a->k_max == b->k_max;
     for (int64_t v = 0; v < a->rows * a->slices; ++v) {
         double largest = expand(a, v, a->values + at_a, near_a[v], x, limit);
-        largest = fmax(largest, expand(b, v, b->values + at_b, near_b[v], y, limit));
+        largest = worse_of(largest, expand(b, v, b->values + at_b, near_b[v], y, limit));
         *same = *same && a->lengths[v] == b->lengths[v] && a->starts[v] == b->starts[v] &&
                 memcmp(x, y, (size_t)limit * sizeof *x) == 0;
         for (int64_t k = 0; k < limit; ++k)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/support/batch_case.h"
+#include "tests/support/distance.h"
 #include "tests/support/verdict.h"
 
 static const double limits[] = {1e-6, 1e-13};
@@ -26,7 +27,7 @@ static void check_case(ps_device *device, const batch_case *c, int number, ps_pr
     for (int64_t group = 1; group <= PS_GROUP_MAX && status == PS_OK; ++group) {
         if (skipped(group)) continue;
         status = case_run(c, &tiles, device, group, &worst);
-        most = fmax(most, worst);
+        most = worse_of(most, worst);
     }
     case_tiles_release(&tiles);
     bool good = status == PS_OK && most <= limits[precision];

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/distance.h"
 #include "tests/support/symmetric_case.h"
 #include "tests/support/verdict.h"
 
@@ -22,7 +23,7 @@ static void check_case(ps_device *device, int number, ps_precision precision, ch
         if (!chosen) continue;
         status =
             symmetric_run(c, &tiles, device, group, group % 2 ? 8000 : 1 << 26, &worst, &rounds);
-        most = fmax(most, worst);
+        most = worse_of(most, worst);
     }
     case_tiles_release(&tiles);
     bool good = status == PS_OK && most <= limit;

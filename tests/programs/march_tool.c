@@ -18,6 +18,7 @@
 #include "formats/surface_mesh.h"
 #include "kernels/common/vec3.h"
 #include "runtime/scope.h"
+#include "tests/support/distance.h"
 #include "tests/support/icosphere.h"
 
 static int fail(const char *what)
@@ -74,7 +75,7 @@ static int compare_trace(const char *path, int64_t unknown, const char *referenc
     while (file && fgets(line, sizeof line, file)) {
         if (line[0] == '#' || sscanf(line, "%lf %lf", &t, &value) != 2) continue;
         if (n >= header.steps || fabs(t - (double)(n + 1) * header.slices.dt) > 1e-9) return 1;
-        largest = fmax(largest, fabs(a[n++ * header.slices.unknowns + unknown] - value));
+        largest = worse_of(largest, fabs(a[n++ * header.slices.unknowns + unknown] - value));
     }
     if (file) fclose(file);
     free(a);

@@ -26,6 +26,7 @@
 #include "kernels/dgtd/reference.h"
 #include "runtime/scope.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/distance.h"
 
 static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8, HIGHER = 3e9;
 
@@ -99,7 +100,7 @@ static ps_status make_mesh(sample *s, int cells, const char *path)
             double x = -centre[k];
             for (int v = 0; v < 4; ++v)
                 x += s->cube.vertices[3 * s->cube.tetrahedra[4 * e + v] + k] / 4;
-            largest = fmax(largest, fabs(x));
+            largest = worse_of(largest, fabs(x));
         }
         if (hole && largest < half) continue;
         memmove(s->cube.tetrahedra + 4 * at, s->cube.tetrahedra + 4 * e,

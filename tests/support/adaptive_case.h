@@ -12,6 +12,7 @@
 #include "kernels/fmm/evaluate.h"
 #include "kernels/fmm/m2l_table.h"
 #include "runtime/memory.h"
+#include "tests/support/distance.h"
 
 typedef enum adaptive_places {
     ADAPTIVE_CUBE,
@@ -118,7 +119,7 @@ static inline void adaptive_case_bounds(const adaptive_case *c, double lower[3],
         for (int set = 0; set < 2; ++set)
             for (int64_t i = 0; i < c->count[set] && c->made[set]; ++i) {
                 lower[d] = fmin(lower[d], c->made[set][d * c->count[set] + i]);
-                upper[d] = fmax(upper[d], c->made[set][d * c->count[set] + i]);
+                upper[d] = worse_of(upper[d], c->made[set][d * c->count[set] + i]);
             }
     }
 }
@@ -244,7 +245,7 @@ static inline ps_status adaptive_case_errors(const adaptive_case *c, int64_t sam
             if (r) error += (got - want) * (got - want);
             if (r) square += want * want;
         }
-        errors[2] = fmax(errors[2], sqrt(error / square));
+        errors[2] = worse_of(errors[2], sqrt(error / square));
     }
     errors[0] = sqrt(sums[0] / sums[2]);
     errors[1] = sqrt(sums[1] / sums[3]);

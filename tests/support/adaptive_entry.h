@@ -11,6 +11,7 @@
 #include "kernels/tdbem/quadrature.h"
 #include "kernels/tdbem/shell_integral.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 /* The first levels are always cut: a shell that only grazes the triangle is easily missed. */
 enum { ADAPTIVE_SHELLS = 64, ADAPTIVE_DEPTH = 14, ADAPTIVE_FORCED = 5 };
@@ -55,7 +56,7 @@ static inline void adaptive_part(const ps_triangle *outer, const ps_triangle *in
     check_ok(ps_triangles_init(&corner[0][0], &parts[0][0], 4, part));
     for (int p = 0; p < 4; ++p) adaptive_rule(&part[p], inner, shell, count, sums[p]);
     for (int l = 0; l < count; ++l)
-        worst = fmax(worst, fabs(sums[0][l] + sums[1][l] + sums[2][l] + sums[3][l] - whole[l]));
+        worst = worse_of(worst, fabs(sums[0][l] + sums[1][l] + sums[2][l] + sums[3][l] - whole[l]));
     for (int p = 0; p < 4; ++p) {
         if ((worst > tolerance || depth > ADAPTIVE_DEPTH - ADAPTIVE_FORCED) && depth > 0)
             adaptive_part(&part[p], inner, shell, tolerance / 2, depth - 1, count, sums[p], out);

@@ -8,6 +8,7 @@
 
 #include "kernels/tdbem/slice_batch.h"
 #include "runtime/scope.h"
+#include "tests/support/distance.h"
 #include "tests/support/synthetic_blocks.h"
 
 typedef struct batch_case {
@@ -343,7 +344,7 @@ static inline double case_error(const case_tiles *tiles, const case_vectors *v)
             if (g >= v->group)
                 worst = sum == 0 ? worst : INFINITY;
             else
-                worst = fmax(worst, fabs(sum - due[0]) / fmax(due[1], 1e-30));
+                worst = worse_of(worst, fabs(sum - due[0]) / fmax(due[1], 1e-30));
         }
     return worst;
 }

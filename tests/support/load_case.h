@@ -13,6 +13,7 @@
 #include "kernels/tdbem/load_device.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "tests/support/distance.h"
 #include "tests/support/icosphere.h"
 
 enum { LOAD_CASE_STEPS = 7, LOAD_CASE_FIRST = 11 };
@@ -82,7 +83,7 @@ static inline ps_status load_case_compare(load_case *c, double bound)
     for (int64_t g = 0; g < LOAD_CASE_STEPS; ++g)
         ps_load_evaluate(&c->load, LOAD_CASE_FIRST + g, c->expected + g * n, c->workspace);
     for (int64_t i = 0; i < n * LOAD_CASE_STEPS; ++i) {
-        largest = fmax(largest, fabs(c->expected[i]));
+        largest = worse_of(largest, fabs(c->expected[i]));
         double off = fabs(c->fetched[i] - c->expected[i]);
         apart = off <= apart ? apart : off; /* NaN comes through */
     }

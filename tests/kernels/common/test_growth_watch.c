@@ -9,6 +9,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube.h"
+#include "tests/support/distance.h"
 #include "tests/support/interaction_case.h"
 
 enum { NEVER = 1 << 30 };
@@ -27,7 +28,7 @@ typedef struct series_watch {
 static void take(series_watch *s, int64_t n, int64_t quiet, int64_t window, double level)
 {
     if (s->found.certain != NEVER) return;
-    s->found.largest = fmax(s->found.largest, level);
+    s->found.largest = worse_of(s->found.largest, level);
     ps_growth growth = ps_growth_watch_step(&s->watch, quiet, window, level, s->found.largest);
     if (growth == PS_GROWTH_SUSPECTED) {
         assert_int_equal(s->found.suspected, NEVER); /* told once */
@@ -118,7 +119,7 @@ static double level_of(const double *a, int64_t size, bool hard)
 {
     double most = 0, mean = 0;
     for (int64_t i = 0; i < size; ++i) {
-        most = fmax(most, fabs(a[i]));
+        most = worse_of(most, fabs(a[i]));
         mean += a[i] / (double)size;
     }
     return hard ? most - fabs(mean) : most;

@@ -6,6 +6,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/distance.h"
 
 enum { DIRECTIONS = 24 };
 
@@ -66,8 +67,8 @@ static double worst_error(int order, int side, int both_sides)
         double exact[3][2];
         ps_mie_em_far(&series, direction[d], exact);
         for (int c = 0; c < 3; ++c) {
-            worst = fmax(worst, hypot(out[d][c][0] - exact[c][0], out[d][c][1] + exact[c][1]));
-            largest = fmax(largest, hypot(exact[c][0], exact[c][1]));
+            worst = worse_of(worst, hypot(out[d][c][0] - exact[c][0], out[d][c][1] + exact[c][1]));
+            largest = worse_of(largest, hypot(exact[c][0], exact[c][1]));
         }
     }
     free(faces);

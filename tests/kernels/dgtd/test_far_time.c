@@ -8,6 +8,7 @@
 #include "kernels/dgtd/source.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/distance.h"
 
 enum { DIRECTIONS = 6, POINTS = 2 * 6 * 16 * 49 };
 
@@ -90,8 +91,8 @@ static double worst_error(double samples, double index, double z)
             ps_dgtd_far_time_field(far, d, b, out);
             for (int c = 0; c < 3; ++c) {
                 double exact = (e[c] * along - axis[c]) * p[2] / (4 * M_PI);
-                worst = fmax(worst, fabs(out[c] - exact));
-                largest = fmax(largest, fabs(exact));
+                worst = worse_of(worst, fabs(out[c] - exact));
+                largest = worse_of(largest, fabs(exact));
             }
         }
     free(far->sums);

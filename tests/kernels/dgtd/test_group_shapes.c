@@ -4,6 +4,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/distance.h"
 
 enum { TILE = 100 };
 
@@ -24,7 +25,7 @@ static bool same_shape(const cube_tets *mesh, int32_t a, int32_t b)
     double s[3][3], t[3][3], most = 0;
     ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * (int64_t)a, s);
     ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * (int64_t)b, t);
-    for (int k = 0; k < 9; ++k) most = fmax(most, fabs(s[k / 3][k % 3] - t[k / 3][k % 3]));
+    for (int k = 0; k < 9; ++k) most = worse_of(most, fabs(s[k / 3][k % 3] - t[k / 3][k % 3]));
     return most < 1e-9;
 }
 

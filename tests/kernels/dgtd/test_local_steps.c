@@ -5,6 +5,7 @@
 #include "kernels/dgtd/local_bounds.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_graded.h"
+#include "tests/support/distance.h"
 
 static void randomise(dgtd_case *x, ps_dgtd_field field)
 {
@@ -119,7 +120,7 @@ static void bounds_tell_stability(void **state)
             double dt = step_of(order, 3, .3, 12, fraction, 4, &one, 1);
             graded_init(&g, order, 3, .3, 12, &one, 1, fraction, dt, PS_DOUBLE);
             for (int level = 0; level <= g.levels; ++level)
-                most = fmax(most, bound_of(&g, &one, level, 1e-6, NULL, &applications));
+                most = worse_of(most, bound_of(&g, &one, level, 1e-6, NULL, &applications));
             assert_int_equal(most <= PS_DGTD_LOCAL_BOUND, !over);
             ps_dgtd_set_step(&g.x.system, &one, dt);
             memset(g.x.field[1], 0, dgtd_case_field_bytes(&g.x));
@@ -150,9 +151,9 @@ static void bounds_are_eigenvalues(void **state)
         assert_true(once / 2 < more && value < best * (1 + 1e-9));
         assert_true(value > best * (1 - ps_dgtd_local_gap(numbers, once / 2, 1e-6)));
         for (int64_t e = 0; e < g.x.mesh.elements; ++e) {
-            largest = fmax(largest, shares[e]);
+            largest = worse_of(largest, shares[e]);
             if (level < g.levels && ps_dgtd_reach_p(g.reach[e]) <= level)
-                p_only = fmax(p_only, shares[e]);
+                p_only = worse_of(p_only, shares[e]);
         }
         assert_true(largest == 1 && p_only == 0);
     }
@@ -244,7 +245,7 @@ static double cavity_error(int order, int64_t side, bool local)
     while (g.march.step < steps) {
         ps_dgtd_march_steps(&g.march, every < steps - g.march.step ? every : steps - g.march.step);
         double n = (double)g.march.step;
-        worst = fmax(
+        worst = worse_of(
             worst, dgtd_case_error(&g.x, &rule, PS_DGTD_E, dgtd_mode_value, &mode, n * g.march.dt) +
                        dgtd_case_error(&g.x, &rule, PS_DGTD_H, dgtd_mode_value, &mode,
                                        (n + .5) * g.march.dt));

@@ -1,5 +1,6 @@
 #include "kernels/dgtd/mass_average.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 #include <stdlib.h>
 
@@ -188,7 +189,7 @@ static int plain_valid(const block *b, const double c[3], double side, const dou
 {
     double densest = 0;
     if (held[2] < .9 * side * side * side) return 0;
-    for (int64_t v = 0; v < b->voxels; ++v) densest = fmax(densest, b->density[v]);
+    for (int64_t v = 0; v < b->voxels; ++v) densest = worse_of(densest, b->density[v]);
     int64_t core = (int64_t)fmax((cbrt(b->x.mass / densest) / b->x.step - 1) / 2, 0);
     for (int64_t d = core > 0 ? core + 1 : 0; (double)d - 1 < (side - 1) / 2 - 1e-6; ++d)
         if (!plain_shell(b, c, d)) return 0;
@@ -204,7 +205,7 @@ static double plain_face(const block *b, const double c[3])
         if (side[f] > 0) least = fmin(least, pow(side[f], 3));
     }
     for (int f = 0; f < 6; ++f)
-        if (side[f] > 0 && pow(side[f], 3) <= 1.05 * least) best = fmax(best, value[f]);
+        if (side[f] > 0 && pow(side[f], 3) <= 1.05 * least) best = worse_of(best, value[f]);
     return best;
 }
 
@@ -248,7 +249,7 @@ static void against_plain_sums(void **state)
         for (int64_t w = 0; w < b.voxels && !(side[v] > 0); ++w) {
             double far = fmax(fabs(c[w][0] - c[v][0]),
                               fmax(fabs(c[w][1] - c[v][1]), fabs(c[w][2] - c[v][2])));
-            if (side[w] > 0 && side[w] >= 2 * far + 1) expected = fmax(expected, value[w]);
+            if (side[w] > 0 && side[w] >= 2 * far + 1) expected = worse_of(expected, value[w]);
         }
         if (expected < 0) {
             expected = plain_face(&b, c[v]);

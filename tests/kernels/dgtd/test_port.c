@@ -4,6 +4,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/dgtd_ports.h"
+#include "tests/support/distance.h"
 
 enum { MATERIALS = 5, CELLS = 9, STATES = 3 * CELLS + 2 };
 
@@ -127,7 +128,7 @@ static void follow_energy(int order, ps_dgtd_network network, double *rise, doub
         double w =
             dgtd_march_energy(&p.march, p.x.former, eps, mu, p.x.partial) + network_energy(&p);
         if (step == 0) first = w;
-        if (step > 0) *rise = fmax(*rise, (w - last) / first);
+        if (step > 0) *rise = worse_of(*rise, (w - last) / first);
         last = w;
     }
     *fall = 1 - last / first;

@@ -3,6 +3,7 @@
 
 #include "tests/check.h"
 #include "tests/support/dgtd_ports.h"
+#include "tests/support/distance.h"
 
 enum { MATERIALS = 1, NODES = 8, STATES = 64 };
 
@@ -107,7 +108,7 @@ static void follow_energy(wired *p, double *rise, double *fall)
         ps_dgtd_march_steps(&p->march, 1);
         double w = field + wire_energy(p, former);
         if (step == 1) first = w;
-        if (step > 1) *rise = fmax(*rise, (w - last) / first);
+        if (step > 1) *rise = worse_of(*rise, (w - last) / first);
         last = w;
         field = dgtd_march_energy(&p->march, p->x.former, eps, mu, p->x.partial);
     }

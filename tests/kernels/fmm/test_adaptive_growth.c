@@ -1,6 +1,7 @@
 /* Trees and lists that grow step by step, as on a device, against those that the host makes. */
 #include "tests/check.h"
 #include "tests/support/adaptive_twin.h"
+#include "tests/support/distance.h"
 #include "tests/support/growth_host.h"
 
 static void same_numbers(const ps_adaptive_plan *a, const ps_adaptive_plan *b, int part)
@@ -168,8 +169,8 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
         assert_int_equal(plan.part[PS_PLAN_M2P_CELLS].count, work.m2p_cells);
         double worst = 0, most = 0;
         for (int64_t i = 0; i < 4 * count; ++i) {
-            worst = fmax(worst, fabs(results[i] - c->results[i]));
-            most = fmax(most, fabs(c->results[i]));
+            worst = worse_of(worst, fabs(results[i] - c->results[i]));
+            most = worse_of(most, fabs(c->results[i]));
         }
         print_message("places %d levels %d W %lld: %.1e of %.1e\n", (int)places, g.tree.levels,
                       (long long)work.m2p_cells, worst, most);

@@ -3,6 +3,7 @@
 #include "kernels/fmm/device_table.h"
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/fmm_case.h"
 
 enum { LENGTH = 1024 };
@@ -130,7 +131,7 @@ static double interactions(const packed *p, const struct ps_fmm_m2l_functions *f
         for (int rank = p->table->rank[t]; rank > 0; rank -= p->shape.unit_ranks)
             unit = run_unit(&p->shape, rank < p->shape.unit_ranks ? rank : p->shape.unit_ranks,
                             unit, wide, got);
-        worst = fmax(worst, difference(p, got, &want, length));
+        worst = worse_of(worst, difference(p, got, &want, length));
     }
     return worst;
 }

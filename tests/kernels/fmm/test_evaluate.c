@@ -126,11 +126,11 @@ static void square_is_exact(void **state)
         for (int d = 0; d < 3; ++d) {
             double x = s->position[d][i], g = 2 * (q * x - p[d]);
             phi += q * x * x - 2 * x * p[d];
-            worst[1] = fmax(worst[1], fabs(g - s->gradient[d * COUNT + i]));
-            largest[1] = fmax(largest[1], fabs(g));
+            worst[1] = worse_of(worst[1], fabs(g - s->gradient[d * COUNT + i]));
+            largest[1] = worse_of(largest[1], fabs(g));
         }
-        worst[0] = fmax(worst[0], fabs(phi - s->potential[i]));
-        largest[0] = fmax(largest[0], fabs(phi));
+        worst[0] = worse_of(worst[0], fabs(phi - s->potential[i]));
+        largest[0] = worse_of(largest[0], fabs(phi));
     }
     check_at_most(worst[0] / largest[0], 1e-13);
     check_at_most(worst[1] / largest[1], 1e-11);
@@ -209,7 +209,7 @@ static void cube_symmetries(void **state)
             t.z[i] = to[2];
         }
         potentials(&t, &unit, &o, g ? phi : first, (g ? phi : first) + SOME);
-        if (g) worst = fmax(worst, relative_l2(phi, first, SOME));
+        if (g) worst = worse_of(worst, relative_l2(phi, first, SOME));
         tree_case_release(&t);
     }
     check_at_most(worst, 1e-14);

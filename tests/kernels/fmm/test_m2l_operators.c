@@ -7,6 +7,7 @@
 #include "kernels/fmm/common_basis.h"
 #include "runtime/memory.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 static ps_fmm_operators build(ps_fmm_function function, int order, double epsilon, double rho)
 {
@@ -114,7 +115,7 @@ static void symmetry(void **state)
         ps_fmm_operator_exact(&function, 1, &s, tp, representative);
         for (int m = 0; m < POINTS; ++m)
             for (int n = 0; n < POINTS; ++n)
-                worst = fmax(
+                worst = worse_of(
                     worst, fabs(exact[m * POINTS + n] / representative[q[m] * POINTS + q[n]] - 1));
     }
     check_at_most(worst, 1e-15);
@@ -213,7 +214,7 @@ static double basis_error(const ps_fmm_basis *b)
                     sum[m * points + n] +=
                         b->signs[r] * rows[m] * rows[points - 1 - n] / (weights[m] * weights[n]);
         }
-        worst = fmax(worst, weighted_error(sum, exact, weights, points));
+        worst = worse_of(worst, weighted_error(sum, exact, weights, points));
         ++core;
     }
     free(exact);

@@ -9,6 +9,7 @@
 #include "kernels/fmm/device_adaptive.h"
 #include "kernels/fmm/moment_sum.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 #define KERNEL_INLINE static inline
 typedef double real;
@@ -72,7 +73,7 @@ static void compare_pairs(ps_fmm_function function, const ps_fmm_pass *pass)
             moment_source s = source_at(&m, rows, N, 0, j);
             act_on(-1, &function, &s, x, m.charges >= 0, m.dipoles >= 0, twice, sums);
         }
-        for (int r = 0; r < (twice ? ROWS : 4); ++r) size = fmax(size, fabs(sums[r]));
+        for (int r = 0; r < (twice ? ROWS : 4); ++r) size = worse_of(size, fabs(sums[r]));
         for (int r = 0; r < (twice ? ROWS : 4); ++r)
             check_near(sums[r], wanted[r * TARGETS + i], 1e-12 * size, 0);
     }

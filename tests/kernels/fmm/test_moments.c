@@ -6,6 +6,7 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/adaptive_case.h"
+#include "tests/support/distance.h"
 
 enum { SOURCES = 13, ROWS = 10 };
 
@@ -77,7 +78,7 @@ static void every_kernel(void **state)
         double here[ROWS], up[ROWS], down[ROWS], size = 0;
         sum_at(functions[k], columns, target, here);
         check_near(here[0], potential_at(functions[k], columns, target), 1e-13, 1e-13);
-        for (int d = 0; d < ROWS; ++d) size = fmax(size, fabs(here[d]));
+        for (int d = 0; d < ROWS; ++d) size = worse_of(size, fabs(here[d]));
         for (int d = 0; d < 3; ++d) {
             double x[3] = {target[0], target[1], target[2]};
             x[d] += h;

@@ -77,7 +77,7 @@ static double compare(ps_fmm_kernel kernel, ps_precision precision, int sides)
     for (int s = 0; s < sides; ++s)
         for (int r = 0; r < 4; ++r) {
             const double *got = r ? g + (3 * s + r - 1) * COUNT : phi + s * COUNT;
-            worst = fmax(worst, relative_l2(got, expected[s][r], COUNT));
+            worst = worse_of(worst, relative_l2(got, expected[s][r], COUNT));
         }
     return worst;
 }

@@ -4,6 +4,7 @@
 #include "kernels/hbem/strata.h"
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_hmatrix.h"
 
 /* ---- trees ---- */
@@ -375,8 +376,8 @@ static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, 
         free(w.base);
     }
     for (int64_t e = 0; e < length; ++e) {
-        off = fmax(off, fabs(numbers[1][e] - numbers[0][e]));
-        largest = fmax(largest, fabs(numbers[0][e]));
+        off = worse_of(off, fabs(numbers[1][e] - numbers[0][e]));
+        largest = worse_of(largest, fabs(numbers[0][e]));
     }
     return off / largest;
 }

@@ -3,6 +3,7 @@
 #include "kernels/hbem/hyps_split.h"
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_hmatrix.h"
 
 static double *make_dense(hbem_case *c, ps_hbem_kernel kernel, double k)
@@ -25,7 +26,7 @@ static void test_constants(void **state)
                             *w = make_dense(&c, PS_KERNEL_HYPS, 0);
     double *integral = calloc((size_t)n, 8), largest = 0;
     ps_hbem_space_integrals(&c.space, integral);
-    for (int64_t e = 0; e < n * n; ++e) largest = fmax(largest, fabs(w[e]));
+    for (int64_t e = 0; e < n * n; ++e) largest = worse_of(largest, fabs(w[e]));
     for (int64_t i = 0; i < n; ++i) {
         double sums[2] = {0};
         for (int64_t j = 0; j < n; ++j) {
@@ -43,7 +44,7 @@ static void check_transposed(hbem_case *c, ps_hbem_kernel one, ps_hbem_kernel ot
 {
     int64_t n = c->space.dofs;
     double *a = make_dense(c, one, k), *b = make_dense(c, other, k), largest = 0;
-    for (int64_t e = 0; e < n * n; ++e) largest = fmax(largest, fabs(a[e]));
+    for (int64_t e = 0; e < n * n; ++e) largest = worse_of(largest, fabs(a[e]));
     for (int part = 0; part < (k != 0 ? 2 : 1); ++part)
         for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j < n; ++j)
@@ -238,15 +239,15 @@ static double forms_differ(hbem_case *c, ps_hbem_kernel kernel, double k, ps_pre
         ps_hbem_far far;
         check_ok(ps_hbem_far_open(&far, &op, rows, columns, &workspace));
         for (int64_t e = 0; e < m * n * ps_hbem_parts(&op); ++e)
-            largest = fmax(largest, fabs(near[e]));
+            largest = worse_of(largest, fabs(near[e]));
         for (int part = 0; part < ps_hbem_parts(&op); ++part)
             for (int64_t j = 0; j < n; ++j) {
                 ps_hbem_far_column(&far, j, column);
                 for (int64_t i = 0; i < m; ++i) {
                     ps_hbem_far_row(&far, i, row);
                     double exact = near[(part * n + j) * m + i];
-                    worst = fmax(worst, fabs(column[part * m + i] - exact) / largest);
-                    worst = fmax(worst, fabs(row[part * n + j] - exact) / largest);
+                    worst = worse_of(worst, fabs(column[part * m + i] - exact) / largest);
+                    worst = worse_of(worst, fabs(row[part * n + j] - exact) / largest);
                 }
             }
         free(near);

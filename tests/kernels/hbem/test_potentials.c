@@ -8,6 +8,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 #include "tests/support/hbem_case.h"
 
 typedef struct run {
@@ -133,8 +134,8 @@ static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
         double complex exact = plain_sum(&r, i % COLUMNS, targets + 3 * (i / COLUMNS));
         double complex got = r.values[parts * i] + (parts == 2 ? I * r.values[parts * i + 1] : 0);
         /* Reference and sums both round the phase k r once. */
-        largest[0] = fmax(largest[0], cabs(got - exact));
-        largest[1] = fmax(largest[1], cabs(exact));
+        largest[0] = worse_of(largest[0], cabs(got - exact));
+        largest[1] = worse_of(largest[1], cabs(exact));
         check_at_most(cabs(got - exact), 1e-14 * (1 + 2e4 * k) * cabs(exact) + 1e-15);
     }
     check_at_most(largest[0], 1e-13 * largest[1]);
@@ -175,7 +176,7 @@ static double angle_error(hbem_case *c, double height, bool near)
     for (int64_t i = 0; i < c->space.dofs; ++i) one[i] = 1;
     run_go(&r, one, 4, &targets[0][0], 2);
     if (near) run_near(&r, 1, 2);
-    for (int i = 0; i < 4; ++i) worst = fmax(worst, fabs(r.values[i] - exact[i]));
+    for (int i = 0; i < 4; ++i) worst = worse_of(worst, fabs(r.values[i] - exact[i]));
     free(r.values);
     free(one);
     return worst;
@@ -300,8 +301,8 @@ static void check_wave_near(ps_hbem_potential kind, double k, double height)
             run_go(&r, density, 1, x, 1);
             run_near(&r, 1, 1);
             density[dof] = 0;
-            worst = fmax(worst, cabs(r.values[0] + I * r.values[1] - exact));
-            largest = fmax(largest, cabs(exact));
+            worst = worse_of(worst, cabs(r.values[0] + I * r.values[1] - exact));
+            largest = worse_of(largest, cabs(exact));
         }
     }
     print_message("    kind %d, k %g, height %g: %.1e\n", kind, k, height, worst / largest);
@@ -352,8 +353,8 @@ static void sphere_errors(int n, double k, double out[2])
         run_go(&r, phi, ANGLES, which ? &points[0][0] : &directions[0][0], 1);
         for (int i = 0; i < ANGLES; ++i) {
             const double *e = exact[which][i];
-            worst = fmax(worst, hypot(r.values[2 * i] - e[0], r.values[2 * i + 1] - e[1]));
-            largest = fmax(largest, hypot(e[0], e[1]));
+            worst = worse_of(worst, hypot(r.values[2 * i] - e[0], r.values[2 * i + 1] - e[1]));
+            largest = worse_of(largest, hypot(e[0], e[1]));
         }
         out[which] = worst / largest;
         free(r.values);

@@ -34,7 +34,7 @@ static void test_entries(void **state)
                 product += s.mass[e] * x[j];
                 if (kind == PS_SPACE_P1)
                     form += c.vertices[3 * i] * s.stiffness[e] * c.vertices[3 * j];
-                scale = fmax(scale, fabs(s.stiffness[e]));
+                scale = worse_of(scale, fabs(s.stiffness[e]));
             }
             check_near(mass, integral[i], 0, 1e-14);
             check_near(product, y[i], 1e-15, 1e-13);
@@ -164,7 +164,7 @@ static double symbol_error(int terms, double k)
         double a[2], b[2];
         ps_osrc_symbol(&osrc, m * (m + 1), false, a);
         ps_osrc_symbol(&osrc, m * (m + 1), true, b);
-        worst = fmax(worst, hypot(a[0] - b[0], a[1] - b[1]) / hypot(b[0], b[1]));
+        worst = worse_of(worst, hypot(a[0] - b[0], a[1] - b[1]) / hypot(b[0], b[1]));
     }
     return worst;
 }
@@ -201,7 +201,7 @@ static double reaction_error(double k, double _Complex b)
         ps_osrc_symbol(&osrc, m * (m + 1), false, v);
         double _Complex whole =
             fit_at(&osrc, &reaction, m * (m + 1)) * (1 + I * k * (v[0] + I * v[1]) * b);
-        worst = fmax(worst, cabs(whole - 1));
+        worst = worse_of(worst, cabs(whole - 1));
     }
     return worst;
 }
@@ -338,7 +338,7 @@ static void test_combined(void **state)
     check_ok(ps_osrc_init(&own.osrc, PS_COUPLING_OSRC, 5, 1, 4));
     check_ok(ps_osrc_apply(&own.osrc, &s, &each, SIDES, b, expected, space));
     check_ok(ps_osrc_apply(&own.osrc, &s, &all, SIDES, b, y, space));
-    for (int64_t i = 0; i < size; ++i) largest = fmax(largest, fabs(expected[i]));
+    for (int64_t i = 0; i < size; ++i) largest = worse_of(largest, fabs(expected[i]));
     for (int64_t i = 0; i < size; ++i) check_near(y[i], expected[i], 1e-12 * largest, 0);
     free(b);
     free(space);

@@ -245,6 +245,33 @@ static void bits_do_not_depend_on_threads(void **unused)
     release(&p);
 }
 
+/* A state is bytes of a file: passes are indices, and those of another method have no end. */
+static void states_of_no_solve_are_told(void **unused)
+{
+    for (int m = 0; m < PS_KRYLOV_METHODS; ++m) {
+        ps_krylov_method method = (ps_krylov_method)m;
+        ps_krylov_state good;
+        ps_krylov_state_begin(method, 1e-8, 100, &good);
+        assert_false(ps_krylov_state_sound(&good, method, 0)); /* before the first pass */
+        for (int k = 0; k < 3; ++k) good.sums[k] = 1;
+        ps_krylov_state_step(&good);
+        assert_true(ps_krylov_state_sound(&good, method, 0));
+        assert_false(ps_krylov_state_sound(&good, method, 1));
+        assert_false(ps_krylov_state_sound(&good, (ps_krylov_method)((m + 1) % 3), 0));
+        for (int pass = -1; pass <= PS_KRYLOV_PASSES + 1; ++pass) {
+            ps_krylov_state bad = good;
+            bad.pass = pass;
+            bool own = pass > (int)ps_krylov_first_pass(method) &&
+                       pass <= (int)ps_krylov_first_pass(method) + (m == 1 ? 4 : 2);
+            assert_int_equal(ps_krylov_state_sound(&bad, method, 0), own);
+            bad.verdict = PS_KRYLOV_CONVERGED;
+            assert_int_equal(ps_krylov_state_sound(&bad, method, 0), pass == PS_KRYLOV_PASSES);
+            bad.verdict = 99;
+            assert_false(ps_krylov_state_sound(&bad, method, 0));
+        }
+    }
+}
+
 static void failures_are_told(void **unused)
 {
     problem p = make(0, true);

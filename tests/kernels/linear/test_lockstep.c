@@ -226,6 +226,7 @@ static void test_restart(void **state)
             bench next = t;
             next.system.context = &t.matrix;
             check_ok(ps_lockstep_step(&t.solver));
+            assert_true(ps_lockstep_sound(&t.solver));
             attach(&next);
             int64_t count = ps_lockstep_used(&t.solver);
             memcpy(next.memory[0], t.memory[0], (size_t)t.doubles[0] * 8);
@@ -237,6 +238,32 @@ static void test_restart(void **state)
         }
         assert_memory_equal(expected, t.solver.x, (size_t)(SIDES * size) * 8);
         free(expected);
+        tear_down(&t);
+    }
+}
+
+/* Counters are indices: those of a file that no run has written are found before they are used. */
+static void test_counters_of_no_run(void **state)
+{
+    static const int64_t wrong[] = {-1, 1000000000, INT64_MIN, INT64_MAX};
+    for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_BLOCK; ++method) {
+        bench t;
+        set_up(&t, make_matrix(2, 15), (ps_lockstep_method)method);
+        attach(&t);
+        check_ok(ps_lockstep_begin(&t.solver));
+        for (int k = 0; k < 3; ++k) check_ok(ps_lockstep_step(&t.solver));
+        int64_t *counters[] = {&t.solver.progress->step, &t.solver.progress->basis,
+                               &t.solver.progress->fresh, &t.solver.progress->closing,
+                               &t.solver.sides[1].columns};
+        for (size_t c = 0; c < sizeof counters / sizeof *counters; ++c)
+            for (size_t w = 0; w < sizeof wrong / sizeof *wrong; ++w) {
+                int64_t was = *counters[c];
+                *counters[c] = wrong[w];
+                assert_false(ps_lockstep_sound(&t.solver));
+                assert_int_equal(ps_lockstep_used(&t.solver), SIDES * t.matrix.parts * N);
+                *counters[c] = was;
+            }
+        assert_true(ps_lockstep_sound(&t.solver));
         tear_down(&t);
     }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 #define LEAF static inline
 #define UNROLL
@@ -80,7 +81,7 @@ static double backward_error(const chain *c)
         double left = i > 0 ? c->off * c->x[i - 1] : 0;
         double right = i < c->rows - 1 ? c->off * c->x[i + 1] : 0, here = diagonal(c, i) * c->x[i];
         double size = fabs(left) + fabs(right) + fabs(here) + fabs(c->b[i]);
-        worst = fmax(worst, fabs(c->b[i] - left - here - right) / size);
+        worst = worse_of(worst, fabs(c->b[i] - left - here - right) / size);
     }
     return worst;
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/schwarz/prism.h"
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 enum { NX = 10, NY = 13, NZ = 8, CX = NX - 1, CY = NY - 1, CZ = NZ - 1, PLANE = CX * CY };
 
@@ -69,7 +70,7 @@ static void equals_direct_sums(void **state)
         double largest = 0;
         fill((uint64_t)trial + 3, density);
         sum_up(&g, fft, density, 1 + trial, each, out);
-        for (int i = 0; i < NX * NY; ++i) largest = fmax(largest, fabs(out[i]));
+        for (int i = 0; i < NX * NY; ++i) largest = worse_of(largest, fabs(out[i]));
         assert_true(largest > 0);
         for (int64_t i = 0; i < NX; ++i)
             for (int64_t j = 0; j < NY; ++j) {
@@ -107,7 +108,7 @@ static void any_grid(void **state)
         check_ok(ps_vertical_open(&g, fft, workspace, &sum));
         ps_vertical_add(&sum, 0, n[2] - 1, density);
         ps_vertical_values(&sum, 1, (const int64_t[2]){1, 1}, out);
-        for (int64_t i = 0; i < n[0] * n[1]; ++i) largest = fmax(largest, fabs(out[i]));
+        for (int64_t i = 0; i < n[0] * n[1]; ++i) largest = worse_of(largest, fabs(out[i]));
         for (int s = 0; s < 5; ++s) {
             const int64_t at = (int64_t)(check_random(&seed) * (double)(n[0] * n[1]));
             const double point[3] = {(double)(at / n[1]) * g.spacing[0],

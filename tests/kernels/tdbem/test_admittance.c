@@ -1,6 +1,7 @@
 /* Walls that give way (kernels/tdbem/admittance.h): the recursion against the convolution by
  * quadrature, what it absorbs, its symbol, the proof of passivity, and the text. */
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 #include <complex.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static void test_convolution(void **state)
         for (int n = 0; n < STEPS; ++n) w[n] = (2 * congruence_uniform(&seed) - 1);
         for (int n = 0; n < STEPS; ++n) means[n] = mean_by_quadrature(&beta, dt, n);
         run(&beta, dt, STEPS, w, out);
-        for (int n = 0; n < STEPS; ++n) largest = fmax(largest, fabs(out[n]));
+        for (int n = 0; n < STEPS; ++n) largest = worse_of(largest, fabs(out[n]));
         for (int n = 0; n < STEPS; ++n) {
             double sum = beta.b0 * w[n];
             for (int m = 0; m <= n; ++m) sum += means[n - m] * w[m];
@@ -105,7 +106,7 @@ static void test_absorbs(void **state)
             run(&beta, c == 3 ? 1e-3 : .07, 400, w, out);
             for (int n = 0; n < 400; ++n) {
                 absorbed += w[n] * out[n];
-                most = fmax(most, absorbed);
+                most = worse_of(most, absorbed);
                 check_at_most(-absorbed, 1e-8 * most);
             }
         }

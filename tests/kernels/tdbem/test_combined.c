@@ -9,6 +9,7 @@
 #include <lapacke.h>
 #include <stdbool.h>
 
+#include "tests/support/distance.h"
 #include "tests/support/interaction_case.h"
 
 /* Of area 4 pi. The roots of the guide's plain equation, and all others then, come with an h that
@@ -139,7 +140,7 @@ static double largest_root(const double *m, int64_t k_max, int64_t n, int *ones)
         if (hypot(real[r] - 1, imaginary[r]) < 1e-4)
             ++*ones;
         else
-            largest = fmax(largest, hypot(real[r], imaginary[r]));
+            largest = worse_of(largest, hypot(real[r], imaginary[r]));
     }
     return largest;
 }

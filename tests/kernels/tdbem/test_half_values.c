@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "tests/check.h"
+#include "tests/support/distance.h"
 
 /* What a half stands for, by IEEE 754. */
 static double meaning(unsigned half)
@@ -62,14 +63,14 @@ static void check_row(ps_precision precision, double magnitude, uint64_t *seed)
         double x = magnitude * (check_random(seed) - 0.5) * pow(2, -12 * check_random(seed));
         exact[q] = single[q] = (float)x;
         if (precision == PS_DOUBLE) exact[q] = x;
-        largest = fmax(largest, fabs(exact[q]));
+        largest = worse_of(largest, fabs(exact[q]));
     }
     const void *values = precision == PS_SINGLE ? (const void *)single : exact;
     int s = ps_half_encode_row(values, precision, COUNT, halves, STEP, &error);
     for (int q = 0; q < COUNT; ++q) {
         double value = ldexp(meaning(halves[q * STEP]), s - 127), off = value - exact[q];
         check_near(value, exact[q], 0x1p-28 * largest, 0x1p-11);
-        most = fmax(most, fabs(off));
+        most = worse_of(most, fabs(off));
         squares += off * off;
     }
     double top = largest * ldexp(1, 127 - s);

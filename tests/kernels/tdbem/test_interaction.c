@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "tests/support/adaptive_entry.h"
+#include "tests/support/distance.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/shell_reference.h"
 
@@ -32,7 +33,8 @@ static double largest_of_pair(int i, int j)
 {
     double largest = 0;
     for (int n = 0; n < REFERENCES; ++n)
-        if (reference[n].i == i && reference[n].j == j) largest = fmax(largest, reference[n].value);
+        if (reference[n].i == i && reference[n].j == j)
+            largest = worse_of(largest, reference[n].value);
     return largest;
 }
 
@@ -84,7 +86,7 @@ static void check_rule(int points, double bound, double at_least)
     for (int e = 0; e < REFERENCES; ++e) {
         double actual = m[(reference[e].l * n + reference[e].j) * n + reference[e].i];
         double off = fabs(actual - reference[e].value);
-        worst = fmax(worst, off / largest_of_pair(reference[e].i, reference[e].j));
+        worst = worse_of(worst, off / largest_of_pair(reference[e].i, reference[e].j));
     }
     check_at_most(worst, bound);
     check_at_most(at_least, worst); /* a rule this coarse cannot be better */
@@ -112,7 +114,7 @@ static double shell_sum_error(int levels)
     for (int64_t l = 0; l < 7; ++l) {
         double sum = 0;
         for (int64_t v = 0; v < n * n; ++v) sum += m[l * n * n + v];
-        worst = fmax(worst, fabs(sum / exact - 1));
+        worst = worse_of(worst, fabs(sum / exact - 1));
     }
     free(m);
     return worst;
@@ -144,7 +146,7 @@ static void test_m_form(void **state)
         double sum = 0, largest = 0;
         for (int64_t k = 0; k <= k_m; ++k) {
             double now = k <= k_s ? a[k * n * n + v] : 0, before = k ? a[(k - 1) * n * n + v] : 0;
-            largest = fmax(largest, now);
+            largest = worse_of(largest, now);
             sum += b[k * n * n + v];
             check_near(b[k * n * n + v], now - before, 3e-12 * largest + 3e-12 * before, 0);
         }
@@ -190,7 +192,7 @@ static void test_hard_sum(void **state)
                     .125 * whole * curls(&soft.triangles[p], ab / 3, &soft.triangles[q], ab % 3);
             }
     double largest = 0;
-    for (int64_t v = 0; v < n * n; ++v) largest = fmax(largest, fabs(expected[v]));
+    for (int64_t v = 0; v < n * n; ++v) largest = worse_of(largest, fabs(expected[v]));
     for (int64_t j = 0; j < n; ++j) {
         double row = 0;
         for (int64_t i = 0; i < n; ++i) {
@@ -281,7 +283,8 @@ static void test_hard_entries(void **state)
                 }
             reference_add(&c, &mesh, s, t, one, SHELLS, expected);
         }
-    for (int64_t v = 0; v < (k_max + 1) * n * n; ++v) largest = fmax(largest, fabs(expected[v]));
+    for (int64_t v = 0; v < (k_max + 1) * n * n; ++v)
+        largest = worse_of(largest, fabs(expected[v]));
     for (int64_t v = 0; v < (SHELLS + 2) * n * n; ++v)
         check_near(v < (k_max + 1) * n * n ? m[v] : 0, expected[v], 1e-11 * largest, 0);
     free(m);

@@ -11,6 +11,7 @@
 #include "kernels/tdbem/shell_integral.h"
 #include "runtime/isa.h"
 #include "runtime/scope.h"
+#include "tests/support/distance.h"
 #include "tests/support/icosphere.h"
 #include "tests/support/shell_reference.h"
 
@@ -77,14 +78,14 @@ static void compare_lane(const results *r, int c, const double x[3], const ps_tr
         bool within = i >= 0 && i < r->values.count[c];
         for (int q = 0; q < QUANTITIES; ++q) {
             double actual = within ? quantity(r, q, i, c) : 0;
-            largest[q] = fmax(largest[q], fabs((double)expected[q]));
-            off[q] = fmax(off[q], fabs(actual - (double)expected[q]));
+            largest[q] = worse_of(largest[q], fabs((double)expected[q]));
+            off[q] = worse_of(off[q], fabs(actual - (double)expected[q]));
         }
     }
     double away = ps_distance3(x, t->centroid) + t->radius;
-    for (int q = 6; q < QUANTITIES; ++q) largest[q] = fmax(largest[q], largest[0] / away);
+    for (int q = 6; q < QUANTITIES; ++q) largest[q] = worse_of(largest[q], largest[0] / away);
     for (int q = 0; q < QUANTITIES; ++q)
-        if (off[q] > 0) worst[q] = fmax(worst[q], off[q] / largest[q]);
+        if (off[q] > 0) worst[q] = worse_of(worst[q], off[q] / largest[q]);
 }
 
 static const double unit_triangle[9] = {0, 0, 0, 1, 0, 0, .3, .9, 0};
