@@ -179,10 +179,9 @@ static ps_status read_entity(msh *m, int dim)
     PS_TRY(group_number(m, first, &number));
     m->entities[m->entity_count++] = (entity){dim, (int32_t)tag, number};
     if (groups > 1 && dim >= 2)
-        ps_warning(
-            "%s: entity %lld of dimension %d is in %lld physical groups: its elements get the "
-            "tag of the first, %d",
-            m->name, (long long)tag, dim, (long long)groups, number);
+        ps_warning("%s: entity %lld of dimension %d is in %lld physical groups: its elements get "
+                   "the tag of the first, %d",
+                   m->name, (long long)tag, dim, (long long)groups, number);
     if (dim == 0) return PS_OK;
     PS_TRY(get_size(m, &bounds));
     return skip_ints(m, bounds);
@@ -429,13 +428,12 @@ static void tag_by_entities(msh *m)
 /* Behind what a section announces nothing more may stand; what is not read is passed over. */
 static ps_status skip_to_end(msh *m, bool was_read)
 {
+    static const char more[] = "there is more in the section than it announces: its count is wrong";
     char end[40], next[64];
     int c, matched = 0;
     snprintf(end, sizeof end, "$End%s", m->section + 1);
     if (was_read && import_word(m->file, next, sizeof next))
-        return strcmp(next, end) == 0
-                   ? PS_OK
-                   : fail(m, "there is more in the section than it announces: its count is wrong");
+        return strcmp(next, end) == 0 ? PS_OK : fail(m, more);
     while ((c = getc_unlocked(m->file)) != EOF) {
         matched = c == end[matched] ? matched + 1 : c == '$';
         if (!end[matched]) return PS_OK;
