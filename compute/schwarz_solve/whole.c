@@ -150,6 +150,7 @@ static ps_status krylov(whole *w)
                            (long long)done);
         w->krylov.tolerance = p->options.tolerance;
         w->krylov.limit = INT64_MAX;
+        ps_stencil_set_fixed(&w->stencil, w->b, w->u); /* which no residual sees */
         p->result =
             (ps_krylov_result){done, w->krylov.residual, w->krylov.verdict == PS_KRYLOV_CONVERGED};
     }
