@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/device_clock.h"
 #include "tests/support/dgtd_device.h"
 #include "tests/support/dgtd_media.h"
 #include "tests/support/record.h"
@@ -46,19 +47,12 @@ static double flops_of(int p)
 
 static ps_status time_steps(dgtd_device *d, int64_t steps, double *seconds)
 {
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(d->device, &start));
-    PS_GUARD(status, done, ps_event_open(d->device, &end));
-    PS_GUARD(status, done, dgtd_device_steps(d, 0, steps / 50 + 1));
-    PS_GUARD(status, done, ps_event_record(start, d->stream));
-    PS_GUARD(status, done, dgtd_device_steps(d, 0, steps));
-    PS_GUARD(status, done, ps_event_record(end, d->stream));
-    PS_GUARD(status, done, ps_event_seconds(start, end, seconds));
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
+    PS_TRY(device_clock_open(&clock, d->stream));
+    PS_TRY(dgtd_device_steps(d, 0, steps / 50 + 1));
+    PS_TRY(device_clock_start(&clock));
+    PS_TRY(dgtd_device_steps(d, 0, steps));
+    return device_clock_stop(&clock, seconds);
 }
 
 static void record(const dgtd_case *c, const dgtd_device *d, ps_dgtd_device_mode mode,

@@ -8,6 +8,7 @@
 #include "formats/dgtd_model.h"
 #include "runtime/program.h"
 #include "stage/dgtd_local.h"
+#include "tests/support/device_clock.h"
 #include "tests/support/dgtd_device.h"
 
 typedef struct bench {
@@ -16,7 +17,7 @@ typedef struct bench {
     dgtd_case x;
     ps_dgtd_local_steps steps;
     dgtd_device d;
-    ps_event *start, *end;
+    device_clock clock;
     int64_t times;
 } bench;
 
@@ -50,14 +51,13 @@ static ps_status open_model(bench *b, const char *path, ps_dgtd_material **mater
 static ps_status begin(bench *b)
 {
     PS_TRY(ps_stream_wait(b->d.stream));
-    return ps_event_record(b->start, b->d.stream);
+    return device_clock_start(&b->clock);
 }
 
 static ps_status end(bench *b, double *microseconds)
 {
     double seconds;
-    PS_TRY(ps_event_record(b->end, b->d.stream));
-    PS_TRY(ps_event_seconds(b->start, b->end, &seconds));
+    PS_TRY(device_clock_stop(&b->clock, &seconds));
     *microseconds = seconds / (double)b->times * 1e6;
     return PS_OK;
 }
@@ -135,8 +135,7 @@ static ps_status run(bench *b, const char *path, ps_dgtd_material **materials)
     PS_TRY(open_model(b, path, materials));
     PS_TRY(dgtd_device_init(&b->d, device, &b->x, PS_DGTD_FUSED, 1, 0));
     PS_TRY(dgtd_device_add_local(&b->d, &b->x, local, b->domain.reach));
-    PS_TRY(ps_event_open(device, &b->start));
-    PS_TRY(ps_event_open(device, &b->end));
+    PS_TRY(device_clock_open(&b->clock, b->d.stream));
     printf("P%d, %lld elements, %d levels\n", b->x.system.order, (long long)b->domain.elements,
            local->levels);
     PS_TRY(dgtd_device_steps(&b->d, 0, b->times / 10 + 1));

@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/device_clock.h"
 #include "tests/support/fmm_device_case.h"
 #include "tests/support/record.h"
 
@@ -39,7 +40,7 @@ typedef struct bench {
     tree_case tree;
     fmm_case cpu;
     fmm_device_case gpu;
-    ps_event *start, *end;
+    device_clock clock;
     ps_fmm_device_family up, down; /* from the leaves' parents */
     ps_fmm_device_m2l m2l;
     ps_fmm_device_p2p p2p;
@@ -111,12 +112,10 @@ static ps_status measure(bench *b, const char *what, operator_fn run, double flo
 {
     double seconds;
     for (int r = -1; r < REPEATS; ++r) {
-        if (r == 0) PS_TRY(ps_event_record(b->start, b->gpu.stream));
+        if (r == 0) PS_TRY(device_clock_start(&b->clock));
         PS_TRY(run(b));
     }
-    PS_TRY(ps_event_record(b->end, b->gpu.stream));
-    PS_TRY(ps_event_sync(b->end));
-    PS_TRY(ps_event_seconds(b->start, b->end, &seconds));
+    PS_TRY(device_clock_stop(&b->clock, &seconds));
     seconds /= REPEATS;
     bench_record(bench_device(b->gpu.device), text("fmm-kernel/%s-%s", what, b->of->name), "time",
                  1e3 * seconds, "ms", 1e3 * floor,
@@ -158,8 +157,7 @@ static ps_status bench_one(const bench_case *of, ps_device *device)
     PS_TRY(tree_case_random(&b.tree, of->distribution, of->count, of->height, 128));
     PS_TRY(fmm_case_init(&b.cpu, &options, &b.tree, 1));
     PS_TRY(fmm_device_init(&b.gpu, &b.cpu, device, true));
-    PS_TRY(ps_event_open(device, &b.start));
-    PS_TRY(ps_event_open(device, &b.end));
+    PS_TRY(device_clock_open(&b.clock, b.gpu.stream));
     int l = leaf_level(&b);
     const int64_t *cells = b.tree.tree.cells;
     count_work(&b);
@@ -169,8 +167,7 @@ static ps_status bench_one(const bench_case *of, ps_device *device)
     PS_TRY(near_of(&b.gpu, whole, 0, cells[l], &b.gpu.leaves, &b.p2p));
     PS_TRY(ps_fill_zero(b.gpu.stream, b.gpu.locals[l - 1].values, 8 * b.gpu.locals[l - 1].stride));
     PS_TRY(measure_all(&b));
-    ps_event_close(&b.start);
-    ps_event_close(&b.end);
+    device_clock_close(&b.clock);
     fmm_device_release(&b.gpu);
     fmm_case_release(&b.cpu);
     tree_case_release(&b.tree);

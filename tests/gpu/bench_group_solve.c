@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/device_clock.h"
 #include "tests/support/group_case.h"
 #include "tests/support/record.h"
 
@@ -31,21 +32,15 @@ static double near_traffic(const ps_packed_near *p, int64_t item)
 
 static ps_status time_groups(group_place *p, double *seconds)
 {
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(p->device, &start));
-    PS_GUARD(status, done, ps_event_open(p->device, &end));
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
+    PS_TRY(device_clock_open(&clock, p->stream));
     for (int round = -3; round < ROUNDS; ++round) {
-        if (round == 0) PS_GUARD(status, done, ps_event_record(start, p->stream));
-        PS_GUARD(status, done, ps_group_solve_run(&p->solve, p->stream));
+        if (round == 0) PS_TRY(device_clock_start(&clock));
+        PS_TRY(ps_group_solve_run(&p->solve, p->stream));
     }
-    PS_GUARD(status, done, ps_event_record(end, p->stream));
-    PS_GUARD(status, done, ps_event_seconds(start, end, seconds));
+    PS_TRY(device_clock_stop(&clock, seconds));
     *seconds /= ROUNDS;
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
+    return PS_OK;
 }
 
 static ps_status measure(group_case *c, const char *what)

@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 
+#include "tests/support/device_clock.h"
 #include "tests/support/hbem_potential_device.h"
 #include "tests/support/record.h"
 
@@ -31,22 +32,17 @@ static void bench(ps_hbem_potential_task *task, ps_precision precision, ps_devic
                   ps_stream *stream)
 {
     static const char *const names[] = {"single", "double", "far-single", "far-double"};
-    ps_event *start, *end;
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     potential_place place;
     double seconds;
-    hbem_case_ok(ps_event_open(device, &start));
-    hbem_case_ok(ps_event_open(device, &end));
+    hbem_case_ok(device_clock_open(&clock, stream));
     potential_place_open(&place, task, precision, stream);
     for (int round = -1; round < ROUNDS; ++round) {
-        if (round == 0) hbem_case_ok(ps_event_record(start, stream));
+        if (round == 0) hbem_case_ok(device_clock_start(&clock));
         potential_place_run(&place, task);
     }
-    hbem_case_ok(ps_event_record(end, stream));
-    hbem_case_ok(ps_stream_wait(stream));
-    hbem_case_ok(ps_event_seconds(start, end, &seconds));
+    hbem_case_ok(device_clock_stop(&clock, &seconds));
     potential_place_close(&place);
-    ps_event_close(&start);
-    ps_event_close(&end);
     double pairs = (double)task->target_count * task->rule->count *
                    (double)task->space->surface->triangle_count;
     double value = 1e12 * seconds / ROUNDS / pairs,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "runtime/compare.h"
+#include "tests/support/device_clock.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_product_device.h"
 #include "tests/support/record.h"
@@ -99,19 +100,14 @@ static void product(product_place *p, int64_t run)
 /* Median seconds. */
 static double time_products(product_place *p, int64_t run)
 {
-    ps_event *start, *end;
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     double seconds[ROUNDS];
-    hbem_case_ok(ps_event_open(ps_stream_device(p->stream), &start));
-    hbem_case_ok(ps_event_open(ps_stream_device(p->stream), &end));
+    hbem_case_ok(device_clock_open(&clock, p->stream));
     for (int round = -1; round < ROUNDS; ++round) {
-        hbem_case_ok(ps_event_record(start, p->stream));
+        hbem_case_ok(device_clock_start(&clock));
         product(p, run);
-        hbem_case_ok(ps_event_record(end, p->stream));
-        hbem_case_ok(ps_event_sync(end));
-        if (round >= 0) hbem_case_ok(ps_event_seconds(start, end, &seconds[round]));
+        hbem_case_ok(device_clock_stop(&clock, &seconds[round < 0 ? 0 : round])); /* 0 is taken anew */
     }
-    ps_event_close(&start);
-    ps_event_close(&end);
     qsort(seconds, ROUNDS, sizeof *seconds, ps_compare_reals);
     return seconds[ROUNDS / 2];
 }

@@ -139,26 +139,19 @@ static ps_status measure(run *r, const csr *m, ps_precision precision, double *b
                                       .y = r->y,
                                       .add = true,
                                       .csr_algorithm = true};
-    ps_vendor_sparse *library = NULL;
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
+    PS_SCOPED(ps_vendor_sparse_close) ps_vendor_sparse *library = NULL;
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     double seconds;
-    PS_GUARD(status, done, ps_event_open(r->device, &start));
-    PS_GUARD(status, done, ps_event_open(r->device, &end));
-    PS_GUARD(status, done, ps_vendor_sparse_open(path, r->stream, &matrix, &library));
+    PS_TRY(device_clock_open(&clock, r->stream));
+    PS_TRY(ps_vendor_sparse_open(path, r->stream, &matrix, &library));
     *best = 1e30;
     for (int i = 0; i < 8; ++i) {
-        PS_GUARD(status, done, ps_event_record(start, r->stream));
-        PS_GUARD(status, done, ps_vendor_sparse_multiply(library));
-        PS_GUARD(status, done, ps_event_record(end, r->stream));
-        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds));
+        PS_TRY(device_clock_start(&clock));
+        PS_TRY(ps_vendor_sparse_multiply(library));
+        PS_TRY(device_clock_stop(&clock, &seconds));
         if (i > 1) *best = fmin(*best, seconds);
     }
-done:
-    ps_vendor_sparse_close(&library);
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
+    return PS_OK;
 }
 
 static ps_status bench(const csr *m, const char *name, ps_precision precision)

@@ -9,6 +9,7 @@
 
 #include "runtime/device.h"
 #include "runtime/memory.h"
+#include "tests/support/device_clock.h"
 
 enum { RATE_ROUNDS = 8 };
 static const int64_t rate_bytes = (int64_t)256 << 20;
@@ -17,27 +18,19 @@ static const int64_t rate_bytes = (int64_t)256 << 20;
 static inline ps_status device_rate(ps_device *device, void *there, void *host, bool to_host,
                                     double *rate)
 {
-    ps_stream *stream = NULL;
-    ps_event *start = NULL, *end = NULL;
+    PS_SCOPED(ps_stream_close) ps_stream *stream = NULL;
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     double seconds;
-    ps_status status;
-    PS_GUARD(status, done, ps_stream_open(device, &stream));
-    PS_GUARD(status, done, ps_event_open(device, &start));
-    PS_GUARD(status, done, ps_event_open(device, &end));
+    PS_TRY(ps_stream_open(device, &stream));
+    PS_TRY(device_clock_open(&clock, stream));
     for (int round = -1; round < RATE_ROUNDS; ++round) { /* one to warm up */
-        if (round == 0) PS_GUARD(status, done, ps_event_record(start, stream));
-        PS_GUARD(status, done,
-                 to_host ? ps_copy_to_host(stream, host, there, rate_bytes)
-                         : ps_copy_to_device(stream, there, host, rate_bytes));
+        if (round == 0) PS_TRY(device_clock_start(&clock));
+        PS_TRY(to_host ? ps_copy_to_host(stream, host, there, rate_bytes)
+                       : ps_copy_to_device(stream, there, host, rate_bytes));
     }
-    PS_GUARD(status, done, ps_event_record(end, stream));
-    PS_GUARD(status, done, ps_event_seconds(start, end, &seconds));
+    PS_TRY(device_clock_stop(&clock, &seconds));
     *rate = RATE_ROUNDS * (double)rate_bytes / seconds / 1e9;
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    ps_stream_close(&stream);
-    return status;
+    return PS_OK;
 }
 
 /* rate[4]: GB/s of pinned memory to the device and back, of pageable memory likewise. */

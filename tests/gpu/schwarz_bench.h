@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "runtime/compare.h"
+#include "tests/support/device_clock.h"
 #include "tests/support/record.h"
 #include "tests/support/schwarz_device.h"
 
@@ -36,28 +38,18 @@ static inline void record(const problem *p, const char *what, const char *quanti
 static inline ps_status timed(problem *p, ps_status (*run)(problem *, void *), void *context,
                               int count, double *out)
 {
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     double seconds[ROUNDS];
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(p->here.device, &start));
-    PS_GUARD(status, done, ps_event_open(p->here.device, &end));
-    PS_GUARD(status, done, run(p, context));
+    PS_TRY(device_clock_open(&clock, p->here.stream));
+    PS_TRY(run(p, context));
     for (int r = 0; r < ROUNDS; ++r) {
-        PS_GUARD(status, done, ps_event_record(start, p->here.stream));
-        for (int i = 0; i < count; ++i) PS_GUARD(status, done, run(p, context));
-        PS_GUARD(status, done, ps_event_record(end, p->here.stream));
-        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds[r]));
-        for (int k = r; k > 0 && seconds[k] < seconds[k - 1]; --k) {
-            double t = seconds[k];
-            seconds[k] = seconds[k - 1];
-            seconds[k - 1] = t;
-        }
+        PS_TRY(device_clock_start(&clock));
+        for (int i = 0; i < count; ++i) PS_TRY(run(p, context));
+        PS_TRY(device_clock_stop(&clock, &seconds[r]));
     }
+    qsort(seconds, ROUNDS, sizeof *seconds, ps_compare_reals);
     *out = seconds[ROUNDS / 2] / count;
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
+    return PS_OK;
 }
 
 static inline ps_status problem_make(const ps_q1_grid *grid, ps_precision precision,

@@ -16,7 +16,9 @@
 #include "kernels/tdbem/half_values.h"
 #include "kernels/tdbem/slice_batch.h"
 #include "kernels/tdbem/slice_product.h"
+#include "runtime/compare.h"
 #include "runtime/memory.h"
+#include "tests/support/device_clock.h"
 #include "tests/support/random.h"
 
 enum { BENCH_K = 341, BENCH_D_MAX = 13, BENCH_SPREAD = 12 };
@@ -237,28 +239,19 @@ static inline void bench_release(bench_batch *b)
 static inline ps_status bench_time(bench_batch *b, int rounds, double *seconds)
 {
     enum { SAMPLES = 5 };
+    PS_SCOPED(device_clock_close) device_clock clock = {0};
     double sample[SAMPLES];
-    ps_event *start = NULL, *end = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(b->device, &start));
-    PS_GUARD(status, done, ps_event_open(b->device, &end));
-    PS_GUARD(status, done, ps_slice_batch_run(&b->plan, &b->memory, b->stream));
+    PS_TRY(device_clock_open(&clock, b->stream));
+    PS_TRY(ps_slice_batch_run(&b->plan, &b->memory, b->stream));
     for (int i = 0; i < SAMPLES; ++i) {
-        PS_GUARD(status, done, ps_event_record(start, b->stream));
+        PS_TRY(device_clock_start(&clock));
         for (int r = 0; r < rounds; ++r)
-            PS_GUARD(status, done, ps_slice_batch_run(&b->plan, &b->memory, b->stream));
-        PS_GUARD(status, done, ps_event_record(end, b->stream));
-        PS_GUARD(status, done, ps_event_seconds(start, end, &sample[i]));
-        for (int k = i; k > 0 && sample[k] < sample[k - 1]; --k) {
-            double swap = sample[k];
-            sample[k] = sample[k - 1], sample[k - 1] = swap;
-        }
+            PS_TRY(ps_slice_batch_run(&b->plan, &b->memory, b->stream));
+        PS_TRY(device_clock_stop(&clock, &sample[i]));
     }
+    qsort(sample, SAMPLES, sizeof *sample, ps_compare_reals);
     *seconds = sample[SAMPLES / 2] / rounds;
-done:
-    ps_event_close(&start);
-    ps_event_close(&end);
-    return status;
+    return PS_OK;
 }
 
 #endif

@@ -66,36 +66,40 @@ LOADED(read_workers, ps_worker_log, ps_worker_log_load, ps_worker_log_release)
 LOADED(read_transmission, ps_transmission_file, ps_transmission_load, ps_transmission_file_release)
 LOADED(read_prism_model, ps_prism_model, ps_prism_model_load, ps_prism_model_release)
 
-static ps_status read_partition(const char *path)
-{
-    ps_store *store;
-    ps_partition p;
-    PS_TRY(ps_store_open(path, PS_PARTITION_FORMAT, 0, &store));
-    ps_status status = ps_partition_read(store, &p);
-    if (status == PS_OK) ps_partition_release(&p);
-    ps_store_close(&store);
-    return status;
-}
+/* What programs read as a part of a store. */
+#define STORED(name, type, format, version, read, release)                                         \
+    static ps_status name(const char *path)                                                        \
+    {                                                                                              \
+        PS_SCOPED(ps_store_close) ps_store *store = NULL;                                          \
+        type all;                                                                                  \
+        PS_TRY(ps_store_open(path, format, version, &store));                                      \
+        PS_TRY(read(store, &all));                                                                 \
+        release(&all);                                                                             \
+        return PS_OK;                                                                              \
+    }
+STORED(read_partition, ps_partition, PS_PARTITION_FORMAT, 0, ps_partition_read,
+       ps_partition_release)
+STORED(read_ports, ps_port_signals, PS_PORT_SIGNALS_FORMAT, PS_PORT_SIGNALS_VERSION,
+       ps_port_signals_read, ps_port_signals_release)
 
 static ps_status read_model(const char *path)
 {
     PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *file = NULL;
     PS_TRY(ps_dgtd_model_open(path, &file));
-    ps_status status = PS_OK;
-    for (int ranks = 1; ranks <= 2 && status == PS_OK; ++ranks)
-        for (int rank = 0; rank < ranks && status == PS_OK; ++rank) {
+    for (int ranks = 1; ranks <= 2; ++ranks)
+        for (int rank = 0; rank < ranks; ++rank) {
             int64_t shares[3];
             ps_dgtd_domain domain;
             if (ps_dgtd_model_share(file, ranks, shares) != PS_OK) break;
-            status = ps_dgtd_model_load(file, shares, ranks, rank, 8, &domain);
-            if (status == PS_OK) ps_dgtd_domain_release(&domain);
+            PS_TRY(ps_dgtd_model_load(file, shares, ranks, rank, 8, &domain));
+            ps_dgtd_domain_release(&domain);
         }
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_particles(const char *path)
 {
-    ps_particle_file *file;
+    PS_SCOPED(ps_particles_close) ps_particle_file *file = NULL;
     PS_TRY(ps_particles_open(path, &file));
     const ps_particle_header *h = ps_particles_header(file);
     int columns = 3 + h->right_hand_sides;
@@ -103,7 +107,6 @@ static ps_status read_particles(const char *path)
     for (int c = 0; c < columns; ++c) column[c] = malloc((size_t)h->count * 8);
     ps_status status = ps_particles_read(file, 0, h->count, column, columns);
     for (int c = 0; c < columns; ++c) free(column[c]);
-    ps_particles_close(&file);
     return status;
 }
 
@@ -126,76 +129,62 @@ static ps_status read_side(ps_octree_file *file, ps_octree_side side)
 
 static ps_status read_octree(const char *path)
 {
-    ps_octree_file *file;
+    PS_SCOPED(ps_octree_close) ps_octree_file *file = NULL;
     ps_group_list list;
     PS_TRY(ps_octree_open(path, &file));
-    ps_status status = read_side(file, PS_OCTREE_SOURCES);
-    if (status == PS_OK) status = read_side(file, PS_OCTREE_TARGETS);
-    for (int l = 0; status == PS_OK && l < ps_octree_file_header(file)->height; ++l)
+    PS_TRY(read_side(file, PS_OCTREE_SOURCES));
+    PS_TRY(read_side(file, PS_OCTREE_TARGETS));
+    for (int l = 0; l < ps_octree_file_header(file)->height; ++l)
         if (ps_octree_get_list(file, PS_OCTREE_FAR_GROUPS, l, &list) == PS_OK)
             ps_group_list_release(&list);
-    ps_octree_close(&file);
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_box(const char *path)
 {
-    ps_box_field f;
+    PS_SCOPED(ps_box_field_close) ps_box_field f = {0};
     PS_TRY(ps_box_field_open(path, NULL, &f));
-    int64_t bytes = f.plane * 8;
-    ps_status status = PS_OK;
-    if (bytes <= ROOM) {
-        PS_SCOPED_MEMORY double *plane = malloc((size_t)bytes + 8);
-        for (int64_t p = 0; p < f.shape[0] && status == PS_OK; ++p)
-            status = ps_box_field_read(&f, p, 1, plane);
-    }
-    ps_box_field_close(&f);
-    return status;
+    if (f.plane * 8 > ROOM) return PS_OK;
+    PS_SCOPED_MEMORY double *plane = malloc((size_t)f.plane * 8 + 8);
+    for (int64_t p = 0; p < f.shape[0]; ++p) PS_TRY(ps_box_field_read(&f, p, 1, plane));
+    return PS_OK;
 }
 
 static ps_status read_history(const char *path)
 {
-    ps_history *history;
+    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     PS_TRY(ps_history_open(path, &history));
     const ps_history_header *h = ps_history_header_of(history);
     PS_SCOPED_MEMORY double *row = malloc((size_t)h->slices.unknowns * 8);
-    ps_status status = PS_OK;
-    for (int64_t s = 1; s <= h->steps && s < 500 && status == PS_OK; ++s)
-        status = ps_history_read(history, s, 1, row);
-    ps_history_close(&history);
-    return status;
+    for (int64_t s = 1; s <= h->steps && s < 500; ++s) PS_TRY(ps_history_read(history, s, 1, row));
+    return PS_OK;
 }
 
 static ps_status read_incident(const char *path)
 {
-    ps_incident_file *file;
+    PS_SCOPED(ps_incident_file_close) ps_incident_file *file = NULL;
     PS_TRY(ps_incident_file_open(path, &file));
     const ps_incident_header *h = ps_incident_file_header(file);
     PS_SCOPED_MEMORY double *row = malloc((size_t)h->unknowns * 8);
-    ps_status status = PS_OK;
-    for (int64_t n = 1; n <= h->steps && n < 500 && status == PS_OK; ++n)
-        status = ps_incident_file_read(file, n, row);
-    ps_incident_file_close(&file);
-    return status;
+    for (int64_t n = 1; n <= h->steps && n < 500; ++n) PS_TRY(ps_incident_file_read(file, n, row));
+    return PS_OK;
 }
 
 static ps_status read_phasors(const char *path)
 {
-    ps_phasors *file;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
     PS_TRY(ps_phasors_open(path, &file));
     const ps_phasors_header *h = ps_phasors_get_header(file);
     size_t rows = (size_t)h->rows;
-    int32_t *number = malloc(rows * 4), *material = malloc(rows * 4);
-    uint8_t *faces = malloc(rows * 4);
-    float *values = malloc(rows * 6 * 35 * 4);
-    ps_status status = ps_phasors_read_elements(file, number, material);
-    if (status == PS_OK && ps_phasors_has_marks(file, PS_PHASORS_FACES))
-        status = ps_phasors_read_marks(file, PS_PHASORS_FACES, faces);
-    for (int f = 0; f < h->frequencies && status == PS_OK; ++f)
-        status = ps_phasors_read_rows(file, f, PS_PHASORS_ELECTRIC, 0, h->rows, values);
-    free(number), free(material), free(faces), free(values);
-    ps_phasors_close(&file);
-    return status;
+    PS_SCOPED_MEMORY int32_t *number = malloc(rows * 4), *material = malloc(rows * 4);
+    PS_SCOPED_MEMORY uint8_t *faces = malloc(rows * 4);
+    PS_SCOPED_MEMORY float *values = malloc(rows * 6 * 35 * 4);
+    PS_TRY(ps_phasors_read_elements(file, number, material));
+    if (ps_phasors_has_marks(file, PS_PHASORS_FACES))
+        PS_TRY(ps_phasors_read_marks(file, PS_PHASORS_FACES, faces));
+    for (int f = 0; f < h->frequencies; ++f)
+        PS_TRY(ps_phasors_read_rows(file, f, PS_PHASORS_ELECTRIC, 0, h->rows, values));
+    return PS_OK;
 }
 
 /* Room for the bytes of a tile or chunk; NULL where it wants more than such a small file can need.
@@ -231,52 +220,47 @@ TILED(hmatrix_chunks, ps_hmatrix_file, ps_hmatrix_chunk_bytes, ps_hmatrix_read_r
 
 static ps_status read_slices(const char *path)
 {
-    ps_slice_matrix *m;
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *m = NULL;
     ps_csr m0;
     PS_TRY(ps_slice_matrix_open(path, &m));
-    ps_status status = slice_tiles(m, ps_slice_matrix_tile_count(m));
-    if (status == PS_OK) status = ps_slice_matrix_load_m0(m, &m0);
-    if (status == PS_OK) ps_csr_release(&m0);
-    ps_slice_matrix_close(&m);
-    return status;
+    PS_TRY(slice_tiles(m, ps_slice_matrix_tile_count(m)));
+    PS_TRY(ps_slice_matrix_load_m0(m, &m0));
+    ps_csr_release(&m0);
+    return PS_OK;
 }
 
 static ps_status read_blocks(const char *path)
 {
-    ps_block_matrix *m;
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *m = NULL;
     PS_TRY(ps_block_matrix_open(path, &m));
-    ps_status status = block_tiles(m, ps_block_matrix_tile_count(m));
-    ps_block_matrix_close(&m);
-    return status;
+    return block_tiles(m, ps_block_matrix_tile_count(m));
 }
 
 static ps_status read_solution(const char *path)
 {
-    ps_hbem_solution f;
+    PS_SCOPED(ps_hbem_solution_close) ps_hbem_solution f = {0};
     ps_surface_mesh mesh;
     PS_TRY(ps_hbem_solution_open(path, &f));
-    ps_status status = ps_hbem_solution_mesh(&f, &mesh);
-    if (status == PS_OK) ps_surface_mesh_release(&mesh);
-    ps_hbem_solution_close(&f);
-    return status;
+    PS_TRY(ps_hbem_solution_mesh(&f, &mesh));
+    ps_surface_mesh_release(&mesh);
+    return PS_OK;
 }
 
 static ps_status read_subdomains(const char *path)
 {
     PS_SCOPED(ps_subdomains_close) ps_subdomains f = {0};
     PS_TRY(ps_subdomains_open(path, &f));
-    ps_status status = PS_OK;
-    for (int64_t s = 0; s < f.header.subdomains && status == PS_OK; ++s) {
+    for (int64_t s = 0; s < f.header.subdomains; ++s) {
         ps_subdomain one;
-        status = ps_subdomains_read(&f, s, &one);
-        if (status == PS_OK) ps_subdomain_release(&one);
+        PS_TRY(ps_subdomains_read(&f, s, &one));
+        ps_subdomain_release(&one);
     }
-    for (int64_t s = 0; s < f.header.interfaces && status == PS_OK; ++s) {
+    for (int64_t s = 0; s < f.header.interfaces; ++s) {
         ps_subdomain_face face;
-        status = ps_subdomains_read_face(&f, s, &face);
-        if (status == PS_OK) ps_subdomain_face_release(&face);
+        PS_TRY(ps_subdomains_read_face(&f, s, &face));
+        ps_subdomain_face_release(&face);
     }
-    return status;
+    return PS_OK;
 }
 
 /* As penstock-prism-field reads it, by names. */
@@ -295,25 +279,13 @@ static ps_status read_terrain(const char *path)
 
 static ps_status read_hmatrix(const char *path)
 {
-    ps_hmatrix_file *file;
+    PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     ps_hmatrix matrix = {0};
     PS_TRY(ps_hmatrix_open(path, &file));
-    ps_status status = hmatrix_chunks(file, ps_hmatrix_file_chunks(file)->count);
-    if (status == PS_OK) status = ps_hmatrix_load(file, &matrix);
-    if (status == PS_OK) ps_hmatrix_release(&matrix);
-    ps_hmatrix_close(&file);
-    return status;
-}
-
-static ps_status read_ports(const char *path)
-{
-    ps_store *store;
-    ps_port_signals signals;
-    PS_TRY(ps_store_open(path, PS_PORT_SIGNALS_FORMAT, PS_PORT_SIGNALS_VERSION, &store));
-    ps_status status = ps_port_signals_read(store, &signals);
-    if (status == PS_OK) ps_port_signals_release(&signals);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(hmatrix_chunks(file, ps_hmatrix_file_chunks(file)->count));
+    PS_TRY(ps_hmatrix_load(file, &matrix));
+    ps_hmatrix_release(&matrix);
+    return PS_OK;
 }
 
 /* The arrays that a program would expect: those of the file, as long as they are small. */
@@ -382,12 +354,10 @@ static ps_status read_any(const char *path, const char *format)
 {
     for (int i = 0; readers[i].format; ++i)
         if (strcmp(readers[i].format, format) == 0) return readers[i].read(path);
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_verify_result result;
     PS_TRY(ps_store_open(path, NULL, 0, &store));
-    ps_status status = ps_store_verify(store, true, &result);
-    ps_store_close(&store);
-    return status;
+    return ps_store_verify(store, true, &result);
 }
 
 /* ---- the run ---- */
