@@ -1,9 +1,8 @@
 # What the stage tests share. Source it: . "$ROOT/tests/stages/lib.sh"
 # ROOT: the repository; BUILD: the object folder; the current folder is empty and temporary.
 set -u
-. "$ROOT/tests/support/at.bash"
-
-fail() { echo "FAILED: $*"; exit 1; }
+. "$ROOT/tests/support/shared.bash"
+export PYTHONPATH=$ROOT/tests/support PYTHONDONTWRITEBYTECODE=1 # modules that tests share
 
 # python3 runs one Python in all tests: $PENSTOCK_PYTHON, Debian's own, or the one on PATH, the first of them that has NumPy and h5py;
 # what stands first on PATH may be an installation that has neither.
@@ -61,6 +60,15 @@ least() { "$@" --plan --json -q 2>/dev/null | sed -n 's/.*"least_memory": \([0-9
 # made COMMAND...: it ends well; what it says is of no interest.
 made() { "$@" > made 2>&1 || { cat made; fail "$*"; }; }
 
+# clustered MESH CLUSTERS FROM..: a surface from a file, or by the options of mesh-surface, and its clusters.
+clustered() {
+    case $3 in
+    --*) expect 0 "" penstock-mesh-surface "$1" "${@:3}" ;;
+    *) expect 0 "" penstock-mesh-import "$3" "$1" "${@:4}" ;;
+    esac
+    expect 0 "" penstock-cluster-build "$1" "$2"
+}
+
 # on_disk_of SIZE FUNCTION [ARGUMENTS OF THE TEST]: the test ends with what FUNCTION does where ./disk is a tmpfs of this size, in a
 # name space of its own, with which the mount ends whatever happens; where none can be mounted, it goes on.
 on_disk_of() {
@@ -96,9 +104,6 @@ needs() {
         command -v "penstock-$program" >/dev/null || { echo "penstock-$program was not built"; exit 77; }
     done
 }
-
-# geometry NAME BODIES: NAME.geo, a script of Gmsh for these bodies of OpenCASCADE.
-geometry() { printf 'SetFactory("OpenCASCADE");\n%s\n' "$2" > "$1.geo"; }
 
 # hand_mesh NODES ELEMENTS: a text MSH of these lines ("x y z\n..", "TYPE TAGS.. NODES..\n..") through
 # mesh-import, as hand.hdf.

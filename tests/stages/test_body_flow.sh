@@ -4,7 +4,6 @@
 . "$ROOT/tests/stages/lib.sh"
 . "$ROOT/tests/support/march.bash"
 set -eu
-say() { echo "$*" >&2; exit 1; }
 how="--formulation sound-hard --speed 1 --courant 2 --combined .25 --precision fp64 --points 3"
 march_csv() { penstock-inspect "$1" --csv | tail -n +2; }
 
@@ -27,16 +26,16 @@ heard rest rest.csv --at $R
 heard rest around.csv --at 1.34,.6,-1.2 --at 1.42,.6,-1.2 --at 1.58,.6,-1.2 --at 1.66,.6,-1.2 --at 1.5,.44,-1.2 --at 1.5,.52,-1.2 \
     --at 1.5,.68,-1.2 --at 1.5,.76,-1.2 --at 1.5,.6,-1.36 --at 1.5,.6,-1.28 --at 1.5,.6,-1.12 --at 1.5,.6,-1.04
 sounds flow $S --flow $U --around
-grep -q "^mach_number *0.15" said.txt || say "the Mach number is not told"
+grep -q "^mach_number *0.15" said.txt || fail "the Mach number is not told"
 penstock-incident s.h5 told.h5 --like m.h5 --steps 20 --source monopole:at=$S:width=3 --flow $U --around > said.txt 2>&1
-grep -q "0.022 of sizes.* up to 0.09[01]* m" said.txt || { cat said.txt; say "what is left out is not told"; } # .0225 of 4.02 m
+grep -q "0.022 of sizes.* up to 0.09[01]* m" said.txt || { cat said.txt; fail "what is left out is not told"; } # .0225 of 4.02 m
 heard flow rate.csv --at $R --rate
 heard flow pressure.csv --at $R
 set -- $(python3 "$ROOT/tests/support/body_flow.py" $U $S $R rest.csv around.csv rate.csv pressure.csv)
 echo "sphere: rate $1, pressure $2"
 below "$1" 2e-5
 below "$2" 5e-3 # gradients of fields whose densities are linear between steps
-penstock-inspect flow.h5 | grep -q "flow_potential" || say "the history does not keep the flow"
+penstock-inspect flow.h5 | grep -q "flow_potential" || fail "the history does not keep the flow"
 
 # exchanged: rates are as near to each other as at rest, where what is left is the mesh
 exchanged() { # NAME MOST
@@ -66,7 +65,7 @@ fails 2 "of histories in a flow" penstock-probe -q rest.h5 s.h5 bad.h5 --at 0,0,
 sounds flow $S --flow $U --around
 penstock-slice-assemble s.h5 g.h5 $how --lining all -q > /dev/null
 fails 2 "answer otherwise" penstock-tdbem-march -q m.h5 s.h5 bad.h5 --incident in.h5 --steps 20 --lining g.h5 --admittance all:b0=1
-[ ! -e bad.h5 ] || say "something was written"
+[ ! -e bad.h5 ] || fail "something was written"
 
 # ---- ugly bodies ----
 for body in "box 4 2" "wedge 20 3" "pit .75 4"; do

@@ -3,7 +3,6 @@
 set -eu
 . "$ROOT/tests/support/march.bash"
 same=$BUILD/tests-programs/slices_same
-say() { echo "$*" >&2; exit 1; }
 hard="--formulation sound-hard --speed 1 --precision fp64"
 
 # ---- one matrix, whatever the tiles, ranks and stops: 296 vertices are two tiles of rows ----
@@ -12,21 +11,21 @@ penstock-mesh-import -q box.off box.h5 > /dev/null
 how="$hard --courant 1 --points 3 --combined .25"
 penstock-slice-assemble box.h5 a.h5 $how --threads 1 -q --json > a.json
 penstock-slice-assemble box.h5 b.h5 $how --tile-rows 256 --tile-slices 64 -q --json > b.json
-"$same" a.h5 b.h5 || say "other tiles, other bits"
+"$same" a.h5 b.h5 || fail "other tiles, other bits"
 least=$(figure a.json passivity_least)
 echo "box: passivity certificate $least"
 below 1e-2 "$least"
 below "$(awk -v a="$least" -v b="$(figure b.json passivity_least)" 'BEGIN { d = a / b - 1; print d < 0 ? -d : d }')" 1e-5
 if command -v mpirun > /dev/null; then
     ranks 2 penstock-slice-assemble box.h5 m.h5 $how -q --json > m.json
-    "$same" a.h5 m.h5 || say "2 ranks, other bits"
+    "$same" a.h5 m.h5 || fail "2 ranks, other bits"
     below "$(awk -v a="$least" -v b="$(figure m.json passivity_least)" 'BEGIN { d = a / b - 1; print d < 0 ? -d : d }')" 1e-5
 fi
 journal="box.h5 j.h5 $how --tile-rows 256 --device cpu -q"
 killed_at write:3:j.h5.squares penstock-slice-assemble $journal --checkpoint-every 1step
 [ -e j.h5.squares ]
 penstock-slice-assemble $journal > /dev/null
-"$same" a.h5 j.h5 || say "other bits after a kill"
+"$same" a.h5 j.h5 || fail "other bits after a kill"
 
 # ---- a march, whatever holds the matrix ----
 sphere 2 12.566370614359172

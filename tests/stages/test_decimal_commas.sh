@@ -45,8 +45,7 @@ grid 1000 10 1,5; expect 3 '"1,5", no number' penstock-terrain-import x.asc no.h
 # ---- options ----
 expect 2 '"1,5" is not a length' penstock-mesh-surface no.h5 --divisions 4 --radius 1,5
 expect 2 "--size 1,5" penstock-mesh-box no.h5 --cells 2 --size 1,5
-expect 0 "" penstock-mesh-surface s.hdf --divisions 4
-expect 0 "" penstock-cluster-build s.hdf c.h5
+clustered s.hdf c.h5 --divisions 4
 expect 2 '"1,5" is not a finite number' penstock-hbem-solve s.hdf c.h5 no.h5 --wavenumber 2 --direction 0,0,1 --density 1,5
 echo '0 0 1,5' > x.txt; expect 3 "x.txt, line 1" penstock-hbem-solve s.hdf c.h5 no.h5 --wavenumber 2 --directions x.txt
 expect 2 "width=1,5" penstock-tdbem-march s.hdf no.h5 --courant 2 --speed 1 --steps 9 --emitter plane:dir=0,0,1:width=1,5

@@ -39,17 +39,14 @@ expect 0 "" penstock-compare whole.electric.h5 ranks.electric.h5 --tolerance 0
 
 # ---- a sheet at x = 1/2: mode (2, 1, 1) does not feel it, mode (1, 1, 1) is cut in two ----
 needs mesh-import
-cat > box.geo <<'GEO'
-SetFactory("OpenCASCADE");
-Box(1) = {0, 0, 0, 1, 1, 1};
+geometry box 'Box(1) = {0, 0, 0, 1, 1, 1};
 Rectangle(99) = {0, 0, 0, 1, 1};
 Rotate {{0, 1, 0}, {0, 0, 0}, -Pi / 2} { Surface{99}; }
 Translate {0.5, 0, 0} { Surface{99}; }
 BooleanFragments{ Volume{1}; Delete; }{ Surface{99}; Delete; }
 sheet() = Surface In BoundingBox{0.499, -0.1, -0.1, 0.501, 1.1, 1.1};
 Physical Surface("sheet", 9) = sheet();
-Physical Volume("air", 1) = {Volume{:}};
-GEO
+Physical Volume("air", 1) = {Volume{:}};'
 expect 0 "" penstock-mesh-import box.geo box.hdf --size 0.3
 expect 0 "" penstock-mesh-partition box.hdf box.h5
 mode_error() { # MODE BOUNDARIES..: of 1 m of light, relative to the field of the mode

@@ -4,16 +4,13 @@ set -eu
 command -v python3 > /dev/null || { echo "no python3"; exit 77; }
 . "$ROOT/tests/support/guides.bash"
 # an empty guide: nothing comes back, the phase is that of its length; planes moved by half of it, S21 = 1
-cat > guide.geo << 'T2'
-SetFactory("OpenCASCADE");
-Box(1) = {0, 0, 0, .04, .02286, .01016};
+geometry guide 'Box(1) = {0, 0, 0, .04, .02286, .01016};
 Physical Volume("air", 1) = {1};
 Physical Surface("one", 11) = {1};
 Physical Surface("two", 12) = {2};
 Physical Surface("walls", 13) = {3, 4, 5, 6};
-Mesh.MeshSizeMin = .006; Mesh.MeshSizeMax = .006;
-T2
-mesh guide
+Mesh.MeshSizeMin = .006; Mesh.MeshSizeMax = .006;'
+meshed guide --parts 2
 setup="penstock-dgtd-setup -q guide.h5 --force --order 2 --material default:eps=1 --boundary walls:pec --boundary one:pmc --boundary two:pmc"
 band=8.5GHz,10GHz,11.5GHz time=2.2ns
 two guide te10 width=160ps:frequency=10e9 $band 2> warned
@@ -39,9 +36,7 @@ mpirun -n 2 penstock-dgtd-march -q guide.1.m.h5 ranks.h5 --time .3ns --precision
 penstock-compare -q ranks.ports.h5 one.ports.h5 --tolerance 1e-10 > /dev/null
 
 # half of a guide with an iris, a magnetic wall in its middle; elements in two orders, for local steps
-cat > iris.geo << 'T2'
-SetFactory("OpenCASCADE");
-a = .01143; b = .003; l = .015; t = .002; d = .005; e = 1e-6;
+geometry iris 'a = .01143; b = .003; l = .015; t = .002; d = .005; e = 1e-6;
 Rectangle(1) = {0, 0, 0, l, a}; Rectangle(2) = {l, 0, 0, t, d}; Rectangle(3) = {l+t, 0, 0, l, a};
 BooleanFragments{ Surface{1}; Delete; }{ Surface{2,3}; Delete; }
 Extrude {0,0,b} { Surface{:}; }
@@ -58,9 +53,8 @@ corner() = Point In BoundingBox{l-e,d-e,-e, l+t+e,d+e,b+e};
 Field[1] = Distance; Field[1].PointsList = {corner()};
 Field[2] = Threshold; Field[2].InField = 1; Field[2].SizeMin = .002; Field[2].SizeMax = .004; Field[2].DistMin = .0005; Field[2].DistMax = .008;
 Background Field = 2;
-Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;
-T2
-mesh iris
+Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;'
+meshed iris --parts 2
 setup="penstock-dgtd-setup -q iris.h5 --force --order 2 --local-steps auto --material default:eps=1 --boundary walls:pec --boundary middle:pmc --boundary one:pmc --boundary two:pmc"
 time=3ns
 two iris 1 width=160ps:frequency=10.3e9 9GHz,10GHz,11.5GHz --shift one=15mm --shift two=15mm
@@ -68,9 +62,7 @@ python3 "$ROOT/cases/dgtd-waveguide-step/junctions.py" iris .02286 .010 .002 9e9
 near_exact iris.s2p iris.exact .01 .01
 
 # a quarter of a coaxial line with a bead
-cat > coax.geo << 'T2'
-SetFactory("OpenCASCADE");
-l = .006; m = .008; a = .0015; b = .00345; L = 2*l+m; e = 1e-6;
+geometry coax 'l = .006; m = .008; a = .0015; b = .00345; L = 2*l+m; e = 1e-6;
 Cylinder(1) = {0,0,0, l,0,0, b, Pi/2}; Cylinder(2) = {l,0,0, m,0,0, b, Pi/2}; Cylinder(3) = {l+m,0,0, l,0,0, b, Pi/2};
 Cylinder(4) = {-l,0,0, 4*l+m,0,0, a, 2*Pi};
 BooleanDifference(5) = { Volume{1}; Delete; }{ Volume{4}; };
@@ -86,9 +78,8 @@ core() = Surface In BoundingBox{-e,-a-e,-a-e, L+e,a+e,a+e};
 rest() = Surface{:}; rest() -= {one(), two(), cut(), inn(), core()};
 Physical Surface("one", 11) = {one()}; Physical Surface("two", 12) = {two()}; Physical Surface("cut", 13) = {cut()};
 Physical Surface("shield", 14) = {rest()}; Physical Surface("core", 15) = {core()};
-Mesh.MeshSizeMin = .0015; Mesh.MeshSizeMax = .0015;
-T2
-mesh coax
+Mesh.MeshSizeMin = .0015; Mesh.MeshSizeMax = .0015;'
+meshed coax --parts 2
 setup="penstock-dgtd-setup -q coax.h5 --force --order 2 --material air:eps=1 --material bead:eps=2.1 --boundary shield:pec --boundary core:pec --boundary cut:pmc --boundary one:pmc --boundary two:pmc"
 time=.6ns
 two coax tem:plus=core width=40ps:frequency=5e9 2GHz,5GHz,8GHz --shift one=6mm --shift two=6mm
@@ -104,14 +95,11 @@ near_exact coax.s2p coax.exact .01 .02
 awk '$1 == "impedance" { print "quarter of a line:", $2, "ohm"; exit !($2 > 199.9 && $2 < 1.05 * 199.9) }' coax.setup
 
 # a round guide: TE11 1.8412/a, both of its directions, then TM01 2.4048/a, TE21 3.0542/a
-cat > round.geo << 'T2'
-SetFactory("OpenCASCADE");
-Cylinder(1) = {0,0,0, 0,0,.01, .01};
+geometry round 'Cylinder(1) = {0,0,0, 0,0,.01, .01};
 Physical Volume("air", 1) = {1};
 Physical Surface("wall", 11) = {1}; Physical Surface("far", 12) = {2}; Physical Surface("end", 13) = {3};
-Mesh.MeshSizeMin = .004; Mesh.MeshSizeMax = .004;
-T2
-mesh round
+Mesh.MeshSizeMin = .004; Mesh.MeshSizeMax = .004;'
+meshed round --parts 2
 round="penstock-dgtd-setup -q round.h5 round.m.h5 --force --order 2 --material default:eps=4 --boundary wall:pec --boundary far:pec --boundary end:pmc"
 for mode in 1:axis=0,1,0=1.8412 2:axis=1,0,0=1.8412 3=2.4048 4:axis=1,0,0=3.0542; do
     want=${mode##*=}

@@ -1,7 +1,6 @@
 # Local time steps out of core: bars of graded elements, even ones and slivers, in memory, in tiles and in a file with as little
 # memory as there may be: the same bits; stopped, killed and damaged.
 . "$ROOT/tests/stages/lib.sh"
-. "$ROOT/tests/support/at.bash"
 needs mesh-box mesh-import mesh-partition dgtd-setup dgtd-march compare
 export OMP_NUM_THREADS=1
 # bar NX NY PULL: cells of six tetrahedra, half as long as others in most of it and a fifth in its middle, of group 2 there; every

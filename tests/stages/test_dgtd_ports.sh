@@ -2,18 +2,14 @@
 # the balance of energy, ranks, restart, an end by decay, Touchstone; and what is refused.
 set -eu
 . "$ROOT/tests/support/dgtd_march.bash"
-cat > line.geo << 'T'
-SetFactory("OpenCASCADE");
-Box(1) = {0, 0, 0, 1, .2, .2};
+geometry line 'Box(1) = {0, 0, 0, 1, .2, .2};
 Physical Volume("air", 1) = {1};
 Physical Surface("one", 11) = {1};
 Physical Surface("two", 12) = {2};
 Physical Surface("sides", 13) = {3, 4};
 Physical Surface("plates", 14) = {5, 6};
-Mesh.MeshSizeMin = .1; Mesh.MeshSizeMax = .1;
-T
-penstock-mesh-import line.geo line.hdf -q > /dev/null
-penstock-mesh-partition line.hdf line.h5 --parts 3 -q > /dev/null
+Mesh.MeshSizeMin = .1; Mesh.MeshSizeMax = .1;'
+meshed line --parts 3
 setup="penstock-dgtd-setup line.h5 OUT --force -q --order 2 --material default:eps=1 --boundary plates:pec --boundary sides:pmc"
 open="--boundary one:pmc --boundary two:pmc"
 drive=width=1.5ns:frequency=300e6
@@ -62,9 +58,7 @@ mpirun -n 2 penstock-dgtd-march -q one.m.h5 ranks.h5 --time 9ns --precision fp64
 penstock-compare -q ranks.ports.h5 whole.ports.h5 --tolerance 1e-10 > /dev/null
 
 # local steps: those of a port's elements are whole ones, else its current meets more inductance than there is (6 % more here)
-cat > strip.geo << 'T'
-SetFactory("OpenCASCADE");
-Box(1) = {-.1, -.1, 0, .2, .2, .05};
+geometry strip 'Box(1) = {-.1, -.1, 0, .2, .2, .05};
 Rectangle(100) = {-.01, 0, 0, .02, .05};
 Rotate {{1, 0, 0}, {0, 0, 0}, Pi / 2} { Surface{100}; }
 BooleanFragments{ Volume{1}; Delete; }{ Surface{100}; Delete; }
@@ -77,10 +71,8 @@ Physical Surface("port", 11) = {port()}; Physical Surface("sides", 13) = {sides(
 Field[1] = Ball; Field[1].Radius = .03; Field[1].ZCenter = .025; Field[1].VIn = .02; Field[1].VOut = .07; Field[1].Thickness = .05;
 Field[2] = Ball; Field[2].Radius = .008; Field[2].XCenter = .09; Field[2].YCenter = .09; Field[2].VIn = .006; Field[2].VOut = .07; Field[2].Thickness = .06;
 Field[3] = Min; Field[3].FieldsList = {1, 2};
-Background Field = 3; Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;
-T
-penstock-mesh-import strip.geo strip.hdf -q > /dev/null
-penstock-mesh-partition strip.hdf strip.h5 -q > /dev/null
+Background Field = 3; Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;'
+meshed strip
 for local in off auto; do
     penstock-dgtd-setup strip.h5 $local.m.h5 -q --order 1 --local-steps $local --material default:eps=1 --boundary plates:pec --boundary sides:pmc \
         --port one:faces=port:r=40:width=.7ns:frequency=500e6 > $local.txt
@@ -128,9 +120,7 @@ awk -v a="$(figure out.json absorbed)" 'BEGIN { print a, "W of 2 W"; exit !(a > 
 fails 2 "exclude each other" penstock-dgtd-sar lossy.phasors.h5 line.hdf bad.hdf --accepted-power 1 --power 1
 
 # gain of what comes in: V_s^2/(8 R) of a unit, less what S11 sends back
-cat > strips.geo << 'T'
-SetFactory("OpenCASCADE");
-Box(1) = {-.3, -.3, -.3, .6, .6, .6};
+geometry strips 'Box(1) = {-.3, -.3, -.3, .6, .6, .6};
 Rectangle(100) = {-.02, .02, 0, .04, .1}; Rectangle(101) = {-.02, -.12, 0, .04, .1}; Rectangle(102) = {-.02, -.02, 0, .04, .04};
 BooleanFragments{ Volume{1}; Delete; }{ Surface{100:102}; Delete; }
 e = 1e-6;
@@ -140,10 +130,8 @@ outer() = Surface{:}; outer() -= {port(), arms()};
 Physical Volume("air", 1) = {1};
 Physical Surface("port", 11) = {port()}; Physical Surface("arms", 12) = {arms()}; Physical Surface("outer", 13) = {outer()};
 Field[1] = Ball; Field[1].Radius = .13; Field[1].VIn = .045; Field[1].VOut = .12; Field[1].Thickness = .15;
-Background Field = 1; Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;
-T
-penstock-mesh-import strips.geo strips.hdf -q > /dev/null
-penstock-mesh-partition strips.hdf strips.h5 -q > /dev/null
+Background Field = 1; Mesh.MeshSizeExtendFromBoundary = 0; Mesh.MeshSizeFromPoints = 0;'
+meshed strips
 penstock-dgtd-setup strips.h5 strips.m.h5 -q --order 1 --material default:eps=1 --boundary outer:absorbing --boundary arms:pec \
     --port feed:faces=port:r=50:axis=0,1,0:width=.8ns:frequency=500e6 > /dev/null
 dgtd strips.m.h5 strips.run.h5 --time 10ns --frequency 500e6 2> /dev/null
@@ -166,15 +154,11 @@ fails 2 "absorbing" $bad --boundary one:absorbing --boundary two:pmc --port x:fa
 fails 2 "is not known here" $bad $open --port x:faces=one:r=50:q=1
 fails 2 "two ports of this name" $bad $open --port x:faces=one:r=50 --port x:faces=two:r=50
 fails 2 "another port has faces" $bad $open --port x:faces=one:r=50 --port y:faces=one:r=50
-cat > corner.geo << 'T'
-SetFactory("OpenCASCADE");
-Box(1) = {0, 0, 0, .1, .1, .1};
+geometry corner 'Box(1) = {0, 0, 0, .1, .1, .1};
 Physical Volume("air", 1) = {1};
 Physical Surface("one", 11) = {1}; Physical Surface("two", 12) = {3}; Physical Surface("sides", 13) = {2, 4}; Physical Surface("plates", 14) = {5, 6};
-Mesh.MeshSizeMin = 1; Mesh.MeshSizeMax = 1;
-T
-penstock-mesh-import corner.geo corner.hdf -q > /dev/null
-penstock-mesh-partition corner.hdf corner.h5 -q > /dev/null
+Mesh.MeshSizeMin = 1; Mesh.MeshSizeMax = 1;'
+meshed corner
 fails 2 "an element between ports" penstock-dgtd-setup corner.h5 bad.h5 -q --material default:eps=1 --boundary plates:pec --boundary sides:pmc \
     --boundary one:pmc --boundary two:pmc --port one:faces=one:r=50 --port two:faces=two:r=50
 fails 2 "has its resistance" $bad $open --port x:faces=one:c=1e-12:connect=parallel:$drive

@@ -14,7 +14,7 @@ paste -d ' ' handbook.exact height.exact | awk 'function b(x, y) { return -2 * y
 # step NAME ORDER NEAR FAR UGLY
 step() {
     { echo "A = .02286; B = .01016; S = $s; L = $l; PLANE = 0; near = $3; far = $4; UGLY = $5;"; cat "$case/step.geo"; } > $1.geo
-    mesh $1
+    meshed $1 --parts 2
     setup="penstock-dgtd-setup -q $1.h5 --force --order $2 --local-steps auto --material default:eps=1 --boundary walls:pec --boundary middle:pmc --boundary one:pmc --boundary two:pmc"
     two $1 1 width=160ps:frequency=10.3e9 ${band// /,} --shift one=$l --shift two=$l
 }

@@ -6,8 +6,7 @@ needs mesh-surface cluster-build hbem-solve dgtd-march compare
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 
 # ---- two batches of hbem-solve, killed in the second ----
-expect 0 "" penstock-mesh-surface ball.hdf --divisions 5
-expect 0 "" penstock-cluster-build ball.hdf c.h5
+clustered ball.hdf c.h5 --divisions 5
 solve="penstock-hbem-solve ball.hdf c.h5"
 waves="--azimuths 0,300,4 --wavenumber 3 --force-coarse --tolerance 1e-8 --batch 2 --checkpoint-every 1step --device cpu"
 expect 0 "" $solve whole.hdf $waves

@@ -59,10 +59,16 @@ expect 0 "" invert tfa.txt mesh.msh t.h5 --error 2 --field magnetic --inclinatio
 within "$(figure largest_value out)" 1 3.2 "largest magnetisation, A/m"
 
 # What is refused.
-awk '{ if (NR == 5) $5 = 0; print }' obs.txt > bad.txt
-expect 3 "the error of station 4 is 0" invert bad.txt mesh.msh x.h5
-awk '{ if (NR == 5) $4 = "nan"; print }' obs.txt > bad.txt
-expect 3 "number 4 is nan" invert bad.txt mesh.msh x.h5
+changed() { # AWK CODE TEXT OPTIONS..: values changed so
+    awk "$1" obs.txt > bad.txt
+    expect "$2" "$3" invert bad.txt mesh.msh x.h5 "${@:4}"
+}
+on_mesh() { # MESH TEXT
+    printf "$1" > bad.msh
+    expect 3 "$2" invert obs.txt bad.msh x.h5
+}
+changed '{ if (NR == 5) $5 = 0; print }' 3 "the error of station 4 is 0"
+changed '{ if (NR == 5) $4 = "nan"; print }' 3 "number 4 is nan"
 { echo "x,y,z,error,g"; awk -v OFS=, 'NR > 1 { print $1, $2, $3, $5, $4 }' obs.txt; } > bad.txt
 expect 3 'calls column 4 "error", where value is expected' invert bad.txt mesh.msh x.h5
 head -50 obs.txt > bad.txt
@@ -70,14 +76,10 @@ expect 3 "announces 100 rows, there are 49" invert bad.txt mesh.msh x.h5
 awk 'NR > 1 { print $1, $2, $3, $4 }' obs.txt > four.txt
 expect 2 "has no errors: give --error" invert four.txt mesh.msh x.h5
 expect 2 "has errors of its own" invert obs.txt mesh.msh x.h5 --error 1
-awk '{ if (NR > 1) $3 = -20; print }' obs.txt > bad.txt
-expect 3 "100 of 100 stations lie inside of cells" invert bad.txt mesh.msh x.h5
-awk '{ if (NR > 1) { $1 = 18.2 + NR / 1e4; $2 = 45.1 } print }' obs.txt > bad.txt
-expect 3 "100 of 100 stations lie beside the mesh" invert bad.txt mesh.msh x.h5
-awk '{ if (NR > 1) $4 += 978000; print }' obs.txt > bad.txt
-expect 3 "anomalies in mGal are expected" invert bad.txt mesh.msh x.h5
-awk '{ if (NR > 1) $4 = -$4; print }' obs.txt > bad.txt # no positive density explains it
-expect 5 "fits so well" invert bad.txt mesh.msh x.h5 --bounds 0,120
+changed '{ if (NR > 1) $3 = -20; print }' 3 "100 of 100 stations lie inside of cells"
+changed '{ if (NR > 1) { $1 = 18.2 + NR / 1e4; $2 = 45.1 } print }' 3 "100 of 100 stations lie beside the mesh"
+changed '{ if (NR > 1) $4 += 978000; print }' 3 "anomalies in mGal are expected"
+changed '{ if (NR > 1) $4 = -$4; print }' 5 "fits so well" --bounds 0,120 # no positive density explains it
 expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds 5,1
 expect 2 "is not LOW,HIGH" invert obs.txt mesh.msh x.h5 --bounds inf
 expect 2 "are of magnetics" invert obs.txt mesh.msh x.h5 --inclination 60
@@ -85,12 +87,9 @@ expect 2 "one value a cell, not vectors" invert obs.txt mesh.msh x.h5 --field ve
 expect 2 "would weigh infinitely" invert obs.txt mesh.msh x.h5 --depth-offset 0
 printf '600*1\n' > active.mod # active cells of 0 and 1: their zeros are no air
 expect 3 "no cell is air there" invert obs.txt mesh.msh x.h5 --active active.mod
-printf '10 10 6\n500000 4000000 0\n10*1e-9\n10*100\n6*50\n' > bad.msh
-expect 3 "is lost in the rounding" invert obs.txt bad.msh x.h5
-printf '10 10 6\n500000 4000000 0\n10*1e300\n10*100\n6*50\n' > bad.msh
-expect 3 "places within 1e+09 m" invert obs.txt bad.msh x.h5
-printf '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*-50\n' > bad.msh
-expect 3 "width 1 along z is -50" invert obs.txt bad.msh x.h5
+on_mesh '10 10 6\n500000 4000000 0\n10*1e-9\n10*100\n6*50\n' "is lost in the rounding"
+on_mesh '10 10 6\n500000 4000000 0\n10*1e300\n10*100\n6*50\n' "places within 1e+09 m"
+on_mesh '10 10 6\n500000 4000000 0\n10*100\n10*100\n6*-50\n' "width 1 along z is -50"
 # noise of 100 mGal is fitted by what no ground has
 printf '4 4 3\n0 0 0\n4*100\n4*100\n3*50\n' > small.msh
 for x in 50 150 250 350; do for y in 50 150 250 350; do echo "$x $y 5 $(((x + y) / 100 % 2 * 200 - 100)) .05"; done; done > noise.txt

@@ -3,24 +3,18 @@
 . "$ROOT/tests/stages/lib.sh"
 needs hbem-solve hbem-field cluster-build mesh-surface mesh-import
 
-expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
-expect 0 "" penstock-cluster-build s5.hdf s5.h5
+clustered s5.hdf s5.h5 --divisions 5 --radius 1.020099126
 rough="--epsilon 1e-3 --rules 1e-3 --radius 1"
 cat > series.py <<'P'
-import h5py, os, sys, numpy as np
-sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
+import sys, numpy as np
+from hbem_trace import close, values
 from sphere_series import fluid, rigid, scattered
 k, kind = complex(sys.argv[3]), sys.argv[2]
 # The fluid inside, g = 1.3, absorbs nothing; Z is 2 - i.
 follow = {"rigid": rigid, "soft": None, "impedance": lambda n: -1j * k.real / k / (2 - 1j), "fluid": fluid(k, 1.3, k.real / .8)}[kind]
-f = h5py.File(sys.argv[1])
-got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
 x = np.array([[float(v) for v in p.split(",")] for p in sys.argv[5:]])
 r = np.linalg.norm(x, axis=1)
-want = np.array([scattered(k, follow, a, b[2] / a) for a, b in zip(r, x)])
-error = abs(got - want).max() / abs(want).max()
-print(sys.argv[2], error)
-assert error < float(sys.argv[4]), (error, got, want)
+close(kind, values(sys.argv[1]).ravel(), np.array([scattered(k, follow, a, b[2] / a) for a, b in zip(r, x)]), float(sys.argv[4]))
 P
 sphere() { # KIND K LOSS LIMIT OPTIONS...
     local kind=$1 k=$2 loss=$3 limit=$4 at= places="0,0,2 0,0,-1.5 1.5,0,0 .75,0,.77 1.05,0,0"
@@ -42,7 +36,7 @@ cp out.hdf loud.hdf
 expect 0 "" penstock-hbem-solve s5.hdf s5.h5 fluid.hdf --force-coarse $rough --wavenumber 1 --absorption .3Np/m --direction 0,0,1 \
     --density 1 --speed 1 --boundary others:fluid:density=1,speed=1
 expect 0 "" penstock-hbem-field fluid.hdf fluid.h5 --at 0,0,-1.5
-awk -v v="$(/usr/bin/python3 -c 'import h5py; f = h5py.File("fluid.h5"); print(abs(f["/trace/real"][0, 0] + 1j * f["/trace/imaginary"][0, 0]))')" \
+awk -v v="$(/usr/bin/python3 -c 'from hbem_trace import values; print(abs(values("fluid.h5")[0, 0]))')" \
     'BEGIN { exit !(v > .01) }' || fail "a body without absorption in a medium that absorbs scatters"
 
 # ---- dB are 20 log10; the incident field falls off; a source beside a plane ----
@@ -57,10 +51,9 @@ for name in b m; do
     done
 done
 /usr/bin/python3 - <<'P' || fail "the incident field"
-import h5py, numpy as np
-def value(name):
-    f = h5py.File(name)
-    return complex(f["/trace/real"][0, 0], f["/trace/imaginary"][0, 0])
+import numpy as np
+from hbem_trace import values
+def value(name): return values(name)[0, 0]
 def g(x, y):
     r = np.linalg.norm(np.subtract(x, y))
     return np.exp((1j - .2) * r) / (4 * np.pi * r)

@@ -10,12 +10,10 @@ far() {
     shift 2
     expect 0 "" penstock-hbem-field "$name.hdf" "$name.h5" --direction 0,0 --direction 90,0 --direction 180,0
     error=$(/usr/bin/python3 - "$name.h5" "$@" <<'P'
-import h5py, sys, numpy as np
-f = h5py.File(sys.argv[1])
-got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
+import sys, numpy as np
+from hbem_trace import off_by, values
 w = np.array([float(x) for x in sys.argv[2:]])
-want = w[0::2] + 1j * w[1::2]
-print(abs(got - want).max() / abs(want).max())
+print(off_by(values(sys.argv[1]).ravel(), w[0::2] + 1j * w[1::2]))
 P
 )
     within "$error" 0 "$limit" "$name"
@@ -34,17 +32,14 @@ reciprocal() {
     local at
     for at in "$2" "$3"; do expect 0 "" penstock-hbem-field "$1.hdf" "$1$at.h5" --incidence all --at="$at"; done
     /usr/bin/python3 - "$1$2.h5" "$1$3.h5" <<'P' || fail "reciprocity of $1"
-import h5py, sys
-def value(name, i):
-    f = h5py.File(name)
-    return complex(f["/trace/real"][0, i], f["/trace/imaginary"][0, i])
-a, b = value(sys.argv[1], 1), value(sys.argv[2], 0)
+import sys
+from hbem_trace import values
+a, b = values(sys.argv[1])[0, 1], values(sys.argv[2])[0, 0]
 assert abs(a - b) < .02 * abs(a), (a, b)
 P
 }
 # 102 corners about a sphere of the same volume, so that what the corners cut off does not show.
-expect 0 "" penstock-mesh-surface s5.hdf --divisions 5 --radius 1.020099126
-expect 0 "" penstock-cluster-build s5.hdf c5.h5
+clustered s5.hdf c5.h5 --divisions 5 --radius 1.020099126
 wave="--direction 0,0,1"
 medium="--density 1 --speed 1"
 
@@ -88,18 +83,10 @@ fluid() { # NAME STEPS DENSITY SPEED LIMIT WANTED..
 fluid weak 4 1.043 1.052 .002 -.029740091 .00120566599 -.0352478631 .00120088364 -.0370741806 .00119700395
 fluid gas 14 .0012 .22 .009 -1.16726673 .850280668 -.409431907 .712005231 .0898323342 .584178915
 fluid dense 5 1.2 1 .004 $(/usr/bin/python3 - <<'P'
-from cmath import exp
-from math import sin, cos
-def j(n, x): return [sin(x) / x, sin(x) / x**2 - cos(x) / x][n] if n < 2 else (2 * n - 1) / x * j(n - 1, x) - j(n - 2, x)
-def h(n, x): return [-1j * exp(1j * x) / x, -exp(1j * x) * (x + 1j) / x**2][n] if n < 2 else (2 * n - 1) / x * h(n - 1, x) - h(n - 2, x)
-def d(f, n): return n * f(n, 1) - f(n + 1, 1)
-def p(n, c): return 1 if n == 0 else c if n == 1 else ((2 * n - 1) * c * p(n - 1, c) - (n - 1) * p(n - 2, c)) / n
+from sphere_series import far, fluid
 for c in 1, 0, -1:
-    total = 0
-    for n in range(8):
-        al = d(j, n) / (1.2 * j(n, 1))
-        total += (2 * n + 1) * -(d(j, n) - al * j(n, 1)) / (d(h, n) - al * h(n, 1)) * p(n, c) / 1j
-    print(total.real, total.imag)
+    f = far(1, fluid(1, 1.2, 1), c, 8)
+    print(f.real, f.imag)
 P
 )
 
@@ -113,11 +100,9 @@ expect 0 "" penstock-hbem-field far.hdf source.h5 --incidence 2 --direction 0,0;
 expect 0 "" penstock-hbem-field far.hdf source.h5 --incidence 0 --direction 0,0; units_are source.h5 m
 expect 0 "" penstock-hbem-field far.hdf total.h5 --incidence all --at 0,1,2.5 --quantity total
 /usr/bin/python3 - <<'P' || fail "sources"
-import h5py, numpy as np
-def values(name):
-    f = h5py.File(name)
-    return (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
-v, all = values("far.h5"), values("total.h5")
+import numpy as np
+from hbem_trace import values
+v, all = values("far.h5").ravel(), values("total.h5").ravel()
 unit = 4 * np.pi * 5000 / np.exp(5000j)
 assert abs(v[1] * unit / v[0] - 1) < 1e-3, v[1] * unit / v[0]
 assert abs(v[2] * unit / v[0] + 1j) < 1e-3, v[2] * unit / v[0]   # -ik e^{ikr}: with respect to the source
@@ -127,23 +112,18 @@ assert abs(all[3] - v[3] - np.exp(1j * r) / (4 * np.pi * r)) < 1e-12
 P
 
 # ---- a soft cube has edges where q jumps, a rigid one nothing that could ----
-expect 0 "" penstock-mesh-surface cube.hdf --shape cube --divisions 3
-expect 0 "" penstock-cluster-build cube.hdf cube.h5
+clustered cube.hdf cube.h5 --shape cube --divisions 3
 expect 0 "jumps at 36 edges" penstock-hbem-solve cube.hdf cube.h5 cube-q.hdf --wavenumber 1 $wave --boundary others:soft
 expect 0 "" penstock-hbem-solve cube.hdf cube.h5 cube-p.hdf --wavenumber 1 $wave
 ! grep -q "jumps at" out err || fail "a rigid body has no unknown normal derivative"
 
 # ---- a sphere half soft, a quarter lined, the rest rigid: sources and receivers may change places ----
 /usr/bin/python3 - <<'P' || fail "a mesh of groups"
-import h5py
-f = h5py.File("s5.hdf")
-x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
-open("nodes", "w").write("".join("%.17g %.17g %.17g\\n" % tuple(p) for p in x))
-def tag(c): return 1 if c[2] > 0 else 2 if c[0] > 0 else 3
-open("elements", "w").write("".join("2 2 %d %d %d %d %d\\n" % ((tag(x[e].mean(0)),) * 2 + tuple(e + 1)) for e in t))
+from hbem_trace import surface, write_msh
+x, t = surface("s5.hdf")
+write_msh("hand.msh", x, t, [1 if c[2] > 0 else 2 if c[0] > 0 else 3 for c in x[t].mean(1)])
 P
-hand_mesh "$(cat nodes)" "$(cat elements)"
-expect 0 "" penstock-cluster-build hand.hdf ch.h5
+clustered hand.hdf ch.h5 hand.msh --orient
 kinds="--boundary 1:soft --boundary 2:impedance:2,-1 --boundary others:rigid"
 solve half hand.hdf ch.h5 14 --wavenumber 2 $kinds --source point:.5,.3,1.6 --source point:-.9,.8,-1.2
 reciprocal half .5,.3,1.6 -.9,.8,-1.2
@@ -151,8 +131,7 @@ reciprocal half .5,.3,1.6 -.9,.8,-1.2
 # ---- a deep pit: reciprocity of a source in it and one outside ----
 if [ -x "$SHARED/tools/ugly-meshes" ]; then
     "$SHARED/tools/ugly-meshes" pit .75 8 > pit.off
-    expect 0 "" penstock-mesh-import pit.off pit.hdf
-    expect 0 "" penstock-cluster-build pit.hdf pit.h5
+    clustered pit.hdf pit.h5 pit.off
     expect 0 "" penstock-hbem-solve pit.hdf pit.h5 deep.hdf --force-coarse --wavenumber 4 $rough --source point:.5,.5,.5 --source point:1.5,.3,1.4
     [ "$(figure steps_most)" -le 13 ] || fail "a pit: $(figure steps_most) steps"
     reciprocal deep .5,.5,.5 1.5,.3,1.4
@@ -161,16 +140,14 @@ fi
 # ---- two fluid bodies and a rigid one: likewise ----
 three() { # SHIFT OF THE THIRD, ITS SIZE
     /usr/bin/python3 - "$@" <<'P' || fail "a mesh of three bodies"
-import h5py, sys
-f = h5py.File("s3.hdf")
-x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
+import sys, numpy as np
+from hbem_trace import surface, write_msh
+x, t = surface("s3.hdf")
 shift, size = float(sys.argv[1]), float(sys.argv[2])
-at = lambda p, b: p * (size if b == 2 else 1) + [(0, 0, 0), (2.6, 0, 0), (0, shift, 0)][b]
-open("nodes", "w").write("".join("%.17g %.17g %.17g\\n" % tuple(at(p, b)) for b in range(3) for p in x))
-open("elements", "w").write("".join("2 2 %d %d %d %d %d\\n" % ((b + 1, b + 1) + tuple(e + 1 + b * len(x))) for b in range(3) for e in t))
+write_msh("hand.msh", np.concatenate([x, x + (2.6, 0, 0), x * size + (0, shift, 0)]),
+          np.concatenate([t, t + len(x), t + 2 * len(x)]), np.repeat((1, 2, 3), len(t)))
 P
-    hand_mesh "$(cat nodes)" "$(cat elements)"
-    expect 0 "" penstock-cluster-build hand.hdf cb.h5
+    clustered hand.hdf cb.h5 hand.msh --orient
 }
 expect 0 "" penstock-mesh-surface s3.hdf --divisions 3
 mv hand.hdf half-mesh.hdf

@@ -8,8 +8,7 @@ export OMP_NUM_THREADS=2
 body() { # NAME NARROW N
     awk -v a=1 -v n="$3" -f "$ROOT/tests/support/box.awk" |
         awk -v a="$2" 'NF == 3 && NR > 2 { $2 = ($2 - .5) * (a + (1 - a) * $1) } { print }' > "$1.off"
-    expect 0 "" penstock-mesh-import "$1.off" "$1.hdf"
-    expect 0 "" penstock-cluster-build "$1.hdf" "$1.p1.h5"
+    clustered "$1.hdf" "$1.p1.h5" "$1.off"
 }
 # The relative error of u or t in L2 beside the harmonic function, by 3 points a triangle; u up to a
 # constant unless a fifth word is there.
@@ -65,8 +64,7 @@ awk 'NR == 2 { v = $1; print 2 * $1, 2 * $2, 0; next } NR < 2 { print; next } NF
         for (i = 1; i <= k; ++i) { split(p[i], q, " "); print q[1] + 1.7, q[2] + .3, q[3] * .5 }
         for (i = 1; i <= m; ++i) print f[i]
         for (i = 1; i <= m; ++i) { split(f[i], q, " "); print 3, q[2] + v, q[3] + v, q[4] + v } }' cube6.off > two6.off
-expect 0 "" penstock-mesh-import two6.off two6.hdf
-expect 0 "" penstock-cluster-build two6.hdf two6.p1.h5
+clustered two6.hdf two6.p1.h5 two6.off
 solve two6 --problem neumann --side exterior --data point:.5,.4,.4 --allow close-source
 within "$(error u.hdf u point .5,.4,.4 constant)" 0 .07 "two bodies, with their constants"
 expect 2 "for --side interior" penstock-hbem-solve two6.hdf two6.p1.h5 v.hdf --problem neumann --side exterior --data value:1 --mean 2
@@ -81,8 +79,7 @@ awk 'NR == 2 { v = $1; print 2 * $1, 2 * $2, 0; next } NR < 2 { print; next } NF
         for (i = 1; i <= k; ++i) { split(p[i], q, " "); print q[1] + 1.7, q[2] + .2, q[3] + .6 }
         for (i = 1; i <= m; ++i) print f[i]
         for (i = 1; i <= m; ++i) { split(f[i], q, " "); print 3, q[2] + v, q[4] + v, q[3] + v } }' cube6.off > hole.off
-expect 0 "" penstock-mesh-import hole.off hole.hdf
-expect 0 "" penstock-cluster-build hole.hdf hole.p1.h5
+clustered hole.hdf hole.p1.h5 hole.off
 solve hole --problem neumann --side interior --data linear:.3,.2,1
 [ "$(figure open_constants)" = 1 ] || fail "a body with a hole: $(figure open_constants) constants"
 within "$(error u.hdf u linear .3,.2,1)" 0 1e-4 "a linear potential around a hole"
@@ -110,8 +107,7 @@ expect 3 "--test p0 --trial p1" penstock-hbem-solve cube3.hdf slp0.h5 dlp0.h5 no
     --data linear:0,0,1 --device cpu
 
 # ---- a smooth body keeps p1, and so do data that are continuous by themselves ----
-expect 0 "" penstock-mesh-surface ball.hdf --divisions 4
-expect 0 "" penstock-cluster-build ball.hdf ball.p1.h5
+clustered ball.hdf ball.p1.h5 --divisions 4
 solve ball --problem neumann --data point:0,0,.3
 [ "$(figure data_space) $(figure sharp_edges)" = "p1 0" ] || fail "a sphere: $(figure data_space) $(figure sharp_edges)"
 solve cube3 --problem neumann --data value:1

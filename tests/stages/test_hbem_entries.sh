@@ -4,15 +4,13 @@
 needs mesh-import mesh-surface cluster-build hmatrix-assemble hbem-solve
 export OMP_NUM_THREADS=2
 
-expect 0 "" penstock-mesh-surface ball.hdf --divisions 4
-expect 0 "" penstock-cluster-build ball.hdf ball.h5
+clustered ball.hdf ball.h5 --divisions 4
 expect 0 "" penstock-hmatrix-assemble ball.h5 m.h5 --device cpu
 within "$(figure entry_error)" 1e-9 1e-3 "entries of the sphere"
 expect 0 "entry_error" penstock-inspect m.h5
 
 awk -v a=16 -v n=2 -f "$ROOT/tests/support/box.awk" > long.off
-expect 0 "" penstock-mesh-import long.off long.hdf
-expect 0 "" penstock-cluster-build long.hdf long.h5
+clustered long.hdf long.h5 long.off
 for operator in slp dlp adlp hyps; do
     for k in 0 .01; do
         expect 0 "" penstock-hmatrix-assemble long.h5 m16.h5 --operator $operator --wavenumber $k --device cpu --force
@@ -21,8 +19,7 @@ for operator in slp dlp adlp hyps; do
 done
 
 awk -v a=1e-5 -f "$ROOT/tests/support/knife.awk" > knife.off
-expect 0 "" penstock-mesh-import knife.off knife.hdf
-expect 0 "" penstock-cluster-build knife.hdf knife.h5
+clustered knife.hdf knife.h5 knife.off
 for k in 0 .01; do
     expect 3 "entries are wrong" penstock-hmatrix-assemble knife.h5 m.knife.h5 --operator dlp --wavenumber $k --epsilon 1e-6 --device cpu
     grep -q "aspect" err && grep -q "allow entries" err || { cat err; fail "which triangles, and what to do"; }

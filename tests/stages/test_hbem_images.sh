@@ -5,10 +5,10 @@ needs hbem-solve hbem-field cluster-build mesh-surface mesh-import hmatrix-assem
 
 cat > shape.py <<'P'
 """shape.py SPHERE OUT.msh SHIFT IMAGES [CUT]: a sphere shifted, with its images ("z", "xz", "tilted"), or what is left of it where the
-axes CUT are positive; all of it OFFSET in the end; as text MSH of one group."""
-import h5py, os, sys, numpy as np
-f = h5py.File(sys.argv[1])
-x, t = f["/VTKHDF/Points"][...], f["/VTKHDF/Connectivity"][...].reshape(-1, 3)
+axes CUT are positive; all of it OFFSET in the end; as text MSH of one group, or, where TAGGED is set, of one for each image."""
+import os, sys, numpy as np
+from hbem_trace import surface, write_msh
+x, t = surface(sys.argv[1])
 x = x + [float(v) for v in sys.argv[3].split(",")]
 if len(sys.argv) > 5:
     t = t[np.all([x[t].mean(1)[:, "xyz".index(a)] > 0 for a in sys.argv[5]], axis=0)]
@@ -22,12 +22,7 @@ turns = [np.eye(3)] + [np.diag(m) if np.ndim(m) == 1 else m for m in images]
 x, t = [np.concatenate(a) for a in zip(*[(x @ m.T, (t if np.linalg.det(m) > 0 else t[:, [0, 2, 1]]) + i * len(x))
                                          for i, m in enumerate(turns)])]
 x = x + [float(v) for v in os.environ.get("OFFSET", "0,0,0").split(",")]
-with open(sys.argv[2], "w") as out:
-    out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n" % len(x))
-    out.writelines("%d %.17g %.17g %.17g\n" % (i + 1, *p) for i, p in enumerate(x))
-    out.write("$EndNodes\n$Elements\n%d\n" % len(t))
-    out.writelines("%d 2 2 1 1 %d %d %d\n" % (i + 1, *(e + 1)) for i, e in enumerate(t))
-    out.write("$EndElements\n")
+write_msh(sys.argv[2], x, t, 1 + np.arange(len(t)) * len(turns) // len(t) if "TAGGED" in os.environ else None)
 P
 shape() { # NAME SHIFT IMAGES [CUT]: NAME.hdf, NAME.h5
     local name=$1 open=
@@ -55,16 +50,12 @@ field() { # SOLUTION...: far.NAME, at.NAME
 same() {
     field one all
     /usr/bin/python3 - "$@" <<'P' || fail "images: $*"
-import h5py, sys, numpy as np
-def values(name):
-    f = h5py.File(name)
-    return (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).reshape(-1, 3)
+import sys, numpy as np
+from hbem_trace import close, values
 signs = np.array([float(s) for s in sys.argv[2:]])
 for kind in "far", "at":
-    one, all = values(kind + ".one"), values(kind + ".all")
-    want = np.array([signs @ group for group in all.reshape(len(one), len(signs), 3)])
-    error = abs(one - want).max() / abs(want).max()
-    assert error < float(sys.argv[1]), (kind, error, one, want)
+    one, all = (values(kind + name).reshape(-1, 3) for name in (".one", ".all"))
+    close(kind, one, np.array([signs @ group for group in all.reshape(len(one), len(signs), 3)]), float(sys.argv[1]))
 P
 }
 
@@ -101,6 +92,7 @@ same 1e-5 1 1
 export OFFSET=-.2,0,.4
 shape corner 1.5,0,1.6 -
 shape four 1.5,0,1.6 xz
+TAGGED=1 shape groups 1.5,0,1.6 xz
 unset OFFSET
 places="--at .1,0,3.1 --at 3,.3,.5 --at .1,.3,.5"
 solve corner one --wavenumber 1 --mirror z=.4:soft --mirror x=-.2:rigid --source point:2.8,.3,4.4
@@ -117,25 +109,12 @@ h5diff -p 1e-8 far.first far.one /trace/real || fail "the order of planes"
 # Velocities, whose S and K' have images as well.
 solve corner one --wavenumber 1 --mirror z=.4:soft --mirror x=-.2:rigid $medium --boundary others:velocity:.3,0,1
 expect 0 "" penstock-hbem-field one.hdf far.one --direction 30,10 --direction 80,20
-/usr/bin/python3 - <<'P' || fail "groups of four spheres"
-lines = open("four.msh").read().split("\n")
-first = lines.index("$Elements") + 2
-count = int(lines[first - 1])
-for i in range(count):
-    words = lines[first + i].split()
-    words[3] = words[4] = str(1 + i // (count // 4))
-    lines[first + i] = " ".join(words)
-open("four.msh", "w").write("\n".join(lines))
-P
-expect 0 "" penstock-mesh-import four.msh four.hdf
-expect 0 "" penstock-cluster-build four.hdf four.h5
-solve four all --wavenumber 1 $medium --boundary 1:velocity:.3,0,1 --boundary 2:velocity:-.3,0,1 \
+solve groups all --wavenumber 1 $medium --boundary 1:velocity:.3,0,1 --boundary 2:velocity:-.3,0,1 \
     --boundary 3:velocity:-.3,0,1 --boundary 4:velocity:.3,0,1
 expect 0 "" penstock-hbem-field all.hdf far.all --direction 30,10 --direction 80,20
 /usr/bin/python3 - <<'P' || fail "velocities with images"
-import h5py, numpy as np
-a, b = [(f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel() for f in (h5py.File("far.one"), h5py.File("far.all"))]
-assert abs(a - b).max() < 5e-4 * abs(b).max(), (a, b)
+from hbem_trace import close, values
+close("velocities", values("far.one"), values("far.all"), 5e-4)
 P
 
 # ---- a half and a quarter of a sphere on planes, rigid and soft: the series of the whole one ----
@@ -155,19 +134,15 @@ for signs in z:1 xz:-1; do
         expect 0 "" penstock-hbem-field $kind.hdf far.$kind --direction 0,0 --direction 30,10 --direction 80,20
     done
     /usr/bin/python3 - $cut ${signs#*:} <<'P' || fail "a part of a sphere"
-import h5py, math, os, sys, numpy as np
-sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
+import math, sys, numpy as np
+from hbem_trace import close, values
 from sphere_series import far, rigid
 waves = [(sx * .6, 0, sz * .8) for sx in ((-1, 1) if "x" in sys.argv[1] else (-1,)) for sz in (-1, 1)]
 places = [(math.sin(a) * math.cos(b), math.sin(a) * math.sin(b), math.cos(a)) for a, b in np.radians([(0, 0), (30, 10), (80, 20)])]
 for kind, limit in ("soft", 2.5e-3), ("rigid", 6e-3):
-    f = h5py.File("far." + kind)
-    got = (f["/trace/real"][...] + 1j * f["/trace/imaginary"][...]).ravel()
     sign = lambda d: int(sys.argv[2]) if d[2] > 0 else 1
     want = np.array([sum(sign(d) * far(1, rigid if kind == "rigid" else None, np.dot(d, x)) for d in waves) for x in places])
-    error = abs(got - want).max() / abs(want).max()
-    print(kind, error)
-    assert error < limit, (kind, error, got, want)
+    close(kind, values("far." + kind).ravel(), want, limit)
 P
 done
 

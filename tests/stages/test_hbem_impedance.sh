@@ -4,8 +4,7 @@
 needs mesh-surface cluster-build hbem-solve
 export OMP_NUM_THREADS=2
 
-expect 0 "" penstock-mesh-surface s.hdf --divisions 6
-expect 0 "" penstock-cluster-build s.hdf c.h5
+clustered s.hdf c.h5 --divisions 6
 while read -r impedance most; do
     expect 0 "" penstock-hbem-solve s.hdf c.h5 "u$impedance.hdf" --wavenumber 5 --force-coarse --direction .6,0,.8 --source point:0,.3,1.3 \
         --boundary others:impedance:$impedance --device cpu --rules 1e-3 --epsilon 1e-3

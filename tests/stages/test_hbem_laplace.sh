@@ -4,8 +4,7 @@
 needs hbem-solve hbem-field hmatrix-assemble cluster-build mesh-surface compare
 
 for n in 8 12; do
-    expect 0 "" penstock-mesh-surface s$n.hdf --divisions $n
-    expect 0 "" penstock-cluster-build s$n.hdf c$n.h5
+    clustered s$n.hdf c$n.h5 --divisions $n
     for o in slp dlp adlp hyps; do expect 0 "" penstock-hmatrix-assemble c$n.h5 $o-0-$n.h5 --operator $o; done
 done
 

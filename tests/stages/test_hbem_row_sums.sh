@@ -6,8 +6,7 @@ export OMP_NUM_THREADS=2
 
 box() { # NAME ASPECT N
     awk -v a="$2" -v n="$3" -f "$ROOT/tests/support/box.awk" > "$1.off"
-    expect 0 "" penstock-mesh-import "$1.off" "$1.hdf"
-    expect 0 "" penstock-cluster-build "$1.hdf" "$1.c.h5"
+    clustered "$1.hdf" "$1.c.h5" "$1.off"
 }
 box cube 1 3
 expect 0 "" penstock-hmatrix-assemble cube.c.h5 k.h5 --operator dlp --device cpu
@@ -42,8 +41,7 @@ expect 0 "" penstock-hmatrix-assemble cube.c.h5 f.h5 --operator slp --precision 
 
 # ---- faces that nearly lie on one another, at six digits: wrong, and said ----
 awk -v a=1e-5 -f "$ROOT/tests/support/knife.awk" > long.off
-expect 0 "" penstock-mesh-import long.off long.hdf
-expect 0 "" penstock-cluster-build long.hdf long.c.h5
+clustered long.hdf long.c.h5 long.off
 expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-6 --allow entries --epsilon 1e-6 --device cpu
 grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
 [ ! -e k6.h5 ] || fail "a refused matrix is there"

@@ -13,8 +13,7 @@ difference() {
 assemble() { expect 0 "" penstock-hmatrix-assemble "$1" "$4" --operator "$2" --wavenumber "$3" --force-coarse; }
 
 for n in 8 12; do
-    expect 0 "" penstock-mesh-surface s$n.hdf --divisions $n
-    expect 0 "" penstock-cluster-build s$n.hdf c$n.h5
+    clustered s$n.hdf c$n.h5 --divisions $n
     for o in dlp hyps; do assemble c$n.h5 $o 5 $o$n.h5; done
 done
 

@@ -2,8 +2,7 @@
 . "$ROOT/tests/stages/lib.sh"
 needs hbem-solve hmatrix-assemble cluster-build mesh-surface
 
-expect 0 "" penstock-mesh-surface s.hdf --divisions 5
-expect 0 "" penstock-cluster-build s.hdf c.h5
+clustered s.hdf c.h5 --divisions 5
 for o in dlp hyps; do
     expect 0 "" penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 3 --chunk-size 16K --force-coarse
 done

@@ -9,8 +9,7 @@ near() { # FILE FILE BOUND: of the solutions alone
     within "$(awk 'NF == 1 { s = $1 } s == "/solutions/double" && $1 == "relative_l2" { print $2; exit }' compared)" 0 "$3" "$1 and $2"
 }
 
-expect 0 "" penstock-mesh-surface s.hdf --divisions 8
-expect 0 "" penstock-cluster-build s.hdf c.h5
+clustered s.hdf c.h5 --divisions 8
 for o in dlp hyps; do
     expect 0 "" penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 3 --chunk-size 64K --force-coarse
 done

@@ -4,15 +4,13 @@
 needs hbem-solve hbem-field cluster-build mesh-surface
 
 # ---- a bubble of the radius 1 (its volume) about k = sqrt(3 g) c1/c = .0132 ----
-expect 0 "" penstock-mesh-surface ball.hdf --divisions 3 --radius 1.055
-expect 0 "" penstock-cluster-build ball.hdf ball.h5
+clustered ball.hdf ball.h5 --divisions 3 --radius 1.055
 solve="penstock-hbem-solve ball.hdf ball.h5"
 gas="--speed 1500 --density 1000 --boundary others:fluid:density=1.2,speed=330"
 expect 0 "" $solve bubble.hdf --frequencies 2.75Hz:3.75Hz:6 --wavenumber .0134 $gas --direction 0,0,1 --radius 1
 expect 0 "" penstock-hbem-field bubble.hdf bubble.h5 --monostatic --quantity target-strength
 /usr/bin/python3 - <<'P' || fail "the resonance of a bubble"
-import h5py, os, sys, numpy as np
-sys.path.insert(0, os.environ["ROOT"] + "/tests/support")
+import h5py, numpy as np
 from sphere_series import far, fluid
 f = h5py.File("bubble.h5")
 k = 2 * np.pi * f["/trace/axis"][...] / 1500

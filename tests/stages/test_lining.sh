@@ -5,7 +5,6 @@
 . "$ROOT/tests/support/march.bash"
 set -eu
 same=$BUILD/tests-programs/slices_same
-say() { echo "$*" >&2; exit 1; }
 hard="--formulation sound-hard --speed 1 --courant 2 --combined .25"
 wall=b0=.1:pair=.6,-.242711950090,.75,1.854049621773557
 wave="--emitter plane:dir=0,0,1:width=0.5"
@@ -16,8 +15,8 @@ penstock-mesh-import -q box.off box.h5 > /dev/null
 how="--formulation sound-hard --speed 1 --courant 1 --points 3 --combined .25 --precision fp64"
 penstock-slice-assemble box.h5 a.h5 $how --lining all --threads 1 -q > /dev/null
 penstock-slice-assemble box.h5 b.h5 $how --lining all --tile-rows 256 --tile-slices 64 -q > /dev/null
-"$same" a.h5 b.h5 || say "other tiles, other bits"
-penstock-inspect a.h5 | grep -q "sound-hard-lining" || say "inspect does not tell a lining"
+"$same" a.h5 b.h5 || fail "other tiles, other bits"
+penstock-inspect a.h5 | grep -q "sound-hard-lining" || fail "inspect does not tell a lining"
 
 # ---- a sphere of two tags, 1 above and 2 below ----
 "$tool" off 2 12.566370614359172 > sphere.off
@@ -45,7 +44,7 @@ spectrum() { # KIND LIMIT PROBE...
     penstock-spectrum p.h5 f.h5 --frequencies $f --divide $basis -q --force > /dev/null
     penstock-sphere-exact e.h5 --like f.h5 --quantity hard-$kind --emitter plane:dir=0,0,1:width=1 \
         --admittance "all:$wall" -q --force > /dev/null
-    penstock-compare f.h5 e.h5 --norm space-time --tolerance "$limit" --json > said.json || { cat said.json; say "$kind"; }
+    penstock-compare f.h5 e.h5 --norm space-time --tolerance "$limit" --json > said.json || { cat said.json; fail "$kind"; }
     echo "$kind: $(figure said.json relative_l2)"
 }
 spectrum field .0145 --at 0,0,1.5 --at 1.2,0,.9 --at 2,0,0 --at 0,0,-1.2
@@ -56,7 +55,7 @@ penstock-probe -q lined.h5 s.h5 whole.h5 --at 0,0,1.5 > /dev/null
 penstock-probe -q lined.h5 s.h5 late.h5 --at 0,0,1.5 --from 12 > /dev/null
 penstock-inspect whole.h5 --csv | tail -n +2 > whole.csv
 penstock-inspect late.h5 --csv | tail -n +2 > late.csv
-[ "$(tail -n "$(wc -l < late.csv)" whole.csv)" = "$(cat late.csv)" ] || say "--from changes the field"
+[ "$(tail -n "$(wc -l < late.csv)" whole.csv)" = "$(cat late.csv)" ] || fail "--from changes the field"
 
 # ---- parts, in any order ----
 march m.h5 s.h5 halves.h5 $run --lining one.h5 --lining two.h5 --admittance "2:$wall" --admittance "upper half:$wall"
@@ -103,4 +102,4 @@ fails 3 "does not go with" $bad --lining plain.h5 --admittance all:b0=1
 fails 2 "neither the number nor the name" penstock-slice-assemble s.h5 bad.h5 $hard --lining wing
 fails 2 "of closed sound-hard bodies" penstock-slice-assemble s.h5 bad.h5 --speed 1 --courant 2 --lining all
 fails 2 "of a hard sphere" penstock-sphere-exact bad.h5 --like f.h5 --quantity soft-far --emitter plane:dir=0,0,1:width=1 --admittance all:b0=1
-[ ! -e bad.h5 ] || say "something was written"
+[ ! -e bad.h5 ] || fail "something was written"

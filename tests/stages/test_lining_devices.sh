@@ -4,7 +4,6 @@
 . "$ROOT/tests/stages/lib.sh"
 . "$ROOT/tests/support/march.bash"
 set -eu
-say() { echo "$*" >&2; exit 1; }
 "$tool" off 1 12.566370614359172 > sphere.off
 awk 'NR == 2 { n = $1; m = $2; print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" n }
     NR > 2 && NR <= n + 2 { z[NR - 3] = $3; print NR - 2, $1, $2, $3 }
@@ -41,7 +40,7 @@ close_to killed.h5 gpu.h5 0
 below "$(figure last.json steps_in_this_start)" 80
 ! command -v mpirun > /dev/null || { ranks 2 penstock-tdbem-march -q m.h5 s.h5 ranks.h5 $run $files > /dev/null; close_to ranks.h5 cores.h5 1e-12; }
 penstock-tdbem-march -q m.h5 s.h5 $run $files --plan --json > plan.json
-[ "$(figure plan.json tiles_on_device)" -gt "$(stat -c %s one.h5)" ] || say "the plan leaves linings out"
+[ "$(figure plan.json tiles_on_device)" -gt "$(stat -c %s one.h5)" ] || fail "the plan leaves linings out"
 fails 2 "by devices or by" penstock-tdbem-march -q m.h5 s.h5 bad.h5 $run $files --cpu-worker on
 unset PENSTOCK_TEAM
 
@@ -59,4 +58,4 @@ close_to halves.h5 cores.h5 1.5e-2 # rounding moves the mean, as of a rigid body
 fails 2 "leave --lining out" penstock-tdbem-march -q s.h5 bad.h5 $run $hard --lining one.h5
 fails 2 "neither the number nor the name" penstock-tdbem-march -q s.h5 bad.h5 --steps 9 --emitter plane:dir=0,0,1:width=1 $hard --admittance wing:b0=1
 fails 3 "linings of the same triangles" penstock-tdbem-march -q s.h5 bad.h5 $run $hard --admittance all:b0=1
-[ ! -e bad.h5 ] || say "something was written"
+[ ! -e bad.h5 ] || fail "something was written"

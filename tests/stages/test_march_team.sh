@@ -6,7 +6,6 @@ set -eu
 sphere 2
 run="--steps 240 $plane"
 tiles="--tile-rows 256 --tile-slices 64"
-team() { local n=$1; shift; PENSTOCK_TEAM=$n march "$@"; }
 
 for precision in fp64 fp32; do
     tolerance=1e-10

@@ -9,11 +9,8 @@ import() { expect 0 "" penstock-mesh-import --json "$@"; }
 # content FILE: the content hash of a written file
 
 # ---- geometry through Gmsh: a sphere and a box, surface and volume; .geo and STEP ----
-cat > sphere.geo <<'GEO'
-SetFactory("OpenCASCADE");
-Sphere(1) = {0, 0, 0, 0.5};
-Physical Surface("skin", 7) = {1};
-GEO
+geometry sphere 'Sphere(1) = {0, 0, 0, 0.5};
+Physical Surface("skin", 7) = {1};'
 import sphere.geo sphere.hdf --size 0.1 --order hilbert
 is closed true; is oriented true; is parts 1; is euler_characteristic 2
 near area 3.05 3.1416; near volume 0.50 0.5236; near edge_mean 0.07 0.13
@@ -25,11 +22,8 @@ import sphere.geo morton.hdf --size 0.1 --order morton; near area 3.05 3.1416
 # the unit scales; so does --scale, and both sizes are metres
 import sphere.geo mm.hdf --size 0.0001 --unit mm; near area 3.05e-6 3.1416e-6; near edge_mean 7e-5 13e-5
 import sphere.geo half.hdf --size 0.05 --scale 0.5; near area 0.76 0.7854
-cat > ball.geo <<'GEO'
-SetFactory("OpenCASCADE");
-Sphere(1) = {0, 0, 0, 0.5};
-Physical Volume("inside", 3) = {1};
-GEO
+geometry ball 'Sphere(1) = {0, 0, 0, 0.5};
+Physical Volume("inside", 3) = {1};'
 import ball.geo ball.hdf --size 0.2
 grep -q '"kind": "volume"' out || fail "a physical volume should give a volume mesh"
 near volume 0.47 0.5236; near volume_min 1e-9 1

@@ -99,9 +99,7 @@ rename half.step "west joint south north floor roof joint far front back below a
 expect 0 "" penstock-mesh-import --json cut.step cut.hdf --kind volume --size .4
 places cut.hdf west=x0:1 joint=x1:1.5 south=y0:1 north=y1:1 floor=z0:1 roof=z1:1 far=x2:1 front=y.5:1 back=y1.5:1 below=z0:1 above=z1:1
 # One solid as a surface, two faces of which lie in one box.
-cat > lid.geo << 'GEO'
-SetFactory("OpenCASCADE");
-Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Point(3) = {1, 1, 0}; Point(4) = {0, 1, 0};
+geometry lid 'Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Point(3) = {1, 1, 0}; Point(4) = {0, 1, 0};
 Point(5) = {0, 0, 1}; Point(6) = {1, 0, 1}; Point(7) = {1, 1, 1}; Point(8) = {0, 1, 1};
 Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1}; Line(5) = {5, 6}; Line(6) = {6, 7}; Line(7) = {7, 8};
 Line(8) = {8, 5}; Line(9) = {1, 5}; Line(10) = {2, 6}; Line(11) = {3, 7}; Line(12) = {4, 8}; Line(13) = {5, 7};
@@ -110,8 +108,7 @@ Curve Loop(3) = {2, 11, -6, -10}; Plane Surface(3) = {3}; Curve Loop(4) = {3, 12
 Curve Loop(5) = {4, 9, -8, -12}; Plane Surface(5) = {5}; Curve Loop(6) = {5, 6, -13}; Plane Surface(6) = {6};
 Curve Loop(7) = {13, 7, 8}; Plane Surface(7) = {7}; Surface Loop(1) = {1 : 7}; Volume(1) = {1};
 Mesh 2;
-Save "lid.step";
-GEO
+Save "lid.step";'
 penstock-mesh-import lid.geo --size 1 --allow geo-commands > /dev/null 2>&1
 rename lid.step "floor south east north west right left" > lids.step
 expect 0 "" penstock-mesh-import --json lids.step lids.hdf --size .4

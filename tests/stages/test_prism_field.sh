@@ -59,18 +59,16 @@ expect 3 'calls column 5 "top", where z0 is expected' field bad.txt s.txt x.h5
 { echo "# x y depth"; echo "9 9 9"; } > bad.txt
 expect 3 'calls column 3 "depth", where z is expected' field good.txt bad.txt x.h5
 expect 0 "" field good.txt s.txt good.h5
-echo "1 -1 0 1 0 1 5" > bad.txt
-expect 3 "turned inside out: x from 1 to -1" field bad.txt s.txt x.h5
-printf '0 1 0 1 0 1 5\n.5 2 0 1 0 1 5\n' > bad.txt
-expect 3 "prisms 1 and 2 share volume" field bad.txt s.txt x.h5
-printf '0 100 0 100 0 100 5\n7 8 7 8 7 8 5\n200 201 0 1 0 1 5\n' > bad.txt # one within another, of other levels
-expect 3 "share volume" field bad.txt s.txt x.h5
+prisms() { # PRISMS TEXT
+    printf "$1\n" > bad.txt
+    expect 3 "$2" field bad.txt s.txt x.h5
+}
+prisms "1 -1 0 1 0 1 5" "turned inside out: x from 1 to -1"
+prisms '0 1 0 1 0 1 5\n.5 2 0 1 0 1 5' "prisms 1 and 2 share volume"
+prisms '0 100 0 100 0 100 5\n7 8 7 8 7 8 5\n200 201 0 1 0 1 5' "share volume" # one within another, of other levels
 expect 0 "share volume" field bad.txt s.txt x.h5 --allow overlapping --allow stations-inside
-printf '0 1 0 1 0 nan 5\n' > bad.txt
-expect 3 "number 6 is nan" field bad.txt s.txt x.h5
-printf '0 1 0 1 0 5\n' > bad.txt
-expect 3 "6 numbers; x0 x1 y0 y1 z0 z1 density are expected" field bad.txt s.txt x.h5
-printf '0 0 0 1 0 1 5\n' > bad.txt
-expect 3 "no prism has a volume" field bad.txt s.txt x.h5
+prisms '0 1 0 1 0 nan 5' "number 6 is nan"
+prisms '0 1 0 1 0 5' "6 numbers; x0 x1 y0 y1 z0 z1 density are expected"
+prisms '0 0 0 1 0 1 5' "no prism has a volume"
 printf '10.1 10.2 45.1 45.2 0 2000 5\n' > bad.txt; echo "10.15 45.3 3000" > s.txt
 expect 3 "are x and y in degrees" field bad.txt s.txt x.h5

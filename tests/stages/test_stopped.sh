@@ -29,8 +29,7 @@ expect 2 "give one of them" $make --divisions 30 --fresh --restart
 
 # ---- an unfinished run of another option is refused by name, and thrown away with --fresh alone ----
 if command -v penstock-hbem-solve > /dev/null; then
-    expect 0 "" penstock-mesh-surface s.hdf --divisions 10
-    expect 0 "" penstock-cluster-build s.hdf c.h5
+    clustered s.hdf c.h5 --divisions 10
     solve="penstock-hbem-solve s.hdf c.h5 o.hdf --direction 1,0,0 --wavenumber 2 --device cpu"
     expect 75 "the same command continues" $solve --stop-after 0.001 --checkpoint-every 1step
     for how in "" --force --restart; do

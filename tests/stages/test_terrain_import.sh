@@ -5,6 +5,19 @@ needs terrain-import prism-field compare verify
 make_grid() { python3 "$ROOT/tests/support/elevation.py" "$@" || fail "elevation.py $*"; }
 import() { penstock-terrain-import "$@"; }
 same() { expect 0 "" penstock-compare "$1" "$2" --tolerance 0 --no-attributes; }
+edited() { # SED TEXT OPTIONS OF import...: the model by hand, changed so, as bad.asc, is refused
+    sed "$1" hand.asc > bad.asc
+    expect 3 "$2" import bad.asc x.h5 "${@:3}"
+}
+wrong() { # FORM TEXT OPTIONS OF elevation.py...: a model of this form, as b.FORM, is refused
+    make_grid "$1" "b.$1" "${@:3}"
+    expect 3 "$2" import "b.$1" x.h5
+}
+alike() { # FORM "OPTIONS OF elevation.py" OPTIONS OF import...: it gives the prisms of a.h5
+    make_grid "$1" "b.$1" $2
+    expect 0 "" import "b.$1" b.h5 --stations above:1m "${@:3}"
+    same a.h5 b.h5
+}
 
 # ASCII grids need no library. A hand-made one: 2 x 2 cells, one of them sea, by hand.
 printf 'ncols 2\nnrows 2\nxllcorner 500000\nyllcorner 4000000\ncellsize 100\n30 40\n10 -20\n' > hand.asc
@@ -48,41 +61,31 @@ expect 3 "has 1 gaps in 4 cells, the first at x 500150, y 4000150" import gap.as
 expect 0 "are gaps and have no mass" import gap.asc omit.h5 --gaps omit --stations above:1m
 grep -q '^stations *3$' out || fail "stations in gaps"
 expect 0 "filled up to 5 m" import gap.asc level.h5 --gaps level --level 5
-sed 's/30 40/30 -9999/' hand.asc > flag.asc
-expect 3 "a usual flag of gaps" import flag.asc x.h5
-expect 0 "no mass" import flag.asc x.h5 --no-data -9999 --gaps omit
-sed 's/30 40/30 25000/' hand.asc > high.asc
-expect 3 "is 25000 m" import high.asc x.h5
-expect 0 "" import high.asc x.h5 --height-unit ft
+edited 's/30 40/30 -9999/' "a usual flag of gaps"
+expect 0 "no mass" import bad.asc x.h5 --no-data -9999 --gaps omit
+edited 's/30 40/30 25000/' "is 25000 m"
+expect 0 "" import bad.asc x.h5 --height-unit ft
 printf 'ncols 2\nnrows 2\nxllcorner 5\nyllcorner 4\ncellsize 1\n30 40\n10 -20\n' > degrees.asc
 expect 3 "degrees or m: --coordinates does" import degrees.asc x.h5
-sed '$d' hand.asc > short.asc
-expect 3 "ends after 2 of 4 heights" import short.asc x.h5
-sed 's/10 -20/10 ten/' hand.asc > word.asc
-expect 3 'is "ten"' import word.asc x.h5
+edited '$d' "ends after 2 of 4 heights"
+edited 's/10 -20/10 ten/' 'is "ten"'
 echo "no elevation model at all" > no.txt
 expect 3 "nor an ASCII grid" import no.txt x.h5
 
 # What a header announces twice, in parts, or beyond the file; coordinates that rounding eats or the Earth has not.
-sed '1a ncols 3' hand.asc > bad.asc
-expect 3 "has ncols twice" import bad.asc x.h5
-sed 's/ncols 2/ncols 2.5/' hand.asc > bad.asc
-expect 3 "ncols, nrows" import bad.asc x.h5
-sed 's/s 2/s 40000/' hand.asc > bad.asc
-expect 3 "cannot hold" import bad.asc x.h5
-sed 's/cellsize 100/cellsize 1e-9/' hand.asc > bad.asc
-expect 3 "lost in the rounding of coordinates" import bad.asc x.h5
-sed 's/cellsize 100/cellsize 1e12/' hand.asc > bad.asc
-expect 3 "no places of the Earth" import bad.asc x.h5
+edited '1a ncols 3' "has ncols twice"
+edited 's/ncols 2/ncols 2.5/' "ncols, nrows"
+edited 's/s 2/s 40000/' "cannot hold"
+edited 's/cellsize 100/cellsize 1e-9/' "lost in the rounding of coordinates"
+edited 's/cellsize 100/cellsize 1e12/' "no places of the Earth"
 expect 2 "a bottom at -1e+300 m" import hand.asc x.h5 --layer -1e300,1000
 printf 'ncols 2\nnrows 1\nxllcorner 500000\nyllcorner 4000000\ncellsize 100\n30 40\n' > row.asc # one row has a width, too
 expect 0 "mass                              1.869e+09 kg" import row.asc x.h5
 # Flags that could be heights: alone, far from the others; not where they are one height of many.
-sed 's/30 40/30 -999/' hand.asc > flag.asc
-expect 3 "is -999, a usual flag" import flag.asc x.h5
-expect 0 "" import flag.asc x.h5 --allow flags
-sed 's/30 40/-1500 -999/' hand.asc > flag.asc
-expect 0 "" import flag.asc x.h5
+edited 's/30 40/30 -999/' "is -999, a usual flag"
+expect 0 "" import bad.asc x.h5 --allow flags
+sed 's/30 40/-1500 -999/' hand.asc > bad.asc
+expect 0 "" import bad.asc x.h5
 # Depths, if the user says so: the same prisms as of heights.
 sed 's/30 40/-30 -40/; s/10 -20/-10 20/' hand.asc > depths.asc
 expect 0 "" import depths.asc b.h5 --positive down --stations above:2m
@@ -106,45 +109,27 @@ make_grid asc a.asc
 expect 0 "" import a.asc a.h5 --stations above:1m
 if import a.asc x.h5 -q && make_grid nc a.nc && ! { import a.nc x.h5 2>&1 | grep -q "without libnetcdf"; }; then
     for how in "down=1" "type=short scale=0.5 offset=100 fill=-32768" "type=double node=1" "type=int units=m node=0"; do
-        make_grid nc b.nc $how
-        expect 0 "" import b.nc b.h5 --stations above:1m
-        same a.h5 b.h5
+        alike nc "$how"
     done
     # What files say of heights is applied, or refused where it is not known.
-    make_grid nc b.nc metres=-1 of_z=positive:down
-    expect 0 "" import b.nc b.h5 --stations above:1m
-    same a.h5 b.h5
-    make_grid nc b.nc name=depth
-    expect 3 "names depths" import b.nc x.h5
+    alike nc "metres=-1 of_z=positive:down"
+    wrong nc "names depths" name=depth
     expect 0 "" import b.nc b.h5 --positive up --stations above:1m
     same a.h5 b.h5
-    make_grid nc b.nc of_z=standard_name:sea_floor_depth_below_geoid
-    expect 3 "names depths" import b.nc x.h5
-    make_grid nc b.nc "units=meters above the ellipsoid of a year that the attribute goes on to name"
-    expect 3 "m, km or feet" import b.nc x.h5
-    make_grid nc b.nc type=short scale=0.1 offset=400 gap=2,1 nodata=-32768
-    expect 3 "is -32768, a usual flag" import b.nc x.h5
+    wrong nc "names depths" of_z=standard_name:sea_floor_depth_below_geoid
+    wrong nc "m, km or feet" "units=meters above the ellipsoid of a year that the attribute goes on to name"
+    wrong nc "is -32768, a usual flag" type=short scale=0.1 offset=400 gap=2,1 nodata=-32768
     expect 3 "has 1 gaps" import b.nc x.h5 --no-data -32768
-    make_grid nc b.nc gap=2,1 nodata=777 of_z=nodata:777
-    expect 3 "has 1 gaps" import b.nc x.h5
-    make_grid nc b.nc of_x=scale_factor:2
-    expect 3 "x has a scale_factor" import b.nc x.h5
-    make_grid nc b.nc of_x=standard_name:grid_longitude
-    expect 3 "rotated pole" import b.nc x.h5
-    make_grid nc b.nc x=y y=x
-    expect 3 "y runs along its rows: transpose it" import b.nc x.h5
-    make_grid nc b.nc x0=10 y0=45 step=0.1 # degrees, declared as m
-    expect 3 "would be a needle" import b.nc x.h5
-    make_grid nc b.nc gap=2,1 type=short fill=-1
-    expect 3 "has 1 gaps in 30 cells, the first at x 500200, y 4000100" import b.nc x.h5
-    make_grid nc b.nc gap=2,1 # NaN
-    expect 3 "has 1 gaps" import b.nc x.h5
-    make_grid nc b.nc uneven=20
-    expect 3 "beside an even grid" import b.nc x.h5
-    make_grid nc b.nc units=kelvin
-    expect 3 'in "kelvin"' import b.nc x.h5
-    make_grid nc b.nc units= x0=10 y0=20 step=0.1
-    expect 3 "degrees or m" import b.nc x.h5
+    wrong nc "has 1 gaps" gap=2,1 nodata=777 of_z=nodata:777
+    wrong nc "x has a scale_factor" of_x=scale_factor:2
+    wrong nc "rotated pole" of_x=standard_name:grid_longitude
+    wrong nc "y runs along its rows: transpose it" x=y y=x
+    wrong nc "would be a needle" x0=10 y0=45 step=0.1 # degrees, declared as m
+    wrong nc "has 1 gaps in 30 cells, the first at x 500200, y 4000100" gap=2,1 type=short fill=-1
+    wrong nc "has 1 gaps" gap=2,1 # NaN
+    wrong nc "beside an even grid" uneven=20
+    wrong nc 'in "kelvin"' units=kelvin
+    wrong nc "degrees or m" units= x0=10 y0=20 step=0.1
     head -c 300 a.nc > cut.nc
     expect 3 "" import cut.nc x.h5
     # 2^31 - 1 dimensions, before which libnetcdf 4.9 falls
@@ -165,32 +150,22 @@ if ! { import a.tif x.h5 2>&1 | grep -q "without libgeotiff"; }; then
     done
     make_grid tif b.tif vertical=9002
     expect 0 "highest                           168.859" import b.tif x.h5
-    make_grid tif b.tif gap=2,1 nodata=-9999 type=short
-    expect 3 "has 1 gaps in 30 cells, the first at x 500200, y 4000100" import b.tif x.h5
+    wrong tif "has 1 gaps in 30 cells, the first at x 500200, y 4000100" gap=2,1 nodata=-9999 type=short
     make_grid tif b.tif role=unittype item=unittype:ft metres=0.3048 type=double
     expect 0 "" import b.tif b.h5 --stations above:1m
     expect 0 "" penstock-compare a.h5 b.h5 --tolerance 1e-12 --no-attributes
     make_grid tif b.tif keys=4096:6360
     expect 0 "highest                           168.859" import b.tif x.h5 --height-unit ft
     expect 0 "highest                           168.86" import b.tif x.h5 # US survey feet: 2e-6 more
-    make_grid tif b.tif keys=4096:5715 metres=-1
-    expect 0 "" import b.tif b.h5 --stations above:1m
-    same a.h5 b.h5
-    make_grid tif b.tif keys=4096:5773
-    expect 0 "" import b.tif b.h5 --stations above:1m
-    same a.h5 b.h5
-    make_grid tif b.tif keys=4096:1234
-    expect 3 "the vertical system EPSG:1234" import b.tif x.h5
-    make_grid tif b.tif keys=3072:29999
-    expect 3 "the unit of its coordinates is not known" import b.tif x.h5
+    alike tif "keys=4096:5715 metres=-1"
+    alike tif keys=4096:5773
+    wrong tif "the vertical system EPSG:1234" keys=4096:1234
+    wrong tif "the unit of its coordinates is not known" keys=3072:29999
     expect 0 "" import b.tif b.h5 --coordinates projected --stations above:1m
     same a.h5 b.h5
-    make_grid tif b.tif mask=1
-    expect 3 "has its gaps as a mask" import b.tif x.h5
-    make_grid tif b.tif band=3
-    expect 3 "has 3 bands" import b.tif x.h5
-    make_grid tif b.tif role=scale
-    expect 3 "with a scale or an offset" import b.tif x.h5
+    wrong tif "has its gaps as a mask" mask=1
+    wrong tif "has 3 bands" band=3
+    wrong tif "with a scale or an offset" role=scale
     head -c 380 a.tif > cut.tif
     expect 3 "" import cut.tif x.h5
     # Degrees: flat prisms against ones that stand on the ellipsoid. The guide has .010 mGal at .05 degrees for 1 km.

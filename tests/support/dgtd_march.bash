@@ -3,6 +3,11 @@ export OMP_NUM_THREADS=1 # small meshes on busy machines
 . "$ROOT/tests/support/march.bash"
 cube() { "$BUILD/tests-programs/dgtd_model" "$@"; } # FILE name=value ...: a model of the unit cube
 dgtd() { penstock-dgtd-march -q "$@" > /dev/null; }
+# meshed NAME OPTIONS OF mesh-partition..: NAME.hdf and NAME.h5 of NAME.geo
+meshed() {
+    penstock-mesh-import "$1.geo" "$1.hdf" -q > /dev/null
+    penstock-mesh-partition "$1.hdf" "$1.h5" -q "${@:2}" > /dev/null
+}
 metre=3.3356409519815204e-09 # s: c0 t = 1 m
 # same RUN RUN: all that two runs have written agrees to the bit.
 same() {

@@ -1,9 +1,5 @@
-# What the stage tests of ports by modes share: meshes, S of two ports, its distance from exact ones. Sourced.
+# What the stage tests of ports by modes share: S of two ports, its distance from exact ones. Sourced.
 . "$ROOT/tests/support/dgtd_march.bash"
-mesh() { # NAME
-    penstock-mesh-import $1.geo $1.hdf -q > /dev/null
-    penstock-mesh-partition $1.hdf $1.h5 --parts 2 -q > /dev/null
-}
 # two NAME MODE DRIVE FREQUENCIES DP_OPTION..: S of both ports in NAME.s2p, from runs of $time
 two() {
     local name=$1 mode=$2 drive=$3 frequencies=$4

@@ -1,5 +1,5 @@
 # What the stage tests of tdbem-march share. Sourced; the work folder is the current one.
-. "$ROOT/tests/support/at.bash"
+. "$ROOT/tests/support/shared.bash"
 tool=$BUILD/tests-programs/march_tool
 ranks() { local n=$1; shift; mpirun --oversubscribe -np "$n" "$@"; }
 plane="--emitter plane:dir=0,0,1:width=0.5:delay=3"
@@ -25,4 +25,5 @@ fails() {
 }
 identical() { penstock-compare "$1" "$2" --tolerance 0 > said.txt || { echo "$1 and $2 differ:"; cat said.txt; exit 1; }; }
 close_to() { penstock-compare "$1" "$2" --tolerance "$3" --no-attributes > said.txt || { echo "$1 and $2 differ by more than $3:"; cat said.txt; exit 1; }; }
+team() { local n=$1; shift; PENSTOCK_TEAM=$n march "$@"; }
 march() { penstock-tdbem-march -q "$@" > /dev/null; }
