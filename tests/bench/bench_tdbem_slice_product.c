@@ -51,32 +51,35 @@ static double busiest_since(const double *clocks)
 /* ---- ceilings ---- */
 
 enum { CHAINS = 12 };
-/* 2^20 rounds of independent fused multiply-adds, vectors of 64 bytes. */
-#define PEAK_BODY(vec)                                                                             \
-    vec x[CHAINS], a = (vec){0} + seed, b = (vec){0} + 1;                                          \
-    for (int c = 0; c < CHAINS; ++c) x[c] = b * seed;                                              \
-    for (int i = 0; i < 1 << 20; ++i)                                                              \
-        for (int c = 0; c < CHAINS; ++c) {                                                         \
-            x[c] = x[c] * a + b;                                                                   \
-            __asm__("" : "+x"(x[c]));                                                              \
-        }                                                                                          \
-    for (int c = 1; c < CHAINS; ++c) x[0] += x[c];                                                 \
-    return (double)x[0][0];
-
 typedef float half_f __attribute__((vector_size(32)));
 typedef double half_d __attribute__((vector_size(32)));
 typedef float base_f __attribute__((vector_size(16)));
 typedef double base_d __attribute__((vector_size(16)));
-WIDE static double peak_wide_f(float seed){PEAK_BODY(vec_f)} WIDE
-    static double peak_wide_d(double seed){PEAK_BODY(vec_d)} HALF
-    static double peak_half_f(float seed){PEAK_BODY(half_f)} HALF
-    static double peak_half_d(double seed)
-{
-    PEAK_BODY(half_d)
-}
-static double peak_base_f(float seed) { PEAK_BODY(base_f) }
-static double peak_base_d(double seed) { PEAK_BODY(base_d) }
 
+/* 2^20 rounds of independent fused multiply-adds of vectors, whose elements are `real`. */
+#define PEAK(name, target, vec, real)                                                              \
+    target static double name(double seed)                                                         \
+    {                                                                                              \
+        vec x[CHAINS], a = (vec){0} + (real)seed, b = (vec){0} + 1;                                \
+        for (int c = 0; c < CHAINS; ++c) x[c] = b * (real)seed;                                    \
+        for (int i = 0; i < 1 << 20; ++i)                                                          \
+            for (int c = 0; c < CHAINS; ++c) {                                                     \
+                x[c] = x[c] * a + b;                                                               \
+                __asm__("" : "+x"(x[c]));                                                          \
+            }                                                                                      \
+        for (int c = 1; c < CHAINS; ++c) x[0] += x[c];                                             \
+        return (double)x[0][0];                                                                    \
+    }
+PEAK(peak_base_f, , base_f, float)
+PEAK(peak_base_d, , base_d, double)
+PEAK(peak_half_f, HALF, half_f, float)
+PEAK(peak_half_d, HALF, half_d, double)
+PEAK(peak_wide_f, WIDE, vec_f, float)
+PEAK(peak_wide_d, WIDE, vec_d, double)
+
+/* By instruction set and precision. */
+static double (*const peaks[3][2])(double seed) = {
+    {peak_base_f, peak_base_d}, {peak_half_f, peak_half_d}, {peak_wide_f, peak_wide_d}};
 static volatile double sink;
 
 /* Flop per second of all threads. */
@@ -88,30 +91,7 @@ static double measure_peak(ps_precision precision)
         double start[THREADS_MAX];
         read_clocks(start);
 #pragma omp parallel
-        {
-            double x = 0;
-            switch (2 * ps_isa_here() + precision) {
-            case 0:
-                x = peak_base_f(1e-3f);
-                break;
-            case 1:
-                x = peak_base_d(1e-3);
-                break;
-            case 2:
-                x = peak_half_f(1e-3f);
-                break;
-            case 3:
-                x = peak_half_d(1e-3);
-                break;
-            case 4:
-                x = peak_wide_f(1e-3f);
-                break;
-            case 5:
-                x = peak_wide_d(1e-3);
-                break;
-            }
-            sink = x;
-        }
+        sink = peaks[ps_isa_here()][precision](1e-3);
         double rate =
             2.0 * lanes * CHAINS * (1 << 20) * omp_get_max_threads() / busiest_since(start);
         best = fmax(best, rate);

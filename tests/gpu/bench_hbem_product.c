@@ -106,7 +106,8 @@ static double time_products(product_place *p, int64_t run)
     for (int round = -1; round < ROUNDS; ++round) {
         hbem_case_ok(device_clock_start(&clock));
         product(p, run);
-        hbem_case_ok(device_clock_stop(&clock, &seconds[round < 0 ? 0 : round])); /* 0 is taken anew */
+        hbem_case_ok(
+            device_clock_stop(&clock, &seconds[round < 0 ? 0 : round])); /* 0 is taken anew */
     }
     qsort(seconds, ROUNDS, sizeof *seconds, ps_compare_reals);
     return seconds[ROUNDS / 2];

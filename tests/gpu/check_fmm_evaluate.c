@@ -174,11 +174,19 @@ static ps_status check(const check_case *c)
     return status;
 }
 
-/* 1/r in fp64. */
-#define FP64(l, b)                                                                                 \
+/* Order, basis (fmm_options), precisions of the far and the near field, sides (0: one), kernel. */
+#define METHOD(l, b, far_field, near_field, many, name, number)                                    \
     {                                                                                              \
-        .order = l, .basis = b, .far = PS_DOUBLE, .near = PS_DOUBLE                                \
+        .order = l, .basis = b, .far = far_field, .near = near_field, .sides = many, .function = { \
+            PS_FMM_##name,                                                                         \
+            number                                                                                 \
+        }                                                                                          \
     }
+#define FP64(l, b) METHOD(l, b, PS_DOUBLE, PS_DOUBLE, 0, INVERSE, 0)
+#define OF(name, number) METHOD(5, 4, PS_DOUBLE, PS_DOUBLE, 0, name, number)
+#define THREE_SIDES METHOD(5, 4, PS_DOUBLE, PS_DOUBLE, 3, INVERSE, 0)
+#define MIXED METHOD(3, 2, PS_DOUBLE, PS_SINGLE, 0, INVERSE, 0)
+#define FP32 METHOD(3, 2, PS_SINGLE, PS_SINGLE, 0, INVERSE, 0)
 #define SAME 1e-12
 
 static const check_case cases[] = {
@@ -201,54 +209,11 @@ static const check_case cases[] = {
     {"ellipsoid, h 8, l 5, more", ELLIPSOID, 200003, 0, 8, FP64(5, 4), SAME, {0}},
     {"ellipsoid, h 12, l 3", ELLIPSOID, 100001, 0, 12, FP64(3, 2), SAME, {0}},
     {"cube, h 5, l 4, two sets", CUBE, 50021, 70001, 5, FP64(4, 4), SAME, {0}},
-    {"cube, h 4, l 3, near field in fp32",
-     CUBE,
-     20000,
-     0,
-     4,
-     {.order = 3, .basis = 2, .far = PS_DOUBLE, .near = PS_SINGLE},
-     2e-6,
-     {2.4e-4, 9.6e-3}},
-    {"cube, h 4, l 3, all in fp32",
-     CUBE,
-     20000,
-     0,
-     4,
-     {.order = 3, .basis = 2, .far = PS_SINGLE, .near = PS_SINGLE},
-     2e-6,
-     {2.4e-4, 9.6e-3}},
-    {"cube, h 4, l 5, three sides",
-     CUBE,
-     20000,
-     0,
-     4,
-     {.order = 5, .basis = 4, .far = PS_DOUBLE, .near = PS_DOUBLE, .sides = 3},
-     SAME,
-     {0}},
-    {"cube, h 4, l 5, exponential",
-     CUBE,
-     20000,
-     0,
-     4,
-     {.order = 5,
-      .basis = 4,
-      .far = PS_DOUBLE,
-      .near = PS_DOUBLE,
-      .function = {PS_FMM_EXPONENTIAL, 1}},
-     SAME,
-     {4e-7, 4.4e-5}},
-    {"cube, h 4, l 5, distance",
-     CUBE,
-     20000,
-     0,
-     4,
-     {.order = 5,
-      .basis = 4,
-      .far = PS_DOUBLE,
-      .near = PS_DOUBLE,
-      .function = {PS_FMM_DISTANCE, 0}},
-     SAME,
-     {4e-7, 2e-5}},
+    {"cube, h 4, l 3, near field in fp32", CUBE, 20000, 0, 4, MIXED, 2e-6, {2.4e-4, 9.6e-3}},
+    {"cube, h 4, l 3, all in fp32", CUBE, 20000, 0, 4, FP32, 2e-6, {2.4e-4, 9.6e-3}},
+    {"cube, h 4, l 5, three sides", CUBE, 20000, 0, 4, THREE_SIDES, SAME, {0}},
+    {"cube, h 4, l 5, exponential", CUBE, 20000, 0, 4, OF(EXPONENTIAL, 1), SAME, {4e-7, 4.4e-5}},
+    {"cube, h 4, l 5, distance", CUBE, 20000, 0, 4, OF(DISTANCE, 0), SAME, {4e-7, 2e-5}},
 };
 
 int main(int argc, char **argv)
