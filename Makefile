@@ -211,9 +211,10 @@ build/current: FORCE
 # ---- rules ----
 # V=1 shows the commands.
 run = $(if $(V),,@echo "$(1)";)
-$(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
-$(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
-$(B)/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
+# Each for objects and for watched ones (below).
+$(B)/formats/%.o $(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
+$(B)/preprocess/%.o $(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+$(B)/preprocess/terrain_import/%.o $(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -243,8 +244,8 @@ $(B)/generated/programs.h: programs.list Makefile
 	@mkdir -p $(@D)
 	awk -F'|' '!/^#/ && NF { for (i = 1; i <= NF; ++i) gsub(/^ +| +$$/, "", $$i); \
 	  printf "{\"%s\", \"%s\", \"%s\", \"%s\", \"%s\"},\n", $$1, $$2, $$4, $$5, $$6 }' $< > $@
-$(B)/runtime/program.o: $(B)/generated/version.h
-$(B)/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
+$(B)/runtime/program.o $(B)/watched/runtime/program.o: $(B)/generated/version.h
+$(B)/runtime/program.o $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/postprocess/%.o: CPPFLAGS_X = -I$(B)/generated
 $(B)/library/status.o: $(B)/generated/version.h
 $(B)/library/%.o: CPPFLAGS_X = -I$(B)/generated
@@ -268,8 +269,8 @@ $(SO): $(SO_OBJ) library/penstock.map $(LIB)
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
-$(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
-$(BIN)/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
+$(BIN)/penstock-mesh-import $(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
+$(BIN)/penstock-terrain-import $(B)/watched/bin/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(BIN)/penstock-%:
 	$(link)
 # The front command is the help program under another name.
@@ -314,12 +315,7 @@ WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED)
 # Iterations that depend on how sums are fused, and half a minute each, stay out.
 UNWATCHED_TESTS := tests/kernels/linear/test_krylov.c tests/kernels/schwarz/test_fast_solve.c
 WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_% $(foreach k,$(WATCHED_KERNELS),tests/kernels/$(k)/%),$(filter-out $(UNWATCHED_TESTS),$(TESTS_C)))))
-$(B)/watched/runtime/program.o: $(B)/generated/version.h
-$(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
-$(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/watched/kernels/%.o: CPPFLAGS_X = -UPS_ISA_VARIANTS -DPS_ISA=base
-$(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
-$(B)/watched/preprocess/terrain_import/%.o: CPPFLAGS_X = $(GRID_CFLAGS)
 $(B)/watched/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,cc $< (watched)) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
@@ -332,8 +328,6 @@ $(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))
 	$$(watched_link)
 endef
 $(foreach p,$(filter-out $(EXCLUDED),$(WATCHED)),$(eval $(call watched_rules,$(p))))
-$(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
-$(B)/watched/bin/penstock-terrain-import: LIBS_X = $(GRID_LIBS)
 $(WATCHED_TESTS:=.o): $(B)/watched/tests/%.o: $(B)/generated/tests/%.c
 	@mkdir -p $(@D)
 	$(call run,cc tests/$*.c (watched)) $(CC) $(CPPFLAGS_ALL) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@

@@ -5,14 +5,10 @@
 # WORK: a folder with 6 GB of room; DEVICE: cuda; SIDES: waves of a second solution, 8; CPU=no leaves the cores
 # out; FILES=no what goes through files; SOLVE_OPTIONS: more options of the solver; SCALE, EDGE: of the hull.
 set -eu
-work=${WORK:-$(mktemp -d)}
-[ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/lib.sh"
+measuring hbem-solve
 kind=${DEVICE:-cuda}
-device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
-revision=$(penstock-hbem-solve --version | sed 's/.*(\(.*\)).*/\1/')
 wave="--wavenumber 4.18879"
-figure() { sed -n "s/.*\"$1\": *\([-+0-9.e]*\).*/\1/p" "$2.json"; }
 # timed NAME PROGRAM...: figures in NAME.json, seconds in NAME.time
 timed() {
     local name=$1 start
@@ -24,14 +20,6 @@ timed() {
     cat "$name.err" >&2
 }
 seconds() { for name in "$@"; do cat "$name.time"; done | awk '{ s += $1 } END { print s }'; }
-# record CASE QUANTITY VALUE UNIT FLOOR SIZE
-record() {
-    awk -v of="$1" -v quantity="$2" -v value="$3" -v unit="$4" -v floor="$5" -v size="$6" -v device="$device" \
-        -v revision="$revision" 'BEGIN {
-        printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", of, quantity, value, unit
-        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, (value > 0 ? floor / value : 1)
-        printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
-}
 [ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale "${SCALE:-14.2}" --edge "${EDGE:-0.11}" $wave > /dev/null
 timed clusters penstock-cluster-build -q hull.hdf clusters.h5 $wave
 abroad="--direction 0.984807753012208,0.173648177666930,0"
@@ -41,10 +29,10 @@ fields() { timed "$1" penstock-hbem-field -q "$2" "$3" $points --device "$kind" 
 core="penstock-hbem-solve -v hull.hdf clusters.h5 $wave --precision fp32 --skeleton --device $kind --force ${SOLVE_OPTIONS:-}"
 timed core $core phi-core.hdf $abroad
 fields field-core phi-core.hdf u-core.h5
-n="N = $(figure unknowns core), k = 4.18879"
-floor=$(awk -v b="$(figure matrices core)" 'BEGIN { print b / 55e9 }')
+n="N = $(json unknowns core), k = 4.18879"
+floor=$(awk -v b="$(json matrices core)" 'BEGIN { print b / 55e9 }')
 record submarine-setup "K and W assembled in memory, ready for products, in penstock-hbem-solve" \
-    "$(figure assembly_time core)" s 1.374 "$n, fp32, skeletons; floor: the kernels one after the other"
+    "$(json assembly_time core)" s 1.374 "$n, fp32, skeletons; floor: the kernels one after the other"
 record submarine-total "set-up, solution and 3600 points at 20 km, whole programs, matrices in memory" \
     "$(seconds clusters core field-core)" s 2.1 "$n, one wave, fp32, skeletons; floor: kernels, sparse systems, field"
 timed core-sides $core sides.hdf --azimuths 0,350,"${SIDES:-8}"
@@ -59,13 +47,13 @@ through_files() {
     fields field phi.hdf u.h5
     penstock-compare phi.hdf phi-core.hdf --no-attributes > same.txt && echo "the same bits through files" >&2 ||
         { cat same.txt >&2; echo "OTHER BITS through files" >&2; }
-    record submarine-solve "Burton-Miller, OSRC, $(figure steps_most solve) steps, by penstock-hbem-solve" \
+    record submarine-solve "Burton-Miller, OSRC, $(json steps_most solve) steps, by penstock-hbem-solve" \
         "$(seconds solve)" s "$floor" "$n, one wave; floor: matrices to the device at 55 GB/s"
     record submarine-solve "products, a step" \
-        "$(awk -v t="$(figure products_time solve)" -v n="$(figure products solve)" 'BEGIN { print 1e3 * t / n }')" ms \
-        "$(awk -v b="$(figure matrices solve)" 'BEGIN { print 1e3 * b / 4.58e12 }')" "$n, one wave; floor: bytes at 4.58 TB/s"
+        "$(awk -v t="$(json products_time solve)" -v n="$(json products solve)" 'BEGIN { print 1e3 * t / n }')" ms \
+        "$(awk -v b="$(json matrices solve)" 'BEGIN { print 1e3 * b / 4.58e12 }')" "$n, one wave; floor: bytes at 4.58 TB/s"
     record submarine-solve "sparse systems, a step" \
-        "$(awk -v t="$(figure sparse_time solve)" -v n="$(figure products solve)" 'BEGIN { print 1e3 * t / n }')" ms 0 "$n, one wave"
+        "$(awk -v t="$(json sparse_time solve)" -v n="$(json products solve)" 'BEGIN { print 1e3 * t / n }')" ms "" "$n, one wave"
     record submarine-total "set-up, solution and 3600 points at 20 km, whole programs with files" \
         "$(seconds clusters dlp hyps solve field)" s "$floor" "$n, one wave, fp32, skeletons"
     timed sides $solve sides.hdf --azimuths 0,350,${SIDES:-8} --device "$kind" --force
@@ -79,8 +67,8 @@ kind=cpu fields field-cpu phi-cpu.hdf u-cpu.h5
 penstock-compare u-core.h5 u-cpu.h5 --norm space-time --measure deviation --tolerance 1e-4 --json > compare.json || true
 cat compare.json >&2
 record submarine-deviation "mean of ||u| - |u of cores|| / |u of cores| at 3600 points (13), matrices of each their own" \
-    "$(figure deviation compare)" "" 0 "$n; 1e-4 is asked"
+    "$(json deviation compare)" "" "" "$n; 1e-4 is asked"
 record submarine-setup "speed-up of assembling K and W over $(nproc) cores (the paper: 1.9 over 20)" \
-    "$(awk -v a="$(figure assembly_time cpu)" -v b="$(figure assembly_time core)" 'BEGIN { print a / b }')" "" 0 "$n"
+    "$(awk -v a="$(json assembly_time cpu)" -v b="$(json assembly_time core)" 'BEGIN { print a / b }')" "" "" "$n"
 record submarine-total "speed-up of set-up, solution and 3600 points over $(nproc) cores (the paper: 1.4 over 20)" \
-    "$(awk -v a="$(seconds cpu field-cpu)" -v b="$(seconds core field-core)" 'BEGIN { print a / b }')" "" 0 "$n"
+    "$(awk -v a="$(seconds cpu field-cpu)" -v b="$(seconds core field-core)" 'BEGIN { print a / b }')" "" "" "$n"

@@ -3,15 +3,10 @@
 # record on stdout. MESH: the mesh, where it is made already; WORK: a folder with 22 GB of room, which keeps
 # the matrices (slices.h5) for bench_tdbem_march.sh; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, 339.
 set -eu
-mesh=${MESH:+$(realpath "$MESH")}
 . "$(dirname "$0")/lib.sh"
 measuring slice-assemble
-if [ -z "$mesh" ]; then
-    make -s -C "$ROOT/cases/tdbem-airplane" mesh OUT="$work" BUILD="$BUILD" >&2
-    mesh=$work/airplane.hdf
-fi
-penstock-slice-assemble -q "$mesh" slices.h5 --formulation sound-hard --points 3 --speed 340 \
-    --dt "$(awk -v n="${SPACING:-339}" 'BEGIN { printf "%.12g", 36 / n / 340 }')" --device "${DEVICE:-cuda}" --force --json > slices.json
+airplane
+penstock-slice-assemble -q "$mesh" slices.h5 $how --device "${DEVICE:-cuda}" --force --json > slices.json
 cat slices.json >&2
 # The floor: the stored bytes at the 3.0 GB/s that the disk of the benchmark machine writes.
 stored=$(json stored slices)

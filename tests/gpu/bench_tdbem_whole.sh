@@ -5,14 +5,9 @@
 # and both densities compared to the bit. MESH: the mesh, where it is made already; WORK: a folder with 45 GB of
 # room; STEPS: 10823; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, 339; LENGTHS: other values of n_g in memory, 32.
 set -eu
-mesh=${MESH:+$(realpath "$MESH")}
 . "$(dirname "$0")/lib.sh"
 measuring tdbem-march
-if [ -z "$mesh" ]; then
-    make -s -C "$ROOT/cases/tdbem-airplane" mesh OUT="$work" BUILD="$BUILD" >&2
-    mesh=$work/airplane.hdf
-fi
-how="--formulation sound-hard --points 3 --speed 340 --dt $(awk -v n="${SPACING:-339}" 'BEGIN { printf "%.12g", 36 / n / 340 }')"
+airplane
 kind=${DEVICE:-cuda}
 march() { # NAME OPERANDS.. -- OPTIONS..
     local name=$1

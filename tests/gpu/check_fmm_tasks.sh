@@ -3,11 +3,8 @@
 # kernels, pairs from one side and from both, little memory on the device; a replayed mapping to the bit. BUILD:
 # the object folder; QUICK=1: a few of the cases.
 set -eu
-export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $*"; exit 1; }
+BUILD=${BUILD:-build/current}
+. "$(dirname "$0")/lib.sh"
 generate() { penstock-particle-import --generate "$@" > /dev/null; }
 tree() { penstock-octree-build "$@" --box 0,0,0,1 > /dev/null; }
 generate cube --count 200000 s.h5

@@ -1,12 +1,9 @@
-# What checks of penstock-hbem-solve on a device share: a folder that goes, and solutions or fields that are near to each other.
+# What checks of penstock-hbem-solve on a device share beyond lib.sh: solutions or fields that are near to each other, or the same.
 # Sourced, from beside them; DEVICE: cuda.
 set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+. "$(dirname "$0")/lib.sh"
 device=${DEVICE:-cuda}
 passed=0
-fail() { echo "FAILED: $*"; cat out err 2> /dev/null; exit 1; }
 run() { timeout 60 "$@" > out 2> err || fail "$*"; }
 near() { # A B LIMIT WHAT
     penstock-compare "$1" "$2" --no-attributes > out 2> err
@@ -14,4 +11,9 @@ near() { # A B LIMIT WHAT
         fail "$4"
     passed=$((passed + 1))
     echo "near: $4"
+}
+same() { # A B WHAT
+    run penstock-compare "$1" "$2" --no-attributes
+    passed=$((passed + 1))
+    echo "same bits: $3"
 }

@@ -145,6 +145,14 @@ expect 0 "" penstock-compare cw.r.h5 cw.r.h5
 expect 0 "" penstock-inspect pb.r.h5
 grep -q hessian0 out || fail "inspect does not tell of second derivatives"
 
+alike() { # NAME OPTIONS...: a device and the cores to 1e-6, a device twice to the bit
+    local name=$1 d
+    shift
+    for d in cpu cuda; do expect 0 "" $fmm "$name.h5" "$d.r.h5" "$@" --device $d --force; done
+    expect 0 "" penstock-compare cuda.r.h5 cpu.r.h5 --tolerance 1e-6 --no-attributes
+    expect 0 "" $fmm "$name.h5" again.r.h5 "$@" --device cuda --force
+    expect 0 "" penstock-compare cuda.r.h5 again.r.h5 --tolerance 0 --no-attributes
+}
 # ---- a device: within the bounds, too, and the cores' results but for the trees' other leaves ----
 if nvidia-smi -L > /dev/null 2>&1; then
     cores=$fmm fmm="penstock-fmm --device cuda"
@@ -154,13 +162,10 @@ if nvidia-smi -L > /dev/null 2>&1; then
     kept 1e-2 ff --kernel stokeslet
     kept 1e-2 cw --kernel helmholtz --parameter 6 --hessian
     fmm=$cores
-    for how in "cd --hessian" "pb --hessian --kernel yukawa --parameter .7" "ff --kernel stokeslet" "cw --kernel helmholtz --parameter 6"; do
-        set -- $how
-        for d in cpu cuda; do expect 0 "" $fmm "$1.h5" "$d.r.h5" --order 10 "${@:2}" --device $d --force; done
-        expect 0 "" penstock-compare cuda.r.h5 cpu.r.h5 --tolerance 1e-6 --no-attributes
-        expect 0 "" $fmm "$1.h5" again.r.h5 --order 10 "${@:2}" --device cuda --force
-        expect 0 "" penstock-compare cuda.r.h5 again.r.h5 --tolerance 0 --no-attributes
-    done
+    alike cd --order 10 --hessian
+    alike pb --order 10 --hessian --kernel yukawa --parameter .7
+    alike ff --order 10 --kernel stokeslet
+    alike cw --order 10 --kernel helmholtz --parameter 6
 fi
 
 # ---- periodic: Hasimoto's drag; a dipole is two charges that are close ----
@@ -191,14 +196,10 @@ for f in dd:dipoles cc:charges; do
 done
 expect 0 "" penstock-compare dd.r.h5 cc.r.h5 --tolerance 1e-2
 if nvidia-smi -L > /dev/null 2>&1; then # the cores' results, by the same tree but for the size of its leaves
-    for how in "dd --periodic xyz --period 1.5" "cd --periodic xy --period 2" "pb --periodic xyz --period 90 --background" \
-        "ff --periodic xyz --period 1.1 --kernel stokeslet --no-gradient"; do
-        set -- $how
-        for d in cpu cuda; do expect 0 "" $fmm "$1.h5" "$d.r.h5" --order 9 "${@:2}" --device $d --force; done
-        expect 0 "" penstock-compare cuda.r.h5 cpu.r.h5 --tolerance 1e-6 --no-attributes
-        expect 0 "" $fmm "$1.h5" again.r.h5 --order 9 "${@:2}" --device cuda --force
-        expect 0 "" penstock-compare cuda.r.h5 again.r.h5 --tolerance 0 --no-attributes
-    done
+    alike dd --order 9 --periodic xyz --period 1.5
+    alike cd --order 9 --periodic xy --period 2
+    alike pb --order 9 --periodic xyz --period 90 --background
+    alike ff --order 9 --periodic xyz --period 1.1 --kernel stokeslet --no-gradient
 fi
 
 # ---- refused ----

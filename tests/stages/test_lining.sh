@@ -19,13 +19,7 @@ penstock-slice-assemble box.h5 b.h5 $how --lining all --tile-rows 256 --tile-sli
 penstock-inspect a.h5 | grep -q "sound-hard-lining" || fail "inspect does not tell a lining"
 
 # ---- a sphere of two tags, 1 above and 2 below ----
-"$tool" off 2 12.566370614359172 > sphere.off
-awk 'NR == 2 { n = $1; m = $2; print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 \"upper half\"\n2 2 \"lower\"\n$EndPhysicalNames\n$Nodes\n" n }
-    NR > 2 && NR <= n + 2 { z[NR - 3] = $3; print NR - 2, $1, $2, $3 }
-    NR == n + 2 { print "$EndNodes\n$Elements\n" m }
-    NR > n + 2 && NF > 3 { t = z[$2] + z[$3] + z[$4] > 0 ? 1 : 2; print ++e, 2, 2, t, t, $2 + 1, $3 + 1, $4 + 1 }
-    END { print "$EndElements" }' sphere.off > sphere.msh
-penstock-mesh-import sphere.msh s.h5 --order none -q > /dev/null
+halves 2
 penstock-slice-assemble s.h5 m.h5 $hard -q > /dev/null
 penstock-slice-assemble s.h5 all.h5 $hard --lining all -q > /dev/null
 penstock-slice-assemble s.h5 one.h5 $hard --lining "upper half" -q > /dev/null

@@ -4,13 +4,7 @@
 . "$ROOT/tests/stages/lib.sh"
 . "$ROOT/tests/support/march.bash"
 set -eu
-"$tool" off 1 12.566370614359172 > sphere.off
-awk 'NR == 2 { n = $1; m = $2; print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" n }
-    NR > 2 && NR <= n + 2 { z[NR - 3] = $3; print NR - 2, $1, $2, $3 }
-    NR == n + 2 { print "$EndNodes\n$Elements\n" m }
-    NR > n + 2 && NF > 3 { t = z[$2] + z[$3] + z[$4] > 0 ? 1 : 2; print ++e, 2, 2, t, t, $2 + 1, $3 + 1, $4 + 1 }
-    END { print "$EndElements" }' sphere.off > sphere.msh
-penstock-mesh-import sphere.msh s.h5 --order none -q > /dev/null
+halves 1
 hard="--formulation sound-hard --speed 1 --courant 2 --points 3 --precision fp64 --combined .25"
 walls="--admittance 2:b0=.1:pair=.6,-.242711950090,.75,1.854049621773557 --admittance 1:b0=.5:pole=1,3"
 run="--steps 90 --emitter plane:dir=0,0,1:width=1 $walls"

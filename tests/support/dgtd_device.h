@@ -31,18 +31,11 @@ typedef struct dgtd_device {
 
 static inline void dgtd_device_release(dgtd_device *x)
 {
-    ps_device_free(x->device, x->memory);
-    ps_device_free(x->device, x->border_memory);
-    ps_device_free(x->device, x->current_memory);
-    ps_device_free(x->device, x->upwind_memory);
-    ps_device_free(x->device, x->pml_memory);
-    ps_device_free(x->device, x->media_memory);
-    ps_device_free(x->device, x->ports_memory);
+    void *there[] = {x->memory,     x->border_memory, x->current_memory, x->upwind_memory,
+                     x->pml_memory, x->media_memory,  x->ports_memory,   x->local_memory,
+                     x->field[0],   x->field[1],      x->scratch};
+    for (size_t i = 0; i < sizeof there / sizeof *there; ++i) ps_device_free(x->device, there[i]);
     free(x->ports.host);
-    ps_device_free(x->device, x->local_memory);
-    ps_device_free(x->device, x->field[0]);
-    ps_device_free(x->device, x->field[1]);
-    ps_device_free(x->device, x->scratch);
     ps_stream_close(&x->stream);
     free(x->tables);
 }

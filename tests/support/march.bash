@@ -9,6 +9,17 @@ sphere() {
     "$tool" off "$@" > "sphere$1.off"
     penstock-mesh-import "sphere$1.off" "sphere$1.h5" --order none -q > /dev/null
 }
+# halves LEVEL: s.h5, a sphere of area 4 pi whose upper half is group 1, the lower one group 2.
+halves() {
+    "$tool" off "$1" 12.566370614359172 > sphere.off
+    awk 'NR == 2 { n = $1; m = $2
+            print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 \"upper half\"\n2 2 \"lower\"\n$EndPhysicalNames\n$Nodes\n" n }
+        NR > 2 && NR <= n + 2 { z[NR - 3] = $3; print NR - 2, $1, $2, $3 }
+        NR == n + 2 { print "$EndNodes\n$Elements\n" m }
+        NR > n + 2 && NF > 3 { t = z[$2] + z[$3] + z[$4] > 0 ? 1 : 2; print ++e, 2, 2, t, t, $2 + 1, $3 + 1, $4 + 1 }
+        END { print "$EndElements" }' sphere.off > sphere.msh
+    penstock-mesh-import sphere.msh s.h5 --order none -q > /dev/null
+}
 # figure FILE NAME: a number out of a --json report.
 figure() { grep -o "\"$2\": *[-0-9.e+]*" "$1" | head -n 1 | sed 's/.*: *//'; }
 # below A B: A <= B, numbers.
