@@ -241,17 +241,20 @@ void ps_phasors_choose(ps_phasors *file, int frequency)
     }
 }
 
-void ps_phasors_warn_unsettled(const ps_phasors *file)
+ps_status ps_phasors_check_settled(const ps_phasors *file, const ps_run *run)
 {
+    static const char said[] =
+        "%s: the fields had not died away or become steady when they were transformed; %.2g of "
+        "them (by the root of the electric energy) had not, and what is made of them is as "
+        "uncertain. March on for longer (penstock-dgtd-march said how)";
     double share = file->header.unsettled;
+    if (share > PS_PHASORS_WRONG)
+        return ps_refuse(run, "unsettled", said, ps_store_path(file->store), share);
+    if (share > PS_PHASORS_SETTLED) ps_warning(said, ps_store_path(file->store), share);
     if (share < 0)
         ps_info("%s does not say whether its fields had died away or become steady",
                 ps_store_path(file->store));
-    else if (share > PS_PHASORS_SETTLED)
-        ps_warning("%s: the fields had not died away or become steady when they were transformed; "
-                   "%.2g of them (by the root of the electric energy) had not, and what is made "
-                   "of them is as uncertain. March on for longer (penstock-dgtd-march said how)",
-                   ps_store_path(file->store), share);
+    return PS_OK;
 }
 
 static int by_number(const void *a, const void *b)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "runtime/program.h"
 
 #define PS_PHASORS_FORMAT "penstock-dgtd-phasors"
 enum { PS_PHASORS_VERSION = 2, PS_PHASORS_FREQUENCIES_MAX = 64, PS_PHASORS_MATERIALS_MAX = 256 };
@@ -56,6 +57,8 @@ typedef struct ps_phasors ps_phasors;
 #define PS_PHASORS_SETTLED 1e-2
 /* Powers that are one another's sum are warned of where they are off by more. */
 #define PS_PHASORS_BALANCE 1e-2
+/* Above this share what is made of the transforms, or of the powers, is refused. */
+#define PS_PHASORS_WRONG .1
 /* Sources that have less than this at a frequency, of what their samples could add up to, are
  * refused. */
 #define PS_PHASORS_FAINT 1e-3
@@ -104,8 +107,9 @@ ps_status ps_phasors_incident(const ps_phasors *file, int frequency, double *out
 /* From now on the header's dispersive materials have eps and sigma of this frequency; those of the
  * first one before. */
 void ps_phasors_choose(ps_phasors *file, int frequency);
-/* Warns with the figure where fields had not settled, or where the file does not say. */
-void ps_phasors_warn_unsettled(const ps_phasors *file);
+/* Warns with the figure where fields had not settled, or where the file does not say; refuses where
+ * more than PS_PHASORS_WRONG of them had not (--allow unsettled). */
+ps_status ps_phasors_check_settled(const ps_phasors *file, const ps_run *run);
 
 /* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);

@@ -84,11 +84,11 @@ static void release(job *j)
 
 /* ---- files ---- */
 
-static ps_status open_files(job *j, const char *phasors, const char *mesh)
+static ps_status open_files(job *j, const ps_run *run, const char *phasors, const char *mesh)
 {
     PS_TRY(ps_phasors_open(phasors, &j->phasors));
     const ps_phasors_header *h = j->header = ps_phasors_get_header(j->phasors);
-    ps_phasors_warn_unsettled(j->phasors);
+    PS_TRY(ps_phasors_check_settled(j->phasors, run));
     PS_TRY(ps_volume_mesh_load(mesh, &j->mesh));
     if (strcmp(h->mesh_hash, j->mesh.content_hash) != 0)
         return ps_fail(PS_INVALID,
@@ -281,6 +281,30 @@ static ps_status find_scale(job *j, int frequency, double *out)
                : PS_OK;
 }
 
+/* What radiates and what flows out differ by the product of outgoing and returning waves: a plane
+ * wave from outside returns by itself. The far field takes the outgoing ones alone, so that this is
+ * told and no more; but no more than is accepted can radiate. */
+static ps_status check_powers(const job *j, int f, const ps_run *run)
+{
+    double hertz = j->header->frequency[f], power = j->radiated[f], accepted;
+    if (!of_radiated() || strcmp(j->header->source_units, "V/m") == 0) return PS_OK;
+    double balance = power / j->flow[f] - 1;
+    if (fabs(balance) > PS_PHASORS_BALANCE)
+        ps_warning("at %g Hz %.4g W radiate and %.4g W flow out through the surface, off by %.2g: "
+                   "an outer boundary that returns waves (absorbing faces do, the nearer the more: "
+                   "dgtd-setup --pml auto does not), or elements too large for the waves at it",
+                   hertz, power, j->flow[f], balance);
+    if (!j->header->has_accepted || strcmp(j->header->source_units, "V") != 0 ||
+        ps_phasors_accepted(j->phasors, f, &accepted) != PS_OK ||
+        power <= (1 + PS_PHASORS_WRONG) * accepted)
+        return PS_OK;
+    return ps_refuse(run, "imbalance",
+                     "at %g Hz %.4g W radiate, and the ports accept %.4g W: fields that had not "
+                     "died away, an outer boundary that returns waves, or elements too large for "
+                     "them",
+                     hertz, power, accepted);
+}
+
 /* Conjugated: traces follow e^{-iwt}. */
 static void put_row(const job *j, ps_trace *trace, int64_t sample, double scale)
 {
@@ -323,7 +347,7 @@ static int64_t batch_of(const job *j)
     return chunk < j->header->rows ? chunk : j->header->rows;
 }
 
-static ps_status compute(job *j, ps_trace *trace)
+static ps_status compute(job *j, const ps_run *run, ps_trace *trace)
 {
     int64_t width = 6 * j->reference.nodes, batch = batch_of(j);
     PS_TRY(PS_ALLOC(&j->electric, batch * width, "fields of elements"));
@@ -334,6 +358,7 @@ static ps_status compute(job *j, ps_trace *trace)
         double scale;
         PS_TRY(radiate(j, f, batch));
         PS_TRY(find_scale(j, f, &scale));
+        PS_TRY(check_powers(j, f, run));
         put_row(j, trace, f, scale);
     }
     return PS_OK;
@@ -363,19 +388,11 @@ static ps_status take(const job *j, const ps_run *run)
     return ps_plan_take(run, &need, NULL);
 }
 
-/* What radiates and what flows out differ by the product of outgoing and returning waves: a plane
- * wave from outside returns by itself. */
 static void report_flow(const job *j, int f, ps_report *r)
 {
-    double balance = j->radiated[f] / j->flow[f] - 1;
     if (strcmp(j->header->source_units, "V/m") == 0) return;
     ps_report_real(r, "outflow", j->flow[f]);
-    ps_report_real(r, "balance", balance);
-    if (fabs(balance) <= PS_PHASORS_BALANCE) return;
-    ps_warning("at %g Hz %.4g W radiate and %.4g W flow out through the surface, off by %.2g: an "
-               "outer boundary that returns waves (absorbing faces do, the nearer the more: "
-               "dgtd-setup --pml auto does not), or elements too large for the waves at it",
-               j->header->frequency[f], j->radiated[f], j->flow[f], balance);
+    ps_report_real(r, "balance", j->radiated[f] / j->flow[f] - 1);
 }
 
 /* Power and efficiency by frequency, and what the strongest direction of the sphere has. */
@@ -430,7 +447,7 @@ static ps_status write_trace(job *j, const ps_product *product)
     PS_TRY(take(j, product->run));
     PS_TRY(ps_trace_init(&trace, j->header->frequencies, (rcs ? 1 : 3) * j->receivers.count, !rcs));
     describe(j, &trace);
-    PS_TRY(compute(j, &trace));
+    PS_TRY(compute(j, product->run, &trace));
     return ps_product_put_trace(product, &trace);
 }
 
@@ -443,7 +460,7 @@ static ps_status list_directions(job *j)
 static ps_status open_all(job *j, ps_product *product)
 {
     const char *const *paths = product->run->operands;
-    PS_TRY(open_files(j, paths[0], paths[1]));
+    PS_TRY(open_files(j, product->run, paths[0], paths[1]));
     PS_TRY(ps_store_open(paths[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &j->mesh_store));
     PS_TRY(ps_product_input(product, "phasors", ps_phasors_store(j->phasors)));
     return ps_product_input(product, "mesh", j->mesh_store);
@@ -468,7 +485,10 @@ static ps_status run_far(ps_run *run)
 }
 
 static const ps_allowance allowances[] = {
-    {"outside", "other media or metal outside of the surface, which scatter, too"}, {NULL, NULL}};
+    {"outside", "other media or metal outside of the surface, which scatter, too"},
+    {"unsettled", "fields that had not died away or become steady"},
+    {"imbalance", "more power that radiates than ports accept"},
+    {NULL, NULL}};
 
 static const ps_program program = {
     .name = "dgtd-far",

@@ -20,7 +20,7 @@
 /* Without what share of the end S is made once more; what it may change; the energy that may be
  * left at the end; how faint a pulse may be. */
 static const double TAIL = .2, DECAYED = 1e-2, LEFT = 1e-2, FAINT = PS_PHASORS_FAINT, GAIN = 1.02,
-                    ASYMMETRY = 1e-2;
+                    ASYMMETRY = 1e-2, WRONG = .1;
 
 enum { FREQUENCIES = 4096 };
 
@@ -224,16 +224,20 @@ static ps_status compute_at(const ps_run *run, job *j, scattering *x, int64_t i)
 
 static ps_status check_results(const ps_run *run, const job *j)
 {
-    if (j->singular * j->singular > GAIN)
-        ps_warning("%.4g of the power that comes into the ports leaves them: the signals are wrong "
-                   "by that much at "
-                   "least (mesh, or fields that have not decayed)",
-                   j->singular * j->singular);
-    if (j->asymmetry > ASYMMETRY)
-        ps_warning("S is not symmetric by up to %.2g, though all media are reciprocal: the signals "
-                   "are wrong by that "
-                   "much at least",
-                   j->asymmetry);
+    static const char gains[] = "%.4g of the power that comes into the ports leaves them: the "
+                                "signals are wrong by that much at least (mesh, fields that have "
+                                "not decayed, or runs whose media differ)",
+                      skew[] = "S is not symmetric by up to %.2g, though all media are reciprocal: "
+                               "the signals are wrong by that much at least, or runs' media differ";
+    double power = j->singular * j->singular;
+    if (power > 1 + WRONG)
+        PS_TRY(ps_refuse(run, "active", gains, power));
+    else if (power > GAIN)
+        ps_warning(gains, power);
+    if (j->asymmetry > WRONG)
+        PS_TRY(ps_refuse(run, "asymmetric", skew, j->asymmetry));
+    else if (j->asymmetry > ASYMMETRY)
+        ps_warning(skew, j->asymmetry);
     if (j->left > LEFT)
         PS_TRY(ps_refuse(
             run, "undecayed",
@@ -423,6 +427,8 @@ static ps_status run_ports(ps_run *run)
 
 static const ps_allowance allowances[] = {
     {"undecayed", "signals whose end still changes the S-parameters"},
+    {"active", "ports that more power leaves than comes in"},
+    {"asymmetric", "S that is not symmetric"},
     {"faint", "frequencies that the pulse hardly has"},
     {NULL, NULL}};
 

@@ -44,7 +44,7 @@ ps_status sar_open(sar_job *job, const char *phasors, const char *mesh)
 {
     PS_TRY(ps_phasors_open(phasors, &job->phasors));
     job->header = ps_phasors_get_header(job->phasors);
-    ps_phasors_warn_unsettled(job->phasors);
+    PS_TRY(ps_phasors_check_settled(job->phasors, job->run));
     PS_TRY(ps_volume_mesh_load(mesh, &job->mesh));
     PS_TRY(check_mesh(job, phasors, mesh));
     int64_t count = job->mesh.tetrahedron_count;

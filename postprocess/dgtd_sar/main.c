@@ -189,6 +189,7 @@ static ps_status compute(sar_job *job, const ps_product *product)
     for (int i = 0; i < chosen.at.count; ++i) PS_TRY(sar_point_add(job, chosen.at.items[i]));
     PS_TRY(sar_read_fields(job));
     PS_TRY(settle_scale(job));
+    PS_TRY(sar_check_balance(job));
     if (job->grid > 0) PS_TRY(sar_voxels_prepare(job));
     for (int m = 0; m < job->masses && job->grid > 0; ++m)
         PS_TRY(sar_voxels_average(job, m, &peaks[m]));
@@ -212,6 +213,11 @@ static ps_status run_sar(ps_run *run)
     return run->plan ? PS_OK : compute(&job, &product);
 }
 
+static const ps_allowance allowances[] = {
+    {"unsettled", "fields that had not died away or become steady"},
+    {"imbalance", "more power absorbed or flowing out than the ports accept"},
+    {NULL, NULL}};
+
 static const ps_program program = {
     .name = "dgtd-sar",
     .results = 1,
@@ -227,6 +233,7 @@ static const ps_program program = {
                 "      --cut-quantity sar",
     .options = options,
     .figures = figure_table,
+    .allowances = allowances,
     .operands_min = 3,
     .operands_max = 3,
     .run = run_sar};

@@ -107,6 +107,9 @@ ps_status sar_cut_make(sar_job *job, const char *text);
 ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cut_quantity what,
                         const ps_product *product);
 ps_status sar_write_field(const sar_job *job, const char *path);
+/* Warns where powers do not add up; refuses where more is absorbed or flows out than ports give
+ * (--allow imbalance). */
+ps_status sar_check_balance(const sar_job *job);
 void sar_report(const sar_job *job, const sar_peak *peaks);
 
 #endif

@@ -69,23 +69,23 @@ static ps_status open_model(anomaly *a, const char *path, const origin_record *r
 }
 
 /* The best iterate of a solve that reached its limit is a file like any other. */
-static ps_status tell_of_convergence(const ps_store *store)
+static ps_status check_convergence(const anomaly *a, const ps_store *store)
 {
     int64_t converged = 1;
     if (ps_store_has(store, "/", "converged"))
         PS_TRY(ps_store_get_int(store, "/", "converged", &converged));
-    if (!converged)
-        ps_warning("%s is of a solve that did not converge: the elements' values are as far off as "
-                   "it was",
-                   ps_store_path(store));
-    return PS_OK;
+    if (converged) return PS_OK;
+    return ps_refuse(a->run, "unconverged",
+                     "%s is of a solve that did not converge: the elements' values are as far off "
+                     "as it was",
+                     ps_store_path(store));
 }
 
 ps_status bind_model(anomaly *a, const char *path, double gravity)
 {
     origin_record record;
     char found[2 * PATH_SIZE];
-    PS_TRY(tell_of_convergence(a->potential.store));
+    PS_TRY(check_convergence(a, a->potential.store));
     PS_TRY(read_record(a->potential.store, &record));
     a->gravity = record.gravity;
     if (gravity > 0 && fabs(gravity - record.gravity) > 1e-12 * record.gravity)

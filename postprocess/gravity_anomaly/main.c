@@ -37,6 +37,7 @@ static const ps_allowance allowances[] = {
     {"elements-only", "no model: the elements' values alone, off by an amount that nobody knows"},
     {"stations-outside", "stations outside of the box, by the sums over the model's cells"},
     {"station-units", "stations whose coordinates look like degrees or km"},
+    {"unconverged", "the potential of a solve that did not converge"},
     {NULL, NULL}};
 
 static void station_list_release(station_list *list) { free(list->rows); }

@@ -178,16 +178,28 @@ static ps_status check_planes(const job *j)
                    behind, r->count, r->far_field ? "directions point" : "points lie");
 }
 
-/* Points inside a closed surface, on it and outside: counts, and a warning of those where the
- * solution has no field. */
-static void count_sides(job *j)
+/* Points of a plane may lie where there is no field, so that it can cut through a body. */
+static ps_status check_sides(const job *j, int64_t wrong, const char *where)
+{
+    static const char said[] = "%" PRId64 " of %" PRId64 " points lie %s, where there is no field";
+    if (wrong == 0) return PS_OK;
+    if (j->receivers.grid[0] > 0)
+        ps_warning(said, wrong, j->receivers.count, where);
+    else
+        return ps_refuse(j->run, "no-field", said, wrong, j->receivers.count, where);
+    return PS_OK;
+}
+
+/* Points inside a closed surface, on it and outside: counts, and those where the solution has no
+ * field. */
+static ps_status count_sides(job *j)
 {
     const field_source *source = &j->source;
     int64_t inside = 0, on = 0, n = j->receivers.count;
     int side = field_side(source);
-    if (j->receivers.far_field || chosen.distance > 0) return;
+    if (j->receivers.far_field || chosen.distance > 0) return PS_OK;
     if (source->mirrors.count == 0 && ps_hbem_surface_check_closed(&source->surface) != PS_OK)
-        return;
+        return PS_OK;
 #pragma omp parallel for reduction(+ : inside, on)
     for (int64_t i = 0; i < n; ++i) {
         int where = field_where(source, j->receivers.places + 3 * i);
@@ -198,10 +210,6 @@ static void count_sides(job *j)
     j->on = on;
     j->outside = n - inside - on;
     int64_t wrong = side > 0 ? inside : side < 0 ? j->outside : 0;
-    if (wrong)
-        ps_warning("%" PRId64 " of %" PRId64 " points lie %s the %s, where there is no field",
-                   wrong, n, side > 0 ? "inside" : "outside",
-                   field_is_scattered(source) ? "body" : "surface");
     if (on)
         ps_warning("%" PRId64 " of %" PRId64 " points lie on the surface: the values there are "
                    "limits from %s",
@@ -209,14 +217,21 @@ static void count_sides(job *j)
                    side > 0   ? "outside"
                    : side < 0 ? "inside"
                               : "both sides");
+    char where[32];
+    snprintf(where, sizeof where, "%s the %s", side > 0 ? "inside" : "outside",
+             field_is_scattered(source) ? "body" : "surface");
+    return check_sides(j, wrong, where);
 }
 
-static void warn_of_solutions(const job *j)
+static ps_status check_converged(const job *j)
 {
     for (int f = 0; f < j->source.file_count; ++f)
         if (!j->source.files[f].header.converged)
-            ps_warning("%s holds iterates that did not converge",
-                       ps_store_path(j->source.files[f].store));
+            PS_TRY(ps_refuse(j->run, "unconverged",
+                             "%s holds iterates that did not converge, and fields of them are as "
+                             "far off: let penstock-hbem-solve go on with a larger --limit",
+                             ps_store_path(j->source.files[f].store)));
+    return PS_OK;
 }
 
 /* The speed of sound: asked for, or of the solutions. */
@@ -404,15 +419,17 @@ static ps_status write_all(job *j, const ps_product *product, ps_trace *trace)
 static ps_status make_trace(job *j, const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
+    ps_status status = PS_OK;
     bool first = ps_comm_rank() == 0;
     if (first) {
-        count_sides(j);
-        warn_of_solutions(j);
+        status = count_sides(j);
+        if (status == PS_OK) status = check_converged(j);
     }
+    PS_TRY(ps_comm_agree(status));
     PS_TRY(ps_trace_init(&trace, j->source.frequencies, field_channels(&j->task),
                          field_is_wave(&j->source)));
     describe(j, &trace);
-    ps_status status = evaluate(j, &trace);
+    status = evaluate(j, &trace);
     if (status == PS_OK && chosen.quantity == TARGET_STRENGTH)
         ps_trace_to_target_strength(&trace, chosen.distance > 0 ? chosen.distance : 1);
     if (status == PS_OK && first) status = write_all(j, product, &trace);
@@ -458,6 +475,11 @@ static ps_status run_field(ps_run *run)
     return make_trace(&j, &product);
 }
 
+static const ps_allowance allowances[] = {
+    {"no-field", "points on the side of the surface where there is no field"},
+    {"unconverged", "solutions that did not converge"},
+    {NULL, NULL}};
+
 static const ps_program program = {
     .name = "hbem-field",
     .results = 4,
@@ -476,6 +498,7 @@ static const ps_program program = {
         "'-3,0,-3;6,0,0;0,0,6;61x61'",
     .options = options,
     .figures = figure_table,
+    .allowances = allowances,
     .operands_min = 2,
     .operands_max = PS_OPERANDS_MAX,
     .run = run_field,

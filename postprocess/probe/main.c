@@ -110,33 +110,38 @@ static ps_status check_choice(const task *t)
 
 /* ---- what there is to do ---- */
 
-static void warn_of(const task *t, const char *what, int64_t count, int64_t first)
+/* Points of a plane may lie where there is no field, so that it can cut through a body. */
+static ps_status check_field(const task *t, const ps_run *run, const char *what, int64_t count,
+                             int64_t first)
 {
+    static const char said[] = "%lld of %lld %s %s (the first: number %lld at %g,%g,%g)";
+    const char *which = t->receivers.far_field ? "directions" : "points";
     const double *x = t->receivers.places + 3 * first;
-    ps_warning("%lld of %lld points %s (the first: point %lld at %g,%g,%g)", (long long)count,
-               (long long)t->receivers.count, what, (long long)first, x[0], x[1], x[2]);
+    long long wrong = count, all = t->receivers.count, at = first;
+    if (count > 0 && t->receivers.grid[0] == 0)
+        return ps_refuse(run, "no-field", said, wrong, all, which, what, at, x[0], x[1], x[2]);
+    if (count > 0) ps_warning(said, wrong, all, which, what, at, x[0], x[1], x[2]);
+    return PS_OK;
 }
 
-static void warn_places(const task *t)
+static ps_status check_places(const task *t, const ps_run *run)
 {
     int64_t first, count;
-    if (t->surface) return;
+    if (t->surface) return PS_OK;
     count = probe_count_beyond(&t->source, &t->receivers, &first);
-    if (count)
-        ps_warning("%lld of %lld %s beyond the plane that mirrors, where there is no fluid (the "
-                   "first: number %lld)",
-                   (long long)count, (long long)t->receivers.count,
-                   t->receivers.far_field ? "directions point" : "points lie", (long long)first);
-    if (t->receivers.far_field) return;
+    PS_TRY(check_field(t, run, "lie beyond the plane that mirrors, where there is no fluid", count,
+                       first));
+    if (t->receivers.far_field) return PS_OK;
     count = probe_count_inside(&t->source, &t->receivers, &first);
-    if (count)
-        warn_of(t, "lie inside the body, where the sum of layers is not a field", count, first);
+    PS_TRY(check_field(t, run, "lie inside the body, where the sum of layers is not a field", count,
+                       first));
     count = probe_count_on(&t->source, &t->receivers, &first);
     if (count)
-        warn_of(t,
-                "lie on the surface, where a rigid body's field jumps, and what is written is the "
-                "limit of either side (--surface gives the pressure there)",
-                count, first);
+        ps_warning("%lld of %lld points lie on the surface, where a rigid body's field jumps, and "
+                   "what is written is the limit of either side (--surface gives the pressure "
+                   "there; the first: number %lld)",
+                   (long long)count, (long long)t->receivers.count, (long long)first);
+    return PS_OK;
 }
 
 /* Of a history in the time of a flow, or at rest. */
@@ -251,7 +256,7 @@ static ps_status report(const task *t, const ps_run *run, const ps_trace *trace)
 static ps_status make_trace(const task *t, const ps_product *product)
 {
     PS_SCOPED(ps_trace_release) ps_trace trace = {0};
-    warn_places(t);
+    PS_TRY(check_places(t, product->run));
     PS_TRY(ps_trace_init(&trace, t->range.count, channel_count(t), false));
     PS_TRY(compute(t, product->run, &trace));
     PS_TRY(ps_product_put_trace(product, &trace));
@@ -280,6 +285,9 @@ static ps_status run_probe(ps_run *run)
     return report(&t, run, NULL);
 }
 
+static const ps_allowance allowances[] = {
+    {"no-field", "points inside of the body or beyond a plane that mirrors"}, {NULL, NULL}};
+
 static const ps_program program = {
     .name = "probe",
     .results = 1,
@@ -296,6 +304,7 @@ static const ps_program program = {
                 "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
     .options = options,
     .figures = figure_table,
+    .allowances = allowances,
     .operands_min = 3,
     .operands_max = 3,
     .run = run_probe};

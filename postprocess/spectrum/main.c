@@ -46,9 +46,13 @@ static const ps_option options[] = {
     PS_OPTION_END};
 
 static const ps_allowance allowances[] = {
-    {"beyond-band", "a target strength where mesh or step are too coarse"},
-    {"cut-signal", "a target strength of a signal that ends before it has decayed"},
+    {"beyond-band", "frequencies where mesh or step are too coarse"},
+    {"cut-signal", "a signal that ends before it has decayed"},
     {NULL, NULL}};
+
+/* Of the signal's peak at the end of the trace: warned of above, refused of responses above; times
+ * the usable frequency, from which on responses are none. */
+static const double DECAYED = 1e-3, CUT = .1, HOPELESS = 3;
 
 static bool divides(void) { return chosen.divide || chosen.pulse || chosen.target_strength; }
 
@@ -176,43 +180,51 @@ static double usable_frequency(const ps_trace *trace)
     return highest;
 }
 
-static void warn(const ps_trace *out, double usable, double truncation, int64_t unknown)
+static int64_t count_beyond(const ps_trace *out, double usable)
 {
     int64_t beyond = 0;
     for (int64_t i = 0; i < out->samples; ++i) beyond += out->axis[i] > usable;
-    if (beyond)
-        ps_warning("%lld of %lld frequencies are above %g Hz, where mesh or step are too coarse "
-                   "for accurate values",
-                   (long long)beyond, (long long)out->samples, usable);
-    if (truncation > 1e-3)
-        ps_warning("the signal has not decayed where the trace ends (its end is %.2g of its peak): "
-                   "march longer, or --taper",
-                   truncation);
-    if (unknown)
-        ps_warning("at %lld frequencies the pulse has no energy: no value there (NaN)",
-                   (long long)unknown);
+    return beyond;
+}
+
+static ps_status check_end(const ps_run *run, double truncation)
+{
+    static const char said[] = "the signal has not decayed where the trace ends (its end is %.2g "
+                               "of its peak): march longer, or --taper";
+    if (divides() && truncation > CUT && chosen.taper == 0)
+        return ps_refuse(run, "cut-signal", said, truncation);
+    if (truncation > DECAYED) ps_warning(said, truncation);
+    return PS_OK;
 }
 
 /* ---- the result ---- */
 
-/* Lines above the usable band have none, unless they are asked for. */
-static ps_status leave_out_beyond(const ps_run *run, double usable, ps_trace *out)
+/* Responses are left out where they are hopeless, target strengths already above the usable band,
+ * unless they are asked for; a transform of what the trace has stays. */
+static ps_status check_band(const ps_run *run, double usable, ps_trace *out)
 {
-    int64_t beyond = 0;
-    for (int64_t i = 0; i < out->samples; ++i) beyond += out->axis[i] > usable;
+    double most = chosen.target_strength ? usable : divides() ? HOPELESS * usable : INFINITY;
+    int64_t beyond = count_beyond(out, usable), hopeless = count_beyond(out, most);
     for (int i = 0; i < run->allowed.count; ++i)
-        if (strcmp(run->allowed.items[i], "beyond-band") == 0) beyond = 0;
-    if (beyond == 0) return PS_OK;
-    if (beyond == out->samples)
+        if (strcmp(run->allowed.items[i], "beyond-band") == 0) hopeless = 0;
+    if (hopeless == out->samples)
         return ps_refuse(run, "beyond-band",
-                         "all frequencies are above %.4g Hz, where mesh or step are too coarse for "
-                         "a target strength: refine them, or ask for lower ones",
-                         usable);
-    for (int64_t v = 0; v < out->samples * out->channels; ++v)
-        if (out->axis[v / out->channels] > usable) out->real[v] = NAN;
-    ps_warning("no target strength (NaN) at %lld of %lld frequencies, above %.4g Hz: mesh or step "
-               "are too coarse there (--allow beyond-band gives it all the same)",
-               (long long)beyond, (long long)out->samples, usable);
+                         "all frequencies are above %.4g Hz, where mesh or step are too coarse: "
+                         "refine them, or ask for lower ones",
+                         most);
+    for (int64_t v = 0; v < out->samples * out->channels && hopeless > 0; ++v) {
+        if (out->axis[v / out->channels] <= most) continue;
+        out->real[v] = NAN;
+        if (out->imaginary) out->imaginary[v] = NAN;
+    }
+    if (beyond)
+        ps_warning("%lld of %lld frequencies are above %.4g Hz, where mesh or step are too coarse "
+                   "for accurate values",
+                   (long long)beyond, (long long)out->samples, usable);
+    if (hopeless)
+        ps_warning("at %lld of %lld frequencies, above %.4g Hz, NaN stands for what mesh and step "
+                   "do not tell (--allow beyond-band gives it all the same)",
+                   (long long)hopeless, (long long)out->samples, most);
     return PS_OK;
 }
 
@@ -294,17 +306,13 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     if (divides()) unknown = spectrum_divide(out, &pulse);
     describe(trace, out);
     if (isfinite(usable)) out->origin.usable = usable;
-    if (chosen.target_strength) {
-        ps_trace_to_target_strength(out, 1);
-        PS_TRY(leave_out_beyond(run, usable, out));
-    }
-    if (chosen.target_strength && truncation > .1)
-        PS_TRY(ps_refuse(run, "cut-signal",
-                         "the signal ends at %.2g of its peak, so it has no target strength yet: "
-                         "march longer",
-                         truncation));
-    PS_TRY(warn_of_resonances(trace, out));
-    warn(out, usable, truncation, unknown);
+    if (chosen.target_strength) ps_trace_to_target_strength(out, 1);
+    PS_TRY(check_band(run, usable, out));
+    PS_TRY(warn_of_resonances(trace, out)); /* which may be why a signal does not decay */
+    PS_TRY(check_end(run, truncation));
+    if (unknown)
+        ps_warning("at %lld frequencies the pulse has no energy: no value there (NaN)",
+                   (long long)unknown);
     report(run, out, usable, truncation);
     return PS_OK;
 }
@@ -336,14 +344,15 @@ static ps_status run_spectrum(ps_run *run)
 
 static const ps_program program = {
     .name = "spectrum",
-    .results = 1,
+    .results = 2,
     .synopsis = "TRACE OUTPUT",
     .description =
         "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of the FFT "
         "or at chosen frequencies. With --divide the result is the response to an incident wave of "
-        "unit amplitude, with --target-strength that of a far field in dB. Warns where mesh or "
-        "step are too coarse (there is no target strength there), where the signal ends before it "
-        "has decayed, and where the surface of a closed body resonates.",
+        "unit amplitude, with --target-strength that of a far field in dB. Responses are left out "
+        "where "
+        "mesh or step are too coarse; signals that end before they have decayed are refused. Warns "
+        "where the surface of a closed body resonates.",
     .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
                 "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
     .options = options,

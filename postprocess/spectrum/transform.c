@@ -110,8 +110,11 @@ void spectrum_taper(ps_trace *trace, double fraction)
 
 double spectrum_truncation(const ps_trace *trace)
 {
-    double worst = 0;
+    static const double SILENT = 1e-6;
+    double worst = 0, loudest = 0;
     int64_t tail = trace->samples - (trace->samples + 19) / 20;
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        loudest = fmax(loudest, fabs(trace->real[i]));
     for (int64_t c = 0; c < trace->channels; ++c) {
         double all = 0, end = 0;
         for (int64_t n = 0; n < trace->samples; ++n) {
@@ -119,7 +122,7 @@ double spectrum_truncation(const ps_trace *trace)
             if (x > all) all = x;
             if (n >= tail && x > end) end = x;
         }
-        if (all > 0 && end / all > worst) worst = end / all;
+        if (all > SILENT * loudest && end / all > worst) worst = end / all;
     }
     return worst;
 }

@@ -79,7 +79,8 @@ expect 0 "" penstock-hbem-solve -v large.hdf w.c.h5 a.c.h5 v.hdf --problem neuma
 within "$(sed -n 's/.*hyps.*row sums that are off by //p' err)" 1e-7 2e-3 "row sums of W in memory"
 within "$(sed -n 's/.*adlp.*row sums that are off by //p' err)" 1e-7 1e-2 "row sums of K' in memory"
 printf '.41 .37 .9999\n.41 .37 1\n.41 .37 .9\n.9999 .5 .694\n1 .5 .694\n1 1 .694\n1 1 1\n.3 1e-7 .25\n.41 .37 1.0001\n' > points
-expect 0 "lie on the surface" penstock-hbem-field u.hdf f.h5 --points points --device cpu
+expect 3 "1 of 9 points lie outside the surface, where there is no field" penstock-hbem-field u.hdf f.h5 --points points --device cpu
+expect 0 "lie on the surface" penstock-hbem-field u.hdf f.h5 --points points --device cpu --allow no-field
 within "$(figure points_on_surface)" 4 4 "points on the surface"
 within "$(figure points_inside)" 4 4 "points inside"
 grep -q "lie outside the surface" err || fail "a point without a field is not said"

@@ -74,7 +74,8 @@ fails 2 "beyond the plane that mirrors" penstock-tdbem-march plane.h5 body.h5 ba
 fails 2 "uniform" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit uniform:width=2
 fails 2 "--mirror tell how to assemble" penstock-tdbem-march plane.h5 body.h5 bad.h5 $emit plane:dir=0,0,-1:width=2 --mirror $second
 bodies 1.4
-fails 0 "beyond the plane that mirrors" penstock-probe plane.run.h5 body.h5 below.h5 --at 0,0,-4
+fails 3 "beyond the plane that mirrors" penstock-probe plane.run.h5 body.h5 below.h5 --at 0,0,-4
+fails 0 "beyond the plane that mirrors" penstock-probe plane.run.h5 body.h5 below.h5 --at 0,0,-4 --allow no-field
 $assemble body.h5 open.h5 --formulation sound-hard > /dev/null
 fails 3 "loads with the images of" penstock-tdbem-march open.h5 body.h5 bad.h5 --steps 70 --incident loads.h5
 make="penstock-incident body.h5 bad.h5 --like plane.h5 --steps 70 -q"
