@@ -1,10 +1,13 @@
 /* dgtd_model: writing, and the header of a file that is read; domains are in dgtd_domain.c. */
 #include "formats/dgtd_model.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
@@ -390,3 +393,38 @@ const ps_dgtd_wires *ps_dgtd_model_wires(const ps_dgtd_model_file *f) { return &
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *f) { return f->part_start; }
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *f) { return f->interior; }
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *f) { return f->store; }
+
+/* Into `hash`: of media the chunks' hashes, of elements sums of integers, which do not depend on
+ * the partition. */
+static ps_status fold_dataset(const ps_store *store, int id, const ps_dataset_info *info,
+                              bool of_media, uint64_t *hash)
+{
+    double sums[2] = {0};
+    for (int64_t c = 0; c < info->chunk_count; ++c) {
+        ps_chunk_info chunk;
+        PS_TRY(ps_store_chunk(store, id, c, &chunk));
+        sums[0] += chunk.sum, sums[1] += chunk.sum_squares;
+        if (of_media) *hash = XXH3_64bits_withSeed(&chunk.xxh3, sizeof chunk.xxh3, *hash);
+    }
+    if (!of_media) *hash = XXH3_64bits_withSeed(sums, sizeof sums, *hash);
+    return PS_OK;
+}
+
+ps_status ps_dgtd_model_body_hash(const ps_dgtd_model_file *file, char out[17])
+{
+    static const char *const of_mesh[] = {"/mesh/kind", "/mesh/material", "/mesh/matched_layer"};
+    const ps_dgtd_model_header *h = &file->header;
+    const double of_header[] = {h->order,       h->upwind,      h->averaged,    h->layer.grading,
+                                h->layer.kappa, h->layer.alpha, h->layer.radius};
+    uint64_t hash = XXH3_64bits(of_header, sizeof of_header);
+    for (int d = 0; d < ps_store_dataset_count(file->store); ++d) {
+        ps_dataset_info info;
+        PS_TRY(ps_store_dataset(file->store, d, &info));
+        bool of_media = strncmp(info.name, "/media/", 7) == 0, counts = of_media;
+        for (size_t k = 0; k < sizeof of_mesh / sizeof *of_mesh; ++k)
+            counts |= strcmp(info.name, of_mesh[k]) == 0;
+        if (counts) PS_TRY(fold_dataset(file->store, d, &info, of_media, &hash));
+    }
+    snprintf(out, 17, "%016" PRIx64, hash);
+    return PS_OK;
+}

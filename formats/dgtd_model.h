@@ -134,6 +134,9 @@ const ps_dgtd_wires *ps_dgtd_model_wires(const ps_dgtd_model_file *file);    /* 
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *file);     /* [parts + 1]  */
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *file);       /* [parts]      */
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);               /* borrowed     */
+/* 16 hex digits over order, flux, media, conditions and matched layer: what runs of one body have
+ * in common, whatever drives them. */
+ps_status ps_dgtd_model_body_hash(const ps_dgtd_model_file *file, char out[17]);
 
 /* What a rank exchanges with another: send[i] is a face of an own slot, receive[i] the face of a
  * halo slot at the same place of the surface; the other rank has them the other way round in the

@@ -58,6 +58,7 @@ ps_status ps_port_signals_write(ps_store *store, const ps_port_signals *x)
     PS_TRY(ps_store_put_real(store, "/", "left", x->left));
     PS_TRY(ps_store_put_text(store, "/", "port_names", names));
     PS_TRY(ps_store_put_text(store, "/", "mesh_hash", x->mesh_hash));
+    PS_TRY(ps_store_put_text(store, "/", "body_hash", x->body_hash));
     list_columns(x, modes, columns);
     return ps_columns_write(store, columns, COLUMNS);
 }
@@ -90,6 +91,8 @@ ps_status ps_port_signals_read(ps_store *store, ps_port_signals *out)
     PS_TRY(ps_store_get_real(store, "/", "time_step_seconds", &out->dt));
     PS_TRY(ps_store_get_real(store, "/", "left", &out->left));
     PS_TRY(ps_store_get_text(store, "/", "mesh_hash", out->mesh_hash, sizeof out->mesh_hash));
+    if (ps_store_has(store, "/", "body_hash"))
+        PS_TRY(ps_store_get_text(store, "/", "body_hash", out->body_hash, sizeof out->body_hash));
     PS_TRY(ps_store_get_text(store, "/", "port_names", names, sizeof names));
     cut_names(names, out);
     list_columns(out, modes, columns);

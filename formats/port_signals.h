@@ -23,6 +23,7 @@ typedef struct ps_port_signals {
     uint8_t *driven;   /* [ports] 1: its network has a source                                 */
     char (*name)[PS_DGTD_PORT_NAME];
     char mesh_hash[17]; /* of the mesh file                                                    */
+    char body_hash[17]; /* ps_dgtd_model_body_hash; "": not known                              */
 } ps_port_signals;
 
 ps_status ps_port_signals_init(ps_port_signals *signals, int64_t ports, int64_t samples);

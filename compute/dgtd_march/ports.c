@@ -217,6 +217,7 @@ ps_status ports_signals_init(const march *m, ps_port_signals *out)
     out->dt = m->march.dt / PS_DGTD_C0;
     out->left = m->figures.peak > 0 ? fmax(0, m->figures.energy / m->figures.peak) : 0;
     memcpy(out->mesh_hash, p->header->mesh_hash, sizeof out->mesh_hash);
+    PS_TRY(ps_dgtd_model_body_hash(p->model, out->body_hash));
     for (int64_t k = 0; k < all->count; ++k) {
         out->reference[k] = all->spec[k].reference;
         out->mode[k] = all->spec[k].mode;

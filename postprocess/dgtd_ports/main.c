@@ -91,6 +91,11 @@ static ps_status check_run(const job *j, int64_t r)
                        "%s and %s are not of the same ports on the same mesh (names, references "
                        "and order)",
                        ps_store_path(j->stores[0]), path);
+    if (*x->body_hash && *first->body_hash && strcmp(x->body_hash, first->body_hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s and %s are of models whose media, conditions, layer or order differ: "
+                       "their waves are not those of one body",
+                       ps_store_path(j->stores[0]), path);
     return driven ? PS_OK
                   : ps_fail(PS_INVALID,
                             "%s: no port is driven (dgtd-setup --port "
