@@ -26,6 +26,9 @@ static bool has_sources(const ps_hbem_solution_header *h)
     return strcmp(h->problem, "helmholtz") == 0;
 }
 
+const char *const ps_hbem_medium_names[PS_HBEM_MEDIUM] = {"speed", "density", "fluid_speed",
+                                                          "fluid_density"};
+
 static bool present(const ps_hbem_solution_header *h, int layer)
 {
     return h->layer[layer].factor != 0;
@@ -34,8 +37,9 @@ static bool present(const ps_hbem_solution_header *h, int layer)
 /* Checks the header and sets the sizes of its spaces. */
 static ps_status check_header(ps_hbem_solution_header *h)
 {
-    if (!(h->speed >= 0 && h->speed < 1e12))
-        return ps_fail(PS_INVALID, "a speed of sound of %g m/s is none", h->speed);
+    for (int i = 0; i < PS_HBEM_MEDIUM; ++i)
+        if (!(h->medium[i] >= 0 && h->medium[i] < 1e12))
+            return ps_fail(PS_INVALID, "a %s of %g is none", ps_hbem_medium_names[i], h->medium[i]);
     if (h->parts < 1 || h->parts > 2 || h->count < 1)
         return ps_fail(PS_INVALID, "%lld solutions of %d parts", (long long)h->count, h->parts);
     for (int l = 0; l < PS_LAYERS; ++l) {
@@ -86,7 +90,9 @@ static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
     PS_TRY(ps_store_put_text(f->store, "/", "problem", h->problem));
     PS_TRY(ps_store_put_text(f->store, "/", "unknown", layer_names[h->unknown]));
     PS_TRY(ps_store_put_text(f->store, "/", "mesh_hash", h->mesh_hash));
-    if (h->speed > 0) PS_TRY(ps_store_put_real(f->store, "/", "speed", h->speed));
+    for (int i = 0; i < PS_HBEM_MEDIUM; ++i)
+        if (h->medium[i] > 0)
+            PS_TRY(ps_store_put_real(f->store, "/", ps_hbem_medium_names[i], h->medium[i]));
     PS_TRY(ps_reflectors_put(f->store, &h->mirrors));
     for (int l = 0; l < PS_LAYERS; ++l) {
         snprintf(name, sizeof name, "%s_factor", layer_names[l]);
@@ -299,8 +305,9 @@ static ps_status get_header(ps_hbem_solution *f)
         if (present(h, l)) PS_TRY(find_layer(f, l));
     }
     PS_TRY(ps_reflectors_get(f->store, &h->mirrors));
-    if (ps_store_has(f->store, "/", "speed"))
-        PS_TRY(ps_store_get_real(f->store, "/", "speed", &h->speed));
+    for (int i = 0; i < PS_HBEM_MEDIUM; ++i)
+        if (ps_store_has(f->store, "/", ps_hbem_medium_names[i]))
+            PS_TRY(ps_store_get_real(f->store, "/", ps_hbem_medium_names[i], &h->medium[i]));
     return check_header(h);
 }
 

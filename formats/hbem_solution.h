@@ -26,6 +26,10 @@ typedef struct ps_hbem_solution_layer {
     int64_t dofs;   /* of the space; set by create   */
 } ps_hbem_solution_layer;
 
+/* Speed of sound (m/s) and density (kg/m3) of the medium, and of a fluid body. */
+enum { PS_HBEM_SPEED, PS_HBEM_DENSITY, PS_HBEM_FLUID_SPEED, PS_HBEM_FLUID_DENSITY, PS_HBEM_MEDIUM };
+extern const char *const ps_hbem_medium_names[PS_HBEM_MEDIUM]; /* attributes */
+
 typedef struct ps_hbem_solution_header {
     char problem[32];
     ps_layer unknown; /* which layer was solved for; the other one is data */
@@ -35,7 +39,7 @@ typedef struct ps_hbem_solution_header {
     bool converged;
     char mesh_hash[17];
     int64_t vertex_count, triangle_count; /* set by create */
-    double speed;                         /* of sound, m/s; 0: not told                   */
+    double medium[PS_HBEM_MEDIUM];        /* 0: not told                                  */
     ps_reflectors mirrors;                   /* normals may point either way                  */
     bool absorbs, of_files;               /* any of the solutions                         */
 } ps_hbem_solution_header;

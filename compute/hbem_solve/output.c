@@ -35,14 +35,19 @@ static ps_hbem_solution_header header_of(const solve_problem *p)
     const solve_options *o = &p->options;
     bool hard = o->problem == PROBLEM_HARD, direct = !hard && !o->indirect;
     bool general = hard && problem_is_general(p);
-    ps_hbem_solution_header h = {
-        .parts = p->parts,
-        .count = p->load_count * p->group_count,
-        .unknown = PS_LAYER_SINGLE,
-        .absorbs = o->absorption > 0,
-        .speed = hard ? o->speed : 0,
-        .mirrors = o->mirrors,
-        .of_files = p->incident_count > 0};
+    ps_hbem_solution_header h = {.parts = p->parts,
+                                 .count = p->load_count * p->group_count,
+                                 .unknown = PS_LAYER_SINGLE,
+                                 .absorbs = o->absorption > 0,
+                                 .mirrors = o->mirrors,
+                                 .of_files = p->incident_count > 0};
+    if (hard) {
+        const condition *fluid = p->boundary.fluid;
+        h.medium[PS_HBEM_SPEED] = o->speed;
+        h.medium[PS_HBEM_DENSITY] = p->boundary.density;
+        h.medium[PS_HBEM_FLUID_SPEED] = fluid ? fluid->speed : 0;
+        h.medium[PS_HBEM_FLUID_DENSITY] = fluid ? fluid->density : 0;
+    }
     if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
     snprintf(h.problem, sizeof h.problem, "%s", general ? "helmholtz" : names[o->problem]);
     snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);

@@ -234,24 +234,32 @@ static ps_status check_converged(const job *j)
     return PS_OK;
 }
 
+/* Solutions of a spectrum are of one medium and one fluid, where they tell it. */
+static ps_status check_media(const job *j, int what, double *told)
+{
+    for (int f = 0; f < j->source.file_count; ++f) {
+        double own = j->source.files[f].header.medium[what];
+        if (own > 0 && *told > 0 && own != *told)
+            return ps_fail(
+                PS_INVALID,
+                "the solutions are of media with a %s of %g and %g: they make no spectrum",
+                ps_hbem_medium_names[what], *told, own);
+        if (own > 0) *told = own;
+    }
+    return PS_OK;
+}
+
 /* The speed of sound: asked for, or of the solutions. */
 static ps_status choose_speed(job *j)
 {
-    double told = 0;
-    for (int f = 0; f < j->source.file_count; ++f) {
-        double own = j->source.files[f].header.speed;
-        if (own > 0 && told > 0 && own != told)
-            return ps_fail(PS_INVALID,
-                           "the solutions are of media with the speeds of sound %g and %g "
-                           "m/s: they make no spectrum",
-                           told, own);
-        if (own > 0) told = own;
-    }
-    if (chosen.speed > 0 && told > 0 && chosen.speed != told)
+    double told[PS_HBEM_MEDIUM] = {0}, speed;
+    for (int i = 0; i < PS_HBEM_MEDIUM; ++i) PS_TRY(check_media(j, i, told + i));
+    speed = told[PS_HBEM_SPEED];
+    if (chosen.speed > 0 && speed > 0 && chosen.speed != speed)
         return ps_fail(PS_USAGE,
                        "--speed %g: the solutions are of a medium with %g m/s; leave it out",
-                       chosen.speed, told);
-    j->speed = chosen.speed > 0 ? chosen.speed : told > 0 ? told : 1500;
+                       chosen.speed, speed);
+    j->speed = chosen.speed > 0 ? chosen.speed : speed > 0 ? speed : 1500;
     return PS_OK;
 }
 

@@ -100,7 +100,8 @@ static void mirrors_and_absorption(void **state)
     ps_store_close(&store);
     check_ok(ps_reflectors_parse("--mirror", 1, (const char *[]){"z=-1.25:soft"}, &h.mirrors));
     h.absorbs = true;
-    h.speed = 1500;
+    h.medium[PS_HBEM_SPEED] = 1500;
+    h.medium[PS_HBEM_FLUID_DENSITY] = 1.2;
     check_ok(ps_hbem_solution_create(path, &identity, &h, &mesh, &out));
     for (int64_t s = 0; s < 3; ++s) {
         for (int l = 0; l < PS_LAYERS; ++l)
@@ -114,7 +115,9 @@ static void mirrors_and_absorption(void **state)
     assert_true(in.header.absorbs && !in.header.of_files);
     assert_int_equal(in.header.mirrors.count, 1);
     check_near(in.header.mirrors.planes[0].place[2], -1.25, 0, 0);
-    check_near(in.header.speed, 1500, 0, 0);
+    check_near(in.header.medium[PS_HBEM_SPEED], 1500, 0, 0);
+    check_near(in.header.medium[PS_HBEM_FLUID_DENSITY], 1.2, 0, 0);
+    check_near(in.header.medium[PS_HBEM_DENSITY], 0, 0, 0);
     check_near(in.entries[2].absorption, .5, 0, 0);
     ps_hbem_solution_close(&in);
     check_ok(ps_hbem_solution_create(path, &identity, &h, &mesh, &out));

@@ -41,6 +41,12 @@ penstock-inspect told.h5 | grep -q "150" || fail "frequencies"
 expect 2 "leave it out" penstock-hbem-field told.hdf no.h5 --monostatic --speed 343
 expect 0 "" $solve other.hdf --frequencies 200 --speed 343 --direction 0,0,1 --force-coarse
 expect 3 "they make no spectrum" penstock-hbem-field told.hdf other.hdf no.h5 --monostatic
+fluid() { # FILE HZ SPEED
+    expect 0 "" $solve $1 --frequencies $2 --speed 1500 --density 1000 --boundary others:fluid:density=500,speed=$3 --direction 0,0,1 --force-coarse
+}
+fluid soft.hdf 100 1000
+fluid hard.hdf 200 1200
+expect 3 "a fluid_speed of 1000 and 1200: they make no spectrum" penstock-hbem-field soft.hdf hard.hdf no.h5 --monostatic
 
 # ---- a wave number that misses: its own residual is told, not the finer one that a long wave is held to ----
 expect 1 "1 of 3 right-hand sides miss" $solve miss.hdf --wavenumbers .0001,.1,3 --direction 0,0,1 --limit 3 --force-coarse
