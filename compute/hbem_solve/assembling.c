@@ -50,7 +50,8 @@ static ps_status host_room(const assembling *a, int64_t *there)
     int64_t expected = expected_bytes(a);
     *there = p->room - batch_bytes(p, a->sides);
     for (int i = 0; i < a->count; ++i)
-        *there -= p->run->threads * a->each[i].m->core->plan.touched / a->count;
+        *there -=
+            ps_hbem_matrix_plan_workspaces(&a->each[i].m->core->plan, p->run->threads) / a->count;
     return expected > *there ? does_not_fit("--host-memory", (double)expected, *there) : PS_OK;
 }
 

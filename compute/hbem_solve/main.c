@@ -402,7 +402,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hbem-solve",
-    .results = 15,
+    .results = 16,
     .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
     .description =
         "Solves boundary integral equations with H-matrices: rigid, soft, lined and fluid bodies "

@@ -35,7 +35,7 @@ static void add_assembled(const solve_problem *p, int count, matrix *const *m, p
     int64_t touched = 0;
     for (int i = 0; i < count; ++i) {
         const core_matrix *c = m[i]->core;
-        int64_t workspace = p->run->threads * c->plan.touched;
+        int64_t workspace = ps_hbem_matrix_plan_workspaces(&c->plan, p->run->threads);
         ps_ledger_add(l, PS_ROOM_HOST, "matrices",
                       m[i]->bytes + BYTES_A_LEAF * m[i]->shape->leaf_count);
         touched = workspace > touched ? workspace : touched;

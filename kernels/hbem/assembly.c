@@ -91,6 +91,19 @@ int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly)
     return most + 4096;
 }
 
+int64_t ps_hbem_pairs_bytes(const ps_hbem_assembly *assembly)
+{
+    const int numbers = ps_hbem_pair_numbers(assembly->op);
+    int64_t triangles = assembly->op->test->surface->triangle_count;
+    return numbers > 0 ? ps_hbem_pair_table_bytes(triangles, numbers) : 0;
+}
+
+void ps_hbem_pairs_init(const ps_hbem_assembly *assembly, void *memory, ps_hbem_pair_table *table)
+{
+    ps_hbem_pair_table_init(table, assembly->op->test->surface->triangle_count,
+                            ps_hbem_pair_numbers(assembly->op), memory);
+}
+
 static void far_row(const void *context, int64_t i, double *values)
 {
     ps_hbem_far_row(context, i, values);

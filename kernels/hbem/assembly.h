@@ -62,6 +62,13 @@ int64_t ps_hbem_leaf_bytes(const ps_hbem_assembly *assembly, int64_t leaf, int64
 /* Bytes of workspace of one thread that suffice for every leaf. */
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly);
 
+/* Bytes of a table of close pairs for all threads, which near blocks are faster with; 0: of P0,
+ * where no pair is in two blocks. */
+int64_t ps_hbem_pairs_bytes(const ps_hbem_assembly *assembly);
+
+/* That table, in the caller's memory. */
+void ps_hbem_pairs_init(const ps_hbem_assembly *assembly, void *memory, ps_hbem_pair_table *table);
+
 /* Computes one leaf; block->values (fp64) are in the workspace, laid out as hmatrix_blocks says,
  * until it is used again. PS_EXHAUSTED where the rank limit is reached or the workspace is too
  * small. */

@@ -49,7 +49,9 @@ static int64_t most_items(const ps_hbem_space *space, ps_hbem_range range)
 static int64_t side_bytes(const ps_hbem_space *space, ps_hbem_range range)
 {
     int64_t lanes = ps_hbem_items(space, range) + PS_HBEM_LANES_F32;
-    return lanes * (PS_HBEM_PANEL_ROWS + 6) * (int64_t)sizeof(double) + lanes * 16 +
+    /* The lanes twice: of all triangles, and of those of one rule. */
+    return lanes * (2 * PS_HBEM_PANEL_ROWS + 6) * (int64_t)sizeof(double) + lanes * 20 +
+           (range.end - range.begin) * ((int64_t)sizeof(ps_hbem_extent) + 1) +
            most_items(space, range) * PS_HBEM_POINTS_MAX * (int64_t)sizeof(ps_hbem_source_f64);
 }
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "kernels/hbem/pair_integrals.h"
+#include "kernels/hbem/pair_table.h"
 #include "kernels/hbem/surface.h"
 
 /* Borrows all. The spaces are on one surface and in cluster order (or any other). HYPS needs a
@@ -54,10 +55,12 @@ typedef struct ps_hbem_range {
     int64_t begin, end;
 } ps_hbem_range;
 
-/* Memory of a thread, cut into pieces from the front: base is 64-byte aligned; used <= bytes. */
+/* Memory of a thread, cut into pieces from the front: base is 64-byte aligned; used <= bytes.
+ * pairs: of the operator at hand, or NULL; threads share it. */
 typedef struct ps_hbem_workspace {
     char *base;
     int64_t bytes, used;
+    const ps_hbem_pair_table *pairs;
 } ps_hbem_workspace;
 
 /* A piece of the workspace; PS_EXHAUSTED where it is full. Given back by setting `used` back. */
@@ -81,14 +84,24 @@ typedef struct ps_hbem_panel {
     void *lanes;        /* [blocks][12][lanes]                                    */
     double low[3], high[3], centre[3];
     double diameter, jacobian; /* the largest of a triangle */
+    struct ps_hbem_extent *extents; /* of the functions; NULL: the block's rule is the first one */
 } ps_hbem_panel;
+
+/* The box of a function's support, and its longest edge. */
+typedef struct ps_hbem_extent {
+    double low[3], high[3], diameter;
+} ps_hbem_extent;
 
 typedef struct ps_hbem_far {
     const ps_hbem_operator *op;
     ps_hbem_panel row, column;
-    const ps_hbem_rule *rule;
+    const ps_hbem_rule *rule; /* of all, or of the closest ones */
     double origin[3];
     void *sources, *sums;
+    uint8_t *rule_of; /* [larger side] of a row or column: the rule with each function of the other
+                         side */
+    int32_t *some;    /* the triangles of the functions of one rule, and their lanes */
+    void *some_lanes;
 } ps_hbem_far;
 
 /* Prepares rows and columns of a block whose supports are disjoint; everything is put into the

@@ -16,20 +16,27 @@ static void include_corner(ps_hbem_panel *panel, const double corner[3])
     }
 }
 
-static void measure(ps_hbem_panel *panel)
+static void include_triangle(ps_hbem_panel *panel, const ps_hbem_triangle *t)
 {
-    const ps_hbem_triangle *all = panel->space->surface->triangles;
+    for (int l = 0; l < 3; ++l) include_corner(panel, t->corner[l]);
+    if (t->diameter > panel->diameter) panel->diameter = t->diameter;
+    if (t->jacobian > panel->jacobian) panel->jacobian = t->jacobian;
+}
+
+static void start_box(ps_hbem_panel *panel)
+{
     for (int c = 0; c < 3; ++c) {
         panel->low[c] = INFINITY;
         panel->high[c] = -INFINITY;
     }
     panel->diameter = panel->jacobian = 0;
-    for (int64_t n = 0; n < panel->triangle_count; ++n) {
-        const ps_hbem_triangle *t = &all[panel->triangles[n]];
-        for (int l = 0; l < 3; ++l) include_corner(panel, t->corner[l]);
-        if (t->diameter > panel->diameter) panel->diameter = t->diameter;
-        if (t->jacobian > panel->jacobian) panel->jacobian = t->jacobian;
-    }
+}
+
+static void measure(ps_hbem_panel *panel)
+{
+    start_box(panel);
+    for (int64_t n = 0; n < panel->triangle_count; ++n)
+        include_triangle(panel, &panel->space->surface->triangles[panel->triangles[n]]);
     for (int c = 0; c < 3; ++c) panel->centre[c] = (panel->low[c] + panel->high[c]) / 2;
 }
 
@@ -41,6 +48,25 @@ static ps_status list_side(ps_hbem_panel *panel, const ps_hbem_space *space, ps_
     PS_TRY(ps_hbem_take(workspace, items * 4, &panel->triangles));
     panel->triangle_count = ps_hbem_triangles_of(space, range, panel->triangles);
     measure(panel);
+    return PS_OK;
+}
+
+/* Boxes of the functions' supports. */
+static ps_status find_extents(ps_hbem_panel *panel, ps_hbem_workspace *workspace)
+{
+    const ps_hbem_space *space = panel->space;
+    int64_t count = panel->range.end - panel->range.begin;
+    PS_TRY(ps_hbem_take(workspace, count * (int64_t)sizeof *panel->extents, &panel->extents));
+    for (int64_t i = 0; i < count; ++i) {
+        ps_hbem_panel own = {.space = space};
+        int64_t dof = panel->range.begin + i;
+        start_box(&own);
+        for (int64_t e = space->start[dof]; e < space->start[dof + 1]; ++e)
+            include_triangle(&own, &space->surface->triangles[space->item[e] / 3]);
+        memcpy(panel->extents[i].low, own.low, sizeof own.low);
+        memcpy(panel->extents[i].high, own.high, sizeof own.high);
+        panel->extents[i].diameter = own.diameter;
+    }
     return PS_OK;
 }
 
@@ -80,16 +106,24 @@ static ps_status pack(ps_hbem_panel *panel, const ps_hbem_far *far, ps_hbem_work
     return PS_OK;
 }
 
+/* The square of the distance of two boxes. */
+static double square_between(const double low[3], const double high[3], const double other_low[3],
+                             const double other_high[3])
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c) {
+        double before = low[c] - other_high[c], after = other_low[c] - high[c];
+        double gap = before > after ? before : after;
+        if (gap > 0) square += gap * gap;
+    }
+    return square;
+}
+
 /* The cheapest rule that does at the distance of the two boxes. */
 static ps_status choose_rule(ps_hbem_far *far)
 {
     const ps_hbem_quadrature *quadrature = far->op->quadrature;
-    double square = 0;
-    for (int c = 0; c < 3; ++c) {
-        double gap =
-            fmax(far->row.low[c] - far->column.high[c], far->column.low[c] - far->row.high[c]);
-        if (gap > 0) square += gap * gap;
-    }
+    double square = square_between(far->row.low, far->row.high, far->column.low, far->column.high);
     if (square == 0)
         return ps_fail(PS_FAILED, "a far block was asked for whose supports may touch");
     double distance = sqrt(square) / fmax(far->row.diameter, far->column.diameter);
@@ -109,6 +143,18 @@ static int64_t most_items(const ps_hbem_panel *panel)
     return most;
 }
 
+/* What rows and columns with several rules need. */
+static ps_status prepare_rules(ps_hbem_far *far, int64_t blocks, ps_hbem_workspace *workspace)
+{
+    int64_t m = far->row.range.end - far->row.range.begin;
+    int64_t n = far->column.range.end - far->column.range.begin;
+    PS_TRY(find_extents(&far->row, workspace));
+    PS_TRY(find_extents(&far->column, workspace));
+    PS_TRY(ps_hbem_take(workspace, m > n ? m : n, &far->rule_of));
+    PS_TRY(ps_hbem_take(workspace, blocks * lanes_of(far->op) * 4, &far->some));
+    return ps_hbem_take(workspace, blocks * PS_HBEM_PANEL_ROWS * 64, &far->some_lanes);
+}
+
 ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem_range rows,
                            ps_hbem_range columns, ps_hbem_workspace *workspace)
 {
@@ -123,6 +169,7 @@ ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem
     int64_t blocks = far->row.blocks > far->column.blocks ? far->row.blocks : far->column.blocks;
     int64_t row_items = most_items(&far->row), column_items = most_items(&far->column);
     int64_t items = row_items > column_items ? row_items : column_items;
+    if (far->rule > op->quadrature->rule) PS_TRY(prepare_rules(far, blocks, workspace));
     PS_TRY(ps_hbem_take(workspace, blocks * 3 * ps_hbem_parts(op) * 64, &far->sums));
     return ps_hbem_take(workspace, items * far->rule->count * (int64_t)sizeof(ps_hbem_source_f64),
                         &far->sources);
@@ -234,14 +281,102 @@ static void run(const ps_hbem_far *far, ps_hbem_row_job *job, const ps_hbem_pane
     ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][ps_hbem_mode(far->op)](job);
 }
 
+/* The rule of each function of a side with function i of the other one: of the distance of their
+ * boxes, the block's at most. Which is row and which is column does not matter, so an entry is the
+ * same by both. Returns which rules there are, a bit each. */
+static unsigned choose_rules(const ps_hbem_far *far, const ps_hbem_panel *fixed,
+                             const ps_hbem_panel *side, int64_t i)
+{
+    /* Some of the many pairs of a block err alike: less than at the least distance of a rule. */
+    const double margin = 2;
+    const ps_hbem_quadrature *quadrature = far->op->quadrature;
+    const ps_hbem_extent *own = &fixed->extents[i];
+    const int most = (int)(far->rule - quadrature->rule);
+    unsigned there = 0;
+    for (int64_t j = 0; j < side->range.end - side->range.begin; ++j) {
+        const ps_hbem_extent *other = &side->extents[j];
+        double square = square_between(own->low, own->high, other->low, other->high);
+        double unit = margin * (own->diameter > other->diameter ? own->diameter : other->diameter);
+        int r = 0;
+        while (r < most && square < quadrature->distance[r] * quadrature->distance[r] * unit * unit)
+            ++r;
+        far->rule_of[j] = (uint8_t)r;
+        there |= 1u << r;
+    }
+    return there;
+}
+
+/* Whether hat l of triangle s of a panel is of a function that has this rule. */
+static bool has_rule(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t item, int rule)
+{
+    return side->target[item] >= 0 && far->rule_of[side->target[item]] == rule;
+}
+
+/* The triangles of a side that have a function of this rule, as a panel. */
+static void select_triangles(const ps_hbem_far *far, const ps_hbem_panel *side, int rule,
+                             ps_hbem_panel *some)
+{
+    const size_t size = far->op->far_precision == PS_SINGLE ? 4 : 8;
+    const int64_t lanes = lanes_of(far->op), lane_block = PS_HBEM_PANEL_ROWS * lanes;
+    *some = *side;
+    some->triangle_count = 0;
+    some->triangles = far->some;
+    some->lanes = far->some_lanes;
+    for (int64_t s = 0; s < side->triangle_count; ++s)
+        if (has_rule(far, side, 3 * s, rule) || has_rule(far, side, 3 * s + 1, rule) ||
+            has_rule(far, side, 3 * s + 2, rule))
+            some->triangles[some->triangle_count++] = (int32_t)s;
+    some->blocks = (some->triangle_count + lanes - 1) / lanes;
+    for (int64_t n = 0; n < some->blocks * lanes; ++n) {
+        int64_t s = some->triangles[n < some->triangle_count ? n : some->triangle_count - 1];
+        const char *from =
+            (const char *)side->lanes + (size_t)(s / lanes * lane_block + s % lanes) * size;
+        char *to = (char *)some->lanes + (size_t)(n / lanes * lane_block + n % lanes) * size;
+        for (size_t e = 0; e < PS_HBEM_PANEL_ROWS; ++e)
+            memcpy(to + e * (size_t)lanes * size, from + e * (size_t)lanes * size, size);
+    }
+}
+
+/* Values of the functions of this rule, from the sums of the lanes of their triangles. */
+static void gather_some(const ps_hbem_far *far, const ps_hbem_panel *side,
+                        const ps_hbem_panel *some, int rule, double *values)
+{
+    int parts = ps_hbem_parts(far->op), lanes = lanes_of(far->op);
+    int64_t stride = side->range.end - side->range.begin;
+    for (int64_t n = 0; n < some->triangle_count; ++n) {
+        int64_t s = some->triangles[n];
+        double jacobian = side->space->surface->triangles[side->triangles[s]].jacobian;
+        int64_t first = n / lanes * 3 * parts * lanes + n % lanes;
+        for (int e = 0; e < 3 * parts; ++e)
+            if (has_rule(far, side, 3 * s + e % 3, rule))
+                values[e / 3 * stride + side->target[3 * s + e % 3]] +=
+                    jacobian * sum_at(far, first + e * lanes);
+    }
+}
+
 static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const ps_hbem_panel *side,
                      ps_hbem_kernel kernel, int64_t i, double *values)
 {
-    ps_hbem_row_job job = {.source_count = list_sources(far, fixed, i, NULL),
-                           .together = far->rule->count,
-                           .rule = far->rule};
-    run(far, &job, side, kernel);
-    gather(far, side, side->range.end - side->range.begin, values);
+    const int most = (int)(far->rule - far->op->quadrature->rule);
+    const unsigned there = most ? choose_rules(far, fixed, side, i) : 1;
+    int64_t stride = side->range.end - side->range.begin;
+    ps_hbem_far own = *far;
+    if (there & (there - 1))
+        memset(values, 0, (size_t)(ps_hbem_parts(far->op) * stride) * sizeof *values);
+    for (int rule = 0; rule <= most; ++rule) {
+        ps_hbem_panel some = *side;
+        if (!(there >> rule & 1)) continue;
+        own.rule = &far->op->quadrature->rule[rule];
+        ps_hbem_row_job job = {.source_count = list_sources(&own, fixed, i, NULL),
+                               .together = own.rule->count,
+                               .rule = own.rule};
+        if (there & (there - 1)) select_triangles(far, side, rule, &some);
+        run(&own, &job, &some, kernel);
+        if (there & (there - 1))
+            gather_some(far, side, &some, rule, values);
+        else
+            gather(far, side, stride, values);
+    }
 }
 
 /* Adds values[part][stride] from the sums of the lanes; the hats of a triangle add up to 1. */

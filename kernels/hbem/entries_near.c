@@ -1,6 +1,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/hbem/distances.h"
+#include "kernels/hbem/entries_add.h"
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/hard.h"
 #include "kernels/hbem/narrow.h"
@@ -9,6 +11,7 @@
  */
 enum {
     LANES = PS_HBEM_LANES_F64,
+    TOGETHER = 256,
     NARROW = PS_PAIR_CONTACTS + PS_HBEM_RULES,
     CLASSES = NARROW + PS_HBEM_RULES
 };
@@ -20,7 +23,9 @@ typedef struct ordered {
     double corner[3][3];
 } ordered;
 
+/* place: in the list of close pairs. */
 typedef struct pair {
+    int place;
     ordered side[2];
 } pair;
 
@@ -30,14 +35,23 @@ typedef struct queue {
     pair pairs[LANES];
 } queue;
 
+/* Triangles first <= second, of (row, column) or exchanged, whose moments are not those of lanes of
+ * a row: by hats of the first and of the second. */
+typedef struct close_pair {
+    int32_t first, second;
+    bool exchanged;
+    ps_hbem_pair_sum sum;
+} close_pair;
+
 typedef struct near {
     const ps_hbem_operator *op;
-    ps_hbem_range rows, columns;
-    queue (*queues)[2];   /* [CLASSES][exchanged] */
-    ps_hbem_rule *narrow; /* [PS_HBEM_RULES] of needles; the first two: none */
-    double *values;
-    bool whole;  /* both spaces are P0: sums over hats are all that is wanted             */
-    bool mirror; /* a symmetric diagonal block: a pair of triangles stands for both orders */
+    ps_hbem_near_target to;
+    /* Added in the order in which they were found, wherever their moments come from. */
+    close_pair *close; /* [TOGETHER] */
+    int close_count;
+    const ps_hbem_pair_table *known; /* or NULL */
+    queue (*queues)[2];              /* [CLASSES][exchanged] */
+    ps_hbem_rule *narrow;            /* [PS_HBEM_RULES] of needles; the first two: none */
 } near;
 
 /* ---- results ---- */
@@ -47,22 +61,19 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+static bool is_layer(const near *n)
+{
+    return n->op->kernel == PS_KERNEL_DLP || n->op->kernel == PS_KERNEL_ADLP;
+}
+
 static double jacobians_of(const near *n, const pair *p)
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
     return all[p->side[0].triangle].jacobian * all[p->side[1].triangle].jacobian;
 }
 
-/* Of a pair, by part and hats of row triangle and column triangle. */
-typedef double pair_sum[2][3][3];
-
-static int64_t block_size(const near *n)
-{
-    return (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
-}
-
 /* sum[part][l][m] over the triangles' own hats, J J included; moments of a lane. */
-static void to_own(const near *n, const pair *p, const double *moments, pair_sum sum)
+static void to_own(const near *n, const pair *p, const double *moments, ps_hbem_pair_sum sum)
 {
     double scale = jacobians_of(n, p);
     for (int part = 0; part < ps_hbem_parts(n->op); ++part)
@@ -72,97 +83,36 @@ static void to_own(const near *n, const pair *p, const double *moments, pair_sum
                     moments[(9 * part + 3 * a + b) * LANES] * scale;
 }
 
-/* The weak form of HYPS from the moments of g on triangles x and y; k^2 may be complex. */
-static void by_parts(const near *n, const int32_t pair_of[2], pair_sum sum)
+/* Row and column; first and second where both orders are alike. */
+static void key_of(const near *n, const close_pair *c, int32_t key[2])
 {
-    const ps_hbem_triangle *x = &n->op->test->surface->triangles[pair_of[0]];
-    const ps_hbem_triangle *y = &n->op->test->surface->triangles[pair_of[1]];
-    double total[2] = {0, 0}, k = n->op->wavenumber, loss = n->op->absorption, curl[2][3][3];
-    int parts = ps_hbem_parts(n->op);
-    for (int part = 0; part < parts; ++part) {
-        for (int e = 0; e < 9; ++e) total[part] += sum[part][e / 3][e % 3];
-        total[part] /= x->jacobian * y->jacobian;
-    }
-    for (int l = 0; l < 3; ++l) {
-        ps_hbem_curl(x, l, curl[0][l]);
-        ps_hbem_curl(y, l, curl[1][l]);
-    }
-    double product = (k * k - loss * loss) * dot(x->normal, y->normal);
-    double across = 2 * k * loss * dot(x->normal, y->normal);
-    for (int l = 0; l < 3; ++l)
-        for (int m = 0; m < 3; ++m) {
-            double curls = dot(curl[0][l], curl[1][m]), own[2] = {sum[0][l][m], sum[1][l][m]};
-            for (int part = 0; part < parts; ++part)
-                sum[part][l][m] = curls * total[part] - product * own[part];
-            if (loss > 0) sum[0][l][m] += across * own[1];
-            if (loss > 0) sum[1][l][m] -= across * own[0];
-        }
+    bool turned = c->exchanged && is_layer(n);
+    key[0] = turned ? c->second : c->first;
+    key[1] = turned ? c->first : c->second;
 }
 
-/* Adds sum[l][m], hats of row triangle and column triangle, to the entries they belong to. */
-static void spread(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
+static bool get_known(const near *n, close_pair *c)
 {
-    const int32_t *row = n->op->test->dof_of + 3 * (int64_t)pair_of[0];
-    const int32_t *column = n->op->trial->dof_of + 3 * (int64_t)pair_of[1];
-    int64_t height = n->rows.end - n->rows.begin;
-    for (int m = 0; m < 3; ++m) {
-        if (column[m] < n->columns.begin || column[m] >= n->columns.end) continue;
-        double *to = values + (column[m] - n->columns.begin) * height - n->rows.begin;
-        for (int l = 0; l < 3; ++l)
-            if (row[l] >= n->rows.begin && row[l] < n->rows.end) to[row[l]] += sum[l][m];
-    }
+    int32_t key[2];
+    key_of(n, c, key);
+    return n->known && ps_hbem_pair_table_get(n->known, key[0], key[1], c->sum[0][0]);
 }
 
-static void transpose(double sum[3][3], double out[3][3])
+static void keep_known(const near *n, const close_pair *c)
 {
-    for (int e = 0; e < 9; ++e) out[e % 3][e / 3] = sum[e / 3][e % 3];
-}
-
-static void finish(const near *n, const int32_t pair_of[2], pair_sum sum)
-{
-    double turned[3][3];
-    if (n->op->kernel == PS_KERNEL_HYPS) by_parts(n, pair_of, sum);
-    for (int part = 0; part < ps_hbem_parts(n->op); ++part) {
-        double *values = n->values + part * block_size(n);
-        spread(n, pair_of, sum[part], values);
-        if (!n->mirror || pair_of[0] == pair_of[1]) continue;
-        transpose(sum[part], turned);
-        spread(n, (int32_t[2]){pair_of[1], pair_of[0]}, turned, values);
-    }
-}
-
-/* The same of sums by hats of the first and of the second triangle of a pair. */
-static void finish_ordered(const near *n, const int32_t pair_of[2], bool exchanged, pair_sum sum)
-{
-    double turned[3][3];
-    for (int part = 0; exchanged && part < ps_hbem_parts(n->op); ++part) {
-        transpose(sum[part], turned);
-        memcpy(sum[part], turned, sizeof turned);
-    }
-    finish(n, pair_of, sum);
-}
-
-/* Adds a sum over all hats to the one entry of two triangles in P0. */
-static void finish_whole(const near *n, int32_t row, int32_t column, double sum, double *values)
-{
-    int64_t i = n->op->test->dof_of[3 * (int64_t)row] - n->rows.begin;
-    int64_t j = n->op->trial->dof_of[3 * (int64_t)column] - n->columns.begin;
-    int64_t height = n->rows.end - n->rows.begin;
-    values[j * height + i] += sum;
-    if (n->mirror && i != j) values[i * height + j] += sum;
+    int32_t key[2];
+    key_of(n, c, key);
+    if (n->known) ps_hbem_pair_table_put(n->known, key[0], key[1], c->sum[0][0]);
 }
 
 /* The moments of a lane. */
-static void deliver(const near *n, const pair *p, bool exchanged, const double *moments)
+static void deliver(const near *n, int class, const pair *p, const double *moments)
 {
-    const int32_t of[2] = {p->side[exchanged].triangle, p->side[!exchanged].triangle};
-    pair_sum sum;
-    for (int part = 0; n->whole && part < ps_hbem_parts(n->op); ++part)
-        finish_whole(n, of[0], of[1], moments[9 * LANES * part] * jacobians_of(n, p),
-                     n->values + part * block_size(n));
-    if (n->whole) return;
-    to_own(n, p, moments, sum);
-    finish_ordered(n, of, exchanged, sum);
+    close_pair *c = &n->close[p->place];
+    for (int part = 0; n->to.sums && part < ps_hbem_parts(n->op); ++part)
+        c->sum[part][0][0] = moments[9 * LANES * part] * jacobians_of(n, p);
+    if (!n->to.sums) to_own(n, p, moments, c->sum);
+    if (class < PS_PAIR_CONTACTS) keep_known(n, c);
 }
 
 /* ---- lanes ---- */
@@ -197,14 +147,13 @@ static void flush(near *n, int class, bool exchanged)
     if (class < PS_PAIR_CONTACTS) {
         job.joint = quadrature->joint[class];
         job.joint_count = quadrature->joint_count[class];
-        functions->joint[n->whole][kernel][mode](&job);
+        functions->joint[n->to.sums][kernel][mode](&job);
     } else {
         job.rule = class < NARROW ? &quadrature->rule[class - PS_PAIR_CONTACTS]
                                   : &n->narrow[class - NARROW];
-        functions->regular[n->whole][kernel][mode](&job);
+        functions->regular[n->to.sums][kernel][mode](&job);
     }
-    for (int lane = 0; lane < q->count; ++lane)
-        deliver(n, &q->pairs[lane], exchanged, moments + lane);
+    for (int lane = 0; lane < q->count; ++lane) deliver(n, class, &q->pairs[lane], moments + lane);
     q->count = 0;
 }
 
@@ -252,51 +201,76 @@ static int order_shared(const int32_t a[3], const int32_t b[3], int order[2][3])
 }
 
 /* The pair by closed inner integrals. */
-static void add_hard(const near *n, int32_t first, int32_t second, bool exchanged)
+static void take_hard(const near *n, close_pair *c)
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
-    pair_sum moments = {{{0}}};
-    if (exchanged) kernel = ps_hbem_exchanged(kernel);
-    ps_hbem_hard_job job = {.x = &all[first],
-                            .y = &all[second],
+    if (c->exchanged) kernel = ps_hbem_exchanged(kernel);
+    ps_hbem_hard_job job = {.x = &all[c->first],
+                            .y = &all[c->second],
                             .rule = &n->op->quadrature->cells,
                             .wavenumber = n->op->wavenumber,
                             .absorption = n->op->absorption,
-                            .moments = moments[0][0]};
+                            .moments = c->sum[0][0]};
     ps_hbem_pair_functions_here()->hard[kernel](&job);
-    const int32_t of[2] = {exchanged ? second : first, exchanged ? first : second};
-    for (int part = 0; n->whole && part < ps_hbem_parts(n->op); ++part) {
-        double sums = 0;
-        for (int e = 0; e < 9; ++e) sums += moments[part][e / 3][e % 3];
-        finish_whole(n, of[0], of[1], sums, n->values + part * block_size(n));
-    }
-    if (!n->whole) finish_ordered(n, of, exchanged, moments);
+    for (int part = 0; n->to.sums && part < ps_hbem_parts(n->op); ++part)
+        for (int e = 1; e < 9; ++e) c->sum[part][0][0] += c->sum[part][e / 3][e % 3];
+    keep_known(n, c);
 }
 
-static void add_pair(near *n, int32_t row, int32_t column)
+/* Moments of a pair in the list that touches or is so far apart: known ones, or at once, or when
+ * the lanes of its class are full. */
+static void take_moments(near *n, close_pair *c, double distance)
 {
-    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    const ps_hbem_triangle *first = &n->op->test->surface->triangles[c->first];
+    const ps_hbem_triangle *second = &n->op->test->surface->triangles[c->second];
     const ps_hbem_quadrature *quadrature = n->op->quadrature;
-    bool exchanged = row > column;
-    int32_t first = exchanged ? column : row, second = exchanged ? row : column;
-    int order[2][3], apex[2];
-    int shared = order_shared(all[first].vertex, all[second].vertex, order);
-    int rule = shared ? 0
-                      : ps_hbem_rule_of(quadrature->distance, quadrature->rules, &all[first],
-                                        &all[second], apex);
-    bool hard = shared ? ps_hbem_is_hard(&all[first], &all[second], shared) : rule < 0;
-    if (hard && quadrature->cells.n > 0) {
-        add_hard(n, first, second, exchanged);
+    double diameter = fmax(first->diameter, second->diameter);
+    int order[2][3], apex[2], rule = 0, shared = order_shared(first->vertex, second->vertex, order);
+    while (!shared && rule < quadrature->rules && distance < quadrature->distance[rule] * diameter)
+        ++rule;
+    bool hard = quadrature->cells.n > 0 &&
+                (shared ? ps_hbem_is_hard(first, second, shared) : rule == quadrature->rules);
+    if ((hard || shared) && get_known(n, c)) return;
+    if (hard) {
+        take_hard(n, c);
         return;
     }
-    pair p;
-    if (rule < 0) rule = quadrature->rules - 1;
-    for (int e = 0; rule >= PS_HBEM_RULES && e < 6; ++e)
-        order[e / 3][e % 3] = (apex[e / 3] + 2 + e % 3) % 3;
-    set_ordered(&all[first], first, order[0], &p.side[0]);
-    set_ordered(&all[second], second, order[1], &p.side[1]);
-    enqueue(n, shared ? shared : PS_PAIR_CONTACTS + rule, exchanged, &p);
+    pair p = {.place = (int)(c - n->close)};
+    if (rule == quadrature->rules) --rule;
+    if (!shared && ps_hbem_narrow_along(rule) &&
+        narrow_are_needles(first, second, distance, quadrature->distance[0], apex)) {
+        for (int e = 0; e < 6; ++e) order[e / 3][e % 3] = (apex[e / 3] + 2 + e % 3) % 3;
+        rule += PS_HBEM_RULES;
+    }
+    set_ordered(first, c->first, order[0], &p.side[0]);
+    set_ordered(second, c->second, order[1], &p.side[1]);
+    enqueue(n, shared ? shared : PS_PAIR_CONTACTS + rule, c->exchanged, &p);
+}
+
+/* What is in the list, when all its moments are there. */
+static void add_list(near *n)
+{
+    for (int e = 0; e < 2 * CLASSES; ++e) flush(n, e / 2, e % 2);
+    for (close_pair *c = n->close; c < n->close + n->close_count; ++c) {
+        const int32_t of[2] = {c->exchanged ? c->second : c->first,
+                               c->exchanged ? c->first : c->second};
+        if (c->exchanged && !n->to.sums)
+            ps_hbem_near_add_turned(&n->to, of, c->sum);
+        else
+            ps_hbem_near_add(&n->to, of, c->sum);
+    }
+    n->close_count = 0;
+}
+
+static void add_close(near *n, int32_t row, int32_t column, double distance)
+{
+    close_pair *c = &n->close[n->close_count++];
+    c->exchanged = row > column;
+    c->first = c->exchanged ? column : row;
+    c->second = c->exchanged ? row : column;
+    take_moments(n, c, distance);
+    if (n->close_count == TOGETHER) add_list(n);
 }
 
 /* ---- pairs far enough apart for the first rule: one row triangle, columns in lanes ---- */
@@ -315,6 +289,14 @@ static void put_lane(const ps_hbem_triangle *t, int lane, double *lanes)
     for (int c = 0; c < 3; ++c) lanes[(9 + c) * LANES + lane] = t->normal[c];
 }
 
+/* Idle lanes repeat the first column. */
+static void put_columns(const near *n, const batch *b, double *lanes)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    for (int lane = 0; lane < LANES; ++lane)
+        put_lane(&all[b->columns[lane < b->count ? lane : 0]], lane, lanes);
+}
+
 static void flush_batch(near *n, batch *b)
 {
     if (b->count == 0) return;
@@ -322,8 +304,7 @@ static void flush_batch(near *n, batch *b)
     double moments[2 * 9 * LANES] __attribute__((aligned(64)));
     const ps_hbem_triangle *all = n->op->test->surface->triangles;
     int parts = ps_hbem_parts(n->op);
-    for (int lane = 0; lane < LANES; ++lane)
-        put_lane(&all[b->columns[lane < b->count ? lane : 0]], lane, y);
+    put_columns(n, b, y);
     ps_hbem_pair_job job = {.x = b->x,
                             .y = y,
                             .rule = &n->op->quadrature->rule[0],
@@ -331,40 +312,94 @@ static void flush_batch(near *n, batch *b)
                             .absorption = n->op->absorption,
                             .moments = moments};
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
-    ps_hbem_pair_functions_here()->regular[n->whole][kernel][ps_hbem_mode(n->op)](&job);
+    ps_hbem_pair_functions_here()->regular[n->to.sums][kernel][ps_hbem_mode(n->op)](&job);
     for (int lane = 0; lane < b->count; ++lane) {
-        pair_sum sum;
+        ps_hbem_pair_sum sum;
         double scale = all[b->row].jacobian * all[b->columns[lane]].jacobian;
         for (int part = 0; part < parts; ++part) {
             const double *own = moments + 9 * LANES * part + lane;
-            if (n->whole)
-                finish_whole(n, b->row, b->columns[lane], own[0] * scale,
-                             n->values + part * block_size(n));
-            for (int e = 0; e < 9 && !n->whole; ++e)
+            for (int e = 0; e < (n->to.sums ? 1 : 9); ++e)
                 sum[part][e / 3][e % 3] = own[e * LANES] * scale;
         }
-        if (!n->whole) finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum);
+        ps_hbem_near_add(&n->to, (int32_t[2]){b->row, b->columns[lane]}, sum);
     }
     b->count = 0;
+}
+
+/* Whether a double layer of two triangles is 0, as x is in the plane of y, whose normal counts. */
+static bool in_plane_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
+{
+    if (fabs(dot(x->normal, y->normal)) < 1 - 1e-9) return false;
+    bool all = true;
+    for (int l = 0; l < 3; ++l) {
+        double d[3] = {x->corner[l][0] - y->corner[0][0], x->corner[l][1] - y->corner[0][1],
+                       x->corner[l][2] - y->corner[0][2]};
+        all = all && fabs(dot(d, y->normal)) <= 1e-10 * y->diameter;
+    }
+    return all;
+}
+
+static bool is_zero(const near *n, const ps_hbem_triangle *row, const ps_hbem_triangle *column)
+{
+    return n->op->kernel == PS_KERNEL_DLP    ? in_plane_of(row, column)
+           : n->op->kernel == PS_KERNEL_ADLP ? in_plane_of(column, row)
+                                             : false;
+}
+
+static bool touch(const ps_hbem_triangle *x, const ps_hbem_triangle *y)
+{
+    bool any = false;
+    for (int e = 0; e < 9; ++e) any |= x->vertex[e / 3] == y->vertex[e % 3];
+    return any;
+}
+
+static void add_regular(near *n, batch *b, int32_t column)
+{
+    b->columns[b->count++] = column;
+    if (b->count == LANES) flush_batch(n, b);
+}
+
+/* Pairs that may be nearer than the first rule allows: to the batch, or the list. */
+static void sort_doubtful(near *n, batch *doubtful, batch *regular)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles, *x = &all[doubtful->row];
+    double y[PS_HBEM_PANEL_ROWS * LANES] __attribute__((aligned(64))),
+        distance[LANES] __attribute__((aligned(64)));
+    if (doubtful->count == 0) return;
+    put_columns(n, doubtful, y);
+    ps_hbem_distances(doubtful->x, y, distance);
+    for (int lane = 0; lane < doubtful->count; ++lane) {
+        int32_t column = doubtful->columns[lane];
+        double diameter = fmax(x->diameter, all[column].diameter);
+        if (distance[lane] >= n->op->quadrature->distance[0] * diameter)
+            add_regular(n, regular, column);
+        else
+            add_close(n, doubtful->row, column, distance[lane]);
+    }
+    doubtful->count = 0;
 }
 
 static void add_row(near *n, int32_t row, const int32_t *columns, int64_t count)
 {
     const ps_hbem_triangle *all = n->op->test->surface->triangles, *x = &all[row];
     double reach = n->op->quadrature->distance[0];
-    batch b = {.row = row};
-    for (int lane = 0; lane < LANES; ++lane) put_lane(x, lane, b.x);
+    batch regular = {.row = row}, doubtful = {.row = row};
+    for (int lane = 0; lane < LANES; ++lane) put_lane(x, lane, regular.x);
+    memcpy(doubtful.x, regular.x, sizeof doubtful.x);
     for (int64_t c = 0; c < count; ++c) {
         const ps_hbem_triangle *y = &all[columns[c]];
+        if (is_zero(n, x, y)) continue;
         double apart = x->radius + y->radius + reach * fmax(x->diameter, y->diameter);
-        if (square_between(x->centroid, y->centroid) < apart * apart) {
-            add_pair(n, row, columns[c]);
-            continue;
-        }
-        b.columns[b.count++] = columns[c];
-        if (b.count == LANES) flush_batch(n, &b);
+        if (square_between(x->centroid, y->centroid) >= apart * apart)
+            add_regular(n, &regular, columns[c]);
+        else if (touch(x, y))
+            add_close(n, row, columns[c], 0);
+        else
+            doubtful.columns[doubtful.count++] = columns[c];
+        if (doubtful.count == LANES) sort_doubtful(n, &doubtful, &regular);
     }
-    flush_batch(n, &b);
+    sort_doubtful(n, &doubtful, &regular);
+    flush_batch(n, &regular);
 }
 
 /* Rows and columns are the same functions and the operator is symmetric. */
@@ -379,17 +414,21 @@ ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_
                              ps_hbem_workspace *workspace, double *values)
 {
     queue queues[CLASSES][2];
+    close_pair close[TOGETHER];
     ps_hbem_rule narrow[PS_HBEM_RULES];
     for (int r = 2; r < op->quadrature->rules; ++r)
         ps_hbem_rule_narrow(ps_hbem_narrow_along(r), &narrow[r]);
     near n = {.op = op,
-              .rows = rows,
-              .columns = columns,
+              .to = {.op = op,
+                     .rows = rows,
+                     .columns = columns,
+                     .values = values,
+                     .mirror = on_diagonal(op, rows, columns),
+                     .sums = ps_hbem_wants_sums(op)},
+              .close = close,
+              .known = ps_hbem_pair_numbers(op) > 0 ? workspace->pairs : NULL,
               .queues = queues,
-              .narrow = narrow,
-              .values = values,
-              .whole = op->test->kind == PS_SPACE_P0 && op->trial->kind == PS_SPACE_P0,
-              .mirror = on_diagonal(op, rows, columns)};
+              .narrow = narrow};
     for (int e = 0; e < 2 * CLASSES; ++e) queues[e / 2][e % 2].count = 0;
     int32_t *row_list, *column_list;
     int64_t before = workspace->used;
@@ -400,10 +439,10 @@ ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_
     int64_t size = (rows.end - rows.begin) * (columns.end - columns.begin) * ps_hbem_parts(op);
     memset(values, 0, (size_t)size * sizeof *values);
     for (int64_t r = 0; r < row_count; ++r) {
-        int64_t first = n.mirror ? r : 0;
+        int64_t first = n.to.mirror ? r : 0;
         add_row(&n, row_list[r], column_list + first, column_count - first);
     }
-    for (int e = 0; e < 2 * CLASSES; ++e) flush(&n, e / 2, e % 2);
+    add_list(&n);
     workspace->used = before;
     return PS_OK;
 }

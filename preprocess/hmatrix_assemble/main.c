@@ -281,7 +281,7 @@ static const ps_allowance allowances[] = {
 
 static const ps_program program = {
     .name = "hmatrix-assemble",
-    .results = 12,
+    .results = 13,
     .synopsis = "CLUSTERS OUTPUT",
     .description =
         "Assembles a boundary operator of Laplace or Helmholtz on the clusters of "

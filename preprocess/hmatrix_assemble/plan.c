@@ -21,7 +21,8 @@ static void plan_memory(const ps_hbem_problem *problem, const ps_run *run, int c
     ps_ledger_open(&out->ledger, run);
     if (cores > 0) {
         ps_ledger_add(&out->ledger, PS_ROOM_HOST, "chunks", kept * chunk);
-        ps_ledger_add(&out->ledger, PS_ROOM_HOST, "workspaces", cores * out->cut.touched);
+        ps_ledger_add(&out->ledger, PS_ROOM_HOST, "workspaces",
+                      ps_hbem_matrix_plan_workspaces(&out->cut, cores));
     } else {
         ps_ledger_add(&out->ledger, PS_ROOM_HOST, "chunks",
                       ps_leaf_backend_bytes_cuda(&problem->assembly, chunk));

@@ -58,7 +58,7 @@ static ps_status by_rules(const examination *e, const couple *c, const int side[
     op.test = op.trial = &c->space;
     ps_hbem_range rows = {3 * side[0], 3 * side[0] + 3}, columns = {3 * side[1], 3 * side[1] + 3};
     char bytes[4096] __attribute__((aligned(64)));
-    ps_hbem_workspace workspace = {bytes, sizeof bytes, 0};
+    ps_hbem_workspace workspace = {.base = bytes, .bytes = sizeof bytes};
     return ps_hbem_near_block(&op, rows, columns, &workspace, moments);
 }
 

@@ -8,6 +8,7 @@ typedef struct cpu_backend {
     ps_leaf_backend base;
     int threads;
     ps_hbem_workspace *workspaces; /* [threads] */
+    ps_hbem_pair_table pairs;
 } cpu_backend;
 
 ps_status ps_leaf_chunk_init(const ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks,
@@ -56,16 +57,24 @@ static void close_cpu(ps_leaf_backend *backend)
     cpu_backend *own = (cpu_backend *)backend;
     for (int t = 0; own->workspaces && t < own->threads; ++t) free(own->workspaces[t].base);
     free(own->workspaces);
+    free(own->pairs.memory);
     free(own);
 }
 
 static ps_status take_workspaces(cpu_backend *own)
 {
-    int64_t bytes = ps_hbem_assembly_bytes(own->base.assembly);
+    const ps_hbem_assembly *assembly = own->base.assembly;
+    int64_t bytes = ps_hbem_assembly_bytes(assembly), pairs = ps_hbem_pairs_bytes(assembly);
     PS_TRY(PS_ALLOC(&own->workspaces, own->threads, "threads"));
+    if (pairs > 0) {
+        void *memory;
+        PS_TRY(ps_alloc_untouched(&memory, pairs, "close pairs"));
+        ps_hbem_pairs_init(assembly, memory, &own->pairs);
+    }
     for (int t = 0; t < own->threads; ++t) {
         PS_TRY(ps_alloc_untouched((void **)&own->workspaces[t].base, bytes, "a thread's blocks"));
         own->workspaces[t].bytes = bytes;
+        own->workspaces[t].pairs = pairs > 0 ? &own->pairs : NULL;
     }
     return PS_OK;
 }

@@ -93,6 +93,7 @@ ps_status ps_hbem_matrix_plan_init(const ps_hbem_problem *problem,
 {
     memset(out, 0, sizeof *out);
     out->item_bytes = options->precision ? 4 : 8;
+    out->pairs = ps_hbem_pairs_bytes(&problem->assembly);
     PS_TRY(cut_chunks(problem, options->chunk_bytes / out->item_bytes, out));
     share(out);
     return PS_OK;
@@ -102,6 +103,11 @@ void ps_hbem_matrix_plan_release(ps_hbem_matrix_plan *plan)
 {
     free(plan->chunks.first);
     memset(plan, 0, sizeof *plan);
+}
+
+int64_t ps_hbem_matrix_plan_workspaces(const ps_hbem_matrix_plan *plan, int threads)
+{
+    return threads * plan->touched + plan->pairs;
 }
 
 int64_t ps_hbem_matrix_plan_chunk_bytes(const ps_hbem_matrix_plan *plan)
