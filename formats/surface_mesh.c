@@ -37,7 +37,8 @@ ps_status ps_surface_mesh_find_tag(const ps_surface_mesh *mesh, const char *wher
     int32_t tag;
     *out = -1;
     if (!strcmp(where, "all")) return PS_OK;
-    PS_TRY(ps_tag_names_find(mesh->tag_names, "a part of the mesh", where, &tag));
+    PS_TRY(
+        ps_tag_names_find(mesh->tag_names, PS_TAGS_OF_SURFACES, "a part of the mesh", where, &tag));
     *out = tag;
     for (int64_t t = 0; t < mesh->triangle_count; ++t)
         if (mesh->tags[t] == *out) return PS_OK;

@@ -1,13 +1,26 @@
 #include "formats/tag_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool ps_tag_names_next(const char **at, long *tag, char name[64])
+/* Whether this line is of such cells. */
+static bool is_of(const char *names, const char *line, ps_tag_cells of)
+{
+    bool told = *names == '-' || strstr(names, "\n-");
+    return !told || (*line == '-') == (of == PS_TAGS_OF_SURFACES);
+}
+
+bool ps_tag_names_next(const char *names, ps_tag_cells of, const char **at, long *tag,
+                       char name[64])
 {
     char *rest;
+    while (**at && !is_of(names, *at, of)) {
+        *at += strcspn(*at, "\n");
+        *at += **at == '\n';
+    }
     if (!**at) return false;
-    *tag = strtol(*at, &rest, 10);
+    *tag = labs(strtol(*at, &rest, 10));
     rest += *rest == ' ';
     size_t length = strcspn(rest, "\n"), kept = length < 63 ? length : 63;
     memcpy(name, rest, kept);
@@ -16,14 +29,19 @@ bool ps_tag_names_next(const char **at, long *tag, char name[64])
     return true;
 }
 
-ps_status ps_tag_names_find(const char *names, const char *what, const char *text, int32_t *out)
+ps_status ps_tag_names_find(const char *names, ps_tag_cells of, const char *what, const char *text,
+                            int32_t *out)
 {
-    char *rest, name[64], known[1024];
+    char *rest, name[64], known[1024] = "";
     bool found = false;
+    size_t used = 0;
     long tag = strtol(text, &rest, 10);
     *out = (int32_t)tag;
     if (*text && !*rest && tag >= 0 && tag <= INT32_MAX) return PS_OK;
-    for (const char *at = names; ps_tag_names_next(&at, &tag, name);) {
+    for (const char *at = names; ps_tag_names_next(names, of, &at, &tag, name);) {
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%ld %s", used ? "," : "",
+                                     tag, name);
         if (strcmp(name, text) != 0) continue;
         if (found && *out != tag)
             return ps_fail(PS_USAGE,
@@ -34,13 +52,9 @@ ps_status ps_tag_names_find(const char *names, const char *what, const char *tex
         *out = (int32_t)tag;
     }
     if (found) return PS_OK;
-    size_t length = strnlen(names, sizeof known - 1);
-    memcpy(known, names, length);
-    known[length] = 0;
-    for (char *c = known; *c; ++c)
-        if (*c == '\n') *c = ',';
-    return ps_fail(PS_USAGE,
-                   "%s: \"%s\" is neither the number nor the name of a physical group of the mesh; "
-                   "it has names for: %s",
-                   what, text, known[0] ? known : "none");
+    return ps_fail(
+        PS_USAGE,
+        "%s: \"%s\" is neither the number nor the name of a physical group of the mesh's "
+        "%s; it has names for: %s",
+        what, text, of == PS_TAGS_OF_SURFACES ? "surfaces" : "volumes", known[0] ? known : "none");
 }

@@ -34,6 +34,27 @@ static ps_status copy_surface(const penstock_surface *s, ps_surface_mesh *mesh)
     return ps_surface_mesh_check(mesh);
 }
 
+/* Above 0: normals of the body as a whole point outward, if it is closed. */
+static ps_status volume_of(const ps_surface_mesh *mesh, double *out)
+{
+    PS_SCOPED_MEMORY int32_t *part = NULL; /* all are one */
+    PS_TRY(PS_ALLOC(&part, mesh->triangle_count, "parts of a surface"));
+    ps_parts_volumes(mesh->vertices, mesh->triangles, mesh->triangle_count, part, NULL,
+                     mesh->vertices, 1, out);
+    return PS_OK;
+}
+
+/* A body turned inside out has K and K' of the other sign; open surfaces have no inside. */
+static ps_status check_normals(const penstock_boundary *b)
+{
+    double volume;
+    if (b->op.kernel != PS_KERNEL_DLP && b->op.kernel != PS_KERNEL_ADLP) return PS_OK;
+    PS_TRY(volume_of(&b->mesh, &volume));
+    if (volume > 0 || ps_hbem_surface_check_closed(&b->setup.surface) != PS_OK) return PS_OK;
+    return ps_fail(PS_INVALID, "the normals of the closed surface point inward: turn its triangles "
+                               "round");
+}
+
 static ps_status refuse_entries(const ps_hbem_operator *op, double tolerance)
 {
     ps_hbem_entry_check check;
@@ -70,6 +91,7 @@ static ps_status open_boundary(const penstock_surface *surface,
     b->op.quadrature = &b->quadrature;
     b->op.far_precision = PS_DOUBLE;
     PS_TRY(ps_hbem_operator_check(&b->op));
+    PS_TRY(check_normals(b));
     if (b->op.wavenumber != 0)
         PS_TRY(ps_hbem_check_wavelength(&b->setup.surface, b->op.wavenumber));
     return refuse_entries(&b->op, tolerance);
@@ -188,16 +210,9 @@ static ps_status open_retarded(const penstock_surface *surface, const ps_retarde
 {
     ps_surface_mesh mesh = {0};
     ps_status status = copy_surface(surface, &mesh);
-    if (status != PS_OK) {
-        ps_surface_mesh_release(&mesh);
-        return status;
-    }
-    PS_SCOPED_MEMORY int32_t *part = NULL; /* all are one */
-    double volume, origin[3] = {mesh.vertices[0], mesh.vertices[1], mesh.vertices[2]};
-    status = PS_ALLOC(&part, mesh.triangle_count, "parts of a surface");
+    double volume;
+    if (status == PS_OK) status = volume_of(&mesh, &volume);
     if (status == PS_OK) {
-        ps_parts_volumes(mesh.vertices, mesh.triangles, mesh.triangle_count, part, NULL, origin, 1,
-                         &volume);
         mesh.oriented = volume > 0;
         return ps_retarded_problem_init(&mesh, options, &r->problem);
     }

@@ -31,7 +31,7 @@ static ps_status mark_media(const march_options *options, const problem *p, uint
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         int32_t tag;
         bool found = false;
-        PS_TRY(ps_tag_names_find(p->header->tag_names, "--around", word, &tag));
+        PS_TRY(ps_tag_names_find(p->header->tag_names, PS_TAGS_OF_VOLUMES, "--around", word, &tag));
         for (int64_t k = 0; k < p->header->media; ++k)
             if (media[k].tag == tag) inside[k] = found = true;
         if (!found)

@@ -203,7 +203,8 @@ static ps_status choose_groups(const boundary *b, const ps_surface_mesh *mesh, c
     int32_t tag = 0;
     bool others = strcmp(name, "others") == 0;
     int found = 0;
-    if (!others) PS_TRY(ps_tag_names_find(mesh->tag_names, "--boundary", name, &tag));
+    if (!others)
+        PS_TRY(ps_tag_names_find(mesh->tag_names, PS_TAGS_OF_SURFACES, "--boundary", name, &tag));
     for (int g = 0; g < b->count; ++g) {
         where[g] = others ? !named[g] : b->tag[g] == tag;
         found += where[g];
@@ -251,7 +252,7 @@ static ps_status find_named(const boundary *b, const ps_text_list *list,
         if (!colon || colon - item >= (long)sizeof name) continue; /* refused later */
         snprintf(name, sizeof name, "%.*s", (int)(colon - item), item);
         if (strcmp(name, "others") == 0) continue;
-        PS_TRY(ps_tag_names_find(mesh->tag_names, "--boundary", name, &tag));
+        PS_TRY(ps_tag_names_find(mesh->tag_names, PS_TAGS_OF_SURFACES, "--boundary", name, &tag));
         int g = group_of_tag(b, tag);
         if (g < b->count) named[g] = true;
     }

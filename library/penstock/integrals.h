@@ -33,7 +33,8 @@ typedef struct penstock_boundary_operator {
 } penstock_boundary_operator;
 
 /* Compares the entries that the rules take worst with closed forms first, and refuses errors above
- * ten times the tolerance; and waves with fewer than four elements a wavelength. */
+ * ten times the tolerance; waves with fewer than four elements a wavelength; and of "dlp" and
+ * "adlp" closed surfaces that are turned inside out. */
 PENSTOCK_API penstock_status penstock_boundary_open(const penstock_surface *surface,
                                                     const penstock_boundary_operator *op,
                                                     penstock_boundary **out);

@@ -144,8 +144,8 @@ static ps_status mark_inside(job *j)
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         int32_t tag;
         int64_t found = 0;
-        PS_TRY(
-            ps_tag_names_find(j->mesh.tag_names ? j->mesh.tag_names : "", "--around", word, &tag));
+        PS_TRY(ps_tag_names_find(j->mesh.tag_names ? j->mesh.tag_names : "", PS_TAGS_OF_VOLUMES,
+                                 "--around", word, &tag));
         for (int64_t e = 0; e < j->tets.count; ++e)
             if (j->mesh.tags[e] == tag) j->inside[e] = 1, ++found;
         if (!found)

@@ -35,7 +35,7 @@ static ps_status read_condition(const setup *s, const char *text, condition *out
                        "absorbing",
                        text, kind + 1);
     out->outer = strcmp(tag, "outer") == 0;
-    return out->outer ? PS_OK : tag_number(s, "boundary", tag, &out->tag);
+    return out->outer ? PS_OK : tag_number(s, PS_TAGS_OF_SURFACES, "boundary", tag, &out->tag);
 }
 
 static const char *condition_text(const setup *s, const condition *x, char out[96])
@@ -43,7 +43,7 @@ static const char *condition_text(const setup *s, const condition *x, char out[9
     if (x->outer)
         strcpy(out, "outer");
     else
-        tag_text(s, x->tag, out);
+        tag_text(s, PS_TAGS_OF_SURFACES, x->tag, out);
     return out;
 }
 
@@ -82,7 +82,8 @@ static ps_status check_used(const setup *s, const condition *conditions, int cou
     for (int k = 0; k < count; ++k) {
         if (conditions[k].faces > 0 || conditions[k].outer) continue;
         int64_t found = distinct_tags(s->mesh.face_tags, s->mesh.face_count, tags, TAGS_MAX);
-        tags_text(s, tags, found < TAGS_MAX ? found : TAGS_MAX, list, sizeof list);
+        tags_text(s, PS_TAGS_OF_SURFACES, tags, found < TAGS_MAX ? found : TAGS_MAX, list,
+                  sizeof list);
         return ps_fail(PS_USAGE, "--boundary: no face of %s has tag %s; faces have %s", s->input,
                        condition_text(s, conditions + k, text), list);
     }
@@ -96,7 +97,8 @@ static ps_status tell_open(const setup *s, int64_t open, int32_t first)
     for (int64_t i = 0; i < s->mesh.face_count; ++i)
         if (s->mesh.faces[i] == first) {
             char number[64];
-            snprintf(number, sizeof number, "tag %.58s", tag_text(s, s->mesh.face_tags[i], text));
+            snprintf(number, sizeof number, "tag %.58s",
+                     tag_text(s, PS_TAGS_OF_SURFACES, s->mesh.face_tags[i], text));
             tag = strcpy(text, number);
         }
     return ps_fail(PS_USAGE,

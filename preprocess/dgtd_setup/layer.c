@@ -46,7 +46,7 @@ static ps_status mark_tagged(setup *s, const char *text)
 {
     int32_t tag;
     int64_t count = 0;
-    PS_TRY(tag_number(s, "pml", text, &tag));
+    PS_TRY(tag_number(s, PS_TAGS_OF_VOLUMES, "pml", text, &tag));
     for (int64_t e = 0; e < s->mesh.elements; ++e) count += s->layer[e] = s->mesh.tags[e] == tag;
     if (count > 0 && count < s->mesh.elements) return PS_OK;
     return ps_fail(PS_USAGE, "--pml %s: %" PRId64 " of %" PRId64 " elements are of that group",

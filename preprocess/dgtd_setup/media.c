@@ -61,7 +61,7 @@ static ps_status add_statement(const setup *s, const char *option, const char *w
         out->has_default = true;
         return PS_OK;
     }
-    PS_TRY(tag_number(s, option, text.head, &medium.tag));
+    PS_TRY(tag_number(s, PS_TAGS_OF_VOLUMES, option, text.head, &medium.tag));
     for (int64_t i = 0; i < out->count; ++i) {
         if (out->list[i].medium.tag != medium.tag) continue;
         out->list[i].tissue = tissue;
@@ -129,12 +129,12 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
         out->tag = tags[t];
         if (!found) missing[missed++] = tags[t];
         char text[96], *name = NULL;
-        tag_text(s, tags[t], text);
+        tag_text(s, PS_TAGS_OF_VOLUMES, tags[t], text);
         name = strchr(text, '(');
         if (name) snprintf(out->name, sizeof out->name, "%.*s", (int)strlen(name) - 2, name + 1);
     }
     if (missed > 0) {
-        tags_text(s, missing, missed, list, sizeof list);
+        tags_text(s, PS_TAGS_OF_VOLUMES, missing, missed, list, sizeof list);
         return ps_fail(PS_USAGE,
                        "no material for elements of physical group %s; give --material "
                        "TAG:eps=..,mu=..,sigma=..,rho=.. or --material default:..",
@@ -143,9 +143,10 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
     for (int64_t i = 0; i < x->count; ++i) {
         char text[96];
         if (x->list[i].used) continue;
-        tags_text(s, tags, count, list, sizeof list);
+        tags_text(s, PS_TAGS_OF_VOLUMES, tags, count, list, sizeof list);
         return ps_fail(PS_USAGE, "--material: no element of %s has tag %s; elements have %s",
-                       s->input, tag_text(s, x->list[i].medium.tag, text), list);
+                       s->input, tag_text(s, PS_TAGS_OF_VOLUMES, x->list[i].medium.tag, text),
+                       list);
     }
     return PS_OK;
 }

@@ -163,13 +163,15 @@ static void check_steps(const setup *s, const ps_dgtd_medium *m)
             ps_info("the relaxation time %.3g s of medium %s is below half of the step, %.3g s: "
                     "its polarisation follows the field within a step (the implicit rule is stable "
                     "there)",
-                    1 / p->rate / PS_DGTD_C0, tag_text(s, m->tag, text), dt / PS_DGTD_C0);
+                    1 / p->rate / PS_DGTD_C0, tag_text(s, PS_TAGS_OF_VOLUMES, m->tag, text),
+                    dt / PS_DGTD_C0);
         if (p->kind != PS_DGTD_DEBYE && off > .01)
             ps_warning(
                 "the %s of medium %s, %.4g rad/s, turns by %.3g in a step of %.3g s, so that "
                 "frequencies near it are off by %.2g of themselves; smaller steps: --dt",
-                p->kind == PS_DGTD_DRUDE ? "plasma" : "resonance", tag_text(s, m->tag, text),
-                p->frequency * PS_DGTD_C0, turn, dt / PS_DGTD_C0, off);
+                p->kind == PS_DGTD_DRUDE ? "plasma" : "resonance",
+                tag_text(s, PS_TAGS_OF_VOLUMES, m->tag, text), p->frequency * PS_DGTD_C0, turn,
+                dt / PS_DGTD_C0, off);
     }
 }
 
@@ -188,7 +190,7 @@ static ps_status check_tensor(const setup *s, const ps_dgtd_medium *m)
 {
     char text[96], place[160];
     int64_t absorbing = find_absorbing(s, true);
-    tag_text(s, m->tag, text);
+    tag_text(s, PS_TAGS_OF_VOLUMES, m->tag, text);
     if (absorbing >= 0)
         return ps_fail(PS_USAGE,
                        "%s absorbs at a face and has a tensor of permittivity: the absorbing "

@@ -104,8 +104,9 @@ static ps_status read_port(const setup *s, const char *whole, ps_dgtd_port_spec 
     PS_TRY(port_read_name(s, &text, x));
     if (!(faces = text_find(&text, "faces")))
         return ps_fail(PS_USAGE, "--port %s: faces= is missing; keys are %s", whole, keys);
-    PS_TRY(tag_number(s, "port", faces, &p->tag));
-    if ((plus = text_find(&text, "plus"))) PS_TRY(tag_number(s, "port", plus, &p->plus));
+    PS_TRY(tag_number(s, PS_TAGS_OF_SURFACES, "port", faces, &p->tag));
+    if ((plus = text_find(&text, "plus")))
+        PS_TRY(tag_number(s, PS_TAGS_OF_SURFACES, "port", plus, &p->plus));
     PS_TRY(text_reals(&text, "axis", 3, p->axis, &axis));
     if (axis && (plus || !(ps_norm3(p->axis) > 0)))
         return ps_fail(PS_USAGE,
@@ -147,7 +148,7 @@ static ps_status list_sides(port_patch *p)
     for (int64_t i = 0; i < m->face_count; ++i) p->count += m->face_tags[i] == p->tag;
     if (p->count == 0)
         return ps_fail(PS_USAGE, "--port %s: no element touches it: no face of %s has tag %s",
-                       p->text, p->s->input, tag_text(p->s, p->tag, text));
+                       p->text, p->s->input, tag_text(p->s, PS_TAGS_OF_SURFACES, p->tag, text));
     PS_TRY(PS_ALLOC(&p->sides, p->count, "a port"));
     for (int64_t i = 0, at = 0; i < m->face_count; ++i) {
         if (m->face_tags[i] != p->tag) continue;
@@ -197,7 +198,7 @@ static ps_status check_sides(const port_patch *p)
                            kind == PS_DGTD_PEC   ? "metal, which shorts it"
                            : kind == PS_DGTD_PMC ? "a magnetic sheet"
                                                  : "absorbing",
-                           tag_text(p->s, p->tag, text));
+                           tag_text(p->s, PS_TAGS_OF_SURFACES, p->tag, text));
         if (x->alone && p->s->mesh.links[x->face] >= 0)
             return ps_fail(PS_INVALID, "--port %s: face %d of %s is tagged from one side only",
                            p->text, x->face % 4, element_text(p->s, x->face / 4, place));

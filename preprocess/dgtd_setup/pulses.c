@@ -99,7 +99,7 @@ ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *opt
             "lower carrier, or a finer mesh (order %" PRId64 " wants ten nodes or more)",
             option, text, omega * PS_DGTD_C0 / (2 * pi),
             100 * volumes[coarse].coarse / volumes[coarse].all,
-            tag_text(s, s->media[coarse].tag, tag), s->options->order);
+            tag_text(s, PS_TAGS_OF_VOLUMES, s->media[coarse].tag, tag), s->options->order);
     free(volumes);
     return status;
 }

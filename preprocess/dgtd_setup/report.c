@@ -44,7 +44,8 @@ static void report_step(const setup *s, ps_report *r)
     ps_report_real(r, "shape_min", s->shape_min); /* V/P */
     ps_report_real(r, "shape_median", s->shape_median);
     ps_report_text(r, "limited_by", element_text(s, s->limiting, place));
-    ps_report_text(r, "limited_in", tag_text(s, s->mesh.tags[s->limiting], place));
+    ps_report_text(r, "limited_in",
+                   tag_text(s, PS_TAGS_OF_VOLUMES, s->mesh.tags[s->limiting], place));
     ps_report_int(r, "within_10_percent", s->close);
     ps_report_real(r, "gain_without_10", s->gains[0]);
     ps_report_real(r, "gain_without_100", s->gains[1]);

@@ -101,11 +101,13 @@ ps_status parse_time(const char *option, const char *text, double *metres);
 ps_status text_done(const setup_text *text, const char *known);
 
 /* The number of a physical group given as number or name. PS_USAGE if it is neither. */
-ps_status tag_number(const setup *s, const char *option, const char *text, int32_t *out);
+ps_status tag_number(const setup *s, ps_tag_cells of, const char *option, const char *text,
+                     int32_t *out);
 /* "3 (skull)". out[96] */
-const char *tag_text(const setup *s, int32_t tag, char out[96]);
+const char *tag_text(const setup *s, ps_tag_cells of, int32_t tag, char out[96]);
 /* "1 (skin), 2, ..": the first few of tags[count], or "none". */
-void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size);
+void tags_text(const setup *s, ps_tag_cells of, const int32_t *tags, int64_t count, char *out,
+               size_t size);
 /* Which tags are among values[count], ascending; at most `capacity` are kept. Returns how many
  * there are. */
 int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_t capacity);

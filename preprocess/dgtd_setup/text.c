@@ -99,19 +99,21 @@ ps_status text_done(const setup_text *text, const char *known)
 
 /* ---- physical groups ---- */
 
-ps_status tag_number(const setup *s, const char *option, const char *text, int32_t *out)
+ps_status tag_number(const setup *s, ps_tag_cells of, const char *option, const char *text,
+                     int32_t *out)
 {
     char what[256];
     snprintf(what, sizeof what, "%.160s: --%.64s", s->input, option);
-    return ps_tag_names_find(s->mesh.tag_names, what, text, out);
+    return ps_tag_names_find(s->mesh.tag_names, of, what, text, out);
 }
 
-const char *tag_text(const setup *s, int32_t tag, char out[96])
+const char *tag_text(const setup *s, ps_tag_cells of, int32_t tag, char out[96])
 {
     char name[64];
     long number;
     snprintf(out, 96, "%d", tag);
-    for (const char *at = s->mesh.tag_names; ps_tag_names_next(&at, &number, name);)
+    const char *names = s->mesh.tag_names;
+    for (const char *at = names; ps_tag_names_next(names, of, &at, &number, name);)
         if (number == tag) {
             snprintf(out, 96, "%d (%s)", tag, name);
             break;
@@ -119,7 +121,8 @@ const char *tag_text(const setup *s, int32_t tag, char out[96])
     return out;
 }
 
-void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size)
+void tags_text(const setup *s, ps_tag_cells of, const int32_t *tags, int64_t count, char *out,
+               size_t size)
 {
     size_t at = (size_t)snprintf(out, size, "%s", count ? "" : "none");
     for (int64_t i = 0; i < count && at < size; ++i) {
@@ -129,7 +132,7 @@ void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, si
             return;
         }
         at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "",
-                               tag_text(s, tags[i], text));
+                               tag_text(s, of, tags[i], text));
     }
 }
 
@@ -189,7 +192,7 @@ static ps_status mark_tags(const setup *s, const char *option, const char *text,
     for (char *rest = NULL, *part = strtok_r(list, ",", &rest); part;
          part = strtok_r(NULL, ",", &rest)) {
         int32_t tag;
-        PS_TRY(tag_number(s, option, part, &tag));
+        PS_TRY(tag_number(s, PS_TAGS_OF_VOLUMES, option, part, &tag));
         for (int64_t e = 0; e < s->mesh.elements; ++e) marks[e] |= s->mesh.tags[e] == tag;
     }
     return PS_OK;

@@ -3,6 +3,7 @@
  * would take gigabytes for a file of a hundred bytes.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include <sys/stat.h>
 
 #include "preprocess/mesh_import/import.h"
+#include "preprocess/mesh_import/text_lines.h"
+#include "runtime/log.h"
 
 /* Words that counts follow, on their line or on the next one: of VTK, MEDIT and MSH. */
 static const char *const words[] = {
@@ -70,4 +73,39 @@ ps_status import_check_announced(const import_input *input)
     }
     fclose(file);
     return status;
+}
+
+static bool is_alone(const char *line, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 && !line[length + strspn(line + length, " \t")];
+}
+
+/* Units of length to a metre, by the data set 164 of a UNV file; 0: it has none. */
+static double length_factor(const import_input *input)
+{
+    text_lines lines;
+    double factor = 0;
+    bool begins = false;
+    if (text_lines_open(input->path, input->name, &lines) != PS_OK) return 0;
+    while (factor == 0 && text_lines_next(&lines)) {
+        bool units = begins && is_alone(lines.at, "164");
+        begins = is_alone(lines.at, "-1");
+        if (!units || !text_lines_next(&lines) || !text_lines_next(&lines)) continue;
+        char *exponent = strpbrk(lines.line, "Dd");
+        if (exponent) *exponent = 'E';
+        factor = strtod(lines.at, NULL);
+    }
+    text_lines_close(&lines);
+    return factor;
+}
+
+ps_status import_check_units(const import_input *input, const import_options *options)
+{
+    double factor = strcmp(input->suffix, ".unv") == 0 ? length_factor(input) : 0;
+    if (factor <= 0 || fabs(factor - 1) < 1e-6 || options->scale != 1) return PS_OK;
+    return ps_refuse(options->run, "units",
+                     "%s states that %.9g of its units of length are a metre: --unit, or --scale "
+                     "%.9g, says so",
+                     input->name, factor, 1 / factor);
 }

@@ -179,6 +179,16 @@ void import_report(const import_mesh *mesh, const import_options *options, const
 
 /* ---- files: the arrays are lent, not copied ---- */
 
+/* Those of surfaces, which in their own meshes have no sign. */
+static void put_surface_names(const char *names, char *out, size_t size)
+{
+    char name[64];
+    long tag;
+    size_t used = 0;
+    for (const char *at = names; ps_tag_names_next(names, PS_TAGS_OF_SURFACES, &at, &tag, name);)
+        used += (size_t)snprintf(out + used, size - used, "%s%ld %s", used ? "\n" : "", tag, name);
+}
+
 static ps_status save_surface(import_mesh *m, const import_options *options,
                               const import_figures *figures, const char *record)
 {
@@ -192,7 +202,7 @@ static ps_status save_surface(import_mesh *m, const import_options *options,
                             .closed = figures->closed,
                             .oriented = figures->oriented};
     strcpy(mesh.order, ps_space_curve_name(options->order));
-    strcpy(mesh.tag_names, m->tag_names);
+    put_surface_names(m->tag_names, mesh.tag_names, sizeof mesh.tag_names);
     return ps_surface_mesh_save(options->output, &mesh, ps_version(), record);
 }
 

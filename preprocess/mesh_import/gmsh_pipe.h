@@ -5,7 +5,7 @@
  *   FRAME_VERTICES  count u64 node numbers, count x 3 f64 coordinates
  *   FRAME_CELLS     count u64 element numbers, count x |size| u64 node numbers; size 3: triangles,
  *                   4: tetrahedra, -4: quadrangles; tag: the physical group
- *   FRAME_NAME      count bytes: the name of physical group `tag`
+ *   FRAME_NAME      count bytes: the name of physical group `tag`; below 0: of surfaces
  *   FRAME_NOTE, FRAME_WARNING, FRAME_ERROR   count bytes of text; an error is the last frame
  *   FRAME_GENERATED the mesh was made from geometry
  *   FRAME_END       all was sent

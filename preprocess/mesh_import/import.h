@@ -83,7 +83,8 @@ ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int cou
  * cells into the order of their numbers and turns node numbers into indices. PS_INVALID for a
  * node that is missing or given twice. */
 ps_status import_numbers_to_indices(import_mesh *mesh, const char *name);
-/* Adds "tag name" to the mesh's list of names, while there is room. */
+/* Adds "tag name" to the mesh's list of names, while there is room (formats/tag_names.h; of surface
+ * meshes, too, until they are saved). */
 void import_add_tag_name(import_mesh *mesh, int tag, const char *name);
 /* Identity sources; finite vertices; indices within range. PS_INVALID names the culprit. */
 ps_status import_settle(import_mesh *mesh, const char *path);
@@ -109,8 +110,13 @@ bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh);
+/* Writes bulk data of Nastran to `copy` as Gmsh's library reads them right. PS_INVALID for nodes in
+ * other systems of coordinates, and other files. */
+ps_status nastran_copy(const import_input *input, const char *copy);
 /* PS_INVALID if the file announces more than it has bytes, in the formats left to Gmsh. */
 ps_status import_check_announced(const import_input *input);
+/* Refuses ("units") a UNV file that states other units than m, if the options name none. */
+ps_status import_check_units(const import_input *input, const import_options *options);
 /* MSH 2.x and 4.1, text and binary; *read is false for what is left to Gmsh (4.0, partitions). */
 ps_status import_read_msh(const import_input *input, const import_options *options,
                           import_mesh *mesh, bool *read);

@@ -171,6 +171,7 @@ static ps_status run_import(ps_run *run)
 static const ps_allowance allowances[] = {
     {"rounded",
      "vertices that the precision of their file has moved by more than a hundredth of an edge"},
+    {"units", "a UNV file that states other units than m, read as m"},
     {"geo-commands", "a .geo file, or what Gmsh takes for one, that runs programs or writes files"},
     {NULL, NULL}};
 

@@ -121,6 +121,16 @@ static bool has_groups(const child *c, int dim)
     return count > 0;
 }
 
+/* What Gmsh multiplies coordinates by where it saves a mesh, and does not here. */
+static void refuse_scaling(const child *c)
+{
+    double factor = 1;
+    int ierr = 0;
+    gmshOptionGetNumber("Mesh.ScalingFactor", &factor, &ierr);
+    if (!ierr && factor != 1)
+        gmsh_child_give_up(c, "Mesh.ScalingFactor is %g: leave it away, --scale does it", factor);
+}
+
 /* Geometry: meshed at the size asked. */
 static void generate(child *c)
 {
@@ -148,7 +158,7 @@ static void send_names(const child *c)
         char *name = NULL;
         gmshModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
         if (!ierr && name && name[0] && groups[i] >= 2)
-            gmsh_child_text(c, FRAME_NAME, groups[i + 1], name);
+            gmsh_child_text(c, FRAME_NAME, (groups[i] == 2 ? -1 : 1) * groups[i + 1], name);
         gmshFree(name);
     }
     gmshFree(groups);
@@ -285,6 +295,7 @@ static void run_child(child *c, const char *path)
     gmshOpen(path, &ierr);
     pass_messages(c);
     gmsh_child_must(c, ierr, "read the file");
+    refuse_scaling(c);
     if (c->geometry && !has_elements(c, 2)) generate(c);
     if (c->kind == IMPORT_AUTO) c->kind = has_elements(c, 3) ? IMPORT_VOLUME : IMPORT_SURFACE;
     if (!c->geometry) c->by_entity = !has_groups(c, 2) && !has_groups(c, 3);
@@ -376,17 +387,20 @@ static ps_status known_name(const import_input *input, ps_scratch_folder *folder
                 : ps_fail(PS_EXHAUSTED, "%s: no link to it: %s", input->name, strerror(errno));
 }
 
-/* A STEP file whose faces have names is given to Gmsh as a copy that shows which is which. */
-static ps_status name_faces(const import_input *input, ps_scratch_folder *folder, step_names *names,
-                            char path[], size_t size)
+/* A STEP file whose faces have names is given to Gmsh as a copy that shows which is which; one of
+ * Nastran as a copy that it does not take for another (nastran.c). */
+static ps_status make_copy(const import_input *input, ps_scratch_folder *folder, step_names *names,
+                           char path[], size_t size)
 {
     static const char *const step[] = {".step", ".stp", NULL};
+    static const char *const bulk[] = {".bdf", ".nas", NULL};
+    bool nastran = import_has_suffix(input, bulk), marked = nastran;
     char copy[4200];
-    bool marked;
-    if (!import_has_suffix(input, step)) return PS_OK;
+    if (!nastran && !import_has_suffix(input, step)) return PS_OK;
     if (!folder->path[0]) PS_TRY(ps_scratch_folder_make(folder));
-    snprintf(copy, sizeof copy, "%s/faces.step", folder->path);
-    PS_TRY(step_names_mark(input->path, input->name, copy, names, &marked));
+    snprintf(copy, sizeof copy, "%s/%s", folder->path, nastran ? "nodes.bdf" : "faces.step");
+    PS_TRY(nastran ? nastran_copy(input, copy)
+                   : step_names_mark(input->path, input->name, copy, names, &marked));
     if (marked)
         snprintf(path, size, "%s", copy);
     else
@@ -402,8 +416,9 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
     char path[4200];
     bool forbidden = false;
     if (!import_is_geometry(input)) PS_TRY(import_check_announced(input));
+    PS_TRY(import_check_units(input, options));
     ps_status status = known_name(input, &folder, path, sizeof path);
-    if (status == PS_OK) status = name_faces(input, &folder, &names, path, sizeof path);
+    if (status == PS_OK) status = make_copy(input, &folder, &names, path, sizeof path);
     if (status == PS_OK) status = run_gmsh(input, path, options, &names, true, &forbidden, mesh);
     if (forbidden) {
         status = ps_refuse(options->run, "geo-commands",

@@ -157,7 +157,7 @@ static ps_status read_names(msh *m)
         if (fscanf(m->file, " \"%255[^\"\n]\"", name) != 1)
             return fail(m, "expected a name in quotes");
         if (dim == 2 || (dim == 3 && m->options->kind != IMPORT_SURFACE))
-            import_add_tag_name(m->mesh, (int)tag, name);
+            import_add_tag_name(m->mesh, dim == 2 ? -(int)tag : (int)tag, name);
     }
     return PS_OK;
 }

@@ -48,7 +48,8 @@ static void choose_tag(obj *o)
     char name[64];
     long tag;
     o->fresh = false;
-    for (const char *at = o->mesh->tag_names; ps_tag_names_next(&at, &tag, name);)
+    const char *names = o->mesh->tag_names;
+    for (const char *at = names; ps_tag_names_next(names, PS_TAGS_OF_SURFACES, &at, &tag, name);)
         if (strcmp(name, o->group) == 0) {
             o->tag = (int)tag;
             return;

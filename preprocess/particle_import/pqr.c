@@ -70,18 +70,42 @@ static ps_status check_charges(const source *in, int columns, const charges_seen
         in->name);
 }
 
+/* By the columns of PDB. */
+typedef struct residue {
+    char name[5], number[7]; /* location and name; chain, number and insertion */
+} residue;
+
+/* Atoms that stand twice in a residue, once for each location: their charges would count twice. */
+static bool alternates(const char *line, residue *before)
+{
+    residue now = {"", ""};
+    if (strlen(line) < 30) return false;
+    snprintf(now.name, sizeof now.name, "%.4s", line + 16);
+    snprintf(now.number, sizeof now.number, "%.6s", line + 21);
+    bool other = isalpha((unsigned char)now.name[0]) && isalpha((unsigned char)before->name[0]) &&
+                 now.name[0] != before->name[0];
+    bool found = other && strcmp(now.name + 1, before->name + 1) == 0 &&
+                 strcmp(now.number, before->number) == 0;
+    *before = now;
+    return found;
+}
+
 static ps_status take_lines(source *in, int columns, sink *s)
 {
     char *line;
     int models = 0;
     charges_seen seen = {0, 0, 0};
+    residue before = {"", ""};
     for (;;) {
         PS_TRY(source_line(in, &line));
         if (!line) return check_charges(in, columns, &seen);
         if (strncmp(line, "MODEL", 5) == 0 && ++models > 1)
             return source_fail(in, "a second MODEL of the same atoms: leave all but one out");
-        if (strncmp(line, "ATOM", 4) == 0 || strncmp(line, "HETATM", 6) == 0)
-            PS_TRY(source_context(in, take_atom(line, columns, &seen, s)));
+        if (strncmp(line, "ATOM", 4) != 0 && strncmp(line, "HETATM", 6) != 0) continue;
+        if (alternates(line, &before))
+            return source_fail(in, "a second location of the same residue (column 17), whose "
+                                   "charges would count twice: leave all but one out");
+        PS_TRY(source_context(in, take_atom(line, columns, &seen, s)));
     }
 }
 

@@ -178,8 +178,8 @@ class Mesh:
 
 
 def _names(lines):
-    """Names of tags from texts "7 wing"."""
-    return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in lines if " " in line}
+    """Names of tags from texts "7 wing"; "-7 wall" is a surface's in a mesh of volumes."""
+    return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in lines if " " in line and line[0] != "-"}
 
 
 def _mesh(file):

@@ -132,8 +132,8 @@ def _tags_of_sets(mesh):
     return (tags, dict(enumerate(sets, 1))) if sets else (None, {})
 
 
-def _regions(mesh):
-    """Tags a block (None: there are none) and their names."""
+def _regions(mesh, dimension):
+    """Tags a block (None: there are none) and their names, below 0 those of surfaces beside volumes."""
     known = [name for name in _TAGS if name in mesh.cell_data]
     whole = [name for name, v in mesh.cell_data.items() if all(np.asarray(b).ndim == 1 and np.issubdtype(b.dtype, np.integer) for b in v)]
     name = known[0] if known else whole[0] if len(whole) == 1 else None
@@ -142,7 +142,8 @@ def _regions(mesh):
         warnings.warn(f"cell data that are left out: {', '.join(left)}", stacklevel=5)
     if name is None:
         return _tags_of_sets(mesh)
-    names = {int(v[0]): text for text, v in (getattr(mesh, "field_data", None) or {}).items() if np.size(v) == 2}
+    names = {int(v[0]) * (1 if v[1] == dimension else -1): text
+             for text, v in (getattr(mesh, "field_data", None) or {}).items() if np.size(v) == 2 and 2 <= v[1] <= dimension}
     # meshio's MED: families of cells have negative numbers and lists of names
     names.update({abs(int(tag)): ", ".join(texts) for tag, texts in (getattr(mesh, "cell_tags", None) or {}).items() if texts})
     values = [np.asarray(b) for b in mesh.cell_data[name]]
@@ -155,7 +156,7 @@ def _regions(mesh):
 def _from_meshio(mesh):
     blocks = [(i, b) for i, b in enumerate(mesh.cells) if b.type in _WIDTHS]
     kind = "tetra" if any(b.type == "tetra" for _, b in blocks) else "triangle"
-    tags, names = _regions(mesh)
+    tags, names = _regions(mesh, 3 if kind == "tetra" else 2)
     tagged = tags is not None
     dropped = sorted({b.type for b in mesh.cells if len(b.data) and b.type != kind and not (b.type == "triangle" and tagged)})
     unread = [name for name in dropped if name not in ("vertex", "line", "line3", "triangle")]
@@ -220,7 +221,7 @@ def write_mesh(path, mesh, tags=None, names=None):
         out.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n")
         if names:
             out.write(f"$PhysicalNames\n{len(names)}\n")
-            out.writelines(f'{dimension} {tag} "{name}"\n' for tag, name in names.items())
+            out.writelines(f'{dimension if tag > 0 else 2} {abs(tag)} "{name}"\n' for tag, name in names.items())
             out.write("$EndPhysicalNames\n")
         out.write(f"$Nodes\n{len(points)}\n")
         out.writelines(f"{i} {x!r} {y!r} {z!r}\n" for i, (x, y, z) in enumerate(points.tolist(), 1))

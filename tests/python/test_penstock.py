@@ -140,6 +140,13 @@ class Files(unittest.TestCase):
             penstock.write_mesh("one.msh", Foreign())
         self.assertIn("line", str(seen[0].message))
         self.assertIn("1 4 2 7 7 1 2 3 4\n", Path("one.msh").read_text())
+        # surfaces and volumes are numbered apart, whichever comes first
+        Foreign.cells[1] = Block("triangle", np.array([[1, 2, 3]]))
+        Foreign.cell_data = {"gmsh:physical": [np.array([1]), np.array([1])]}
+        for order in 1, -1:
+            Foreign.field_data = dict([("skin", np.array([1, 2])), ("flesh", np.array([1, 3])), ("rim", np.array([1, 1]))][::order])
+            penstock.import_mesh(Foreign(), "two.hdf", force=True)
+            self.assertEqual(penstock.open("two.hdf").names, {1: "flesh"})
 
     @needs("meshio", "pyvista")
     def test_meshio_and_pyvista(self):
@@ -247,6 +254,10 @@ class Matrices(unittest.TestCase):
                            ("complex", (points + 1j, cells)), ("masked", (points, np.ma.masked_array(cells, cells == 0)))]:
             with self.assertRaisesRegex(penstock.PenstockError, text):
                 penstock.BoundaryOperator(mesh)
+        for kernel in "dlp", "adlp":
+            with self.assertRaisesRegex(penstock.PenstockError, "point inward"):
+                penstock.BoundaryOperator((points, cells[:, ::-1]), kernel)
+            penstock.BoundaryOperator((points, cells[1:, ::-1]), kernel)  # what is open has no inside
         with op:
             pass
         with self.assertRaisesRegex(penstock.PenstockError, "this BoundaryOperator was closed"):

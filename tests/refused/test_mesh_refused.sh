@@ -49,6 +49,15 @@ msh '3.0 0 8' '1 2 2 0 1 1 2 3' version3.msh; refused "version 3" version3.msh
 msh '4.2 0 8' '1 2 2 0 1 1 2 3' future.msh; refused "version 4.2" future.msh
 printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n' > twice.msh
 refused "node 1 is given twice" twice.msh
+unv() { # FACTOR: units of length to a metre
+    printf '    -1\n   164\n         5mm                         2\n  %s  1.0D+00  1.0D+00\n  0.0D+00\n    -1\n    -1\n  2411\n' "$1"
+    printf '%10d%10d%10d%10d\n  %s\n' 1 1 1 11 '0. 0. 0.' 2 1 1 11 '5. 0. 0.' 3 1 1 11 '0. 1. 0.'
+    printf '    -1\n    -1\n  2412\n%10d%10d%10d%10d%10d%10d\n%10d%10d%10d\n    -1\n' 1 91 1 1 7 3 1 2 3
+}
+unv 1.0D+03 > units.unv; refused "states that 1000 of its units of length are a metre" units.unv --open; accepted units.unv --open --allow units
+expect 0 "area                              2.5e-06 m2" penstock-mesh-import units.unv --open --unit mm
+unv 1.0D+00 > units.unv; accepted units.unv --open
+printf 'Point(1) = {0,0,0};\nMesh.ScalingFactor = .001;\n' > scaled.geo; refused "Mesh.ScalingFactor is 0.001" scaled.geo --size 1
 printf 'Point(1) = {0,0,\nnonsense!\n' > broken.geo; refused "broken.geo" broken.geo --size 1
 
 # ---- more than is announced, cut off where a body ends, words that change what numbers mean: a part of the mesh would be lost ----
@@ -69,6 +78,17 @@ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3.5\n' > real.obj; refused "line 4: exp
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nsurf 0 1 0 1 1 2 3\n' > free.obj; refused "line 5: a free-form surface" free.obj --open
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\ng a\nf 1 3 2\ng b\nf 1 2 4\ng a\nf 2 3 4\nf 1 4 3\n' > again.obj
 expect 0 '"triangles_of_tag": [3, 1]' penstock-mesh-import --json again.obj
+grid() { printf 'BEGIN BULK\n%b%bCTRIA3,1,1,1,2,3\nENDDATA\nrest\n' "$1" "$2" > nodes.bdf; } # of nodes 1, 2 and 3 (0, .05, 0)
+third=$(printf 'GRID*   %16s%16s%16s%16s\\n*       %16s' 3 '' 0. 5.0D-2 0.)'\n'
+first='grid           1              0.      0.      0.\n'
+grid "$first" "GRID           2           1.0-1      0.      0.\n$third"; expect 0 'area                              0.0025 m2' penstock-mesh-import nodes.bdf --open
+grid "$first" "GRID\t2\t\t1.0-1\t\t\n$third"; expect 0 'area                              0.0025 m2' penstock-mesh-import nodes.bdf --open
+for node in 'GRID,2,7,1.,0.,0.\n' 'GRID           2       7      1.      0.      0.\n' 'GRID*                  2               7              1.              0.\n*                     0.\n'; do
+    grid "$first" "$node$third"; refused "a node of another system of coordinates" nodes.bdf --open
+done
+grid 'GRDSET,,4\n' "$first"; refused "line 3: a node of another system" nodes.bdf --open
+grid "$first" "INCLUDE 'more.bdf'\n"; refused "line 3: other files are not read" nodes.bdf --open
+grid "$first" 'GRID,2,,one,0.,0.\n'; refused "line 3: expected three coordinates" nodes.bdf --open
 inp() { printf '*NODE%s\n1,0,0,0\n2,1,0,0\n3,0,1,0\n*ELEMENT, TYPE=S3\n1,1,2,3\n%b' "$@" > words.inp; }
 inp ', SYSTEM=C' ''; refused "cylindrical or spherical" words.inp --open
 inp ', INPUT=nodes.inp' ''; refused "other files are not read" words.inp --open

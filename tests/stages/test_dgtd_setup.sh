@@ -108,9 +108,17 @@ refused "no material for elements of physical group 2" cube.h5 no.h5 --material 
 refused "no element of cube.h5 has tag 3" cube.h5 no.h5 $one --material 3:eps=1 $metal
 refused "eps and mu are positive" cube.h5 no.h5 --material default:eps=-1 $metal
 refused "\"epsilon\" is not known" cube.h5 no.h5 --material default:epsilon=1 $metal
-{ printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n3\n2 1 "shield"\n3 1 "air"\n3 2 "shield"\n$EndPhysicalNames\n'; tail -n +4 hand.msh; } > named.msh
-expect 0 "" penstock-mesh-import named.msh named.hdf --orient; cut named.hdf named.h5
-refused '"shield" is the name of the physical groups 1 and 2: say which by its number' named.h5 no.h5 $one --material shield:eps=4 $metal
+named() { # NAMES: surfaces and volumes are numbered apart
+    { printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n%d\n' $#; printf '%s\n' "$@" '$EndPhysicalNames'; tail -n +4 hand.msh; } > named.msh
+    expect 0 "" penstock-mesh-import named.msh named.hdf --orient --force; cut named.hdf named.h5 --force
+}
+named '2 1 "skin"' '3 1 "air"' '3 2 "skin"'
+refused 'no element of named.h5 has tag 2 (skin)' named.h5 no.h5 $one --material skin:eps=4 $metal
+refused 'no face of named.h5 has tag 1 (skin)' named.h5 no.h5 $one --boundary skin:pec $metal
+refused 'group of the mesh'"'"'s surfaces; it has names for: 1 skin' named.h5 no.h5 $one --boundary air:pec $metal
+named '2 1 "skin"' '3 1 "air"' '3 2 "air"'
+refused 'group of the mesh'"'"'s volumes; it has names for: 1 air,2 air' named.h5 no.h5 $one --material skin:eps=4 $metal
+refused '"air" is the name of the physical groups 1 and 2: say which by its number' named.h5 no.h5 $one --material air:eps=4 $metal
 refused "neither the number nor the name" cube.h5 no.h5 --material liver:eps=1 $metal
 refused "192 outer faces have no condition" cube.h5 no.h5 $one
 refused "160 outer faces have no condition; the first has tag 10" cube.h5 no.h5 $one --boundary x+:pec

@@ -39,6 +39,10 @@ expect 3 "occupancies of a PDB file" $import pdb.pqr no.h5
 expect 0 "" $import pdb.pqr --pqr-columns free
 { echo "MODEL 1"; cat run.pqr; echo "MODEL 2"; sed 's/0.500/0.600/; s/102.5/103.5/' run.pqr; } > models.pqr
 expect 3 "line 4: a second MODEL" $import models.pqr no.h5
+sed 's/ALA A   2/GLY A   2/; s/  ALA/ AALA/; s/  GLY/ BALA/; s/A   2 /A   1 /' bare.pqr > places.pqr
+expect 3 "line 2: a second location of the same residue" $import places.pqr no.h5
+sed '1s/ALA A   1/ALA A   2/' places.pqr > terminal.pqr # NALA, CALA are names of residues
+expect 0 "" $import terminal.pqr one.h5 --force
 # binary FMA and tipsy, of both byte orders and both lengths of header, floats
 float() { for v; do case $v in 0.5) b='3f 00 00 00';; -1.25) b='bf a0 00 00';; 300) b='43 96 00 00';; 1) b='3f 80 00 00';;
     2.5) b='40 20 00 00';; -0.125) b='be 00 00 00';; -2) b='c0 00 00 00';; 7) b='40 e0 00 00';; 8) b='41 00 00 00';;
