@@ -1,5 +1,9 @@
 #include "formats/terrain.h"
 
+#include "formats/columns_hdf5.h"
+#include "formats/store_format.h"
+#include "runtime/scope.h"
+
 static ps_status put_attributes(ps_store *store, const ps_terrain *t)
 {
     const int64_t grid[2] = {t->columns, t->rows};
@@ -33,4 +37,13 @@ ps_status ps_terrain_put(ps_store *store, const ps_terrain *t)
     PS_TRY(put_attributes(store, t));
     PS_TRY(ps_store_write_array(store, &prisms, t->prism));
     return t->stations ? ps_store_write_array(store, &stations, t->station) : PS_OK;
+}
+
+bool ps_terrain_is_geographic(const char *path, double place[2])
+{
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    return ps_is_hdf5(path) && !ps_store_is_other(path, PS_TERRAIN_FORMAT) &&
+           ps_store_open(path, PS_TERRAIN_FORMAT, PS_TERRAIN_VERSION, &store) == PS_OK &&
+           ps_store_has(store, "/", "place") &&
+           ps_store_get_reals(store, "/", "place", place, 2) == PS_OK;
 }

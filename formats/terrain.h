@@ -27,4 +27,8 @@ typedef struct ps_terrain {
 /* Writes everything into a store that was created for it. */
 ps_status ps_terrain_put(ps_store *store, const ps_terrain *terrain);
 
+/* Whether the file `path`, of any kind, is a terrain in degrees, and where its frame's origin is.
+ */
+bool ps_terrain_is_geographic(const char *path, double place[2]);
+
 #endif

@@ -34,25 +34,29 @@ static ps_status copy_surface(const penstock_surface *s, ps_surface_mesh *mesh)
     return ps_surface_mesh_check(mesh);
 }
 
-/* Above 0: normals of the body as a whole point outward, if it is closed. */
-static ps_status volume_of(const ps_surface_mesh *mesh, double *out)
+/* Whether the surface is closed once it is turned inside out. */
+static ps_status is_turned(const ps_hbem_surface *surface, bool *out)
 {
-    PS_SCOPED_MEMORY int32_t *part = NULL; /* all are one */
-    PS_TRY(PS_ALLOC(&part, mesh->triangle_count, "parts of a surface"));
-    ps_parts_volumes(mesh->vertices, mesh->triangles, mesh->triangle_count, part, NULL,
-                     mesh->vertices, 1, out);
+    PS_SCOPED_MEMORY ps_hbem_triangle *triangles = NULL;
+    ps_hbem_surface other = *surface;
+    PS_TRY(PS_ALLOC(&triangles, surface->triangle_count, "triangles turned round"));
+    memcpy(triangles, surface->triangles, (size_t)surface->triangle_count * sizeof *triangles);
+    for (int64_t t = 0; t < surface->triangle_count; ++t)
+        for (int d = 0; d < 3; ++d) triangles[t].normal[d] = -triangles[t].normal[d];
+    other.triangles = triangles;
+    *out = ps_hbem_surface_check_closed(&other) == PS_OK;
     return PS_OK;
 }
 
-/* A body turned inside out has K and K' of the other sign; open surfaces have no inside. */
+/* Of a closed surface that is turned inside out K and K' have the other sign. */
 static ps_status check_normals(const penstock_boundary *b)
 {
-    double volume;
-    if (b->op.kernel != PS_KERNEL_DLP && b->op.kernel != PS_KERNEL_ADLP) return PS_OK;
-    PS_TRY(volume_of(&b->mesh, &volume));
-    if (volume > 0 || ps_hbem_surface_check_closed(&b->setup.surface) != PS_OK) return PS_OK;
-    return ps_fail(PS_INVALID, "the normals of the closed surface point inward: turn its triangles "
-                               "round");
+    bool turned, sided = b->op.kernel == PS_KERNEL_DLP || b->op.kernel == PS_KERNEL_ADLP;
+    if (!sided || ps_hbem_surface_check_closed(&b->setup.surface) == PS_OK) return PS_OK;
+    PS_TRY(is_turned(&b->setup.surface, &turned));
+    return turned ? ps_fail(PS_INVALID, "the normals of the closed surface point inward: turn its "
+                                        "triangles round")
+                  : PS_OK;
 }
 
 static ps_status refuse_entries(const ps_hbem_operator *op, double tolerance)
@@ -210,9 +214,16 @@ static ps_status open_retarded(const penstock_surface *surface, const ps_retarde
 {
     ps_surface_mesh mesh = {0};
     ps_status status = copy_surface(surface, &mesh);
-    double volume;
-    if (status == PS_OK) status = volume_of(&mesh, &volume);
+    if (status != PS_OK) {
+        ps_surface_mesh_release(&mesh);
+        return status;
+    }
+    PS_SCOPED_MEMORY int32_t *part = NULL; /* all are one */
+    double volume, origin[3] = {mesh.vertices[0], mesh.vertices[1], mesh.vertices[2]};
+    status = PS_ALLOC(&part, mesh.triangle_count, "parts of a surface");
     if (status == PS_OK) {
+        ps_parts_volumes(mesh.vertices, mesh.triangles, mesh.triangle_count, part, NULL, origin, 1,
+                         &volume);
         mesh.oriented = volume > 0;
         return ps_retarded_problem_init(&mesh, options, &r->problem);
     }

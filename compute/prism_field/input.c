@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "compute/prism_field/field.h"
+#include "formats/terrain.h"
 #include "runtime/log.h"
 
 static ps_status check_bounds(const char *path, const ps_prism_rows *p)
@@ -50,6 +51,26 @@ static void range_of(const double *low, const double *high, int64_t count, doubl
     }
 }
 
+/* Stations that are all on a model of degrees if their numbers are degrees are none of its frame,
+ * where they would lie within a few metres. */
+static ps_status check_stations(const field *f, const double x[2], const double y[2])
+{
+    static const double metres = 111e3; /* of a degree */
+    double place[2], *const *at = f->stations.column;
+    if (!ps_terrain_is_geographic(f->run->operands[0], place)) return PS_OK;
+    for (int64_t i = 0; i < f->stations.count; ++i) {
+        double east = remainder(at[0][i] - place[0], 360) * cos(place[1] * M_PI / 180) * metres;
+        double north = (at[1][i] - place[1]) * metres;
+        if (!(east >= x[0] && east <= x[1] && north >= y[0] && north <= y[1])) return PS_OK;
+    }
+    return ps_refuse(
+        f->run, "units",
+        "%s: all stations are within the model if x and y are degrees: its frame is in "
+        "m from longitude %.8g, latitude %.8g; penstock-terrain-import "
+        "--station-places makes stations of degrees",
+        f->run->operands[1], place[0], place[1]);
+}
+
 ps_status units_check(const field *f)
 {
     double x[2], y[2], z[2];
@@ -58,7 +79,8 @@ ps_status units_check(const field *f)
     range_of(c[2], c[3], f->prisms.count, y);
     range_of(c[4], c[5], f->prisms.count, z);
     bool degrees = x[0] >= -180 && x[1] <= 360 && y[0] >= -90 && y[1] <= 90;
-    if (!degrees || z[1] - z[0] < 3 * fmax(x[1] - x[0], y[1] - y[0])) return PS_OK;
+    if (!degrees || z[1] - z[0] < 3 * fmax(x[1] - x[0], y[1] - y[0]))
+        return check_stations(f, x, y);
     return ps_refuse(f->run, "units",
                      "the prisms have x from %.8g to %.8g, y from %.8g to %.8g and z from %.8g to "
                      "%.8g: are x and y in degrees? All must be in m, in one projection",

@@ -84,17 +84,28 @@ static ps_status set_density(sar_job *job, const char *text)
                            job->run->operands[0]);
 }
 
+/* kg/m3: from lungs full of air, with room, to the densest metal. */
+enum { DENSITY_LEAST = 50, DENSITY_MOST = 23000 };
+
 static ps_status settle_densities(sar_job *job)
 {
     for (int m = 0; m < job->header->materials; ++m)
         job->density[m] = job->header->material[m].density;
     for (int i = 0; i < chosen.density.count; ++i)
         PS_TRY(set_density(job, chosen.density.items[i]));
-    for (int m = 0; m < job->header->materials; ++m)
-        if (job->header->material[m].sigma > 0 && !(job->density[m] > 0))
+    for (int m = 0; m < job->header->materials; ++m) {
+        int tag = job->header->material[m].tag;
+        if (!(job->header->material[m].sigma > 0)) continue;
+        if (!(job->density[m] > 0))
             ps_warning("material %d (tag %d) absorbs but has no density: it has no SAR and counts "
                        "as air (--density gives one)",
-                       m, job->header->material[m].tag);
+                       m, tag);
+        else if (!(job->density[m] >= DENSITY_LEAST && job->density[m] <= DENSITY_MOST))
+            PS_TRY(ps_refuse(job->run, "density",
+                             "material %d (tag %d) absorbs and has %g kg/m3: %d to %d are expected "
+                             "(1 g/cm3 is 1000 kg/m3)",
+                             m, tag, job->density[m], DENSITY_LEAST, DENSITY_MOST));
+    }
     return PS_OK;
 }
 
@@ -105,6 +116,9 @@ static ps_status settle_masses(sar_job *job)
     for (int m = 0; m < job->masses; ++m) {
         job->mass[m] *= 1e-3;
         if (!(job->mass[m] > 0)) return ps_fail(PS_USAGE, "--masses %s: above 0", chosen.masses);
+        for (int k = 0; k < m; ++k)
+            if (job->mass[k] == job->mass[m])
+                return ps_fail(PS_USAGE, "--masses %s: one comes twice", chosen.masses);
     }
     return PS_OK;
 }
@@ -216,6 +230,7 @@ static ps_status run_sar(ps_run *run)
 static const ps_allowance allowances[] = {
     {"unsettled", "fields that had not died away or become steady"},
     {"imbalance", "more power absorbed or flowing out than the ports accept"},
+    {"density", "a material that absorbs and has a density that no tissue has"},
     {NULL, NULL}};
 
 static const ps_program program = {

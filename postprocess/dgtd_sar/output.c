@@ -325,6 +325,11 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
     if (job->grid > 0) {
         double mass, power;
         sar_voxels_totals(job, &mass, &power);
+        if (fabs(mass - all.mass) > 0.05 * all.mass)
+            ps_warning(
+                "the voxels of --grid hold %.4g kg of tissue, its elements %.4g kg: averages "
+                "over cubes are as wrong, take smaller ones",
+                mass, all.mass);
         ps_report_int(r, "voxels", job->voxels.count);
         ps_report_real(r, "voxel_mass", mass);
         ps_report_real(r, "voxel_power", power);

@@ -198,7 +198,7 @@ static const ps_program program = {
         "  penstock-mesh-import --json head.msh.zst",
     .options = options,
     .figures = figure_table,
-    .results = 2,
+    .results = 3,
     .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,

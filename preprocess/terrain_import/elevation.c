@@ -105,9 +105,23 @@ static double farthest(const elevation *e, int axis)
     return fmax(fabs(e->first[axis]), fabs(last));
 }
 
+/* Longitudes of a model that goes on behind 360, or begins there: once around is the same place. */
+static ps_status turn_back(elevation *e)
+{
+    double around = e->step[0] * (double)e->count[0], last = e->first[0] + around;
+    if (around > 360 * (1 + 1e-6))
+        return ps_fail(PS_INVALID,
+                       "%s: its cells go %.8g degrees around the globe, so that some lie there "
+                       "twice: leave out the columns that come again (360 is 0)",
+                       e->path, around);
+    if (last > 361 && last < 1081) e->first[0] -= 360 * floor(last / 360);
+    return PS_OK;
+}
+
 static ps_status settle_coordinates(const reading *how, elevation *e)
 {
     if (how->coordinates != COORDINATES_UNKNOWN) e->coordinates = how->coordinates;
+    if (e->coordinates == COORDINATES_GEOGRAPHIC) PS_TRY(turn_back(e));
     bool degrees = looks_like_degrees(e);
     if (e->coordinates == COORDINATES_UNKNOWN && degrees)
         return ps_fail(PS_INVALID,
@@ -127,7 +141,7 @@ static ps_status settle_coordinates(const reading *how, elevation *e)
     if (e->coordinates == COORDINATES_GEOGRAPHIC && (!degrees || south < -90 || north > 90))
         return ps_fail(PS_INVALID,
                        "%s: longitudes from %.8g and latitudes from %.8g to %.8g are no "
-                       "degrees of one globe",
+                       "degrees of one globe (cells reach half a step beyond their points)",
                        e->path, e->first[0], south, north);
     return PS_OK;
 }
@@ -238,8 +252,10 @@ ps_status elevation_same_grid(const elevation *a, const elevation *b)
     bool same = a->coordinates == b->coordinates;
     for (int d = 0; d < 2; ++d) {
         double far = (double)(a->count[d] - 1) * (a->step[d] - b->step[d]);
-        same = same && a->count[d] == b->count[d] &&
-               fabs(a->first[d] - b->first[d]) < 1e-3 * a->step[d] && fabs(far) < 1e-3 * a->step[d];
+        double off = a->first[d] - b->first[d];
+        if (d == 0 && a->coordinates == COORDINATES_GEOGRAPHIC) off = remainder(off, 360);
+        same = same && a->count[d] == b->count[d] && fabs(off) < 1e-3 * a->step[d] &&
+               fabs(far) < 1e-3 * a->step[d];
     }
     if (same) return PS_OK;
     return ps_fail(PS_INVALID,

@@ -211,6 +211,12 @@ static ps_status check_pixels(const source *s, const elevation *e, int axis)
     return PS_OK;
 }
 
+/* Longitudes that go on at the other end of the globe: 179, 180, -179. */
+static void unwrap(double *x, size_t count)
+{
+    for (size_t i = 1; i < count; ++i) x[i] += 360 * round((x[i - 1] - x[i]) / 360);
+}
+
 static ps_status read_axis(const source *s, int axis, elevation *e, meaning *is)
 {
     char name[NC_MAX_NAME + 1], units[64];
@@ -224,9 +230,13 @@ static ps_status read_axis(const source *s, int axis, elevation *e, meaning *is)
     NC_TRY(s, name, nc_inq_dimlen(s->file, dim, &length));
     e->count[axis] = (int64_t)length;
     if (length < 2 || length > (size_t)1 << 31)
-        return ps_fail(PS_INVALID, "%s: %s has %zu points", s->path, name, length);
+        return ps_fail(PS_INVALID, "%s: %s has %zu points: two at least tell the width of cells",
+                       s->path, name, length);
+    text_of(s, s->axis[axis], "units", units, sizeof units);
+    *is = meaning_of(name, units);
     PS_TRY(PS_ALLOC(&x, length, "coordinates"));
     int code = nc_get_var_double(s->file, s->axis[axis], x);
+    if (*is == LONGITUDE && code == NC_NOERR) unwrap(x, length);
     ps_status status =
         code == NC_NOERR
             ? elevation_axis(e, axis, x[0], (x[length - 1] - x[0]) / (double)(length - 1))
@@ -234,8 +244,6 @@ static ps_status read_axis(const source *s, int axis, elevation *e, meaning *is)
     if (status == PS_OK) status = check_even(e, axis, x);
     free(x);
     PS_TRY(status);
-    text_of(s, s->axis[axis], "units", units, sizeof units);
-    *is = meaning_of(name, units);
     PS_TRY(check_axis(s, axis, *is, name));
     double metres = *is == NOT_SAID && units[0] ? length_of_unit(units) : 1;
     if (metres == 0)

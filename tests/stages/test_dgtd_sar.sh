@@ -86,6 +86,10 @@ expect 3 "penstock-dgtd-phasors" $sar mesh.hdf mesh.hdf no.hdf
 expect 3 "missing.h5" $sar missing.h5 mesh.hdf no.hdf
 expect 2 "no 5e+08 Hz" $sar wave.h5 wave.hdf no.hdf --frequency 5e8
 expect 2 "TAG=KG/M3" $sar wave.h5 wave.hdf no.hdf --density 1
+expect 2 "one comes twice" $sar wave.h5 wave.hdf no.hdf --masses 1,10,1
+"$sample" uniform 1 4 mesh.hdf uniform.h5 || fail "sample"
+for rho in 1.04 1e-300 1e300; do expect 3 "50 to 23000 are expected" $sar uniform.h5 mesh.hdf no.hdf --density muscle=$rho; done
+expect 0 "averages over cubes are as wrong" $sar uniform.h5 mesh.hdf coarse.hdf --grid 5e-2
 expect 2 "no material of this tag" $sar wave.h5 wave.hdf no.hdf --density brain=1000
 expect 2 "go together" $sar wave.h5 wave.hdf no.hdf --cut '0,0,0;1,0,0;0,1,0;3x3'
 expect 2 "OUTPUT is missing" $sar wave.h5 wave.hdf

@@ -92,6 +92,20 @@ expect 0 "" import depths.asc b.h5 --positive down --stations above:2m
 import hand.asc a.h5 --force --stations above:2m -q || fail "hand.asc"
 same a.h5 b.h5
 
+# Degrees go on around the globe: the same prisms, and layers, wherever they are counted from; not twice around, nor as stations.
+globe() { printf 'ncols %d\nnrows 2\nxllcorner %s\nyllcorner 45\ncellsize %s\n' "$1" "$2" "$3"; yes -- "${4:-30} ${5:-40}" | head -n "$1" | tr '\n' ' '; } # two rows
+globe 2 179.99 .01 > here.asc; globe 2 -180.01 .01 > there.asc; globe 2 539.99 .01 -50 -60 > below.asc
+degrees="--coordinates geographic --stations above:1m"
+expect 0 "" import here.asc a.h5 --force $degrees
+expect 0 "" import there.asc b.h5 --force $degrees
+same a.h5 b.h5
+expect 0 "" import there.asc b.h5 --force $degrees --layer below.asc,2000
+globe 50 0 7.3 > twice.asc
+expect 3 "365 degrees around the globe" import twice.asc x.h5 --coordinates geographic --accuracy 1e6
+echo "-180.005 45.01 100" > degrees.xyz
+expect 3 "all stations are within the model if x and y are degrees" penstock-prism-field a.h5 degrees.xyz f.h5
+expect 0 "" penstock-prism-field a.h5 degrees.xyz f.h5 --allow units
+
 # Stations at places: on the border of cells the higher one is the ground; beside the model there is none.
 printf '500050 4000050\n500100 4000150\n500100 4000100\n' > places.txt
 expect 0 "" import hand.asc p.h5 --stations above:50cm --station-places places.txt
@@ -130,6 +144,9 @@ if import a.asc x.h5 -q && make_grid nc a.nc && ! { import a.nc x.h5 2>&1 | grep
     wrong nc "beside an even grid" uneven=20
     wrong nc 'in "kelvin"' units=kelvin
     wrong nc "degrees or m" units= x0=10 y0=20 step=0.1
+    make_grid nc a.nc geographic=1 x0=179.99 y0=45 step=.01; make_grid nc b.nc geographic=1 x0=179.99 y0=45 step=.01 wrap=180
+    import a.nc c.h5 -q && import b.nc b.h5 --force -q || fail "across 180"
+    same c.h5 b.h5
     head -c 300 a.nc > cut.nc
     expect 3 "" import cut.nc x.h5
     # 2^31 - 1 dimensions, before which libnetcdf 4.9 falls

@@ -10,7 +10,8 @@ import sys
 kind, path = sys.argv[1:3]
 o = dict(nx=6, ny=5, x0=500000.0, y0=4000000.0, step=100.0, down=0, geographic=0, type="float", scale=1.0, offset=0.0,
          gap="", fill="", units="m", point=0, spike="", base=500.0, rise=1.0, uneven=0.0, epsg=32633, nodata="", node=-1,
-         vertical=0, band=1, shape="hills", role="", item="scale:0.1", keys="", mask=0, name="z", of_z="", of_x="", x="x", y="y", metres=1.0)
+         vertical=0, band=1, shape="hills", role="", item="scale:0.1", keys="", mask=0, name="z", of_z="", of_x="", x="x", y="y", metres=1.0,
+         wrap=0.0)
 for word in sys.argv[3:]:
     name, value = word.split("=", 1)
     o[name] = value if isinstance(o[name], str) else type(o[name])(float(value))
@@ -76,6 +77,7 @@ def write_nc():
     x = [o["x0"] + step * i for i in range(nx)]
     y = [o["y0"] + step * j for j in range(ny)]
     x[1] += o["uneven"]
+    x = [v - 360 if o["wrap"] and v > o["wrap"] else v for v in x]
     rows = [j for j in range(ny)]
     if o["down"]:
         rows.reverse()
