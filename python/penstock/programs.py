@@ -261,8 +261,23 @@ def _from_arrays(path):
     return Mesh(points, cells, None if found["tags"] is None else np.ravel(_numbers(found["tags"], np.int32, "tags")), names)
 
 
-def _from_file(path):
+def _check_med(path, options):
+    """meshio leaves the unit out that a MED file states of its coordinates."""
+    try:
+        import h5py
+    except ImportError:
+        return  # nor does meshio read it then
+    with h5py.File(path) as file:
+        said = [bytes(mesh.attrs.get("UNI", b"")).decode(errors="replace") for mesh in file.get("ENS_MAA", {}).values()]
+    others = {unit.lower() for units in said for unit in units.replace("\0", " ").split()} & {"um", "mm", "cm", "dm", "km", "in", "inch", "ft"}
+    if others and not {"unit", "scale"} & set(options):
+        raise PenstockError(f"{path}: states that its coordinates are in {', '.join(sorted(others))}: give unit= or scale=", 3)
+
+
+def _from_file(path, options):
     """A mesh of a file that penstock-mesh-import does not read: arrays, else what meshio reads."""
+    if path.suffix.lower() == ".med":
+        _check_med(path, options)
     if path.suffix.lower() in (".npz", ".mat"):
         return _from_arrays(path)
     try:
@@ -286,7 +301,7 @@ def import_mesh(mesh, output, tags=None, names=None, **options):
     if isinstance(mesh, (str, os.PathLike)):
         if Path(mesh).suffix.lower() in _OWN:
             return run("mesh-import", mesh, output, **options)
-        mesh = _from_file(Path(mesh))
+        mesh = _from_file(Path(mesh), options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mesh.msh"
         write_mesh(path, mesh, tags, names)

@@ -148,6 +148,14 @@ class Files(unittest.TestCase):
             penstock.import_mesh(Foreign(), "two.hdf", force=True)
             self.assertEqual(penstock.open("two.hdf").names, {1: "flesh"})
 
+    @needs("h5py")
+    def test_units_of_med(self):
+        import h5py
+        with h5py.File("box.med", "w") as file:
+            file.create_group("ENS_MAA/box").attrs["UNI"] = np.bytes_("mm".ljust(16) * 3)
+        with self.assertRaisesRegex(penstock.PenstockError, "are in mm: give unit="):
+            penstock.import_mesh("box.med", "box.hdf")
+
     @needs("meshio", "pyvista")
     def test_meshio_and_pyvista(self):
         import meshio
