@@ -7,6 +7,7 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 
 enum { HEADER_BYTES = 84, FACET_BYTES = 50 };
 
@@ -140,19 +141,21 @@ static ps_status read_words(stl_text *t, char *at, seen *s)
 
 static ps_status read_text(FILE *file, const char *name, seen *s)
 {
-    char line[512];
+    PS_SCOPED_MEMORY char *line = NULL;
+    size_t room = 0;
     stl_text t = {.name = name};
-    while (fgets(line, sizeof line, file)) {
+    while (getline(&line, &room, file) > 0) {
         ++t.line;
         PS_TRY(read_words(&t, line, s));
     }
     if (t.corner != 0) return ps_fail(PS_INVALID, "%s: ends within a facet", name);
     if (t.open > 0 && s->mesh->triangles.count == 0)
-        return ps_fail(
-            PS_INVALID,
-            "%s: begins as a text STL does, and has no lines of facets: a binary one "
-            "whose number of facets does not fit its size, or lines that end in CR alone",
-            name);
+        return ps_fail(PS_INVALID,
+                       "%s: begins as a text STL does, and has no lines of facets: a binary one "
+                       "whose number of facets does not fit its size, or all on one line, or lines "
+                       "that end in "
+                       "CR alone",
+                       name);
     return t.open <= 0
                ? PS_OK
                : ps_fail(PS_INVALID, "%s: no \"endsolid\" at its end: the file is cut off", name);

@@ -74,6 +74,7 @@ facets 0 '' > cut.stl; refused 'no "endsolid" at its end' cut.stl --open
 facets 0,5 'endsolid x\n' > comma.stl; refused "line 6: expected three coordinates" comma.stl --open
 facets 0 'endsolid x\n' | sed 's/solid x/solid vertex/' | tr a-z A-Z > upper.stl; accepted upper.stl --open
 facets 0 'endsolid x\n' | tr '\n' ' ' | sed 's/solid x /solid x\n/; s/endsolid/\nendsolid/' > line.stl; accepted line.stl --open
+{ facets 0 ''; facets 0 ''; facets 0 'endsolid x\n'; } | tr '\n' ' ' | sed 's/solid x/&   &/' > one.stl; refused "or all on one line" one.stl --open
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3.5\n' > real.obj; refused "line 4: expected vertex indices" real.obj --open
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nsurf 0 1 0 1 1 2 3\n' > free.obj; refused "line 5: a free-form surface" free.obj --open
 printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\ng a\nf 1 3 2\ng b\nf 1 2 4\ng a\nf 2 3 4\nf 1 4 3\n' > again.obj
