@@ -51,6 +51,8 @@ void ps_field_series_path(const char *base, char *out);
  * only. The list is replaced in one step (write, sync, rename, sync the folder). PS_INVALID if
  * an older list cannot be understood. One writer at a time. */
 ps_status ps_field_series_add(const char *series_path, const char *file, double time);
+/* Writes snapshot `index` of a series and adds it to the list, both of them named after `base`. */
+ps_status ps_field_series_save(const char *base, int64_t index, const ps_field_snapshot *snapshot);
 
 /* Entries of a list; *times and *names (each PS_NAME_MAX bytes, one after the other) are the
  * caller's to free. A list that does not exist has none. */

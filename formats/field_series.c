@@ -146,3 +146,12 @@ ps_status ps_field_series_read(const char *series_path, int64_t *count, double *
     *names = s.names;
     return PS_OK;
 }
+
+ps_status ps_field_series_save(const char *base, int64_t index, const ps_field_snapshot *snapshot)
+{
+    char path[PATH_BYTES], list[PATH_BYTES];
+    ps_field_snapshot_path(base, index, path);
+    ps_field_series_path(base, list);
+    PS_TRY(ps_field_save(path, snapshot));
+    return ps_field_series_add(list, path, snapshot->time);
+}

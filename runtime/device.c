@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,13 @@ ps_status ps_device_open(const char *name, int rank, ps_device **out)
         return ps_device_count() > 0 ? open_cuda(name, -1, rank, out) : ps_device_cpu_open(out);
     if (ps_device_name_is_cuda(name, &ordinal)) return open_cuda(name, ordinal, rank, out);
     return ps_device_name_check(name);
+}
+
+ps_status ps_device_open_ordinal(int ordinal, ps_device **out)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    return ps_device_open(ordinal < 0 ? "cpu" : name, 0, out);
 }
 
 ps_status ps_device_list(const char *name, int local_rank, int local_size, int *out, int capacity,
@@ -166,6 +174,13 @@ ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, i
 ps_status ps_copy_all(ps_stream *stream, const ps_copies *copies)
 {
     return copies->count > 0 ? stream->device->ops->copy_all(stream, copies) : PS_OK;
+}
+
+ps_status ps_copy_to_new(ps_stream *stream, const void *host, int64_t bytes, void **device)
+{
+    PS_TRY(ps_device_alloc(ps_stream_device(stream), bytes, device));
+    PS_TRY(ps_copy_to_device(stream, *device, host, bytes));
+    return ps_stream_wait(stream);
 }
 
 ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes)

@@ -30,6 +30,8 @@ typedef struct ps_device_info {
 /* "auto" (a CUDA device if there is one, by rank, else the CPU), "cpu", "cuda", "cuda:N".
  * PS_USAGE: not such a name; PS_FAILED: asked for CUDA and there is none, and why. */
 ps_status ps_device_open(const char *name, int rank, ps_device **out);
+/* The CUDA device of a number; below 0 the CPU. */
+ps_status ps_device_open_ordinal(int ordinal, ps_device **out);
 void ps_device_close(ps_device **device);
 ps_device_info ps_device_describe(const ps_device *device);
 int ps_device_count(void); /* CUDA devices here; 0 without CUDA */
@@ -67,6 +69,8 @@ ps_device *ps_stream_device(ps_stream *stream); /* where it was opened; borrowed
 ps_status ps_stream_enter(ps_stream *stream);
 
 ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, int64_t bytes);
+/* Takes memory of the stream's device, to be freed even on failure, and waits for the copy. */
+ps_status ps_copy_to_new(ps_stream *stream, const void *host, int64_t bytes, void **device);
 ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes);
 ps_status ps_fill_zero(ps_stream *stream, void *device, int64_t bytes);
 /* Within the memory of the stream's device; the pieces do not overlap. */

@@ -146,7 +146,7 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
 }
 
 /* tan(angle/2) = a.(b x c) / (|a||b||c| + (a.b)|c| + (b.c)|a| + (c.a)|b|) */
-static double solid_angle(const double *a, const double *b, const double *c, const double *point)
+double ps_solid_angle(const double *a, const double *b, const double *c, const double *point)
 {
     double u[3], v[3], w[3], vw[3];
     ps_subtract3(a, point, u);
@@ -167,8 +167,8 @@ double ps_winding_number(const double *vertices, const int32_t *triangles, int64
     for (int64_t t = 0; t < count; ++t) {
         if (part && part[t] != which) continue;
         const int32_t *v = triangles + 3 * t;
-        double angle = solid_angle(vertices + 3 * (int64_t)v[0], vertices + 3 * (int64_t)v[1],
-                                   vertices + 3 * (int64_t)v[2], point);
+        double angle = ps_solid_angle(vertices + 3 * (int64_t)v[0], vertices + 3 * (int64_t)v[1],
+                                      vertices + 3 * (int64_t)v[2], point);
         sum += flip && flip[t] ? -angle : angle;
     }
     return sum / (4 * M_PI);

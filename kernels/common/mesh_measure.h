@@ -48,6 +48,9 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
                       const int32_t *part, const uint8_t *flip, const double origin[3],
                       int64_t parts, double *volumes);
 
+/* Of a triangle as seen from a point; positive behind it. */
+double ps_solid_angle(const double *a, const double *b, const double *c, const double *point);
+
 /* Winding number of part `which` (part NULL: of the whole surface) about a point: 1 inside a closed
  * part with outward normals, -1 inside one with inward normals, 0 outside. Solid angles: A. Van
  * Oosterom, J. Strackee, IEEE Trans. Biomed. Eng. 30 (1983) 125-126, eq. 8. */

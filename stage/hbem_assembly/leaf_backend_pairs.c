@@ -1,6 +1,5 @@
 /* Leaves by the cores, large rows and columns of far blocks through pairs on devices. */
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "stage/hbem_assembly/leaf_backend.h"
@@ -84,28 +83,20 @@ static void close_pairs(ps_leaf_backend *backend)
     free(b);
 }
 
-static ps_status send(const pairs_device *d, const void *from, int64_t bytes, void **to)
-{
-    PS_TRY(ps_device_alloc(d->device, bytes, to));
-    PS_TRY(ps_copy_to_device(d->stream, *to, from, bytes));
-    return ps_stream_wait(d->stream);
-}
-
 static ps_status open_device(const ps_hbem_operator *op, int ordinal, pairs_device *d)
 {
-    char name[32];
     void *host;
     const ps_hbem_surface *surface = op->test->surface;
     int64_t bytes = ps_hbem_device_rules_bytes(op->quadrature);
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(name, 0, &d->device));
+    PS_TRY(ps_device_open_ordinal(ordinal, &d->device));
     PS_TRY(ps_stream_open(d->device, &d->stream));
-    PS_TRY(send(d, surface->triangles,
-                surface->triangle_count * (int64_t)sizeof *surface->triangles, &d->triangles));
+    PS_TRY(ps_copy_to_new(d->stream, surface->triangles,
+                          surface->triangle_count * (int64_t)sizeof *surface->triangles,
+                          &d->triangles));
     PS_TRY(ps_alloc_untouched(&host, bytes, "rules"));
     ps_hbem_device_rules_place(&d->rules, op->quadrature, host);
     ps_hbem_device_rules_fill(&d->rules, op->quadrature);
-    ps_status status = send(d, host, bytes, &d->rules_memory);
+    ps_status status = ps_copy_to_new(d->stream, host, bytes, &d->rules_memory);
     free(host);
     ps_hbem_device_rules_place(&d->rules, op->quadrature, d->rules_memory);
     return status;

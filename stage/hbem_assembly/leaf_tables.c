@@ -11,13 +11,6 @@ struct ps_leaf_tables {
     void *sides[2], *triangles, *rules; /* on the device */
 };
 
-static ps_status send(ps_leaf_tables *t, const void *from, int64_t bytes, void **to)
-{
-    PS_TRY(ps_device_alloc(t->device, bytes, to));
-    PS_TRY(ps_copy_to_device(t->stream, *to, from, bytes));
-    return ps_stream_wait(t->stream);
-}
-
 static ps_status send_side(ps_leaf_tables *t, const ps_hbem_space *space,
                            const ps_cluster_tree *tree, const int32_t *stratum,
                            ps_hbem_device_side *side, void **to)
@@ -28,7 +21,7 @@ static ps_status send_side(ps_leaf_tables *t, const ps_hbem_space *space,
     PS_TRY(ps_alloc_untouched(&host, bytes, "tables of clusters"));
     ps_hbem_device_side_place(side, host);
     ps_hbem_device_side_fill(space, tree, stratum, side);
-    ps_status status = send(t, host, bytes, to);
+    ps_status status = ps_copy_to_new(t->stream, host, bytes, to);
     free(host);
     ps_hbem_device_side_place(side, *to);
     return status;
@@ -41,7 +34,7 @@ static ps_status send_rules(ps_leaf_tables *t, const ps_hbem_quadrature *quadrat
     PS_TRY(ps_alloc_untouched(&host, bytes, "rules"));
     ps_hbem_device_rules_place(&t->op.rules, quadrature, host);
     ps_hbem_device_rules_fill(&t->op.rules, quadrature);
-    ps_status status = send(t, host, bytes, &t->rules);
+    ps_status status = ps_copy_to_new(t->stream, host, bytes, &t->rules);
     free(host);
     ps_hbem_device_rules_place(&t->op.rules, quadrature, t->rules);
     return status;
@@ -57,8 +50,9 @@ static ps_status send_all(ps_leaf_tables *t, const ps_hbem_assembly *assembly,
     t->op.trial = t->op.test;
     if (trial != test) PS_TRY(send_side(t, op->trial, trial, NULL, &t->op.trial, &t->sides[1]));
     PS_TRY(send_rules(t, op->quadrature));
-    PS_TRY(send(t, surface->triangles,
-                surface->triangle_count * (int64_t)sizeof *surface->triangles, &t->triangles));
+    PS_TRY(ps_copy_to_new(t->stream, surface->triangles,
+                          surface->triangle_count * (int64_t)sizeof *surface->triangles,
+                          &t->triangles));
     t->op.triangles = t->triangles;
     return PS_OK;
 }

@@ -43,9 +43,7 @@ static ps_status open_all(const ps_run *run, ps_assembly_devices *devices)
                           DEVICES_MAX, &count));
     devices->budget = run->device_memory > 0 ? run->device_memory : INT64_MAX;
     for (int d = 0; d < count; ++d) {
-        char name[32];
-        snprintf(name, sizeof name, "cuda:%d", ordinal[d]);
-        PS_TRY(ps_device_open(name, 0, &devices->device[devices->count++]));
+        PS_TRY(ps_device_open_ordinal(ordinal[d], &devices->device[devices->count++]));
         int64_t memory = ps_device_describe(devices->device[d]).memory_free;
         int64_t share = (int64_t)(device_share * (double)memory);
         if (share < devices->budget) devices->budget = share;
