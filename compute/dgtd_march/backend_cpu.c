@@ -28,10 +28,7 @@ static void cpu_close(void *opened)
 {
     cpu_state *state = opened;
     if (!state) return;
-    free(state->values);
-    free(state->halo[0]);
-    free(state->halo[1]);
-    free(state);
+    PS_FREE(state->values, state->halo[0], state->halo[1], state);
 }
 
 static ps_status cpu_nothing(void *opened) { return PS_OK; }

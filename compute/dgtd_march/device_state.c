@@ -1,7 +1,6 @@
 /* Opening and closing the state on a GPU. */
 #include "compute/dgtd_march/device_state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -341,9 +340,7 @@ static ps_status open_faces(device_state *x)
 
 static ps_status open_all(device_state *x, int ordinal)
 {
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(name, 0, &x->device));
+    PS_TRY(ps_device_open_ordinal(ordinal, &x->device));
     PS_TRY(ps_stream_open(x->device, &x->stream));
     x->now = x->stream;
     PS_TRY(PS_ALLOC(&x->tables, 1, "the operators"));
@@ -390,11 +387,5 @@ void device_state_close(void *opened)
     for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
     ps_stream_close(&x->stream);
     ps_device_close(&x->device);
-    free(x->tables);
-    free(x->currents);
-    free(x->ports.host);
-    free(x->wires.host);
-    free(x->host_units);
-    free(x->host_pieces);
-    free(x);
+    PS_FREE(x->tables, x->currents, x->ports.host, x->wires.host, x->host_units, x->host_pieces, x);
 }

@@ -43,9 +43,7 @@ ps_status exchange_open(const ps_dgtd_domain *domain, const ps_dgtd_system *syst
 void exchange_close(exchange *x)
 {
     ps_comm_exchange_wait(&x->pending);
-    free(x->send);
-    free(x->receive);
-    free(x->neighbours);
+    PS_FREE(x->send, x->receive, x->neighbours);
     memset(x, 0, sizeof *x);
 }
 
@@ -129,19 +127,16 @@ static ps_status reach(exchange *x, const backend_share *shares, const int32_t *
 
 static ps_status connect_direct(exchange *x, exchange_way way)
 {
-    backend_share *shares = NULL;
-    int32_t *places = NULL;
+    PS_SCOPED_MEMORY backend_share *shares = NULL;
+    PS_SCOPED_MEMORY int32_t *places = NULL;
     ps_status status = PS_ALLOC(&shares, ps_comm_size(), "the halo");
     if (status == PS_OK) status = PS_ALLOC(&places, x->faces, "the halo");
-    status = ps_comm_agree(status);
-    if (status == PS_OK) status = gather_shares(x, way, shares);
-    if (status == PS_OK) status = trade(x, x->receive, places, (int64_t)sizeof *places);
-    if (status == PS_OK) status = ps_comm_agree(reach(x, shares, places));
-    if (status != PS_OK && x->backend->leave) x->backend->leave(x->state);
-    free(shares);
-    free(places);
-    x->direct = status == PS_OK;
-    return status;
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(gather_shares(x, way, shares));
+    PS_TRY(trade(x, x->receive, places, (int64_t)sizeof *places));
+    PS_TRY(ps_comm_agree(reach(x, shares, places)));
+    x->direct = true;
+    return PS_OK;
 }
 
 ps_status exchange_connect(exchange *x, const backend *of, void *state, exchange_way way)
@@ -151,6 +146,7 @@ ps_status exchange_connect(exchange *x, const backend *of, void *state, exchange
     connect_host(x);
     if (way == EXCHANGE_HOST) return PS_OK;
     ps_status status = connect_direct(x, way);
+    if (status != PS_OK && of->leave) of->leave(state);
     if (way == EXCHANGE_DIRECT) return status;
     if (!x->direct && of->share) ps_info("halos go through the host: %s", ps_message());
     return PS_OK;

@@ -299,8 +299,8 @@ void far_release(problem *p)
 {
     far_surface *far = &p->far;
     ps_receivers_release(&far->receivers);
-    free(far->face), free(far->factor), free(far->point), free(far->normal), free(far->sums);
-    free(far->values), free(far->work), free(far->inside);
+    PS_FREE(far->face, far->factor, far->point, far->normal, far->sums, far->values, far->work,
+            far->inside);
 }
 
 int64_t far_sums(const problem *p) { return 3 * p->far.time.directions * p->far.time.bins; }

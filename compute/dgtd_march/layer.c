@@ -77,7 +77,6 @@ void layer_start(const problem *p)
 void layer_release(problem *p)
 {
     ps_dgtd_pml *x = &p->pml;
-    free(p->told);
-    free(x->groups), free(x->layer), free(x->factors), free(x->frames);
-    free(x->state[0]), free(x->state[1]), free(x->former);
+    PS_FREE(p->told, x->groups, x->layer, x->factors, x->frames, x->state[0], x->state[1],
+            x->former);
 }

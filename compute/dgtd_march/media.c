@@ -8,6 +8,7 @@
 #include "kernels/dgtd/device_media.h"
 #include "kernels/dgtd/resolution.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 static bool is_plain(const ps_dgtd_medium *x) { return x->pole_count == 0 && !x->anisotropic; }
 
@@ -65,23 +66,21 @@ ps_status media_check_resolution(const ps_run *run, const problem *p)
 {
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
     int64_t count = p->header->media;
-    ps_dgtd_coarse *volumes = NULL;
+    PS_SCOPED_MEMORY ps_dgtd_coarse *volumes = NULL;
     if (p->frequency_count == 0) return PS_OK;
     double highest = p->frequencies[p->frequency_count - 1];
     PS_TRY(ps_comm_agree(PS_ALLOC(&volumes, count, "the media")));
     ps_dgtd_coarse_volumes(&p->body, p->header->order, media, p->omegas[p->frequency_count - 1], 2,
                            volumes);
-    ps_status status = ps_comm_sum_f64(&volumes->all, 2 * count);
-    int64_t coarse = status == PS_OK ? ps_dgtd_unresolved(volumes, count) : -1;
-    if (coarse >= 0)
-        status = ps_refuse(
-            run, "coarse",
-            "--frequency %g Hz: %.0f %% of the medium of tag %d have fewer than two nodes a "
-            "wavelength: the fields there are no waves. Keep to lower frequencies, or take a finer "
-            "mesh or a higher order (ten nodes or more)",
-            highest, 100 * volumes[coarse].coarse / volumes[coarse].all, media[coarse].tag);
-    free(volumes);
-    return status;
+    PS_TRY(ps_comm_sum_f64(&volumes->all, 2 * count));
+    int64_t coarse = ps_dgtd_unresolved(volumes, count);
+    if (coarse < 0) return PS_OK;
+    return ps_refuse(
+        run, "coarse",
+        "--frequency %g Hz: %.0f %% of the medium of tag %d have fewer than two nodes a "
+        "wavelength: the fields there are no waves. Keep to lower frequencies, or take a finer "
+        "mesh or a higher order (ten nodes or more)",
+        highest, 100 * volumes[coarse].coarse / volumes[coarse].all, media[coarse].tag);
 }
 
 ps_status media_check(const ps_run *run, const march_options *options, const problem *p)
@@ -170,7 +169,5 @@ void media_start(const problem *p)
 void media_release(problem *p)
 {
     ps_dgtd_dispersion *x = &p->dispersion;
-    free(p->constitutions);
-    free(x->laws), free(x->law_of), free(x->row_of);
-    free(x->first), free(x->row_states), free(x->state);
+    PS_FREE(p->constitutions, x->laws, x->law_of, x->row_of, x->first, x->row_states, x->state);
 }

@@ -110,10 +110,8 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
                                  march_plan *m)
 {
     ps_device *device;
-    char name[32];
     if (m->backend != &backend_device) return PS_OK;
-    snprintf(name, sizeof name, "cuda:%d", m->ordinal);
-    PS_TRY(ps_device_open(name, 0, &device));
+    PS_TRY(ps_device_open_ordinal(m->ordinal, &device));
     int64_t available = ps_device_describe(device).memory_free / 20 * 19;
     ps_device_close(&device);
     m->device_budget = run->device_memory > 0 ? run->device_memory : available;

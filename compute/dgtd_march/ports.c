@@ -95,8 +95,7 @@ void ports_release(problem *p)
 {
     for (int64_t k = 0; k < p->port_count && p->ports; ++k) {
         ps_dgtd_port *x = p->ports + k;
-        free(x->slots), free(x->places), free(x->volts), free(x->kept), free(x->loads);
-        free(x->flux.places), free(x->flux.factors);
+        PS_FREE(x->slots, x->places, x->volts, x->kept, x->loads, x->flux.places, x->flux.factors);
     }
     free(p->ports), free(p->port_states);
 }

@@ -231,20 +231,9 @@ void problem_release(problem *p)
     ps_dgtd_local_close(&p->local);
     ps_dgtd_domain_release(&p->domain);
     ps_dgtd_model_close(&p->model);
-    free(p->rank_parts);
-    free(p->operators);
-    free(p->materials);
-    free(p->weights);
-    free(p->points);
-    free(p->system.tangents);
-    free(p->system.links);
-    free(p->system.kinds);
-    free(p->system.bordered);
-    free(p->system.material);
-    free(p->system.steps);
-    free(p->border.elements);
-    free(p->border.matrices);
-    free(p->border.former);
+    PS_FREE(p->rank_parts, p->operators, p->materials, p->weights, p->points, p->system.tangents,
+            p->system.links, p->system.kinds, p->system.bordered, p->system.material,
+            p->system.steps, p->border.elements, p->border.matrices, p->border.former);
     memset(p, 0, sizeof *p);
 }
 

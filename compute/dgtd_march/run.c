@@ -173,19 +173,10 @@ void march_close(march *m)
     if (m->backend) m->backend->close(m->state);
     ps_state_close(&m->record);
     if (m->tiles) tiles_close(m, m->tiles);
-    free(m->tiles);
-    free(m->march.electric);
-    free(m->march.magnetic);
-    free(m->energy.former);
-    free(m->probes);
-    free(m->probe_places);
-    free(m->values);
-    free(m->rows);
-    free(m->port_rows);
+    PS_FREE(m->tiles, m->march.electric, m->march.magnetic, m->energy.former, m->probes,
+            m->probe_places, m->values, m->rows, m->port_rows);
     for (int field = 0; field < 2; ++field) {
-        free(m->sums[field]);
-        free(m->terms[field]);
-        free(m->term_sums[field]);
+        PS_FREE(m->sums[field], m->terms[field], m->term_sums[field]);
     }
 }
 

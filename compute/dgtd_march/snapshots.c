@@ -71,7 +71,6 @@ static ps_status save(const march *m, const int32_t *cells, const float *electri
                       const float *magnetic)
 {
     const problem *p = m->problem;
-    char path[4096], list[4096];
     ps_field fields[] = {{"electric_field", "V/m", PS_F32, 3, true, electric},
                          {"magnetic_field", "A/m", PS_F32, 3, true, magnetic}};
     ps_field_snapshot snapshot = {.grid = {.vertex_count = p->domain.vertex_count,
@@ -86,10 +85,7 @@ static ps_status save(const march *m, const int32_t *cells, const float *electri
                                   .creator = ps_version(),
                                   .options = m->run->record,
                                   .mesh_hash = p->header->mesh_hash};
-    ps_field_snapshot_path(m->record.name, m->done, path);
-    ps_field_series_path(m->record.name, list);
-    PS_TRY(ps_field_save(path, &snapshot));
-    return ps_field_series_add(list, path, snapshot.time);
+    return ps_field_series_save(m->record.name, m->done, &snapshot);
 }
 
 ps_status snapshots_write(march *m)

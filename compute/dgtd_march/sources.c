@@ -170,8 +170,7 @@ void sources_mark(const problem *p, uint8_t *marks)
 void sources_release(problem *p)
 {
     for (int64_t k = 0; k < p->current_count && p->currents; ++k) {
-        free(p->currents[k].slots);
-        free(p->currents[k].loads);
+        PS_FREE(p->currents[k].slots, p->currents[k].loads);
     }
     free(p->currents);
 }

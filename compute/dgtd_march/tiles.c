@@ -53,9 +53,7 @@ static ps_status open_pinned(march *m, tiles *x)
 {
     const problem *p = m->problem;
     int64_t bytes = p->system.groups * tiles_field_bytes(p);
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", m->plan->ordinal);
-    PS_TRY(ps_device_open(name, 0, &x->device));
+    PS_TRY(ps_device_open_ordinal(m->plan->ordinal, &x->device));
     PS_TRY(ps_device_alloc_pinned(x->device, bytes, &m->march.electric));
     PS_TRY(ps_device_alloc_pinned(x->device, bytes, &m->march.magnetic));
     for (int k = 0; k < 2 && p->header->upwind; ++k)
@@ -89,8 +87,7 @@ void tiles_close(march *m, tiles *x)
     m->march.electric = m->march.magnetic = m->sums[0] = m->sums[1] = NULL;
     ps_device_close(&x->device);
     ps_paged_close(&x->paged);
-    free(x->bounds);
-    free(x->hashes);
+    PS_FREE(x->bounds, x->hashes);
 }
 
 /* ---- ranges come and go ---- */

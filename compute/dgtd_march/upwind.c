@@ -110,7 +110,5 @@ void upwind_close(march *m)
 {
     if (!m->upwind) return;
     for (int field = 0; field < 2 && !m->tiles; ++field) free(m->upwind->former[field]);
-    free(m->upwind->own);
-    free(m->upwind->other);
-    free(m->upwind);
+    PS_FREE(m->upwind->own, m->upwind->other, m->upwind);
 }

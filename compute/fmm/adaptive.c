@@ -478,21 +478,13 @@ void fmm_adaptive_close(fmm_run *r)
     fmm_adaptive_empty(r);
     fmm_stretches_close(a);
     fmm_adaptive_gpu_close(&a->gpu);
-    for (int set = 0; set < 2; ++set) {
-        free(a->columns[set]);
-        free(a->tree.sets[set].keys);
-        free(a->tree.sets[set].order);
-    }
+    for (int set = 0; set < 2; ++set)
+        PS_FREE(a->columns[set], a->tree.sets[set].keys, a->tree.sets[set].order);
     for (int i = 0; i < PS_FMM_PASSES_MAX; ++i) {
         for (int l = 0; l < PS_ADAPTIVE_LEVELS; ++l) free(a->pass[i].blocks[l]);
         free(a->pass[i].periodic);
     }
-    free(a->inverse);
-    free(a->tree.twin);
-    free(a->tree.cell);
-    free(a->tree.around);
-    free(a->tree.leaf);
-    free(a);
+    PS_FREE(a->inverse, a->tree.twin, a->tree.cell, a->tree.around, a->tree.leaf, a);
     r->adaptive = NULL;
     ps_memory_trim();
 }

@@ -134,8 +134,7 @@ ps_status fmm_adaptive_build(fmm_run *r)
             ps_alloc_buffer((void **)&made[set],
                             8 * fmm_adaptive_rows(p, set) * p->header->count[set], "particles");
     if (status == PS_OK) status = build_tree(a, p, made);
-    free(made[0]);
-    free(made[1]);
+    PS_FREE(made[0], made[1]);
     PS_TRY(status);
     PS_TRY(invert(a, p));
     a->problem.rule = fmm_adaptive_rule(a, p);

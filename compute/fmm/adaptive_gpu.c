@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -119,8 +120,7 @@ void fmm_adaptive_gpu_close(fmm_adaptive_gpu **gpu)
         ps_device_close(&g->device);
     }
     ps_adaptive_plan_release(&g->plan);
-    free(g->share.first);
-    free(g);
+    PS_FREE(g->share.first, g);
     *gpu = NULL;
 }
 
@@ -140,8 +140,8 @@ static ps_status load_tables(fmm_adaptive_gpu *g, const ps_adaptive_problem *q)
         g->run.tables[l] = &g->tables[own];
         g->run.factors[l] = q->factors[l];
         if (own != l) continue;
-        PS_TRY(fmm_operators_upload(q->tables[l], g->device, g->streams[0], &g->table_blocks[l],
-                                    &g->tables[l]));
+        PS_TRY(
+            fmm_operators_upload(q->tables[l], g->streams[0], &g->table_blocks[l], &g->tables[l]));
         g->bytes += ps_fmm_device_table_bytes(q->tables[l]);
     }
     return PS_OK;
@@ -316,7 +316,7 @@ static ps_status move_multipoles(fmm_adaptive_gpu *g, void *vectors, bool back)
 {
     const ps_fmm_device_method *m = &g->run.method;
     int64_t bytes =
-        m->sides * g->plan.tree->cells * m->interpolation.points * (m->far == PS_SINGLE ? 4 : 8);
+        m->sides * g->plan.tree->cells * m->interpolation.points * ps_real_bytes(m->far);
     return back ? ps_copy_to_host(g->run.far, vectors, g->run.multipoles, bytes)
                 : ps_copy_to_device(g->run.far, g->run.multipoles, vectors, bytes);
 }

@@ -120,8 +120,7 @@ static ps_status piece_room_open(const fmm_run *r, piece_room *room)
 static void piece_room_close(piece_room *room)
 {
     fmm_source_release(&room->source);
-    free(room->values);
-    free(room->places);
+    PS_FREE(room->values, room->places);
 }
 
 /* All results, in the order of the file; their sums in the order of pieces. */

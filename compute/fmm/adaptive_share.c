@@ -67,8 +67,7 @@ ps_status fmm_adaptive_cut(const fmm_run *r, int ranks, fmm_adaptive_shares *out
 
 void fmm_adaptive_shares_release(fmm_adaptive_shares *shares)
 {
-    free(shares->first);
-    free(shares->work);
+    PS_FREE(shares->first, shares->work);
     *shares = (fmm_adaptive_shares){0};
 }
 

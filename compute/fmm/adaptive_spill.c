@@ -62,8 +62,7 @@ ps_status fmm_adaptive_spill(fmm_run *r, fmm_store *s)
     PS_TRY(ps_alloc_buffer((void **)&order, 8 * s->count, "the order of particles"));
     for (int64_t i = 0; i < s->count; ++i) order[a->inverse[i]] = i;
     PS_TRY(write_all(a, s, order));
-    free(a->columns[0]);
-    free(a->inverse);
+    PS_FREE(a->columns[0], a->inverse);
     a->columns[0] = NULL;
     a->inverse = NULL;
     ps_memory_trim();
@@ -121,10 +120,7 @@ static int64_t run_bytes(const run_set *s, int64_t particles)
 
 static void free_run(run_set *s)
 {
-    free(s->made);
-    free(s->keys);
-    free(s->order);
-    free(s->workspace);
+    PS_FREE(s->made, s->keys, s->order, s->workspace);
     s->made = NULL;
     s->keys = s->workspace = NULL;
     s->order = NULL;
@@ -275,8 +271,7 @@ static ps_status open_merge(const run_set *s, merge *m)
 static void close_merge(merge *m)
 {
     for (int64_t i = 0; m->runs && i < m->set->runs; ++i) free(m->runs[i].records);
-    free(m->runs);
-    free(m->heap);
+    PS_FREE(m->runs, m->heap);
 }
 
 /* The least record, which is then gone. */
@@ -359,7 +354,7 @@ static ps_status check_disk(const fmm_run *r, const run_set *s, const fmm_store 
 
 static ps_status sort_to(fmm_run *r, run_set *s, fmm_store *store)
 {
-    merge m = {0};
+    PS_SCOPED(close_merge) merge m = {0};
     ps_adaptive_set *set = &r->adaptive->tree.sets[0];
     PS_TRY(size_runs(r, s));
     PS_TRY(check_disk(r, s, store));
@@ -367,10 +362,8 @@ static ps_status sort_to(fmm_run *r, run_set *s, fmm_store *store)
     PS_TRY(make_runs(s));
     set->points = (ps_tree_points){.count = store->count};
     PS_TRY(ps_alloc_buffer((void **)&set->keys, 8 * store->count, "keys"));
-    ps_status status = open_merge(s, &m);
-    if (status == PS_OK) status = merge_runs(&m, set, store);
-    close_merge(&m);
-    return status;
+    PS_TRY(open_merge(s, &m));
+    return merge_runs(&m, set, store);
 }
 
 ps_status fmm_adaptive_sort_out(fmm_run *r, fmm_store *store)
@@ -386,8 +379,7 @@ ps_status fmm_adaptive_sort_out(fmm_run *r, fmm_store *store)
     if (runs.file >= 0) close(runs.file);
     ps_memory_trim();
     if (status == PS_OK) status = ps_adaptive_divide(&a->tree);
-    free(a->tree.sets[0].keys);
-    free(a->tree.sets[0].low);
+    PS_FREE(a->tree.sets[0].keys, a->tree.sets[0].low);
     a->tree.sets[0].keys = a->tree.sets[0].low = NULL;
     ps_memory_trim();
     return status;

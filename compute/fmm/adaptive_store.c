@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -106,7 +107,7 @@ ps_status fmm_store_gather(fmm_store *s, const ps_essential *e, double *columns)
 
 static int64_t vector_bytes(const ps_adaptive_problem *p)
 {
-    return p->interpolation.points * (p->far == PS_SINGLE ? 4 : 8);
+    return p->interpolation.points * ps_real_bytes(p->far);
 }
 
 int64_t fmm_store_thread_bytes(const fmm_store *s, const ps_adaptive_problem *p)

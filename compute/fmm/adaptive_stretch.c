@@ -37,9 +37,7 @@ ps_status fmm_stretches_open(fmm_run *r, bool spill)
 
 static void release_stretch(fmm_stretches *s)
 {
-    free(s->columns);
-    free(s->results);
-    free(s->vectors);
+    PS_FREE(s->columns, s->results, s->vectors);
     s->columns = s->results = NULL;
     s->vectors = NULL;
 }
@@ -50,8 +48,7 @@ void fmm_stretches_empty(fmm_adaptive *a)
     if (!s) return;
     release_stretch(s);
     ps_essential_release(&s->essential);
-    free(s->workspace);
-    free(s->need);
+    PS_FREE(s->workspace, s->need);
     s->workspace = NULL;
     s->need = NULL;
     fmm_sink_close(&s->store.found);

@@ -216,10 +216,7 @@ ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **ou
 void fmm_check_close(fmm_check **check)
 {
     if (!*check) return;
-    free((*check)->targets);
-    free((*check)->order);
-    free((*check)->positions);
-    free(*check);
+    PS_FREE((*check)->targets, (*check)->order, (*check)->positions, *check);
     *check = NULL;
 }
 
@@ -443,15 +440,13 @@ static int threads_for(const fmm_problem *p, int64_t memory)
 
 ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memory, fmm_check *c)
 {
-    span *spans = NULL;
+    PS_SCOPED_MEMORY span *spans = NULL;
     int64_t count = 0;
     if (c->summed) return PS_OK;
-    ps_status status = ps_comm_agree(list_spans(p, pool, &spans, &count));
-    sum_job job = {.p = p, .check = c, .spans = spans, .count = count};
-    if (status == PS_OK) status = add_job(job, c, true, threads_for(p, memory));
-    free(spans);
     c->summed = true;
-    return status;
+    PS_TRY(ps_comm_agree(list_spans(p, pool, &spans, &count)));
+    sum_job job = {.p = p, .check = c, .spans = spans, .count = count};
+    return add_job(job, c, true, threads_for(p, memory));
 }
 
 /* ---- results ---- */

@@ -23,13 +23,7 @@ static ps_status parcel_init(parcel *p, int64_t count)
     return PS_ALLOC(&p->exchanges, count, "transfers");
 }
 
-static void parcel_release(parcel *p)
-{
-    free(p->pieces);
-    free(p->modes);
-    free(p->accesses);
-    free(p->exchanges);
-}
+static void parcel_release(parcel *p) { PS_FREE(p->pieces, p->modes, p->accesses, p->exchanges); }
 
 /* Everything into memory, what is sent finished. */
 static ps_status gather(fmm_run *r, const fmm_transfer *list, parcel *p, int *exchanges)

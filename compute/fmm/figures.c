@@ -58,27 +58,21 @@ static ps_status report_ranks(const fmm_run *r, ps_report *report)
 
 ps_status fmm_report_plan(const fmm_run *r)
 {
-    ps_report *report = ps_report_new(r->run);
-    ps_status status;
+    PS_SCOPED(ps_report_print) ps_report *report = ps_report_new(r->run);
     problem_figures(r, report);
     if (r->resident || r->adaptive) {
         (r->adaptive ? fmm_adaptive_report : fmm_resident_report)(r, report);
         ps_report_section(report, NULL);
         ps_report_text(report, "time_needs", "how fast sums over these lists are here");
-        ps_ledger_report(&r->ledger, r->run, report);
-        status = report_ranks(r, report);
-        ps_report_print(&report);
-        return status;
+    } else {
+        ps_report_int(report, "workers", r->work.workers);
+        ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
+        ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
+        ps_report_real(report, "flop", all_flop(r));
+        ps_report_real(report, "time", forecast(r));
     }
-    ps_report_int(report, "workers", r->work.workers);
-    ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
-    ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
-    ps_report_real(report, "flop", all_flop(r));
-    ps_report_real(report, "time", forecast(r));
     ps_ledger_report(&r->ledger, r->run, report);
-    status = report_ranks(r, report);
-    ps_report_print(&report);
-    return status;
+    return report_ranks(r, report);
 }
 
 /* Where the time of the workers went. */

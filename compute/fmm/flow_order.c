@@ -7,9 +7,8 @@
  * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody.
  * The scheduler's priorities decide what is really run first.
  */
-#include <stdlib.h>
-
 #include "compute/fmm/flow.h"
+#include "runtime/memory.h"
 
 /* All groups on `level` and above whose children are complete: `complete` cells of the level below.
  */
@@ -95,7 +94,6 @@ ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *do
         status = p->far ? upward(&f) : PS_OK;
         if (status == PS_OK) status = downward(&f);
     }
-    free(f.task.pieces);
-    free(f.task.modes);
+    PS_FREE(f.task.pieces, f.task.modes);
     return status;
 }

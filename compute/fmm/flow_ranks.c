@@ -341,8 +341,6 @@ ps_status fmm_rank_traffic(const fmm_problem *problem, const fmm_pool *pool, int
     p.reductions = 1;
     *out = (ps_rank_traffic){.unit = "run", .ranks = ranks, .sums = -1};
     ps_status status = count_ranks(&p, &c, out);
-    free(p.boundaries);
-    free(c.messages);
-    free(c.sent);
+    PS_FREE(p.boundaries, c.messages, c.sent);
     return status;
 }

@@ -136,8 +136,8 @@ ps_status fmm_operators_of(const fmm_options *options, const ps_fmm_pass *pass,
                            ps_precision precision, fmm_problem *p, ps_fmm_level_set *set);
 /* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
  * PS_USAGE: vectors too long for the kernels there. */
-ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
-                               void **block, ps_fmm_device_table *out);
+ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_stream *stream, void **block,
+                               ps_fmm_device_table *out);
 
 /* ---- pieces of data: pool.c ---- */
 

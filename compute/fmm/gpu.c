@@ -1,5 +1,4 @@
 /* Devices for tasks on GPU workers: operators there, and room for tables and workspaces. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "compute/fmm/gpu.h"
@@ -22,9 +21,7 @@ ps_status fmm_gpus_open(const ps_run *run, fmm_gpus **out, int *count)
     if (*count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(out, 1, "GPUs"));
     for (int g = 0; g < *count; ++g) {
-        char name[32];
-        snprintf(name, sizeof name, "cuda:%d", ordinals[g]);
-        PS_TRY(ps_device_open(name, 0, &(*out)->devices[g]));
+        PS_TRY(ps_device_open_ordinal(ordinals[g], &(*out)->devices[g]));
         (*out)->gpus[g].device = (*out)->devices[g];
         ++(*out)->count;
     }
@@ -69,8 +66,8 @@ static ps_status upload_tables(const fmm_problem *p, gpu *own)
         if (l > 2 && p->fmm.tables[l] == p->fmm.tables[l - 1])
             own->tables[l] = own->tables[l - 1];
         else
-            PS_TRY(fmm_operators_upload(p->fmm.tables[l], own->device, stream, &own->blocks[l],
-                                        &own->tables[l]));
+            PS_TRY(
+                fmm_operators_upload(p->fmm.tables[l], stream, &own->blocks[l], &own->tables[l]));
     }
     return PS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "compute/fmm/gpu.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* ---- vectors ---- */
 
@@ -34,20 +35,17 @@ typedef struct group_run {
 static ps_status put_table(const gpu_scene *s, const group_run *run,
                            ps_fmm_device_vectors_table *out)
 {
-    ps_fmm_device_vectors *table;
+    PS_SCOPED_MEMORY ps_fmm_device_vectors *table = NULL;
     PS_TRY(PS_ALLOC(&table, run->count, "a table of groups"));
     for (int64_t i = 0; i < run->count; ++i) {
         int64_t group = run->groups ? run->groups[i] : run->first + i;
         int64_t cells = ps_octree_group_cells(s->p->fmm.sources, run->level, group);
         table[i] = vectors_of(s->call->data[run->from + i], cells, run->length);
     }
-    /* the copy has taken what is not pinned when it returns */
-    ps_status status =
-        ps_copy_to_device(s->call->stream, s->room, table, run->count * (int64_t)sizeof *table);
-    free(table);
     *out = (ps_fmm_device_vectors_table){.table = (const void *)s->room,
                                          .shift = fmm_code_shift(s->p)};
-    return status;
+    /* the copy has taken what is not pinned when it returns */
+    return ps_copy_to_device(s->call->stream, s->room, table, run->count * (int64_t)sizeof *table);
 }
 
 /* ---- leaves ---- */

@@ -39,13 +39,8 @@ static ps_status room_init(const fmm_problem *p, list_room *room)
 
 static void room_release(list_room *room)
 {
-    free(room->far.start);
-    free(room->far.sources);
-    free(room->near.start);
-    free(room->near.sources);
-    free(room->leaves);
-    free(room->groups);
-    free(room->stamp);
+    PS_FREE(room->far.start, room->far.sources, room->near.start, room->near.sources, room->leaves,
+            room->groups, room->stamp);
 }
 
 static bool is_list(const ps_group_list *list, int64_t group, const int64_t *items, int64_t count)

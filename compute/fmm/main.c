@@ -299,8 +299,7 @@ static void close_attempt(fmm_run *r, bool done)
     fmm_sink_close(&w->sink);
     ps_fmm_result_close(&r->file);
     ps_journal_close(&w->journal, done);
-    free(w->sums);
-    free(r->done);
+    PS_FREE(w->sums, r->done);
     ps_task_trace_release(&r->trace);
     ps_task_trace_release(&r->mapping);
     *w = (fmm_work){.check = w->check, .samples = w->samples};

@@ -33,16 +33,14 @@ ps_status fmm_operators_build(const fmm_options *options, ps_precision precision
     return fmm_operators_of(options, &pass, precision, p, &set);
 }
 
-ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
-                               void **block, ps_fmm_device_table *out)
+ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_stream *stream, void **block,
+                               ps_fmm_device_table *out)
 {
     int64_t bytes = ps_fmm_device_table_bytes(table);
     PS_SCOPED_MEMORY void *host = NULL;
     PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a GPU"));
     PS_TRY(ps_fmm_device_table_pack(table, host, out));
-    PS_TRY(ps_device_alloc(device, bytes, block));
-    PS_TRY(ps_copy_to_device(stream, *block, host, bytes));
-    PS_TRY(ps_stream_wait(stream));
+    PS_TRY(ps_copy_to_new(stream, host, bytes, block));
     out->block = *block;
     return PS_OK;
 }

@@ -270,8 +270,7 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
 
 void fmm_problem_forget(fmm_problem *p)
 {
-    free(p->lists.near_flop);
-    free(p->boundaries);
+    PS_FREE(p->lists.near_flop, p->boundaries);
     p->lists.near_flop = NULL;
     p->boundaries = NULL;
     p->mutual = p->near_first = p->by_groups = p->leaves_at_once = false;
@@ -284,18 +283,13 @@ void fmm_problem_release(fmm_problem *p)
     fmm_lists *lists = &p->lists;
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
         ps_group_list_release(&lists->far[l]);
-        free(lists->far_pairs[l]);
-        free(p->blocks[l]);
+        PS_FREE(lists->far_pairs[l], p->blocks[l]);
     }
     ps_group_list_release(&lists->near);
     ps_group_list_release(&lists->augmented);
     ps_group_list_release(&lists->owners);
     ps_group_list_release(&lists->copied);
-    free(p->boundaries);
-    free(lists->near_pairs);
-    free(lists->near_flop);
-    free(lists->augmented_pairs);
-    free(p->charges);
+    PS_FREE(p->boundaries, lists->near_pairs, lists->near_flop, lists->augmented_pairs, p->charges);
     ps_particles_close(&p->charge_file);
     ps_octree_release(&p->trees[0]);
     ps_octree_release(&p->trees[1]);

@@ -88,8 +88,8 @@ static ps_status copy_operators(const fmm_run *r)
         int own = (int)(p->fmm.tables[l] - p->tables);
         d->run.tables[l] = &d->tables[own];
         if (own != l) continue;
-        PS_TRY(fmm_operators_upload(&p->tables[l], d->device, d->streams[0], &d->table_blocks[l],
-                                    &d->tables[l]));
+        PS_TRY(
+            fmm_operators_upload(&p->tables[l], d->streams[0], &d->table_blocks[l], &d->tables[l]));
         d->bytes += ps_fmm_device_table_bytes(&p->tables[l]);
     }
     return PS_OK;

@@ -78,8 +78,7 @@ void fmm_sink_close(fmm_sink **out)
 {
     fmm_sink *sink = *out;
     if (!sink) return;
-    free(sink->all);
-    free((void *)sink->filled);
+    PS_FREE(sink->all, (void *)sink->filled);
     if (sink->file >= 0) close(sink->file);
     free(sink);
     *out = NULL;

@@ -18,8 +18,7 @@ void fmm_source_init(fmm_source *s, const fmm_problem *problem)
 void fmm_source_release(fmm_source *s)
 {
     for (int side = 0; side < 2; ++side) {
-        free(s->columns[side][0]);
-        free(s->places[side]);
+        PS_FREE(s->columns[side][0], s->places[side]);
         s->columns[side][0] = NULL;
         s->places[side] = NULL;
     }

@@ -123,8 +123,7 @@ static ps_status allocate(batch *t)
 static void release(batch *t)
 {
     for (int i = 0; i < PS_LOCKSTEP_PIECES; ++i) free(t->memory[i]);
-    free(t->b);
-    free(t->data);
+    PS_FREE(t->b, t->data);
 }
 
 static double worst_residual(const ps_lockstep *solver)

@@ -316,10 +316,6 @@ ps_status boundary_parse(const ps_text_list *list, const ps_surface_mesh *mesh, 
 void boundary_close(boundary *b)
 {
     for (int i = 0; i < b->vibrations; ++i) ps_surface_field_release(&b->vibration[i].field);
-    free(b->vibration);
-    free(b->vibrates);
-    free(b->tag);
-    free(b->condition);
-    free(b->group_of);
+    PS_FREE(b->vibration, b->vibrates, b->tag, b->condition, b->group_of);
     *b = (boundary){0};
 }

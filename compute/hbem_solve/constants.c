@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "kernels/common/mesh_measure.h"
 #include "kernels/common/mesh_topology.h"
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/potentials.h"
@@ -63,26 +64,7 @@ typedef struct bodies {
     double *volume, *area; /* [parts] volume: below 0 of holes; m^3, m^2 */
 } bodies;
 
-static void release_bodies(bodies *b)
-{
-    free(b->part);
-    free(b->body);
-    free(b->volume);
-}
-
-/* The solid angle of a triangle, positive behind it (van Oosterom and Strackee 1983). */
-static double solid_angle(const ps_hbem_triangle *t, const double x[3])
-{
-    double r[3][3], length[3], volume[3];
-    for (int l = 0; l < 3; ++l) {
-        for (int d = 0; d < 3; ++d) r[l][d] = t->corner[l][d] - x[d];
-        length[l] = sqrt(ps_dot3(r[l], r[l]));
-    }
-    ps_cross3(r[1], r[2], volume);
-    return 2 * atan2(ps_dot3(r[0], volume),
-                     length[0] * length[1] * length[2] + ps_dot3(r[0], r[1]) * length[2] +
-                         ps_dot3(r[1], r[2]) * length[0] + ps_dot3(r[2], r[0]) * length[1]);
-}
+static void release_bodies(bodies *b) { PS_FREE(b->part, b->body, b->volume); }
 
 /* The smallest body around a triangle of a hole, -1: there is none. angle[parts]: scratch. */
 static int32_t body_around(const ps_hbem_surface *s, const bodies *b, int64_t triangle,
@@ -92,7 +74,9 @@ static int32_t body_around(const ps_hbem_surface *s, const bodies *b, int64_t tr
     for (int64_t k = 0; k < b->parts; ++k) angle[k] = 0;
     for (int64_t t = 0; t < s->triangle_count; ++t)
         if (b->part[t] != b->part[triangle])
-            angle[b->part[t]] += solid_angle(&s->triangles[t], s->triangles[triangle].centroid);
+            angle[b->part[t]] +=
+                ps_solid_angle(s->triangles[t].corner[0], s->triangles[t].corner[1],
+                               s->triangles[t].corner[2], s->triangles[triangle].centroid);
     for (int32_t k = 0; k < b->parts; ++k)
         if (b->volume[k] > 0 && angle[k] > 2 * M_PI && (best < 0 || b->volume[k] < b->volume[best]))
             best = k;
@@ -206,13 +190,7 @@ typedef struct inner_points {
  * inside of a body in its holes. */
 static int side_of(const solve_problem *p) { return p->options.interior ? 1 : -1; }
 
-static void release_points(inner_points *in)
-{
-    free(in->part);
-    free(in->count);
-    free(in->seen);
-    free(in->depth);
-}
+static void release_points(inner_points *in) { PS_FREE(in->part, in->count, in->seen, in->depth); }
 
 static void choose_points(const ps_hbem_surface *s, int side, inner_points *in)
 {
@@ -254,8 +232,8 @@ static ps_status add_layer(ps_hbem_potential kind, double factor, const ps_hbem_
     ps_hbem_rule_six(&rule);
     int threads = omp_get_max_threads();
     int64_t count = in->parts * in->each;
-    double *values;
-    void *workspace;
+    PS_SCOPED_MEMORY double *values = NULL;
+    PS_SCOPED_MEMORY void *workspace = NULL;
     ps_hbem_potential_task task = {.kind = kind,
                                    .factor = factor,
                                    .space = space,
@@ -265,17 +243,12 @@ static ps_status add_layer(ps_hbem_potential kind, double factor, const ps_hbem_
                                    .target_count = count,
                                    .targets = in->x};
     PS_TRY(PS_ALLOC(&values, count, "potentials inside"));
-    ps_status status =
-        ps_alloc_untouched(&workspace, ps_hbem_potentials_bytes(&task, threads), "workspace");
+    PS_TRY(ps_alloc_untouched(&workspace, ps_hbem_potentials_bytes(&task, threads), "workspace"));
     task.values = values;
-    if (status == PS_OK) {
-        ps_hbem_potentials(&task, threads, workspace);
-        ps_hbem_potentials_near(&task, &inside, threads, workspace);
-        for (int64_t i = 0; i < count; ++i) in->values[i] += values[i];
-        free(workspace);
-    }
-    free(values);
-    return status;
+    ps_hbem_potentials(&task, threads, workspace);
+    ps_hbem_potentials_near(&task, &inside, threads, workspace);
+    for (int64_t i = 0; i < count; ++i) in->values[i] += values[i];
+    return PS_OK;
 }
 
 /* The mean over a part's points, the deepest of which are the most accurate. */
@@ -292,42 +265,34 @@ static double constant_of(const inner_points *in, int64_t part)
 /* Of all parts; u inside: beside the mean that each part has. */
 static ps_status find_constants(const solve_problem *p, const inner_points *in, double *constant)
 {
-    bodies b = {0};
+    PS_SCOPED(release_bodies) bodies b = {0};
     for (int64_t k = 0; k < in->parts; ++k) constant[k] = constant_of(in, k);
     if (!p->options.interior) return PS_OK;
     PS_SCOPED_MEMORY double *sums = NULL;
     PS_TRY(PS_ALLOC(&sums, 2 * in->parts, "closed parts"));
-    ps_status status = find_bodies(p, &b);
-    for (int64_t k = 0; k < b.parts && status == PS_OK; ++k) {
+    PS_TRY(find_bodies(p, &b));
+    for (int64_t k = 0; k < b.parts; ++k) {
         constant[k] = b.volume[k] > 0 ? 0 : -constant[k];
         sums[2 * b.body[k]] += b.area[k];
         sums[2 * b.body[k] + 1] += b.area[k] * constant[k];
     }
-    for (int64_t k = 0; k < b.parts && status == PS_OK; ++k)
+    for (int64_t k = 0; k < b.parts; ++k)
         constant[k] -= sums[2 * b.body[k] + 1] / sums[2 * b.body[k]];
-    release_bodies(&b);
-    return status;
-}
-
-static ps_status add_constants(const solve_problem *p, inner_points *in, double *u, const double *t)
-{
-    const ps_hbem_space *space = &p->spaces[p->unknown].space;
-    PS_SCOPED_MEMORY double *constant = NULL;
-    PS_TRY(open_points(p, in));
-    PS_TRY(PS_ALLOC(&constant, in->parts, "closed parts"));
-    PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, side_of(p), u, in));
-    PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, side_of(p), t, in));
-    PS_TRY(find_constants(p, in, constant));
-    for (int64_t i = 0; i < space->dofs; ++i)
-        if (space->start[i] < space->start[i + 1])
-            u[i] += constant[in->part[space->item[space->start[i]] / 3]];
     return PS_OK;
 }
 
 ps_status constants_add(const solve_problem *p, double *u, const double *t)
 {
-    inner_points in = {0};
-    ps_status status = add_constants(p, &in, u, t);
-    release_points(&in);
-    return status;
+    const ps_hbem_space *space = &p->spaces[p->unknown].space;
+    PS_SCOPED(release_points) inner_points in = {0};
+    PS_SCOPED_MEMORY double *constant = NULL;
+    PS_TRY(open_points(p, &in));
+    PS_TRY(PS_ALLOC(&constant, in.parts, "closed parts"));
+    PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, side_of(p), u, &in));
+    PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, side_of(p), t, &in));
+    PS_TRY(find_constants(p, &in, constant));
+    for (int64_t i = 0; i < space->dofs; ++i)
+        if (space->start[i] < space->start[i + 1])
+            u[i] += constant[in.part[space->item[space->start[i]] / 3]];
+    return PS_OK;
 }

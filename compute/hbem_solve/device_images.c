@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/hbem/product_images.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -35,7 +36,7 @@ static ps_status make_tiles(device_images *m)
     m->view.leaves += first;
     m->view.blocks += first;
     m->view.leaf_count = c->cuts->first[c->end_chunk] - first;
-    m->item_bytes = c->shape->precision == PS_SINGLE ? 4 : 8;
+    m->item_bytes = ps_real_bytes(c->shape->precision);
     PS_TRY(PS_ALLOC(&m->chunk_first, count + 1, "chunks of an H-matrix"));
     for (int64_t i = 0; i <= count; ++i)
         m->chunk_first[i] = c->cuts->first[c->first_chunk + i] - first;
@@ -51,10 +52,9 @@ static ps_status send_maps(device_images *m)
         int64_t functions = side ? m->view.columns : m->view.rows;
         PS_TRY(PS_ALLOC(&m->host_map[side], functions, "places of functions"));
         ps_product_place_map(&m->tables, side, m->host_map[side]);
-        PS_TRY(ps_device_alloc(m->config.device, 4 * functions, &m->map[side]));
-        PS_TRY(ps_copy_to_device(m->stream, m->map[side], m->host_map[side], 4 * functions));
+        PS_TRY(ps_copy_to_new(m->stream, m->host_map[side], 4 * functions, &m->map[side]));
     }
-    return ps_stream_wait(m->stream);
+    return PS_OK;
 }
 
 ps_status device_images_open(const device_images_config *config, device_images **out)
@@ -79,10 +79,7 @@ void device_images_close(device_images **images)
         free(m->host_map[side]);
     }
     ps_stream_close(&m->stream);
-    free(m->pieces);
-    free(m->chunk_first);
-    free(m->marks);
-    free(m);
+    PS_FREE(m->pieces, m->chunk_first, m->marks, m);
 }
 
 /* ---- memory ---- */

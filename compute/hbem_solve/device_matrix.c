@@ -99,11 +99,7 @@ void device_matrix_close(device_matrix **handle)
     ps_device_free(m->config.device, m->vectors);
     for (int i = 0; i < m->scratch_count; ++i) free(m->scratch[i]);
     pthread_mutex_destroy(&m->lock);
-    free(m->tables_memory);
-    free(m->marks);
-    free(m->chunk_first);
-    free(m->raw_bytes);
-    free(m);
+    PS_FREE(m->tables_memory, m->marks, m->chunk_first, m->raw_bytes, m);
 }
 
 int64_t device_matrix_fixed(const device_matrix *m)

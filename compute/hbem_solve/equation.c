@@ -429,16 +429,7 @@ void equation_close(equation *e)
     if (e->on_device) e->p->inner_iterations += device_systems_iterations(e->on_device);
     device_systems_close(&e->on_device);
     factors_close(&e->factors);
-    free(e->iterative.workspace);
-    free(e->groups);
-    free(e->products);
-    free(e->image);
-    free(e->velocity);
+    PS_FREE(e->iterative.workspace, e->groups, e->products, e->image, e->velocity);
     impedance_close(e);
-    free(e->of_flux);
-    free(e->body);
-    free(e->integral);
-    free(e->part);
-    free(e->sums);
-    free(e->scale);
+    PS_FREE(e->of_flux, e->body, e->integral, e->part, e->sums, e->scale);
 }

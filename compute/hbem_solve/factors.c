@@ -34,10 +34,7 @@ ps_status dissected_open(const ps_pencil *matrix, dissected *out)
 
 void dissected_close(dissected *d)
 {
-    free(d->d.row);
-    free(d->d.gather);
-    free(d->d.entry);
-    free(d->memory);
+    PS_FREE(d->d.row, d->d.gather, d->d.entry, d->memory);
     *d = (dissected){.memory = NULL};
 }
 
@@ -84,8 +81,7 @@ static void factorise(factors *f, int j, int64_t node, ps_failure *failure, doub
             *front = NULL;
         }
     }
-    free(child[0]);
-    free(child[1]);
+    PS_FREE(child[0], child[1]);
 }
 
 static ps_status factorise_all(factors *f)
@@ -128,8 +124,7 @@ void factors_close(factors **handle)
     *handle = NULL;
     for (int j = 0; j < f->count; ++j) free(f->numbers[j]);
     dissected_close(&f->dissected);
-    free(f->vectors);
-    free(f);
+    PS_FREE(f->vectors, f);
 }
 
 /* ---- solutions ---- */

@@ -58,12 +58,7 @@ ps_status impedance_open(equation *e)
     return find_reactions(e);
 }
 
-void impedance_close(equation *e)
-{
-    free(e->admittance);
-    free(e->reaction);
-    free(e->reaction_of);
-}
+void impedance_close(equation *e) { PS_FREE(e->admittance, e->reaction, e->reaction_of); }
 
 /* ---- fluxes ---- */
 

@@ -93,10 +93,7 @@ void matrix_close_products(matrix *m)
 {
     device_matrix_close(&m->device);
     ps_chunk_stream_close(&m->stream);
-    free(m->plans);
-    free(m->indices);
-    free(m->blocks);
-    free(m->scratch);
+    PS_FREE(m->plans, m->indices, m->blocks, m->scratch);
     m->plans = NULL;
     m->indices = NULL;
     m->blocks = NULL;

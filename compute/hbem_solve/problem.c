@@ -429,22 +429,13 @@ void problem_close(solve_problem *p)
 {
     for (int k = 0; k < 3; ++k) {
         solve_space *s = &p->spaces[k];
-        free(s->space.start);
-        free(s->space.item);
-        free(s->space.dof_of);
-        free(s->sparse.start);
-        free(s->sparse.column);
-        free(s->sparse.mass);
-        free(s->sparse.stiffness);
+        PS_FREE(s->space.start, s->space.item, s->space.dof_of, s->sparse.start, s->sparse.column,
+                s->sparse.mass, s->sparse.stiffness);
     }
     for (int i = 0; i < p->matrix_count; ++i) matrix_close(&p->matrices[i]);
     for (int i = 0; i < p->scene_count; ++i) core_scene_close(&p->scenes[i]);
     ps_device_close(&p->device);
-    free(p->matrices);
-    free(p->groups);
-    free(p->triangles);
-    free(p->fixed);
-    free(p->loads);
+    PS_FREE(p->matrices, p->groups, p->triangles, p->fixed, p->loads);
     ps_surface_field_release(&p->table);
     for (int i = 0; i < 2 * p->incident_count; ++i)
         ps_surface_field_release(&p->incidents[i / 2][i % 2]);

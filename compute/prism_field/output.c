@@ -63,14 +63,12 @@ static ps_status put_numbers(const field *f, ps_store *store)
 ps_status field_save(const field *f, const ps_product *product)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    double *room;
+    PS_SCOPED_MEMORY double *room = NULL;
     PS_TRY(ps_product_create(product, 0, &store));
     PS_TRY(put_numbers(f, store));
     PS_TRY(PS_ALLOC(&room, (3 + PS_PRISM_NUMBERS) * f->stations.count, "results"));
-    ps_status status = put(f, store, room);
-    free(room);
-    if (status == PS_OK) status = ps_store_commit(&store);
-    return status;
+    PS_TRY(put(f, store, room));
+    return ps_store_commit(&store);
 }
 
 static void print_table(FILE *file, const void *context)

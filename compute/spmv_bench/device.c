@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "kernels/common/reals.h"
 #include "kernels/linear/krylov_device.h"
 #include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
@@ -238,7 +239,7 @@ static ps_status time_all(device_bench *d)
 
 ps_status bench_device(bench *s, ps_device *device)
 {
-    device_bench d = {.s = s, .device = device, .size = s->precision == PS_SINGLE ? 4 : 8};
+    device_bench d = {.s = s, .device = device, .size = ps_real_bytes(s->precision)};
     ps_device_info info = ps_device_describe(device);
     ps_report_section(s->report, "device");
     if (s->box) d.planes = ps_stencil_device_planes(&s->stencil, info.multiprocessors);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "kernels/common/reals.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 
@@ -88,8 +89,6 @@ void bench_report_operation(const bench *s, bench_operation which, double second
     ps_report_real(s->report, "traffic", bytes[which] / seconds);
 }
 
-static int size_of(const bench *s) { return s->precision == PS_SINGLE ? 4 : 8; }
-
 /* `from`, or ones, to a vector of the precision. */
 static void fill(const bench *s, const double *from, int which)
 {
@@ -106,7 +105,7 @@ static void time_operations(bench *s)
         fill(s, NULL, OWN_Y);
         s->host[i] = median_time(s, operations[s->precision][i]);
         ps_report_section(s->report, bench_names[i]);
-        bench_report_operation(s, (bench_operation)i, s->host[i], size_of(s));
+        bench_report_operation(s, (bench_operation)i, s->host[i], ps_real_bytes(s->precision));
     }
 }
 
@@ -138,7 +137,7 @@ static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
     else
         system.matrix = &s->matrix, system.inverse_diagonal = s->own[OWN_INVERSE];
     PS_TRY(PS_ALLOC(&workspace, ps_krylov_cpu_workspace(method, &system), "a Krylov method"));
-    memset(s->own[OWN_X], 0, (size_t)(s->matrix.rows * size_of(s)));
+    memset(s->own[OWN_X], 0, (size_t)(s->matrix.rows * ps_real_bytes(s->precision)));
     double start = ps_clock();
     ps_status status =
         ps_krylov_cpu_solve(method, &system, s->tolerance, s->limit, workspace, &result);

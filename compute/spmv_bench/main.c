@@ -5,6 +5,7 @@
 #include "formats/matrix_market.h"
 #include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "stage/plan.h"
 
 static struct {
@@ -127,14 +128,10 @@ static void report_matrix(bench *s)
     ps_report_int(s->report, "threads", s->run->threads);
 }
 
-static ps_status set_options(bench *s)
+static void release(bench *s)
 {
-    s->limit = chosen.limit;
-    s->tolerance = chosen.tolerance;
-    s->least_time = chosen.least_time;
-    s->krylov = chosen.krylov;
-    s->precision = chosen.precision ? PS_SINGLE : PS_DOUBLE;
-    return PS_OK;
+    ps_csr_release(&s->matrix);
+    PS_FREE(s->x, s->y, s->b, s->inverse);
 }
 
 static ps_status time_all(bench *s, ps_device *device)
@@ -146,23 +143,23 @@ static ps_status time_all(bench *s, ps_device *device)
 
 static ps_status run_bench(ps_run *run)
 {
-    bench s = {.run = run};
-    ps_device *device = NULL;
-    PS_TRY(set_options(&s));
+    PS_SCOPED(release)
+    bench s = {.run = run,
+               .limit = chosen.limit,
+               .tolerance = chosen.tolerance,
+               .least_time = chosen.least_time,
+               .krylov = chosen.krylov,
+               .precision = chosen.precision ? PS_SINGLE : PS_DOUBLE};
+    PS_SCOPED(ps_device_close) ps_device *device = NULL;
     PS_TRY(ps_device_open(run->device, 0, &device));
-    ps_status status = make_matrix(&s);
-    if (status == PS_OK) {
-        s.report = ps_report_new(run);
-        report_matrix(&s);
-        int64_t rows = s.matrix.rows;
-        const ps_need need = {.arrays = 8 * 12 * rows + 12 * s.matrix.row_start[rows],
-                              .needs = "how fast this machine is, which it finds out"};
-        status = run->plan ? ps_plan_take(run, &need, s.report) : time_all(&s, device);
-        ps_report_print(&s.report);
-    }
-    ps_device_close(&device);
-    ps_csr_release(&s.matrix);
-    PS_FREE(s.x, s.y, s.b, s.inverse);
+    PS_TRY(make_matrix(&s));
+    s.report = ps_report_new(run);
+    report_matrix(&s);
+    int64_t rows = s.matrix.rows;
+    const ps_need need = {.arrays = 8 * 12 * rows + 12 * s.matrix.row_start[rows],
+                          .needs = "how fast this machine is, which it finds out"};
+    ps_status status = run->plan ? ps_plan_take(run, &need, s.report) : time_all(&s, device);
+    ps_report_print(&s.report);
     return status;
 }
 

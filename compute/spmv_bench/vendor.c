@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "kernels/common/reals.h"
 #include "runtime/scope.h"
 #include "runtime/vendor_sparse.h"
 #include "runtime/memory.h"
@@ -70,14 +71,6 @@ static bool load(bench_vendor *s)
            find(blas, fp32 ? "cublasSdgmm" : "cublasDdgmm", &f->diagonal);
 }
 
-static void set_real(const bench_vendor *s, double value, void *out)
-{
-    if (s->v.precision == PS_SINGLE)
-        *(float *)out = (float)value;
-    else
-        *(double *)out = value;
-}
-
 /* The library wants offsets and columns of one width. */
 static ps_status put_offsets(bench_vendor *s, const int64_t *row_start, ps_stream *stream)
 {
@@ -87,9 +80,7 @@ static ps_status put_offsets(bench_vendor *s, const int64_t *row_start, ps_strea
         return ps_fail(PS_EXHAUSTED, "cuSPARSE with 32-bit indices ends at 2^31 entries");
     PS_TRY(PS_ALLOC(&narrow, count, "offsets"));
     for (int64_t i = 0; i < count; ++i) narrow[i] = (int32_t)row_start[i];
-    PS_TRY(ps_device_alloc(s->device, 4 * count, &s->row_start));
-    PS_TRY(ps_copy_to_device(stream, s->row_start, narrow, 4 * count));
-    return ps_stream_wait(stream);
+    return ps_copy_to_new(stream, narrow, 4 * count, &s->row_start);
 }
 
 static ps_status prepare(bench_vendor *s, const int64_t *row_start, ps_stream *stream)
@@ -118,8 +109,8 @@ ps_status bench_vendor_open(ps_stream *stream, const bench_vectors *vectors,
     PS_TRY(PS_ALLOC(&s, 1, "libraries"));
     s->device = ps_stream_device(stream);
     s->v = *vectors;
-    set_real(s, 1.0000001, s->constants[0]);
-    set_real(s, 1e-7, s->constants[1]);
+    ps_real_put(vectors->precision, s->constants, 0, 1.0000001);
+    ps_real_put(vectors->precision, s->constants[1], 0, 1e-7);
     *out = s;
     if (!load(s) || !ps_vendor_sparse_found(NULL)) {
         bench_vendor_close(out);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Batches of one size wherever there is room for some, so that bits depend on the budget only where
  * it is small: the order of additions is that of the batches. 2 GB take 0.5 ms to sweep, in which
@@ -12,12 +14,10 @@
 static const int64_t whole_batch = (int64_t)2 << 30;
 enum { WHOLE_BATCHES_LEAST = 8 };
 
-static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
-
 int64_t device_summation_fixed(const ps_slice_header *header, int64_t group)
 {
     int64_t pass = group < PS_GROUP_MAX ? group : PS_GROUP_MAX;
-    int64_t item = item_size(header->precision);
+    int64_t item = ps_real_bytes(header->precision);
     return header->unknowns * item * (group + DEVICE_PARTIAL_SUMS * pass);
 }
 
@@ -43,17 +43,12 @@ ps_status device_summation_scratch(device_summation *s, int64_t bytes)
 
 static ps_status upload_table(device_summation *s, const ps_slice_batch_tiles *of, batch *out)
 {
-    void *table;
-    PS_TRY(ps_alloc(&table, out->plan.table_bytes, 1, "a table of tiles"));
-    ps_status status = ps_slice_batch_table(&out->plan, of, table);
-    if (status == PS_OK)
-        status = ps_device_alloc(s->config.device, out->plan.table_bytes, &out->table);
-    if (status == PS_OK)
-        status = ps_copy_to_device(s->config.stream, out->table, table, out->plan.table_bytes);
-    if (status == PS_OK) status = ps_stream_wait(s->config.stream);
-    free(table);
-    s->table_bytes += out->plan.table_bytes;
-    return status;
+    PS_SCOPED_MEMORY void *table = NULL;
+    int64_t bytes = out->plan.table_bytes;
+    PS_TRY(ps_alloc(&table, bytes, 1, "a table of tiles"));
+    s->table_bytes += bytes;
+    PS_TRY(ps_slice_batch_table(&out->plan, of, table));
+    return ps_copy_to_new(s->config.stream, table, bytes, &out->table);
 }
 
 static ps_status view_tiles(const device_summation *s, const ps_batch_images *images,
@@ -166,7 +161,7 @@ static ps_status compute(void *context, const ps_batch_work *work, ps_stream *st
             .past = w->data,
             .past_stride = w->stride,
             .past_origin = w->origin + pass,
-            .sums = (char *)s->sums + pass * item_size(w->precision),
+            .sums = (char *)s->sums + pass * ps_real_bytes(w->precision),
             .sums_stride = s->config.group,
         };
         PS_TRY(compute_pass(s, &b->plan, &memory, work->copied, stream));
@@ -180,7 +175,8 @@ ps_status device_summation_sweep(device_summation *s)
     ps_stream *stream = s->config.stream;
     int pair = (int)(s->sweeps % 2);
     PS_TRY(ps_event_record(s->start[pair], stream));
-    PS_TRY(ps_fill_zero(stream, s->sums, w->unknowns * s->config.group * item_size(w->precision)));
+    PS_TRY(
+        ps_fill_zero(stream, s->sums, w->unknowns * s->config.group * ps_real_bytes(w->precision)));
     if (s->held) PS_TRY(symmetric_batch_compute(s, s->held, NULL, stream));
     if (s->tiles) PS_TRY(ps_device_stream_sweep(s->tiles, compute, s, stream));
     PS_TRY(ps_event_record(s->end[pair], stream));
@@ -281,7 +277,7 @@ ps_status device_summation_open(const device_summation_config *config, device_su
     out->multiprocessors = ps_device_describe(config->device).multiprocessors;
     out->reset = true;
     PS_TRY(ps_device_alloc(config->device,
-                           header->unknowns * config->group * item_size(header->precision),
+                           header->unknowns * config->group * ps_real_bytes(header->precision),
                            &out->sums));
     for (int e = 0; e < 2; ++e) {
         PS_TRY(ps_event_open(config->device, &out->start[e]));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compute/tdbem_march/held.h"
+#include "kernels/common/reals.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 #include "runtime/sizes.h"
@@ -19,21 +20,18 @@ struct symmetric_batch {
 static int64_t room_of(const device_summation *s)
 {
     const ps_past_window *w = s->config.window;
-    int64_t item = w->precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(w->precision);
     return ps_larger(scratch_least, DEVICE_PARTIAL_SUMS * w->unknowns * s->pass * item);
 }
 
 static ps_status upload(device_summation *s, const ps_symmetric_tile *list, int32_t *work,
                         symmetric_batch *b)
 {
-    const device_summation_config *c = &s->config;
     PS_TRY(device_summation_scratch(s, b->plan.scratch_bytes));
     PS_TRY(ps_alloc(&b->host_table, b->plan.table_bytes, 1, "a table of tiles"));
     ps_symmetric_table(&b->plan, list, work, b->host_table);
-    PS_TRY(ps_device_alloc(c->device, b->plan.table_bytes, &b->table));
-    PS_TRY(ps_copy_to_device(c->stream, b->table, b->host_table, b->plan.table_bytes));
     s->table_bytes += b->plan.table_bytes;
-    return ps_stream_wait(c->stream);
+    return ps_copy_to_new(s->config.stream, b->host_table, b->plan.table_bytes, &b->table);
 }
 
 static ps_status open_batch(device_summation *s, const ps_symmetric_tile *list, int64_t count,
@@ -55,19 +53,16 @@ ps_status symmetric_batch_open(device_summation *s, const ps_batch_images *image
                                symmetric_batch **out)
 {
     PS_SCOPED_MEMORY ps_symmetric_tile *list = NULL;
-    ps_status status = PS_OK;
     *out = NULL;
     PS_TRY(PS_ALLOC(&list, images->count, "the tiles of a batch"));
-    for (int64_t c = 0; c < images->count && status == PS_OK; ++c) {
+    for (int64_t c = 0; c < images->count; ++c) {
         tile_view view;
         ps_slice_product product = {0};
-        status = tiles_view(&s->list, images->first + c, images->images[c], &view, &product);
-        if (status == PS_OK)
-            list[c] = ps_symmetric_tile_at(&view.blocks, images->images[c], images->offsets[c],
-                                           product.both);
+        PS_TRY(tiles_view(&s->list, images->first + c, images->images[c], &view, &product));
+        list[c] =
+            ps_symmetric_tile_at(&view.blocks, images->images[c], images->offsets[c], product.both);
     }
-    if (status == PS_OK) status = open_batch(s, list, images->count, out);
-    return status;
+    return open_batch(s, list, images->count, out);
 }
 
 ps_status symmetric_batch_held(device_summation *s, int64_t first, int64_t count,
@@ -89,15 +84,14 @@ void symmetric_batch_close(device_summation *s, symmetric_batch **out)
     if (!b) return;
     s->table_bytes -= b->table ? b->plan.table_bytes : 0;
     ps_device_free(s->config.device, b->table);
-    free(b->host_table);
-    free(b);
+    PS_FREE(b->host_table, b);
 }
 
 ps_status symmetric_batch_compute(const device_summation *s, const symmetric_batch *b,
                                   const void *base, ps_stream *stream)
 {
     const ps_past_window *w = s->config.window;
-    int64_t item = w->precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(w->precision);
     for (int64_t pass = 0; pass < s->config.group; pass += s->pass) {
         ps_symmetric_memory memory = {
             .table = b->table,

@@ -67,13 +67,6 @@ void team_report(const team *t, ps_report *report)
 /* Rates of today's cards, links and disks, bytes a second: a guess to tell minutes from days. */
 static const double device_rate = 3e12, link_rate = 5e10, disk_rate = 2e9;
 
-static ps_status open_first(int ordinal, ps_device **out)
-{
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    return ps_device_open(ordinal < 0 ? "cpu" : name, 0, out);
-}
-
 /* The first device's part of the near tiles; the others' are alike. */
 static ps_status plan_tiles(const tiles *t, int devices, int64_t host, int64_t device,
                             ps_device_plan *out)
@@ -139,7 +132,7 @@ ps_status team_plan(const ps_run *run, const march_options *options, problem *p,
     int64_t bytes[PS_TIERS] = {0};
     PS_TRY(team_devices(run, p, ordinals, &devices));
     if (devices == 0 || options->solver == SOLVER_CHOLESKY) return PS_OK;
-    PS_TRY(open_first(ordinals[0], &device));
+    PS_TRY(ps_device_open_ordinal(ordinals[0], &device));
     ps_device_info info = ps_device_describe(device);
     ps_device_close(&device);
     int64_t memory = run->device_memory > 0 ? run->device_memory : team_free_memory(&info);

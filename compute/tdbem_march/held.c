@@ -1,7 +1,6 @@
 #include "compute/tdbem_march/held.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,17 +20,15 @@ struct held_tiles {
 
 ps_status held_open(int ordinal, int64_t bytes, int64_t count, held_tiles **out)
 {
-    char name[32];
     held_tiles *h;
     *out = NULL;
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
     PS_TRY(PS_ALLOC(&h, 1, "the tiles of a device"));
     pthread_mutex_init(&h->lock, NULL);
     h->capacity = bytes;
     h->count = count;
     ps_status status = PS_ALLOC(&h->tiles, count, "the tiles of a device");
     if (status == PS_OK) status = PS_ALLOC(&h->widths, count, "the tiles of a device");
-    if (status == PS_OK) status = ps_device_open(ordinal < 0 ? "cpu" : name, 0, &h->device);
+    if (status == PS_OK) status = ps_device_open_ordinal(ordinal, &h->device);
     if (status == PS_OK) status = ps_stream_open(h->device, &h->stream);
     if (status == PS_OK) status = ps_device_alloc(h->device, bytes, (void **)&h->base);
     if (status != PS_OK) held_close(&h);
@@ -45,8 +42,7 @@ void held_close(held_tiles **out)
     *out = NULL;
     if (!h) return;
     for (int64_t t = 0; h->widths && t < h->count; ++t) free(h->widths[t]);
-    free(h->widths);
-    free(h->tiles);
+    PS_FREE(h->widths, h->tiles);
     if (h->device) ps_device_free(h->device, h->base);
     ps_stream_close(&h->stream);
     ps_device_close(&h->device);

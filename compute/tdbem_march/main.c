@@ -7,6 +7,7 @@
 #include "compute/tdbem_march/figure_table.h"
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
+#include "kernels/common/reals.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -94,7 +95,7 @@ static const ps_option table[] = {
 /* Gives all ranks what rank 0 has read from the record. */
 static ps_status share_state(march *m, int64_t step)
 {
-    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(m->window.precision);
     PS_TRY(ps_comm_broadcast(&step, sizeof step, 0));
     m->first = m->done = step;
     if (step == 0) return PS_OK;

@@ -4,17 +4,13 @@
 #include <string.h>
 
 #include "compute/tdbem_march/summation.h"
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/near_build.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 enum { PACKED_PADDING = 3 }; /* packed values for a value: measured on spheres, 1 to 6.7 */
-
-static int64_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 /* ---- two passes over the tiles ---- */
 
@@ -283,7 +279,7 @@ static void fill_rows(near_tally *t, const ps_slice_product *tile) { ps_near_fil
 /* Root.c packs them on the host: as many values again, with their padding. */
 static ps_status measure_rows(near_tally *t)
 {
-    int64_t entries = ps_near_starts(&t->rows), item = item_size(t->rows.precision);
+    int64_t entries = ps_near_starts(&t->rows), item = ps_real_bytes(t->rows.precision);
     t->bytes = entries * ((int64_t)sizeof(int32_t) + item);
     t->work = PACKED_PADDING * entries * item;
     return PS_OK;
@@ -297,7 +293,7 @@ static ps_status begin_rows(near_tally *t)
     int64_t entries = ps_near_entries(near);
     PS_TRY(ps_alloc_buffer((void **)&near->columns, entries * (int64_t)sizeof *near->columns,
                            "the near matrices"));
-    return ps_alloc_buffer(&near->values, entries * item_size(near->precision),
+    return ps_alloc_buffer(&near->values, entries * ps_real_bytes(near->precision),
                            "the near matrices");
 }
 

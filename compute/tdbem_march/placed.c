@@ -1,7 +1,6 @@
 #include "compute/tdbem_march/placed.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +109,7 @@ static void close_buffers(placed *p)
 {
     for (int b = 0; p->buffers && b < p->buffer_count; ++b) ps_event_close(&p->buffers[b].copied);
     if (p->arena) ps_device_free_pinned(p->device, p->arena);
-    free(p->buffers);
-    free(p->ring);
+    PS_FREE(p->buffers, p->ring);
     p->arena = NULL;
     p->buffers = NULL;
     p->ring = NULL;
@@ -219,9 +217,7 @@ ps_block_keeper placed_keeper(placed *p)
 
 static ps_status open_device(placed *p)
 {
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", p->config.ordinal);
-    PS_TRY(ps_device_open(p->config.ordinal < 0 ? "cpu" : name, 0, &p->device));
+    PS_TRY(ps_device_open_ordinal(p->config.ordinal, &p->device));
     PS_TRY(ps_stream_open(p->device, &p->stream));
     PS_TRY(add_piece(p, p->config.bytes));
     PS_TRY(PS_ALLOC(&p->images, p->config.tiles, "placing blocks"));

@@ -3,6 +3,7 @@
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
+#include "kernels/common/reals.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -102,7 +103,7 @@ static void measure(const ps_run *run, const march_options *options, problem *p,
 {
     const ps_slice_header *header = &p->tiles.header;
     const tiles *swept = problem_swept(p);
-    int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
+    int64_t item = ps_real_bytes(header->precision), rows = header->unknowns;
     ps_ledger *l = &m->ledger;
     m->budget = run->host_memory;
     open_ledger(run, p, l);
@@ -144,7 +145,7 @@ static int64_t expect_near(const assembling *a, int64_t group)
     enum { ROWS = 32, PACKED_ITEMS = 4 };
     const ps_interaction *interaction = &a->problem.interaction;
     int64_t n = interaction->unknowns, first, values = 0;
-    int64_t item = a->header.slices.precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(a->header.slices.precision);
     for (int64_t q = 0; q < ROWS; ++q)
         for (int64_t j = 0; j < n; ++j) {
             int64_t i = (2 * q + 1) * n / (2 * ROWS);
@@ -215,7 +216,7 @@ static ps_status count_near(const march_options *options, problem *p, march_plan
     ps_ledger *l = &m->ledger;
     PS_TRY(count_near_linings(options, p, m));
     const ps_slice_header *header = &p->tiles.header;
-    int64_t row_bytes = header->unknowns * (header->precision == PS_SINGLE ? 4 : 8);
+    int64_t row_bytes = header->unknowns * ps_real_bytes(header->precision);
     if (m->devices > 0 && ps_comm_rank() == 0)
         ps_ledger_add(l, PS_ROOM_HOST, "history", record_behind_bytes(row_bytes, p->steps));
     int64_t bytes[2], room = m->budget - l->now[PS_ROOM_HOST];
@@ -337,7 +338,7 @@ static ps_status report_ranks(const ps_run *run, const march_options *options, c
                               const march_plan *m, ps_report *report)
 {
     const ps_slice_header *header = &p->tiles.header;
-    int64_t item = m->devices > 0 && header->precision == PS_SINGLE ? 4 : 8;
+    int64_t item = m->devices > 0 ? ps_real_bytes(header->precision) : 8;
     ps_rank_traffic traffic = {.unit = "group of steps",
                                .ranks = run->ranks,
                                .sums = m->devices > 0 ? 1 : options->group,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/memory.h"
-#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 ps_status record_name(record *r, const ps_product *product)
@@ -43,7 +43,7 @@ ps_state_spec record_spec(record *r, const ps_run *run, ps_interval every)
 
 int64_t record_bytes(const window *past)
 {
-    int64_t state = past->unknowns * past->kept * (past->precision == PS_SINGLE ? 4 : 8);
+    int64_t state = past->unknowns * past->kept * ps_real_bytes(past->precision);
     int64_t chunk = state < 4 << 20 ? state : 4 << 20;
     return state + 4 * chunk; /* and what writing it takes */
 }
@@ -58,7 +58,7 @@ ps_status record_linings(record *r, double *state, int64_t states)
 ps_status record_open(record *r, const ps_state_spec *spec, window *past, figures *f, int64_t *step)
 {
     r->past = past;
-    PS_TRY(ps_alloc(&r->saved, past->unknowns * past->kept, past->precision == PS_SINGLE ? 4 : 8,
+    PS_TRY(ps_alloc(&r->saved, past->unknowns * past->kept, ps_real_bytes(past->precision),
                     "the state for checkpoints"));
     PS_TRY(ps_state_open(spec, &r->state, step));
     if (*step == 0) return PS_OK;
@@ -86,8 +86,7 @@ void record_close(record *r)
     ps_state_close(&r->state);
     ps_background_wait(&r->hand); /* of a run that has failed already */
     ps_history_close(&r->history);
-    free(r->pages[0]);
-    free(r->pages[1]);
+    PS_FREE(r->pages[0], r->pages[1]);
     r->pages[0] = r->pages[1] = NULL;
     PS_FREE(r->saved, r->linings_saved, r->identity);
     r->saved = NULL;
@@ -122,7 +121,7 @@ static ps_status create_history(const ps_product *product, const ps_history_head
 ps_status record_write_behind(record *r, const ps_product *product, const ps_history_header *header,
                               const ps_surface_velocity *velocity)
 {
-    r->row_bytes = r->past->unknowns * (r->past->precision == PS_SINGLE ? 4 : 8);
+    r->row_bytes = r->past->unknowns * ps_real_bytes(r->past->precision);
     r->page_rows = rows_of_page(r->row_bytes, header->steps);
     for (int page = 0; page < 2; ++page)
         PS_TRY(ps_alloc_untouched((void **)&r->pages[page], r->page_rows * r->row_bytes,

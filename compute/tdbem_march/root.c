@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/near_pack.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { ITERATIONS_MAX = 2000 };
-
-static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
 
 /* ---- memory of the device, taken piece by piece ---- */
 
@@ -36,78 +36,71 @@ static ps_status take_copy(root *r, const void *host, int64_t bytes, void *out)
 
 static ps_status pack_near(root *r, ps_near_packing *packing, ps_packed_near *packed)
 {
+    PS_SCOPED_MEMORY void *host = NULL;
+    void *device;
     PS_TRY(ps_near_packing_measure(packing, packed));
     int64_t bytes = ps_packed_near_bytes(packed);
-    void *host, *device;
     PS_TRY(ps_alloc_buffer(&host, bytes, "the packed near matrices"));
     ps_packed_near_attach(packed, host);
     ps_near_packing_fill(packing, packed);
-    ps_status status = take_copy(r, host, bytes, &device);
-    free(host);
-    PS_TRY(status);
+    PS_TRY(take_copy(r, host, bytes, &device));
     ps_packed_near_attach(packed, device);
     return PS_OK;
 }
 
 static ps_status open_near(root *r, const ps_near *near, ps_packed_near *out)
 {
-    ps_near_packing packing = {.near = near, .threads = ps_processor_count()};
+    PS_SCOPED_MEMORY void *scratch = NULL;
+    PS_SCOPED_MEMORY int64_t *tally = NULL;
+    int threads = ps_processor_count();
     int64_t warps = (near->unknowns + PS_NEAR_ROWS - 1) / PS_NEAR_ROWS;
-    ps_status status =
-        ps_alloc(&packing.scratch, packing.threads * ps_near_packing_scratch(near->unknowns), 1,
-                 "packing near matrices");
-    if (status == PS_OK)
-        status = PS_ALLOC(&packing.tally, 2 * (warps + 1), "packing near matrices");
-    if (status == PS_OK) status = pack_near(r, &packing, out);
-    free(packing.scratch);
-    free(packing.tally);
-    return status;
+    PS_TRY(ps_alloc(&scratch, threads * ps_near_packing_scratch(near->unknowns), 1,
+                    "packing near matrices"));
+    PS_TRY(PS_ALLOC(&tally, 2 * (warps + 1), "packing near matrices"));
+    ps_near_packing packing = {
+        .near = near, .threads = threads, .scratch = scratch, .tally = tally};
+    return pack_near(r, &packing, out);
 }
 
 /* ---- opening ---- */
 
 static ps_status pack_m0(root *r, const ps_csr *m0, int32_t *scratch)
 {
+    PS_SCOPED_MEMORY void *host = NULL;
     ps_packed_m0 *packed = &r->solve.m0;
-    void *host, *device;
+    void *device;
     PS_TRY(ps_packed_m0_measure(m0, scratch, packed));
     int64_t bytes = ps_packed_m0_bytes(packed);
     PS_TRY(ps_alloc_untouched(&host, bytes, "the packed M^0"));
     ps_packed_m0_attach(packed, host);
     ps_packed_m0_fill(m0, scratch, packed);
-    ps_status status = take_copy(r, host, bytes, &device);
-    free(host);
-    PS_TRY(status);
+    PS_TRY(take_copy(r, host, bytes, &device));
     ps_packed_m0_attach(packed, device);
     return PS_OK;
 }
 
 static ps_status open_m0(root *r, const ps_csr *m0)
 {
-    double *scale;
-    int32_t *scratch = NULL;
-    ps_status status = PS_ALLOC(&scale, m0->rows, "the solver");
-    if (status == PS_OK) status = PS_ALLOC(&scratch, m0->rows, "the solver");
-    if (status == PS_OK) status = solver_diagonal(m0, scale);
-    if (status == PS_OK) status = take_copy(r, scale, m0->rows * 8, &r->solve.scale);
-    if (status == PS_OK) status = pack_m0(r, m0, scratch);
-    free(scale);
-    free(scratch);
+    PS_SCOPED_MEMORY double *scale = NULL;
+    PS_SCOPED_MEMORY int32_t *scratch = NULL;
     r->solve.rows = m0;
-    return status;
+    PS_TRY(PS_ALLOC(&scale, m0->rows, "the solver"));
+    PS_TRY(PS_ALLOC(&scratch, m0->rows, "the solver"));
+    PS_TRY(solver_diagonal(m0, scale));
+    PS_TRY(take_copy(r, scale, m0->rows * 8, &r->solve.scale));
+    return pack_m0(r, m0, scratch);
 }
 
 static ps_status open_load(root *r, const ps_load *load)
 {
-    void *host, *device;
+    PS_SCOPED_MEMORY void *host = NULL;
+    void *device;
     r->load = ps_device_load_shape(load);
     int64_t bytes = ps_device_load_bytes(&r->load);
     PS_TRY(ps_alloc_untouched(&host, bytes, "the geometry of loads"));
     ps_device_load_attach(&r->load, host);
     ps_device_load_fill(load, &r->load);
-    ps_status status = take_copy(r, host, bytes, &device);
-    free(host);
-    PS_TRY(status);
+    PS_TRY(take_copy(r, host, bytes, &device));
     ps_device_load_attach(&r->load, device);
     PS_TRY(take(r, ps_device_load_workspace(&r->load, r->group), &r->load_work));
     return take(r, r->group * r->unknowns * 8, &r->loads);
@@ -116,7 +109,7 @@ static ps_status open_load(root *r, const ps_load *load)
 static ps_status open_vectors(root *r, const double *weights)
 {
     ps_group_solve *s = &r->solve;
-    int64_t rows = r->unknowns, item = item_size(r->precision);
+    int64_t rows = r->unknowns, item = ps_real_bytes(r->precision);
     PS_TRY(take_copy(r, weights, rows * 8, &s->weights));
     for (int i = 0; i < 2; ++i) {
         PS_TRY(take(r, rows * 8, &s->last[i]));
@@ -252,7 +245,7 @@ ps_status root_solve(root *r, const void *sums, int64_t stride, int64_t n0, int6
     PS_TRY(ps_group_solve_run(s, r->stream));
     PS_TRY(ps_event_record(r->laps[2], r->stream));
     PS_TRY(ps_copy_to_host(r->stream, r->recent, s->recent,
-                           count * r->unknowns * item_size(r->precision)));
+                           count * r->unknowns * ps_real_bytes(r->precision)));
     PS_TRY(ps_copy_to_host(r->stream, r->steps, s->steps, count * (int64_t)sizeof *s->steps));
     return ps_event_record(r->done, r->stream);
 }

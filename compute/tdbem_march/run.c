@@ -5,6 +5,7 @@
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
+#include "kernels/common/reals.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -51,7 +52,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     const ps_slice_header *header = &p->tiles.header;
     int64_t group = m->options->group, rows = header->unknowns;
     PS_TRY(window_init(&m->window, header, p->tiles.columns, march_ahead(m->options, p)));
-    PS_TRY(ps_alloc(&m->recent, rows * group, header->precision == PS_SINGLE ? 4 : 8,
+    PS_TRY(ps_alloc(&m->recent, rows * group, ps_real_bytes(header->precision),
                     "the steps of a group"));
     PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
@@ -106,8 +107,7 @@ static void lap(double *stage, double *since)
 
 static void *recent_step(const march *m, int64_t g)
 {
-    size_t item = m->window.precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-    return (char *)m->recent + (size_t)(g * m->window.unknowns) * item;
+    return (char *)m->recent + g * m->window.unknowns * ps_real_bytes(m->window.precision);
 }
 
 static void note_mean(march *m)
@@ -266,7 +266,7 @@ static ps_status march_group(march *m, int64_t count)
 ps_status march_keep(march *m, int64_t count)
 {
     if (ps_comm_rank() != 0) return PS_OK;
-    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(m->window.precision);
     ps_state *state = &m->record.state;
     PS_TRY(ps_state_append(state, count, m->recent, count * m->window.unknowns * item));
     PS_TRY(record_note(&m->record, count, m->recent));

@@ -4,6 +4,7 @@
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
+#include "kernels/common/reals.h"
 #include "runtime/comm.h"
 #include "runtime/progress.h"
 #include "runtime/stop.h"
@@ -19,16 +20,14 @@ static void take_row(march *m, int64_t g)
 {
     int64_t rows = m->window.unknowns;
     for (int64_t i = 0; i < rows; ++i)
-        m->solver.x[i] = m->window.precision == PS_SINGLE
-                             ? (double)((const float *)m->recent)[g * rows + i]
-                             : ((const double *)m->recent)[g * rows + i];
+        m->solver.x[i] = ps_real_at(m->window.precision, m->recent, g * rows + i);
 }
 
 /* The steps done + 1 .. done + count are in host memory: their figures, and m->recent. */
 static ps_status take_steps(march *m, int64_t count)
 {
     const root *r = &m->team->root;
-    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
+    int64_t item = ps_real_bytes(m->window.precision);
     memcpy(m->recent, r->recent, (size_t)(count * m->window.unknowns * item));
     for (int64_t g = 0; g < count; ++g) {
         take_row(m, g);
@@ -80,11 +79,10 @@ static bool may_run_ahead(const march *m, int64_t count)
 
 static ps_status march_group(march *m, int64_t count, bool *ahead)
 {
-    ps_status status = team_solve(m->team, m->done, count);
+    PS_TRY(team_solve(m->team, m->done, count));
     *ahead = may_run_ahead(m, count);
-    if (status == PS_OK && *ahead) status = team_sweep(m->team, m->done + count);
-    if (status == PS_OK) status = collect(m, count);
-    return status;
+    if (*ahead) PS_TRY(team_sweep(m->team, m->done + count));
+    return collect(m, count);
 }
 
 ps_status team_run(march *m)

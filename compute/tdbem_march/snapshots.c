@@ -1,6 +1,7 @@
 /* Pictures of the surface while the run goes on (formats/field.h): <run>.000042.hdf is step 42. */
 #include "compute/tdbem_march/march.h"
 #include "formats/field.h"
+#include "kernels/common/reals.h"
 
 /* Time that the densities of step n belong to: sound-soft ones are means over the step. */
 static double time_of(const march *m, int64_t n)
@@ -31,16 +32,12 @@ static ps_status save_snapshot(const march *m, int64_t n, const void *densities)
                                   .creator = ps_version(),
                                   .options = m->run->record,
                                   .mesh_hash = mesh->content_hash};
-    char path[4096], list[4096];
-    ps_field_snapshot_path(m->record.run, n, path);
-    ps_field_series_path(m->record.run, list);
-    PS_TRY(ps_field_save(path, &snapshot));
-    return ps_field_series_add(list, path, snapshot.time);
+    return ps_field_series_save(m->record.run, n, &snapshot);
 }
 
 ps_status march_snapshots(const march *m, int64_t count)
 {
-    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8, every = m->options->snapshots;
+    int64_t item = ps_real_bytes(m->window.precision), every = m->options->snapshots;
     for (int64_t g = 0; g < count && every > 0; ++g) {
         int64_t n = m->done - count + 1 + g;
         if (n % every == 0)

@@ -3,17 +3,13 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/stop.h"
 
 /* SMALL_TILE: products below which starting threads costs more than they save. */
 enum { RUN_LEAST = 64, SMALL_TILE = 1 << 21 };
-
-static size_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 /* ---- sweeps ---- */
 
@@ -26,15 +22,15 @@ int summation_unpackers(void)
 
 int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group)
 {
-    return header->unknowns * group * (int64_t)item_size(header->precision);
+    return header->unknowns * group * ps_real_bytes(header->precision);
 }
 
 ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t memory, int spared,
                          summation *out)
 {
     *out = (summation){.list = {t, NULL}, .window = past, .group = group};
-    PS_TRY(
-        ps_alloc(&out->sums, t->header.unknowns * group, item_size(past->precision), "the sums"));
+    PS_TRY(ps_alloc(&out->sums, t->header.unknowns * group, ps_real_bytes(past->precision),
+                    "the sums"));
     if (t->count == 0) return PS_OK;
     out->threads = omp_get_max_threads() > spared ? omp_get_max_threads() - spared : 1;
     PS_TRY(PS_ALLOC(&out->bounds, out->threads + 1, "the rows of threads"));
@@ -84,7 +80,7 @@ static ps_status add_tile(const summation *s, const tile_view *view, ps_slice_pr
     for (int64_t g0 = 0; g0 < s->group; g0 += PS_GROUP_MAX) {
         product.group = s->group - g0 < PS_GROUP_MAX ? s->group - g0 : PS_GROUP_MAX;
         product.past_origin = s->window->origin + g0;
-        product.sums = (char *)s->sums + (size_t)g0 * item_size(s->window->precision);
+        product.sums = (char *)s->sums + (size_t)g0 * ps_real_bytes(s->window->precision);
         PS_TRY(ps_slice_product_tile(&product, s->window->precision,
                                      values * product.group < SMALL_TILE ? 1 : s->threads));
     }
@@ -108,7 +104,8 @@ static ps_status add_tiles(void *context, int64_t first, int64_t count, const vo
 
 ps_status summation_sweep(summation *s)
 {
-    memset(s->sums, 0, (size_t)(s->window->unknowns * s->group) * item_size(s->window->precision));
+    memset(s->sums, 0,
+           (size_t)(s->window->unknowns * s->group) * ps_real_bytes(s->window->precision));
     if (!s->stream) return PS_OK;
     double start = ps_clock();
     PS_TRY(ps_chunk_stream_sweep_runs(s->stream, s->run, add_tiles, s));
@@ -117,22 +114,18 @@ ps_status summation_sweep(summation *s)
     return PS_OK;
 }
 
-static double sum_at(const summation *s, int64_t at)
-{
-    return s->window->precision == PS_SINGLE ? (double)((const float *)s->sums)[at]
-                                             : ((const double *)s->sums)[at];
-}
-
 void summation_get(const summation *s, int64_t g, double *out)
 {
     int64_t n = s->window->unknowns;
 #pragma omp parallel for schedule(static) if (n > 65536)
-    for (int64_t i = 0; i < n; ++i) out[i] = sum_at(s, i * s->group + g);
+    for (int64_t i = 0; i < n; ++i)
+        out[i] = ps_real_at(s->window->precision, s->sums, i * s->group + g);
 }
 
 void summation_add(const summation *s, int64_t g, double *out)
 {
     int64_t n = s->window->unknowns;
 #pragma omp parallel for schedule(static) if (n > 65536)
-    for (int64_t i = 0; i < n; ++i) out[i] += sum_at(s, i * s->group + g);
+    for (int64_t i = 0; i < n; ++i)
+        out[i] += ps_real_at(s->window->precision, s->sums, i * s->group + g);
 }

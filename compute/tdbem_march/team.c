@@ -1,13 +1,13 @@
 #include "compute/tdbem_march/team.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "compute/tdbem_march/team_internal.h"
 #include "kernels/common/add_columns.h"
+#include "runtime/background.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 
 enum { EVEN_ENOUGH = 2 }; /* sweeps in a row */
 
@@ -40,28 +40,13 @@ static ps_status add_device(team *t, int d, const device_summation *from, device
 
 /* ---- sweeps: devices that read from disk keep a host thread busy, so each has its own ---- */
 
-typedef struct sweeper {
-    team_device *at;
-    pthread_t thread;
-    bool started;
-    ps_status status;
-    char message[1024];
-} sweeper;
-
-static ps_status sweep_device(team_device *at)
+static ps_status sweep_device(void *device)
 {
+    team_device *at = device;
     PS_TRY(device_summation_sweep(&at->sums));
     for (int q = 0; q < LININGS_MAX && at->linings[q].sums; ++q)
         PS_TRY(device_summation_sweep(&at->linings[q]));
     return ps_event_record(at->swept, at->stream);
-}
-
-static void *sweeper_main(void *argument)
-{
-    sweeper *s = argument;
-    s->status = sweep_device(s->at);
-    if (s->status != PS_OK) snprintf(s->message, sizeof s->message, "%s", ps_message());
-    return NULL;
 }
 
 /* The CPU worker's part, once its past is complete. */
@@ -72,13 +57,6 @@ static ps_status sweep_cpu(team *t)
     PS_TRY(summation_sweep(&t->cpu));
     t->cpu_seconds = t->cpu.seconds - before;
     return PS_OK;
-}
-
-static ps_status join(sweeper *s)
-{
-    if (!s->started) return PS_OK;
-    pthread_join(s->thread, NULL);
-    return s->status == PS_OK ? PS_OK : ps_fail(s->status, "%s", s->message);
 }
 
 /* The far sums of the steps after `done`, where they are due: on the first device, which holds the
@@ -99,26 +77,14 @@ static ps_status sweep_far(team *t, int64_t done)
 /* All workers at once. The first failure is returned, after all have ended. */
 static ps_status sweep_together(team *t)
 {
-    sweeper sweepers[TEAM_DEVICES];
-    ps_status status = PS_OK;
-    memset(sweepers, 0, sizeof sweepers);
-    for (int d = 0; d < t->devices && status == PS_OK; ++d) {
-        sweepers[d].at = &t->at[d];
-        int error = pthread_create(&sweepers[d].thread, NULL, sweeper_main, &sweepers[d]);
-        sweepers[d].started = error == 0;
-        if (error) status = ps_fail(PS_EXHAUSTED, "a worker's thread: %s", strerror(error));
-    }
-    if (status == PS_OK) status = sweep_cpu(t);
-    for (int d = 0; d < t->devices; ++d) {
-        char text[1024];
-        snprintf(text, sizeof text, "%s", status == PS_OK ? "" : ps_message());
-        ps_status one = join(&sweepers[d]);
-        if (status != PS_OK)
-            ps_fail(status, "%s", text);
-        else
-            status = one;
-    }
-    return status;
+    ps_background sweeps[TEAM_DEVICES] = {0};
+    ps_failure failure = {0};
+    for (int d = 0; d < t->devices && !ps_has_failed(&failure); ++d)
+        ps_note_failure(&failure, ps_background_start(&sweeps[d], sweep_device, &t->at[d],
+                                                      "a worker's thread"));
+    if (!ps_has_failed(&failure)) ps_note_failure(&failure, sweep_cpu(t));
+    for (int d = 0; d < t->devices; ++d) ps_note_failure(&failure, ps_background_wait(&sweeps[d]));
+    return ps_first_failure(&failure);
 }
 
 ps_status team_sweep(team *t, int64_t done)

@@ -6,10 +6,11 @@
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
+#include "kernels/common/reals.h"
 
 static inline int64_t team_item_size(const team *t)
 {
-    return t->march->window.precision == PS_SINGLE ? 4 : 8;
+    return ps_real_bytes(t->march->window.precision);
 }
 
 static inline int team_workers(const team *t) { return t->devices + t->with_cpu; }

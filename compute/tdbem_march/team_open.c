@@ -63,17 +63,10 @@ int64_t team_free_memory(const ps_device_info *info)
     return (int64_t)(0.94 * (double)info->memory_free);
 }
 
-static ps_status open_ordinal(int ordinal, ps_device **out)
-{
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    return ps_device_open(ordinal < 0 ? "cpu" : name, 0, out);
-}
-
 ps_status team_device_memory(const ps_run *run, int ordinal, int64_t *out)
 {
     ps_device *device;
-    PS_TRY(open_ordinal(ordinal, &device));
+    PS_TRY(ps_device_open_ordinal(ordinal, &device));
     ps_device_info info = ps_device_describe(device);
     ps_device_close(&device);
     *out = team_free_memory(&info);
@@ -86,7 +79,7 @@ static ps_status open_device(team *t, int d, int ordinal)
 {
     team_device *at = &t->at[d];
     const march *m = t->march;
-    PS_TRY(open_ordinal(ordinal, &at->device));
+    PS_TRY(ps_device_open_ordinal(ordinal, &at->device));
     PS_TRY(ps_stream_open(at->device, &at->stream));
     PS_TRY(ps_event_open(at->device, &at->swept));
     ps_device_info info = ps_device_describe(at->device);

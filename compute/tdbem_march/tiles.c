@@ -352,12 +352,9 @@ bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)
 
 ps_status tiles_load_m0(const tiles *t, ps_csr *out)
 {
-    ps_csr columns;
-    PS_TRY(t->slices ? ps_slice_matrix_load_m0(t->slices, &columns)
-                     : ps_block_matrix_load_m0(t->blocks, &columns));
-    *out = columns;
+    PS_TRY(t->slices ? ps_slice_matrix_load_m0(t->slices, out)
+                     : ps_block_matrix_load_m0(t->blocks, out));
     if (!ps_slice_header_is_unsymmetric(&t->header)) return PS_OK;
-    ps_status status = ps_csr_transpose(&columns, out);
-    ps_csr_release(&columns);
-    return status;
+    PS_SCOPED(ps_csr_release) ps_csr columns = *out;
+    return ps_csr_transpose(&columns, out);
 }

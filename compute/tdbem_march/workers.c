@@ -33,7 +33,8 @@ static void joint_release(joint *j)
 static ps_status gather_rows(const void *rows, int64_t count, int64_t own_bytes, int64_t row_bytes,
                              void *out)
 {
-    char *mine, *all = NULL;
+    PS_SCOPED_MEMORY char *mine = NULL;
+    char *all = NULL;
     ps_status status = PS_ALLOC(&mine, count * row_bytes, "a worker log");
     if (status == PS_OK)
         status = PS_ALLOC(&all, ps_comm_size() * count * row_bytes, "a worker log");
@@ -41,7 +42,6 @@ static ps_status gather_rows(const void *rows, int64_t count, int64_t own_bytes,
         memcpy(mine + i * row_bytes, (const char *)rows + i * own_bytes, (size_t)own_bytes);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = ps_comm_gather(mine, count * row_bytes, all);
-    free(mine);
     *(char **)out = all;
     return status;
 }
