@@ -4,6 +4,7 @@
  */
 
 #include "formats/block_matrix.h"
+#include "kernels/common/reals.h"
 #include "postprocess/plot/plot.h"
 #include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
@@ -20,8 +21,7 @@ typedef struct block_picture {
 
 static double value_of(const block_picture *p, const ps_block_tile *tile, int64_t at)
 {
-    return p->header->slices.precision == PS_SINGLE ? (double)((const float *)tile->values)[at]
-                                                    : ((const double *)tile->values)[at];
+    return ps_real_at(p->header->slices.precision, tile->values, at);
 }
 
 /* A rectangle from (row, k), `rows` high and `columns` wide, as a line of the block $R. */
@@ -144,14 +144,13 @@ static ps_status draw(const plot_request *request, ps_block_matrix *matrix, bloc
     return PS_OK;
 }
 
+static void release(block_picture *p) { structure_release(&p->s); }
+
 ps_status plot_blocks(const plot_request *request, canvas *c)
 {
-    ps_block_matrix *matrix = NULL;
-    block_picture p = {.c = c};
+    PS_SCOPED(ps_block_matrix_close) ps_block_matrix *matrix = NULL;
+    PS_SCOPED(release) block_picture p = {.c = c};
     PS_TRY(plot_need_files(request, 1, 1, "block matrix"));
-    ps_status status = ps_block_matrix_open(request->files[0], &matrix);
-    if (status == PS_OK) status = draw(request, matrix, &p);
-    structure_release(&p.s);
-    ps_block_matrix_close(&matrix);
-    return status;
+    PS_TRY(ps_block_matrix_open(request->files[0], &matrix));
+    return draw(request, matrix, &p);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/process.h"
+#include "runtime/scope.h"
 
 static const char *suffix_of(const char *path)
 {
@@ -52,9 +53,7 @@ void canvas_resize(canvas *c, int64_t width, int64_t height)
                    "background rgb 'white'\n",
                    (long long)width, (long long)height,
                    9 + 2.5 * (double)(width < height ? width : height) / 700);
-    canvas_put(c, "set output ");
-    canvas_put_quoted(c, ps_output_temporary(c->picture));
-    canvas_put(c, "\n");
+    canvas_put_text(c, "set output ", ps_output_temporary(c->picture), "\n");
 }
 
 ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t height)
@@ -95,6 +94,13 @@ void canvas_put_quoted(canvas *c, const char *text)
     fputc('\'', c->script);
 }
 
+void canvas_put_text(canvas *c, const char *before, const char *text, const char *behind)
+{
+    fputs(before, c->script);
+    canvas_put_quoted(c, text);
+    fputs(behind, c->script);
+}
+
 void canvas_put_pixels(canvas *c, const char *name, const float *pixel, int64_t height, int64_t width)
 {
     canvas_put(c, "$%s << END\n", name);
@@ -113,10 +119,8 @@ void canvas_put_pixels(canvas *c, const char *name, const float *pixel, int64_t 
 
 void canvas_title(canvas *c, const char *text)
 {
-    if (!text || !*text) return;
-    canvas_put(c, "set title ");
-    canvas_put_quoted(c, text);
-    canvas_put(c, " noenhanced textcolor rgb '#111111'\n");
+    if (text && *text)
+        canvas_put_text(c, "set title ", text, " noenhanced textcolor rgb '#111111'\n");
 }
 
 static ps_status keep_copy(canvas *c, const char *path)
@@ -173,15 +177,14 @@ static ps_status run_gnuplot(canvas *c)
     /* by name: what gnuplot takes for typed it reads a character a system call */
     char *const command[] = {path, (char[]){"/dev/stdin"}, NULL};
     PS_TRY(ps_process_run(command, fileno(c->script), true, &result));
-    ps_status status = PS_OK;
+    PS_SCOPED_MEMORY char *said = result.output;
     if (result.code != 0)
-        status = ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
-                         first_complaint(result.output));
-    else if (!is_whole(ps_output_temporary(c->picture)))
-        status = ps_fail(PS_EXHAUSTED, "%s was not written whole; is the disk full? gnuplot: %s",
-                         c->output, first_complaint(result.output));
-    free(result.output);
-    return status;
+        return ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
+                       first_complaint(said));
+    if (!is_whole(ps_output_temporary(c->picture)))
+        return ps_fail(PS_EXHAUSTED, "%s was not written whole; is the disk full? gnuplot: %s",
+                       c->output, first_complaint(said));
+    return PS_OK;
 }
 
 ps_status canvas_finish(canvas *c, const char *keep_script)

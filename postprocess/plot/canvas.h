@@ -7,7 +7,6 @@
 #ifndef PS_PLOT_CANVAS_H
 #define PS_PLOT_CANVAS_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -31,6 +30,8 @@ void canvas_resize(canvas *c, int64_t width, int64_t height);
 void canvas_put(canvas *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* 'text' in gnuplot's quotes, whatever it contains. */
 void canvas_put_quoted(canvas *c, const char *text);
+/* What stands before it, the text in quotes, and what stands behind it. */
+void canvas_put_text(canvas *c, const char *before, const char *text, const char *behind);
 /* The data block $NAME of pixel[height][width], for "matrix with image"; NaN: nothing there. */
 void canvas_put_pixels(canvas *c, const char *name, const float *pixel, int64_t height,
                        int64_t width);

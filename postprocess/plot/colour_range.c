@@ -5,26 +5,31 @@
 #include <string.h>
 
 #include "runtime/compare.h"
+#include "runtime/memory.h"
 #include "runtime/options.h"
+#include "runtime/scope.h"
 
-static double robust_largest(double *values, int64_t count)
+static ps_status robust_largest(const double *values, int64_t count, double *out)
 {
+    PS_SCOPED_MEMORY double *sizes = NULL;
     int64_t n = 0;
+    PS_TRY(PS_ALLOC(&sizes, count, "colour range"));
     for (int64_t i = 0; i < count; ++i)
-        if (isfinite(values[i])) values[n++] = fabs(values[i]);
-    qsort(values, (size_t)n, sizeof *values, ps_compare_reals);
-    double largest = n ? values[(int64_t)(0.995 * (double)(n - 1))] : 0;
-    if (n && !(largest > 0)) largest = values[n - 1];
-    return largest > 0 ? largest : 1;
+        if (isfinite(values[i])) sizes[n++] = fabs(values[i]);
+    qsort(sizes, (size_t)n, sizeof *sizes, ps_compare_reals);
+    double largest = n ? sizes[(int64_t)(0.995 * (double)(n - 1))] : 0;
+    if (n && !(largest > 0)) largest = sizes[n - 1];
+    *out = largest > 0 ? largest : 1;
+    return PS_OK;
 }
 
 /* --range, else the percentile. */
-static ps_status choose_ends(const plot_request *request, double *values, int64_t count,
+static ps_status choose_ends(const plot_request *request, const double *values, int64_t count,
                              bool signed_values, double ends[2])
 {
     int given = 0;
     if (!request->range) {
-        ends[1] = robust_largest(values, count);
+        PS_TRY(robust_largest(values, count, &ends[1]));
         ends[0] = signed_values ? -ends[1] : 0;
         return PS_OK;
     }
@@ -36,7 +41,7 @@ static ps_status choose_ends(const plot_request *request, double *values, int64_
     return PS_OK;
 }
 
-ps_status colour_range_choose(const plot_request *request, double *values, int64_t count,
+ps_status colour_range_choose(const plot_request *request, const double *values, int64_t count,
                               colour_range *out)
 {
     *out = (colour_range){.reach = {INFINITY, -INFINITY}};
@@ -78,9 +83,8 @@ double colour_range_put(const colour_range *range, const char *quantity, const c
         snprintf(text, sizeof text, "%s (%s%s)%s", quantity, prefix, units, far);
     else
         snprintf(text, sizeof text, "%s%s", quantity, far);
-    canvas_put(c, "set cbrange [%.6g:%.6g]\nset cblabel ", ends[0], ends[1]);
-    canvas_put_quoted(c, text);
-    canvas_put(c, " noenhanced\n");
+    canvas_put(c, "set cbrange [%.6g:%.6g]\n", ends[0], ends[1]);
+    canvas_put_text(c, "set cblabel ", text, " noenhanced\n");
     put_tics(ends, beyond, c);
     if (ends[0] < 0 && ends[1] > 0)
         canvas_palette_diverging(c);

@@ -13,9 +13,8 @@ typedef struct colour_range {
 
 /* The colours: --range if given ("LARGEST": symmetric; "FROM,TO"), else
  * symmetric about zero at the 99.5th percentile of |values|, so that a few points do not decide
- * it, and from zero on where no value is negative. NaN are left out. `values` [count] is reordered.
- */
-ps_status colour_range_choose(const plot_request *request, double *values, int64_t count,
+ * it, and from zero on where no value is negative. NaN are left out. */
+ps_status colour_range_choose(const plot_request *request, const double *values, int64_t count,
                               colour_range *out);
 
 /* set cbrange, palette, tics and the label of the colour box: quantity and units, with the prefix

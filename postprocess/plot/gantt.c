@@ -177,6 +177,7 @@ static void put_plot(const chart *g, canvas *c)
 static ps_status draw(const plot_request *request, chart *g, const ps_task_summary *sum, canvas *c)
 {
     const char *prefix;
+    PS_SCOPED_MEMORY float *bins = NULL;
     PS_TRY(plot_x_range(request, &g->low, &g->high));
     if (g->low >= g->high) g->low = 0;
     if (g->low >= g->high) g->high = sum->makespan > 0 ? sum->makespan : 1;
@@ -185,7 +186,8 @@ static ps_status draw(const plot_request *request, chart *g, const ps_task_summa
     canvas_title(c, request->title);
     put_axes(g, prefix, sum, c);
     if (g->trace->count > MANY) {
-        PS_TRY(PS_ALLOC(&g->bins, BINS * STATES, "the columns of a picture"));
+        PS_TRY(PS_ALLOC(&bins, BINS * STATES, "the columns of a picture"));
+        g->bins = bins;
         PS_TRY(put_bins(g, c));
     }
     for (int s = 0; s < STATES && !g->bins; ++s)
@@ -196,14 +198,10 @@ static ps_status draw(const plot_request *request, chart *g, const ps_task_summa
 
 ps_status plot_gantt(const plot_request *request, canvas *c)
 {
-    ps_task_trace trace = {0};
+    PS_SCOPED(ps_task_trace_release) ps_task_trace trace = {0};
     ps_task_summary summary;
-    PS_TRY(plot_need_files(request, 1, 1, "task trace"));
-    ps_status status = ps_task_trace_load(request->files[0], &trace);
-    if (status == PS_OK) status = ps_task_trace_summarise(&trace, &summary);
+    PS_TRY(ps_task_trace_load(request->files[0], &trace));
+    PS_TRY(ps_task_trace_summarise(&trace, &summary));
     chart g = {.trace = &trace, .begin = summary.begin, .lanes = trace.cpus + trace.gpus};
-    if (status == PS_OK) status = draw(request, &g, &summary, c);
-    free(g.bins);
-    ps_task_trace_release(&trace);
-    return status;
+    return draw(request, &g, &summary, c);
 }

@@ -3,12 +3,9 @@
  * was observed there, and observed against computed values (or a profile) beside each other.
  */
 #include <math.h>
-#include <string.h>
-
 #include "formats/gravity_map.h"
 #include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/plot.h"
-#include "runtime/memory.h"
 #include "runtime/scope.h"
 
 /* The exact sums where they are there. */
@@ -40,22 +37,12 @@ static void put_stations(const ps_gravity_map *m, canvas *c)
     canvas_put(c, "END\n");
 }
 
-/* The choice reorders what it gets. */
-static ps_status choose_ends(const plot_request *request, const ps_gravity_map *m, colour_range *out)
-{
-    PS_SCOPED_MEMORY double *copy = NULL;
-    int64_t count = m->nodes[0] * m->nodes[1];
-    PS_TRY(PS_ALLOC(&copy, count, "colour range"));
-    memcpy(copy, values_of(m), (size_t)count * sizeof *copy);
-    return colour_range_choose(request, copy, count, out);
-}
-
 static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, canvas *c)
 {
     colour_range range;
     double width = m->spacing[0] * (double)(m->nodes[0] - 1);
     double height = m->spacing[1] * (double)(m->nodes[1] - 1);
-    PS_TRY(choose_ends(request, m, &range));
+    PS_TRY(colour_range_choose(request, values_of(m), m->nodes[0] * m->nodes[1], &range));
     if (c->height == 0)
         canvas_resize(c, c->width, (int64_t)(0.72 * (double)c->width * height / width) + 150);
     double factor = colour_range_put(&range, "g_z", "mGal", c);

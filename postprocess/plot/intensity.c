@@ -13,6 +13,7 @@
 
 #include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { CURVES_MAX = 24, COLUMNS_MAX = 24 /* the most that share a matrix */ };
 
@@ -28,11 +29,10 @@ static double flop_per_word(double rank, double columns)
 
 static ps_status read_curve(const char *path, curve *out)
 {
-    json_number *numbers;
+    PS_SCOPED_MEMORY json_number *numbers = NULL;
     int count = 0;
     PS_TRY(json_numbers_of(path, &numbers, &count));
     *out = (curve){json_small(numbers, count, "order"), json_value(numbers, count, "rank")};
-    free(numbers);
     if (out->order > 0 && out->rank > 0 && isfinite(out->rank)) return PS_OK;
     return ps_fail(
         PS_INVALID,
@@ -56,10 +56,9 @@ static void draw(const plot_request *request, const curve *curves, int count, ca
         for (int i = 0; i < count; ++i) canvas_put(c, " %.6g", flop_per_word(curves[i].rank, a));
         canvas_put(c, "\n");
     }
-    canvas_put(c, "END\nset title ");
-    canvas_put_quoted(c, request->title ? request->title : "");
+    canvas_put_text(c, "END\nset title ", request->title ? request->title : "", " noenhanced\n");
     canvas_put(c,
-               " noenhanced\nset xlabel 'columns processed together'\n"
+               "set xlabel 'columns processed together'\n"
                "set ylabel 'flop per word of 8 bytes, M2L'\nset xrange [0:%d]\nset yrange [0:*]\n"
                "set key top left\nplot ",
                COLUMNS_MAX + 1);

@@ -108,12 +108,10 @@ static void draw_panels(const plot_request *request, const ps_transmission_file 
            "'%%.3g' font ',9' start 12 interval 1000\nset logscale xy\nset cbrange [0:1]\n"
            "unset grid\nunset key\nset cblabel 'factor of a double step' offset -1\n"
            "set colorbox user origin 0.92,0.11 size 0.016,0.8\nset multiplot\n");
-    if (count > 1 && request->title) {
-        canvas_put(c, "set label 2 ");
-        canvas_put_quoted(c, request->title);
-        canvas_put(c,
-                   " at screen 0.48,0.965 center noenhanced font ',13' textcolor rgb '#111111'\n");
-    }
+    if (count > 1 && request->title)
+        canvas_put_text(
+            c, "set label 2 ", request->title,
+            " at screen 0.48,0.965 center noenhanced font ',13' textcolor rgb '#111111'\n");
     for (int m = 0; m < PS_MAPS; ++m) {
         if (!f->maps[m].rate) continue;
         put_frame(request, m, count == 1, c);
@@ -129,13 +127,11 @@ ps_status plot_isolines(const plot_request *request, canvas *c)
     PS_SCOPED(ps_transmission_file_release) ps_transmission_file file = {0};
     PS_TRY(plot_need_files(request, 1, 1, "transmission conditions"));
     PS_TRY(ps_transmission_load(request->files[0], &file));
-    ps_status status = PS_OK;
-    if (file.map)
-        draw_panels(request, &file, c);
-    else
-        status = ps_fail(PS_USAGE,
-                         "%s holds no map of its factors: penstock-transmission-optimize --map 120 "
-                         "makes them",
-                         request->files[0]);
-    return status;
+    if (!file.map)
+        return ps_fail(PS_USAGE,
+                       "%s holds no map of its factors: penstock-transmission-optimize --map 120 "
+                       "makes them",
+                       request->files[0]);
+    draw_panels(request, &file, c);
+    return PS_OK;
 }

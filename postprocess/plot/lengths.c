@@ -1,10 +1,9 @@
 /*
  * Histogram of the lengths of the row-vectors, for one or several slice matrices.
  */
-#include <string.h>
-
 #include "formats/slice_matrix.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { MATRICES_MAX = 4 };
 
@@ -15,17 +14,16 @@ typedef struct histogram {
 
 static ps_status read_histogram(const char *path, histogram *out)
 {
-    ps_slice_matrix *matrix = NULL;
-    memset(out, 0, sizeof *out);
+    PS_SCOPED(ps_slice_matrix_close) ps_slice_matrix *matrix = NULL;
+    *out = (histogram){.total = 0};
     PS_TRY(ps_slice_matrix_open(path, &matrix));
-    ps_status status = ps_slice_matrix_lengths(matrix, out->counts);
+    PS_TRY(ps_slice_matrix_lengths(matrix, out->counts));
     out->d_mean = ps_slice_matrix_header(matrix)->d_mean;
-    ps_slice_matrix_close(&matrix);
     for (int d = 0; d < PS_LENGTH_BINS; ++d) {
         out->total += out->counts[d];
         if (out->counts[d]) out->last = d;
     }
-    return status;
+    return PS_OK;
 }
 
 static void put_data(const histogram *h, int index, canvas *c)

@@ -12,6 +12,7 @@
 #include "postprocess/plot/decibel.h"
 #include "runtime/memory.h"
 #include "runtime/option_values.h"
+#include "runtime/scope.h"
 
 enum { POLAR_CURVES_MAX = 8, POLAR_FILES_MAX = 4 };
 
@@ -135,13 +136,11 @@ static void put_axes(const ps_trace *trace, int normal, double low, double high,
         "set rmargin at screen 0.72\nset bmargin at screen 0.08\nset tmargin at screen 0.88\n"
         "set ttics 0,30 format \"%%g\xc2\xb0\" font ',11'\n",
         low, high, low);
-    canvas_put(c, "set label 1 ");
-    canvas_put_quoted(c, text);
-    canvas_put(c, " at screen 0.765,0.84 left noenhanced font ',11'\nset label 2 ");
-    canvas_put_quoted(c, unit ? unit : "");
+    canvas_put_text(c, "set label 1 ", text, " at screen 0.765,0.84 left noenhanced font ',11'\n");
+    canvas_put_text(c, "set label 2 ", unit ? unit : "",
+                    " at screen 0.765,0.81 left noenhanced font ',11'\n");
     canvas_put(
         c,
-        " at screen 0.765,0.81 left noenhanced font ',11'\n"
         "set label 3 '0\xc2\xb0 is %s, 90\xc2\xb0 is %s' at screen 0.765,0.77 left font ',11'\n"
         "set key at screen 0.765,0.74 left top Left reverse nobox\n",
         ends[normal][0], ends[normal][1]);
@@ -196,16 +195,18 @@ static ps_status load_file(const plot_request *request, int f, polar *p)
     return choose_samples(request, path, file);
 }
 
+static void release(polar *p)
+{
+    for (int f = 0; f < POLAR_FILES_MAX; ++f) {
+        free(p->files[f].directions);
+        ps_trace_release(&p->files[f].trace);
+    }
+}
+
 ps_status plot_polar(const plot_request *request, canvas *c)
 {
-    polar p = {.count = request->file_count};
+    PS_SCOPED(release) polar p = {.count = request->file_count};
     PS_TRY(plot_need_files(request, 1, POLAR_FILES_MAX, "spectra of a far field"));
-    ps_status status = PS_OK;
-    for (int f = 0; status == PS_OK && f < p.count; ++f) status = load_file(request, f, &p);
-    if (status == PS_OK) status = draw(request, &p, c);
-    for (int f = 0; f < p.count; ++f) {
-        free(p.files[f].directions);
-        ps_trace_release(&p.files[f].trace);
-    }
-    return status;
+    for (int f = 0; f < p.count; ++f) PS_TRY(load_file(request, f, &p));
+    return draw(request, &p, c);
 }

@@ -110,14 +110,6 @@ static void put_panels(const cut *k, double factor, canvas *c)
     canvas_put(c, "\nunset multiplot\n");
 }
 
-/* Above both panels, whose own labels say where they cut. */
-static void put_title(const plot_request *r, canvas *c)
-{
-    canvas_put(c, "set label 2 ");
-    canvas_put_quoted(c, r->title ? r->title : "the model and the stations");
-    canvas_put(c, " at screen 0.48,0.965 center noenhanced textcolor rgb '#222222'\n");
-}
-
 static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canvas *c)
 {
     PS_SCOPED_MEMORY double *values = NULL;
@@ -134,7 +126,9 @@ static ps_status draw_model(const plot_request *r, const ps_prism_model *m, canv
     put_stations(m, c);
     canvas_put(c, "unset grid\nunset key\nset multiplot\nset lmargin at screen 0.12\n"
                   "set rmargin at screen 0.84\n");
-    put_title(r, c);
+    /* Above both panels, whose own labels say where they cut. */
+    canvas_put_text(c, "set label 2 ", r->title ? r->title : "the model and the stations",
+                    " at screen 0.48,0.965 center noenhanced textcolor rgb '#222222'\n");
     put_panels(&k, factor, c);
     return PS_OK;
 }

@@ -99,24 +99,14 @@ static const rate_run *fastest(const rate_table *t, int order, int gpus)
     return best;
 }
 
-static void put_row(const rate_run *run, const double values[RATES], canvas *c)
+/* A row of rates, or of the times in which they do the same flop. */
+static void put_row(const rate_table *t, const rate_run *run, bool times, canvas *c)
 {
-    canvas_put(c, "%d %.6g %.6g %.6g \"h = %d\"\n", run->order, values[RATE_RUN], values[RATE_LP],
-               values[RATE_LP_BEST], run->height);
-}
-
-static void put_rates(const rate_table *t, const rate_run *run, canvas *c)
-{
-    double values[RATES];
-    for (int k = 0; k < RATES; ++k) values[k] = t->scale * run->rate[k];
-    put_row(run, values, c);
-}
-
-static void put_times(const rate_run *run, canvas *c)
-{
-    double values[RATES], flop = run->rate[RATE_RUN] * run->makespan;
-    for (int k = 0; k < RATES; ++k) values[k] = flop / run->rate[k];
-    put_row(run, values, c);
+    double flop = run->rate[RATE_RUN] * run->makespan;
+    canvas_put(c, "%d", run->order);
+    for (int k = 0; k < RATES; ++k)
+        canvas_put(c, " %.6g", times ? flop / run->rate[k] : t->scale * run->rate[k]);
+    canvas_put(c, " \"h = %d\"\n", run->height);
 }
 
 /* The block $D<panel>_<gpus>; the last panel is of the fastest. Whether it has a row. */
@@ -128,13 +118,13 @@ static bool put_block(const rate_table *t, int panel, int gpus, canvas *c)
         const rate_run *run = &t->runs[i];
         if (run->height != t->heights[panel] || run->gpus != gpus || run->order == last) continue;
         last = run->order;
-        put_rates(t, run, c);
+        put_row(t, run, false, c);
         ++rows;
     }
     for (int order = t->order_least; order <= t->order_most && panel == t->panels; ++order) {
         const rate_run *run = fastest(t, order, gpus);
         if (!run) continue;
-        put_times(run, c);
+        put_row(t, run, true, c);
         ++rows;
     }
     canvas_put(c, "END\n");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/vec3.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -15,15 +16,11 @@ typedef struct vector {
     double x[3];
 } vector;
 
-static double dot(const vector *a, const vector *b)
-{
-    return a->x[0] * b->x[0] + a->x[1] * b->x[1] + a->x[2] * b->x[2];
-}
-
 static vector cross(const vector *a, const vector *b)
 {
-    return (vector){{a->x[1] * b->x[2] - a->x[2] * b->x[1], a->x[2] * b->x[0] - a->x[0] * b->x[2],
-                     a->x[0] * b->x[1] - a->x[1] * b->x[0]}};
+    vector out;
+    ps_cross3(a->x, b->x, out.x);
+    return out;
 }
 
 static vector combine(double p, const vector *a, double q, const vector *b)
@@ -34,7 +31,7 @@ static vector combine(double p, const vector *a, double q, const vector *b)
 
 static vector normalised(const vector *a)
 {
-    double length = sqrt(dot(a, a));
+    double length = sqrt(ps_dot3(a->x, a->x));
     return combine(length > 0 ? 1 / length : 0, a, 0, a);
 }
 
@@ -61,7 +58,7 @@ static void aim(camera *c, const ps_surface_mesh *mesh, const scene_view *view)
     vector diagonal = combine(1, &high, -1, &low);
     double a = view->azimuth * M_PI / 180, e = view->elevation * M_PI / 180;
     c->middle = combine(0.5, &low, 0.5, &high);
-    c->radius = 0.5 * sqrt(dot(&diagonal, &diagonal));
+    c->radius = 0.5 * sqrt(ps_dot3(diagonal.x, diagonal.x));
     c->towards = (vector){{cos(e) * cos(a), cos(e) * sin(a), sin(e)}};
     c->right = (vector){{-sin(a), cos(a), 0}};
     c->up = cross(&c->towards, &c->right);
@@ -94,16 +91,16 @@ static bool turned_away(const camera *c, const ps_surface_mesh *mesh, int64_t t,
                         const vector *normal)
 {
     vector corner = vertex(mesh, mesh->triangles[3 * t]), gap = combine(1, &c->eye, -1, &corner);
-    return mesh->oriented && dot(&gap, normal) <= 0;
+    return mesh->oriented && ps_dot3(gap.x, normal->x) <= 0;
 }
 
 static void project(const camera *c, const vector *point, float *at)
 {
     vector from = combine(1, point, -1, &c->middle);
-    double depth = distance * c->radius - dot(&from, &c->towards);
+    double depth = distance * c->radius - ps_dot3(from.x, c->towards.x);
     double scale = distance * c->radius / depth;
-    at[0] = (float)(dot(&from, &c->right) * scale);
-    at[1] = (float)(dot(&from, &c->up) * scale);
+    at[0] = (float)(ps_dot3(from.x, c->right.x) * scale);
+    at[1] = (float)(ps_dot3(from.x, c->up.x) * scale);
 }
 
 typedef struct face {
@@ -129,7 +126,7 @@ static scene_piece make_piece(const camera *c, const face *f, double w[3][3])
     }
     vector point = blend3(f->at, middle);
     vector gap = combine(1, &c->eye, -1, &point);
-    piece.depth = (float)sqrt(dot(&gap, &gap));
+    piece.depth = (float)sqrt(ps_dot3(gap.x, gap.x));
     for (int k = 0; k < 3; ++k) piece.value += (float)(middle[k] * f->value[k]);
     return piece;
 }
@@ -163,7 +160,7 @@ static int cuts_of(const face *f, double resolution)
     double longest = 0;
     for (int k = 0; k < 3; ++k) {
         vector edge = combine(1, &f->at[(k + 1) % 3], -1, &f->at[k]);
-        longest = fmax(longest, sqrt(dot(&edge, &edge)));
+        longest = fmax(longest, sqrt(ps_dot3(edge.x, edge.x)));
     }
     return cuts_for(longest, resolution);
 }
@@ -208,7 +205,7 @@ static bool is_outline(const ps_surface_mesh *mesh, const vector *normals, const
     if (other < 0) return !hidden;
     bool beyond = turned_away(c, mesh, other, &normals[other]);
     vector m = normalised(&normals[t]), n = normalised(&normals[other]);
-    return hidden != beyond || (!hidden && dot(&m, &n) < crease_cosine);
+    return hidden != beyond || (!hidden && ps_dot3(m.x, n.x) < crease_cosine);
 }
 
 /* In lines as short as the pieces, so that they are hidden where those are. */
@@ -216,7 +213,7 @@ static ps_status add_line(scene *s, const camera *c, const vector *a, const vect
                           double resolution)
 {
     vector along = combine(1, b, -1, a);
-    int n = cuts_for(sqrt(dot(&along, &along)), resolution);
+    int n = cuts_for(sqrt(ps_dot3(along.x, along.x)), resolution);
     PS_TRY(ps_grow((void **)&s->pieces, &s->capacity, s->count + n, sizeof *s->pieces,
                    "picture of a surface"));
     for (int i = 0; i < n; ++i) {
@@ -229,7 +226,7 @@ static ps_status add_line(scene *s, const camera *c, const vector *a, const vect
         project(c, &to, piece->at[1]);
         memcpy(piece->at[2], piece->at[1], sizeof piece->at[2]);
         /* In front of the pieces on both sides of it, whose middles may be nearer. */
-        piece->depth = (float)(sqrt(dot(&gap, &gap)) - 2.5 * resolution);
+        piece->depth = (float)(sqrt(ps_dot3(gap.x, gap.x)) - 2.5 * resolution);
     }
     return PS_OK;
 }

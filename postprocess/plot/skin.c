@@ -149,18 +149,15 @@ static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_
 static ps_status make_skin(const solid *s, skin *out)
 {
     int64_t count = count_faces(s);
-    int32_t *triangles = NULL, *tags = NULL;
-    double(*sums)[2] = NULL;
-    ps_status status = PS_ALLOC(&triangles, 3 * count, "triangles of the skin");
-    if (status == PS_OK) status = PS_ALLOC(&tags, count, "tags of the skin");
-    if (status == PS_OK) status = PS_ALLOC(&sums, s->vertex_count, "values of the skin");
-    if (status == PS_OK) {
-        list_triangles(s, triangles, sums, tags);
-        status = fill_skin(s, (const double(*)[2])sums, triangles, count, out);
-    }
-    if (status == PS_OK) memcpy(out->mesh.tags, tags, (size_t)count * sizeof *tags);
-    PS_FREE(triangles, tags, sums);
-    return status;
+    PS_SCOPED_MEMORY int32_t *triangles = NULL, *tags = NULL;
+    PS_SCOPED_MEMORY double(*sums)[2] = NULL;
+    PS_TRY(PS_ALLOC(&triangles, 3 * count, "triangles of the skin"));
+    PS_TRY(PS_ALLOC(&tags, count, "tags of the skin"));
+    PS_TRY(PS_ALLOC(&sums, s->vertex_count, "values of the skin"));
+    list_triangles(s, triangles, sums, tags);
+    PS_TRY(fill_skin(s, (const double(*)[2])sums, triangles, count, out));
+    memcpy(out->mesh.tags, tags, (size_t)count * sizeof *tags);
+    return PS_OK;
 }
 
 static ps_status load_tetrahedra(ps_store *store, const char *name, skin *out)

@@ -3,16 +3,11 @@
  * rows lie near each other in space, and their row-vectors begin at nearby k.
  */
 
+#include "kernels/common/reals.h"
 #include "postprocess/plot/plot.h"
 #include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-
-static double value_of(const ps_slice_tile *tile, ps_precision precision, int64_t at)
-{
-    return precision == PS_SINGLE ? (double)((const float *)tile->values)[at]
-                                  : ((const double *)tile->values)[at];
-}
 
 /* Adds slice j of a tile. */
 static void add_rows(const ps_slice_tile *tile, ps_precision precision, int64_t j, structure *s)
@@ -22,7 +17,7 @@ static void add_rows(const ps_slice_tile *tile, ps_precision precision, int64_t 
     for (int64_t r = 0; r < tile->rows; ++r)
         for (int64_t q = 0; q < tile->lengths[first + r]; ++q, ++at)
             structure_add(s, tile->first_row + r, tile->starts[first + r] + q,
-                          value_of(tile, precision, at));
+                          ps_real_at(precision, tile->values, at));
 }
 
 static ps_status add_tile(ps_slice_matrix *matrix, int64_t index, int64_t j, structure *s)

@@ -12,6 +12,7 @@
 #include "kernels/schwarz/grid.h"
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { PIXELS = 600, BOX_ROW = 27 };
 
@@ -165,15 +166,19 @@ static void draw(const plot_request *request, pattern *p, canvas *c)
         (long long)p->first, (long long)p->first, step, (long long)p->first, step);
 }
 
+static void release(pattern *p)
+{
+    ps_csr_release(&p->matrix);
+    free(p->pixel);
+}
+
 ps_status plot_sparsity(const plot_request *request, canvas *c)
 {
-    pattern p = {0};
+    PS_SCOPED(release) pattern p = {0};
+    const char *path = request->files[0];
     PS_TRY(plot_need_files(request, 1, 1, "matrix, .mtx or .mtx.gz, or load of a box"));
-    ps_status status = is_store(request->files[0]) ? read_box(request->files[0], &p)
-                                                   : read_text(request->files[0], &p);
-    if (status == PS_OK) status = gather(request, &p);
-    if (status == PS_OK) draw(request, &p, c);
-    ps_csr_release(&p.matrix);
-    free(p.pixel);
-    return status;
+    PS_TRY(is_store(path) ? read_box(path, &p) : read_text(path, &p));
+    PS_TRY(gather(request, &p));
+    draw(request, &p, c);
+    return PS_OK;
 }

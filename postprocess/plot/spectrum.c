@@ -22,12 +22,10 @@ static ps_status draw(const plot_request *request, const curve_set *set, canvas 
     curves_put_data(set, decibel_value, 1, c);
     canvas_title(c, request->title);
     snprintf(text, sizeof text, "frequency (%sHz)", set->axis_prefix);
-    canvas_put(c, "set xlabel ");
-    canvas_put_quoted(c, text);
+    canvas_put_text(c, "set xlabel ", text, "\n");
     decibel_label(trace, text, sizeof text);
-    canvas_put(c, "\nset ylabel ");
-    canvas_put_quoted(c, text);
-    canvas_put(c, " noenhanced\nset yrange [%.6g:%.6g]\n", 5 * floor((top - request->dynamic) / 5),
+    canvas_put_text(c, "set ylabel ", text, " noenhanced\n");
+    canvas_put(c, "set yrange [%.6g:%.6g]\n", 5 * floor((top - request->dynamic) / 5),
                5 * ceil((top + 1) / 5));
     canvas_put(c, "set bmargin at screen %.4f\nset autoscale xfixmin\nset autoscale xfixmax\n%s",
                curves_put_key(set, c), request->log ? "set logscale x\n" : "");

@@ -104,14 +104,11 @@ static ps_status choose_steps(surface_picture *p)
 static ps_status read_values(surface_picture *p, colour_range *out)
 {
     int64_t unknowns = p->header->slices.unknowns, count = p->panels * unknowns;
-    PS_SCOPED_MEMORY double *copy = NULL;
     PS_TRY(PS_ALLOC(&p->values, count, "densities"));
     PS_TRY(PS_ALLOC(&p->corners, 3 * p->mesh.triangle_count, "densities"));
     for (int i = 0; i < p->panels; ++i)
         PS_TRY(ps_history_read(p->history, p->steps[i], 1, p->values + i * unknowns));
-    PS_TRY(PS_ALLOC(&copy, count, "colour range"));
-    memcpy(copy, p->values, (size_t)count * sizeof *copy);
-    return colour_range_choose(p->request, copy, count, out);
+    return colour_range_choose(p->request, p->values, count, out);
 }
 
 static void spread_values(surface_picture *p, const double *values)
@@ -212,10 +209,9 @@ static void put_frame(const surface_picture *p, canvas *c)
                   "ytics\nunset ztics\nunset grid\n"
                   "set pm3d corners2color c1 border retrace lw 0.9\n");
     if (p->request->title && *p->request->title) {
-        canvas_put(c, "set label 2 ");
-        canvas_put_quoted(c, p->request->title);
-        canvas_put(c,
-                   " at screen 0.44,0.965 center noenhanced font ',14' textcolor rgb '#111111'\n");
+        canvas_put_text(
+            c, "set label 2 ", p->request->title,
+            " at screen 0.44,0.965 center noenhanced font ',14' textcolor rgb '#111111'\n");
     }
 }
 
@@ -231,10 +227,7 @@ static ps_status prepare(surface_picture *p, colour_range *range)
                          p->c);
         return PS_OK;
     }
-    int64_t count = 3 * p->mesh.triangle_count;
-    PS_TRY(PS_ALLOC(&p->values, count, "colour range"));
-    memcpy(p->values, p->corners, (size_t)count * sizeof *p->values);
-    PS_TRY(colour_range_choose(p->request, p->values, count, range));
+    PS_TRY(colour_range_choose(p->request, p->corners, 3 * p->mesh.triangle_count, range));
     colour_range_put(range, p->name, p->units, p->c);
     return PS_OK;
 }
@@ -272,15 +265,17 @@ static ps_status draw(surface_picture *p)
     return PS_OK;
 }
 
+static void release(surface_picture *p)
+{
+    PS_FREE(p->values, p->corners);
+    ps_history_close(&p->history);
+    ps_surface_mesh_release(&p->mesh);
+}
+
 ps_status plot_surface(const plot_request *request, canvas *c)
 {
-    surface_picture p = {.request = request, .c = c};
+    PS_SCOPED(release) surface_picture p = {.request = request, .c = c};
     PS_TRY(plot_need_files(request, 1, 2, "a mesh and a history, or a field"));
-    ps_status status = request->file_count == 1 ? open_field(&p) : open_files(&p);
-    if (status == PS_OK) status = draw(&p);
-    free(p.values);
-    free(p.corners);
-    ps_history_close(&p.history);
-    ps_surface_mesh_release(&p.mesh);
-    return status;
+    PS_TRY(request->file_count == 1 ? open_field(&p) : open_files(&p));
+    return draw(&p);
 }

@@ -30,20 +30,17 @@ static bool has_unit(const char *units)
     return units[0] && strcmp(units, "1") != 0 && strcmp(units, "dB") != 0;
 }
 
-static void put_axis_label(const curve_set *set, const char *axis, const char *what,
-                           const char *prefix, const char *units, canvas *c)
+static void put_labels(const curve_set *set, const char *what, const char *prefix,
+                       const char *units, canvas *c)
 {
     char text[192];
-    snprintf(text, sizeof text, "%s (%ss)", "time", set->axis_prefix);
-    canvas_put(c, "set xlabel ");
-    canvas_put_quoted(c, text);
+    snprintf(text, sizeof text, "time (%ss)", set->axis_prefix);
+    canvas_put_text(c, "set xlabel ", text, " noenhanced\n");
     if (has_unit(units))
         snprintf(text, sizeof text, "%s (%s%s)", what, prefix, units);
     else
         snprintf(text, sizeof text, "%s%s", what, strcmp(units, "dB") == 0 ? " (dB)" : "");
-    canvas_put(c, " noenhanced\nset %s ", axis);
-    canvas_put_quoted(c, text);
-    canvas_put(c, " noenhanced\n");
+    canvas_put_text(c, "set ylabel ", text, " noenhanced\n");
 }
 
 /* Curves of the differences of files 1.. to file 0, channel by channel in order. */
@@ -92,7 +89,7 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
         canvas_put(c, "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.97\n"
                       "set tmargin at screen 0.93\n");
     canvas_title(c, request->title);
-    put_axis_label(set, "ylabel", trace->quantity, prefix, trace->units, c);
+    put_labels(set, trace->quantity, prefix, trace->units, c);
     if (set->x_low < set->x_high)
         canvas_put(c, "set xrange [%.9g:%.9g]\n", set->x_low * set->axis_scale,
                    set->x_high * set->axis_scale);
@@ -106,7 +103,7 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
                "unset title\nunset key\nset format x\nset bmargin at screen %.4f\n"
                "set tmargin at screen %.4f\n",
                low, low + 0.22);
-    put_axis_label(set, "ylabel", "difference", prefix, trace->units, c);
+    put_labels(set, "difference", prefix, trace->units, c);
     put_differences(set, factor, c);
     canvas_put(c, "unset multiplot\n");
     return PS_OK;

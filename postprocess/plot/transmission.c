@@ -3,8 +3,13 @@
 
 #include "formats/transmission.h"
 #include "postprocess/plot/plot.h"
+#include "runtime/scope.h"
 
 enum { FILES_MAX = 4 };
+
+typedef struct transmission_files {
+    ps_transmission_file files[FILES_MAX];
+} transmission_files;
 
 static void put_curve(const ps_transmission_file *f, int condition, int curve, canvas *c)
 {
@@ -52,17 +57,17 @@ static void draw_curves(const plot_request *request, const ps_transmission_file 
     put_curves(request, files, c);
 }
 
+static void release(transmission_files *t)
+{
+    for (int i = 0; i < FILES_MAX; ++i) ps_transmission_file_release(&t->files[i]);
+}
+
 ps_status plot_convergence(const plot_request *request, canvas *c)
 {
-    ps_transmission_file files[FILES_MAX];
-    int loaded = 0;
+    PS_SCOPED(release) transmission_files t = {.files = {{0}}};
     PS_TRY(plot_need_files(request, 1, FILES_MAX, "transmission conditions"));
-    ps_status status = PS_OK;
-    while (status == PS_OK && loaded < request->file_count) {
-        status = ps_transmission_load(request->files[loaded], &files[loaded]);
-        if (status == PS_OK) ++loaded;
-    }
-    if (status == PS_OK) draw_curves(request, files, c);
-    for (int i = 0; i < loaded; ++i) ps_transmission_file_release(&files[i]);
-    return status;
+    for (int i = 0; i < request->file_count; ++i)
+        PS_TRY(ps_transmission_load(request->files[i], &t.files[i]));
+    draw_curves(request, t.files, c);
+    return PS_OK;
 }

@@ -173,33 +173,26 @@ static ps_status choose_ranges(view_page *p)
         const view_field *field = &p->v.fields[f];
         int64_t count = field->frames *
                         (field->at_vertices ? p->v.mesh.vertex_count : p->v.mesh.triangle_count);
-        PS_SCOPED_MEMORY double *copy = NULL;
-        PS_TRY(PS_ALLOC(&copy, count, "colour range"));
-        memcpy(copy, field->values, (size_t)count * sizeof *copy);
-        PS_TRY(colour_range_choose(p->request, copy, count, &p->ranges[f]));
+        PS_TRY(colour_range_choose(p->request, field->values, count, &p->ranges[f]));
     }
     return PS_OK;
 }
 
-static ps_status write_page(view_page *p, const char *output)
+static void release(view_page *p)
 {
-    const ps_surface_mesh *m = &p->v.mesh;
-    PS_TRY(view_thin(&p->v));
-    PS_TRY(choose_ranges(p));
-    PS_TRY(PS_ALLOC(&p->bytes, 6 * m->vertex_count + m->triangle_count, "a page"));
-    ps_status status = ps_output_print(output, print_page, p);
+    view_release(&p->v);
     free(p->bytes);
-    return status;
 }
 
 ps_status plot_view(const plot_request *request, const char *output)
 {
-    view_page p = {.request = request};
+    PS_SCOPED(release) view_page p = {.request = request};
     size_t length = strlen(output);
     if (length < 5 || strcmp(output + length - 5, ".html") != 0)
         return ps_fail(PS_USAGE, "--output: %s does not end in .html, which a view is", output);
     PS_TRY(view_load(request, &p.v));
-    ps_status status = write_page(&p, output);
-    view_release(&p.v);
-    return status;
+    PS_TRY(view_thin(&p.v));
+    PS_TRY(choose_ranges(&p));
+    PS_TRY(PS_ALLOC(&p.bytes, 6 * p.v.mesh.vertex_count + p.v.mesh.triangle_count, "a page"));
+    return ps_output_print(output, print_page, &p);
 }

@@ -161,12 +161,10 @@ static ps_status load(const plot_request *r, view *v)
 
 ps_status view_load(const plot_request *r, view *out)
 {
-    memset(out, 0, sizeof *out);
     PS_TRY(plot_need_files(r, 1, VIEW_FRAMES_MAX, "a mesh, a mesh and a history, or fields"));
-    ps_status status = load(r, out);
-    if (status != PS_OK) view_release(out);
+    PS_TRY(load(r, out));
     out->triangles_there = out->mesh.triangle_count;
-    return status;
+    return PS_OK;
 }
 
 /* ---- thinning ---- */

@@ -114,12 +114,10 @@ static void put_areas(const ps_worker_log *log, const char *columns, bool titles
     for (int w = 0; w < log->workers; ++w) {
         canvas_put(c, "%s$W%d using %s with filledcurves fc rgb '%s' ", w ? ", \\\n  " : "", w,
                    columns, worker_colour(log, w));
-        if (titles && w < NAMES_SHOWN) {
-            canvas_put(c, "title ");
-            canvas_put_quoted(c, log->names[w]);
-        } else {
+        if (titles && w < NAMES_SHOWN)
+            canvas_put_text(c, "title ", log->names[w], "");
+        else
             canvas_put(c, "notitle");
-        }
     }
     canvas_put(c, "\n");
 }
@@ -152,12 +150,12 @@ static void put_panels(const plot_request *request, const ps_worker_log *log, co
     canvas_title(c, request->title);
     put_equal_shares(log, c);
     put_areas(log, "1:2:3", true, c);
-    canvas_put(c, "unset arrow\nunset title\nset bmargin at screen 0.30\nset tmargin at screen "
-                  "0.60\nset yrange [*:*] noextend\nset ylabel ");
     char label[64];
     snprintf(label, sizeof label, "interval (%s)", log->items);
-    canvas_put_quoted(c, label);
-    canvas_put(c, " noenhanced\n");
+    canvas_put_text(c,
+                    "unset arrow\nunset title\nset bmargin at screen 0.30\nset tmargin at screen "
+                    "0.60\nset yrange [*:*] noextend\nset ylabel ",
+                    label, " noenhanced\n");
     put_areas(log, "1:4:5", false, c);
     canvas_put(c,
                "set format x\nset xlabel 'iteration'\nset bmargin at screen 0.09\n"
