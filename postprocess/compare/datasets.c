@@ -22,8 +22,7 @@ typedef struct row_cursor {
 
 static void row_cursor_release(row_cursor *cursor)
 {
-    free(cursor->buffer);
-    free(cursor->start);
+    PS_FREE(cursor->buffer, cursor->start);
     cursor->buffer = NULL;
     cursor->start = NULL;
 }
@@ -384,18 +383,17 @@ static int by_number(const void *a, const void *b)
 /* Rows by ascending number: pairs[rows] of number and row. */
 static ps_status sort_numbers(ps_store *store, int64_t rows, int32_t (**pairs)[2])
 {
-    int32_t *numbers;
+    PS_SCOPED_MEMORY int32_t *numbers = NULL;
     PS_TRY(PS_ALLOC(pairs, rows, "numbers of elements"));
     PS_TRY(PS_ALLOC(&numbers, rows, "numbers of elements"));
-    ps_status status = ps_store_read_array(store, "/elements/number", PS_I32, 0, rows,
-                                           rows * (int64_t)sizeof *numbers, numbers);
-    for (int64_t r = 0; r < rows && status == PS_OK; ++r) {
+    PS_TRY(ps_store_read_array(store, "/elements/number", PS_I32, 0, rows,
+                               rows * (int64_t)sizeof *numbers, numbers));
+    for (int64_t r = 0; r < rows; ++r) {
         (*pairs)[r][0] = numbers[r];
         (*pairs)[r][1] = (int32_t)r;
     }
-    free(numbers);
-    if (status == PS_OK) qsort(*pairs, (size_t)rows, sizeof **pairs, by_number);
-    return status;
+    qsort(*pairs, (size_t)rows, sizeof **pairs, by_number);
+    return PS_OK;
 }
 
 /* Fields of two partitions, or of two numbers of ranks, have the same elements in another order:
@@ -403,9 +401,8 @@ static ps_status sort_numbers(ps_store *store, int64_t rows, int32_t (**pairs)[2
  * same, or the elements are not. */
 static ps_status match_elements(ps_store *const stores[2], int64_t **places, int64_t *count)
 {
-    int32_t(*pairs[2])[2] = {NULL, NULL};
+    PS_SCOPED_MEMORY int32_t(*a)[2] = NULL, (*b)[2] = NULL;
     ps_dataset_info info[2];
-    ps_status status = PS_OK;
     for (int s = 0; s < 2; ++s) {
         int id;
         if (ps_store_find(stores[s], "/elements/number", &id) != PS_OK) return PS_OK;
@@ -414,19 +411,18 @@ static ps_status match_elements(ps_store *const stores[2], int64_t **places, int
             return PS_OK;
     }
     int64_t rows = info[0].dims[0];
-    for (int s = 0; s < 2 && status == PS_OK; ++s)
-        status = sort_numbers(stores[s], rows, &pairs[s]);
-    bool same = status == PS_OK, moved = false;
-    for (int64_t r = 0; r < rows && same; ++r) {
-        same = pairs[0][r][0] == pairs[1][r][0];
-        moved |= pairs[0][r][1] != pairs[1][r][1];
-    }
-    if (same && moved) status = PS_ALLOC(places, rows, "numbers of elements");
-    for (int64_t r = 0; r < rows && *places; ++r) (*places)[pairs[0][r][1]] = pairs[1][r][1];
+    bool moved = false;
     *count = rows;
-    free(pairs[0]);
-    free(pairs[1]);
-    return status;
+    PS_TRY(sort_numbers(stores[0], rows, &a));
+    PS_TRY(sort_numbers(stores[1], rows, &b));
+    for (int64_t r = 0; r < rows; ++r) {
+        if (a[r][0] != b[r][0]) return PS_OK;
+        moved |= a[r][1] != b[r][1];
+    }
+    if (!moved) return PS_OK;
+    PS_TRY(PS_ALLOC(places, rows, "numbers of elements"));
+    for (int64_t r = 0; r < rows; ++r) (*places)[a[r][1]] = b[r][1];
+    return PS_OK;
 }
 
 static ps_status compare_all(ps_store *a, ps_store *b, const compare_settings *settings,

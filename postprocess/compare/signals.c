@@ -29,8 +29,7 @@ static void signal_release(signal *s)
 {
     ps_trace_release(&s->trace);
     ps_history_close(&s->history);
-    free(s->block);
-    free(s->sample);
+    PS_FREE(s->block, s->sample);
 }
 
 static ps_status open_history(signal *s)
@@ -274,18 +273,19 @@ static ps_status judge(space_time *st, const compare_settings *settings, ps_repo
     return PS_OK;
 }
 
+static void release(space_time *st)
+{
+    for (int s = 0; s < 2; ++s) signal_release(&st->signals[s]);
+    PS_FREE(st->weights, st->channels, st->sampler.upper);
+}
+
 ps_status compare_signals(const char *path, const char *reference, const compare_settings *settings,
                           ps_report *report, compare_result *result)
 {
-    space_time st = {.used = 0};
-    ps_status status;
-    PS_GUARD(status, done, signal_open(&st.signals[0], path));
-    PS_GUARD(status, done, signal_open(&st.signals[1], reference));
-    PS_GUARD(status, done, prepare(&st, settings));
-    PS_GUARD(status, done, take_all(&st, settings));
-    PS_GUARD(status, done, judge(&st, settings, report, result));
-done:
-    for (int s = 0; s < 2; ++s) signal_release(&st.signals[s]);
-    PS_FREE(st.weights, st.channels, st.sampler.upper);
-    return status;
+    PS_SCOPED(release) space_time st = {.used = 0};
+    PS_TRY(signal_open(&st.signals[0], path));
+    PS_TRY(signal_open(&st.signals[1], reference));
+    PS_TRY(prepare(&st, settings));
+    PS_TRY(take_all(&st, settings));
+    return judge(&st, settings, report, result);
 }

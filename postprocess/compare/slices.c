@@ -1,10 +1,11 @@
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/slice_matrix.h"
+#include "kernels/common/reals.h"
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* Slice matrices of other numbers of ranks, or that were cut into different tiles: their
@@ -36,8 +37,7 @@ static ps_status tile_reader_open(tile_reader *reader, const char *path)
 static void tile_reader_close(tile_reader *reader)
 {
     ps_slice_matrix_close(&reader->matrix);
-    free(reader->raw);
-    free(reader->unpacked);
+    PS_FREE(reader->raw, reader->unpacked);
 }
 
 static ps_status tile_reader_load(tile_reader *reader, int64_t index)
@@ -56,7 +56,7 @@ static ps_status tile_reader_load(tile_reader *reader, int64_t index)
 typedef struct row_vector {
     int64_t start, length; /* k = start .. start + length - 1 */
     const void *values;
-    bool single;
+    ps_precision precision;
 } row_vector;
 
 /* Row-vector of row i in slice j, which the loaded tile holds. */
@@ -67,18 +67,17 @@ static row_vector row_vector_of(const tile_reader *reader, int64_t i, int64_t j)
     const uint16_t *lengths = t->lengths + slice * t->rows;
     int64_t at = t->offsets[slice * ps_slice_tile_row_blocks(t) + block];
     for (int64_t r = block * PS_TILE_ROW_BLOCK; r < row; ++r) at += lengths[r];
-    bool single = ps_slice_matrix_header(reader->matrix)->precision == PS_SINGLE;
+    ps_precision precision = ps_slice_matrix_header(reader->matrix)->precision;
     return (row_vector){.start = t->starts[slice * t->rows + row],
                         .length = lengths[row],
-                        .values = (const char *)t->values + at * (single ? 4 : 8),
-                        .single = single};
+                        .values = (const char *)t->values + at * ps_real_bytes(precision),
+                        .precision = precision};
 }
 
 static double entry(const row_vector *v, int64_t k)
 {
     if (k < v->start || k >= v->start + v->length) return 0;
-    int64_t at = k - v->start;
-    return v->single ? (double)((const float *)v->values)[at] : ((const double *)v->values)[at];
+    return ps_real_at(v->precision, v->values, k - v->start);
 }
 
 /* Adds all k that either has. */
@@ -155,13 +154,12 @@ static void compare_row(const ps_csr *a, const ps_csr *b, int64_t i, difference 
 
 static ps_status compare_m0(tile_reader *a, tile_reader *b, difference *d)
 {
-    ps_csr x = {.rows = 0}, y = {.rows = 0};
-    ps_status status = ps_slice_matrix_load_m0(a->matrix, &x);
-    if (status == PS_OK) status = ps_slice_matrix_load_m0(b->matrix, &y);
-    for (int64_t i = 0; status == PS_OK && i < x.rows; ++i) compare_row(&x, &y, i, d);
-    ps_csr_release(&x);
-    ps_csr_release(&y);
-    return status;
+    PS_SCOPED(ps_csr_release) ps_csr x = {.rows = 0};
+    PS_SCOPED(ps_csr_release) ps_csr y = {.rows = 0};
+    PS_TRY(ps_slice_matrix_load_m0(a->matrix, &x));
+    PS_TRY(ps_slice_matrix_load_m0(b->matrix, &y));
+    for (int64_t i = 0; i < x.rows; ++i) compare_row(&x, &y, i, d);
+    return PS_OK;
 }
 
 /* ---- both ---- */

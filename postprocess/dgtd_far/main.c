@@ -72,9 +72,8 @@ typedef struct job {
 
 static void release(job *j)
 {
-    void *all[] = {j->number,   j->row_of,   j->links, j->medium, j->inside,     j->kinds,
-                   j->electric, j->magnetic, j->sums,  j->out,    j->directions, j->weights};
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    PS_FREE(j->number, j->row_of, j->links, j->medium, j->inside, j->kinds, j->electric,
+            j->magnetic, j->sums, j->out, j->directions, j->weights);
     far_surface_release(&j->surface);
     ps_receivers_release(&j->receivers);
     ps_volume_mesh_release(&j->mesh);

@@ -10,6 +10,7 @@
 #include "kernels/dgtd/sar.h"
 #include "kernels/dgtd/system.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* Local vertices that the faces lie opposite of. */
 static const int opposite[4] = {3, 2, 0, 1};
@@ -27,11 +28,7 @@ typedef struct shells {
 
 static void release_shells(shells *s)
 {
-    free(s->face);
-    free(s->parent);
-    free(s->volume);
-    free(s->inside);
-    free(s->place);
+    PS_FREE(s->face, s->parent, s->volume, s->inside, s->place);
 }
 
 static int32_t root_of(const shells *s, int32_t i)
@@ -247,14 +244,12 @@ static ps_status check_outside(const ps_run *run, const far_body *b, const shell
 
 ps_status far_surface_make(const ps_run *run, const far_body *body, far_surface *out)
 {
-    shells s;
+    PS_SCOPED(release_shells) shells s = {0};
     memset(out, 0, sizeof *out);
-    ps_status status = find_shells(body, &s);
-    if (status == PS_OK) status = collect(body, &s, out);
-    if (status == PS_OK) status = find_background(body, out);
-    if (status == PS_OK) status = check_outside(run, body, &s, out);
-    release_shells(&s);
-    return status;
+    PS_TRY(find_shells(body, &s));
+    PS_TRY(collect(body, &s, out));
+    PS_TRY(find_background(body, out));
+    return check_outside(run, body, &s, out);
 }
 
 double far_surface_flow(const far_surface *surface, const far_body *body,
@@ -275,8 +270,6 @@ double far_surface_flow(const far_surface *surface, const far_body *body,
 
 void far_surface_release(far_surface *s)
 {
-    free(s->faces);
-    free(s->outward);
-    free(s->weight);
+    PS_FREE(s->faces, s->outward, s->weight);
     memset(s, 0, sizeof *s);
 }

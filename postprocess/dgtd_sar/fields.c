@@ -63,12 +63,10 @@ ps_status sar_open(sar_job *job, const char *phasors, const char *mesh)
 void sar_release(sar_job *job)
 {
     sar_voxels *v = &job->voxels;
-    void *all[] = {job->wanted,     job->sorted,      job->number,      job->material,
-                   job->row_of,     job->mean,        job->most,        job->volumes,
-                   v->owner,        v->squares,       v->density,       v->power,
-                   v->average.sums, v->average.value, v->average.side,  v->average.status,
-                   v->average.work, job->cut.owner,   job->cut.squares, job->cut.values};
-    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    PS_FREE(job->wanted, job->sorted, job->number, job->material, job->row_of, job->mean, job->most,
+            job->volumes, v->owner, v->squares, v->density, v->power, v->average.sums,
+            v->average.value, v->average.side, v->average.status, v->average.work, job->cut.owner,
+            job->cut.squares, job->cut.values);
     for (int m = 0; m < SAR_MASSES_MAX; ++m) free(job->element_average[m]);
     ps_volume_mesh_release(&job->mesh);
     ps_store_close(&job->mesh_store);
@@ -188,20 +186,19 @@ static ps_status read_some(sar_job *job, pass *p, int64_t first, int64_t count)
     return PS_OK;
 }
 
+static void release(pass *p)
+{
+    PS_FREE(p->electric, p->magnetic, p->links, p->kinds, p->impedance, p->flow);
+}
+
 ps_status sar_read_fields(sar_job *job)
 {
-    pass p = {.capacity = 0};
-    ps_status status = open_pass(job, &p);
+    PS_SCOPED(release) pass p = {.capacity = 0};
+    PS_TRY(open_pass(job, &p));
     if (p.links) job->outflow = 0;
-    for (int64_t at = 0; at < job->header->rows && status == PS_OK; at += p.capacity) {
+    for (int64_t at = 0; at < job->header->rows; at += p.capacity) {
         int64_t left = job->header->rows - at;
-        status = read_some(job, &p, at, left < p.capacity ? left : p.capacity);
+        PS_TRY(read_some(job, &p, at, left < p.capacity ? left : p.capacity));
     }
-    free(p.electric);
-    free(p.magnetic);
-    free(p.links);
-    free(p.kinds);
-    free(p.impedance);
-    free(p.flow);
-    return status;
+    return PS_OK;
 }

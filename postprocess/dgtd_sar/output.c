@@ -7,6 +7,7 @@
 #include "formats/dgtd_model.h"
 #include "formats/field.h"
 #include "formats/receivers.h"
+#include "kernels/common/vec3.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -51,31 +52,23 @@ static void report_point(const sar_job *job, ps_report *r, int index)
 /* Points of the plane as a lattice of one layer: the second direction runs fastest. */
 ps_status sar_cut_make(sar_job *job, const char *text)
 {
-    ps_receivers plane = {.count = 0};
+    PS_SCOPED(ps_receivers_release) ps_receivers plane = {.count = 0};
     sar_cut *cut = &job->cut;
     PS_TRY(ps_receivers_add_plane(&plane, text));
     const double *x = plane.places;
     ps_dgtd_lattice *l = &cut->points;
-    ps_status status = PS_OK;
     if (plane.grid[0] < 2 || plane.grid[1] < 2)
-        status = ps_fail(PS_USAGE, "--cut \"%s\": two points in each direction at least", text);
-    if (status == PS_OK) {
-        for (int c = 0; c < 3; ++c) {
-            l->origin[c] = x[c];
-            l->step[0][c] = x[3 + c] - x[c];
-            l->step[1][c] = x[3 * plane.grid[1] + c] - x[c];
-        }
-        for (int c = 0; c < 3; ++c) {
-            int a = (c + 1) % 3, b = (c + 2) % 3;
-            l->step[2][c] = l->step[0][a] * l->step[1][b] - l->step[0][b] * l->step[1][a];
-        }
-        l->size[0] = plane.grid[1];
-        l->size[1] = plane.grid[0];
-        l->size[2] = 1;
-        cut->count = plane.count;
+        return ps_fail(PS_USAGE, "--cut \"%s\": two points in each direction at least", text);
+    for (int c = 0; c < 3; ++c) {
+        l->origin[c] = x[c];
+        l->step[0][c] = x[3 + c] - x[c];
+        l->step[1][c] = x[3 * plane.grid[1] + c] - x[c];
     }
-    ps_receivers_release(&plane);
-    PS_TRY(status);
+    ps_cross3(l->step[0], l->step[1], l->step[2]);
+    l->size[0] = plane.grid[1];
+    l->size[1] = plane.grid[0];
+    l->size[2] = 1;
+    cut->count = plane.count;
     PS_TRY(PS_ALLOC(&cut->owner, cut->count, "points of the cut"));
     PS_TRY(PS_ALLOC(&cut->squares, cut->count, "points of the cut"));
     PS_TRY(PS_ALLOC(&cut->values, cut->count, "points of the cut"));
@@ -177,10 +170,7 @@ ps_status sar_write_field(const sar_job *job, const char *path)
                                   .options = job->run->record,
                                   .mesh_hash = job->mesh.content_hash};
     if (status == PS_OK) status = ps_field_save(path, &snapshot);
-    free(c.sar);
-    free(c.electric);
-    free(c.density);
-    free(c.material);
+    PS_FREE(c.sar, c.electric, c.density, c.material);
     return status;
 }
 

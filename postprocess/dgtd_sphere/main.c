@@ -281,8 +281,7 @@ static void report_series(const job *j, const ps_run *run)
 static void release(job *j)
 {
     ps_receivers_release(&j->receivers);
-    free(j->frequencies);
-    free(j->series);
+    PS_FREE(j->frequencies, j->series);
 }
 
 /* Figures are told again whatever is there. */

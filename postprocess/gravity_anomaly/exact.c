@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* ---- the map ---- */
@@ -93,9 +94,15 @@ static ps_status sum_layers(anomaly *a, map_sums *m)
     return PS_OK;
 }
 
+static void release_sums(map_sums *m)
+{
+    ps_vertical_close(&m->sum);
+    PS_FREE(m->workspace, m->planes, m->layers);
+}
+
 ps_status exact_map(anomaly *a)
 {
-    map_sums m = {.at_a_time = 0};
+    PS_SCOPED(release_sums) map_sums m = {.at_a_time = 0};
     ps_q1_grid grid;
     int64_t refine[2];
     if (!a->model.store) return PS_OK;
@@ -105,12 +112,10 @@ ps_status exact_map(anomaly *a)
                 2. * (double)grid.nodes[0] * (double)grid.nodes[1] *
                     (double)(a->model.shape[0] * a->model.plane));
     for (int k = 0; k < 2; ++k) refine[k] = (a->model.header.nodes[k] - 1) / (a->map.nodes[k] - 1);
-    ps_status status = allocate(a, &grid, &m);
-    if (status == PS_OK) status = sum_layers(a, &m);
-    if (status == PS_OK) ps_vertical_values(&m.sum, a->gravity / PS_MILLIGAL, refine, a->map.map);
-    ps_vertical_close(&m.sum);
-    PS_FREE(m.workspace, m.planes, m.layers);
-    return status;
+    PS_TRY(allocate(a, &grid, &m));
+    PS_TRY(sum_layers(a, &m));
+    ps_vertical_values(&m.sum, a->gravity / PS_MILLIGAL, refine, a->map.map);
+    return PS_OK;
 }
 
 /* ---- stations ---- */
@@ -194,25 +199,24 @@ static void count_buried(anomaly *a, int64_t i, const double *density)
     }
 }
 
+static void release_bricks(brick_list *bricks) { free(bricks->memory); }
+
 ps_status exact_stations(anomaly *a)
 {
-    double *density = NULL;
-    brick_list bricks = {0};
+    PS_SCOPED_MEMORY double *density = NULL;
+    PS_SCOPED(release_bricks) brick_list bricks = {0};
     ps_progress progress;
     if (!a->map.exact) return PS_OK;
-    ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
-    if (status == PS_OK) status = allocate_bricks(a->model.plane, &bricks);
+    PS_TRY(PS_ALLOC(&density, a->model.plane, "densities"));
+    PS_TRY(allocate_bricks(a->model.plane, &bricks));
     ps_progress_start(&progress, "stations", "planes of cells", 0, a->model.shape[0]);
-    for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
+    for (int64_t i = 0; i < a->model.shape[0]; ++i) {
         ps_progress_update(&progress, i);
-        status = ps_box_field_read(&a->model, i, 1, density);
-        if (status != PS_OK) break;
+        PS_TRY(ps_box_field_read(&a->model, i, 1, density));
         count_buried(a, i, density);
         list_bricks(a, i, density, &bricks);
         add_bricks(a, &bricks);
     }
     ps_progress_end(&progress);
-    free(density);
-    free(bricks.memory);
-    return status;
+    return PS_OK;
 }

@@ -39,19 +39,17 @@ static fit compare(const double *a, const double *b, int64_t n)
     return f;
 }
 
-static void report_fit(ps_report *r, const char *section, const fit *f)
+/* Of some numbers against others, where both are there. */
+static void tell_fit(ps_report *r, const char *section, const double *a, const double *b, int64_t n)
 {
-    if (f->count == 0) return;
+    if (!a || !b) return;
+    fit f = compare(a, b, n);
+    if (f.count == 0) return;
     ps_report_section(r, section);
-    ps_report_real(r, "rms", f->rms);
-    ps_report_real(r, "largest_difference", f->largest);
-    ps_report_real(r, "mean_difference", f->mean);
-    ps_report_real(r, "correlation", f->correlation);
-}
-
-static fit compare_maps(const ps_gravity_map *m)
-{
-    return compare(m->map_elements, m->map, m->nodes[0] * m->nodes[1]);
+    ps_report_real(r, "rms", f.rms);
+    ps_report_real(r, "largest_difference", f.largest);
+    ps_report_real(r, "mean_difference", f.mean);
+    ps_report_real(r, "correlation", f.correlation);
 }
 
 void report_figures(const anomaly *a)
@@ -60,7 +58,8 @@ void report_figures(const anomaly *a)
     const double *map = m->map ? m->map : m->map_elements;
     ps_report *r = ps_report_new(a->run);
     double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < m->nodes[0] * m->nodes[1]; ++i) {
+    const int64_t nodes = m->nodes[0] * m->nodes[1];
+    for (int64_t i = 0; i < nodes; ++i) {
         low = fmin(low, map[i]);
         high = fmax(high, map[i]);
     }
@@ -70,22 +69,10 @@ void report_figures(const anomaly *a)
     ps_report_int(r, "stations", m->stations);
     ps_report_int(r, "stations_outside", a->outside);
     ps_report_run(r, ps_memory_peak());
-    if (m->map) {
-        fit f = compare_maps(m);
-        report_fit(r, "elements_against_exact_on_top", &f);
-    }
-    if (m->exact) {
-        fit f = compare(m->elements, m->exact, m->stations);
-        report_fit(r, "elements_against_exact", &f);
-    }
-    if (m->observed && m->exact) {
-        fit f = compare(m->exact, m->observed, m->stations);
-        report_fit(r, "exact_against_observed", &f);
-    }
-    if (m->observed) {
-        fit f = compare(m->elements, m->observed, m->stations);
-        report_fit(r, "elements_against_observed", &f);
-    }
+    tell_fit(r, "elements_against_exact_on_top", m->map_elements, m->map, nodes);
+    tell_fit(r, "elements_against_exact", m->elements, m->exact, m->stations);
+    tell_fit(r, "exact_against_observed", m->exact, m->observed, m->stations);
+    tell_fit(r, "elements_against_observed", m->elements, m->observed, m->stations);
     ps_report_print(&r);
 }
 
@@ -105,7 +92,7 @@ void warn_of_doubts(const anomaly *a)
 {
     const ps_gravity_map *m = &a->map;
     if (m->map) {
-        fit f = compare_maps(m);
+        fit f = compare(m->map_elements, m->map, m->nodes[0] * m->nodes[1]);
         warn_of_elements("on the top", &f, "/map/g_z");
     } else
         ps_warning(

@@ -5,6 +5,7 @@
 #include "formats/number_file.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { STATION_NUMBERS = 5 };
 
@@ -40,28 +41,24 @@ ps_status stations_read(const char *path, bool elevations, station_list *s)
                                                 elevations ? PS_COLUMN_UP : PS_COLUMN_DOWN,
                                                 PS_COLUMN_VALUE ":mGal", PS_COLUMN_ERROR ":mGal"};
     const ps_columns columns = {names, STATION_NUMBERS};
-    ps_number_file *file;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double v[STATION_NUMBERS], announced = -1;
-    int count;
     PS_TRY(ps_number_file_open(path, &file));
     ps_number_file_expect(file, &columns);
-    ps_status status = PS_OK;
     s->given = true;
-    while (status == PS_OK) {
-        status = ps_number_file_line(file, v, STATION_NUMBERS, &count);
-        if (status != PS_OK || count == 0) break;
-        if (count == 1 && s->count == 0 && announced < 0) {
+    for (int count;;) {
+        PS_TRY(ps_number_file_line(file, v, STATION_NUMBERS, &count));
+        if (count == 0) break;
+        if (count == 1 && s->count == 0 && announced < 0)
             announced = fabs(v[0]); /* the number of stations */
-            continue;
-        }
-        status = add_line(path, ps_number_file_where(file), v, count, elevations, s);
+        else
+            PS_TRY(add_line(path, ps_number_file_where(file), v, count, elevations, s));
     }
-    ps_number_file_close(&file);
-    if (status == PS_OK && s->count == 0) status = ps_fail(PS_INVALID, "%s: no stations", path);
-    if (status == PS_OK && announced >= 0 && announced != (double)s->count)
-        status = ps_fail(PS_INVALID, "%s: the first line announces %.15g stations, there are %lld",
-                         path, announced, (long long)s->count);
-    return status;
+    if (s->count == 0) return ps_fail(PS_INVALID, "%s: no stations", path);
+    if (announced >= 0 && announced != (double)s->count)
+        return ps_fail(PS_INVALID, "%s: the first line announces %.15g stations, there are %lld",
+                       path, announced, (long long)s->count);
+    return PS_OK;
 }
 
 ps_status stations_on_line(const char *text, station_list *s)

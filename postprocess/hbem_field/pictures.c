@@ -6,6 +6,7 @@
 #include "postprocess/hbem_field/field.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/scope.h"
 
 /* Real part, imaginary part and magnitude of values, as f32 fields. */
 typedef struct picture {
@@ -33,42 +34,39 @@ static ps_status picture_open(picture *p, int64_t count, bool on_points, const c
     return PS_OK;
 }
 
+static void picture_release(picture *p) { free(p->values); }
+
 static ps_status picture_save(picture *p, const double *real, const double *imaginary,
                               const char *base, int64_t index)
 {
-    char path[4096], list[4096];
     for (int64_t i = 0; i < p->count; ++i) {
         double im = imaginary ? imaginary[i] : 0;
         p->values[i] = (float)hypot(real[i], im);
         p->values[p->count + i] = (float)real[i];
         p->values[2 * p->count + i] = (float)im;
     }
-    ps_field_snapshot_path(base, index, path);
-    ps_field_series_path(base, list);
-    PS_TRY(ps_field_save(path, &p->snapshot));
-    return ps_field_series_add(list, path, p->snapshot.time);
+    return ps_field_series_save(base, index, &p->snapshot);
 }
 
 ps_status field_plane_pictures(const field_source *source, const ps_trace *trace, const char *base,
                                const char *options)
 {
+    PS_SCOPED(picture_release)
     picture p = {.snapshot = {.options = options, .mesh_hash = source->header->mesh_hash}};
-    int32_t *cells = NULL;
+    PS_SCOPED_MEMORY int32_t *cells = NULL;
     ps_vtkhdf_grid *grid = &p.snapshot.grid;
-    ps_status status = picture_open(&p, trace->channels, true, trace->units);
-    if (status == PS_OK) status = ps_field_plane_cells(trace->grid, &grid->cell_count, &cells);
+    PS_TRY(picture_open(&p, trace->channels, true, trace->units));
+    PS_TRY(ps_field_plane_cells(trace->grid, &grid->cell_count, &cells));
     grid->vertex_count = trace->channels;
     grid->cell_size = 3;
     grid->vertices = trace->places;
     grid->cells = cells;
-    for (int64_t s = 0; status == PS_OK && s < trace->samples; ++s) {
+    for (int64_t s = 0; s < trace->samples; ++s) {
         const double *im = trace->complex_values ? trace->imaginary + s * trace->channels : NULL;
         p.snapshot.time = trace->axis[s];
-        status = picture_save(&p, trace->real + s * trace->channels, im, base, s);
+        PS_TRY(picture_save(&p, trace->real + s * trace->channels, im, base, s));
     }
-    free(p.values);
-    free(cells);
-    return status;
+    return PS_OK;
 }
 
 /* Values by vertex as they are; by triangle, or by its corners, as means of triangles. */
@@ -88,24 +86,23 @@ ps_status field_surface_pictures(field_source *source, int64_t incidence, double
     bool points = space->kind == PS_SPACE_P1;
     int64_t parts = source->header->parts,
             count = points ? space->dofs : source->mesh.triangle_count;
-    double *values = NULL, *shown = NULL;
+    PS_SCOPED_MEMORY double *values = NULL, *shown = NULL;
+    PS_SCOPED(picture_release)
     picture p = {.snapshot = {.options = options, .mesh_hash = source->header->mesh_hash}};
-    ps_status status = picture_open(&p, count, points, source->header->layer[layer].units);
-    if (status == PS_OK) status = PS_ALLOC(&values, parts * space->dofs, "densities");
-    if (status == PS_OK) status = PS_ALLOC(&shown, parts * count, "densities");
+    PS_TRY(picture_open(&p, count, points, source->header->layer[layer].units));
+    PS_TRY(PS_ALLOC(&values, parts * space->dofs, "densities"));
+    PS_TRY(PS_ALLOC(&shown, parts * count, "densities"));
     p.snapshot.grid = ps_surface_mesh_grid(&source->mesh);
-    for (int64_t f = 0; status == PS_OK && f < source->frequencies; ++f) {
+    for (int64_t f = 0; f < source->frequencies; ++f) {
         const field_entry *e = source->table[f * source->incidences + incidence];
-        status = ps_hbem_solution_get(&source->files[e->file], layer, e->index, values);
-        for (int64_t part = 0; status == PS_OK && part < parts; ++part)
+        PS_TRY(ps_hbem_solution_get(&source->files[e->file], layer, e->index, values));
+        for (int64_t part = 0; part < parts; ++part)
             if (points)
                 memcpy(shown + part * count, values + part * count, (size_t)count * 8);
             else
                 means_of_triangles(space, values + part * space->dofs, shown + part * count);
         p.snapshot.time = e->wavenumber * speed / (2 * M_PI);
-        if (status == PS_OK)
-            status = picture_save(&p, shown, parts == 2 ? shown + count : NULL, base, f);
+        PS_TRY(picture_save(&p, shown, parts == 2 ? shown + count : NULL, base, f));
     }
-    PS_FREE(values, shown, p.values);
-    return status;
+    return PS_OK;
 }

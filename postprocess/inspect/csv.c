@@ -4,6 +4,7 @@
 
 #include "formats/trace.h"
 #include "postprocess/inspect/inspect.h"
+#include "runtime/scope.h"
 
 static void print_names(const ps_trace *trace)
 {
@@ -20,7 +21,7 @@ static void print_names(const ps_trace *trace)
 
 ps_status inspect_print_csv(const char *path, const ps_store *store)
 {
-    ps_trace trace;
+    PS_SCOPED(ps_trace_release) ps_trace trace = {0};
     if (strcmp(ps_store_format(store), PS_TRACE_FORMAT) != 0)
         return ps_fail(PS_USAGE, "--csv is for traces; %s is a %s", path, ps_store_format(store));
     PS_TRY(ps_trace_load(path, &trace));
@@ -33,7 +34,6 @@ ps_status inspect_print_csv(const char *path, const ps_store *store)
         }
         printf("\n");
     }
-    ps_trace_release(&trace);
     if (fflush(stdout) != 0 || ferror(stdout))
         return ps_fail(PS_EXHAUSTED, "standard output cannot be written");
     return PS_OK;

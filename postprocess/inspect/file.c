@@ -1,4 +1,3 @@
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,23 +31,27 @@ static ps_status report_text(const ps_store *store, const char *name, ps_report 
 static ps_status report_numbers(const ps_store *store, const ps_attribute *attribute,
                                 ps_report *report)
 {
-    bool whole = attribute->kind == PS_ATTRIBUTE_INTS;
     const char *name = attribute->name;
     int count = (int)attribute->count;
-    union {
+    PS_SCOPED_MEMORY union {
         int64_t whole;
         double real;
-    } * values;
+    } *values = NULL;
     PS_TRY(PS_ALLOC(&values, count, "an attribute"));
-    ps_status status = whole ? ps_store_get_ints(store, "/", name, &values->whole, count)
-                             : ps_store_get_reals(store, "/", name, &values->real, count);
-    if (status == PS_OK && whole && count == 1) ps_report_int(report, name, values->whole);
-    if (status == PS_OK && whole && count != 1) ps_report_ints(report, name, &values->whole, count);
-    if (status == PS_OK && !whole && count == 1) ps_report_real(report, name, values->real);
-    if (status == PS_OK && !whole && count != 1)
+    if (attribute->kind == PS_ATTRIBUTE_INTS) {
+        PS_TRY(ps_store_get_ints(store, "/", name, &values->whole, count));
+        if (count == 1)
+            ps_report_int(report, name, values->whole);
+        else
+            ps_report_ints(report, name, &values->whole, count);
+        return PS_OK;
+    }
+    PS_TRY(ps_store_get_reals(store, "/", name, &values->real, count));
+    if (count == 1)
+        ps_report_real(report, name, values->real);
+    else
         ps_report_reals(report, name, &values->real, count);
-    free(values);
-    return status;
+    return PS_OK;
 }
 
 static ps_status report_attribute(const ps_store *store, const ps_attribute *attribute,
@@ -71,11 +74,9 @@ static ps_status report_attributes(const ps_store *store, ps_report *report)
     PS_SCOPED_MEMORY ps_attribute *attributes = NULL;
     int count;
     PS_TRY(ps_store_list_attributes(store, "/", &attributes, &count));
-    ps_status status = PS_OK;
     ps_report_section(report, "attributes");
-    for (int a = 0; a < count && status == PS_OK; ++a)
-        status = report_attribute(store, &attributes[a], report);
-    return status;
+    for (int a = 0; a < count; ++a) PS_TRY(report_attribute(store, &attributes[a], report));
+    return PS_OK;
 }
 
 static ps_status report_inputs(const ps_store *store, ps_report *report)

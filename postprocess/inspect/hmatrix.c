@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "formats/hmatrix.h"
+#include "kernels/common/reals.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/scope.h"
 
@@ -28,8 +29,7 @@ static level_figures by_level(const ps_hmatrix *m)
         if (level >= f.levels) f.levels = level + 1;
         rank == PS_RANK_DENSE ? ++f.dense[level] : ++f.low_rank[level];
         if (rank > 0) f.rank[level] += (double)rank;
-        f.bytes[level] +=
-            (double)ps_hmatrix_numbers(m, l, rank) * (m->precision == PS_SINGLE ? 4 : 8);
+        f.bytes[level] += (double)ps_hmatrix_numbers(m, l, rank) * ps_real_bytes(m->precision);
     }
     for (int64_t level = 0; level < f.levels; ++level)
         if (f.low_rank[level]) f.rank[level] /= (double)f.low_rank[level];
@@ -67,8 +67,7 @@ static void report_matrix(const ps_hmatrix_file *file, bool histogram, ps_report
     ps_report_int(report, "rows", m->rows);
     ps_report_int(report, "columns", m->columns);
     ps_hmatrix_report(file, report);
-    ps_report_real(report, "compression",
-                   cells * m->parts * (m->precision == PS_SINGLE ? 4 : 8) / bytes);
+    ps_report_real(report, "compression", cells * m->parts * ps_real_bytes(m->precision) / bytes);
     report_levels(m, report);
     if (histogram) report_ranks(m, ps_hmatrix_summarise(m).rank_max, report);
 }

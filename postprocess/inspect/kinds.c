@@ -8,6 +8,7 @@
 #include "formats/slice_matrix.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { LENGTH_BINS_SHOWN = 32 };
 
@@ -108,14 +109,14 @@ static ps_status report_lengths(ps_store *store, ps_report *report)
     if (!ps_store_has(store, "/length_histogram", NULL)) return PS_OK;
     PS_TRY(ps_store_find(store, "/length_histogram", &id));
     PS_TRY(ps_store_dataset(store, id, &info));
-    int64_t count = info.chunk_bytes / 8, last = 0, *part, *sum;
+    int64_t count = info.chunk_bytes / 8, last = 0;
+    PS_SCOPED_MEMORY int64_t *sum = NULL;
     if (info.type != PS_I64) return PS_OK;
     PS_TRY(PS_ALLOC(&sum, 2 * count, "a histogram"));
-    part = sum + count;
-    ps_status status = PS_OK;
-    for (int64_t c = 0; c < info.chunk_count && status == PS_OK; ++c) {
-        status = ps_store_read_chunk(store, id, c, PS_ROOM(part, count), part);
-        for (int64_t b = 0; b < count && status == PS_OK; ++b) sum[b] += part[b];
+    int64_t *part = sum + count;
+    for (int64_t c = 0; c < info.chunk_count; ++c) {
+        PS_TRY(ps_store_read_chunk(store, id, c, PS_ROOM(part, count), part));
+        for (int64_t b = 0; b < count; ++b) sum[b] += part[b];
     }
     for (int64_t b = 0; b < count; ++b)
         if (sum[b]) last = b;
@@ -123,8 +124,6 @@ static ps_status report_lengths(ps_store *store, ps_report *report)
     int64_t from[LENGTH_BINS_SHOWN] = {0}, shown[LENGTH_BINS_SHOWN] = {0};
     for (int64_t b = 0; b <= last; ++b) shown[b / width] += sum[b];
     for (int64_t b = 0; b < bins; ++b) from[b] = b * width;
-    free(sum);
-    PS_TRY(status);
     ps_report_section(report, "row_vector_lengths");
     ps_report_ints(report, "length_from", from, bins);
     ps_report_ints(report, "row_vectors", shown, bins);

@@ -52,11 +52,7 @@ static ps_status run_inspect(ps_run *run)
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(run->operands[0], NULL, 0, &store));
     if (run->plan) return ps_plan_reading(run, run->operands, run->operand_count);
-    if (csv) {
-        ps_status printed = inspect_print_csv(run->operands[0], store);
-        ps_store_close(&store);
-        return printed;
-    }
+    if (csv) return inspect_print_csv(run->operands[0], store);
     PS_SCOPED(ps_report_discard) ps_report *report = ps_report_new(run);
     PS_TRY(report_all(store, report));
     ps_report_print(&report);

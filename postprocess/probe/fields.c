@@ -7,6 +7,7 @@
 #include "kernels/tdbem/lag_sum.h"
 #include "kernels/tdbem/radiated.h"
 #include "postprocess/probe/probe.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 #include "runtime/scope.h"
@@ -91,11 +92,9 @@ static ps_receiver receiver_of(const field_sum *sum, int64_t r)
 
 static void group_release(group *g)
 {
-    for (int64_t i = 0; g->rows && i < g->count; ++i) {
+    for (int64_t i = 0; g->rows && i < g->count; ++i)
         PS_FREE(g->rows[i].first, g->rows[i].offset, g->rows[i].values);
-    }
-    free(g->rows);
-    free(g->out);
+    PS_FREE(g->rows, g->out);
     memset(g, 0, sizeof *g);
 }
 
@@ -252,27 +251,23 @@ static ps_status add_radiated(const field_sum *sum)
     const probe_source *s = sum->source;
     const ps_radiated radiated = {&s->velocity, s->triangles, s->dt, s->speed, 0};
     ps_trace *trace = sum->trace;
-    ps_status status = PS_OK;
+    ps_failure failure = {0};
     if (s->velocity.modes == 0) return PS_OK;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < trace->channels; ++c) {
         int64_t first, lags;
-        double *weights;
+        PS_SCOPED_MEMORY double *weights = NULL;
         ps_receiver receiver = receiver_of(sum, c);
         if (!radiated_lags(s, &receiver, &first, &lags)) continue;
-        ps_status made = PS_ALLOC(&weights, ps_radiated_weights(&radiated, lags), "weights");
-        if (made != PS_OK) {
-#pragma omp critical
-            status = made;
-            continue;
-        }
+        ps_status status = PS_ALLOC(&weights, ps_radiated_weights(&radiated, lags), "weights");
+        ps_note_failure(&failure, status);
+        if (status != PS_OK) continue;
         ps_radiated_field(&radiated, receiver.place, receiver.far_field, first, lags, weights);
         for (int64_t i = 0; i < trace->samples; ++i)
             trace->real[i * trace->channels + c] +=
                 ps_radiated_sum(&s->velocity, s->dt, weights, first, lags, sum->range->first + i);
-        free(weights);
     }
-    return status;
+    return ps_first_failure(&failure);
 }
 
 static ps_potential potential_of(const probe_source *s, int image)
@@ -292,14 +287,14 @@ static ps_potential potential_of(const probe_source *s, int image)
 /* What the densities send to all receivers through the potential that is set. */
 static ps_status sum_receivers(field_sum *sum)
 {
-    ps_status status = PS_OK;
-    for (int64_t first = 0; status == PS_OK && first < sum->receivers->count;) {
-        status = group_open(sum, first);
+    for (int64_t first = 0; first < sum->receivers->count;) {
+        ps_status status = group_open(sum, first);
         if (status == PS_OK) status = sum_group(sum);
         first += sum->group.count;
         group_release(&sum->group);
+        PS_TRY(status);
     }
-    return status;
+    return PS_OK;
 }
 
 /* Of the body, or of one of its images. */
@@ -405,7 +400,6 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
     ps_progress_end(&sum.progress);
     if (status == PS_OK) status = add_radiated(&sum);
     if (status == PS_OK && total) add_incident(&sum);
-    free(sum.past.series);
-    free(sum.past.rows);
+    PS_FREE(sum.past.series, sum.past.rows);
     return status;
 }

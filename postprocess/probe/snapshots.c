@@ -39,7 +39,7 @@ static void field_name(const char *quantity, char out[64])
 ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, const char *base,
                           int64_t every, const char *options)
 {
-    char name[64], path[4096], list[4096];
+    char name[64];
     PS_SCOPED_MEMORY int32_t *owned = NULL;
     PS_SCOPED_MEMORY float *values = NULL;
     ps_field field = {.name = name, .units = trace->units, .type = PS_F32, .components = 1};
@@ -53,14 +53,11 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
     PS_TRY(PS_ALLOC(&values, trace->channels, "a snapshot"));
     field.values = values;
     field.on_points = owned || source->hard;
-    ps_field_series_path(base, list);
     for (int64_t s = 0, index = 0; s < trace->samples; s += every, ++index) {
         for (int64_t c = 0; c < trace->channels; ++c)
             values[c] = (float)trace->real[s * trace->channels + c];
         snapshot.time = trace->axis[s];
-        ps_field_snapshot_path(base, index, path);
-        PS_TRY(ps_field_save(path, &snapshot));
-        PS_TRY(ps_field_series_add(list, path, snapshot.time));
+        PS_TRY(ps_field_series_save(base, index, &snapshot));
     }
     return PS_OK;
 }

@@ -87,23 +87,16 @@ static ps_status make_geometry(probe_source *s)
 
 ps_status probe_source_open(probe_source *source, const char *history, const char *mesh)
 {
-    ps_status status;
-    memset(source, 0, sizeof *source);
-    PS_GUARD(status, failed, ps_history_open(history, &source->history));
-    PS_GUARD(status, failed, ps_store_open(mesh, NULL, 1 << 20, &source->mesh_store));
-    PS_GUARD(status, failed, ps_surface_mesh_load(mesh, &source->mesh));
-    PS_GUARD(status, failed, take_header(source));
-    PS_GUARD(status, failed, check_belongs(source, history, mesh));
-    PS_GUARD(status, failed,
-             ps_surface_flow_get(ps_history_store(source->history), source->mesh.vertex_count,
-                                 &source->flow));
-    PS_GUARD(status, failed, read_emitters(source, history));
-    PS_GUARD(status, failed, read_linings(source, history));
-    PS_GUARD(status, failed, make_geometry(source));
-    return PS_OK;
-failed:
-    probe_source_close(source);
-    return status;
+    PS_TRY(ps_history_open(history, &source->history));
+    PS_TRY(ps_store_open(mesh, NULL, 1 << 20, &source->mesh_store));
+    PS_TRY(ps_surface_mesh_load(mesh, &source->mesh));
+    PS_TRY(take_header(source));
+    PS_TRY(check_belongs(source, history, mesh));
+    PS_TRY(ps_surface_flow_get(ps_history_store(source->history), source->mesh.vertex_count,
+                               &source->flow));
+    PS_TRY(read_emitters(source, history));
+    PS_TRY(read_linings(source, history));
+    return make_geometry(source);
 }
 
 void probe_source_close(probe_source *source)

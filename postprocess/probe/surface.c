@@ -3,6 +3,7 @@
 
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { READ_BYTES = 16 << 20 };
 
@@ -68,21 +69,23 @@ static ps_status read_block(const reading *r, int64_t at, ps_trace *trace)
 ps_status probe_surface(const probe_source *source, const int64_t *unknowns, int64_t count,
                         bool mean, const probe_range *range, ps_trace *trace)
 {
-    reading r = {
-        .source = source, .unknowns = unknowns, .count = count, .mean = mean, .range = range};
-    ps_status status;
-    r.capacity = READ_BYTES / 8 / source->unknowns + 1;
-    PS_GUARD(status, done, PS_ALLOC(&r.areas, source->unknowns, "areas"));
-    PS_GUARD(status, done, PS_ALLOC(&r.rows, r.capacity * source->unknowns, "densities"));
-    fill_areas(source, r.areas);
-    place_unknowns(source, unknowns, count, r.areas, mean, trace);
+    PS_SCOPED_MEMORY double *areas = NULL, *rows = NULL;
+    int64_t capacity = READ_BYTES / 8 / source->unknowns + 1;
+    PS_TRY(PS_ALLOC(&areas, source->unknowns, "areas"));
+    PS_TRY(PS_ALLOC(&rows, capacity * source->unknowns, "densities"));
+    reading r = {.source = source,
+                 .unknowns = unknowns,
+                 .count = count,
+                 .mean = mean,
+                 .range = range,
+                 .capacity = capacity,
+                 .areas = areas,
+                 .rows = rows};
+    fill_areas(source, areas);
+    place_unknowns(source, unknowns, count, areas, mean, trace);
     double shift = source->hard ? 0 : .5;
     for (int64_t i = 0; i < range->count; ++i)
         trace->axis[i] = ((double)(range->first + i) - shift) * source->dt;
-    for (int64_t at = 0; at < range->count; at += r.capacity)
-        PS_GUARD(status, done, read_block(&r, at, trace));
-done:
-    free(r.areas);
-    free(r.rows);
-    return status;
+    for (int64_t at = 0; at < range->count; at += capacity) PS_TRY(read_block(&r, at, trace));
+    return PS_OK;
 }

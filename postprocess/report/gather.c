@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "formats/columns_hdf5.h"
 #include "formats/field.h"
 #include "postprocess/report/report.h"
 #include "runtime/memory.h"
@@ -43,17 +44,6 @@ static bool ends_with(const char *text, const char *end)
     return a >= b && strcmp(text + a - b, end) == 0;
 }
 
-static bool begins_like_hdf5(const char *path)
-{
-    static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-    char begin[sizeof signature] = {0};
-    FILE *file = fopen(path, "rb");
-    if (!file) return false;
-    size_t got = fread(begin, 1, sizeof begin, file);
-    fclose(file);
-    return got == sizeof begin && memcmp(begin, signature, sizeof begin) == 0;
-}
-
 /* A list of snapshots; false where it cannot be read: then it is no list of ours. */
 static bool read_series(const char *path, report_file *file)
 {
@@ -87,7 +77,7 @@ static ps_status add_found(report_files *files, const char *path, const struct s
         }
     }
     bool ours = ends_with(path, ".h5") || ends_with(path, ".hdf") || ends_with(path, ".hdf5");
-    if (named || (!ends_with(path, ".tmp") && (ours || begins_like_hdf5(path))))
+    if (named || (!ends_with(path, ".tmp") && (ours || ps_is_hdf5(path))))
         return add_file(files, path, found->st_size);
     return add_text(&files->others, &files->other_count, &files->other_capacity, path);
 }
@@ -158,7 +148,6 @@ void report_files_release(report_files *files)
 {
     for (int64_t i = 0; i < files->count; ++i) drop(&files->files[i]);
     for (int64_t i = 0; i < files->other_count; ++i) free(files->others[i]);
-    free(files->files);
-    free(files->others);
+    PS_FREE(files->files, files->others);
     *files = (report_files){0};
 }

@@ -6,6 +6,7 @@
 #include "postprocess/report/report.h"
 #include "report/page.html.h"
 #include "runtime/base64.h"
+#include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 #include "runtime/scratch_file.h"
@@ -134,8 +135,7 @@ static ps_status put_drawing(page_writer *w, const report_drawing *d)
     if (code == 0) PS_TRY(read_whole(path, &data, &length));
     unlink(path);
     if (code == 0 && !d->view && length > SVG_MAX) {
-        free(said);
-        free(data);
+        PS_FREE(said, data);
         said = data = NULL;
         snprintf(path, sizeof path, "%s/picture.png", w->folder.path);
         PS_TRY(draw(d, path, &said, &code));

@@ -6,7 +6,6 @@
 #ifndef PS_POSTPROCESS_SPECTRUM_SPECTRUM_H
 #define PS_POSTPROCESS_SPECTRUM_SPECTRUM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/trace.h"

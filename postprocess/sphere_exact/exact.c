@@ -7,7 +7,9 @@
 
 #include "kernels/common/mie.h"
 #include "kernels/common/vec3.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { CHANNEL_BATCH = 256, SAMPLE_BATCH = 256 };
 
@@ -168,18 +170,11 @@ static ps_status fill_harmonic(const synthesis *s, int64_t m, int64_t first, int
 
 static ps_status fill_products(const synthesis *s, int64_t first, int64_t count)
 {
-    ps_status worst = PS_OK;
+    ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic, 8)
-    for (int64_t m = 0; m < s->harmonics; ++m) {
-        ps_status status = fill_harmonic(s, m, first, count);
-        if (status != PS_OK) {
-#pragma omp critical
-            worst = status;
-        }
-    }
-    if (worst == PS_OK) return PS_OK;
-    PS_TRY(fill_harmonic(s, s->harmonics - 1, first, count)); /* for its message */
-    return ps_fail(worst, "the series for the sphere could not be summed");
+    for (int64_t m = 0; m < s->harmonics; ++m)
+        ps_note_failure(&failure, fill_harmonic(s, m, first, count));
+    return ps_first_failure(&failure);
 }
 
 static void fill_phases(const synthesis *s, int64_t samples, const double *times)
@@ -221,25 +216,23 @@ static void sum_batch(const synthesis *s, int64_t samples, const double *times, 
         if (times[n] < s->begin) memset(out + n * stride, 0, (size_t)channels * sizeof *out);
 }
 
+static void release(synthesis *s) { PS_FREE(s->products, s->phases); }
+
 static ps_status synthesise(const exact_task *task, int64_t samples, const double *times,
                             double *out)
 {
-    synthesis s;
-    ps_status status;
-    PS_GUARD(status, done, plan(&s, task));
-    PS_GUARD(status, done, check_times(&s, samples, times));
+    PS_SCOPED(release) synthesis s = {.task = task};
+    PS_TRY(plan(&s, task));
+    PS_TRY(check_times(&s, samples, times));
     for (int64_t c = 0; c < task->channels; c += CHANNEL_BATCH) {
         int64_t channels = task->channels - c < CHANNEL_BATCH ? task->channels - c : CHANNEL_BATCH;
-        PS_GUARD(status, done, fill_products(&s, c, channels));
+        PS_TRY(fill_products(&s, c, channels));
         for (int64_t n = 0; n < samples; n += SAMPLE_BATCH) {
             int64_t count = samples - n < SAMPLE_BATCH ? samples - n : SAMPLE_BATCH;
             sum_batch(&s, count, times + n, channels, out + n * task->channels + c);
         }
     }
-done:
-    free(s.products);
-    free(s.phases);
-    return status;
+    return PS_OK;
 }
 
 /* ---- uniform incidence ---- */

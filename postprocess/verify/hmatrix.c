@@ -11,6 +11,7 @@
 
 #include "formats/hmatrix.h"
 #include "kernels/common/counter_random.h"
+#include "kernels/common/reals.h"
 #include "kernels/hbem/exact_row.h"
 #include "kernels/hbem/setup.h"
 #include "runtime/first_failure.h"
@@ -121,9 +122,7 @@ static ps_status choose_rows(comparison *c, const hmatrix_request *request)
 
 static double number(const ps_hmatrix *m, int64_t leaf, int64_t index)
 {
-    const void *values = m->blocks[leaf].values;
-    return m->precision == PS_SINGLE ? (double)((const float *)values)[index]
-                                     : ((const double *)values)[index];
+    return ps_real_at(m->precision, m->blocks[leaf].values, index);
 }
 
 /* Row i of a leaf of low rank (its column i with `across`), added to out[part][stride]. */
@@ -272,17 +271,15 @@ static ps_status compare(comparison *c, const char *path, const hmatrix_request 
 static void release(comparison *c)
 {
     ps_clusters_release(&c->clusters);
+    ps_hmatrix_close(&c->file);
     PS_FREE(c->memory, c->blocks, c->row, c->values, c->error, c->norm, c->left);
 }
 
 ps_status verify_hmatrix(const char *path, const hmatrix_request *request, ps_verify_result *result,
                          hmatrix_errors *errors)
 {
-    comparison c = {0};
+    PS_SCOPED(release) comparison c = {0};
     PS_TRY(ps_hmatrix_open(path, &c.file));
-    ps_status status = ps_hmatrix_verify(c.file, !request->quick, result);
-    if (status == PS_OK && request->rows > 0) status = compare(&c, path, request, errors);
-    release(&c);
-    ps_hmatrix_close(&c.file);
-    return status;
+    PS_TRY(ps_hmatrix_verify(c.file, !request->quick, result));
+    return request->rows > 0 ? compare(&c, path, request, errors) : PS_OK;
 }
