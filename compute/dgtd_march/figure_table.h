@@ -1,7 +1,3 @@
-/*
- * figure_table: what penstock-dgtd-march may print through runtime/report.h; main.c alone includes
- * it.
- */
 #ifndef PS_COMPUTE_DGTD_MARCH_FIGURE_TABLE_H
 #define PS_COMPUTE_DGTD_MARCH_FIGURE_TABLE_H
 

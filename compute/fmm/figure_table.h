@@ -1,6 +1,3 @@
-/*
- * figure_table: what penstock-fmm may print through runtime/report.h; main.c alone includes it.
- */
 #ifndef PS_COMPUTE_FMM_FIGURE_TABLE_H
 #define PS_COMPUTE_FMM_FIGURE_TABLE_H
 

@@ -1,7 +1,3 @@
-/*
- * figure_table: what penstock-hbem-solve may print through runtime/report.h; main.c alone includes
- * it.
- */
 #ifndef PS_COMPUTE_HBEM_SOLVE_FIGURE_TABLE_H
 #define PS_COMPUTE_HBEM_SOLVE_FIGURE_TABLE_H
 

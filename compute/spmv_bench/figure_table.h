@@ -1,7 +1,3 @@
-/*
- * figure_table: what penstock-spmv-bench may print through runtime/report.h; main.c alone includes
- * it.
- */
 #ifndef PS_COMPUTE_SPMV_BENCH_FIGURE_TABLE_H
 #define PS_COMPUTE_SPMV_BENCH_FIGURE_TABLE_H
 

@@ -1,7 +1,3 @@
-/*
- * figure_table: what penstock-hbem-field may print through runtime/report.h; main.c alone includes
- * it.
- */
 #ifndef PS_POSTPROCESS_HBEM_FIELD_FIGURE_TABLE_H
 #define PS_POSTPROCESS_HBEM_FIELD_FIGURE_TABLE_H
 

@@ -1,6 +1,3 @@
-/*
- * figure_table: what penstock-help may print through runtime/report.h; main.c alone includes it.
- */
 #ifndef PS_POSTPROCESS_HELP_FIGURE_TABLE_H
 #define PS_POSTPROCESS_HELP_FIGURE_TABLE_H
 

@@ -1,6 +1,3 @@
-/*
- * figure_table: what penstock-probe may print through runtime/report.h; main.c alone includes it.
- */
 #ifndef PS_POSTPROCESS_PROBE_FIGURE_TABLE_H
 #define PS_POSTPROCESS_PROBE_FIGURE_TABLE_H
 
