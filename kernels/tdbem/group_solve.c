@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/linear/krylov_team.h"
 #include "kernels/tdbem/group_solve_device.h"
 #include "runtime/sizes.h"
@@ -30,11 +31,8 @@ int64_t ps_group_lining_workspace(int64_t unknowns)
 static void add_known(const ps_group_solve *s, const void *sums, const ps_packed_near *near,
                       int64_t g, double *out)
 {
-    for (int64_t i = 0; i < s->unknowns; ++i) {
-        int64_t at = i * s->sums_stride + g;
-        out[i] = s->precision == PS_SINGLE ? (double)((const float *)sums)[at]
-                                           : ((const double *)sums)[at];
-    }
+    for (int64_t i = 0; i < s->unknowns; ++i)
+        out[i] = ps_real_at(s->precision, sums, i * s->sums_stride + g);
     ps_packed_near_add(near, s->recent, g, out);
 }
 

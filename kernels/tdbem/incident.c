@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/common/vec3.h"
+#include "runtime/option_values.h"
 
 #define LEAF static
 #include "kernels/tdbem/incident_body.h"
@@ -203,13 +204,8 @@ static int find_name(const char *const *names, int count, const char *name)
 /* Exactly `count` finite numbers, separated by commas. */
 static bool read_numbers(const char *text, int count, double *out)
 {
-    for (int i = 0; i < count; ++i) {
-        char *end;
-        out[i] = strtod(text, &end);
-        if (end == text || !isfinite(out[i]) || *end != (i + 1 < count ? ',' : 0)) return false;
-        text = end + 1;
-    }
-    return true;
+    int found;
+    return ps_parse_reals(text, ',', out, count, &found) == PS_OK && found == count;
 }
 
 static ps_status set_place(const part *p, ps_emitter *emitter)

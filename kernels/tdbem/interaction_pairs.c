@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "kernels/tdbem/interaction_internal.h"
+#include "runtime/sizes.h"
 
 static const double inverse_4pi = 0.079577471545947667884;
 
 void *ps_carve(ps_carver *carver, int64_t count, int64_t size)
 {
-    void *piece = carver->base ? carver->base + carver->used : NULL;
-    carver->used += (count * size + 63) / 64 * 64;
-    return piece;
+    return ps_host_part(carver->base, &carver->used, count * size);
 }
 
 void ps_outer_carve(const ps_interaction *interaction, int64_t count, int64_t point_count,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/near_walk.h"
 #include "runtime/sizes.h"
 
@@ -9,18 +10,13 @@ enum { ROWS = PS_NEAR_ROWS, NONE = 255 };
 
 static int64_t warp_count(const ps_packed_near *p) { return (p->unknowns + ROWS - 1) / ROWS; }
 
-static int64_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
-
 /* ---- memory ---- */
 
 static int64_t lay_out(ps_near_build *b, const ps_packed_near *p, char *memory)
 {
     int64_t used = 0, warps = warp_count(p), bins = warps * p->group;
     b->met = ps_host_part(memory, &used, warps * (int64_t)sizeof *b->met);
-    b->values = ps_host_part(memory, &used, bins * ROWS * item_size(p->precision));
+    b->values = ps_host_part(memory, &used, bins * ROWS * ps_real_bytes(p->precision));
     b->vectors = ps_host_part(memory, &used, bins * (int64_t)sizeof *b->vectors);
     b->rows = ps_host_part(memory, &used, bins * (int64_t)sizeof *b->rows);
     return used;
@@ -61,21 +57,21 @@ static extent extent_of(const ps_near_met *met)
 /* values[row of values][lane] of the vector at hand, m = 0 .. n_g - 1 */
 static char *values_of(const ps_near_build *b, int64_t warp)
 {
-    return (char *)b->values + warp * b->packed->group * ROWS * item_size(b->packed->precision);
+    return (char *)b->values + warp * b->packed->group * ROWS * ps_real_bytes(b->packed->precision);
 }
 
 /* Moves the value of a lane at m, leaving zero. */
 static void move_value(ps_precision precision, void *to, void *from)
 {
-    memcpy(to, from, (size_t)item_size(precision));
-    memset(from, 0, (size_t)item_size(precision));
+    memcpy(to, from, (size_t)ps_real_bytes(precision));
+    memset(from, 0, (size_t)ps_real_bytes(precision));
 }
 
 static void write_vector(const ps_near_build *b, int64_t warp, const ps_near_met *met, extent e,
                          int64_t bin)
 {
     const ps_packed_near *p = b->packed;
-    int64_t v = p->vector_start[warp] + b->vectors[bin], size = item_size(p->precision);
+    int64_t v = p->vector_start[warp] + b->vectors[bin], size = ps_real_bytes(p->precision);
     char *from = values_of(b, warp), *to = (char *)p->values + b->rows[bin] * ROWS * size;
     p->vectors[v] =
         (ps_near_vector){met->column, (int32_t)e.first, (int32_t)e.width, (int32_t)b->rows[bin]};
@@ -114,11 +110,7 @@ static void meet(void *context, int64_t m, int64_t row, int64_t column, double v
     }
     if (m < met->first[lane]) met->first[lane] = (uint8_t)m;
     if (m > met->last[lane]) met->last[lane] = (uint8_t)m;
-    if (!b->filling) return;
-    if (b->packed->precision == PS_SINGLE)
-        ((float *)values_of(b, warp))[m * ROWS + lane] = (float)value;
-    else
-        ((double *)values_of(b, warp))[m * ROWS + lane] = value;
+    if (b->filling) ps_real_put(b->packed->precision, values_of(b, warp), m * ROWS + lane, value);
 }
 
 void ps_near_build_take(ps_near_build *b, const ps_slice_product *tile)

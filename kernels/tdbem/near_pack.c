@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/sizes.h"
 
 enum {
@@ -14,11 +15,6 @@ enum {
 };
 
 static int64_t warp_count(int64_t unknowns) { return (unknowns + ROWS - 1) / ROWS; }
-
-static int64_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 /* ---- one warp ---- */
 
@@ -163,7 +159,7 @@ ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near
 
 static int64_t lay_out(ps_packed_near *p, char *memory)
 {
-    int64_t used = 0, warps = warp_count(p->unknowns), item = item_size(p->precision);
+    int64_t used = 0, warps = warp_count(p->unknowns), item = ps_real_bytes(p->precision);
     p->vector_start = ps_host_part(memory, &used, (warps + 1) * (int64_t)sizeof *p->vector_start);
     p->reach = ps_host_part(memory, &used, warps * p->group * (int64_t)sizeof *p->reach);
     p->vectors = ps_host_part(memory, &used, p->vector_count * (int64_t)sizeof *p->vectors);
@@ -221,7 +217,7 @@ static void fill_reach(const warp_vectors *w, int64_t group, int32_t *reach)
 static void fill_warp(const ps_near *near, int64_t warp, const int64_t *tally, warp_vectors *w,
                       ps_packed_near *packed)
 {
-    int64_t item = item_size(near->precision);
+    int64_t item = ps_real_bytes(near->precision);
     int64_t values = find_vectors(near, warp, w), vector = tally[0], value = tally[1];
     packed->vector_start[warp] = vector;
     fill_reach(w, near->group, packed->reach + warp * near->group);
@@ -269,12 +265,6 @@ void ps_near_packing_fill(const ps_near_packing *packing, ps_packed_near *packed
 
 /* ---- the product ---- */
 
-static double item(const ps_packed_near *packed, const void *array, int64_t at)
-{
-    return packed->precision == PS_SINGLE ? (double)((const float *)array)[at]
-                                          : ((const double *)array)[at];
-}
-
 void ps_packed_near_add(const ps_packed_near *packed, const void *recent, int64_t g, double *sums)
 {
     int64_t n = packed->unknowns;
@@ -286,8 +276,9 @@ void ps_packed_near_add(const ps_packed_near *packed, const void *recent, int64_
             const ps_near_vector *v = &packed->vectors[p];
             int64_t start = packed->starts[p * ROWS + lane];
             for (int64_t m = start; m < start + v->width && m <= g; ++m)
-                sums[row] += item(packed, packed->values, (v->offset + m - start) * ROWS + lane) *
-                             item(packed, recent, (g - m) * n + v->column);
+                sums[row] += ps_real_at(packed->precision, packed->values,
+                                        (v->offset + m - start) * ROWS + lane) *
+                             ps_real_at(packed->precision, recent, (g - m) * n + v->column);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/half_values.h"
 
 enum { THREADED_ENTRIES = 1 << 19 };
@@ -17,8 +18,7 @@ static double value_at(const walk *w, int64_t index)
     if (w->scale)
         return (double)ps_half_decode(((const uint16_t *)w->values)[index]) *
                (double)ps_half_scale(*w->scale);
-    return w->by->precision == PS_SINGLE ? (double)((const float *)w->values)[index]
-                                         : ((const double *)w->values)[index];
+    return ps_real_at(w->by->precision, w->values, index);
 }
 
 /* One row-vector: `count` values from k on, `step` apart from `index`. */

@@ -2,12 +2,9 @@
 
 #include <string.h>
 
-enum { THREADED = 16384 };
+#include "kernels/common/reals.h"
 
-static int64_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
+enum { THREADED = 16384 };
 
 /* Room for some groups behind, about a quarter more, so that sliding costs little. */
 ps_past_window ps_past_window_shape(const ps_slice_header *header, int64_t columns, int64_t group)
@@ -25,7 +22,7 @@ ps_past_window ps_past_window_shape(const ps_slice_header *header, int64_t colum
 
 int64_t ps_past_window_bytes(const ps_past_window *w)
 {
-    return w->unknowns * w->stride * item_size(w->precision);
+    return w->unknowns * w->stride * ps_real_bytes(w->precision);
 }
 
 bool ps_past_window_is_full(const ps_past_window *w, int64_t count)
@@ -35,12 +32,12 @@ bool ps_past_window_is_full(const ps_past_window *w, int64_t count)
 
 static char *item(const ps_past_window *w, int64_t unknown, int64_t at)
 {
-    return (char *)w->data + (unknown * w->stride + at) * item_size(w->precision);
+    return (char *)w->data + (unknown * w->stride + at) * ps_real_bytes(w->precision);
 }
 
 static void slide(const ps_past_window *w)
 {
-    int64_t size = item_size(w->precision), kept = w->before * size;
+    int64_t size = ps_real_bytes(w->precision), kept = w->before * size;
 #pragma omp parallel for schedule(static) if (w->unknowns > THREADED)
     for (int64_t j = 0; j < w->unknowns; ++j) {
         memmove(item(w, j, 0), item(w, j, w->origin - w->before), (size_t)kept);

@@ -1,5 +1,6 @@
 #include "kernels/tdbem/radiation.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/near_walk.h"
 
 static int64_t *start_of(ps_near *near, int64_t m, int64_t row)
@@ -41,10 +42,7 @@ static void fill_entry(void *context, int64_t k, int64_t row, int64_t column, do
     ps_near *near = context;
     int64_t at = (*start_of(near, k, row))++;
     near->columns[at] = (int32_t)column;
-    if (near->precision == PS_SINGLE)
-        ((float *)near->values)[at] = (float)value;
-    else
-        ((double *)near->values)[at] = value;
+    ps_real_put(near->precision, near->values, at, value);
 }
 
 void ps_near_fill(ps_near *near, const ps_slice_product *tile)

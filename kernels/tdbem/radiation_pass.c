@@ -2,15 +2,12 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
+
 PS_ISA_SELECT(struct ps_radiation_functions, ps_radiation)
 
 /* LANES: what vectors read beyond the last column. */
 enum { LANES = 64, THREADED_VALUES = 1 << 15, WARPS_AT_ONCE = 4 };
-
-static int64_t item_size(ps_precision precision)
-{
-    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 /* The largest power of two that divides g > 0. */
 static int64_t length_at(int64_t g) { return g & -g; }
@@ -22,7 +19,7 @@ int64_t ps_radiation_past_bytes(int64_t unknowns, int64_t group, ps_precision pr
 {
     int64_t longest = 1;
     while (2 * longest < group) longest *= 2;
-    return (origin_of(longest) + pitch_of(longest) * unknowns + LANES) * item_size(precision);
+    return (origin_of(longest) + pitch_of(longest) * unknowns + LANES) * ps_real_bytes(precision);
 }
 
 static void copy_item(ps_precision precision, void *to, int64_t at, const void *from, int64_t i)
@@ -37,7 +34,8 @@ static void copy_item(ps_precision precision, void *to, int64_t at, const void *
 static void lay_out_past(const ps_radiation *r, const ps_radiation_pass *pass)
 {
     const ps_packed_near *near = r->near;
-    int64_t n = near->unknowns, size = item_size(near->precision), first = pass->g - pass->length;
+    int64_t n = near->unknowns, size = ps_real_bytes(near->precision),
+            first = pass->g - pass->length;
     memset(r->past, 0, (size_t)((pass->origin + pass->pitch * n + LANES) * size));
     for (int64_t t = 0; t < pass->length; ++t)
         for (int64_t j = 0; j < n; ++j)

@@ -1,8 +1,10 @@
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_batch_internal.h"
 
 #include <string.h>
 
 #include "kernels/tdbem/slice_product.h"
+#include "runtime/sizes.h"
 
 enum {
     TABLE_ALIGN = 128,
@@ -14,7 +16,6 @@ enum {
     SMALL_PART_SLICES = 4  /* does not leave multiprocessors idle, or so many slices      */
 };
 
-static int64_t round_up(int64_t x, int64_t unit) { return (x + unit - 1) / unit * unit; }
 /* ---- rows that tiles share ---- */
 
 /* Slices of all tiles with the rows of tile t. */
@@ -50,7 +51,7 @@ static ps_status check_rows(const ps_slice_batch_tiles *tiles, int64_t t)
 
 static bool rows_take(const ps_block_header *header)
 {
-    int64_t size = header->slices.precision == PS_SINGLE ? 4 : 8;
+    int64_t size = ps_real_bytes(header->slices.precision);
     if (header->block_columns > PS_SEGMENT_COLUMNS * PS_PIECE_SEGMENTS) return false;
     return header->layout != PS_BLOCK_CONTIGUOUS || header->block_rows * size % 16 == 0;
 }
@@ -80,13 +81,13 @@ static int64_t strand_height(const ps_slice_batch_plan *plan)
 {
     if (plan->kernel == PS_SLICE_KERNEL_ROWS) return PS_WARP_ROWS;
     if (plan->layout == PS_BLOCK_CONTIGUOUS || plan->block_rows >= TEAM_ROWS) return TEAM_ROWS;
-    return ps_batch_smaller(TEAMS, TEAM_ROWS / plan->block_rows) * plan->block_rows;
+    return ps_smaller(TEAMS, TEAM_ROWS / plan->block_rows) * plan->block_rows;
 }
 
 /* Teams that the device works on at once. */
 static int64_t teams_at_once(const ps_slice_batch_plan *plan, int multiprocessors)
 {
-    int64_t size = ps_batch_value_size(plan), lanes = plan->lanes;
+    int64_t size = ps_real_bytes(plan->precision), lanes = plan->lanes;
     if (plan->kernel != PS_SLICE_KERNEL_ROWS) return (int64_t)multiprocessors * BLOCK_TEAMS;
     return (int64_t)multiprocessors * PS_ROWS_WARPS *
            (ps_batch_has_panels(plan) ? PS_FULL_BLOCKS(size, lanes) : PS_ROWS_BLOCKS(size, lanes));
@@ -107,9 +108,8 @@ static int64_t choose_splits(const ps_slice_batch_plan *plan, int multiprocessor
     int64_t part = PART_BYTES * (plan->strand_rows / PS_WARP_ROWS);
     int64_t most = plan->value_count * ps_batch_stored_size(plan) / (strands * part);
     int64_t fill = (teams + strands - 1) / strands;
-    most = ps_batch_smaller(most, (WAVES * teams + strands - 1) / strands);
-    most = ps_batch_smaller(
-        ps_batch_larger(most, ps_batch_smaller(fill, slices / SMALL_PART_SLICES)), slices);
+    most = ps_smaller(most, (WAVES * teams + strands - 1) / strands);
+    most = ps_smaller(ps_larger(most, ps_smaller(fill, slices / SMALL_PART_SLICES)), slices);
     for (int64_t splits = 1; splits <= most; ++splits)
         if (busy_share(splits * strands, teams) >= busy_share(best * strands, teams) - 0.005)
             best = splits;
@@ -134,20 +134,20 @@ static ps_status count_tiles(const ps_slice_batch_tiles *tiles, ps_slice_batch_p
         plan->nnz += tile->nnz;
         if (!ps_batch_opens_rows(tiles, t)) continue;
         plan->strands += ps_batch_strands_of(plan, tile);
-        *slices = ps_batch_larger(*slices, slices_with(tiles, t));
+        *slices = ps_larger(*slices, slices_with(tiles, t));
     }
     return PS_OK;
 }
 
 int64_t ps_slice_batch_pieces_at(const ps_slice_batch_plan *plan)
 {
-    return round_up(plan->strands * (int64_t)sizeof(ps_slice_strand), TABLE_ALIGN);
+    return ps_round_up(plan->strands * (int64_t)sizeof(ps_slice_strand), TABLE_ALIGN);
 }
 
 int64_t ps_slice_batch_tiles_at(const ps_slice_batch_plan *plan)
 {
     return ps_slice_batch_pieces_at(plan) +
-           round_up(plan->pieces * ps_batch_piece_size(plan), TABLE_ALIGN);
+           ps_round_up(plan->pieces * ps_batch_piece_size(plan), TABLE_ALIGN);
 }
 
 static void set_sizes(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *plan)
@@ -158,8 +158,8 @@ static void set_sizes(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *pl
                                                         ps_batch_pieces_of(plan, &tiles->tiles[t]);
     plan->table_bytes =
         ps_slice_batch_tiles_at(plan) + plan->tile_count * (int64_t)sizeof(ps_block_tile);
-    plan->scratch_bytes =
-        plan->splits * plan->strands * plan->strand_rows * plan->group * ps_batch_value_size(plan);
+    plan->scratch_bytes = plan->splits * plan->strands * plan->strand_rows * plan->group *
+                          ps_real_bytes(plan->precision);
 }
 
 ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
@@ -184,8 +184,7 @@ ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
     PS_TRY(count_tiles(tiles, out, &slices));
     if (!out->strands) return PS_OK;
     out->splits = choose_splits(out, multiprocessors, slices);
-    out->piece_slices =
-        ps_batch_larger(1, ps_batch_smaller(slices_of_piece(out), slices / (2 * out->splits)));
+    out->piece_slices = ps_larger(1, ps_smaller(slices_of_piece(out), slices / (2 * out->splits)));
     set_sizes(tiles, out);
     return PS_OK;
 }

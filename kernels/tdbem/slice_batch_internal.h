@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_batch.h"
 
 /* The rows kernels: warps of a thread block, and for values of so many bytes and n_g (rounded up)
@@ -88,16 +89,10 @@ static inline int64_t ps_batch_piece_size(const ps_slice_batch_plan *plan)
                                      : (int64_t)sizeof(ps_slice_piece);
 }
 
-static inline int64_t ps_batch_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t ps_batch_larger(int64_t a, int64_t b) { return a > b ? a : b; }
-/* Bytes of a past value or sum, and of a stored value. */
-static inline int64_t ps_batch_value_size(const ps_slice_batch_plan *plan)
-{
-    return plan->precision == PS_SINGLE ? 4 : 8;
-}
+/* Bytes of a stored value. */
 static inline int64_t ps_batch_stored_size(const ps_slice_batch_plan *plan)
 {
-    return plan->half ? 2 : ps_batch_value_size(plan);
+    return plan->half ? 2 : ps_real_bytes(plan->precision);
 }
 
 static inline bool ps_batch_same_rows(const ps_block_tile *a, const ps_block_tile *b)

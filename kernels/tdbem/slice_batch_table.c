@@ -1,7 +1,9 @@
 /* The table of a batch of slices: where the pieces of each strand are. */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_batch_internal.h"
 
 #include "runtime/search.h"
+#include "runtime/sizes.h"
 
 enum { THREADED_PIECES = 1 << 12 };
 
@@ -57,11 +59,11 @@ static ps_slice_piece *open_piece(const tile_place *place, int64_t w, int64_t s)
     const ps_slice_batch_plan *plan = place->plan;
     ps_slice_piece *piece = &place->pieces[w * place->stride + s / plan->piece_slices];
     int64_t row = w * plan->strand_rows;
-    *piece = (ps_slice_piece){
-        .slice = (int32_t)(place->tile->first_slice + s),
-        .row = (int32_t)row,
-        .count = (int32_t)ps_batch_smaller(plan->piece_slices, place->tile->slices - s),
-        .rows = (int32_t)ps_batch_smaller(plan->strand_rows, place->tile->rows - row)};
+    *piece =
+        (ps_slice_piece){.slice = (int32_t)(place->tile->first_slice + s),
+                         .row = (int32_t)row,
+                         .count = (int32_t)ps_smaller(plan->piece_slices, place->tile->slices - s),
+                         .rows = (int32_t)ps_smaller(plan->strand_rows, place->tile->rows - row)};
     return piece;
 }
 
@@ -77,7 +79,7 @@ static void add_segments(ps_slice_piece *piece, int64_t slice, int64_t width,
     }
     for (int64_t q = 0; q < width; q += PS_SEGMENT_COLUMNS)
         piece->records[piece->segments++] =
-            (ps_slice_record){.columns = (uint8_t)ps_batch_smaller(PS_SEGMENT_COLUMNS, width - q),
+            (ps_slice_record){.columns = (uint8_t)ps_smaller(PS_SEGMENT_COLUMNS, width - q),
                               .slice = (uint8_t)slice,
                               .column = (uint16_t)q,
                               .low = low,
@@ -113,7 +115,7 @@ static void write_contiguous(const tile_place *place)
         for (int64_t s = 0; s < tile->slices; s += plan->piece_slices) {
             ps_slice_piece *piece = open_piece(place, w, s);
             const uint16_t *starts = tile->starts + s * tile->rows + piece->row;
-            piece->values = place->values + s * step * ps_batch_value_size(plan);
+            piece->values = place->values + s * step * ps_real_bytes(plan->precision);
             piece->starts = place->starts + s * tile->rows * 2;
             piece->step = step;
             piece->starts_step = (int32_t)tile->rows;
@@ -135,7 +137,7 @@ static void write_full(const tile_place *place)
 {
     const ps_slice_batch_plan *plan = place->plan;
     const ps_block_tile *tile = place->tile;
-    int64_t size = plan->block_rows * plan->block_columns * ps_batch_value_size(plan);
+    int64_t size = plan->block_rows * plan->block_columns * ps_real_bytes(plan->precision);
     for (int64_t s = 0; s < tile->slices; ++s)
         for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
             ps_slice_piece *piece = open_piece(place, w, s);
@@ -196,10 +198,10 @@ static void set_block(const tile_place *place, ps_slice_panel *panel, int b, int
     const ps_block_tile *tile = place->tile;
     int64_t corner = (int64_t)tile->corner_rows[block] - row, stop = corner + plan->block_rows;
     int64_t at = block * plan->block_rows * plan->block_columns - corner;
-    int64_t size = ps_batch_value_size(plan);
-    if (block + 1 < end) stop = ps_batch_smaller(stop, (int64_t)tile->corner_rows[block + 1] - row);
-    panel->begin[b] = (uint8_t)ps_batch_larger(corner, 0);
-    panel->end[b] = (uint8_t)ps_batch_smaller(stop, rows);
+    int64_t size = ps_real_bytes(plan->precision);
+    if (block + 1 < end) stop = ps_smaller(stop, (int64_t)tile->corner_rows[block + 1] - row);
+    panel->begin[b] = (uint8_t)ps_larger(corner, 0);
+    panel->end[b] = (uint8_t)ps_smaller(stop, rows);
     panel->column[b] = tile->corner_columns[block];
     if (b == 0)
         panel->values = place->values + at * size;
@@ -213,7 +215,7 @@ static ps_slice_panel *add_panels(const tile_place *place, int64_t s, int64_t ro
 {
     const ps_block_tile *tile = place->tile;
     int64_t begin = tile->block_start[s], end = tile->block_start[s + 1];
-    int64_t rows = ps_batch_smaller(place->plan->strand_rows, tile->rows - row);
+    int64_t rows = ps_smaller(place->plan->strand_rows, tile->rows - row);
     int64_t block = block_at(tile, begin, end, row + 1);
     if (block > begin && tile->corner_rows[block - 1] + place->plan->block_rows > row) --block;
     while (block < end && tile->corner_rows[block] < row + rows) {
@@ -236,10 +238,10 @@ static ps_status write_panel_strands(const ps_slice_batch_tiles *tiles, int64_t 
     tile_place place = {.plan = plan};
     for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
         int64_t row = w * plan->strand_rows;
-        strands[w] = (ps_slice_strand){
-            .row = (int32_t)(tile->first_row + row),
-            .rows = (int32_t)ps_batch_smaller(plan->strand_rows, tile->rows - row),
-            .first_piece = (int32_t)(*panels - first)};
+        strands[w] =
+            (ps_slice_strand){.row = (int32_t)(tile->first_row + row),
+                              .rows = (int32_t)ps_smaller(plan->strand_rows, tile->rows - row),
+                              .first_piece = (int32_t)(*panels - first)};
         for (int64_t u = t; u < tiles->count; ++u) {
             if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
             PS_TRY(place_tile(tiles, u, &place));
@@ -283,12 +285,11 @@ static void write_strands(const ps_slice_batch_plan *plan, const ps_slice_batch_
         if (!ps_batch_opens_rows(tiles, t)) continue;
         int64_t stride = pieces_with(plan, tiles, t), count = ps_batch_strands_of(plan, tile);
         for (int64_t w = 0; w < count; ++w, piece += stride)
-            *strands++ =
-                (ps_slice_strand){.row = (int32_t)(tile->first_row + w * plan->strand_rows),
-                                  .rows = (int32_t)ps_batch_smaller(
-                                      plan->strand_rows, tile->rows - w * plan->strand_rows),
-                                  .first_piece = (int32_t)piece,
-                                  .pieces = (int32_t)stride};
+            *strands++ = (ps_slice_strand){
+                .row = (int32_t)(tile->first_row + w * plan->strand_rows),
+                .rows = (int32_t)ps_smaller(plan->strand_rows, tile->rows - w * plan->strand_rows),
+                .first_piece = (int32_t)piece,
+                .pieces = (int32_t)stride};
     }
 }
 

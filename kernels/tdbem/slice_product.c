@@ -3,6 +3,8 @@
 #include <omp.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
+
+#include "kernels/common/reals.h"
 #endif
 
 PS_ISA_SELECT(struct ps_slice_product_functions, ps_slice_product)
@@ -185,7 +187,7 @@ static void add_range(const ps_slice_product *p, ps_slice_product_fn add, size_t
 
 static void add_rows(const ps_slice_product *p, ps_precision precision, int64_t begin, int64_t end)
 {
-    size_t item = precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+    size_t item = (size_t)ps_real_bytes(precision);
     add_range(p, ps_slice_product_function(PS_BACKEND_CPU, precision), item, first_row(p),
               ps_slice_product_rows(p), begin, end);
     if (p->both)

@@ -1,3 +1,4 @@
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_symmetric_internal.h"
 
 #include <string.h>
@@ -136,15 +137,7 @@ static void count_part(part_walk *walk, const ps_symmetric_tile *t, int64_t w, i
     count->most_used = ps_larger(count->most_used, walk->used + places_of(t, c));
 }
 
-static int64_t aligned(int64_t bytes)
-{
-    return (bytes + TABLE_ALIGN - 1) / TABLE_ALIGN * TABLE_ALIGN;
-}
-
-static int64_t value_size(const ps_symmetric_plan *plan)
-{
-    return plan->precision == PS_SINGLE ? 4 : 8;
-}
+static int64_t aligned(int64_t bytes) { return ps_round_up(bytes, TABLE_ALIGN); }
 
 static ps_status set_sizes(const counting *count, ps_symmetric_plan *p)
 {
@@ -155,7 +148,7 @@ static ps_status set_sizes(const counting *count, ps_symmetric_plan *p)
     p->begins_at = p->rounds_at + aligned(p->rounds * (int64_t)sizeof(ps_symmetric_round));
     p->entries_at = p->begins_at + aligned(p->rounds * (p->units + 1) * 4);
     p->table_bytes = p->entries_at + aligned(p->entries * 4);
-    p->scratch_bytes = count->most_used * p->group * value_size(p);
+    p->scratch_bytes = count->most_used * p->group * ps_real_bytes(p->precision);
     if (p->parts <= INT32_MAX && p->entries <= INT32_MAX && count->most_used <= INT32_MAX)
         return PS_OK;
     return ps_fail(PS_EXHAUSTED, "%lld parts with %lld partial sums: more than a table holds",
@@ -182,7 +175,7 @@ ps_status ps_symmetric_plan_make(const ps_block_header *header, int64_t unknowns
                                         : group <= 16 ? 16
                                                       : 32,
                                .tiles = count};
-    out->round_places = room / (group * value_size(out));
+    out->round_places = room / (group * ps_real_bytes(out->precision));
     find_units(tiles, count, unknowns, work);
     counting counted = {.units = work};
     part_walk walk = {.plan = out,
@@ -226,7 +219,8 @@ static void fill_part(part_walk *walk, const ps_symmetric_tile *t, int64_t w, in
     filling *f = walk->context;
     ps_symmetric_part *p = &f->parts[walk->part];
     int64_t first = c * PS_SYMMETRIC_SLICES, slices = slices_of(t, c);
-    int64_t at = w * t->slices + first, size = walk->plan->half ? 2 : value_size(walk->plan);
+    int64_t at = w * t->slices + first,
+            size = walk->plan->half ? 2 : ps_real_bytes(walk->plan->precision);
     int64_t row = t->first_row + w * PS_WARP_ROWS;
     int64_t rows = ps_smaller(PS_WARP_ROWS, t->first_row + t->rows - row), columns = 0;
     if (!f->placing) {

@@ -1,4 +1,5 @@
 /* The rounds of slice_symmetric in plain loops, as a device makes them: for tests. */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/half_values.h"
 #include "kernels/tdbem/slice_symmetric_internal.h"
 
@@ -16,24 +17,13 @@ static double value_at(const part_view *v, int64_t vector, int64_t at)
 {
     if (v->plan->half)
         return ps_half_decode(((const uint16_t *)v->values)[at]) * ps_half_scale(v->scales[vector]);
-    return v->plan->precision == PS_SINGLE ? (double)((const float *)v->values)[at]
-                                           : ((const double *)v->values)[at];
+    return ps_real_at(v->plan->precision, v->values, at);
 }
 
 static double past_at(const part_view *v, int64_t unknown, int64_t t)
 {
     int64_t at = unknown * v->in->past_stride + v->in->past_origin + t;
-    return v->plan->precision == PS_SINGLE ? (double)((const float *)v->in->past)[at]
-                                           : ((const double *)v->in->past)[at];
-}
-
-static void store(const part_view *v, int64_t place, int64_t g, double sum)
-{
-    int64_t at = place * v->in->group + g;
-    if (v->plan->precision == PS_SINGLE)
-        ((float *)v->in->scratch)[at] = (float)sum;
-    else
-        ((double *)v->in->scratch)[at] = sum;
+    return ps_real_at(v->plan->precision, v->in->past, at);
 }
 
 /* Step g of a part. */
@@ -51,9 +41,13 @@ static void add_part(const part_view *v, int64_t g)
                 rows[r] += value * past_at(v, p->slice + s, t);
                 sum += value * past_at(v, p->row + r, t);
             }
-        if (p->transposed >= 0) store(v, p->transposed + s, g, sum);
+        if (p->transposed >= 0)
+            ps_real_put(v->plan->precision, v->in->scratch, (p->transposed + s) * v->in->group + g,
+                        sum);
     }
-    for (int64_t r = 0; r < p->rows; ++r) store(v, p->forward + r, g, rows[r]);
+    for (int64_t r = 0; r < p->rows; ++r)
+        ps_real_put(v->plan->precision, v->in->scratch, (p->forward + r) * v->in->group + g,
+                    rows[r]);
 }
 
 static void reduce(const ps_symmetric_plan *plan, const ps_symmetric_launch *in, int64_t u)
@@ -64,8 +58,7 @@ static void reduce(const ps_symmetric_plan *plan, const ps_symmetric_launch *in,
         double sum = 0;
         for (int32_t b = in->begins[u]; b < in->begins[u + 1]; ++b) {
             int64_t from = in->entries[b] * in->group + e;
-            sum += plan->precision == PS_SINGLE ? (double)((const float *)in->scratch)[from]
-                                                : ((const double *)in->scratch)[from];
+            sum += ps_real_at(plan->precision, in->scratch, from);
         }
         if (plan->precision == PS_SINGLE)
             ((float *)in->sums)[to] += (float)sum;

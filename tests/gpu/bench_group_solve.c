@@ -58,7 +58,8 @@ static ps_status measure(group_case *c, const char *what)
         if (a.steps[g].state != PS_GROUP_SOLVED)
             status = ps_fail(PS_FAILED, "step %d ended as %g", (int)g, a.steps[g].state);
     }
-    double floor = near_traffic(&c->packed, group_case_item(c)) / bandwidth / (double)c->count;
+    double floor =
+        near_traffic(&c->packed, ps_real_bytes(c->precision)) / bandwidth / (double)c->count;
     double step = seconds / (double)c->count;
     bench_record(bench_device(p.device), text("group-solve/%s-n_g-%lld", what, (long long)c->group),
                  "time-per-step", 1e6 * step, "us", 1e6 * floor,

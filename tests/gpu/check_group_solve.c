@@ -96,7 +96,7 @@ static ps_status check_failures(group_case *c)
     c->loads[2 * c->unknowns + c->unknowns / 2] = NAN;
     PS_TRY(compare_failure(c, 2, PS_GROUP_NOT_FINITE));
     memset(c->loads, 0, (size_t)(c->unknowns * c->group) * sizeof *c->loads);
-    memset(c->sums, 0, (size_t)(c->unknowns * (c->group + 1) * group_case_item(c)));
+    memset(c->sums, 0, (size_t)(c->unknowns * (c->group + 1) * ps_real_bytes(c->precision)));
     c->count = 1;
     return compare_failure(c, 0, PS_GROUP_SOLVED);
 }

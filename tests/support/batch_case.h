@@ -6,6 +6,7 @@
 #ifndef PS_TESTS_BATCH_CASE_H
 #define PS_TESTS_BATCH_CASE_H
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_batch.h"
 #include "runtime/scope.h"
 #include "tests/support/distance.h"
@@ -68,10 +69,7 @@ static inline void case_tile(const batch_case *c, ps_precision precision, ps_sli
         tile->starts[v] = (uint16_t)start;
         tile->lengths[v] = (uint16_t)length;
         for (int64_t q = 0; q < length; ++q, ++at)
-            if (precision == PS_SINGLE)
-                ((float *)tile->values)[at] = (float)case_value(c, i, j, q);
-            else
-                ((double *)tile->values)[at] = case_value(c, i, j, q);
+            ps_real_put(precision, tile->values, at, case_value(c, i, j, q));
     }
     tile->value_count = at;
     ps_slice_tile_fill_starts(tile);
@@ -220,11 +218,6 @@ typedef struct case_vectors {
     void *device_past, *device_sums;
 } case_vectors;
 
-static inline double case_get(const case_vectors *v, const void *array, int64_t at)
-{
-    return v->precision == PS_SINGLE ? ((const float *)array)[at] : ((const double *)array)[at];
-}
-
 static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, ps_device *device,
                                           ps_stream *stream, ps_precision precision, int64_t group)
 {
@@ -234,19 +227,14 @@ static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, 
                         .precision = precision,
                         .origin = ps_product_past_before(c->k_max, columns),
                         .sums_stride = group + 3,
-                        .size = precision == PS_SINGLE ? 4 : 8};
+                        .size = (size_t)ps_real_bytes(precision)};
     v->stride = v->origin + ps_product_past_after(group);
     int64_t past_bytes = v->unknowns * v->stride * (int64_t)v->size;
     PS_TRY(ps_alloc(&v->past, v->unknowns * v->stride, v->size, "past"));
     PS_TRY(ps_alloc(&v->sums, v->unknowns * v->sums_stride, v->size, "sums"));
     PS_TRY(ps_alloc(&v->again, v->unknowns * v->sums_stride, v->size, "sums"));
-    for (int64_t i = 0; i < v->unknowns * v->stride; ++i) {
-        double x = case_past(i / v->stride, i % v->stride - v->origin);
-        if (precision == PS_SINGLE)
-            ((float *)v->past)[i] = (float)x;
-        else
-            ((double *)v->past)[i] = x;
-    }
+    for (int64_t i = 0; i < v->unknowns * v->stride; ++i)
+        ps_real_put(precision, v->past, i, case_past(i / v->stride, i % v->stride - v->origin));
     PS_TRY(ps_device_alloc(device, past_bytes, &v->device_past));
     PS_TRY(
         ps_device_alloc(device, v->unknowns * v->sums_stride * (int64_t)v->size, &v->device_sums));
@@ -339,7 +327,7 @@ static inline double case_error(const case_tiles *tiles, const case_vectors *v)
     double worst = 0;
     for (int64_t i = 0; i < v->unknowns; ++i)
         for (int64_t g = 0; g < v->sums_stride; ++g) {
-            double sum = case_get(v, v->sums, i * v->sums_stride + g);
+            double sum = ps_real_at(v->precision, v->sums, i * v->sums_stride + g);
             const double *due = &tiles->exact[2 * (i * PS_GROUP_MAX + g)];
             if (g >= v->group)
                 worst = sum == 0 ? worst : INFINITY;

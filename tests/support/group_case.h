@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/linear/krylov_team.h"
 #include "kernels/tdbem/group_solve.h"
 #include "runtime/memory.h"
@@ -56,19 +57,6 @@ static inline double group_case_random(const group_case *c, int64_t i, int64_t j
     return synthetic_unit(synthetic_hash(c->seed, (uint64_t)i, (uint64_t)j, (uint64_t)k));
 }
 
-static inline int64_t group_case_item(const group_case *c)
-{
-    return c->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
-
-static inline void group_case_put(const group_case *c, void *array, int64_t at, double value)
-{
-    if (c->precision == PS_SINGLE)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* ---- near matrices ---- */
 
 /* Entries of row i of M^m; written to `to` on if that is not negative. */
@@ -85,8 +73,8 @@ static inline int64_t group_case_row(const group_case *c, int64_t m, int64_t i, 
         if (to >= 0) {
             c->near.columns[to + count] = (int32_t)j;
             double share = 0.2 / (1 + 2 * c->crowd * (double)m);
-            group_case_put(c, c->near.values, to + count,
-                           share * (group_case_random(c, i, j, m) - 0.4));
+            ps_real_put(c->precision, c->near.values, to + count,
+                        share * (group_case_random(c, i, j, m) - 0.4));
         }
         ++count;
     }
@@ -187,7 +175,8 @@ static inline ps_status group_case_vectors(group_case *c)
         c->last[1][i] = (float)(0.2 * group_case_random(c, i, 1, -3));
         for (int64_t g = 0; g < c->group; ++g) {
             c->loads[g * n + i] = 20 * group_case_random(c, i, g, -4);
-            group_case_put(c, c->sums, i * (c->group + 1) + g, group_case_random(c, i, g, -5));
+            ps_real_put(c->precision, c->sums, i * (c->group + 1) + g,
+                        group_case_random(c, i, g, -5));
         }
     }
     return PS_OK;
@@ -226,6 +215,23 @@ static inline ps_status group_case_make(group_case *c)
     PS_TRY(group_case_m0(c));
     PS_TRY(group_case_linings(c));
     return group_case_vectors(c);
+}
+
+/* A usual case, solved to rounding. */
+static inline ps_status group_case_usual(group_case *c, int64_t unknowns, int64_t group,
+                                         ps_precision precision, bool unsymmetric)
+{
+    *c = (group_case){.unknowns = unknowns,
+                      .group = group,
+                      .count = group,
+                      .precision = precision,
+                      .crowd = 0.9,
+                      .dominance = 1.2,
+                      .limit = 200,
+                      .unsymmetric = unsymmetric,
+                      .seed = 5,
+                      .tolerance = precision == PS_SINGLE ? 1e-7 : 1e-13};
+    return group_case_make(c);
 }
 
 static inline void group_case_drop(group_case *c)
@@ -278,7 +284,8 @@ static inline ps_status group_case_send_lining(const group_case *c, group_place 
     *l = (ps_group_lining){.near = c->packed, .m0 = {.rows = n}, .filter = c->filter};
     PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
     ps_packed_near_attach(&l->near, near);
-    PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * group_case_item(c), (void **)&l->sums));
+    PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * ps_real_bytes(c->precision),
+                           (void **)&l->sums));
     PS_TRY(group_case_send(p, m->row_start, (n + 1) * 8, (void **)&l->m0.row_start));
     PS_TRY(group_case_send(p, m->columns, m->nnz * 4, (void **)&l->m0.columns));
     PS_TRY(group_case_send(p, m->values, m->nnz * 8, (void **)&l->m0.values));
@@ -291,7 +298,8 @@ static inline ps_status group_case_send_lining(const group_case *c, group_place 
 
 static inline ps_status group_case_place(const group_case *c, const char *device, group_place *p)
 {
-    int64_t n = c->unknowns, item = group_case_item(c), vector = n * (int64_t)sizeof(double);
+    int64_t n = c->unknowns, item = ps_real_bytes(c->precision),
+            vector = n * (int64_t)sizeof(double);
     ps_group_solve *s = &p->solve;
     memset(p, 0, sizeof *p);
     PS_TRY(ps_device_open(device, 0, &p->device));
@@ -365,7 +373,7 @@ static inline ps_status group_case_fetch(const group_case *c, group_place *p, gr
         PS_TRY(PS_ALLOC(&a->state[q], numbers, "a test"));
         PS_TRY(ps_copy_to_host(p->stream, a->state[q], p->linings[q].state, numbers * 8));
     }
-    PS_TRY(ps_copy_to_host(p->stream, a->recent, s->recent, items * group_case_item(c)));
+    PS_TRY(ps_copy_to_host(p->stream, a->recent, s->recent, items * ps_real_bytes(c->precision)));
     PS_TRY(ps_copy_to_host(p->stream, a->steps, s->steps, c->group * (int64_t)sizeof *a->steps));
     PS_TRY(ps_stream_wait(p->stream));
     for (int64_t i = items - 1; i >= 0 && c->precision == PS_SINGLE; --i)

@@ -23,6 +23,7 @@ static inline void interaction_case_ok(ps_status status)
 
 typedef struct interaction_case {
     ps_interaction interaction;
+    icosphere sphere; /* its own mesh, if it has one */
     ps_triangle *triangles;
     double *reach, *spread;
     int64_t *around_start;
@@ -31,6 +32,7 @@ typedef struct interaction_case {
 
 static inline void interaction_case_release(interaction_case *c)
 {
+    icosphere_release(&c->sphere);
     free(c->triangles);
     free(c->reach);
     free(c->spread);
@@ -77,6 +79,18 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
     interaction_case_ok(ps_triangle_rule_init(points, &c->interaction.rule));
     c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
     ps_interaction_set_reach(&c->interaction, c->reach);
+}
+
+/* The same with a sphere of its own, of 20 4^levels triangles, whose vertices are moved by
+ * `jitter`. */
+static inline void interaction_case_sphere(interaction_case *c, int levels, double jitter,
+                                           ps_formulation formulation, int points, double shell)
+{
+    icosphere sphere;
+    icosphere_init(&sphere, levels);
+    icosphere_jitter(&sphere, jitter);
+    interaction_case_init(c, &sphere, formulation, points, shell);
+    c->sphere = sphere;
 }
 
 /* Puts planes before the mesh, which lies on the side of their normals. */

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/past_window.h"
 #include "runtime/memory.h"
 
@@ -17,18 +18,12 @@ static inline double past_case_value(int64_t n, int64_t j)
     return n < 0 ? 0 : (double)((n * 7919 + j * 104729) % 65521 + 1);
 }
 
-static inline double past_case_at(const ps_past_window *w, const void *data, int64_t j, int64_t at)
-{
-    return w->precision == PS_SINGLE ? (double)((const float *)data)[j * w->stride + at]
-                                     : ((const double *)data)[j * w->stride + at];
-}
-
 /* All that products read: `steps` steps are done. */
 static inline ps_status past_case_compare(const ps_past_window *w, const void *data, int64_t steps)
 {
     for (int64_t j = 0; j < w->unknowns; ++j)
         for (int64_t t = -w->before; t < w->after; ++t) {
-            double value = past_case_at(w, data, j, w->origin + t);
+            double value = ps_real_at(w->precision, data, j * w->stride + w->origin + t);
             double expected = t < 0 ? past_case_value(steps + t, j) : 0;
             if (value != expected)
                 return ps_fail(PS_FAILED, "after %lld steps, unknown %lld at %lld is %g, not %g",
@@ -47,15 +42,11 @@ typedef struct past_case {
 static inline ps_status past_case_group(past_case *c, int64_t *steps, int64_t count)
 {
     ps_past_window *w = &c->window;
-    int64_t item = w->precision == PS_SINGLE ? 4 : 8;
-    for (int64_t i = 0; i < count * w->unknowns; ++i) {
-        double value = past_case_value(*steps + i / w->unknowns, i % w->unknowns);
-        if (w->precision == PS_SINGLE)
-            ((float *)c->host_recent)[i] = (float)value;
-        else
-            ((double *)c->host_recent)[i] = value;
-    }
-    PS_TRY(ps_copy_to_device(c->stream, c->recent, c->host_recent, count * w->unknowns * item));
+    for (int64_t i = 0; i < count * w->unknowns; ++i)
+        ps_real_put(w->precision, c->host_recent, i,
+                    past_case_value(*steps + i / w->unknowns, i % w->unknowns));
+    PS_TRY(ps_copy_to_device(c->stream, c->recent, c->host_recent,
+                             count * w->unknowns * ps_real_bytes(w->precision)));
     PS_TRY(ps_past_window_append_on(w, c->recent, count, c->stream));
     PS_TRY(ps_copy_to_host(c->stream, c->host, w->data, ps_past_window_bytes(w)));
     PS_TRY(ps_stream_wait(c->stream));

@@ -4,13 +4,8 @@
 #ifndef PS_TESTS_SUPPORT_RADIATION_SUM_H
 #define PS_TESTS_SUPPORT_RADIATION_SUM_H
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/radiation.h"
-
-static inline double radiation_item(const ps_near *near, const void *array, int64_t at)
-{
-    return near->precision == PS_SINGLE ? (double)((const float *)array)[at]
-                                        : ((const double *)array)[at];
-}
 
 /* sums[unknowns] += the radiation of step `g` of the group (0: nothing), from recent[g][unknowns],
  * the densities of its steps so far, in the precision of the matrices. Sums in fp64, m ascending,
@@ -21,9 +16,9 @@ static inline void radiation_add(const ps_near *near, const void *recent, int64_
         const int64_t *start = near->row_start + (m - 1) * (near->unknowns + 1);
         for (int64_t i = 0; i < near->unknowns; ++i)
             for (int64_t e = start[i]; e < start[i + 1]; ++e)
-                sums[i] +=
-                    radiation_item(near, near->values, e) *
-                    radiation_item(near, recent, (g - m) * near->unknowns + near->columns[e]);
+                sums[i] += ps_real_at(near->precision, near->values, e) *
+                           ps_real_at(near->precision, recent,
+                                      (g - m) * near->unknowns + near->columns[e]);
     }
 }
 

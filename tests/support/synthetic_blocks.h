@@ -4,6 +4,7 @@
 #ifndef PS_TESTS_SYNTHETIC_BLOCKS_H
 #define PS_TESTS_SYNTHETIC_BLOCKS_H
 
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/half_values.h"
 #include "tests/support/synthetic_slices.h"
@@ -48,17 +49,13 @@ static inline void synthetic_cut_free(ps_block_tile *tile)
 static inline void synthetic_decode(ps_precision precision, ps_block_tile *tile)
 {
     const uint16_t *halves = tile->values;
-    void *values = synthetic_array(tile->value_count, precision == PS_SINGLE ? 4 : 8);
+    void *values = synthetic_array(tile->value_count, (size_t)ps_real_bytes(precision));
     int64_t at = 0;
     for (int64_t unit = 0; unit < ps_block_tile_warps(tile) * tile->slices; ++unit)
-        for (int64_t v = 0; v < tile->widths[unit] * PS_WARP_ROWS; ++v, ++at) {
-            double x = ldexp((double)ps_half_decode(halves[at]),
-                             tile->scales[unit * PS_WARP_ROWS + v % PS_WARP_ROWS] - 127);
-            if (precision == PS_SINGLE)
-                ((float *)values)[at] = (float)x;
-            else
-                ((double *)values)[at] = x;
-        }
+        for (int64_t v = 0; v < tile->widths[unit] * PS_WARP_ROWS; ++v, ++at)
+            ps_real_put(precision, values, at,
+                        ldexp((double)ps_half_decode(halves[at]),
+                              tile->scales[unit * PS_WARP_ROWS + v % PS_WARP_ROWS] - 127));
     free(tile->values);
     free(tile->scales);
     tile->values = values;

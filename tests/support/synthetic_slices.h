@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "formats/slice_matrix.h"
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -99,19 +100,15 @@ static inline void synthetic_tile(const synthetic_slices *m, ps_precision precis
         tile->lengths[v] = (uint16_t)length;
         count += length;
     }
-    size_t size = precision == PS_SINGLE ? 4 : 8;
+    size_t size = (size_t)ps_real_bytes(precision);
     tile->value_count = count;
     tile->values = aligned_alloc(64, ((size_t)count * size + PS_PRODUCT_OVERREAD + 63) / 64 * 64);
     memset((char *)tile->values + (size_t)count * size, 0, PS_PRODUCT_OVERREAD);
     for (int64_t v = 0, at = 0; v < vectors; ++v)
-        for (int64_t q = 0; q < tile->lengths[v]; ++q, ++at) {
-            double x = synthetic_value(m, tile->first_row + v % tile->rows,
-                                       tile->first_slice + v / tile->rows, q);
-            if (precision == PS_SINGLE)
-                ((float *)tile->values)[at] = (float)x;
-            else
-                ((double *)tile->values)[at] = x;
-        }
+        for (int64_t q = 0; q < tile->lengths[v]; ++q, ++at)
+            ps_real_put(precision, tile->values, at,
+                        synthetic_value(m, tile->first_row + v % tile->rows,
+                                        tile->first_slice + v / tile->rows, q));
     tile->offsets = NULL;
     if (!index) return;
     ps_slice_tile_fill_starts(tile);

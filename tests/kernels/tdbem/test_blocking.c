@@ -1,4 +1,5 @@
 /* blocking: the greedy cut against a restatement of its rule, and every value in its place. */
+#include "kernels/common/reals.h"
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
 
@@ -50,11 +51,6 @@ static int64_t restated_end(const ps_slice_tile *tile, int64_t s, int64_t r0, in
     return i;
 }
 
-static double value_at(const void *values, ps_precision precision, int64_t at)
-{
-    return precision == PS_SINGLE ? ((const float *)values)[at] : ((const double *)values)[at];
-}
-
 static void check_full_block(const ps_block_header *h, const ps_block_tile *cut,
                              const ps_slice_tile *tile, int64_t s, int64_t b, int64_t end)
 {
@@ -73,7 +69,7 @@ static void check_full_block(const ps_block_header *h, const ps_block_tile *cut,
                                                   tile->first_slice + s, k - tile->starts[v])
                                 : 0;
             int64_t at = (b * h->block_columns + q) * h->block_rows + r;
-            check_near(value_at(cut->values, h->slices.precision, at), due, 0, 0);
+            check_near(ps_real_at(h->slices.precision, cut->values, at), due, 0, 0);
         }
 }
 

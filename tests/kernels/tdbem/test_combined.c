@@ -14,12 +14,13 @@
 
 /* Of area 4 pi. The roots of the guide's plain equation, and all others then, come with an h that
  * is 3 % below the mean edge. */
-static void sphere80(interaction_case *c, icosphere *mesh, double courant, double alpha)
+static void sphere80(interaction_case *c, double courant, double alpha)
 {
-    icosphere_init(mesh, 1);
-    icosphere_scale_to_area(mesh);
-    double shell = .97 * icosphere_mean_edge(mesh) / courant;
-    interaction_case_init(c, mesh, PS_SOUND_HARD, 6, shell);
+    icosphere mesh;
+    icosphere_init(&mesh, 1);
+    icosphere_scale_to_area(&mesh);
+    interaction_case_init(c, &mesh, PS_SOUND_HARD, 6, .97 * icosphere_mean_edge(&mesh) / courant);
+    c->sphere = mesh;
     c->interaction.combined = alpha;
 }
 
@@ -29,9 +30,8 @@ static void sphere80(interaction_case *c, icosphere *mesh, double courant, doubl
  * to -I 1. */
 static void test_moments(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    sphere80(&c, &mesh, 2, .25);
+    sphere80(&c, 2, .25);
     c.interaction.speed = 1.7;
     int64_t k_max, k_plain, n = c.interaction.unknowns;
     PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
@@ -72,9 +72,8 @@ static bool same_tile(const ps_interaction_tile *a, const ps_interaction_tile *b
 /* A square and its mirror, made together, are those that are made alone, to the bit; and differ. */
 static void test_mirror(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    sphere80(&c, &mesh, 2, .25);
+    sphere80(&c, 2, .25);
     const ps_interaction *a = &c.interaction;
     PS_SCOPED(interaction_tile_release)
     ps_interaction_tile tile = {0}, mirror = {0}, alone = {0}, other = {0};
@@ -147,11 +146,10 @@ static double largest_root(const double *m, int64_t k_max, int64_t n, int *ones)
 
 static void check_row(double courant, double alpha, double root, double passivity)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
     double least = 1;
     int ones;
-    sphere80(&c, &mesh, courant, alpha);
+    sphere80(&c, courant, alpha);
     int64_t k_max, n = c.interaction.unknowns;
     PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
     check_near(largest_root(m, k_max, n, &ones), root, 1.5e-3, 0);
@@ -189,9 +187,8 @@ static double *lining_dense(interaction_case *c, const uint8_t *mask, double alp
  * double layer's sign turned: together they are the mass matrix over c, d_k0 - d_k1. */
 static void test_lining_is_transposed(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    sphere80(&c, &mesh, 2, .25);
+    sphere80(&c, 2, .25);
     c.interaction.speed = 1.7;
     int64_t k_g, k_m, k_max, n = c.interaction.unknowns;
     uint8_t all[80];
@@ -225,9 +222,8 @@ static void test_lining_is_transposed(void **state)
  * 2 pi R^2 D. */
 static void test_lining_parts(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    sphere80(&c, &mesh, 2, 0);
+    sphere80(&c, 2, 0);
     uint8_t parts[2][80], all[80];
     int64_t k[4], n = c.interaction.unknowns;
     memset(all, 1, sizeof all);
@@ -265,12 +261,11 @@ static void test_lining_parts(void **state)
 static void test_lining_roots(void **state)
 {
     static const double alphas[2] = {0, .25}, walls[2] = {.3, 3};
-    icosphere mesh;
     interaction_case c;
     uint8_t all[80];
     memset(all, 1, sizeof all);
     for (int a = 0; a < 2; ++a) {
-        sphere80(&c, &mesh, 2, alphas[a]);
+        sphere80(&c, 2, alphas[a]);
         int64_t k_max, k_g, n = c.interaction.unknowns;
         PS_SCOPED_MEMORY double *m = interaction_dense(&c.interaction, &k_max);
         PS_SCOPED_MEMORY double *g = lining_dense(&c, all, alphas[a], &k_g);
@@ -290,6 +285,5 @@ static void test_lining_roots(void **state)
             free(sum);
         }
         interaction_case_release(&c);
-        icosphere_release(&mesh);
     }
 }

@@ -1,5 +1,6 @@
 /* Packed near matrices against the near matrices, and groups of steps on the CPU device against
  * the definition (kernels/tdbem/near_pack.h, group_solve.h). */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/group_solve.h"
 
 #include "tests/check.h"
@@ -9,17 +10,8 @@
 
 static group_case make_as(int64_t unknowns, int64_t group, ps_precision precision, bool unsymmetric)
 {
-    group_case c = {.unknowns = unknowns,
-                    .group = group,
-                    .count = group,
-                    .precision = precision,
-                    .crowd = 0.9,
-                    .dominance = 1.2,
-                    .limit = 200,
-                    .unsymmetric = unsymmetric,
-                    .seed = 5,
-                    .tolerance = precision == PS_SINGLE ? 1e-7 : 1e-13};
-    check_ok(group_case_make(&c));
+    group_case c;
+    check_ok(group_case_usual(&c, unknowns, group, precision, unsymmetric));
     return c;
 }
 
@@ -134,20 +126,16 @@ static void packed_m0_is_m0(void **state)
     }
 }
 
-static double number_at(const group_case *c, const void *of, int64_t at)
-{
-    return c->precision == PS_SINGLE ? (double)((const float *)of)[at] : ((const double *)of)[at];
-}
-
 /* s + sum_{m=1..g} M^m a^{g-m} at row i, of M or of a lining. */
 static double known(const group_case *c, const double *recent, int64_t g, int64_t i)
 {
     int64_t n = c->unknowns;
-    double sum = number_at(c, c->sums, i * (c->group + 1) + g);
+    double sum = ps_real_at(c->precision, c->sums, i * (c->group + 1) + g);
     for (int64_t m = 1; m <= g; ++m)
         for (int64_t e = c->near.row_start[(m - 1) * (n + 1) + i];
              e < c->near.row_start[(m - 1) * (n + 1) + i + 1]; ++e)
-            sum += number_at(c, c->near.values, e) * recent[(g - m) * n + c->near.columns[e]];
+            sum += ps_real_at(c->precision, c->near.values, e) *
+                   recent[(g - m) * n + c->near.columns[e]];
     return sum;
 }
 

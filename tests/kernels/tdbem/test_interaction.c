@@ -41,10 +41,8 @@ static double largest_of_pair(int i, int j)
 /* The converged integrals agree with the reference within what it is good for. */
 static void test_reference_entries(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 1);
-    interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 6, .15);
+    interaction_case_sphere(&c, 1, 0, PS_SOUND_SOFT_S, 6, .15);
     double shells[32];
     for (int e = 0; e < REFERENCES; ++e) {
         int i = reference[e].i, j = reference[e].j;
@@ -60,10 +58,8 @@ static void test_reference_entries(void **state)
  * -(4 A^2/3) sum ln(1 - 2 l_i/P)/l_i. */
 static void test_self_entry_closed_form(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 1);
-    interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 6, .15);
+    interaction_case_sphere(&c, 1, 0, PS_SOUND_SOFT_S, 6, .15);
     const ps_triangle *t = c.triangles;
     double around = t->length[0] + t->length[1] + t->length[2], exact = 0, sum = 0, shells[8];
     for (int e = 0; e < 3; ++e) exact -= log(1 - 2 * t->length[e] / around) / t->length[e];
@@ -77,10 +73,8 @@ static void test_self_entry_closed_form(void **state)
 /* The fixed rules are within what the guide measured, of the pair's largest entry. */
 static void check_rule(int points, double bound, double at_least)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 1);
-    interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, points, .15);
+    interaction_case_sphere(&c, 1, 0, PS_SOUND_SOFT_S, points, .15);
     int64_t k_max, n = 80;
     double worst = 0, *m = interaction_dense(&c.interaction, &k_max);
     for (int e = 0; e < REFERENCES; ++e) {
@@ -132,13 +126,10 @@ static void test_whole_shells(void **state)
 /* M-form: sum_k M^k = 0 for every pair, and M^k = S_k - S_{k-1}. */
 static void test_m_form(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case s = {0}, d = {0};
-    icosphere_init(&mesh, 1);
-    icosphere_jitter(&mesh, .05);
-    interaction_case_init(&s, &mesh, PS_SOUND_SOFT_S, 3, .2);
-    interaction_case_init(&d, &mesh, PS_SOUND_SOFT_M, 3, .2);
-    int64_t k_s, k_m, n = mesh.triangle_count;
+    interaction_case_sphere(&s, 1, .05, PS_SOUND_SOFT_S, 3, .2);
+    interaction_case_sphere(&d, 1, .05, PS_SOUND_SOFT_M, 3, .2);
+    int64_t k_s, k_m, n = s.sphere.triangle_count;
     PS_SCOPED_MEMORY double *a = interaction_dense(&s.interaction, &k_s),
                             *b = interaction_dense(&d.interaction, &k_m);
     assert_int_equal(k_m, k_s + 1);
@@ -171,14 +162,11 @@ static double curls(const ps_triangle *s, int a, const ps_triangle *t, int b)
  * to 1. The right side from the sound-soft matrices of the same triangles. Its rows sum to 0. */
 static void test_hard_sum(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case hard = {0}, soft = {0};
-    icosphere_init(&mesh, 1);
-    icosphere_jitter(&mesh, .05);
-    interaction_case_init(&hard, &mesh, PS_SOUND_HARD, 3, .25);
-    interaction_case_init(&soft, &mesh, PS_SOUND_SOFT_S, 3, .25);
+    interaction_case_sphere(&hard, 1, .05, PS_SOUND_HARD, 3, .25);
+    interaction_case_sphere(&soft, 1, .05, PS_SOUND_SOFT_S, 3, .25);
     hard.interaction.speed = 2;
-    int64_t k_hard, k_soft, n = mesh.vertex_count, t = mesh.triangle_count;
+    int64_t k_hard, k_soft, n = hard.sphere.vertex_count, t = hard.sphere.triangle_count;
     PS_SCOPED_MEMORY double *m = interaction_dense(&hard.interaction, &k_hard);
     PS_SCOPED_MEMORY double *s = interaction_dense(&soft.interaction, &k_soft);
     assert_int_equal(k_hard, k_soft + 2);
@@ -188,7 +176,8 @@ static void test_hard_sum(void **state)
             for (int ab = 0; ab < 9; ++ab) {
                 double whole = 0;
                 for (int64_t l = 0; l <= k_soft; ++l) whole += s[(l * t + q) * t + p];
-                expected[mesh.triangles[3 * q + ab % 3] * n + mesh.triangles[3 * p + ab / 3]] +=
+                expected[hard.sphere.triangles[3 * q + ab % 3] * n +
+                         hard.sphere.triangles[3 * p + ab / 3]] +=
                     .125 * whole * curls(&soft.triangles[p], ab / 3, &soft.triangles[q], ab % 3);
             }
     double largest = 0;
@@ -238,9 +227,10 @@ static double reference_spline(double (*c)[12], int64_t shells, int64_t k, doubl
 }
 
 /* Adds M^k of one pair of triangles, from its moments averaged over both orders. */
-static void reference_add(const interaction_case *c, const icosphere *mesh, int64_t s, int64_t t,
-                          double (*w)[12], int64_t shells, double *m)
+static void reference_add(const interaction_case *c, int64_t s, int64_t t, double (*w)[12],
+                          int64_t shells, double *m)
 {
+    const icosphere *mesh = &c->sphere;
     int64_t n = mesh->vertex_count;
     double D = c->interaction.shell, speed = c->interaction.speed, dt = D / speed;
     double normals = ps_dot3(c->triangles[s].normal, c->triangles[t].normal);
@@ -260,19 +250,16 @@ static void reference_add(const interaction_case *c, const icosphere *mesh, int6
 /* Every entry against a literal evaluation of the guide's 2.3 and 2.4 with the same outer rule. */
 static void test_hard_entries(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 0);
-    icosphere_jitter(&mesh, .1);
-    interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .35);
+    interaction_case_sphere(&c, 0, .1, PS_SOUND_HARD, 3, .35);
     c.interaction.speed = 1.7;
     enum { SHELLS = 8 };
-    int64_t k_max, n = mesh.vertex_count;
+    int64_t k_max, n = c.sphere.vertex_count;
     double *m = interaction_dense(&c.interaction, &k_max), largest = 0;
     PS_SCOPED_MEMORY double *expected = calloc((size_t)((SHELLS + 2) * n * n), sizeof *expected);
     assert_true(k_max < SHELLS + 2);
-    for (int64_t s = 0; s < mesh.triangle_count; ++s)
-        for (int64_t t = 0; t < mesh.triangle_count; ++t) {
+    for (int64_t s = 0; s < c.sphere.triangle_count; ++s)
+        for (int64_t t = 0; t < c.sphere.triangle_count; ++t) {
             double one[SHELLS][12] = {{0}}, other[SHELLS][12] = {{0}};
             reference_moments(&c, s, t, SHELLS, one);
             reference_moments(&c, t, s, SHELLS, other);
@@ -281,7 +268,7 @@ static void test_hard_entries(void **state)
                     int turned = p < 9 ? p % 3 * 3 + p / 3 : p;
                     one[l][p] = (one[l][p] + other[l][turned]) / 2;
                 }
-            reference_add(&c, &mesh, s, t, one, SHELLS, expected);
+            reference_add(&c, s, t, one, SHELLS, expected);
         }
     for (int64_t v = 0; v < (k_max + 1) * n * n; ++v)
         largest = worse_of(largest, fabs(expected[v]));
@@ -311,12 +298,9 @@ static void compare_tile(const ps_interaction_tile *tile, const double *dense, i
 
 static void check_tiles(ps_formulation formulation, int points, const ps_reflectors *mirrors)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 1);
-    icosphere_jitter(&mesh, .08);
-    interaction_case_init(&c, &mesh, formulation, points, .2);
-    if (mirrors) interaction_case_mirror(&c, &mesh, mirrors);
+    interaction_case_sphere(&c, 1, .08, formulation, points, .2);
+    if (mirrors) interaction_case_mirror(&c, &c.sphere, mirrors);
     int64_t k_max, n = c.interaction.unknowns;
     PS_SCOPED_MEMORY double *dense = interaction_dense(&c.interaction, &k_max);
     uint64_t seed = 3;
@@ -358,12 +342,10 @@ static void test_tiles_with_images(void **state)
 /* A capacity or workspace that is too small is an error, not an overrun. */
 static void test_capacities(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
     PS_SCOPED(interaction_tile_release) ps_interaction_tile tile = {0};
     char workspace[64];
-    icosphere_init(&mesh, 0);
-    interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 3, .3);
+    interaction_case_sphere(&c, 0, 0, PS_SOUND_SOFT_S, 3, .3);
     interaction_tile_init(&c.interaction, 0, 20, 0, 20, &tile);
     check_fails(ps_interaction_compute(&c.interaction, &tile, workspace, sizeof workspace),
                 PS_EXHAUSTED, "workspace");
@@ -377,11 +359,9 @@ static void test_capacities(void **state)
 /* Edges above 8 D: the outer rule works on parts; whole sums stay those of a coarse step. */
 static void test_subdivision(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case fine = {0}, coarse = {0};
-    icosphere_init(&mesh, 0);
-    interaction_case_init(&fine, &mesh, PS_SOUND_SOFT_S, 12, .05); /* edge 1.05 = 21 D */
-    interaction_case_init(&coarse, &mesh, PS_SOUND_SOFT_S, 12, 4);
+    interaction_case_sphere(&fine, 0, 0, PS_SOUND_SOFT_S, 12, .05); /* edge 1.05 = 21 D */
+    interaction_case_sphere(&coarse, 0, 0, PS_SOUND_SOFT_S, 12, 4);
     assert_int_equal(fine.interaction.parts_max, 3);
     assert_int_equal(coarse.interaction.parts_max, 1);
     int64_t k_fine, k_coarse, n = 20;

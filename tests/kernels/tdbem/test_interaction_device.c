@@ -20,14 +20,13 @@ static bool touches(const icosphere *mesh, int64_t triangle, int64_t first, int6
 }
 
 /* Every triangle at the range is counted once, those of rim vertices alone not at all. */
-static void check_side(const icosphere *mesh, const interaction_case *c, int64_t first,
-                       int64_t count)
+static void check_side(const interaction_case *c, int64_t first, int64_t count)
 {
     const uint8_t *fixed = c->interaction.fixed;
     ps_interaction_side side = ps_interaction_side_of(&c->interaction, first, count);
     int64_t triangles = 0, slots = 0, most = 0;
-    for (int64_t t = 0; t < mesh->triangle_count; ++t)
-        triangles += touches(mesh, t, first, count, fixed);
+    for (int64_t t = 0; t < c->sphere.triangle_count; ++t)
+        triangles += touches(&c->sphere, t, first, count, fixed);
     for (int64_t v = first; v < first + count; ++v) {
         int64_t at = c->around_start[v + 1] - c->around_start[v];
         if (fixed && fixed[v]) continue;
@@ -42,18 +41,16 @@ static void check_side(const icosphere *mesh, const interaction_case *c, int64_t
 
 static void test_sides(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 2);
-    interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .2);
-    PS_SCOPED_MEMORY uint8_t *fixed = calloc((size_t)mesh.vertex_count, 1);
-    for (int64_t v = 0; v < mesh.vertex_count; v += 3) fixed[v] = 1;
+    interaction_case_sphere(&c, 2, 0, PS_SOUND_HARD, 3, .2);
+    PS_SCOPED_MEMORY uint8_t *fixed = calloc((size_t)c.sphere.vertex_count, 1);
+    for (int64_t v = 0; v < c.sphere.vertex_count; v += 3) fixed[v] = 1;
     for (int rim = 0; rim < 2; ++rim) {
         c.interaction.fixed = rim ? fixed : NULL;
-        check_side(&mesh, &c, 0, mesh.vertex_count);
-        check_side(&mesh, &c, 0, 1);
-        check_side(&mesh, &c, 17, 40);
-        check_side(&mesh, &c, mesh.vertex_count - 5, 5);
+        check_side(&c, 0, c.sphere.vertex_count);
+        check_side(&c, 0, 1);
+        check_side(&c, 17, 40);
+        check_side(&c, c.sphere.vertex_count - 5, 5);
     }
 }
 
@@ -62,11 +59,8 @@ static void test_sides(void **state)
 static void test_widths(void **state)
 {
     for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f) {
-        PS_SCOPED(icosphere_release) icosphere mesh = {0};
         PS_SCOPED(interaction_case_release) interaction_case c = {0};
-        icosphere_init(&mesh, 1);
-        icosphere_jitter(&mesh, .1);
-        interaction_case_init(&c, &mesh, (ps_formulation)f, 3, .07);
+        interaction_case_sphere(&c, 1, .1, (ps_formulation)f, 3, .07);
         int64_t n = c.interaction.unknowns, first;
         for (int64_t i = 0; i < n; ++i)
             for (int64_t j = 0; j < n; ++j) {
@@ -79,11 +73,9 @@ static void test_widths(void **state)
 
 static void test_room(void **state)
 {
-    PS_SCOPED(icosphere_release) icosphere mesh = {0};
     PS_SCOPED(interaction_case_release) interaction_case c = {0};
-    icosphere_init(&mesh, 2);
-    interaction_case_init(&c, &mesh, PS_SOUND_HARD, 3, .2);
-    ps_interaction_side all = ps_interaction_side_of(&c.interaction, 0, mesh.vertex_count);
+    interaction_case_sphere(&c, 2, 0, PS_SOUND_HARD, 3, .2);
+    ps_interaction_side all = ps_interaction_side_of(&c.interaction, 0, c.sphere.vertex_count);
     ps_interaction_side some = ps_interaction_side_of(&c.interaction, 10, 50);
     ps_interaction_room large = ps_interaction_room_of(&c.interaction, &all, &all, true);
     ps_interaction_room plain = ps_interaction_room_of(&c.interaction, &all, &all, false);

@@ -7,70 +7,39 @@
 #include "kernels/tdbem/potential.h"
 #include "runtime/scope.h"
 #include "tests/check.h"
+#include "tests/support/cube.h"
 
 /* Kirchhoff: a field radiated from inside a closed surface S is, outside of S,
  *     u(x,t) = double layer of u on S + single layer of -d_n u on S,
  * and the right side is 0 inside. S is the cube [-1,1]^3 with 12 n^2 triangles, so there is no
  * error of geometry; densities of the field of a point source inside it are sampled. */
 
-typedef struct cube {
-    int64_t vertex_count, triangle_count;
-    double *vertices;
-    int32_t *corners;
+typedef struct body {
+    icosphere mesh;
     ps_triangle *triangles;
     double *reach;
-} cube;
+} body;
 
-static int32_t vertex_number(cube *c, const double x[3])
+static void body_init(body *c, int n)
 {
-    for (int64_t v = 0; v < c->vertex_count; ++v)
-        if (memcmp(c->vertices + 3 * v, x, 3 * sizeof *x) == 0) return (int32_t)v;
-    memcpy(c->vertices + 3 * c->vertex_count, x, 3 * sizeof *x);
-    return (int32_t)c->vertex_count++;
-}
-
-/* Corner (i, j) of the grid on face `face`: axis face/2, side +-1, counterclockwise outside. */
-static int32_t face_vertex(cube *c, int face, int n, int i, int j)
-{
-    int axis = face / 2, side = face % 2 ? 1 : -1;
-    double x[3];
-    x[axis] = side;
-    x[(axis + 1) % 3] = -1 + 2.0 * (side > 0 ? i : j) / n;
-    x[(axis + 2) % 3] = -1 + 2.0 * (side > 0 ? j : i) / n;
-    return vertex_number(c, x);
-}
-
-static void cube_init(cube *c, int n)
-{
-    int64_t count = 12 * n * n;
-    c->vertex_count = c->triangle_count = 0;
-    c->vertices = calloc(3 * (size_t)count, sizeof(double));
-    c->corners = calloc(3 * (size_t)count, sizeof(int32_t));
-    for (int face = 0; face < 6; ++face)
-        for (int i = 0; i < n; ++i)
-            for (int j = 0; j < n; ++j) {
-                int32_t v[4] = {face_vertex(c, face, n, i, j), face_vertex(c, face, n, i + 1, j),
-                                face_vertex(c, face, n, i + 1, j + 1),
-                                face_vertex(c, face, n, i, j + 1)};
-                int32_t two[6] = {v[0], v[1], v[2], v[0], v[2], v[3]};
-                memcpy(c->corners + 3 * c->triangle_count, two, sizeof two);
-                c->triangle_count += 2;
-            }
+    cube_init(&c->mesh, n);
+    for (int64_t i = 0; i < 3 * c->mesh.vertex_count; ++i)
+        c->mesh.vertices[i] = 2 * c->mesh.vertices[i] - 1;
+    int64_t count = c->mesh.triangle_count;
     c->triangles = aligned_alloc(64, (size_t)count * sizeof(ps_triangle));
-    c->reach = calloc((size_t)c->vertex_count, sizeof(double));
-    check_ok(ps_triangles_init(c->vertices, c->corners, count, c->triangles));
-    ps_potential_reach(count, c->triangles, c->corners, c->reach);
+    c->reach = calloc((size_t)c->mesh.vertex_count, sizeof(double));
+    check_ok(ps_triangles_init(c->mesh.vertices, c->mesh.triangles, count, c->triangles));
+    ps_potential_reach(count, c->triangles, c->mesh.triangles, c->reach);
 }
 
-static void cube_release(cube *c)
+static void body_release(body *c)
 {
-    free(c->vertices);
-    free(c->corners);
+    icosphere_release(&c->mesh);
     free(c->triangles);
     free(c->reach);
 }
 
-enum { STEPS = 260, PAD = 60 };
+enum { STEPS = 260 };
 static const double speed = 2, duration = 5;
 
 static ps_incident source(void)
@@ -80,64 +49,83 @@ static ps_incident source(void)
     return incident;
 }
 
-static double density(const cube *c, const ps_incident *incident, bool hard, int64_t j, double t)
+static double density(const body *c, const ps_incident *incident, bool hard, int64_t j, double t)
 {
     double gradient[3], u;
     if (t <= 0) return 0;
-    if (hard) return ps_incident_field(incident, c->vertices + 3 * j, t, NULL);
+    if (hard) return ps_incident_field(incident, c->mesh.vertices + 3 * j, t, NULL);
     u = ps_incident_field(incident, c->triangles[j].centroid, t, gradient);
     (void)u;
     const double *n = c->triangles[j].normal;
     return -ps_dot3(gradient, n);
 }
 
+/* The weights of a receiver with their memory, at lags lowest .. highest. */
+typedef struct receiver_weights {
+    ps_potential potential;
+    ps_lag_rows rows;
+    int64_t lowest, highest;
+} receiver_weights;
+
+static void weights_init(receiver_weights *w, const body *c, bool hard, double dt,
+                         const ps_receiver *receiver)
+{
+    ps_potential *p = &w->potential;
+    *p = (ps_potential){.hard = hard,
+                        .unknowns = hard ? c->mesh.vertex_count : c->mesh.triangle_count,
+                        .triangle_count = c->mesh.triangle_count,
+                        .triangles = c->triangles,
+                        .vertices = c->mesh.vertices,
+                        .corners = c->mesh.triangles,
+                        .reach = c->reach,
+                        .dt = dt,
+                        .speed = speed,
+                        .lags = STEPS};
+    w->rows = (ps_lag_rows){.first = calloc((size_t)p->unknowns, sizeof(int32_t)),
+                            .offset = calloc((size_t)p->unknowns + 1, sizeof(int64_t))};
+    ps_potential_extent(p, receiver, &w->rows, &w->lowest, &w->highest);
+    w->rows.values = calloc((size_t)w->rows.offset[p->unknowns], sizeof(double));
+    double *work = aligned_alloc(64, (size_t)ps_potential_workspace(p) * 8 + 64);
+    ps_potential_weights(p, receiver, &w->rows, work);
+    free(work);
+}
+
+static void weights_release(receiver_weights *w)
+{
+    free(w->rows.values);
+    free(w->rows.offset);
+    free(w->rows.first);
+}
+
 /* Adds the potential of the sampled densities at t_1 .. t_steps to out. */
-static void add_potential(const cube *c, bool hard, const ps_receiver *receiver, int64_t steps,
+static void add_potential(const body *c, bool hard, const ps_receiver *receiver, int64_t steps,
                           double *out)
 {
+    PS_SCOPED(weights_release) receiver_weights w = {0};
     ps_incident incident = source();
     double dt = duration / (double)steps;
-    ps_potential p = {.hard = hard,
-                      .unknowns = hard ? c->vertex_count : c->triangle_count,
-                      .triangle_count = c->triangle_count,
-                      .triangles = c->triangles,
-                      .vertices = c->vertices,
-                      .corners = c->corners,
-                      .reach = c->reach,
-                      .dt = dt,
-                      .speed = speed,
-                      .lags = STEPS};
-    int64_t lowest, highest;
-    ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
-                        .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
-    ps_potential_extent(&p, receiver, &rows, &lowest, &highest);
-    rows.values = calloc((size_t)rows.offset[p.unknowns], sizeof(double));
-    double *work = aligned_alloc(64, (size_t)ps_potential_workspace(&p) * 8 + 64);
-    ps_potential_weights(&p, receiver, &rows, work);
-    int64_t before = highest > 0 ? highest : 0, after = lowest < 0 ? -lowest : 0;
+    weights_init(&w, c, hard, dt, receiver);
+    const ps_lag_rows *rows = &w.rows;
+    int64_t before = w.highest > 0 ? w.highest : 0, after = w.lowest < 0 ? -w.lowest : 0;
     double *series = calloc((size_t)(before + steps + after + 2), sizeof(double));
-    for (int64_t j = 0; j < p.unknowns; ++j) {
+    for (int64_t j = 0; j < w.potential.unknowns; ++j) {
         for (int64_t m = 1 - before; m <= steps + after; ++m)
             series[before + m] = density(c, &incident, hard, j, ((double)m - (hard ? 0 : .5)) * dt);
-        ps_lag_sum_functions_here()->add(rows.offset[j + 1] - rows.offset[j],
-                                         rows.values + rows.offset[j], steps,
-                                         series + before + 1 - rows.first[j], out);
+        ps_lag_sum_functions_here()->add(rows->offset[j + 1] - rows->offset[j],
+                                         rows->values + rows->offset[j], steps,
+                                         series + before + 1 - rows->first[j], out);
     }
     free(series);
-    free(work);
-    free(rows.values);
-    free(rows.offset);
-    free(rows.first);
 }
 
 /* Relative L2 error over time of the Kirchhoff sum with 12 n^2 triangles; inside, the sum
  * relative to the source's field. */
 static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver, bool inside)
 {
-    PS_SCOPED(cube_release) cube c = {0};
+    PS_SCOPED(body_release) body c = {0};
     ps_incident incident = source();
     double *out = calloc((size_t)steps, sizeof(double)), off = 0, norm = 0;
-    cube_init(&c, n);
+    body_init(&c, n);
     for (int hard = 0; hard < 2; ++hard) add_potential(&c, hard, receiver, steps, out);
     for (int64_t i = 0; i < steps; ++i) {
         double t = (double)(i + 1) * duration / (double)steps, exact;
@@ -185,7 +173,7 @@ static void far_field(void **state)
  * layer (the solid angle). */
 static void sums_of_weights(void **state)
 {
-    PS_SCOPED(cube_release) cube c = {0};
+    PS_SCOPED(body_release) body c = {0};
     /* Far and near from the triangles on both sides, above the middle of one and beside an edge. */
     const double places[6][3] = {{.3, .1, -.2},
                                  {1.02, .4, .2},
@@ -193,36 +181,17 @@ static void sums_of_weights(void **state)
                                  {1 + 1e-9, 1.0 / 6, 1.0 / 3},
                                  {1 + 1e-14, 1.0 / 3, 1.0 / 6},
                                  {.5 + 1e-7, .1, 1 + 1e-6}};
-    cube_init(&c, 4);
+    body_init(&c, 4);
     for (int i = 0; i < 6; ++i) {
-        double out[STEPS + PAD] = {0};
+        double out = 0;
         ps_receiver receiver = {{places[i][0], places[i][1], places[i][2]}, false};
-        ps_potential p = {.hard = true,
-                          .unknowns = c.vertex_count,
-                          .triangle_count = c.triangle_count,
-                          .triangles = c.triangles,
-                          .vertices = c.vertices,
-                          .corners = c.corners,
-                          .reach = c.reach,
-                          .dt = .1,
-                          .speed = speed,
-                          .lags = STEPS};
-        ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
-                            .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
-        int64_t lowest, highest;
-        ps_potential_extent(&p, &receiver, &rows, &lowest, &highest);
-        rows.values = calloc((size_t)rows.offset[p.unknowns], sizeof(double));
-        double *work = aligned_alloc(64, (size_t)ps_potential_workspace(&p) * 8);
-        ps_potential_weights(&p, &receiver, &rows, work);
-        free(work);
-        for (int64_t v = 0; v < rows.offset[p.unknowns]; ++v) out[0] += rows.values[v];
-        double winding = ps_winding_number(c.vertices, c.corners, c.triangle_count, NULL, NULL, 0,
-                                           receiver.place);
+        PS_SCOPED(weights_release) receiver_weights w = {0};
+        weights_init(&w, &c, true, .1, &receiver);
+        for (int64_t v = 0; v < w.rows.offset[w.potential.unknowns]; ++v) out += w.rows.values[v];
+        double winding = ps_winding_number(c.mesh.vertices, c.mesh.triangles, c.mesh.triangle_count,
+                                           NULL, NULL, 0, receiver.place);
         check_near(winding, i == 0 || i == 2, 1e-11, 0);
-        check_near(out[0], -winding, 1e-11, 0);
-        free(rows.values);
-        free(rows.offset);
-        free(rows.first);
+        check_near(out, -winding, 1e-11, 0);
     }
 }
 

@@ -1,5 +1,6 @@
 /* The near matrices, taken out of tiles of every layout, and the radiation stage against the
  * definition (kernels/tdbem/radiation.h). */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/radiation.h"
 
 #include "tests/support/near_tiles.h"
@@ -79,11 +80,8 @@ static void halves_are_near_the_entries(void **state)
         assert_int_equal(ps_near_entries(&near), entries);
         assert_memory_equal(near.columns, first.columns, (size_t)entries * sizeof(int32_t));
         for (int64_t e = 0; e < entries; ++e) {
-            double due = precision == PS_SINGLE ? (double)((float *)first.values)[e]
-                                                : ((double *)first.values)[e];
-            double value = precision == PS_SINGLE ? (double)((float *)near.values)[e]
-                                                  : ((double *)near.values)[e];
-            check_near(value, due, 0, 0x1p-11);
+            double due = ps_real_at(first.precision, first.values, e);
+            check_near(ps_real_at(near.precision, near.values, e), due, 0, 0x1p-11);
         }
         release(&first);
         release(&near);
@@ -95,12 +93,10 @@ static void radiation_is_the_definition(void **state)
     enum { GROUP = 8 };
     for (int precision = 0; precision < 2; ++precision) {
         ps_near near = collect(-1, (ps_precision)precision, GROUP);
-        static float recent32[GROUP * UNKNOWNS];
-        static double recent64[GROUP * UNKNOWNS];
+        static double recent[GROUP * UNKNOWNS];
         uint64_t seed = 3;
         for (int i = 0; i < GROUP * UNKNOWNS; ++i)
-            recent64[i] = recent32[i] = (float)(check_random(&seed) - 0.5);
-        const void *recent = precision == PS_SINGLE ? (void *)recent32 : (void *)recent64;
+            ps_real_put(near.precision, recent, i, (float)(check_random(&seed) - 0.5));
         for (int64_t g = 0; g < GROUP; ++g) {
             double sums[UNKNOWNS];
             for (int i = 0; i < UNKNOWNS; ++i) sums[i] = i;
@@ -109,7 +105,8 @@ static void radiation_is_the_definition(void **state)
                 double expected = (double)i;
                 for (int64_t m = 1; m <= g; ++m)
                     for (int64_t j = 0; j < UNKNOWNS; ++j)
-                        expected += entry(i, j, m) * recent64[(g - m) * UNKNOWNS + j];
+                        expected += entry(i, j, m) *
+                                    ps_real_at(near.precision, recent, (g - m) * UNKNOWNS + j);
                 check_near(sums[i], expected, 1e-15, 1e-14);
             }
         }

@@ -1,5 +1,6 @@
 /* Passes over matrices by warps against the radiation of every step by its definition
  * (kernels/tdbem/radiation_pass.h, radiation.h). */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/radiation_pass.h"
 
 #include <omp.h>
@@ -8,17 +9,10 @@
 #include "tests/support/group_case.h"
 #include "tests/support/radiation_sum.h"
 
-static group_case make(int64_t unknowns, int64_t group, double crowd, ps_precision precision)
+static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
 {
-    group_case c = {.unknowns = unknowns,
-                    .group = group,
-                    .count = group,
-                    .precision = precision,
-                    .crowd = crowd,
-                    .dominance = 1.2,
-                    .limit = 200,
-                    .seed = 5};
-    check_ok(group_case_make(&c));
+    group_case c;
+    check_ok(group_case_usual(&c, unknowns, group, precision, false));
     return c;
 }
 
@@ -27,7 +21,7 @@ static void *make_recent(const group_case *c)
 {
     void *recent = calloc((size_t)(c->group * c->unknowns), 8);
     for (int64_t i = 0; i < c->group * c->unknowns; ++i)
-        group_case_put(c, recent, i, group_case_random(c, i, 7, 7) - 0.3);
+        ps_real_put(c->precision, recent, i, group_case_random(c, i, 7, 7) - 0.3);
     return recent;
 }
 
@@ -35,7 +29,7 @@ static void *make_recent(const group_case *c)
  * later in `recent` is not a number. */
 static void radiate(const group_case *c, const void *recent, double *out)
 {
-    int64_t n = c->unknowns, row = n * group_case_item(c);
+    int64_t n = c->unknowns, row = n * ps_real_bytes(c->precision);
     ps_radiation r = {.near = &c->packed};
     void *sofar = malloc((size_t)(c->group * row));
     r.recent = sofar;
@@ -55,7 +49,7 @@ static void radiate(const group_case *c, const void *recent, double *out)
 
 static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
 {
-    PS_SCOPED(group_case_drop) group_case c = make(unknowns, group, 0.9, precision);
+    PS_SCOPED(group_case_drop) group_case c = make(unknowns, group, precision);
     PS_SCOPED_MEMORY void *recent = make_recent(&c);
     PS_SCOPED_MEMORY double *out = calloc((size_t)(group * unknowns), sizeof *out);
     PS_SCOPED_MEMORY double *due = calloc((size_t)unknowns, sizeof *due);
@@ -81,7 +75,7 @@ static void steps_are_the_definition(void **state)
 /* Root mean square of what fp32 errs, of the sums' own: what the header says. */
 static void single_precision_errs_by_little(void **state)
 {
-    PS_SCOPED(group_case_drop) group_case c = make(600, 32, 0.9, PS_SINGLE);
+    PS_SCOPED(group_case_drop) group_case c = make(600, 32, PS_SINGLE);
     PS_SCOPED_MEMORY void *recent = make_recent(&c);
     PS_SCOPED_MEMORY double *out = calloc(32 * 600, sizeof *out), *due = calloc(600, sizeof *due);
     double wrong = 0, size = 0;
@@ -102,7 +96,7 @@ static void single_precision_errs_by_little(void **state)
 static void threads_do_not_matter(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
-        PS_SCOPED(group_case_drop) group_case c = make(1500, 16, 0.9, (ps_precision)precision);
+        PS_SCOPED(group_case_drop) group_case c = make(1500, 16, (ps_precision)precision);
         void *recent = make_recent(&c);
         double *out[2] = {calloc(16 * 1500, sizeof **out), calloc(16 * 1500, sizeof **out)};
         assert_true(8 * c.packed.value_count > 1 << 15); /* so that there are threads */
@@ -120,7 +114,7 @@ static void threads_do_not_matter(void **state)
 /* The same group again, and one that ends early. */
 static void a_group_starts_anew(void **state)
 {
-    PS_SCOPED(group_case_drop) group_case c = make(200, 8, 0.9, PS_SINGLE);
+    PS_SCOPED(group_case_drop) group_case c = make(200, 8, PS_SINGLE);
     PS_SCOPED_MEMORY void *recent = make_recent(&c);
     double first[200] = {0}, again[200] = {0};
     ps_radiation r = {.near = &c.packed, .recent = recent};

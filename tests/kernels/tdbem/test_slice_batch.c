@@ -1,3 +1,4 @@
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_batch_internal.h"
 #include "runtime/scope.h"
 #include "tests/check.h"
@@ -42,8 +43,7 @@ static double value_of(const walk *w, const ps_slice_piece *p, const ps_slice_re
         const uint8_t *scales = (const void *)(w->base + p->scales);
         return ps_half_decode(halves[at]) * ps_half_scale(scales[s->slice * p->starts_step + r]);
     }
-    return w->plan->precision == PS_SINGLE ? ((const float *)(w->base + p->values))[at]
-                                           : ((const double *)(w->base + p->values))[at];
+    return ps_real_at(w->plan->precision, w->base + p->values, at);
 }
 
 static void walk_piece(const walk *w, const ps_slice_strand *strand, const ps_slice_piece *p)

@@ -1,4 +1,5 @@
 /* slice_clip: row-vectors of a range of lags, against the definition. */
+#include "kernels/common/reals.h"
 #include "kernels/tdbem/slice_clip.h"
 
 #include "tests/check.h"
@@ -6,12 +7,6 @@
 
 static const synthetic_slices matrix = {
     .unknowns = 130, .shells = 25, .spread = 7, .empty = 0.1, .seed = 21};
-
-static double value_of(const ps_slice_tile *tile, ps_precision precision, int64_t at)
-{
-    return precision == PS_SINGLE ? (double)((const float *)tile->values)[at]
-                                  : ((const double *)tile->values)[at];
-}
 
 /* M^k(i,j) for lags of the range alone. */
 static double due(int64_t i, int64_t j, int64_t k, int64_t k_from, int64_t k_below)
@@ -35,7 +30,8 @@ static void check_values(const ps_slice_tile *tile, ps_precision precision, int6
         assert_true(tile->starts[v] >= 1);
         for (int64_t k = 1; k <= synthetic_k_bound(&matrix); ++k) {
             bool stored = k >= tile->starts[v] && k < tile->starts[v] + tile->lengths[v];
-            double value = stored ? value_of(tile, precision, at + k - tile->starts[v]) : 0;
+            double value =
+                stored ? ps_real_at(precision, tile->values, at + k - tile->starts[v]) : 0;
             check_near(value,
                        due(tile->first_row + row, tile->first_slice + slice, k, k_from, k_below), 0,
                        0);

@@ -1,3 +1,4 @@
+#include "kernels/common/reals.h"
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
@@ -28,7 +29,7 @@ static void bench_init(bench *b, const synthetic_slices *m, ps_precision precisi
                  .group = group,
                  .origin = before,
                  .stride = before + ps_product_past_after(group),
-                 .size = precision == PS_SINGLE ? 4 : 8};
+                 .size = (size_t)ps_real_bytes(precision)};
     check_ok(PS_ALLOC(&b->past, m->unknowns * b->stride, "past"));
     check_ok(ps_alloc(&b->past_own, m->unknowns * b->stride, b->size, "past"));
     check_ok(ps_alloc(&b->sums, m->unknowns * (group + 1), b->size, "sums"));
@@ -36,10 +37,7 @@ static void bench_init(bench *b, const synthetic_slices *m, ps_precision precisi
         uint64_t hash = synthetic_hash(11, (uint64_t)(i / b->stride), (uint64_t)(i % b->stride), 1);
         double x = i % b->stride < before ? (float)(2 * synthetic_unit(hash) - 1) : 0;
         b->past[i] = x;
-        if (precision == PS_SINGLE)
-            ((float *)b->past_own)[i] = (float)x;
-        else
-            ((double *)b->past_own)[i] = x;
+        ps_real_put(precision, b->past_own, i, x);
     }
 }
 
@@ -62,8 +60,7 @@ static ps_slice_product bench_product(const bench *b)
 
 static double bench_sum(const bench *b, int64_t i, int64_t g)
 {
-    int64_t at = i * (b->group + 1) + g;
-    return b->precision == PS_SINGLE ? ((float *)b->sums)[at] : ((double *)b->sums)[at];
+    return ps_real_at(b->precision, b->sums, i * (b->group + 1) + g);
 }
 
 /* exact[N][PS_GROUP_MAX]: sums do not depend on the group, as past(t) = 0 for t >= 0. */

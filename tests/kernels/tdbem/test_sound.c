@@ -21,7 +21,6 @@ static ps_sound rotor(ps_sound_kind kind)
 
 static void the_field_obeys_the_wave_equation(void **state)
 {
-    (void)state;
     for (int kind = PS_SOUND_PLANE; kind <= PS_SOUND_DIPOLE; ++kind) {
         ps_sound s = rotor((ps_sound_kind)kind);
         if (kind == PS_SOUND_PLANE) memcpy(s.place, (double[]){0, .6, .8}, sizeof s.place);
@@ -49,7 +48,6 @@ static void the_field_obeys_the_wave_equation(void **state)
  * b2 (y^2 + z^2), b2 = 1 - M^2 (the convected wave equation in primed coordinates). */
 static void a_source_in_a_flow_has_its_exact_field(void **state)
 {
-    (void)state;
     const double c = 1.3, flow[3] = {.3 * c, 0, 0},
                  x[5][3] = {{2, 0, 0}, {-3, 0, 0}, {.5, 2, -1}, {-1, .3, .2}, {0, 0, 4}};
     ps_sound s = rotor(PS_SOUND_MONOPOLE);
@@ -68,7 +66,6 @@ static void a_source_in_a_flow_has_its_exact_field(void **state)
 
 static void slopes_are_those_of_the_field(void **state)
 {
-    (void)state;
     for (int kind = PS_SOUND_PLANE; kind <= PS_SOUND_DIPOLE; ++kind) {
         ps_sound s = rotor((ps_sound_kind)kind);
         if (kind == PS_SOUND_PLANE) memcpy(s.place, (double[]){0, .6, .8}, sizeof s.place);
@@ -87,7 +84,6 @@ static void slopes_are_those_of_the_field(void **state)
  * negative. */
 static void a_dipole_is_two_monopoles(void **state)
 {
-    (void)state;
     ps_sound d = rotor(PS_SOUND_DIPOLE), m = rotor(PS_SOUND_MONOPOLE);
     const double x[3] = {3, -1, 2}, t = 9, c = 1.3, h = 1e-3;
     double sum = 0;
