@@ -7,37 +7,16 @@
 
 KERNEL_INLINE void pair_at(int kernel, double r2, double b, double *k, double *c)
 {
+#define KERNEL_CASE(NAME, name)                                                                    \
+    case PS_FMM_##NAME:                                                                            \
+        v_kernel_##name(r2, b, k, c);                                                              \
+        break;
     switch (kernel) {
-    case PS_FMM_INVERSE:
-        v_kernel_inverse(r2, b, k, c);
-        break;
-    case PS_FMM_INVERSE_SQUARE:
-        v_kernel_inverse_square(r2, b, k, c);
-        break;
-    case PS_FMM_INVERSE_FOURTH:
-        v_kernel_inverse_fourth(r2, b, k, c);
-        break;
-    case PS_FMM_DISTANCE:
-        v_kernel_distance(r2, b, k, c);
-        break;
-    case PS_FMM_EXPONENTIAL:
-        v_kernel_exponential(r2, b, k, c);
-        break;
-    case PS_FMM_YUKAWA:
-        v_kernel_yukawa(r2, b, k, c);
-        break;
-    case PS_FMM_GAUSSIAN:
-        v_kernel_gaussian(r2, b, k, c);
-        break;
-    case PS_FMM_SQUARE:
-        v_kernel_square(r2, b, k, c);
-        break;
-    case PS_FMM_FOURTH:
-        v_kernel_fourth(r2, b, k, c);
-        break;
+        PS_FMM_COMMON_KERNELS(KERNEL_CASE)
     default:
         v_kernel_user(r2, b, k, c);
     }
+#undef KERNEL_CASE
 }
 
 /* Adds what the Chebyshev points of a cell, with charges `at(multipole, m)`, do at a target:

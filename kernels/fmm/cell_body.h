@@ -282,47 +282,39 @@ KERNEL_INLINE void transfer(const ps_fmm_interpolation *s, int order, bool trans
 
 /* ---- with constant orders ---- */
 
-#define FOR_ORDERS(call)                                                                           \
+#define FOR_ORDERS(act, ...)                                                                       \
     switch (s->order) {                                                                            \
     case 3:                                                                                        \
-        call(3);                                                                                   \
+        act(s, 3, __VA_ARGS__);                                                                    \
         break;                                                                                     \
     case 5:                                                                                        \
-        call(5);                                                                                   \
+        act(s, 5, __VA_ARGS__);                                                                    \
         break;                                                                                     \
     case 7:                                                                                        \
-        call(7);                                                                                   \
+        act(s, 7, __VA_ARGS__);                                                                    \
         break;                                                                                     \
     default:                                                                                       \
-        call(s->order);                                                                            \
+        act(s, s->order, __VA_ARGS__);                                                             \
     }
 
 static void p2m_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, void *multipoles)
 {
-#define CALL(order) p2m(s, order, leaf, multipoles)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(p2m, leaf, multipoles)
 }
 
 static void m2m_any(const ps_fmm_interpolation *s, int octant, const void *child, void *parent)
 {
-#define CALL(order) transfer(s, order, false, octant, child, parent)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(transfer, false, octant, child, parent)
 }
 
 static void l2l_any(const ps_fmm_interpolation *s, int octant, const void *parent, void *child)
 {
-#define CALL(order) transfer(s, order, true, octant, parent, child)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(transfer, true, octant, parent, child)
 }
 
 static void l2p_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, const void *locals)
 {
-#define CALL(order) l2p(s, order, leaf, locals)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(l2p, leaf, locals)
 }
 
 static void p2m_dipoles_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, void *to)

@@ -43,6 +43,19 @@ typedef enum ps_fmm_kernel {
     PS_FMM_FUNCTION_COUNT
 } ps_fmm_kernel;
 
+/* X(NAME, name) of each kernel that charges and dipoles act by: all but the user's, which has no
+ * more than K and c, and cosine and sine, which have the rows of moment_function_body.h alone. */
+#define PS_FMM_COMMON_KERNELS(X)                                                                   \
+    X(INVERSE, inverse)                                                                            \
+    X(INVERSE_SQUARE, inverse_square)                                                              \
+    X(INVERSE_FOURTH, inverse_fourth)                                                              \
+    X(DISTANCE, distance)                                                                          \
+    X(EXPONENTIAL, exponential)                                                                    \
+    X(YUKAWA, yukawa)                                                                              \
+    X(GAUSSIAN, gaussian)                                                                          \
+    X(SQUARE, square)                                                                              \
+    X(FOURTH, fourth)
+
 /* A kernel with its parameter b (1/length, gaussian 1/length^2; ignored by the others). */
 typedef struct ps_fmm_function {
     ps_fmm_kernel kernel;

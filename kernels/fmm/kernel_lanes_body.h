@@ -124,16 +124,11 @@ KERNEL_INLINE void kernel_at(const vreal &r2, const vreal &b, vreal *k, vreal *c
     using namespace double_apart;
     using namespace single_careful;
     using namespace single_apart;
-    if constexpr (kernel == PS_FMM_INVERSE) v_kernel_inverse(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_INVERSE_SQUARE) v_kernel_inverse_square(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_INVERSE_FOURTH) v_kernel_inverse_fourth(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_DISTANCE) v_kernel_distance(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_EXPONENTIAL) v_kernel_exponential(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_YUKAWA) v_kernel_yukawa(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_GAUSSIAN) v_kernel_gaussian(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_SQUARE) v_kernel_square(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_FOURTH) v_kernel_fourth(r2, b, k, c);
-    if constexpr (kernel == PS_FMM_USER) v_kernel_user(r2, b, k, c);
+#define KERNEL_CHOICE(NAME, name)                                                                  \
+    if constexpr (kernel == PS_FMM_##NAME) v_kernel_##name(r2, b, k, c);
+    PS_FMM_COMMON_KERNELS(KERNEL_CHOICE)
+    KERNEL_CHOICE(USER, user)
+#undef KERNEL_CHOICE
 }
 
 /* Whether K and c d are 0 of themselves at distance 0, v_rsqrt being 0 there. */

@@ -10,40 +10,17 @@ KERNEL_INLINE double v_of(double x) { return x; }
 
 KERNEL_INLINE void radial_at(int kernel, double r2, double b, double f[4])
 {
+#define RADIAL_CASE(NAME, name)                                                                    \
+    case PS_FMM_##NAME:                                                                            \
+        radial_##name(r2, b, f);                                                                   \
+        break;
     switch (kernel) {
-    case PS_FMM_INVERSE:
-        radial_inverse(r2, b, f);
-        break;
-    case PS_FMM_INVERSE_SQUARE:
-        radial_inverse_square(r2, b, f);
-        break;
-    case PS_FMM_INVERSE_FOURTH:
-        radial_inverse_fourth(r2, b, f);
-        break;
-    case PS_FMM_DISTANCE:
-        radial_distance(r2, b, f);
-        break;
-    case PS_FMM_EXPONENTIAL:
-        radial_exponential(r2, b, f);
-        break;
-    case PS_FMM_YUKAWA:
-        radial_yukawa(r2, b, f);
-        break;
-    case PS_FMM_GAUSSIAN:
-        radial_gaussian(r2, b, f);
-        break;
-    case PS_FMM_SQUARE:
-        radial_square(r2, b, f);
-        break;
-    case PS_FMM_FOURTH:
-        radial_fourth(r2, b, f);
-        break;
-    case PS_FMM_COSINE:
-        radial_cosine(r2, b, f);
-        break;
+        PS_FMM_COMMON_KERNELS(RADIAL_CASE)
+        RADIAL_CASE(COSINE, cosine)
     default:
         radial_sine(r2, b, f);
     }
+#undef RADIAL_CASE
 }
 
 /* ---- pairs ---- */

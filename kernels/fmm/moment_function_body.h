@@ -16,41 +16,19 @@ KERNEL_INLINE void power(int a, vreal r2, vreal f[4])
     }
 }
 
-KERNEL_INLINE void radial_inverse(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(-1, r2, f);
-}
-
-KERNEL_INLINE void radial_inverse_square(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(-2, r2, f);
-}
-
-KERNEL_INLINE void radial_inverse_fourth(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(-4, r2, f);
-}
-
-KERNEL_INLINE void radial_distance(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(1, r2, f);
-}
-
-KERNEL_INLINE void radial_square(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(2, r2, f);
-}
-
-KERNEL_INLINE void radial_fourth(vreal r2, vreal b, vreal f[4])
-{
-    (void)b;
-    power(4, r2, f);
-}
+#define RADIAL_POWER(name, a)                                                                      \
+    KERNEL_INLINE void radial_##name(vreal r2, vreal b, vreal f[4])                                \
+    {                                                                                              \
+        (void)b;                                                                                   \
+        power(a, r2, f);                                                                           \
+    }
+RADIAL_POWER(inverse, -1)
+RADIAL_POWER(inverse_square, -2)
+RADIAL_POWER(inverse_fourth, -4)
+RADIAL_POWER(distance, 1)
+RADIAL_POWER(square, 2)
+RADIAL_POWER(fourth, 4)
+#undef RADIAL_POWER
 
 KERNEL_INLINE void radial_exponential(vreal r2, vreal b, vreal f[4])
 {

@@ -96,19 +96,15 @@ KERNEL_INLINE void sum_all(const ps_fmm_p2p *p, radial function, bool twice, boo
     }
 }
 
-#define FOR_KERNELS(of)                                                                            \
-    of(INVERSE, inverse) of(INVERSE_SQUARE, inverse_square) of(INVERSE_FOURTH, inverse_fourth)     \
-        of(DISTANCE, distance) of(EXPONENTIAL, exponential) of(YUKAWA, yukawa)                     \
-            of(GAUSSIAN, gaussian) of(SQUARE, square) of(FOURTH, fourth) of(COSINE, cosine)        \
-                of(SINE, sine)
-
-#define FUNCTIONS(upper, name)                                                                     \
+#define FUNCTIONS(NAME, name)                                                                      \
     static void name##_00(const ps_fmm_p2p *p) { sum_all(p, radial_##name, false, false); }        \
     static void name##_01(const ps_fmm_p2p *p) { sum_all(p, radial_##name, false, true); }         \
     static void name##_10(const ps_fmm_p2p *p) { sum_all(p, radial_##name, true, false); }         \
     static void name##_11(const ps_fmm_p2p *p) { sum_all(p, radial_##name, true, true); }
-FOR_KERNELS(FUNCTIONS)
+PS_FMM_COMMON_KERNELS(FUNCTIONS)
+FUNCTIONS(COSINE, cosine)
+FUNCTIONS(SINE, sine)
 
-#define ENTRY(upper, name) [PS_FMM_##upper] = {{name##_00, name##_01}, {name##_10, name##_11}},
+#define ENTRY(NAME, name) [PS_FMM_##NAME] = {{name##_00, name##_01}, {name##_10, name##_11}},
 const struct ps_fmm_moment_functions PS_ISA_TABLE(ps_fmm_moment) = {
-    .interact = {FOR_KERNELS(ENTRY)}};
+    .interact = {PS_FMM_COMMON_KERNELS(ENTRY) ENTRY(COSINE, cosine) ENTRY(SINE, sine)}};

@@ -280,21 +280,11 @@ KERNEL_INLINE void interact(const ps_fmm_p2p *p2p, kernel_fn kernel)
     }
 }
 
-#define FOR_KERNELS(X)                                                                             \
-    X(inverse, PS_FMM_INVERSE)                                                                     \
-    X(inverse_square, PS_FMM_INVERSE_SQUARE)                                                       \
-    X(inverse_fourth, PS_FMM_INVERSE_FOURTH)                                                       \
-    X(distance, PS_FMM_DISTANCE)                                                                   \
-    X(exponential, PS_FMM_EXPONENTIAL)                                                             \
-    X(yukawa, PS_FMM_YUKAWA)                                                                       \
-    X(gaussian, PS_FMM_GAUSSIAN)                                                                   \
-    X(square, PS_FMM_SQUARE)                                                                       \
-    X(fourth, PS_FMM_FOURTH)                                                                       \
-    X(user, PS_FMM_USER)
-
-#define DEFINE(name, kernel)                                                                       \
+#define DEFINE(NAME, name)                                                                         \
     static void interact_##name(const ps_fmm_p2p *p2p) { interact(p2p, v_kernel_##name); }
-FOR_KERNELS(DEFINE)
+PS_FMM_COMMON_KERNELS(DEFINE)
+DEFINE(USER, user)
 
-#define ENTRY(name, kernel) [kernel] = interact_##name,
-const struct ps_fmm_p2p_functions PS_ISA_TABLE(P2P_TABLE) = {.interact = {FOR_KERNELS(ENTRY)}};
+#define ENTRY(NAME, name) [PS_FMM_##NAME] = interact_##name,
+const struct ps_fmm_p2p_functions PS_ISA_TABLE(P2P_TABLE) = {
+    .interact = {PS_FMM_COMMON_KERNELS(ENTRY) ENTRY(USER, user)}};

@@ -319,12 +319,10 @@ template <typename real>
 void start(const launch &in, ps_fmm_kernel kernel, dim3 grid, cudaStream_t stream)
 {
     using starter = void (*)(const launch &, dim3, cudaStream_t);
+#define STARTER(NAME, name) start_kernel<real, PS_FMM_##NAME>,
     static const starter starters[PS_FMM_KERNEL_COUNT] = {
-        start_kernel<real, PS_FMM_INVERSE>,        start_kernel<real, PS_FMM_INVERSE_SQUARE>,
-        start_kernel<real, PS_FMM_INVERSE_FOURTH>, start_kernel<real, PS_FMM_DISTANCE>,
-        start_kernel<real, PS_FMM_EXPONENTIAL>,    start_kernel<real, PS_FMM_YUKAWA>,
-        start_kernel<real, PS_FMM_GAUSSIAN>,       start_kernel<real, PS_FMM_SQUARE>,
-        start_kernel<real, PS_FMM_FOURTH>,         start_kernel<real, PS_FMM_USER>};
+        PS_FMM_COMMON_KERNELS(STARTER) start_kernel<real, PS_FMM_USER>};
+#undef STARTER
     starters[kernel](in, grid, stream);
 }
 

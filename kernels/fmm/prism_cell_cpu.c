@@ -247,24 +247,22 @@ KERNEL_INLINE void l2p_transposed(const ps_fmm_interpolation *s, int order,
 
 /* ---- with constant orders ---- */
 
-#define FOR_ORDERS(call)                                                                           \
+#define FOR_ORDERS(act, ...)                                                                       \
     switch (s->order) {                                                                            \
     case 5:                                                                                        \
-        call(5);                                                                                   \
+        act(s, 5, __VA_ARGS__);                                                                    \
         break;                                                                                     \
     case 7:                                                                                        \
-        call(7);                                                                                   \
+        act(s, 7, __VA_ARGS__);                                                                    \
         break;                                                                                     \
     default:                                                                                       \
-        call(s->order);                                                                            \
+        act(s, s->order, __VA_ARGS__);                                                             \
     }
 
 static void p2m_any(const ps_fmm_interpolation *s, const ps_fmm_prism_cell *cell,
                     const double *const *weight, double *multipoles)
 {
-#define CALL(order) p2m(s, order, cell, weight, multipoles)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(p2m, cell, weight, multipoles)
 }
 
 static void p2m_transposed_any(const ps_fmm_interpolation *s, const ps_fmm_prism_cell *cell,
@@ -276,9 +274,7 @@ static void p2m_transposed_any(const ps_fmm_interpolation *s, const ps_fmm_prism
 static void l2p_any(const ps_fmm_interpolation *s, const ps_fmm_prism_cell *cell,
                     const double *locals, double *const *out)
 {
-#define CALL(order) l2p(s, order, cell, locals, out)
-    FOR_ORDERS(CALL)
-#undef CALL
+    FOR_ORDERS(l2p, cell, locals, out)
 }
 
 static void l2p_transposed_any(const ps_fmm_interpolation *s, const ps_fmm_prism_cell *cell,
