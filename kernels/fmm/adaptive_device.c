@@ -1,5 +1,6 @@
 #include "kernels/fmm/adaptive_device.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/fmm/device_place.h"
 
 enum { FAR_LEVEL = 2 /* the first with interactions */ };
@@ -16,14 +17,10 @@ static int64_t level_cells(const ps_adaptive_device *d, int level)
     return tree_of(d)->level_start[level + 1] - tree_of(d)->level_start[level];
 }
 
-static int64_t real_bytes(const ps_adaptive_device *d)
-{
-    return d->method.far == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
-
 static int64_t vectors_bytes(const ps_adaptive_device *d)
 {
-    return d->method.sides * tree_of(d)->cells * d->method.interpolation.points * real_bytes(d);
+    return d->method.sides * tree_of(d)->cells * d->method.interpolation.points *
+           ps_real_bytes(d->method.far);
 }
 
 static int64_t target_count(const ps_adaptive_device *d)
@@ -44,7 +41,7 @@ int64_t ps_adaptive_device_place(ps_adaptive_device *d, void *block)
     for (int l = FAR_LEVEL; l < tree_of(d)->levels; ++l)
         d->coded[l] = ps_device_part(block, &used,
                                      d->method.sides * level_cells(d, l) * d->tables[l]->length *
-                                         real_bytes(d));
+                                         ps_real_bytes(d->method.far));
     d->workspace = ps_device_part(block, &used,
                                   ps_fmm_device_p2p_workspace(tree_of(d)->leaves, target_count(d)));
     return used;
@@ -89,7 +86,7 @@ static ps_fmm_device_any_leaves targets_of(const ps_adaptive_device *d)
 static ps_fmm_device_vectors from_cell(const ps_adaptive_device *d, void *vectors, int64_t cell)
 {
     int64_t points = d->method.interpolation.points;
-    return (ps_fmm_device_vectors){(char *)vectors + cell * points * real_bytes(d),
+    return (ps_fmm_device_vectors){(char *)vectors + cell * points * ps_real_bytes(d->method.far),
                                    tree_of(d)->cells * points};
 }
 
@@ -201,18 +198,19 @@ static int64_t beyond_numbers(const ps_adaptive_device *d)
 
 int64_t ps_adaptive_device_beyond_bytes(const ps_adaptive_device *d)
 {
-    return d->periodic ? 2 * beyond_numbers(d) * real_bytes(d) : 0;
+    return d->periodic ? 2 * beyond_numbers(d) * ps_real_bytes(d->method.far) : 0;
 }
 
 /* By the host: from multipoles to locals of a few cells. */
 static ps_status beyond(const ps_adaptive_device *d)
 {
-    int64_t bytes = beyond_numbers(d) * real_bytes(d);
+    int64_t bytes = beyond_numbers(d) * ps_real_bytes(d->method.far);
     for (int side = 0; side < d->method.sides; ++side) {
         ps_fmm_device_vectors from = from_level(d, d->multipoles, PS_IMAGES_SMOOTH),
                               to = from_level(d, d->locals, PS_IMAGES_SMOOTH);
-        const char *multipoles = (const char *)from.values + side * from.stride * real_bytes(d);
-        char *locals = (char *)to.values + side * to.stride * real_bytes(d);
+        const char *multipoles =
+            (const char *)from.values + side * from.stride * ps_real_bytes(d->method.far);
+        char *locals = (char *)to.values + side * to.stride * ps_real_bytes(d->method.far);
         ps_images_beyond b = {.periodic = d->periodic,
                               .tree = tree_of(d),
                               .interpolation = &d->method.interpolation,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "kernels/common/word_sort.h"
-#include "runtime/first_failure.h"
 #include "runtime/search.h"
 #include "runtime/sizes.h"
 
@@ -62,8 +61,10 @@ static void mark_list(const maker *m, const ps_adaptive_list *list, uint8_t mark
 }
 
 /* A cell with targets of the stretch, and all that its lists have and look at. */
-static ps_status mark_around(const maker *m, int32_t cell, ps_adaptive_lists *lists)
+static ps_status mark_around(const void *self, int64_t item, ps_adaptive_lists *lists)
 {
+    const maker *m = self;
+    int32_t cell = (int32_t)item;
     const ps_adaptive_tree *t = m->whole;
     const ps_adaptive_cell *c = &t->cell[cell];
     int64_t far[PS_ADAPTIVE_FAR_MAX];
@@ -88,17 +89,7 @@ static ps_status mark_around(const maker *m, int32_t cell, ps_adaptive_lists *li
 static ps_status mark_level_around(const maker *m, int level)
 {
     ps_fmm_range own = ps_adaptive_cells_of(m->whole, level, m->targets);
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        ps_adaptive_lists lists = {0};
-#pragma omp for schedule(dynamic, 64)
-        for (int64_t c = own.begin; c < own.end; ++c)
-            if (!ps_has_failed(&failure))
-                ps_note_failure(&failure, mark_around(m, (int32_t)c, &lists));
-        ps_adaptive_lists_release(&lists);
-    }
-    return ps_first_failure(&failure);
+    return ps_adaptive_each(m, mark_around, own.begin, own.end, 64);
 }
 
 /* ---- particles ---- */

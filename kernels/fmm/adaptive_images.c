@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/first_failure.h"
+#include "kernels/common/reals.h"
 
 void ps_adaptive_images_root(ps_adaptive_tree *t, bool deep)
 {
@@ -103,33 +103,29 @@ static ps_status make_cells(ps_adaptive_tree *t, const bool along[3])
 
 /* ---- copies of sources ---- */
 
-static void mark(const ps_adaptive_tree *t, const ps_adaptive_list *list, uint8_t *wanted)
+/* Where images that act as particles are marked. */
+typedef struct search {
+    const ps_adaptive_tree *tree;
+    const ps_adaptive_rule *rule;
+    uint8_t *wanted;
+} search;
+
+static void mark(const search *s, const ps_adaptive_list *list)
 {
     for (int64_t i = 0; i < list->count; ++i)
-        if (ps_adaptive_is_image(t, list->items[i])) {
+        if (ps_adaptive_is_image(s->tree, list->items[i])) {
 #pragma omp atomic write
-            wanted[list->items[i] - t->cells] = 1;
+            s->wanted[list->items[i] - s->tree->cells] = 1;
         }
 }
 
-/* Images that act as particles. */
-static ps_status find_wanted(const ps_adaptive_tree *t, const ps_adaptive_rule *rule,
-                             uint8_t *wanted)
+static ps_status mark_wanted(const void *self, int64_t cell, ps_adaptive_lists *lists)
 {
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        ps_adaptive_lists lists = {0};
-#pragma omp for schedule(dynamic, 64) nowait
-        for (int64_t c = 0; c < t->cells; ++c) {
-            if (ps_has_failed(&failure)) continue;
-            ps_note_failure(&failure, ps_adaptive_lists_of(t, rule, (int32_t)c, &lists));
-            mark(t, &lists.direct, wanted);
-            mark(t, &lists.near, wanted);
-        }
-        ps_adaptive_lists_release(&lists);
-    }
-    return ps_first_failure(&failure);
+    const search *s = self;
+    PS_TRY(ps_adaptive_lists_of(s->tree, s->rule, (int32_t)cell, lists));
+    mark(s, &lists->direct);
+    mark(s, &lists->near);
+    return PS_OK;
 }
 
 /* Whether an image has copies: its sources are behind the others. */
@@ -166,7 +162,8 @@ ps_status ps_adaptive_images_make(ps_adaptive_tree *t, const ps_adaptive_rule *r
     PS_TRY(make_cells(t, along));
     PS_TRY(t->room((void **)&wanted, &capacity, t->images, 1, "images"));
     memset(wanted, 0, (size_t)t->images);
-    ps_status status = find_wanted(t, rule, wanted);
+    const search whole = {t, rule, wanted};
+    ps_status status = ps_adaptive_each(&whole, mark_wanted, 0, t->cells, 64);
     if (status == PS_OK) *copies = number_copies(t, wanted);
     free(wanted);
     return status;
@@ -222,9 +219,7 @@ void ps_adaptive_images_moments(const ps_images_beyond *b, double *moments)
     for (int64_t c = 0; c < smooth_cells(b->tree); ++c) {
         double centre[3], width, numbers[PS_FMM_POINTS_MAX];
         for (int m = 0; m < points; ++m)
-            numbers[m] = b->precision == PS_SINGLE
-                             ? (double)((const float *)b->multipoles)[c * points + m]
-                             : ((const double *)b->multipoles)[c * points + m];
+            numbers[m] = ps_real_at(b->precision, b->multipoles, c * points + m);
         centre_of(b, c, centre, &width);
         ps_periodic_gather(b->periodic, b->interpolation, centre, width, numbers, moments);
     }

@@ -196,6 +196,21 @@ void ps_adaptive_lists_release(ps_adaptive_lists *lists)
     *lists = (ps_adaptive_lists){0};
 }
 
+ps_status ps_adaptive_each(const void *self, ps_adaptive_item_fn act, int64_t begin, int64_t end,
+                           int together)
+{
+    ps_failure failure = {0};
+#pragma omp parallel
+    {
+        ps_adaptive_lists lists = {0};
+#pragma omp for schedule(dynamic, together)
+        for (int64_t i = begin; i < end; ++i)
+            if (!ps_has_failed(&failure)) ps_note_failure(&failure, act(self, i, &lists));
+        ps_adaptive_lists_release(&lists);
+    }
+    return ps_first_failure(&failure);
+}
+
 /* ---- work ---- */
 
 static void add_work(const ps_adaptive_tree *t, int32_t cell, const ps_adaptive_lists *lists,

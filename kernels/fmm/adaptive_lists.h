@@ -57,6 +57,12 @@ void ps_adaptive_lists_release(ps_adaptive_lists *lists);
 int ps_adaptive_far(const ps_adaptive_tree *tree, const ps_adaptive_rule *rule, int32_t cell,
                     int64_t *sources, uint16_t *codes);
 
+/* What is done for an item with the lists of a thread at hand, in parallel, `together` items at a
+ * time; the first failure of all. */
+typedef ps_status (*ps_adaptive_item_fn)(const void *self, int64_t item, ps_adaptive_lists *lists);
+ps_status ps_adaptive_each(const void *self, ps_adaptive_item_fn act, int64_t begin, int64_t end,
+                           int together);
+
 /* The work of an evaluation, each pair counted once for each direction. */
 typedef struct ps_adaptive_work {
     int64_t direct;       /* pairs of particles          */

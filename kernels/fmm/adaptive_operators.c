@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/fmm/adaptive_share.h"
 #include "kernels/fmm/moment_p2p.h"
 #include "runtime/sizes.h"
@@ -12,19 +13,14 @@ typedef ps_adaptive_thread room;
 
 /* ---- vectors ---- */
 
-static int64_t real_bytes(const ps_adaptive_problem *p)
-{
-    return p->far == PS_SINGLE ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
-}
-
 static int64_t vector_bytes(const ps_adaptive_problem *p)
 {
-    return p->interpolation.points * real_bytes(p);
+    return p->interpolation.points * ps_real_bytes(p->far);
 }
 
 static int64_t code_bytes(const ps_adaptive_problem *p, int level)
 {
-    return p->tables[level]->length * real_bytes(p);
+    return p->tables[level]->length * ps_real_bytes(p->far);
 }
 
 static int64_t level_cells(const ps_adaptive_tree *t, int level)
@@ -201,20 +197,6 @@ static ps_fmm_p2p p2p_of(const scene *s, const ps_adaptive_cell *c)
     return p2p;
 }
 
-static double number_at(const scene *s, const void *vector, int m)
-{
-    return s->p->far == PS_SINGLE ? (double)((const float *)vector)[m]
-                                  : ((const double *)vector)[m];
-}
-
-static void put_number(const scene *s, void *vector, int m, double number)
-{
-    if (s->p->far == PS_SINGLE)
-        ((float *)vector)[m] = (float)number;
-    else
-        ((double *)vector)[m] = number;
-}
-
 /* Adds a cell to the runs of sources: consecutive ones are one run. */
 static ps_status add_run(const scene *s, room *r, int64_t first, int64_t *count, ps_fmm_range range)
 {
@@ -250,7 +232,8 @@ static ps_status p2l_cell(const scene *s, int32_t cell, room *r)
     for (int side = 0; side < s->p->sides; ++side) {
         void *local = vector_of(s, s->locals, side, cell);
         for (int m = 0; m < points; ++m)
-            put_number(s, local, m, number_at(s, local, m) + nodes.potential[side * points + m]);
+            ps_real_put(s->p->far, local, m,
+                        ps_real_at(s->p->far, local, m) + nodes.potential[side * points + m]);
     }
     return PS_OK;
 }
@@ -305,7 +288,7 @@ static void m2p(const scene *s, const ps_adaptive_cell *leaf, int32_t cell, room
     for (int side = 0; side < s->p->sides; ++side) {
         const void *vector = vector_of(s, s->multipoles, side, cell);
         for (int m = 0; m < points; ++m)
-            r->points[(3 + side) * points + m] = number_at(s, vector, m);
+            r->points[(3 + side) * points + m] = ps_real_at(s->p->far, vector, m);
     }
     ps_fmm_p2p p2p = p2p_of(s, leaf);
     p2p.targets = s->targets;

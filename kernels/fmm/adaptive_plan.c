@@ -6,7 +6,6 @@
 
 #include "kernels/common/word_sort.h"
 #include "runtime/balance.h"
-#include "runtime/first_failure.h"
 #include "runtime/sizes.h"
 
 enum { PIECE = 1024 /* leaves or cells whose lists are made at a time */ };
@@ -268,8 +267,9 @@ typedef struct work {
     piece *runs, *far, *near;
 } work;
 
-static ps_status list_leaves(const work *w, int64_t number, ps_adaptive_lists *lists)
+static ps_status list_leaves(const void *self, int64_t number, ps_adaptive_lists *lists)
 {
+    const work *w = self;
     const ps_adaptive_tree *t = w->plan->tree;
     int64_t first = number * PIECE, end = ps_smaller(first + PIECE, t->leaves);
     for (int64_t i = first; i < end; ++i) {
@@ -281,8 +281,9 @@ static ps_status list_leaves(const work *w, int64_t number, ps_adaptive_lists *l
     return PS_OK;
 }
 
-static ps_status list_cells(const work *w, int64_t number, ps_adaptive_lists *lists)
+static ps_status list_cells(const void *self, int64_t number, ps_adaptive_lists *lists)
 {
+    const work *w = self;
     const ps_adaptive_tree *t = w->plan->tree;
     int64_t first = number * PIECE, end = ps_smaller(first + PIECE, t->cells);
     for (int64_t i = first; i < end; ++i) {
@@ -293,27 +294,11 @@ static ps_status list_cells(const work *w, int64_t number, ps_adaptive_lists *li
     return PS_OK;
 }
 
-typedef ps_status (*list_fn)(const work *w, int64_t number, ps_adaptive_lists *lists);
-
-static ps_status list_all(const work *w, list_fn make, int64_t items)
-{
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        ps_adaptive_lists lists = {0};
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t i = 0; i < (items + PIECE - 1) / PIECE; ++i)
-            if (!ps_has_failed(&failure)) ps_note_failure(&failure, make(w, i, &lists));
-        ps_adaptive_lists_release(&lists);
-    }
-    return ps_first_failure(&failure);
-}
-
 static ps_status join_all(ps_adaptive_plan *p, const work *w)
 {
     const ps_adaptive_tree *t = p->tree;
-    PS_TRY(list_all(w, list_leaves, t->leaves));
-    PS_TRY(list_all(w, list_cells, t->cells));
+    PS_TRY(ps_adaptive_each(w, list_leaves, 0, (t->leaves + PIECE - 1) / PIECE, 1));
+    PS_TRY(ps_adaptive_each(w, list_cells, 0, (t->cells + PIECE - 1) / PIECE, 1));
     PS_TRY(join(p, w->runs, t->leaves, -1, PS_PLAN_RUN_START, PS_PLAN_RUNS,
                 sizeof(ps_fmm_device_run)));
     PS_TRY(join(p, w->far, t->leaves, PS_PLAN_M2P_LEAF, PS_PLAN_M2P_START, PS_PLAN_M2P_CELLS,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/first_failure.h"
+#include "runtime/search.h"
 #include "runtime/sizes.h"
 
 /* ---- portions ---- */
@@ -38,15 +38,9 @@ ps_fmm_range ps_adaptive_portion_targets(const ps_adaptive_tree *t, int64_t firs
 /* The first cell of a level whose targets end behind `target`, or begin there or behind it. */
 static int64_t find_cell(const ps_adaptive_tree *t, int level, int64_t target, bool ends)
 {
-    int64_t low = t->level_start[level], high = t->level_start[level + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        ps_fmm_range own = t->cell[middle].targets;
-        if (ends ? own.end > target : own.begin >= target)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, t->level_start[level], t->level_start[level + 1], at,
+                   ends ? t->cell[at].targets.end <= target : t->cell[at].targets.begin < target);
     return low;
 }
 
@@ -75,51 +69,35 @@ typedef struct counting {
     const ps_adaptive_tree *t;
     const ps_adaptive_rule *rule;
     ps_adaptive_costs costs;
+    int32_t *numbers; /* of cells: a leaf */
+    int64_t *work;    /* of leaves        */
 } counting;
 
-static ps_status count_cell(const counting *k, int32_t cell, ps_adaptive_lists *lists,
-                            int64_t *work)
+static ps_status count_cell(const void *self, int64_t item, ps_adaptive_lists *lists)
 {
+    const counting *k = self;
     const ps_adaptive_tree *t = k->t;
+    int32_t cell = (int32_t)item;
     int64_t far[PS_ADAPTIVE_FAR_MAX], targets = ps_adaptive_size(t->cell[cell].targets);
-    *work = k->costs.m2l * ps_adaptive_far(t, k->rule, cell, far, NULL);
+    int64_t work = k->costs.m2l * ps_adaptive_far(t, k->rule, cell, far, NULL);
     PS_TRY(ps_adaptive_lists_of(t, k->rule, cell, lists));
-    *work += k->costs.points * targets * lists->far.count;
+    work += k->costs.points * targets * lists->far.count;
     for (int64_t i = 0; i < lists->near.count; ++i)
-        *work += k->costs.points * ps_adaptive_size(t->cell[lists->near.items[i]].sources);
+        work += k->costs.points * ps_adaptive_size(t->cell[lists->near.items[i]].sources);
     for (int64_t i = 0; i < lists->direct.count; ++i)
-        *work += targets * ps_adaptive_size(t->cell[lists->direct.items[i]].sources);
-    return PS_OK;
-}
-
-static ps_status count_cells(const counting *k, const int32_t *numbers, int64_t *work)
-{
-    const ps_adaptive_tree *t = k->t;
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        ps_adaptive_lists lists = {0};
-#pragma omp for schedule(dynamic, 64)
-        for (int64_t c = 0; c < t->cells; ++c) {
-            int64_t own = 0;
-            if (ps_has_failed(&failure)) continue;
-            ps_note_failure(&failure, count_cell(k, (int32_t)c, &lists, &own));
+        work += targets * ps_adaptive_size(t->cell[lists->direct.items[i]].sources);
 #pragma omp atomic
-            work[numbers[c]] += own;
-        }
-        ps_adaptive_lists_release(&lists);
-    }
-    return ps_first_failure(&failure);
+    k->work[k->numbers[cell]] += work;
+    return PS_OK;
 }
 
 ps_status ps_adaptive_leaf_work(const ps_adaptive_tree *t, const ps_adaptive_rule *rule,
                                 ps_adaptive_costs costs, int64_t *work)
 {
-    const counting k = {t, rule, costs};
-    int32_t *numbers;
+    counting k = {t, rule, costs, NULL, work};
     memset(work, 0, (size_t)t->leaves * sizeof *work);
-    ps_status status = number_leaves(t, &numbers);
-    if (status == PS_OK) status = count_cells(&k, numbers, work);
-    free(numbers);
+    ps_status status = number_leaves(t, &k.numbers);
+    if (status == PS_OK) status = ps_adaptive_each(&k, count_cell, 0, t->cells, 64);
+    free(k.numbers);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/common/space_curve.h"
 #include "kernels/common/word_sort.h"
+#include "runtime/search.h"
 
 /* ---- the root ---- */
 
@@ -121,14 +122,9 @@ static void find_borders(const ps_adaptive_tree *t, int set, int level, ps_fmm_r
     border[0] = range.begin;
     border[8] = range.end;
     for (int octant = 1; octant < 8; ++octant) {
-        int64_t low = border[octant - 1], high = range.end;
-        while (low < high) {
-            int64_t middle = low + (high - low) / 2;
-            if (octant_of(t, &t->sets[set], level, middle) < octant)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        int64_t low;
+        PS_LOWER_BOUND(low, border[octant - 1], range.end, at,
+                       octant_of(t, &t->sets[set], level, at) < octant);
         border[octant] = low;
     }
 }

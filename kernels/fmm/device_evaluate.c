@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/fmm/device_place.h"
 #include "kernels/fmm/evaluate.h"
 
@@ -12,11 +13,6 @@ const char *const ps_fmm_resident_stage_names[PS_FMM_RESIDENT_STAGES] = {
     "encode", "M2L",    "L2L",  "meet",  "L2P",    "scatter", "P2P"};
 
 /* ---- sizes ---- */
-
-static int64_t real_bytes(const ps_fmm_resident *r)
-{
-    return r->method.far == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 static const ps_device_tree *sources_of(const ps_fmm_resident *r)
 {
@@ -34,7 +30,7 @@ static int result_columns(const ps_fmm_resident *r)
 
 static int64_t place_vectors(ps_fmm_resident *r, char *block)
 {
-    int64_t used = 0, real = real_bytes(r) * r->method.sides;
+    int64_t used = 0, real = ps_real_bytes(r->method.far) * r->method.sides;
     for (int l = FAR_LEVEL; l < r->height; ++l) {
         int64_t points = r->method.interpolation.points, length = r->tables[l]->length;
         int64_t sources = sources_of(r)->cells[l], targets = targets_of(r)->cells[l];

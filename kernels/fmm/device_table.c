@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
+
 /* Widths of which the device has a kernel. */
 static const int widths[] = {3, 4, 6, 9, 12, 16, 19};
 enum { WIDTHS = sizeof widths / sizeof *widths, CHUNK = 16 };
@@ -52,12 +54,6 @@ int64_t ps_fmm_device_table_bytes(const ps_fmm_m2l_table *from)
 
 /* ---- packing ---- */
 
-static double number(const ps_fmm_m2l_table *table, const void *array, int64_t at)
-{
-    return table->precision == PS_SINGLE ? (double)((const float *)array)[at]
-                                         : ((const double *)array)[at];
-}
-
 /* Of an operator as matrix [rows][columns], 0 outside. */
 typedef struct matrix {
     const ps_fmm_m2l_table *table;
@@ -68,7 +64,7 @@ typedef struct matrix {
 static double entry(const matrix *m, int64_t row, int64_t column)
 {
     if (row >= m->rows || column >= m->columns) return 0;
-    return number(m->table, m->values, m->start + row * m->stride + column);
+    return ps_real_at(m->table->precision, m->values, m->start + row * m->stride + column);
 }
 
 /* The rank that stands at `place` of a tile. */
@@ -97,7 +93,8 @@ static double *put_unit(const ps_fmm_device_shape *s, const matrix *factor, cons
             put_piece(factor, first + 8 * tile, 8 * j, false, true, to);
             for (int i = 0; i < PS_FMM_PIECE; ++i) {
                 int rank = first + 8 * tile + rank_at(i / 8);
-                if (rank < factor->rows) to[i] *= number(factor->table, signs, start + rank);
+                if (rank < factor->rows)
+                    to[i] *= ps_real_at(factor->table->precision, signs, start + rank);
             }
         }
     for (int chunk = 0; chunk < s->chunks; ++chunk)

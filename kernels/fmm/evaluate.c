@@ -8,10 +8,9 @@
 #include "kernels/fmm/group_near.h"
 #include "kernels/fmm/moment_p2p.h"
 #include "runtime/memory.h"
+#include "runtime/sizes.h"
 
 enum { RANGE = 128 /* cells a thread takes at a time */ };
-
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel kernel)
 {
@@ -25,30 +24,27 @@ double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel ke
 
 /* ---- vectors ---- */
 
-int64_t ps_fmm_problem_bytes(const ps_fmm_problem *p)
+/* Those that begin as 0 lie side by side. */
+static int64_t lay_out(ps_fmm_problem *p, void *block)
 {
-    int64_t bytes = 0;
-    for (int l = 2; l < p->sources->height; ++l)
-        bytes += rounded(p->sides * p->sources->cells[l] * ps_fmm_vector_bytes(p)) +
-                 rounded(p->sides * p->sources->cells[l] * ps_fmm_code_bytes(p, l)) +
-                 rounded(p->sides * p->targets->cells[l] * ps_fmm_vector_bytes(p));
-    return bytes;
+    int64_t used = 0, vector = p->sides * ps_fmm_vector_bytes(p);
+    for (int l = 2; l < p->sources->height; ++l) {
+        int64_t sources = p->sources->cells[l], begin = used;
+        p->multipoles[l] = ps_host_part(block, &used, sources * vector);
+        p->locals[l] = ps_host_part(block, &used, p->targets->cells[l] * vector);
+        if (block) memset(p->multipoles[l], 0, (size_t)(used - begin));
+        p->coded[l] = ps_host_part(block, &used, p->sides * sources * ps_fmm_code_bytes(p, l));
+    }
+    return used;
 }
 
-void ps_fmm_problem_attach(ps_fmm_problem *p, void *block)
+int64_t ps_fmm_problem_bytes(const ps_fmm_problem *p)
 {
-    char *at = block;
-    for (int l = 2; l < p->sources->height; ++l) {
-        int64_t sources = rounded(p->sides * p->sources->cells[l] * ps_fmm_vector_bytes(p));
-        int64_t targets = rounded(p->sides * p->targets->cells[l] * ps_fmm_vector_bytes(p));
-        p->multipoles[l] = at;
-        p->locals[l] = at + sources;
-        memset(at, 0, (size_t)(sources + targets));
-        at += sources + targets;
-        p->coded[l] = at;
-        at += rounded(p->sides * p->sources->cells[l] * ps_fmm_code_bytes(p, l));
-    }
+    ps_fmm_problem copy = *p;
+    return lay_out(&copy, NULL);
 }
+
+void ps_fmm_problem_attach(ps_fmm_problem *p, void *block) { lay_out(p, block); }
 
 /* ---- operators: a level is one group ---- */
 
@@ -62,20 +58,20 @@ static ps_fmm_groups whole(const ps_octree *tree, int level, void *const *vector
     return (ps_fmm_groups){tree->cells[level], tree->cells[level], &vectors[level]};
 }
 
-void ps_fmm_p2m_cells(const ps_fmm_problem *p, int64_t first, int64_t end)
+void ps_fmm_p2m_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
-    ps_fmm_groups to = whole(p->sources, p->sources->height - 1, p->multipoles);
+    ps_fmm_groups to = whole(p->sources, level, p->multipoles);
     ps_fmm_group_p2m(p, first, end, &p->source_set, 0, &to);
 }
 
-void ps_fmm_m2m_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end)
+void ps_fmm_m2m_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
     ps_fmm_groups from = whole(p->sources, level + 1, p->multipoles),
                   to = whole(p->sources, level, p->multipoles);
     ps_fmm_group_m2m(p, level, first, end, &from, &to);
 }
 
-void ps_fmm_encode_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end)
+void ps_fmm_encode_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
     ps_fmm_groups from = whole(p->sources, level, p->multipoles),
                   to = whole(p->sources, level, p->coded);
@@ -90,7 +86,7 @@ void ps_fmm_m2l_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t
     ps_fmm_group_m2l(p, level, first, end, &from, &to, workspace);
 }
 
-void ps_fmm_l2l_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end)
+void ps_fmm_l2l_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
     const int64_t *start = p->targets->child_start[level];
     ps_fmm_groups from = whole(p->targets, level, p->locals),
@@ -98,15 +94,15 @@ void ps_fmm_l2l_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t
     ps_fmm_group_l2l(p, level + 1, start[first], start[end], &from, &to);
 }
 
-void ps_fmm_l2p_cells(const ps_fmm_problem *p, int64_t first, int64_t end)
+void ps_fmm_l2p_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
-    ps_fmm_groups from = whole(p->targets, p->targets->height - 1, p->locals);
+    ps_fmm_groups from = whole(p->targets, level, p->locals);
     ps_fmm_group_l2p(p, first, end, target_set(p), 0, &from);
 }
 
 /* ---- P2P ---- */
 
-void ps_fmm_p2p_cells(const ps_fmm_problem *p, int64_t first, int64_t end)
+void ps_fmm_p2p_cells(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
 {
     bool same = p->sources == p->targets;
     ps_fmm_near_sources all = {.particles = &p->source_set,
@@ -118,39 +114,6 @@ void ps_fmm_p2p_cells(const ps_fmm_problem *p, int64_t first, int64_t end)
 
 /* ---- all of it ---- */
 
-typedef void (*cells_fn)(const ps_fmm_problem *p, int level, int64_t first, int64_t end,
-                         void *workspace);
-
-static void p2m_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_p2m_cells(p, first, end);
-}
-
-static void m2m_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_m2m_cells(p, level, first, end);
-}
-
-static void encode_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_encode_cells(p, level, first, end);
-}
-
-static void l2l_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_l2l_cells(p, level, first, end);
-}
-
-static void l2p_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_l2p_cells(p, first, end);
-}
-
-static void p2p_range(const ps_fmm_problem *p, int level, int64_t first, int64_t end, void *w)
-{
-    ps_fmm_p2p_cells(p, first, end);
-}
-
 int64_t ps_fmm_evaluate_workspace(const ps_fmm_problem *p, int threads)
 {
     return p->targets->height > 2 ? threads * ps_fmm_m2l_workspace(p) : 0;
@@ -159,7 +122,7 @@ int64_t ps_fmm_evaluate_workspace(const ps_fmm_problem *p, int threads)
 /* One stage on a level, in ranges of `range` cells. */
 typedef struct step {
     ps_fmm_stage stage;
-    cells_fn cells;
+    ps_fmm_cells *cells;
     int level;
     int64_t count, range;
 } step;
@@ -183,23 +146,24 @@ void ps_fmm_transfer(ps_fmm_problem *p, int threads, void *workspace)
     int leaves = p->sources->height - 1;
     const int64_t *sources = p->sources->cells, *targets = p->targets->cells;
     for (int l = leaves - 1; l >= 2; --l)
-        run(p, &(step){PS_FMM_M2M, m2m_range, l, sources[l], RANGE}, threads, workspace);
+        run(p, &(step){PS_FMM_M2M, ps_fmm_m2m_cells, l, sources[l], RANGE}, threads, workspace);
     for (int l = 2; l <= leaves; ++l)
-        run(p, &(step){PS_FMM_ENCODE, encode_range, l, sources[l], RANGE}, threads, workspace);
+        run(p, &(step){PS_FMM_ENCODE, ps_fmm_encode_cells, l, sources[l], RANGE}, threads,
+            workspace);
     for (int l = 2; l <= leaves; ++l)
         run(p, &(step){PS_FMM_M2L, ps_fmm_m2l_cells, l, targets[l], PS_FMM_BLOCK}, threads,
             workspace);
     for (int l = 2; l < leaves; ++l)
-        run(p, &(step){PS_FMM_L2L, l2l_range, l, targets[l], RANGE}, threads, workspace);
+        run(p, &(step){PS_FMM_L2L, ps_fmm_l2l_cells, l, targets[l], RANGE}, threads, workspace);
 }
 
 static void far_field(ps_fmm_problem *p, int threads, void *workspace)
 {
     int leaves = p->sources->height - 1;
     int64_t sources = p->sources->cells[leaves], targets = p->targets->cells[leaves];
-    run(p, &(step){PS_FMM_P2M, p2m_range, leaves, sources, RANGE}, threads, workspace);
+    run(p, &(step){PS_FMM_P2M, ps_fmm_p2m_cells, leaves, sources, RANGE}, threads, workspace);
     ps_fmm_transfer(p, threads, workspace);
-    run(p, &(step){PS_FMM_L2P, l2p_range, leaves, targets, RANGE}, threads, workspace);
+    run(p, &(step){PS_FMM_L2P, ps_fmm_l2p_cells, leaves, targets, RANGE}, threads, workspace);
 }
 
 void ps_fmm_evaluate(ps_fmm_problem *p, int threads, void *workspace)
@@ -208,8 +172,8 @@ void ps_fmm_evaluate(ps_fmm_problem *p, int threads, void *workspace)
     int64_t count = p->targets->cells[leaves];
     memset(p->seconds, 0, sizeof p->seconds);
     if (p->targets->height > 2) far_field(p, threads, workspace);
-    run(p, &(step){PS_FMM_P2P, p2p_range, leaves, count, (count + threads - 1) / threads}, threads,
-        workspace);
+    run(p, &(step){PS_FMM_P2P, ps_fmm_p2p_cells, leaves, count, (count + threads - 1) / threads},
+        threads, workspace);
 }
 
 /* ---- directly ---- */

@@ -57,22 +57,21 @@ double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel ke
 int64_t ps_fmm_problem_bytes(const ps_fmm_problem *problem);
 void ps_fmm_problem_attach(ps_fmm_problem *problem, void *block);
 
-/* ---- operators on cells [first, end); serial; disjoint ranges may run at the same time ---- */
-
-void ps_fmm_p2m_cells(const ps_fmm_problem *problem, int64_t first, int64_t end); /* leaves */
-/* Parents on `level` from their children, 2 <= level < h-1. */
-void ps_fmm_m2m_cells(const ps_fmm_problem *problem, int level, int64_t first, int64_t end);
-void ps_fmm_encode_cells(const ps_fmm_problem *problem, int level, int64_t first, int64_t end);
-/* Targets on `level`; workspace: ps_fmm_m2l_workspace bytes, 64-byte aligned. */
+/* Operators on cells [first, end) of a level, of the leaves' level for P2M, L2P and P2P; serial;
+ * disjoint ranges may run at the same time. workspace: ps_fmm_m2l_workspace bytes, 64-byte aligned,
+ * for M2L alone. */
+typedef void ps_fmm_cells(const ps_fmm_problem *problem, int level, int64_t first, int64_t end,
+                          void *workspace);
+ps_fmm_cells ps_fmm_p2m_cells;
+ps_fmm_cells ps_fmm_m2m_cells; /* parents on the level from their children, 2 <= level < h-1 */
+ps_fmm_cells ps_fmm_encode_cells;
 int64_t ps_fmm_m2l_workspace(const ps_fmm_problem *problem);
-void ps_fmm_m2l_cells(const ps_fmm_problem *problem, int level, int64_t first, int64_t end,
-                      void *workspace);
-/* From parents on `level` to their children. */
-void ps_fmm_l2l_cells(const ps_fmm_problem *problem, int level, int64_t first, int64_t end);
-void ps_fmm_l2p_cells(const ps_fmm_problem *problem, int64_t first, int64_t end); /* leaves */
+ps_fmm_cells ps_fmm_m2l_cells; /* targets on the level */
+ps_fmm_cells ps_fmm_l2l_cells; /* from parents on the level to their children */
+ps_fmm_cells ps_fmm_l2p_cells;
 /* Target leaves: mutual among themselves (one tree), one-sided from all other neighbours. Results
  * of other leaves are not touched. */
-void ps_fmm_p2p_cells(const ps_fmm_problem *problem, int64_t first, int64_t end);
+ps_fmm_cells ps_fmm_p2p_cells;
 
 /* Bytes of workspace for ps_fmm_evaluate with this many threads. */
 int64_t ps_fmm_evaluate_workspace(const ps_fmm_problem *problem, int threads);

@@ -3,22 +3,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/fmm/m2l_block.h"
 #include "runtime/sizes.h"
 
-static size_t real_bytes(const ps_fmm_problem *p)
-{
-    return p->far == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
-
 int64_t ps_fmm_vector_bytes(const ps_fmm_problem *p)
 {
-    return p->interpolation.points * (int64_t)real_bytes(p);
+    return p->interpolation.points * ps_real_bytes(p->far);
 }
 
 int64_t ps_fmm_code_bytes(const ps_fmm_problem *p, int level)
 {
-    return p->tables[level]->length * (int64_t)real_bytes(p);
+    return p->tables[level]->length * ps_real_bytes(p->far);
 }
 
 void ps_fmm_cell_centre(const ps_octree *tree, int level, int64_t cell, double centre[3],

@@ -5,6 +5,7 @@
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/moment_p2p.h"
 #include "kernels/fmm/tree_lists.h"
+#include "runtime/search.h"
 
 enum { NEAR_BLOCK = 64 /* leaves whose lists are made at a time */ };
 
@@ -44,14 +45,8 @@ static void add_run(near_runs *runs, ps_fmm_range range)
 /* Where a leaf is in a list; -1 if it is not. */
 static int64_t find_leaf(const ps_fmm_near_sources *s, int64_t leaf)
 {
-    int64_t low = 0, high = s->count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (s->leaves[middle] < leaf)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    int64_t low;
+    PS_LOWER_BOUND(low, 0, s->count, at, s->leaves[at] < leaf);
     return low < s->count && s->leaves[low] == leaf ? low : -1;
 }
 

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
+#include "runtime/sizes.h"
+
 PS_ISA_SELECT(struct ps_fmm_m2l_functions, ps_fmm_m2l_single)
 PS_ISA_SELECT(struct ps_fmm_m2l_functions, ps_fmm_m2l_double)
 
@@ -16,13 +19,7 @@ const struct ps_fmm_m2l_functions *ps_fmm_m2l_functions_of(ps_backend backend,
 /* To whole vectors of 64 bytes. */
 static int32_t padded(int32_t count, ps_precision precision)
 {
-    int32_t lanes = precision == PS_SINGLE ? 16 : 8;
-    return (count + lanes - 1) / lanes * lanes;
-}
-
-static size_t real_bytes(const ps_fmm_m2l_table *table)
-{
-    return table->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+    return (int32_t)ps_round_up(count, PS_LINE / ps_real_bytes(precision));
 }
 
 static void shape(ps_fmm_m2l_table *table, int32_t order, int32_t size, ps_precision precision)
@@ -66,36 +63,25 @@ void ps_fmm_m2l_shape_basis(const ps_fmm_basis *basis, ps_precision precision,
 
 /* ---- memory ---- */
 
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+static int64_t lay_out(ps_fmm_m2l_table *table, void *block)
+{
+    int64_t used = 0, real = ps_real_bytes(table->precision);
+    table->factors = ps_host_part(block, &used, table->rows * table->length * real);
+    table->signs = ps_host_part(block, &used, table->rows * real);
+    table->encoder = ps_host_part(block, &used, (int64_t)table->size * table->padded * real);
+    table->decoder = ps_host_part(block, &used, (int64_t)table->size * table->padded * real);
+    return used;
+}
 
 int64_t ps_fmm_m2l_bytes(const ps_fmm_m2l_table *table)
 {
-    int64_t real = (int64_t)real_bytes(table);
-    return rounded(table->rows * table->length * real) + rounded(table->rows * real) +
-           2 * rounded((int64_t)table->size * table->padded * real);
+    ps_fmm_m2l_table copy = *table;
+    return lay_out(&copy, NULL);
 }
 
-void ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block)
-{
-    int64_t real = (int64_t)real_bytes(table);
-    char *at = block;
-    table->factors = at;
-    at += rounded(table->rows * table->length * real);
-    table->signs = at;
-    at += rounded(table->rows * real);
-    table->encoder = at;
-    table->decoder = at + rounded((int64_t)table->size * table->padded * real);
-}
+void ps_fmm_m2l_attach(ps_fmm_m2l_table *table, void *block) { lay_out(table, block); }
 
 /* ---- numbers ---- */
-
-static void store_real(const ps_fmm_m2l_table *table, void *array, int64_t at, double value)
-{
-    if (table->precision == PS_SINGLE)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
 
 void ps_fmm_m2l_fill(const ps_fmm_operators *operators, ps_fmm_m2l_table *table)
 {
@@ -108,10 +94,10 @@ void ps_fmm_m2l_fill(const ps_fmm_operators *operators, ps_fmm_m2l_table *table)
         ps_fmm_permutation(table->order, permutation, q);
         for (int k = 0; k < table->rank[number]; ++k) {
             int64_t from = operators->start[p] + k, to = table->start[number] + k;
-            store_real(table, table->signs, to, operators->signs[from]);
+            ps_real_put(table->precision, table->signs, to, operators->signs[from]);
             for (int m = 0; m < table->length; ++m)
-                store_real(table, table->factors, to * table->length + m,
-                           m < points ? operators->factors[from * points + q[m]] : 0);
+                ps_real_put(table->precision, table->factors, to * table->length + m,
+                            m < points ? operators->factors[from * points + q[m]] : 0);
         }
     }
 }
@@ -128,12 +114,12 @@ static void fill_core(const ps_fmm_basis *basis, const int t[3], ps_fmm_m2l_tabl
     for (int d = 0; d < 3; ++d) reflections |= (t[d] < 0) << d;
     for (int k = 0; k < table->rank[number]; ++k) {
         int64_t from = basis->start[core] + k, to = table->start[number] + k;
-        store_real(table, table->signs, to, basis->signs[from]);
+        ps_real_put(table->precision, table->signs, to, basis->signs[from]);
         for (int i = 0; i < table->length; ++i)
-            store_real(table, table->factors, to * table->length + i,
-                       i < basis->size ? reflected(basis->parity[i], reflections) *
-                                             basis->cores[from * basis->size + i]
-                                       : 0);
+            ps_real_put(table->precision, table->factors, to * table->length + i,
+                        i < basis->size ? reflected(basis->parity[i], reflections) *
+                                              basis->cores[from * basis->size + i]
+                                        : 0);
     }
 }
 
@@ -152,8 +138,8 @@ void ps_fmm_m2l_fill_basis(const ps_fmm_basis *basis, ps_fmm_m2l_table *table)
             double value = m < interpolation.points
                                ? basis->vectors[k * interpolation.points + m] / weights[m]
                                : 0;
-            store_real(table, table->decoder, k * table->padded + m, value);
-            store_real(table, table->encoder, k * table->padded + m,
-                       value * reflected(basis->parity[k], 7));
+            ps_real_put(table->precision, table->decoder, k * table->padded + m, value);
+            ps_real_put(table->precision, table->encoder, k * table->padded + m,
+                        value * reflected(basis->parity[k], 7));
         }
 }

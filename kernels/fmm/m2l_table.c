@@ -1,6 +1,7 @@
 #include "kernels/fmm/m2l_table.h"
 
 #include "runtime/blas_threads.h"
+#include "runtime/sizes.h"
 
 double ps_fmm_basis_epsilon(ps_fmm_kernel kernel, double epsilon)
 {
@@ -16,14 +17,12 @@ typedef union parts {
     char padding[2048];
 } parts;
 
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 static int64_t numbers(const ps_fmm_table_spec *s)
 {
     int64_t points = (int64_t)s->order * s->order * s->order;
     int64_t rows = s->basis_epsilon > 0 ? ps_fmm_basis_rows_max(s->order)
                                         : ps_fmm_operators_rows_max(s->order);
-    return rounded(8 * rows * (points + 1)) + rounded(8 * points * points) + rounded(points);
+    return ps_padded(8 * rows * (points + 1)) + ps_padded(8 * points * points) + ps_padded(points);
 }
 
 int64_t ps_fmm_table_workspace(const ps_fmm_table_spec *s)
@@ -58,8 +57,8 @@ static ps_status make_basis(const ps_fmm_table_spec *s, parts *p, ps_fmm_m2l_tab
                               .rho = s->rho};
     p->basis.cores = (double *)behind;
     p->basis.signs = p->basis.cores + rows * points;
-    p->basis.vectors = (double *)(behind + rounded(8 * rows * (points + 1)));
-    p->basis.parity = (uint8_t *)p->basis.vectors + rounded(8 * points * points);
+    p->basis.vectors = (double *)(behind + ps_padded(8 * rows * (points + 1)));
+    p->basis.parity = (uint8_t *)p->basis.vectors + ps_padded(8 * points * points);
     PS_TRY(ps_fmm_basis_build(&p->basis, behind + numbers(s)));
     ps_fmm_m2l_shape_basis(&p->basis, s->precision, table);
     return PS_OK;

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/blas_threads.h"
 #include "tests/support/fmm_device_case.h"
 #include "tests/support/verdict.h"
@@ -71,18 +72,12 @@ static void tell(check *k, const char *what, int level, double error, double lim
                k->number, what, level, error, limit);
 }
 
-static double number_at(ps_precision precision, const void *values, int64_t i)
-{
-    return precision == PS_SINGLE ? (double)((const float *)values)[i]
-                                  : ((const double *)values)[i];
-}
-
 /* |got - want| / |want|. */
 static double difference(ps_precision precision, const void *got, const void *want, int64_t count)
 {
     double error = 0, norm = 0;
     for (int64_t i = 0; i < count; ++i) {
-        double x = number_at(precision, got, i), y = number_at(precision, want, i);
+        double x = ps_real_at(precision, got, i), y = ps_real_at(precision, want, i);
         error += (x - y) * (x - y);
         norm += y * y;
     }
@@ -122,14 +117,14 @@ static ps_status check_up(check *k)
     const ps_fmm_problem *p = &k->cpu.problem;
     int leaves = p->sources->height - 1;
     int64_t points = p->interpolation.points;
-    ps_fmm_p2m_cells(p, 0, p->sources->cells[leaves]);
+    ps_fmm_p2m_cells(p, leaves, 0, p->sources->cells[leaves], NULL);
     PS_TRY(ps_fmm_device_p2m(&k->gpu.method, &k->gpu.leaves, &k->gpu.multipoles[leaves],
                              k->gpu.stream));
     PS_TRY(compare(k, "P2M", leaves, &k->gpu.multipoles[leaves], p->multipoles[leaves],
                    numbers_of(k, leaves, points)));
     for (int l = leaves - 1; l >= 2; --l) {
         ps_fmm_device_family family;
-        ps_fmm_m2m_cells(p, l, 0, p->sources->cells[l]);
+        ps_fmm_m2m_cells(p, l, 0, p->sources->cells[l], NULL);
         PS_TRY(
             send(k, &k->gpu.multipoles[l + 1], p->multipoles[l + 1], numbers_of(k, l + 1, points)));
         PS_TRY(family_of(&k->gpu, l, (cell_cut){0}, 0, p->sources->cells[l], false, &family));
@@ -138,7 +133,7 @@ static ps_status check_up(check *k)
                        numbers_of(k, l, points)));
     }
     for (int l = 2; l <= leaves; ++l) {
-        ps_fmm_encode_cells(p, l, 0, p->sources->cells[l]);
+        ps_fmm_encode_cells(p, l, 0, p->sources->cells[l], NULL);
         PS_TRY(send(k, &k->gpu.multipoles[l], p->multipoles[l], numbers_of(k, l, points)));
         PS_TRY(ps_fmm_device_encode(&k->gpu.method, &k->gpu.tables[l], p->sources->cells[l],
                                     &k->gpu.multipoles[l], &k->gpu.coded[l], k->gpu.stream));
@@ -230,11 +225,11 @@ static ps_status l2p_on_cpu(check *k)
     int64_t count = numbers_of(k, leaves, p.interpolation.points);
     double *locals;
     PS_TRY(PS_ALLOC(&locals, count, "locals"));
-    for (int64_t i = 0; i < count; ++i) locals[i] = number_at(p.far, p.locals[leaves], i);
+    for (int64_t i = 0; i < count; ++i) locals[i] = ps_real_at(p.far, p.locals[leaves], i);
     p.far = PS_DOUBLE;
     p.locals[leaves] = locals;
     memset(k->cpu.results, 0, (size_t)(32 * p.sides * k->tree.count));
-    ps_fmm_l2p_cells(&p, 0, p.targets->cells[leaves]);
+    ps_fmm_l2p_cells(&p, leaves, 0, p.targets->cells[leaves], NULL);
     free(locals);
     return PS_OK;
 }
@@ -248,7 +243,7 @@ static ps_status check_down(check *k)
         ps_fmm_device_family family;
         PS_TRY(send(k, &k->gpu.locals[l], p->locals[l], numbers_of(k, l, points)));
         PS_TRY(send(k, &k->gpu.locals[l + 1], p->locals[l + 1], numbers_of(k, l + 1, points)));
-        ps_fmm_l2l_cells(p, l, 0, p->targets->cells[l]);
+        ps_fmm_l2l_cells(p, l, 0, p->targets->cells[l], NULL);
         PS_TRY(family_of(&k->gpu, l, (cell_cut){5, 3}, 0, p->targets->cells[l], true, &family));
         PS_TRY(ps_fmm_device_l2l(&k->gpu.method, &family, k->gpu.stream));
         PS_TRY(compare(k, "L2L", l, &k->gpu.locals[l + 1], p->locals[l + 1],

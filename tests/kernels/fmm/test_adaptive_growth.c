@@ -38,6 +38,16 @@ static void growth_case_open(growth_case *g, adaptive_places places, int64_t cou
                                  .sets = {{.points = {.count = count}}}};
 }
 
+/* Grows the tree and its plan, whose parts are where a device has them. */
+static ps_status grow(growth_case *g, const ps_adaptive_own *share, ps_adaptive_plan *plan,
+                      ps_adaptive_work *work)
+{
+    void *parts[PS_PLAN_PARTS];
+    PS_TRY(ps_adaptive_grow(&g->engine, g->keys, g->rule, share, &g->tree, plan, parts, work));
+    for (int i = 0; i < PS_PLAN_PARTS; ++i) plan->part[i].at = parts[i];
+    return PS_OK;
+}
+
 static void growth_case_close(growth_case *g)
 {
     growth_host_release(&g->host);
@@ -73,28 +83,18 @@ static void shares(adaptive_places places, int64_t count, int ranks, bool grown)
     int64_t first[MOST + 1], again[MOST + 1], pairs = 0, all, room = 0;
     ps_adaptive_plan plan;
     ps_adaptive_work work;
-    void *parts[PS_PLAN_PARTS];
     PS_SCOPED_MEMORY double *results = NULL;
     growth_case_open(&g, places, count, 40, 8);
     check_ok(ps_grow((void **)&results, &room, 8 * count, sizeof *results, "results"));
-    if (grown) {
-        check_ok(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, &work));
-        for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
-    } else {
-        check_ok(ps_adaptive_plan_make(&g.c.tree, g.rule, NULL, &plan));
-    }
+    check_ok(grown ? grow(&g, NULL, &plan, &work)
+                   : ps_adaptive_plan_make(&g.c.tree, g.rule, NULL, &plan));
     check_ok(adaptive_twin_run(&g.c, &plan, results, &all));
     if (!grown) ps_adaptive_plan_release(&plan);
     for (int k = 0; k < ranks; ++k) {
         ps_adaptive_own share = {k, ranks, {100, 27}, k ? again : first};
-        if (grown) {
-            check_ok(
-                ps_adaptive_grow(&g.engine, g.keys, g.rule, &share, &g.tree, &plan, parts, &work));
-            for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
-            assert_int_equal(work.direct, all);
-        } else {
-            check_ok(ps_adaptive_plan_make(&g.c.tree, g.rule, &share, &plan));
-        }
+        check_ok(grown ? grow(&g, &share, &plan, &work)
+                       : ps_adaptive_plan_make(&g.c.tree, g.rule, &share, &plan));
+        if (grown) assert_int_equal(work.direct, all);
         if (k) assert_memory_equal(first, again, (size_t)(ranks + 1) * sizeof *first);
         assert_int_equal(plan.own.begin, first[k]);
         assert_int_equal(plan.own.end, first[k + 1]);
@@ -128,20 +128,16 @@ static void grown(adaptive_places places, int64_t count, int64_t leaf_size, int6
                                PS_PLAN_OCTANTS, PS_PLAN_BLOCK,    PS_PLAN_FAR};
     PS_SCOPED(growth_case_close) growth_case g = {0};
     ps_adaptive_plan plan, wanted;
-    void *parts[PS_PLAN_PARTS];
     growth_case_open(&g, places, count, leaf_size, points);
     const adaptive_case *c = &g.c;
     if (refused) {
-        check_fails(ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, NULL),
-                    PS_INVALID, "host");
+        check_fails(grow(&g, NULL, &plan, NULL), PS_INVALID, "host");
     } else {
         PS_SCOPED_MEMORY double *results = NULL;
         int64_t pairs;
         ps_adaptive_work work, counted;
-        check_ok(
-            ps_adaptive_grow(&g.engine, g.keys, g.rule, NULL, &g.tree, &plan, parts, &counted));
+        check_ok(grow(&g, NULL, &plan, &counted));
         check_ok(ps_adaptive_plan_make(&c->tree, g.rule, NULL, &wanted));
-        for (int i = 0; i < PS_PLAN_PARTS; ++i) plan.part[i].at = parts[i];
         assert_int_equal(g.tree.levels, c->tree.levels);
         assert_int_equal(g.tree.cells, c->tree.cells);
         assert_int_equal(g.tree.leaves, c->tree.leaves);

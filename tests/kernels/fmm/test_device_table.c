@@ -1,5 +1,6 @@
 /* The operators of M2L as kernels/fmm/device_table.h lays them out for the device, multiplied piece
  * by piece as a warp does it, against the CPU's on the same vectors. */
+#include "kernels/common/reals.h"
 #include "kernels/fmm/device_table.h"
 
 #include "tests/check.h"
@@ -76,36 +77,22 @@ static void unpack(packed *p)
     free(p->block);
 }
 
-static double number(const packed *p, const void *values, int64_t i)
-{
-    return p->table->precision == PS_SINGLE ? (double)((const float *)values)[i]
-                                            : ((const double *)values)[i];
-}
-
 /* |a - b| / |b| over count numbers, b of the table's precision. */
 static double difference(const packed *p, const double *a, const void *b, int64_t count)
 {
     double error = 0, norm = 0;
     for (int64_t i = 0; i < count; ++i) {
-        error += pow(a[i] - number(p, b, i), 2);
-        norm += pow(number(p, b, i), 2);
+        error += pow(a[i] - ps_real_at(p->table->precision, b, i), 2);
+        norm += pow(ps_real_at(p->table->precision, b, i), 2);
     }
     return sqrt(error / norm);
 }
 
-typedef union vector {
-    double d[LENGTH];
-    float s[LENGTH];
-} vector;
-
-static void fill(const packed *p, vector *v, int64_t count, uint64_t *seed)
+static void fill(const packed *p, double *v, int64_t count, uint64_t *seed)
 {
-    memset(v, 0, sizeof *v);
+    memset(v, 0, LENGTH * sizeof *v);
     for (int64_t i = 0; i < count; ++i)
-        if (p->table->precision == PS_SINGLE)
-            v->s[i] = (float)(check_random(seed) - 0.5);
-        else
-            v->d[i] = check_random(seed) - 0.5;
+        ps_real_put(p->table->precision, v, i, check_random(seed) - 0.5);
 }
 
 /* All 316 offsets: the largest difference of a sum. */
@@ -114,24 +101,25 @@ static double interactions(const packed *p, const struct ps_fmm_m2l_functions *f
     double worst = 0;
     int length = p->table->length;
     for (int t = 0; t < PS_FMM_OFFSETS; ++t) {
-        static vector m __attribute__((aligned(64))), want __attribute__((aligned(64)));
+        static double m[LENGTH] __attribute__((aligned(64))),
+            want[LENGTH] __attribute__((aligned(64)));
         double wide[LENGTH] = {0}, got[2 * LENGTH] = {0};
-        const void *source = &m;
+        const void *source = m;
         int64_t target = 0;
         ps_fmm_m2l_pairs pair = {t, 1, &target, &source};
         if (p->table->rank[t] == 0) continue;
-        fill(p, &m, p->table->size ? p->table->size : length, seed);
+        fill(p, m, p->table->size ? p->table->size : length, seed);
         if (!p->table->size) /* behind l^3 coded vectors are 0 */
             for (int i = p->table->order * p->table->order * p->table->order; i < length; ++i)
-                p->table->precision == PS_SINGLE ? (void)(m.s[i] = 0) : (void)(m.d[i] = 0);
-        for (int i = 0; i < length; ++i) wide[i] = number(p, &m, i);
-        memset(&want, 0, sizeof want);
-        f->interact(p->table, &pair, &want);
+                ps_real_put(p->table->precision, m, i, 0);
+        for (int i = 0; i < length; ++i) wide[i] = ps_real_at(p->table->precision, m, i);
+        memset(want, 0, sizeof want);
+        f->interact(p->table, &pair, want);
         const double *unit = p->block + (int64_t)p->shape.unit[t] * 32;
         for (int rank = p->table->rank[t]; rank > 0; rank -= p->shape.unit_ranks)
             unit = run_unit(&p->shape, rank < p->shape.unit_ranks ? rank : p->shape.unit_ranks,
                             unit, wide, got);
-        worst = worse_of(worst, difference(p, got, &want, length));
+        worst = worse_of(worst, difference(p, got, want, length));
     }
     return worst;
 }
@@ -147,23 +135,24 @@ static void run_codes(const double *pieces, int from_octets, int to_octets, cons
 
 static double codes(const packed *p, const struct ps_fmm_m2l_functions *f, uint64_t *seed)
 {
-    static vector from __attribute__((aligned(64))), want __attribute__((aligned(64)));
+    static double from[LENGTH] __attribute__((aligned(64))),
+        want[LENGTH] __attribute__((aligned(64)));
     double wide[2 * LENGTH] = {0}, got[2 * LENGTH] = {0};
     int points = p->table->order * p->table->order * p->table->order;
     int all = p->shape.width * p->shape.chunks;
-    fill(p, &from, points, seed);
-    for (int i = 0; i < points; ++i) wide[i] = number(p, &from, i);
-    f->encode(p->table, &from, 1, &want);
+    fill(p, from, points, seed);
+    for (int i = 0; i < points; ++i) wide[i] = ps_real_at(p->table->precision, from, i);
+    f->encode(p->table, from, 1, want);
     run_codes(p->block + p->shape.encoder, p->shape.point_octets, all, wide, got);
-    double worst = difference(p, got, &want, p->table->size);
+    double worst = difference(p, got, want, p->table->size);
     memset(wide, 0, sizeof wide);
     memset(got, 0, sizeof got);
-    fill(p, &from, p->table->size, seed);
-    for (int i = 0; i < p->table->size; ++i) wide[i] = number(p, &from, i);
-    memset(&want, 0, sizeof want);
-    f->decode(p->table, &from, 1, 1, &want);
+    fill(p, from, p->table->size, seed);
+    for (int i = 0; i < p->table->size; ++i) wide[i] = ps_real_at(p->table->precision, from, i);
+    memset(want, 0, sizeof want);
+    f->decode(p->table, from, 1, 1, want);
     run_codes(p->block + p->shape.decoder, all, p->shape.point_octets, wide, got);
-    return fmax(worst, difference(p, got, &want, points));
+    return fmax(worst, difference(p, got, want, points));
 }
 
 static void pieces_make_the_operators(void **state)

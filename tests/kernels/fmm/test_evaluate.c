@@ -9,15 +9,32 @@
 
 enum { COUNT = 20000, SAMPLES = 700 };
 
+/* All in double. */
+static fmm_options options_of(int order, int basis, ps_fmm_kernel kernel)
+{
+    return (fmm_options){.order = order,
+                         .basis = basis,
+                         .function = {kernel, 0},
+                         .far = PS_DOUBLE,
+                         .near = PS_DOUBLE};
+}
+
+/* A distribution in a cube, summed up. */
+static void solve(tree_case *t, fmm_case *c, ps_distribution distribution, int64_t count,
+                  int height, const fmm_options *options)
+{
+    check_ok(tree_case_random(t, distribution, count, height, 128));
+    check_ok(fmm_case_init(c, options, t, 2));
+    fmm_case_run(c);
+}
+
 /* Errors of a distribution of 20,000 particles. */
 static void errors_of(ps_distribution distribution, int height, const fmm_options *options,
                       double errors[2])
 {
     PS_SCOPED(tree_case_release) tree_case t = {0};
     PS_SCOPED(fmm_case_release) fmm_case c = {0};
-    check_ok(tree_case_random(&t, distribution, COUNT, height, 128));
-    check_ok(fmm_case_init(&c, options, &t, 2));
-    fmm_case_run(&c);
+    solve(&t, &c, distribution, COUNT, height, options);
     check_ok(fmm_case_errors(&c, SAMPLES, 0, errors));
 }
 
@@ -27,75 +44,46 @@ static void errors_of(ps_distribution distribution, int height, const fmm_option
  * 5.3e-6 for the potential of 1/r^4 at l = 3; there the lower bound is a hundredth. */
 static void error_table(void **state)
 {
+    enum { CUBE = PS_DISTRIBUTION_CUBE, ELLIPSOID = PS_DISTRIBUTION_ELLIPSOID };
     const struct {
-        const char *name;
-        ps_distribution distribution;
-        int height;
-        ps_fmm_function function;
-        double expected[3][2]; /* l = 3, 5, 7; 0: not in the table */
-        double lowest[2];      /* times expected                   */
+        ps_fmm_kernel kernel;
+        int distribution, height;
+        double lowest[2];   /* times expected                                                  */
+        double expected[6]; /* potential and gradient of l = 3, 5, 7; 0: not in the table      */
     } cases[] = {
-        {"1/r",
-         PS_DISTRIBUTION_CUBE,
-         3,
-         {PS_FMM_INVERSE, 0},
-         {{1.1e-4, 4.3e-3}, {9.0e-7, 6.8e-5}, {8.2e-9, 7.4e-7}},
-         {.5, .5}},
-        {"1/r",
-         PS_DISTRIBUTION_CUBE,
+        {PS_FMM_INVERSE, CUBE, 3, {.5, .5}, {1.1e-4, 4.3e-3, 9.0e-7, 6.8e-5, 8.2e-9, 7.4e-7}},
+        {PS_FMM_INVERSE, CUBE, 4, {.5, .5}, {1.2e-4, 4.8e-3, 9.4e-7, 8.6e-5, 9.7e-9, 1.1e-6}},
+        {PS_FMM_INVERSE, ELLIPSOID, 6, {.5, .2}, {3.4e-4, 4.1e-4, 0, 0, 5.7e-8, 1.8e-7}},
+        {PS_FMM_INVERSE_SQUARE,
+         CUBE,
          4,
-         {PS_FMM_INVERSE, 0},
-         {{1.2e-4, 4.8e-3}, {9.4e-7, 8.6e-5}, {9.7e-9, 1.1e-6}},
-         {.5, .5}},
-        {"1/r",
-         PS_DISTRIBUTION_ELLIPSOID,
-         6,
-         {PS_FMM_INVERSE, 0},
-         {{3.4e-4, 4.1e-4}, {0, 0}, {5.7e-8, 1.8e-7}},
-         {.5, .2}},
-        {"1/r^2",
-         PS_DISTRIBUTION_CUBE,
+         {.5, .01},
+         {5.7e-4, 8.4e-4, 7.3e-6, 2.4e-5, 1.3e-7, 5.7e-7}},
+        {PS_FMM_INVERSE_FOURTH,
+         CUBE,
          4,
-         {PS_FMM_INVERSE_SQUARE, 0},
-         {{5.7e-4, 8.4e-4}, {7.3e-6, 2.4e-5}, {1.3e-7, 5.7e-7}},
-         {.5, .01}},
-        {"1/r^4",
-         PS_DISTRIBUTION_CUBE,
-         4,
-         {PS_FMM_INVERSE_FOURTH, 0},
-         {{9.4e-6, 6.7e-7}, {2.5e-7, 4.3e-8}, {9.0e-9, 2.0e-9}},
-         {.01, .01}},
-        {"r",
-         PS_DISTRIBUTION_CUBE,
-         4,
-         {PS_FMM_DISTANCE, 0},
-         {{1.1e-4, 4.9e-3}, {1.3e-7, 1.0e-5}, {9.4e-10, 9.7e-8}},
-         {.5, .5}},
-        {"exp(-r)",
-         PS_DISTRIBUTION_CUBE,
-         4,
-         {PS_FMM_EXPONENTIAL, 1},
-         {{1.1e-4, 7.0e-3}, {1.8e-7, 2.2e-5}, {1.1e-9, 2.0e-7}},
-         {.5, .5}},
+         {.01, .01},
+         {9.4e-6, 6.7e-7, 2.5e-7, 4.3e-8, 9.0e-9, 2.0e-9}},
+        {PS_FMM_DISTANCE, CUBE, 4, {.5, .5}, {1.1e-4, 4.9e-3, 1.3e-7, 1.0e-5, 9.4e-10, 9.7e-8}},
+        {PS_FMM_EXPONENTIAL, CUBE, 4, {.5, .5}, {1.1e-4, 7.0e-3, 1.8e-7, 2.2e-5, 1.1e-9, 2.0e-7}},
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         for (int j = 0; j < 3; ++j) {
-            const double *expected = cases[i].expected[j];
+            const double *expected = cases[i].expected + 2 * j;
             double errors[2] = {0};
-            fmm_options o = {.order = 3 + 2 * j,
-                             .function = cases[i].function,
-                             .far = PS_DOUBLE,
-                             .near = PS_DOUBLE};
+            fmm_options o = options_of(3 + 2 * j, 0, cases[i].kernel);
+            o.function.parameter = 1; /* of exp(-r) */
             if (expected[0] == 0) continue;
-            errors_of(cases[i].distribution, cases[i].height, &o, errors);
+            errors_of((ps_distribution)cases[i].distribution, cases[i].height, &o, errors);
             for (int r = 0; r < 2; ++r) {
                 bool right =
                     errors[r] <= 2 * expected[r] && errors[r] >= cases[i].lowest[r] * expected[r];
                 wrong += !right;
-                print_message("%-8s h %d l %d %s %.2e, expected %.2e%s\n", cases[i].name,
-                              cases[i].height, o.order, r ? "gradient " : "potential", errors[r],
-                              expected[r], right ? "" : "  WRONG");
+                print_message("%-8s h %d l %d %s %.2e, expected %.2e%s\n",
+                              ps_fmm_kernel_name(o.function.kernel), cases[i].height, o.order,
+                              r ? "gradient " : "potential", errors[r], expected[r],
+                              right ? "" : "  WRONG");
             }
         }
     assert_int_equal(wrong, 0);
@@ -106,14 +94,9 @@ static void square_is_exact(void **state)
 {
     PS_SCOPED(tree_case_release) tree_case t = {0};
     PS_SCOPED(fmm_case_release) fmm_case c = {0};
-    fmm_options o = {.order = 3,
-                     .epsilon = 1e-14,
-                     .function = {PS_FMM_SQUARE, 0},
-                     .far = PS_DOUBLE,
-                     .near = PS_DOUBLE};
-    check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
-    check_ok(fmm_case_init(&c, &o, &t, 2));
-    fmm_case_run(&c);
+    fmm_options o = options_of(3, 0, PS_FMM_SQUARE);
+    o.epsilon = 1e-14;
+    solve(&t, &c, PS_DISTRIBUTION_CUBE, COUNT, 4, &o);
     const ps_fmm_particles *s = &c.problem.source_set;
     double q = 0, p[3] = {0}, r = 0, worst[2] = {0}, largest[2] = {0};
     for (int64_t i = 0; i < COUNT; ++i) {
@@ -140,11 +123,8 @@ static void square_is_exact(void **state)
 static void fourth_power(void **state)
 {
     double errors[2] = {0};
-    fmm_options o = {.order = 5,
-                     .epsilon = 1e-13,
-                     .function = {PS_FMM_FOURTH, 0},
-                     .far = PS_DOUBLE,
-                     .near = PS_DOUBLE};
+    fmm_options o = options_of(5, 0, PS_FMM_FOURTH);
+    o.epsilon = 1e-13;
     errors_of(PS_DISTRIBUTION_CUBE, 4, &o, errors);
     check_at_most(errors[0], 1e-12);
     check_at_most(errors[1], 1e-10);
@@ -194,8 +174,7 @@ static void cube_symmetries(void **state)
     enum { SOME = 4000 };
     const int8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const ps_octree_box unit = {{0, 0, 0}, 1};
-    fmm_options o = {
-        .order = 4, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = options_of(4, 0, PS_FMM_INVERSE);
     static double first[4 * SOME], phi[4 * SOME];
     tree_case t;
     double worst = 0;
@@ -222,11 +201,7 @@ static void scaling(void **state)
     static double phi[2][4 * SOME];
     const ps_octree_box boxes[2] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 0.125}};
     for (int basis = 0; basis < 5; basis += 4) {
-        fmm_options o = {.order = 4,
-                         .basis = basis,
-                         .function = {PS_FMM_INVERSE, 0},
-                         .far = PS_DOUBLE,
-                         .near = PS_DOUBLE};
+        fmm_options o = options_of(4, basis, PS_FMM_INVERSE);
         for (int k = 0; k < 2; ++k) {
             PS_SCOPED(tree_case_release) tree_case t = {0};
             make_particles(&t, SOME);
@@ -245,13 +220,8 @@ static void momentum(void **state)
     for (int j = 0; j < 3; ++j) {
         PS_SCOPED(tree_case_release) tree_case t = {0};
         PS_SCOPED(fmm_case_release) fmm_case c = {0};
-        fmm_options o = {.order = 3 + 2 * j,
-                         .function = {PS_FMM_INVERSE, 0},
-                         .far = PS_DOUBLE,
-                         .near = PS_DOUBLE};
-        check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
-        check_ok(fmm_case_init(&c, &o, &t, 2));
-        fmm_case_run(&c);
+        fmm_options o = options_of(3 + 2 * j, 0, PS_FMM_INVERSE);
+        solve(&t, &c, PS_DISTRIBUTION_CUBE, COUNT, 4, &o);
         double sum[3] = {0}, sizes = 0;
         for (int64_t i = 0; i < COUNT; ++i) {
             double size = 0;
@@ -309,11 +279,8 @@ static void all_kernels(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         for (int basis = 0; basis < 5; basis += 4) {
             double errors[2] = {0};
-            fmm_options o = {.order = 5,
-                             .basis = basis,
-                             .function = cases[i].function,
-                             .far = PS_DOUBLE,
-                             .near = PS_DOUBLE};
+            fmm_options o = options_of(5, basis, cases[i].function.kernel);
+            o.function.parameter = cases[i].function.parameter;
             errors_of(PS_DISTRIBUTION_CUBE, 4, &o, errors);
             print_message("%s basis %d: %.2e %.2e\n", ps_fmm_kernel_name(o.function.kernel), basis,
                           errors[0], errors[1]);
@@ -327,14 +294,10 @@ static void sides(void **state)
     for (int near = 0; near < 2; ++near) {
         PS_SCOPED(tree_case_release) tree_case t = {0};
         PS_SCOPED(fmm_case_release) fmm_case c = {0};
-        fmm_options o = {.order = 4,
-                         .function = {PS_FMM_INVERSE, 0},
-                         .far = PS_DOUBLE,
-                         .near = near ? PS_DOUBLE : PS_SINGLE,
-                         .sides = 8};
-        check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 3000, 4, 128));
-        check_ok(fmm_case_init(&c, &o, &t, 2));
-        fmm_case_run(&c);
+        fmm_options o = options_of(4, 0, PS_FMM_INVERSE);
+        o.near = near ? PS_DOUBLE : PS_SINGLE;
+        o.sides = 8;
+        solve(&t, &c, PS_DISTRIBUTION_CUBE, 3000, 4, &o);
         const ps_fmm_particles *s = &c.problem.source_set;
         for (int side = 1; side < 8; ++side)
             for (int64_t i = 0; i < 3000; ++i)
@@ -355,8 +318,7 @@ static void degenerate(void **state)
         for (int count = 1; count <= 101; count += 50) {
             PS_SCOPED(tree_case_release) tree_case t = {0};
             PS_SCOPED(fmm_case_release) fmm_case c = {0};
-            fmm_options o = {
-                .order = 3, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
+            fmm_options o = options_of(3, 0, PS_FMM_INVERSE);
             uint64_t seed = 9;
             check_ok(tree_case_alloc(&t, count, height - 1));
             for (int64_t i = 0; i < 3 * count; ++i) t.x[i] = 0.8 + 1e-3 * check_random(&seed);
@@ -378,8 +340,7 @@ static void two_sets(void **state)
     enum { TARGETS = 5000 };
     PS_SCOPED(tree_case_release) tree_case sources = {0}, targets = {0};
     PS_SCOPED(fmm_case_release) fmm_case c = {0};
-    fmm_options o = {
-        .order = 5, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = options_of(5, 0, PS_FMM_INVERSE);
     const ps_octree_box unit = {{0, 0, 0}, 1};
     check_ok(tree_case_random(&sources, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
     check_ok(tree_case_alloc(&targets, TARGETS, 3));
