@@ -230,18 +230,12 @@ static ps_status device_states(void *opened, bool save)
 {
     device_state *x = opened;
     PS_TRY(join(x));
-    if (x->march.ports)
-        PS_TRY(save ? ps_dgtd_device_ports_get(&x->ports, x->setup.march->ports, x->stream)
-                    : ps_dgtd_device_ports_put(&x->ports, x->setup.march->ports, x->stream));
-    if (x->wires.host)
-        PS_TRY(save ? ps_dgtd_device_wires_get(&x->wires, x->setup.march->wires, x->stream)
-                    : ps_dgtd_device_wires_put(&x->wires, x->setup.march->wires, x->stream));
-    if (x->march.pml)
-        PS_TRY(save ? ps_dgtd_device_pml_get(&x->pml, &x->system, x->stream)
-                    : ps_dgtd_device_pml_put(&x->pml, &x->system, x->stream));
+    const ps_dgtd_march *m = x->setup.march;
+    if (x->march.ports) PS_TRY(ps_dgtd_device_ports_states(&x->ports, m->ports, save, x->stream));
+    if (x->wires.host) PS_TRY(ps_dgtd_device_wires_states(&x->wires, m->wires, save, x->stream));
+    if (x->march.pml) PS_TRY(ps_dgtd_device_pml_states(&x->pml, &x->system, save, x->stream));
     if (!x->system.media) return PS_OK;
-    return save ? ps_dgtd_device_media_get(&x->media, &x->system, x->stream)
-                : ps_dgtd_device_media_put(&x->media, &x->system, x->stream);
+    return ps_dgtd_device_media_states(&x->media, &x->system, save, x->stream);
 }
 
 /* ---- a window ---- */

@@ -36,8 +36,8 @@ static ps_status open_system(device_state *x)
     ps_dgtd_device_tables_init(x->tables, system->reference);
     ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
     x->system.windowed = s->window && s->window->geometry;
-    PS_TRY(device_state_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
-    ps_dgtd_device_attach(&x->system, memory);
+    PS_TRY(device_state_memory(x, ps_dgtd_device_place(&x->system, NULL), &memory));
+    ps_dgtd_device_place(&x->system, memory);
     return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
 }
 
@@ -159,8 +159,8 @@ static ps_status open_border(device_state *x)
     ps_dgtd_device_border_fill(s->border, s->march->system, x->tables, s->body, s->total,
                                s->march->dt);
     ps_dgtd_device_border_shape(&x->border, s->border);
-    PS_TRY(device_state_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
-    ps_dgtd_device_border_attach(&x->border, order, memory);
+    PS_TRY(device_state_memory(x, ps_dgtd_device_border_place(&x->border, order, NULL), &memory));
+    ps_dgtd_device_border_place(&x->border, order, memory);
     x->march.border = &x->border;
     return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
 }
@@ -196,8 +196,9 @@ static ps_status open_current(device_state *x, const ps_dgtd_current *current,
     PS_SCOPED_MEMORY double *workspace = NULL;
     void *memory = NULL;
     ps_dgtd_device_current_shape(out, current);
-    PS_TRY(device_state_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
-    ps_dgtd_device_current_attach(out, memory);
+    PS_TRY(
+        device_state_memory(x, ps_dgtd_device_current_place(out, x->system.order, NULL), &memory));
+    ps_dgtd_device_current_place(out, x->system.order, memory);
     PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
     return ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
 }
@@ -217,15 +218,15 @@ static ps_status copy_wires(device_state *x)
 {
     const ps_dgtd_march *m = x->setup.march;
     void *memory = NULL;
-    PS_TRY(device_state_memory(x, ps_dgtd_device_wires_bytes(&x->wires), &memory));
-    ps_dgtd_device_wires_attach(&x->wires, memory);
+    PS_TRY(device_state_memory(x, ps_dgtd_device_wires_place(&x->wires, NULL), &memory));
+    ps_dgtd_device_wires_place(&x->wires, memory);
     for (int64_t k = 0; k < m->wire_count; ++k) {
         PS_SCOPED_MEMORY double *work = NULL;
         PS_TRY(PS_ALLOC(&work, ps_dgtd_device_wire_work(&x->wires, k), "the wires"));
         PS_TRY(ps_dgtd_device_wire_upload(&x->wires, k, m->wires + k, m->system, x->tables, work,
                                           x->stream));
     }
-    return ps_dgtd_device_wires_put(&x->wires, m->wires, x->stream);
+    return ps_dgtd_device_wires_states(&x->wires, m->wires, false, x->stream);
 }
 
 /* Wires of which some element is here; no other rank has elements of them. */
@@ -250,12 +251,12 @@ static ps_status copy_ports(device_state *x, const ps_dgtd_device_port_work *wor
 {
     const ps_dgtd_march *m = x->setup.march;
     void *memory = NULL;
-    PS_TRY(device_state_memory(x, ps_dgtd_device_ports_bytes(&x->ports), &memory));
-    ps_dgtd_device_ports_attach(&x->ports, memory);
+    PS_TRY(device_state_memory(x, ps_dgtd_device_ports_place(&x->ports, NULL), &memory));
+    ps_dgtd_device_ports_place(&x->ports, memory);
     for (int64_t k = 0; k < m->port_count; ++k)
         PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, m->ports + k, &x->system, work, x->stream));
     x->march.ports = x->system.ports = &x->ports;
-    return ps_dgtd_device_ports_put(&x->ports, m->ports, x->stream);
+    return ps_dgtd_device_ports_states(&x->ports, m->ports, false, x->stream);
 }
 
 static ps_status open_ports(device_state *x)
@@ -315,8 +316,9 @@ ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
     device_state *x = opened;
     void *memory = NULL;
     ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots, x->window != NULL);
-    PS_TRY(device_state_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
-    ps_dgtd_device_upwind_attach(&x->upwind, &x->system, memory);
+    PS_TRY(
+        device_state_memory(x, ps_dgtd_device_upwind_place(&x->upwind, &x->system, NULL), &memory));
+    ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_upload(&x->upwind, &x->system, upwind, x->stream);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/search.h"
 #include "runtime/sizes.h"
@@ -80,15 +81,13 @@ ps_dgtd_device_units ps_dgtd_device_local_part(const ps_dgtd_device_local *x, bo
 
 /* ---- memory ---- */
 
-static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
-
 static int64_t place(ps_dgtd_device_local *x, int levels, char *memory)
 {
     ps_dgtd_device *d = &x->system;
     int64_t used = 0, slots = d->groups * ps_dgtd_lanes(d->precision);
     int64_t lists = PS_DGTD_LISTS * levels + 2, units = lists * slots / PS_DGTD_UNIT; /* at most */
     for (int l = 0; l < levels; ++l)
-        x->steps[l] = ps_device_part(memory, &used, 4 * d->materials * real_bytes(d));
+        x->steps[l] = ps_device_part(memory, &used, 4 * d->materials * ps_real_bytes(d->precision));
     x->kept = ps_device_part(memory, &used, x->field_bytes);
     x->units = ps_device_part(memory, &used, units * (int64_t)sizeof *x->units);
     x->pieces = ps_device_part(memory, &used, d->groups * (int64_t)sizeof *x->pieces);
@@ -128,18 +127,12 @@ static ps_status copy_faces(const ps_dgtd_device_local *x, ps_stream *stream)
     return ps_copy_to_device(stream, d->bordered, x->host->bordered, d->groups);
 }
 
-static int64_t group_bytes(const ps_dgtd_device_local *x)
-{
-    int64_t groups = x->system.groups;
-    return groups > 0 ? ps_dgtd_device_field_bytes(&x->system, 0) / groups : 0;
-}
-
 /* What is kept, in pieces: runs of groups of Q_1, those that hold elements of Q_2 first; of a
  * window, whose parts begin anywhere, groups. */
 static ps_status copy_pieces(ps_dgtd_device_local *x, const ps_dgtd_system *system,
                              const uint8_t *reach, ps_range *pieces, ps_stream *stream)
 {
-    int64_t count = 0, words = group_bytes(x) / 8;
+    int64_t count = 0, words = ps_dgtd_group_bytes(x->system.order) / 8;
     int64_t most = (x->field_bytes == 0 ? 1 : PIECE_GROUPS) * words;
     for (int which = PS_DGTD_KEPT_INNER; which <= PS_DGTD_KEPT_OUTER;
          x->piece_start[++which] = count)
@@ -184,7 +177,7 @@ ps_status ps_dgtd_device_local_upload(ps_dgtd_device_local *x, const ps_dgtd_sys
             ps_dgtd_set_factors(&told, PS_DGTD_H, m, 1, -gain / materials[m].mu);
         }
         PS_TRY(ps_copy_to_device(stream, x->steps[l], work->factors,
-                                 4 * system->materials * real_bytes(&x->system)));
+                                 4 * system->materials * ps_real_bytes(x->system.precision)));
         PS_TRY(ps_stream_wait(stream)); /* the factors' memory is used again */
         if (x->field_bytes == 0) continue;
         PS_TRY(ps_fill_zero(stream, x->electric[l], x->field_bytes));
@@ -289,7 +282,7 @@ static ps_status copy_part(const ps_dgtd_device_local *x, void *to, const void *
                            int64_t end, ps_stream *stream)
 {
     const ps_range *pieces = x->host_pieces;
-    const int64_t words = group_bytes(x) / 8;
+    const int64_t words = ps_dgtd_group_bytes(x->system.order) / 8;
     for (int which = 0; which < 2; ++which) {
         int64_t first, last, past = x->piece_start[which + 1];
         PS_LOWER_BOUND(first, x->piece_start[which], past, at, pieces[at].to < begin * words);
@@ -302,7 +295,7 @@ static ps_status copy_part(const ps_dgtd_device_local *x, void *to, const void *
 ps_status ps_dgtd_device_local_begin_part(const ps_dgtd_device_local *x, const void *magnetic,
                                           int64_t begin, int64_t end, ps_stream *stream)
 {
-    const int64_t bytes = group_bytes(x);
+    const int64_t bytes = ps_dgtd_group_bytes(x->system.order);
     for (int l = 0; l < x->host->levels; ++l)
         PS_TRY(ps_fill_zero(stream, (char *)x->electric[l] + begin * bytes, (end - begin) * bytes));
     return copy_part(x, x->kept, magnetic, begin, end, stream);

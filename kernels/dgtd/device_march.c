@@ -2,12 +2,7 @@
 
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/search.h"
-
-enum { ALIGN = 256 };
-
-static int64_t nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
-
-static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+#include "runtime/sizes.h"
 
 void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
@@ -28,28 +23,13 @@ void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_borde
     if (border->incident) out->incident = *border->incident;
 }
 
-static int64_t place_border(ps_dgtd_device_border *x, int order, char *memory)
+int64_t ps_dgtd_device_border_place(ps_dgtd_device_border *x, int order, void *memory)
 {
-    int64_t elements = padded(x->count * (int64_t)sizeof *x->elements);
-    int64_t matrices = padded(x->matrix_count * (int64_t)sizeof *x->matrices);
-    int64_t traces = 2 * 8 * (order + 1) * (order + 2) / 2; /* of both fields */
-    if (memory) {
-        x->elements = (ps_dgtd_border_element *)memory;
-        x->matrices = (double *)(memory + elements);
-        x->former = (double *)(memory + elements + matrices);
-    }
-    return elements + matrices + x->count * traces * (int64_t)sizeof *x->former;
-}
-
-int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order)
-{
-    ps_dgtd_device_border copy = *border;
-    return place_border(&copy, order, NULL);
-}
-
-void ps_dgtd_device_border_attach(ps_dgtd_device_border *border, int order, void *memory)
-{
-    place_border(border, order, memory);
+    int64_t used = 0, traces = 2 * 8 * (order + 1) * (order + 2) / 2; /* of both fields */
+    x->elements = ps_device_part(memory, &used, x->count * (int64_t)sizeof *x->elements);
+    x->matrices = ps_device_part(memory, &used, x->matrix_count * (int64_t)sizeof *x->matrices);
+    x->former = ps_device_part(memory, &used, x->count * traces * (int64_t)sizeof *x->former);
+    return used;
 }
 
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
@@ -73,17 +53,12 @@ void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_cur
     }
 }
 
-int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int order)
+int64_t ps_dgtd_device_current_place(ps_dgtd_device_current *x, int order, void *memory)
 {
-    return padded(current->count * (int64_t)sizeof *current->slots) +
-           current->count * nodes_of(order) * (int64_t)sizeof *current->loads;
-}
-
-void ps_dgtd_device_current_attach(ps_dgtd_device_current *current, void *memory)
-{
-    current->slots = memory;
-    current->loads =
-        (double *)((char *)memory + padded(current->count * (int64_t)sizeof *current->slots));
+    int64_t used = 0, nodes = (order + 1) * (order + 2) * (order + 3) / 6;
+    x->slots = ps_device_part(memory, &used, x->count * (int64_t)sizeof *x->slots);
+    x->loads = ps_device_part(memory, &used, x->count * nodes * (int64_t)sizeof *x->loads);
+    return used;
 }
 
 ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,

@@ -26,11 +26,10 @@ typedef struct ps_dgtd_device_border {
 void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
                                 const uint8_t *total, double dt);
-/* All but the pointers; bytes on the device; the pointers; the copy, which waits. The host's
- * elements must stay as long as the device's border is used. */
+/* All but the pointers; these, and bytes on the device; the copy, which waits. The host's elements
+ * must stay as long as the device's border is used. */
 void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border);
-int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order);
-void ps_dgtd_device_border_attach(ps_dgtd_device_border *border, int order, void *memory);
+int64_t ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory);
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
                                        const ps_dgtd_border *border, ps_stream *stream);
 
@@ -44,8 +43,7 @@ typedef struct ps_dgtd_device_current {
 } ps_dgtd_device_current;
 
 void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_current *current);
-int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int order);
-void ps_dgtd_device_current_attach(ps_dgtd_device_current *current, void *memory);
+int64_t ps_dgtd_device_current_place(ps_dgtd_device_current *current, int order, void *memory);
 /* Waits. The host's loads, of values at nodes, become coefficients on the way, in
  * workspace[count][nodes] of the host. */
 ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,

@@ -2,14 +2,12 @@
 
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "runtime/sizes.h"
-
-static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 
 static int64_t state_bytes(const ps_dgtd_dispersion *host, const ps_dgtd_device *d)
 {
-    int64_t p = d->order, nodes = (p + 1) * (p + 2) * (p + 3) / 6;
-    return host->vectors * 3 * nodes * PS_DGTD_ALIGN;
+    return host->vectors * ps_dgtd_group_bytes(d->order);
 }
 
 static int64_t lay_out(ps_dgtd_device_media *x, const ps_dgtd_dispersion *host,
@@ -17,7 +15,7 @@ static int64_t lay_out(ps_dgtd_device_media *x, const ps_dgtd_dispersion *host,
 {
     int64_t used = 0, laws = host->law_count;
     x->counts = ps_device_part(memory, &used, laws * 2 * (int64_t)sizeof *x->counts);
-    x->laws = ps_device_part(memory, &used, laws * PS_DGTD_LAW_REALS * real_bytes(d));
+    x->laws = ps_device_part(memory, &used, laws * PS_DGTD_LAW_REALS * ps_real_bytes(d->precision));
     x->law_of = ps_device_part(memory, &used, d->materials * (int64_t)sizeof *x->law_of);
     x->row_of = ps_device_part(memory, &used, d->groups * (int64_t)sizeof *x->row_of);
     x->first = ps_device_part(memory, &used, (host->rows + 1) * (int64_t)sizeof *x->first);
@@ -46,7 +44,7 @@ static ps_status copy_law(const ps_dgtd_device_media *x, const ps_dgtd_device *d
     const int32_t counts[2] = {law->states, law->pairs};
     double wide[PS_DGTD_LAW_REALS];
     float narrow[PS_DGTD_LAW_REALS];
-    int64_t bytes = PS_DGTD_LAW_REALS * real_bytes(d);
+    int64_t bytes = PS_DGTD_LAW_REALS * ps_real_bytes(d->precision);
     memcpy(wide, law->k, sizeof law->k);
     memcpy(wide + 6, law->m, sizeof law->m);
     memcpy(wide + 12, law->factor, sizeof law->factor);
@@ -68,19 +66,13 @@ ps_status ps_dgtd_device_media_upload(const ps_dgtd_device_media *x, const ps_dg
                              device->groups * (int64_t)sizeof *x->row_of));
     PS_TRY(ps_copy_to_device(stream, x->first, host->first,
                              (host->rows + 1) * (int64_t)sizeof *x->first));
-    return ps_dgtd_device_media_put(x, device, stream);
+    return ps_dgtd_device_media_states(x, device, false, stream);
 }
 
-ps_status ps_dgtd_device_media_put(const ps_dgtd_device_media *x, const ps_dgtd_device *device,
-                                   ps_stream *stream)
+ps_status ps_dgtd_device_media_states(const ps_dgtd_device_media *x, const ps_dgtd_device *device,
+                                      bool back, ps_stream *stream)
 {
-    PS_TRY(ps_copy_to_device(stream, x->state, x->host->state, state_bytes(x->host, device)));
-    return ps_stream_wait(stream);
-}
-
-ps_status ps_dgtd_device_media_get(const ps_dgtd_device_media *x, const ps_dgtd_device *device,
-                                   ps_stream *stream)
-{
-    PS_TRY(ps_copy_to_host(stream, x->host->state, x->state, state_bytes(x->host, device)));
+    PS_TRY(
+        ps_dgtd_device_move(x->state, x->host->state, state_bytes(x->host, device), back, stream));
     return ps_stream_wait(stream);
 }

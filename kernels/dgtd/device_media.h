@@ -34,10 +34,8 @@ void ps_dgtd_device_media_attach(ps_dgtd_device_media *media, const ps_dgtd_disp
 ps_status ps_dgtd_device_media_upload(const ps_dgtd_device_media *media,
                                       const ps_dgtd_device *device, ps_stream *stream);
 
-/* States from the host to the device, or back. Waits. */
-ps_status ps_dgtd_device_media_put(const ps_dgtd_device_media *media, const ps_dgtd_device *device,
-                                   ps_stream *stream);
-ps_status ps_dgtd_device_media_get(const ps_dgtd_device_media *media, const ps_dgtd_device *device,
-                                   ps_stream *stream);
+/* States from the host to the device, or `back`. Waits. */
+ps_status ps_dgtd_device_media_states(const ps_dgtd_device_media *media,
+                                      const ps_dgtd_device *device, bool back, ps_stream *stream);
 
 #endif

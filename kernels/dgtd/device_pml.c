@@ -1,20 +1,12 @@
 #include "kernels/dgtd/device_pml.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/sizes.h"
 
-static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
-
-/* Bytes of a value of all nodes and lanes of a row. */
-static int64_t node_bytes(const ps_dgtd_device *d)
-{
-    int64_t p = d->order;
-    return (p + 1) * (p + 2) * (p + 3) / 6 * PS_DGTD_ALIGN;
-}
-
 static int64_t state_bytes(const ps_dgtd_pml *host, const ps_dgtd_device *d)
 {
-    return host->rows * PS_DGTD_PML_STATES * node_bytes(d);
+    return host->rows * PS_DGTD_PML_STATES * ps_dgtd_group_bytes(d->order) / 3;
 }
 
 static int64_t lay_out(ps_dgtd_device_pml *x, const ps_dgtd_pml *host, int turned,
@@ -25,7 +17,7 @@ static int64_t lay_out(ps_dgtd_device_pml *x, const ps_dgtd_pml *host, int turne
     x->factors = ps_device_part(memory, &used, rows * PS_DGTD_PML_FACTORS * PS_DGTD_ALIGN);
     x->frames = ps_device_part(memory, &used, turned ? rows * 9 * PS_DGTD_ALIGN : 0);
     for (int k = 0; k < 2; ++k) x->state[k] = ps_device_part(memory, &used, state_bytes(host, d));
-    x->former = ps_device_part(memory, &used, rows * 3 * node_bytes(d));
+    x->former = ps_device_part(memory, &used, rows * ps_dgtd_group_bytes(d->order));
     if (!turned) x->frames = NULL;
     return used;
 }
@@ -51,8 +43,8 @@ static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t
 {
     bool narrow = d->precision == PS_SINGLE;
     for (int64_t i = 0; narrow && i < count; ++i) work[i] = (float)from[i];
-    PS_TRY(
-        ps_copy_to_device(stream, to, narrow ? (const void *)work : from, count * real_bytes(d)));
+    PS_TRY(ps_copy_to_device(stream, to, narrow ? (const void *)work : from,
+                             count * ps_real_bytes(d->precision)));
     return ps_stream_wait(stream);
 }
 
@@ -72,24 +64,15 @@ ps_status ps_dgtd_device_pml_upload(const ps_dgtd_device_pml *x, const ps_dgtd_d
     PS_TRY(
         copy_reals(device, host->factors, slots * PS_DGTD_PML_FACTORS, work, x->factors, stream));
     if (x->frames) PS_TRY(copy_reals(device, host->frames, slots * 9, work, x->frames, stream));
-    return ps_dgtd_device_pml_put(x, device, stream);
+    return ps_dgtd_device_pml_states(x, device, false, stream);
 }
 
-ps_status ps_dgtd_device_pml_put(const ps_dgtd_device_pml *x, const ps_dgtd_device *device,
-                                 ps_stream *stream)
+ps_status ps_dgtd_device_pml_states(const ps_dgtd_device_pml *x, const ps_dgtd_device *device,
+                                    bool back, ps_stream *stream)
 {
     for (int k = 0; k < 2; ++k)
-        PS_TRY(ps_copy_to_device(stream, x->state[k], x->host->state[k],
-                                 state_bytes(x->host, device)));
-    return ps_stream_wait(stream);
-}
-
-ps_status ps_dgtd_device_pml_get(const ps_dgtd_device_pml *x, const ps_dgtd_device *device,
-                                 ps_stream *stream)
-{
-    for (int k = 0; k < 2; ++k)
-        PS_TRY(
-            ps_copy_to_host(stream, x->host->state[k], x->state[k], state_bytes(x->host, device)));
+        PS_TRY(ps_dgtd_device_move(x->state[k], x->host->state[k], state_bytes(x->host, device),
+                                   back, stream));
     return ps_stream_wait(stream);
 }
 

@@ -27,11 +27,9 @@ int64_t ps_dgtd_device_pml_work(const ps_dgtd_device_pml *pml, const ps_dgtd_dev
 ps_status ps_dgtd_device_pml_upload(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
                                     float *work, ps_stream *stream);
 
-/* States from the host's layer to the device, or back. Waits. */
-ps_status ps_dgtd_device_pml_put(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
-                                 ps_stream *stream);
-ps_status ps_dgtd_device_pml_get(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
-                                 ps_stream *stream);
+/* States from the host's layer to the device, or `back`. Waits. */
+ps_status ps_dgtd_device_pml_states(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,
+                                    bool back, ps_stream *stream);
 
 /* As ps_dgtd_pml_keep and _apply for up to PS_DGTD_DEVICE_PARTS parts; enqueued. */
 ps_status ps_dgtd_device_pml_keep(const ps_dgtd_device_pml *pml, const ps_dgtd_device *device,

@@ -47,7 +47,7 @@ void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dg
     if (items > out->items) out->items = items;
 }
 
-static int64_t lay_out(ps_dgtd_device_ports *x, ps_dgtd_device_port *ports, char *memory)
+int64_t ps_dgtd_device_ports_place(ps_dgtd_device_ports *x, void *memory)
 {
     int64_t used = 0, count = x->count, wide = x->values * (int64_t)sizeof(double);
     x->there = ps_device_part(memory, &used, count * (int64_t)sizeof *x->there);
@@ -64,20 +64,9 @@ static int64_t lay_out(ps_dgtd_device_ports *x, ps_dgtd_device_port *ports, char
         p.kept = ps_device_part(memory, &used, p.elements * wide);
         p.loads = ps_device_part(memory, &used, p.elements * wide);
         p.flux = ps_device_part(memory, &used, p.sources * wide);
-        if (ports) ports[k] = p;
+        x->host[k] = p;
     }
     return used;
-}
-
-int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports)
-{
-    ps_dgtd_device_ports copy = *ports;
-    return lay_out(&copy, NULL, NULL);
-}
-
-void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *x, void *memory)
-{
-    lay_out(x, x->host, memory);
 }
 
 /* ---- the copy ---- */
@@ -152,31 +141,24 @@ ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
     return copy_sums(work, work->weights, sources, x->flux, stream);
 }
 
-ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
-                                   ps_stream *stream)
+ps_status ps_dgtd_device_ports_states(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                      bool back, ps_stream *stream)
 {
+    int64_t all = x->count * (int64_t)sizeof *x->there;
+    if (back) PS_TRY(ps_copy_to_host(stream, x->host, x->there, all));
+    if (back) PS_TRY(ps_stream_wait(stream));
     for (int64_t k = 0; k < x->count; ++k) {
         ps_dgtd_device_port *p = x->host + k;
         int64_t bytes = p->states * (int64_t)sizeof *p->line;
-        if (bytes > 0) PS_TRY(ps_copy_to_device(stream, p->line, ports[k].state, bytes));
-        if (bytes == 0) memcpy(p->state, ports[k].state, sizeof p->state);
+        double *from = back ? p->state : ports[k].state, *to = back ? ports[k].state : p->state;
+        if (bytes > 0) PS_TRY(ps_dgtd_device_move(p->line, ports[k].state, bytes, back, stream));
+        if (bytes == 0) memcpy(to, from, sizeof p->state);
     }
-    PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
-    PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
-    PS_TRY(ps_fill_zero(stream, x->signals, x->rows * x->count * 2 * (int64_t)sizeof *x->signals));
-    return ps_stream_wait(stream);
-}
-
-ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
-                                   ps_stream *stream)
-{
-    PS_TRY(ps_copy_to_host(stream, x->host, x->there, x->count * (int64_t)sizeof *x->there));
-    PS_TRY(ps_stream_wait(stream));
-    for (int64_t k = 0; k < x->count; ++k) {
-        const ps_dgtd_device_port *p = x->host + k;
-        int64_t bytes = p->states * (int64_t)sizeof *p->line;
-        if (bytes > 0) PS_TRY(ps_copy_to_host(stream, ports[k].state, p->line, bytes));
-        if (bytes == 0) memcpy(ports[k].state, p->state, sizeof p->state);
+    if (!back) {
+        PS_TRY(ps_copy_to_device(stream, x->there, x->host, all));
+        PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
+        PS_TRY(
+            ps_fill_zero(stream, x->signals, x->rows * x->count * 2 * (int64_t)sizeof *x->signals));
     }
     return ps_stream_wait(stream);
 }

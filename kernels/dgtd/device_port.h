@@ -51,22 +51,19 @@ typedef struct ps_dgtd_device_port_work {
     double *weights; /* [sources of the largest][3][nodes]; to upload alone */
 } ps_dgtd_device_port_work;
 
-/* Counts of port k, host[k], once values and rows are set. Then bytes on the device for all, and
- * the pointers. */
+/* Counts of port k, host[k], once values and rows are set. Then the pointers of all, and
+ * bytes on the device. */
 void ps_dgtd_device_port_shape(ps_dgtd_device_ports *out, int64_t k, const ps_dgtd_port *port,
                                const ps_dgtd_device_port_work *work);
-int64_t ps_dgtd_device_ports_bytes(const ps_dgtd_device_ports *ports);
-void ps_dgtd_device_ports_attach(ps_dgtd_device_ports *out, void *memory);
+int64_t ps_dgtd_device_ports_place(ps_dgtd_device_ports *out, void *memory);
 /* The lists of port k, and its groups of `device` are marked. Waits. */
 ps_status ps_dgtd_device_port_upload(const ps_dgtd_device_ports *out, int64_t k,
                                      const ps_dgtd_port *port, const ps_dgtd_device *device,
                                      const ps_dgtd_device_port_work *work, ps_stream *stream);
 
-/* States of the networks and lines of ports[count] of the host to the device, or back. Waits. */
-ps_status ps_dgtd_device_ports_put(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
-                                   ps_stream *stream);
-ps_status ps_dgtd_device_ports_get(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
-                                   ps_stream *stream);
+/* States of the networks and lines of ports[count] of the host to the device, or `back`. Waits. */
+ps_status ps_dgtd_device_ports_states(const ps_dgtd_device_ports *x, const ps_dgtd_port *ports,
+                                      bool back, ps_stream *stream);
 
 /* Where and when a step is made: E^n, H^{n+1/2}, t in its middle; the row that V and I go to. */
 typedef struct ps_dgtd_device_ports_step {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/dgtd/device_kernels.h"
 #include "runtime/sizes.h"
 
@@ -21,27 +22,10 @@ void ps_dgtd_list_face_nodes(int order, ps_dgtd_face_nodes *out)
             }
 }
 
-static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
-static int nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
-static int face_nodes_of(int order) { return (order + 1) * (order + 2) / 2; }
-
-/* Bytes of a field in one group: 64 a value. */
-static int64_t group_bytes(const ps_dgtd_device *d)
-{
-    return (int64_t)3 * nodes_of(d->order) * PS_DGTD_ALIGN;
-}
-
 static ps_status on_cuda(ps_stream *stream)
 {
     if (ps_stream_handle(stream)) return PS_OK;
     return ps_fail(PS_FAILED, "the device kernels of dgtd need a CUDA device; the CPU has its own");
-}
-
-/* PS_FAILED without CUDA; *done if there is nothing to do. */
-static ps_status check(ps_stream *stream, int64_t count, int *done)
-{
-    *done = count <= 0;
-    return on_cuda(stream);
 }
 
 void ps_dgtd_device_tables_init(ps_dgtd_device_tables *tables, const ps_dgtd_reference *nodal)
@@ -61,10 +45,11 @@ void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
                                .materials = system->materials};
 }
 
-static int64_t lay_out(ps_dgtd_device *d, char *memory)
+int64_t ps_dgtd_device_place(ps_dgtd_device *d, void *memory)
 {
-    int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
-    int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
+    int64_t used = 0, real = ps_real_bytes(d->precision),
+            slots = d->groups * (PS_DGTD_ALIGN / real);
+    int64_t p = d->order, nf = (p + 1) * (p + 2) / 2, n = nf * (p + 3) / 3, wide = sizeof(double);
     if (!d->windowed) {
         d->tangents = ps_device_part(memory, &used, slots * 9 * real);
         d->links = ps_device_part(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
@@ -80,17 +65,9 @@ static int64_t lay_out(ps_dgtd_device *d, char *memory)
     d->lift = ps_device_part(memory, &used, 4 * n * nf * wide);
     if (d->mode != PS_DGTD_PAPER) return used;
     d->dense = ps_device_part(memory, &used, (3 * n * n + 4 * n * nf) * real);
-    d->flux = ps_device_part(memory, &used, d->groups * group_bytes(d));
+    d->flux = ps_device_part(memory, &used, d->groups * ps_dgtd_group_bytes(d->order));
     return used;
 }
-
-int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device)
-{
-    ps_dgtd_device copy = *device;
-    return lay_out(&copy, NULL);
-}
-
-void ps_dgtd_device_attach(ps_dgtd_device *device, void *memory) { lay_out(device, memory); }
 
 static ps_status copy_tables(const ps_dgtd_device *d, const ps_dgtd_device_tables *tables,
                              ps_stream *stream)
@@ -112,10 +89,10 @@ static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t
                             int64_t count, ps_stream *stream)
 {
     float single[PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES];
-    char *to = (char *)d->dense + offset * real_bytes(d);
+    char *to = (char *)d->dense + offset * ps_real_bytes(d->precision);
     for (int64_t i = 0; i < count; ++i) single[i] = (float)from[i];
     PS_TRY(ps_copy_to_device(stream, to, d->precision == PS_SINGLE ? (const void *)single : from,
-                             count * real_bytes(d)));
+                             count * ps_real_bytes(d->precision)));
     return ps_stream_wait(stream);
 }
 
@@ -131,7 +108,7 @@ static ps_status copy_dense(const ps_dgtd_device *d, const ps_dgtd_reference *x,
 ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, ps_stream *stream)
 {
-    int64_t real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
+    int64_t real = ps_real_bytes(d->precision), slots = d->groups * (PS_DGTD_ALIGN / real);
     PS_TRY(on_cuda(stream));
     if (!d->windowed) {
         int64_t links = slots * 4 * (int64_t)sizeof *d->links;
@@ -150,47 +127,52 @@ ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *s
 
 int64_t ps_dgtd_device_field_bytes(const ps_dgtd_device *d, int64_t halo_slots)
 {
-    int64_t lanes = PS_DGTD_ALIGN / real_bytes(d);
-    return (d->groups + (halo_slots + lanes - 1) / lanes) * group_bytes(d);
+    int64_t lanes = PS_DGTD_ALIGN / ps_real_bytes(d->precision);
+    return (d->groups + (halo_slots + lanes - 1) / lanes) * ps_dgtd_group_bytes(d->order);
 }
 
 ps_status ps_dgtd_device_put(const ps_dgtd_device *d, void *field, const void *host, int64_t begin,
                              int64_t end, ps_stream *stream)
 {
-    int64_t offset = begin * group_bytes(d);
+    int64_t offset = begin * ps_dgtd_group_bytes(d->order);
     char *to = (char *)field + offset;
-    int done;
-    PS_TRY(check(stream, end - begin, &done));
-    if (done) return PS_OK;
-    PS_TRY(
-        ps_copy_to_device(stream, to, (const char *)host + offset, (end - begin) * group_bytes(d)));
+    PS_TRY(on_cuda(stream));
+    if (end <= begin) return PS_OK;
+    PS_TRY(ps_copy_to_device(stream, to, (const char *)host + offset,
+                             (end - begin) * ps_dgtd_group_bytes(d->order)));
     return ps_dgtd_convert_cuda(d, d->from_nodes, to, to, end - begin, stream);
 }
 
 ps_status ps_dgtd_device_get(const ps_dgtd_device *d, const void *field, void *host, int64_t begin,
                              int64_t end, void *scratch, int64_t scratch_bytes, ps_stream *stream)
 {
-    int64_t step = scratch_bytes / group_bytes(d);
+    int64_t step = scratch_bytes / ps_dgtd_group_bytes(d->order);
     PS_TRY(on_cuda(stream));
     if (step < 1)
         return ps_fail(PS_EXHAUSTED, "%" PRId64 " bytes of scratch cannot hold a group of %" PRId64,
-                       scratch_bytes, group_bytes(d));
+                       scratch_bytes, ps_dgtd_group_bytes(d->order));
     for (int64_t g = begin; g < end; g += step) {
-        int64_t count = end - g < step ? end - g : step, offset = g * group_bytes(d);
+        int64_t count = end - g < step ? end - g : step, offset = g * ps_dgtd_group_bytes(d->order);
         PS_TRY(ps_dgtd_convert_cuda(d, d->to_nodes, (const char *)field + offset, scratch, count,
                                     stream));
-        PS_TRY(ps_copy_to_host(stream, (char *)host + offset, scratch, count * group_bytes(d)));
+        PS_TRY(ps_copy_to_host(stream, (char *)host + offset, scratch,
+                               count * ps_dgtd_group_bytes(d->order)));
     }
     return PS_OK;
+}
+
+ps_status ps_dgtd_device_move(void *there, void *host, int64_t bytes, bool back, ps_stream *stream)
+{
+    return back ? ps_copy_to_host(stream, host, there, bytes)
+                : ps_copy_to_device(stream, there, host, bytes);
 }
 
 ps_status ps_dgtd_device_convert(const ps_dgtd_device *d, const double *matrix, const void *from,
                                  void *to, int64_t begin, int64_t end, ps_stream *stream)
 {
-    int64_t offset = begin * group_bytes(d);
-    int done;
-    PS_TRY(check(stream, end - begin, &done));
-    if (done) return PS_OK;
+    int64_t offset = begin * ps_dgtd_group_bytes(d->order);
+    PS_TRY(on_cuda(stream));
+    if (end <= begin) return PS_OK;
     return ps_dgtd_convert_cuda(d, matrix, (const char *)from + offset, (char *)to + offset,
                                 end - begin, stream);
 }
@@ -201,13 +183,12 @@ ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field f
 {
     ps_dgtd_device_sweep sweep = {device, field, target, source, .parts = parts, .count = count};
     int64_t groups = 0;
-    int done;
     if (count > PS_DGTD_DEVICE_PARTS)
         return ps_fail(PS_FAILED, "%d parts of a half step; %d go at once", count,
                        PS_DGTD_DEVICE_PARTS);
     for (int k = 0; k < count; ++k) groups += parts[k].end - parts[k].begin;
-    PS_TRY(check(stream, groups, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (groups <= 0) return PS_OK;
     if (device->mode == PS_DGTD_PAPER && device->media)
         return ps_fail(PS_FAILED, "the paper's kernels know no media with poles or tensors");
     if (device->mode == PS_DGTD_PAPER && device->ports)
@@ -222,20 +203,18 @@ ps_status ps_dgtd_device_half_units(const ps_dgtd_device *device, ps_dgtd_field 
 {
     const ps_dgtd_device_sweep sweep = {device, field,          target,
                                         source, .units = units, .increments = kept};
-    int done;
     if (device->mode == PS_DGTD_PAPER)
         return ps_fail(PS_FAILED, "the paper's kernels make half steps of whole groups");
-    PS_TRY(check(stream, units->count, &done));
-    return done ? PS_OK : ps_dgtd_half_step_cuda(&sweep, stream);
+    PS_TRY(on_cuda(stream));
+    return units->count <= 0 ? PS_OK : ps_dgtd_half_step_cuda(&sweep, stream);
 }
 
 ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,
                                    const int32_t *faces, int64_t count, void *buffer,
                                    ps_stream *stream)
 {
-    int done;
-    PS_TRY(check(stream, count, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (count <= 0) return PS_OK;
     return ps_dgtd_halo_cuda(device, (void *)field, faces, count, buffer, 1, stream);
 }
 
@@ -243,9 +222,8 @@ ps_status ps_dgtd_device_halo_unpack(const ps_dgtd_device *device, void *field,
                                      const int32_t *faces, int64_t count, const void *buffer,
                                      ps_stream *stream)
 {
-    int done;
-    PS_TRY(check(stream, count, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (count <= 0) return PS_OK;
     return ps_dgtd_halo_cuda(device, field, faces, count, (void *)buffer, 0, stream);
 }
 
@@ -253,18 +231,16 @@ ps_status ps_dgtd_device_inner(const ps_dgtd_device *device, const double *weigh
                                const void *b, int64_t begin, int64_t end, double *partial,
                                ps_stream *stream)
 {
-    int done;
-    PS_TRY(check(stream, end - begin, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (end <= begin) return PS_OK;
     return ps_dgtd_inner_cuda(device, weights, a, b, begin, end, partial, stream);
 }
 
 ps_status ps_dgtd_device_add_groups(const double *terms, int64_t groups, int64_t rows, double *out,
                                     ps_stream *stream)
 {
-    int done;
-    PS_TRY(check(stream, rows, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (rows <= 0) return PS_OK;
     return ps_dgtd_add_groups_cuda(terms, groups, rows, out, stream);
 }
 
@@ -293,9 +269,8 @@ ps_status ps_dgtd_device_probe(const ps_dgtd_device *device, const void *field,
                                const int64_t *slots, const double *weights, int64_t count,
                                double *out, ps_stream *stream)
 {
-    int done;
-    PS_TRY(check(stream, count, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (count <= 0) return PS_OK;
     return ps_dgtd_probe_cuda(device, field, slots, weights, count, out, stream);
 }
 
@@ -303,11 +278,10 @@ ps_status ps_dgtd_device_dft_add(const ps_dgtd_device *device, const void *field
                                  const double *factors, int frequencies, int64_t begin, int64_t end,
                                  void *sums, ps_stream *stream)
 {
-    int done;
     if (frequencies > PS_DGTD_DEVICE_FREQUENCIES)
         return ps_fail(PS_USAGE, "%d frequencies; a device takes %d at a time", frequencies,
                        PS_DGTD_DEVICE_FREQUENCIES);
-    PS_TRY(check(stream, frequencies > 0 ? end - begin : 0, &done));
-    if (done) return PS_OK;
+    PS_TRY(on_cuda(stream));
+    if (frequencies <= 0 || end <= begin) return PS_OK;
     return ps_dgtd_dft_cuda(device, field, factors, frequencies, begin, end, sums, stream);
 }

@@ -54,10 +54,10 @@ typedef struct ps_dgtd_device {
 /* Order, precision, counts and mode of `device` from the host's system; pointers NULL. */
 void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
                           ps_dgtd_device_mode mode);
-/* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated);
- * without tangents and links if they are the caller's. */
-int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device);
-void ps_dgtd_device_attach(ps_dgtd_device *device, void *memory);
+/* The pointers into memory of all arrays in one piece (256-byte aligned, as allocated), without
+ * tangents and links if they are the caller's. Returns its bytes, which memory NULL asks for; so do
+ * the parts of a march. */
+int64_t ps_dgtd_device_place(ps_dgtd_device *device, void *memory);
 /* Copies the arrays of the host, steps as they are set. Waits. */
 ps_status ps_dgtd_device_upload(const ps_dgtd_device *device, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, ps_stream *stream);
@@ -77,6 +77,9 @@ ps_status ps_dgtd_device_get(const ps_dgtd_device *device, const void *field, vo
 ps_status ps_dgtd_device_convert(const ps_dgtd_device *device, const double *matrix,
                                  const void *from, void *to, int64_t begin, int64_t end,
                                  ps_stream *stream);
+
+/* Bytes from the host to the device, or `back`; enqueued. */
+ps_status ps_dgtd_device_move(void *there, void *host, int64_t bytes, bool back, ps_stream *stream);
 
 /* Groups [begin, end), for a half step from step n on. */
 enum { PS_DGTD_DEVICE_PARTS = 32 };

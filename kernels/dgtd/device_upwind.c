@@ -1,17 +1,18 @@
 #include "kernels/dgtd/device_upwind.h"
 
+#include "kernels/common/reals.h"
 #include "kernels/dgtd/device_kernels.h"
-
-enum { ALIGN = 256 };
-
-static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
+#include "runtime/sizes.h"
 
 static int64_t group_bytes(const ps_dgtd_device *d)
 {
     return ps_dgtd_device_field_bytes(d, 0) / (d->groups > 0 ? d->groups : 1);
 }
 
-static int64_t own_bytes(const ps_dgtd_device *d) { return d->materials * real_bytes(d); }
+static int64_t own_bytes(const ps_dgtd_device *d)
+{
+    return d->materials * ps_real_bytes(d->precision);
+}
 static int64_t other_bytes(const ps_dgtd_device *d) { return d->groups * 4 * PS_DGTD_ALIGN; }
 
 void ps_dgtd_device_upwind_shape(ps_dgtd_device_upwind *out, const ps_dgtd_device *device,
@@ -22,27 +23,15 @@ void ps_dgtd_device_upwind_shape(ps_dgtd_device_upwind *out, const ps_dgtd_devic
     out->windowed = windowed;
 }
 
-int64_t ps_dgtd_device_upwind_bytes(const ps_dgtd_device_upwind *x, const ps_dgtd_device *device)
+int64_t ps_dgtd_device_upwind_place(ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
+                                    void *memory)
 {
-    return (x->windowed ? 0 : 2 * x->groups * group_bytes(device)) + other_bytes(device) +
-           own_bytes(device) + 3 * ALIGN;
-}
-
-static void *piece(char **at, int64_t bytes)
-{
-    void *piece = *at;
-    *at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return piece;
-}
-
-void ps_dgtd_device_upwind_attach(ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
-                                  void *memory)
-{
-    char *at = memory;
+    int64_t used = 0;
     for (int field = 0; field < 2 && !x->windowed; ++field)
-        x->former[field] = piece(&at, x->groups * group_bytes(device));
-    x->other = piece(&at, other_bytes(device));
-    x->own = piece(&at, own_bytes(device));
+        x->former[field] = ps_device_part(memory, &used, x->groups * group_bytes(device));
+    x->other = ps_device_part(memory, &used, other_bytes(device));
+    x->own = ps_device_part(memory, &used, own_bytes(device));
+    return used;
 }
 
 ps_status ps_dgtd_device_upwind_upload(const ps_dgtd_device_upwind *x, const ps_dgtd_device *device,

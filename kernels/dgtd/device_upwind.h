@@ -16,14 +16,11 @@ typedef struct ps_dgtd_device_upwind {
     void *own, *other;
 } ps_dgtd_device_upwind;
 
-/* Sizes of a device's fields with so many halo slots; bytes; the pointers into memory of so many.
- */
+/* Sizes of a device's fields with so many halo slots; the pointers, and bytes. */
 void ps_dgtd_device_upwind_shape(ps_dgtd_device_upwind *out, const ps_dgtd_device *device,
                                  int64_t halo_slots, int windowed);
-int64_t ps_dgtd_device_upwind_bytes(const ps_dgtd_device_upwind *upwind,
-                                    const ps_dgtd_device *device);
-void ps_dgtd_device_upwind_attach(ps_dgtd_device_upwind *upwind, const ps_dgtd_device *device,
-                                  void *memory);
+int64_t ps_dgtd_device_upwind_place(ps_dgtd_device_upwind *upwind, const ps_dgtd_device *device,
+                                    void *memory);
 /* Impedances of the host's, which has been filled. Waits. */
 ps_status ps_dgtd_device_upwind_upload(const ps_dgtd_device_upwind *upwind,
                                        const ps_dgtd_device *device, const ps_dgtd_upwind *host,

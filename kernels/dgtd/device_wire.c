@@ -16,7 +16,7 @@ void ps_dgtd_device_wire_shape(ps_dgtd_device_wires *out, int64_t k, const ps_dg
     if (x->currents > out->most) out->most = x->currents;
 }
 
-static int64_t lay_out(ps_dgtd_device_wires *x, ps_dgtd_device_wire *wires, void *memory)
+int64_t ps_dgtd_device_wires_place(ps_dgtd_device_wires *x, void *memory)
 {
     int64_t used = 0, real = (int64_t)sizeof(double), wide = (int64_t)sizeof(int64_t);
     x->there = ps_device_part(memory, &used, x->count * (int64_t)sizeof *x->there);
@@ -38,20 +38,9 @@ static int64_t lay_out(ps_dgtd_device_wires *x, ps_dgtd_device_wire *wires, void
         p.ends = ps_device_part(memory, &used, 2 * m * (int64_t)sizeof *p.ends);
         p.pair_segments = ps_device_part(memory, &used, p.pairs * (int64_t)sizeof *p.ends);
         p.entries = ps_device_part(memory, &used, 2 * p.pairs * (int64_t)sizeof *p.ends);
-        if (wires) wires[k] = p;
+        x->host[k] = p;
     }
     return used;
-}
-
-int64_t ps_dgtd_device_wires_bytes(const ps_dgtd_device_wires *wires)
-{
-    ps_dgtd_device_wires copy = *wires;
-    return lay_out(&copy, NULL, NULL);
-}
-
-void ps_dgtd_device_wires_attach(ps_dgtd_device_wires *x, void *memory)
-{
-    lay_out(x, x->host, memory);
 }
 
 /* ---- the copy ---- */
@@ -163,22 +152,16 @@ static int64_t state_bytes(const ps_dgtd_device_wire *x)
     return (x->currents + x->segments + 2) * (int64_t)sizeof *x->state;
 }
 
-ps_status ps_dgtd_device_wires_put(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
-                                   ps_stream *stream)
+ps_status ps_dgtd_device_wires_states(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
+                                      bool back, ps_stream *stream)
 {
     for (int64_t k = 0; k < x->count; ++k)
-        PS_TRY(
-            ps_copy_to_device(stream, x->host[k].state, wires[k].state, state_bytes(x->host + k)));
-    PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
-    PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
-    return ps_stream_wait(stream);
-}
-
-ps_status ps_dgtd_device_wires_get(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
-                                   ps_stream *stream)
-{
-    for (int64_t k = 0; k < x->count; ++k)
-        PS_TRY(ps_copy_to_host(stream, wires[k].state, x->host[k].state, state_bytes(x->host + k)));
+        PS_TRY(ps_dgtd_device_move(x->host[k].state, wires[k].state, state_bytes(x->host + k), back,
+                                   stream));
+    if (!back) {
+        PS_TRY(ps_copy_to_device(stream, x->there, x->host, x->count * (int64_t)sizeof *x->there));
+        PS_TRY(ps_fill_zero(stream, x->done, x->count * (int64_t)sizeof *x->done));
+    }
     return ps_stream_wait(stream);
 }
 

@@ -41,11 +41,10 @@ typedef struct ps_dgtd_device_wires {
     double *signals;            /* borrowed: [rows][port_count][2] V, I times Z0 of all ports */
 } ps_dgtd_device_wires;
 
-/* Bytes on the device once count, nodes and host are there, with sizes by
- * ps_dgtd_device_wire_shape; the pointers. */
+/* Sizes of wire k, once count, nodes and host are there; then the pointers of all, and bytes on the
+ * device. */
 void ps_dgtd_device_wire_shape(ps_dgtd_device_wires *out, int64_t k, const ps_dgtd_wire *wire);
-int64_t ps_dgtd_device_wires_bytes(const ps_dgtd_device_wires *wires);
-void ps_dgtd_device_wires_attach(ps_dgtd_device_wires *out, void *memory);
+int64_t ps_dgtd_device_wires_place(ps_dgtd_device_wires *out, void *memory);
 /* Doubles that the upload of a wire needs on the host. */
 int64_t ps_dgtd_device_wire_work(const ps_dgtd_device_wires *out, int64_t k);
 /* Tables of wire k, once ps_dgtd_wire_set was. Waits. */
@@ -53,11 +52,9 @@ ps_status ps_dgtd_device_wire_upload(const ps_dgtd_device_wires *out, int64_t k,
                                      const ps_dgtd_wire *wire, const ps_dgtd_system *system,
                                      const ps_dgtd_device_tables *tables, double *work,
                                      ps_stream *stream);
-/* States of wires[count] of the host to the device, or back. Waits. */
-ps_status ps_dgtd_device_wires_put(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
-                                   ps_stream *stream);
-ps_status ps_dgtd_device_wires_get(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
-                                   ps_stream *stream);
+/* States of wires[count] of the host to the device, or `back`. Waits. */
+ps_status ps_dgtd_device_wires_states(const ps_dgtd_device_wires *x, const ps_dgtd_wire *wires,
+                                      bool back, ps_stream *stream);
 
 /* A step: E^n and t at its middle, the row of the signals; E of groups [begin, end) is what apply
  * changes. */

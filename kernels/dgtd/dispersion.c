@@ -195,7 +195,7 @@ void ps_dgtd_dispersion_size(const ps_dgtd_dispersion *x, const ps_dgtd_system *
     bytes->row_of = (size_t)s->groups * sizeof *x->row_of;
     bytes->first = (size_t)(x->rows + 1) * sizeof *x->first;
     bytes->row_states = (size_t)x->rows * 3 * sizeof *x->row_states;
-    bytes->state = (size_t)x->vectors * 3 * (size_t)s->reference->nodes * PS_DGTD_ALIGN;
+    bytes->state = (size_t)(x->vectors * ps_dgtd_group_bytes(s->order));
 }
 
 void ps_dgtd_dispersion_fill(ps_dgtd_dispersion *x, const ps_dgtd_system *s,

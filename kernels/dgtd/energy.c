@@ -2,23 +2,19 @@
 
 #include <string.h>
 
-static size_t group_bytes(const ps_dgtd_system *system)
-{
-    return 3 * (size_t)system->reference->nodes * PS_DGTD_ALIGN; /* 64 bytes a value */
-}
+#include "kernels/common/reals.h"
 
 size_t ps_dgtd_energy_bytes(const ps_dgtd_system *system)
 {
-    return 3 * PS_DGTD_ENERGY_GROUPS * group_bytes(system);
+    return 3 * PS_DGTD_ENERGY_GROUPS * (size_t)ps_dgtd_group_bytes(system->order);
 }
 
 /* mean = (a + b)/2 of `count` groups. */
 static void average(const ps_dgtd_system *system, const void *a, const void *b, int64_t count,
                     void *mean)
 {
-    size_t values = (size_t)count * group_bytes(system) /
-                    (system->precision == PS_SINGLE ? sizeof(float) : sizeof(double));
-    for (size_t i = 0; i < values; ++i)
+    int64_t values = count * ps_dgtd_group_bytes(system->order) / ps_real_bytes(system->precision);
+    for (int64_t i = 0; i < values; ++i)
         if (system->precision == PS_SINGLE)
             ((float *)mean)[i] = (((const float *)a)[i] + ((const float *)b)[i]) / 2;
         else
@@ -107,7 +103,7 @@ static void half_of_block(const ps_dgtd_energy *x, const ps_dgtd_march *march, p
                           int64_t begin, int64_t end, double *terms)
 {
     const ps_dgtd_system *system = march->system;
-    size_t bytes = group_bytes(system), from = (size_t)begin * bytes;
+    size_t bytes = (size_t)ps_dgtd_group_bytes(system->order), from = (size_t)begin * bytes;
     char *target = field == PS_DGTD_E ? march->electric : march->magnetic;
     char *mean = (char *)x->former + PS_DGTD_ENERGY_GROUPS * bytes;
     if (x->balance || field == PS_DGTD_H)

@@ -67,11 +67,10 @@ static void move_face(const ps_dgtd_system *system, void *field, int32_t face, v
 static void move_faces(const ps_dgtd_system *system, void *field, const int32_t *faces,
                        int64_t count, void *buffer, int out)
 {
-    size_t size = 3 * (size_t)system->reference->face_nodes *
-                  (system->precision == PS_SINGLE ? sizeof(float) : sizeof(double));
+    int64_t size = ps_dgtd_face_bytes(system);
 #pragma omp parallel for schedule(static) if (count > THREADED_FACES)
     for (int64_t i = 0; i < count; ++i)
-        move_face(system, field, faces[i], (char *)buffer + (size_t)i * size, out);
+        move_face(system, field, faces[i], (char *)buffer + i * size, out);
 }
 
 int64_t ps_dgtd_face_bytes(const ps_dgtd_system *system)

@@ -255,15 +255,10 @@ void ps_dgtd_local_run_below(const ps_dgtd_local *x, int level, void *magnetic)
     }
 }
 
-static size_t group_bytes(const ps_dgtd_system *s)
-{
-    return 3 * (size_t)s->reference->nodes * PS_DGTD_ALIGN; /* 64 bytes a value */
-}
-
 void ps_dgtd_local_keep(const ps_dgtd_local *x, const ps_dgtd_system *system, const void *magnetic,
                         int64_t begin, int64_t end)
 {
-    size_t bytes = group_bytes(system);
+    size_t bytes = (size_t)ps_dgtd_group_bytes(system->order);
 #pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
     for (int64_t g = begin; g < end; ++g)
         if (x->inside[g])
@@ -274,7 +269,7 @@ void ps_dgtd_local_keep(const ps_dgtd_local *x, const ps_dgtd_system *system, co
 void ps_dgtd_local_swap(const ps_dgtd_local *x, const ps_dgtd_system *system, void *magnetic,
                         int64_t begin, int64_t end)
 {
-    size_t bytes = group_bytes(system), words = bytes / sizeof(uint64_t);
+    size_t bytes = (size_t)ps_dgtd_group_bytes(system->order), words = bytes / sizeof(uint64_t);
 #pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
     for (int64_t g = begin; g < end; ++g) {
         char *a = (char *)x->kept + (size_t)g * bytes, *b = (char *)magnetic + (size_t)g * bytes;

@@ -136,13 +136,13 @@ void ps_dgtd_pml_size(const ps_dgtd_pml *pml, const ps_dgtd_system *system, ps_d
                       ps_dgtd_pml_bytes *bytes)
 {
     size_t lanes = (size_t)ps_dgtd_lanes(system->precision), rows = (size_t)pml->rows;
-    size_t node = (size_t)system->reference->nodes * PS_DGTD_ALIGN; /* 64 bytes a value */
+    size_t field = (size_t)ps_dgtd_group_bytes(system->order);
     bytes->groups = rows * sizeof *pml->groups;
     bytes->layer = rows * lanes;
     bytes->factors = rows * PS_DGTD_PML_FACTORS * lanes * sizeof *pml->factors;
     bytes->frames = shape == PS_DGTD_PML_BALL ? rows * 9 * lanes * sizeof *pml->frames : 0;
-    bytes->state = rows * PS_DGTD_PML_STATES * node;
-    bytes->former = rows * 3 * node;
+    bytes->state = rows * PS_DGTD_PML_STATES * field / 3;
+    bytes->former = rows * field;
 }
 
 /* ---- filling ---- */
@@ -235,7 +235,7 @@ int64_t ps_dgtd_pml_row(const ps_dgtd_pml *pml, int64_t group)
 void ps_dgtd_pml_keep(const ps_dgtd_pml *pml, const ps_dgtd_system *system, const void *field,
                       int64_t begin, int64_t end)
 {
-    size_t bytes = 3 * (size_t)system->reference->nodes * PS_DGTD_ALIGN;
+    size_t bytes = (size_t)ps_dgtd_group_bytes(system->order);
     int64_t first = ps_dgtd_pml_row(pml, begin), last = ps_dgtd_pml_row(pml, end);
 #pragma omp parallel for schedule(static) if (last - first > THREADED_ROWS)
     for (int64_t row = first; row < last; ++row)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/mesh.h"
 
@@ -158,24 +159,18 @@ void ps_dgtd_port_fill(ps_dgtd_port *port, const ps_dgtd_system *system, const p
 
 /* ---- steps ---- */
 
-static double value_at(const ps_dgtd_system *system, const void *field, int64_t place)
-{
-    return system->precision == PS_SINGLE ? ((const float *)field)[place]
-                                          : ((const double *)field)[place];
-}
-
 void ps_dgtd_port_measure(const ps_dgtd_port *x, const ps_dgtd_system *system, const void *electric,
                           const void *magnetic, double out[2])
 {
     int64_t count = x->elements * 3 * system->reference->nodes;
     out[0] = out[1] = 0;
     for (int64_t k = 0; k < count; ++k) {
-        double e = value_at(system, electric, x->places[k]);
+        double e = ps_real_at(system->precision, electric, x->places[k]);
         out[0] += x->volts[k] * e;
         out[1] += x->kept[k] * e;
     }
     for (int64_t k = 0; k < x->flux.count; ++k)
-        out[1] += x->flux.factors[k] * value_at(system, magnetic, x->flux.places[k]);
+        out[1] += x->flux.factors[k] * ps_real_at(system->precision, magnetic, x->flux.places[k]);
 }
 
 double ps_dgtd_port_source(const ps_dgtd_pulse *x, double t) { return network_source(x, t); }
@@ -211,11 +206,9 @@ void ps_dgtd_port_apply(const ps_dgtd_port *x, const ps_dgtd_system *system, voi
     for (int64_t k = 0; k < x->elements; ++k) {
         if (x->slots[k] < begin * lanes || x->slots[k] >= end * lanes) continue;
         for (int64_t i = k * count; i < (k + 1) * count; ++i) {
-            double value = value_at(system, electric, x->places[i]) + x->current * x->loads[i];
-            if (system->precision == PS_SINGLE)
-                ((float *)electric)[x->places[i]] = (float)value;
-            else
-                ((double *)electric)[x->places[i]] = value;
+            double value =
+                ps_real_at(system->precision, electric, x->places[i]) + x->current * x->loads[i];
+            ps_real_put(system->precision, electric, x->places[i], value);
         }
     }
 }
@@ -228,6 +221,6 @@ void ps_dgtd_port_work(const ps_dgtd_port *x, const ps_dgtd_system *system, cons
         if (x->slots[k] < begin * lanes || x->slots[k] >= end * lanes) continue;
         for (int64_t i = k * count; i < (k + 1) * count; ++i)
             work[x->slots[k] / lanes] +=
-                x->current * x->volts[i] * value_at(system, u, x->places[i]);
+                x->current * x->volts[i] * ps_real_at(system->precision, u, x->places[i]);
     }
 }

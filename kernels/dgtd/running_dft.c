@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "kernels/common/reals.h"
+
 enum { THREADED_GROUPS = 64 };
 
 /* Values of a field in a group. */
@@ -12,8 +14,8 @@ static int64_t group_values(const ps_dgtd_system *system)
 
 size_t ps_dgtd_dft_bytes(const ps_dgtd_system *system, int frequencies)
 {
-    size_t item = system->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-    return (size_t)(2 * frequencies * system->groups * group_values(system)) * item;
+    return (size_t)(2 * frequencies * system->groups * group_values(system) *
+                    ps_real_bytes(system->precision));
 }
 
 static void add_f32(float *restrict sums, const float *restrict field, float factor, int64_t count)
@@ -61,6 +63,5 @@ double ps_dgtd_dft_get(const ps_dgtd_system *system, const void *sums, int frequ
     int lanes = ps_dgtd_lanes(system->precision), nodes = system->reference->nodes;
     int64_t row = slot / lanes * 2 * frequencies + 2 * frequency + part;
     int64_t at = row * group_values(system) + (component * nodes + node) * lanes + slot % lanes;
-    return system->precision == PS_SINGLE ? (double)((const float *)sums)[at]
-                                          : ((const double *)sums)[at];
+    return ps_real_at(system->precision, sums, at);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
 #include "kernels/dgtd/mesh.h"
 
 int ps_dgtd_lanes(ps_precision precision)
@@ -11,11 +12,6 @@ int ps_dgtd_lanes(ps_precision precision)
 }
 
 int ps_dgtd_row_block(int order) { return order == 1 ? 4 : 5; }
-
-static size_t real_bytes(const ps_dgtd_system *system)
-{
-    return system->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
 
 void ps_dgtd_system_count(ps_dgtd_system *system, int64_t elements, int64_t materials)
 {
@@ -28,7 +24,7 @@ void ps_dgtd_system_count(ps_dgtd_system *system, int64_t elements, int64_t mate
 void ps_dgtd_system_bytes(const ps_dgtd_system *system, ps_dgtd_bytes *bytes)
 {
     size_t slots = (size_t)(system->groups * ps_dgtd_lanes(system->precision));
-    size_t real = real_bytes(system);
+    size_t real = (size_t)ps_real_bytes(system->precision);
     bytes->tangents = slots * 9 * real;
     bytes->links = slots * 4 * sizeof *system->links;
     bytes->kinds = slots * 4;
@@ -81,30 +77,16 @@ static int64_t node_index(const ps_dgtd_system *system, int64_t slot, int compon
            (int64_t)(component * system->reference->nodes + node) * lanes;
 }
 
-static double get_real(const ps_dgtd_system *system, const void *array, int64_t index)
-{
-    return system->precision == PS_SINGLE ? (double)((const float *)array)[index]
-                                          : ((const double *)array)[index];
-}
-
-static void store_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
-{
-    if (system->precision == PS_SINGLE)
-        ((float *)array)[index] = (float)value;
-    else
-        ((double *)array)[index] = value;
-}
-
 double ps_dgtd_get(const ps_dgtd_system *system, const void *field, int64_t slot, int component,
                    int node)
 {
-    return get_real(system, field, node_index(system, slot, component, node));
+    return ps_real_at(system->precision, field, node_index(system, slot, component, node));
 }
 
 void ps_dgtd_set_node(const ps_dgtd_system *system, void *field, int64_t slot, int component,
                       int node, double value)
 {
-    store_real(system, field, node_index(system, slot, component, node), value);
+    ps_real_put(system->precision, field, node_index(system, slot, component, node), value);
 }
 
 static int64_t tangent_index(const ps_dgtd_system *system, int64_t slot, int k)
@@ -116,19 +98,22 @@ static int64_t tangent_index(const ps_dgtd_system *system, int64_t slot, int k)
 void ps_dgtd_slot_tangents(const ps_dgtd_system *system, int64_t slot, double tangents[3][3])
 {
     for (int k = 0; k < 9; ++k)
-        tangents[k / 3][k % 3] = get_real(system, system->tangents, tangent_index(system, slot, k));
+        tangents[k / 3][k % 3] =
+            ps_real_at(system->precision, system->tangents, tangent_index(system, slot, k));
 }
 
 double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot)
 {
     int64_t row = field == PS_DGTD_E ? 1 : 3;
-    return get_real(system, system->steps, row * system->materials + system->material[slot]);
+    return ps_real_at(system->precision, system->steps,
+                      row * system->materials + system->material[slot]);
 }
 
 double ps_dgtd_keep(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot)
 {
     int64_t row = field == PS_DGTD_E ? 0 : 2;
-    return get_real(system, system->steps, row * system->materials + system->material[slot]);
+    return ps_real_at(system->precision, system->steps,
+                      row * system->materials + system->material[slot]);
 }
 
 /* A slot that holds no element: a unit shape that touches only itself. */
@@ -136,7 +121,8 @@ static void fill_resting(ps_dgtd_system *system, int64_t slot)
 {
     int lanes = ps_dgtd_lanes(system->precision);
     for (int k = 0; k < 9; ++k)
-        store_real(system, system->tangents, tangent_index(system, slot, k), k % 4 == 0);
+        ps_real_put(system->precision, system->tangents, tangent_index(system, slot, k),
+                    k % 4 == 0);
     for (int f = 0; f < 4; ++f) {
         int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
         system->links[at] = (int32_t)(4 * slot + f);
@@ -178,7 +164,8 @@ static ps_status fill_element(ps_dgtd_system *system, const ps_dgtd_body *body, 
                        body->materials);
     ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
     for (int k = 0; k < 9; ++k)
-        store_real(system, system->tangents, tangent_index(system, e, k), tangents[k / 3][k % 3]);
+        ps_real_put(system->precision, system->tangents, tangent_index(system, e, k),
+                    tangents[k / 3][k % 3]);
     system->material[e] = tag;
     return fill_faces(system, body, e);
 }
@@ -214,8 +201,8 @@ void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t ma
                          double gain)
 {
     int64_t row = field == PS_DGTD_E ? 0 : 2, count = system->materials;
-    store_real(system, system->steps, row * count + material, keep);
-    store_real(system, system->steps, (row + 1) * count + material, gain);
+    ps_real_put(system->precision, system->steps, row * count + material, keep);
+    ps_real_put(system->precision, system->steps, (row + 1) * count + material, gain);
 }
 
 void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials, double dt)

@@ -112,6 +112,12 @@ void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials,
 void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material, double keep,
                          double gain);
 
+/* Bytes of a field in a group, of any precision: 64 a value. */
+static inline int64_t ps_dgtd_group_bytes(int order)
+{
+    return (int64_t)3 * ((order + 1) * (order + 2) * (order + 3) / 6) * PS_DGTD_ALIGN;
+}
+
 /* Offset, in reals, of component 0 of node 0 of a slot; nodes are `lanes` apart, components
  * nodes * lanes. */
 int64_t ps_dgtd_offset(const ps_dgtd_system *system, int64_t slot);

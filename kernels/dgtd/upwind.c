@@ -3,34 +3,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/common/reals.h"
+
 enum { GROUPS_AT_ONCE = 8, THREADED_GROUPS = 64 };
 
 PS_ISA_SELECT(struct ps_dgtd_upwind_functions, ps_dgtd_upwind)
 
-static size_t real_bytes(const ps_dgtd_system *system)
-{
-    return system->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
-}
-
 size_t ps_dgtd_upwind_own_bytes(const ps_dgtd_system *system)
 {
-    return (size_t)system->materials * real_bytes(system);
+    return (size_t)system->materials * (size_t)ps_real_bytes(system->precision);
 }
 
 size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system)
 {
-    return (size_t)(4 * system->groups * ps_dgtd_lanes(system->precision)) * real_bytes(system);
+    return (size_t)(4 * system->groups * ps_dgtd_lanes(system->precision)) *
+           (size_t)ps_real_bytes(system->precision);
 }
 
 double ps_dgtd_impedance(const ps_dgtd_material *x) { return sqrt(x->mu / x->eps); }
-
-static void store_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
-{
-    if (system->precision == PS_SINGLE)
-        ((float *)array)[index] = (float)value;
-    else
-        ((double *)array)[index] = value;
-}
 
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
                          const ps_dgtd_material *materials, const double *impedances)
@@ -38,7 +28,7 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
     int lanes = ps_dgtd_lanes(system->precision);
     int64_t slots = system->groups * lanes;
     for (int64_t m = 0; m < system->materials; ++m)
-        store_real(system, upwind->own, m, ps_dgtd_impedance(materials + m));
+        ps_real_put(system->precision, upwind->own, m, ps_dgtd_impedance(materials + m));
     for (int64_t slot = 0; slot < slots; ++slot)
         for (int f = 0; f < 4; ++f) {
             int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
@@ -46,7 +36,7 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
             double value = other < slots ? ps_dgtd_impedance(materials + system->material[other])
                                          : impedances[other - slots];
             if (slot >= system->elements || system->kinds[at] == PS_DGTD_ABSORBING) value = 0;
-            store_real(system, upwind->other, at, value);
+            ps_real_put(system->precision, upwind->other, at, value);
         }
 }
 
@@ -58,7 +48,7 @@ void ps_dgtd_upwind_restrict(ps_dgtd_upwind *upwind, const ps_dgtd_system *syste
         for (int f = 0; f < 4; ++f) {
             int64_t at = (e / lanes * 4 + f) * lanes + e % lanes, other = system->links[at] / 4;
             if (!layer[e] || (other < system->elements && !layer[other]))
-                store_real(system, upwind->other, at, 0);
+                ps_real_put(system->precision, upwind->other, at, 0);
         }
 }
 
@@ -67,7 +57,7 @@ static void copy(const ps_dgtd_system *system, void *to, const void *from, int64
                  int64_t end)
 {
     int lanes = ps_dgtd_lanes(system->precision);
-    size_t group = 3 * (size_t)(system->reference->nodes * lanes) * real_bytes(system);
+    size_t group = (size_t)ps_dgtd_group_bytes(system->order);
     int64_t last = (end + lanes - 1) / lanes;
 #pragma omp parallel for schedule(static) if (last - begin / lanes > THREADED_GROUPS)
     for (int64_t g = begin / lanes; g < last; ++g)

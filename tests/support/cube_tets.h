@@ -87,13 +87,14 @@ static inline void cube_tets_order(cube_tets *mesh, int64_t tile)
         memcpy(mesh->tetrahedra + 4 * e, old + 4 * (size_t)order[e], 4 * sizeof *old);
 }
 
-static inline void cube_tets_allocate(cube_tets *mesh, int64_t side)
+/* Of side x side x height cubes. */
+static inline void cube_tets_allocate(cube_tets *mesh, int64_t side, int64_t height)
 {
-    size_t count = 6 * (size_t)(side * side * side);
+    size_t count = 6 * (size_t)(side * side * height);
     memset(mesh, 0, sizeof *mesh);
     mesh->side = side;
     mesh->elements = (int64_t)count;
-    mesh->vertex_count = (side + 1) * (side + 1) * (side + 1);
+    mesh->vertex_count = (side + 1) * (side + 1) * (height + 1);
     mesh->vertices = malloc(3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
     mesh->tetrahedra = malloc(4 * count * sizeof *mesh->tetrahedra);
     mesh->links = malloc(4 * count * sizeof *mesh->links);
@@ -105,7 +106,7 @@ static inline void cube_tets_allocate(cube_tets *mesh, int64_t side)
 static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, double shake, int kind,
                                              int64_t tile)
 {
-    cube_tets_allocate(mesh, side);
+    cube_tets_allocate(mesh, side, side);
     cube_tets_vertices(mesh, shake);
     for (int64_t c = 0; c < side * side * side; ++c)
         cube_tets_cell(mesh->tetrahedra + 24 * c, side,
@@ -120,7 +121,7 @@ static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, doub
 static inline ps_status cube_tets_init_layers(cube_tets *mesh, int64_t side, int kind)
 {
     static const int shapes[3][2] = {{0, 2}, {1, 3}, {4, 5}}; /* z last, in the middle, first */
-    cube_tets_allocate(mesh, side);
+    cube_tets_allocate(mesh, side, side);
     cube_tets_vertices(mesh, 0);
     for (int64_t row = 0; row < 6 * side * side; ++row) {
         int64_t layer = row / (2 * side), j = row / 2 % side;

@@ -9,6 +9,7 @@
 #include "kernels/dgtd/march.h"
 #include "kernels/dgtd/time_step.h"
 #include "tests/support/cube_tets.h"
+#include "tests/support/distance.h"
 #include "tests/support/random.h"
 
 static const double dgtd_pi = 3.14159265358979323846;
@@ -108,15 +109,39 @@ static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision pre
     return PS_OK;
 }
 
-/* Random numbers in (-1/2, 1/2) at all nodes of both fields. */
-static inline void dgtd_case_random(dgtd_case *x, uint64_t seed)
+/* A march of the case in steps of dt, which are set. */
+static inline ps_dgtd_march dgtd_case_march(dgtd_case *x, double dt)
+{
+    ps_dgtd_set_step(&x->system, x->body.material, dt);
+    return (ps_dgtd_march){
+        .system = &x->system, .dt = dt, .electric = x->field[0], .magnetic = x->field[1]};
+}
+
+/* Random numbers in (-1/2, 1/2) at all nodes of a field; of both fields. */
+static inline void dgtd_field_random(dgtd_case *x, ps_dgtd_field field, uint64_t *seed)
 {
     int nodes = x->reference.nodes;
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < x->mesh.elements; ++e)
-            for (int i = 0; i < 3 * nodes; ++i)
-                ps_dgtd_set_node(&x->system, x->field[field], e, i / nodes, i % nodes,
-                                 check_random(&seed) - .5);
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
+        for (int i = 0; i < 3 * nodes; ++i)
+            ps_dgtd_set_node(&x->system, x->field[field], e, i / nodes, i % nodes,
+                             check_random(seed) - .5);
+}
+
+static inline void dgtd_case_random(dgtd_case *x, uint64_t seed)
+{
+    for (int field = 0; field < 2; ++field) dgtd_field_random(x, (ps_dgtd_field)field, &seed);
+}
+
+/* The largest difference of the values of fields of two cases of one mesh. */
+static inline double dgtd_field_apart(const dgtd_case *x, const void *a, const dgtd_case *y,
+                                      const void *b)
+{
+    double most = 0;
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
+        for (int i = 0; i < 3 * x->reference.nodes; ++i)
+            most = worse_of(most, fabs(ps_dgtd_get(&x->system, a, e, i % 3, i / 3) -
+                                       ps_dgtd_get(&y->system, b, e, i % 3, i / 3)));
+    return most;
 }
 
 static inline size_t dgtd_case_field_bytes(const dgtd_case *x)
@@ -212,6 +237,24 @@ static inline double dgtd_case_error(const dgtd_case *x, const dgtd_rule *rule, 
     return total;
 }
 
+/* The largest L2 distance of both fields from f, H being half a step ahead, at every so many of
+ * `steps` steps that begin with f. */
+static inline double dgtd_march_error(dgtd_case *x, ps_dgtd_march *m, const dgtd_rule *rule,
+                                      dgtd_function *f, const void *of, int64_t steps,
+                                      int64_t every)
+{
+    double worst = 0;
+    dgtd_case_interpolate(x, PS_DGTD_E, f, of, 0);
+    dgtd_case_interpolate(x, PS_DGTD_H, f, of, m->dt / 2);
+    if (m->upwind) ps_dgtd_upwind_start(m->upwind, m->system, m->electric);
+    while (m->step < steps) {
+        ps_dgtd_march_steps(m, every < steps - m->step ? every : steps - m->step);
+        double n = (double)m->step, e = dgtd_case_error(x, rule, PS_DGTD_E, f, of, n * m->dt);
+        worst = worse_of(worst, e + dgtd_case_error(x, rule, PS_DGTD_H, f, of, (n + .5) * m->dt));
+    }
+    return sqrt(worst);
+}
+
 /* Mode (1, 1, 1) of the cavity, damped where sigma > 0 (numerics guide 6). */
 typedef struct dgtd_mode {
     double sigma;
@@ -272,6 +315,44 @@ static inline void dgtd_border_release(ps_dgtd_border *border)
     free(border->elements);
     free(border->matrices);
     free(border->former);
+}
+
+/* The upwind flux of a case with its memory; released with dgtd_upwind_release. */
+static inline void dgtd_upwind_init(ps_dgtd_upwind *u, const dgtd_case *x)
+{
+    u->slots = x->system.groups * ps_dgtd_lanes(x->system.precision);
+    u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
+    u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
+    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(x));
+    ps_dgtd_upwind_fill(u, &x->system, x->body.material, NULL);
+}
+
+static inline void dgtd_upwind_release(ps_dgtd_upwind *u)
+{
+    free(u->own), free(u->other), free(u->former[0]), free(u->former[1]);
+}
+
+/* A layer of some elements of a case with its memory; released with dgtd_pml_release. */
+static inline void dgtd_pml_init(ps_dgtd_pml *p, const dgtd_case *x,
+                                 const ps_dgtd_pml_profile *profile, const uint8_t *layer,
+                                 double dt)
+{
+    ps_dgtd_pml_bytes bytes;
+    ps_dgtd_pml_count(p, &x->system, layer);
+    ps_dgtd_pml_size(p, &x->system, profile->shape, &bytes);
+    p->groups = dgtd_array(bytes.groups);
+    p->layer = dgtd_array(bytes.layer);
+    p->factors = dgtd_array(bytes.factors);
+    p->frames = bytes.frames ? dgtd_array(bytes.frames) : NULL;
+    p->former = dgtd_array(bytes.former);
+    for (int k = 0; k < 2; ++k) p->state[k] = dgtd_array(bytes.state);
+    ps_dgtd_pml_fill(p, profile, &x->system, &x->body, layer, dt);
+}
+
+static inline void dgtd_pml_release(ps_dgtd_pml *p)
+{
+    free(p->groups), free(p->layer), free(p->factors), free(p->frames);
+    free(p->state[0]), free(p->state[1]), free(p->former);
 }
 
 /* Exact limit of the Kuhn cube as the guide's tables take it: C min V/P. */

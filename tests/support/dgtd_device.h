@@ -50,8 +50,8 @@ static inline ps_status dgtd_device_init(dgtd_device *x, ps_device *device, cons
     PS_TRY(ps_stream_open(device, &x->stream));
     ps_dgtd_device_tables_init(x->tables, &c->reference);
     ps_dgtd_device_shape(&x->system, &c->system, mode);
-    PS_TRY(ps_device_alloc(device, ps_dgtd_device_bytes(&x->system), &x->memory));
-    ps_dgtd_device_attach(&x->system, x->memory);
+    PS_TRY(ps_device_alloc(device, ps_dgtd_device_place(&x->system, NULL), &x->memory));
+    ps_dgtd_device_place(&x->system, x->memory);
     PS_TRY(ps_dgtd_device_upload(&x->system, &c->system, x->tables, x->stream));
     x->field_bytes = ps_dgtd_device_field_bytes(&x->system, halo);
     for (int f = 0; f < 2; ++f) {
@@ -72,9 +72,9 @@ static inline ps_status dgtd_device_add_border(dgtd_device *x, const dgtd_case *
     int order = c->system.order;
     ps_dgtd_device_border_fill(border, &c->system, x->tables, &c->body, total, x->march.dt);
     ps_dgtd_device_border_shape(&x->border, border);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_bytes(&x->border, order),
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_place(&x->border, order, NULL),
                            &x->border_memory));
-    ps_dgtd_device_border_attach(&x->border, order, x->border_memory);
+    ps_dgtd_device_border_place(&x->border, order, x->border_memory);
     x->march.border = &x->border;
     return ps_dgtd_device_border_upload(&x->border, border, x->stream);
 }
@@ -85,9 +85,9 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
     int order = c->system.order;
     PS_SCOPED_MEMORY double *workspace = NULL;
     ps_dgtd_device_current_shape(&x->current, current);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_current_bytes(&x->current, order),
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_current_place(&x->current, order, NULL),
                            &x->current_memory));
-    ps_dgtd_device_current_attach(&x->current, x->current_memory);
+    ps_dgtd_device_current_place(&x->current, order, x->current_memory);
     x->march.currents = &x->current;
     x->march.current_count = 1;
     PS_TRY(PS_ALLOC(&workspace, current->count * c->reference.nodes, "loads"));
@@ -100,9 +100,9 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
 static inline ps_status dgtd_device_add_upwind(dgtd_device *x, const ps_dgtd_upwind *host)
 {
     ps_dgtd_device_upwind_shape(&x->upwind, &x->system, 0, 0);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system),
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_upwind_place(&x->upwind, &x->system, NULL),
                            &x->upwind_memory));
-    ps_dgtd_device_upwind_attach(&x->upwind, &x->system, x->upwind_memory);
+    ps_dgtd_device_upwind_place(&x->upwind, &x->system, x->upwind_memory);
     PS_TRY(ps_dgtd_device_upwind_upload(&x->upwind, &x->system, host, x->stream));
     x->march.upwind = &x->upwind;
     return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->field[0], x->stream);
@@ -144,14 +144,15 @@ static inline ps_status dgtd_device_add_ports(dgtd_device *x, const dgtd_case *c
     x->ports.host = dgtd_array((size_t)count * sizeof *x->ports.host);
     for (int64_t k = 0; k < count; ++k) ps_dgtd_device_port_shape(&x->ports, k, ports + k, &work);
     work.weights = dgtd_array((size_t)x->ports.items * sizeof *work.weights);
-    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_ports_bytes(&x->ports), &x->ports_memory));
-    ps_dgtd_device_ports_attach(&x->ports, x->ports_memory);
+    PS_TRY(
+        ps_device_alloc(x->device, ps_dgtd_device_ports_place(&x->ports, NULL), &x->ports_memory));
+    ps_dgtd_device_ports_place(&x->ports, x->ports_memory);
     for (int64_t k = 0; k < count; ++k)
         PS_TRY(ps_dgtd_device_port_upload(&x->ports, k, ports + k, &x->system, &work, x->stream));
     free(work.slots);
     free(work.weights);
     x->march.ports = x->system.ports = &x->ports;
-    return ps_dgtd_device_ports_put(&x->ports, ports, x->stream);
+    return ps_dgtd_device_ports_states(&x->ports, ports, false, x->stream);
 }
 
 /* Local steps of the host's, which were filled for the system of the device. */

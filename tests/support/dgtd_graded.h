@@ -37,6 +37,25 @@ static inline uint8_t class_of(const dgtd_case *x, int64_t e, double dt, double 
     return k;
 }
 
+/* Local steps, once the case and its classes are there. */
+static inline void graded_open(graded *g, double dt)
+{
+    dgtd_case *x = &g->x;
+    const int64_t elements = x->mesh.elements;
+    g->levels = ps_dgtd_local_reach(x->mesh.links, elements, g->classes, NULL, g->marks, g->reach);
+    g->march = dgtd_case_march(x, dt);
+    check_ok(ps_dgtd_local_open(&g->steps, &x->system, x->body.material, g->reach, g->levels, dt,
+                                (int64_t)dgtd_case_field_bytes(x)));
+    g->march.local = &g->steps.local;
+}
+
+static inline void graded_classes(graded *g)
+{
+    g->classes = dgtd_array((size_t)g->x.mesh.elements);
+    g->marks = dgtd_array(2 * (size_t)g->x.mesh.elements);
+    g->reach = dgtd_array((size_t)g->x.mesh.elements);
+}
+
 static inline void graded_init(graded *g, int order, int64_t side, double shake, double ratio,
                                const ps_dgtd_material *materials, int64_t count, double fraction,
                                double dt, ps_precision precision)
@@ -50,20 +69,9 @@ static inline void graded_init(graded *g, int order, int64_t side, double shake,
         if (count > 1 && x->mesh.kinds[f] == PS_DGTD_PEC && f % 5 == 0)
             x->mesh.kinds[f] = PS_DGTD_PMC;
     check_ok(dgtd_case_init(x, order, precision, materials, count));
-    int64_t elements = x->mesh.elements;
-    g->classes = dgtd_array((size_t)elements);
-    g->marks = dgtd_array(2 * (size_t)elements);
-    g->reach = dgtd_array((size_t)elements);
-    for (int64_t e = 0; e < elements; ++e) g->classes[e] = class_of(x, e, dt, fraction);
-    g->levels = ps_dgtd_local_reach(x->mesh.links, elements, g->classes, NULL, g->marks, g->reach);
-    ps_dgtd_set_step(&x->system, materials, dt);
-    check_ok(ps_dgtd_local_open(&g->steps, &x->system, materials, g->reach, g->levels, dt,
-                                (int64_t)dgtd_case_field_bytes(x)));
-    g->march = (ps_dgtd_march){.system = &x->system,
-                               .dt = dt,
-                               .electric = x->field[0],
-                               .magnetic = x->field[1],
-                               .local = &g->steps.local};
+    graded_classes(g);
+    for (int64_t e = 0; e < x->mesh.elements; ++e) g->classes[e] = class_of(x, e, dt, fraction);
+    graded_open(g, dt);
 }
 
 static inline void graded_release(graded *g)

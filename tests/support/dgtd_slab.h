@@ -91,15 +91,7 @@ static inline ps_status dgtd_slab_init(dgtd_slab *x, int64_t side, int64_t heigh
     memset(x, 0, sizeof *x);
     x->side = side;
     x->height = height;
-    mesh->side = side;
-    mesh->elements = 6 * side * side * height;
-    mesh->vertex_count = (side + 1) * (side + 1) * (height + 1);
-    size_t count = (size_t)mesh->elements;
-    mesh->vertices = malloc(3 * (size_t)mesh->vertex_count * sizeof *mesh->vertices);
-    mesh->tetrahedra = malloc(4 * count * sizeof *mesh->tetrahedra);
-    mesh->links = malloc(4 * count * sizeof *mesh->links);
-    mesh->kinds = malloc(4 * count);
-    mesh->tags = calloc(count, sizeof *mesh->tags);
+    cube_tets_allocate(mesh, side, height);
     cube_tets_vertices(mesh, 0);
     for (int64_t c = 0; c < side * side * height; ++c)
         cube_tets_cell(mesh->tetrahedra + 24 * c, side,

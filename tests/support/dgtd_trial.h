@@ -193,36 +193,18 @@ static inline ps_status add_border(trial *t, const setting *s)
     return dgtd_device_add_border(&t->d, &t->x, &t->device_border, t->total);
 }
 
-static inline void fill_upwind(const trial *t, dgtd_case *x, ps_dgtd_upwind *u)
-{
-    u->slots = x->system.groups * ps_dgtd_lanes(x->system.precision);
-    u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
-    u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
-    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(x));
-    ps_dgtd_upwind_fill(u, &x->system, t->materials, NULL);
-}
-
 static inline ps_status add_upwind(trial *t)
 {
-    fill_upwind(t, &t->exact, &t->upwind);
-    fill_upwind(t, &t->x, &t->device_upwind);
+    dgtd_upwind_init(&t->upwind, &t->exact);
+    dgtd_upwind_init(&t->device_upwind, &t->x);
     ps_dgtd_upwind_start(&t->upwind, &t->exact.system, t->exact.field[0]);
     t->march.upwind = &t->upwind;
     return dgtd_device_add_upwind(&t->d, &t->device_upwind);
 }
 
-static inline void release_upwind(ps_dgtd_upwind *u)
-{
-    free(u->own);
-    free(u->other);
-    free(u->former[0]);
-    free(u->former[1]);
-}
-
 static inline void fill_pml(const trial *t, const dgtd_case *x, ps_dgtd_pml_shape shape,
                             ps_dgtd_pml *p)
 {
-    ps_dgtd_pml_bytes bytes;
     ps_dgtd_pml_profile profile = {.shape = shape,
                                    .inner = {{.3, -1, .35}, {2, .7, .7}},
                                    .thickness = {{.3, 0, .35}, {0, .3, .3}},
@@ -233,18 +215,7 @@ static inline void fill_pml(const trial *t, const dgtd_case *x, ps_dgtd_pml_shap
                                    .alpha = .3};
     for (int k = 0; k < 6; ++k) profile.sigma[k / 3][k % 3] = 20;
     if (shape == PS_DGTD_PML_BALL) profile.thickness[0][0] = .7;
-    ps_dgtd_pml_count(p, &x->system, t->layer);
-    ps_dgtd_pml_size(p, &x->system, shape, &bytes);
-    p->groups = dgtd_array(bytes.groups);
-    p->layer = dgtd_array(bytes.layer);
-    p->factors = dgtd_array(bytes.factors);
-    p->frames = bytes.frames ? dgtd_array(bytes.frames) : NULL;
-    p->former = dgtd_array(bytes.former);
-    for (int k = 0; k < 2; ++k) {
-        p->state[k] = dgtd_array(bytes.state);
-        memset(p->state[k], 0, bytes.state);
-    }
-    ps_dgtd_pml_fill(p, &profile, &x->system, &x->body, t->layer, t->march.dt);
+    dgtd_pml_init(p, x, &profile, t->layer, t->march.dt);
 }
 
 /* Two of three elements, so that groups have elements of both sorts; none that absorbs, whose
@@ -261,12 +232,6 @@ static inline ps_status add_pml(trial *t, ps_dgtd_pml_shape shape)
     fill_pml(t, &t->x, shape, &t->device_pml);
     t->march.pml = &t->pml;
     return dgtd_device_add_pml(&t->d, &t->device_pml);
-}
-
-static inline void release_pml(ps_dgtd_pml *p)
-{
-    free(p->groups), free(p->layer), free(p->factors), free(p->frames);
-    free(p->state[0]), free(p->state[1]), free(p->former);
 }
 
 /* Ports that share elements: in series and parallel, one of them driven. */
@@ -357,13 +322,13 @@ static inline void stop(trial *t)
 {
     dgtd_device_release(&t->d);
     dgtd_border_release(&t->border);
-    release_upwind(&t->upwind);
-    release_upwind(&t->device_upwind);
+    dgtd_upwind_release(&t->upwind);
+    dgtd_upwind_release(&t->device_upwind);
     dgtd_border_release(&t->device_border);
     free(t->current.slots);
     free(t->current.loads);
-    release_pml(&t->pml);
-    release_pml(&t->device_pml);
+    dgtd_pml_release(&t->pml);
+    dgtd_pml_release(&t->device_pml);
     ps_dgtd_local_close(&t->local);
     ps_dgtd_local_close(&t->device_local);
     for (int k = 0; k < PORTS; ++k) {

@@ -169,7 +169,6 @@ static void a_march_is_the_same_in_both_bases(void **state)
         for (int k = 0; k < 2; ++k) {
             check_ok(cube_tets_init(&cases[k]->mesh, 2, .3, PS_DGTD_PEC));
             check_ok(dgtd_case_init(cases[k], order, PS_DOUBLE, &material, 1));
-            ps_dgtd_set_step(&cases[k]->system, &material, .5 * dgtd_kuhn_limit(order, 2));
         }
         size_t bytes = dgtd_case_field_bytes(&a);
         for (size_t i = 0; i < 2 * bytes / sizeof(double); ++i)
@@ -178,18 +177,12 @@ static void a_march_is_the_same_in_both_bases(void **state)
         convert(&b, bases.from_nodes);
         ps_dgtd_operators_init(b.operators, &coefficients);
         for (int k = 0; k < 2; ++k) {
-            ps_dgtd_march m = {.system = &cases[k]->system,
-                               .electric = cases[k]->field[0],
-                               .magnetic = cases[k]->field[1]};
+            ps_dgtd_march m = dgtd_case_march(cases[k], .5 * dgtd_kuhn_limit(order, 2));
             ps_dgtd_march_steps(&m, 20);
         }
         convert(&b, bases.to_nodes);
-        for (int64_t i = 0; i < 2 * a.mesh.elements * 3 * nodal.nodes; ++i) {
-            int64_t e = i / 6 / nodal.nodes;
-            int c = (int)(i / 2 % 3), n = (int)(i / 6 % nodal.nodes);
-            check_near(ps_dgtd_get(&b.system, b.field[i % 2], e, c, n),
-                       ps_dgtd_get(&a.system, a.field[i % 2], e, c, n), 2e-13, 0);
-        }
+        for (int k = 0; k < 2; ++k)
+            check_at_most(dgtd_field_apart(&a, a.field[k], &b, b.field[k]), 2e-13);
         dgtd_case_release(&a);
         dgtd_case_release(&b);
     }

@@ -26,9 +26,9 @@ static void arrays_have_their_places(void **state)
             ps_dgtd_device d = shape_of(order, (ps_precision)precision, PS_DGTD_PAPER);
             int64_t lanes = ps_dgtd_lanes((ps_precision)precision), real = 64 / lanes;
             int64_t nodes = (order + 1) * (order + 2) * (order + 3) / 6;
-            int64_t bytes = ps_dgtd_device_bytes(&d), field = d.groups * 3 * nodes * 64;
+            int64_t bytes = ps_dgtd_device_place(&d, NULL), field = d.groups * 3 * nodes * 64;
             assert_true(bytes < (int64_t)sizeof memory + field);
-            ps_dgtd_device_attach(&d, memory);
+            ps_dgtd_device_place(&d, memory);
             char *arrays[] = {d.tangents,
                               (char *)d.links,
                               (char *)d.kinds,
@@ -48,7 +48,7 @@ static void arrays_have_their_places(void **state)
             assert_int_equal(ps_dgtd_device_field_bytes(&d, 0), field);
             assert_int_equal(ps_dgtd_device_field_bytes(&d, lanes + 1), field + 2 * 3 * nodes * 64);
             d.mode = PS_DGTD_FUSED;
-            assert_true(ps_dgtd_device_bytes(&d) <= bytes - field);
+            assert_true(ps_dgtd_device_place(&d, NULL) <= bytes - field);
         }
 }
 

@@ -3,9 +3,7 @@
 #include "kernels/dgtd/ranges.h"
 
 #include "kernels/dgtd/local_steps.h"
-#include "stage/dgtd_local.h"
-#include "tests/check.h"
-#include "tests/support/dgtd_case.h"
+#include "tests/support/dgtd_graded.h"
 
 /* Neighbours lie at most a layer apart, a piece in one, and marked neighbours in one piece, whose
  * number is its first element; returns the number of layers. */
@@ -94,45 +92,26 @@ static void ranges_keep_pieces_whole(void **state)
     free(whole), free(bounds);
 }
 
-typedef struct stepped {
-    dgtd_case x;
-    ps_dgtd_local_steps steps;
-    uint8_t *classes, *reach;
-} stepped;
-
-static void stepped_init(stepped *t)
+static void stepped_init(graded *t)
 {
     static const ps_dgtd_material one = {1, 1, 0};
     dgtd_case *x = &t->x;
     check_ok(cube_tets_init(&x->mesh, 6, .2, PS_DGTD_PEC));
     check_ok(dgtd_case_init(x, 1, PS_SINGLE, &one, 1));
-    int64_t elements = x->mesh.elements;
-    t->classes = calloc(4, (size_t)elements);
-    t->reach = t->classes + elements;
-    for (int64_t e = 0; e < elements; ++e)
+    graded_classes(t);
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
         t->classes[e] = e == 500 ? 3 : e % 200 == 7 ? 2 : e > 620 && e < 624;
-    int levels = ps_dgtd_local_reach(x->mesh.links, elements, t->classes, NULL, t->reach + elements,
-                                     t->reach);
-    ps_dgtd_set_step(&x->system, &one, 1e-2);
-    check_ok(ps_dgtd_local_open(&t->steps, &x->system, &one, t->reach, levels, 1e-2,
-                                (int64_t)dgtd_case_field_bytes(x)));
-    for (int64_t e = 0; e < elements; ++e)
+    graded_open(t, 1e-2);
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
         for (int i = 0; i < 3 * x->reference.nodes; ++i)
             ps_dgtd_set_node(&x->system, x->field[1], e, i % 3, i / 3, sin((double)(e * 37 + i)));
-}
-
-static void stepped_release(stepped *t)
-{
-    ps_dgtd_local_close(&t->steps);
-    free(t->classes);
-    dgtd_case_release(&t->x);
 }
 
 /* What is beside an element whose H R_1 changes is joint: half steps of E elsewhere may be made
  * before R_1 or after it. */
 static void r1_acts_on_joint_elements_alone(void **state)
 {
-    PS_SCOPED(stepped_release) stepped t = {0};
+    PS_SCOPED(graded_release) graded t = {0};
     int64_t changed = 0;
     stepped_init(&t);
     const dgtd_case *x = &t.x;
@@ -157,7 +136,7 @@ static void r1_acts_on_joint_elements_alone(void **state)
  * ones and the other way around, has the bits of all at once, whatever the depth. */
 static void stages_have_the_bits_of_all_at_once(void **state)
 {
-    PS_SCOPED(stepped_release) stepped t = {0};
+    PS_SCOPED(graded_release) graded t = {0};
     stepped_init(&t);
     dgtd_case *x = &t.x;
     const ps_dgtd_local *local = &t.steps.local;
@@ -193,15 +172,4 @@ static void stages_have_the_bits_of_all_at_once(void **state)
         if (count > 0) assert_memory_equal(x->field[1], whole, bytes);
     }
     free(start), free(whole);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers_keep_pieces_whole),
-        cmocka_unit_test(ranges_keep_pieces_whole),
-        cmocka_unit_test(r1_acts_on_joint_elements_alone),
-        cmocka_unit_test(stages_have_the_bits_of_all_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,18 +24,10 @@ typedef struct run {
 } run;
 
 /* Errors with H^{n+1/2}: sup over steps of the L2 error of both fields. */
-static double error_now(dgtd_case *x, const run *r, const dgtd_rule *rule, const ps_dgtd_march *m)
-{
-    double n = (double)m->step;
-    return sqrt(dgtd_case_error(x, rule, PS_DGTD_E, r->exact, r->of, n * m->dt) +
-                dgtd_case_error(x, rule, PS_DGTD_H, r->exact, r->of, (n + 0.5) * m->dt));
-}
-
 static double run_error(const run *r)
 {
     static dgtd_rule rule;
     PS_SCOPED(dgtd_case_release) dgtd_case x = {0};
-    double worst = 0;
     ps_dgtd_material material = {1, 1, r->sigma};
     PS_SCOPED(dgtd_border_release)
     ps_dgtd_border border = {.averaged = r->averaged, .incident = r->incident};
@@ -43,19 +35,10 @@ static double run_error(const run *r)
     check_ok(cube_tets_init(&x.mesh, r->side, 0, r->kind));
     check_ok(dgtd_case_init(&x, r->order, r->precision, &material, 1));
     dgtd_rule_init(&rule, &x.reference, r->side <= 2 ? 10 : r->order + 3);
-    ps_dgtd_march m = {.system = &x.system,
-                       .dt = r->duration / (double)steps,
-                       .electric = x.field[0],
-                       .magnetic = x.field[1]};
+    ps_dgtd_march m = dgtd_case_march(&x, r->duration / (double)steps);
     if (r->kind == PS_DGTD_ABSORBING) m.border = &border;
     dgtd_border_init(&border, &x, NULL, m.dt);
-    ps_dgtd_set_step(&x.system, &material, m.dt);
-    dgtd_case_interpolate(&x, PS_DGTD_E, r->exact, r->of, 0);
-    dgtd_case_interpolate(&x, PS_DGTD_H, r->exact, r->of, m.dt / 2);
-    while (m.step < steps) {
-        ps_dgtd_march_steps(&m, r->every < steps - m.step ? r->every : steps - m.step);
-        worst = worse_of(worst, error_now(&x, r, &rule, &m));
-    }
+    double worst = dgtd_march_error(&x, &m, &rule, r->exact, r->of, steps, r->every);
     return worst;
 }
 
@@ -169,13 +152,11 @@ static void random_init(random_case *c, int order, ps_precision precision, int k
     for (int64_t e = 0; e < c->x.mesh.elements; ++e)
         c->x.mesh.tags[e] = (uint16_t)(MATERIALS * check_random(&seed));
     check_ok(dgtd_case_init(&c->x, order, precision, c->materials, MATERIALS));
-    c->march = (ps_dgtd_march){
-        .system = &c->x.system, .electric = c->x.field[0], .magnetic = c->x.field[1]};
-    c->march.dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&c->x.body, NULL);
+    c->march = dgtd_case_march(&c->x, fraction * ps_dgtd_step_constant(order) *
+                                          dgtd_least_size(&c->x.body, NULL));
     c->border.averaged = 1;
     dgtd_border_init(&c->border, &c->x, NULL, c->march.dt);
     if (kind == PS_DGTD_ABSORBING) c->march.border = &c->border;
-    ps_dgtd_set_step(&c->x.system, c->materials, c->march.dt);
     dgtd_case_random(&c->x, 7);
 }
 

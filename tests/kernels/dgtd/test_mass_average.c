@@ -1,4 +1,5 @@
 #include "kernels/dgtd/mass_average.h"
+#include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/distance.h"
 
@@ -12,7 +13,6 @@ typedef struct block {
 
 static void make(block *b, int64_t nx, int64_t ny, int64_t nz, double step, double mass)
 {
-    memset(b, 0, sizeof *b);
     b->voxels = nx * ny * nz;
     b->density = calloc((size_t)b->voxels, sizeof *b->density);
     b->power = calloc((size_t)b->voxels, sizeof *b->power);
@@ -52,7 +52,7 @@ static void uniform(void **state)
 {
     static const double masses[] = {1e-3, 1e-2}, sides[] = {10, 21.5443469};
     for (int m = 0; m < 2; ++m) {
-        block b;
+        PS_SCOPED(drop) block b = {0};
         int64_t counts[5] = {0};
         make(&b, 34, 31, 29, 1e-3, masses[m]);
         for (int64_t v = 0; v < b.voxels; ++v) {
@@ -67,7 +67,6 @@ static void uniform(void **state)
         check_near(b.x.side[at(&b, 16, 15, 14)], sides[m], 0, 1e-7);
         assert_int_equal(counts[PS_MASS_AIR] + counts[PS_MASS_NONE], 0);
         assert_true(counts[PS_MASS_CENTRE] > 0 && counts[PS_MASS_INSIDE] > 0);
-        drop(&b);
     }
 }
 
@@ -83,7 +82,7 @@ static double slab_mean(double depth, double thickness, double d)
  * outermost voxel has a cube of its own, flush with the surface. */
 static void slab_of(int64_t n, double relative)
 {
-    block b;
+    PS_SCOPED(drop) block b = {0};
     const double d = 1.6e-2, a = 1e-2, h = a / (double)n;
     const int64_t air = n, width = 5 * n / 2, half = n / 2;
     make(&b, width, width, 3 * n + air, h, 1e-3);
@@ -101,7 +100,6 @@ static void slab_of(int64_t n, double relative)
                                                            : PS_MASS_INSIDE);
         check_near(b.x.value[v], slab_mean(depth, a, d), 0, relative);
     }
-    drop(&b);
 }
 
 static void slab(void **state)
@@ -212,7 +210,7 @@ static double plain_face(const block *b, const double c[3])
 static void against_plain_sums(void **state)
 {
     int64_t counts[5] = {0};
-    block b;
+    PS_SCOPED(drop) block b = {0};
     uint64_t seed = 3;
     enum { N = 12 };
     make(&b, N, N - 1, N + 1, 2e-3, 2.6e-4); /* cubes of about 3 voxels */
@@ -225,8 +223,9 @@ static void against_plain_sums(void **state)
     }
     b.density[0] = 900; /* alone in a corner */
     run(&b);
-    double *side = calloc((size_t)b.voxels, 8), *value = calloc((size_t)b.voxels, 8);
-    double(*c)[3] = calloc((size_t)b.voxels, sizeof *c);
+    PS_SCOPED_MEMORY double *side = calloc((size_t)b.voxels, 8),
+                            *value = calloc((size_t)b.voxels, 8);
+    PS_SCOPED_MEMORY double(*c)[3] = calloc((size_t)b.voxels, sizeof *c);
     for (int64_t v = 0; v < b.voxels; ++v) {
         double held[3];
         c[v][0] = (double)(v % N) + .5;
@@ -259,16 +258,12 @@ static void against_plain_sums(void **state)
         check_near(b.x.value[v], expected, 0, 1e-6);
     }
     for (int s = PS_MASS_AIR; s <= PS_MASS_FACE; ++s) assert_true(counts[s] > 20);
-    free(side);
-    free(value);
-    free(c);
-    drop(&b);
 }
 
 /* Where nothing is absorbed the average is 0, not a rounding below it, and every voxel has one. */
 static void no_power(void **state)
 {
-    block b;
+    PS_SCOPED(drop) block b = {0};
     make(&b, 40, 24, 24, 1e-3, 1e-3);
     for (int64_t v = 0; v < b.voxels; ++v) {
         if ((v * 7 / 11) % 13 == 0) continue;
@@ -281,16 +276,14 @@ static void no_power(void **state)
         assert_true(b.x.value[v] >= 0);
     }
     check_near(b.x.value[at(&b, 30, 12, 12)], 0, 1e-12, 0);
-    drop(&b);
 }
 
 /* Less tissue than the mass: no value, and no endless growth. */
 static void too_light(void **state)
 {
-    block b;
+    PS_SCOPED(drop) block b = {0};
     make(&b, 10, 10, 10, 1e-3, 1e-3);
     for (int64_t v = 0; v < b.voxels; ++v) b.density[v] = 999;
     run(&b);
     for (int64_t v = 0; v < b.voxels; ++v) assert_int_equal(b.x.status[v], PS_MASS_NONE);
-    drop(&b);
 }

@@ -120,11 +120,7 @@ static void energies_by_groups(void **state)
         dgtd_case *cases[2] = {&a, &b};
         for (int k = 0; k < 2; ++k) {
             dgtd_case_random(cases[k], 7);
-            march[k] = (ps_dgtd_march){.system = &cases[k]->system,
-                                       .dt = .3 * dgtd_kuhn_limit(3, 4),
-                                       .electric = cases[k]->field[0],
-                                       .magnetic = cases[k]->field[1]};
-            ps_dgtd_set_step(&cases[k]->system, &vacuum, march[k].dt);
+            march[k] = dgtd_case_march(cases[k], .3 * dgtd_kuhn_limit(3, 4));
         }
         memcpy(a.former, a.field[1], dgtd_case_field_bytes(&a));
         ps_dgtd_march_steps(&march[0], 1);

@@ -19,7 +19,6 @@ typedef struct layer_case {
 static void init(layer_case *c, int order, ps_precision precision, ps_dgtd_pml_shape shape,
                  double height)
 {
-    ps_dgtd_pml_bytes bytes;
     memset(c, 0, sizeof *c);
     check_ok(cube_tets_init(&c->x.mesh, 4, shape == PS_DGTD_PML_BOX ? 0 : .2, PS_DGTD_PEC));
     for (int64_t v = 0; v < c->x.mesh.vertex_count; ++v) c->x.mesh.vertices[3 * v + 2] *= height;
@@ -37,23 +36,13 @@ static void init(layer_case *c, int order, ps_precision precision, ps_dgtd_pml_s
     }
     c->layer = calloc((size_t)c->x.mesh.elements, 1);
     memset(c->layer, 1, (size_t)c->x.mesh.elements); /* sigma is 0 in the middle */
-    ps_dgtd_pml *p = &c->pml;
-    ps_dgtd_pml_count(p, &c->x.system, c->layer);
-    ps_dgtd_pml_size(p, &c->x.system, shape, &bytes);
-    p->groups = dgtd_array(bytes.groups);
-    p->layer = dgtd_array(bytes.layer);
-    p->factors = dgtd_array(bytes.factors);
-    p->frames = dgtd_array(bytes.frames);
-    p->former = dgtd_array(bytes.former);
-    for (int k = 0; k < 2; ++k) p->state[k] = dgtd_array(bytes.state);
-    ps_dgtd_pml_fill(p, &c->profile, &c->x.system, &c->x.body, c->layer,
-                     dgtd_kuhn_limit(order, 4) * .5);
+    dgtd_pml_init(&c->pml, &c->x, &c->profile, c->layer, dgtd_kuhn_limit(order, 4) * .5);
 }
 
 static void release(layer_case *c)
 {
-    free(c->pml.groups), free(c->pml.layer), free(c->pml.factors), free(c->pml.frames);
-    free(c->pml.former), free(c->pml.state[0]), free(c->pml.state[1]), free(c->layer);
+    dgtd_pml_release(&c->pml);
+    free(c->layer);
     dgtd_case_release(&c->x);
 }
 
@@ -230,29 +219,28 @@ static void fields_pass_the_stretch(void **state)
     }
 }
 
-static double march_on(layer_case *c, int64_t steps)
+/* A march with the layer, in steps of so much of the rule's. */
+static ps_dgtd_march march_of(layer_case *c, double fraction)
 {
-    ps_dgtd_march m = {.system = &c->x.system,
-                       .dt = .9 * ps_dgtd_step_constant(c->x.reference.order) *
-                             dgtd_least_size(&c->x.body, NULL),
-                       .electric = c->x.field[0],
-                       .magnetic = c->x.field[1],
-                       .pml = &c->pml};
-    const double one = 1;
-    ps_dgtd_set_step(&c->x.system, &vacuum, m.dt);
+    ps_dgtd_march m =
+        dgtd_case_march(&c->x, fraction * ps_dgtd_step_constant(c->x.reference.order) *
+                                   dgtd_least_size(&c->x.body, NULL));
     ps_dgtd_pml_fill(&c->pml, &c->profile, &c->x.system, &c->x.body, c->layer, m.dt);
-    ps_dgtd_march_steps(&m, steps);
-    return ps_dgtd_inner(&c->x.system, &one, m.electric, m.electric, c->x.partial);
+    m.pml = &c->pml;
+    return m;
 }
 
-static void start_upwind(layer_case *c, ps_dgtd_upwind *u)
+static double electric_energy(layer_case *c)
 {
-    u->slots = c->x.system.groups * ps_dgtd_lanes(c->x.system.precision);
-    u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&c->x.system));
-    u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&c->x.system));
-    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(&c->x));
-    ps_dgtd_upwind_fill(u, &c->x.system, &vacuum, NULL);
-    ps_dgtd_upwind_start(u, &c->x.system, c->x.field[0]);
+    const double one = 1;
+    return ps_dgtd_inner(&c->x.system, &one, c->x.field[0], c->x.field[0], c->x.partial);
+}
+
+static double march_on(layer_case *c, int64_t steps)
+{
+    ps_dgtd_march m = march_of(c, .9);
+    ps_dgtd_march_steps(&m, steps);
+    return electric_energy(c);
 }
 
 /* The upwind flux only between elements whose middle is in the layer along z. */
@@ -273,7 +261,6 @@ static double flat_growth(int upwind)
 {
     layer_case c;
     ps_dgtd_upwind u = {0};
-    const double one = 1;
     init(&c, 1, PS_DOUBLE, PS_DGTD_PML_BOX, .3);
     c.profile.kappa = 1;
     for (int k = 0; k < 6; ++k) {
@@ -282,22 +269,17 @@ static double flat_growth(int upwind)
         c.profile.inner[k / 3][k % 3] *= k % 3 == 2 ? .3 : 1;
     }
     dgtd_case_random(&c.x, 3);
-    ps_dgtd_march m = {.system = &c.x.system,
-                       .dt = .25 * ps_dgtd_step_constant(1) * dgtd_least_size(&c.x.body, NULL),
-                       .electric = c.x.field[0],
-                       .magnetic = c.x.field[1],
-                       .pml = &c.pml};
-    ps_dgtd_set_step(&c.x.system, &vacuum, m.dt);
-    ps_dgtd_pml_fill(&c.pml, &c.profile, &c.x.system, &c.x.body, c.layer, m.dt);
+    ps_dgtd_march m = march_of(&c, .25);
     if (upwind) {
-        start_upwind(&c, &u);
+        dgtd_upwind_init(&u, &c.x);
+        ps_dgtd_upwind_start(&u, &c.x.system, c.x.field[0]);
         if (upwind == 2) restrict_upwind(&c, &u);
         m.upwind = &u;
     }
-    double first = ps_dgtd_inner(&c.x.system, &one, m.electric, m.electric, c.x.partial);
+    double first = electric_energy(&c);
     ps_dgtd_march_steps(&m, 1000);
-    double last = ps_dgtd_inner(&c.x.system, &one, m.electric, m.electric, c.x.partial);
-    free(u.own), free(u.other), free(u.former[0]), free(u.former[1]);
+    double last = electric_energy(&c);
+    dgtd_upwind_release(&u);
     release(&c);
     return last / first;
 }
@@ -327,30 +309,20 @@ static void random_fields_do_not_grow(void **state)
 
 static void ranges_do_not_change_bits(void **state)
 {
-    layer_case a, b;
-    init(&a, 2, PS_SINGLE, PS_DGTD_PML_BALL, 1);
-    init(&b, 2, PS_SINGLE, PS_DGTD_PML_BALL, 1);
-    dgtd_case_random(&a.x, 5);
-    dgtd_case_random(&b.x, 5);
-    ps_dgtd_march all = {.system = &a.x.system,
-                         .dt = 1e-3,
-                         .electric = a.x.field[0],
-                         .magnetic = a.x.field[1],
-                         .pml = &a.pml},
-                  some = all;
-    some.system = &b.x.system;
-    some.electric = b.x.field[0];
-    some.magnetic = b.x.field[1];
-    some.pml = &b.pml;
-    ps_dgtd_set_step(&a.x.system, &vacuum, all.dt);
-    ps_dgtd_set_step(&b.x.system, &vacuum, all.dt);
-    for (int k = 0; k < 2; ++k) {
-        int64_t groups = a.x.system.groups;
-        ps_dgtd_march_half(&all, (ps_dgtd_field)k, 0, groups);
-        for (int64_t g = groups - 1; g >= 0; --g)
-            ps_dgtd_march_half(&some, (ps_dgtd_field)k, g, g + 1);
-        assert_memory_equal(a.x.field[k], b.x.field[k], dgtd_case_field_bytes(&a.x));
+    layer_case c[2];
+    ps_dgtd_march march[2];
+    for (int i = 0; i < 2; ++i) {
+        init(&c[i], 2, PS_SINGLE, PS_DGTD_PML_BALL, 1);
+        dgtd_case_random(&c[i].x, 5);
+        march[i] = dgtd_case_march(&c[i].x, 1e-3);
+        march[i].pml = &c[i].pml;
     }
-    release(&a);
-    release(&b);
+    for (int k = 0; k < 2; ++k) {
+        int64_t groups = c[0].x.system.groups;
+        ps_dgtd_march_half(&march[0], (ps_dgtd_field)k, 0, groups);
+        for (int64_t g = groups - 1; g >= 0; --g)
+            ps_dgtd_march_half(&march[1], (ps_dgtd_field)k, g, g + 1);
+        assert_memory_equal(c[0].x.field[k], c[1].x.field[k], dgtd_case_field_bytes(&c[0].x));
+    }
+    for (int i = 0; i < 2; ++i) release(&c[i]);
 }

@@ -29,22 +29,14 @@ static void ported_init(ported *p, int order, ps_dgtd_network network, double fr
         if (x->mesh.kinds[f] == PS_DGTD_PEC && f % 5 == 0) x->mesh.kinds[f] = PS_DGTD_PMC;
     check_ok(dgtd_case_init(x, order, PS_DOUBLE, materials, MATERIALS));
     double dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&x->body, NULL);
-    ps_dgtd_set_step(&x->system, materials, dt);
+    p->march = dgtd_case_march(x, dt);
     dgtd_choose_sides(&p->chosen, &x->mesh, 0);
     ps_dgtd_port *port = &p->port;
     if (network.line.guide) ps_dgtd_line_size(&network.line, dt, 4 * (CELLS - 8));
     dgtd_port_init(port, x, &p->chosen.sides, network, p->state);
-    p->march = (ps_dgtd_march){.system = &x->system,
-                               .dt = dt,
-                               .electric = x->field[0],
-                               .magnetic = x->field[1],
-                               .ports = port,
-                               .port_count = 1};
-    uint64_t seed = 17;
-    for (int field = 0; field < 2; ++field)
-        for (int64_t e = 0; e < x->mesh.elements; ++e)
-            for (int i = 0; i < 3 * x->reference.nodes; ++i)
-                ps_dgtd_set_node(&x->system, x->field[field], e, i % 3, i / 3, dgtd_uniform(&seed));
+    p->march.ports = port;
+    p->march.port_count = 1;
+    dgtd_case_random(x, 17);
 }
 
 static void ported_release(ported *p)

@@ -58,12 +58,3 @@ static void losses_send_back(void **state)
     x.poles[0] = (ps_dgtd_pole){.kind = PS_DGTD_DEBYE, .strength = 75, .rate = 1e12};
     check_near(ps_dgtd_absorbing_reflection(&x, omega), .6, 0, 1e-9);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coarse_by_wavelength),
-        cmocka_unit_test(losses_send_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -39,26 +39,47 @@ static float *fill(const cube_tets *mesh, const ps_dgtd_reference *reference, fi
     return values;
 }
 
+/* A shaken cube with a field. */
+typedef struct sampled {
+    cube_tets mesh;
+    ps_dgtd_reference reference;
+    ps_dgtd_tets tets;
+    int32_t *number;
+    float *values;
+    ps_dgtd_rows rows;
+} sampled;
+
+static void sampled_init(sampled *s, int order, field_of field)
+{
+    check_ok(cube_tets_init(&s->mesh, 3, .4, PS_DGTD_PEC));
+    ps_dgtd_reference_init(&s->reference, order);
+    s->number = malloc((size_t)s->mesh.elements * sizeof *s->number);
+    s->values = fill(&s->mesh, &s->reference, field, s->number);
+    s->tets = (ps_dgtd_tets){s->mesh.vertices, s->mesh.tetrahedra, s->mesh.elements};
+    s->rows = (ps_dgtd_rows){s->mesh.elements, s->number, s->values};
+}
+
+static void sampled_release(sampled *s)
+{
+    cube_tets_release(&s->mesh);
+    free(s->number);
+    free(s->values);
+}
+
 static void lattice_has_the_field(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
-        ps_dgtd_reference reference;
-        check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
-        ps_dgtd_reference_init(&reference, order);
-        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        PS_SCOPED_MEMORY float *values = fill(&mesh, &reference, field_at, number);
+        PS_SCOPED(sampled_release) sampled s = {0};
+        sampled_init(&s, order, field_at);
         /* skewed, partly outside */
         ps_dgtd_lattice lattice = {
             {-.13, .02, -.21}, {{.11, .03, .01}, {-.02, .1, 0}, {.01, .02, .13}}, {11, 9, 10}};
         int64_t points = ps_dgtd_lattice_points(&lattice), inside = 0;
-        ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
-        ps_dgtd_rows rows = {mesh.elements, number, values};
         PS_SCOPED_MEMORY int32_t *owner = malloc((size_t)points * sizeof *owner);
         float(*fields)[6] = malloc((size_t)points * sizeof *fields);
         PS_SCOPED_MEMORY float *squares = malloc((size_t)points * sizeof *squares);
-        ps_dgtd_lattice_owners(&lattice, &tets, NULL, owner);
-        ps_dgtd_lattice_sample(&lattice, owner, &reference, &tets, &rows, fields, squares);
+        ps_dgtd_lattice_owners(&lattice, &s.tets, NULL, owner);
+        ps_dgtd_lattice_sample(&lattice, owner, &s.reference, &s.tets, &s.rows, fields, squares);
         for (int64_t p = 0; p < points; ++p) {
             double x[3], sum = 0;
             ps_dgtd_lattice_point(&lattice, p, x);
@@ -127,22 +148,16 @@ static double linear(int order, int q, const double x[3])
 static void squares_integrate(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
-        ps_dgtd_reference reference;
+        PS_SCOPED(sampled_release) sampled s = {0};
         double sum = 0, largest = 0, all = 0;
-        check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
-        ps_dgtd_reference_init(&reference, order);
-        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        PS_SCOPED_MEMORY float *values = fill(&mesh, &reference, linear, number);
-        PS_SCOPED_MEMORY double *volume = malloc((size_t)mesh.elements * 8);
-        PS_SCOPED_MEMORY double *mean = malloc((size_t)mesh.elements * 8),
-                                *most = malloc((size_t)mesh.elements * 8);
-        ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
-        ps_dgtd_rows rows = {mesh.elements, number, values};
-        ps_dgtd_mean_squares(&reference, &rows, mean, most);
-        ps_dgtd_volumes(&tets, volume);
-        for (int64_t r = 0; r < mesh.elements; ++r) {
-            sum += mean[r] * volume[number[r]];
+        sampled_init(&s, order, linear);
+        const int64_t elements = s.mesh.elements;
+        PS_SCOPED_MEMORY double *volume = malloc((size_t)(3 * elements) * sizeof *volume);
+        double *mean = volume + elements, *most = mean + elements;
+        ps_dgtd_mean_squares(&s.reference, &s.rows, mean, most);
+        ps_dgtd_volumes(&s.tets, volume);
+        for (int64_t r = 0; r < elements; ++r) {
+            sum += mean[r] * volume[s.number[r]];
             all += volume[r];
             largest = worse_of(largest, most[r]);
         }
@@ -159,20 +174,19 @@ static double along_y(int order, int q, const double x[3])
 static double along_z(int order, int q, const double x[3]) { return q == 2 ? 2 : q == 5 ? -1 : 0; }
 
 /* The fields below on the unit cube: int |n x E|^2 = 10 + 20/3, int |n x H|^2 = 4 5; Z = 2. */
-static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *reference,
-                        const ps_dgtd_rows *rows, const float *h, double *out)
+static void check_kinds(const sampled *s, const float *h, double *out)
 {
+    const int64_t elements = s->mesh.elements;
     const double expected[PS_DGTD_FACES] = {2.5, 0, 0, (50. / 3 / 2 + 20 * 2) / 4};
-    ps_dgtd_tets tets = {mesh->vertices, mesh->tetrahedra, mesh->elements};
-    PS_SCOPED_MEMORY uint8_t *kinds = malloc((size_t)(4 * mesh->elements));
-    PS_SCOPED_MEMORY double *impedance = malloc((size_t)mesh->elements * sizeof *impedance);
-    for (int64_t r = 0; r < mesh->elements; ++r) impedance[r] = 2;
+    PS_SCOPED_MEMORY uint8_t *kinds = malloc((size_t)(4 * elements));
+    PS_SCOPED_MEMORY double *impedance = malloc((size_t)elements * sizeof *impedance);
+    for (int64_t r = 0; r < elements; ++r) impedance[r] = 2;
     for (int kind = PS_DGTD_INNER; kind < PS_DGTD_FACES; ++kind) {
-        const ps_dgtd_surface surface = {mesh->links, kinds, impedance};
+        const ps_dgtd_surface surface = {s->mesh.links, kinds, impedance};
         double sum = 0;
-        memset(kinds, kind, (size_t)(4 * mesh->elements));
-        ps_dgtd_outflow(reference, &tets, &surface, rows, h, out);
-        for (int64_t r = 0; r < mesh->elements; ++r) sum += out[r];
+        memset(kinds, kind, (size_t)(4 * elements));
+        ps_dgtd_outflow(&s->reference, &s->tets, &surface, &s->rows, h, out);
+        for (int64_t r = 0; r < elements; ++r) sum += out[r];
         check_near(sum, expected[kind], 0, 1e-5);
     }
 }
@@ -182,21 +196,15 @@ static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *referenc
 static void outflow_is_the_divergence(void **state)
 {
     for (int order = 1; order <= 4; ++order) {
-        PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
-        ps_dgtd_reference reference;
+        PS_SCOPED(sampled_release) sampled s = {0};
         double sum = 0;
-        check_ok(cube_tets_init(&mesh, 3, .4, PS_DGTD_PEC));
-        ps_dgtd_reference_init(&reference, order);
-        PS_SCOPED_MEMORY int32_t *number = malloc((size_t)mesh.elements * sizeof *number);
-        PS_SCOPED_MEMORY float *e = fill(&mesh, &reference, along_y, number);
-        PS_SCOPED_MEMORY float *h = fill(&mesh, &reference, along_z, number);
-        PS_SCOPED_MEMORY double *out = malloc((size_t)mesh.elements * 8);
-        ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
-        ps_dgtd_rows rows = {mesh.elements, number, e};
-        const ps_dgtd_surface surface = {mesh.links, NULL, NULL};
-        ps_dgtd_outflow(&reference, &tets, &surface, &rows, h, out);
-        for (int64_t r = 0; r < mesh.elements; ++r) sum += out[r];
+        sampled_init(&s, order, along_y);
+        PS_SCOPED_MEMORY float *h = fill(&s.mesh, &s.reference, along_z, s.number);
+        PS_SCOPED_MEMORY double *out = malloc((size_t)s.mesh.elements * sizeof *out);
+        const ps_dgtd_surface surface = {s.mesh.links, NULL, NULL};
+        ps_dgtd_outflow(&s.reference, &s.tets, &surface, &s.rows, h, out);
+        for (int64_t r = 0; r < s.mesh.elements; ++r) sum += out[r];
         check_near(sum, 2.5, 0, 1e-6);
-        check_kinds(&mesh, &reference, &rows, h, out);
+        check_kinds(&s, h, out);
     }
 }

@@ -79,14 +79,10 @@ static void cube_init(cube_run *c, int order, int side, const ps_dgtd_incident *
     memset(c, 0, sizeof *c);
     check_ok(cube_tets_init(&c->x.mesh, side, 0, PS_DGTD_ABSORBING));
     check_ok(dgtd_case_init(&c->x, order, PS_DOUBLE, &vacuum, 1));
-    c->march = (ps_dgtd_march){.system = &c->x.system,
-                               .border = &c->border,
-                               .dt = .8 * dgtd_kuhn_limit(order, side),
-                               .electric = c->x.field[0],
-                               .magnetic = c->x.field[1]};
+    c->march = dgtd_case_march(&c->x, .8 * dgtd_kuhn_limit(order, side));
+    c->march.border = &c->border;
     c->border.averaged = 1;
     c->border.incident = incident;
-    ps_dgtd_set_step(&c->x.system, &vacuum, c->march.dt);
 }
 
 static void cube_release(cube_run *c)
@@ -179,11 +175,7 @@ static void make_upwind(cube_run *c, ps_dgtd_upwind *flux)
 {
     c->march.dt /= 2;
     ps_dgtd_set_step(&c->x.system, &vacuum, c->march.dt);
-    flux->slots = c->x.system.groups * ps_dgtd_lanes(PS_DOUBLE);
-    flux->own = dgtd_array(ps_dgtd_upwind_own_bytes(&c->x.system));
-    flux->other = dgtd_array(ps_dgtd_upwind_other_bytes(&c->x.system));
-    for (int f = 0; f < 2; ++f) flux->former[f] = dgtd_array(dgtd_case_field_bytes(&c->x));
-    ps_dgtd_upwind_fill(flux, &c->x.system, &vacuum, NULL);
+    dgtd_upwind_init(flux, &c->x);
     c->march.upwind = flux;
 }
 
@@ -213,7 +205,7 @@ static double leak(int side, int upwind)
         outside = worse_of(outside, norm_of(&c.x, total, 0, 0, NULL));
         inside = worse_of(inside, norm_of(&c.x, total, 1, 0, NULL));
     }
-    free(flux.former[0]), free(flux.former[1]), free(flux.own), free(flux.other);
+    dgtd_upwind_release(&flux);
     return sqrt(outside / inside);
 }
 

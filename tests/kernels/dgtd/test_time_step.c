@@ -86,12 +86,8 @@ static void stable_below_the_limit_only(void **state)
         double one = 1;
         check_ok(cube_tets_init(&x.mesh, 2, .2, PS_DGTD_PEC));
         check_ok(dgtd_case_init(&x, 2, PS_DOUBLE, &vacuum, 1));
-        double limit = power_limit(&x, &vacuum, 400);
-        ps_dgtd_march m = {.system = &x.system,
-                           .dt = (beyond ? 1.02 : .98) * limit,
-                           .electric = x.field[0],
-                           .magnetic = x.field[1]};
-        ps_dgtd_set_step(&x.system, &vacuum, m.dt);
+        ps_dgtd_march m =
+            dgtd_case_march(&x, (beyond ? 1.02 : .98) * power_limit(&x, &vacuum, 400));
         dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
         ps_dgtd_march_steps(&m, 200);
         size[beyond] = ps_dgtd_inner(&x.system, &one, x.field[0], x.field[0], x.partial);

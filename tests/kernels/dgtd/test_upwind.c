@@ -29,28 +29,14 @@ static void init(upwind_case *u, int order, ps_precision precision, int side, do
             if (x->mesh.kinds[4 * e + f]) x->mesh.kinds[4 * e + f] = (uint8_t)(1 + e % 3);
     }
     check_ok(dgtd_case_init(x, order, precision, u->materials, 3));
-    size_t bytes = dgtd_case_field_bytes(x);
-    ps_dgtd_upwind *up = &u->upwind;
-    up->former[0] = dgtd_array(bytes);
-    up->former[1] = dgtd_array(bytes);
-    up->slots = x->system.groups * ps_dgtd_lanes(precision);
-    up->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
-    up->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
-    ps_dgtd_upwind_fill(up, &x->system, u->materials, NULL);
-    u->march = (ps_dgtd_march){.system = &x->system,
-                               .dt = fraction * dgtd_kuhn_limit(order, side),
-                               .electric = x->field[0],
-                               .magnetic = x->field[1],
-                               .upwind = up};
-    ps_dgtd_set_step(&x->system, u->materials, u->march.dt);
+    dgtd_upwind_init(&u->upwind, x);
+    u->march = dgtd_case_march(x, fraction * dgtd_kuhn_limit(order, side));
+    u->march.upwind = &u->upwind;
 }
 
 static void release(upwind_case *u)
 {
-    free(u->upwind.former[0]);
-    free(u->upwind.former[1]);
-    free(u->upwind.own);
-    free(u->upwind.other);
+    dgtd_upwind_release(&u->upwind);
     dgtd_case_release(&u->x);
 }
 
@@ -149,22 +135,12 @@ static double cavity_error(int order, int side, double fraction)
     static dgtd_rule rule;
     upwind_case u;
     dgtd_mode mode = {0};
-    double worst = 0;
     init(&u, order, PS_DOUBLE, side, 0, fraction);
     int64_t steps = (int64_t)ceil(1 / u.march.dt);
     u.march.dt = 1 / (double)steps;
     ps_dgtd_set_step(&u.x.system, u.materials, u.march.dt);
     dgtd_rule_init(&rule, &u.x.reference, order + (side <= 2 ? 5 : 3));
-    dgtd_case_interpolate(&u.x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
-    dgtd_case_interpolate(&u.x, PS_DGTD_H, dgtd_mode_value, &mode, u.march.dt / 2);
-    ps_dgtd_upwind_start(&u.upwind, &u.x.system, u.march.electric);
-    while (u.march.step < steps) {
-        ps_dgtd_march_steps(&u.march, 1);
-        double n = (double)u.march.step, e, h;
-        e = dgtd_case_error(&u.x, &rule, PS_DGTD_E, dgtd_mode_value, &mode, n * u.march.dt);
-        h = dgtd_case_error(&u.x, &rule, PS_DGTD_H, dgtd_mode_value, &mode, (n + .5) * u.march.dt);
-        worst = worse_of(worst, sqrt(e + h));
-    }
+    double worst = dgtd_march_error(&u.x, &u.march, &rule, dgtd_mode_value, &mode, steps, 1);
     release(&u);
     return worst;
 }

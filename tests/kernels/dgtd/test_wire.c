@@ -58,15 +58,11 @@ static void wired_init(wired *p, int order, int path, double resistance)
     check_ok(ps_dgtd_wire_rate(&p->wire, &x->reference, &x->body, &rate));
     double field = ps_dgtd_step_constant(order) * dgtd_least_size(&x->body, NULL);
     double dt = .99 / sqrt(1 / (field * field) + rate / 4);
-    ps_dgtd_set_step(&x->system, materials, dt);
+    p->march = dgtd_case_march(x, dt);
     check_ok(ps_dgtd_wire_set(&p->wire, dt));
-    p->march = (ps_dgtd_march){.system = &x->system, .dt = dt, .electric = x->field[0],
-                               .magnetic = x->field[1], .wires = &p->wire, .wire_count = 1};
+    p->march.wires = &p->wire, p->march.wire_count = 1;
     uint64_t seed = 17;
-    for (int field_of = 0; field_of < 2; ++field_of)
-        for (int64_t e = 0; e < x->mesh.elements; ++e)
-            for (int i = 0; i < 3 * x->reference.nodes; ++i)
-                ps_dgtd_set_node(&x->system, x->field[field_of], e, i % 3, i / 3, dgtd_uniform(&seed));
+    dgtd_case_random(x, seed);
     for (int k = 0; k < p->wire.currents + p->wire.segments + 1; ++k) p->state[k] = dgtd_uniform(&seed);
 }
 
