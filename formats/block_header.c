@@ -103,12 +103,12 @@ static ps_status get_header(const ps_store *store, ps_block_header *h)
     return ps_block_header_check(h);
 }
 
-ps_status ps_block_header_get(const ps_store *store, ps_block_header *header)
+ps_status ps_block_header_get(ps_store *store, ps_block_header *header)
 {
     *header = (ps_block_header){0};
     PS_TRY(ps_slice_header_get(store, &header->slices));
-    ps_status status = get_header(store, header);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY_IN(get_header(store, header), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 /* ---- from the tiles ---- */

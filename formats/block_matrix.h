@@ -51,7 +51,7 @@ typedef struct ps_block_header {
  * values. PS_INVALID with the first fault (formats/block_header.c). */
 ps_status ps_block_header_check(const ps_block_header *header);
 ps_status ps_block_header_put(ps_store *store, const ps_block_header *header);
-ps_status ps_block_header_get(const ps_store *store, ps_block_header *header);
+ps_status ps_block_header_get(ps_store *store, ps_block_header *header);
 struct ps_block_tile;
 double ps_block_fill(double nnz, double stored); /* NNZ %; 100 of nothing */
 /* Counts and statistics from those of the tiles, and all lags where k_end is 0. PS_INVALID unless

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "formats/entries.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 
 static const char *const groups[] = {"/test", "/trial"};
+static const char nodes_of[] = "nodes of a cluster tree";
 
 /* ---- trees ---- */
 
@@ -18,63 +20,43 @@ static const char *const groups[] = {"/test", "/trial"};
 typedef struct node_columns {
     int64_t *range, *child;
     double *box;
-    char name[4][PS_NAME_MAX];
 } node_columns;
 
 static void release_columns(node_columns *c) { PS_FREE(c->range, c->child, c->box); }
 
-static ps_status make_columns(node_columns *c, const char *group, int64_t nodes)
+static ps_status pass_tree(ps_store *store, const char *group, const ps_cluster_tree *tree,
+                           const node_columns *c, ps_columns_pass *each)
 {
     static const char *const leaf[] = {"range", "child", "box", "order"};
-    memset(c, 0, sizeof *c);
-    for (int i = 0; i < 4; ++i) snprintf(c->name[i], PS_NAME_MAX, "%s/%s", group, leaf[i]);
-    PS_TRY(PS_ALLOC(&c->range, 2 * nodes, "nodes of a cluster tree"));
-    PS_TRY(PS_ALLOC(&c->child, 2 * nodes, "nodes of a cluster tree"));
-    return PS_ALLOC(&c->box, 6 * nodes, "nodes of a cluster tree");
-}
-
-static void table_of(const node_columns *c, const ps_cluster_tree *tree, ps_column out[4])
-{
-    const char *text[] = {"begin and end of each node", "children, -1 for none",
-                          "low and high corner of the supports", "function at each position"};
-    void *data[] = {c->range, c->child, c->box, tree->order};
-    static const int width[] = {2, 2, 6, 1};
-    for (int i = 0; i < 4; ++i)
-        out[i] = (ps_column){.name = c->name[i],
-                             .units = i == 2 ? "m" : "1",
-                             .description = text[i],
-                             .type = i == 2 ? PS_F64 : PS_I64,
-                             .rows = i == 3 ? tree->dofs : tree->node_count,
-                             .width = width[i],
-                             .data = data[i]};
-}
-
-static ps_status put_tree(ps_store *store, const char *group, const ps_cluster_tree *tree,
-                          node_columns *c)
-{
-    ps_column table[4];
-    PS_TRY(make_columns(c, group, tree->node_count));
-    for (int64_t n = 0; n < tree->node_count; ++n) {
-        const ps_cluster_node *node = &tree->nodes[n];
-        c->range[2 * n] = node->begin;
-        c->range[2 * n + 1] = node->end;
-        memcpy(c->child + 2 * n, node->child, sizeof node->child);
-        memcpy(c->box + 6 * n, node->low, sizeof node->low);
-        memcpy(c->box + 6 * n + 3, node->high, sizeof node->high);
-    }
-    table_of(c, tree, table);
-    PS_TRY(ps_columns_write(store, table, 4));
-    PS_TRY(ps_store_put_int(store, group, "dofs", tree->dofs));
-    PS_TRY(ps_store_put_int(store, group, "nodes", tree->node_count));
-    return ps_store_put_int(store, group, "leaf_size", tree->leaf_size);
+    int64_t nodes = tree->node_count;
+    char name[4][PS_NAME_MAX];
+    for (int i = 0; i < 4; ++i) snprintf(name[i], PS_NAME_MAX, "%s/%s", group, leaf[i]);
+    const ps_column columns[] = {
+        {name[0], "1", "begin and end of each node", PS_I64, nodes, 2, .at = &c->range},
+        {name[1], "1", "children, -1 for none", PS_I64, nodes, 2, .at = &c->child},
+        {name[2], "m", "low and high corner of the supports", PS_F64, nodes, 6, .at = &c->box},
+        {name[3], "1", "function at each position", PS_I64, tree->dofs, 1, .at = &tree->order}};
+    return each(store, columns, PS_COLUMNS(columns));
 }
 
 ps_status ps_cluster_tree_put(ps_store *store, const char *group, const ps_cluster_tree *tree)
 {
-    node_columns columns;
-    ps_status status = put_tree(store, group, tree, &columns);
-    release_columns(&columns);
-    return status;
+    PS_SCOPED(release_columns) node_columns c = {0};
+    PS_TRY(PS_ALLOC(&c.range, 2 * tree->node_count, nodes_of));
+    PS_TRY(PS_ALLOC(&c.child, 2 * tree->node_count, nodes_of));
+    PS_TRY(PS_ALLOC(&c.box, 6 * tree->node_count, nodes_of));
+    for (int64_t n = 0; n < tree->node_count; ++n) {
+        const ps_cluster_node *node = &tree->nodes[n];
+        c.range[2 * n] = node->begin;
+        c.range[2 * n + 1] = node->end;
+        memcpy(c.child + 2 * n, node->child, sizeof node->child);
+        memcpy(c.box + 6 * n, node->low, sizeof node->low);
+        memcpy(c.box + 6 * n + 3, node->high, sizeof node->high);
+    }
+    PS_TRY(pass_tree(store, group, tree, &c, ps_columns_write));
+    PS_TRY(ps_store_put_int(store, group, "dofs", tree->dofs));
+    PS_TRY(ps_store_put_int(store, group, "nodes", tree->node_count));
+    return ps_store_put_int(store, group, "leaf_size", tree->leaf_size);
 }
 
 static ps_status check_node(const ps_cluster_tree *tree, int64_t n)
@@ -98,14 +80,13 @@ static ps_status check_node(const ps_cluster_tree *tree, int64_t n)
 
 static ps_status check_order(const ps_cluster_tree *tree)
 {
-    uint8_t *seen;
+    PS_SCOPED_MEMORY uint8_t *seen = NULL;
     PS_TRY(PS_ALLOC(&seen, tree->dofs, "a check of an order"));
     int64_t bad = -1;
     for (int64_t p = 0; p < tree->dofs && bad < 0; ++p) {
         int64_t i = tree->order[p];
         if (i < 0 || i >= tree->dofs || seen[i]++) bad = p;
     }
-    free(seen);
     return bad < 0 ? PS_OK
                    : ps_fail(PS_INVALID, "the order is no permutation at position %lld",
                              (long long)bad);
@@ -115,7 +96,7 @@ static ps_status check_order(const ps_cluster_tree *tree)
 static ps_status check_depth(const ps_cluster_tree *tree)
 {
     enum { DEPTH_MAX = 2000 };
-    int32_t *depth;
+    PS_SCOPED_MEMORY int32_t *depth = NULL;
     PS_TRY(PS_ALLOC(&depth, tree->node_count, "a check of a cluster tree"));
     int64_t deep = -1;
     for (int64_t n = 0; n < tree->node_count; ++n)
@@ -123,7 +104,6 @@ static ps_status check_depth(const ps_cluster_tree *tree)
             depth[tree->nodes[n].child[c]] = depth[n] + 1;
             if (depth[n] >= DEPTH_MAX) deep = n;
         }
-    free(depth);
     return deep < 0
                ? PS_OK
                : ps_fail(PS_INVALID, "node %lld lies %d levels deep", (long long)deep, DEPTH_MAX);
@@ -139,10 +119,9 @@ static ps_status check_tree(const ps_cluster_tree *tree)
     return check_order(tree);
 }
 
-static ps_status get_tree(ps_store *store, const char *group, ps_cluster_tree *tree,
-                          node_columns *c)
+static ps_status get_tree(ps_store *store, const char *group, ps_cluster_tree *tree)
 {
-    ps_column table[4];
+    PS_SCOPED(release_columns) node_columns c = {0};
     PS_TRY(ps_store_get_int(store, group, "dofs", &tree->dofs));
     PS_TRY(ps_store_get_int(store, group, "nodes", &tree->node_count));
     PS_TRY(ps_store_get_int(store, group, "leaf_size", &tree->leaf_size));
@@ -150,31 +129,23 @@ static ps_status get_tree(ps_store *store, const char *group, ps_cluster_tree *t
         tree->node_count >= 2 * tree->dofs || tree->leaf_size < 1)
         return ps_fail(PS_INVALID, "%lld functions in %lld clusters", (long long)tree->dofs,
                        (long long)tree->node_count);
-    char order[PS_NAME_MAX]; /* what is there bounds what is taken for it */
-    snprintf(order, sizeof order, "%s/order", group);
-    PS_TRY(ps_store_expect(store, order, PS_I64, tree->dofs, 1));
-    PS_TRY(PS_ALLOC(&tree->nodes, tree->node_count, "nodes of a cluster tree"));
-    PS_TRY(PS_ALLOC(&tree->order, tree->dofs, "order of a cluster tree"));
-    PS_TRY(make_columns(c, group, tree->node_count));
-    table_of(c, tree, table);
-    PS_TRY(ps_columns_read(store, table, 4));
+    PS_TRY(pass_tree(store, group, tree, &c, ps_columns_load));
+    PS_TRY(PS_ALLOC(&tree->nodes, tree->node_count, nodes_of));
     for (int64_t n = 0; n < tree->node_count; ++n) {
         ps_cluster_node *node = &tree->nodes[n];
-        node->begin = c->range[2 * n];
-        node->end = c->range[2 * n + 1];
-        memcpy(node->child, c->child + 2 * n, sizeof node->child);
-        memcpy(node->low, c->box + 6 * n, sizeof node->low);
-        memcpy(node->high, c->box + 6 * n + 3, sizeof node->high);
+        node->begin = c.range[2 * n];
+        node->end = c.range[2 * n + 1];
+        memcpy(node->child, c.child + 2 * n, sizeof node->child);
+        memcpy(node->low, c.box + 6 * n, sizeof node->low);
+        memcpy(node->high, c.box + 6 * n + 3, sizeof node->high);
     }
     return check_tree(tree);
 }
 
 ps_status ps_cluster_tree_get(ps_store *store, const char *group, ps_cluster_tree *tree)
 {
-    node_columns columns = {0};
     memset(tree, 0, sizeof *tree);
-    ps_status status = get_tree(store, group, tree, &columns);
-    release_columns(&columns);
+    ps_status status = get_tree(store, group, tree);
     if (status == PS_OK) return PS_OK;
     ps_cluster_tree_release(tree);
     return ps_context(status, "%s: %s", ps_store_path(store), group);
@@ -189,12 +160,21 @@ void ps_cluster_tree_release(ps_cluster_tree *tree)
 
 /* ---- leaves ---- */
 
+static ps_status pass_leaves(ps_store *store, const ps_cluster_leaves *leaves,
+                             ps_columns_pass *each)
+{
+    int64_t count = leaves->count;
+    const ps_column columns[] = {
+        {"/leaves/row", "1", "node of the test tree", PS_I32, count, 1, .at = &leaves->row},
+        {"/leaves/column", "1", "node of the trial tree", PS_I32, count, 1, .at = &leaves->column},
+        {"/leaves/far", "1", "1: admissible", PS_U8, count, 1, .at = &leaves->far}};
+    return each(store, columns, PS_COLUMNS(columns));
+}
+
 ps_status ps_cluster_leaves_init(ps_cluster_leaves *leaves, int64_t count)
 {
     *leaves = (ps_cluster_leaves){.count = count};
-    PS_TRY(PS_ALLOC(&leaves->row, count, "leaves of a block tree"));
-    PS_TRY(PS_ALLOC(&leaves->column, count, "leaves of a block tree"));
-    return PS_ALLOC(&leaves->far, count, "leaves of a block tree");
+    return pass_leaves(NULL, leaves, ps_columns_allocate);
 }
 
 void ps_cluster_leaves_release(ps_cluster_leaves *leaves)
@@ -203,20 +183,9 @@ void ps_cluster_leaves_release(ps_cluster_leaves *leaves)
     memset(leaves, 0, sizeof *leaves);
 }
 
-static void table_of_leaves(const ps_cluster_leaves *leaves, ps_column out[3])
-{
-    out[0] = (ps_column){"/leaves/row", "1", "node of the test tree", PS_I32, leaves->count, 1,
-                         leaves->row};
-    out[1] = (ps_column){"/leaves/column", "1", "node of the trial tree", PS_I32, leaves->count, 1,
-                         leaves->column};
-    out[2] = (ps_column){"/leaves/far", "1", "1: admissible", PS_U8, leaves->count, 1, leaves->far};
-}
-
 ps_status ps_cluster_leaves_put(ps_store *store, const ps_cluster_leaves *leaves)
 {
-    ps_column table[3];
-    table_of_leaves(leaves, table);
-    PS_TRY(ps_columns_write(store, table, 3));
+    PS_TRY(pass_leaves(store, leaves, ps_columns_write));
     return ps_store_put_int(store, "/leaves", "count", leaves->count);
 }
 
@@ -257,15 +226,13 @@ ps_status ps_cluster_leaves_get(ps_store *store, const ps_cluster_tree *rows,
                                 const ps_cluster_tree *columns, bool symmetric,
                                 ps_cluster_leaves *leaves)
 {
-    ps_column table[3];
     int64_t count;
     memset(leaves, 0, sizeof *leaves);
     PS_TRY(ps_store_get_int(store, "/leaves", "count", &count));
     if (count < 1 || count > rows->dofs * columns->dofs)
         return ps_fail(PS_INVALID, "%s: %lld leaves", ps_store_path(store), (long long)count);
-    ps_status status = ps_cluster_leaves_init(leaves, count);
-    table_of_leaves(leaves, table);
-    if (status == PS_OK) status = ps_columns_read(store, table, 3);
+    leaves->count = count;
+    ps_status status = pass_leaves(store, leaves, ps_columns_load);
     leaf_walk walk = {rows, columns, leaves, symmetric, 0};
     if (status == PS_OK && !(tiles(&walk, 0, 0) && walk.next == count))
         status = ps_fail(PS_INVALID,
@@ -278,29 +245,31 @@ ps_status ps_cluster_leaves_get(ps_store *store, const ps_cluster_tree *rows,
 
 /* ---- the file ---- */
 
-static void table_of_mesh(const ps_clusters *c, ps_column out[2])
+static ps_status pass_mesh(ps_store *store, const ps_clusters *c, ps_columns_pass *each)
 {
-    out[0] =
-        (ps_column){"/mesh/vertices", "m", "vertices", PS_F64, c->vertex_count, 3, c->vertices};
-    out[1] = (ps_column){
-        "/mesh/triangles", "1", "vertices of each triangle", PS_I32, c->triangle_count, 3,
-        c->triangles};
+    const ps_column columns[] = {
+        {"/mesh/vertices", "m", "vertices", PS_F64, c->vertex_count, 3, .at = &c->vertices},
+        {"/mesh/triangles", "1", "vertices of each triangle", PS_I32, c->triangle_count, 3,
+         .at = &c->triangles}};
+    return each(store, columns, PS_COLUMNS(columns));
+}
+
+static ps_status pass_head(ps_store *store, const ps_clusters *c, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("same", c->same), PS_ENTRY("closed", c->closed),
+                                PS_ENTRY("eta", c->eta), PS_ENTRY("order", c->order),
+                                PS_ENTRY("mesh_hash", c->mesh_hash)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
 }
 
 static ps_status put_all(ps_store *store, const ps_clusters *c)
 {
-    ps_column mesh[2];
-    table_of_mesh(c, mesh);
-    PS_TRY(ps_columns_write(store, mesh, 2));
+    PS_TRY(pass_mesh(store, c, ps_columns_write));
     PS_TRY(ps_store_put_int(store, "/mesh", "vertices", c->vertex_count));
     PS_TRY(ps_store_put_int(store, "/mesh", "triangles", c->triangle_count));
     PS_TRY(ps_store_put_text(store, "/", "test_space", ps_hbem_space_name(c->space[0])));
     PS_TRY(ps_store_put_text(store, "/", "trial_space", ps_hbem_space_name(c->space[1])));
-    PS_TRY(ps_store_put_int(store, "/", "same", c->same));
-    PS_TRY(ps_store_put_int(store, "/", "closed", c->closed));
-    PS_TRY(ps_store_put_real(store, "/", "eta", c->eta));
-    PS_TRY(ps_store_put_text(store, "/", "order", c->order));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_hash", c->mesh_hash));
+    PS_TRY(pass_head(store, c, ps_entries_put));
     for (int side = 0; side < (c->same ? 1 : 2); ++side)
         PS_TRY(ps_cluster_tree_put(store, groups[side], &c->tree[side]));
     return ps_cluster_leaves_put(store, &c->leaves);
@@ -322,19 +291,12 @@ ps_status ps_clusters_save(const char *path, const ps_clusters *clusters,
 static ps_status get_head(ps_store *store, ps_clusters *c)
 {
     static const char *const space[] = {"test_space", "trial_space"};
-    int64_t same, closed;
     char name[16];
     for (int side = 0; side < 2; ++side) {
         PS_TRY(ps_store_get_text(store, "/", space[side], name, sizeof name));
         PS_TRY(ps_hbem_space_parse(name, &c->space[side]));
     }
-    PS_TRY(ps_store_get_int(store, "/", "same", &same));
-    PS_TRY(ps_store_get_int(store, "/", "closed", &closed));
-    PS_TRY(ps_store_get_real(store, "/", "eta", &c->eta));
-    PS_TRY(ps_store_get_text(store, "/", "order", c->order, sizeof c->order));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", c->mesh_hash, sizeof c->mesh_hash));
-    c->same = same != 0;
-    c->closed = closed != 0;
+    PS_TRY(pass_head(store, c, ps_entries_get));
     if (!(c->eta >= 0) || !isfinite(c->eta) || (c->same && c->space[0] != c->space[1]))
         return ps_fail(PS_INVALID, "eta %g, one space for %s and %s", c->eta,
                        ps_hbem_space_name(c->space[0]), ps_hbem_space_name(c->space[1]));
@@ -343,19 +305,13 @@ static ps_status get_head(ps_store *store, ps_clusters *c)
 
 static ps_status get_mesh(ps_store *store, ps_clusters *c)
 {
-    ps_column mesh[2];
     PS_TRY(ps_store_get_int(store, "/mesh", "vertices", &c->vertex_count));
     PS_TRY(ps_store_get_int(store, "/mesh", "triangles", &c->triangle_count));
     if (c->vertex_count < 3 || c->vertex_count > INT32_MAX || c->triangle_count < 1 ||
         c->triangle_count > INT32_MAX / 3)
         return ps_fail(PS_INVALID, "%lld vertices, %lld triangles", (long long)c->vertex_count,
                        (long long)c->triangle_count);
-    table_of_mesh(c, mesh);
-    PS_TRY(ps_columns_expect(store, mesh, 2));
-    PS_TRY(PS_ALLOC(&c->vertices, 3 * c->vertex_count, "vertices"));
-    PS_TRY(PS_ALLOC(&c->triangles, 3 * c->triangle_count, "triangles"));
-    table_of_mesh(c, mesh);
-    PS_TRY(ps_columns_read(store, mesh, 2));
+    PS_TRY(pass_mesh(store, c, ps_columns_load));
     for (int64_t i = 0; i < 3 * c->vertex_count; ++i)
         if (!isfinite(c->vertices[i]))
             return ps_fail(PS_INVALID, "vertex %lld is not finite", (long long)(i / 3));
@@ -390,11 +346,10 @@ static ps_status get_all(ps_store *store, ps_clusters *c)
 
 ps_status ps_clusters_load(const char *path, ps_clusters *clusters)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(clusters, 0, sizeof *clusters);
     PS_TRY(ps_store_open(path, PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &store));
     ps_status status = get_all(store, clusters);
-    ps_store_close(&store);
     if (status == PS_OK) return PS_OK;
     ps_clusters_release(clusters);
     return ps_context(status, "%s", path);

@@ -115,10 +115,8 @@ static ps_status length_of(ps_store *store, const char *group, const char *name,
 {
     char path[PS_NAME_MAX];
     snprintf(path, sizeof path, "%s/%s", group, name);
-    int id;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(store, path, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, path, &info));
     if (info.rank != 1)
         return ps_fail(PS_INVALID, "%s has %d dimensions instead of one", path, info.rank);
     *out = info.dims[0];

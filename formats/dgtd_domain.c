@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
 #include "runtime/compare.h"
 #include "runtime/memory.h"
@@ -183,23 +184,14 @@ static ps_status take_vertices(const ps_dgtd_model_file *file, ps_dgtd_domain *d
 
 static ps_status read_rows(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
 {
-    ps_store *s = file->store;
-    int64_t count = d->elements, first = d->first;
-    PS_TRY(PS_ALLOC(&d->tetrahedra, 4 * count, "tetrahedra"));
-    PS_TRY(PS_ALLOC(&d->links, 4 * count, "links of faces"));
-    PS_TRY(PS_ALLOC(&d->kinds, 4 * count, "conditions"));
-    PS_TRY(PS_ALLOC(&d->material, count, "materials"));
-    PS_TRY(PS_ALLOC(&d->source, count, "places in the mesh"));
-    PS_TRY(ps_store_read_array(s, "/mesh/tetrahedra", PS_I32, first, count,
-                               PS_ROOM(d->tetrahedra, 4 * count), d->tetrahedra));
-    PS_TRY(ps_store_read_array(s, "/mesh/links", PS_I32, first, count, PS_ROOM(d->links, 4 * count),
-                               d->links));
-    PS_TRY(ps_store_read_array(s, "/mesh/kind", PS_U8, first, count, PS_ROOM(d->kinds, 4 * count),
-                               d->kinds));
-    PS_TRY(ps_store_read_array(s, "/mesh/material", PS_U16, first, count,
-                               PS_ROOM(d->material, count), d->material));
-    PS_TRY(ps_store_read_array(s, "/mesh/source", PS_I32, first, count, PS_ROOM(d->source, count),
-                               d->source));
+    int64_t count = d->elements;
+    const ps_column columns[] = {
+        {"/mesh/tetrahedra", NULL, NULL, PS_I32, count, 4, .at = &d->tetrahedra},
+        {"/mesh/links", NULL, NULL, PS_I32, count, 4, .at = &d->links},
+        {"/mesh/kind", NULL, NULL, PS_U8, count, 4, .at = &d->kinds},
+        {"/mesh/material", NULL, NULL, PS_U16, count, 1, .at = &d->material},
+        {"/mesh/source", NULL, NULL, PS_I32, count, 1, .at = &d->source}};
+    PS_TRY(ps_columns_load_part(file->store, columns, PS_COLUMNS(columns), d->first));
     return check_elements(file, d);
 }
 
@@ -276,10 +268,7 @@ void ps_dgtd_domain_release(ps_dgtd_domain *d)
         free(d->neighbours[n].send);
         free(d->neighbours[n].receive);
     }
-    free(d->neighbours), free(d->vertices), free(d->vertex_numbers), free(d->tetrahedra);
-    free(d->links), free(d->kinds), free(d->material), free(d->total), free(d->layer),
-        free(d->source);
-    free(d->reach);
-    free(d->halo);
+    PS_FREE(d->neighbours, d->vertices, d->vertex_numbers, d->tetrahedra, d->links, d->kinds,
+            d->material, d->total, d->layer, d->source, d->reach, d->halo);
     memset(d, 0, sizeof *d);
 }

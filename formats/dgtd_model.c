@@ -9,11 +9,11 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
-
-enum { NAMES = PS_RECORD_TEXT };
 
 /* ---- writing ---- */
 
@@ -36,8 +36,6 @@ static ps_status put_layer(ps_store *store, const ps_dgtd_model *m)
 static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
 {
     const ps_dgtd_model_header *h = &m->header;
-    char names[NAMES] = "";
-    size_t at = 0;
     PS_TRY(ps_store_put_int(store, "/", "polynomial_order", h->order));
     PS_TRY(ps_store_put_text(store, "/", "absorbing", h->averaged ? "averaged" : "paper"));
     PS_TRY(ps_store_put_text(store, "/", "flux",
@@ -54,50 +52,23 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
     PS_TRY(ps_store_put_int(store, "/", "local_levels", m->reach ? h->local_levels : 0));
     PS_TRY(ps_store_put_int(store, "/", "media", h->media));
     PS_TRY(ps_store_put_int(store, "/", "sources", h->sources));
-    for (int64_t i = 0; i < h->media; ++i) {
-        size_t length = strlen(m->media[i].name);
-        if (at + length + 2 > sizeof names)
-            return ps_fail(PS_USAGE, "the names of %lld media are too long together",
-                           (long long)h->media);
-        memcpy(names + at, m->media[i].name, length);
-        at += length;
-        names[at++] = '\n';
-    }
-    return ps_store_put_text(store, "/", "media_names", names);
+    return ps_store_put_lines(store, "media_names", h->media, m->media->name, sizeof *m->media);
 }
 
 static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
 {
-    int64_t count = m->partition->elements;
-    ps_dataset_spec kinds = {.name = "/mesh/kind",
-                             .type = PS_U8,
-                             .rank = 2,
-                             .dims = {count, 4},
-                             .units = "1",
-                             .description = "faces: 0 inner, 1 PEC, 2 PMC, 3 absorbing"};
-    ps_dataset_spec material = {.name = "/mesh/material",
-                                .type = PS_U16,
-                                .rank = 1,
-                                .dims = {count},
-                                .units = "1",
-                                .description = "medium"};
-    ps_dataset_spec total = {.name = "/mesh/total",
-                             .type = PS_U8,
-                             .rank = 1,
-                             .dims = {count},
-                             .units = "1",
-                             .description = "1 in the total-field region"};
-    ps_dataset_spec layer = total;
-    layer.name = "/mesh/matched_layer";
-    layer.description = "1 in the perfectly matched layer";
-    ps_dataset_spec reach = total;
-    reach.name = "/mesh/reach";
-    reach.description = "levels of local steps: P + 16 Q; 255 closed";
-    if (m->layer) PS_TRY(ps_store_write_array(store, &layer, m->layer));
-    if (m->reach) PS_TRY(ps_store_write_array(store, &reach, m->reach));
-    PS_TRY(ps_store_write_array(store, &kinds, m->kinds));
-    PS_TRY(ps_store_write_array(store, &material, m->material));
-    return m->total ? ps_store_write_array(store, &total, m->total) : PS_OK;
+    int64_t n = m->partition->elements;
+    const ps_column columns[] = {
+        {"/mesh/matched_layer", "1", "1 in the perfectly matched layer", PS_U8, m->layer ? n : 0, 1,
+         .at = &m->layer},
+        {"/mesh/reach", "1", "levels of local steps: P + 16 Q; 255 closed", PS_U8, m->reach ? n : 0,
+         1, .at = &m->reach},
+        {"/mesh/kind", "1", "faces: 0 inner, 1 PEC, 2 PMC, 3 absorbing", PS_U8, n, 4,
+         .at = &m->kinds},
+        {"/mesh/material", "1", "medium", PS_U16, n, 1, .at = &m->material},
+        {"/mesh/total", "1", "1 in the total-field region", PS_U8, m->total ? n : 0, 1,
+         .at = &m->total}};
+    return ps_columns_write(store, columns, PS_COLUMNS(columns));
 }
 
 ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
@@ -285,24 +256,14 @@ static ps_status check_values(const ps_dgtd_model_file *file)
     return PS_OK;
 }
 
-static void cut_names(ps_dgtd_model_file *file, const char *names)
-{
-    for (int64_t i = 0; i < file->header.media && *names; ++i) {
-        size_t length = strcspn(names, "\n"), room = sizeof file->media[i].name - 1;
-        memcpy(file->media[i].name, names, length < room ? length : room);
-        names += length + (names[length] == '\n');
-    }
-}
-
 static ps_status get_tables(ps_dgtd_model_file *file)
 {
-    char names[NAMES];
     const ps_dgtd_model_header *h = &file->header;
     PS_TRY(PS_ALLOC(&file->media, h->media, "media"));
     PS_TRY(PS_ALLOC(&file->sources, h->sources, "sources"));
-    PS_TRY(ps_store_get_text(file->store, "/", "media_names", names, sizeof names));
     PS_TRY(ps_dgtd_tables_read(file->store, h, file->media, file->sources));
-    cut_names(file, names);
+    PS_TRY(ps_store_get_lines(file->store, "media_names", h->media, file->media->name,
+                              sizeof *file->media, sizeof file->media->name));
     return check_values(file);
 }
 
@@ -311,8 +272,6 @@ static ps_status check_arrays(const ps_dgtd_model_file *file)
 {
     const ps_dgtd_model_header *h = &file->header;
     const ps_store *s = file->store;
-    PS_TRY(ps_store_expect(s, "/parts/start", PS_I64, h->parts + 1, 1));
-    PS_TRY(ps_store_expect(s, "/parts/interior", PS_I64, h->parts, 1));
     PS_TRY(ps_store_expect(s, "/mesh/vertices", PS_F64, h->vertex_count, 3));
     PS_TRY(ps_store_expect(s, "/mesh/tetrahedra", PS_I32, h->elements, 4));
     PS_TRY(ps_store_expect(s, "/mesh/links", PS_I32, h->elements, 4));
@@ -327,12 +286,10 @@ static ps_status check_arrays(const ps_dgtd_model_file *file)
 static ps_status get_starts(ps_dgtd_model_file *file)
 {
     const ps_dgtd_model_header *h = &file->header;
-    PS_TRY(PS_ALLOC(&file->part_start, h->parts + 1, "parts"));
-    PS_TRY(PS_ALLOC(&file->interior, h->parts, "parts"));
-    PS_TRY(ps_store_read_array(file->store, "/parts/start", PS_I64, 0, h->parts + 1,
-                               PS_ROOM(file->part_start, h->parts + 1), file->part_start));
-    PS_TRY(ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts,
-                               PS_ROOM(file->interior, h->parts), file->interior));
+    const ps_column columns[] = {
+        {"/parts/start", NULL, NULL, PS_I64, h->parts + 1, 1, .at = &file->part_start},
+        {"/parts/interior", NULL, NULL, PS_I64, h->parts, 1, .at = &file->interior}};
+    PS_TRY(ps_columns_load(file->store, columns, PS_COLUMNS(columns)));
     bool good = file->part_start[0] == 0 && file->part_start[h->parts] == h->elements;
     for (int64_t q = 0; q < h->parts; ++q) {
         int64_t first = file->part_start[q], end = file->part_start[q + 1];

@@ -4,8 +4,6 @@
 
 #include "formats/dgtd_model.h"
 
-enum { PS_RECORD_TEXT = 60000 }; /* HDF5 takes attributes up to 64 KiB */
-
 struct ps_dgtd_model_file {
     ps_store *store;
     ps_dgtd_model_header header;

@@ -5,18 +5,20 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
 static const double LIGHT = 299792458;
 
-enum {
-    VALUES = 12,
-    MODES = 4,
-    COLUMNS = 4,
-    FACE_NODES_MAX = 15,
-    NAMES = PS_DGTD_PORTS_MAX * PS_DGTD_PORT_NAME
-};
+enum { VALUES = 12, MODES = 4, FACE_NODES_MAX = 15 };
+
+/* What ports are told by, a row each in the file; without modes all are lumped. */
+typedef struct rows {
+    double (*values)[VALUES], (*modes)[MODES];
+} rows;
+
+static void release_rows(rows *r) { PS_FREE(r->values, r->modes); }
 
 ps_status ps_dgtd_ports_allocate(ps_dgtd_ports *x, int64_t count, int64_t sides, int nodes)
 {
@@ -32,49 +34,44 @@ void ps_dgtd_ports_release(ps_dgtd_ports *x)
     memset(x, 0, sizeof *x);
 }
 
-/* Without the last where all are lumped. */
-static void list_columns(const ps_dgtd_ports *x, double *values, double *modes,
-                         ps_column out[COLUMNS])
+static ps_status pass(ps_store *store, const ps_dgtd_ports *x, const rows *r, bool modal,
+                      ps_columns_pass *each)
 {
-    const ps_column columns[COLUMNS] = {
+    const ps_column columns[] = {
         {"/ports/values", "1",
          "parallel, R (ohm), L (H), C (F), reference (ohm), shape, amplitude (V), centre, width "
          "(m), omega (1/m), int |grad phi|^2, sides",
-         PS_F64, x->count, VALUES, values},
-        {"/ports/face", "1", "4 element + face", PS_I32, x->sides, 1, x->faces},
+         PS_F64, x->count, VALUES, .at = &r->values},
+        {"/ports/face", "1", "4 element + face", PS_I32, x->sides, 1, .at = &x->faces},
         {"/ports/gradient", "1/m", "grad phi, halved where there are two sides", PS_F64, x->sides,
-         3 * x->nodes, x->gradients},
+         3 * x->nodes, .at = &x->gradients},
         {"/ports/mode", "1", "0 lumped, 1 TEM, 2 TE, 3 TM; k_c (1/m), eps_r, mu_r", PS_F64,
-         x->count, MODES, modes}};
-    memcpy(out, columns, sizeof columns);
+         x->count, MODES, .at = &r->modes}};
+    return each(store, columns, PS_COLUMNS(columns) - !modal);
 }
 
 ps_status ps_dgtd_ports_write(ps_store *store, const ps_dgtd_ports *x)
 {
-    PS_SCOPED_MEMORY double *values = NULL;
-    double modes[PS_DGTD_PORTS_MAX * MODES];
-    char names[NAMES] = "";
-    ps_column columns[COLUMNS];
+    PS_SCOPED(release_rows) rows r = {0};
     bool modal = false;
     if (x->count == 0) return PS_OK;
-    PS_TRY(PS_ALLOC(&values, x->count * VALUES, "ports"));
+    PS_TRY(PS_ALLOC(&r.values, x->count, "ports"));
+    PS_TRY(PS_ALLOC(&r.modes, x->count, "ports"));
     for (int64_t k = 0; k < x->count; ++k) {
         const ps_dgtd_port_spec *p = x->spec + k;
         const double row[VALUES] = {p->parallel,  p->resistance, p->inductance, p->capacitance,
                                     p->reference, p->shape,      p->amplitude,  p->centre,
                                     p->width,     p->omega,      p->norm,       (double)p->sides};
         const double mode[MODES] = {p->mode.guide, p->mode.cutoff, p->mode.eps, p->mode.mu};
-        memcpy(values + k * VALUES, row, sizeof row);
-        memcpy(modes + k * MODES, mode, sizeof mode);
+        memcpy(r.values[k], row, sizeof row);
+        memcpy(r.modes[k], mode, sizeof mode);
         modal |= p->mode.guide != 0;
-        strcat(strcat(names, p->name), "\n");
     }
-    list_columns(x, values, modes, columns);
     PS_TRY(ps_store_put_int(store, "/", "ports", x->count));
     PS_TRY(ps_store_put_int(store, "/", "port_sides", x->sides));
     if (modal) PS_TRY(ps_store_put_int(store, "/", "port_nodes", x->nodes));
-    PS_TRY(ps_store_put_text(store, "/", "port_names", names));
-    return ps_columns_write(store, columns, modal ? COLUMNS : COLUMNS - 1);
+    PS_TRY(ps_store_put_lines(store, "port_names", x->count, x->spec->name, sizeof *x->spec));
+    return pass(store, x, &r, modal, ps_columns_write);
 }
 
 double ps_dgtd_port_cutoff(const ps_dgtd_port_mode *x)
@@ -122,14 +119,13 @@ static ps_status check_port(const ps_store *store, const ps_dgtd_port_spec *x)
                    x->name);
 }
 
-static ps_status take_values(const ps_store *store, const double *values, const double *modes,
-                             ps_dgtd_ports *x)
+static ps_status take_values(const ps_store *store, const rows *r, ps_dgtd_ports *x)
 {
+    static const double lumped[MODES] = {0};
     int64_t sides = 0;
     for (int64_t k = 0; k < x->count; ++k) {
-        const double *v = values + k * VALUES;
+        const double *v = r->values[k], *m = r->modes ? r->modes[k] : lumped;
         ps_dgtd_port_spec *p = x->spec + k;
-        const double *m = modes + k * MODES;
         bool good = v[5] >= 0 && v[5] <= 1 && v[11] >= 0 && v[11] <= (double)x->sides &&
                     m[0] >= 0 && m[0] <= 3;
         if (good) {
@@ -146,15 +142,6 @@ static ps_status take_values(const ps_store *store, const double *values, const 
     return sides == x->sides ? PS_OK
                              : ps_fail(PS_INVALID, "%s: ports of %lld sides, expected %lld",
                                        ps_store_path(store), (long long)sides, (long long)x->sides);
-}
-
-static void cut_names(const char *names, ps_dgtd_ports *x)
-{
-    for (int64_t k = 0; k < x->count && *names; ++k) {
-        size_t length = strcspn(names, "\n"), room = sizeof x->spec[k].name - 1;
-        memcpy(x->spec[k].name, names, length < room ? length : room);
-        names += length + (names[length] == '\n');
-    }
 }
 
 static bool finite_side(const ps_dgtd_ports *x, int64_t i)
@@ -179,28 +166,23 @@ static ps_status check_faces(const ps_store *store, int64_t elements, const ps_d
 
 ps_status ps_dgtd_ports_read(ps_store *store, int64_t elements, ps_dgtd_ports *out)
 {
-    PS_SCOPED_MEMORY double *values = NULL;
-    double modes[PS_DGTD_PORTS_MAX * MODES] = {0};
-    char names[NAMES];
-    ps_column columns[COLUMNS];
+    PS_SCOPED(release_rows) rows r = {0};
     int64_t count, sides, nodes = 1;
     bool modal = ps_store_has(store, "/", "port_nodes");
     *out = (ps_dgtd_ports){0};
     if (!ps_store_has(store, "/", "ports")) return PS_OK;
     PS_TRY(ps_store_get_int(store, "/", "ports", &count));
     PS_TRY(ps_store_get_int(store, "/", "port_sides", &sides));
-    PS_TRY(ps_store_get_text(store, "/", "port_names", names, sizeof names));
     if (modal) PS_TRY(ps_store_get_int(store, "/", "port_nodes", &nodes));
     if (count < 1 || count > PS_DGTD_PORTS_MAX || sides < 0 || sides > 4 * elements || nodes < 1 ||
         nodes > FACE_NODES_MAX)
         return ps_fail(PS_INVALID, "%s: %lld ports of %lld sides, %lld nodes each",
                        ps_store_path(store), (long long)count, (long long)sides, (long long)nodes);
-    if (sides > 0) PS_TRY(ps_store_expect(store, "/ports/face", PS_I32, sides, 1));
-    PS_TRY(ps_dgtd_ports_allocate(out, count, sides, (int)nodes));
-    PS_TRY(PS_ALLOC(&values, count * VALUES, "ports"));
-    list_columns(out, values, modes, columns);
-    PS_TRY(ps_columns_read(store, columns, modal ? COLUMNS : COLUMNS - 1));
-    cut_names(names, out);
-    PS_TRY(take_values(store, values, modes, out));
+    *out = (ps_dgtd_ports){.count = count, .sides = sides, .nodes = (int)nodes};
+    PS_TRY(PS_ALLOC(&out->spec, count, "ports"));
+    PS_TRY(pass(store, out, &r, modal, ps_columns_load));
+    PS_TRY(ps_store_get_lines(store, "port_names", count, out->spec->name, sizeof *out->spec,
+                              sizeof out->spec->name));
+    PS_TRY(take_values(store, &r, out));
     return check_faces(store, elements, out);
 }

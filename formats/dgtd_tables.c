@@ -4,11 +4,12 @@
 
 #include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
-#include "runtime/memory.h"
+#include "runtime/scope.h"
 
-enum { COLUMNS = 14, POLE = 5, TENSOR = 7, BAND = 3 };
+enum { POLE = 5, TENSOR = 7, BAND = 3 };
 
 typedef struct tables {
+    int64_t media, sources;
     int32_t *tags, *kinds, *shapes, (*modes)[3];
     double (*values)[4], (*pulses)[4], (*axes)[3], (*polarisations)[3], (*origins)[3],
         (*extents)[3], *radii;
@@ -16,64 +17,40 @@ typedef struct tables {
     double (*poles)[POLE], (*tensors)[TENSOR], (*bands)[BAND]; /* the medium first */
 } tables;
 
-static void tables_release(tables *t)
+static ps_status pass(ps_store *store, const tables *t, ps_columns_pass *each)
 {
-    free(t->tags), free(t->kinds), free(t->shapes), free(t->modes), free(t->values);
-    free(t->pulses), free(t->axes), free(t->polarisations), free(t->origins), free(t->extents);
-    free(t->radii), free(t->poles), free(t->tensors), free(t->bands);
-}
-
-/* The counts of poles, tensors and bands are set. */
-static ps_status tables_allocate(tables *t, int64_t media, int64_t sources)
-{
-    PS_TRY(PS_ALLOC(&t->poles, t->pole_count, "poles"));
-    PS_TRY(PS_ALLOC(&t->tensors, t->tensor_count, "media"));
-    PS_TRY(PS_ALLOC(&t->bands, t->band_count, "media"));
-    PS_TRY(PS_ALLOC(&t->tags, media, "media"));
-    PS_TRY(PS_ALLOC(&t->values, media, "media"));
-    PS_TRY(PS_ALLOC(&t->kinds, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->shapes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->modes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->pulses, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->axes, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->polarisations, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->origins, sources, "sources"));
-    PS_TRY(PS_ALLOC(&t->extents, sources, "sources"));
-    return PS_ALLOC(&t->radii, sources, "sources");
-}
-
-static void list_columns(const tables *t, int64_t media, int64_t sources, ps_column out[COLUMNS])
-{
-    const ps_column columns[COLUMNS] = {
-        {"/media/tag", "1", "physical group", PS_I32, media, 1, t->tags},
-        {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, media, 4,
-         t->values},
-        {"/sources/kind", "1", "0 current, 1 plane wave, 2 incident dipole, 3 mode", PS_I32,
-         sources, 1, t->kinds},
-        {"/sources/shape", "1", "pulse: 0 Gaussian, 1 ramp", PS_I32, sources, 1, t->shapes},
-        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, sources, 4,
-         t->pulses},
+    int64_t m = t->media, s = t->sources;
+    const ps_column columns[] = {
+        {"/media/tag", "1", "physical group", PS_I32, m, 1, .at = &t->tags},
+        {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, m, 4,
+         .at = &t->values},
+        {"/sources/kind", "1", "0 current, 1 plane wave, 2 incident dipole, 3 mode", PS_I32, s, 1,
+         .at = &t->kinds},
+        {"/sources/shape", "1", "pulse: 0 Gaussian, 1 ramp", PS_I32, s, 1, .at = &t->shapes},
+        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, s, 4,
+         .at = &t->pulses},
         {"/sources/axis", "1", "axis of a dipole, direction of a wave, amplitude of a mode", PS_F64,
-         sources, 3, t->axes},
-        {"/sources/polarisation", "1", "of a plane wave", PS_F64, sources, 3, t->polarisations},
-        {"/sources/origin", "m", "place of a source, corner of a mode's box", PS_F64, sources, 3,
-         t->origins},
-        {"/sources/extent", "m", "sides of a mode's box", PS_F64, sources, 3, t->extents},
-        {"/sources/radius", "m", "of the ball of a current", PS_F64, sources, 1, t->radii},
-        {"/sources/mode", "1", "half waves", PS_I32, sources, 3, t->modes},
+         s, 3, .at = &t->axes},
+        {"/sources/polarisation", "1", "of a plane wave", PS_F64, s, 3, .at = &t->polarisations},
+        {"/sources/origin", "m", "place of a source, corner of a mode's box", PS_F64, s, 3,
+         .at = &t->origins},
+        {"/sources/extent", "m", "sides of a mode's box", PS_F64, s, 3, .at = &t->extents},
+        {"/sources/radius", "m", "of the ball of a current", PS_F64, s, 1, .at = &t->radii},
+        {"/sources/mode", "1", "half waves", PS_I32, s, 3, .at = &t->modes},
         {"/media/poles", "1", "medium, kind, strength, frequency (1/m), rate (1/m)", PS_F64,
-         t->pole_count, POLE, t->poles},
+         t->pole_count, POLE, .at = &t->poles},
         {"/media/tensor", "1", "medium, eps_r xx, yy, zz, xy, xz, yz", PS_F64, t->tensor_count,
-         TENSOR, t->tensors},
+         TENSOR, .at = &t->tensors},
         {"/media/band", "Hz", "medium, limits of what its poles stand for", PS_F64, t->band_count,
-         BAND, t->bands},
+         BAND, .at = &t->bands},
     };
-    memcpy(out, columns, sizeof columns);
+    return each(store, columns, PS_COLUMNS(columns));
 }
+
+static void release(tables *t) { pass(NULL, t, ps_columns_release); }
 
 static void count_extras(tables *t, const ps_dgtd_model *m)
 {
-    memset(t, 0, sizeof *t);
     for (const ps_dgtd_medium *x = m->media; x < m->media + m->header.media; ++x) {
         t->pole_count += x->pole_count;
         t->tensor_count += x->anisotropic;
@@ -194,20 +171,14 @@ static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_med
 
 ps_status ps_dgtd_tables_write(ps_store *store, const ps_dgtd_model *m)
 {
-    tables t;
-    ps_column columns[COLUMNS];
+    PS_SCOPED(release) tables t = {.media = m->header.media, .sources = m->header.sources};
     count_extras(&t, m);
     PS_TRY(ps_store_put_int(store, "/", "poles", t.pole_count));
     PS_TRY(ps_store_put_int(store, "/", "tensors", t.tensor_count));
     PS_TRY(ps_store_put_int(store, "/", "bands", t.band_count));
-    ps_status status = tables_allocate(&t, m->header.media, m->header.sources);
-    if (status == PS_OK) {
-        take_in(&t, m);
-        list_columns(&t, m->header.media, m->header.sources, columns);
-    }
-    if (status == PS_OK) status = ps_columns_write(store, columns, COLUMNS);
-    tables_release(&t);
-    return status;
+    PS_TRY(pass(NULL, &t, ps_columns_allocate));
+    take_in(&t, m);
+    return pass(store, &t, ps_columns_write);
 }
 
 /* ---- reading ---- */
@@ -217,7 +188,6 @@ static ps_status get_extras(const ps_store *store, tables *t)
 {
     static const char *const names[] = {"poles", "tensors", "bands"};
     int64_t *counts[] = {&t->pole_count, &t->tensor_count, &t->band_count};
-    memset(t, 0, sizeof *t);
     for (int k = 0; k < 3; ++k) {
         if (ps_store_has(store, "/", names[k]))
             PS_TRY(ps_store_get_int(store, "/", names[k], counts[k]));
@@ -231,17 +201,10 @@ static ps_status get_extras(const ps_store *store, tables *t)
 ps_status ps_dgtd_tables_read(ps_store *store, const ps_dgtd_model_header *h, ps_dgtd_medium *media,
                               ps_dgtd_source *sources)
 {
-    tables t;
-    ps_column columns[COLUMNS];
+    PS_SCOPED(release) tables t = {.media = h->media, .sources = h->sources};
     PS_TRY(get_extras(store, &t));
-    ps_status status = tables_allocate(&t, h->media, h->sources);
-    if (status == PS_OK) list_columns(&t, h->media, h->sources, columns);
-    if (status == PS_OK) status = ps_columns_read(store, columns, COLUMNS);
-    if (status == PS_OK) {
-        take_out(&t, h, media, sources);
-        status = take_extras_out(&t, h, media);
-        if (status != PS_OK) status = ps_context(status, "%s", ps_store_path(store));
-    }
-    tables_release(&t);
-    return status;
+    PS_TRY(pass(store, &t, ps_columns_load));
+    take_out(&t, h, media, sources);
+    PS_TRY_IN(take_extras_out(&t, h, media), "%s", ps_store_path(store));
+    return PS_OK;
 }

@@ -8,7 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
-enum { VALUES = 15, COLUMNS = 2, SPREAD = 2 };
+enum { VALUES = 15, SPREAD = 2 };
 
 ps_status ps_dgtd_wires_allocate(ps_dgtd_wires *x, int64_t count, int64_t nodes)
 {
@@ -23,22 +23,24 @@ void ps_dgtd_wires_release(ps_dgtd_wires *x)
     memset(x, 0, sizeof *x);
 }
 
-static void list_columns(const ps_dgtd_wires *x, double *values, ps_column out[COLUMNS])
+static ps_status pass(ps_store *store, const ps_dgtd_wires *x, double (*const *values)[VALUES],
+                      ps_columns_pass *each)
 {
-    const ps_column columns[COLUMNS] = {
+    const ps_column columns[] = {
         {"/wires/values", "1",
-         "radius, width (m), eps_r, mu_r, nodes, node of the network, its port, and of the first and the last "
+         "radius, width (m), eps_r, mu_r, nodes, node of the network, its port, and of the first "
+         "and the last "
          "end: on metal, its normal",
-         PS_F64, x->count, VALUES, values},
-        {"/wires/points", "m", "nodes of the paths", PS_F64, x->nodes, 3, x->points}};
-    memcpy(out, columns, sizeof columns);
+         PS_F64, x->count, VALUES, .at = values},
+        {"/wires/points", "m", "nodes of the paths", PS_F64, x->nodes, 3, .at = &x->points}};
+    return each(store, columns, PS_COLUMNS(columns));
 }
 
 ps_status ps_dgtd_wires_write(ps_store *store, const ps_dgtd_wires *x)
 {
-    double values[PS_DGTD_WIRES_MAX * VALUES];
-    ps_column columns[COLUMNS];
+    PS_SCOPED_MEMORY double(*values)[VALUES] = NULL;
     if (x->count == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&values, x->count, "wires"));
     for (int64_t k = 0; k < x->count; ++k) {
         const ps_dgtd_wire_spec *w = x->spec + k;
         const double row[VALUES] = {w->radius,       w->width,        w->eps,
@@ -46,13 +48,12 @@ ps_status ps_dgtd_wires_write(ps_store *store, const ps_dgtd_wires *x)
                                     (double)w->port, w->ground[0],    w->normal[0][0],
                                     w->normal[0][1], w->normal[0][2], w->ground[1],
                                     w->normal[1][0], w->normal[1][1], w->normal[1][2]};
-        memcpy(values + k * VALUES, row, sizeof row);
+        memcpy(values[k], row, sizeof row);
     }
-    list_columns(x, values, columns);
     PS_TRY(ps_store_put_int(store, "/", "wires", x->count));
     PS_TRY(ps_store_put_int(store, "/", "wire_nodes", x->nodes));
     PS_TRY(ps_store_put_int(store, "/", "wire_spread", SPREAD));
-    return ps_columns_write(store, columns, COLUMNS);
+    return pass(store, x, &values, ps_columns_write);
 }
 
 /* A wire of these values has: a whole number of nodes, a port without faces, ends that are on metal or not. */
@@ -102,8 +103,7 @@ static ps_status check_spread(ps_store *store)
 
 ps_status ps_dgtd_wires_read(ps_store *store, const ps_dgtd_ports *ports, ps_dgtd_wires *out)
 {
-    PS_SCOPED_MEMORY double *values = NULL;
-    ps_column columns[COLUMNS];
+    PS_SCOPED_MEMORY double(*values)[VALUES] = NULL;
     int64_t count = 0, nodes = 0;
     *out = (ps_dgtd_wires){0};
     if (!ps_store_has(store, "/", "wires")) return check_wires(store, ports, out);
@@ -113,13 +113,11 @@ ps_status ps_dgtd_wires_read(ps_store *store, const ps_dgtd_ports *ports, ps_dgt
     if (count < 1 || count > PS_DGTD_WIRES_MAX || nodes < 2 * count || nodes > count * PS_DGTD_WIRE_NODES_MAX)
         return ps_fail(PS_INVALID, "%s: %lld wires of %lld nodes", ps_store_path(store), (long long)count,
                        (long long)nodes);
-    PS_TRY(ps_store_expect(store, "/wires/points", PS_F64, nodes, 3));
-    PS_TRY(ps_dgtd_wires_allocate(out, count, nodes));
-    PS_TRY(PS_ALLOC(&values, count * VALUES, "wires"));
-    list_columns(out, values, columns);
-    PS_TRY(ps_columns_read(store, columns, COLUMNS));
+    *out = (ps_dgtd_wires){.count = count, .nodes = nodes};
+    PS_TRY(PS_ALLOC(&out->spec, count, "wires"));
+    PS_TRY(pass(store, out, &values, ps_columns_load));
     for (int64_t k = 0; k < count; ++k)
-        if (!take_wire(values + k * VALUES, ports, out->spec + k))
+        if (!take_wire(values[k], ports, out->spec + k))
             return ps_fail(PS_INVALID, "%s: wire %lld has values that no wire has", ps_store_path(store),
                            (long long)k);
     return check_wires(store, ports, out);

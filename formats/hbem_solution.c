@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
@@ -190,63 +191,60 @@ ps_status ps_hbem_solution_put(ps_hbem_solution *file, ps_layer layer, int64_t i
     return ps_store_write_chunk(file->store, file->dataset[layer], index, values, count, NULL);
 }
 
-static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
+/* Entries as the file has them; the absorption and what comes in only where there is any. */
+typedef struct columns {
+    double *wavenumber, *residual, (*direction)[3], *absorption, (*source)[6];
+    int64_t *iterations, *incident;
+} columns;
+
+static void release_columns(columns *c)
 {
-    int64_t n = f->header.count;
-    const ps_hbem_solution_entry *e = f->entries;
-    ps_dataset_spec spec = {.name = "/solutions/wavenumber",
-                            .type = PS_F64,
-                            .rank = 1,
-                            .dims = {n, 3},
-                            .dimensions = {ENTRY, "/solutions/xyz"},
-                            .units = "rad/m"};
-    for (int64_t i = 0; i < n; ++i) reals[i] = e[i].wavenumber;
-    PS_TRY(ps_store_write_array(f->store, &spec, reals));
-    for (int64_t i = 0; i < n; ++i) reals[i] = e[i].residual;
-    spec.name = "/solutions/residual";
-    spec.units = "1";
-    PS_TRY(ps_store_write_array(f->store, &spec, reals));
-    if (f->header.absorbs) {
-        for (int64_t i = 0; i < n; ++i) reals[i] = e[i].absorption;
-        spec.name = "/solutions/absorption";
-        spec.units = "Np/m";
-        PS_TRY(ps_store_write_array(f->store, &spec, reals));
-        spec.units = "1";
+    PS_FREE(c->wavenumber, c->residual, c->direction, c->absorption, c->source, c->iterations,
+            c->incident);
+}
+
+static ps_status pass_columns(const ps_hbem_solution *f, const columns *c, bool absorbs,
+                              ps_columns_pass *each)
+{
+    int64_t n = f->header.count, sources = has_sources(&f->header) ? n : 0;
+    const ps_column list[] = {
+        {"/solutions/wavenumber", "rad/m", NULL, PS_F64, n, 1, &c->wavenumber,
+         .dimensions = {ENTRY}},
+        {"/solutions/residual", "1", NULL, PS_F64, n, 1, &c->residual, .dimensions = {ENTRY}},
+        {"/solutions/direction", "1", NULL, PS_F64, n, 3, &c->direction,
+         .dimensions = {ENTRY, "/solutions/xyz"}},
+        {"/solutions/iterations", "1", NULL, PS_I64, n, 1, &c->iterations, .dimensions = {ENTRY}},
+        {"/solutions/absorption", "Np/m", NULL, PS_F64, absorbs ? n : 0, 1, &c->absorption,
+         .dimensions = {ENTRY}},
+        {"/solutions/incident", "1", NULL, PS_I64, sources, 1, &c->incident, .dimensions = {ENTRY}},
+        {"/solutions/source", "m", NULL, PS_F64, sources, 6, &c->source,
+         .dimensions = {ENTRY, "/solutions/coordinate"}}};
+    return each(f->store, list, PS_COLUMNS(list));
+}
+
+static ps_status put_columns(const ps_hbem_solution *f)
+{
+    PS_SCOPED(release_columns) columns c = {0};
+    PS_TRY(pass_columns(f, &c, f->header.absorbs, ps_columns_allocate));
+    for (int64_t i = 0; i < f->header.count; ++i) {
+        const ps_hbem_solution_entry *e = &f->entries[i];
+        c.wavenumber[i] = e->wavenumber;
+        c.residual[i] = e->residual;
+        memcpy(c.direction[i], e->direction, sizeof e->direction);
+        c.iterations[i] = e->iterations;
+        if (f->header.absorbs) c.absorption[i] = e->absorption;
+        if (!has_sources(&f->header)) continue;
+        c.incident[i] = e->incident;
+        memcpy(c.source[i], e->source, sizeof e->source);
     }
-    for (int64_t i = 0; i < 3 * n; ++i) reals[i] = e[i / 3].direction[i % 3];
-    spec.name = "/solutions/direction";
-    spec.rank = 2;
-    PS_TRY(ps_store_write_array(f->store, &spec, reals));
-    for (int64_t i = 0; i < n; ++i) ints[i] = e[i].iterations;
-    spec.name = "/solutions/iterations";
-    spec.rank = 1;
-    spec.type = PS_I64;
-    PS_TRY(ps_store_write_array(f->store, &spec, ints));
-    if (has_sources(&f->header)) {
-        for (int64_t i = 0; i < n; ++i) ints[i] = e[i].incident;
-        spec.name = "/solutions/incident";
-        PS_TRY(ps_store_write_array(f->store, &spec, ints));
-        for (int64_t i = 0; i < 6 * n; ++i) reals[i] = e[i / 6].source[i % 6];
-        spec = (ps_dataset_spec){.name = "/solutions/source",
-                                 .type = PS_F64,
-                                 .rank = 2,
-                                 .dims = {n, 6},
-                                 .dimensions = {ENTRY, "/solutions/coordinate"},
-                                 .units = "m"};
-        PS_TRY(ps_store_write_array(f->store, &spec, reals));
-    }
+    PS_TRY(pass_columns(f, &c, f->header.absorbs, ps_columns_write));
     return ps_store_put_int(f->store, "/", "converged", f->header.converged);
 }
 
 ps_status ps_hbem_solution_commit(ps_hbem_solution *file)
 {
-    double *reals = NULL;
-    PS_SCOPED_MEMORY int64_t *ints = NULL;
-    ps_status status = PS_ALLOC(&reals, 6 * file->header.count, "columns of entries");
-    if (status == PS_OK) status = PS_ALLOC(&ints, file->header.count, "columns of entries");
-    if (status == PS_OK) status = put_columns(file, reals, ints);
+    ps_status status = put_columns(file);
     if (status == PS_OK) status = ps_store_commit(&file->store);
-    free(reals);
     ps_hbem_solution_close(file);
     return status;
 }
@@ -311,78 +309,42 @@ static ps_status get_header(ps_hbem_solution *f)
     return check_header(h);
 }
 
-static ps_status get_sources(ps_hbem_solution *f, double *reals, int64_t *ints)
+static ps_status get_source(const columns *c, int64_t i, ps_hbem_solution_entry *e)
 {
-    int64_t n = f->header.count;
-    PS_TRY(
-        ps_store_read_array(f->store, "/solutions/incident", PS_I64, 0, n, PS_ROOM(ints, n), ints));
-    PS_TRY(ps_store_read_array(f->store, "/solutions/source", PS_F64, 0, n, PS_ROOM(reals, 6 * n),
-                               reals));
-    for (int64_t i = 0; i < n; ++i) {
-        if (ints[i] < 0 || ints[i] >= PS_INCIDENT_KINDS)
-            return ps_fail(PS_INVALID, "solution %lld: %lld is no kind of incident field",
-                           (long long)i, (long long)ints[i]);
-        f->entries[i].incident = (ps_hbem_incident)ints[i];
-        memcpy(f->entries[i].source, reals + 6 * i, sizeof f->entries[i].source);
-        for (int c = 0; c < 6; ++c)
-            if (!isfinite(reals[6 * i + c]))
-                return ps_fail(PS_INVALID, "solution %lld: its source is not finite", (long long)i);
-    }
-    return PS_OK;
-}
-
-static ps_status get_absorption(ps_hbem_solution *f, double *reals)
-{
-    int64_t n = f->header.count;
-    PS_TRY(ps_store_read_array(f->store, "/solutions/absorption", PS_F64, 0, n, PS_ROOM(reals, n),
-                               reals));
-    for (int64_t i = 0; i < n; ++i) {
-        if (!(reals[i] >= 0 && reals[i] < 1e9))
-            return ps_fail(PS_INVALID, "solution %lld: an absorption of %g Np/m is none",
-                           (long long)i, reals[i]);
-        f->entries[i].absorption = reals[i];
-        f->header.absorbs |= reals[i] > 0;
-    }
+    if (c->incident[i] < 0 || c->incident[i] >= PS_INCIDENT_KINDS)
+        return ps_fail(PS_INVALID, "solution %lld: %lld is no kind of incident field", (long long)i,
+                       (long long)c->incident[i]);
+    e->incident = (ps_hbem_incident)c->incident[i];
+    memcpy(e->source, c->source[i], sizeof e->source);
+    for (int k = 0; k < 6; ++k)
+        if (!isfinite(e->source[k]))
+            return ps_fail(PS_INVALID, "solution %lld: its source is not finite", (long long)i);
     return PS_OK;
 }
 
 static ps_status get_entries(ps_hbem_solution *f)
 {
-    int64_t n = f->header.count, *ints = NULL;
-    PS_SCOPED_MEMORY double *reals = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&f->entries, n, "entries of solutions"));
-    PS_GUARD(status, done, PS_ALLOC(&reals, 6 * n, "entries of solutions"));
-    PS_GUARD(status, done, PS_ALLOC(&ints, n, "entries of solutions"));
-    PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/direction", PS_F64, 0, n,
-                                 PS_ROOM(reals, 3 * n), reals));
-    PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/wavenumber", PS_F64, 0, n, PS_ROOM(reals, n),
-                                 reals + 3 * n));
-    PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/residual", PS_F64, 0, n, PS_ROOM(reals, n),
-                                 reals + 4 * n));
-    PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/iterations", PS_I64, 0, n, PS_ROOM(ints, n),
-                                 ints));
-    for (int64_t i = 0; i < n; ++i)
-        f->entries[i] =
-            (ps_hbem_solution_entry){reals[3 * n + i],
-                                     {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
-                                     reals[4 * n + i],
-                                     ints[i],
-                                     reals[3 * n + i] > 0 ? PS_INCIDENT_PLANE : PS_INCIDENT_NONE,
-                                     {0},
-                                     0};
-    if (has_sources(&f->header)) PS_GUARD(status, done, get_sources(f, reals, ints));
-    if (ps_store_has(f->store, "/solutions/absorption", NULL))
-        PS_GUARD(status, done, get_absorption(f, reals));
-    for (int64_t i = 0; i < n; ++i)
-        f->header.of_files |= f->entries[i].incident == PS_INCIDENT_FILE;
-done:
-    free(ints);
-    return status;
+    PS_SCOPED(release_columns) columns c = {0};
+    bool absorbs = ps_store_has(f->store, "/solutions/absorption", NULL);
+    PS_TRY(pass_columns(f, &c, absorbs, ps_columns_load));
+    PS_TRY(PS_ALLOC(&f->entries, f->header.count, "entries of solutions"));
+    for (int64_t i = 0; i < f->header.count; ++i) {
+        ps_hbem_solution_entry *e = &f->entries[i];
+        *e = (ps_hbem_solution_entry){.wavenumber = c.wavenumber[i],
+                                      .residual = c.residual[i],
+                                      .iterations = c.iterations[i],
+                                      .incident = c.wavenumber[i] > 0 ? PS_INCIDENT_PLANE
+                                                                      : PS_INCIDENT_NONE};
+        memcpy(e->direction, c.direction[i], sizeof e->direction);
+        if (has_sources(&f->header)) PS_TRY(get_source(&c, i, e));
+        if (absorbs) e->absorption = c.absorption[i];
+        if (!(e->absorption >= 0 && e->absorption < 1e9))
+            return ps_fail(PS_INVALID, "solution %lld: an absorption of %g Np/m is none",
+                           (long long)i, e->absorption);
+        f->header.absorbs |= e->absorption > 0;
+        f->header.of_files |= e->incident == PS_INCIDENT_FILE;
+    }
+    return PS_OK;
 }
 
 ps_status ps_hbem_solution_open(const char *path, ps_hbem_solution *out)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/columns.h"
+#include "formats/entries.h"
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -13,30 +13,36 @@ static const char *const precision_names[PS_PRECISION_COUNT] = {"f32", "f64"};
 
 /* ---- the header ---- */
 
+static ps_status pass_header(ps_store *store, const ps_hmatrix_header *h, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("mode", h->mode),
+                                PS_ENTRY("form", h->form),
+                                PS_ENTRY("cluster_hash", h->cluster_hash),
+                                PS_ENTRY("mesh_hash", h->mesh_hash),
+                                PS_ENTRY("same", h->same),
+                                PS_ENTRY("symmetric", h->symmetric),
+                                PS_ENTRY("check_rows", h->check_rows),
+                                PS_ENTRY("wavenumber", h->wavenumber),
+                                PS_ENTRY("tolerance", h->tolerance),
+                                PS_ENTRY("eta", h->eta),
+                                PS_ENTRY("rules", h->rules),
+                                PS_ENTRY_OPTIONAL("absorption", h->absorption)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
+}
+
 ps_status ps_hmatrix_header_put(ps_store *store, const ps_hmatrix_header *h)
 {
     PS_TRY(ps_store_put_text(store, "/", "operator", ps_hbem_kernel_name(h->kernel)));
     PS_TRY(ps_store_put_text(store, "/", "test_space", ps_hbem_space_name(h->space[0])));
     PS_TRY(ps_store_put_text(store, "/", "trial_space", ps_hbem_space_name(h->space[1])));
     PS_TRY(ps_store_put_text(store, "/", "precision", precision_names[h->precision]));
-    PS_TRY(ps_store_put_text(store, "/", "mode", h->mode));
-    PS_TRY(ps_store_put_text(store, "/", "form", h->form));
-    PS_TRY(ps_store_put_text(store, "/", "cluster_hash", h->cluster_hash));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_hash", h->mesh_hash));
-    PS_TRY(ps_store_put_int(store, "/", "same", h->same));
-    PS_TRY(ps_store_put_int(store, "/", "symmetric", h->symmetric));
-    PS_TRY(ps_store_put_int(store, "/", "check_rows", h->check_rows));
-    PS_TRY(ps_store_put_real(store, "/", "wavenumber", h->wavenumber));
-    PS_TRY(ps_store_put_real(store, "/", "tolerance", h->tolerance));
-    PS_TRY(ps_store_put_real(store, "/", "eta", h->eta));
+    PS_TRY(pass_header(store, h, ps_entries_put));
     if (isfinite(h->row_sum_error))
         PS_TRY(ps_store_put_real(store, "/", "row_sum_error", h->row_sum_error));
     if (isfinite(h->entry_error))
         PS_TRY(ps_store_put_real(store, "/", "entry_error", h->entry_error));
-    if (h->absorption > 0) PS_TRY(ps_store_put_real(store, "/", "absorption", h->absorption));
     if (h->image > 0) PS_TRY(ps_store_put_int(store, "/", "image", h->image));
-    PS_TRY(ps_reflectors_put(store, &h->mirrors));
-    return ps_store_put_real(store, "/", "rules", h->rules);
+    return ps_reflectors_put(store, &h->mirrors);
 }
 
 int ps_hmatrix_version(const ps_hmatrix_header *h)
@@ -44,7 +50,7 @@ int ps_hmatrix_version(const ps_hmatrix_header *h)
     return h->absorption > 0 || h->mirrors.count > 0 ? PS_HMATRIX_VERSION : 1;
 }
 
-static ps_status get_names(const ps_store *store, ps_hmatrix_header *h)
+static ps_status get_names(ps_store *store, ps_hmatrix_header *h)
 {
     char name[16];
     PS_TRY(ps_store_get_text(store, "/", "operator", name, sizeof name));
@@ -57,30 +63,17 @@ static ps_status get_names(const ps_store *store, ps_hmatrix_header *h)
     h->precision = strcmp(name, "f32") == 0 ? PS_SINGLE : PS_DOUBLE;
     if (strcmp(name, precision_names[h->precision]) != 0)
         return ps_fail(PS_INVALID, "precision is \"%s\"; f32 or f64 expected", name);
-    PS_TRY(ps_store_get_text(store, "/", "mode", h->mode, sizeof h->mode));
-    PS_TRY(ps_store_get_text(store, "/", "form", h->form, sizeof h->form));
-    PS_TRY(ps_store_get_text(store, "/", "cluster_hash", h->cluster_hash, sizeof h->cluster_hash));
-    return ps_store_get_text(store, "/", "mesh_hash", h->mesh_hash, sizeof h->mesh_hash);
+    return pass_header(store, h, ps_entries_get);
 }
 
 static ps_status get_numbers(const ps_store *store, ps_hmatrix_header *h)
 {
-    int64_t same, symmetric;
-    PS_TRY(ps_store_get_int(store, "/", "same", &same));
-    PS_TRY(ps_store_get_int(store, "/", "symmetric", &symmetric));
-    PS_TRY(ps_store_get_int(store, "/", "check_rows", &h->check_rows));
-    PS_TRY(ps_store_get_real(store, "/", "wavenumber", &h->wavenumber));
-    PS_TRY(ps_store_get_real(store, "/", "tolerance", &h->tolerance));
-    PS_TRY(ps_store_get_real(store, "/", "eta", &h->eta));
-    PS_TRY(ps_store_get_real(store, "/", "rules", &h->rules));
     h->row_sum_error = NAN;
     if (ps_store_has(store, "/", "row_sum_error"))
         PS_TRY(ps_store_get_real(store, "/", "row_sum_error", &h->row_sum_error));
     h->entry_error = NAN;
     if (ps_store_has(store, "/", "entry_error"))
         PS_TRY(ps_store_get_real(store, "/", "entry_error", &h->entry_error));
-    h->same = same != 0;
-    h->symmetric = symmetric != 0;
     bool finite =
         isfinite(h->wavenumber) && isfinite(h->tolerance) && isfinite(h->eta) && isfinite(h->rules);
     if (!finite || h->wavenumber < 0 || h->tolerance <= 0 || h->eta < 0 || h->rules < 0 ||
@@ -96,8 +89,6 @@ static ps_status get_numbers(const ps_store *store, ps_hmatrix_header *h)
 static ps_status get_medium(const ps_store *store, ps_hmatrix_header *h)
 {
     int64_t image = 0;
-    if (ps_store_has(store, "/", "absorption"))
-        PS_TRY(ps_store_get_real(store, "/", "absorption", &h->absorption));
     if (ps_store_has(store, "/", "image")) PS_TRY(ps_store_get_int(store, "/", "image", &image));
     PS_TRY(ps_reflectors_get(store, &h->mirrors));
     if (!(h->absorption >= 0 && h->absorption <= h->wavenumber))
@@ -110,46 +101,33 @@ static ps_status get_medium(const ps_store *store, ps_hmatrix_header *h)
     return PS_OK;
 }
 
-ps_status ps_hmatrix_header_get(const ps_store *store, ps_hmatrix_header *header)
+ps_status ps_hmatrix_header_get(ps_store *store, ps_hmatrix_header *header)
 {
     memset(header, 0, sizeof *header);
-    ps_status status = get_names(store, header);
-    if (status == PS_OK) status = get_numbers(store, header);
-    if (status == PS_OK) status = get_medium(store, header);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY_IN(get_names(store, header), "%s", ps_store_path(store));
+    PS_TRY_IN(get_numbers(store, header), "%s", ps_store_path(store));
+    PS_TRY_IN(get_medium(store, header), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 /* ---- arrays ---- */
 
-ps_status ps_hmatrix_arrays_init(ps_hmatrix_arrays *a, int64_t leaves, int64_t chunks)
+ps_status ps_hmatrix_arrays_pass(ps_store *store, const ps_hmatrix_arrays *a, ps_columns_pass *each)
 {
-    *a = (ps_hmatrix_arrays){.leaves = leaves, .chunks = chunks};
-    PS_TRY(PS_ALLOC(&a->rank, leaves, "tables of an H-matrix"));
-    PS_TRY(PS_ALLOC(&a->error, leaves, "tables of an H-matrix"));
-    PS_TRY(PS_ALLOC(&a->xxh3, leaves, "tables of an H-matrix"));
-    PS_TRY(PS_ALLOC(&a->first, chunks + 1, "tables of an H-matrix"));
-    PS_TRY(PS_ALLOC(&a->numbers, chunks, "tables of an H-matrix"));
-    PS_TRY(PS_ALLOC(&a->stored, chunks, "tables of an H-matrix"));
-    return PS_ALLOC(&a->content_hash, 16 * chunks, "tables of an H-matrix");
+    const ps_column columns[] = {
+        {"/leaves/rank", "1", "-1: dense", PS_I32, a->leaves, 1, .at = &a->rank},
+        {"/leaves/error", "1", "estimated, relative", PS_F64, a->leaves, 1, .at = &a->error},
+        {"/leaves/xxh3", "1", "of each leaf's bytes", PS_I64, a->leaves, 1, .at = &a->xxh3},
+        {"/parts/first_leaf", "1", "of each chunk", PS_I64, a->chunks + 1, 1, .at = &a->first},
+        {"/parts/numbers", "1", "of each chunk", PS_I64, a->chunks, 1, .at = &a->numbers},
+        {"/parts/stored", "1", "bytes of each chunk", PS_I64, a->chunks, 1, .at = &a->stored},
+        {"/parts/content_hash", "1", "of each part", PS_U8, a->chunks, 16, .at = &a->content_hash}};
+    return each(store, columns, PS_COLUMNS(columns));
 }
 
 void ps_hmatrix_arrays_release(ps_hmatrix_arrays *a)
 {
-    PS_FREE(a->rank, a->error, a->xxh3, a->first, a->numbers, a->stored, a->content_hash);
-    memset(a, 0, sizeof *a);
-}
-
-void ps_hmatrix_arrays_columns(const ps_hmatrix_arrays *a, void *out)
-{
-    ps_column columns[PS_HMATRIX_COLUMNS] = {
-        {"/leaves/rank", "1", "-1: dense", PS_I32, a->leaves, 1, a->rank},
-        {"/leaves/error", "1", "estimated, relative", PS_F64, a->leaves, 1, a->error},
-        {"/leaves/xxh3", "1", "of each leaf's bytes", PS_I64, a->leaves, 1, a->xxh3},
-        {"/parts/first_leaf", "1", "of each chunk", PS_I64, a->chunks + 1, 1, a->first},
-        {"/parts/numbers", "1", "of each chunk", PS_I64, a->chunks, 1, a->numbers},
-        {"/parts/stored", "1", "bytes of each chunk", PS_I64, a->chunks, 1, a->stored},
-        {"/parts/content_hash", "1", "of each part", PS_U8, a->chunks, 16, a->content_hash}};
-    memcpy(out, columns, sizeof columns);
+    ps_hmatrix_arrays_pass(NULL, a, ps_columns_release);
 }
 
 /* ---- commit ---- */
@@ -191,15 +169,13 @@ static ps_status gather_part(const char *path, int64_t generation, int64_t chunk
 static ps_status put_all(ps_store *store, const ps_hmatrix_tables *t, const ps_hmatrix_arrays *a,
                          ps_store *clusters, int64_t generation)
 {
-    ps_column columns[PS_HMATRIX_COLUMNS];
-    ps_hmatrix_arrays_columns(a, columns);
     if (generation > 0) PS_TRY(ps_store_put_int(store, "/", "generation", generation));
     if (clusters) PS_TRY(ps_store_add_input(store, "clusters", clusters));
     PS_TRY(ps_hmatrix_header_put(store, &t->header));
     PS_TRY(ps_cluster_tree_put(store, "/test", &t->tree[0]));
     if (!t->header.same) PS_TRY(ps_cluster_tree_put(store, "/trial", &t->tree[1]));
     PS_TRY(ps_cluster_leaves_put(store, &t->nodes));
-    PS_TRY(ps_columns_write(store, columns, PS_HMATRIX_COLUMNS));
+    PS_TRY(ps_hmatrix_arrays_pass(store, a, ps_columns_write));
     return ps_store_put_int(store, "/parts", "count", a->chunks);
 }
 
@@ -220,9 +196,10 @@ static ps_status write_tables(const char *path, const ps_store_identity *identit
 ps_status ps_hmatrix_commit(const char *path, const ps_store_identity *identity,
                             const ps_hmatrix_tables *tables, ps_store *clusters, int64_t generation)
 {
-    PS_SCOPED(ps_hmatrix_arrays_release) ps_hmatrix_arrays arrays = {0};
     const ps_hmatrix_chunks *chunks = &tables->chunks;
-    PS_TRY(ps_hmatrix_arrays_init(&arrays, tables->nodes.count, chunks->count));
+    PS_SCOPED(ps_hmatrix_arrays_release)
+    ps_hmatrix_arrays arrays = {.leaves = tables->nodes.count, .chunks = chunks->count};
+    PS_TRY(ps_hmatrix_arrays_pass(NULL, &arrays, ps_columns_allocate));
     memcpy(arrays.first, chunks->first, (size_t)(chunks->count + 1) * sizeof *chunks->first);
     for (int64_t c = 0; c < chunks->count; ++c) PS_TRY(gather_part(path, generation, c, &arrays));
     PS_TRY(write_tables(path, identity, tables, &arrays, clusters, generation));

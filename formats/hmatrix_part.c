@@ -8,6 +8,7 @@
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 enum { ALIGNMENT = 64 };
@@ -76,14 +77,7 @@ static ps_status put_values(ps_store *store, const ps_hmatrix_part *part, const 
     return ps_store_write_made(store, &values, make_numbers, at);
 }
 
-static void table_of(int64_t leaves, int32_t *rank, double *error, int64_t *xxh3, ps_column out[3])
-{
-    out[0] = (ps_column){"/rank", "1", "-1: dense", PS_I32, leaves, 1, rank};
-    out[1] = (ps_column){"/error", "1", "estimated, relative", PS_F64, leaves, 1, error};
-    out[2] = (ps_column){"/xxh3", "1", "of each leaf's bytes", PS_I64, leaves, 1, xxh3};
-}
-
-/* Memory of one part: layout and columns. */
+/* Memory of one part: columns, and where its leaves begin. */
 typedef struct part_tables {
     int32_t *rank;
     double *error;
@@ -92,11 +86,19 @@ typedef struct part_tables {
 
 static void release_tables(part_tables *t) { PS_FREE(t->rank, t->error, t->xxh3, t->start); }
 
+static ps_status pass_tables(ps_store *store, int64_t leaves, const part_tables *t,
+                             ps_columns_pass *each)
+{
+    const ps_column columns[] = {
+        {"/rank", "1", "-1: dense", PS_I32, leaves, 1, .at = &t->rank},
+        {"/error", "1", "estimated, relative", PS_F64, leaves, 1, .at = &t->error},
+        {"/xxh3", "1", "of each leaf's bytes", PS_I64, leaves, 1, .at = &t->xxh3}};
+    return each(store, columns, PS_COLUMNS(columns));
+}
+
 static ps_status fill_tables(const ps_hmatrix *run, part_tables *t)
 {
-    PS_TRY(PS_ALLOC(&t->rank, run->leaf_count, "tables of a chunk"));
-    PS_TRY(PS_ALLOC(&t->error, run->leaf_count, "tables of a chunk"));
-    PS_TRY(PS_ALLOC(&t->xxh3, run->leaf_count, "tables of a chunk"));
+    PS_TRY(pass_tables(NULL, run->leaf_count, t, ps_columns_allocate));
     PS_TRY(PS_ALLOC(&t->start, run->leaf_count + 1, "tables of a chunk"));
     for (int64_t leaf = 0; leaf < run->leaf_count; ++leaf) {
         int64_t rank = run->blocks[leaf].rank;
@@ -111,15 +113,13 @@ static ps_status fill_tables(const ps_hmatrix *run, part_tables *t)
     return PS_OK;
 }
 
-static ps_status save(ps_store *store, const ps_hmatrix_part *part, const ps_hmatrix *run,
-                      part_tables *tables)
+static ps_status save(ps_store *store, const ps_hmatrix_part *part, const ps_hmatrix *run)
 {
-    ps_column columns[3];
-    PS_TRY(fill_tables(run, tables));
-    table_of(run->leaf_count, tables->rank, tables->error, tables->xxh3, columns);
+    PS_SCOPED(release_tables) part_tables tables = {0};
+    PS_TRY(fill_tables(run, &tables));
     if (part->clusters) PS_TRY(ps_store_add_input(store, "clusters", part->clusters));
-    PS_TRY(ps_columns_write(store, columns, 3));
-    return put_values(store, part, &(layout){run, tables->start});
+    PS_TRY(pass_tables(store, run->leaf_count, &tables, ps_columns_write));
+    return put_values(store, part, &(layout){run, tables.start});
 }
 
 static ps_store_identity identity_of(const ps_hmatrix_part *part)
@@ -133,18 +133,14 @@ static ps_store_identity identity_of(const ps_hmatrix_part *part)
 ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *run)
 {
     char name[4096];
-    part_tables tables = {0};
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_store_identity identity = identity_of(part);
     identity.disk_estimate = ps_hmatrix_bytes(run);
     ps_store_part_path(part->path, part->generation, (int)part->chunk, name);
     PS_TRY(ps_path_check_output(part->path)); /* what joins the parts in the end */
     PS_TRY(ps_store_create(name, &identity, &store));
-    ps_status status = save(store, part, run, &tables);
-    release_tables(&tables);
-    if (status == PS_OK) return ps_store_commit(&store);
-    ps_store_close(&store);
-    return status;
+    PS_TRY(save(store, part, run));
+    return ps_store_commit(&store);
 }
 
 /* ---- what is there ---- */
@@ -182,10 +178,9 @@ static ps_status check_place(ps_store *store, const ps_hmatrix_part *part)
 ps_status ps_hmatrix_part_tables(ps_store *store, const ps_hmatrix_part *part, int32_t *rank,
                                  double *error, int64_t *xxh3)
 {
-    ps_column columns[3];
+    const part_tables tables = {rank, error, xxh3, NULL};
     PS_TRY(check_place(store, part));
-    table_of(part->leaf_count, rank, error, xxh3, columns);
-    return ps_columns_read(store, columns, 3);
+    return pass_tables(store, part->leaf_count, &tables, ps_columns_read);
 }
 
 bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
@@ -246,21 +241,22 @@ static ps_status read_values(ps_store *store, const part_tables *t, int64_t numb
     return PS_OK;
 }
 
+static ps_status load(const ps_hmatrix_part *part, ps_hmatrix *run, void **values)
+{
+    PS_SCOPED(release_tables) part_tables t = {0};
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    int64_t numbers;
+    PS_TRY(ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store));
+    PS_TRY(pass_tables(NULL, run->leaf_count, &t, ps_columns_allocate));
+    PS_TRY(PS_ALLOC(&t.start, run->leaf_count, "tables of a part"));
+    PS_TRY(read_blocks(store, part, &t, run, &numbers));
+    return read_values(store, &t, numbers, run, values);
+}
+
 ps_status ps_hmatrix_part_load(const ps_hmatrix_part *part, ps_hmatrix *run, void **values)
 {
-    part_tables t = {0};
-    ps_store *store;
-    int64_t numbers;
     *values = NULL;
-    PS_TRY(ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store));
-    ps_status status = PS_ALLOC(&t.rank, run->leaf_count, "tables of a part");
-    if (status == PS_OK) status = PS_ALLOC(&t.error, run->leaf_count, "tables of a part");
-    if (status == PS_OK) status = PS_ALLOC(&t.xxh3, run->leaf_count, "tables of a part");
-    if (status == PS_OK) status = PS_ALLOC(&t.start, run->leaf_count, "tables of a part");
-    if (status == PS_OK) status = read_blocks(store, part, &t, run, &numbers);
-    if (status == PS_OK) status = read_values(store, &t, numbers, run, values);
-    release_tables(&t);
-    ps_store_close(&store);
+    ps_status status = load(part, run, values);
     if (status == PS_OK) return PS_OK;
     free(*values);
     *values = NULL;

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/first_failure.h"
@@ -57,14 +56,12 @@ static ps_status read_trees(ps_hmatrix_file *f)
 
 static ps_status read_arrays(ps_hmatrix_file *f)
 {
-    ps_column columns[PS_HMATRIX_COLUMNS];
     int64_t chunks;
     PS_TRY(ps_store_get_int(f->store, "/parts", "count", &chunks));
     if (chunks < 1 || chunks > f->nodes.count)
         return ps_fail(PS_INVALID, "%s: %lld chunks", ps_store_path(f->store), (long long)chunks);
-    PS_TRY(ps_hmatrix_arrays_init(&f->arrays, f->nodes.count, chunks));
-    ps_hmatrix_arrays_columns(&f->arrays, columns);
-    PS_TRY(ps_columns_read(f->store, columns, PS_HMATRIX_COLUMNS));
+    f->arrays = (ps_hmatrix_arrays){.leaves = f->nodes.count, .chunks = chunks};
+    PS_TRY(ps_hmatrix_arrays_pass(f->store, &f->arrays, ps_columns_load));
     PS_TRY(PS_ALLOC(&f->leaves, f->nodes.count, "leaves of an H-matrix"));
     for (int64_t l = 0; l < f->nodes.count; ++l)
         f->leaves[l] = ps_cluster_leaf_at(&f->nodes, &f->tree[0], &f->tree[1], l);

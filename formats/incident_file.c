@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/entries.h"
 #include "formats/row_series.h"
 #include "runtime/memory.h"
 
@@ -32,38 +33,37 @@ static ps_status check(const ps_incident_header *h)
     return PS_OK;
 }
 
+static ps_status pass_numbers(ps_store *s, const ps_incident_header *h, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("unknowns", h->unknowns),
+                                PS_ENTRY("steps", h->steps),
+                                PS_ENTRY("space_points", h->space_points),
+                                PS_ENTRY("time_points", h->time_points),
+                                PS_ENTRY("dt", h->dt),
+                                PS_ENTRY("speed", h->speed),
+                                PS_ENTRY("mesh_uuid", h->mesh_uuid),
+                                PS_ENTRY("mesh_hash", h->mesh_hash)};
+    return each(s, "/", entries, PS_ENTRIES(entries));
+}
+
 static ps_status put_header(ps_store *s, const ps_incident_header *h)
 {
     PS_TRY(ps_equation_put(s, h->formulation, h->combined, &h->mirrors));
-    PS_TRY(ps_store_put_int(s, "/", "unknowns", h->unknowns));
-    PS_TRY(ps_store_put_int(s, "/", "steps", h->steps));
-    PS_TRY(ps_store_put_int(s, "/", "space_points", h->space_points));
-    PS_TRY(ps_store_put_int(s, "/", "time_points", h->time_points));
-    PS_TRY(ps_store_put_real(s, "/", "dt", h->dt));
-    PS_TRY(ps_store_put_real(s, "/", "speed", h->speed));
     for (int k = 0; flows(h) && k < 3; ++k)
         PS_TRY(ps_store_put_real(s, "/", flow_names[k], h->flow[k]));
-    PS_TRY(ps_store_put_text(s, "/", "mesh_uuid", h->mesh_uuid));
-    return ps_store_put_text(s, "/", "mesh_hash", h->mesh_hash);
+    return pass_numbers(s, h, ps_entries_put);
 }
 
-static ps_status get_header(const ps_store *s, ps_incident_header *h)
+static ps_status get_header(ps_store *s, ps_incident_header *h)
 {
     PS_TRY(ps_equation_get(s, &h->formulation, &h->combined, &h->mirrors));
-    PS_TRY(ps_store_get_int(s, "/", "unknowns", &h->unknowns));
-    PS_TRY(ps_store_get_int(s, "/", "steps", &h->steps));
-    PS_TRY(ps_store_get_int(s, "/", "space_points", &h->space_points));
-    PS_TRY(ps_store_get_int(s, "/", "time_points", &h->time_points));
-    PS_TRY(ps_store_get_real(s, "/", "dt", &h->dt));
-    PS_TRY(ps_store_get_real(s, "/", "speed", &h->speed));
+    PS_TRY(pass_numbers(s, h, ps_entries_get));
     h->around = ps_store_version(s) > 2;
     for (int k = 0; ps_store_version(s) == 2 && k < 3; ++k) {
         PS_TRY(ps_store_get_real(s, "/", flow_names[k], &h->flow[k]));
         if (!isfinite(h->flow[k]))
             return ps_fail(PS_INVALID, "attribute %s is not finite", flow_names[k]);
     }
-    PS_TRY(ps_store_get_text(s, "/", "mesh_uuid", h->mesh_uuid, sizeof h->mesh_uuid));
-    PS_TRY(ps_store_get_text(s, "/", "mesh_hash", h->mesh_hash, sizeof h->mesh_hash));
     return check(h);
 }
 

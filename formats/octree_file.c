@@ -52,11 +52,9 @@ static ps_status put_ints(ps_store *store, const char *name, const char *descrip
 
 static ps_status get_size(ps_store *store, const char *name, int64_t *count)
 {
-    int id;
     ps_dataset_info info;
     *count = 0;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, name, &info));
     if (info.type != PS_I64 || info.rank != 1)
         return ps_fail(PS_INVALID, "%s: %s is not a list of i64", ps_store_path(store), name);
     *count = info.dims[0];

@@ -5,33 +5,45 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "formats/entries.h"
 #include "runtime/memory.h"
 #include "runtime/sizes.h"
 
+/* The last where there are layers. */
+static ps_status pass_arrays(ps_store *store, const ps_partition *p, ps_columns_pass *each)
+{
+    const ps_column columns[] = {
+        {"/parts/start", "1", "first element of each part", PS_I64, p->parts + 1, 1,
+         .at = &p->part_start},
+        {"/parts/interior", "1", "elements that come first and touch no other part", PS_I64,
+         p->parts, 1, .at = &p->interior},
+        {"/mesh/vertices", "m", "vertices", PS_F64, p->vertex_count, 3, .at = &p->vertices},
+        {"/mesh/tetrahedra", "1", "vertices of each element, ascending", PS_I32, p->elements, 4,
+         .at = &p->tetrahedra},
+        {"/mesh/links", "1", "4 element + face of the other side, -1: none", PS_I32, p->elements, 4,
+         .at = &p->links},
+        {"/mesh/tag", "1", "physical group, 0 where none", PS_I32, p->elements, 1, .at = &p->tags},
+        {"/mesh/source", "1", "row of the mesh file", PS_I32, p->elements, 1, .at = &p->source},
+        {"/mesh/face", "1", "tagged faces: 4 element + face", PS_I32, p->face_count, 1,
+         .at = &p->faces},
+        {"/mesh/face_tag", "1", "physical group of the surface", PS_I32, p->face_count, 1,
+         .at = &p->face_tags},
+        {"/layers/start", "1", "first element of each layer", PS_I64, p->layer_count + 1, 1,
+         .at = &p->layer_start},
+    };
+    return each(store, columns, PS_COLUMNS(columns) - (p->layer_count == 0));
+}
+
 ps_status ps_partition_allocate(ps_partition *p)
 {
-    ps_status status;
-    PS_GUARD(status, failed, PS_ALLOC(&p->part_start, p->parts + 1, "parts"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->interior, p->parts, "parts"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->vertices, 3 * p->vertex_count, "mesh vertices"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->tetrahedra, 4 * p->elements, "tetrahedra"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->links, 4 * p->elements, "links of faces"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->tags, p->elements, "tags"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->source, p->elements, "places in the mesh"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->faces, p->face_count, "tagged faces"));
-    PS_GUARD(status, failed, PS_ALLOC(&p->face_tags, p->face_count, "tagged faces"));
-    if (p->layer_count > 0)
-        PS_GUARD(status, failed, PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
-    return PS_OK;
-failed:
-    ps_partition_release(p);
+    ps_status status = pass_arrays(NULL, p, ps_columns_allocate);
+    if (status != PS_OK) ps_partition_release(p);
     return status;
 }
 
 void ps_partition_release(ps_partition *p)
 {
-    PS_FREE(p->part_start, p->interior, p->vertices, p->tetrahedra, p->links, p->tags, p->source,
-            p->faces, p->face_tags, p->layer_start);
+    pass_arrays(NULL, p, ps_columns_release);
     memset(p, 0, sizeof *p);
 }
 
@@ -132,63 +144,31 @@ ps_status ps_partition_check(const ps_partition *p)
 
 /* ---- files ---- */
 
-enum { COLUMNS = 10 };
-
-/* What lies in a file, by the sizes and arrays of a partition. */
-static void list_columns(const ps_partition *p, ps_column out[COLUMNS])
+static ps_status pass_header(ps_store *store, const ps_partition *p, ps_entries_pass *each)
 {
-    const ps_column columns[COLUMNS] = {
-        {"/parts/start", "1", "first element of each part", PS_I64, p->parts + 1, 1, p->part_start},
-        {"/parts/interior", "1", "elements that come first and touch no other part", PS_I64,
-         p->parts, 1, p->interior},
-        {"/mesh/vertices", "m", "vertices", PS_F64, p->vertex_count, 3, p->vertices},
-        {"/mesh/tetrahedra", "1", "vertices of each element, ascending", PS_I32, p->elements, 4,
-         p->tetrahedra},
-        {"/mesh/links", "1", "4 element + face of the other side, -1: none", PS_I32, p->elements, 4,
-         p->links},
-        {"/mesh/tag", "1", "physical group, 0 where none", PS_I32, p->elements, 1, p->tags},
-        {"/mesh/source", "1", "row of the mesh file", PS_I32, p->elements, 1, p->source},
-        {"/mesh/face", "1", "tagged faces: 4 element + face", PS_I32, p->face_count, 1, p->faces},
-        {"/mesh/face_tag", "1", "physical group of the surface", PS_I32, p->face_count, 1,
-         p->face_tags},
-        {"/layers/start", "1", "first element of each layer", PS_I64,
-         p->layer_count ? p->layer_count + 1 : 0, 1, p->layer_start},
-    };
-    memcpy(out, columns, sizeof columns);
+    const ps_entry entries[] = {PS_ENTRY("parts", p->parts),
+                                PS_ENTRY("elements", p->elements),
+                                PS_ENTRY("vertices", p->vertex_count),
+                                PS_ENTRY("tagged_faces", p->face_count),
+                                PS_ENTRY("layers", p->layer_count),
+                                PS_ENTRY("components", p->components),
+                                PS_ENTRY("method", p->method),
+                                PS_ENTRY("order", p->order),
+                                PS_ENTRY("mesh_uuid", p->mesh_uuid),
+                                PS_ENTRY("mesh_hash", p->mesh_hash),
+                                PS_ENTRY_OPTIONAL("tag_names", p->tag_names)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
 }
 
 ps_status ps_partition_write(ps_store *store, const ps_partition *p)
 {
-    ps_column columns[COLUMNS];
-    PS_TRY(ps_store_put_int(store, "/", "parts", p->parts));
-    PS_TRY(ps_store_put_int(store, "/", "elements", p->elements));
-    PS_TRY(ps_store_put_int(store, "/", "vertices", p->vertex_count));
-    PS_TRY(ps_store_put_int(store, "/", "tagged_faces", p->face_count));
-    PS_TRY(ps_store_put_int(store, "/", "layers", p->layer_count));
-    PS_TRY(ps_store_put_int(store, "/", "components", p->components));
-    PS_TRY(ps_store_put_text(store, "/", "method", p->method));
-    PS_TRY(ps_store_put_text(store, "/", "order", p->order));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_uuid", p->mesh_uuid));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_hash", p->mesh_hash));
-    if (p->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", p->tag_names));
-    list_columns(p, columns);
-    return ps_columns_write(store, columns, COLUMNS);
+    PS_TRY(pass_header(store, p, ps_entries_put));
+    return pass_arrays(store, p, ps_columns_write);
 }
 
 static ps_status get_header(ps_store *store, ps_partition *p)
 {
-    PS_TRY(ps_store_get_int(store, "/", "parts", &p->parts));
-    PS_TRY(ps_store_get_int(store, "/", "elements", &p->elements));
-    PS_TRY(ps_store_get_int(store, "/", "vertices", &p->vertex_count));
-    PS_TRY(ps_store_get_int(store, "/", "tagged_faces", &p->face_count));
-    PS_TRY(ps_store_get_int(store, "/", "layers", &p->layer_count));
-    PS_TRY(ps_store_get_int(store, "/", "components", &p->components));
-    PS_TRY(ps_store_get_text(store, "/", "method", p->method, sizeof p->method));
-    PS_TRY(ps_store_get_text(store, "/", "order", p->order, sizeof p->order));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", p->mesh_uuid, sizeof p->mesh_uuid));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", p->mesh_hash, sizeof p->mesh_hash));
-    if (ps_store_has(store, "/", "tag_names"))
-        PS_TRY(ps_store_get_text(store, "/", "tag_names", p->tag_names, sizeof p->tag_names));
+    PS_TRY(pass_header(store, p, ps_entries_get));
     if (p->parts < 1 || p->elements < p->parts || p->elements >= (1 << 29) || p->vertex_count < 4 ||
         p->vertex_count > INT32_MAX || p->face_count < 0 || p->face_count > 4 * p->elements ||
         p->layer_count < 0 || p->layer_count > p->elements)
@@ -203,15 +183,10 @@ static ps_status get_header(ps_store *store, ps_partition *p)
 
 static ps_status read_all(ps_store *store, ps_partition *out)
 {
-    ps_column columns[COLUMNS];
     PS_TRY(get_header(store, out));
-    list_columns(out, columns);
-    PS_TRY(ps_columns_expect(store, columns, COLUMNS));
-    PS_TRY(ps_partition_allocate(out));
-    list_columns(out, columns);
-    PS_TRY(ps_columns_read(store, columns, COLUMNS));
-    ps_status status = ps_partition_check(out);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY(pass_arrays(store, out, ps_columns_load));
+    PS_TRY_IN(ps_partition_check(out), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 ps_status ps_partition_read(ps_store *store, ps_partition *out)

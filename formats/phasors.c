@@ -309,12 +309,11 @@ bool ps_phasors_has_marks(const ps_phasors *file, ps_phasors_mark what)
 
 ps_status ps_phasors_read_marks(ps_phasors *file, ps_phasors_mark what, uint8_t *bytes)
 {
-    int id, rank = marks[what].rank;
+    int rank = marks[what].rank;
     const char *name = marks[what].name;
     int64_t width = rank == 2 ? marks[what].dims[1] : 1;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(file->store, name, &id));
-    PS_TRY(ps_store_dataset(file->store, id, &info));
+    PS_TRY(ps_store_describe(file->store, name, &info));
     if (info.type != PS_U8 || info.rank != rank || info.dims[0] != file->header.rows ||
         (rank == 2 && info.dims[1] != width))
         return ps_fail(PS_INVALID, "%s: %s is not %lld bytes an element",

@@ -5,19 +5,45 @@
 #include <string.h>
 
 #include "formats/columns.h"
+#include "formats/entries.h"
+#include "formats/store_texts.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
-enum { COLUMNS = 5, MODES = 4, NAMES = PS_DGTD_PORTS_MAX * PS_DGTD_PORT_NAME };
+enum { MODES = 4 };
+static const char signals_of[] = "signals of ports";
+
+/* The last is not in files of version 1. */
+static ps_status pass_arrays(ps_store *store, const ps_port_signals *x,
+                             double (*const *modes)[MODES], ps_columns_pass *each)
+{
+    const ps_column columns[] = {
+        {"/signals/voltage", "V", "of the + terminal against the -, at (row + 1/2) dt", PS_F64,
+         x->samples, x->ports, .at = &x->voltage},
+        {"/signals/current", "A", "out of the + terminal into the field", PS_F64, x->samples,
+         x->ports, .at = &x->current},
+        {"/ports/reference", "ohm", "of S-parameters", PS_F64, x->ports, 1, .at = &x->reference},
+        {"/ports/driven", "1", "1: its network has a source", PS_U8, x->ports, 1, .at = &x->driven},
+        {"/ports/mode", "1", "0 lumped, 1 TEM, 2 TE, 3 TM; k_c (1/m), eps_r, mu_r", PS_F64,
+         x->ports, MODES, .at = modes}};
+    return each(store, columns, PS_COLUMNS(columns) - (modes == NULL));
+}
+
+static ps_status pass_numbers(ps_store *store, const ps_port_signals *x, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {
+        PS_ENTRY("ports", x->ports),          PS_ENTRY("samples", x->samples),
+        PS_ENTRY("time_step_seconds", x->dt), PS_ENTRY("left", x->left),
+        PS_ENTRY("mesh_hash", x->mesh_hash),  PS_ENTRY_OPTIONAL("body_hash", x->body_hash)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
+}
 
 ps_status ps_port_signals_init(ps_port_signals *x, int64_t ports, int64_t samples)
 {
     *x = (ps_port_signals){.ports = ports, .samples = samples};
-    PS_TRY(PS_ALLOC(&x->voltage, ports * samples, "signals of ports"));
-    PS_TRY(PS_ALLOC(&x->current, ports * samples, "signals of ports"));
-    PS_TRY(PS_ALLOC(&x->reference, ports, "signals of ports"));
-    PS_TRY(PS_ALLOC(&x->mode, ports, "signals of ports"));
-    PS_TRY(PS_ALLOC(&x->driven, ports, "signals of ports"));
-    return PS_ALLOC(&x->name, ports, "signals of ports");
+    PS_TRY(pass_arrays(NULL, x, NULL, ps_columns_allocate));
+    PS_TRY(PS_ALLOC(&x->mode, ports, signals_of));
+    return PS_ALLOC(&x->name, ports, signals_of);
 }
 
 void ps_port_signals_release(ps_port_signals *x)
@@ -27,79 +53,40 @@ void ps_port_signals_release(ps_port_signals *x)
     memset(x, 0, sizeof *x);
 }
 
-/* The last is not in files of version 1. */
-static void list_columns(const ps_port_signals *x, double *modes, ps_column out[COLUMNS])
-{
-    const ps_column columns[COLUMNS] = {
-        {"/signals/voltage", "V", "of the + terminal against the -, at (row + 1/2) dt", PS_F64,
-         x->samples, x->ports, x->voltage},
-        {"/signals/current", "A", "out of the + terminal into the field", PS_F64, x->samples,
-         x->ports, x->current},
-        {"/ports/reference", "ohm", "of S-parameters", PS_F64, x->ports, 1, x->reference},
-        {"/ports/driven", "1", "1: its network has a source", PS_U8, x->ports, 1, x->driven},
-        {"/ports/mode", "1", "0 lumped, 1 TEM, 2 TE, 3 TM; k_c (1/m), eps_r, mu_r", PS_F64, x->ports,
-         MODES, modes}};
-    memcpy(out, columns, sizeof columns);
-}
-
 ps_status ps_port_signals_write(ps_store *store, const ps_port_signals *x)
 {
-    char names[NAMES] = "";
-    double modes[PS_DGTD_PORTS_MAX * MODES];
-    ps_column columns[COLUMNS];
+    PS_SCOPED_MEMORY double(*modes)[MODES] = NULL;
+    PS_TRY(PS_ALLOC(&modes, x->ports, signals_of));
     for (int64_t k = 0; k < x->ports; ++k) {
-        const double mode[MODES] = {x->mode[k].guide, x->mode[k].cutoff, x->mode[k].eps, x->mode[k].mu};
-        memcpy(modes + k * MODES, mode, sizeof mode);
-        strcat(strcat(names, x->name[k]), "\n");
+        const double mode[MODES] = {x->mode[k].guide, x->mode[k].cutoff, x->mode[k].eps,
+                                    x->mode[k].mu};
+        memcpy(modes[k], mode, sizeof mode);
     }
-    PS_TRY(ps_store_put_int(store, "/", "ports", x->ports));
-    PS_TRY(ps_store_put_int(store, "/", "samples", x->samples));
-    PS_TRY(ps_store_put_real(store, "/", "time_step_seconds", x->dt));
-    PS_TRY(ps_store_put_real(store, "/", "left", x->left));
-    PS_TRY(ps_store_put_text(store, "/", "port_names", names));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_hash", x->mesh_hash));
-    PS_TRY(ps_store_put_text(store, "/", "body_hash", x->body_hash));
-    list_columns(x, modes, columns);
-    return ps_columns_write(store, columns, COLUMNS);
-}
-
-static void cut_names(const char *names, ps_port_signals *x)
-{
-    for (int64_t k = 0; k < x->ports && *names; ++k) {
-        size_t length = strcspn(names, "\n"), room = sizeof x->name[k] - 1;
-        memcpy(x->name[k], names, length < room ? length : room);
-        names += length + (names[length] == '\n');
-    }
+    PS_TRY(pass_numbers(store, x, ps_entries_put));
+    PS_TRY(ps_store_put_lines(store, "port_names", x->ports, x->name[0], sizeof *x->name));
+    return pass_arrays(store, x, &modes, ps_columns_write);
 }
 
 ps_status ps_port_signals_read(ps_store *store, ps_port_signals *out)
 {
-    char names[NAMES];
-    double modes[PS_DGTD_PORTS_MAX * MODES] = {0};
+    static const double lumped[MODES] = {0};
+    PS_SCOPED_MEMORY double(*modes)[MODES] = NULL;
     bool old = ps_store_version(store) < 2;
-    int64_t ports, samples;
-    ps_column columns[COLUMNS];
     *out = (ps_port_signals){0};
-    PS_TRY(ps_store_get_int(store, "/", "ports", &ports));
-    PS_TRY(ps_store_get_int(store, "/", "samples", &samples));
-    if (ports < 1 || ports > PS_DGTD_PORTS_MAX || samples < 1 || samples > (int64_t)1 << 40)
+    PS_TRY(pass_numbers(store, out, ps_entries_get));
+    if (out->ports < 1 || out->ports > PS_DGTD_PORTS_MAX || out->samples < 1 ||
+        out->samples > (int64_t)1 << 40)
         return ps_fail(PS_INVALID, "%s: %lld samples of %lld ports", ps_store_path(store),
-                       (long long)samples, (long long)ports);
-    PS_TRY(ps_store_expect(store, "/signals/voltage", PS_F64, samples, ports));
-    PS_TRY(ps_store_expect(store, "/signals/current", PS_F64, samples, ports));
-    PS_TRY(ps_port_signals_init(out, ports, samples));
-    PS_TRY(ps_store_get_real(store, "/", "time_step_seconds", &out->dt));
-    PS_TRY(ps_store_get_real(store, "/", "left", &out->left));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", out->mesh_hash, sizeof out->mesh_hash));
-    if (ps_store_has(store, "/", "body_hash"))
-        PS_TRY(ps_store_get_text(store, "/", "body_hash", out->body_hash, sizeof out->body_hash));
-    PS_TRY(ps_store_get_text(store, "/", "port_names", names, sizeof names));
-    cut_names(names, out);
-    list_columns(out, modes, columns);
-    PS_TRY(ps_columns_read(store, columns, old ? COLUMNS - 1 : COLUMNS));
-    for (int64_t k = 0; k < ports; ++k) {
-        const double *m = modes + k * MODES;
-        out->mode[k] = (ps_dgtd_port_mode){m[0] >= 0 && m[0] <= 3 ? (int)m[0] : -1, m[1], m[2], m[3]};
+                       (long long)out->samples, (long long)out->ports);
+    PS_TRY(pass_arrays(store, out, old ? NULL : &modes, ps_columns_load));
+    PS_TRY(PS_ALLOC(&out->mode, out->ports, signals_of));
+    PS_TRY(PS_ALLOC(&out->name, out->ports, signals_of));
+    PS_TRY(ps_store_get_lines(store, "port_names", out->ports, out->name[0], sizeof *out->name,
+                              sizeof *out->name));
+    for (int64_t k = 0; k < out->ports; ++k) {
+        const double *m = modes ? modes[k] : lumped;
+        out->mode[k] =
+            (ps_dgtd_port_mode){m[0] >= 0 && m[0] <= 3 ? (int)m[0] : -1, m[1], m[2], m[3]};
         PS_TRY(ps_dgtd_port_mode_check(store, out->name[k], out->mode + k));
         if (!(out->reference[k] > 0) || !isfinite(out->reference[k]) || !(out->dt > 0))
             return ps_fail(PS_INVALID, "%s: port %lld has a reference of %g ohm, steps of %g s",

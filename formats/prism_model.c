@@ -3,30 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/memory.h"
+#include "formats/columns.h"
+#include "formats/entries.h"
+#include "runtime/scope.h"
 
-enum { ARRAYS = 9 };
-
-typedef struct array {
-    ps_dataset_spec spec;
-    double **data;
-} array;
-
-static void list_arrays(ps_prism_model *m, array out[ARRAYS])
+static ps_status pass_arrays(ps_store *store, const ps_prism_model *m, ps_columns_pass *each)
 {
     const char *data = ps_prism_model_data_units(m);
-    const array all[ARRAYS] = {
-        {{"/edges/x", PS_F64, 1, {m->count[0] + 1}, .units = "m"}, &m->edges[0]},
-        {{"/edges/y", PS_F64, 1, {m->count[1] + 1}, .units = "m"}, &m->edges[1]},
-        {{"/edges/z", PS_F64, 1, {m->count[2] + 1}, .units = "m"}, &m->edges[2]},
-        {{"/prisms", PS_F64, 2, {m->cells, m->width}, .units = ps_prism_model_units(m)},
-         &m->prisms},
-        {{"/stations/place", PS_F64, 2, {m->stations, 3}, .units = "m"}, &m->place},
-        {{"/stations/observed", PS_F64, 1, {m->stations}, .units = data}, &m->observed},
-        {{"/stations/error", PS_F64, 1, {m->stations}, .units = data}, &m->error},
-        {{"/stations/computed", PS_F64, 1, {m->stations}, .units = data}, &m->computed},
-        {{"/history", PS_F64, 2, {m->trials, 3}, .units = "1"}, &m->history}};
-    memcpy(out, all, sizeof all);
+    const ps_column columns[] = {
+        {"/edges/x", "m", NULL, PS_F64, m->count[0] + 1, 1, .at = &m->edges[0]},
+        {"/edges/y", "m", NULL, PS_F64, m->count[1] + 1, 1, .at = &m->edges[1]},
+        {"/edges/z", "m", NULL, PS_F64, m->count[2] + 1, 1, .at = &m->edges[2]},
+        {"/prisms", ps_prism_model_units(m), NULL, PS_F64, m->cells, m->width, .at = &m->prisms},
+        {"/stations/place", "m", NULL, PS_F64, m->stations, 3, .at = &m->place},
+        {"/stations/observed", data, NULL, PS_F64, m->stations, 1, .at = &m->observed},
+        {"/stations/error", data, NULL, PS_F64, m->stations, 1, .at = &m->error},
+        {"/stations/computed", data, NULL, PS_F64, m->stations, 1, .at = &m->computed},
+        {"/history", "1", NULL, PS_F64, m->trials, 3, .at = &m->history},
+        {"/cells", "1", NULL, PS_I64, m->cells, 1, .at = &m->cell}};
+    return each(store, columns, PS_COLUMNS(columns));
+}
+
+static ps_status pass_numbers(ps_store *store, const ps_prism_model *m, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {
+        PS_ENTRY("field", m->field),   PS_ENTRY("component", m->component),
+        PS_ENTRY("chi2", m->chi2),     PS_ENTRY("regularisation", m->regularisation),
+        PS_ENTRY("target", m->target), PS_ENTRY("operator_error", m->operator_error)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
 }
 
 static bool is_gravity(const ps_prism_model *m) { return strcmp(m->field, "gravity") == 0; }
@@ -43,42 +47,24 @@ const char *ps_prism_model_data_units(const ps_prism_model *m)
 
 void ps_prism_model_release(ps_prism_model *m)
 {
-    array arrays[ARRAYS];
-    list_arrays(m, arrays);
-    for (int k = 0; k < ARRAYS; ++k) free(*arrays[k].data);
-    free(m->cell);
+    pass_arrays(NULL, m, ps_columns_release);
     *m = (ps_prism_model){0};
 }
 
-/* ---- writing ---- */
-
-ps_status ps_prism_model_put(ps_store *store, const ps_prism_model *model)
+ps_status ps_prism_model_put(ps_store *store, const ps_prism_model *m)
 {
-    ps_prism_model m = *model;
-    array arrays[ARRAYS];
-    ps_dataset_spec cells = {.name = "/cells", .units = "1", .type = PS_I64, .rank = 1, .dims = {m.cells}};
-    PS_TRY(ps_store_put_text(store, "/", "field", m.field));
-    PS_TRY(ps_store_put_text(store, "/", "component", m.component));
-    PS_TRY(ps_store_put_int(store, "/", "stations", m.stations));
-    PS_TRY(ps_store_put_int(store, "/", "cells", m.cells));
-    PS_TRY(ps_store_put_real(store, "/", "regularisation", m.regularisation));
-    PS_TRY(ps_store_put_real(store, "/", "chi2", m.chi2));
-    PS_TRY(ps_store_put_real(store, "/", "target", m.target));
-    PS_TRY(ps_store_put_real(store, "/", "operator_error", m.operator_error));
-    list_arrays(&m, arrays);
-    for (int k = 0; k < ARRAYS; ++k)
-        PS_TRY(ps_store_write_array(store, &arrays[k].spec, *arrays[k].data));
-    return ps_store_write_array(store, &cells, m.cell);
+    PS_TRY(pass_numbers(store, m, ps_entries_put));
+    PS_TRY(ps_store_put_int(store, "/", "stations", m->stations));
+    PS_TRY(ps_store_put_int(store, "/", "cells", m->cells));
+    return pass_arrays(store, m, ps_columns_write);
 }
 
 /* ---- reading ---- */
 
 static ps_status shape_of(const ps_store *store, const char *name, int rank, int64_t dims[2])
 {
-    int id;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, name, &info));
     if (info.rank != rank || info.dims[0] < 1)
         return ps_fail(PS_INVALID, "%s: %s has another shape than it should", ps_store_path(store),
                        name);
@@ -111,34 +97,6 @@ static ps_status get_shapes(const ps_store *store, ps_prism_model *out)
     return PS_OK;
 }
 
-static ps_status get_numbers(const ps_store *store, ps_prism_model *out)
-{
-    PS_TRY(ps_store_get_text(store, "/", "field", out->field, sizeof out->field));
-    PS_TRY(ps_store_get_text(store, "/", "component", out->component, sizeof out->component));
-    PS_TRY(ps_store_get_real(store, "/", "regularisation", &out->regularisation));
-    PS_TRY(ps_store_get_real(store, "/", "chi2", &out->chi2));
-    PS_TRY(ps_store_get_real(store, "/", "target", &out->target));
-    return ps_store_get_real(store, "/", "operator_error", &out->operator_error);
-}
-
-static ps_status get_arrays(ps_store *store, ps_prism_model *out)
-{
-    array arrays[ARRAYS];
-    list_arrays(out, arrays);
-    for (int k = 0; k < ARRAYS; ++k) {
-        const ps_dataset_spec *s = &arrays[k].spec;
-        int64_t width = s->rank == 2 ? s->dims[1] : 1, size = s->dims[0] * width;
-        PS_TRY(ps_store_expect(store, s->name, PS_F64, s->dims[0], width));
-        PS_TRY(PS_ALLOC(arrays[k].data, size, "a model of prisms"));
-        PS_TRY(ps_store_read_array(store, s->name, PS_F64, 0, s->dims[0],
-                                   PS_ROOM(*arrays[k].data, size), *arrays[k].data));
-    }
-    PS_TRY(ps_store_expect(store, "/cells", PS_I64, out->cells, 1));
-    PS_TRY(PS_ALLOC(&out->cell, out->cells, "a model of prisms"));
-    return ps_store_read_array(store, "/cells", PS_I64, 0, out->cells,
-                               PS_ROOM(out->cell, out->cells), out->cell);
-}
-
 static ps_status check(const ps_store *store, const ps_prism_model *m)
 {
     int64_t all = m->count[0] * m->count[1] * m->count[2];
@@ -158,18 +116,17 @@ static ps_status check(const ps_store *store, const ps_prism_model *m)
 static ps_status get(ps_store *store, ps_prism_model *out)
 {
     PS_TRY(get_shapes(store, out));
-    PS_TRY(get_numbers(store, out));
-    PS_TRY(get_arrays(store, out));
+    PS_TRY(pass_numbers(store, out, ps_entries_get));
+    PS_TRY(pass_arrays(store, out, ps_columns_load));
     return check(store, out);
 }
 
 ps_status ps_prism_model_load(const char *path, ps_prism_model *out)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     *out = (ps_prism_model){0};
     PS_TRY(ps_store_open(path, PS_PRISM_MODEL_FORMAT, PS_PRISM_MODEL_VERSION, &store));
     ps_status status = get(store, out);
-    ps_store_close(&store);
     if (status != PS_OK) ps_prism_model_release(out);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/entries.h"
 #include "formats/slice_matrix.h"
 
 static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
@@ -121,41 +122,42 @@ bool ps_passivity_is_good(const ps_passivity *passivity)
     return passivity->angles > 0 && passivity->least >= -passivity_rounding;
 }
 
+static ps_status pass_certificate(ps_store *store, const ps_passivity *p, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {
+        PS_ENTRY("passivity_least", p->least), PS_ENTRY("passivity_at", p->angle),
+        PS_ENTRY("passivity_unknown", p->unknown), PS_ENTRY("passivity_share", p->share)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
+}
+
 static ps_status passivity_put(ps_store *store, const ps_passivity *p)
 {
     PS_TRY(ps_store_put_int(store, "/", "passivity_angles", p->angles));
-    if (p->angles == 0) return PS_OK;
-    PS_TRY(ps_store_put_real(store, "/", "passivity_least", p->least));
-    PS_TRY(ps_store_put_real(store, "/", "passivity_at", p->angle));
-    PS_TRY(ps_store_put_int(store, "/", "passivity_unknown", p->unknown));
-    return ps_store_put_real(store, "/", "passivity_share", p->share);
+    return p->angles == 0 ? PS_OK : pass_certificate(store, p, ps_entries_put);
+}
+
+static ps_status pass_numbers(ps_store *store, const ps_slice_header *h, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("unknowns", h->unknowns),
+                                PS_ENTRY("k_max", h->k_max),
+                                PS_ENTRY("nnz", h->nnz),
+                                PS_ENTRY("d_max", h->d_max),
+                                PS_ENTRY("outer_points", h->outer_points),
+                                PS_ENTRY("d_mean", h->d_mean),
+                                PS_ENTRY("score", h->score),
+                                PS_ENTRY("dt", h->dt),
+                                PS_ENTRY("speed", h->speed),
+                                PS_ENTRY("mesh_uuid", h->mesh_uuid),
+                                PS_ENTRY("mesh_hash", h->mesh_hash)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
 }
 
 ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } ints[] = {{"unknowns", header->unknowns},
-                {"k_max", header->k_max},
-                {"nnz", header->nnz},
-                {"d_max", header->d_max},
-                {"outer_points", header->outer_points}};
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {{"d_mean", header->d_mean},
-                 {"score", header->score},
-                 {"dt", header->dt},
-                 {"speed", header->speed}};
     PS_TRY(put_equation(store, header));
     PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
-    for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
-    for (int i = 0; i < 4; ++i)
-        PS_TRY(ps_store_put_real(store, "/", reals[i].name, reals[i].value));
-    PS_TRY(passivity_put(store, &header->passivity));
-    PS_TRY(ps_store_put_text(store, "/", "mesh_uuid", header->mesh_uuid));
-    return ps_store_put_text(store, "/", "mesh_hash", header->mesh_hash);
+    PS_TRY(pass_numbers(store, header, ps_entries_put));
+    return passivity_put(store, &header->passivity);
 }
 
 static ps_status check_int(const char *name, int64_t value, int64_t low, int64_t high)
@@ -172,20 +174,18 @@ static ps_status check_positive(const char *name, double value)
 }
 
 /* Files from before there was a certificate have none. */
-static ps_status passivity_get(const ps_store *store, int64_t unknowns, ps_passivity *p)
+static ps_status passivity_get(ps_store *store, int64_t unknowns, ps_passivity *p)
 {
     *p = (ps_passivity){.angles = 0};
     if (!ps_store_has(store, "/", "passivity_angles")) return PS_OK;
     PS_TRY(ps_store_get_int(store, "/", "passivity_angles", &p->angles));
     PS_TRY(check_int("passivity_angles", p->angles, 0, 1024));
     if (p->angles == 0) return PS_OK;
-    PS_TRY(ps_store_get_real(store, "/", "passivity_least", &p->least));
-    PS_TRY(ps_store_get_real(store, "/", "passivity_at", &p->angle));
-    PS_TRY(ps_store_get_int(store, "/", "passivity_unknown", &p->unknown));
+    PS_TRY(pass_certificate(store, p, ps_entries_get));
     PS_TRY(check_int("passivity_unknown", p->unknown, 0, unknowns - 1));
     if (!isfinite(p->least) || !isfinite(p->angle))
         return ps_fail(PS_INVALID, "attributes passivity_least and passivity_at must be finite");
-    return ps_store_get_real(store, "/", "passivity_share", &p->share);
+    return PS_OK;
 }
 
 static ps_status header_check(const ps_slice_header *header)
@@ -199,32 +199,22 @@ static ps_status header_check(const ps_slice_header *header)
     return check_positive("speed", header->speed);
 }
 
-static ps_status header_get(const ps_store *store, ps_slice_header *header)
+static ps_status header_get(ps_store *store, ps_slice_header *header)
 {
     char name[32];
     PS_TRY(get_equation(store, header));
     PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
     PS_TRY(precision_parse(name, &header->precision));
-    PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));
-    PS_TRY(ps_store_get_int(store, "/", "k_max", &header->k_max));
-    PS_TRY(ps_store_get_int(store, "/", "nnz", &header->nnz));
-    PS_TRY(ps_store_get_int(store, "/", "d_max", &header->d_max));
-    PS_TRY(ps_store_get_int(store, "/", "outer_points", &header->outer_points));
-    PS_TRY(ps_store_get_real(store, "/", "d_mean", &header->d_mean));
-    PS_TRY(ps_store_get_real(store, "/", "score", &header->score));
-    PS_TRY(ps_store_get_real(store, "/", "dt", &header->dt));
-    PS_TRY(ps_store_get_real(store, "/", "speed", &header->speed));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid, sizeof header->mesh_uuid));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash, sizeof header->mesh_hash));
+    PS_TRY(pass_numbers(store, header, ps_entries_get));
     PS_TRY(header_check(header));
     return passivity_get(store, header->unknowns, &header->passivity);
 }
 
-ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header)
+ps_status ps_slice_header_get(ps_store *store, ps_slice_header *header)
 {
     *header = (ps_slice_header){0};
-    ps_status status = header_get(store, header);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY_IN(header_get(store, header), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 void ps_slice_header_derive(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header)

@@ -80,7 +80,7 @@ ps_status ps_equation_get(const ps_store *store, ps_formulation *formulation, do
  * those of the first part; opening a matrix takes them from the chunk table instead. _get checks
  * ranges: PS_INVALID with the attribute's name. */
 ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header);
-ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header);
+ps_status ps_slice_header_get(ps_store *store, ps_slice_header *header);
 
 enum {
     PS_TILE_ROW_BLOCK = 64, /* rows between two entries of a tile's offset table          */

@@ -138,6 +138,13 @@ ps_status ps_store_dataset(const ps_store *store, int id, ps_dataset_info *out)
     return PS_OK;
 }
 
+ps_status ps_store_describe(const ps_store *store, const char *name, ps_dataset_info *out)
+{
+    int id = 0;
+    PS_TRY(ps_store_find(store, name, &id));
+    return ps_store_dataset(store, id, out);
+}
+
 ps_status ps_store_chunk(const ps_store *store, int id, int64_t chunk, ps_chunk_info *out)
 {
     ps_store_dataset_state *dataset = NULL;

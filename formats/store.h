@@ -154,6 +154,8 @@ ps_status ps_store_expect(const ps_store *store, const char *name, ps_type type,
                           int64_t width);
 int ps_store_dataset_count(const ps_store *store);
 ps_status ps_store_dataset(const ps_store *store, int id, ps_dataset_info *out);
+/* Likewise by name. PS_INVALID if absent. */
+ps_status ps_store_describe(const ps_store *store, const char *name, ps_dataset_info *out);
 /* The table row of a chunk; from memory, costs no reading. */
 ps_status ps_store_chunk(const ps_store *store, int id, int64_t chunk, ps_chunk_info *out);
 

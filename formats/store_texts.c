@@ -1,8 +1,9 @@
 #include "formats/store_texts.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { NAME_ROOM = 64 };
+enum { NAME_ROOM = 64, LINES_ROOM = 60000 }; /* HDF5 takes attributes up to 64 KiB */
 
 ps_status ps_store_put_texts(ps_store *store, const char *what, int count, const char *texts,
                              size_t stride)
@@ -57,4 +58,36 @@ ps_status ps_store_get_list(const ps_store *store, const char *what, int most, i
     if (!ps_store_has(store, "/", name)) return PS_OK;
     PS_TRY(ps_store_get_count(store, name, 1, most, count));
     return ps_store_get_texts(store, what, *count, texts, stride);
+}
+
+ps_status ps_store_put_lines(ps_store *store, const char *name, int64_t count, const char *texts,
+                             size_t stride)
+{
+    char lines[LINES_ROOM] = "";
+    size_t at = 0;
+    for (int64_t i = 0; i < count; ++i, texts += stride) {
+        size_t length = strlen(texts);
+        if (at + length + 2 > sizeof lines)
+            return ps_fail(PS_USAGE, "%s: the texts of %lld are too long together", name,
+                           (long long)count);
+        memcpy(lines + at, texts, length);
+        at += length;
+        lines[at++] = '\n';
+    }
+    return ps_store_put_text(store, "/", name, lines);
+}
+
+ps_status ps_store_get_lines(const ps_store *store, const char *name, int64_t count, char *texts,
+                             size_t stride, size_t room)
+{
+    char lines[LINES_ROOM];
+    const char *at = lines;
+    PS_TRY(ps_store_get_text(store, "/", name, lines, sizeof lines));
+    for (int64_t i = 0; i < count && *at; ++i, texts += stride) {
+        size_t length = strcspn(at, "\n"), kept = length < room - 1 ? length : room - 1;
+        memcpy(texts, at, kept);
+        texts[kept] = 0;
+        at += length + (at[length] == '\n');
+    }
+    return PS_OK;
 }

@@ -21,5 +21,12 @@ ps_status ps_store_put_list(ps_store *store, const char *what, int count, const 
                             size_t stride);
 ps_status ps_store_get_list(const ps_store *store, const char *what, int most, int *count,
                             char *texts, size_t stride);
+/* `count` texts of `room` bytes as the lines of one attribute; each lies `stride` bytes after the
+ * one before. PS_USAGE if they are too long together. Read ones are cut to their room; there may be
+ * fewer lines, and then the others stay as they are. */
+ps_status ps_store_put_lines(ps_store *store, const char *name, int64_t count, const char *texts,
+                             size_t stride);
+ps_status ps_store_get_lines(const ps_store *store, const char *name, int64_t count, char *texts,
+                             size_t stride, size_t room);
 
 #endif

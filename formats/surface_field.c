@@ -17,11 +17,9 @@ static const double same = 1e-6; /* of the largest coordinate */
 static ps_status read_numbers(ps_store *store, const char *name, int64_t rows, int *width,
                               double **out)
 {
-    int id;
     ps_dataset_info info;
     PS_SCOPED_MEMORY float *narrow = NULL;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, name, &info));
     *width = info.rank > 1 ? (int)info.dims[1] : 1;
     if (info.dims[0] != rows || info.rank > 2 || *width < 1 || *width > 9 ||
         (info.type != PS_F32 && info.type != PS_F64))

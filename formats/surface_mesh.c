@@ -3,25 +3,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
+#include "formats/entries.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 
+/* The grid comes first; it is written as such. */
+enum { GRID = 2 };
+static ps_status pass_arrays(ps_store *store, const ps_surface_mesh *m, int first,
+                             ps_columns_pass *each)
+{
+    int64_t n = m->triangle_count;
+    const ps_column columns[] = {
+        {"/VTKHDF/Points", "m", NULL, PS_F64, m->vertex_count, 3, .at = &m->vertices},
+        {"/VTKHDF/Connectivity", "1", NULL, PS_I32, 3 * n, 1, .at = &m->triangles},
+        {"/VTKHDF/CellData/tag", "1", "physical group, 0 where none", PS_I32, n, 1, &m->tags,
+         .dimensions = {PS_VTKHDF_CELL}},
+        {"/VTKHDF/CellData/triangle_source", "1", "place among the triangles of the imported file",
+         PS_I32, n, 1, &m->triangle_source, .dimensions = {PS_VTKHDF_CELL}},
+        {"/VTKHDF/PointData/vertex_source", "1", "place among the vertices of the imported file",
+         PS_I32, m->vertex_count, 1, &m->vertex_source, .dimensions = {PS_VTKHDF_POINT}}};
+    return each(store, columns + first, PS_COLUMNS(columns) - first);
+}
+
+static ps_status pass_header(ps_store *store, const ps_surface_mesh *m, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("closed", m->closed), PS_ENTRY("oriented", m->oriented),
+                                PS_ENTRY("order", m->order),
+                                PS_ENTRY_OPTIONAL("tag_names", m->tag_names)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
+}
+
 ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count, int64_t triangle_count)
 {
-    ps_status status;
-    memset(mesh, 0, sizeof *mesh);
-    mesh->vertex_count = vertex_count;
-    mesh->triangle_count = triangle_count;
-    strcpy(mesh->order, "none");
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertices, 3 * vertex_count, "mesh vertices"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangles, 3 * triangle_count, "mesh triangles"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->tags, triangle_count, "mesh tags"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertex_source, vertex_count, "vertex sources"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangle_source, triangle_count, "triangle sources"));
-    return PS_OK;
-failed:
-    ps_surface_mesh_release(mesh);
+    *mesh = (ps_surface_mesh){
+        .vertex_count = vertex_count, .triangle_count = triangle_count, .order = "none"};
+    ps_status status = pass_arrays(NULL, mesh, 0, ps_columns_allocate);
+    if (status != PS_OK) ps_surface_mesh_release(mesh);
     return status;
 }
 
@@ -79,27 +98,16 @@ ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh)
 static ps_status put_all(ps_store *store, const ps_surface_mesh *mesh)
 {
     ps_vtkhdf_grid grid = ps_surface_mesh_grid(mesh);
-    PS_TRY(ps_store_put_int(store, "/", "closed", mesh->closed));
-    PS_TRY(ps_store_put_int(store, "/", "oriented", mesh->oriented));
-    PS_TRY(ps_store_put_text(store, "/", "order", mesh->order));
-    if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));
+    PS_TRY(pass_header(store, mesh, ps_entries_put));
     PS_TRY(ps_vtkhdf_put_grid(store, &grid));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", PS_VTKHDF_CELL,
-                             "physical group, 0 where none", mesh->tags, mesh->triangle_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/triangle_source", PS_VTKHDF_CELL,
-                             "place among the triangles of the imported file",
-                             mesh->triangle_source, mesh->triangle_count));
-    return ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source", PS_VTKHDF_POINT,
-                             "place among the vertices of the imported file", mesh->vertex_source,
-                             mesh->vertex_count);
+    return pass_arrays(store, mesh, GRID, ps_columns_write);
 }
 
 ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, const char *creator,
                                const char *options)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    ps_status status = ps_surface_mesh_check(mesh);
-    if (status != PS_OK) return ps_context(status, "%s", path);
+    PS_TRY_IN(ps_surface_mesh_check(mesh), "%s", path);
     ps_store_identity identity = {PS_SURFACE_MESH_FORMAT,
                                   PS_SURFACE_MESH_VERSION,
                                   creator,
@@ -107,23 +115,8 @@ ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, co
                                   options,
                                   28 * mesh->vertex_count + 25 * mesh->triangle_count};
     PS_TRY(ps_store_create(path, &identity, &store));
-    status = put_all(store, mesh);
-    if (status == PS_OK) return ps_store_commit(&store);
-    return status;
-}
-
-static ps_status get_flags(ps_store *store, ps_surface_mesh *mesh)
-{
-    int64_t closed, oriented;
-    PS_TRY(ps_store_get_int(store, "/", "closed", &closed));
-    PS_TRY(ps_store_get_int(store, "/", "oriented", &oriented));
-    mesh->closed = closed != 0;
-    mesh->oriented = oriented != 0;
-    PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
-    if (ps_store_has(store, "/", "tag_names"))
-        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names, sizeof mesh->tag_names));
-    strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
-    return ps_store_content_hash(store, mesh->content_hash);
+    PS_TRY(put_all(store, mesh));
+    return ps_store_commit(&store);
 }
 
 static ps_status get_all(ps_store *store, ps_surface_mesh *mesh)
@@ -132,25 +125,20 @@ static ps_status get_all(ps_store *store, ps_surface_mesh *mesh)
     PS_TRY(ps_vtkhdf_get_sizes(store, 3, &vertices, &triangles));
     PS_TRY(ps_store_expect(store, "/VTKHDF/Points", PS_F64, vertices, 3));
     PS_TRY(ps_surface_mesh_init(mesh, vertices, triangles));
-    PS_TRY(get_flags(store, mesh));
-    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", vertices, 3, mesh->vertices));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 3 * triangles, 1, mesh->triangles));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", triangles, 1, mesh->tags));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/triangle_source", triangles, 1,
-                             mesh->triangle_source));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", vertices, 1,
-                             mesh->vertex_source));
-    ps_status status = ps_surface_mesh_check(mesh);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY(pass_header(store, mesh, ps_entries_get));
+    strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
+    PS_TRY(ps_store_content_hash(store, mesh->content_hash));
+    PS_TRY(pass_arrays(store, mesh, 0, ps_columns_read));
+    PS_TRY_IN(ps_surface_mesh_check(mesh), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 ps_status ps_surface_mesh_load(const char *path, ps_surface_mesh *mesh)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(mesh, 0, sizeof *mesh);
     PS_TRY(ps_store_open(path, PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &store));
     ps_status status = get_all(store, mesh);
-    ps_store_close(&store);
     if (status != PS_OK) ps_surface_mesh_release(mesh);
     return status;
 }

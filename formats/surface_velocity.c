@@ -5,28 +5,20 @@
 #include <string.h>
 
 #include "formats/columns.h"
-#include "runtime/memory.h"
 
-enum { COLUMNS = 2 };
-
-static void columns_of(const ps_surface_velocity *v, ps_column out[COLUMNS])
+static ps_status pass(ps_store *store, const ps_surface_velocity *v, ps_columns_pass *each)
 {
-    out[0] = (ps_column){
-        "/velocity_patterns", "1",        "of every triangle, a row a mode", PS_F64, v->modes,
-        v->triangle_count,    v->patterns};
-    out[1] = (ps_column){"/velocity_signals",
-                         "m/s, m/s^2",
-                         "s and ds/dt at t_n = n dt, n = 0.., mode by mode",
-                         PS_F64,
-                         v->modes * (v->steps + 1),
-                         2,
-                         v->signals};
+    const ps_column columns[] = {{"/velocity_patterns", "1", "of every triangle, a row a mode",
+                                  PS_F64, v->modes, v->triangle_count, .at = &v->patterns},
+                                 {"/velocity_signals", "m/s, m/s^2",
+                                  "s and ds/dt at t_n = n dt, n = 0.., mode by mode", PS_F64,
+                                  v->modes * (v->steps + 1), 2, .at = &v->signals}};
+    return each(store, columns, PS_COLUMNS(columns));
 }
 
 ps_status ps_surface_velocity_init(ps_surface_velocity *v)
 {
-    PS_TRY(PS_ALLOC(&v->patterns, v->modes * v->triangle_count, "the velocity of the surface"));
-    return PS_ALLOC(&v->signals, 2 * v->modes * (v->steps + 1), "the velocity of the surface");
+    return pass(NULL, v, ps_columns_allocate);
 }
 
 void ps_surface_velocity_release(ps_surface_velocity *v)
@@ -52,18 +44,15 @@ int64_t ps_surface_velocity_bytes(const ps_surface_velocity *v)
 
 ps_status ps_surface_velocity_put(const ps_surface_velocity *v, ps_store *store)
 {
-    ps_column columns[COLUMNS];
     if (v->modes == 0) return PS_OK;
-    columns_of(v, columns);
     PS_TRY(ps_store_put_int(store, "/", "velocity_modes", v->modes));
     PS_TRY(ps_store_put_int(store, "/", "velocity_triangles", v->triangle_count));
     PS_TRY(ps_store_put_real(store, "/", "density", v->density));
-    return ps_columns_write(store, columns, COLUMNS);
+    return pass(store, v, ps_columns_write);
 }
 
 static ps_status read_all(ps_store *store, ps_surface_velocity *v)
 {
-    ps_column columns[COLUMNS];
     PS_TRY(ps_store_get_int(store, "/", "velocity_modes", &v->modes));
     PS_TRY(ps_store_get_int(store, "/", "velocity_triangles", &v->triangle_count));
     PS_TRY(ps_store_get_real(store, "/", "density", &v->density));
@@ -72,12 +61,7 @@ static ps_status read_all(ps_store *store, ps_surface_velocity *v)
         return ps_fail(PS_INVALID, "%s: a velocity of %lld modes on %lld triangles, density %g",
                        ps_store_path(store), (long long)v->modes, (long long)v->triangle_count,
                        v->density);
-    columns_of(v, columns); /* shapes before memory */
-    for (int c = 0; c < COLUMNS; ++c)
-        PS_TRY(ps_store_expect(store, columns[c].name, PS_F64, columns[c].rows, columns[c].width));
-    PS_TRY(ps_surface_velocity_init(v));
-    columns_of(v, columns);
-    return ps_columns_read(store, columns, COLUMNS);
+    return pass(store, v, ps_columns_load);
 }
 
 ps_status ps_surface_velocity_get(ps_store *store, int64_t steps, ps_surface_velocity *v)

@@ -138,10 +138,8 @@ ps_status ps_task_trace_save(const char *path, const ps_task_trace *trace,
 static ps_status find_rows(ps_store *store, const char *name, ps_type type, int64_t want,
                            int64_t *rows)
 {
-    int id;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, name, &info));
     if (info.type != type || info.rank != 1 || (want >= 0 && info.dims[0] != want))
         return ps_fail(PS_INVALID, "%s is not of the shape that its page asks for", name);
     *rows = info.dims[0];

@@ -1,5 +1,6 @@
 #include "formats/terrain.h"
 
+#include "formats/columns.h"
 #include "formats/columns_hdf5.h"
 #include "formats/store_format.h"
 #include "runtime/scope.h"
@@ -22,21 +23,12 @@ static ps_status put_attributes(ps_store *store, const ps_terrain *t)
 
 ps_status ps_terrain_put(ps_store *store, const ps_terrain *t)
 {
-    const ps_dataset_spec prisms = {.name = "/prisms",
-                                    .type = PS_F64,
-                                    .rank = 2,
-                                    .dims = {t->prisms, 7},
-                                    .units = "m, kg/m3",
-                                    .description = "x0 x1 y0 y1 z0 z1 density, z up"};
-    const ps_dataset_spec stations = {.name = "/stations",
-                                      .type = PS_F64,
-                                      .rank = 2,
-                                      .dims = {t->stations, 3},
-                                      .units = "m",
-                                      .description = "x y z, z up"};
+    const ps_column columns[] = {
+        {"/prisms", "m, kg/m3", "x0 x1 y0 y1 z0 z1 density, z up", PS_F64, t->prisms, 7,
+         .at = &t->prism},
+        {"/stations", "m", "x y z, z up", PS_F64, t->stations, 3, .at = &t->station}};
     PS_TRY(put_attributes(store, t));
-    PS_TRY(ps_store_write_array(store, &prisms, t->prism));
-    return t->stations ? ps_store_write_array(store, &stations, t->station) : PS_OK;
+    return ps_columns_write(store, columns, PS_COLUMNS(columns));
 }
 
 bool ps_terrain_is_geographic(const char *path, double place[2])

@@ -4,34 +4,41 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formats/columns.h"
+#include "formats/entries.h"
 #include "formats/store_scales.h"
 #include "formats/store_texts.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
 
+/* The last only of complex values. */
+static ps_status pass_arrays(ps_store *store, const ps_trace *t, ps_columns_pass *each)
+{
+    const ps_column columns[] = {
+        {"/trace/real", t->units, t->quantity, PS_F64, t->samples, t->channels, &t->real,
+         .dimensions = {"/trace/axis", "/trace/channel"}, .rank = 2},
+        {"/trace/axis", t->in_frequency ? "Hz" : "s", t->in_frequency ? "frequency" : "time",
+         PS_F64, t->samples, 1, .at = &t->axis},
+        {"/trace/places", t->far_field ? "1" : "m",
+         t->far_field ? "directions of the receivers" : "positions of the receivers", PS_F64,
+         t->channels, 3, &t->places, .dimensions = {"/trace/channel", "/trace/direction"}},
+        {"/trace/imaginary", t->units, t->quantity, PS_F64, t->samples, t->channels, &t->imaginary,
+         .dimensions = {"/trace/axis", "/trace/channel"}, .rank = 2}};
+    return each(store, columns, PS_COLUMNS(columns) - !t->complex_values);
+}
+
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values)
 {
-    memset(trace, 0, sizeof *trace);
-    ps_status status = PS_OK;
+    *trace = (ps_trace){
+        .samples = samples, .channels = channels, .complex_values = complex_values, .units = "1"};
     if (samples < 1 || channels < 1)
         return ps_fail(PS_INVALID, "a trace needs samples and channels, not %lld x %lld",
                        (long long)samples, (long long)channels);
     if (channels > INT64_MAX / samples)
         return ps_fail(PS_EXHAUSTED, "a trace of %lld x %lld values cannot be held",
                        (long long)samples, (long long)channels);
-    trace->samples = samples;
-    trace->channels = channels;
-    trace->complex_values = complex_values;
-    strcpy(trace->units, "1");
-    PS_GUARD(status, failed, PS_ALLOC(&trace->axis, samples, "the axis of a trace"));
-    PS_GUARD(status, failed, PS_ALLOC(&trace->places, 3 * channels, "the places of a trace"));
-    PS_GUARD(status, failed, PS_ALLOC(&trace->real, samples * channels, "the values of a trace"));
-    if (complex_values)
-        PS_GUARD(status, failed,
-                 PS_ALLOC(&trace->imaginary, samples * channels, "the values of a trace"));
-    return PS_OK;
-failed:
-    ps_trace_release(trace);
+    ps_status status = pass_arrays(NULL, trace, ps_columns_allocate);
+    if (status != PS_OK) ps_trace_release(trace);
     return status;
 }
 
@@ -86,42 +93,20 @@ static ps_status check_shape(const ps_trace *trace)
 /* The values are read in one go, so the shape is known before anything is allocated. */
 static ps_status read_shape(ps_store *store, ps_dataset_info *info, bool *complex_values)
 {
-    int id;
-    PS_TRY(ps_store_find(store, "/trace/real", &id));
-    PS_TRY(ps_store_dataset(store, id, info));
+    PS_TRY(ps_store_describe(store, "/trace/real", info));
     if (info->rank != 2 || info->type != PS_F64)
         return ps_fail(PS_INVALID, "/trace/real is not a two-dimensional array of f64");
     *complex_values = ps_store_has(store, "/trace/imaginary", NULL);
     return PS_OK;
 }
 
-/* A companion of the values: its shape must be rows x columns (columns 0: rank 1). */
-static ps_status read_array(ps_store *store, const char *name, int64_t rows, int64_t columns,
-                            double *out)
+static ps_status pass_description(ps_store *store, const ps_trace *t, ps_entries_pass *each)
 {
-    int id;
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    bool shaped = columns ? info.rank == 2 && info.dims[1] == columns : info.rank == 1;
-    if (!shaped || info.dims[0] != rows || info.type != PS_F64)
-        return ps_fail(PS_INVALID, "%s does not have the shape that /trace/real asks for", name);
-    return ps_store_read_array(store, name, PS_F64, 0, rows,
-                               PS_ROOM(out, rows * (columns ? columns : 1)), out);
-}
-
-static ps_status read_description(ps_store *store, ps_trace *trace)
-{
-    int64_t frequency, far;
-    PS_TRY(ps_store_get_int(store, "/", "in_frequency", &frequency));
-    PS_TRY(ps_store_get_int(store, "/", "far_field", &far));
-    PS_TRY(ps_store_get_int(store, "/", "grid_rows", &trace->grid[0]));
-    PS_TRY(ps_store_get_int(store, "/", "grid_columns", &trace->grid[1]));
-    PS_TRY(ps_store_get_text(store, "/", "quantity", trace->quantity, sizeof trace->quantity));
-    PS_TRY(ps_store_get_text(store, "/", "value_units", trace->units, sizeof trace->units));
-    trace->in_frequency = frequency != 0;
-    trace->far_field = far != 0;
-    return PS_OK;
+    const ps_entry entries[] = {
+        PS_ENTRY("in_frequency", t->in_frequency), PS_ENTRY("far_field", t->far_field),
+        PS_ENTRY("grid_rows", t->grid[0]),         PS_ENTRY("grid_columns", t->grid[1]),
+        PS_ENTRY("quantity", t->quantity),         PS_ENTRY("value_units", t->units)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
 }
 
 static const char *const basis_names[] = {"samples", "step-mean", "hat"};
@@ -158,13 +143,8 @@ static ps_status read_trace(ps_store *store, ps_trace *trace)
     bool complex_values = false;
     PS_TRY(read_shape(store, &info, &complex_values));
     PS_TRY(ps_trace_init(trace, info.dims[0], info.dims[1], complex_values));
-    PS_TRY(read_array(store, "/trace/real", trace->samples, trace->channels, trace->real));
-    if (complex_values)
-        PS_TRY(read_array(store, "/trace/imaginary", trace->samples, trace->channels,
-                          trace->imaginary));
-    PS_TRY(read_array(store, "/trace/axis", trace->samples, 0, trace->axis));
-    PS_TRY(read_array(store, "/trace/places", trace->channels, 3, trace->places));
-    PS_TRY(read_description(store, trace));
+    PS_TRY(pass_arrays(store, trace, ps_columns_read));
+    PS_TRY(pass_description(store, trace, ps_entries_get));
     if (!trace->in_frequency) PS_TRY(ps_store_check_finite(store)); /* spectra may have gaps */
     PS_TRY(read_origin(store, &trace->origin));
     PS_TRY(check_axis(trace));
@@ -174,54 +154,19 @@ static ps_status read_trace(ps_store *store, ps_trace *trace)
 ps_status ps_trace_load(const char *path, ps_trace *trace)
 {
     memset(trace, 0, sizeof *trace);
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     PS_TRY(ps_store_open(path, PS_TRACE_FORMAT, PS_TRACE_VERSION, &store));
     ps_status status = read_trace(store, trace);
-    if (status != PS_OK) {
-        ps_context(status, "%s", path);
-        ps_trace_release(trace);
-    }
-    ps_store_close(&store);
-    return status;
+    if (status == PS_OK) return PS_OK;
+    ps_trace_release(trace);
+    return ps_context(status, "%s", path);
 }
 
 /* ---- writing ---- */
 
-static ps_status write_values(ps_store *store, const ps_trace *trace)
-{
-    ps_dataset_spec spec = {.name = "/trace/real",
-                            .type = PS_F64,
-                            .rank = 2,
-                            .dims = {trace->samples, trace->channels},
-                            .dimensions = {"/trace/axis", "/trace/channel"},
-                            .units = trace->units,
-                            .description = trace->quantity};
-    PS_TRY(ps_store_write_array(store, &spec, trace->real));
-    if (trace->complex_values) {
-        spec.name = "/trace/imaginary";
-        PS_TRY(ps_store_write_array(store, &spec, trace->imaginary));
-    }
-    ps_dataset_spec axis = {.name = "/trace/axis",
-                            .type = PS_F64,
-                            .rank = 1,
-                            .dims = {trace->samples},
-                            .units = trace->in_frequency ? "Hz" : "s",
-                            .description = trace->in_frequency ? "frequency" : "time"};
-    PS_TRY(ps_store_write_array(store, &axis, trace->axis));
-    ps_dataset_spec places = {.name = "/trace/places",
-                              .type = PS_F64,
-                              .rank = 2,
-                              .dims = {trace->channels, 3},
-                              .dimensions = {"/trace/channel", "/trace/direction"},
-                              .units = trace->far_field ? "1" : "m",
-                              .description = trace->far_field ? "directions of the receivers"
-                                                              : "positions of the receivers"};
-    PS_TRY(ps_store_write_array(store, &places, trace->places));
-    return ps_store_put_numbers(store, "/trace/channel", trace->channels, "receiver number");
-}
-
 static ps_status write_coordinates(ps_store *store, const ps_trace *trace)
 {
+    PS_TRY(ps_store_put_numbers(store, "/trace/channel", trace->channels, "receiver number"));
     PS_TRY(ps_store_put_numbers(store, "/trace/direction", 3, "x, y, z"));
     PS_TRY(ps_store_put_text(store, "/trace/real", "coordinates", "places"));
     if (trace->complex_values)
@@ -245,16 +190,6 @@ static ps_status write_nexus(ps_store *store, const ps_trace *trace)
     return ps_store_put_text(store, "/trace/real", "axes", "axis:channel");
 }
 
-static ps_status write_description(ps_store *store, const ps_trace *trace)
-{
-    PS_TRY(ps_store_put_int(store, "/", "in_frequency", trace->in_frequency));
-    PS_TRY(ps_store_put_int(store, "/", "far_field", trace->far_field));
-    PS_TRY(ps_store_put_int(store, "/", "grid_rows", trace->grid[0]));
-    PS_TRY(ps_store_put_int(store, "/", "grid_columns", trace->grid[1]));
-    PS_TRY(ps_store_put_text(store, "/", "quantity", trace->quantity));
-    return ps_store_put_text(store, "/", "value_units", trace->units);
-}
-
 static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 {
     const char *const names[] = {"speed", "dt", "mean_edge", "usable_up_to"};
@@ -269,9 +204,9 @@ static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 
 static ps_status write_trace(ps_store *store, const ps_trace *trace)
 {
-    PS_TRY(write_values(store, trace));
+    PS_TRY(pass_arrays(store, trace, ps_columns_write));
     PS_TRY(write_coordinates(store, trace));
-    PS_TRY(write_description(store, trace));
+    PS_TRY(pass_description(store, trace, ps_entries_put));
     PS_TRY(write_origin(store, &trace->origin));
     return write_nexus(store, trace);
 }

@@ -2,31 +2,48 @@
 
 #include <string.h>
 
+#include "formats/columns.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/scope.h"
 
+#define TRIANGLE "/boundary/triangle"
+#define TRIANGLE_CORNER "/boundary/corner"
+
+/* The grid comes first; it is written as such. */
+enum { GRID = 2 };
+static ps_status pass_arrays(ps_store *store, const ps_volume_mesh *m, int first,
+                             ps_columns_pass *each)
+{
+    int64_t n = m->tetrahedron_count, t = m->triangle_count;
+    const ps_column columns[] = {
+        {"/VTKHDF/Points", "m", NULL, PS_F64, m->vertex_count, 3, .at = &m->vertices},
+        {"/VTKHDF/Connectivity", "1", NULL, PS_I32, 4 * n, 1, .at = &m->tetrahedra},
+        {"/VTKHDF/CellData/tag", "1", "physical group, 0 where none", PS_I32, n, 1, &m->tags,
+         .dimensions = {PS_VTKHDF_CELL}},
+        {"/VTKHDF/CellData/tetrahedron_source", "1",
+         "place among the tetrahedra of the imported file", PS_I32, n, 1, &m->tetrahedron_source,
+         .dimensions = {PS_VTKHDF_CELL}},
+        {"/VTKHDF/PointData/vertex_source", "1", "place among the vertices of the imported file",
+         PS_I32, m->vertex_count, 1, &m->vertex_source, .dimensions = {PS_VTKHDF_POINT}},
+        {"/boundary/triangles", "1", "vertices of the tagged triangles", PS_I32, t, 3,
+         &m->triangles, .dimensions = {TRIANGLE, TRIANGLE_CORNER}},
+        {"/boundary/tag", "1", "physical group, 0 where none", PS_I32, t, 1, &m->triangle_tags,
+         .dimensions = {TRIANGLE}},
+        {"/boundary/triangle_source", "1", "place among the triangles of the imported file", PS_I32,
+         t, 1, &m->triangle_source, .dimensions = {TRIANGLE}}};
+    return each(store, columns + first, PS_COLUMNS(columns) - first);
+}
+
 ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count, int64_t tetrahedron_count,
                               int64_t triangle_count)
 {
-    ps_status status;
-    memset(mesh, 0, sizeof *mesh);
-    mesh->vertex_count = vertex_count;
-    mesh->tetrahedron_count = tetrahedron_count;
-    mesh->triangle_count = triangle_count;
-    strcpy(mesh->order, "none");
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertices, 3 * vertex_count, "mesh vertices"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->tetrahedra, 4 * tetrahedron_count, "tetrahedra"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->tags, tetrahedron_count, "mesh tags"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangles, 3 * triangle_count, "mesh triangles"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangle_tags, triangle_count, "triangle tags"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertex_source, vertex_count, "vertex sources"));
-    PS_GUARD(status, failed,
-             PS_ALLOC(&mesh->tetrahedron_source, tetrahedron_count, "tetrahedron sources"));
-    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangle_source, triangle_count, "triangle sources"));
-    return PS_OK;
-failed:
-    ps_volume_mesh_release(mesh);
+    *mesh = (ps_volume_mesh){.vertex_count = vertex_count,
+                             .tetrahedron_count = tetrahedron_count,
+                             .triangle_count = triangle_count,
+                             .order = "none"};
+    ps_status status = pass_arrays(NULL, mesh, 0, ps_columns_allocate);
+    if (status != PS_OK) ps_volume_mesh_release(mesh);
     return status;
 }
 
@@ -77,27 +94,6 @@ ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
     return PS_OK;
 }
 
-#define TRIANGLE "/boundary/triangle"
-#define TRIANGLE_CORNER "/boundary/corner"
-
-static ps_status put_boundary(ps_store *store, const ps_volume_mesh *mesh)
-{
-    ps_dataset_spec triangles = {.name = "/boundary/triangles",
-                                 .type = PS_I32,
-                                 .rank = 2,
-                                 .dims = {mesh->triangle_count, 3},
-                                 .dimensions = {TRIANGLE, TRIANGLE_CORNER},
-                                 .units = "1",
-                                 .description = "vertices of the tagged triangles"};
-    if (mesh->triangle_count == 0) return PS_OK;
-    PS_TRY(ps_store_write_array(store, &triangles, mesh->triangles));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/boundary/tag", TRIANGLE, "physical group, 0 where none",
-                             mesh->triangle_tags, mesh->triangle_count));
-    return ps_vtkhdf_put_i32(store, "/boundary/triangle_source", TRIANGLE,
-                             "place among the triangles of the imported file",
-                             mesh->triangle_source, mesh->triangle_count);
-}
-
 static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
 {
     ps_vtkhdf_grid grid = grid_of(mesh);
@@ -105,15 +101,7 @@ static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
     PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", mesh->triangle_count));
     if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));
     PS_TRY(ps_vtkhdf_put_grid(store, &grid));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", PS_VTKHDF_CELL,
-                             "physical group, 0 where none", mesh->tags, mesh->tetrahedron_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tetrahedron_source", PS_VTKHDF_CELL,
-                             "place among the tetrahedra of the imported file",
-                             mesh->tetrahedron_source, mesh->tetrahedron_count));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source", PS_VTKHDF_POINT,
-                             "place among the vertices of the imported file", mesh->vertex_source,
-                             mesh->vertex_count));
-    return put_boundary(store, mesh);
+    return pass_arrays(store, mesh, GRID, ps_columns_write);
 }
 
 static ps_store_identity identity_of(int64_t vertices, int64_t tetrahedra, int64_t triangles,
@@ -131,14 +119,12 @@ ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, cons
                               const char *options)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    ps_status status = ps_volume_mesh_check(mesh);
-    if (status != PS_OK) return ps_context(status, "%s", path);
+    PS_TRY_IN(ps_volume_mesh_check(mesh), "%s", path);
     ps_store_identity identity = identity_of(mesh->vertex_count, mesh->tetrahedron_count,
                                              mesh->triangle_count, creator, options);
     PS_TRY(ps_store_create(path, &identity, &store));
-    status = put_all(store, mesh);
-    if (status == PS_OK) return ps_store_commit(&store);
-    return status;
+    PS_TRY(put_all(store, mesh));
+    return ps_store_commit(&store);
 }
 
 static void count_up(const void *context, int64_t first, int64_t count, void *rows)
@@ -191,15 +177,6 @@ ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers
     return ps_store_commit(&store);
 }
 
-static ps_status get_boundary(ps_store *store, ps_volume_mesh *mesh)
-{
-    int64_t count = mesh->triangle_count;
-    if (count == 0) return PS_OK;
-    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/triangles", count, 3, mesh->triangles));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/tag", count, 1, mesh->triangle_tags));
-    return ps_vtkhdf_get_i32(store, "/boundary/triangle_source", count, 1, mesh->triangle_source);
-}
-
 static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
 {
     int64_t vertices, tetrahedra, triangles;
@@ -216,25 +193,17 @@ static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
         PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names, sizeof mesh->tag_names));
     strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
     PS_TRY(ps_store_content_hash(store, mesh->content_hash));
-    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", vertices, 3, mesh->vertices));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 4 * tetrahedra, 1, mesh->tetrahedra));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", tetrahedra, 1, mesh->tags));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source", tetrahedra, 1,
-                             mesh->tetrahedron_source));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", vertices, 1,
-                             mesh->vertex_source));
-    PS_TRY(get_boundary(store, mesh));
-    ps_status status = ps_volume_mesh_check(mesh);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+    PS_TRY(pass_arrays(store, mesh, 0, ps_columns_read));
+    PS_TRY_IN(ps_volume_mesh_check(mesh), "%s", ps_store_path(store));
+    return PS_OK;
 }
 
 ps_status ps_volume_mesh_load(const char *path, ps_volume_mesh *mesh)
 {
-    ps_store *store = NULL;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(mesh, 0, sizeof *mesh);
     PS_TRY(ps_store_open(path, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &store));
     ps_status status = get_all(store, mesh);
-    ps_store_close(&store);
     if (status != PS_OK) ps_volume_mesh_release(mesh);
     return status;
 }

@@ -166,26 +166,11 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
     return PS_OK;
 }
 
-ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *dimension,
-                            const char *description, const int32_t *data, int64_t count)
-{
-    ps_dataset_spec spec = {.name = name,
-                            .type = PS_I32,
-                            .rank = 1,
-                            .dims = {count},
-                            .dimensions = {dimension},
-                            .units = "1",
-                            .description = description};
-    return ps_store_write_array(store, &spec, data);
-}
-
 static ps_status get_rows(ps_store *store, const char *name, ps_type type, void *data,
                           int64_t count, int64_t capacity)
 {
-    int id;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(store, name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, name, &info));
     if (info.dims[0] != count)
         return ps_fail(PS_INVALID, "%s: %s has %lld rows, expected %lld", ps_store_path(store),
                        name, (long long)info.dims[0], (long long)count);

@@ -56,9 +56,7 @@ typedef struct ps_vtkhdf_image {
  * Direction. */
 ps_status ps_vtkhdf_put_image(ps_store *store, const ps_vtkhdf_image *image);
 
-/* Writes / reads a whole array of i32. read: PS_INVALID unless it has exactly `count` rows. */
-ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *dimension,
-                            const char *description, const int32_t *data, int64_t count);
+/* Reads a whole array. PS_INVALID unless it has exactly `count` rows. */
 ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int64_t count, int64_t width,
                             int32_t *data);
 ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, int64_t count, int64_t width,

@@ -198,10 +198,8 @@ ps_status ps_worker_log_save(const char *path, const ps_worker_log *log,
 /* Checks type and shape; dims[0] is only asked for if it is not -1. *rows: the file's. */
 static ps_status find_array(ps_store *store, const ps_dataset_spec *want, int64_t *rows)
 {
-    int id;
     ps_dataset_info info;
-    PS_TRY(ps_store_find(store, want->name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_store_describe(store, want->name, &info));
     bool good = info.type == want->type && info.rank == want->rank;
     for (int d = 1; d < want->rank && good; ++d) good = info.dims[d] == want->dims[d];
     if (want->dims[0] >= 0 && info.dims[0] != want->dims[0]) good = false;
