@@ -5,6 +5,7 @@
 
 #include "formats/block_matrix.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { LAYOUTS = 3, BLOCK_ROWS_MAX = 1024, LAGS_VERSION = 2 };
 static const char *const layout_names[LAYOUTS] = {"full", "contiguous", "warp"};
@@ -168,16 +169,15 @@ static void derive_counts(const ps_block_tile *tiles, int64_t count, ps_block_he
 
 ps_status ps_block_header_derive(const ps_block_tile *tiles, int64_t count, ps_block_header *header)
 {
-    ps_slice_tile *slices;
+    PS_SCOPED_MEMORY ps_slice_tile *slices = NULL;
     PS_TRY(as_slice_tiles(tiles, count, &slices));
-    ps_status status = ps_slice_tiles_cover(slices, count, header->slices.unknowns);
+    PS_TRY(ps_slice_tiles_cover(slices, count, header->slices.unknowns));
     ps_slice_header_derive(slices, count, &header->slices);
-    free(slices);
     if (header->k_end == 0) {
         header->k_below = header->k_end = header->slices.k_max + 1;
         if (header->layout == PS_BLOCK_WARP)
             header->block_columns = header->slices.d_max > 0 ? header->slices.d_max : 1;
     }
     derive_counts(tiles, count, header);
-    return status == PS_OK ? check_tile_lags(tiles, count, header) : status;
+    return check_tile_lags(tiles, count, header);
 }

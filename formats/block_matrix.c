@@ -38,8 +38,8 @@ static ps_status fault(const ps_block_matrix *m, int64_t tile, ps_status status)
 
 static ps_status derive(ps_block_matrix *m)
 {
-    ps_status status = ps_block_header_derive(m->tiles, m->set.tiles, &m->header);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", name_of(m));
+    PS_TRY_IN(ps_block_header_derive(m->tiles, m->set.tiles, &m->header), "%s", name_of(m));
+    return PS_OK;
 }
 
 /* ---- the arrays of a tile as datasets ---- */
@@ -140,10 +140,8 @@ static ps_status define_arrays(ps_block_matrix *m, const ps_block_tiling *tiling
 static ps_status create(const char *path, const ps_store_identity *identity,
                         const ps_block_tiling *tiling, ps_block_matrix *m)
 {
-    ps_store_identity own = *identity;
-    own.format = PS_BLOCK_MATRIX_FORMAT;
-    own.format_version = PS_BLOCK_MATRIX_VERSION;
-    PS_TRY(ps_store_create(path, &own, &m->store));
+    PS_TRY(ps_store_create_as(path, identity, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION,
+                              &m->store));
     m->set.store = m->store;
     return define_arrays(m, tiling);
 }

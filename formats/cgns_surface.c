@@ -28,13 +28,11 @@ typedef struct reading {
 static bool label_is(hid_t node, const char *label)
 {
     char text[64] = "";
-    hid_t attribute = H5Aopen(node, "label", H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    PS_SCOPED_HID attribute = H5Aopen(node, "label", H5P_DEFAULT);
+    PS_SCOPED_HID type = attribute < 0 ? -1 : H5Aget_type(attribute);
     if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tget_size(type) < sizeof text &&
         !H5Tis_variable_str(type))
         H5Aread(attribute, type, text);
-    if (type >= 0) H5Tclose(type);
-    if (attribute >= 0) H5Aclose(attribute);
     return strcmp(text, label) == 0;
 }
 
@@ -60,11 +58,6 @@ static hid_t find(hid_t parent, const char *label, const char *name, int which)
     return -1;
 }
 
-static void close_group(hid_t *group)
-{
-    if (*group >= 0) H5Gclose(*group);
-}
-
 static ps_status lacks(const reading *r, const char *what)
 {
     return ps_fail(PS_INVALID, "%s: there is no %s, where CGNS has one", r->path, what);
@@ -74,30 +67,25 @@ static ps_status lacks(const reading *r, const char *what)
 static ps_status numbers(const reading *r, hid_t node, const char *what, double **out,
                          int64_t *count)
 {
-    hid_t data = node < 0 ? -1 : H5Dopen2(node, " data", H5P_DEFAULT);
+    PS_SCOPED_HID data = node < 0 ? -1 : H5Dopen2(node, " data", H5P_DEFAULT);
     if (data < 0) return lacks(r, what);
-    ps_status status = ps_hdf5_check_own(data, r->path, what);
-    if (status == PS_OK) status = ps_hdf5_check_written(data, r->path, what);
-    hid_t space = H5Dget_space(data), type = H5Dget_type(data);
+    PS_TRY(ps_hdf5_check_own(data, r->path, what));
+    PS_TRY(ps_hdf5_check_written(data, r->path, what));
+    PS_SCOPED_HID space = H5Dget_space(data), type = H5Dget_type(data);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     hssize_t points = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    if (status == PS_OK && (points < 1 || (class != H5T_FLOAT && class != H5T_INTEGER) ||
-                            H5Dget_storage_size(data) / H5Tget_size(type) < (hsize_t)points))
-        status =
-            ps_fail(PS_INVALID, "%s: %s holds no numbers, or fewer than it says", r->path, what);
-    if (status == PS_OK) status = PS_ALLOC(out, points, "values of CGNS");
-    if (status == PS_OK &&
-        H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
-        status = ps_hdf5_fail(PS_INVALID, r->path, "read a node of CGNS");
+    if (points < 1 || (class != H5T_FLOAT && class != H5T_INTEGER) ||
+        H5Dget_storage_size(data) / H5Tget_size(type) < (hsize_t)points)
+        return ps_fail(PS_INVALID, "%s: %s holds no numbers, or fewer than it says", r->path, what);
+    PS_TRY(PS_ALLOC(out, points, "values of CGNS"));
+    if (H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
+        return ps_hdf5_fail(PS_INVALID, r->path, "read a node of CGNS");
     *count = points;
-    for (int64_t i = 0; status == PS_OK && i < points; ++i)
+    for (int64_t i = 0; i < points; ++i)
         if (!isfinite((*out)[i]))
-            status = ps_fail(PS_INVALID, "%s: %s: number %lld is not finite", r->path, what,
-                             (long long)i + 1);
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
-    H5Dclose(data);
-    return status;
+            return ps_fail(PS_INVALID, "%s: %s: number %lld is not finite", r->path, what,
+                           (long long)i + 1);
+    return PS_OK;
 }
 
 static ps_status some_numbers(const reading *r, hid_t node, const char *what, int64_t wanted,
@@ -127,8 +115,8 @@ static ps_status letters(const reading *r, hid_t node, const char *what, char *o
  */
 static ps_status check_units(const reading *r, hid_t node)
 {
-    PS_SCOPED(close_group) hid_t class = find(node, "DataClass_t", NULL, 0);
-    PS_SCOPED(close_group) hid_t units = find(node, "DimensionalUnits_t", NULL, 0);
+    PS_SCOPED_HID class = find(node, "DataClass_t", NULL, 0);
+    PS_SCOPED_HID units = find(node, "DimensionalUnits_t", NULL, 0);
     char text[256];
     if (class >= 0) {
         PS_TRY(letters(r, class, "DataClass_t", text, sizeof text));
@@ -148,7 +136,7 @@ static ps_status check_units(const reading *r, hid_t node)
 static ps_status open_zone(const reading *r, hid_t root, hid_t *base, hid_t *zone)
 {
     PS_SCOPED_MEMORY double *dimensions = NULL;
-    PS_SCOPED(close_group) hid_t type = -1, second = -1;
+    PS_SCOPED_HID type = -1, second = -1;
     char text[NAME];
     *base = find(root, "CGNSBase_t", NULL, 0);
     PS_TRY(some_numbers(r, *base, "CGNSBase_t", 2, &dimensions));
@@ -175,13 +163,13 @@ static ps_status read_vertices(reading *r, hid_t zone)
 {
     static const char *const names[] = {"CoordinateX", "CoordinateY", "CoordinateZ"};
     PS_SCOPED_MEMORY double *sizes = NULL;
-    PS_SCOPED(close_group) hid_t grid = find(zone, "GridCoordinates_t", NULL, 0);
+    PS_SCOPED_HID grid = find(zone, "GridCoordinates_t", NULL, 0);
     PS_TRY(some_numbers(r, zone, "Zone_t", 3, &sizes));
     if (grid < 0) return lacks(r, "GridCoordinates_t");
     r->vertices = (int64_t)sizes[0];
     r->out->panels = (int64_t)sizes[1];
     for (int k = 0; k < 3; ++k) {
-        PS_SCOPED(close_group) hid_t node = find(grid, "DataArray_t", names[k], 0);
+        PS_SCOPED_HID node = find(grid, "DataArray_t", names[k], 0);
         PS_TRY(some_numbers(r, node, names[k], r->vertices, &r->x[k]));
     }
     return PS_OK;
@@ -209,8 +197,8 @@ static ps_status take_section(reading *r, hid_t section)
     PS_SCOPED_MEMORY double *kind = NULL;
     PS_SCOPED_MEMORY double *range = NULL;
     PS_SCOPED_MEMORY double *corners = NULL;
-    PS_SCOPED(close_group) hid_t where = find(section, "IndexRange_t", "ElementRange", 0);
-    PS_SCOPED(close_group) hid_t what = find(section, "DataArray_t", "ElementConnectivity", 0);
+    PS_SCOPED_HID where = find(section, "IndexRange_t", "ElementRange", 0);
+    PS_SCOPED_HID what = find(section, "DataArray_t", "ElementConnectivity", 0);
     int64_t count = 0, at = 0;
     PS_TRY(some_numbers(r, section, "Elements_t", 2, &kind));
     PS_TRY(some_numbers(r, where, "ElementRange", 2, &range));
@@ -273,7 +261,7 @@ static ps_status read_panels(reading *r, hid_t zone)
     PS_TRY(PS_ALLOC(&r->out->places, PS_CGNS_PANEL * r->out->panels, "panels"));
     memset(r->corners, -1, (size_t)r->out->panels * sizeof *r->corners);
     for (int n = 0;; ++n) {
-        PS_SCOPED(close_group) hid_t section = find(zone, "Elements_t", NULL, n);
+        PS_SCOPED_HID section = find(zone, "Elements_t", NULL, n);
         if (section < 0) break;
         PS_TRY(take_section(r, section));
     }
@@ -294,7 +282,7 @@ static ps_status take_array(const reading *r, hid_t solution, const char *name, 
                             double *out, int stride)
 {
     PS_SCOPED_MEMORY double *values = NULL;
-    PS_SCOPED(close_group) hid_t node = find(solution, "DataArray_t", name, 0);
+    PS_SCOPED_HID node = find(solution, "DataArray_t", name, 0);
     PS_TRY(some_numbers(r, node, name, cells ? r->out->panels : r->vertices, &values));
     for (int64_t i = 0; i < r->out->panels; ++i) {
         const int64_t *v = r->corners[i];
@@ -310,8 +298,8 @@ static ps_status take_solution(reading *r, hid_t zone, const char *name, int64_t
 {
     static const char *const axes[] = {"VelocityX", "VelocityY", "VelocityZ"};
     ps_cgns_surface *s = r->out;
-    PS_SCOPED(close_group) hid_t solution = find(zone, "FlowSolution_t", name, 0);
-    PS_SCOPED(close_group) hid_t place = -1, rind = -1, moves = -1;
+    PS_SCOPED_HID solution = find(zone, "FlowSolution_t", name, 0);
+    PS_SCOPED_HID place = -1, rind = -1, moves = -1;
     char text[NAME] = "Vertex";
     if (solution < 0) return ps_fail(PS_INVALID, "%s: there is no solution \"%s\"", r->path, name);
     place = find(solution, "GridLocation_t", NULL, 0);
@@ -338,9 +326,9 @@ static ps_status read_solutions(reading *r, hid_t base, hid_t zone)
 {
     ps_cgns_surface *s = r->out;
     PS_SCOPED_MEMORY char *names = NULL;
-    PS_SCOPED(close_group) hid_t times = find(base, "BaseIterativeData_t", NULL, 0);
-    PS_SCOPED(close_group) hid_t steps = find(zone, "ZoneIterativeData_t", NULL, 0);
-    PS_SCOPED(close_group) hid_t values = -1, pointers = -1;
+    PS_SCOPED_HID times = find(base, "BaseIterativeData_t", NULL, 0);
+    PS_SCOPED_HID steps = find(zone, "ZoneIterativeData_t", NULL, 0);
+    PS_SCOPED_HID values = -1, pointers = -1;
     if (times < 0 || steps < 0)
         return lacks(r,
                      "BaseIterativeData_t with ZoneIterativeData_t, the times and their solutions");
@@ -365,11 +353,6 @@ static ps_status read_solutions(reading *r, hid_t base, hid_t zone)
 
 /* ---- the file ---- */
 
-static void close_file(hid_t *file)
-{
-    if (*file >= 0) H5Fclose(*file);
-}
-
 static void reading_release(reading *r)
 {
     for (int k = 0; k < 3; ++k) free(r->x[k]);
@@ -378,10 +361,8 @@ static void reading_release(reading *r)
 
 static hid_t open_file(const char *path)
 {
-    hid_t access = ps_hdf5_file_access();
-    hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, access);
-    if (access >= 0) H5Pclose(access);
-    return file;
+    PS_SCOPED_HID access = ps_hdf5_file_access();
+    return access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, access);
 }
 
 /* The lock is held; also run by a child, as nothing protects the way to the nodes. */
@@ -389,8 +370,8 @@ static ps_status read_file(void *context)
 {
     const reading *given = context;
     PS_SCOPED(reading_release) reading r = *given;
-    PS_SCOPED(close_file) hid_t file = open_file(r.path);
-    PS_SCOPED(close_group) hid_t root = -1, base = -1, zone = -1;
+    PS_SCOPED_HID file = open_file(r.path);
+    PS_SCOPED_HID root = -1, base = -1, zone = -1;
     if (file < 0) return ps_hdf5_fail(PS_INVALID, r.path, "open the file");
     root = H5Gopen2(file, "/", H5P_DEFAULT);
     PS_TRY(open_zone(&r, root, &base, &zone));
@@ -401,8 +382,8 @@ static ps_status read_file(void *context)
 
 static ps_status look_at_root(void *context)
 {
-    PS_SCOPED(close_file) hid_t file = open_file(context);
-    PS_SCOPED(close_group) hid_t root = file < 0 ? -1 : H5Gopen2(file, "/", H5P_DEFAULT);
+    PS_SCOPED_HID file = open_file(context);
+    PS_SCOPED_HID root = file < 0 ? -1 : H5Gopen2(file, "/", H5P_DEFAULT);
     return root >= 0 && label_is(root, root_label) ? PS_OK : ps_fail(PS_INVALID, "no CGNS");
 }
 

@@ -278,11 +278,8 @@ static ps_status put_all(ps_store *store, const ps_clusters *c)
 ps_status ps_clusters_save(const char *path, const ps_clusters *clusters,
                            const ps_store_identity *identity, const ps_store *mesh)
 {
-    ps_store_identity own = *identity;
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    own.format = PS_CLUSTER_FORMAT;
-    own.format_version = PS_CLUSTER_VERSION;
-    PS_TRY(ps_store_create(path, &own, &store));
+    PS_TRY(ps_store_create_as(path, identity, PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &store));
     PS_TRY(mesh ? ps_store_add_input(store, "mesh", mesh) : PS_OK);
     PS_TRY(put_all(store, clusters));
     return ps_store_commit(&store);

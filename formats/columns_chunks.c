@@ -39,14 +39,12 @@ static bool find_filters(hid_t list, pipeline *p)
 
 static void look_at(hid_t set, pipeline *p)
 {
-    hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
+    PS_SCOPED_HID list = H5Dget_create_plist(set), type = H5Dget_type(set);
     *p = (pipeline){.set = set, .deflate = -1, .known = true, .chunk = {1, 1}};
     if (list >= 0 && type >= 0 && H5Pget_layout(list) == H5D_CHUNKED) {
         p->rank = H5Pget_chunk(list, 2, p->chunk);
         if (find_filters(list, p)) p->bytes = H5Tget_size(type) * p->chunk[0] * p->chunk[1];
     }
-    if (type >= 0) H5Tclose(type);
-    if (list >= 0) H5Pclose(list);
 }
 
 static ps_status check_chunk(pipeline *p, const hsize_t offset[2])
@@ -82,11 +80,10 @@ static ps_status check_chunks(pipeline *p, const hsize_t first[2], const hsize_t
 ps_status ps_hdf5_check_own(ps_hid set, const char *path, const char *name)
 {
     char file[4096] = "";
-    hid_t list = H5Dget_create_plist(set);
+    PS_SCOPED_HID list = H5Dget_create_plist(set);
     bool own = list >= 0 && H5Pget_layout(list) != H5D_VIRTUAL &&
                H5Pget_external_count(list) == 0 && H5Fget_name(set, file, sizeof file) >= 0 &&
                strcmp(file, path) == 0;
-    if (list >= 0) H5Pclose(list);
     if (own) return PS_OK;
     return ps_fail(
         PS_INVALID,
@@ -115,12 +112,10 @@ static bool count_chunks(hid_t set, hid_t space, bool chunked, hid_t list, hsize
 ps_status ps_hdf5_check_written(ps_hid set, const char *path, const char *name)
 {
     hsize_t count[2] = {0, 0};
-    hid_t list = H5Dget_create_plist(set), space = H5Dget_space(set);
+    PS_SCOPED_HID list = H5Dget_create_plist(set), space = H5Dget_space(set);
     bool chunked = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED;
     bool known = list >= 0 && space >= 0 && count_chunks(set, space, chunked, list, count);
     hsize_t chunks = count[0], written = count[1];
-    if (space >= 0) H5Sclose(space);
-    if (list >= 0) H5Pclose(list);
     if (!known) return ps_hdf5_fail(PS_INVALID, path, "tell which chunks were written");
     if (written >= chunks) return PS_OK;
     if (!chunked)

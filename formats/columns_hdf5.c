@@ -36,14 +36,12 @@ bool ps_is_hdf5(const char *path)
 /* Lock held. Number of dimensions with their extents; < 0 if it is no array of numbers. */
 static int shape_of(hid_t handle, hsize_t dims[2])
 {
-    hid_t type = H5Dget_type(handle), space = H5Dget_space(handle);
+    PS_SCOPED_HID type = H5Dget_type(handle), space = H5Dget_space(handle);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     dims[0] = dims[1] = 1;
     if ((class != H5T_FLOAT && class != H5T_INTEGER) || rank < 1 || rank > 2) rank = -1;
     if (rank > 0) H5Sget_simple_extent_dims(space, dims, NULL);
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
     return rank;
 }
 
@@ -52,15 +50,12 @@ static double attribute_of(hid_t handle, const char *name, double otherwise)
 {
     double value = otherwise;
     if (H5Aexists(handle, name) <= 0) return otherwise;
-    hid_t attribute = H5Aopen(handle, name, H5P_DEFAULT), space = -1, type = -1;
+    PS_SCOPED_HID attribute = H5Aopen(handle, name, H5P_DEFAULT), space = -1, type = -1;
     if (attribute >= 0) space = H5Aget_space(attribute), type = H5Aget_type(attribute);
     H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
     bool number = (class == H5T_FLOAT || class == H5T_INTEGER) && space >= 0 &&
                   H5Sget_simple_extent_npoints(space) == 1;
     if (!number || H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) value = otherwise;
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
-    if (attribute >= 0) H5Aclose(attribute);
     return value;
 }
 
@@ -70,7 +65,7 @@ static void text_of(hid_t handle, const char *name, char out[32])
     char *text = NULL, fixed[256] = "";
     out[0] = 0;
     if (H5Aexists(handle, name) <= 0) return;
-    hid_t attribute = H5Aopen(handle, name, H5P_DEFAULT), type = -1, space = -1;
+    PS_SCOPED_HID attribute = H5Aopen(handle, name, H5P_DEFAULT), type = -1, space = -1;
     if (attribute >= 0) space = H5Aget_space(attribute), type = H5Aget_type(attribute);
     bool one = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
                H5Sget_simple_extent_npoints(space) == 1;
@@ -80,9 +75,6 @@ static void text_of(hid_t handle, const char *name, char out[32])
     } else if (one && H5Tget_size(type) < sizeof fixed && H5Aread(attribute, type, fixed) >= 0) {
         snprintf(out, 32, "%.31s", fixed);
     }
-    if (type >= 0) H5Tclose(type);
-    if (space >= 0) H5Sclose(space);
-    if (attribute >= 0) H5Aclose(attribute);
 }
 
 /* Lock held. What attributes of CF say that the numbers stand for. */
@@ -140,9 +132,8 @@ static ps_status open_all(void *context)
 {
     const opening *o = context;
     ps_hdf5_columns *c = o->columns;
-    hid_t access = ps_hdf5_file_access();
+    PS_SCOPED_HID access = ps_hdf5_file_access();
     c->file = access < 0 ? -1 : H5Fopen(c->path, H5F_ACC_RDONLY, access);
-    if (access >= 0) H5Pclose(access);
     if (c->file < 0) return ps_hdf5_fail(PS_INVALID, c->path, "open the file");
     for (int n = 0; n < o->count; ++n) PS_TRY(open_dataset(c, o->names[n]));
     return PS_OK;
@@ -183,14 +174,12 @@ int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name) { return col
 static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[2], int rank,
                       double *out)
 {
-    hid_t space = H5Dget_space(handle), memory = H5Screate_simple(rank, count, NULL);
+    PS_SCOPED_HID space = H5Dget_space(handle), memory = H5Screate_simple(rank, count, NULL);
     ps_h5zstd_expect(ps_hdf5_chunk_bytes(handle));
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0 &&
                 H5Dread(handle, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
     ps_h5zstd_expect(0);
-    if (space >= 0) H5Sclose(space);
-    if (memory >= 0) H5Sclose(memory);
     return good;
 }
 

@@ -125,13 +125,11 @@ static ps_status length_of(ps_store *store, const char *group, const char *name,
 
 static ps_status read_rows(ps_store *store, const char *group, ps_csr *out)
 {
-    int32_t *lengths;
+    PS_SCOPED_MEMORY int32_t *lengths = NULL;
     PS_TRY(PS_ALLOC(&lengths, out->rows, "row lengths of a sparse matrix"));
-    ps_status status = read_part(store, group, "row_length", PS_I32, out->rows, lengths);
-    for (int64_t r = 0; status == PS_OK && r < out->rows; ++r)
-        out->row_start[r + 1] = out->row_start[r] + lengths[r];
-    free(lengths);
-    return status;
+    PS_TRY(read_part(store, group, "row_length", PS_I32, out->rows, lengths));
+    for (int64_t r = 0; r < out->rows; ++r) out->row_start[r + 1] = out->row_start[r] + lengths[r];
+    return PS_OK;
 }
 
 static ps_status read_all(ps_store *store, const char *group, int64_t rows, int64_t column_count,

@@ -7,6 +7,7 @@
 #include "runtime/compare.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 ps_status ps_dgtd_model_share(const ps_dgtd_model_file *file, int ranks, int64_t *rank_parts)
 {
@@ -79,8 +80,8 @@ static int32_t halo_slot(const ps_dgtd_domain *d, int32_t element)
 static int rank_of(const ps_dgtd_model_file *file, const int64_t *rank_parts, int ranks,
                    int32_t element)
 {
-    int64_t part = ps_partition_part(file->part_start, file->header.parts, element);
-    return (int)ps_partition_part(rank_parts, ranks, part);
+    int64_t part = ps_range_of(file->part_start, file->header.parts, element);
+    return (int)ps_range_of(rank_parts, ranks, part);
 }
 
 static ps_status fill_neighbour(const ps_dgtd_domain *d, const cut_face *cuts, int64_t count,

@@ -314,20 +314,20 @@ static ps_status check_port_nodes(const ps_dgtd_model_file *f)
 
 ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
 {
+    PS_SCOPED(ps_dgtd_model_close) ps_dgtd_model_file *f = NULL;
     *out = NULL;
-    PS_TRY(PS_ALLOC(out, 1, "a model file"));
-    ps_status status =
-        ps_store_open(path, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &(*out)->store);
-    if (status == PS_OK) status = get_header((*out)->store, &(*out)->header);
-    if (status == PS_OK) status = check_arrays(*out);
-    if (status == PS_OK) status = get_starts(*out);
-    if (status == PS_OK) status = get_tables(*out);
-    if (status == PS_OK)
-        status = ps_dgtd_ports_read((*out)->store, (*out)->header.elements, &(*out)->ports);
-    if (status == PS_OK) status = check_port_nodes(*out);
-    if (status == PS_OK) status = ps_dgtd_wires_read((*out)->store, &(*out)->ports, &(*out)->wires);
-    if (status != PS_OK) ps_dgtd_model_close(out);
-    return status;
+    PS_TRY(PS_ALLOC(&f, 1, "a model file"));
+    PS_TRY(ps_store_open(path, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &f->store));
+    PS_TRY(get_header(f->store, &f->header));
+    PS_TRY(check_arrays(f));
+    PS_TRY(get_starts(f));
+    PS_TRY(get_tables(f));
+    PS_TRY(ps_dgtd_ports_read(f->store, f->header.elements, &f->ports));
+    PS_TRY(check_port_nodes(f));
+    PS_TRY(ps_dgtd_wires_read(f->store, &f->ports, &f->wires));
+    *out = f;
+    f = NULL;
+    return PS_OK;
 }
 
 void ps_dgtd_model_close(ps_dgtd_model_file **file)

@@ -1,5 +1,4 @@
 /* Media and sources of a model as columns of its file. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns.h"

@@ -117,17 +117,15 @@ ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *ide
                                   const ps_hbem_solution_header *header,
                                   const ps_surface_mesh *mesh, ps_hbem_solution *out)
 {
-    ps_store_identity own = *identity;
     memset(out, 0, sizeof *out);
     out->header = *header;
     out->header.vertex_count = mesh->vertex_count;
     out->header.triangle_count = mesh->triangle_count;
-    own.format = PS_HBEM_SOLUTION_FORMAT;
-    own.format_version = ps_hbem_solution_version(header);
     ps_status status = check_header(&out->header);
     if (status != PS_OK) return ps_context(status, "%s", path);
     PS_TRY(PS_ALLOC(&out->entries, header->count, "entries of solutions"));
-    status = ps_store_create(path, &own, &out->store);
+    status = ps_store_create_as(path, identity, PS_HBEM_SOLUTION_FORMAT,
+                                ps_hbem_solution_version(header), &out->store);
     if (status == PS_OK) status = put_header(out, mesh);
     if (status != PS_OK) ps_hbem_solution_close(out);
     return status;

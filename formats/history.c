@@ -1,12 +1,12 @@
 #include "formats/history.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/row_series.h"
 #include "formats/store_texts.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 struct ps_history {
     ps_store *store;
@@ -106,21 +106,17 @@ static ps_status define_densities(ps_history *history)
 ps_status ps_history_create(const char *path, const ps_store_identity *identity,
                             const ps_history_header *header, ps_history **out)
 {
-    ps_history *history;
+    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     *out = NULL;
     PS_TRY(header_check(header));
     PS_TRY(PS_ALLOC(&history, 1, "a history"));
     history->header = *header;
-    ps_store_identity full = *identity;
-    full.format = PS_HISTORY_FORMAT;
-    full.format_version = ps_history_version(header);
-    ps_status status = ps_store_create(path, &full, &history->store);
-    if (status == PS_OK) status = define_densities(history);
-    if (status == PS_OK)
-        *out = history;
-    else
-        ps_history_close(&history);
-    return status;
+    PS_TRY(ps_store_create_as(path, identity, PS_HISTORY_FORMAT, ps_history_version(header),
+                              &history->store));
+    PS_TRY(define_densities(history));
+    *out = history;
+    history = NULL;
+    return PS_OK;
 }
 
 ps_status ps_history_append(ps_history *history, int64_t count, const void *rows)
@@ -141,24 +137,19 @@ ps_status ps_history_commit(ps_history **out)
 
 ps_status ps_history_open(const char *path, ps_history **out)
 {
-    ps_history *history;
+    PS_SCOPED(ps_history_close) ps_history *history = NULL;
     *out = NULL;
     PS_TRY(PS_ALLOC(&history, 1, "a history"));
-    ps_status status = ps_store_open(path, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &history->store);
-    if (status == PS_OK) {
-        status = get_header(history->store, &history->header);
-        const ps_history_header *header = &history->header;
-        const int64_t shape[2] = {header->steps, header->slices.unknowns};
-        if (status == PS_OK)
-            status = ps_row_series_find(history->store, "/densities", type_of(header), shape,
-                                        &history->densities);
-        if (status != PS_OK) status = ps_context(status, "%s", path);
-    }
-    if (status == PS_OK)
-        *out = history;
-    else
-        ps_history_close(&history);
-    return status;
+    const ps_history_header *header = &history->header;
+    PS_TRY(ps_store_open(path, PS_HISTORY_FORMAT, PS_HISTORY_VERSION, &history->store));
+    PS_TRY_IN(get_header(history->store, &history->header), "%s", path);
+    const int64_t shape[2] = {header->steps, header->slices.unknowns};
+    PS_TRY_IN(ps_row_series_find(history->store, "/densities", type_of(header), shape,
+                                 &history->densities),
+              "%s", path);
+    *out = history;
+    history = NULL;
+    return PS_OK;
 }
 
 const ps_history_header *ps_history_header_of(const ps_history *history)

@@ -6,7 +6,6 @@
 
 #include "formats/entries.h"
 #include "formats/hmatrix_internal.h"
-#include "runtime/memory.h"
 #include "runtime/scope.h"
 
 static const char *const precision_names[PS_PRECISION_COUNT] = {"f32", "f64"};

@@ -186,7 +186,7 @@ ps_status ps_hmatrix_part_tables(ps_store *store, const ps_hmatrix_part *part, i
 bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
 {
     char name[4096];
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     const char *role = "clusters";
     ps_store_identity identity = identity_of(part);
     ps_store_part_path(part->path, part->generation, (int)part->chunk, name);
@@ -194,9 +194,7 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
         !ps_store_matches(name, &identity, part->clusters ? 1 : 0, &role, &part->clusters) ||
         ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store) != PS_OK)
         return false;
-    bool done = check_place(store, part) == PS_OK;
-    ps_store_close(&store);
-    return done;
+    return check_place(store, part) == PS_OK;
 }
 
 /* ---- reading one without tables ---- */

@@ -7,6 +7,7 @@
 #include "formats/entries.h"
 #include "formats/row_series.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 struct ps_incident_file {
     ps_incident_header header;
@@ -82,21 +83,20 @@ static ps_status define(ps_incident_file *f)
 ps_status ps_incident_file_create(const char *path, const ps_store_identity *identity,
                                   const ps_incident_header *header, ps_incident_file **out)
 {
-    ps_incident_file *f;
+    PS_SCOPED(ps_incident_file_close) ps_incident_file *f = NULL;
     *out = NULL;
     PS_TRY(check(header));
     PS_TRY(PS_ALLOC(&f, 1, "an incident field"));
     f->header = *header;
-    ps_store_identity full = *identity;
-    full.format = PS_INCIDENT_FILE_FORMAT;
-    full.format_version = header->around ? PS_INCIDENT_FILE_VERSION : flows(header) ? 2 : 1;
-    ps_status status = ps_store_create(path, &full, &f->store);
-    if (status == PS_OK) status = define(f);
-    if (status == PS_OK)
-        *out = f;
-    else
-        ps_incident_file_close(&f);
-    return status;
+    PS_TRY(ps_store_create_as(path, identity, PS_INCIDENT_FILE_FORMAT,
+                              header->around  ? PS_INCIDENT_FILE_VERSION
+                              : flows(header) ? 2
+                                              : 1,
+                              &f->store));
+    PS_TRY(define(f));
+    *out = f;
+    f = NULL;
+    return PS_OK;
 }
 
 ps_status ps_incident_file_append(ps_incident_file *f, const double *row)
@@ -115,23 +115,16 @@ ps_status ps_incident_file_commit(ps_incident_file **out)
 
 ps_status ps_incident_file_open(const char *path, ps_incident_file **out)
 {
-    ps_incident_file *f;
+    PS_SCOPED(ps_incident_file_close) ps_incident_file *f = NULL;
     *out = NULL;
     PS_TRY(PS_ALLOC(&f, 1, "an incident field"));
-    ps_status status =
-        ps_store_open(path, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &f->store);
-    if (status == PS_OK) {
-        status = get_header(f->store, &f->header);
-        const int64_t shape[2] = {f->header.steps, f->header.unknowns};
-        if (status == PS_OK)
-            status = ps_row_series_find(f->store, "/loads", PS_F64, shape, &f->loads);
-        if (status != PS_OK) ps_context(status, "%s", path);
-    }
-    if (status == PS_OK)
-        *out = f;
-    else
-        ps_incident_file_close(&f);
-    return status;
+    PS_TRY(ps_store_open(path, PS_INCIDENT_FILE_FORMAT, PS_INCIDENT_FILE_VERSION, &f->store));
+    PS_TRY_IN(get_header(f->store, &f->header), "%s", path);
+    const int64_t shape[2] = {f->header.steps, f->header.unknowns};
+    PS_TRY_IN(ps_row_series_find(f->store, "/loads", PS_F64, shape, &f->loads), "%s", path);
+    *out = f;
+    f = NULL;
+    return PS_OK;
 }
 
 void ps_incident_file_close(ps_incident_file **field)

@@ -227,28 +227,25 @@ static ps_status tidy(ps_csr *m)
 /* Counts, then places; both triangles of symmetric matrices. */
 static ps_status to_rows(const market *m, ps_csr *out)
 {
-    int64_t *next = NULL, nnz = m->entries;
+    PS_SCOPED_MEMORY int64_t *next = NULL;
+    int64_t nnz = m->entries;
     PS_TRY(PS_ALLOC(&next, m->rows + 1, "a sparse matrix"));
     for (int64_t e = 0; e < m->entries; ++e) {
         bool twice = m->symmetric && m->row[e] != m->column[e];
         ++next[m->row[e]];
         if (twice) ++next[m->column[e]], ++nnz;
     }
-    ps_status status = ps_csr_init(out, m->rows, nnz);
-    if (status == PS_OK) {
-        for (int64_t i = 0; i < m->rows; ++i) {
-            out->row_start[i + 1] = out->row_start[i] + next[i];
-            next[i] = out->row_start[i];
-        }
-        for (int64_t e = 0; e < m->entries; ++e) {
-            put_one(out, next, m->row[e], m->column[e], m->value[e]);
-            if (m->symmetric && m->row[e] != m->column[e])
-                put_one(out, next, m->column[e], m->row[e], m->skew ? -m->value[e] : m->value[e]);
-        }
-        status = tidy(out);
+    PS_TRY(ps_csr_init(out, m->rows, nnz));
+    for (int64_t i = 0; i < m->rows; ++i) {
+        out->row_start[i + 1] = out->row_start[i] + next[i];
+        next[i] = out->row_start[i];
     }
-    free(next);
-    return status;
+    for (int64_t e = 0; e < m->entries; ++e) {
+        put_one(out, next, m->row[e], m->column[e], m->value[e]);
+        if (m->symmetric && m->row[e] != m->column[e])
+            put_one(out, next, m->column[e], m->row[e], m->skew ? -m->value[e] : m->value[e]);
+    }
+    return tidy(out);
 }
 
 ps_status ps_matrix_market_load(const char *path, ps_csr *out, int64_t *columns)

@@ -151,8 +151,7 @@ int64_t ps_number_file_where(const ps_number_file *file) { return file->where; }
 static ps_status next_line(ps_number_file *f, bool *found)
 {
     *found = gzgets(f->stream, f->line, LINE_BYTES) != NULL;
-    ps_status status = ps_gzip_check(f->stream, f->path);
-    if (status != PS_OK) return ps_context(status, "after line %lld", (long long)f->where);
+    PS_TRY_IN(ps_gzip_check(f->stream, f->path), "after line %lld", (long long)f->where);
     if (!*found) return PS_OK;
     ++f->where;
     if (strlen(f->line) == LINE_BYTES - 1)

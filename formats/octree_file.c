@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/entries.h"
 #include "formats/octree.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -81,18 +82,24 @@ static ps_status get_list_of_ints(ps_store *store, const char *name, int64_t **o
 
 /* ---- writing ---- */
 
+static ps_status pass_header(ps_store *store, const ps_octree_header *h, ps_entries_pass *each)
+{
+    const ps_entry entries[] = {PS_ENTRY("group_size", h->group_size),
+                                PS_ENTRY("same", h->same),
+                                PS_ENTRY("count", h->count),
+                                PS_ENTRY("corner", h->box.corner),
+                                PS_ENTRY("width", h->box.width),
+                                PS_ENTRY("length_units", h->length_units),
+                                PS_ENTRY("charge_units", h->charge_units)};
+    return each(store, "/", entries, PS_ENTRIES(entries));
+}
+
 static ps_status put_header(ps_store *store, const ps_octree_header *h)
 {
     PS_TRY(ps_store_put_int(store, "/", "height", h->height));
-    PS_TRY(ps_store_put_int(store, "/", "group_size", h->group_size));
     PS_TRY(ps_store_put_int(store, "/", "right_hand_sides", h->right_hand_sides));
     PS_TRY(ps_moments_put(store, h->moments));
-    PS_TRY(ps_store_put_int(store, "/", "same", h->same));
-    PS_TRY(ps_store_put_ints(store, "/", "count", h->count, 2));
-    PS_TRY(ps_store_put_reals(store, "/", "corner", h->box.corner, 3));
-    PS_TRY(ps_store_put_real(store, "/", "width", h->box.width));
-    PS_TRY(ps_store_put_text(store, "/", "length_units", h->length_units));
-    return ps_store_put_text(store, "/", "charge_units", h->charge_units);
+    return pass_header(store, h, ps_entries_put);
 }
 
 ps_status ps_octree_create(const char *path, const ps_store_identity *identity,
@@ -223,18 +230,12 @@ void ps_octree_close(ps_octree_file **file)
 
 static ps_status get_header(ps_store *store, ps_octree_header *h)
 {
-    int64_t height, sides, same;
+    int64_t height, sides;
     PS_TRY(ps_store_get_int(store, "/", "height", &height));
-    PS_TRY(ps_store_get_int(store, "/", "group_size", &h->group_size));
     PS_TRY(ps_store_get_int(store, "/", "right_hand_sides", &sides));
-    PS_TRY(ps_store_get_int(store, "/", "same", &same));
-    PS_TRY(ps_store_get_ints(store, "/", "count", h->count, 2));
-    PS_TRY(ps_store_get_reals(store, "/", "corner", h->box.corner, 3));
-    PS_TRY(ps_store_get_real(store, "/", "width", &h->box.width));
+    PS_TRY(pass_header(store, h, ps_entries_get));
     PS_TRY(ps_store_get_int(store, "/", "coincident", &h->coincident));
     PS_TRY(ps_store_get_int(store, "/", "clamped", &h->clamped));
-    PS_TRY(ps_store_get_text(store, "/", "length_units", h->length_units, sizeof h->length_units));
-    PS_TRY(ps_store_get_text(store, "/", "charge_units", h->charge_units, sizeof h->charge_units));
     if (height < 1 || height > PS_OCTREE_LEVELS_MAX || h->group_size < 1 || sides < 1 ||
         sides > PS_RIGHT_HAND_SIDES_MAX || !(h->box.width > 0) || h->count[0] < 1 ||
         h->count[1] < 1)
@@ -245,7 +246,6 @@ static ps_status get_header(ps_store *store, ps_octree_header *h)
                        (long long)sides, h->box.width);
     h->height = (int)height;
     h->right_hand_sides = (int)sides;
-    h->same = same != 0;
     h->sorted = true;
     return ps_moments_get(store, h->right_hand_sides, &h->moments);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 /* 1 MiB a chunk and column; 4 MiB where a column has 256 MiB or more. */
 enum { SMALL_ROWS = 1 << 17, LARGE_ROWS = 1 << 19, LARGE_FROM = 1 << 25 };
@@ -215,21 +216,20 @@ static ps_status read_header(ps_store *store, ps_particle_header *h)
 
 ps_status ps_particles_open(const char *path, ps_particle_file **out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
+    PS_SCOPED(ps_particles_close) ps_particle_file *file = NULL;
     ps_particle_header header = {0};
     *out = NULL;
     PS_TRY(ps_store_open(path, PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, &store));
-    ps_status status = read_header(store, &header);
-    if (status == PS_OK) status = new_file(&header, out);
-    if (status != PS_OK) {
-        ps_store_close(&store);
-        return status;
-    }
-    (*out)->store = store;
-    for (int c = 0; status == PS_OK && c < (*out)->columns; ++c) status = find_column(*out, c);
-    if (status == PS_OK) status = scan_columns(*out);
-    if (status != PS_OK) ps_particles_close(out);
-    return status;
+    PS_TRY(read_header(store, &header));
+    PS_TRY(new_file(&header, &file));
+    file->store = store;
+    store = NULL;
+    for (int c = 0; c < file->columns; ++c) PS_TRY(find_column(file, c));
+    PS_TRY(scan_columns(file));
+    *out = file;
+    file = NULL;
+    return PS_OK;
 }
 
 const ps_particle_header *ps_particles_header(const ps_particle_file *file)

@@ -1,13 +1,10 @@
 #include "formats/partition.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns.h"
 #include "formats/entries.h"
-#include "runtime/memory.h"
-#include "runtime/sizes.h"
 
 /* The last where there are layers. */
 static ps_status pass_arrays(ps_store *store, const ps_partition *p, ps_columns_pass *each)
@@ -45,11 +42,6 @@ void ps_partition_release(ps_partition *p)
 {
     pass_arrays(NULL, p, ps_columns_release);
     memset(p, 0, sizeof *p);
-}
-
-int64_t ps_partition_part(const int64_t *part_start, int64_t parts, int64_t element)
-{
-    return ps_range_of(part_start, parts, element);
 }
 
 /* ---- checks ---- */
@@ -184,7 +176,8 @@ static ps_status get_header(ps_store *store, ps_partition *p)
 static ps_status read_all(ps_store *store, ps_partition *out)
 {
     PS_TRY(get_header(store, out));
-    PS_TRY(pass_arrays(store, out, ps_columns_load));
+    PS_TRY(ps_partition_allocate(out));
+    PS_TRY(pass_arrays(store, out, ps_columns_read));
     PS_TRY_IN(ps_partition_check(out), "%s", ps_store_path(store));
     return PS_OK;
 }

@@ -57,7 +57,4 @@ ps_status ps_partition_write(ps_store *store, const ps_partition *partition);
 /* Reads them whole, and checks. *out is released on failure. */
 ps_status ps_partition_read(ps_store *store, ps_partition *out);
 
-/* The part that has an element. */
-int64_t ps_partition_part(const int64_t *part_start, int64_t parts, int64_t element);
-
 #endif

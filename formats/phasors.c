@@ -1,10 +1,10 @@
 #include "formats/phasors_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compare.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -189,16 +189,16 @@ static ps_status find_all(ps_phasors *file)
 
 ps_status ps_phasors_open(const char *path, ps_phasors **out)
 {
-    PS_TRY(PS_ALLOC(out, 1, "a file of phasors"));
-    ps_status status = ps_store_open(path, PS_PHASORS_FORMAT, PS_PHASORS_VERSION, &(*out)->store);
-    if (status == PS_OK) {
-        status = phasors_get_header((*out)->store, &(*out)->header);
-        if (status == PS_OK) status = find_all(*out);
-        if (status == PS_OK) ps_phasors_choose(*out, 0);
-        if (status != PS_OK) status = ps_context(status, "%s", path);
-    }
-    if (status != PS_OK) ps_phasors_close(out);
-    return status;
+    PS_SCOPED(ps_phasors_close) ps_phasors *file = NULL;
+    *out = NULL;
+    PS_TRY(PS_ALLOC(&file, 1, "a file of phasors"));
+    PS_TRY(ps_store_open(path, PS_PHASORS_FORMAT, PS_PHASORS_VERSION, &file->store));
+    PS_TRY_IN(phasors_get_header(file->store, &file->header), "%s", path);
+    PS_TRY_IN(find_all(file), "%s", path);
+    ps_phasors_choose(file, 0);
+    *out = file;
+    file = NULL;
+    return PS_OK;
 }
 
 ps_status ps_phasors_accepted(const ps_phasors *file, int frequency, double *out)
@@ -257,12 +257,6 @@ ps_status ps_phasors_check_settled(const ps_phasors *file, const ps_run *run)
     return PS_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A tetrahedron that is there twice, -1: none. By order and not by marks: how large a mesh is, the
  * file only says. */
 static ps_status find_twice(const int32_t *number, int64_t rows, int32_t *twice)
@@ -271,7 +265,7 @@ static ps_status find_twice(const int32_t *number, int64_t rows, int32_t *twice)
     *twice = -1;
     PS_TRY(PS_ALLOC(&sorted, rows, "numbers of elements"));
     memcpy(sorted, number, (size_t)rows * sizeof *sorted);
-    qsort(sorted, (size_t)rows, sizeof *sorted, by_number);
+    qsort(sorted, (size_t)rows, sizeof *sorted, ps_compare_i32);
     for (int64_t i = 1; i < rows; ++i)
         if (sorted[i] == sorted[i - 1]) *twice = sorted[i];
     return PS_OK;
@@ -299,27 +293,15 @@ ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *m
 
 bool ps_phasors_has_marks(const ps_phasors *file, ps_phasors_mark what)
 {
-    ps_dataset_info info;
-    for (int id = 0; id < ps_store_dataset_count(file->store); ++id)
-        if (ps_store_dataset(file->store, id, &info) == PS_OK &&
-            strcmp(info.name, marks[what].name) == 0)
-            return true;
-    return false;
+    return ps_store_has(file->store, marks[what].name, NULL);
 }
 
 ps_status ps_phasors_read_marks(ps_phasors *file, ps_phasors_mark what, uint8_t *bytes)
 {
-    int rank = marks[what].rank;
-    const char *name = marks[what].name;
-    int64_t width = rank == 2 ? marks[what].dims[1] : 1;
-    ps_dataset_info info;
-    PS_TRY(ps_store_describe(file->store, name, &info));
-    if (info.type != PS_U8 || info.rank != rank || info.dims[0] != file->header.rows ||
-        (rank == 2 && info.dims[1] != width))
-        return ps_fail(PS_INVALID, "%s: %s is not %lld bytes an element",
-                       ps_store_path(file->store), name, (long long)width);
-    return ps_store_read_array(file->store, name, PS_U8, 0, file->header.rows,
-                               PS_ROOM(bytes, width * file->header.rows), bytes);
+    int64_t rows = file->header.rows, width = marks[what].rank == 2 ? marks[what].dims[1] : 1;
+    PS_TRY(ps_store_expect(file->store, marks[what].name, PS_U8, rows, width));
+    return ps_store_read_array(file->store, marks[what].name, PS_U8, 0, rows,
+                               PS_ROOM(bytes, width * rows), bytes);
 }
 
 ps_status ps_phasors_check_enclosed(const int64_t sides[2])

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "formats/phasors_internal.h"
+#include "formats/store_texts.h"
+#include "runtime/scope.h"
 
 /* ---- checking ---- */
 
@@ -65,12 +67,13 @@ ps_status phasors_check_header(const ps_phasors_header *h)
 
 /* ---- attributes ---- */
 
+static const char *const column_names[] = {"material_eps", "material_mu", "material_sigma",
+                                           "material_density"};
+
 static ps_status put_materials(ps_store *store, const ps_phasors_header *h)
 {
     int64_t tags[PS_PHASORS_MATERIALS_MAX];
     double columns[4][PS_PHASORS_MATERIALS_MAX];
-    static const char *const names[] = {"material_eps", "material_mu", "material_sigma",
-                                        "material_density"};
     char text[PS_PHASORS_MATERIALS_MAX * sizeof h->material->name] = "";
     for (int m = 0; m < h->materials; ++m) {
         const ps_phasors_material *x = &h->material[m];
@@ -84,7 +87,7 @@ static ps_status put_materials(ps_store *store, const ps_phasors_header *h)
     }
     PS_TRY(ps_store_put_ints(store, "/", "material_tags", tags, h->materials));
     for (int k = 0; k < 4; ++k)
-        PS_TRY(ps_store_put_reals(store, "/", names[k], columns[k], h->materials));
+        PS_TRY(ps_store_put_reals(store, "/", column_names[k], columns[k], h->materials));
     return ps_store_put_text(store, "/", "material_names", text);
 }
 
@@ -138,46 +141,30 @@ ps_status phasors_put_header(ps_store *store, const ps_phasors_header *h)
 /* The number of values of an attribute. PS_INVALID unless it has 1 to `most`. */
 static ps_status count_of(const ps_store *store, const char *name, int most, int *out)
 {
-    ps_attribute *list;
+    PS_SCOPED_MEMORY ps_attribute *list = NULL;
     int count;
     *out = 0;
     PS_TRY(ps_store_list_attributes(store, "/", &list, &count));
     for (int i = 0; i < count; ++i)
         if (strcmp(list[i].name, name) == 0 && list[i].count <= most) *out = (int)list[i].count;
-    free(list);
     return *out > 0 ? PS_OK
                     : ps_fail(PS_INVALID, "%s: attribute %s is missing or has more than %d values",
                               ps_store_path(store), name, most);
-}
-
-static void get_names(char *text, ps_phasors_header *h)
-{
-    char *line = text;
-    for (int m = 0; m < h->materials && line; ++m) {
-        char *end = strchr(line, '\n');
-        if (end) *end = '\0';
-        snprintf(h->material[m].name, sizeof h->material[m].name, "%.47s", line);
-        line = end ? end + 1 : NULL;
-    }
 }
 
 static ps_status get_materials(const ps_store *store, ps_phasors_header *h)
 {
     int64_t tags[PS_PHASORS_MATERIALS_MAX];
     double columns[4][PS_PHASORS_MATERIALS_MAX];
-    static const char *const names[] = {"material_eps", "material_mu", "material_sigma",
-                                        "material_density"};
-    char text[PS_PHASORS_MATERIALS_MAX * sizeof h->material->name];
     PS_TRY(count_of(store, "material_tags", PS_PHASORS_MATERIALS_MAX, &h->materials));
     PS_TRY(ps_store_get_ints(store, "/", "material_tags", tags, h->materials));
     for (int k = 0; k < 4; ++k)
-        PS_TRY(ps_store_get_reals(store, "/", names[k], columns[k], h->materials));
-    PS_TRY(ps_store_get_text(store, "/", "material_names", text, sizeof text));
+        PS_TRY(ps_store_get_reals(store, "/", column_names[k], columns[k], h->materials));
     for (int m = 0; m < h->materials; ++m)
         h->material[m] = (ps_phasors_material){
             (int)tags[m], columns[0][m], columns[1][m], columns[2][m], columns[3][m], "", false};
-    get_names(text, h);
-    return PS_OK;
+    return ps_store_get_lines(store, "material_names", h->materials, h->material->name,
+                              sizeof *h->material, sizeof h->material->name);
 }
 
 static ps_status get_dispersive(const ps_store *store, ps_phasors_header *h)

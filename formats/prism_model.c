@@ -1,6 +1,5 @@
 #include "formats/prism_model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns.h"

@@ -199,8 +199,7 @@ ps_status ps_receivers_add_circle(ps_receivers *receivers, int64_t count, const 
 ps_status ps_receivers_add_sphere(ps_receivers *receivers, const char *text)
 {
     int64_t n[2];
-    ps_status status = parse_counts(text, n);
-    if (status != PS_OK) return ps_context(status, "a sphere of directions");
+    PS_TRY_IN(parse_counts(text, n), "a sphere of directions");
     for (int64_t i = 0; i < n[0]; ++i)
         for (int64_t j = 0; j < n[1]; ++j) {
             double theta = M_PI * ((double)i + .5) / (double)n[0];

@@ -63,12 +63,9 @@ static ps_status define_tiles(ps_slice_matrix *m, ps_precision precision, int ke
 static ps_status create(const char *path, const ps_store_identity *identity, ps_precision precision,
                         int keep_bits, ps_slice_matrix *m)
 {
-    ps_store_identity own = *identity;
-    own.format = format_name;
-    own.format_version = VERSION;
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
-    PS_TRY(ps_store_create(path, &own, &m->store));
+    PS_TRY(ps_store_create_as(path, identity, format_name, VERSION, &m->store));
     m->set.store = m->store;
     return define_tiles(m, precision, keep_bits);
 }
@@ -239,8 +236,8 @@ static ps_status open_tiles(ps_slice_matrix *m)
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t)
         PS_TRY(ps_tile_set_fault(&m->set, t, tile_from_table(m, t, &m->tiles[t])));
-    ps_status status = ps_slice_tiles_cover(m->tiles, m->set.tiles, m->header.unknowns);
-    if (status != PS_OK) return ps_context(status, "%s", ps_store_path(m->store));
+    PS_TRY_IN(ps_slice_tiles_cover(m->tiles, m->set.tiles, m->header.unknowns), "%s",
+              ps_store_path(m->store));
     ps_slice_header_derive(m->tiles, m->set.tiles, &m->header);
     return PS_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 size_t ps_type_size(ps_type type)
 {
@@ -153,30 +154,14 @@ ps_status ps_store_chunk(const ps_store *store, int id, int64_t chunk, ps_chunk_
     return PS_OK;
 }
 
-void ps_gather_status(ps_gathered *gathered, ps_status status)
-{
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    if (status == PS_OK) return;
-    pthread_mutex_lock(&mutex);
-    if (gathered->status == PS_OK) {
-        gathered->status = status;
-        snprintf(gathered->message, sizeof gathered->message, "%s", ps_message());
-    }
-    pthread_mutex_unlock(&mutex);
-}
-
-ps_status ps_gathered_status(const ps_gathered *gathered)
-{
-    return gathered->status == PS_OK ? PS_OK : ps_fail(gathered->status, "%s", gathered->message);
-}
-
 bool ps_store_matches(const char *path, const ps_store_identity *identity, int input_count,
                       const char *const *roles, ps_store *const *inputs)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     if (ps_store_open(path, identity->format, identity->format_version, &store) != PS_OK)
         return false;
-    char *options = malloc(PS_OPTIONS_MAX), object[PS_NAME_MAX], recorded[17], now[17];
+    PS_SCOPED_MEMORY char *options = malloc(PS_OPTIONS_MAX);
+    char object[PS_NAME_MAX], recorded[17], now[17];
     int64_t count = -1;
     bool same = options && store->version == identity->format_version &&
                 ps_store_get_text(store, "/", "options", options, PS_OPTIONS_MAX) == PS_OK &&
@@ -188,7 +173,5 @@ bool ps_store_matches(const char *path, const ps_store_identity *identity, int i
         same = ps_store_get_text(store, object, "content_hash", recorded, 17) == PS_OK &&
                ps_store_content_hash(inputs[i], now) == PS_OK && strcmp(recorded, now) == 0;
     }
-    free(options);
-    ps_store_close(&store);
     return same;
 }

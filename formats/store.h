@@ -85,6 +85,9 @@ typedef struct ps_store_identity {
 } ps_store_identity;
 
 ps_status ps_store_create(const char *path, const ps_store_identity *identity, ps_store **out);
+/* The same for a kind that sets format and version itself. */
+ps_status ps_store_create_as(const char *path, const ps_store_identity *identity,
+                             const char *format, int format_version, ps_store **out);
 
 /* Opens a committed file. `format` NULL: any; `version_max` 0: any. PS_INVALID, naming file and
  * reason: missing, not HDF5, truncated, no penstock file, other format, version above

@@ -21,22 +21,16 @@ static ps_status put(ps_store *store, const char *object, const char *name, hid_
     if (!store->temporary)
         return ps_fail(PS_FAILED, "%s: is complete, attribute %s cannot be added", store->path,
                        name);
-    hid_t target = open_for_writing(store, object), attribute = -1;
+    PS_SCOPED_HID target = open_for_writing(store, object), attribute = -1;
     hsize_t extent = (hsize_t)count;
-    hid_t space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, NULL);
-    ps_status status = PS_OK;
+    PS_SCOPED_HID space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, NULL);
     if (target >= 0 && H5Aexists(target, name) > 0) H5Adelete(target, name);
     if (target >= 0 && space >= 0)
         attribute = H5Acreate2(target, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attribute < 0 || H5Awrite(attribute, type, data) < 0) {
-        char what[2 * PS_NAME_MAX + 32];
-        snprintf(what, sizeof what, "write attribute %s of %s", name, object);
-        status = ps_hdf5_fail(PS_FAILED, store->path, what);
-    }
-    if (attribute >= 0) H5Aclose(attribute);
-    if (space >= 0) H5Sclose(space);
-    if (target >= 0) H5Oclose(target);
-    return status;
+    if (attribute >= 0 && H5Awrite(attribute, type, data) >= 0) return PS_OK;
+    char what[2 * PS_NAME_MAX + 32];
+    snprintf(what, sizeof what, "write attribute %s of %s", name, object);
+    return ps_hdf5_fail(PS_FAILED, store->path, what);
 }
 
 static bool is_ascii(const char *text)
@@ -54,14 +48,12 @@ ps_status ps_attribute_put_text(ps_store *store, const char *object, const char 
     if (length >= PS_OPTIONS_MAX)
         return ps_fail(PS_FAILED, "%s: attribute %s is too long (%zu bytes)", store->path, name,
                        length);
-    hid_t type = H5Tcopy(H5T_C_S1);
+    PS_SCOPED_HID type = H5Tcopy(H5T_C_S1);
     if (type < 0 || H5Tset_size(type, length ? length : 1) < 0 ||
         H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
         (!is_ascii(value) && H5Tset_cset(type, H5T_CSET_UTF8) < 0))
         return ps_hdf5_fail(PS_FAILED, store->path, "describe a text");
-    ps_status status = put(store, object, name, type, -1, value);
-    H5Tclose(type);
-    return status;
+    return put(store, object, name, type, -1, value);
 }
 
 ps_status ps_attribute_put_ints(ps_store *store, const char *object, const char *name,
@@ -113,7 +105,7 @@ static ps_status absent(const ps_store *store, const char *object, const char *n
     return ps_fail(PS_INVALID, "%s: has no attribute %s at %s", store->path, name, object);
 }
 
-/* Opens an attribute; *type is its type. Close both. */
+/* Opens an attribute; *type is its type. */
 static ps_status open_attribute(const ps_store *store, const char *object, const char *name,
                                 hid_t *attribute, hid_t *type)
 {
@@ -122,40 +114,32 @@ static ps_status open_attribute(const ps_store *store, const char *object, const
         return absent(store, object, name);
     *attribute = H5Aopen_by_name(store->file, object, name, H5P_DEFAULT, H5P_DEFAULT);
     *type = *attribute < 0 ? -1 : H5Aget_type(*attribute);
-    if (*type >= 0) return PS_OK;
-    ps_status status = ps_hdf5_fail(PS_INVALID, store->path, "open an attribute");
-    if (*attribute >= 0) H5Aclose(*attribute);
-    return status;
+    return *type >= 0 ? PS_OK : ps_hdf5_fail(PS_INVALID, store->path, "open an attribute");
 }
 
 static int64_t points_of(hid_t attribute)
 {
-    hid_t space = H5Aget_space(attribute);
-    int64_t points = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-    if (space >= 0) H5Sclose(space);
-    return points;
+    PS_SCOPED_HID space = H5Aget_space(attribute);
+    return space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
 }
 
 /* Numbers of any kind, converted; integers only where `integers`. */
 static ps_status get_numbers(const ps_store *store, const char *object, const char *name,
                              bool integers, int count, void *out)
 {
-    hid_t attribute = -1, type = -1;
+    PS_SCOPED_HID attribute = -1, type = -1;
     PS_TRY(open_attribute(store, object, name, &attribute, &type));
     H5T_class_t class = H5Tget_class(type);
     int64_t points = points_of(attribute);
-    ps_status status = PS_OK;
     if (class != H5T_INTEGER && (integers || class != H5T_FLOAT))
-        status = ps_fail(PS_INVALID, "%s: attribute %s at %s is no %s", store->path, name, object,
-                         integers ? "integer" : "number");
-    else if (points != count)
-        status = ps_fail(PS_INVALID, "%s: attribute %s at %s has %lld values, expected %d",
-                         store->path, name, object, (long long)points, count);
-    else if (H5Aread(attribute, integers ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, out) < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "read an attribute");
-    H5Tclose(type);
-    H5Aclose(attribute);
-    return status;
+        return ps_fail(PS_INVALID, "%s: attribute %s at %s is no %s", store->path, name, object,
+                       integers ? "integer" : "number");
+    if (points != count)
+        return ps_fail(PS_INVALID, "%s: attribute %s at %s has %lld values, expected %d",
+                       store->path, name, object, (long long)points, count);
+    return H5Aread(attribute, integers ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, out) < 0
+               ? ps_hdf5_fail(PS_INVALID, store->path, "read an attribute")
+               : PS_OK;
 }
 
 ps_status ps_attribute_ints(const ps_store *store, const char *object, const char *name,
@@ -167,24 +151,20 @@ ps_status ps_attribute_ints(const ps_store *store, const char *object, const cha
 ps_status ps_attribute_text(const ps_store *store, const char *object, const char *name, char *out,
                             size_t size)
 {
-    hid_t attribute = -1, type = -1;
+    PS_SCOPED_HID attribute = -1, type = -1;
     PS_TRY(open_attribute(store, object, name, &attribute, &type));
-    ps_status status = PS_OK;
     size_t length = H5Tget_size(type);
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
         points_of(attribute) != 1)
-        status = ps_fail(PS_INVALID, "%s: attribute %s at %s is no text of fixed length",
-                         store->path, name, object);
-    else if (length >= size)
-        status = ps_fail(PS_INVALID, "%s: attribute %s at %s has %zu characters, at most %zu fit",
-                         store->path, name, object, length, size - 1);
-    else if (H5Aread(attribute, type, out) < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "read an attribute");
-    else
-        out[length] = '\0';
-    H5Tclose(type);
-    H5Aclose(attribute);
-    return status;
+        return ps_fail(PS_INVALID, "%s: attribute %s at %s is no text of fixed length", store->path,
+                       name, object);
+    if (length >= size)
+        return ps_fail(PS_INVALID, "%s: attribute %s at %s has %zu characters, at most %zu fit",
+                       store->path, name, object, length, size - 1);
+    if (H5Aread(attribute, type, out) < 0)
+        return ps_hdf5_fail(PS_INVALID, store->path, "read an attribute");
+    out[length] = '\0';
+    return PS_OK;
 }
 
 ps_status ps_store_get_int(const ps_store *store, const char *object, const char *name,
@@ -258,10 +238,10 @@ static herr_t copy_one(hid_t source, const char *name, const H5A_info_t *info, v
 {
     copying *copy = context;
     if (ps_attribute_is_provenance(copy->object, name)) return 0;
-    hid_t attribute = H5Aopen(source, name, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
-    void *data = malloc((size_t)info->data_size + 1);
+    PS_SCOPED_HID attribute = H5Aopen(source, name, H5P_DEFAULT);
+    PS_SCOPED_HID type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    PS_SCOPED_HID space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    PS_SCOPED_MEMORY void *data = malloc((size_t)info->data_size + 1);
     int count = space < 0 || H5Sget_simple_extent_type(space) == H5S_SCALAR
                     ? -1
                     : (int)H5Sget_simple_extent_npoints(space);
@@ -269,21 +249,16 @@ static herr_t copy_one(hid_t source, const char *name, const H5A_info_t *info, v
         copy->status = ps_hdf5_fail(PS_INVALID, copy->to->path, "copy an attribute");
     else
         copy->status = put(copy->to, copy->object, name, type, count, data);
-    free(data);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    if (attribute >= 0) H5Aclose(attribute);
     return copy->status == PS_OK ? 0 : 1;
 }
 
 ps_status ps_attribute_copy_all(ps_store *to, const ps_store *from, const char *object)
 {
     copying copy = {to, object, PS_OK};
-    hid_t source = H5Oopen(from->file, object, H5P_DEFAULT);
+    PS_SCOPED_HID source = H5Oopen(from->file, object, H5P_DEFAULT);
     if (source < 0) return ps_hdf5_fail(PS_INVALID, from->path, "open an object");
     herr_t end = H5Aiterate2(source, H5_INDEX_NAME, H5_ITER_INC, NULL, copy_one, &copy);
     if (end < 0 && copy.status == PS_OK)
         copy.status = ps_hdf5_fail(PS_INVALID, from->path, "list attributes");
-    H5Oclose(source);
     return copy.status;
 }

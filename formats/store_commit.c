@@ -14,7 +14,8 @@ ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *da
 {
     const ps_dataset_info *info = &dataset->info;
     size_t row = (size_t)(PS_TABLE_FIELDS + info->extra_count) * PS_TABLE_FIELD_BYTES;
-    char name[2 * PS_NAME_MAX], *table;
+    char name[2 * PS_NAME_MAX];
+    PS_SCOPED_MEMORY char *table = NULL;
     snprintf(name, sizeof name, "/chunks%s", info->name);
     PS_TRY(ps_alloc((void **)&table, info->chunk_count, row, "a chunk table"));
     for (int64_t c = 0; c < info->chunk_count; ++c)
@@ -23,18 +24,14 @@ ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *da
     int64_t numbers[2] = {id, info->chunk_rows};
 
     hsize_t extent = (hsize_t)info->chunk_count;
-    hid_t type = ps_hdf5_row_type(info->extra_count, (char(*)[32])info->extras);
-    hid_t space = H5Screate_simple(1, &extent, NULL), set = -1;
-    ps_status status = PS_OK;
+    hid_t set = -1;
+    PS_SCOPED_HID type = ps_hdf5_row_type(info->extra_count, (char(*)[32])info->extras);
+    PS_SCOPED_HID space = H5Screate_simple(1, &extent, NULL);
     if (type >= 0 && space >= 0 && ps_hdf5_make_parents(store->file, name))
         set = H5Dcreate2(store->file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (set < 0 || (extent && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0) ||
         H5Dclose(set) < 0)
-        status = ps_hdf5_fail(PS_FAILED, store->path, "write a chunk table");
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    free(table);
-    PS_TRY(status);
+        return ps_hdf5_fail(PS_FAILED, store->path, "write a chunk table");
     PS_TRY(ps_attribute_put_ints(store, name, "number", &numbers[0], -1));
     PS_TRY(ps_attribute_put_ints(store, name, "chunk_rows", &numbers[1], -1));
     return ps_attribute_put_ints(store, name, "xxh3", &hash, -1);

@@ -117,3 +117,12 @@ void ps_store_close(ps_store **store)
     *store = NULL;
     ps_output_discard(&output);
 }
+
+ps_status ps_store_create_as(const char *path, const ps_store_identity *identity,
+                             const char *format, int format_version, ps_store **out)
+{
+    ps_store_identity own = *identity;
+    own.format = format;
+    own.format_version = format_version;
+    return ps_store_create(path, &own, out);
+}

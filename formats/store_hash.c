@@ -30,20 +30,15 @@ static herr_t add_attribute(hid_t owner, const char *name, const H5A_info_t *inf
     hashing *hash = context;
     if (ps_attribute_is_provenance(hash->object, name) != hash->record) return 0;
     if (hash->record && strstr(name, "_hash")) return 0; /* the hashes themselves */
-    hid_t attribute = H5Aopen(owner, name, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    void *data = malloc((size_t)info->data_size + 1);
-    herr_t result = -1;
-    if (type >= 0 && data && H5Tdetect_class(type, H5T_VLEN) == 0 &&
-        H5Tis_variable_str(type) == 0 && H5Aread(attribute, type, data) >= 0) {
-        add_text(hash, name);
-        add(hash, data, (size_t)info->data_size);
-        result = 0;
-    }
-    free(data);
-    if (type >= 0) H5Tclose(type);
-    if (attribute >= 0) H5Aclose(attribute);
-    return result;
+    PS_SCOPED_HID attribute = H5Aopen(owner, name, H5P_DEFAULT);
+    PS_SCOPED_HID type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    PS_SCOPED_MEMORY void *data = malloc((size_t)info->data_size + 1);
+    if (type < 0 || !data || H5Tdetect_class(type, H5T_VLEN) != 0 ||
+        H5Tis_variable_str(type) != 0 || H5Aread(attribute, type, data) < 0)
+        return -1;
+    add_text(hash, name);
+    add(hash, data, (size_t)info->data_size);
+    return 0;
 }
 
 /* The values enter through the hashes of their chunks. */
@@ -77,10 +72,9 @@ static herr_t add_object(hid_t root, const char *name, const H5O_info_t *info, v
         return 0;
     hash->object = path;
     add_text(hash, path);
-    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    PS_SCOPED_HID object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0) return -1;
     herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, hash);
-    H5Oclose(object);
     for (int d = 0; result >= 0 && d < hash->store->count; ++d)
         if (strcmp(hash->store->datasets[d].info.name, path) == 0)
             add_dataset(hash, &hash->store->datasets[d]);
@@ -108,10 +102,9 @@ static herr_t add_input(hid_t root, const char *name, const H5O_info_t *info, vo
     hash->record = false;
     hash->object = name;
     add_text(hash, name);
-    hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    PS_SCOPED_HID object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0) return -1;
     herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, hash);
-    H5Oclose(object);
     return result < 0 ? -1 : 0;
 }
 
@@ -121,7 +114,7 @@ ps_status ps_store_record_hash(const ps_store *store, const char *content, char 
     if (!hash.state) return ps_fail(PS_EXHAUSTED, "no memory to hash %s", store->path);
     XXH3_64bits_reset(hash.state);
     add_text(&hash, content);
-    hid_t root = H5Oopen(store->file, "/", H5P_DEFAULT), inputs = -1;
+    PS_SCOPED_HID root = H5Oopen(store->file, "/", H5P_DEFAULT), inputs = -1;
     bool good =
         root >= 0 && H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_INC, NULL, add_attribute, &hash) >= 0;
     if (good && ps_hdf5_exists(store->file, "/inputs")) {
@@ -129,8 +122,6 @@ ps_status ps_store_record_hash(const ps_store *store, const char *content, char 
         good = inputs >= 0 &&
                H5Ovisit2(inputs, H5_INDEX_NAME, H5_ITER_INC, add_input, &hash, H5O_INFO_BASIC) >= 0;
     }
-    if (inputs >= 0) H5Oclose(inputs);
-    if (root >= 0) H5Oclose(root);
     ps_status status =
         good ? PS_OK : ps_hdf5_fail(PS_INVALID, store->path, "list its inputs and options");
     snprintf(out, 17, "%016" PRIx64, (uint64_t)XXH3_64bits_digest(hash.state));

@@ -42,6 +42,11 @@ void ps_hdf5_lock(void)
 
 void ps_hdf5_unlock(void) { pthread_mutex_unlock(&hdf5_mutex); }
 
+void ps_hdf5_close(ps_hid *handle)
+{
+    if (*handle >= 0) H5Idec_ref(*handle);
+}
+
 /* ---- trials ---- */
 
 enum { TRIAL_SECONDS = 60 };
@@ -164,10 +169,8 @@ ps_hid ps_hdf5_creation(ps_hid kind)
 
 static hid_t create_group(hid_t file, const char *path)
 {
-    hid_t list = ps_hdf5_creation(H5P_GROUP_CREATE);
-    hid_t group = list < 0 ? -1 : H5Gcreate2(file, path, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0) H5Pclose(list);
-    return group;
+    PS_SCOPED_HID list = ps_hdf5_creation(H5P_GROUP_CREATE);
+    return list < 0 ? -1 : H5Gcreate2(file, path, H5P_DEFAULT, list, H5P_DEFAULT);
 }
 
 ps_hid ps_hdf5_open_group(ps_hid file, const char *path)

@@ -38,10 +38,8 @@ static bool attributes_are_compact(hid_t object)
 
 static herr_t read_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
 {
-    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) return -1;
-    H5Aclose(attribute);
-    return 0;
+    PS_SCOPED_HID attribute = H5Aopen(object, name, H5P_DEFAULT);
+    return attribute < 0 ? -1 : 0;
 }
 
 static ps_status try_all(ps_store *store);
@@ -86,22 +84,20 @@ static herr_t check_link(hid_t group, const char *name, const H5L_info_t *info, 
         w->status = refuse(w->store, "a link leads elsewhere:", name);
         return 1;
     }
-    hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    PS_SCOPED_HID object = H5Oopen(group, name, H5P_DEFAULT);
     if (object < 0)
         w->status = ps_hdf5_fail(PS_INVALID, w->store->path, "open an object");
     else
         check_object(object, name, w);
-    if (object >= 0) H5Oclose(object);
     return w->status == PS_OK ? 0 : 1;
 }
 
 static ps_status walk_through(ps_store *store, walk_kind kind)
 {
     walk w = {store, kind, 0, PS_OK};
-    hid_t root = H5Oopen(store->file, "/", H5P_DEFAULT);
+    PS_SCOPED_HID root = H5Oopen(store->file, "/", H5P_DEFAULT);
     if (root < 0) return ps_hdf5_fail(PS_INVALID, store->path, "open its root");
     check_object(root, "/", &w);
-    H5Oclose(root);
     return w.status;
 }
 

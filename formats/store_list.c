@@ -35,9 +35,9 @@ static herr_t note_attribute(hid_t owner, const char *name, const H5A_info_t *in
         ps_grow(&list->items, &list->capacity, list->count + 1, sizeof(ps_attribute), "attributes");
     if (list->status != PS_OK) return 1;
     ps_attribute *item = (ps_attribute *)list->items + list->count++;
-    hid_t attribute = H5Aopen(owner, name, H5P_DEFAULT);
-    hid_t type = attribute < 0 ? -1 : H5Aget_type(attribute);
-    hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
+    PS_SCOPED_HID attribute = H5Aopen(owner, name, H5P_DEFAULT);
+    PS_SCOPED_HID type = attribute < 0 ? -1 : H5Aget_type(attribute);
+    PS_SCOPED_HID space = attribute < 0 ? -1 : H5Aget_space(attribute);
     *item = (ps_attribute){.kind = PS_ATTRIBUTE_OTHER};
     snprintf(item->name, sizeof item->name, "%s", name);
     if (type >= 0 && space >= 0 && strlen(name) < sizeof item->name) {
@@ -45,9 +45,6 @@ static herr_t note_attribute(hid_t owner, const char *name, const H5A_info_t *in
         item->count = item->kind == PS_ATTRIBUTE_TEXT ? (int64_t)H5Tget_size(type)
                                                       : H5Sget_simple_extent_npoints(space);
     }
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    if (attribute >= 0) H5Aclose(attribute);
     return 0;
 }
 
@@ -65,11 +62,10 @@ static ps_status list_attributes(listing *list, const char *object)
 {
     if (!ps_hdf5_exists(list->store->file, object))
         return ps_fail(PS_INVALID, "%s: has no object %s", list->store->path, object);
-    hid_t target = H5Oopen(list->store->file, object, H5P_DEFAULT);
+    PS_SCOPED_HID target = H5Oopen(list->store->file, object, H5P_DEFAULT);
     if (target < 0 ||
         H5Aiterate2(target, H5_INDEX_NAME, H5_ITER_INC, NULL, note_attribute, list) < 0)
         list->status = ps_hdf5_fail(PS_INVALID, list->store->path, "list attributes");
-    if (target >= 0) H5Oclose(target);
     return list->status;
 }
 
@@ -117,10 +113,9 @@ static herr_t note_input(hid_t group, const char *name, const H5L_info_t *info, 
 static ps_status list_inputs(listing *list)
 {
     if (!ps_hdf5_exists(list->store->file, "/inputs")) return PS_OK;
-    hid_t group = H5Gopen2(list->store->file, "/inputs", H5P_DEFAULT);
+    PS_SCOPED_HID group = H5Gopen2(list->store->file, "/inputs", H5P_DEFAULT);
     if (group < 0 || H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, note_input, list) < 0)
         list->status = ps_hdf5_fail(PS_INVALID, list->store->path, "list inputs");
-    if (group >= 0) H5Gclose(group);
     return list->status;
 }
 

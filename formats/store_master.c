@@ -143,13 +143,10 @@ static hid_t text_type(size_t size)
 static hid_t manifest_type(void)
 {
     hid_t row = H5Tcreate(H5T_COMPOUND, sizeof(manifest_row));
-    hid_t file = text_type(256), uuid = text_type(40), hash = text_type(16);
+    PS_SCOPED_HID file = text_type(256), uuid = text_type(40), hash = text_type(16);
     H5Tinsert(row, "file", offsetof(manifest_row, file), file);
     H5Tinsert(row, "uuid", offsetof(manifest_row, uuid), uuid);
     H5Tinsert(row, "content_hash", offsetof(manifest_row, content_hash), hash);
-    H5Tclose(file);
-    H5Tclose(uuid);
-    H5Tclose(hash);
     return row;
 }
 
@@ -157,26 +154,20 @@ static ps_status write_manifest(ps_store *master)
 {
     PS_SCOPED_MEMORY manifest_row *rows = NULL;
     PS_TRY(PS_ALLOC(&rows, master->parts, "a manifest"));
-    ps_status status = PS_OK;
-    for (int p = 0; p < master->parts && status == PS_OK; ++p) {
+    for (int p = 0; p < master->parts; ++p) {
         char hash[17];
         snprintf(rows[p].file, sizeof rows[p].file, "%s", ps_path_last(master->part[p]->path));
         memcpy(rows[p].uuid, master->part[p]->uuid, sizeof rows[p].uuid);
-        status = ps_store_hash_locked(master->part[p], hash);
+        PS_TRY(ps_store_hash_locked(master->part[p], hash));
         memcpy(rows[p].content_hash, hash, sizeof rows[p].content_hash);
     }
     hsize_t extent = (hsize_t)master->parts;
-    hid_t type = manifest_type(), space = H5Screate_simple(1, &extent, NULL);
-    hid_t set = status != PS_OK ? -1
-                                : H5Dcreate2(master->file, "/manifest", type, space, H5P_DEFAULT,
-                                             H5P_DEFAULT, H5P_DEFAULT);
-    if (status == PS_OK &&
-        (set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0))
-        status = ps_hdf5_fail(PS_FAILED, master->path, "write the manifest");
-    if (set >= 0) H5Dclose(set);
-    H5Sclose(space);
-    H5Tclose(type);
-    return status;
+    PS_SCOPED_HID type = manifest_type(), space = H5Screate_simple(1, &extent, NULL);
+    PS_SCOPED_HID set =
+        H5Dcreate2(master->file, "/manifest", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    return set < 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0
+               ? ps_hdf5_fail(PS_FAILED, master->path, "write the manifest")
+               : PS_OK;
 }
 
 /* *out: rows, freed by the caller; store->parts stays 0 where there is no manifest. */
@@ -185,23 +176,18 @@ static ps_status read_manifest(const ps_store *store, manifest_row **out, int *c
     *out = NULL;
     *count = 0;
     if (!ps_hdf5_exists(store->file, "/manifest")) return PS_OK;
-    hid_t set = H5Dopen2(store->file, "/manifest", H5P_DEFAULT);
-    hid_t type = set < 0 ? -1 : H5Dget_type(set), space = set < 0 ? -1 : H5Dget_space(set);
-    hid_t expected = manifest_type();
+    PS_SCOPED_HID set = H5Dopen2(store->file, "/manifest", H5P_DEFAULT);
+    PS_SCOPED_HID type = set < 0 ? -1 : H5Dget_type(set), space = set < 0 ? -1 : H5Dget_space(set);
+    PS_SCOPED_HID expected = manifest_type();
     int64_t rows = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-    ps_status status = PS_OK;
     if (rows < 1 || rows > 1000000 || rows > store->file_bytes / (int64_t)sizeof **out ||
         type < 0 || H5Tequal(type, expected) <= 0)
-        status = ps_fail(PS_INVALID, "%s: has a manifest that is not one of penstock", store->path);
-    if (status == PS_OK) status = PS_ALLOC(out, rows, "a manifest");
-    if (status == PS_OK && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "read the manifest");
-    H5Tclose(expected);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    if (set >= 0) H5Dclose(set);
-    *count = status == PS_OK ? (int)rows : 0;
-    return status;
+        return ps_fail(PS_INVALID, "%s: has a manifest that is not one of penstock", store->path);
+    PS_TRY(PS_ALLOC(out, rows, "a manifest"));
+    if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) < 0)
+        return ps_hdf5_fail(PS_INVALID, store->path, "read the manifest");
+    *count = (int)rows;
+    return PS_OK;
 }
 
 /* ---- opening a master ---- */
@@ -215,8 +201,8 @@ static ps_status open_part(ps_store *store, const manifest_row *row, int part)
         return ps_fail(PS_INVALID, "%s: part %d has no good name in the manifest", store->path,
                        part);
     snprintf(path, sizeof path, "%.*s%.*s", folder, store->path, length, row->file);
-    ps_status status = ps_store_open(path, store->format, store->version, &store->part[part]);
-    if (status != PS_OK) return ps_context(status, "%s: part %d", store->path, part);
+    PS_TRY_IN(ps_store_open(path, store->format, store->version, &store->part[part]), "%s: part %d",
+              store->path, part);
     if (store->part[part]->parts)
         return ps_fail(PS_INVALID, "%s: part %d, %s, is a master itself", store->path, part, path);
     PS_TRY(ps_store_content_hash(store->part[part], hash));
@@ -317,12 +303,11 @@ static hid_t virtual_list(const ps_store *master, const ps_store_dataset_state *
                 size[PS_STORE_RANK_MAX];
         for (int r = 0; r < info->rank; ++r) size[r] = (hsize_t)part->dims[r];
         if (part->chunk_count == 0) continue;
-        hid_t source = H5Screate_simple(info->rank, size, NULL);
+        PS_SCOPED_HID source = H5Screate_simple(info->rank, size, NULL);
         bool good = source >= 0 &&
                     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
                     H5Pset_virtual(list, space, ps_path_last(master->part[p]->path), info->name,
                                    source) >= 0;
-        if (source >= 0) H5Sclose(source);
         if (good) continue;
         H5Pclose(list);
         return -1;
@@ -336,17 +321,14 @@ static ps_status write_virtual(ps_store *master, const ps_store_dataset_state *d
     const ps_dataset_info *info = &dataset->info;
     hsize_t dims[PS_STORE_RANK_MAX];
     for (int r = 0; r < info->rank; ++r) dims[r] = (hsize_t)info->dims[r];
-    hid_t space = H5Screate_simple(info->rank, dims, NULL);
-    hid_t list = virtual_list(master, dataset, space), set = -1;
+    PS_SCOPED_HID space = H5Screate_simple(info->rank, dims, NULL);
+    PS_SCOPED_HID list = virtual_list(master, dataset, space);
+    hid_t set = -1;
     if (list >= 0 && ps_hdf5_make_parents(master->file, info->name))
         set = H5Dcreate2(master->file, info->name, ps_hdf5_type(info->type), space, H5P_DEFAULT,
                          list, H5P_DEFAULT);
-    ps_status status = set < 0 || H5Dclose(set) < 0
-                           ? ps_hdf5_fail(PS_FAILED, master->path, "join a dataset")
-                           : PS_OK;
-    if (list >= 0) H5Pclose(list);
-    H5Sclose(space);
-    return status;
+    return set < 0 || H5Dclose(set) < 0 ? ps_hdf5_fail(PS_FAILED, master->path, "join a dataset")
+                                        : PS_OK;
 }
 
 /* Shape and table of the joined dataset; its name, type and columns are those of part 0. */
@@ -392,10 +374,9 @@ static herr_t mirror(hid_t root, const char *name, const H5O_info_t *info, void 
     char path[2 * PS_NAME_MAX];
     snprintf(path, sizeof path, "/%s", strcmp(name, ".") == 0 ? "" : name);
     if (strncmp(path, "/chunks", 7) == 0) return 0;
-    if (info->type == H5O_TYPE_GROUP && path[1]) {
-        hid_t group = ps_hdf5_open_group(state->master->file, path);
-        if (group >= 0) H5Gclose(group);
-    }
+    PS_SCOPED_HID group = info->type == H5O_TYPE_GROUP && path[1]
+                              ? ps_hdf5_open_group(state->master->file, path)
+                              : -1;
     state->status = ps_attribute_copy_all(state->master, state->master->part[0], path);
     return state->status == PS_OK ? 0 : 1;
 }

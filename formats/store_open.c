@@ -34,13 +34,11 @@ static ps_status look_at(ps_store *store)
 
 static ps_status open_file(ps_store *store)
 {
-    hid_t access = ps_hdf5_file_access();
-    ps_status status = PS_OK;
+    PS_SCOPED_HID access = ps_hdf5_file_access();
     store->file = access < 0 ? -1 : H5Fopen(store->path, H5F_ACC_RDONLY, access);
-    if (store->file < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "be opened, it is damaged or truncated");
-    if (access >= 0) H5Pclose(access);
-    return status;
+    return store->file < 0
+               ? ps_hdf5_fail(PS_INVALID, store->path, "be opened, it is damaged or truncated")
+               : PS_OK;
 }
 
 static ps_status check_version(const ps_store *store, const char *what, int64_t version,
@@ -119,21 +117,16 @@ static ps_status odd(const ps_store *store, const char *name, const char *what)
 
 static bool find_type(hid_t set, ps_type *out)
 {
-    hid_t type = H5Dget_type(set);
-    bool found = false;
-    for (int t = PS_U8; type >= 0 && t <= PS_F64 && !found; ++t)
-        if (H5Tequal(type, ps_hdf5_type((ps_type)t)) > 0) {
-            *out = (ps_type)t;
-            found = true;
-        }
-    if (type >= 0) H5Tclose(type);
-    return found;
+    PS_SCOPED_HID type = H5Dget_type(set);
+    for (*out = PS_U8; type >= 0 && *out <= PS_F64; ++*out)
+        if (H5Tequal(type, ps_hdf5_type(*out)) > 0) return true;
+    return false;
 }
 
 static bool find_dims(hid_t set, ps_dataset_info *info)
 {
     hsize_t dims[PS_STORE_RANK_MAX];
-    hid_t space = H5Dget_space(set);
+    PS_SCOPED_HID space = H5Dget_space(set);
     int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     bool good = rank >= 1 && rank <= PS_STORE_RANK_MAX &&
                 H5Sget_simple_extent_dims(space, dims, NULL) == rank;
@@ -142,7 +135,6 @@ static bool find_dims(hid_t set, ps_dataset_info *info)
         info->dims[r] = (int64_t)dims[r];
     }
     info->rank = rank;
-    if (space >= 0) H5Sclose(space);
     return good;
 }
 
@@ -165,11 +157,10 @@ static bool is_laid_out(hid_t list, const ps_dataset_info *info, bool *deflate)
 static ps_status check_layout(const ps_store *store, ps_store_dataset_state *dataset)
 {
     const ps_dataset_info *info = &dataset->info;
-    hid_t list = H5Dget_create_plist(dataset->handle);
+    PS_SCOPED_HID list = H5Dget_create_plist(dataset->handle);
     bool virtual = list >= 0 && H5Pget_layout(list) == H5D_VIRTUAL;
     bool good = list >= 0 && (virtual || info->chunk_count == 0 ||
                               is_laid_out(list, info, &dataset->codec.deflate));
-    if (list >= 0) H5Pclose(list);
     if (virtual) { /* its chunks are in the parts */
         H5Dclose(dataset->handle);
         dataset->handle = -1;
@@ -218,10 +209,8 @@ static bool find_extras(hid_t type, ps_dataset_info *info)
         H5free_memory(name);
         if (!fits) return false;
     }
-    hid_t expected = ps_hdf5_row_type(info->extra_count, info->extras);
-    bool equal = expected >= 0 && H5Tequal(expected, type) > 0;
-    if (expected >= 0) H5Tclose(expected);
-    return equal;
+    PS_SCOPED_HID expected = ps_hdf5_row_type(info->extra_count, info->extras);
+    return expected >= 0 && H5Tequal(expected, type) > 0;
 }
 
 /* Chunks of arrays are full as far as their rows go; ragged ones hold what they hold. */
@@ -256,22 +245,19 @@ static ps_status read_rows(const ps_store *store, ps_store_dataset_state *datase
 {
     const ps_dataset_info *info = &dataset->info;
     size_t row = (size_t)(PS_TABLE_FIELDS + info->extra_count) * PS_TABLE_FIELD_BYTES;
-    hid_t space = H5Dget_space(set);
+    PS_SCOPED_HID space = H5Dget_space(set);
     int64_t rows = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-    if (space >= 0) H5Sclose(space);
     if (rows != info->chunk_count || rows > store->file_bytes / (int64_t)row)
         return odd(store, info->name, "has another number of chunks than its chunk table");
-    char *table;
+    PS_SCOPED_MEMORY char *table = NULL;
     PS_TRY(ps_alloc((void **)&table, rows, row, "a chunk table"));
-    ps_status status = PS_ALLOC(&dataset->chunks, rows, "a chunk table");
-    if (status == PS_OK && rows && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "read a chunk table");
-    if (status == PS_OK && XXH3_64bits(table, (size_t)rows * row) != expected)
-        status = odd(store, info->name, "has a chunk table whose hash differs");
-    for (int64_t c = 0; status == PS_OK && c < rows; ++c)
-        memcpy(&dataset->chunks[c], table + (size_t)c * row, row);
-    free(table);
-    return status;
+    PS_TRY(PS_ALLOC(&dataset->chunks, rows, "a chunk table"));
+    if (rows && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0)
+        return ps_hdf5_fail(PS_INVALID, store->path, "read a chunk table");
+    if (XXH3_64bits(table, (size_t)rows * row) != expected)
+        return odd(store, info->name, "has a chunk table whose hash differs");
+    for (int64_t c = 0; c < rows; ++c) memcpy(&dataset->chunks[c], table + (size_t)c * row, row);
+    return PS_OK;
 }
 
 static ps_status load_table(ps_store *store, ps_store_dataset_state *dataset, const char *table)
@@ -282,20 +268,15 @@ static ps_status load_table(ps_store *store, ps_store_dataset_state *dataset, co
     PS_TRY(ps_attribute_ints(store, table, "chunk_rows", &rows, 1));
     if (rows < 1) return odd(store, info->name, "has impossible sizes in its chunk table");
     info->chunk_rows = rows;
-    hid_t set = H5Dopen2(store->file, table, H5P_DEFAULT);
-    hid_t type = set < 0 ? -1 : H5Dget_type(set);
-    ps_status status = PS_OK;
-    if (type < 0)
-        status = ps_hdf5_fail(PS_INVALID, store->path, "open a chunk table");
-    else if (!find_extras(type, info))
-        status = odd(store, info->name, "has a foreign chunk table");
-    if (status == PS_OK) status = load_dataset(store, dataset);
-    if (status == PS_OK && store->parts) status = ps_store_join(store, dataset);
-    if (status == PS_OK) status = read_rows(store, dataset, set, type, (uint64_t)hash);
-    if (type >= 0) H5Tclose(type);
-    if (set >= 0) H5Dclose(set);
-    if (status == PS_OK) status = check_rows(store, dataset);
-    return status == PS_OK && store->parts ? ps_store_check_joined(store, dataset) : status;
+    PS_SCOPED_HID set = H5Dopen2(store->file, table, H5P_DEFAULT);
+    PS_SCOPED_HID type = set < 0 ? -1 : H5Dget_type(set);
+    if (type < 0) return ps_hdf5_fail(PS_INVALID, store->path, "open a chunk table");
+    if (!find_extras(type, info)) return odd(store, info->name, "has a foreign chunk table");
+    PS_TRY(load_dataset(store, dataset));
+    if (store->parts) PS_TRY(ps_store_join(store, dataset));
+    PS_TRY(read_rows(store, dataset, set, type, (uint64_t)hash));
+    PS_TRY(check_rows(store, dataset));
+    return store->parts ? ps_store_check_joined(store, dataset) : PS_OK;
 }
 
 /* ---- all tables ---- */
@@ -323,20 +304,17 @@ static ps_status order_tables(ps_store *store)
 {
     PS_SCOPED_MEMORY ps_store_dataset_state *ordered = NULL;
     PS_TRY(PS_ALLOC(&ordered, store->count, "datasets"));
-    ps_status status = PS_OK;
-    for (int d = 0; status == PS_OK && d < store->count; ++d) {
+    for (int d = 0; d < store->count; ++d) {
         char table[2 * PS_NAME_MAX];
         int64_t number = -1;
         snprintf(table, sizeof table, "/chunks%s", store->datasets[d].info.name);
-        status = ps_attribute_ints(store, table, "number", &number, 1);
-        if (status == PS_OK &&
-            (number < 0 || number >= store->count || ordered[number].info.name[0]))
-            status = odd(store, store->datasets[d].info.name, "has no good number");
-        if (status == PS_OK) ordered[number] = store->datasets[d];
+        PS_TRY(ps_attribute_ints(store, table, "number", &number, 1));
+        if (number < 0 || number >= store->count || ordered[number].info.name[0])
+            return odd(store, store->datasets[d].info.name, "has no good number");
+        ordered[number] = store->datasets[d];
     }
-    if (status == PS_OK && store->count)
-        memcpy(store->datasets, ordered, (size_t)store->count * sizeof *ordered);
-    return status;
+    if (store->count) memcpy(store->datasets, ordered, (size_t)store->count * sizeof *ordered);
+    return PS_OK;
 }
 
 static ps_status load_tables(ps_store *store)
@@ -344,11 +322,10 @@ static ps_status load_tables(ps_store *store)
     listing list = {store, PS_OK};
     if (!ps_hdf5_exists(store->file, "/chunks"))
         return ps_fail(PS_INVALID, "%s: has no chunk tables", store->path);
-    hid_t group = H5Gopen2(store->file, "/chunks", H5P_DEFAULT);
+    PS_SCOPED_HID group = H5Gopen2(store->file, "/chunks", H5P_DEFAULT);
     if (group < 0 ||
         H5Ovisit2(group, H5_INDEX_NAME, H5_ITER_INC, note_table, &list, H5O_INFO_BASIC) < 0)
         list.status = ps_hdf5_fail(PS_INVALID, store->path, "list the chunk tables");
-    if (group >= 0) H5Gclose(group);
     PS_TRY(list.status);
     PS_TRY(order_tables(store));
     for (int d = 0; d < store->count; ++d) {

@@ -13,10 +13,16 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "runtime/scope.h"
 #include "runtime/output_file.h"
 #include "runtime/trial.h"
 
 typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
+
+/* A handle of HDF5 that is closed where its block ends (runtime/scope.h), within the lock; < 0:
+ * none. Not for what is written, whose closing may fail. */
+#define PS_SCOPED_HID PS_SCOPED(ps_hdf5_close) ps_hid
+void ps_hdf5_close(ps_hid *handle);
 
 enum {
     PS_STORE_VERSION = 3, /* of the container: root attribute store_version            */
@@ -151,13 +157,6 @@ ps_status ps_store_pick(const ps_store *store, int id, int64_t chunk, ps_store_d
 bool ps_store_shape(ps_store_dataset_state *dataset);
 /* Appends an empty state (handle < 0). */
 ps_status ps_store_append(ps_store *store, ps_store_dataset_state **out);
-/* The first failure of several threads, with its message. */
-typedef struct ps_gathered {
-    ps_status status;
-    char message[512];
-} ps_gathered;
-void ps_gather_status(ps_gathered *gathered, ps_status status);
-ps_status ps_gathered_status(const ps_gathered *gathered);
 
 /* Commit and its steps, shared with the master. */
 ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out);

@@ -7,6 +7,7 @@
 
 #include "formats/store_driver.h"
 #include "formats/store_private.h"
+#include "runtime/first_failure.h"
 #include "runtime/scope.h"
 
 /* The size is asked for first: H5Dread_chunk reads as much as the file says. Lock held. */
@@ -194,16 +195,16 @@ static ps_status read_rows(ps_store *store, int id, int64_t first, int64_t count
     int64_t rows = dataset->info.chunk_rows;
     int64_t row_bytes = dataset->row_elements * (int64_t)ps_type_size(dataset->info.type);
     int64_t begin = first / rows, end = (first + count - 1) / rows + 1;
-    ps_gathered failure = {PS_OK, ""};
+    ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic) if (end - begin > 1)
     for (int64_t c = begin; c < end; ++c) {
         int64_t from = c * rows > first ? c * rows : first;
         int64_t to = (c + 1) * rows < first + count ? (c + 1) * rows : first + count;
-        ps_gather_status(&failure, read_part_of_chunk(store, id, c, (from - c * rows) * row_bytes,
-                                                      (to - from) * row_bytes,
-                                                      out + (from - first) * row_bytes));
+        ps_note_failure(&failure, read_part_of_chunk(store, id, c, (from - c * rows) * row_bytes,
+                                                     (to - from) * row_bytes,
+                                                     out + (from - first) * row_bytes));
     }
-    return ps_gathered_status(&failure);
+    return ps_first_failure(&failure);
 }
 
 /* Rows of a master: part by part. Rows of parts narrower than the master's are refused. */

@@ -23,13 +23,10 @@ typedef struct use {
 /* An attribute of one dimension, anew. */
 static bool put(hid_t owner, const char *name, hid_t type, hsize_t count, const void *data)
 {
-    hid_t space = H5Screate_simple(1, &count, NULL);
-    hid_t attribute =
+    PS_SCOPED_HID space = H5Screate_simple(1, &count, NULL);
+    PS_SCOPED_HID attribute =
         space < 0 ? -1 : H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
-    if (attribute >= 0) H5Aclose(attribute);
-    if (space >= 0) H5Sclose(space);
-    return good;
+    return attribute >= 0 && H5Awrite(attribute, type, data) >= 0;
 }
 
 static bool put_list(const ps_store *store, const ps_store_dataset_state *array)
@@ -41,41 +38,31 @@ static bool put_list(const ps_store *store, const ps_store_dataset_state *array)
         good &= H5Rcreate(&references[d], store->file, array->dimensions[d], H5R_OBJECT, -1) >= 0;
         lists[d] = (hvl_t){1, &references[d]};
     }
-    hid_t type = H5Tvlen_create(H5T_STD_REF_OBJ),
-          owner = H5Oopen(store->file, array->info.name, H5P_DEFAULT);
-    good = good && type >= 0 && owner >= 0 &&
+    PS_SCOPED_HID type = H5Tvlen_create(H5T_STD_REF_OBJ),
+                  owner = H5Oopen(store->file, array->info.name, H5P_DEFAULT);
+    return good && type >= 0 && owner >= 0 &&
            put(owner, "DIMENSION_LIST", type, (hsize_t)array->info.rank, lists);
-    if (owner >= 0) H5Oclose(owner);
-    if (type >= 0) H5Tclose(type);
-    return good;
 }
 
 /* A text that ends with a zero, which readers of scales ask for. */
 static bool put_text(hid_t owner, const char *name, const char *text)
 {
-    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attribute = -1;
+    PS_SCOPED_HID type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), attribute = -1;
     if (type >= 0 && space >= 0 && H5Tset_size(type, strlen(text) + 1) >= 0)
         attribute = H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool good = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
-    if (attribute >= 0) H5Aclose(attribute);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    return good;
+    return attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
 }
 
 static bool put_scale(const ps_store *store, const char *scale, const char *name, const use *uses,
                       int64_t count)
 {
-    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(use));
-    hid_t owner = H5Oopen(store->file, scale, H5P_DEFAULT);
-    bool good = type >= 0 && owner >= 0 &&
-                H5Tinsert(type, "dataset", HOFFSET(use, dataset), H5T_STD_REF_OBJ) >= 0 &&
-                H5Tinsert(type, "dimension", HOFFSET(use, dimension), H5T_NATIVE_INT) >= 0 &&
-                put(owner, "REFERENCE_LIST", type, (hsize_t)count, uses) &&
-                put_text(owner, "CLASS", "DIMENSION_SCALE") && put_text(owner, "NAME", name);
-    if (owner >= 0) H5Oclose(owner);
-    if (type >= 0) H5Tclose(type);
-    return good;
+    PS_SCOPED_HID type = H5Tcreate(H5T_COMPOUND, sizeof(use));
+    PS_SCOPED_HID owner = H5Oopen(store->file, scale, H5P_DEFAULT);
+    return type >= 0 && owner >= 0 &&
+           H5Tinsert(type, "dataset", HOFFSET(use, dataset), H5T_STD_REF_OBJ) >= 0 &&
+           H5Tinsert(type, "dimension", HOFFSET(use, dimension), H5T_NATIVE_INT) >= 0 &&
+           put(owner, "REFERENCE_LIST", type, (hsize_t)count, uses) &&
+           put_text(owner, "CLASS", "DIMENSION_SCALE") && put_text(owner, "NAME", name);
 }
 
 /* A dimension without coordinates as netCDF-4 has it: a dataset of this length, of which nothing is
@@ -83,12 +70,11 @@ static bool put_scale(const ps_store *store, const char *scale, const char *name
 static bool make_bare(const ps_store *store, const char *scale, int64_t length)
 {
     hsize_t extent = (hsize_t)length;
-    hid_t space = H5Screate_simple(1, &extent, NULL), list = ps_hdf5_creation(H5P_DATASET_CREATE),
-          set = -1;
+    hid_t set = -1;
+    PS_SCOPED_HID space = H5Screate_simple(1, &extent, NULL),
+                  list = ps_hdf5_creation(H5P_DATASET_CREATE);
     if (space >= 0 && list >= 0 && ps_hdf5_make_parents(store->file, scale))
         set = H5Dcreate2(store->file, scale, H5T_IEEE_F32BE, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (list >= 0) H5Pclose(list);
-    if (space >= 0) H5Sclose(space);
     return set >= 0 && H5Dclose(set) >= 0;
 }
 

@@ -7,6 +7,7 @@
 #include "formats/h5zstd.h"
 #include "formats/store_driver.h"
 #include "formats/store_private.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 /* ---- defining ---- */
@@ -106,20 +107,16 @@ static ps_status make_dataset(ps_store *store, ps_store_dataset_state *dataset)
     const ps_dataset_info *info = &dataset->info;
     hsize_t dims[PS_STORE_RANK_MAX];
     for (int r = 0; r < info->rank; ++r) dims[r] = (hsize_t)info->dims[r];
-    hid_t space = H5Screate_simple(info->rank, dims, NULL),
-          list = creation_list(info, dataset->codec.deflate);
+    PS_SCOPED_HID space = H5Screate_simple(info->rank, dims, NULL),
+                  list = creation_list(info, dataset->codec.deflate);
     if (space >= 0 && list >= 0 && ps_hdf5_make_parents(store->file, info->name))
         dataset->handle = H5Dcreate2(store->file, info->name, ps_hdf5_type(info->type), space,
                                      H5P_DEFAULT, list, H5P_DEFAULT);
-    ps_status status = PS_OK;
     if (dataset->handle < 0) {
         char what[PS_NAME_MAX + 16];
         snprintf(what, sizeof what, "define %s", info->name);
-        status = ps_hdf5_fail(PS_FAILED, store->path, what);
+        return ps_hdf5_fail(PS_FAILED, store->path, what);
     }
-    if (list >= 0) H5Pclose(list);
-    if (space >= 0) H5Sclose(space);
-    PS_TRY(status);
     int64_t bits = info->keep_bits;
     PS_TRY(ps_attribute_put_text(store, info->name, "units", info->units));
     if (dataset->description[0])
@@ -248,14 +245,14 @@ ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, con
     PS_TRY(ps_store_define(store, spec, &id));
     const ps_store_dataset_state *dataset = &store->datasets[id];
     int64_t chunks = dataset->info.chunk_count;
-    ps_gathered failure = {PS_OK, ""};
+    ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic) if (chunks > 1)
     for (int64_t c = 0; c < chunks; ++c) {
         const char *from = (const char *)data + c * dataset->info.chunk_bytes;
         int64_t count = ps_store_rows_of(dataset, c) * dataset->row_elements;
-        ps_gather_status(&failure, ps_store_write_chunk(store, id, c, from, count, NULL));
+        ps_note_failure(&failure, ps_store_write_chunk(store, id, c, from, count, NULL));
     }
-    return ps_gathered_status(&failure);
+    return ps_first_failure(&failure);
 }
 
 ps_status ps_store_write_made(ps_store *store, const ps_dataset_spec *spec, ps_row_maker *make,
@@ -264,21 +261,21 @@ ps_status ps_store_write_made(ps_store *store, const ps_dataset_spec *spec, ps_r
     int id;
     PS_TRY(ps_store_define(store, spec, &id));
     const ps_store_dataset_state *dataset = &store->datasets[id];
-    ps_gathered failure = {PS_OK, ""};
+    ps_failure failure = {0};
 #pragma omp parallel
     {
         void *rows = NULL;
         ps_status ready = ps_alloc(&rows, dataset->info.chunk_bytes, 1, "a chunk that is made");
-        ps_gather_status(&failure, ready);
+        ps_note_failure(&failure, ready);
 #pragma omp for schedule(dynamic)
         for (int64_t c = 0; c < dataset->info.chunk_count; ++c) {
             int64_t count = ps_store_rows_of(dataset, c);
             if (ready != PS_OK) continue;
             make(context, c * dataset->info.chunk_rows, count, rows);
-            ps_gather_status(&failure, ps_store_write_chunk(store, id, c, rows,
-                                                            count * dataset->row_elements, NULL));
+            ps_note_failure(&failure, ps_store_write_chunk(store, id, c, rows,
+                                                           count * dataset->row_elements, NULL));
         }
         free(rows);
     }
-    return ps_gathered_status(&failure);
+    return ps_first_failure(&failure);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum {
     NODES,
@@ -78,11 +79,9 @@ static ps_status put_header(ps_subdomains *f)
 ps_status ps_subdomains_create(const char *path, const ps_store_identity *identity,
                                const ps_subdomains_header *header, ps_subdomains *out)
 {
-    ps_store_identity own = *identity;
-    own.format = PS_SUBDOMAINS_FORMAT;
-    own.format_version = PS_SUBDOMAINS_VERSION;
     *out = (ps_subdomains){.header = *header};
-    PS_TRY(ps_store_create(path, &own, &out->store));
+    PS_TRY(ps_store_create_as(path, identity, PS_SUBDOMAINS_FORMAT, PS_SUBDOMAINS_VERSION,
+                              &out->store));
     ps_status status = put_header(out);
     if (status != PS_OK) ps_subdomains_close(out);
     return status;
@@ -91,17 +90,13 @@ ps_status ps_subdomains_create(const char *path, const ps_store_identity *identi
 static ps_status write_rows(ps_subdomains *f, int first, int64_t chunk, const int64_t *nodes,
                             const ps_csr *m)
 {
-    int32_t *length;
+    PS_SCOPED_MEMORY int32_t *length = NULL;
     PS_TRY(PS_ALLOC(&length, m->rows, "row lengths"));
     for (int64_t r = 0; r < m->rows; ++r)
         length[r] = (int32_t)(m->row_start[r + 1] - m->row_start[r]);
-    ps_status status = ps_store_write_chunk(f->store, f->id[first], chunk, nodes, m->rows, NULL);
-    if (status == PS_OK)
-        status = ps_store_write_chunk(f->store, f->id[first + 1], chunk, length, m->rows, NULL);
-    if (status == PS_OK)
-        status = ps_store_write_chunk(f->store, f->id[first + 2], chunk, m->columns, m->nnz, NULL);
-    free(length);
-    PS_TRY(status);
+    PS_TRY(ps_store_write_chunk(f->store, f->id[first], chunk, nodes, m->rows, NULL));
+    PS_TRY(ps_store_write_chunk(f->store, f->id[first + 1], chunk, length, m->rows, NULL));
+    PS_TRY(ps_store_write_chunk(f->store, f->id[first + 2], chunk, m->columns, m->nnz, NULL));
     return ps_store_write_chunk(f->store, f->id[first + 3], chunk, m->values, m->nnz, NULL);
 }
 
@@ -210,14 +205,12 @@ static ps_status check_nodes(const ps_subdomains *f, int64_t rows, const int64_t
 
 static ps_status fill_rows(ps_subdomains *f, int first, int64_t chunk, int64_t *nodes, ps_csr *m)
 {
-    int32_t *length;
+    PS_SCOPED_MEMORY int32_t *length = NULL;
     PS_TRY(PS_ALLOC(&length, m->rows, "row lengths"));
-    ps_status status =
-        ps_store_read_values(f->store, f->id[first + 1], chunk, PS_ROOM(length, m->rows), length);
+    PS_TRY(
+        ps_store_read_values(f->store, f->id[first + 1], chunk, PS_ROOM(length, m->rows), length));
     for (int64_t r = 0; r < m->rows; ++r)
         m->row_start[r + 1] = m->row_start[r] + (length[r] > 0 ? length[r] : 0);
-    free(length);
-    PS_TRY(status);
     PS_TRY(ps_store_read_values(f->store, f->id[first], chunk, PS_ROOM(nodes, m->rows), nodes));
     PS_TRY(ps_store_read_values(f->store, f->id[first + 2], chunk, PS_ROOM(m->columns, m->nnz),
                                 m->columns));
@@ -228,8 +221,8 @@ static ps_status fill_rows(ps_subdomains *f, int first, int64_t chunk, int64_t *
         return ps_fail(PS_INVALID, "%s: rows of %s %lld have %lld entries, %lld are there",
                        ps_store_path(f->store), layouts[first].name, (long long)chunk,
                        (long long)m->row_start[m->rows], (long long)m->nnz);
-    status = ps_csr_check(m, m->rows);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(f->store));
+    PS_TRY_IN(ps_csr_check(m, m->rows), "%s", ps_store_path(f->store));
+    return PS_OK;
 }
 
 static ps_status read_rows(ps_subdomains *f, int first, int64_t chunk, int64_t **nodes, ps_csr *m)

@@ -1,6 +1,5 @@
 #include "formats/surface_mesh.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/columns.h"

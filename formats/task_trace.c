@@ -103,17 +103,13 @@ static ps_status put_kinds(ps_store *store, const ps_task_trace *trace)
 
 static ps_status write_trace(ps_store *store, const ps_task_trace *trace)
 {
-    char *room;
+    PS_SCOPED_MEMORY char *room = NULL;
     PS_TRY(ps_store_put_text(store, "/", "run", trace->run));
     PS_TRY(ps_store_put_int(store, "/", "cpus", trace->cpus));
     PS_TRY(ps_store_put_int(store, "/", "gpus", trace->gpus));
     PS_TRY(put_kinds(store, trace));
     PS_TRY(ps_alloc_untouched((void **)&room, 8 * (trace->count + 1), "a task trace"));
-    ps_status status = PS_OK;
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c)
-        status = write_column(store, trace, &columns[c], room);
-    free(room);
-    PS_TRY(status);
+    for (int c = 0; c < COLUMNS; ++c) PS_TRY(write_column(store, trace, &columns[c], room));
     return write_edges(store, trace);
 }
 
@@ -121,13 +117,10 @@ ps_status ps_task_trace_save(const char *path, const ps_task_trace *trace,
                              const ps_store_identity *identity)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    ps_store_identity full = *identity;
     if (trace->kind_count < 1 || trace->kind_count > PS_TASK_KINDS_MAX)
         return ps_fail(PS_USAGE, "a task trace of %d kinds; from 1 to %d can be", trace->kind_count,
                        PS_TASK_KINDS_MAX);
-    full.format = trace_format;
-    full.format_version = TRACE_VERSION;
-    PS_TRY(ps_store_create(path, &full, &store));
+    PS_TRY(ps_store_create_as(path, identity, trace_format, TRACE_VERSION, &store));
     PS_TRY(write_trace(store, trace));
     return ps_store_commit(&store);
 }
@@ -159,20 +152,17 @@ static ps_status read_column(ps_store *store, ps_task_trace *trace, const column
 
 static ps_status read_records(ps_store *store, ps_task_trace *trace)
 {
-    char *room;
+    PS_SCOPED_MEMORY char *room = NULL;
     PS_TRY(find_rows(store, columns[0].name, PS_I32, -1, &trace->count));
     PS_TRY(PS_ALLOC(&trace->records, trace->count, "a task trace"));
     PS_TRY(ps_alloc_untouched((void **)&room, 8 * (trace->count + 1), "a task trace"));
-    ps_status status = PS_OK;
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c)
-        status = read_column(store, trace, &columns[c], room);
-    free(room);
-    for (int64_t t = 0; t < trace->count && status == PS_OK; ++t) {
+    for (int c = 0; c < COLUMNS; ++c) PS_TRY(read_column(store, trace, &columns[c], room));
+    for (int64_t t = 0; t < trace->count; ++t) {
         ps_task_record *r = &trace->records[t];
         if (r->cpu_seconds == -1) r->cpu_seconds = INFINITY;
         if (r->gpu_seconds == -1) r->gpu_seconds = INFINITY;
     }
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_edges(ps_store *store, ps_task_trace *trace)
@@ -251,11 +241,9 @@ ps_status ps_task_trace_read(ps_store *store, ps_task_trace *out)
 
 ps_status ps_task_trace_load(const char *path, ps_task_trace *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(out, 0, sizeof *out);
     PS_TRY(ps_store_open(path, trace_format, TRACE_VERSION, &store));
-    ps_status status = ps_task_trace_read(store, out);
-    if (status != PS_OK) ps_context(status, "%s", path);
-    ps_store_close(&store);
-    return status;
+    PS_TRY_IN(ps_task_trace_read(store, out), "%s", path);
+    return PS_OK;
 }

@@ -217,11 +217,8 @@ ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_
     ps_status status = check_axis(trace);
     if (status == PS_OK) status = check_shape(trace);
     if (status != PS_OK) return ps_context(status, "%s not written", path);
-    ps_store_identity own = *identity;
-    own.format = PS_TRACE_FORMAT;
-    own.format_version = PS_TRACE_VERSION;
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    PS_TRY(ps_store_create(path, &own, &store));
+    PS_TRY(ps_store_create_as(path, identity, PS_TRACE_FORMAT, PS_TRACE_VERSION, &store));
     status = write_trace(store, trace);
     for (int i = 0; status == PS_OK && i < input_count; ++i)
         status = ps_store_add_input(store, roles[i], inputs[i]);

@@ -131,10 +131,8 @@ ps_status ps_transmission_save(const char *path, const ps_transmission_file *fil
                                const ps_store_identity *identity)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    ps_store_identity own = *identity;
-    own.format = PS_TRANSMISSION_FORMAT;
-    own.format_version = PS_TRANSMISSION_VERSION;
-    PS_TRY(ps_store_create(path, &own, &store));
+    PS_TRY(ps_store_create_as(path, identity, PS_TRANSMISSION_FORMAT, PS_TRANSMISSION_VERSION,
+                              &store));
     PS_TRY(put_all(store, file));
     return ps_store_commit(&store);
 }

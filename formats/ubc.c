@@ -8,6 +8,7 @@
 #include "formats/number_file.h"
 #include "runtime/memory.h"
 #include "runtime/output_file.h"
+#include "runtime/scope.h"
 
 void ps_ubc_release(ps_ubc_model *model)
 {
@@ -168,11 +169,10 @@ static ps_status to_values(const ps_ubc_request *r, ps_ubc_model *m)
 
 static ps_status read_model(const ps_ubc_request *request, ps_ubc_model *out)
 {
-    ps_number_file *file = NULL;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     PS_TRY(ps_number_file_open(request->model, &file));
-    ps_status status = read_values(file, request, out);
-    ps_number_file_close(&file);
-    return status == PS_OK ? to_values(request, out) : status;
+    PS_TRY(read_values(file, request, out));
+    return to_values(request, out);
 }
 
 ps_status ps_ubc_read(const ps_ubc_request *request, ps_ubc_model *out)

@@ -140,7 +140,7 @@ void ps_worker_log_path(const char *run, char *out)
     snprintf(out, 4096, "%.4080s.workers.h5", run);
 }
 
-static ps_status write_log(ps_store *store, ps_worker_log *log)
+static ps_status write_log(ps_store *store, const ps_worker_log *log)
 {
     int64_t n = log->iterations, workers = log->workers;
     ps_dataset_spec steps = {.name = "/iterations/step",
@@ -184,12 +184,8 @@ ps_status ps_worker_log_save(const char *path, const ps_worker_log *log,
                              const ps_store_identity *identity)
 {
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
-    ps_worker_log shown = *log;
-    ps_store_identity full = *identity;
-    full.format = log_format;
-    full.format_version = LOG_VERSION;
-    PS_TRY(ps_store_create(path, &full, &store));
-    PS_TRY(write_log(store, &shown));
+    PS_TRY(ps_store_create_as(path, identity, log_format, LOG_VERSION, &store));
+    PS_TRY(write_log(store, log));
     return ps_store_commit(&store);
 }
 
@@ -284,11 +280,9 @@ ps_status ps_worker_log_read(ps_store *store, ps_worker_log *out)
 
 ps_status ps_worker_log_load(const char *path, ps_worker_log *out)
 {
-    ps_store *store;
+    PS_SCOPED(ps_store_close) ps_store *store = NULL;
     memset(out, 0, sizeof *out);
     PS_TRY(ps_store_open(path, log_format, LOG_VERSION, &store));
-    ps_status status = ps_worker_log_read(store, out);
-    if (status != PS_OK) ps_context(status, "%s", path);
-    ps_store_close(&store);
-    return status;
+    PS_TRY_IN(ps_worker_log_read(store, out), "%s", path);
+    return PS_OK;
 }

@@ -87,8 +87,7 @@ static ps_status read_range(ps_paged *x, int64_t r, int file)
     int64_t bytes, at;
     for (int k = 0; k < x->arrays; ++k) {
         char *data = piece(x, r, k, &bytes, &at);
-        ps_status status = ps_scratch_read(x->files[file], data, bytes, at);
-        if (status != PS_OK) return ps_context(status, "%s", x->paths[file]);
+        PS_TRY_IN(ps_scratch_read(x->files[file], data, bytes, at), "%s", x->paths[file]);
     }
     posix_fadvise(x->files[file], x->bounds[r] * x->all_bytes, ps_paged_range_bytes(x, r),
                   POSIX_FADV_DONTNEED);
@@ -103,8 +102,7 @@ static ps_status write_range(ps_paged *x, int64_t r, int file)
     x->list[r].hash = hash_of(x, r);
     for (int k = 0; k < x->arrays; ++k) {
         const char *data = piece(x, r, k, &bytes, &at);
-        ps_status status = ps_scratch_write(x->files[file], data, bytes, at);
-        if (status != PS_OK) return ps_context(status, "%s", x->paths[file]);
+        PS_TRY_IN(ps_scratch_write(x->files[file], data, bytes, at), "%s", x->paths[file]);
     }
     return PS_OK;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "runtime/compare.h"
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
@@ -198,19 +199,13 @@ void ps_task_queue_records(ps_task_queue *queue, ps_task_record *out)
     task_unlock(queue);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static void fill_edges(const ps_task_queue *queue, int64_t *first, int64_t *before)
 {
     for (int64_t t = 0, n = 0; t < queue->count; ++t) {
         first[t] = n;
         for (const task_edge *e = task_of(queue, t)->before; e; e = e->next)
             before[n++] = e->other->number;
-        qsort(before + first[t], (size_t)(n - first[t]), sizeof *before, ascending);
+        qsort(before + first[t], (size_t)(n - first[t]), sizeof *before, ps_compare_i64);
         first[t + 1] = n;
     }
 }

@@ -55,7 +55,7 @@ static ps_status gather_tiles(const ps_store *store, int id, const ps_dataset_in
 }
 
 /* Does the march with these matrices decay? */
-static ps_status report_passivity(const ps_store *store, ps_report *report)
+static ps_status report_passivity(ps_store *store, ps_report *report)
 {
     ps_slice_header header;
     PS_TRY(ps_slice_header_get(store, &header));
@@ -74,7 +74,7 @@ static ps_status report_passivity(const ps_store *store, ps_report *report)
     return PS_OK;
 }
 
-static ps_status report_tiles(const ps_store *store, bool blocks, ps_report *report)
+static ps_status report_tiles(ps_store *store, bool blocks, ps_report *report)
 {
     int id;
     inspect_summary sum;

@@ -10,6 +10,7 @@
 #include "kernels/dgtd/reference.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
+#include "runtime/sizes.h"
 
 /* ---- links of what is new ---- */
 
@@ -208,8 +209,8 @@ static ps_status put_in_parts(growth *g)
     PS_TRY(PS_ALLOC(&order, all, "parts"));
     PS_TRY(PS_ALLOC(&start, 2 * m->parts + 1, "parts"));
     for (int64_t e = 0; e < all; ++e)
-        part[e] = e < old ? (int32_t)ps_partition_part(m->part_start, m->parts, e)
-                          : part[g->parents[e - old]];
+        part[e] =
+            e < old ? (int32_t)ps_range_of(m->part_start, m->parts, e) : part[g->parents[e - old]];
     for (int64_t e = 0; e < all; ++e) {
         bool touches = false;
         for (int f = 0; f < 4; ++f)

@@ -6,6 +6,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/scope.h"
 #include "runtime/search.h"
 #include "setup.h"
 
@@ -26,6 +27,8 @@ typedef struct statements {
     int default_tissue;
     ps_dgtd_medium fallback;
 } statements;
+
+static void release_statements(statements *x) { free(x->list); }
 
 static ps_status read_medium(setup_text *text, ps_dgtd_medium *m, int *tissue)
 {
@@ -153,30 +156,26 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
 
 static ps_status assign(setup *s)
 {
-    int32_t *tags;
+    PS_SCOPED_MEMORY int32_t *tags = NULL;
     PS_TRY(PS_ALLOC(&tags, PS_DGTD_MEDIA_MAX, "media"));
     int64_t count = distinct_tags(s->mesh.tags, s->mesh.elements, tags, PS_DGTD_MEDIA_MAX);
-    statements x = {.default_tissue = -1};
-    ps_status status = PS_OK;
+    PS_SCOPED(release_statements) statements x = {.default_tissue = -1};
     if (count > PS_DGTD_MEDIA_MAX)
-        status = ps_fail(PS_INVALID, "%s: %" PRId64 " physical groups, at most %d are possible",
-                         s->input, count, PS_DGTD_MEDIA_MAX);
-    s->media_count = count;
-    if (status == PS_OK) status = PS_ALLOC(&s->media, count, "media");
-    if (status == PS_OK) status = PS_ALLOC(&s->materials, count, "media");
-    if (status == PS_OK) status = PS_ALLOC(&s->tissues, count, "media");
-    s->tissue_count = count;
-    if (status == PS_OK) status = PS_ALLOC(&s->material, s->mesh.elements, "materials");
-    if (status == PS_OK) status = read_statements(s, &x);
-    if (status == PS_OK) status = match(s, &x, tags, count);
-    for (int64_t e = 0; e < s->mesh.elements && status == PS_OK; ++e) {
+        return ps_fail(PS_INVALID, "%s: %" PRId64 " physical groups, at most %d are possible",
+                       s->input, count, PS_DGTD_MEDIA_MAX);
+    s->media_count = s->tissue_count = count;
+    PS_TRY(PS_ALLOC(&s->media, count, "media"));
+    PS_TRY(PS_ALLOC(&s->materials, count, "media"));
+    PS_TRY(PS_ALLOC(&s->tissues, count, "media"));
+    PS_TRY(PS_ALLOC(&s->material, s->mesh.elements, "materials"));
+    PS_TRY(read_statements(s, &x));
+    PS_TRY(match(s, &x, tags, count));
+    for (int64_t e = 0; e < s->mesh.elements; ++e) {
         int64_t next;
         PS_LOWER_BOUND(next, 1, count, at, tags[at] <= s->mesh.tags[e]);
         s->material[e] = (uint16_t)(next - 1);
     }
-    free(tags);
-    free(x.list);
-    return status;
+    return PS_OK;
 }
 
 ps_status set_media(setup *s)

@@ -8,6 +8,7 @@
 #include "kernels/common/vec3.h"
 #include "kernels/dgtd/reference.h"
 #include "kernels/dgtd/source.h"
+#include "runtime/compare.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/scope.h"
@@ -209,16 +210,10 @@ static ps_status check_sides(const port_patch *p)
 
 /* ---- vertices and conductors ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 int32_t patch_vertex(const port_patch *p, int32_t number)
 {
     const int32_t *at =
-        bsearch(&number, p->vertex, (size_t)p->vertices, sizeof *p->vertex, by_number);
+        bsearch(&number, p->vertex, (size_t)p->vertices, sizeof *p->vertex, ps_compare_i32);
     return at ? (int32_t)(at - p->vertex) : -1;
 }
 
@@ -227,7 +222,7 @@ static ps_status number_vertices(port_patch *p)
     int64_t kept = 0;
     PS_TRY(PS_ALLOC(&p->vertex, 3 * p->count, "a port"));
     for (int64_t i = 0; i < 3 * p->count; ++i) p->vertex[i] = p->sides[i / 3].corner[i % 3];
-    qsort(p->vertex, (size_t)(3 * p->count), sizeof *p->vertex, by_number);
+    qsort(p->vertex, (size_t)(3 * p->count), sizeof *p->vertex, ps_compare_i32);
     for (int64_t i = 0; i < 3 * p->count; ++i)
         if (i == 0 || p->vertex[i] != p->vertex[i - 1]) p->vertex[kept++] = p->vertex[i];
     p->vertices = kept;

@@ -8,6 +8,7 @@
 #include "kernels/dgtd/source.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "setup.h"
 
 static const double pi = 3.14159265358979323846;
@@ -84,15 +85,14 @@ ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *opt
 {
     const double omega = pulse_band(x);
     const ps_dgtd_body body = setup_body(s);
-    ps_dgtd_coarse *volumes = NULL;
+    PS_SCOPED_MEMORY ps_dgtd_coarse *volumes = NULL;
     char tag[96];
     if (!(omega > 0)) return PS_OK;
     PS_TRY(PS_ALLOC(&volumes, s->media_count, "the media"));
     ps_dgtd_coarse_volumes(&body, (int)s->options->order, s->media, omega, 2, volumes);
     int64_t coarse = ps_dgtd_unresolved(volumes, s->media_count);
-    ps_status status = PS_OK;
     if (coarse >= 0)
-        status = ps_refuse(
+        return ps_refuse(
             s->run, "short-pulse",
             "--%s %s: at %.4g Hz, where most of the pulse is, %.0f %% of medium %s have fewer than "
             "two nodes a wavelength: what would be marched is no wave. Take a longer width, a "
@@ -100,6 +100,5 @@ ps_status resolve_pulse(const setup *s, const ps_dgtd_source *x, const char *opt
             option, text, omega * PS_DGTD_C0 / (2 * pi),
             100 * volumes[coarse].coarse / volumes[coarse].all,
             tag_text(s, PS_TAGS_OF_VOLUMES, s->media[coarse].tag, tag), s->options->order);
-    free(volumes);
-    return status;
+    return PS_OK;
 }

@@ -10,6 +10,7 @@
 #include "kernels/dgtd/upwind.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 #include "iteration.h"
 #include "setup.h"
 
@@ -92,21 +93,18 @@ static ps_status measure(setup *s, double *scratch)
 
 static ps_status find_sizes(setup *s)
 {
-    double *scratch;
-    ps_status status =
-        ps_dgtd_check_volumes(s->mesh.vertices, s->mesh.tetrahedra, s->mesh.elements, FLAT);
-    if (status != PS_OK) return ps_context(status, "%s", s->input);
+    PS_SCOPED_MEMORY double *scratch = NULL;
+    PS_TRY_IN(ps_dgtd_check_volumes(s->mesh.vertices, s->mesh.tetrahedra, s->mesh.elements, FLAT),
+              "%s", s->input);
     PS_TRY(PS_ALLOC(&s->sizes, s->mesh.elements, "sizes of elements"));
     PS_TRY(PS_ALLOC(&scratch, s->mesh.elements, "sizes of elements"));
-    status = measure(s, scratch);
+    PS_TRY(measure(s, scratch));
     s->header.dt_rule = ps_dgtd_step_constant(s->header.order) * s->sizes[s->limiting];
-    if (status == PS_OK && s->options->scale >= s->mesh.elements)
-        status = ps_fail(PS_USAGE, "--scale-slivers %" PRId64 ": %s has %" PRId64 " elements",
-                         s->options->scale, s->input, s->mesh.elements);
-    if (status == PS_OK && s->options->scale > 0)
-        status = scale_slivers(s, nth(scratch, s->mesh.elements, s->options->scale));
-    free(scratch);
-    return status;
+    if (s->options->scale >= s->mesh.elements)
+        return ps_fail(PS_USAGE, "--scale-slivers %" PRId64 ": %s has %" PRId64 " elements",
+                       s->options->scale, s->input, s->mesh.elements);
+    if (s->options->scale == 0) return PS_OK;
+    return scale_slivers(s, nth(scratch, s->mesh.elements, s->options->scale));
 }
 
 /* ---- power iteration ---- */

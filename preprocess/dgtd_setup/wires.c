@@ -401,17 +401,14 @@ static ps_status finish_wire(setup *s, const char *text, ps_dgtd_wire_spec *x, c
 
 ps_status finish_wires(setup *s)
 {
-    ps_dgtd_reference *reference;
-    ps_status status = PS_OK;
+    PS_SCOPED_MEMORY ps_dgtd_reference *reference = NULL;
     if (s->wires.count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&reference, 1, "a wire"));
     ps_dgtd_reference_init(reference, s->header.order);
-    for (int64_t k = 0, first = 0; k < s->wires.count && status == PS_OK; first += s->wires.spec[k++].nodes) {
-        status = check_apart(s, k, first);
-        if (status != PS_OK) break;
-        status = finish_wire(s, s->options->wires.items[k], s->wires.spec + k,
-                             (const double(*)[3])s->wires.points + first, reference);
+    for (int64_t k = 0, first = 0; k < s->wires.count; first += s->wires.spec[k++].nodes) {
+        PS_TRY(check_apart(s, k, first));
+        PS_TRY(finish_wire(s, s->options->wires.items[k], s->wires.spec + k,
+                           (const double(*)[3])s->wires.points + first, reference));
     }
-    free(reference);
-    return status;
+    return PS_OK;
 }

@@ -147,24 +147,28 @@ static void corners_of(const cut *c, int64_t element, int64_t nodes[8])
             ((i + (corner >> 2)) * n[1] + j + (corner >> 1 & 1)) * n[2] + k + (corner & 1);
 }
 
+/* In ascending order, their places in c->local. */
+static void place_nodes(cut *c, int64_t *nodes, int64_t count)
+{
+    qsort(nodes, (size_t)count, sizeof *nodes, ps_compare_i64);
+    for (int64_t i = 0; i < count; ++i) c->local[nodes[i]] = (int32_t)i;
+}
+
 /* Nodes of a subdomain, ascending, and their places in c->local. *out: the caller's. */
 static ps_status list_nodes(cut *c, int64_t s, int64_t **out, int64_t *count)
 {
-    int64_t *nodes;
     *count = 0;
-    PS_TRY(PS_ALLOC(&nodes, 8 * (c->start[s + 1] - c->start[s]), "a subdomain"));
+    PS_TRY(PS_ALLOC(out, 8 * (c->start[s + 1] - c->start[s]), "a subdomain"));
     for (int64_t e = c->start[s]; e < c->start[s + 1]; ++e) {
         int64_t corners[8];
         corners_of(c, c->order[e], corners);
         for (int i = 0; i < 8; ++i) {
             if (c->local[corners[i]] >= 0) continue;
             c->local[corners[i]] = 0;
-            nodes[(*count)++] = corners[i];
+            (*out)[(*count)++] = corners[i];
         }
     }
-    qsort(nodes, (size_t)*count, sizeof *nodes, ps_compare_i64);
-    for (int64_t i = 0; i < *count; ++i) c->local[nodes[i]] = (int32_t)i;
-    *out = nodes;
+    place_nodes(c, *out, *count);
     return PS_OK;
 }
 
@@ -190,7 +194,6 @@ static ps_status fill_matrix(cut *c, int64_t s, ps_subdomain *out, int64_t rows)
 static ps_status make_subdomain(cut *c, int64_t s, ps_subdomain *out)
 {
     int64_t rows;
-    memset(out, 0, sizeof *out);
     ps_status status = list_nodes(c, s, &out->nodes, &rows);
     if (status == PS_OK) status = fill_matrix(c, s, out, rows);
     for (int64_t i = 0; out->nodes && i < rows; ++i) c->local[out->nodes[i]] = -1;
@@ -282,18 +285,16 @@ static int64_t gather_entries(const cut *c, int64_t interface, entry *out)
 
 static ps_status list_face_nodes(cut *c, int64_t interface, int64_t **out, int64_t *count)
 {
-    int64_t first = c->first_face[interface], end = c->first_face[interface + 1], *nodes;
+    int64_t first = c->first_face[interface], end = c->first_face[interface + 1];
     *count = 0;
-    PS_TRY(PS_ALLOC(&nodes, 4 * (end - first), "an interface"));
+    PS_TRY(PS_ALLOC(out, 4 * (end - first), "an interface"));
     for (int64_t i = 4 * first; i < 4 * end; ++i) {
         int64_t node = c->faces[i / 4].nodes[i % 4];
         if (c->local[node] >= 0 || is_fixed(&c->parts.grid, node)) continue;
         c->local[node] = 0;
-        nodes[(*count)++] = node;
+        (*out)[(*count)++] = node;
     }
-    qsort(nodes, (size_t)*count, sizeof *nodes, ps_compare_i64);
-    for (int64_t i = 0; i < *count; ++i) c->local[nodes[i]] = (int32_t)i;
-    *out = nodes;
+    place_nodes(c, *out, *count);
     return PS_OK;
 }
 
@@ -318,7 +319,6 @@ static ps_status fill_face(const cut *c, int64_t interface, int64_t rows, ps_sub
 static ps_status make_face(cut *c, int64_t interface, ps_subdomain_face *out)
 {
     int64_t rows;
-    memset(out, 0, sizeof *out);
     memcpy(out->sides, c->faces[c->first_face[interface]].sides, sizeof out->sides);
     ps_status status = list_face_nodes(c, interface, &out->nodes, &rows);
     if (status == PS_OK) status = fill_face(c, interface, rows, out);
@@ -333,22 +333,18 @@ static ps_status measure(cut *c, ps_subdomains_header *h, subdomains_figures *fi
 {
     int64_t largest = 0;
     for (int64_t s = 0; s < c->count; ++s) {
-        ps_subdomain one;
-        ps_status status = make_subdomain(c, s, &one);
+        PS_SCOPED(ps_subdomain_release) ps_subdomain one = {0};
+        PS_TRY(make_subdomain(c, s, &one));
         if (one.matrix.rows > h->rows_max) h->rows_max = one.matrix.rows;
         if (one.matrix.nnz > h->entries_max) h->entries_max = one.matrix.nnz;
         if (c->start[s + 1] - c->start[s] > largest) largest = c->start[s + 1] - c->start[s];
-        ps_subdomain_release(&one);
-        PS_TRY(status);
     }
     for (int64_t i = 0; i < c->interfaces; ++i) {
-        ps_subdomain_face one;
-        ps_status status = make_face(c, i, &one);
+        PS_SCOPED(ps_subdomain_face_release) ps_subdomain_face one = {0};
+        PS_TRY(make_face(c, i, &one));
         figures->interface_nodes += one.mass.rows;
         if (one.mass.rows > h->face_rows_max) h->face_rows_max = one.mass.rows;
         if (one.mass.nnz > h->face_entries_max) h->face_entries_max = one.mass.nnz;
-        ps_subdomain_face_release(&one);
-        PS_TRY(status);
     }
     for (int64_t node = 0; node < ps_q1_grid_size(&c->parts.grid); ++node) {
         int32_t at[8];
@@ -363,18 +359,14 @@ static ps_status measure(cut *c, ps_subdomains_header *h, subdomains_figures *fi
 static ps_status write_pieces(cut *c, ps_subdomains *file)
 {
     for (int64_t s = 0; s < c->count; ++s) {
-        ps_subdomain one;
-        ps_status status = make_subdomain(c, s, &one);
-        if (status == PS_OK) status = ps_subdomains_write(file, s, &one);
-        ps_subdomain_release(&one);
-        PS_TRY(status);
+        PS_SCOPED(ps_subdomain_release) ps_subdomain one = {0};
+        PS_TRY(make_subdomain(c, s, &one));
+        PS_TRY(ps_subdomains_write(file, s, &one));
     }
     for (int64_t i = 0; i < c->interfaces; ++i) {
-        ps_subdomain_face one;
-        ps_status status = make_face(c, i, &one);
-        if (status == PS_OK) status = ps_subdomains_write_face(file, i, &one);
-        ps_subdomain_face_release(&one);
-        PS_TRY(status);
+        PS_SCOPED(ps_subdomain_face_release) ps_subdomain_face one = {0};
+        PS_TRY(make_face(c, i, &one));
+        PS_TRY(ps_subdomains_write_face(file, i, &one));
     }
     return PS_OK;
 }
@@ -398,20 +390,16 @@ static ps_status write_file(cut *c, const ps_product *product, const subdomains_
 ps_status subdomains_write(const ps_product *product, const ps_q1_grid *grid,
                            const subdomains_request *request, subdomains_figures *out)
 {
+    PS_SCOPED(release)
     cut c = {.parts = {.grid = *grid}, .elements = elements_of(grid), .count = request->count};
     int64_t nodes = ps_q1_grid_size(grid);
     *out = (subdomains_figures){0};
-    ps_status status =
-        nodes > INT32_MAX
-            ? ps_fail(PS_USAGE, "--subdomains: %lld nodes are too many", (long long)nodes)
-            : cut_elements(&c, request);
-    if (status == PS_OK) status = order_elements(&c);
-    if (status == PS_OK) status = PS_ALLOC(&c.local, nodes, "places of nodes");
-    if (status == PS_OK) {
-        memset(c.local, 0xff, (size_t)nodes * sizeof *c.local);
-        status = find_faces(&c);
-    }
-    if (status == PS_OK) status = write_file(&c, product, request, out);
-    release(&c);
-    return status;
+    if (nodes > INT32_MAX)
+        return ps_fail(PS_USAGE, "--subdomains: %lld nodes are too many", (long long)nodes);
+    PS_TRY(cut_elements(&c, request));
+    PS_TRY(order_elements(&c));
+    PS_TRY(PS_ALLOC(&c.local, nodes, "places of nodes"));
+    memset(c.local, 0xff, (size_t)nodes * sizeof *c.local);
+    PS_TRY(find_faces(&c));
+    return write_file(&c, product, request, out);
 }

@@ -72,26 +72,22 @@ static ps_status read_hdf5_bricks(const char *path, body_list *out)
     enum { ROWS = 4096 };
     const char *const names[1] = {chosen.dataset};
     PS_SCOPED(ps_hdf5_columns_close) ps_hdf5_columns *file = NULL;
-    double *rows = NULL;
+    PS_SCOPED_MEMORY double *rows = NULL;
     PS_TRY(ps_hdf5_columns_open(path, names, 1, &file));
-    ps_status status = PS_ALLOC(&rows, ROWS * 7, "bricks");
-    if (status == PS_OK && ps_hdf5_columns_width(file, 0) != 7)
-        status =
-            ps_fail(PS_INVALID, "%s: %s has %d columns; x0 x1 y0 y1 z0 z1 density are expected",
-                    path, chosen.dataset, ps_hdf5_columns_width(file, 0));
-    for (int64_t at = 0; status == PS_OK && at < ps_hdf5_columns_rows(file); at += ROWS) {
+    PS_TRY(PS_ALLOC(&rows, ROWS * 7, "bricks"));
+    if (ps_hdf5_columns_width(file, 0) != 7)
+        return ps_fail(PS_INVALID, "%s: %s has %d columns; x0 x1 y0 y1 z0 z1 density are expected",
+                       path, chosen.dataset, ps_hdf5_columns_width(file, 0));
+    for (int64_t at = 0; at < ps_hdf5_columns_rows(file); at += ROWS) {
         int64_t left = ps_hdf5_columns_rows(file) - at, count = left < ROWS ? left : ROWS;
-        status = ps_hdf5_columns_read(file, 0, at, count, rows);
-        for (int64_t i = 0; status == PS_OK && i < count; ++i) {
+        PS_TRY(ps_hdf5_columns_read(file, 0, at, count, rows));
+        for (int64_t i = 0; i < count; ++i) {
             ps_body body = {.kind = PS_BODY_BRICK, .density = rows[7 * i + 6]};
             for (int k = 0; k < 6; ++k) body.size[k] = rows[7 * i + k] * unit_length();
-            status = body_list_add(out, &body);
-            if (status != PS_OK)
-                status = ps_context(status, "%s: row %lld", path, (long long)(at + i));
+            PS_TRY_IN(body_list_add(out, &body), "%s: row %lld", path, (long long)(at + i));
         }
     }
-    free(rows);
-    return status;
+    return PS_OK;
 }
 
 static ps_status gather_bodies(model *m)

@@ -127,11 +127,11 @@ static ps_status cut_by_boxes(job *j)
 
 static ps_status check_none_empty(const job *j)
 {
-    int64_t *sizes, empty = 0;
+    PS_SCOPED_MEMORY int64_t *sizes = NULL;
+    int64_t empty = 0;
     PS_TRY(PS_ALLOC(&sizes, j->parts, "parts"));
     for (int64_t e = 0; e < j->mesh.elements; ++e) ++sizes[j->part[e]];
     for (int64_t q = 0; q < j->parts; ++q) empty += sizes[q] == 0;
-    free(sizes);
     return empty == 0 ? PS_OK
                       : ps_fail(PS_USAGE,
                                 "--parts %" PRId64 ": %" PRId64 " parts would be empty "

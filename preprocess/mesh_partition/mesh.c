@@ -75,24 +75,18 @@ static ps_status take_triangles(job *j, const ps_volume_mesh *mesh, const uint32
 static ps_status link_elements(job *j, const ps_volume_mesh *mesh)
 {
     ps_partition *p = &j->mesh;
-    uint32_t *start = NULL, *ids = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&start, p->vertex_count + 1, "faces"));
-    PS_GUARD(status, done, PS_ALLOC(&ids, 4 * p->elements, "faces"));
-    PS_GUARD(status, done, PS_ALLOC(&p->links, 4 * p->elements, "links of faces"));
-    status = ps_dgtd_link_faces(p->tetrahedra, p->elements, p->vertex_count, start, ids, p->links);
-    if (status != PS_OK) {
-        status = ps_context(status, "%s", j->input);
-        goto done;
+    PS_SCOPED_MEMORY uint32_t *ids = NULL;
+    PS_TRY(PS_ALLOC(&ids, 4 * p->elements, "faces"));
+    {
+        PS_SCOPED_MEMORY uint32_t *start = NULL;
+        PS_TRY(PS_ALLOC(&start, p->vertex_count + 1, "faces"));
+        PS_TRY(PS_ALLOC(&p->links, 4 * p->elements, "links of faces"));
+        PS_TRY_IN(
+            ps_dgtd_link_faces(p->tetrahedra, p->elements, p->vertex_count, start, ids, p->links),
+            "%s", j->input);
+        PS_TRY(take_triangles(j, mesh, start, ids));
     }
-    PS_GUARD(status, done, take_triangles(j, mesh, start, ids));
-    free(start);
-    start = NULL;
-    status = check_mesh(j, ids);
-done:
-    free(start);
-    free(ids);
-    return status;
+    return check_mesh(j, ids);
 }
 
 /* What the partition keeps of the mesh; the rest goes before the big arrays are made. */
@@ -122,17 +116,14 @@ static ps_status take_over(job *j, ps_volume_mesh *mesh)
 
 ps_status read_mesh(job *j)
 {
-    ps_volume_mesh mesh;
+    PS_SCOPED(ps_volume_mesh_release) ps_volume_mesh mesh = {0};
     double start = ps_clock();
     PS_TRY(ps_volume_mesh_load(j->input, &mesh));
-    ps_status status = take_over(j, &mesh);
+    PS_TRY(take_over(j, &mesh));
     j->seconds[0] = ps_clock() - start;
-    if (status == PS_OK) {
-        ps_dgtd_sort_vertices(j->mesh.tetrahedra, j->mesh.elements);
-        status = order_elements(&j->mesh);
-    }
-    if (status == PS_OK) status = link_elements(j, &mesh);
-    ps_volume_mesh_release(&mesh);
+    ps_dgtd_sort_vertices(j->mesh.tetrahedra, j->mesh.elements);
+    PS_TRY(order_elements(&j->mesh));
+    PS_TRY(link_elements(j, &mesh));
     j->seconds[1] = ps_clock() - start - j->seconds[0];
-    return status;
+    return PS_OK;
 }

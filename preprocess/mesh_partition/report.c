@@ -51,7 +51,7 @@ static void survey_part(const ps_partition *p, int64_t q, survey *s, quality *ou
     for (int64_t f = 4 * p->part_start[q]; f < 4 * p->part_start[q + 1]; ++f) {
         int32_t other = p->links[f] / 4;
         if (p->links[f] < 0) continue;
-        int64_t part = ps_partition_part(p->part_start, p->parts, other);
+        int64_t part = ps_range_of(p->part_start, p->parts, other);
         if (part == q) {
             s->distance += fabs((double)other - (double)(f / 4));
             ++s->links;

@@ -8,6 +8,7 @@
 #include "kernels/fmm/m2l_table.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/memory.h"
+#include "runtime/scope.h"
 
 enum { COUNT = 20000, REPEATS = 3 };
 
@@ -100,16 +101,15 @@ static double far_cells(int level) { return pow(6 * ldexp(1, level) - 8, 3) - ne
 static ps_status measure_height(const ps_fmm_table_spec *spec, int sides, int height,
                                 double seconds[PS_FMM_STAGES])
 {
+    PS_SCOPED(release)
     sample s = {
         .problem = {
             .function = spec->function, .sides = sides, .far = PS_DOUBLE, .near = PS_DOUBLE}};
     ps_fmm_table_spec own = *spec;
-    ps_status status = ps_fmm_interpolation_init(&s.problem.interpolation, spec->order);
-    if (status == PS_OK) status = grow_tree(&s, height);
-    if (status == PS_OK) status = make_tables(&s, &own);
-    if (status == PS_OK) status = evaluate(&s, seconds);
-    release(&s);
-    return status;
+    PS_TRY(ps_fmm_interpolation_init(&s.problem.interpolation, spec->order));
+    PS_TRY(grow_tree(&s, height));
+    PS_TRY(make_tables(&s, &own));
+    return evaluate(&s, seconds);
 }
 
 /* P2P at two heights tells a pair from a leaf; everything else is as at the larger one. */

@@ -1,12 +1,12 @@
 #include "cut.h"
 
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/tdbem/blocking.h"
 #include "kernels/tdbem/slice_clip.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -28,30 +28,6 @@ typedef struct job {
     void *context;
 } job;
 
-/* The first failure of any thread, with its message. */
-typedef struct outcome {
-    ps_status status;
-    char message[1024];
-} outcome;
-
-static void note(outcome *all, ps_status status)
-{
-    if (status == PS_OK) return;
-#pragma omp critical(slice_block_outcome)
-    if (all->status == PS_OK) {
-        all->status = status;
-        snprintf(all->message, sizeof all->message, "%s", ps_message());
-    }
-}
-
-static bool failed(const outcome *all)
-{
-    ps_status status;
-#pragma omp atomic read
-    status = all->status;
-    return status != PS_OK;
-}
-
 static ps_status workspace_init(const job *j, workspace *out)
 {
     *out = (workspace){NULL, NULL, NULL, NULL};
@@ -68,18 +44,18 @@ static void workspace_release(workspace *own)
 
 static ps_status for_tiles(const job *j, int threads)
 {
-    outcome all = {PS_OK, ""};
+    ps_failure failure = {PS_OK, ""};
     ps_progress progress;
     int64_t count = ps_slice_matrix_tile_count(j->matrix), done = 0;
     ps_progress_start(&progress, j->what, "tiles", 0, count);
 #pragma omp parallel num_threads(threads)
     {
         workspace own;
-        note(&all, workspace_init(j, &own));
+        ps_note_failure(&failure, workspace_init(j, &own));
 #pragma omp for schedule(dynamic)
         for (int64_t t = 0; t < count; ++t) {
-            if (failed(&all)) continue;
-            note(&all, j->tile(j, t, &own));
+            if (ps_has_failed(&failure)) continue;
+            ps_note_failure(&failure, j->tile(j, t, &own));
             int64_t so_far;
 #pragma omp atomic capture
             so_far = ++done;
@@ -88,7 +64,7 @@ static ps_status for_tiles(const job *j, int threads)
         workspace_release(&own);
     }
     ps_progress_end(&progress);
-    return all.status == PS_OK ? PS_OK : ps_fail(all.status, "%s", all.message);
+    return ps_first_failure(&failure);
 }
 
 /* Largest stored and unpacked tile, and most row blocks of one. */

@@ -54,7 +54,7 @@ static bool is_width(const ps_prism_row_form *form, int count, ps_prism_rows *ou
 
 static ps_status read_text(const char *path, const ps_prism_row_form *form, ps_prism_rows *out)
 {
-    ps_number_file *file;
+    PS_SCOPED(ps_number_file_close) ps_number_file *file = NULL;
     double row[PS_PRISM_ROW + 1];
     char where[320];
     int count;
@@ -63,26 +63,24 @@ static ps_status read_text(const char *path, const ps_prism_row_form *form, ps_p
     snprintf(where, sizeof where, "%.300s line", path);
     PS_TRY(ps_number_file_open(path, &file));
     ps_number_file_expect(file, form->columns);
-    ps_status status = PS_OK;
-    while (status == PS_OK) {
-        status = ps_number_file_line(file, row, PS_PRISM_ROW + 1, &count);
-        if (status != PS_OK || count == 0) break;
+    for (;;) {
+        PS_TRY(ps_number_file_line(file, row, PS_PRISM_ROW + 1, &count));
+        if (count == 0) break;
         int64_t line = ps_number_file_where(file);
         if (count == 1 && out->count == 0 && announced < 0) {
             announced = fabs(row[0]);
             continue;
         }
         if (!is_width(form, count, out))
-            status = ps_fail(PS_INVALID, "%s %lld: %d numbers; %s are expected", where,
-                             (long long)line, count, form->expected);
-        if (status == PS_OK) status = check_row(where, line, row, count);
-        if (status == PS_OK) status = add_row(out, &capacity, count, row);
+            return ps_fail(PS_INVALID, "%s %lld: %d numbers; %s are expected", where,
+                           (long long)line, count, form->expected);
+        PS_TRY(check_row(where, line, row, count));
+        PS_TRY(add_row(out, &capacity, count, row));
     }
-    ps_number_file_close(&file);
-    if (status == PS_OK && announced >= 0 && announced != (double)out->count)
-        status = ps_fail(PS_INVALID, "%s: the first line announces %.15g rows, there are %lld", path,
-                         announced, (long long)out->count);
-    return status;
+    if (announced >= 0 && announced != (double)out->count)
+        return ps_fail(PS_INVALID, "%s: the first line announces %.15g rows, there are %lld", path,
+                       announced, (long long)out->count);
+    return PS_OK;
 }
 
 static ps_status read_rows(ps_hdf5_columns *file, const char *path, int width, ps_prism_rows *out)
@@ -92,32 +90,29 @@ static ps_status read_rows(ps_hdf5_columns *file, const char *path, int width, p
     int64_t all = ps_hdf5_columns_rows(file);
     snprintf(where, sizeof where, "%.300s row", path);
     PS_TRY(PS_ALLOC(&rows, ROWS * width, "rows of a dataset"));
-    ps_status status = PS_OK;
-    for (int k = 0; k < width && status == PS_OK; ++k)
-        status = ps_alloc_buffer((void **)&out->column[k], 8 * all, "rows of a dataset");
-    while (status == PS_OK && out->count < all) {
+    for (int k = 0; k < width; ++k)
+        PS_TRY(ps_alloc_buffer((void **)&out->column[k], 8 * all, "rows of a dataset"));
+    while (out->count < all) {
         int64_t some = all - out->count < ROWS ? all - out->count : ROWS;
-        status = ps_hdf5_columns_read(file, 0, out->count, some, rows);
-        for (int64_t i = 0; i < some && status == PS_OK; ++i) {
-            status = check_row(where, out->count + i + 1, rows + i * width, width);
+        PS_TRY(ps_hdf5_columns_read(file, 0, out->count, some, rows));
+        for (int64_t i = 0; i < some; ++i) {
+            PS_TRY(check_row(where, out->count + i + 1, rows + i * width, width));
             for (int k = 0; k < width; ++k) out->column[k][out->count + i] = rows[i * width + k];
         }
         out->count += some;
     }
-    return status;
+    return PS_OK;
 }
 
 static ps_status read_dataset(const char *path, const ps_prism_row_form *form, ps_prism_rows *out)
 {
     PS_SCOPED(ps_hdf5_columns_close) ps_hdf5_columns *file = NULL;
     PS_TRY(ps_hdf5_columns_open(path, &form->dataset, 1, &file));
-    ps_status status = PS_OK;
     out->width = ps_hdf5_columns_width(file, 0);
     if (out->width < form->least || out->width > form->most)
-        status = ps_fail(PS_INVALID, "%s: %s has %d columns; %s are expected", path, form->dataset,
-                         out->width, form->expected);
-    if (status == PS_OK) status = read_rows(file, path, out->width, out);
-    return status;
+        return ps_fail(PS_INVALID, "%s: %s has %d columns; %s are expected", path, form->dataset,
+                       out->width, form->expected);
+    return read_rows(file, path, out->width, out);
 }
 
 ps_status ps_prism_rows_read(const char *path, const ps_prism_row_form *form, ps_prism_rows *out)

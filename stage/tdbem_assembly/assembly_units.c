@@ -11,8 +11,10 @@
 
 #include "stage/tdbem_assembly/slice_assembly.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 /* ---- buffers ---- */
@@ -317,32 +319,21 @@ static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
 /* The units of this rank, threads taking one after the other. The first failure is kept. */
 static ps_status compute_units(assembly *a)
 {
-    int64_t *units, count, done = 0;
-    ps_status status = PS_OK;
-    char message[1024] = "";
+    PS_SCOPED_MEMORY int64_t *units = NULL;
+    int64_t count, done = 0;
+    ps_failure failure = {0};
     ps_progress progress;
     PS_TRY(list_units(a, &units, &count));
     ps_progress_start(&progress, "assembling", "tiles", 0, count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(a->plan->threads)
     for (int64_t u = 0; u < count; ++u) {
-        ps_status seen;
-#pragma omp atomic read
-        seen = status;
-        if (seen != PS_OK) continue;
-        ps_status mine = compute_unit(a, units[u], &a->buffers[omp_get_thread_num()]);
+        if (ps_has_failed(&failure)) continue;
+        ps_note_failure(&failure, compute_unit(a, units[u], &a->buffers[omp_get_thread_num()]));
 #pragma omp critical(ps_assembly_progress)
-        {
-            if (mine != PS_OK && status == PS_OK) {
-                strncpy(message, ps_message(), sizeof message - 1);
-#pragma omp atomic write
-                status = mine;
-            }
-            ps_progress_update(&progress, ++done);
-        }
+        ps_progress_update(&progress, ++done);
     }
     ps_progress_end(&progress);
-    free(units);
-    return status == PS_OK ? PS_OK : ps_fail(status, "%s", message);
+    return ps_first_failure(&failure);
 }
 
 /* ---- M^0 ---- */

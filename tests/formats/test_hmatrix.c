@@ -272,7 +272,7 @@ static void matrices_come_back(void **state)
 static void refuses_parts(void **state)
 {
     sample s;
-    ps_hmatrix_file *file;
+    PS_SCOPED(ps_hmatrix_close) ps_hmatrix_file *file = NULL;
     ps_verify_result result = {0};
     char part[4096];
     make_clusters(&s, true);
@@ -292,6 +292,5 @@ static void refuses_parts(void **state)
     save_part(&s, 2);
     check_ok(ps_hmatrix_open(path, &file));
     check_fails(ps_hmatrix_verify(file, false, &result), PS_INVALID, "another H-matrix");
-    ps_hmatrix_close(&file);
     free_matrix(&s);
 }

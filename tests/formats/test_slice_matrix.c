@@ -5,31 +5,16 @@
 #include "tests/support/synthetic_slices.h"
 #include "tests/support/temporaries.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static const synthetic_slices odd = {
     .unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05, .seed = 9};
-static char folder[64];
-
-static const char *at(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/test_slice_matrix.XXXXXX");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+static const ps_store_identity identity = {.format = "penstock-slice-matrix",
+                                           .format_version = 1,
+                                           .creator = "test",
+                                           .revision = "test",
+                                           .options = ""};
 
 static void compare_tile(ps_slice_matrix *file, int64_t index, ps_precision precision)
 {
@@ -124,11 +109,11 @@ static void tiles_come_back(void **state)
 {
     for (int precision = 0; precision < 2; ++precision) {
         ps_slice_tiling tiling = {.tile_rows = 256, .tile_slices = 17, .end_slice = odd.unknowns};
-        check_ok(synthetic_write(&odd, at("one.h5"), (ps_precision)precision, &tiling));
-        compare_file(at("one.h5"), (ps_precision)precision, 256);
+        check_ok(synthetic_write(&odd, "one.h5", (ps_precision)precision, &tiling));
+        compare_file("one.h5", (ps_precision)precision, 256);
         tiling.tile_rows = odd.unknowns;
-        check_ok(synthetic_write(&odd, at("one.h5"), (ps_precision)precision, &tiling));
-        compare_file(at("one.h5"), (ps_precision)precision, odd.unknowns);
+        check_ok(synthetic_write(&odd, "one.h5", (ps_precision)precision, &tiling));
+        compare_file("one.h5", (ps_precision)precision, odd.unknowns);
     }
 }
 
@@ -137,35 +122,29 @@ static void parts_and_their_master_read_like_one_file(void **state)
     const int64_t cuts[] = {0, 100, 113, 301};
     for (int part = 0; part < 3; ++part) {
         char path[4096];
-        ps_store_part_path(at("many.h5"), 0, part, path);
+        ps_store_part_path("many.h5", 0, part, path);
         ps_slice_tiling tiling = {.tile_rows = 256,
                                   .tile_slices = 20 + part,
                                   .first_slice = cuts[part],
                                   .end_slice = cuts[part + 1]};
         check_ok(synthetic_write(&odd, path, PS_SINGLE, &tiling));
     }
-    ps_store_identity identity = {.format = "penstock-slice-matrix",
-                                  .format_version = 1,
-                                  .creator = "test",
-                                  .revision = "test",
-                                  .options = ""};
-    check_ok(ps_store_write_master(at("many.h5"), &identity, 0, 3));
-    compare_file(at("many.h5"), PS_SINGLE, 256);
+    check_ok(ps_store_write_master("many.h5", &identity, 0, 3));
+    compare_file("many.h5", PS_SINGLE, 256);
     ps_slice_matrix *file;
-    check_fails(ps_slice_matrix_open(at("many.part0001.h5"), &file), PS_INVALID, "open the master");
+    check_fails(ps_slice_matrix_open("many.part0001.h5", &file), PS_INVALID, "open the master");
     assert_null(file);
 }
 
 /* A tile of the first 256 x 17 that the caller may spoil, and a file to write it to. */
 static void begin(ps_slice_matrix **file, ps_slice_tile *tile)
 {
-    ps_store_identity identity = {.creator = "test", .revision = "test", .options = ""};
     ps_slice_tiling tiling = {.unknowns = 256,
                               .tile_rows = 256,
                               .tile_slices = 256,
                               .end_slice = 256,
                               .value_capacity = 256 * 256 * synthetic_d_bound(&odd)};
-    check_ok(ps_slice_matrix_create(at("bad.h5"), &identity, &tiling, PS_SINGLE, 0, file));
+    check_ok(ps_slice_matrix_create("bad.h5", &identity, &tiling, PS_SINGLE, 0, file));
     ps_slice_tiling_range(&tiling, 0, tile);
     synthetic_tile(&odd, PS_SINGLE, false, tile);
 }
@@ -196,8 +175,8 @@ static void contradictory_tiles_are_not_written(void **state)
     check_ok(synthetic_m0(&odd, 0, 255, &m0));
     check_fails(ps_slice_matrix_commit(&file, &m0, &header), PS_USAGE, "M^0 has 255 rows");
     assert_null(file);
-    assert_int_equal(access(at("bad.h5"), F_OK), -1);
-    assert_int_equal(temporaries_of(at("bad.h5")), 0);
+    assert_int_equal(access("bad.h5", F_OK), -1);
+    assert_int_equal(temporaries_of("bad.h5"), 0);
 }
 
 static void a_missing_tile_is_noticed(void **state)
@@ -223,11 +202,6 @@ static void write_spoiled(const spoiled *s)
 {
     enum { N = 3 };
     ps_store *store;
-    ps_store_identity identity = {.format = "penstock-slice-matrix",
-                                  .format_version = 1,
-                                  .creator = "test",
-                                  .revision = "test",
-                                  .options = ""};
     ps_slice_header header = {.dt = 1,
                               .speed = 1,
                               .outer_points = 3,
@@ -239,7 +213,7 @@ static void write_spoiled(const spoiled *s)
     int id;
     for (int v = 0; v < N * N; ++v) starts[v] = 2, lengths[v] = 1;
     starts[1] = s->start, lengths[1] = s->length;
-    check_ok(ps_store_create(at("spoiled.h5"), &identity, &store));
+    check_ok(ps_store_create("spoiled.h5", &identity, &store));
     check_ok(ps_slice_header_put(store, &header));
     ps_dataset_spec spec = {.name = "/starts",
                             .type = PS_U16,
@@ -314,9 +288,9 @@ static void wrong_contents_are_refused(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         write_spoiled(&cases[c]);
         if (!cases[c].message)
-            check_ok(read_everything(at("spoiled.h5")));
+            check_ok(read_everything("spoiled.h5"));
         else
-            check_fails(read_everything(at("spoiled.h5")), PS_INVALID, cases[c].message);
+            check_fails(read_everything("spoiled.h5"), PS_INVALID, cases[c].message);
         if (cases[c].message) assert_non_null(strstr(ps_message(), "spoiled.h5"));
     }
 }
@@ -325,12 +299,7 @@ static void wrong_contents_are_refused(void **state)
 static void write_equation(const char *name, double alpha)
 {
     ps_store *store;
-    ps_store_identity identity = {.format = "penstock-slice-matrix",
-                                  .format_version = 1,
-                                  .creator = "test",
-                                  .revision = "test",
-                                  .options = ""};
-    check_ok(ps_store_create(at("equation.h5"), &identity, &store));
+    check_ok(ps_store_create("equation.h5", &identity, &store));
     if (name) {
         check_ok(ps_store_put_text(store, "/", "formulation", name));
         check_ok(ps_store_put_real(store, "/", "combined", alpha));
@@ -345,7 +314,7 @@ static ps_status read_equation(double *alpha)
     PS_SCOPED(ps_store_close) ps_store *store = NULL;
     ps_formulation formulation;
     ps_reflectors planes;
-    check_ok(ps_store_open(at("equation.h5"), "penstock-slice-matrix", 1, &store));
+    check_ok(ps_store_open("equation.h5", "penstock-slice-matrix", 1, &store));
     ps_status status = ps_equation_get(store, &formulation, alpha, &planes);
     if (status == PS_OK) assert_int_equal(formulation, PS_SOUND_HARD);
     return status;
@@ -386,18 +355,4 @@ static void a_transpose_changes_rows_and_columns(void **state)
     assert_memory_equal(t.row_start, expected_start, sizeof expected_start);
     assert_memory_equal(t.columns, expected_columns, sizeof expected_columns);
     for (int e = 0; e < 4; ++e) check_near(t.values[e], expected[e], 0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_come_back),
-        cmocka_unit_test(parts_and_their_master_read_like_one_file),
-        cmocka_unit_test(contradictory_tiles_are_not_written),
-        cmocka_unit_test(a_missing_tile_is_noticed),
-        cmocka_unit_test(wrong_contents_are_refused),
-        cmocka_unit_test(the_combined_equation_has_its_alpha),
-        cmocka_unit_test(a_transpose_changes_rows_and_columns),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -28,8 +28,7 @@ static uint64_t seed_of(const char *path)
  * comes after the rename, it leaves the new one. */
 static void test_kill_keeps_the_old_file(void **state)
 {
-    char path[128];
-    strcpy(path, "killed.h5");
+    static const char path[] = "killed.h5";
     int code = -1, kept = 0, replaced = 0;
     for (long n = 1; code == -1; ++n) {
         check_ok(write_sample(path, 0));
@@ -70,8 +69,7 @@ static int write_limited(const char *path, rlim_t limit)
 
 static void test_no_room_keeps_the_old_file(void **state)
 {
-    char path[128];
-    strcpy(path, "full.h5");
+    static const char path[] = "full.h5";
     size_t size;
     int refused = 0, written = 0;
     check_ok(write_sample(path, 2));
