@@ -73,7 +73,7 @@ bool ps_journal_value(const char *base, const char *name, char value[64])
 }
 
 /* Those of all parts: there may have been more than now, and others remove theirs meanwhile. */
-static void remove_parts(const char *base)
+void ps_journal_remove(const char *base)
 {
     char path[NAME_SIZE + 16];
     unlink(base);
@@ -94,7 +94,7 @@ ps_status ps_journal_tidy(const char *base, const ps_product *product)
     bool ours = status == PS_INVALID;
     if (status == PS_OK)
         ours = strncmp(ps_append_log_identity(log), identity, strlen(identity)) == 0;
-    if (ours) remove_parts(base);
+    if (ours) ps_journal_remove(base);
     return PS_OK;
 }
 
@@ -114,7 +114,7 @@ static ps_status continue_or_begin(ps_journal *j)
         ps_stop_keeps("what is done so far is kept; the same command continues");
         return PS_OK;
     }
-    if (j->part == 0 && j->run->fresh) remove_parts(j->base);
+    if (j->part == 0 && j->run->fresh) ps_journal_remove(j->base);
     if (j->part == 0 && j->run->restart && !ps_journal_is_there(j->base))
         ps_info("there is no %s to continue from: beginning", j->path);
     return j->every.steps > 0 ? begin(j) : PS_OK;
@@ -147,7 +147,7 @@ void ps_journal_close(ps_journal **journal, bool done)
     if (!j) return;
     ps_append_log_close(&j->log);
     if (done) unlink(j->path);
-    if (done && j->part == 0) remove_parts(j->base);
+    if (done && j->part == 0) ps_journal_remove(j->base);
     pthread_mutex_destroy(&j->lock);
     free(j->identity);
     free(j);
@@ -213,14 +213,14 @@ static ps_status replay_part(const ps_journal *j, const char *path, ps_append_lo
     PS_SCOPED(ps_append_log_close) ps_append_log *log = NULL;
     PS_TRY(ps_append_log_open(path, &log));
     PS_TRY(ps_identity_check(path, ps_append_log_identity(log), j->identity));
-    return ps_append_log_replay(log, take, context);
+    return ps_append_log_replay(log, 0, take, context);
 }
 
 ps_status ps_journal_replay(ps_journal *j, bool all, ps_append_log_take take, void *context)
 {
     char path[NAME_SIZE + 16];
     if (!j) return PS_OK;
-    if (j->log) PS_TRY(ps_append_log_replay(j->log, take, context));
+    if (j->log) PS_TRY(ps_append_log_replay(j->log, 0, take, context));
     for (int part = 1, missing = 0; all && missing < PARTS_MISSING; ++part) {
         part_path(j->base, part, path);
         missing = is_there(path) ? 0 : missing + 1;

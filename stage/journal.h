@@ -15,7 +15,9 @@ bool ps_journal_is_there(const char *base);
 /* The value of the line `name` of its identity; false if there is none. */
 bool ps_journal_value(const char *base, const char *name, char value[64]);
 
-/* Removes a journal (all parts) that was for the output that is there, since its identity begins
+/* Removes a journal, all parts. */
+void ps_journal_remove(const char *base);
+/* The same of one that was for the output that is there, since its identity begins
  * with that of the product; also one whose head is lost, of which nothing can be used. */
 ps_status ps_journal_tidy(const char *base, const ps_product *product);
 

@@ -318,6 +318,37 @@ static ps_status assemble(const ps_retarded_problem *problem, const ps_assembly_
     return ps_comm_agree(report_result(path, problem, plan, &result, product->run));
 }
 
+static ps_status meet_other(const ps_run *run, const char *base)
+{
+    if (!ps_journal_is_there(base)) return PS_OK;
+    if (run->fresh) {
+        ps_journal_remove(base);
+        return PS_OK;
+    }
+    return ps_fail(PS_USAGE,
+                   "the unfinished run %s is of other ranks than these %d: continue with as many "
+                   "as it had, or begin anew with --fresh",
+                   base, ps_comm_size());
+}
+
+/* Journals of one rank and of several have names of their own, and so may lie beside these. */
+static ps_status meet_other_ranks(const ps_run *run)
+{
+    char base[4200], part[4096];
+    int64_t generation;
+    if (run->plan || !run->output || ps_comm_rank() != 0) return PS_OK;
+    PS_TRY(ps_store_next_generation(run->output, &generation));
+    int size = ps_comm_size(), rank = size > 1 ? size : 0;
+    for (bool there = true; there; ++rank) {
+        ps_store_part_path(run->output, generation, rank, part);
+        name_journal(part, base);
+        there = ps_journal_is_there(base);
+        PS_TRY(meet_other(run, base));
+    }
+    name_journal(run->output, base);
+    return size > 1 ? meet_other(run, base) : PS_OK;
+}
+
 /* Whether there is a journal to go on from; then with the rule that it has come to. Collective. */
 static bool find_journal(const ps_run *run)
 {
@@ -354,6 +385,7 @@ static ps_status plan_and_assemble(const ps_product *product, bool *again)
     PS_SCOPED(ps_assembly_devices_close) ps_assembly_devices *devices = NULL;
     ps_assembly_plan plan;
     *again = false;
+    PS_TRY(ps_comm_agree(meet_other_ranks(run)));
     chosen.journal = (run->output && find_journal(run)) || chosen.checkpoint_every.steps > 0;
     PS_TRY(ps_comm_agree(ps_retarded_problem_load(run->operands[0], &chosen.scene, &problem)));
     PS_TRY(ps_comm_agree(ps_assembly_devices_open(run, &problem.interaction, &devices)));

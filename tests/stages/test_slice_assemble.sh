@@ -55,6 +55,24 @@ for n in 3 5; do killed_at write:$n:j.h5.squares penstock-slice-assemble -q $com
 expect 0 "" penstock-slice-assemble $common
 within "$(figure pairs)" 0 $((all - 1)) "pairs after a restart (all: $all)"
 [ ! -e j.h5.squares ] || fail "the journal stays behind"
+
+# ---- a journal of other ranks is refused, and goes with --fresh alone ----
+if command -v mpirun > /dev/null; then
+    rm -f j.*
+    alone="penstock-slice-assemble -q $common --checkpoint-every 1step"
+    two="mpirun --oversubscribe -np 2 $alone"
+    killed_at write:3:j.h5.squares $alone
+    expect 2 "j.h5.squares is of other ranks than these 2" $two
+    [ -e j.h5.squares ] && [ ! -e j.h5 ] || fail "an unfinished run of one rank went"
+    expect 0 "" $two --fresh
+    [ -z "$(ls | grep squares)" ] || fail "journals are left: $(ls | grep squares)"
+    rm -f j.*
+    { RANK=1 at rename:1:j. KILL $two > at.out 2>&1; } 2> /dev/null
+    ls | grep -q "part0000.*squares" || fail "two ranks left no journals: $(ls | grep '^j')"
+    expect 2 "is of other ranks than these 1" $alone
+    expect 0 "" $alone --fresh
+    [ -z "$(ls | grep squares)" ] || fail "journals are left: $(ls | grep squares)"
+fi
 "$same" whole.h5 j.h5 || fail "other bits after restarts"
 expect 0 "to continue from" penstock-slice-assemble $common --restart --force
 rm -f j.h5* whole.h5
