@@ -54,6 +54,7 @@ static int64_t slabs_memory(const solve_problem *p)
 static void slabs_plan(solve_problem *p, ps_ledger *ledger)
 {
     ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", slabs_memory(p));
+    outer_plan_states(p, 2 * (p->options.slabs - 1) * p->load.plane, ledger);
 }
 
 /* ---- exchanges ---- */

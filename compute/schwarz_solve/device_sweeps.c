@@ -67,6 +67,7 @@ static int64_t sweeps_memory(const solve_problem *p)
 static void sweeps_plan(solve_problem *p, ps_ledger *ledger)
 {
     ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", sweeps_memory(p));
+    outer_plan_states(p, 2 * (p->options.slabs - 1) * p->load.plane, ledger);
 }
 
 /* ---- sweeps ---- */

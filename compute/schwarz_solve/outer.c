@@ -43,6 +43,11 @@ int64_t outer_doubles(const solve_problem *p, const ps_interface *problem)
            beyond * step_doubles(p, problem);
 }
 
+void outer_plan_states(const solve_problem *p, int64_t size, ps_ledger *ledger)
+{
+    run_state_plan(p, size * (p->options.method == METHOD_GMRES ? steps_of(p) + 2 : 1), ledger);
+}
+
 /* More steps than were planned for have what --host-memory leaves beside the plan. */
 static ps_status check_room(const outer *o, double count)
 {
@@ -139,6 +144,12 @@ static ps_status iterate(outer *o)
     ps_krylov_result *r = &o->p->result;
     double change;
     PS_TRY(run_state_load(&o->state, &r->iterations));
+    if (r->iterations > 0 && (!(o->measure[0] > 0) || !(o->measure[1] >= 0) ||
+                              o->measure[1] != o->p->history[r->iterations - 1]))
+        return ps_fail(PS_INVALID,
+                       "a checkpoint of %lld iterations with changes of %g at first and %g of that "
+                       "at last: no run has that; --fresh begins anew",
+                       (long long)r->iterations, o->measure[0], o->measure[1]);
     r->residual = r->iterations > 0 ? o->measure[1] : 1;
     r->converged = r->iterations > 0 && r->residual <= options->tolerance;
     while (!r->converged) {
@@ -175,8 +186,8 @@ static ps_status run_gmres(outer *o)
     o->problem.watcher = o;
     PS_TRY(run_state_load(&o->state, &done));
     ps_status status = ps_interface_gmres(
-        &o->problem, &(ps_gmres){options->tolerance, options->limit, options->restart, done > 0},
-        o->g, o->space, r);
+        &o->problem, &(ps_gmres){options->tolerance, options->limit, options->restart, done}, o->g,
+        o->space, r);
     bool limit = status == PS_FAILED && r->iterations >= options->limit && !o->p->stopped;
     return limit && isfinite(r->residual) ? not_converged(o->p) : status;
 }

@@ -26,6 +26,8 @@ typedef struct outer {
 
 /* Doubles that outer_open allocates. */
 int64_t outer_doubles(const solve_problem *p, const ps_interface *problem);
+/* The room for its states, of traces of so many values over all ranks. */
+void outer_plan_states(const solve_problem *p, int64_t size, ps_ledger *ledger);
 /* g starts as 0; it is the owner's to set, as `copy` is, where vectors live elsewhere. */
 ps_status outer_open(solve_problem *p, const ps_interface *problem, void *context, outer *out);
 /* PS_FAILED at the limit of iterations, g being the last iterate, and where it is asked to stop. */

@@ -133,15 +133,17 @@ static ps_status correct(void *context, double *r) { return parts_coarse_correct
 /* ---- the plan ---- */
 
 /* A guess at what factors hold: 12 rows^(4/3) entries of 16 bytes. */
-static int64_t parts_memory(const solve_problem *p)
+static int64_t parts_memory(const solve_problem *p, int64_t *all_traces)
 {
     ps_subdomains file;
+    *all_traces = 0;
     if (ps_subdomains_open(p->options.subdomains, &file) != PS_OK) return 0; /* told by open */
     const ps_subdomains_header *h = &file.header;
     int64_t own = (h->subdomains + ps_comm_size() - 1) / ps_comm_size();
     double rows = (double)h->rows_max, each = 12 * (double)h->entries_max + 40 * rows;
     if (p->options.inner == METHOD_DIRECT) each += 16 * 12 * pow(rows, 4. / 3);
-    int64_t traces = 4 * h->interfaces * h->face_rows_max / ps_comm_size();
+    *all_traces = 2 * h->interfaces * h->face_rows_max;
+    int64_t traces = 2 * *all_traces / ps_comm_size();
     int64_t vectors = p->options.method == METHOD_GMRES ? p->options.restart + 2 : 3;
     int64_t coarse = p->options.coarse > 0 ? parts_coarse_doubles(h->subdomains, traces) : 0;
     ps_subdomains_close(&file);
@@ -151,7 +153,9 @@ static int64_t parts_memory(const solve_problem *p)
 
 static void parts_plan(solve_problem *p, ps_ledger *ledger)
 {
-    ps_ledger_add(ledger, PS_ROOM_HOST, "subdomains", parts_memory(p));
+    int64_t traces;
+    ps_ledger_add(ledger, PS_ROOM_HOST, "subdomains", parts_memory(p, &traces));
+    outer_plan_states(p, traces, ledger);
 }
 
 static ps_interface interface_of(parts *s)

@@ -67,6 +67,11 @@ void run_state_open(solve_problem *p, run_state *out)
     if (!p->trial) snprintf(out->name, sizeof out->name, "%.4000s.state", p->run->output);
 }
 
+void run_state_plan(const solve_problem *p, int64_t doubles, ps_ledger *ledger)
+{
+    ps_ledger_add(ledger, PS_ROOM_DISK, "states", p->trial ? 0 : (p->run->keep + 1) * 8 * doubles);
+}
+
 ps_status run_state_save(run_state *s, int64_t step, bool always)
 {
     if (s->p->trial || (!always && !ps_state_is_due(&s->state, step))) return PS_OK;

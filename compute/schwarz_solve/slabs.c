@@ -89,6 +89,8 @@ static void slabs_plan(solve_problem *p, ps_ledger *ledger)
     int64_t others = 8 * other_doubles(p);
     ps_ledger_add(ledger, PS_ROOM_HOST, "slabs", others);
     ps_ledger_add(ledger, PS_ROOM_HOST, "loads", slab_load_memory(p, &plan, p->room - others));
+    plan.first = 0, plan.end = plan.slabs;
+    outer_plan_states(p, measure_of(&plan).size, ledger);
 }
 
 /* ---- the field ---- */

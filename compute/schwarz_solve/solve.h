@@ -141,6 +141,9 @@ typedef struct run_state {
     void *context;
 } run_state;
 void run_state_open(solve_problem *p, run_state *out);
+/* Room on the disk for those that stay and the one that is being written, of so many doubles over
+ * all ranks. */
+void run_state_plan(const solve_problem *p, int64_t doubles, ps_ledger *ledger);
 /* Writes the state after `step` iterations if it is due, or in any case. */
 ps_status run_state_save(run_state *state, int64_t step, bool always);
 /* Loads the newest state that all ranks have; *step 0: there is none, or none is wanted. */

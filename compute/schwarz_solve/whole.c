@@ -73,6 +73,10 @@ static void whole_plan(solve_problem *p, ps_ledger *ledger)
     whole w = measure(p);
     w.p = p;
     allocate(&w, ledger);
+    if (p->options.method == METHOD_DIRECT || p->options.mixed) return;
+    int64_t vectors =
+        1 + (p->options.method == METHOD_BICGSTAB) + ps_krylov_vector_count(krylov_of(p));
+    run_state_plan(p, vectors * ps_q1_grid_size(&p->grid), ledger);
 }
 
 /* ---- Krylov methods ---- */
