@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,12 +368,31 @@ ps_status ps_append_log_sync(ps_append_log *log)
     return fdatasync(log->descriptor) == 0 ? PS_OK : io_fail(log, "cannot be written to the disk");
 }
 
-ps_status ps_append_log_replay(ps_append_log *log, ps_append_log_take take, void *context)
+bool ps_append_log_is_finite(const void *payload, int64_t count, int64_t item)
+{
+    const char *at = payload;
+    bool finite = true;
+    for (int64_t i = 0; i < count && finite; ++i, at += item) {
+        float single;
+        double number;
+        if (item == sizeof single) {
+            memcpy(&single, at, sizeof single);
+            number = single;
+        } else {
+            memcpy(&number, at, sizeof number);
+        }
+        finite = isfinite(number);
+    }
+    return finite;
+}
+
+ps_status ps_append_log_replay(ps_append_log *log, int64_t from, ps_append_log_take take,
+                               void *context)
 {
     PS_SCOPED_MEMORY void *buffer = NULL;
     int64_t capacity = 0;
     ps_status status = PS_OK;
-    for (int64_t i = 0; i < log->count && status == PS_OK; ++i) {
+    for (int64_t i = records_until(log, from); i < log->count && status == PS_OK; ++i) {
         record_head head;
         bool whole;
         PS_GUARD(

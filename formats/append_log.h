@@ -47,9 +47,14 @@ bool ps_append_log_ends_at(const ps_append_log *log, int64_t step);
 ps_status ps_append_log_truncate(ps_append_log *log, int64_t step);
 ps_status ps_append_log_sync(ps_append_log *log); /* all appended so far is on the disk */
 
-/* Hands all records in order to `take`, hashes checked again; stops at its first failure. */
+/* Whether `count` numbers of a record, of `item` bytes (4: float, 8: double), are finite. */
+bool ps_append_log_is_finite(const void *payload, int64_t count, int64_t item);
+
+/* Hands all records that end after step `from` in order to `take`, hashes checked again; stops at
+ * its first failure. */
 typedef ps_status (*ps_append_log_take)(void *context, int64_t first_step, int64_t count,
                                         const void *payload, int64_t bytes);
-ps_status ps_append_log_replay(ps_append_log *log, ps_append_log_take take, void *context);
+ps_status ps_append_log_replay(ps_append_log *log, int64_t from, ps_append_log_take take,
+                               void *context);
 
 #endif

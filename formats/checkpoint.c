@@ -76,9 +76,9 @@ static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
     PS_TRY(ps_store_find(store, array->name, &id));
     PS_TRY(ps_store_dataset(store, id, &info));
     if (info.type != array->type || info.dims[0] != array->count)
-        return ps_fail(PS_INVALID, "%s: %s holds %lld items, not the %lld expected",
-                       ps_store_path(store), array->name, (long long)info.dims[0],
-                       (long long)array->count);
+        return ps_fail(
+            PS_INVALID, "%s: %s holds %lld items, not the %lld expected; --fresh begins anew",
+            ps_store_path(store), array->name, (long long)info.dims[0], (long long)array->count);
     return ps_store_read_array(store, array->name, array->type, 0, array->count,
                                array->count * (int64_t)ps_type_size(array->type), array->data);
 }
@@ -126,7 +126,10 @@ ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *u
     ps_verify_result verdict;
     PS_TRY(open_of(run, generation, uuid, part, &store));
     PS_TRY(ps_store_verify(store, true, &verdict));
-    return ps_store_get_int(store, "/", "step", step);
+    PS_TRY(ps_store_get_int(store, "/", "step", step));
+    if (*step >= 1) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: is a state after %lld steps, which no run writes",
+                   ps_store_path(store), (long long)*step);
 }
 
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint)

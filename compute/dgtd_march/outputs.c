@@ -41,6 +41,11 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     const march *m = t->m;
     const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
     int64_t probes = m->problem->probe_count, energies = energy_values(m->options);
+    if (!ps_append_log_is_finite(payload, end - at, sizeof *at))
+        return ps_fail(PS_INVALID,
+                       "%s: samples up to step %lld are not finite: no run has written them; "
+                       "--fresh begins anew",
+                       m->record.log_path, (long long)(first + count - 1));
     for (int64_t n = first; n < first + count; ++n) {
         bool sampled = n % m->problem->timing.probe_every == 0,
              energy = n % m->problem->timing.energy_every == 0;
@@ -213,7 +218,7 @@ static ps_status save(const ps_product *product, const char *path, const ps_trac
 static ps_status read_traces(traces *t)
 {
     PS_TRY(init_traces(t));
-    return ps_append_log_replay(t->m->record.log, take_rows, t);
+    return ps_append_log_replay(t->m->record.log, 0, take_rows, t);
 }
 
 static ps_status write_traces(const traces *t, const ps_product *product)

@@ -39,10 +39,13 @@ static ps_status take_record(void *context, int64_t step, int64_t steps, const v
     fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX];
     size_t sum_bytes = sizeof *sums * FMM_PARTS * (size_t)r->sides;
     if (bytes >= 16) memcpy(head, payload, sizeof head);
-    if (bytes != record_bytes(r->sides, head[1]))
+    if (head[1] < 0 || head[1] > bytes / 8 || bytes != record_bytes(r->sides, head[1]))
         return ps_fail(PS_INVALID, "the journal's record %lld has the wrong size", (long long)step);
     const char *at = (const char *)payload + sizeof head;
     memcpy(sums, at, sum_bytes);
+    if (!ps_append_log_is_finite(at, (int64_t)sum_bytes / 8 + head[1], 8))
+        return ps_fail(PS_INVALID, "the journal's record %lld has numbers that are not finite",
+                       (long long)step);
     PS_SCOPED_MEMORY double *values = NULL;
     PS_TRY(ps_alloc_untouched((void **)&values, 8 * head[1], "the journal"));
     memcpy(values, at + sum_bytes, 8 * (size_t)head[1]);

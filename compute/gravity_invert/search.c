@@ -114,6 +114,8 @@ static ps_status look(search *s, double *chi2)
 
 /* ---- beta ---- */
 
+static double tolerance_of(const search *s) { return s->now.tight ? solved : roughly; }
+
 static ps_status begin_trial(search *s, double beta)
 {
     const int64_t n = s->v->length;
@@ -122,7 +124,7 @@ static ps_status begin_trial(search *s, double beta)
     for (int64_t i = 0; i < n; ++i) g[i] = s->descent[i] + beta * s->smoothed[i];
     double size = beta * sqrt(dot(s->smoothed, s->smoothed, n));
     if (size == 0) size = sqrt(dot(s->descent, s->descent, n));
-    return ps_bounded_begin(&s->solver, s->now.tight ? solved : roughly, size, s->v->options.limit);
+    return ps_bounded_begin(&s->solver, tolerance_of(s), size, s->v->options.limit);
 }
 
 /* The largest beta worth a trial: what J weighs along the gradient. */
@@ -340,6 +342,45 @@ static bool on_device(const inversion *v)
     return v->device && ps_device_describe(v->device).kind == PS_DEVICE_CUDA;
 }
 
+static bool is_sound(const search *s, int64_t step)
+{
+    const search_state *n = &s->now;
+    double given = s->v->options.regularisation;
+    if (given > 0 && (n->first != given || !n->tight)) return false;
+    if ((given > 0 || n->trials == 0) && n->beta != n->first) return false;
+    return n->products == step && n->trials >= 0 && n->trials < TRIALS_MAX && n->done == 0 &&
+           n->beta > 0 && n->beta < INFINITY && n->first > 0 && n->first < INFINITY;
+}
+
+/* Whether the gradient that was kept is the one of the model that was kept, but for rounding. */
+static ps_status check_gradient(search *s, bool *same)
+{
+    const int64_t n = s->v->length;
+    double chi2, *miss = s->descent, beta = s->now.beta;
+    PS_TRY(look(s, &chi2));
+    s->now.products -= 1; /* which a run without a stop does not make */
+    double size =
+        sqrt(dot(s->descent, s->descent, n)) + beta * sqrt(dot(s->smoothed, s->smoothed, n));
+    for (int64_t i = 0; i < n; ++i) miss[i] += beta * s->smoothed[i] - s->solver.gradient[i];
+    const ps_bounded_progress *p = s->solver.progress;
+    *same =
+        sqrt(dot(miss, miss, n)) <= fmin(p->tolerance * p->reference, 1e-3 * size) + 1e-8 * size;
+    return PS_OK;
+}
+
+/* A state that was read may be of a file that no run has written. */
+static ps_status resume(search *s, int64_t step)
+{
+    bool sound =
+        is_sound(s, step) && ps_bounded_resume(&s->solver, tolerance_of(s), s->v->options.limit);
+    ps_status status = sound ? check_gradient(s, &sound) : PS_OK;
+    if (status == PS_OK && sound) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: a checkpoint of %lld products whose numbers do not belong together: no run "
+                   "has that; --fresh begins anew",
+                   s->name, (long long)step);
+}
+
 ps_status search_run(inversion *v, const ps_product *product)
 {
     PS_SCOPED(release) search s = {.v = v};
@@ -354,7 +395,7 @@ ps_status search_run(inversion *v, const ps_product *product)
             ps_warning("the state is of sums on %s: the result differs by rounding from one that "
                        "is made on %s alone",
                        s.now.device ? "a device" : "cores", s.now.device ? "cores" : "a device");
-        PS_TRY(ps_bounded_resume(&s.solver));
+        PS_TRY(resume(&s, step));
     } else {
         s.now.device = on_device(v);
         PS_TRY(begin(&s));

@@ -55,6 +55,46 @@ ps_status record_linings(record *r, double *state, int64_t states)
     return states > 0 ? PS_ALLOC(&r->linings_saved, states, "the state for checkpoints") : PS_OK;
 }
 
+/* Whether a record of the log is rows of the history. */
+static ps_status check_rows(const record *r, int64_t first, int64_t count, const void *payload,
+                            int64_t bytes)
+{
+    int64_t item = r->past->precision == PS_SINGLE ? 4 : 8, values = count * r->past->unknowns;
+    if (bytes == values * item && ps_append_log_is_finite(payload, values, item)) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: the steps from %lld on are no %lld rows of finite numbers: no run has "
+                   "written them; --fresh begins anew",
+                   r->state.log_path, (long long)first, (long long)count);
+}
+
+/* The past is what the log holds of its last steps, which are both read. */
+static ps_status compare_past(void *context, int64_t first, int64_t count, const void *payload,
+                              int64_t bytes)
+{
+    const record *r = context;
+    const int64_t kept = r->past->kept, unknowns = r->past->unknowns;
+    size_t item = r->past->precision == PS_SINGLE ? 4 : 8;
+    PS_TRY(check_rows(r, first, count, payload, bytes));
+    for (int64_t n = 0; n < count; ++n) {
+        int64_t age = r->state.step - first - n;
+        for (int64_t j = 0; j < unknowns && age < kept; ++j)
+            if (memcmp((const char *)payload + (size_t)(n * unknowns + j) * item,
+                       (const char *)r->saved + (size_t)(j * kept + kept - 1 - age) * item, item))
+                return ps_fail(PS_INVALID,
+                               "%s: the checkpoint of step %lld has another step %lld than its "
+                               "log: no run has that; --fresh begins anew",
+                               r->run, (long long)r->state.step, (long long)(first + n));
+    }
+    return PS_OK;
+}
+
+/* With --project-mean the past is not what was logged. */
+static ps_status check_past(record *r)
+{
+    if (r->figures.projected != 0) return PS_OK;
+    return ps_append_log_replay(r->state.log, r->state.step - r->past->kept, compare_past, r);
+}
+
 ps_status record_open(record *r, const ps_state_spec *spec, window *past, figures *f, int64_t *step)
 {
     r->past = past;
@@ -62,6 +102,7 @@ ps_status record_open(record *r, const ps_state_spec *spec, window *past, figure
                     "the state for checkpoints"));
     PS_TRY(ps_state_open(spec, &r->state, step));
     if (*step == 0) return PS_OK;
+    PS_TRY(check_past(r));
     window_restore(past, r->saved);
     *f = r->figures;
     if (r->lining_states > 0)
@@ -163,7 +204,9 @@ ps_status record_note(record *r, int64_t count, const void *rows)
 static ps_status take_record(void *context, int64_t first_step, int64_t count, const void *payload,
                              int64_t bytes)
 {
-    return ps_history_append(context, count, payload);
+    const record *r = context;
+    PS_TRY(check_rows(r, first_step, count, payload, bytes));
+    return ps_history_append(r->history, count, payload);
 }
 
 ps_status record_finish(record *r, const ps_product *product, const ps_history_header *header,
@@ -175,7 +218,7 @@ ps_status record_finish(record *r, const ps_product *product, const ps_history_h
         PS_TRY(ps_background_wait(&r->hand));
     } else {
         PS_TRY(create_history(product, header, velocity, &r->history));
-        PS_TRY(ps_append_log_replay(r->state.log, take_record, r->history));
+        PS_TRY(ps_append_log_replay(r->state.log, 0, take_record, r));
     }
     PS_TRY(ps_history_commit(&r->history));
     ps_state_close(&r->state);

@@ -125,11 +125,25 @@ ps_status ps_bounded_begin(ps_bounded *s, double tolerance, double reference, in
     return begin_round(s);
 }
 
-ps_status ps_bounded_resume(ps_bounded *s)
+/* What a run has between two steps. */
+static bool is_sound(const ps_bounded *s, double tolerance)
 {
+    const ps_bounded_progress *p = s->progress;
+    return p->tolerance == tolerance && p->products >= 0 && p->finished == p->converged &&
+           (p->finished == 0 || p->finished == 1) && p->searching >= 0 &&
+           p->searching <= HALVINGS && (p->plain == 0 || p->plain == 1) && p->step > 0 &&
+           p->step < INFINITY && p->inner > 0 && p->inner < INFINITY && p->reference > 0 &&
+           p->reference < INFINITY && ps_lockstep_sound(&s->inner);
+}
+
+bool ps_bounded_resume(ps_bounded *s, double tolerance, int64_t limit)
+{
+    ps_bounded_progress *p = s->progress;
+    if (!is_sound(s, tolerance)) return false;
+    p->limit = limit;
     set_side(s);
     set_inner(s);
-    return PS_OK;
+    return !p->finished || sqrt(dot(s, s->side, s->side)) <= p->tolerance * p->reference;
 }
 
 /* Without bounds the direction is the solution, and the inner residual minus the gradient. */

@@ -52,8 +52,10 @@ ps_status ps_bounded_attach(ps_bounded *solver, const ps_bounded_system *system,
 
 /* From solver->x, within the bounds, and solver->gradient, which the caller has set. */
 ps_status ps_bounded_begin(ps_bounded *solver, double tolerance, double reference, int64_t limit);
-/* After the state was put back. */
-ps_status ps_bounded_resume(ps_bounded *solver);
+/* After the state was put back, whose run may have had another limit; false if it is none between
+ * two steps of a run to this tolerance: files are not believed. Whether x and the gradient belong
+ * together is the caller's to see. */
+bool ps_bounded_resume(ps_bounded *solver, double tolerance, int64_t limit);
 static inline bool ps_bounded_finished(const ps_bounded *solver)
 {
     return solver->progress->finished != 0;

@@ -254,16 +254,12 @@ static ps_status cycle(gmres *a, const ps_gmres *options, ps_krylov_result *resu
     return PS_OK;
 }
 
-static bool is_whole(double x, double least, double most)
-{
-    return x >= least && x <= most && x == floor(x);
-}
-
 /* A state that was put back may be of a file that no run has written. */
-static ps_status check_state(const ps_gmres_state *s, int64_t restart)
+static ps_status check_state(const ps_gmres_state *s, const ps_gmres *options)
 {
-    if (is_whole(s->count, 1, (double)restart) && is_whole(s->iterations, s->count, 1e15) &&
-        s->first > 0 && isfinite(s->first))
+    int64_t restart = options->restart;
+    if (s->count == (double)((options->resume - 1) % restart + 1) &&
+        s->iterations == (double)options->resume && s->first > 0 && isfinite(s->first))
         return PS_OK;
     return ps_fail(PS_INVALID,
                    "a checkpoint of GMRES with %g steps of a cycle of %lld, %g in all, of a first "
@@ -275,14 +271,14 @@ ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, dou
                              double *workspace, ps_krylov_result *result)
 {
     gmres a;
-    bool resume = options->resume;
+    bool resume = options->resume > 0;
     *result = (ps_krylov_result){0};
     if (options->restart < 1 || options->restart > PS_GMRES_RESTART)
         return ps_fail(PS_USAGE, "GMRES restarts after 1..%d steps, not %lld", PS_GMRES_RESTART,
                        (long long)options->restart);
     attach(p, options->restart, workspace, &a);
     if (resume) {
-        PS_TRY(check_state(a.s, options->restart));
+        PS_TRY(check_state(a.s, options));
         double residual = cabs(a.arnoldi.rest[(int64_t)a.s->count]) / a.s->first;
         *result =
             (ps_krylov_result){(int64_t)a.s->iterations, residual, residual <= options->tolerance};

@@ -79,7 +79,7 @@ int64_t ps_gmres_state_doubles(int64_t restart);
 typedef struct ps_gmres {
     double tolerance;
     int64_t limit, restart;
-    bool resume; /* state, basis and g are those of a run that stopped */
+    int64_t resume; /* state, basis and g are those of a run that stopped after so many steps */
 } ps_gmres;
 /* The workspace, of the host, begins with the basis, [restart + 1][size], unless that is
  * elsewhere. */

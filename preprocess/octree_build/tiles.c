@@ -5,6 +5,7 @@
 #include "build.h"
 #include "kernels/common/counter_random.h"
 #include "kernels/common/word_sort.h"
+#include "kernels/fmm/tree.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -22,6 +23,7 @@ typedef struct tile_job {
     ps_journal *journal;
     uint8_t *kept; /* [tiles] 1: the journal held it */
     int64_t coincident;
+    uint64_t places; /* sum of the mixed places of all particles: each is there once */
 } tile_job;
 
 /* A record of the journal: this head, the columns, the places. */
@@ -190,7 +192,29 @@ static ps_status keep_tile(const tile_job *job, int64_t tile, int64_t coincident
     return ps_journal_add(job->journal, s->records, 8 * words);
 }
 
-/* A tile of the journal goes into the file as it is. */
+/* Whether what was kept are particles of this tile: in their leaves, and of places in PARTICLES. */
+static ps_status check_kept(const tile_job *job, const kept_tile *head, const double *const *column,
+                            bool *sound)
+{
+    const ps_octree *tree = job->tree;
+    const int64_t *places = (const int64_t *)column[job->set->columns];
+    int64_t first = job->start[head->tile], leaf = leaf_of(tree, first);
+    const ps_tree_points points = {head->count, column[0], column[1], column[2]};
+    PS_SCOPED_MEMORY uint64_t *keys = NULL;
+    PS_TRY(PS_ALLOC(&keys, head->count, "a kept tile"));
+    ps_tree_keys(&tree->box, tree->height - 1, &points, keys);
+    *sound = head->coincident >= 0 && head->coincident < head->count;
+    for (int c = 0; c < job->set->columns; ++c)
+        *sound &= ps_append_log_is_finite(column[c], head->count, 8);
+    for (int64_t i = 0; i < head->count; ++i) {
+        while (tree->particle_start[leaf + 1] <= first + i) ++leaf;
+        *sound &= keys[i] == tree->keys[tree->height - 1][leaf] && places[i] >= 0 &&
+                  places[i] < tree->particles;
+    }
+    return PS_OK;
+}
+
+/* A tile of the journal goes into the file once it is found to be one. */
 static ps_status take_tile(void *context, int64_t first, int64_t records, const void *payload,
                            int64_t bytes)
 {
@@ -204,21 +228,33 @@ static ps_status take_tile(void *context, int64_t first, int64_t records, const 
         bytes != 8 * (HEAD_WORDS + head.count * (job->set->columns + 1)))
         return ps_fail(PS_INVALID, "the journal holds what is no tile of this tree");
     if (job->kept[head.tile]) return PS_OK;
-    job->kept[head.tile] = 1;
-    job->coincident += head.coincident;
     column[0] = (const double *)payload + HEAD_WORDS;
     for (int c = 1; c <= job->set->columns; ++c) column[c] = column[c - 1] + head.count;
+    bool sound;
+    PS_TRY(check_kept(job, &head, column, &sound));
+    if (!sound)
+        return ps_fail(PS_INVALID,
+                       "the journal's tile %lld holds other particles than its leaves: no run has "
+                       "written it; --fresh begins anew",
+                       (long long)head.tile);
+    job->kept[head.tile] = 1;
+    job->coincident += head.coincident;
+    for (int64_t i = 0; i < head.count; ++i)
+        job->places += ps_counter_mix((uint64_t)((const int64_t *)column[job->set->columns])[i]);
     return ps_octree_write_tile(job->file, job->side, head.tile, column,
                                 (const int64_t *)column[job->set->columns]);
 }
 
 /* ---- all tiles ---- */
 
-static ps_status do_tile(const tile_job *job, int64_t tile, tile_space *s, int64_t *found)
+static ps_status do_tile(const tile_job *job, int64_t tile, tile_space *s, int64_t *found,
+                         uint64_t *places)
 {
     PS_TRY(fill_tile(job, tile, s));
     int64_t coincident = count_coincident(job, tile, s);
     *found += coincident;
+    for (int64_t i = 0; i < job->start[tile + 1] - job->start[tile]; ++i)
+        *places += ps_counter_mix((uint64_t)s->permutation[i]);
     PS_TRY(ps_octree_write_tile(job->file, job->side, tile, (const double *const *)s->column,
                                 s->permutation));
     return keep_tile(job, tile, coincident, s);
@@ -227,19 +263,21 @@ static ps_status do_tile(const tile_job *job, int64_t tile, tile_space *s, int64
 static ps_status do_tiles(tile_job *job)
 {
     int64_t found = 0, done = 0;
+    uint64_t places = 0;
     ps_failure failure = {0};
     ps_progress progress;
     for (int64_t t = 0; t < job->tiles; ++t) done += job->kept[t];
+    const int64_t kept = done;
     if (done) ps_info("%lld of %lld tiles were kept", (long long)done, (long long)job->tiles);
     ps_progress_start(&progress, "writing", "tiles", done, job->tiles);
-#pragma omp parallel reduction(+ : found)
+#pragma omp parallel reduction(+ : found, places)
     {
         tile_space space;
         ps_note_failure(&failure, space_init(job, &space));
 #pragma omp for schedule(dynamic)
         for (int64_t t = 0; t < job->tiles; ++t) {
             if (ps_has_failed(&failure) || job->kept[t]) continue;
-            ps_note_failure(&failure, do_tile(job, t, &space, &found));
+            ps_note_failure(&failure, do_tile(job, t, &space, &found, &places));
 #pragma omp critical(octree_build_progress)
             ps_progress_update(&progress, ++done);
         }
@@ -247,6 +285,12 @@ static ps_status do_tiles(tile_job *job)
     }
     ps_progress_end(&progress);
     job->coincident += found;
+    for (int64_t i = 0; i < job->tree->particles && kept > 0; ++i)
+        places -= ps_counter_mix((uint64_t)i);
+    if (ps_first_failure(&failure) == PS_OK && kept > 0 && places + job->places != 0)
+        return ps_fail(PS_INVALID,
+                       "the journal has particles twice: no run has written it; --fresh "
+                       "begins anew");
     return ps_first_failure(&failure);
 }
 

@@ -1,5 +1,6 @@
 #include "cut.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,7 +240,20 @@ static ps_status fill_tile(const job *j, int64_t index, const workspace *own)
     return keep_tile(f, index, &tile, own->blocks);
 }
 
-/* A tile of the journal goes into the file as it is. */
+static bool is_sound(const ps_block_header *header, const ps_block_tile *tile)
+{
+    const uint16_t infinite = 0x7c00, *halves = tile->values;
+    if (!header->half)
+        return ps_append_log_is_finite(tile->values, tile->value_count,
+                                       ps_block_tile_value_bytes(header));
+    bool sound = tile->error_max >= 0 && tile->error_max <= rounding_limit &&
+                 tile->error_rms >= 0 && tile->error_rms <= rounding_limit &&
+                 tile->square_sum >= 0 && tile->square_sum < INFINITY;
+    for (int64_t v = 0; v < tile->value_count; ++v) sound &= (halves[v] & infinite) != infinite;
+    return sound;
+}
+
+/* A tile of the journal goes into the file once it is found to be one. */
 static ps_status take_tile(void *context, int64_t first, int64_t count, const void *payload,
                            int64_t bytes)
 {
@@ -258,8 +272,17 @@ static ps_status take_tile(void *context, int64_t first, int64_t count, const vo
     if (f->kept[head.index]) return PS_OK;
     f->kept[head.index] = 1;
     memcpy(f->record, payload, (size_t)bytes);
-    ps_block_tile_place(&f->plan->header, &head.tile, f->record + HEAD);
-    return ps_block_matrix_write_tile(f->out, head.index, &head.tile);
+    ps_block_tile tile = *counts; /* of the record, only what is not counted anew */
+    tile.error_max = head.tile.error_max;
+    tile.error_rms = head.tile.error_rms;
+    tile.square_sum = head.tile.square_sum;
+    ps_block_tile_place(&f->plan->header, &tile, f->record + HEAD);
+    if (!is_sound(&f->plan->header, &tile))
+        return ps_fail(PS_INVALID,
+                       "the journal's tile %lld has numbers that are not finite: no run has "
+                       "written it; --fresh begins anew",
+                       (long long)head.index);
+    return ps_block_matrix_write_tile(f->out, head.index, &tile);
 }
 
 static ps_status write_all(filling *f, job *j)

@@ -1,6 +1,7 @@
 /* Records of the journal: squares that were computed (specs/tdbem_assembly.md). */
 #include <string.h>
 
+#include "formats/append_log.h"
 #include "stage/tdbem_assembly/slice_assembly.h"
 
 /* A record: this, then the arrays of the tile. */
@@ -53,8 +54,29 @@ int64_t ps_assembly_journal_unit(const void *record, int64_t bytes)
     return head.unit;
 }
 
+static bool within(int32_t place, int64_t first, int64_t count)
+{
+    return place >= first && place < first + count;
+}
+
+static bool is_sound(const ps_interaction_tile *tile, int64_t k_bound)
+{
+    int64_t values = 0;
+    bool sound = ps_append_log_is_finite(tile->values, tile->value_count, 8) &&
+                 ps_append_log_is_finite(tile->near_values, tile->near_count, 8);
+    for (int64_t v = 0; v < tile->rows * tile->slices; ++v) {
+        values += tile->lengths[v];
+        sound &= tile->lengths[v] == 0 ||
+                 (tile->starts[v] >= 1 && tile->starts[v] + tile->lengths[v] - 1 <= k_bound);
+    }
+    for (int64_t e = 0; e < tile->near_count; ++e)
+        sound &= within(tile->near_rows[e], tile->first_row, tile->rows) &&
+                 within(tile->near_columns[e], tile->first_slice, tile->slices);
+    return sound && values == tile->value_count;
+}
+
 ps_status ps_assembly_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
-                                     ps_interaction_tile *tile)
+                                     int64_t k_bound, ps_interaction_tile *tile)
 {
     square_head head;
     const char *at = get(record, &head, sizeof head);
@@ -80,5 +102,9 @@ ps_status ps_assembly_journal_unpack(const void *record, int64_t bytes, ps_preci
         at = get(at, &value, sizeof value);
         tile->values[i] = value; /* rounds to the same again */
     }
-    return PS_OK;
+    if (is_sound(tile, k_bound)) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "the journal's square %lld holds what no square has: no run has written it; "
+                   "--fresh begins anew",
+                   (long long)head.unit);
 }

@@ -294,7 +294,9 @@ static ps_status restore_unit(void *context, int64_t first, int64_t count, const
     if (unit < 0 || unit >= a->plan->units || a->kept[unit])
         return ps_fail(PS_INVALID, "the journal has a square that is none of this assembly");
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
-    PS_TRY(ps_assembly_journal_unpack(record, bytes, a->plan->precision, &buffers->tile));
+    PS_TRY(ps_assembly_journal_unpack(record, bytes, a->plan->precision,
+                                      ps_interaction_k_bound(&a->problem->interaction),
+                                      &buffers->tile));
     if (mirrored)
         PS_TRY(ps_interaction_transpose(&buffers->tile, buffers->offsets, &buffers->mirror));
     a->kept[unit] = 1;

@@ -113,9 +113,10 @@ int64_t ps_assembly_journal_pack(int64_t unit, const ps_interaction_tile *tile,
                                  ps_precision precision, void *out);
 /* The unit of a record; -1: none. */
 int64_t ps_assembly_journal_unit(const void *record, int64_t bytes);
-/* Fills the tile, whose ranges are set, from a record. PS_INVALID if they do not fit. */
+/* Fills the tile, whose ranges are set, from a record. PS_INVALID if it does not fit, or holds what
+ * no tile has: places outside, lags above k_bound, numbers that are not finite. */
 ps_status ps_assembly_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
-                                     ps_interaction_tile *tile);
+                                     int64_t k_bound, ps_interaction_tile *tile);
 
 /* ---- assembly_certificate.c ---- */
 

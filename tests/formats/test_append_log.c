@@ -61,7 +61,7 @@ static int64_t last_step(void)
     int64_t next = 1;
     check_ok(ps_append_log_open(path, &log));
     int64_t last = ps_append_log_last(log);
-    check_ok(ps_append_log_replay(log, check_record, &next));
+    check_ok(ps_append_log_replay(log, 0, check_record, &next));
     assert_int_equal(next, last + 1);
     return last;
 }
@@ -157,7 +157,7 @@ static void a_change_while_open_is_seen(void **state)
     assert_int_equal(pwrite(descriptor, "x", 1, size_of() - 3), 1);
     close(descriptor);
     int64_t next = 1;
-    check_fails(ps_append_log_replay(log, check_record, &next), PS_INVALID,
+    check_fails(ps_append_log_replay(log, 0, check_record, &next), PS_INVALID,
                 "the record that ends with step 6 has changed");
 }
 

@@ -1,10 +1,13 @@
 /* store_edit IN OUT DATASET INDEX VALUE: a copy of a store with one value of a dataset changed, its
- * hashes and statistics made anew: what no checksum notices. DATASET may be @NAME: an integer of the
- * root. */
+ * hashes and statistics made anew: what no checksum notices. DATASET may be @NAME: an integer of
+ * the root. Bytes (u8) are words of 8, integers unless VALUE has a point, "nan" or "inf" in it.
+ * store_edit LOG OUT record:N WORD VALUE: the same of an append log, of words of its Nth record;
+ * VALUE "cut": the record ends before this word. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/append_log.h"
 #include "formats/store.h"
 #include "runtime/scope.h"
 
@@ -35,11 +38,20 @@ static ps_status copy_attribute(ps_store *from, ps_store *to, const char *object
     }
 }
 
+static void change_word(void *data, int64_t at, const char *value)
+{
+    double real = atof(value);
+    int64_t integer = atoll(value);
+    memcpy((char *)data + 8 * at, strpbrk(value, ".n") ? (void *)&real : (void *)&integer, 8);
+}
+
 static void change(const ps_dataset_info *info, void *data, int64_t at, const char *value)
 {
     if (info->type == PS_I64) ((int64_t *)data)[at] = atoll(value);
     if (info->type == PS_I32) ((int32_t *)data)[at] = (int32_t)atoll(value);
     if (info->type == PS_F64) ((double *)data)[at] = atof(value);
+    if (info->type == PS_F32) ((float *)data)[at] = (float)atof(value);
+    if (info->type == PS_U8) change_word(data, at, value);
 }
 
 /* Chunk after chunk; `index` counts values over all of them. */
@@ -110,18 +122,61 @@ static ps_status edit(ps_store *from, ps_store *to, char **argv)
     return PS_OK;
 }
 
+static ps_status edit_store(char **argv)
+{
+    enum { OPTIONS = 1 << 16 };
+    PS_SCOPED(ps_store_close) ps_store *from = NULL, *to = NULL;
+    PS_SCOPED_MEMORY char *options = calloc(OPTIONS, 1);
+    PS_TRY(ps_store_open(argv[1], NULL, 0, &from));
+    PS_TRY(ps_store_get_text(from, "/", "options", options, OPTIONS));
+    ps_store_identity identity = {
+        ps_store_format(from), ps_store_version(from), "store_edit", "-", options, 0};
+    PS_TRY(ps_store_create(argv[2], &identity, &to));
+    PS_TRY(edit(from, to, argv));
+    return ps_store_commit(&to);
+}
+
+typedef struct log_edit {
+    ps_append_log *to;
+    int64_t record, word, at;
+    const char *value;
+} log_edit;
+
+static ps_status copy_record(void *context, int64_t first, int64_t count, const void *payload,
+                             int64_t bytes)
+{
+    log_edit *e = context;
+    PS_SCOPED_MEMORY char *own = malloc((size_t)bytes + 8);
+    memcpy(own, payload, (size_t)bytes);
+    if (e->at++ == e->record) {
+        if (8 * e->word + 8 > bytes)
+            return ps_fail(PS_USAGE, "the record has %lld bytes", (long long)bytes);
+        if (strcmp(e->value, "cut") == 0)
+            bytes = 8 * e->word;
+        else
+            change_word(own, e->word, e->value);
+    }
+    return ps_append_log_append(e->to, count, own, bytes);
+}
+
+static ps_status edit_log(char **argv)
+{
+    PS_SCOPED(ps_append_log_close) ps_append_log *from = NULL, *to = NULL;
+    log_edit e = {
+        .record = atoll(argv[3] + strlen("record:")), .word = atoll(argv[4]), .value = argv[5]};
+    PS_TRY(ps_append_log_open(argv[1], &from));
+    PS_TRY(
+        ps_append_log_create(argv[2], ps_append_log_uuid(from), ps_append_log_identity(from), &to));
+    e.to = to;
+    PS_TRY(ps_append_log_replay(from, 0, copy_record, &e));
+    return e.at > e.record ? PS_OK
+                           : ps_fail(PS_USAGE, "%s has %lld records", argv[1], (long long)e.at);
+}
+
 int main(int argc, char **argv)
 {
-    PS_SCOPED(ps_store_close) ps_store *from = NULL, *to = NULL;
     if (argc != 6) return PS_USAGE;
-    ps_status status = ps_store_open(argv[1], NULL, 0, &from);
-    if (status == PS_OK) {
-        ps_store_identity identity = {
-            ps_store_format(from), ps_store_version(from), "store_edit", "-", "", 0};
-        status = ps_store_create(argv[2], &identity, &to);
-    }
-    if (status == PS_OK) status = edit(from, to, argv);
-    if (status == PS_OK) status = ps_store_commit(&to);
+    ps_status status = strncmp(argv[3], "record:", 7) == 0 ? edit_log(argv) : edit_store(argv);
     if (status != PS_OK) fprintf(stderr, "store_edit: %s\n", ps_message());
     return status;
 }
