@@ -321,10 +321,8 @@ static ps_status assemble(const ps_retarded_problem *problem, const ps_assembly_
 static ps_status meet_other(const ps_run *run, const char *base)
 {
     if (!ps_journal_is_there(base)) return PS_OK;
-    if (run->fresh) {
-        ps_journal_remove(base);
-        return PS_OK;
-    }
+    if (run->fresh && ps_comm_rank() == 0) ps_journal_remove(base);
+    if (run->fresh) return PS_OK;
     return ps_fail(PS_USAGE,
                    "the unfinished run %s is of other ranks than these %d: continue with as many "
                    "as it had, or begin anew with --fresh",
@@ -336,7 +334,7 @@ static ps_status meet_other_ranks(const ps_run *run)
 {
     char base[4200], part[4096];
     int64_t generation;
-    if (run->plan || !run->output || ps_comm_rank() != 0) return PS_OK;
+    if (run->plan || !run->output) return PS_OK;
     PS_TRY(ps_store_next_generation(run->output, &generation));
     int size = ps_comm_size(), rank = size > 1 ? size : 0;
     for (bool there = true; there; ++rank) {

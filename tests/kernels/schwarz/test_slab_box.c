@@ -204,7 +204,7 @@ static void all_ways_lead_to_the_answer(void **unused)
     for (int c = 0; c < 18; ++c) {
         plan.slabs = slabs[c / 6];
         plan.coarse = c % 2 ? .9 : 0;
-        solve_whole(&w, &plan, (way)(c / 2 % 3), &(ps_gmres){1e-14, 100, 60, false});
+        solve_whole(&w, &plan, (way)(c / 2 % 3), &(ps_gmres){1e-14, 100, 60, 0});
     }
     free(w.load);
     free(w.u);
@@ -223,7 +223,7 @@ static void full_coarse_space_is_exact(void **unused)
     for (int c = 0; c < 6; ++c) {
         plan.slabs = slabs[c / 2];
         int64_t steps =
-            solve_whole(&w, &plan, c % 2 ? GMRES : FIXED_POINT, &(ps_gmres){1e-12, 3, 3, false});
+            solve_whole(&w, &plan, c % 2 ? GMRES : FIXED_POINT, &(ps_gmres){1e-12, 3, 3, 0});
         assert_true(steps <= 2);
     }
     free(w.load);
@@ -243,14 +243,14 @@ static void restarts(void **unused)
                              .load = w.load};
     fixture f = open_box(&plan);
     ps_interface problem = ps_slab_box_interface(&f.box, true);
-    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60, false}, f.g, f.space, &full));
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60, 0}, f.g, f.space, &full));
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
-    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 8, false}, f.g, f.space, &cut));
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 8, 0}, f.g, f.space, &cut));
     assert_true(cut.iterations > full.iterations);
-    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 0, false}, f.g, f.space, &cut),
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 0, 0}, f.g, f.space, &cut),
                 PS_USAGE, "restarts");
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
-    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60, false}, f.g, f.space, &cut),
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60, 0}, f.g, f.space, &cut),
                 PS_FAILED, "5 iterations");
     close_box(&f);
     free(w.load);
@@ -376,16 +376,16 @@ static void gmres_continues_to_the_same_bits(void **unused)
         s.problem.watch = stop_there;
         s.problem.watcher = &s;
         assert_int_equal(
-            ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, false}, f.g, f.space, &cut),
+            ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, 0}, f.g, f.space, &cut),
             PS_FAILED);
         memcpy(f.g, s.kept, (size_t)s.problem.size * sizeof *f.g);
         memcpy(f.space, s.kept + s.problem.size, (size_t)space * sizeof *f.g);
         s.problem.watch = NULL;
-        check_ok(
-            ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, true}, f.g, f.space, &cut));
+        const ps_gmres resumed = {1e-9, 300, 4, cut.iterations};
+        check_ok(ps_interface_gmres(&s.problem, &resumed, f.g, f.space, &cut));
         ps_interface again = ps_slab_box_interface(&other.box, true);
-        check_ok(ps_interface_gmres(&again, &(ps_gmres){1e-9, 300, 4, false}, other.g, other.space,
-                                    &full));
+        check_ok(
+            ps_interface_gmres(&again, &(ps_gmres){1e-9, 300, 4, 0}, other.g, other.space, &full));
         assert_int_equal(full.iterations, cut.iterations);
         assert_memory_equal(f.g, other.g, (size_t)s.problem.size * sizeof *f.g);
         free(s.kept);
