@@ -17,6 +17,7 @@
 
 #include "runtime/scope.h"
 #include "runtime/status.h"
+#include "tests/support/distance.h"
 #include "tests/support/random.h"
 
 /* |actual - expected| <= absolute + relative * |expected|; NaN fails. */
@@ -31,6 +32,18 @@ static inline void check_near_(double actual, double expected, double absolute, 
     print_error("%s: %.17g, expected %.17g: off by %.3g, allowed %.3g\n", what, actual, expected,
                 fabs(actual - expected), bound);
     _fail(file, line);
+}
+
+/* |actual[i] - expected[i]| <= relative * the largest |expected|, for all i; NaN fails. */
+#define check_all_near(actual, expected, count, relative)                                          \
+    check_all_near_((actual), (expected), (count), (relative), #actual, __FILE__, __LINE__)
+
+static inline void check_all_near_(const double *actual, const double *expected, int64_t count,
+                                   double relative, const char *what, const char *file, int line)
+{
+    double bound = relative * largest_of(expected, count);
+    for (int64_t i = 0; i < count; ++i)
+        check_near_(actual[i], expected[i], bound, 0, what, file, line);
 }
 
 /* actual <= bound; NaN fails. */

@@ -19,4 +19,12 @@ static inline double relative_l2(const double *got, const double *want, int64_t 
 /* The larger of two errors, NaN if one is: fmax would drop it. */
 static inline double worse_of(double a, double b) { return a >= b || isnan(a) ? a : b; }
 
+/* The largest |number|, NaN if one is. */
+static inline double largest_of(const double *numbers, int64_t count)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < count; ++i) largest = worse_of(largest, fabs(numbers[i]));
+    return largest;
+}
+
 #endif

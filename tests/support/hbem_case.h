@@ -184,6 +184,20 @@ static inline void hbem_case_finish(hbem_case *c, ps_hbem_space_kind kind, doubl
     hbem_space_make(&c->space, kind, &c->surface);
 }
 
+/* Bodies with the functions of a space and rules. */
+static inline void hbem_sphere(hbem_case *c, int n, ps_hbem_space_kind kind, double tolerance)
+{
+    hbem_case_sphere(c, n);
+    hbem_case_finish(c, kind, tolerance);
+}
+
+static inline void hbem_cells(hbem_case *c, int n, int l_shape, ps_hbem_space_kind kind,
+                              double tolerance)
+{
+    hbem_case_cells(c, n, l_shape);
+    hbem_case_finish(c, kind, tolerance);
+}
+
 static inline void hbem_case_release(hbem_case *c)
 {
     hbem_space_free(&c->space);

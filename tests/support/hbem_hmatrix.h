@@ -45,6 +45,32 @@ static inline void hbem_tree_free(ps_cluster_tree *tree)
     free(tree->order);
 }
 
+/* A body whose functions are in the order of their tree. */
+typedef struct hbem_body {
+    hbem_case c;
+    ps_cluster_tree tree;
+} hbem_body;
+
+static inline void hbem_body_sphere(hbem_body *b, int n, ps_hbem_space_kind kind, double tolerance,
+                                    int64_t leaf_size)
+{
+    hbem_sphere(&b->c, n, kind, tolerance);
+    hbem_tree_make(&b->tree, &b->c.space, leaf_size);
+}
+
+static inline void hbem_body_cells(hbem_body *b, int n, int l_shape, ps_hbem_space_kind kind,
+                                   double tolerance, int64_t leaf_size)
+{
+    hbem_cells(&b->c, n, l_shape, kind, tolerance);
+    hbem_tree_make(&b->tree, &b->c.space, leaf_size);
+}
+
+static inline void hbem_body_release(hbem_body *b)
+{
+    hbem_tree_free(&b->tree);
+    hbem_case_release(&b->c);
+}
+
 typedef struct hbem_hmatrix {
     ps_hbem_assembly assembly;
     ps_hmatrix_leaf *leaves;
@@ -76,6 +102,14 @@ static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
                              .precision = op->far_precision,
                              .leaves = h->leaves};
     hbem_case_ok(ps_hmatrix_init(&h->matrix));
+}
+
+/* The same of an operator between the functions of a body. */
+static inline void hbem_body_hmatrix(const hbem_body *b, const ps_hbem_operator *op, double eta,
+                                     bool symmetric, double tolerance, hbem_hmatrix *h)
+{
+    ps_block_tree blocks = {&b->tree, &b->tree, eta, symmetric};
+    hbem_hmatrix_set(h, op, &blocks, tolerance);
 }
 
 static inline void hbem_hmatrix_run(hbem_hmatrix *h, int threads)
@@ -110,6 +144,19 @@ static inline void hbem_hmatrix_apply(const ps_hmatrix *matrix, int64_t sides, c
     free(plan.first);
     free(plan.visits);
     free(plan.shares);
+}
+
+/* Whether two matrices of the same leaves have the same bits. */
+static inline bool hbem_hmatrix_same(const ps_hmatrix *a, const ps_hmatrix *b)
+{
+    bool same = a->precision == b->precision;
+    for (int64_t leaf = 0; same && leaf < a->leaf_count; ++leaf) {
+        int64_t rank = a->blocks[leaf].rank, numbers = ps_hmatrix_numbers(a, leaf, rank);
+        size_t bytes = (size_t)numbers * (a->precision == PS_SINGLE ? 4 : 8);
+        same = b->blocks[leaf].rank == rank &&
+               memcmp(a->blocks[leaf].values, b->blocks[leaf].values, bytes) == 0;
+    }
+    return same;
 }
 
 /* Number of a part of a block. */

@@ -45,10 +45,3 @@ static void test_table(void **state)
     fclose(file);
     assert_int_equal(points, count);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_meet),
-                                       cmocka_unit_test(test_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

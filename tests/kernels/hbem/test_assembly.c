@@ -4,7 +4,6 @@
 #include "kernels/hbem/strata.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_hmatrix.h"
 
 /* ---- trees ---- */
@@ -40,8 +39,7 @@ static void test_tree(void **state)
 {
     for (int cut = PS_CUT_MEDIAN; cut <= PS_CUT_HILBERT; ++cut) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_cells(&c, 4, 1);
-        hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+        hbem_cells(&c, 4, 1, PS_SPACE_P1, 1e-3);
         check_tree(&c, (ps_cluster_cut)cut);
     }
 }
@@ -53,8 +51,7 @@ static void test_large_tree(void **state)
     int threads = omp_get_max_threads();
     for (int run = 0; run < 2; ++run) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_sphere(&c, 92);
-        hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
+        hbem_sphere(&c, 92, PS_SPACE_P0, 1e-3);
         omp_set_num_threads(run ? 3 : 1);
         if (run) check_tree(&c, PS_CUT_MEDIAN);
         hbem_space_free(&c.space);
@@ -91,13 +88,10 @@ static void check_tiling(const ps_cluster_tree *tree, bool symmetric)
 
 static void test_block_tree(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    hbem_case_sphere(&c, 12);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    hbem_tree_make(&tree, &c.space, 16);
-    check_tiling(&tree, false);
-    check_tiling(&tree, true);
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    hbem_body_sphere(&b, 12, PS_SPACE_P1, 1e-3, 16);
+    check_tiling(&b.tree, false);
+    check_tiling(&b.tree, true);
 }
 
 /* ---- ACA on matrices given by a formula ---- */
@@ -287,25 +281,19 @@ static void test_aca_zeros(void **state)
 
 /* ---- matrices ---- */
 
-typedef void (*body)(hbem_case *c);
-static void sphere(hbem_case *c) { hbem_case_sphere(c, 5); }
-static void l_shape(hbem_case *c) { hbem_case_cells(c, 2, 1); }
-
-static double error_of(hbem_case *c, const ps_hbem_operator *op, const ps_cluster_tree *tree,
-                       double tolerance, const double *reference)
+static double error_of(hbem_body *b, const ps_hbem_operator *op, double tolerance,
+                       const double *reference)
 {
     PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     bool symmetric = op->kernel == PS_KERNEL_SLP || op->kernel == PS_KERNEL_HYPS;
-    ps_block_tree blocks = {tree, tree, 2, symmetric};
-    hbem_case_rules(c, tolerance);
-    hbem_hmatrix_set(&h, op, &blocks, tolerance);
+    hbem_case_rules(&b->c, tolerance);
+    hbem_body_hmatrix(b, op, 2, symmetric, tolerance, &h);
     hbem_hmatrix_run(&h, 1);
-    double error = hbem_hmatrix_error(&h.matrix, reference);
-    return error;
+    return hbem_hmatrix_error(&h.matrix, reference);
 }
 
 typedef struct gate {
-    body make;
+    bool l_shape; /* or a sphere */
     ps_hbem_space_kind kind;
     double k, least;  /* tolerances down to this one */
     unsigned kernels; /* a bit each; ADLP is DLP's transpose (test_operators) */
@@ -317,23 +305,22 @@ enum { SLP = 1, DLP = 2, ADLP = 4, HYPS = 8 };
  * tenth of the least tolerance. */
 static void check_errors(const gate *g)
 {
-    const ps_hbem_space_kind kind = g->kind;
     const double k = g->k, least = g->least;
     static const char *const names[] = {"SLP", "DLP", "ADLP", "HYPS"};
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    g->make(&c);
-    hbem_case_finish(&c, kind, 1e-6);
-    hbem_tree_make(&tree, &c.space, 8);
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    if (g->l_shape)
+        hbem_body_cells(&b, 2, 1, g->kind, 1e-6, 8);
+    else
+        hbem_body_sphere(&b, 5, g->kind, 1e-6, 8);
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
         if (!(g->kernels >> kernel & 1)) continue;
-        ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
-        hbem_case_rules(&c, fmax(1e-6, least / 10));
+        ps_hbem_operator op = hbem_case_operator(&b.c, (ps_hbem_kernel)kernel, k);
+        hbem_case_rules(&b.c, fmax(1e-6, least / 10));
         PS_SCOPED_MEMORY double *reference = hbem_dense(&op);
         for (int step = 0; step < 3; ++step) {
             double tolerance = step == 0 ? 1e-3 : step == 1 ? 1e-4 : 1e-6;
             if (tolerance < .5 * least) break;
-            double error = error_of(&c, &op, &tree, tolerance, reference);
+            double error = error_of(&b, &op, tolerance, reference);
             print_message("    k = %g %s eps %.0e: error %.2e\n", k, names[kernel], tolerance,
                           error);
             check_at_most(error, 2 * tolerance);
@@ -343,17 +330,17 @@ static void check_errors(const gate *g)
 
 static void test_errors_sphere(void **state)
 {
-    check_errors(&(gate){sphere, PS_SPACE_P1, 0, 1e-4, SLP | DLP | HYPS});
-    check_errors(&(gate){sphere, PS_SPACE_P1, 3, 1e-4, SLP | DLP | ADLP | HYPS});
+    check_errors(&(gate){false, PS_SPACE_P1, 0, 1e-4, SLP | DLP | HYPS});
+    check_errors(&(gate){false, PS_SPACE_P1, 3, 1e-4, SLP | DLP | ADLP | HYPS});
 }
 
 /* It has all that a cube has: planes, edges and corners, and an edge inwards besides. */
 static void test_errors_l_shape(void **state)
 {
-    check_errors(&(gate){l_shape, PS_SPACE_P1, 0, 1e-6, SLP | DLP | HYPS});
-    check_errors(&(gate){l_shape, PS_SPACE_P1, 3, 1e-6, SLP});
-    check_errors(&(gate){l_shape, PS_SPACE_P1, 3, 1e-4, DLP | HYPS});
-    check_errors(&(gate){l_shape, PS_SPACE_P0, 0, 1e-4, SLP | DLP});
+    check_errors(&(gate){true, PS_SPACE_P1, 0, 1e-6, SLP | DLP | HYPS});
+    check_errors(&(gate){true, PS_SPACE_P1, 3, 1e-6, SLP});
+    check_errors(&(gate){true, PS_SPACE_P1, 3, 1e-4, DLP | HYPS});
+    check_errors(&(gate){true, PS_SPACE_P0, 0, 1e-4, SLP | DLP});
 }
 
 /* ---- HYPS by its weak form in far blocks ---- */
@@ -361,7 +348,7 @@ static void test_errors_l_shape(void **state)
 /* |weak - direct| of a row or column, relative to its largest number. */
 static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, bool column)
 {
-    double numbers[2][512], off = 0, largest = 0;
+    double numbers[2][512];
     ps_hbem_range r = {leaf->row_begin, leaf->row_end}, c = {leaf->column_begin, leaf->column_end};
     int64_t length = (column ? r.end - r.begin : c.end - c.begin) * ps_hbem_parts(&op);
     for (int weak = 0; weak < 2; ++weak) {
@@ -375,29 +362,23 @@ static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, 
             ps_hbem_far_row(&far, 1, numbers[weak]);
         free(w.base);
     }
-    for (int64_t e = 0; e < length; ++e) {
-        off = worse_of(off, fabs(numbers[1][e] - numbers[0][e]));
-        largest = worse_of(largest, fabs(numbers[0][e]));
-    }
-    return off / largest;
+    for (int64_t e = 0; e < length; ++e) numbers[1][e] -= numbers[0][e];
+    return largest_of(numbers[1], length) / largest_of(numbers[0], length);
 }
 
 /* Both forms are the same but for quadrature; in fp32 the weak one cancels. */
 static void test_weak_far(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    hbem_case_sphere(&c, 8);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
-    hbem_tree_make(&tree, &c.space, 16);
-    ps_block_tree blocks = {&tree, &tree, 2, false};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    hbem_body_sphere(&b, 8, PS_SPACE_P1, 1e-6, 16);
+    ps_block_tree blocks = {&b.tree, &b.tree, 2, false};
     int64_t count = ps_block_tree_leaves(&blocks, NULL), seen = 0;
     PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
     ps_block_tree_leaves(&blocks, leaves);
     for (int64_t l = 0; l < count; ++l) {
         if (!leaves[l].far || ++seen % 16) continue;
         for (int e = 0; e < 8; ++e) {
-            ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_HYPS, e & 1 ? 2 : 0);
+            ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_HYPS, e & 1 ? 2 : 0);
             op.far_precision = e & 2 ? PS_SINGLE : PS_DOUBLE;
             assert_true(weak_difference(op, &leaves[l], e & 4) < (e & 2 ? 2e-4 : 1e-6));
         }
@@ -426,28 +407,19 @@ static ps_status count_line(void *context, const ps_hbem_far *far, bool column, 
 /* The same bits by a source that passes on; its failure is that of the assembly. */
 static void test_row_source(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
     PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix own = {0}, other = {0};
     counting_source counts = {0};
     ps_hbem_row_source source = {count_line, &counts};
-    hbem_case_sphere(&c, 6);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    hbem_tree_make(&tree, &c.space, 8);
-    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
-    ps_block_tree blocks = {&tree, &tree, 2, false};
-    hbem_hmatrix_set(&own, &op, &blocks, 1e-4);
+    hbem_body_sphere(&b, 6, PS_SPACE_P1, 1e-3, 8);
+    ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_DLP, 2);
+    hbem_body_hmatrix(&b, &op, 2, false, 1e-4, &own);
     hbem_hmatrix_run(&own, 1);
-    hbem_hmatrix_set(&other, &op, &blocks, 1e-4);
+    hbem_body_hmatrix(&b, &op, 2, false, 1e-4, &other);
     other.assembly.rows = &source;
     hbem_hmatrix_run(&other, 1);
     assert_true(counts.lines > 0);
-    for (int64_t l = 0; l < own.matrix.leaf_count; ++l) {
-        const ps_hmatrix_block *a = &own.matrix.blocks[l], *b = &other.matrix.blocks[l];
-        assert_int_equal(a->rank, b->rank);
-        int64_t bytes = 8 * ps_hmatrix_numbers(&own.matrix, l, a->rank);
-        assert_memory_equal(a->values, b->values, (size_t)bytes);
-    }
+    assert_true(hbem_hmatrix_same(&own.matrix, &other.matrix));
     counts = (counting_source){.fails_at = 5};
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
     assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, hbem_keep, &own.matrix), PS_INVALID);

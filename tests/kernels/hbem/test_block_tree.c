@@ -43,26 +43,17 @@ static int64_t wide_leaves(const ps_cluster_tree *tree, const ps_cluster_leaves 
 
 static void wide_blocks_are_cut(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    hbem_case_sphere(&c, 10);
-    hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
-    hbem_tree_make(&tree, &c.space, 8);
-    const ps_block_tree blocks = {.rows = &tree, .columns = &tree, .eta = 2};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    hbem_body_sphere(&b, 10, PS_SPACE_P1, 1e-3, 8);
+    const ps_block_tree blocks = {.rows = &b.tree, .columns = &b.tree, .eta = 2};
     PS_SCOPED(ps_cluster_leaves_release)
     ps_cluster_leaves plain = leaves_of(&blocks, 0),
                       cut = leaves_of(&blocks, .3);
     PS_SCOPED(ps_cluster_leaves_release) ps_cluster_leaves same = leaves_of(&blocks, 1e3);
-    assert_true(wide_leaves(&tree, &plain, .3) > 10);
-    assert_int_equal(wide_leaves(&tree, &cut, .3), 0);
+    assert_true(wide_leaves(&b.tree, &plain, .3) > 10);
+    assert_int_equal(wide_leaves(&b.tree, &cut, .3), 0);
     assert_true(cut.count > plain.count);
     assert_int_equal(same.count, plain.count);
     assert_memory_equal(same.row, plain.row, (size_t)plain.count * sizeof *plain.row);
     assert_memory_equal(same.far, plain.far, (size_t)plain.count);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(wide_blocks_are_cut)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

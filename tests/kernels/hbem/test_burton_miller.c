@@ -8,7 +8,6 @@
 #include "kernels/common/mie.h"
 #include "kernels/hbem/loads.h"
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_sparse.h"
 
 typedef struct sphere {
@@ -23,8 +22,7 @@ typedef struct sphere {
 static void sphere_open(sphere *s, int n, double k)
 {
     memset(s, 0, sizeof *s);
-    hbem_case_sphere(&s->c, n);
-    hbem_case_finish(&s->c, PS_SPACE_P1, 0);
+    hbem_sphere(&s->c, n, PS_SPACE_P1, 0);
     s->sparse = hbem_sparse_make(&s->c.space);
     s->wavenumber = k;
     ps_hbem_operator dlp = hbem_case_operator(&s->c, PS_KERNEL_DLP, k);
@@ -73,18 +71,16 @@ static ps_status apply(void *context, int64_t count, const double *x, double *y)
         multiply(n, s->w, x + 2 * n * side, wx + 2 * n * side);
     }
     for (int64_t i = 0; i < 2 * n * count; ++i) kx[i] = -kx[i];
-    ps_status status = ps_burton_miller_pressure(&s->equation, count, x, kx, wx, y);
-    return status;
+    return ps_burton_miller_pressure(&s->equation, count, x, kx, wx, y);
 }
 
 /* |b - A x| / |b| by one more product. */
 static double true_residual(sphere *s, const double *b, const double *x)
 {
     int64_t n = 2 * s->sparse.dofs;
-    double *y = calloc((size_t)n, 8);
+    PS_SCOPED_MEMORY double *y = calloc((size_t)n, 8);
     check_ok(apply(s, 1, x, y));
     double residual = relative_l2(y, b, n);
-    free(y);
     check_at_most(residual, 1.1e-5);
     return residual;
 }
@@ -94,9 +90,9 @@ static double true_residual(sphere *s, const double *b, const double *x)
 static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
 {
     int64_t n = s->sparse.dofs;
-    PS_SCOPED_MEMORY double *b = calloc((size_t)(2 * n), 8), *f = calloc((size_t)(2 * n), 8);
-    double *q = calloc((size_t)(2 * n), 8), *memory[3], *items;
-    items = calloc(6 * (size_t)s->c.triangle_count, sizeof *items);
+    PS_SCOPED_MEMORY double *b = calloc((size_t)(6 * n), 8),
+                            *items = calloc(6 * (size_t)s->c.triangle_count, sizeof *items);
+    double *f = b + 2 * n, *q = f + 2 * n, *memory[3];
     ps_hbem_load load = {.kind = PS_LOAD_PLANE, .wavenumber = s->wavenumber, .vector = {0, 0, 1}};
     ps_hbem_load_vector(&load, &s->c.space, 2, items, f);
     load.derivative = true;
@@ -127,8 +123,6 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     hbem_sparse_apply(&s->sparse, zero, exact, q);
     for (int64_t i = 0; i < 2 * n; ++i) norm += exact[i] * q[i];
     for (int i = 0; i < 3; ++i) free(memory[i]);
-    free(q);
-    free(items);
     return sqrt(error / norm);
 }
 
@@ -162,8 +156,9 @@ static double identity_error(int n, double k)
     sphere_open(&s, n, k);
     int64_t dofs = s.sparse.dofs;
     size_t bytes = (size_t)(2 * dofs) * sizeof(double);
-    PS_SCOPED_MEMORY double *x = calloc(1, bytes), *kx = calloc(1, bytes), *wx = calloc(1, bytes);
-    double *y = calloc(1, bytes), j[4], h[4], error = 0, norm = 0;
+    PS_SCOPED_MEMORY double *x = calloc(1, bytes), *kx = calloc(1, bytes), *wx = calloc(1, bytes),
+                            *y = calloc(1, bytes);
+    double j[4], h[4], error = 0, norm = 0;
     for (int64_t i = 0; i < dofs; ++i) x[i] = 1.5 * pow(s.c.vertices[3 * i + 2], 2) - .5;
     multiply(dofs, s.k, x, kx);
     multiply(dofs, s.w, x, wx);
@@ -182,7 +177,6 @@ static double identity_error(int n, double k)
         error += creal(number * conj(number));
         norm += x[i] * x[i];
     }
-    free(y);
     return sqrt(error / norm);
 }
 

@@ -5,28 +5,30 @@
 #include "tests/support/hbem_hmatrix.h"
 
 typedef struct tables {
-    hbem_case body;
-    ps_cluster_tree tree;
+    hbem_body body;
     ps_hbem_device_side side;
     void *memory;
 } tables;
 
-static void make(tables *t, int n, ps_hbem_space_kind kind, int leaf)
+/* The tables of a body that is made. */
+static void fill(tables *t, const int32_t *stratum)
 {
-    hbem_case_sphere(&t->body, n);
-    hbem_case_finish(&t->body, kind, 1e-4);
-    hbem_tree_make(&t->tree, &t->body.space, leaf);
-    check_ok(ps_hbem_device_side_count(&t->body.space, &t->tree, NULL, &t->side));
+    check_ok(ps_hbem_device_side_count(&t->body.c.space, &t->body.tree, stratum, &t->side));
     t->memory = malloc((size_t)ps_hbem_device_side_bytes(&t->side));
     ps_hbem_device_side_place(&t->side, t->memory);
-    ps_hbem_device_side_fill(&t->body.space, &t->tree, NULL, &t->side);
+    ps_hbem_device_side_fill(&t->body.c.space, &t->body.tree, stratum, &t->side);
+}
+
+static void make(tables *t, int n, ps_hbem_space_kind kind, int leaf)
+{
+    hbem_body_sphere(&t->body, n, kind, 1e-4, leaf);
+    fill(t, NULL);
 }
 
 static void release(tables *t)
 {
     free(t->memory);
-    hbem_tree_free(&t->tree);
-    hbem_case_release(&t->body);
+    hbem_body_release(&t->body);
 }
 
 /* Clusters cover the functions; every slot's hats are the space's, where they are in its cluster.
@@ -42,7 +44,7 @@ static void check_slots(const tables *t)
         assert_true(s->slot_begin[c + 1] - s->slot_begin[c] <= s->most_slots);
         for (int32_t slot = s->slot_begin[c]; slot < s->slot_begin[c + 1]; ++slot)
             for (int l = 0; l < 3; ++l) {
-                int32_t dof = t->body.space.dof_of[3 * s->slot_triangle[slot] + l];
+                int32_t dof = t->body.c.space.dof_of[3 * s->slot_triangle[slot] + l];
                 int32_t own = s->cluster_of[dof] == c ? dof : -1;
                 assert_int_equal(s->slot_dof[3 * slot + l], own);
             }
@@ -53,7 +55,7 @@ static void check_slots(const tables *t)
 static void check_functions(const tables *t)
 {
     const ps_hbem_device_side *s = &t->side;
-    const ps_hbem_space *space = &t->body.space;
+    const ps_hbem_space *space = &t->body.c.space;
     for (int64_t i = 0; i < s->dofs; ++i) {
         int hats = 0;
         for (int64_t e = space->start[i]; e < space->start[i + 1]; ++e) {
@@ -75,68 +77,57 @@ static void slots_and_functions(void **state)
 {
     const ps_hbem_space_kind kinds[] = {PS_SPACE_P0, PS_SPACE_P1, PS_SPACE_DP1};
     for (int k = 0; k < 3; ++k) {
-        tables t;
+        PS_SCOPED(release) tables t = {0};
         make(&t, 5, kinds[k], 16);
         check_slots(&t);
         check_functions(&t);
-        release(&t);
     }
 }
 
 static void boxes_enclose_supports(void **state)
 {
-    tables t;
+    PS_SCOPED(release) tables t = {0};
     make(&t, 5, PS_SPACE_P1, 10);
     for (int64_t slot = 0, c = 0; slot < t.side.slots; ++slot) {
         while (slot >= t.side.slot_begin[c + 1]) ++c;
         const double *box = t.side.box + 8 * c;
-        const ps_hbem_triangle *triangle = &t.body.triangles[t.side.slot_triangle[slot]];
+        const ps_hbem_triangle *triangle = &t.body.c.triangles[t.side.slot_triangle[slot]];
         for (int e = 0; e < 9; ++e)
             assert_true(triangle->corner[e / 3][e % 3] >= box[e % 3] &&
                         triangle->corner[e / 3][e % 3] <= box[3 + e % 3]);
         assert_true(triangle->diameter <= box[6]);
     }
-    release(&t);
 }
 
 /* Of a cube of 8 x 8 x 8 cells those on edges and corners: 12 x 7 + 8. */
 static void functions_on_edges_are_creased(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case body = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    ps_hbem_device_side side;
-    hbem_case_cells(&body, 4, 0);
-    hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
-    hbem_tree_make(&tree, &body.space, 16);
-    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_OK);
-    PS_SCOPED_MEMORY void *memory = calloc((size_t)ps_hbem_device_side_bytes(&side), 1);
-    ps_hbem_device_side_place(&side, memory);
-    ps_hbem_device_side_fill(&body.space, &tree, NULL, &side);
+    PS_SCOPED(release) tables t = {0};
+    hbem_body_cells(&t.body, 4, 0, PS_SPACE_P1, 1e-4, 16);
+    fill(&t, NULL);
     int64_t creased = 0;
-    for (int64_t i = 0; i < side.dofs; ++i) creased += side.group[i] >= PS_HBEM_CREASED;
-    assert_int_equal(side.dofs, 386);
+    for (int64_t i = 0; i < t.side.dofs; ++i) creased += t.side.group[i] >= PS_HBEM_CREASED;
+    assert_int_equal(t.side.dofs, 386);
     assert_int_equal(creased, 92);
 }
 
 /* Nodes are those of the tree; each has the strata of its rows, and those in none after them. */
 static void nodes_have_strata(void **state)
 {
-    tables t;
+    PS_SCOPED(release) tables t = {0};
     make(&t, 8, PS_SPACE_P0, 16);
     assert_int_equal(t.side.nodes, 0);
     free(t.memory);
-    int32_t *stratum = calloc((size_t)t.body.space.dofs, sizeof *stratum);
-    for (int64_t i = 0; i < t.body.space.dofs; ++i)
+    const int64_t dofs = t.body.c.space.dofs;
+    PS_SCOPED_MEMORY int32_t *stratum = calloc((size_t)dofs, sizeof *stratum);
+    for (int64_t i = 0; i < dofs; ++i)
         stratum[i] = i % 3 == 0 ? 7 : i % 100 == 1 ? 5 : PS_HBEM_NO_STRATUM;
-    check_ok(ps_hbem_device_side_count(&t.body.space, &t.tree, stratum, &t.side));
-    t.memory = malloc((size_t)ps_hbem_device_side_bytes(&t.side));
-    ps_hbem_device_side_place(&t.side, t.memory);
-    ps_hbem_device_side_fill(&t.body.space, &t.tree, stratum, &t.side);
-    assert_int_equal(t.side.nodes, t.tree.node_count);
-    assert_memory_equal(t.side.stratum, stratum, 4 * (size_t)t.body.space.dofs);
+    fill(&t, stratum);
+    assert_int_equal(t.side.nodes, t.body.tree.node_count);
+    assert_memory_equal(t.side.stratum, stratum, 4 * (size_t)dofs);
     for (int64_t n = 0; n < t.side.nodes; ++n) {
         const int32_t *node = t.side.node + 6 * n, *own = t.side.listed + node[4];
-        const ps_cluster_node *at = &t.tree.nodes[n];
+        const ps_cluster_node *at = &t.body.tree.nodes[n];
         ps_hbem_stratum expected[PS_HBEM_STRATA_SHARE];
         int count = ps_hbem_strata_of(stratum + at->begin, at->end - at->begin, expected);
         assert_true(node[0] == at->begin && node[1] == at->end);
@@ -146,39 +137,35 @@ static void nodes_have_strata(void **state)
         for (int e = 0; e < count; ++e) assert_int_equal(own[e], expected[e].number);
         assert_int_equal(own[count], PS_HBEM_NO_STRATUM);
     }
-    free(stratum);
-    release(&t);
 }
 
 static void large_leaves_are_refused(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case body = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
     ps_hbem_device_side side;
-    hbem_case_sphere(&body, 6);
-    hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
-    hbem_tree_make(&tree, &body.space, 100);
-    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_USAGE);
+    hbem_body_sphere(&b, 6, PS_SPACE_P1, 1e-4, 100);
+    assert_int_equal(ps_hbem_device_side_count(&b.c.space, &b.tree, NULL, &side), PS_USAGE);
 }
 
 /* Near leaves first, in their order; far ones by size; every leaf once; room for all. */
 static void leaves_in_the_order_of_the_device(void **state)
 {
-    tables t;
+    PS_SCOPED(release) tables t = {0};
     make(&t, 12, PS_SPACE_P1, 16);
-    ps_block_tree blocks = {&t.tree, &t.tree, 2, true};
+    ps_block_tree blocks = {&t.body.tree, &t.body.tree, 2, true};
     ps_hbem_device_operator op = {.test = t.side, .trial = t.side};
     int64_t count = ps_block_tree_leaves(&blocks, NULL), far = 0;
     size_t n = (size_t)count;
-    ps_hmatrix_leaf *leaves = calloc(n, sizeof *leaves);
+    PS_SCOPED_MEMORY ps_hmatrix_leaf *leaves = calloc(n, sizeof *leaves);
     ps_block_tree_leaves(&blocks, leaves);
-    ps_hbem_device_batch batch = {.count = count,
-                                  .leaf = calloc(n, sizeof *batch.leaf),
-                                  .list = calloc(n, sizeof *batch.list),
-                                  .at = calloc(n, sizeof *batch.at),
-                                  .blocks = calloc(n, sizeof *batch.blocks)};
+    PS_SCOPED_MEMORY int32_t *order = calloc(n, sizeof *order);
+    PS_SCOPED_MEMORY int32_t *list = calloc(n, sizeof *list);
+    PS_SCOPED_MEMORY ps_hbem_device_leaf *at = calloc(n, sizeof *at);
+    PS_SCOPED_MEMORY ps_hbem_device_block *made = calloc(n, sizeof *made);
+    PS_SCOPED_MEMORY char *seen = calloc(n, 1);
+    ps_hbem_device_batch batch = {
+        .count = count, .leaf = order, .list = list, .at = at, .blocks = made};
     ps_hbem_device_batch_fill(&batch, leaves, &op, 4);
-    char *seen = calloc(n, 1);
     for (int64_t e = 0; e < count; ++e) {
         const ps_hmatrix_leaf *leaf = &leaves[batch.leaf[e]];
         assert_false(seen[batch.leaf[e]]++);
@@ -191,11 +178,4 @@ static void leaves_in_the_order_of_the_device(void **state)
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) far += batch.list_count[size];
     assert_int_equal(far, count - batch.near_count);
     assert_true(batch.most_numbers > batch.near_numbers);
-    free(seen);
-    free(batch.leaf);
-    free(batch.list);
-    free(batch.at);
-    free(batch.blocks);
-    free(leaves);
-    release(&t);
 }

@@ -14,32 +14,21 @@
 /* int int 1/|x-y| of two triangles in the plane, by the rule with n points per direction. */
 static double pair_integral(const double corners[6][2], ps_hbem_contact contact, int n)
 {
-    double x[12 * 8] = {0}, y[12 * 8] = {0}, moments[2 * 9 * 8], sum = 0;
-    double *aligned[3];
-    void *memory[3];
-    const double *from[3] = {x, y, moments};
-    const size_t bytes[3] = {sizeof x, sizeof y, sizeof moments};
+    double x[12 * 8] __attribute__((aligned(64))) = {0}, sum = 0;
+    double y[12 * 8] __attribute__((aligned(64))) = {0};
+    double moments[2 * 9 * 8] __attribute__((aligned(64)));
     for (int e = 0; e < 9 * 8; ++e) {
         int corner = e / 24, axis = e / 8 % 3;
         x[e] = axis < 2 ? corners[corner][axis] : 0;
         y[e] = axis < 2 ? corners[3 + corner][axis] : 0;
     }
-    for (int m = 0; m < 3; ++m) {
-        assert_int_equal(posix_memalign(&memory[m], 64, bytes[m]), 0);
-        aligned[m] = memory[m];
-        if (m < 2) memcpy(aligned[m], from[m], bytes[m]);
-    }
     int count = ps_hbem_joint_count(contact, n);
     PS_SCOPED_MEMORY ps_hbem_joint_point *points = calloc((size_t)count, sizeof *points);
     ps_hbem_joint_rule(contact, n, points);
-    ps_hbem_pair_job job = {.x = aligned[0],
-                            .y = aligned[1],
-                            .joint = points,
-                            .joint_count = count,
-                            .moments = aligned[2]};
+    ps_hbem_pair_job job = {
+        .x = x, .y = y, .joint = points, .joint_count = count, .moments = moments};
     ps_hbem_pair_functions_here()->joint[0][PS_KERNEL_SLP][0](&job);
-    for (int e = 0; e < 9; ++e) sum += aligned[2][8 * e + 5];
-    for (int m = 0; m < 3; ++m) free(memory[m]);
+    for (int e = 0; e < 9; ++e) sum += moments[8 * e + 5];
     return 4 * M_PI * sum;
 }
 
@@ -98,12 +87,7 @@ static void test_rules_are_exact(void **state)
 static double complex kernel_reference(ps_hbem_kernel kernel, double k, const double d[3],
                                        const double nx[3], const double ny[3])
 {
-    double r = ps_norm3(d), dx = 0, dy = 0, nn = 0;
-    for (int c = 0; c < 3; ++c) {
-        dx += d[c] * nx[c];
-        dy += d[c] * ny[c];
-        nn += nx[c] * ny[c];
-    }
+    double r = ps_norm3(d), dx = ps_dot3(d, nx), dy = ps_dot3(d, ny), nn = ps_dot3(nx, ny);
     double complex g = cexp(I * k * r) / (4 * M_PI * r), g1 = g * (I * k * r - 1) / r;
     double complex g2 = g * (2 - 2 * I * k * r - k * k * r * r) / (r * r);
     switch (kernel) {
@@ -118,78 +102,110 @@ static double complex kernel_reference(ps_hbem_kernel kernel, double k, const do
     }
 }
 
-static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
-{
-    int lanes = precision == PS_SINGLE ? 16 : 8, parts = k != 0 ? 2 : 1;
+enum { TRIANGLES = 3, POINTS = 6, SOURCES = TRIANGLES * POINTS };
+
+/* Sources and lanes for a row, in both precisions. */
+typedef struct row_case {
+    ps_precision precision;
+    int lanes, parts;
     double panel[12 * 16] __attribute__((aligned(64))), sums[6 * 16] __attribute__((aligned(64)));
     float small[12 * 16] __attribute__((aligned(64)));
+    ps_hbem_source_f64 sources[SOURCES];
+    ps_hbem_source_f32 single[SOURCES];
+} row_case;
+
+/* Numbers are those of fp32 for sources. */
+static void put_source(row_case *r, int s, const double x[3], const double normal[3],
+                       double coefficient)
+{
+    r->single[s].coefficient = (float)coefficient;
+    r->sources[s].coefficient = coefficient;
+    for (int c = 0; c < 3; ++c) {
+        r->sources[s].x[c] = x[c];
+        r->sources[s].normal[c] = normal[c];
+        r->single[s].x[c] = (float)x[c];
+        r->single[s].normal[c] = (float)normal[c];
+    }
+}
+
+static void put_lane(row_case *r, int e, int lane, double value)
+{
+    r->panel[e * r->lanes + lane] = value;
+    r->small[e * r->lanes + lane] = (float)value;
+}
+
+static row_case row_of(ps_precision precision, double k)
+{
+    return (row_case){
+        .precision = precision, .lanes = precision == PS_SINGLE ? 16 : 8, .parts = k != 0 ? 2 : 1};
+}
+
+static void run_row(row_case *r, ps_hbem_kernel kernel, double k, const ps_hbem_rule *rule,
+                    int count)
+{
+    bool single = r->precision == PS_SINGLE;
+    ps_hbem_row_job job = {.sources = single ? (void *)r->single : (void *)r->sources,
+                           .source_count = count,
+                           .together = count > 1 ? POINTS : 0,
+                           .blocks = 1,
+                           .rule = rule,
+                           .wavenumber = k,
+                           .panel = single ? (void *)r->small : (void *)r->panel,
+                           .sums = r->sums};
+    ps_hbem_pair_functions_here()->row[r->precision][kernel][r->parts - 1](&job);
+}
+
+static double sum_at(const row_case *r, int e, int lane)
+{
+    int at = e * r->lanes + lane;
+    return r->precision == PS_SINGLE ? (double)((const float *)r->sums)[at] : r->sums[at];
+}
+
+static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
+{
+    row_case r = row_of(precision, k);
     ps_hbem_rule point = {.count = 1, .hat = {{1, 0, 0}}, .weight = {1}};
     uint64_t seed = 7;
-    double normal[3] = {.6, 0, .8}, from[3] = {.25, -.5, .125};
-    for (int e = 0; e < 12 * lanes; ++e) {
-        panel[e] = (double)(float)(e < 9 * lanes ? size * (congruence_uniform(&seed) + .01)
-                                                 : congruence_uniform(&seed) - .5);
-        small[e] = (float)panel[e];
-    }
-    ps_hbem_source_f64 source = {.coefficient = 1 / (4 * M_PI)};
-    ps_hbem_source_f32 single = {.coefficient = (float)(1 / (4 * M_PI))};
-    for (int c = 0; c < 3; ++c) {
-        source.x[c] = single.x[c] = (float)(from[c] - size);
-        single.normal[c] = (float)normal[c];
-        source.normal[c] = normal[c];
-    }
-    ps_hbem_row_job job = {.sources = precision == PS_SINGLE ? (void *)&single : (void *)&source,
-                           .source_count = 1,
-                           .blocks = 1,
-                           .rule = &point,
-                           .wavenumber = k,
-                           .panel = precision == PS_SINGLE ? (void *)small : (void *)panel,
-                           .sums = sums};
-    ps_hbem_pair_functions_here()->row[precision][kernel][parts - 1](&job);
-    for (int lane = 0; lane < lanes; ++lane) {
-        double d[3], ny[3], length = 0;
+    const double normal[3] = {.6, 0, .8}, from[3] = {.25, -.5, .125};
+    double x[3];
+    for (int e = 0; e < 12 * r.lanes; ++e)
+        put_lane(&r, e / r.lanes, e % r.lanes,
+                 (float)(e < 9 * r.lanes ? size * (congruence_uniform(&seed) + .01)
+                                         : congruence_uniform(&seed) - .5));
+    for (int c = 0; c < 3; ++c) x[c] = (float)(from[c] - size);
+    put_source(&r, 0, x, normal, 1 / (4 * M_PI));
+    run_row(&r, kernel, k, &point, 1);
+    for (int lane = 0; lane < r.lanes; ++lane) {
+        double d[3], ny[3];
         for (int c = 0; c < 3; ++c) {
-            d[c] = source.x[c] - panel[c * lanes + lane];
-            ny[c] = panel[(9 + c) * lanes + lane];
-            length += d[c] * d[c];
+            d[c] = x[c] - r.panel[c * r.lanes + lane];
+            ny[c] = r.panel[(9 + c) * r.lanes + lane];
         }
         double complex expected = kernel_reference(kernel, k, d, normal, ny);
-        length = sqrt(length);
+        double length = ps_norm3(d);
         double bound = (1 + k * length) * (1 + k * length) / (kernel == PS_KERNEL_SLP ? 1 : length);
         if (kernel == PS_KERNEL_HYPS) bound /= length;
         bound *= (1 + k * length) / (4 * M_PI * length) * (precision == PS_SINGLE ? 8e-7 : 1.6e-15);
-        for (int part = 0; part < parts; ++part) {
-            int at = 3 * part * lanes + lane;
-            double value = precision == PS_SINGLE ? (double)((float *)sums)[at] : sums[at];
-            check_near(value, part ? cimag(expected) : creal(expected), bound, 0);
-        }
+        for (int part = 0; part < r.parts; ++part)
+            check_near(sum_at(&r, 3 * part, lane), part ? cimag(expected) : creal(expected), bound,
+                       0);
     }
 }
 
 static void unit_normal(double corner[3][3], double unit[3])
 {
-    double a[3], b[3], length = 0;
-    for (int c = 0; c < 3; ++c) {
-        a[c] = corner[1][c] - corner[0][c];
-        b[c] = corner[2][c] - corner[0][c];
-    }
-    for (int c = 0; c < 3; ++c) {
-        unit[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-        length += unit[c] * unit[c];
-    }
-    for (int c = 0; c < 3; ++c) unit[c] /= sqrt(length);
+    double a[3], b[3], n[3];
+    ps_subtract3(corner[1], corner[0], a);
+    ps_subtract3(corner[2], corner[0], b);
+    ps_cross3(a, b, n);
+    for (int c = 0; c < 3; ++c) unit[c] = n[c] / ps_norm3(n);
 }
 
 /* A row of three triangles of six points against lanes of six points, `size` wide, about 5 apart:
  * the sums share factors of planes and, where k size is small, phases. */
 static void check_row(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
 {
-    enum { TRIANGLES = 3, POINTS = 6, SOURCES = TRIANGLES * POINTS };
-    int lanes = precision == PS_SINGLE ? 16 : 8, parts = k != 0 ? 2 : 1;
-    double panel[12 * 16] __attribute__((aligned(64))), sums[6 * 16] __attribute__((aligned(64)));
-    float small[12 * 16] __attribute__((aligned(64)));
-    ps_hbem_source_f64 sources[SOURCES];
-    ps_hbem_source_f32 single[SOURCES];
+    row_case r = row_of(precision, k);
     ps_hbem_rule rule;
     uint64_t seed = 11;
     double corner[TRIANGLES][3][3];
@@ -197,61 +213,41 @@ static void check_row(ps_precision precision, ps_hbem_kernel kernel, double k, d
     for (int e = 0; e < 9 * TRIANGLES; ++e)
         corner[e / 9][e / 3 % 3][e % 3] =
             (e % 3 == 1 ? 4 : 0) + size * (congruence_uniform(&seed) - .5);
-    for (int lane = 0; lane < lanes; ++lane) {
+    for (int lane = 0; lane < r.lanes; ++lane) {
         double at[3][3], unit[3];
         for (int e = 0; e < 9; ++e) at[e / 3][e % 3] = size * (congruence_uniform(&seed) - .5);
         unit_normal(at, unit);
-        for (int e = 0; e < 12; ++e) {
-            panel[e * lanes + lane] = e < 9 ? at[e / 3][e % 3] : unit[e - 9];
-            small[e * lanes + lane] = (float)panel[e * lanes + lane];
-        }
+        for (int e = 0; e < 12; ++e) put_lane(&r, e, lane, e < 9 ? at[e / 3][e % 3] : unit[e - 9]);
     }
     for (int s = 0; s < SOURCES; ++s) {
-        double unit[3];
+        double unit[3], x[3] = {0};
         unit_normal(corner[s / POINTS], unit);
-        single[s].coefficient = (float)(.5 + s);
-        for (int c = 0; c < 3; ++c) {
-            sources[s].x[c] = 0;
-            for (int l = 0; l < 3; ++l)
-                sources[s].x[c] += rule.hat[s % POINTS][l] * corner[s / POINTS][l][c];
-            sources[s].normal[c] = unit[c];
-            single[s].x[c] = (float)sources[s].x[c];
-            single[s].normal[c] = (float)unit[c];
-        }
-        sources[s].coefficient = single[s].coefficient;
+        for (int e = 0; e < 9; ++e)
+            x[e % 3] += rule.hat[s % POINTS][e / 3] * corner[s / POINTS][e / 3][e % 3];
+        put_source(&r, s, x, unit, .5 + s);
     }
-    ps_hbem_row_job job = {.sources = precision == PS_SINGLE ? (void *)single : (void *)sources,
-                           .source_count = SOURCES,
-                           .together = POINTS,
-                           .blocks = 1,
-                           .rule = &rule,
-                           .panel = precision == PS_SINGLE ? (void *)small : (void *)panel,
-                           .wavenumber = k,
-                           .sums = sums};
-    ps_hbem_pair_functions_here()->row[precision][kernel][parts - 1](&job);
-    for (int lane = 0; lane < lanes; ++lane) {
+    run_row(&r, kernel, k, &rule, SOURCES);
+    for (int lane = 0; lane < r.lanes; ++lane) {
         double complex expected[3] = {0};
         double scale = 0;
         for (int q = 0; q < POINTS; ++q)
             for (int s = 0; s < SOURCES; ++s) {
                 double d[3], ny[3];
                 for (int c = 0; c < 3; ++c) {
-                    d[c] = sources[s].x[c];
+                    d[c] = r.sources[s].x[c];
                     for (int l = 0; l < 3; ++l)
-                        d[c] -= rule.hat[q][l] * panel[(3 * l + c) * lanes + lane];
-                    ny[c] = panel[(9 + c) * lanes + lane];
+                        d[c] -= rule.hat[q][l] * r.panel[(3 * l + c) * r.lanes + lane];
+                    ny[c] = r.panel[(9 + c) * r.lanes + lane];
                 }
-                double complex value = 4 * M_PI * sources[s].coefficient * rule.weight[q] *
-                                       kernel_reference(kernel, k, d, sources[s].normal, ny);
+                double complex value = 4 * M_PI * r.sources[s].coefficient * rule.weight[q] *
+                                       kernel_reference(kernel, k, d, r.sources[s].normal, ny);
                 for (int m = 0; m < 3; ++m) expected[m] += rule.hat[q][m] * value;
-                scale += sources[s].coefficient * rule.weight[q] * (1 + k * k);
+                scale += r.sources[s].coefficient * rule.weight[q] * (1 + k * k);
             }
         double bound = scale * (precision == PS_SINGLE ? 1e-6 * (1 + k) : 3e-15 * (1 + k));
-        for (int e = 0; e < 3 * parts; ++e) {
-            int at = e * lanes + lane;
-            double value = precision == PS_SINGLE ? (double)((float *)sums)[at] : sums[at];
-            check_near(value, e < 3 ? creal(expected[e]) : cimag(expected[e - 3]), bound, 0);
-        }
+        for (int e = 0; e < 3 * r.parts; ++e)
+            check_near(sum_at(&r, e, lane), e < 3 ? creal(expected[e]) : cimag(expected[e - 3]),
+                       bound, 0);
     }
 }
 
@@ -285,8 +281,9 @@ static double legendre(int m, double z) { return m == 0 ? 1 : m == 1 ? z : 1.5 *
 static double complex quotient(const hbem_case *c, const double *matrix, int parts, int m)
 {
     int64_t n = c->space.dofs;
-    double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), mass = 0;
+    PS_SCOPED_MEMORY double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8);
     double complex sum = 0;
+    double mass = 0;
     for (int64_t i = 0; i < n; ++i) x[i] = legendre(m, c->vertices[3 * i + 2]);
     ps_hbem_mass_apply(&c->space, &c->space, x, y);
     for (int64_t j = 0; j < n; ++j) {
@@ -295,8 +292,6 @@ static double complex quotient(const hbem_case *c, const double *matrix, int par
             sum +=
                 x[i] * x[j] * (matrix[j * n + i] + (parts > 1 ? I * matrix[(n + j) * n + i] : 0));
     }
-    free(x);
-    free(y);
     return sum / mass;
 }
 
@@ -344,8 +339,7 @@ static void check_eigenvalues(const eigenvalue_error *expected)
     int last = 0;
     for (int level = 0; level < 3 && expected->error[level] > 0; ++level) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_sphere(&c, 8 + 4 * level);
-        hbem_case_finish(&c, PS_SPACE_P1, 0);
+        hbem_sphere(&c, 8 + 4 * level, PS_SPACE_P1, 0);
         ps_hbem_operator op = hbem_case_operator(&c, expected->kernel, expected->k);
         PS_SCOPED_MEMORY double *matrix = hbem_dense(&op);
         double complex exact = eigenvalue(expected->kernel, expected->k, expected->degree);

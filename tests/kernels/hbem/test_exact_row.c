@@ -3,15 +3,13 @@
 #include "kernels/hbem/exact_row.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_case.h"
 
 /* The double layer of 1 on a closed surface is -1/2; the hypersingular operator of 1 is 0. */
 static void test_row_sums(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, 2);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
+    hbem_sphere(&c, 2, PS_SPACE_P1, 1e-4);
     PS_SCOPED_MEMORY double *row = calloc((size_t)c.space.dofs, sizeof *row);
     PS_SCOPED_MEMORY double *area = calloc((size_t)c.space.dofs, sizeof *area);
     ps_hbem_space_integrals(&c.space, area);
@@ -57,8 +55,7 @@ static void test_needle(void **state)
 static void test_against_rules(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, 2);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
+    hbem_sphere(&c, 2, PS_SPACE_P1, 1e-6);
     int64_t n = c.space.dofs;
     PS_SCOPED_MEMORY double *row = calloc((size_t)(2 * n), sizeof *row);
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
@@ -104,12 +101,4 @@ static void test_where_they_meet(void **state)
         for (int m = 0; m < 9; ++m) sum += creal(moments[m]);
         check_near(row[1], sum, 3e-9 * scale, 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row_sums), cmocka_unit_test(test_needle),
-        cmocka_unit_test(test_against_rules), cmocka_unit_test(test_where_they_meet)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

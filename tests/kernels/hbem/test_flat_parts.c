@@ -62,13 +62,3 @@ static void strips_of_a_plane_are_seen(void **state)
     hbem_piece_strips(&piece);
     check_piece(&piece, "a strip beside another", 200, 1e-4);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hidden_rows_are_seen),
-        cmocka_unit_test(stairs_are_seen),
-        cmocka_unit_test(strips_of_a_plane_are_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -8,6 +8,9 @@
 
 enum { FINE = 16 };
 
+/* Vertices of triangles that share an edge, or nothing. */
+static const int32_t edge_order[6] = {0, 1, 2, 1, 0, 3}, apart_order[6] = {0, 1, 2, 3, 4, 5};
+
 static void two_triangles(const double corners[6][3], const int32_t order[6], ps_hbem_triangle t[2])
 {
     ps_hbem_surface surface;
@@ -17,13 +20,10 @@ static void two_triangles(const double corners[6][3], const int32_t order[6], ps
 static void moments_of(const ps_hbem_triangle *x, const ps_hbem_triangle *y, ps_hbem_kernel kernel,
                        double _Complex k, double tolerance, double out[18])
 {
-    ps_hbem_quadrature quadrature;
-    ps_hbem_joint_point *points =
-        calloc((size_t)ps_hbem_quadrature_points(tolerance), sizeof *points);
-    ps_hbem_quadrature_init(&quadrature, tolerance, points);
-    ps_hbem_hard_job job = {x, y, &quadrature.cells, creal(k), cimag(k), out};
+    PS_SCOPED(hbem_case_release) hbem_case rules = {0};
+    hbem_case_rules(&rules, tolerance);
+    ps_hbem_hard_job job = {x, y, &rules.quadrature.cells, creal(k), cimag(k), out};
     ps_hbem_pair_functions_here()->hard[kernel](&job);
-    free(points);
 }
 
 static double total(const double moments[9])
@@ -40,13 +40,12 @@ static void test_known(void **state)
                                        {2, 1. / 7, .00437645088118, .017883167554},
                                        {2, .143, .0043841164, .0179010776},
                                        {2, 1. / 32, .000288376890122, .00390695181}};
-    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
     for (int n = 0; n < 4; ++n)
         for (int digits = 3; digits <= 6; ++digits) {
             double l = known[n][0], h = known[n][1], eps = pow(10, -digits), out[18];
             const double corners[6][3] = {{0, 0, 0}, {l, 0, 0}, {0, h, 0}, {l, 0, h}};
             ps_hbem_triangle t[2];
-            two_triangles(corners, order, t);
+            two_triangles(corners, edge_order, t);
             moments_of(&t[0], &t[1], PS_KERNEL_SLP, 0, eps, out);
             check_near(total(out), known[n][2], 0, eps);
             moments_of(&t[0], &t[1], PS_KERNEL_DLP, 0, eps, out);
@@ -106,11 +105,10 @@ static void test_rules(void **state)
 static void test_transposed(void **state)
 {
     const double corners[6][3] = {{0, 0, 0}, {1, 0, 0}, {.3, .01, 0}, {.6, -.5, .7}};
-    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
     for (int wave = 0; wave < 2; ++wave) {
         double a[18], b[18];
         ps_hbem_triangle t[2];
-        two_triangles(corners, order, t);
+        two_triangles(corners, edge_order, t);
         moments_of(&t[0], &t[1], PS_KERNEL_DLP, wave, 1e-4, a);
         moments_of(&t[1], &t[0], PS_KERNEL_ADLP, wave, 1e-4, b);
         for (int e = 0; e < 9; ++e)
@@ -122,12 +120,11 @@ static void test_transposed(void **state)
 static void test_polar(void **state)
 {
     const double corners[6][3] = {{0, 0, 0}, {2, 0, 0}, {0, 1. / 7, 0}, {2, 0, 1. / 7}};
-    const int32_t order[6] = {0, 1, 2, 1, 0, 3};
     ps_hbem_polar_rules rules;
     ps_hbem_polar_rules_init(&rules);
     const double known[2] = {.00437645088118, .017883167554};
     ps_hbem_triangle t[2];
-    two_triangles(corners, order, t);
+    two_triangles(corners, edge_order, t);
     for (int layer = 0; layer < 2; ++layer) {
         double _Complex out[9], sum = 0;
         check_at_most(
@@ -198,10 +195,9 @@ static void test_distance(void **state)
                  {{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 0, .2}, {0, 1, 1.2}, {0, -1, 1.2}}, .2},
                  {{{0, 0, 0}, {1, 0, 0}, {.5, 1e-4, 0}, {.3, .02, 0}, {.7, .02, 1e-5}, {.5, 1, 0}},
                   .0199000006281}};
-    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
     ps_hbem_triangle t[2];
     for (int n = 0; n < 5; ++n) {
-        two_triangles(known[n].corners, order, t);
+        two_triangles(known[n].corners, apart_order, t);
         check_near(narrow_distance(&t[0], &t[1]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
         check_near(narrow_distance(&t[1], &t[0]), known[n].distance, n == 4 ? 1e-9 : 1e-15, 0);
     }
@@ -211,7 +207,7 @@ static void test_distance(void **state)
         for (int e = 0; e < 18; ++e)
             corners[e / 3][e % 3] = congruence_uniform(&seed) * (e % 3 == 1 ? flat : 1) +
                                     (e == 11) + (e / 3 > 2 && e % 3 == 1 ? 1.1 * flat : 0);
-        two_triangles((const double(*)[3])corners, order, t);
+        two_triangles((const double(*)[3])corners, apart_order, t);
         for (int p = 0; p < (SIDE + 1) * (SIDE + 1); ++p)
             for (int q = 0; q < (SIDE + 1) * (SIDE + 1); ++q) {
                 const int of[4] = {p % (SIDE + 1), p / (SIDE + 1), q % (SIDE + 1), q / (SIDE + 1)};
@@ -241,15 +237,13 @@ static void test_begins(void **state)
                                            {{.3, .2, 0}, {.6, .9, .2}},
                                            {{.9, .1, 0}, {.2, .15, .05}},
                                            {{.02, .3, 0}, {.5, .02, .6}}};
-    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
     for (int n = 0; n < 40; ++n) {
         const int digits = 3 + n % 4, rule = n / 4 % 5, shape = n / 20 * 2 + n % 2;
         double eps = pow(10, -digits);
         double corners[6][3] = {{0, 0, 0}, {1, 0, 0}};
-        ps_hbem_joint_point *points =
-            calloc((size_t)ps_hbem_quadrature_points(eps), sizeof *points);
-        ps_hbem_quadrature quadrature;
-        ps_hbem_quadrature_init(&quadrature, eps, points);
+        PS_SCOPED(hbem_case_release) hbem_case rules = {0};
+        hbem_case_rules(&rules, eps);
+        const ps_hbem_quadrature *quadrature = &rules.quadrature;
         ps_hbem_triangle t[2];
         int apex[2];
         memcpy(corners[2], shapes[shape][0], sizeof corners[2]);
@@ -261,12 +255,12 @@ static void test_begins(void **state)
                 corners[4][c] = corners[3][c] + size * (c == 0);
                 corners[5][c] = corners[3][c] + size * shapes[shape][1][c] * (c == 1 ? -1 : 1);
             }
-            two_triangles((const double(*)[3])corners, order, t);
+            two_triangles((const double(*)[3])corners, apart_order, t);
             double diameter = fmax(t[0].diameter, t[1].diameter);
-            bool far = narrow_distance(&t[0], &t[1]) >= quadrature.distance[rule] * diameter;
+            bool far = narrow_distance(&t[0], &t[1]) >= quadrature->distance[rule] * diameter;
             *(far ? &high : &low) = middle;
         }
-        check_near(ps_hbem_rule_of(quadrature.distance, quadrature.rules, &t[0], &t[1], apex) %
+        check_near(ps_hbem_rule_of(quadrature->distance, quadrature->rules, &t[0], &t[1], apex) %
                        PS_HBEM_RULES,
                    rule, 0, 0);
         for (int layer = 0; layer < 2; ++layer) {
@@ -280,7 +274,6 @@ static void test_begins(void **state)
                           (int)kernel, error / eps);
             check_at_most(error, .1 * eps);
         }
-        free(points);
     }
 }
 
@@ -293,7 +286,6 @@ static void test_needles(void **state)
                                            {{.5, .05, 0}, {.56, 1, .05}, {.5, 1, 0}},
                                            {{1.1, 0, 0}, {2.1, .05, 0}, {2.1, 0, .06}},
                                            {{.9, 0, 0}, {1, .05, .04}, {.3, .2, .8}}};
-    const int32_t order[6] = {0, 1, 2, 3, 4, 5};
     int narrow = 0, apex[2];
     for (int n = 0; n < 40; ++n) {
         const double gap = (const double[4]){.25, .35, .55, .8}[n % 4];
@@ -304,7 +296,7 @@ static void test_needles(void **state)
         couple_case c;
         for (int e = 0; e < 9; ++e)
             corners[3 + e / 3][e % 3] = second[pair][e / 3][e % 3] + (e % 3 == 1) * gap;
-        two_triangles(corners, order, t);
+        two_triangles(corners, apart_order, t);
         couple_of(&t[0], &t[1], &c);
         narrow += narrow_are_needles(&t[0], &t[1], gap, digits == 3 ? .72 : 1.9, apex);
         for (int layer = 0; layer < 2; ++layer) {

@@ -8,7 +8,6 @@
 #include "kernels/common/vec3.h"
 #include "kernels/hbem/closed.h"
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_case.h"
 
 typedef struct run {
@@ -19,6 +18,7 @@ typedef struct run {
 
 static void run_start(run *r, hbem_case *c, ps_hbem_potential kind, double k)
 {
+    free(r->values);
     memset(r, 0, sizeof *r);
     ps_hbem_rule_six(&r->rule);
     r->task = (ps_hbem_potential_task){.kind = kind,
@@ -28,6 +28,8 @@ static void run_start(run *r, hbem_case *c, ps_hbem_potential kind, double k)
                                        .rule = &r->rule,
                                        .columns = 1};
 }
+
+static void run_end(run *r) { free(r->values); }
 
 static void run_go(run *r, const double *densities, int64_t count, const double *targets,
                    int threads)
@@ -120,7 +122,7 @@ static void choose_targets(ps_hbem_potential kind, double *targets)
 static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
 {
     double targets[3 * TARGETS], largest[2] = {0, 0};
-    run r, again;
+    PS_SCOPED(run_end) run r = {0}, again = {0};
     run_start(&r, c, kind, k);
     r.task.columns = COLUMNS;
     r.task.factor = -.7;
@@ -143,16 +145,13 @@ static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
     again.values = NULL;
     run_go(&again, densities, TARGETS, targets, 3);
     assert_memory_equal(again.values, r.values, sizeof(double) * TARGETS * COLUMNS * (size_t)parts);
-    free(again.values);
-    free(r.values);
 }
 
 static void test_sums(void **state)
 {
     for (int space = PS_SPACE_P0; space <= PS_SPACE_DP1; ++space) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_sphere(&c, 6); /* 288 triangles: two tiles */
-        hbem_case_finish(&c, (ps_hbem_space_kind)space, 1e-3);
+        hbem_sphere(&c, 6, (ps_hbem_space_kind)space, 1e-3); /* 288 triangles: two tiles */
         for (int kind = 0; kind < PS_HBEM_POTENTIALS; ++kind) {
             check_sums(&c, (ps_hbem_potential)kind, 4.2);
             if (kind < PS_POTENTIAL_FAR_SINGLE) check_sums(&c, (ps_hbem_potential)kind, 0);
@@ -170,23 +169,20 @@ static double angle_error(hbem_case *c, double height, bool near)
                                   {-1 - height, .02, -.4},
                                   {.23, 1 - height, -.3}};
     const double exact[4] = {0, -1, 0, -1};
-    run r;
+    PS_SCOPED(run_end) run r = {0};
     run_start(&r, c, PS_POTENTIAL_DOUBLE, 0);
-    double *one = calloc((size_t)c->space.dofs, 8), worst = 0;
+    PS_SCOPED_MEMORY double *one = calloc((size_t)c->space.dofs, 8);
     for (int64_t i = 0; i < c->space.dofs; ++i) one[i] = 1;
     run_go(&r, one, 4, &targets[0][0], 2);
     if (near) run_near(&r, 1, 2);
-    for (int i = 0; i < 4; ++i) worst = worse_of(worst, fabs(r.values[i] - exact[i]));
-    free(r.values);
-    free(one);
-    return worst;
+    for (int i = 0; i < 4; ++i) r.values[i] -= exact[i];
+    return largest_of(r.values, 4);
 }
 
 static void test_near(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_cells(&c, 4, 0); /* edges of .25 */
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_cells(&c, 4, 0, PS_SPACE_P1, 1e-3); /* edges of .25 */
     check_at_most(angle_error(&c, .75, false), 2e-6);
     assert_true(angle_error(&c, .05, false) > 1e-3);
     for (double height = .25; height > 1e-9; height /= 4)
@@ -207,16 +203,14 @@ static const double on_cube[PLACES][3] = {
 static void test_on_surface(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case p0 = {0}, p1 = {0};
-    hbem_case_cells(&p0, 4, 0);
-    hbem_case_cells(&p1, 4, 0);
-    hbem_case_finish(&p0, PS_SPACE_P0, 1e-3);
-    hbem_case_finish(&p1, PS_SPACE_P1, 1e-3);
+    hbem_cells(&p0, 4, 0, PS_SPACE_P0, 1e-3);
+    hbem_cells(&p1, 4, 0, PS_SPACE_P1, 1e-3);
     PS_SCOPED_MEMORY double *flux = calloc((size_t)p0.space.dofs, 8),
                             *trace = calloc((size_t)p1.space.dofs, 8);
     for (int64_t t = 0; t < p0.space.dofs; ++t) flux[t] = p0.surface.triangles[t].normal[2];
     for (int64_t v = 0; v < p1.space.dofs; ++v) trace[v] = p1.vertices[3 * v + 2];
     for (int side = -1; side <= 1; side += 2) {
-        run s, k;
+        PS_SCOPED(run_end) run s = {0}, k = {0};
         run_start(&s, &p0, PS_POTENTIAL_SINGLE, 0);
         run_start(&k, &p1, PS_POTENTIAL_DOUBLE, 0);
         run_go(&s, flux, PLACES, &on_cube[0][0], 2);
@@ -229,8 +223,6 @@ static void test_on_surface(void **state)
             assert_int_equal(where, i == 6 ? -1 : 0);
             check_near(s.values[i] - k.values[i], where < 0 || side < 0 ? z : 0, 1e-6, 0);
         }
-        free(s.values);
-        free(k.values);
     }
 }
 
@@ -257,24 +249,17 @@ static double complex graded_sum(const run *r, const ps_hbem_triangle *t, const 
         sum += graded_sum(r, t, x, part, depth - 1, l);
     }
     if (depth > 0 && far < 9 * size) return sum;
-    double area[3];
-    double edge[2][3];
-    for (int c = 0; c < 3; ++c) {
-        edge[0][c] = corner[1][c] - corner[0][c];
-        edge[1][c] = corner[2][c] - corner[0][c];
-    }
-    for (int c = 0; c < 3; ++c)
-        area[c] = edge[0][(c + 1) % 3] * edge[1][(c + 2) % 3] -
-                  edge[0][(c + 2) % 3] * edge[1][(c + 1) % 3];
+    double area[3], edge[2][3];
+    for (int e = 0; e < 2; ++e) ps_subtract3(corner[1 + e], corner[0], edge[e]);
+    ps_cross3(edge[0], edge[1], area);
     double jacobian = ps_norm3(area);
     for (int q = 0; q < rule.count; ++q) {
-        double y[3] = {0}, hat = 0;
+        double y[3] = {0};
         for (int c = 0; c < 3; ++c)
             for (int v = 0; v < 3; ++v) y[c] += rule.hat[q][v] * corner[v][c];
         ps_hbem_closed at;
         ps_hbem_closed_at(t, y, &at);
-        hat = at.hat[l];
-        sum += jacobian * rule.weight[q] * hat *
+        sum += jacobian * rule.weight[q] * at.hat[l] *
                plain_kernel(r->task.kind, r->task.wavenumber, x, y, t->normal);
     }
     return sum;
@@ -285,16 +270,13 @@ static void check_wave_near(ps_hbem_potential kind, double k, double height)
     const double x[3] = {.31, .17, 1 + height};
     double worst = 0, largest = 0;
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    run r;
-    hbem_case_cells(&c, 4, 0);
-    hbem_case_finish(&c, PS_SPACE_DP1, 1e-3);
+    PS_SCOPED(run_end) run r = {0};
+    hbem_cells(&c, 4, 0, PS_SPACE_DP1, 1e-3);
     run_start(&r, &c, kind, k);
     PS_SCOPED_MEMORY double *density = calloc((size_t)(2 * c.space.dofs), 8);
     for (int64_t t = 0; t < c.surface.triangle_count; ++t) {
         const ps_hbem_triangle *at = &c.surface.triangles[t];
-        double d =
-            hypot(hypot(at->centroid[0] - x[0], at->centroid[1] - x[1]), at->centroid[2] - x[2]);
-        for (int l = 0; l < 3 && d < .2; ++l) {
+        for (int l = 0; l < 3 && ps_distance3(at->centroid, x) < .2; ++l) {
             double complex exact = graded_sum(&r, at, x, at->corner, 9, l) / (4 * M_PI);
             int64_t dof = c.space.dof_of[3 * t + l];
             density[dof] = 1;
@@ -307,7 +289,6 @@ static void check_wave_near(ps_hbem_potential kind, double k, double height)
     }
     print_message("    kind %d, k %g, height %g: %.1e\n", kind, k, height, worst / largest);
     check_at_most(worst, 1e-5 * largest);
-    free(r.values);
 }
 
 static void test_waves_near(void **state)
@@ -328,9 +309,8 @@ static void sphere_errors(int n, double k, double out[2])
     double directions[ANGLES][3], points[ANGLES][3], cosines[ANGLES], radii[ANGLES];
     double exact[2][ANGLES][2];
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    run r;
-    hbem_case_sphere(&c, n);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    PS_SCOPED(run_end) run r = {0};
+    hbem_sphere(&c, n, PS_SPACE_P1, 1e-3);
     PS_SCOPED_MEMORY double *phi = calloc((size_t)(2 * c.space.dofs), 8);
     for (int64_t v = 0; v < c.space.dofs; ++v) {
         double value[2];
@@ -340,8 +320,7 @@ static void sphere_errors(int n, double k, double out[2])
     }
     for (int i = 0; i < ANGLES; ++i) {
         double a = M_PI * i / (ANGLES - 1);
-        const double e[3] = {sin(a), 0, cos(a)};
-        cosines[i] = cos(a);
+        const double e[3] = {sin(a), 0, cosines[i] = cos(a)};
         radii[i] = 3;
         for (int d = 0; d < 3; ++d) points[i][d] = 3 * (directions[i][d] = e[d]);
     }
@@ -357,7 +336,6 @@ static void sphere_errors(int n, double k, double out[2])
             largest = worse_of(largest, hypot(e[0], e[1]));
         }
         out[which] = worst / largest;
-        free(r.values);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "kernels/hbem/product_transposed.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_hmatrix.h"
 
 enum { SIDES = 6 };
@@ -28,39 +27,30 @@ static void by_definition(const ps_hmatrix *matrix, const double *x, double *y)
 
 static void check_product(ps_hbem_kernel kernel, double k, ps_precision precision, bool symmetric)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
     PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
-    hbem_case_sphere(&c, 7);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
-    hbem_tree_make(&tree, &c.space, 16);
-    ps_hbem_operator op = hbem_case_operator(&c, kernel, k);
+    hbem_body_sphere(&b, 7, PS_SPACE_P1, 1e-2, 16);
+    ps_hbem_operator op = hbem_case_operator(&b.c, kernel, k);
     op.far_precision = precision;
-    ps_block_tree blocks = {&tree, &tree, 2, symmetric};
-    hbem_hmatrix_set(&h, &op, &blocks, 1e-3);
+    hbem_body_hmatrix(&b, &op, 2, symmetric, 1e-3, &h);
     hbem_hmatrix_run(&h, 2);
-    int64_t n = c.space.dofs * h.matrix.parts;
-    double *x = calloc((size_t)(SIDES * n), 8), *expected = calloc((size_t)(SIDES * n), 8);
-    double *y[2] = {calloc((size_t)(SIDES * n), 8), calloc((size_t)(SIDES * n), 8)}, largest = 0;
-    for (int64_t e = 0; e < SIDES * n; ++e) x[e] = sin((double)(e * e % 1000));
+    int64_t n = b.c.space.dofs * h.matrix.parts, all = SIDES * n;
+    PS_SCOPED_MEMORY double *x = calloc((size_t)(4 * all), 8);
+    double *expected = x + all, *y[2] = {expected + all, expected + 2 * all};
+    for (int64_t e = 0; e < all; ++e) x[e] = sin((double)(e * e % 1000));
     for (int side = 0; side < SIDES; ++side)
         by_definition(&h.matrix, x + side * n, expected + side * n);
     for (int threads = 1; threads <= 2; ++threads) {
         omp_set_num_threads(threads);
         hbem_hmatrix_apply(&h.matrix, SIDES, x, y[threads - 1]);
     }
-    assert_memory_equal(y[0], y[1], (size_t)(SIDES * n) * 8); /* bits do not depend on threads */
-    for (int side = 0; side < SIDES; ++side) {                /* nor on how many sides there are */
+    assert_memory_equal(y[0], y[1], (size_t)all * 8); /* bits do not depend on threads */
+    for (int side = 0; side < SIDES; ++side) {        /* nor on how many sides there are */
         memset(y[1], 0, (size_t)n * 8);
         hbem_hmatrix_apply(&h.matrix, 1, x + side * n, y[1]);
         assert_memory_equal(y[0] + side * n, y[1], (size_t)n * 8);
     }
-    for (int64_t e = 0; e < SIDES * n; ++e) largest = worse_of(largest, fabs(expected[e]));
-    for (int64_t e = 0; e < SIDES * n; ++e) check_near(y[0][e], expected[e], 1e-13 * largest, 0);
-    free(x);
-    free(expected);
-    free(y[0]);
-    free(y[1]);
+    check_all_near(y[0], expected, all, 1e-13);
 }
 
 static void test_product(void **state)
@@ -87,35 +77,34 @@ static void bilinear(const double *x, const double *y, int64_t n, int parts, dou
 /* u . A v = v . A^T u, of a matrix of two spaces, in leaves that are dense and of low rank. */
 static void check_transposed(double k, ps_precision precision)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    ps_cluster_tree tree[2];
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
     PS_SCOPED(hbem_space_free) ps_hbem_space other = {0};
-    hbem_hmatrix h;
+    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
     ps_hmatrix view;
     ps_product_plan plan;
-    hbem_case_sphere(&c, 7);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
-    hbem_space_make(&other, PS_SPACE_P0, &c.surface);
-    hbem_tree_make(&tree[0], &other, 16);
-    hbem_tree_make(&tree[1], &c.space, 16);
-    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, k);
+    hbem_body_sphere(&b, 7, PS_SPACE_P1, 1e-2, 16);
+    hbem_space_make(&other, PS_SPACE_P0, &b.c.surface);
+    hbem_tree_make(&tree, &other, 16);
+    ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_DLP, k);
     op.test = &other;
     op.far_precision = precision;
-    ps_block_tree blocks = {&tree[0], &tree[1], 2, false};
+    ps_block_tree blocks = {&tree, &b.tree, 2, false};
     hbem_hmatrix_set(&h, &op, &blocks, 1e-3);
     hbem_hmatrix_run(&h, 2);
     int64_t rows = h.matrix.rows, columns = h.matrix.columns, parts = h.matrix.parts;
-    double *u = calloc((size_t)(SIDES * parts * (rows + columns)), 16),
-           *v = u + SIDES * parts * rows;
-    double *av = v + SIDES * parts * columns, *atu = av + SIDES * parts * rows;
+    PS_SCOPED_MEMORY double *u = calloc((size_t)(SIDES * parts * (rows + columns)), 16);
+    double *v = u + SIDES * parts * rows, *av = v + SIDES * parts * columns,
+           *atu = av + SIDES * parts * rows;
     for (int64_t e = 0; e < SIDES * parts * (rows + columns); ++e)
         u[e] = sin((double)(e * e % 997));
     hbem_hmatrix_apply(&h.matrix, SIDES, v, av);
     check_ok(ps_product_transposed_view(&h.matrix, &view));
     int64_t first = ps_product_segments(&view) + 1, visits = ps_product_transposed_visits(&view);
-    int64_t *arrays = calloc((size_t)(first + visits + 2 * view.leaf_count + 1), 8);
+    PS_SCOPED_MEMORY int64_t *arrays =
+        calloc((size_t)(first + visits + 2 * view.leaf_count + 1), 8);
     ps_product_plan_transposed(&plan, &view, arrays, arrays + first, arrays + first + visits);
-    double *scratch = calloc((size_t)ps_product_scratch(&plan, SIDES) + 1, 8);
+    PS_SCOPED_MEMORY double *scratch = calloc((size_t)ps_product_scratch(&plan, SIDES) + 1, 8);
     ps_hmatrix_product(&plan, SIDES, u, atu, scratch);
     for (int side = 0; side < SIDES; ++side) {
         double left[2], right[2];
@@ -125,11 +114,6 @@ static void check_transposed(double k, ps_precision precision)
         for (int part = 0; part < parts; ++part)
             check_near(left[part], right[part], 1e-13 * hypot(left[0], left[1]), 0);
     }
-    free(u);
-    free(arrays);
-    free(scratch);
-    hbem_hmatrix_free(&h);
-    for (int side = 0; side < 2; ++side) hbem_tree_free(&tree[side]);
 }
 
 static void test_transposed(void **state)
@@ -143,24 +127,13 @@ static void test_transposed(void **state)
 /* Assembly gives the same bits with one thread and with two. */
 static void test_threads(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    hbem_hmatrix h[2];
-    hbem_case_sphere(&c, 7);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-2);
-    hbem_tree_make(&tree, &c.space, 16);
-    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_ADLP, 2);
-    ps_block_tree blocks = {&tree, &tree, 2, false};
-    for (int t = 0; t < 2; ++t) {
-        hbem_hmatrix_set(&h[t], &op, &blocks, 1e-3);
-        hbem_hmatrix_run(&h[t], 1 + t);
-    }
-    for (int64_t leaf = 0; leaf < h[0].matrix.leaf_count; ++leaf) {
-        int64_t rank = h[0].matrix.blocks[leaf].rank;
-        assert_int_equal(rank, h[1].matrix.blocks[leaf].rank);
-        size_t bytes = (size_t)ps_hmatrix_numbers(&h[0].matrix, leaf, rank) * 8;
-        assert_memory_equal(h[0].matrix.blocks[leaf].values, h[1].matrix.blocks[leaf].values,
-                            bytes);
-    }
-    for (int t = 0; t < 2; ++t) hbem_hmatrix_free(&h[t]);
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix one = {0}, two = {0};
+    hbem_body_sphere(&b, 7, PS_SPACE_P1, 1e-2, 16);
+    ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_ADLP, 2);
+    hbem_body_hmatrix(&b, &op, 2, false, 1e-3, &one);
+    hbem_body_hmatrix(&b, &op, 2, false, 1e-3, &two);
+    hbem_hmatrix_run(&one, 1);
+    hbem_hmatrix_run(&two, 2);
+    assert_true(hbem_hmatrix_same(&one.matrix, &two.matrix));
 }

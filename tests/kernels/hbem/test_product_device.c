@@ -4,7 +4,6 @@
 #include "kernels/hbem/product_device.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/random_hmatrix.h"
 
 static double number_at(const random_tables *r, int64_t chunk, int64_t offset, int64_t index)
@@ -93,14 +92,12 @@ static void check(const random_shape *shape)
     random_hmatrix_make(&h, shape);
     random_tables_make(&r, &h);
     int64_t rows = shape->parts * shape->rows, columns = shape->parts * shape->columns;
-    double *x = calloc((size_t)(columns + 2 * rows), 8), *y = x + columns, *expected = y + rows;
-    double largest = 0;
+    PS_SCOPED_MEMORY double *x = calloc((size_t)(columns + 2 * rows), 8);
+    double *y = x + columns, *expected = y + rows;
     for (int64_t i = 0; i < columns; ++i) x[i] = 2 * check_random(&h.seed) - 1;
     hbem_hmatrix_apply(&h.matrix, 1, x, expected);
     follow(&r, x, y);
-    for (int64_t i = 0; i < rows; ++i) largest = worse_of(largest, fabs(expected[i]));
-    for (int64_t i = 0; i < rows; ++i) check_near(y[i], expected[i], 1e-13 * largest, 0);
-    free(x);
+    check_all_near(y, expected, rows, 1e-13);
 }
 
 static void test_tables(void **state)

@@ -13,7 +13,8 @@ static void compare_leaf(const hbem_hmatrix *h, int64_t leaf, ps_hbem_workspace 
     const ps_hmatrix_leaf *at = &h->leaves[leaf];
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
     ps_hbem_far far;
-    double *column = calloc((size_t)m, 2 * sizeof *column), own[2];
+    PS_SCOPED_MEMORY double *column = calloc((size_t)m, 2 * sizeof *column);
+    double own[2];
     check_ok(ps_hbem_far_open(&far, h->assembly.op, (ps_hbem_range){at->row_begin, at->row_end},
                               (ps_hbem_range){at->column_begin, at->column_end}, &work));
     for (int64_t j = 0; j < n; ++j) {
@@ -27,7 +28,6 @@ static void compare_leaf(const hbem_hmatrix *h, int64_t leaf, ps_hbem_workspace 
             }
         }
     }
-    free(column);
 }
 
 /* Far leaves, assembled with or without skeletons, against all their entries: the error of all
@@ -66,19 +66,15 @@ static void keep_far(hbem_hmatrix *h)
 static void check_space(ps_hbem_space_kind kind, int n, double k, ps_precision precision)
 {
     static const char *const names[] = {"SLP", "DLP", "ADLP", "HYPS"};
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    hbem_case_cells(&c, n, 1);
-    hbem_case_finish(&c, kind, 1e-4);
-    hbem_tree_make(&tree, &c.space, 32);
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
+    hbem_body_cells(&b, n, 1, kind, 1e-4, 32);
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
         if (kernel == PS_KERNEL_HYPS && kind != PS_SPACE_P1) continue;
-        ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
-        ps_block_tree blocks = {&tree, &tree, 2, false};
+        ps_hbem_operator op = hbem_case_operator(&b.c, (ps_hbem_kernel)kernel, k);
         PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
         double rank[2], error[2];
         op.far_precision = precision;
-        hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
+        hbem_body_hmatrix(&b, &op, 2, false, 1e-4, &h);
         keep_far(&h);
         for (int skeleton = 0; skeleton < 2; ++skeleton)
             error[skeleton] = error_of(&h, skeleton, &rank[skeleton]);
@@ -98,16 +94,12 @@ static void test_p0(void **state) { check_space(PS_SPACE_P0, 6, 0, PS_DOUBLE); }
 /* The bordered block is consistent: points against functions, by rows and by columns. */
 static void test_points(void **state)
 {
-    PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    PS_SCOPED(hbem_tree_free) ps_cluster_tree tree = {0};
-    ps_hbem_far far;
-    hbem_case_sphere(&c, 8);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
-    hbem_tree_make(&tree, &c.space, 16);
-    ps_block_tree blocks = {&tree, &tree, 2, false};
+    PS_SCOPED(hbem_body_release) hbem_body b = {0};
     PS_SCOPED(hbem_hmatrix_free) hbem_hmatrix h = {0};
-    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
-    hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
+    ps_hbem_far far;
+    hbem_body_sphere(&b, 8, PS_SPACE_P1, 1e-4, 16);
+    ps_hbem_operator op = hbem_case_operator(&b.c, PS_KERNEL_DLP, 2);
+    hbem_body_hmatrix(&b, &op, 2, false, 1e-4, &h);
     keep_far(&h);
     const ps_hmatrix_leaf *at = &h.leaves[0];
     ps_hbem_range rows = {at->row_begin, at->row_end};
@@ -116,8 +108,8 @@ static void test_points(void **state)
     ps_hbem_workspace work = hbem_workspace_make(ps_hbem_entries_bytes(&op, rows, columns));
     check_ok(ps_hbem_far_open(&far, &op, rows, columns, &work));
     int64_t t_count = far.row.triangle_count, u_count = far.column.triangle_count;
-    double *row = calloc((size_t)(u_count + n), 2 * sizeof *row);
-    double *column = calloc((size_t)(t_count + m), 2 * sizeof *column);
+    PS_SCOPED_MEMORY double *row = calloc((size_t)(u_count + n), 2 * sizeof *row),
+                            *column = calloc((size_t)(t_count + m), 2 * sizeof *column);
     for (int64_t t = 0; t < t_count; t += 7) {
         ps_hbem_far_point_row(&far, t, row);
         for (int64_t u = 0; u < u_count; u += 5) {
@@ -127,7 +119,5 @@ static void test_points(void **state)
                            1e-10);
         }
     }
-    free(row);
-    free(column);
     free(work.base);
 }

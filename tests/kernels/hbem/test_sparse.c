@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/hbem_sparse.h"
 
 /* Rows of the mass add up to int phi_i; constants have no curl; the cube [-1, 1]^3: x has surface
@@ -14,8 +13,7 @@ static void test_entries(void **state)
 {
     for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_cells(&c, 2, 0);
-        hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
+        hbem_cells(&c, 2, 0, (ps_hbem_space_kind)kind, 1e-3);
         PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
         int64_t n = c.space.dofs;
         PS_SCOPED_MEMORY double *integral = calloc((size_t)n, 8), *x = calloc((size_t)n, 8),
@@ -48,8 +46,7 @@ static void test_entries(void **state)
 static void test_fixed(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_cells(&c, 2, 0);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_cells(&c, 2, 0, PS_SPACE_P1, 1e-3);
     PS_SCOPED(hbem_sparse_free)
     ps_pencil s = hbem_sparse_make(&c.space),
               whole = hbem_sparse_make(&c.space);
@@ -91,8 +88,7 @@ static double relative_residual(const ps_pencil *s, const ps_shifted_system *sys
     int64_t n = s->dofs;
     PS_SCOPED_MEMORY double *y = calloc((size_t)(2 * n), sizeof *y);
     hbem_sparse_apply(s, system->shift, system->x, y);
-    double residual = relative_l2(y, system->b, 2 * n);
-    return residual;
+    return relative_l2(y, system->b, 2 * n);
 }
 
 /* 11 systems of different shifts, in one go, one by one, and by one thread: small residuals, and
@@ -101,8 +97,7 @@ static void test_shifted(void **state)
 {
     enum { SYSTEMS = 11 };
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, 9);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_sphere(&c, 9, PS_SPACE_P1, 1e-3);
     PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     int64_t n = 2 * s.dofs, iterations = 0;
     PS_SCOPED_MEMORY double *b = random_numbers(SYSTEMS * n, 1),
@@ -135,8 +130,7 @@ static void test_real(void **state)
 {
     for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
         PS_SCOPED(hbem_case_release) hbem_case c = {0};
-        hbem_case_sphere(&c, 4);
-        hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
+        hbem_sphere(&c, 4, (ps_hbem_space_kind)kind, 1e-3);
         PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
         int64_t iterations = 0;
         PS_SCOPED_MEMORY double *x = random_numbers(s.dofs, 2),
@@ -221,17 +215,15 @@ static void test_reaction(void **state)
 static void test_reaction_on_mesh(void **state)
 {
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, 8);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_sphere(&c, 8, PS_SPACE_P1, 1e-3);
     PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     ps_osrc osrc;
     ps_osrc_reaction reaction;
     const double k = 5, b[2] = {.4, -.3};
     int64_t n = s.dofs;
-    double *x = calloc((size_t)(2 * n), 8), *mx = calloc((size_t)(2 * n), 8);
-    double *y = calloc((size_t)(2 * n), 8), *my = calloc((size_t)(2 * n), 8);
-    double *vy = calloc((size_t)(2 * n), 8), error = 0, norm = 0;
-    double *space = calloc((size_t)ps_osrc_workspace(n), 8);
+    PS_SCOPED_MEMORY double *x = calloc((size_t)(10 * n), 8),
+                            *space = calloc((size_t)ps_osrc_workspace(n), 8);
+    double *mx = x + 2 * n, *y = mx + 2 * n, *my = y + 2 * n, *vy = my + 2 * n, error = 0, norm = 0;
     ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
     ps_shifted_solver solver = {.context = &method, .solve = ps_shifted_iterate};
     check_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
@@ -248,12 +240,6 @@ static void test_reaction_on_mesh(void **state)
         norm += x[i] * x[i];
     }
     check_at_most(sqrt(error / norm), .03);
-    free(x);
-    free(mx);
-    free(y);
-    free(my);
-    free(vy);
-    free(space);
     free(method.workspace);
 }
 
@@ -263,14 +249,15 @@ static double operator_error(int n, ps_coupling coupling)
 {
     enum { SIDES = 9 };
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, n);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_sphere(&c, n, PS_SPACE_P1, 1e-3);
     PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     ps_osrc osrc;
     int64_t dofs = s.dofs;
     size_t size = (size_t)(2 * dofs);
-    double *b = calloc(SIDES * size, 8), *y = calloc(SIDES * size, 8), *x = calloc(size, 8);
-    double *space = calloc((size_t)ps_osrc_workspace(dofs), 8), symbol[2], error = 0, norm = 0;
+    PS_SCOPED_MEMORY double *b = calloc(SIDES * size, 8), *y = calloc(SIDES * size, 8),
+                            *x = calloc(size, 8),
+                            *space = calloc((size_t)ps_osrc_workspace(dofs), 8);
+    double symbol[2], error = 0, norm = 0;
     ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
     ps_shifted_solver solver = {.context = &method, .solve = ps_shifted_iterate};
     check_ok(ps_osrc_init(&osrc, coupling, 5, 1, 4));
@@ -286,10 +273,6 @@ static double operator_error(int n, ps_coupling coupling)
         error += pow(y[i] - symbol[0] * x[i], 2) + pow(y[dofs + i] - symbol[1] * x[i], 2);
         norm += x[i] * x[i];
     }
-    free(b);
-    free(y);
-    free(x);
-    free(space);
     free(method.workspace);
     return sqrt(error / norm) / hypot(symbol[0], symbol[1]);
 }
@@ -325,23 +308,20 @@ static void test_combined(void **state)
 {
     enum { SIDES = 2 };
     PS_SCOPED(hbem_case_release) hbem_case c = {0};
-    hbem_case_sphere(&c, 5);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_sphere(&c, 5, PS_SPACE_P1, 1e-3);
     PS_SCOPED(hbem_sparse_free) ps_pencil s = hbem_sparse_make(&c.space);
     combining own = {.method = hbem_iterative(&s, 1e-12)};
     ps_shifted_solver each = {.context = &own.method, .solve = ps_shifted_iterate};
     ps_shifted_solver all = {.context = &own, .combine = combine};
     int64_t size = SIDES * 2 * s.dofs;
-    double *b = calloc((size_t)(3 * size), 8), *y = b + size, *expected = y + size, largest = 0;
-    double *space = calloc((size_t)ps_osrc_workspace(s.dofs), 8);
+    PS_SCOPED_MEMORY double *b = calloc((size_t)(3 * size), 8),
+                            *space = calloc((size_t)ps_osrc_workspace(s.dofs), 8);
+    double *y = b + size, *expected = y + size;
     for (int64_t i = 0; i < size; ++i) b[i] = sin((double)i);
     check_ok(ps_osrc_init(&own.osrc, PS_COUPLING_OSRC, 5, 1, 4));
     check_ok(ps_osrc_apply(&own.osrc, &s, &each, SIDES, b, expected, space));
     check_ok(ps_osrc_apply(&own.osrc, &s, &all, SIDES, b, y, space));
-    for (int64_t i = 0; i < size; ++i) largest = worse_of(largest, fabs(expected[i]));
-    for (int64_t i = 0; i < size; ++i) check_near(y[i], expected[i], 1e-12 * largest, 0);
-    free(b);
-    free(space);
+    check_all_near(y, expected, size, 1e-12);
     free(own.method.workspace);
 }
 

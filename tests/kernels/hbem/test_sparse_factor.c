@@ -9,8 +9,7 @@
 
 /* A sphere's mass and stiffness in the order of clusters, dissected. */
 typedef struct factor_case {
-    hbem_case body;
-    ps_cluster_tree tree;
+    hbem_body body;
     ps_pencil sparse;
     ps_dissection d;
     void *memory;
@@ -18,26 +17,24 @@ typedef struct factor_case {
 
 static void open_case(factor_case *c, int n, bool clusters)
 {
-    hbem_case_sphere(&c->body, n);
-    hbem_case_finish(&c->body, PS_SPACE_P1, 1e-3);
-    if (clusters) hbem_tree_make(&c->tree, &c->body.space, 16);
-    c->sparse = hbem_sparse_make(&c->body.space);
+    hbem_sphere(&c->body.c, n, PS_SPACE_P1, 1e-3);
+    if (clusters) hbem_tree_make(&c->body.tree, &c->body.c.space, 16);
+    c->sparse = hbem_sparse_make(&c->body.c.space);
     c->memory = hbem_dissection_make(&c->sparse, &c->d);
 }
 
-static void close_case(factor_case *c, bool clusters)
+static void close_case(factor_case *c)
 {
     hbem_dissection_free(&c->d, c->memory);
     hbem_sparse_free(&c->sparse);
-    if (clusters) hbem_tree_free(&c->tree);
-    hbem_case_release(&c->body);
+    hbem_body_release(&c->body);
 }
 
 /* Places are a permutation; children come before parents and deeper nodes first; entries lie in
  * the fronts of the nodes that eliminate them. */
 static void test_dissection(void **state)
 {
-    factor_case c;
+    PS_SCOPED(close_case) factor_case c = {0};
     open_case(&c, 20, true);
     const ps_dissection *d = &c.d;
     int64_t entries = 0;
@@ -64,7 +61,6 @@ static void test_dissection(void **state)
                 for (int64_t k = d->depth_first[depth - 1]; k < d->depth_first[depth]; ++k)
                     assert_true(d->by_depth[k] != d->by_depth[i]);
     assert_int_equal(d->depth_first[d->depth], d->nodes);
-    close_case(&c, true);
 }
 
 static void factorise(const factor_case *c, const double shift[2], double *numbers)
@@ -89,7 +85,7 @@ static void factorise(const factor_case *c, const double shift[2], double *numbe
 static void check_solutions(int n, bool clusters)
 {
     enum { SIDES = 3 };
-    factor_case c;
+    PS_SCOPED(close_case) factor_case c = {0};
     open_case(&c, n, clusters);
     const ps_dissection *d = &c.d;
     double shifts[1 + PS_OSRC_TERMS_MAX][2];
@@ -97,8 +93,8 @@ static void check_solutions(int n, bool clusters)
     hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 9, 1, 4));
     int count = ps_osrc_shifts(&osrc, shifts);
     int64_t size = 2 * d->dofs;
-    double *numbers = malloc((size_t)d->numbers * 16);
-    double *x = calloc((size_t)(SIDES * (3 * size + 2 * d->rows) + 2 * size), 8);
+    PS_SCOPED_MEMORY double *numbers = malloc((size_t)d->numbers * 16),
+                            *x = calloc((size_t)(SIDES * (3 * size + 2 * d->rows) + 2 * size), 8);
     double *first = x + SIDES * size, *b = first + SIDES * size, *left = b + SIDES * size;
     double *own = left + SIDES * 2 * d->rows, *product = own + size;
     for (int j = 0; j < count; ++j) {
@@ -124,9 +120,6 @@ static void check_solutions(int n, bool clusters)
         }
         check_near(sqrt(off / norm), 0, 1e-12, 0);
     }
-    free(numbers);
-    free(x);
-    close_case(&c, clusters);
 }
 
 static void test_solutions(void **state)
@@ -139,17 +132,13 @@ static void test_solutions(void **state)
 /* A matrix of zeros is told. */
 static void test_singular(void **state)
 {
-    factor_case c;
+    PS_SCOPED(close_case) factor_case c = {0};
     open_case(&c, 2, true);
-    double *numbers = malloc((size_t)c.d.numbers * 16), *front, *scratch;
+    PS_SCOPED_MEMORY double *numbers = malloc((size_t)c.d.numbers * 16),
+                            *front = malloc((size_t)ps_factor_front_size(&c.d, 0) * 16),
+                            *scratch = malloc((size_t)ps_factor_scratch(&c.d, 0) * 8);
     memset(c.sparse.mass, 0, (size_t)c.sparse.nnz * 8);
-    front = malloc((size_t)ps_factor_front_size(&c.d, 0) * 16);
-    scratch = malloc((size_t)ps_factor_scratch(&c.d, 0) * 8);
     assert_int_equal(ps_factor_front(&c.d, &c.sparse, (double[]){0, 0}, 0,
                                      (const double *[]){NULL, NULL}, front, numbers, scratch),
                      PS_FAILED);
-    free(numbers);
-    free(front);
-    free(scratch);
-    close_case(&c, true);
 }

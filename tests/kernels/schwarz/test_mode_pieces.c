@@ -111,10 +111,3 @@ static void test_pieces(void **state)
         for (int i = 0; i < one.rows; ++i) check_near(many.x[i], one.x[i], 1e-12, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_of_all_lengths),
-                                       cmocka_unit_test(test_pieces)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
