@@ -165,7 +165,7 @@ static void prepare(bench *b)
     if (of->half > 0)
         hbem_hull_make(&b->body, of->n, of->half);
     else
-        hbem_ball_make(&b->body, of->n);
+        hbem_case_sphere(&b->body, of->n);
     hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
     double meshed = ps_clock();

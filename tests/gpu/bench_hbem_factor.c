@@ -78,7 +78,7 @@ int main(void)
     factor_place hull = {.memory = NULL}, ball = {.memory = NULL};
     hbem_hull_make(&hull.body, 28, 31);
     bench("hull", &hull, stream);
-    hbem_ball_make(&ball.body, 170);
+    hbem_case_sphere(&ball.body, 170);
     bench("sphere", &ball, stream);
     ps_stream_close(&stream);
     ps_device_close(&device);

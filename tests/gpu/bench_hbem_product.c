@@ -41,7 +41,7 @@ static void make_leaves(random_hmatrix *h, const bench_case *of)
     if (of->half > 0)
         hbem_hull_make(&body, of->n, of->half);
     else
-        hbem_ball_make(&body, of->n);
+        hbem_case_sphere(&body, of->n);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, of->leaf);
     ps_block_tree blocks = {&tree, &tree, 2, of->symmetric};

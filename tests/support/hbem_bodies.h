@@ -1,59 +1,10 @@
 /*
- * hbem_bodies: large bodies for benchmarks: a sphere, and a hull as long as the paper's submarine.
+ * hbem_bodies: large bodies for benchmarks: a hull as long as the paper's submarine.
  */
 #ifndef PS_TESTS_SUPPORT_HBEM_BODIES_H
 #define PS_TESTS_SUPPORT_HBEM_BODIES_H
 
 #include "tests/support/hbem_case.h"
-
-/* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
-static inline int32_t hbem_ball_vertex(hbem_case *c, int32_t *known, int n, const int at[3])
-{
-    int32_t *to = &known[2 * ((int64_t)(at[0] + n) * (2 * n + 1) + at[1] + n) + (at[2] < 0)];
-    if (*to == 0) {
-        double *p = c->vertices + 3 * c->vertex_count, r = 0;
-        for (int e = 0; e < 3; ++e) r += (double)at[e] * at[e];
-        for (int e = 0; e < 3; ++e) p[e] = at[e] / sqrt(r);
-        *to = (int32_t)++c->vertex_count;
-    }
-    return *to - 1;
-}
-
-static inline void hbem_ball_triangle(hbem_case *c, int32_t *known, int n, const int octant[3],
-                                      const int corner[3][2])
-{
-    int turn = octant[0] * octant[1] * octant[2] < 0;
-    int32_t *to = c->corners + 3 * c->triangle_count++;
-    for (int l = 0; l < 3; ++l) {
-        const int *from = corner[turn && l ? 3 - l : l];
-        int at[3] = {octant[0] * from[0], octant[1] * from[1], octant[2] * (n - from[0] - from[1])};
-        to[l] = hbem_ball_vertex(c, known, n, at);
-    }
-}
-
-/* 8 n^2 triangles, as hbem_case_sphere, for large n. */
-static inline void hbem_ball_make(hbem_case *c, int n)
-{
-    memset(c, 0, sizeof *c);
-    int64_t triangles = 8 * (int64_t)n * n;
-    int32_t *known = calloc(2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1), sizeof *known);
-    c->vertices = calloc((size_t)triangles, 3 * sizeof *c->vertices);
-    c->corners = calloc((size_t)triangles, 3 * sizeof *c->corners);
-    c->triangles = calloc((size_t)triangles, sizeof *c->triangles);
-    for (int o = 0; o < 8; ++o) {
-        const int octant[3] = {o & 1 ? -1 : 1, o & 2 ? -1 : 1, o & 4 ? -1 : 1};
-        for (int i = 0; i < n; ++i)
-            for (int j = 0; j < n - i; ++j) {
-                hbem_ball_triangle(c, known, n, octant,
-                                   (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
-                if (i + j + 1 < n)
-                    hbem_ball_triangle(c, known, n, octant,
-                                       (const int[3][2]){{i + 1, j + 1}, {i, j + 1}, {i + 1, j}});
-            }
-    }
-    free(known);
-    hbem_case_surface(c);
-}
 
 /* Vertex of a box of half sides (length, n, n) on the hull: a cylinder of radius 1 in units of n
  * cells, with half spheres at its ends. */

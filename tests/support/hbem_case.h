@@ -83,36 +83,47 @@ static inline void hbem_case_surface(hbem_case *c)
                                       c->triangle_count, c->triangles));
 }
 
+/* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
+static inline int32_t hbem_sphere_vertex(hbem_case *c, int32_t *known, int n, const int at[3])
+{
+    int32_t *to = &known[2 * ((int64_t)(at[0] + n) * (2 * n + 1) + at[1] + n) + (at[2] < 0)];
+    if (*to == 0) {
+        double *p = c->vertices + 3 * c->vertex_count, r;
+        for (int d = 0; d < 3; ++d) p[d] = (double)at[d] / n;
+        r = ps_norm3(p);
+        for (int d = 0; d < 3; ++d) p[d] /= r;
+        *to = (int32_t)++c->vertex_count;
+    }
+    return *to - 1;
+}
+
 /* The unit sphere: every face of the octahedron cut n^2-fold, projected: 8 n^2 triangles. */
 static inline void hbem_case_sphere(hbem_case *c, int n)
 {
-    hbem_lattice lattice = hbem_lattice_begin(c, n, 8 * (int64_t)n * n + 8);
+    int64_t width = 2 * n + 1, triangles = 8 * (int64_t)n * n;
+    int32_t *known = calloc(2 * (size_t)(width * width), sizeof *known);
+    memset(c, 0, sizeof *c);
+    c->vertices = calloc((size_t)triangles, 3 * sizeof *c->vertices);
+    c->corners = calloc((size_t)triangles, 3 * sizeof *c->corners);
+    c->triangles = calloc((size_t)triangles, sizeof *c->triangles);
     for (int octant = 0; octant < 8; ++octant) {
-        int s[3] = {octant & 1 ? -1 : 1, octant & 2 ? -1 : 1, octant & 4 ? -1 : 1};
+        const int s[3] = {octant & 1 ? -1 : 1, octant & 2 ? -1 : 1, octant & 4 ? -1 : 1};
         int turn = s[0] * s[1] * s[2] < 0;
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n - i; ++j)
                 for (int down = 0; down < (i + j + 1 < n ? 2 : 1); ++down) {
-                    int local[3][2] = {{i + down, j + down}, {i + 1, j}, {i, j + 1}}, at[3][3];
-                    if (down) {
-                        int turned[3][2] = {{i + 1, j + 1}, {i, j + 1}, {i + 1, j}};
-                        memcpy(local, turned, sizeof local);
-                    }
+                    const int up[3][2] = {{i, j}, {i + 1, j}, {i, j + 1}};
+                    const int turned[3][2] = {{i + 1, j + 1}, {i, j + 1}, {i + 1, j}};
                     for (int l = 0; l < 3; ++l) {
-                        int from = turn && l ? 3 - l : l;
-                        int x = local[from][0], y = local[from][1];
-                        at[l][0] = s[0] * x;
-                        at[l][1] = s[1] * y;
-                        at[l][2] = s[2] * (n - x - y);
+                        const int *xy = (down ? turned : up)[turn && l ? 3 - l : l];
+                        const int at[3] = {s[0] * xy[0], s[1] * xy[1], s[2] * (n - xy[0] - xy[1])};
+                        c->corners[3 * c->triangle_count + l] =
+                            hbem_sphere_vertex(c, known, n, at);
                     }
-                    hbem_lattice_triangle(&lattice, at);
+                    ++c->triangle_count;
                 }
     }
-    hbem_lattice_end(&lattice);
-    for (int64_t v = 0; v < c->vertex_count; ++v) {
-        double *p = c->vertices + 3 * v, r = ps_norm3(p);
-        for (int d = 0; d < 3; ++d) p[d] /= r;
-    }
+    free(known);
     hbem_case_surface(c);
 }
 

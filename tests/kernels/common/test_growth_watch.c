@@ -9,7 +9,6 @@
 #include "runtime/scope.h"
 #include "tests/check.h"
 #include "tests/support/cube.h"
-#include "tests/support/distance.h"
 #include "tests/support/interaction_case.h"
 
 enum { NEVER = 1 << 30 };

@@ -26,16 +26,14 @@ static void segments_and_triangles(void **state)
 static int64_t intersections(const double *vertices, int64_t vertex_count, const int32_t *triangles,
                              int64_t count, ps_space_curve curve, int32_t *hit)
 {
-    double *centroids = malloc((size_t)(3 * count) * sizeof *centroids);
-    int32_t *order = malloc((size_t)count * sizeof *order);
-    void *workspace = malloc(ps_space_curve_workspace(count));
-    float *boxes = malloc((size_t)(6 * ps_box_tree_size(count)) * sizeof *boxes);
+    PS_SCOPED_MEMORY double *centroids = malloc((size_t)(3 * count) * sizeof *centroids);
+    PS_SCOPED_MEMORY int32_t *order = malloc((size_t)count * sizeof *order);
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_space_curve_workspace(count));
+    PS_SCOPED_MEMORY float *boxes = malloc((size_t)(6 * ps_box_tree_size(count)) * sizeof *boxes);
     ps_cells_centroids(vertices, triangles, count, 3, centroids);
     ps_space_curve_order(curve, centroids, count, workspace, order);
     ps_box_tree_build(vertices, triangles, count, order, boxes);
-    int64_t pairs = ps_surface_intersections(vertices, triangles, count, order, boxes, hit);
-    free(centroids), free(order), free(workspace), free(boxes);
-    return pairs;
+    return ps_surface_intersections(vertices, triangles, count, order, boxes, hit);
 }
 
 static int overlaps(const double a[3][3], const double b[3][3])

@@ -34,10 +34,12 @@ static void boxes_of_a_cube(void **state)
 {
     PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, 6, 0, PS_DGTD_PEC));
-    double *centroids = centroids_of(&mesh), box[8][6];
-    int32_t *part = malloc((size_t)mesh.elements * sizeof *part);
+    PS_SCOPED_MEMORY double *centroids = centroids_of(&mesh);
+    PS_SCOPED_MEMORY int32_t *part = malloc((size_t)mesh.elements * sizeof *part),
+                             *weights = malloc((size_t)mesh.elements * sizeof *weights);
+    PS_SCOPED_MEMORY void *workspace = malloc(ps_parts_boxes_workspace(mesh.elements));
     int64_t sizes[8] = {0};
-    void *workspace = malloc(ps_parts_boxes_workspace(mesh.elements));
+    double box[8][6];
     ps_parts_of_boxes(centroids, NULL, mesh.elements, 8, workspace, part);
     for (int q = 0; q < 8; ++q)
         for (int c = 0; c < 3; ++c) box[q][c] = 1, box[q][3 + c] = 0;
@@ -54,13 +56,11 @@ static void boxes_of_a_cube(void **state)
         for (int c = 0; c < 3; ++c) check_at_most(box[q][3 + c] - box[q][c], .5);
     }
     /* Three parts, elements in the lower half of x count threefold. */
-    int32_t *weights = malloc((size_t)mesh.elements * sizeof *weights);
     double sums[3] = {0}, total = 0;
     for (int64_t e = 0; e < mesh.elements; ++e) total += weights[e] = centroids[3 * e] < .5 ? 3 : 1;
     ps_parts_of_boxes(centroids, weights, mesh.elements, 3, workspace, part);
     for (int64_t e = 0; e < mesh.elements; ++e) sums[part[e]] += weights[e];
     for (int q = 0; q < 3; ++q) check_near(sums[q], total / 3, 3, 0);
-    free(weights), free(workspace), free(part), free(centroids);
 }
 
 /* Neighbours within the range are in layers that are at most one apart. */
@@ -88,8 +88,8 @@ static void even_layers(void **state)
     PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, N, .2, PS_DGTD_PEC));
     int64_t first = mesh.elements / 7, end = mesh.elements, sizes[100], most = 0, squares[2] = {0};
-    int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
-    int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
+    PS_SCOPED_MEMORY int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer),
+                             *queue = malloc((size_t)mesh.elements * sizeof *queue);
     int64_t layers =
         ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, first, end, layer, queue);
     assert_in_range(layers, 2, 100);
@@ -106,7 +106,6 @@ static void even_layers(void **state)
         squares[1] += sizes[l] * sizes[l];
     }
     assert_true(squares[1] < squares[0]);
-    free(layer), free(queue);
 }
 
 static void layers_of_a_cube(void **state)
@@ -114,8 +113,8 @@ static void layers_of_a_cube(void **state)
     enum { N = 5 };
     PS_SCOPED(cube_tets_release) cube_tets mesh = {0};
     check_ok(cube_tets_init(&mesh, N, .2, PS_DGTD_PEC));
-    int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
-    int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
+    PS_SCOPED_MEMORY int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer),
+                             *queue = malloc((size_t)mesh.elements * sizeof *queue);
     int64_t count = mesh.elements, sizes[3 * N] = {0};
     int64_t layers =
         ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
@@ -135,7 +134,6 @@ static void layers_of_a_cube(void **state)
         }
     layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
     check_layers(&mesh, 0, count, layer, layers);
-    free(layer), free(queue);
 }
 
 static void sorted_by_key(void **state)

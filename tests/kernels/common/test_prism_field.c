@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 #define FOUR_PI 12.566370614359172
 

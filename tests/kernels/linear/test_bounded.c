@@ -36,11 +36,6 @@ static void take_memory(problem *p)
     check_ok(ps_bounded_attach(&p->solver, &p->system, p->memory));
 }
 
-static void give_memory(problem *p)
-{
-    for (int k = 0; k < PS_BOUNDED_PIECES; ++k) free(p->memory[k]);
-}
-
 /* B'B / N + shift, whose least is beyond the bounds in a good part of its variables. */
 static problem *make(double shift, bool bounds)
 {
@@ -81,21 +76,20 @@ static void finish(problem *p, double tolerance)
     assert_true(p->solver.progress->converged);
 }
 
-static void end(problem *p)
+static void end(problem **p)
 {
-    give_memory(p);
-    free(p);
+    for (int k = 0; k < PS_BOUNDED_PIECES; ++k) free((*p)->memory[k]);
+    free(*p);
 }
 
 static void test_without_bounds(void **state)
 {
-    problem *p = make(.1, false);
+    PS_SCOPED(end) problem *p = make(.1, false);
     double y[N];
     finish(p, 1e-10);
     apply(p, p->solver.x, y);
     for (int64_t i = 0; i < N; ++i) check_near(y[i], p->b[i], 1e-9, 0);
     check_at_most((double)p->solver.progress->products, 150);
-    end(p);
 }
 
 static void check_least(const problem *p, double tolerance, int64_t *held)
@@ -117,19 +111,18 @@ static void test_between_bounds(void **state)
 {
     static const double shift[3] = {1, .1, 1e-3};
     for (int k = 0; k < 3; ++k) {
-        problem *p = make(shift[k], true);
+        PS_SCOPED(end) problem *p = make(shift[k], true);
         int64_t held;
         finish(p, 1e-9);
         check_least(p, 2e-9, &held);
         assert_in_range(held, k == 0 ? 1 : 10, N - 5);
-        end(p);
     }
 }
 
 static void test_bits_after_any_step(void **state)
 {
     for (int bounds = 0; bounds < 2; ++bounds) {
-        problem *p = make(.01, bounds), *q = make(.01, bounds);
+        PS_SCOPED(end) problem *p = make(.01, bounds), *q = make(.01, bounds);
         finish(p, 1e-8);
         start(q, 1e-8, LIMIT);
         while (!ps_bounded_finished(&q->solver)) {
@@ -144,14 +137,12 @@ static void test_bits_after_any_step(void **state)
         }
         assert_int_equal(q->solver.progress->products, p->solver.progress->products);
         assert_memory_equal(q->solver.x, p->solver.x, sizeof p->b);
-        end(p);
-        end(q);
     }
 }
 
 static void test_limit_and_refusals(void **state)
 {
-    problem *p = make(.01, true);
+    PS_SCOPED(end) problem *p = make(.01, true);
     start(p, 1e-12, 5);
     while (!ps_bounded_finished(&p->solver)) check_ok(ps_bounded_step(&p->solver));
     assert_false(p->solver.progress->converged);
@@ -160,5 +151,4 @@ static void test_limit_and_refusals(void **state)
     p->solver.gradient[3] = NAN;
     p->solver.x[3] = .1;
     check_fails(ps_bounded_begin(&p->solver, 1e-8, 1, LIMIT), PS_FAILED, "not finite");
-    end(p);
 }

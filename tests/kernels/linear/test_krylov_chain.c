@@ -28,35 +28,31 @@ static ps_csr chain(int64_t rows, double shift)
 typedef struct problem {
     ps_csr matrix;
     ps_krylov_system system;
-    double *scale, *b, *x, *exact, *work;
+    double *memory, *b, *x, *exact, *work;
 } problem;
 
-static void make(int64_t rows, double shift, problem *out)
+static void make(int64_t rows, double shift, problem *p)
 {
-    problem p = {.matrix = chain(rows, shift)};
-    ps_krylov_system measured = {.matrix = &p.matrix};
-    check_ok(PS_ALLOC(&p.scale, rows, "scale"));
-    check_ok(PS_ALLOC(&p.b, rows, "b"));
-    check_ok(PS_ALLOC(&p.x, rows, "x"));
-    check_ok(PS_ALLOC(&p.exact, rows, "exact"));
-    check_ok(PS_ALLOC(&p.work, ps_krylov_cpu_workspace(PS_KRYLOV_CG, &measured), "work"));
+    p->matrix = chain(rows, shift);
+    p->system = (ps_krylov_system){.matrix = &p->matrix};
+    int64_t work = ps_krylov_cpu_workspace(PS_KRYLOV_CG, &p->system);
+    check_ok(PS_ALLOC(&p->memory, 4 * rows + work, "vectors"));
+    p->system.b = p->b = p->memory;
+    p->system.x = p->x = p->b + rows;
+    p->exact = p->x + rows;
+    double *scale = p->exact + rows;
+    p->system.inverse_diagonal = scale;
+    p->work = scale + rows;
     uint64_t seed = 7;
-    for (int64_t i = 0; i < rows; ++i) p.exact[i] = check_random(&seed) - 0.5;
-    ps_csr_multiply(&p.matrix, p.exact, p.b);
-    check_ok(ps_csr_inverse_diagonal(&p.matrix, true, p.scale));
-    *out = p;
-    out->system =
-        (ps_krylov_system){.matrix = &out->matrix, .inverse_diagonal = p.scale, .b = p.b, .x = p.x};
+    for (int64_t i = 0; i < rows; ++i) p->exact[i] = check_random(&seed) - 0.5;
+    ps_csr_multiply(&p->matrix, p->exact, p->b);
+    check_ok(ps_csr_inverse_diagonal(&p->matrix, true, scale));
 }
 
 static void drop(problem *p)
 {
     ps_csr_release(&p->matrix);
-    free(p->scale);
-    free(p->b);
-    free(p->x);
-    free(p->exact);
-    free(p->work);
+    free(p->memory);
 }
 
 static ps_krylov_result run(problem *p, double tolerance, int64_t limit)
@@ -71,7 +67,7 @@ static ps_krylov_result run(problem *p, double tolerance, int64_t limit)
 static void solves(void **state)
 {
     for (int64_t rows = 1; rows < 20000; rows = 3 * rows + 7) {
-        problem p;
+        PS_SCOPED(drop) problem p = {0};
         make(rows, 0.5, &p);
         ps_krylov_result result = run(&p, 1e-13, 200);
         assert_true(result.converged);
@@ -79,23 +75,21 @@ static void solves(void **state)
         for (int64_t i = 0; i < rows; ++i) check_near(p.x[i], p.exact[i], 2e-12, 0);
         /* condition (4.5/0.5): 2 sqrt(9) iterations a digit and a half at most */
         check_at_most((double)result.iterations, 60);
-        drop(&p);
     }
 }
 
 static void exact_in_as_many_steps_as_rows(void **state)
 {
-    problem p;
+    PS_SCOPED(drop) problem p = {0};
     make(5, 0, &p);
     ps_krylov_result result = run(&p, 1e-12, 5);
     assert_true(result.converged);
     assert_int_equal(result.iterations, 5);
-    drop(&p);
 }
 
 static void a_good_guess_saves_iterations(void **state)
 {
-    problem p;
+    PS_SCOPED(drop) problem p = {0};
     make(3000, 0.5, &p);
     ps_krylov_result cold = run(&p, 1e-10, 100);
     for (int64_t i = 0; i < 3000; ++i) p.x[i] = p.exact[i] * (1 + 1e-6);
@@ -103,14 +97,13 @@ static void a_good_guess_saves_iterations(void **state)
     check_at_most((double)warm.iterations, 0.6 * (double)cold.iterations);
     memcpy(p.x, p.exact, 3000 * sizeof *p.x);
     assert_int_equal(run(&p, 1e-10, 100).iterations, 0);
-    drop(&p);
 }
 
 static void threads_do_not_matter(void **state)
 {
-    problem p;
+    PS_SCOPED(drop) problem p = {0};
     make(30011, 0.1, &p);
-    double *first = malloc(30011 * sizeof *first);
+    PS_SCOPED_MEMORY double *first = malloc(30011 * sizeof *first);
     for (int threads = 1; threads < 6; threads += 2) {
         omp_set_num_threads(threads);
         memset(p.x, 0, 30011 * sizeof *p.x);
@@ -119,13 +112,11 @@ static void threads_do_not_matter(void **state)
         if (threads == 1) memcpy(first, p.x, 30011 * sizeof *first);
         assert_memory_equal(first, p.x, 30011 * sizeof *first);
     }
-    free(first);
-    drop(&p);
 }
 
 static void says_when_it_does_not_converge(void **state)
 {
-    problem p;
+    PS_SCOPED(drop) problem p = {0};
     make(3000, 0, &p);
     ps_krylov_result result = run(&p, 1e-12, 20);
     assert_false(result.converged);
@@ -138,19 +129,17 @@ static void says_when_it_does_not_converge(void **state)
     memset(p.b, 0, 3000 * sizeof *p.b);
     p.b[3] = NAN; /* amid zeros */
     assert_false(run(&p, 1e-12, 20).converged);
-    drop(&p);
 }
 
 static void nothing_gives_nothing(void **state)
 {
-    problem p;
+    PS_SCOPED(drop) problem p = {0};
     make(10, 1, &p);
     for (int i = 0; i < 10; ++i) p.b[i] = i % 2 ? 1e-150 : 0, p.x[i] = 3;
     ps_krylov_result result = run(&p, 1e-12, 20);
     assert_true(result.converged);
     assert_int_equal(result.iterations, 0);
     for (int i = 0; i < 10; ++i) check_near(p.x[i], 0, 0, 0);
-    drop(&p);
 }
 
 static void refuses_what_is_not_definite(void **state)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 enum { N = 100, SIDES = 5 };
 
@@ -137,23 +136,21 @@ static void test_methods(void **state)
     for (int parts = 1; parts <= 2; ++parts)
         for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_BLOCK; ++method)
             for (int64_t cycle = 7; cycle <= 60; cycle += 53) {
-                bench t;
+                PS_SCOPED(tear_down) bench t = {0};
                 set_up(&t, make_matrix(parts, 12), (ps_lockstep_method)method);
                 t.options.restart = cycle;
                 run(&t);
                 check_solved(&t);
-                tear_down(&t);
             }
 }
 
 static void test_cg(void **state)
 {
-    int64_t plain;
-    bench t;
+    PS_SCOPED(tear_down) bench t = {0};
     set_up(&t, make_positive(), PS_LOCKSTEP_CG);
     run(&t);
     check_solved(&t);
-    plain = t.matrix.products;
+    int64_t plain = t.matrix.products;
     detach(&t);
     for (int64_t i = 0; i < N; ++i) /* badly scaled: D A D */
         for (int64_t j = 0; j < N; ++j)
@@ -169,7 +166,6 @@ static void test_cg(void **state)
     t.system.precondition = NULL;
     check_ok(ps_lockstep_begin(&t.solver));
     check_fails(ps_lockstep_step(&t.solver), PS_FAILED, "not positive definite");
-    tear_down(&t);
 }
 
 /* Five sides together, one by one, and on one thread: the same bits and counts; sides that are done
@@ -178,7 +174,8 @@ static void test_lockstep_bits(void **state)
 {
     for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_CG; ++method) {
         if (method == PS_LOCKSTEP_BLOCK) continue;
-        bench t, one;
+        PS_SCOPED(tear_down) bench t = {0};
+        bench one;
         bool cg = method == PS_LOCKSTEP_CG;
         set_up(&t, cg ? make_positive() : make_matrix(2, 15), (ps_lockstep_method)method);
         int64_t size = t.matrix.parts * N;
@@ -202,7 +199,6 @@ static void test_lockstep_bits(void **state)
             detach(&one);
         }
         assert_int_equal(vectors, t.matrix.vectors);
-        tear_down(&t);
         omp_set_num_threads(omp_get_num_procs());
     }
 }
@@ -211,13 +207,13 @@ static void test_lockstep_bits(void **state)
 static void test_restart(void **state)
 {
     for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_CG; ++method) {
-        bench t;
+        PS_SCOPED(tear_down) bench t = {0};
         bool cg = method == PS_LOCKSTEP_CG;
         set_up(&t, cg ? make_positive() : make_matrix(2, 15), (ps_lockstep_method)method);
         t.options.restart = 6;
         run(&t);
         int64_t size = t.matrix.parts * N;
-        double *expected = calloc((size_t)(SIDES * size), 8);
+        PS_SCOPED_MEMORY double *expected = calloc((size_t)(SIDES * size), 8);
         memcpy(expected, t.solver.x, (size_t)(SIDES * size) * 8);
         detach(&t);
         attach(&t);
@@ -237,8 +233,6 @@ static void test_restart(void **state)
             check_ok(ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory));
         }
         assert_memory_equal(expected, t.solver.x, (size_t)(SIDES * size) * 8);
-        free(expected);
-        tear_down(&t);
     }
 }
 
@@ -247,7 +241,7 @@ static void test_counters_of_no_run(void **state)
 {
     static const int64_t wrong[] = {-1, 1000000000, INT64_MIN, INT64_MAX};
     for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_BLOCK; ++method) {
-        bench t;
+        PS_SCOPED(tear_down) bench t = {0};
         set_up(&t, make_matrix(2, 15), (ps_lockstep_method)method);
         attach(&t);
         check_ok(ps_lockstep_begin(&t.solver));
@@ -264,7 +258,6 @@ static void test_counters_of_no_run(void **state)
                 *counters[c] = was;
             }
         assert_true(ps_lockstep_sound(&t.solver));
-        tear_down(&t);
     }
 }
 
@@ -273,7 +266,7 @@ static void test_block(void **state)
 {
     int64_t products[2];
     for (int method = PS_LOCKSTEP_GMRES; method <= PS_LOCKSTEP_BLOCK; ++method) {
-        bench t;
+        PS_SCOPED(tear_down) bench t = {0};
         set_up(&t, make_matrix(2, 12), (ps_lockstep_method)method);
         for (int64_t i = 0; i < 2 * N; ++i) t.b[4 * 2 * N + i] = 2 * t.b[i] - t.b[2 * N + i];
         t.options.restart = 80;
@@ -287,14 +280,13 @@ static void test_block(void **state)
                 check_near(t.solver.x[8 * N + i], 2 * t.solver.x[i] - t.solver.x[2 * N + i], 1e-7,
                            0);
         }
-        tear_down(&t);
     }
     assert_true(products[1] < products[0]);
 }
 
 static void test_refusals(void **state)
 {
-    bench t;
+    PS_SCOPED(tear_down) bench t = {0};
     set_up(&t, make_matrix(2, 12), PS_LOCKSTEP_GMRES);
     t.options.limit = 4;
     run(&t);
@@ -304,7 +296,6 @@ static void test_refusals(void **state)
         assert_true(t.solver.sides[s].residual < 1 && t.solver.sides[s].residual > 1e-8);
     }
     detach(&t);
-    t.options.method = PS_LOCKSTEP_GMRES;
     t.matrix.a[5] = NAN;
     attach(&t);
     check_ok(ps_lockstep_begin(&t.solver));
@@ -316,5 +307,4 @@ static void test_refusals(void **state)
     t.options.restart = 5;
     t.options.method = PS_LOCKSTEP_CG;
     check_fails(ps_lockstep_attach(&t.solver, &t.system, &t.options, t.memory), PS_USAGE, "real");
-    tear_down(&t);
 }

@@ -5,7 +5,6 @@
 
 #include "kernels/schwarz/prism.h"
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 enum { NX = 9, NY = 12, NZ = 7, CELLS = (NX - 1) * (NY - 1) * (NZ - 1), NODES = NX * NY * NZ };
 

@@ -3,7 +3,6 @@
 #include "kernels/schwarz/round_part.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 enum { PLANE = 40 * 30 };
 

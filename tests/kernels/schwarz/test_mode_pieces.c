@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 #define LEAF static inline
 #define UNROLL

@@ -6,7 +6,6 @@
 
 #include "runtime/memory.h"
 #include "tests/check.h"
-#include "tests/support/distance.h"
 #include "tests/support/slab_methods.h"
 
 static double lumped; /* share of the masses, 0 but in a test of it */
@@ -57,7 +56,7 @@ static double factor_of(ps_transmission t, int64_t slabs, bool modes)
                              .transmission = t,
                              .modes = modes,
                              .threads = 1};
-    fixture f = open_box(&plan);
+    PS_SCOPED(close_box) fixture f = open_box(&plan);
     uint64_t seed = 5;
     for (int64_t i = 0; i < ps_slab_box_traces(&f.box); ++i) {
         bool used = !modes || f.box.tables.inverse[i % f.box.face] > 0;
@@ -70,7 +69,6 @@ static double factor_of(ps_transmission t, int64_t slabs, bool modes)
     assert_int_equal(slab_iterate(fixed_point_step, &problem, &(slab_control){0, 60, history + 1},
                                   f.g, f.space, &result),
                      PS_FAILED);
-    close_box(&f);
     return pow(history[60] / history[40], 1 / 20.);
 }
 
@@ -137,6 +135,22 @@ typedef struct whole {
     double *load, *u;
 } whole;
 
+static void release_whole(whole *w)
+{
+    free(w->load);
+    free(w->u);
+}
+
+/* Slabs of it, on one thread. */
+static ps_slab_box_plan plan_of(const whole *w, int64_t slabs, ps_transmission transmission)
+{
+    return (ps_slab_box_plan){.grid = w->grid,
+                              .slabs = slabs,
+                              .transmission = transmission,
+                              .threads = 1,
+                              .load = w->load};
+}
+
 /* A load and boundary data that vary, and the solution in one piece. */
 static whole make_whole(void)
 {
@@ -176,7 +190,7 @@ typedef enum way { FIXED_POINT, GMRES, SWEEPS } way;
 /* Solves the whole in one of the ways, and compares; the iterations. */
 static int64_t solve_whole(const whole *w, const ps_slab_box_plan *plan, way by, const ps_gmres *to)
 {
-    fixture f = open_box(plan);
+    PS_SCOPED(close_box) fixture f = open_box(plan);
     ps_interface problem = ps_slab_box_interface(&f.box, true);
     ps_krylov_result result;
     if (by == FIXED_POINT)
@@ -187,7 +201,6 @@ static int64_t solve_whole(const whole *w, const ps_slab_box_plan *plan, way by,
         check_ok(double_sweeps(&f.box, to->tolerance, to->limit, f.g, &result));
     check_ok(ps_slab_box_finish(&f.box, f.g));
     check_answer(&f, w);
-    close_box(&f);
     return result.iterations;
 }
 
@@ -195,53 +208,39 @@ static int64_t solve_whole(const whole *w, const ps_slab_box_plan *plan, way by,
 static void all_ways_lead_to_the_answer(void **unused)
 {
     static const int64_t slabs[] = {2, 4, 7};
-    whole w = make_whole();
+    PS_SCOPED(release_whole) whole w = make_whole();
     double rho;
-    ps_slab_box_plan plan = {.grid = w.grid,
-                             .transmission = best_of(PS_OO2_UNSYMMETRIC, &rho),
-                             .threads = 2,
-                             .load = w.load};
+    ps_slab_box_plan plan = plan_of(&w, 0, best_of(PS_OO2_UNSYMMETRIC, &rho));
+    plan.threads = 2;
     for (int c = 0; c < 18; ++c) {
         plan.slabs = slabs[c / 6];
         plan.coarse = c % 2 ? .9 : 0;
         solve_whole(&w, &plan, (way)(c / 2 % 3), &(ps_gmres){1e-14, 100, 60, 0});
     }
-    free(w.load);
-    free(w.u);
 }
 
 /* All modes in the coarse space: one correction solves the problem. */
 static void full_coarse_space_is_exact(void **unused)
 {
     static const int64_t slabs[] = {2, 5, 32};
-    whole w = make_whole();
-    ps_slab_box_plan plan = {.grid = w.grid,
-                             .transmission = {{.3, .1}, {2, 3}},
-                             .threads = 1,
-                             .load = w.load,
-                             .coarse = 100};
+    PS_SCOPED(release_whole) whole w = make_whole();
+    ps_slab_box_plan plan = plan_of(&w, 0, (ps_transmission){{.3, .1}, {2, 3}});
+    plan.coarse = 100;
     for (int c = 0; c < 6; ++c) {
         plan.slabs = slabs[c / 2];
         int64_t steps =
             solve_whole(&w, &plan, c % 2 ? GMRES : FIXED_POINT, &(ps_gmres){1e-12, 3, 3, 0});
         assert_true(steps <= 2);
     }
-    free(w.load);
-    free(w.u);
 }
 
 /* GMRES with restarts needs more steps, and arrives. */
 static void restarts(void **unused)
 {
-    whole w = make_whole();
+    PS_SCOPED(release_whole) whole w = make_whole();
     ps_krylov_result full, cut;
-    ps_slab_box_plan plan = {.grid = w.grid,
-                             .slabs = 4,
-                             .transmission = {{.3, .3}, {0, 0}},
-                             .modes = false,
-                             .threads = 1,
-                             .load = w.load};
-    fixture f = open_box(&plan);
+    ps_slab_box_plan plan = plan_of(&w, 4, (ps_transmission){{.3, .3}, {0, 0}});
+    PS_SCOPED(close_box) fixture f = open_box(&plan);
     ps_interface problem = ps_slab_box_interface(&f.box, true);
     check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60, 0}, f.g, f.space, &full));
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
@@ -252,9 +251,6 @@ static void restarts(void **unused)
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
     check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60, 0}, f.g, f.space, &cut),
                 PS_FAILED, "5 iterations");
-    close_box(&f);
-    free(w.load);
-    free(w.u);
 }
 
 /* ---- vectors elsewhere ---- */
@@ -298,16 +294,11 @@ static ps_status table_divide(void *context, double by, double *x)
 /* By a table of operations: the same iterations and answer as on the cores. */
 static void vectors_may_live_elsewhere(void **unused)
 {
-    whole w = make_whole();
+    PS_SCOPED(release_whole) whole w = make_whole();
     ps_krylov_result here, there;
-    ps_slab_box_plan plan = {.grid = w.grid,
-                             .slabs = 4,
-                             .transmission = {{.3, .1}, {2, 3}},
-                             .modes = false,
-                             .threads = 1,
-                             .load = w.load};
+    ps_slab_box_plan plan = plan_of(&w, 4, (ps_transmission){{.3, .1}, {2, 3}});
     for (int gmres = 0; gmres < 2; ++gmres) {
-        fixture f = open_box(&plan), other = open_box(&plan);
+        PS_SCOPED(close_box) fixture f = open_box(&plan), other = open_box(&plan);
         const ps_gmres options = {1e-12, 200, 5, false};
         ps_interface problem = ps_slab_box_interface(&f.box, true), elsewhere = problem;
         ps_interface_vectors table = {&elsewhere, NULL,           table_dots,
@@ -327,11 +318,7 @@ static void vectors_may_live_elsewhere(void **unused)
         check_ok(ps_slab_box_finish(&other.box, other.g));
         check_answer(&other, &w);
         free(table.basis);
-        close_box(&f);
-        close_box(&other);
     }
-    free(w.load);
-    free(w.u);
 }
 
 /* ---- stopped and continued ---- */
@@ -357,17 +344,12 @@ static ps_status stop_there(void *watcher, int64_t iteration, double residual)
 /* GMRES continued from what it left is GMRES that never stopped: in a cycle and at its end. */
 static void gmres_continues_to_the_same_bits(void **unused)
 {
-    whole w = make_whole();
+    PS_SCOPED(release_whole) whole w = make_whole();
     stop s;
     ps_krylov_result full, cut;
-    ps_slab_box_plan plan = {.grid = w.grid,
-                             .slabs = 4,
-                             .transmission = {{.3, .3}, {0, 0}},
-                             .modes = false,
-                             .threads = 1,
-                             .load = w.load};
+    ps_slab_box_plan plan = plan_of(&w, 4, (ps_transmission){{.3, .3}, {0, 0}});
     for (s.at = 3; s.at <= 5; ++s.at) {
-        fixture f = open_box(&plan), other = open_box(&plan);
+        PS_SCOPED(close_box) fixture f = open_box(&plan), other = open_box(&plan);
         int64_t space;
         s.problem = ps_slab_box_interface(&f.box, true);
         space = ps_interface_gmres_workspace(&s.problem, 4);
@@ -389,32 +371,22 @@ static void gmres_continues_to_the_same_bits(void **unused)
         assert_int_equal(full.iterations, cut.iterations);
         assert_memory_equal(f.g, other.g, (size_t)s.problem.size * sizeof *f.g);
         free(s.kept);
-        close_box(&f);
-        close_box(&other);
     }
-    free(w.load);
-    free(w.u);
 }
 
 static void refusals(void **unused)
 {
     ps_slab_box box;
-    ps_slab_box_plan plan = {.grid = grid_of(9, 5, 5),
-                             .slabs = 9,
-                             .transmission = {{.3, .3}, {0, 0}},
-                             .modes = false,
-                             .threads = 1};
+    whole none = {.grid = grid_of(9, 5, 5)};
+    ps_slab_box_plan plan = plan_of(&none, 9, (ps_transmission){{.3, .3}, {0, 0}});
     double memory[1];
     check_fails(ps_slab_box_make(&plan, memory, &box), PS_USAGE, "2..8 slabs");
-    fixture f;
     plan.slabs = 2;
-    plan.load = NULL;
-    f = open_box(&plan);
+    PS_SCOPED(close_box) fixture f = open_box(&plan);
     f.g[12] = NAN;
     ps_krylov_result result;
     ps_interface problem = ps_slab_box_interface(&f.box, true);
     check_fails(fixed_point(&problem, 1e-6, 9, f.g, f.space, &result), PS_FAILED, "not finite");
-    close_box(&f);
 }
 
 static void layers_are_spread(void **unused)

@@ -3,7 +3,6 @@
 #include "kernels/schwarz/symbol.h"
 
 #include "tests/check.h"
-#include "tests/support/distance.h"
 
 enum { SAMPLES = 500, FINE = 20000, SEEDS = 20 };
 
