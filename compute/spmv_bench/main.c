@@ -64,17 +64,6 @@ static ps_status choose_grid(ps_q1_grid *grid)
     return ps_q1_grid_make(counts, length, grid);
 }
 
-/* f = 1: the volume of the elements around a node, an eighth of each; fixed rows 0. */
-static void unit_load(const ps_q1_grid *grid, const ps_slab_stencil *stencil, double *b)
-{
-    const int64_t *n = grid->nodes;
-    double volume = grid->spacing[0] * grid->spacing[1] * grid->spacing[2];
-    for (int64_t row = 0; row < ps_q1_grid_size(grid); ++row)
-        b[row] = ps_stencil_fixed(stencil, row / (n[1] * n[2]), row / n[2] % n[1], row % n[2])
-                     ? 0
-                     : volume;
-}
-
 static ps_status make_box(bench *s)
 {
     ps_q1_grid grid;
@@ -82,10 +71,9 @@ static ps_status make_box(bench *s)
     ps_slab whole = ps_slab_whole(&grid);
     ps_slab_stencil_make(&whole, &s->stencil);
     s->box = chosen.stencil;
-    PS_TRY(ps_csr_init(&s->matrix, ps_q1_grid_size(&grid), ps_stencil_entries(&s->stencil)));
     PS_TRY(ps_stencil_assemble(&s->stencil, &s->matrix));
     PS_TRY(PS_ALLOC(&s->b, s->matrix.rows, "right-hand side"));
-    unit_load(&grid, &s->stencil, s->b);
+    ps_unit_load(&grid, &s->stencil, s->b);
     return PS_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "runtime/scope.h"
 #include "runtime/sizes.h"
 
 enum { ROUNDS = 5, PRODUCTS = 4 };
@@ -84,17 +85,13 @@ static ps_status time_shapes(ps_csr_device *matrix, const void *x, void *y, ps_s
 ps_status ps_csr_device_tune(ps_csr_device *matrix, const void *x, void *y, ps_stream *stream,
                              double *seconds)
 {
-    ps_event *events[2] = {NULL, NULL};
+    PS_SCOPED(ps_event_close) ps_event *begin = NULL, *end = NULL;
     ps_csr_shape before = matrix->shape;
     double least = 0;
-    ps_status status;
-    PS_GUARD(status, done, ps_event_open(ps_stream_device(stream), &events[0]));
-    PS_GUARD(status, done, ps_event_open(ps_stream_device(stream), &events[1]));
-    PS_GUARD(status, done, time_shapes(matrix, x, y, stream, events, &least));
-    if (seconds) *seconds = least;
-done:
+    PS_TRY(ps_event_open(ps_stream_device(stream), &begin));
+    PS_TRY(ps_event_open(ps_stream_device(stream), &end));
+    ps_status status = time_shapes(matrix, x, y, stream, (ps_event *[2]){begin, end}, &least);
     if (status != PS_OK) matrix->shape = before;
-    ps_event_close(&events[0]);
-    ps_event_close(&events[1]);
+    if (status == PS_OK && seconds) *seconds = least;
     return status;
 }

@@ -118,48 +118,42 @@ static int64_t corner(const ps_fast_device *f)
     return size_of(f->precision) * (f->slab.grid.nodes[2] + 1);
 }
 
+/* Transforms `count` planes along z and then along y; what both directions share is set here. */
+static ps_status transform(const ps_fast_device *f, int64_t count, ps_sine_transform z,
+                           ps_sine_transform y, void *scratch, ps_stream *stream)
+{
+    if (count < 1) return PS_OK;
+    z.sines = f->sines[1];
+    z.lines = count * f->my;
+    z.to = rows(f);
+    z.along = true;
+    y.sines = f->sines[0];
+    y.lines = count * f->stride;
+    z.out = scratch;
+    y.in = scratch;
+    PS_TRY(ps_sine_transform_cuda(f->precision, &z, stream));
+    return ps_sine_transform_cuda(f->precision, &y, stream);
+}
+
 ps_status ps_fast_device_to_modes(const ps_fast_device *f, int64_t count, const void *nodes,
                                   void *modes, void *scratch, ps_stream *stream)
 {
-    ps_sine_transform z = {.sines = f->sines[1],
-                           .lines = count * f->my,
-                           .in = (const char *)nodes + corner(f),
-                           .out = scratch,
-                           .from = node_rows(f),
-                           .to = rows(f),
-                           .to_modes = true,
-                           .along = true};
-    ps_sine_transform y = {.sines = f->sines[0],
-                           .lines = count * f->stride,
-                           .in = scratch,
-                           .out = modes,
+    ps_sine_transform z = {
+        .in = (const char *)nodes + corner(f), .from = node_rows(f), .to_modes = true};
+    ps_sine_transform y = {.out = modes,
                            .from = columns(f, PS_MODES_APART),
                            .to = columns(f, PS_IN_ORDER),
                            .to_modes = true};
-    if (count < 1) return PS_OK;
-    PS_TRY(ps_sine_transform_cuda(f->precision, &z, stream));
-    return ps_sine_transform_cuda(f->precision, &y, stream);
+    return transform(f, count, z, y, scratch, stream);
 }
 
 ps_status ps_fast_device_to_nodes(const ps_fast_device *f, int64_t count, const void *modes,
                                   void *nodes, void *scratch, ps_stream *stream)
 {
-    ps_sine_transform z = {.sines = f->sines[1],
-                           .lines = count * f->my,
-                           .in = modes,
-                           .out = scratch,
-                           .from = rows(f),
-                           .to = rows(f),
-                           .along = true};
-    ps_sine_transform y = {.sines = f->sines[0],
-                           .lines = count * f->stride,
-                           .in = scratch,
-                           .out = (char *)nodes + corner(f),
-                           .from = columns(f, PS_IN_ORDER),
-                           .to = node_columns(f)};
-    if (count < 1) return PS_OK;
-    PS_TRY(ps_sine_transform_cuda(f->precision, &z, stream));
-    return ps_sine_transform_cuda(f->precision, &y, stream);
+    ps_sine_transform z = {.in = modes, .from = rows(f)};
+    ps_sine_transform y = {
+        .out = (char *)nodes + corner(f), .from = columns(f, PS_IN_ORDER), .to = node_columns(f)};
+    return transform(f, count, z, y, scratch, stream);
 }
 
 /* ---- the whole ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/isa.h"
+#include "runtime/sizes.h"
 
 PS_ISA_SELECT(struct ps_fast_functions, ps_fast_table)
 
@@ -12,10 +13,9 @@ enum { TILE = 64, ALIGN = 8 }; /* modes at a time; doubles in 64 bytes */
 
 static const double pi = 3.14159265358979323846;
 
-static int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 static int64_t stride_of(const ps_slab *slab)
 {
-    return rounded(slab->grid.nodes[2] - 2, PS_FAST_COLUMNS);
+    return ps_round_up(slab->grid.nodes[2] - 2, PS_FAST_COLUMNS);
 }
 
 int64_t ps_slab_open_planes(const ps_slab *slab)
@@ -26,7 +26,7 @@ int64_t ps_slab_open_planes(const ps_slab *slab)
 int64_t ps_fast_solver_size(const ps_slab *slab)
 {
     int64_t my = slab->grid.nodes[1] - 2, mz = slab->grid.nodes[2] - 2, stride = stride_of(slab);
-    return rounded(my * my, ALIGN) + mz * stride + 2 * my * stride;
+    return ps_round_up(my * my, ALIGN) + mz * stride + 2 * my * stride;
 }
 
 /* sine[n][stride], zeros beyond column n. */
@@ -68,7 +68,7 @@ ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solve
     PS_TRY(ps_slab_check(slab));
     ps_fast_solver f = {*slab, grid->nodes[1] - 2, grid->nodes[2] - 2, stride_of(slab), 0, 0, 0, 0};
     f.sine_y = memory;
-    f.sine_z = f.sine_y + rounded(f.my * f.my, ALIGN);
+    f.sine_z = f.sine_y + ps_round_up(f.my * f.my, ALIGN);
     f.mu = f.sine_z + f.mz * f.stride;
     f.inverse = f.mu + f.my * f.stride;
     fill_sines(f.my, f.my, f.sine_y);

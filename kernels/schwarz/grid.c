@@ -91,7 +91,7 @@ static int64_t open_planes(const ps_slab_stencil *s)
     return s->nodes[0] - !s->free[0] - !s->free[1];
 }
 
-int64_t ps_stencil_entries(const ps_slab_stencil *s)
+static int64_t stencil_entries(const ps_slab_stencil *s)
 {
     int64_t a = open_planes(s), b = s->nodes[1] - 2, c = s->nodes[2] - 2;
     return pairs(a) * pairs(b) * pairs(c) + s->nodes[0] * s->nodes[1] * s->nodes[2] - a * b * c;
@@ -129,22 +129,18 @@ int64_t ps_stencil_row(const ps_slab_stencil *s, int64_t row, int32_t *columns, 
     return 1;
 }
 
-static ps_status check_sizes(const ps_csr *matrix, int64_t rows, int64_t entries)
+static ps_status init_matrix(int64_t rows, int64_t entries, ps_csr *matrix)
 {
     if (rows > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "a matrix of %lld rows: columns are of 32 bits; use slabs",
                        (long long)rows);
-    if (matrix->rows != rows || matrix->nnz != entries)
-        return ps_fail(PS_USAGE, "a matrix for %lld rows and %lld entries is to hold %lld and %lld",
-                       (long long)matrix->rows, (long long)matrix->nnz, (long long)rows,
-                       (long long)entries);
-    return PS_OK;
+    return ps_csr_init(matrix, rows, entries);
 }
 
 ps_status ps_stencil_assemble(const ps_slab_stencil *s, ps_csr *matrix)
 {
-    int64_t rows = s->nodes[0] * s->nodes[1] * s->nodes[2];
-    PS_TRY(check_sizes(matrix, rows, ps_stencil_entries(s)));
+    int64_t rows = ps_stencil_rows(s);
+    PS_TRY(init_matrix(rows, stencil_entries(s), matrix));
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < rows; ++r) matrix->row_start[r + 1] = ps_stencil_row(s, r, NULL, NULL);
     matrix->row_start[0] = 0;
@@ -156,15 +152,18 @@ ps_status ps_stencil_assemble(const ps_slab_stencil *s, ps_csr *matrix)
     return PS_OK;
 }
 
-int64_t ps_face_entries(const ps_q1_grid *grid)
+void ps_unit_load(const ps_q1_grid *grid, const ps_slab_stencil *s, double *b)
 {
-    return pairs(grid->nodes[1] - 2) * pairs(grid->nodes[2] - 2);
+    int64_t ny = s->nodes[1], nz = s->nodes[2];
+    double volume = grid->spacing[0] * grid->spacing[1] * grid->spacing[2];
+    for (int64_t r = 0; r < ps_stencil_rows(s); ++r)
+        b[r] = ps_stencil_fixed(s, r / (ny * nz), r / nz % ny, r % nz) ? 0 : volume;
 }
 
 ps_status ps_face_assemble(const ps_q1_grid *grid, double p, double q, ps_csr *matrix)
 {
     int64_t ny = grid->nodes[1], nz = grid->nodes[2];
-    PS_TRY(check_sizes(matrix, ny * nz, ps_face_entries(grid)));
+    PS_TRY(init_matrix(ny * nz, pairs(ny - 2) * pairs(nz - 2), matrix));
     /* A face is a slab of one plane that is free. */
     ps_slab_stencil s = {.nodes = {1, ny, nz}, .free = {true, true}};
     ps_face_weights(grid, p, q, s.plane[1]);
@@ -217,7 +216,7 @@ ps_row_figures ps_q1_grid_row_figures(const ps_q1_grid *grid)
     }
     int64_t rows = ps_q1_grid_size(grid);
     squares += rows - inside;
-    return figures_of(rows, ps_stencil_entries(&stencil), (double)squares, longest);
+    return figures_of(rows, stencil_entries(&stencil), (double)squares, longest);
 }
 
 ps_status ps_gravi_grid(int which, ps_q1_grid *out)

@@ -62,18 +62,17 @@ void ps_face_weights(const ps_q1_grid *grid, double p, double q, double weights[
 void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const double *in,
                    double *out);
 
-/* Entries of the operator as a matrix: a row has those of its unfixed neighbours, a fixed row 1. */
-int64_t ps_stencil_entries(const ps_slab_stencil *stencil);
-/* A row of it: columns[27] ascending and values[27], or both NULL; returns the number of entries. */
+/* A row of the operator as a matrix, with its unfixed neighbours, a fixed row 1: columns[27]
+ * ascending and values[27], or both NULL; returns the number of entries. */
 int64_t ps_stencil_row(const ps_slab_stencil *stencil, int64_t row, int32_t *columns,
                        double *values);
-/* Fills a matrix made by ps_csr_init(matrix, nodes, ps_stencil_entries). PS_USAGE if its sizes
- * differ, PS_EXHAUSTED beyond 2^31 nodes. Threads: OpenMP. */
+/* The matrix, for ps_csr_release. PS_EXHAUSTED beyond 2^31 nodes. Threads: OpenMP. */
 ps_status ps_stencil_assemble(const ps_slab_stencil *stencil, ps_csr *matrix);
+/* f = 1: the volume of the elements around a node, an eighth of each; fixed rows 0. */
+void ps_unit_load(const ps_q1_grid *grid, const ps_slab_stencil *stencil, double *b);
 
 /* The matrix p M_G + q K_G of a face: ny nz rows, fixed rows empty (M: p = 1, q = 0; K: the other
- * way round). ps_face_entries entries. */
-int64_t ps_face_entries(const ps_q1_grid *grid);
+ * way round). */
 ps_status ps_face_assemble(const ps_q1_grid *grid, double p, double q, ps_csr *matrix);
 
 /* Row lengths of a matrix. */

@@ -220,7 +220,6 @@ static ps_status export_matrix(const system_data *s)
     ps_slab_stencil stencil;
     PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
     ps_slab_stencil_make(&whole, &stencil);
-    PS_TRY(ps_csr_init(&matrix, s->nodes, ps_stencil_entries(&stencil)));
     PS_TRY(ps_stencil_assemble(&stencil, &matrix));
     return ps_matrix_market_save(chosen.matrix, &matrix, true,
                                  "Q1 stiffness, Dirichlet nodes as rows of the identity; m");
@@ -229,7 +228,6 @@ static ps_status export_matrix(const system_data *s)
 static ps_status export_face(const system_data *s, const char *path, double p, double q)
 {
     PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
-    PS_TRY(ps_csr_init(&matrix, s->grid.nodes[1] * s->grid.nodes[2], ps_face_entries(&s->grid)));
     PS_TRY(ps_face_assemble(&s->grid, p, q, &matrix));
     return ps_matrix_market_save(path, &matrix, true, "face between slabs, rows j nz + k");
 }

@@ -49,7 +49,6 @@ static ps_status setup(bench *a)
     a->rows = ps_q1_grid_size(&grid);
     a->threads = omp_get_max_threads();
     ps_slab_stencil_make(&a->slab, &a->stencil);
-    PS_TRY(ps_csr_init(&a->matrix, a->rows, ps_stencil_entries(&a->stencil)));
     PS_TRY(ps_stencil_assemble(&a->stencil, &a->matrix));
     int64_t work = ps_fast_workspace(&a->slab, a->threads);
     int64_t mixed = ps_krylov_cpu_mixed_workspace(&a->stencil);
@@ -65,10 +64,7 @@ static ps_status setup(bench *a)
     PS_TRY(PS_ALLOC(&a->work, work, "workspace"));
     PS_TRY(PS_ALLOC(&a->tables, ps_fast_solver_size(&a->slab), "tables"));
     PS_TRY(ps_csr_inverse_diagonal(&a->matrix, false, a->inverse));
-    int64_t ny = grid.nodes[1], nz = grid.nodes[2];
-    double volume = grid.spacing[0] * grid.spacing[1] * grid.spacing[2];
-    for (int64_t r = 0; r < a->rows; ++r)
-        if (!ps_stencil_fixed(&a->stencil, r / (ny * nz), r / nz % ny, r % nz)) a->b[r] = volume;
+    ps_unit_load(&grid, &a->stencil, a->b);
     return ps_fast_solver_make(&a->slab, a->tables, &a->fast);
 }
 

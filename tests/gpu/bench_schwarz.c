@@ -303,11 +303,11 @@ static ps_status bench_slabs(problem *p, int64_t slabs)
 
 static ps_status bench_matrix(problem *p)
 {
-    ps_csr matrix = {0};
+    PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
+    PS_SCOPED_MEMORY double *inverse = NULL;
     ps_csr_device device;
-    double *inverse, size = (double)real_size(p->precision) / 8;
+    double size = (double)real_size(p->precision) / 8;
     void *scale;
-    PS_TRY(ps_csr_init(&matrix, p->n, ps_stencil_entries(&p->stencil)));
     PS_TRY(ps_stencil_assemble(&p->stencil, &matrix));
     PS_TRY(PS_ALLOC(&inverse, p->n, "a diagonal"));
     PS_TRY(ps_csr_inverse_diagonal(&matrix, false, inverse));
@@ -327,8 +327,6 @@ static ps_status bench_matrix(problem *p)
                          .bytes = products * row + vectors[m]};
         PS_TRY(bench_method(p, c));
     }
-    ps_csr_release(&matrix);
-    free(inverse);
     return PS_OK;
 }
 

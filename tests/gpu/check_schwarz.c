@@ -14,7 +14,8 @@ static const double rounding[2] = {3e-6, 1e-13};
 
 static ps_status vectors(ps_precision precision, int64_t n, double *error)
 {
-    double *x, *y, *got, dot = 0, sum;
+    PS_SCOPED_MEMORY double *x = NULL;
+    double *y, *got, dot = 0, sum;
     void *dx, *dy, *work;
     PS_TRY(PS_ALLOC(&x, 3 * n, "vectors"));
     y = x + n;
@@ -39,7 +40,6 @@ static ps_status vectors(ps_precision precision, int64_t n, double *error)
         size += fabs(x[i] * y[i]);
     }
     *error = fmax(relative_l2(got, y, n), fabs(sum - dot) / size);
-    free(x);
     return PS_OK;
 }
 
@@ -71,9 +71,9 @@ static ps_status random_matrix(int64_t rows, ps_csr *out)
 
 static ps_status sparse(ps_precision precision, int64_t rows, int shape, double *error)
 {
-    ps_csr m = {0};
+    PS_SCOPED(ps_csr_release) ps_csr m = {0};
+    PS_SCOPED_MEMORY double *x = NULL;
     ps_csr_device d;
-    double *x;
     void *dx, *dy;
     PS_TRY(random_matrix(rows, &m));
     PS_TRY(PS_ALLOC(&x, 3 * rows, "vectors"));
@@ -89,8 +89,6 @@ static ps_status sparse(ps_precision precision, int64_t rows, int shape, double 
     PS_TRY(place_get(&here, precision, rows, dy, x + rows));
     ps_csr_multiply(&m, x, x + 2 * rows);
     *error = relative_l2(x + rows, x + 2 * rows, rows);
-    ps_csr_release(&m);
-    free(x);
     return PS_OK;
 }
 
@@ -114,7 +112,7 @@ static ps_status stencil(ps_precision precision, const int64_t nodes[3], int fac
     ps_slab slab = slab_of(nodes, faces);
     ps_slab_stencil s;
     int64_t n = ps_q1_grid_size(&slab.grid);
-    double *x;
+    PS_SCOPED_MEMORY double *x = NULL;
     void *dx, *dy;
     ps_slab_stencil_make(&slab, &s);
     PS_TRY(PS_ALLOC(&x, 3 * n, "vectors"));
@@ -126,7 +124,6 @@ static ps_status stencil(ps_precision precision, const int64_t nodes[3], int fac
     PS_TRY(place_get(&here, precision, n, dy, x + n));
     ps_stencil_multiply(&s, x, x + 2 * n);
     *error = relative_l2(x + n, x + 2 * n, n);
-    free(x);
     return PS_OK;
 }
 
@@ -147,6 +144,12 @@ typedef struct krylov_problem {
     double *inverse, *b, *x, *got;
 } krylov_problem;
 
+static void drop_problem(krylov_problem *p)
+{
+    ps_csr_release(&p->matrix);
+    free(p->inverse);
+}
+
 static ps_status make_problem(const krylov_case *c, krylov_problem *p)
 {
     ps_slab slab = slab_of(c->nodes, c->faces);
@@ -158,7 +161,6 @@ static ps_status make_problem(const krylov_case *c, krylov_problem *p)
     p->got = p->x + p->n;
     fill_random(5, p->n, p->b); /* fixed rows, too */
     fill_random(6, p->n, p->x);
-    PS_TRY(ps_csr_init(&p->matrix, p->n, ps_stencil_entries(&p->stencil)));
     PS_TRY(ps_stencil_assemble(&p->stencil, &p->matrix));
     return ps_csr_inverse_diagonal(&p->matrix, false, p->inverse);
 }
@@ -191,22 +193,20 @@ static ps_status on_host(const krylov_case *c, krylov_problem *p, double toleran
                          ps_krylov_result *result)
 {
     ps_krylov_system system = {.b = p->b, .x = p->x};
-    double *work;
+    PS_SCOPED_MEMORY double *work = NULL;
     if (c->rows)
         system.matrix = &p->matrix, system.inverse_diagonal = p->inverse;
     else
         system.stencil = &p->stencil;
     PS_TRY(PS_ALLOC(&work, ps_krylov_cpu_workspace(c->method, &system), "a Krylov method"));
-    ps_status status = ps_krylov_cpu_solve(c->method, &system, tolerance, 5000, work, result);
-    free(work);
-    return status;
+    return ps_krylov_cpu_solve(c->method, &system, tolerance, 5000, work, result);
 }
 
 /* The distance of solutions; iterations may differ as rounding does. */
 static ps_status krylov(const krylov_case *c, double *error)
 {
     double tolerance = c->precision == PS_SINGLE ? 1e-5 : 1e-10;
-    krylov_problem p = {0};
+    PS_SCOPED(drop_problem) krylov_problem p = {0};
     ps_krylov_result device, host;
     PS_TRY(make_problem(c, &p));
     PS_TRY(on_device(c, &p, tolerance, &device));
@@ -219,8 +219,6 @@ static ps_status krylov(const krylov_case *c, double *error)
                (long long)device.iterations, (long long)host.iterations);
         *error = INFINITY;
     }
-    ps_csr_release(&p.matrix);
-    free(p.inverse);
     return PS_OK;
 }
 
@@ -229,7 +227,7 @@ static ps_status mixed(const int64_t nodes[3], double *error)
 {
     const double tolerance = 1e-10;
     krylov_case c = {PS_DOUBLE, PS_KRYLOV_CG, {nodes[0], nodes[1], nodes[2]}, 0, false};
-    krylov_problem p = {0};
+    PS_SCOPED(drop_problem) krylov_problem p = {0};
     ps_krylov_result device, host;
     void *b, *x, *work;
     PS_TRY(make_problem(&c, &p));
@@ -247,8 +245,6 @@ static ps_status mixed(const int64_t nodes[3], double *error)
                (long long)device.iterations, (long long)host.iterations);
         *error = INFINITY;
     }
-    ps_csr_release(&p.matrix);
-    free(p.inverse);
     return PS_OK;
 }
 
@@ -256,7 +252,7 @@ static ps_status mixed(const int64_t nodes[3], double *error)
 static ps_status failures(double *error)
 {
     krylov_case c = {PS_DOUBLE, PS_KRYLOV_CG, {9, 8, 7}, 0, true};
-    krylov_problem p = {0};
+    PS_SCOPED(drop_problem) krylov_problem p = {0};
     ps_krylov_result result;
     *error = 0;
     PS_TRY(make_problem(&c, &p));
@@ -267,8 +263,6 @@ static ps_status failures(double *error)
     for (int64_t e = 0; e < p.matrix.nnz; ++e) p.matrix.values[e] *= -1;
     if (on_device(&c, &p, 1e-8, &result) != PS_FAILED || !strstr(ps_message(), "indefinite"))
         *error = 2;
-    ps_csr_release(&p.matrix);
-    free(p.inverse);
     return PS_OK;
 }
 

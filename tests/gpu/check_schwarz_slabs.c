@@ -18,22 +18,31 @@ static const ps_transmission transmission = {.p = {0.5, 0.3}, .q = {0.3, 0.4}};
 static ps_status place_blank(int64_t bytes, void **out)
 {
     int64_t count = (bytes + 7) / 8;
-    double *nan;
+    PS_SCOPED_MEMORY double *nan = NULL;
     PS_TRY(PS_ALLOC(&nan, count, "NaN"));
     for (int64_t i = 0; i < count; ++i) nan[i] = NAN;
-    ps_status status = place_vector(&here, PS_DOUBLE, count, nan, out);
-    free(nan);
-    return status;
+    return place_vector(&here, PS_DOUBLE, count, nan, out);
 }
 
 /* ---- direct solution ---- */
+
+/* On the host, one thread. */
+static ps_status solve_here(const ps_slab *slab, const double *b, double *x)
+{
+    PS_SCOPED_MEMORY double *tables = NULL, *work = NULL;
+    ps_fast_solver solver;
+    PS_TRY(PS_ALLOC(&tables, ps_fast_solver_size(slab), "tables"));
+    PS_TRY(PS_ALLOC(&work, ps_fast_workspace(slab, 1), "workspace"));
+    PS_TRY(ps_fast_solver_make(slab, tables, &solver));
+    ps_fast_solve(&solver, b, x, work, 1);
+    return PS_OK;
+}
 
 static ps_status direct(ps_precision precision, const int64_t nodes[3], int faces, double *error)
 {
     ps_slab slab = {0};
     ps_fast_device f;
-    ps_fast_solver host;
-    double *b, *tables, *work;
+    PS_SCOPED_MEMORY double *b = NULL;
     void *db, *dx, *memory, *space;
     PS_TRY(ps_q1_grid_make(nodes, lengths, &slab.grid));
     slab.grid.lumped = faces / 4.;
@@ -41,8 +50,6 @@ static ps_status direct(ps_precision precision, const int64_t nodes[3], int face
         slab.free[s] = faces >> s & 1, slab.p[s] = 0.3 + 0.2 * s, slab.q[s] = 0.4 - 0.1 * s;
     int64_t n = ps_q1_grid_size(&slab.grid);
     PS_TRY(PS_ALLOC(&b, 3 * n, "vectors"));
-    PS_TRY(PS_ALLOC(&tables, ps_fast_solver_size(&slab), "tables"));
-    PS_TRY(PS_ALLOC(&work, ps_fast_workspace(&slab, 1), "workspace"));
     fill_random(11, n, b);
     PS_TRY(place_vector(&here, precision, n, b, &db));
     PS_TRY(place_blank(n * real_size(precision), &dx));
@@ -52,14 +59,10 @@ static ps_status direct(ps_precision precision, const int64_t nodes[3], int face
     PS_TRY(ps_fast_device_solve(&f, db, dx, space, here.stream));
     PS_TRY(ps_fast_device_solve(&f, db, db, space, here.stream));
     PS_TRY(place_get(&here, precision, n, dx, b + n));
-    PS_TRY(ps_fast_solver_make(&slab, tables, &host));
-    ps_fast_solve(&host, b, b + 2 * n, work, 1);
+    PS_TRY(solve_here(&slab, b, b + 2 * n));
     *error = relative_l2(b + n, b + 2 * n, n);
     PS_TRY(place_get(&here, precision, n, db, b)); /* in place */
     *error = worse_of(*error, relative_l2(b, b + n, n));
-    free(b);
-    free(tables);
-    free(work);
     return PS_OK;
 }
 
@@ -125,7 +128,7 @@ static ps_status make_device(ps_precision precision, const boxes *b, int64_t fir
 static ps_status field_error(ps_precision precision, boxes *b, const ps_slab_device *box,
                              double *error)
 {
-    double *got;
+    PS_SCOPED_MEMORY double *got = NULL;
     int64_t at = 0;
     PS_TRY(PS_ALLOC(&got, b->modes, "a field"));
     for (int64_t s = box->plan.first; s < box->plan.end; ++s) {
@@ -137,7 +140,6 @@ static ps_status field_error(ps_precision precision, boxes *b, const ps_slab_dev
         *error = worse_of(*error, relative_l2(got, field_of_slab(&b->host, s), planes * box->face));
         at += planes;
     }
-    free(got);
     return PS_OK;
 }
 
@@ -145,7 +147,7 @@ static ps_status field_error(ps_precision precision, boxes *b, const ps_slab_dev
 static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_t slabs,
                           double *error)
 {
-    boxes b;
+    PS_SCOPED(drop_host) boxes b = {0};
     ps_slab_device part[2];
     void *g, *out;
     PS_TRY(make_host(nodes, slabs, &b));
@@ -168,7 +170,6 @@ static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_
         PS_TRY(ps_slab_device_finish(&part[i], g, here.stream));
         PS_TRY(field_error(precision, &b, &part[i], error));
     }
-    drop_host(&b);
     return PS_OK;
 }
 
@@ -176,11 +177,12 @@ static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_
 static ps_status vectors(int64_t face, int64_t traces, int64_t count, double *error)
 {
     int64_t size = face * traces, all = traces + 3, first = 2;
-    double *a, *parts, *expected, factors[PS_GMRES_RESTART], sums[PS_GMRES_RESTART * 8];
+    PS_SCOPED_MEMORY double *a = NULL, *parts = NULL;
+    double factors[PS_GMRES_RESTART], sums[PS_GMRES_RESTART * 8];
     void *da, *memory;
     PS_TRY(PS_ALLOC(&a, (count + 2) * size, "vectors"));
     PS_TRY(PS_ALLOC(&parts, 2 * count * all, "products"));
-    expected = parts + count * all;
+    double *expected = parts + count * all;
     fill_random(31, (count + 2) * size, a);
     fill_random(32, count, factors);
     PS_TRY(place_vector(&here, PS_DOUBLE, (count + 2) * size, a, &da));
@@ -201,8 +203,6 @@ static ps_status vectors(int64_t face, int64_t traces, int64_t count, double *er
     }
     PS_TRY(place_get(&here, PS_DOUBLE, size, dy, a));
     *error = worse_of(*error, relative_l2(a, y, size));
-    free(a);
-    free(parts);
     return PS_OK;
 }
 
@@ -211,7 +211,8 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
 {
     int32_t modes[3] = {0, (int32_t)(face / 2), (int32_t)(face - 1)};
     int64_t size = face * traces;
-    double *r, low[3 * 8];
+    PS_SCOPED_MEMORY double *r = NULL;
+    double low[3 * 8];
     void *dr, *dlow, *list;
     PS_TRY(PS_ALLOC(&r, 2 * size, "traces"));
     fill_random(33, size, r);
@@ -232,7 +233,6 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
     PS_TRY(ps_traces_device_scatter(&m, dr, here.stream));
     PS_TRY(place_get(&here, PS_DOUBLE, size, dr, r + size));
     *error = worse_of(*error, relative_l2(r + size, r, size));
-    free(r);
     return PS_OK;
 }
 
@@ -243,8 +243,8 @@ static ps_status coarse(const int64_t nodes[3], int64_t slabs, double *error)
         .slabs = slabs, .transmission = transmission, .modes = true, .threads = 1, .coarse = 1e30};
     ps_slab_box host;
     ps_fast_device f;
-    double *memory, *low, *got, *space;
-    int32_t *modes;
+    PS_SCOPED_MEMORY double *memory = NULL, *low = NULL;
+    PS_SCOPED_MEMORY int32_t *modes = NULL;
     void *tables, *dlow, *dspace, *list;
     PS_TRY(ps_q1_grid_make(nodes, lengths, &plan.grid));
     ps_slab whole = ps_slab_whole(&plan.grid);
@@ -254,8 +254,7 @@ static ps_status coarse(const int64_t nodes[3], int64_t slabs, double *error)
     PS_TRY(PS_ALLOC(&modes, count, "modes"));
     ps_slab_box_low_modes(&host, modes);
     PS_TRY(PS_ALLOC(&low, 2 * count * all + slabs, "traces"));
-    got = low + count * all;
-    space = got + count * all;
+    double *got = low + count * all, *space = got + count * all;
     fill_random(44, count * all, low);
     for (int64_t i = 0; i < count * all; ++i) got[i % all * count + i / all] = low[i];
     PS_TRY(place_vector(&here, PS_DOUBLE, count * all, got, &dlow));
@@ -271,9 +270,6 @@ static ps_status coarse(const int64_t nodes[3], int64_t slabs, double *error)
     *error = 0;
     for (int64_t i = 0; i < count * all; ++i)
         *error = worse_of(*error, fabs(got[i % all * count + i / all] - low[i]));
-    free(memory);
-    free(modes);
-    free(low);
     return PS_OK;
 }
 
@@ -293,10 +289,10 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     ps_krylov_result result;
     place_traces traces;
     ps_interface problem;
-    double *b, *tables, *work;
+    PS_SCOPED_MEMORY double *b = NULL;
     void *memory, *db, *dx;
     PS_TRY(PS_ALLOC(&b, 3 * n, "vectors"));
-    unit_load(&plan.grid, &stencil, b);
+    ps_unit_load(&plan.grid, &stencil, b);
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &db));
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &dx)); /* fixed nodes are 0 */
     PS_TRY(place_alloc(&here, ps_slab_device_bytes(&plan), &memory));
@@ -314,16 +310,9 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
                                     (double *)dx + first * face, here.stream));
     }
     PS_TRY(place_get(&here, PS_DOUBLE, n, dx, b + n));
-    PS_TRY(PS_ALLOC(&tables, ps_fast_solver_size(&whole), "tables"));
-    PS_TRY(PS_ALLOC(&work, ps_fast_workspace(&whole, 1), "workspace"));
-    ps_fast_solver host;
-    PS_TRY(ps_fast_solver_make(&whole, tables, &host));
-    ps_fast_solve(&host, b, b + 2 * n, work, 1);
+    PS_TRY(solve_here(&whole, b, b + 2 * n));
     *error = relative_l2(b + n, b + 2 * n, n);
-    free(b);
     free(traces.space);
-    free(tables);
-    free(work);
     return PS_OK;
 }
 

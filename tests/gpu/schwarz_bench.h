@@ -63,7 +63,7 @@ static inline ps_status problem_make(const ps_q1_grid *grid, ps_precision precis
     ps_device_info info = ps_device_describe(p->here.device);
     p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
     PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
-    unit_load(grid, &p->stencil, p->host);
+    ps_unit_load(grid, &p->stencil, p->host);
     PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
     PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->x));
     return place_vector(&p->here, precision, p->n, p->host, &p->y);

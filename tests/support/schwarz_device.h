@@ -188,13 +188,4 @@ static inline void fill_random(uint64_t seed, int64_t n, double *x)
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * ps_counter_uniform(seed, (uint64_t)i, 0) - 1;
 }
 
-/* f = 1 on a box: the volume of the elements around a node, fixed nodes 0. */
-static inline void unit_load(const ps_q1_grid *grid, const ps_slab_stencil *s, double *b)
-{
-    const int64_t *n = grid->nodes;
-    double volume = grid->spacing[0] * grid->spacing[1] * grid->spacing[2];
-    for (int64_t r = 0; r < ps_q1_grid_size(grid); ++r)
-        b[r] = ps_stencil_fixed(s, r / (n[1] * n[2]), r / n[2] % n[1], r % n[2]) ? 0 : volume;
-}
-
 #endif

@@ -28,12 +28,8 @@ static problem make(int which, bool assemble)
     check_ok(PS_ALLOC(&p.inverse, 3 * p.rows, "vectors"));
     p.b = p.inverse + p.rows;
     p.x = p.b + p.rows;
-    double volume = p.grid.spacing[0] * p.grid.spacing[1] * p.grid.spacing[2];
-    int64_t ny = p.grid.nodes[1], nz = p.grid.nodes[2];
-    for (int64_t r = 0; r < p.rows; ++r)
-        if (!ps_stencil_fixed(&p.stencil, r / (ny * nz), r / nz % ny, r % nz)) p.b[r] = volume;
+    ps_unit_load(&p.grid, &p.stencil, p.b);
     if (assemble) {
-        check_ok(ps_csr_init(&p.matrix, p.rows, ps_stencil_entries(&p.stencil)));
         check_ok(ps_stencil_assemble(&p.stencil, &p.matrix));
         check_ok(ps_csr_inverse_diagonal(&p.matrix, false, p.inverse));
     }
@@ -179,7 +175,6 @@ static void stencil_is_the_matrix(void **unused)
         PS_SCOPED(ps_csr_release) ps_csr matrix = {0};
         ps_slab_stencil_make(&slab, &stencil);
         int64_t n = ps_q1_grid_size(&slab.grid);
-        check_ok(ps_csr_init(&matrix, n, ps_stencil_entries(&stencil)));
         check_ok(ps_stencil_assemble(&stencil, &matrix));
         check_ok(ps_csr_check(&matrix, n));
         PS_SCOPED_MEMORY double *memory = NULL;

@@ -65,7 +65,6 @@ static void one_subdomain_is_the_box(void **unused)
     int32_t part[4 * 3 * 5] = {0}, at[8];
     ps_element_parts parts = {grid, part};
     ps_slab_stencil_make(&slab, &stencil);
-    check_ok(ps_csr_init(&matrix, ps_q1_grid_size(&grid), ps_stencil_entries(&stencil)));
     check_ok(ps_stencil_assemble(&stencil, &matrix));
     for (int64_t r = 0; r < matrix.rows; ++r) {
         int64_t columns[27], first = matrix.row_start[r];
