@@ -102,8 +102,7 @@ typedef struct sphere_series {
     double complex numerator[PS_MIE_TERMS_MAX]; /* j_n or j_n' at kR        */
 } sphere_series;
 
-/* beta: of a hard sphere that gives way; NULL: it does not. */
-static ps_status series_at(int hard, const double *beta, double kr, sphere_series *series)
+static ps_status series_at(bool hard, const double *beta, double kr, sphere_series *series)
 {
     double j[PS_MIE_TERMS_MAX], y[PS_MIE_TERMS_MAX];
     int terms = term_count(kr);
@@ -154,6 +153,12 @@ static double complex legendre_sum(const double complex *factors, int terms, dou
     return sum;
 }
 
+static ps_status check_admittance(bool hard, const double *beta)
+{
+    if (hard || !beta) return PS_OK;
+    return ps_fail(PS_INVALID, "a soft sphere gives way altogether: it has no admittance");
+}
+
 static double static_limit(ps_mie_quantity quantity, double radius)
 {
     switch (quantity) {
@@ -168,11 +173,13 @@ static double static_limit(ps_mie_quantity quantity, double radius)
     }
 }
 
-static ps_status quantity_at(ps_mie_quantity quantity, const double *beta, double k, double radius,
-                             int64_t count, const double *cosines, double (*out)[2])
+ps_status ps_mie(ps_mie_quantity quantity, const double beta[2], double k, double radius,
+                 int64_t count, const double *cosines, double (*out)[2])
 {
     sphere_series series;
     double complex factors[PS_MIE_TERMS_MAX];
+    bool hard = quantity == PS_MIE_HARD_SURFACE || quantity == PS_MIE_HARD_FAR;
+    PS_TRY(check_admittance(hard, beta));
     if (k == 0) {
         for (int64_t i = 0; i < count; ++i) {
             out[i][0] = static_limit(quantity, radius);
@@ -180,7 +187,6 @@ static ps_status quantity_at(ps_mie_quantity quantity, const double *beta, doubl
         }
         return PS_OK;
     }
-    int hard = quantity == PS_MIE_HARD_SURFACE || quantity == PS_MIE_HARD_FAR;
     PS_TRY(series_at(hard, beta, k * radius, &series));
     coefficients(quantity, k, radius, &series, factors);
     for (int64_t i = 0; i < count; ++i) {
@@ -191,26 +197,13 @@ static ps_status quantity_at(ps_mie_quantity quantity, const double *beta, doubl
     return PS_OK;
 }
 
-ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t count,
-                 const double *cosines, double (*out)[2])
-{
-    return quantity_at(quantity, NULL, k, radius, count, cosines, out);
-}
-
-ps_status ps_mie_lined(ps_mie_quantity quantity, const double beta[2], double k, double radius,
-                       int64_t count, const double *cosines, double (*out)[2])
-{
-    if (quantity != PS_MIE_HARD_SURFACE && quantity != PS_MIE_HARD_FAR)
-        return ps_fail(PS_INVALID, "a soft sphere gives way altogether: it has no admittance");
-    return quantity_at(quantity, beta, k, radius, count, cosines, out);
-}
-
-static ps_status scattered_at(int hard, const double *beta, double k, double radius, int64_t count,
-                              const double *cosines, const double *distances, double (*out)[2])
+ps_status ps_mie_scattered(bool hard, const double beta[2], double k, double radius, int64_t count,
+                           const double *cosines, const double *distances, double (*out)[2])
 {
     sphere_series series;
     double j[PS_MIE_TERMS_MAX], y[PS_MIE_TERMS_MAX];
     double complex factors[PS_MIE_TERMS_MAX];
+    PS_TRY(check_admittance(hard, beta));
     if (k == 0) {
         for (int64_t i = 0; i < count; ++i) {
             out[i][0] = hard ? 0 : -radius / distances[i];
@@ -232,18 +225,6 @@ static ps_status scattered_at(int hard, const double *beta, double k, double rad
         out[i][1] = cimag(sum);
     }
     return PS_OK;
-}
-
-ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
-                           const double *distances, double (*out)[2])
-{
-    return scattered_at(hard, NULL, k, radius, count, cosines, distances, out);
-}
-
-ps_status ps_mie_lined_scattered(const double beta[2], double k, double radius, int64_t count,
-                                 const double *cosines, const double *distances, double (*out)[2])
-{
-    return scattered_at(1, beta, k, radius, count, cosines, distances, out);
 }
 
 ps_status ps_mie_cross_section(int hard, double k, double radius, double *out)

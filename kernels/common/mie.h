@@ -15,6 +15,7 @@
 #ifndef PS_KERNELS_COMMON_MIE_H
 #define PS_KERNELS_COMMON_MIE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/status.h"
@@ -35,22 +36,16 @@ typedef enum ps_mie_quantity {
     PS_MIE_HARD_FAR      /* f, m, with the hard c_n; 0 at k = 0                               */
 } ps_mie_quantity;
 
-/* The quantity at `count` cosines: out[count][2]. k >= 0 in 1/m, radius > 0 in m. PS_INVALID
- * if kR needs more than PS_MIE_TERMS_MAX terms. */
-ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t count,
-                 const double *cosines, double (*out)[2]);
+/* The quantity at `count` cosines: out[count][2]. k >= 0 in 1/m, radius > 0 in m. beta: the complex
+ * admittance of a sphere that gives way, d_n u = -i k beta u: c_n = (j_n' + i beta j_n)/(h_n' + i
+ * beta h_n), and h_n' + i beta h_n in the place of h_n', of hard quantities; NULL: it does not.
+ * PS_INVALID if kR needs more than PS_MIE_TERMS_MAX terms, or for a soft sphere with beta. */
+ps_status ps_mie(ps_mie_quantity quantity, const double beta[2], double k, double radius,
+                 int64_t count, const double *cosines, double (*out)[2]);
 
 /* u_sc at points (cosines[i], distances[i] >= radius from the centre): out[count][2]. */
-ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
-                           const double *distances, double (*out)[2]);
-
-/* The same of a sphere that gives way, d_n u = -i k beta u, beta the complex admittance: c_n =
- * (j_n' + i beta j_n)/(h_n' + i beta h_n), and h_n' + i beta h_n in the place of h_n'. Quantities
- * are the hard ones. */
-ps_status ps_mie_lined(ps_mie_quantity quantity, const double beta[2], double k, double radius,
-                       int64_t count, const double *cosines, double (*out)[2]);
-ps_status ps_mie_lined_scattered(const double beta[2], double k, double radius, int64_t count,
-                                 const double *cosines, const double *distances, double (*out)[2]);
+ps_status ps_mie_scattered(bool hard, const double beta[2], double k, double radius, int64_t count,
+                           const double *cosines, const double *distances, double (*out)[2]);
 
 /* Total scattering cross-section, m^2: (4 pi/k^2) sum (2n+1) |c_n|^2, k > 0. By the optical
  * theorem it equals (4 pi/k) Im f(theta = 0). */

@@ -64,17 +64,13 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
         distances[i] = distance_of(task, first + i, from);
         cosines[i] = fmax(-1, fmin(1, ps_dot3(from, emitter->place) / distances[i]));
     }
-    double beta[2];
-    ps_admittance_at(&task->beta, k * task->incident.speed, beta);
-    if (is_field(task->quantity) && task->lined)
-        PS_TRY(ps_mie_lined_scattered(beta, k, task->radius, count, cosines, distances, out));
-    else if (is_field(task->quantity))
-        PS_TRY(ps_mie_scattered(task->quantity == EXACT_HARD_FIELD, k, task->radius, count, cosines,
-                                distances, out));
-    else if (task->lined)
-        PS_TRY(ps_mie_lined(series[task->quantity], beta, k, task->radius, count, cosines, out));
+    double admittance[2], *beta = task->lined ? admittance : NULL;
+    ps_admittance_at(&task->beta, k * task->incident.speed, admittance);
+    if (is_field(task->quantity))
+        PS_TRY(ps_mie_scattered(task->quantity == EXACT_HARD_FIELD, beta, k, task->radius, count,
+                                cosines, distances, out));
     else
-        PS_TRY(ps_mie(series[task->quantity], k, task->radius, count, cosines, out));
+        PS_TRY(ps_mie(series[task->quantity], beta, k, task->radius, count, cosines, out));
     int far = task->quantity == EXACT_SOFT_FAR || task->quantity == EXACT_HARD_FAR;
     for (int64_t i = 0; i < count; ++i) {
         /* A far receiver's distance counts from the origin, the sphere's wave from its centre. */

@@ -31,7 +31,7 @@ static void put_wave(ps_hbem_solution *file, const ps_surface_mesh *mesh, int64_
         const double *x = mesh->vertices + 3 * v;
         double value[2], r = ps_norm3(x);
         double cosine = ps_dot3(x, d) / r;
-        stop_on(ps_mie(PS_MIE_HARD_SURFACE, k, radius, 1, &cosine, &value));
+        stop_on(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, radius, 1, &cosine, &value));
         values[v] = value[0];
         values[n + v] = value[1];
     }

@@ -15,7 +15,7 @@ static void values_of_the_guide(void **state)
     const double cosines[2] = {1, -1};
     for (size_t q = 0; q < sizeof table / sizeof *table; ++q) {
         double out[2][2];
-        check_ok(ps_mie(table[q].quantity, 2, 1, 2, cosines, out));
+        check_ok(ps_mie(table[q].quantity, NULL, 2, 1, 2, cosines, out));
         for (int i = 0; i < 4; ++i)
             check_near(out[i / 2][i % 2], table[q].value[i / 2][i % 2], 1e-10, 0);
     }
@@ -50,8 +50,8 @@ static void values_of_hbem(void **state)
         for (int i = 0; i < 7; ++i) {
             double cosine = cos(M_PI * i / 6), phi[2], far[2];
             const double *expected = table[which].value[i];
-            check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, 1, 1, &cosine, &phi));
-            check_ok(ps_mie(PS_MIE_HARD_FAR, k, 1, 1, &cosine, &far));
+            check_ok(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, 1, 1, &cosine, &phi));
+            check_ok(ps_mie(PS_MIE_HARD_FAR, NULL, k, 1, 1, &cosine, &far));
             for (int part = 0; part < 2; ++part) {
                 check_near(phi[part], expected[part], 0, 6e-9);
                 check_near(far[part], expected[2 + part], 0, 6e-9);
@@ -105,7 +105,8 @@ static void optical_theorem(void **state)
         for (double kr = .01; kr < 600; kr *= 2.3) {
             const double radius = 1.7, k = kr / radius;
             double f[1][2], section;
-            check_ok(ps_mie(hard ? PS_MIE_HARD_FAR : PS_MIE_SOFT_FAR, k, radius, 1, &forward, f));
+            check_ok(
+                ps_mie(hard ? PS_MIE_HARD_FAR : PS_MIE_SOFT_FAR, NULL, k, radius, 1, &forward, f));
             check_ok(ps_mie_cross_section(hard, k, radius, &section));
             check_near(4 * M_PI / k * f[0][1], section, 0, 1e-11);
         }
@@ -120,13 +121,14 @@ static void boundary_and_infinity(void **state)
             const double radius = .8;
             for (double c = -1; c <= 1; c += .25) {
                 double u[1][2], surface[1][2] = {{0, 0}}, far[1][2], distance = radius;
-                check_ok(ps_mie_scattered(hard, k, radius, 1, &c, &distance, u));
-                if (hard) check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, radius, 1, &c, surface));
+                check_ok(ps_mie_scattered(hard, NULL, k, radius, 1, &c, &distance, u));
+                if (hard) check_ok(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, radius, 1, &c, surface));
                 check_near(u[0][0] + cos(k * radius * c), surface[0][0], 1e-9, 0);
                 check_near(u[0][1] + sin(k * radius * c), surface[0][1], 1e-9, 0);
                 distance = 1e7;
-                check_ok(ps_mie_scattered(hard, k, radius, 1, &c, &distance, u));
-                check_ok(ps_mie(hard ? PS_MIE_HARD_FAR : PS_MIE_SOFT_FAR, k, radius, 1, &c, far));
+                check_ok(ps_mie_scattered(hard, NULL, k, radius, 1, &c, &distance, u));
+                check_ok(
+                    ps_mie(hard ? PS_MIE_HARD_FAR : PS_MIE_SOFT_FAR, NULL, k, radius, 1, &c, far));
                 double co = cos(k * distance), si = sin(k * distance);
                 check_near(u[0][0] * distance, far[0][0] * co - far[0][1] * si, 1e-5, 0);
                 check_near(u[0][1] * distance, far[0][1] * co + far[0][0] * si, 1e-5, 0);
@@ -140,10 +142,10 @@ static void density_is_the_derivative(void **state)
     const double k = 3.1, radius = 1, step = 1e-4;
     for (double c = -1; c <= 1; c += .5) {
         double p[1][2], u[2][2], cosines[2] = {c, c}, r[2] = {radius, radius + 2 * step};
-        check_ok(ps_mie(PS_MIE_SOFT_DENSITY, k, radius, 1, &c, p));
+        check_ok(ps_mie(PS_MIE_SOFT_DENSITY, NULL, k, radius, 1, &c, p));
         double middle[1][2], half = radius + step;
-        check_ok(ps_mie_scattered(0, k, radius, 2, cosines, r, u));
-        check_ok(ps_mie_scattered(0, k, radius, 1, &c, &half, middle));
+        check_ok(ps_mie_scattered(0, NULL, k, radius, 2, cosines, r, u));
+        check_ok(ps_mie_scattered(0, NULL, k, radius, 1, &c, &half, middle));
         for (int part = 0; part < 2; ++part) {
             double v[3] = {u[0][part], middle[0][part], u[1][part]};
             for (int s = 0; s < 3; ++s) {
@@ -163,8 +165,8 @@ static void static_limits(void **state)
     const double expected[] = {-1 / 2.5, -2.5, 1, 0};
     for (int q = 0; q < 4; ++q) {
         double zero[2][2], low[2][2];
-        check_ok(ps_mie(all[q], 0, radius, 2, c, zero));
-        check_ok(ps_mie(all[q], 1e-9, radius, 2, c, low));
+        check_ok(ps_mie(all[q], NULL, 0, radius, 2, c, zero));
+        check_ok(ps_mie(all[q], NULL, 1e-9, radius, 2, c, low));
         for (int i = 0; i < 2; ++i) {
             check_near(zero[i][0], expected[q], 0, 0);
             check_near(low[i][0], expected[q], 1e-7, 0);
@@ -176,8 +178,8 @@ static void static_limits(void **state)
 static void refusals(void **state)
 {
     double c = 0, r = .5, out[1][2];
-    check_fails(ps_mie(PS_MIE_SOFT_FAR, 1e4, 1, 1, &c, out), PS_INVALID, "kR");
-    check_fails(ps_mie_scattered(0, 1, 1, 1, &c, &r, out), PS_INVALID, "inside the sphere");
+    check_fails(ps_mie(PS_MIE_SOFT_FAR, NULL, 1e4, 1, 1, &c, out), PS_INVALID, "kR");
+    check_fails(ps_mie_scattered(0, NULL, 1, 1, 1, &c, &r, out), PS_INVALID, "inside the sphere");
 }
 
 /* A sphere that gives way: values of the numerics guide at k = 2, beta = .1 + 1.2 s/(s^2+1.5 s+4)
@@ -189,17 +191,16 @@ static void test_lined(void **state)
     static const double guide[3][2] = {
         {-.3094282248, -.5509827341}, {.6610325265, .2030348110}, {-.4673121113, -.9416826700}};
     double out[3][2], scattered[3][2], hard[3][2];
-    check_ok(ps_mie_lined(PS_MIE_HARD_SURFACE, beta, 2, 1, 3, cosines, out));
-    check_ok(ps_mie_lined_scattered(beta, 2, 1, 3, cosines, surface, scattered));
+    check_ok(ps_mie(PS_MIE_HARD_SURFACE, beta, 2, 1, 3, cosines, out));
+    check_ok(ps_mie_scattered(true, beta, 2, 1, 3, cosines, surface, scattered));
     for (int i = 0; i < 3; ++i) {
         check_near(out[i][0], guide[i][0], 1e-9, 0);
         check_near(out[i][1], guide[i][1], 1e-9, 0);
         check_near(scattered[i][0] + cos(2 * cosines[i]), guide[i][0], 1e-9, 0);
         check_near(scattered[i][1] + sin(2 * cosines[i]), guide[i][1], 1e-9, 0);
     }
-    check_ok(ps_mie_lined(PS_MIE_HARD_FAR, none, 2, 1, 3, cosines, out));
-    check_ok(ps_mie(PS_MIE_HARD_FAR, 2, 1, 3, cosines, hard));
+    check_ok(ps_mie(PS_MIE_HARD_FAR, none, 2, 1, 3, cosines, out));
+    check_ok(ps_mie(PS_MIE_HARD_FAR, NULL, 2, 1, 3, cosines, hard));
     for (int i = 0; i < 3; ++i) check_near(out[i][0], hard[i][0], 1e-15, 0);
-    check_fails(ps_mie_lined(PS_MIE_SOFT_FAR, beta, 2, 1, 3, cosines, out), PS_INVALID,
-                "gives way");
+    check_fails(ps_mie(PS_MIE_SOFT_FAR, beta, 2, 1, 3, cosines, out), PS_INVALID, "gives way");
 }

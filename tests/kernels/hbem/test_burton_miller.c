@@ -113,7 +113,7 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     double error = 0, norm = 0, *exact = f, zero[2] = {0};
     for (int64_t i = 0; i < n; ++i) {
         double value[1][2], cosine = s->c.vertices[3 * i + 2];
-        check_ok(ps_mie(PS_MIE_HARD_SURFACE, s->wavenumber, 1, 1, &cosine, value));
+        check_ok(ps_mie(PS_MIE_HARD_SURFACE, NULL, s->wavenumber, 1, 1, &cosine, value));
         exact[i] = value[0][0];
         exact[n + i] = value[0][1];
     }
@@ -126,26 +126,25 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     return sqrt(error / norm);
 }
 
-/* error 0, steps 0: not given. */
-static void check_case(sphere *s, ps_coupling coupling, double error, int64_t steps)
+/* Of each coupling the error and the steps; 0: not given. */
+static void check_sphere(int n, double k, double tolerance, const double *errors,
+                         const int64_t *steps)
 {
-    int64_t count;
-    double found = trace_error(s, coupling, &count);
-    if (error > 0) check_near(found, error, 0, .02);
-    if (steps) assert_int_equal(count, steps);
+    PS_SCOPED(sphere_close) sphere s = {0};
+    sphere_open(&s, n, k);
+    for (int c = 0; c < PS_COUPLINGS; ++c) {
+        int64_t count;
+        if (errors[c] == 0 && steps[c] == 0) continue;
+        double found = trace_error(&s, (ps_coupling)c, &count);
+        if (errors[c] > 0) check_near(found, errors[c], 0, tolerance);
+        if (steps[c] > 0) assert_int_equal(count, steps[c]);
+    }
 }
 
 static void test_traces(void **state)
 {
-    sphere s;
-    sphere_open(&s, 8, 5);
-    check_case(&s, PS_COUPLING_PLAIN, 0, 9);
-    check_case(&s, PS_COUPLING_MILLER, 0, 15);
-    check_case(&s, PS_COUPLING_OSRC, 8.05e-2, 6);
-    sphere_close(&s);
-    sphere_open(&s, 12, 5);
-    check_case(&s, PS_COUPLING_OSRC, 3.76e-2, 5);
-    sphere_close(&s);
+    check_sphere(8, 5, .02, (double[]){0, 0, 8.05e-2}, (int64_t[]){9, 15, 6});
+    check_sphere(12, 5, .02, (double[]){0, 0, 3.76e-2}, (int64_t[]){0, 0, 5});
 }
 
 /* With the exact exterior operator, h_m/(k h_m') on degree m, the equation is the identity: what is
@@ -191,21 +190,9 @@ static void test_identity(void **state)
  */
 static void test_fictitious(void **state)
 {
-    sphere s;
-    int64_t steps;
-    sphere_open(&s, 8, 3.166);
-    check_case(&s, PS_COUPLING_PLAIN, .198, 0);
-    check_case(&s, PS_COUPLING_MILLER, 3.78e-2, 0);
-    check_case(&s, PS_COUPLING_OSRC, 3.71e-2, 0);
-    sphere_close(&s);
-    sphere_open(&s, 8, M_PI);
-    check_case(&s, PS_COUPLING_PLAIN, 3.87e-2, 0);
-    check_case(&s, PS_COUPLING_OSRC, 3.66e-2, 0);
-    sphere_close(&s);
-    for (double k = 3.1; k < 3.3; k += .15) {
-        sphere_open(&s, 8, k);
-        check_near(trace_error(&s, PS_COUPLING_MILLER, &steps), 3.78e-2, 0, .06);
-        check_near(trace_error(&s, PS_COUPLING_OSRC, &steps), 3.71e-2, 0, .06);
-        sphere_close(&s);
-    }
+    static const int64_t any[PS_COUPLINGS];
+    check_sphere(8, 3.166, .02, (double[]){.198, 3.78e-2, 3.71e-2}, any);
+    check_sphere(8, M_PI, .02, (double[]){3.87e-2, 0, 3.66e-2}, any);
+    for (double k = 3.1; k < 3.3; k += .15)
+        check_sphere(8, k, .06, (double[]){0, 3.78e-2, 3.71e-2}, any);
 }

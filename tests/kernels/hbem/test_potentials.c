@@ -58,20 +58,14 @@ static void run_near(run *r, int side, int threads)
 static double complex plain_kernel(ps_hbem_potential kind, double k, const double *x,
                                    const double *y, const double *n)
 {
-    double d[3], square = 0, along = 0, phase = 0, slope = 0;
-    for (int c = 0; c < 3; ++c) {
-        d[c] = x[c] - y[c];
-        square += d[c] * d[c];
-        along += d[c] * n[c];
-        phase += x[c] * y[c];
-        slope += x[c] * n[c];
-    }
-    double r = sqrt(square);
+    double d[3], phase = ps_dot3(x, y), slope = ps_dot3(x, n);
+    ps_subtract3(x, y, d);
+    double r = ps_norm3(d), along = ps_dot3(d, n);
     switch (kind) {
     case PS_POTENTIAL_SINGLE:
         return cexp(I * k * r) / r;
     case PS_POTENTIAL_DOUBLE:
-        return cexp(I * k * r) * (1 - I * k * r) * along / (r * square);
+        return cexp(I * k * r) * (1 - I * k * r) * along / (r * r * r);
     case PS_POTENTIAL_FAR_SINGLE:
         return cexp(-I * k * phase);
     default:
@@ -109,13 +103,10 @@ static void choose_targets(ps_hbem_potential kind, double *targets)
 {
     uint64_t seed = 5;
     for (int i = 0; i < TARGETS; ++i) {
-        double v[3], square = 0, far = kind >= PS_POTENTIAL_FAR_SINGLE;
-        for (int c = 0; c < 3; ++c) {
-            v[c] = check_random(&seed) - .5;
-            square += v[c] * v[c];
-        }
-        double scale = (far ? 1 : i % 3 ? 3 + i : 2e4) / sqrt(square);
-        for (int c = 0; c < 3; ++c) targets[3 * i + c] = scale * v[c];
+        double *v = targets + 3 * i, far = kind >= PS_POTENTIAL_FAR_SINGLE;
+        for (int c = 0; c < 3; ++c) v[c] = check_random(&seed) - .5;
+        double scale = (far ? 1 : i % 3 ? 3 + i : 2e4) / ps_norm3(v);
+        for (int c = 0; c < 3; ++c) v[c] *= scale;
     }
 }
 
@@ -232,15 +223,12 @@ static double complex graded_sum(const run *r, const ps_hbem_triangle *t, const 
 {
     ps_hbem_rule rule;
     double complex sum = 0;
-    double centre[3] = {0}, size = 0, far = 0;
+    double centre[3] = {0};
     ps_hbem_rule_collapsed(8, &rule);
     for (int c = 0; c < 3; ++c)
         for (int v = 0; v < 3; ++v) centre[c] += corner[v][c] / 3;
-    for (int c = 0; c < 3; ++c) {
-        size += (corner[0][c] - corner[1][c]) * (corner[0][c] - corner[1][c]);
-        far += (x[c] - centre[c]) * (x[c] - centre[c]);
-    }
-    for (int q = 0; depth > 0 && far < 9 * size && q < 4; ++q) {
+    bool parts = depth > 0 && ps_distance3(x, centre) < 3 * ps_distance3(corner[0], corner[1]);
+    for (int q = 0; parts && q < 4; ++q) {
         double part[3][3];
         for (int v = 0; v < 3; ++v)
             for (int c = 0; c < 3; ++c)
@@ -248,7 +236,7 @@ static double complex graded_sum(const run *r, const ps_hbem_triangle *t, const 
                                    : (corner[(v + 1) % 3][c] + corner[(v + 2) % 3][c]) / 2;
         sum += graded_sum(r, t, x, part, depth - 1, l);
     }
-    if (depth > 0 && far < 9 * size) return sum;
+    if (parts) return sum;
     double area[3], edge[2][3];
     for (int e = 0; e < 2; ++e) ps_subtract3(corner[1 + e], corner[0], edge[e]);
     ps_cross3(edge[0], edge[1], area);
@@ -314,7 +302,7 @@ static void sphere_errors(int n, double k, double out[2])
     PS_SCOPED_MEMORY double *phi = calloc((size_t)(2 * c.space.dofs), 8);
     for (int64_t v = 0; v < c.space.dofs; ++v) {
         double value[2];
-        check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, 1, 1, &c.vertices[3 * v + 2], &value));
+        check_ok(ps_mie(PS_MIE_HARD_SURFACE, NULL, k, 1, 1, &c.vertices[3 * v + 2], &value));
         phi[v] = value[0];
         phi[c.space.dofs + v] = value[1];
     }
@@ -324,8 +312,8 @@ static void sphere_errors(int n, double k, double out[2])
         radii[i] = 3;
         for (int d = 0; d < 3; ++d) points[i][d] = 3 * (directions[i][d] = e[d]);
     }
-    check_ok(ps_mie(PS_MIE_HARD_FAR, k, 1, ANGLES, cosines, exact[0]));
-    check_ok(ps_mie_scattered(1, k, 1, ANGLES, cosines, radii, exact[1]));
+    check_ok(ps_mie(PS_MIE_HARD_FAR, NULL, k, 1, ANGLES, cosines, exact[0]));
+    check_ok(ps_mie_scattered(1, NULL, k, 1, ANGLES, cosines, radii, exact[1]));
     for (int which = 0; which < 2; ++which) {
         double worst = 0, largest = 0;
         run_start(&r, &c, which ? PS_POTENTIAL_DOUBLE : PS_POTENTIAL_FAR_DOUBLE, k);
